@@ -1,0 +1,83 @@
+// Whom events belong to: processes (one per rank), their tracks, and the strings. Small next to the events, so it is
+// held in memory whole; it is what a merged file keeps at its end.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "cli/model/event.h"
+
+namespace cli {
+
+using KindCounts = std::array<std::uint64_t, static_cast<std::size_t>(Kind::count_)>;
+
+// Interned strings; ids are dense from 0 ("") and never move.
+class Strings {
+ public:
+  Strings() { intern(""); }
+  StringId intern(std::string_view text);
+  std::string_view operator[](StringId id) const { return texts_[id]; }
+  std::size_t size() const { return texts_.size(); }
+
+ private:
+  std::deque<std::string> texts_;
+  std::unordered_map<std::string_view, StringId> ids_;
+};
+
+enum class SourceFormat : std::uint8_t { ring, kineto };
+
+// One traced process: a ring file, or one Kineto file.
+struct Process {
+  std::string source;  // path as given
+  SourceFormat format = SourceFormat::ring;
+  std::int64_t rank = -1;        // -1: unknown
+  std::int64_t local_rank = -1;
+  std::int64_t world_size = -1;
+  std::int64_t pid = -1;
+  std::string rank_source;       // "content", "file name", "--rank"; "" when unknown
+  std::string host;
+  std::string boot_id;           // the clock domain; "" when unknown
+  std::string run_id;
+  std::string program;
+  std::string device_name;
+  std::string state = "unknown";  // live, clean, recovered, unknown
+  KindCounts counts{};            // events, as read
+  KindCounts overwritten{};       // recycled by the ring
+  KindCounts lost{};              // never recorded, and counted
+  std::uint64_t lost_unknown_kind = 0;  // CUPTI's own drops
+  std::int64_t first_ns = 0, last_ns = 0;  // of all events; 0, 0 when there are none
+  bool explicit_flows = false;    // launch arrows are events of Kind::flow; else they follow from correlation
+  std::vector<std::string> notes;  // what a user should know: "12 blocks changed while they were read", ...
+};
+
+enum class TrackKind : std::uint8_t { thread, stream, other };
+
+struct Track {
+  ProcessId process = 0;
+  TrackKind kind = TrackKind::thread;
+  std::int64_t group = -1;  // stream: CUDA device; thread: pid
+  std::int64_t id = 0;      // stream: CUDA stream id; thread: tid
+  std::string name;         // "" = none was given
+  std::string group_name;   // other: the process id as text ("Spans"); else ""
+};
+
+class Catalog {
+ public:
+  Strings strings;
+  std::vector<Process> processes;
+  std::vector<Track> tracks;
+
+  ProcessId add_process(Process process);
+  // The track of this process, made at its first use. O(1).
+  TrackId track(ProcessId process, TrackKind kind, std::int64_t group, std::int64_t id,
+                std::string_view group_name = "");
+
+ private:
+  std::unordered_map<std::string, TrackId> track_ids_;
+};
+
+}  // namespace cli

@@ -1,0 +1,68 @@
+// What every reader yields and every command consumes: events on one time axis, and the catalogue of whom they belong
+// to. An event is fixed-size; its name is a string id, its further arguments are a fragment of JSON text that travels
+// with it, so that nothing of a foreign trace is lost on the way to an export.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace cli {
+
+using StringId = std::uint32_t;   // in Catalog::strings; 0 is ""
+using ProcessId = std::uint32_t;  // index in Catalog::processes
+using TrackId = std::uint32_t;    // index in Catalog::tracks
+
+inline constexpr std::int64_t kUnknownDuration = -1;  // started, end not seen
+
+// One row each in kKinds (kinds.h), in this order: name for people and JSON keys, Chrome category.
+enum class Kind : std::uint8_t {
+  kernel,
+  memcpy,
+  memset,
+  runtime,
+  driver,
+  nvtx,
+  nccl,             // a host call into NCCL; the kernel that it launches is Kind::kernel
+  sync,             // cuda_sync
+  cuda_event,
+  overhead,
+  cpu_op,
+  user_annotation,
+  gpu_annotation,
+  python_function,
+  instant,          // instant events ("i", "I", "R")
+  counter,          // "C"
+  flow,             // one end of an arrow: phase "s", "t" or "f", correlation = its id, name = its category
+  other,            // anything else with a time; category says what
+  count_
+};
+
+struct Event {
+  std::int64_t start_ns = 0;             // wall clock of the axis, ns since 1970
+  std::int64_t duration_ns = 0;          // >= 0, or kUnknownDuration; 0 for all but phase 'X'
+  std::uint64_t correlation = 0;         // joins a launch and its work within a process; 0: none. Flows: the flow id
+  std::uint64_t bytes = 0;               // of a copy, a set or one message of a collective, when has_bytes
+  TrackId track = 0;
+  StringId name = 0;
+  StringId category = 0;                 // 0: the kind's own; else the category as the input spelled it
+  Kind kind = Kind::other;
+  char phase = 'X';                      // of the Trace Event Format
+  bool has_bytes = false;
+  bool args_complete = false;            // args holds correlation and bytes too (input was JSON): do not print them again
+  bool open_start = false;               // began before the recording's first kept record: start_ns is not its real start
+  std::uint8_t reserved[3] = {};
+};
+static_assert(sizeof(Event) == 56);
+
+// GPU work of a device: what busy and idle are computed from. Synchronization rows are not work.
+constexpr bool is_gpu_work(Kind kind) { return kind == Kind::kernel || kind == Kind::memcpy || kind == Kind::memset; }
+constexpr bool is_api_call(Kind kind) { return kind == Kind::runtime || kind == Kind::driver; }
+
+// Receives a trace. `args` is the body of a JSON object without its braces ("" = none), valid JSON, and lives only
+// during the call. Order is the reader's; merge sorts.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void event(const Event& event, std::string_view args) = 0;
+};
+
+}  // namespace cli

@@ -1,0 +1,30 @@
+// A source of events. Opening reads only what is needed to say whose trace it is; read() streams every event once.
+// A new input format is one file with a function of the type Probe and one line in kFormats (formats.cpp).
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/model/catalog.h"
+#include "cli/model/event.h"
+
+namespace cli {
+
+class Reader {
+ public:
+  virtual ~Reader() = default;
+
+  // Streams all events into `sink`, registering processes, tracks and strings in `catalog` before the event that uses
+  // them; when it returns, the Process entries hold counts, losses, first and last time, state and notes.
+  // Throws Error (bad content: file, byte offset, what was expected, what to do). Memory: bounded by the catalogue
+  // and a window, never by the number of events. Call once.
+  virtual void read(Catalog& catalog, EventSink& sink) = 0;
+};
+
+// Opens a file by its content (ring, merged, JSON, gzip of JSON), not by its name. Throws Error.
+std::unique_ptr<Reader> open_trace(const std::string& path);
+
+// Files, directories (all traces below, sorted) and globs to files. Throws Error when one matches nothing.
+std::vector<std::string> expand_paths(const std::vector<std::string>& paths);
+
+}  // namespace cli

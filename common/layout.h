@@ -1,0 +1,111 @@
+// The layout of a recording (`*.ring`): one file per process that uses the GPU, mapped shared by its writer.
+//
+//   0                       FileHeader, one page of 4096 bytes
+//   definitions_offset      the definitions region: records of kinds 1 to 15, back to back, ended by kind 0
+//   blocks_offset           block_count blocks of block_bytes: a BlockHeader, then the payload
+//
+// The writer may be killed between any two instructions and the reader maps the file at any moment, of a live or a
+// dead process. So each structure says by one word what of it is whole, and that word is stored last:
+//   the region   definitions_used     bytes of whole definitions
+//   a block      committed            bytes of whole records
+//   recycling    generation           odd: the payload is being replaced; it changed while you copied: drop the copy
+//
+// What was overwritten is counted per block and kind, in the copy that the generation selects (overwritten_index), so
+// that one store of `generation` takes the old records away and counts them at once.
+//
+// Evolution: fields are appended (header_bytes and block_header_bytes grow); what a reader must know to read at all
+// gets a bit in `features`, named in kFeatureNames. A reader refuses a bit that it does not know.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "common/record.h"
+
+namespace trace {
+
+inline constexpr char kMagic[8] = {'T', 'T', 'R', 'I', 'N', 'G', '\r', '\n'};
+inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kHeaderBytes = 4096;
+inline constexpr std::uint64_t kKnownFeatures = 0;
+
+enum class ClockKind : std::uint32_t { none = 0, cupti = 1 };
+
+// The three clocks, read together (all ns; cupti_ns 0 = CUPTI was not there).
+struct ClockSample {
+  std::uint64_t cupti_ns;
+  std::uint64_t mono_ns;
+  std::uint64_t real_ns;
+  std::uint64_t bracket_ns;
+};
+
+// State of one source of events, as the agent left it.
+enum class SourceState : std::uint32_t { off = 0, on = 1, failed = 2, taken = 3 };
+
+struct FileHeader {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t header_bytes;
+  std::uint64_t features;  // bits by name; none so far
+  std::uint64_t file_bytes;
+  std::uint64_t definitions_offset;
+  std::uint64_t definitions_bytes;
+  std::uint64_t blocks_offset;
+  std::uint64_t block_bytes;
+  std::uint64_t block_count;
+  std::uint32_t block_header_bytes;
+  std::uint32_t pid;
+  std::uint64_t process_start_ticks;  // field 22 of /proc/PID/stat: with boot id and pid it names a process for good
+  std::uint64_t created_real_ns;
+  std::uint32_t cupti_version;  // cuptiGetVersion; 0: none
+  std::uint32_t cuda_driver_version;
+  char host[64];
+  char boot_id[40];
+  char run_id[64];
+  char program[256];  // argv[0] and the script's name, never the whole command line
+  char agent_version[32];
+  char cupti_path[256];
+  char cupti_holder[64];  // who had CUPTI when we asked, if known
+  ClockSample created_clock;
+
+  // What follows changes while the process runs; each is one atomic word.
+  std::uint64_t definitions_used;        // bytes
+  std::uint64_t heartbeat_real_ns;       // about once a flush period
+  std::uint64_t closed_real_ns;          // 0: not closed (live, or killed)
+  std::uint64_t claimed_blocks;          // so far, recycled ones included
+  std::uint64_t cupti_dropped;           // records that CUPTI itself says it dropped; their kind is unknown
+  std::uint64_t unknown_activities;      // CUPTI records of a kind that we did not enable or do not know
+  std::uint64_t definitions_missed;      // promotions refused because the region was full (costs bytes, not names)
+  std::uint32_t cupti_state;             // SourceState
+  std::int32_t cupti_error;              // CUptiResult with which it failed
+  std::uint32_t nvtx_state;              // SourceState
+  std::uint32_t reserved;
+  std::uint64_t lost[kEventKinds];       // records that found no block, per kind
+};
+static_assert(sizeof(FileHeader) <= kHeaderBytes);
+
+// The low bits of BlockHeader::state; the rest is the ticket under which the block was claimed (unique per file).
+enum class BlockState : std::uint64_t { free = 0, owned = 1, writing = 2, sealed = 3 };
+inline constexpr std::uint64_t kBlockStateBits = 2;
+constexpr std::uint64_t block_state(std::uint64_t ticket, BlockState state) {
+  return ticket << kBlockStateBits | static_cast<std::uint64_t>(state);
+}
+constexpr BlockState state_of(std::uint64_t word) { return static_cast<BlockState>(word & 3); }
+constexpr std::uint64_t ticket_of(std::uint64_t word) { return word >> kBlockStateBits; }
+
+struct BlockHeader {
+  std::uint64_t state;       // writers only; a reader does not need it
+  std::uint64_t generation;  // odd while being recycled; 0: never used
+  std::uint64_t committed;   // payload bytes that are whole
+  std::uint64_t ticket;      // claims are numbered from 1: the order of the blocks
+  std::uint32_t tid;         // of the writer; 0: the agent's own flushing, which writes for all
+  std::uint32_t reserved;
+  ClockSample clock;         // when the block was claimed
+  std::uint64_t reserved2[7];
+  std::uint64_t overwritten[2][kEventKinds];  // all of this block's past contents, per kind
+};
+static_assert(sizeof(BlockHeader) == 384 && sizeof(BlockHeader) % 64 == 0);
+
+// Which copy of `overwritten` holds at a generation: the other one from the moment that it turns odd.
+constexpr std::size_t overwritten_index(std::uint64_t generation) { return (generation + 1) / 2 % 2; }
+
+}  // namespace trace
