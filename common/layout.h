@@ -71,7 +71,7 @@ struct FileHeader {
   std::uint64_t definitions_used;        // bytes
   std::uint64_t heartbeat_real_ns;       // about once a flush period
   std::uint64_t closed_real_ns;          // 0: not closed (live, or killed)
-  std::uint64_t claimed_blocks;          // so far, recycled ones included
+  std::uint64_t claimed_blocks;          // tickets drawn so far: the next block to take is (this + 1) % block_count
   std::uint64_t cupti_dropped;           // records that CUPTI itself says it dropped; their kind is unknown
   std::uint64_t unknown_activities;      // CUPTI records of a kind that we did not enable or do not know
   std::uint64_t definitions_missed;      // promotions refused because the region was full (costs bytes, not names)

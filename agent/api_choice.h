@@ -1,0 +1,13 @@
+// Which API calls are worth a record. Runtime calls: all but those that training loops make without end and that say
+// nothing about time. Driver calls: those that launch, copy, set or allocate; PyTorch's runtime calls would each bring
+// their driver call as a double, Triton and torch.compile launch by the driver alone.
+#pragma once
+
+namespace agent {
+
+// True: the chosen driver calls are enabled one by one. False: this CUPTI cannot; enable the kind.
+bool choose_driver_calls() noexcept;
+// Leaves the noise out, where this CUPTI can.
+void deny_runtime_noise() noexcept;
+
+}  // namespace agent

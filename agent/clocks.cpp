@@ -1,0 +1,62 @@
+#include "agent/clocks.h"
+
+#include <time.h>
+
+#include <atomic>
+
+#include "agent/cupti_library.h"
+
+namespace agent {
+namespace {
+
+constexpr int kTries = 3;
+// cupti_ns - mono_ns of the last sample; 0: none yet. Two words that need not agree: the bracket is advice.
+std::atomic<std::int64_t> s_cupti_minus_mono{0};
+std::atomic<std::uint64_t> s_bracket_ns{0};
+
+std::uint64_t read_clock(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+trace::ClockSample sample_once() {
+  trace::ClockSample sample{};
+  const std::uint64_t before = mono_ns();
+  if (cupti().get_timestamp == nullptr || cupti().get_timestamp(&sample.cupti_ns) != CUPTI_SUCCESS) sample.cupti_ns = 0;
+  sample.real_ns = real_ns();
+  const std::uint64_t after = mono_ns();
+  sample.bracket_ns = after - before;
+  sample.mono_ns = before + sample.bracket_ns / 2;
+  return sample;
+}
+
+}  // namespace
+
+std::uint64_t mono_ns() noexcept { return read_clock(CLOCK_MONOTONIC); }
+std::uint64_t real_ns() noexcept { return read_clock(CLOCK_REALTIME); }
+
+trace::ClockSample sample_clocks() noexcept {
+  trace::ClockSample best = sample_once();
+  for (int i = 1; i < kTries; ++i) {
+    const trace::ClockSample sample = sample_once();
+    if (sample.bracket_ns < best.bracket_ns) best = sample;
+  }
+  if (best.cupti_ns != 0) {
+    s_bracket_ns.store(best.bracket_ns, std::memory_order_relaxed);
+    s_cupti_minus_mono.store(static_cast<std::int64_t>(best.cupti_ns - best.mono_ns), std::memory_order_relaxed);
+  }
+  return best;
+}
+
+trace::ClockSample carried_clocks() noexcept {
+  trace::ClockSample sample{};
+  sample.mono_ns = mono_ns();
+  sample.real_ns = real_ns();
+  const std::int64_t offset = s_cupti_minus_mono.load(std::memory_order_relaxed);
+  if (offset != 0) sample.cupti_ns = sample.mono_ns + static_cast<std::uint64_t>(offset);
+  sample.bracket_ns = s_bracket_ns.load(std::memory_order_relaxed);
+  return sample;
+}
+
+}  // namespace agent

@@ -1,0 +1,138 @@
+#include "agent/cupti_library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "agent/message.h"
+#include "agent/settings.h"
+
+namespace agent {
+namespace {
+
+constinit CuptiLibrary s_cupti{};
+
+constexpr const char* kSonames[] = {"libcupti.so.13",   "libcupti.so.12",   "libcupti.so.11.8", "libcupti.so.11.7",
+                                    "libcupti.so.11.6", "libcupti.so.11.5", "libcupti.so"};
+// Where CUPTI lies, relative to the folder of libcudart or of PyTorch's libraries: CUDA 13 wheels, CUDA 12 wheels,
+// PyTorch's own lib folder, the toolkit.
+constexpr const char* kBeside[] = {"", "../../cuda_cupti/lib/", "../../nvidia/cu13/lib/", "../../nvidia/cuda_cupti/lib/",
+                                   "../extras/CUPTI/lib64/"};
+constexpr const char* kToolkits[] = {"/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"};
+
+void* open_in(const char* folder, int folder_length, const char* below) {
+  char path[1024];
+  for (const char* soname : kSonames) {
+    snprintf(path, sizeof(path), "%.*s%s%s", folder_length, folder, below, soname);
+    if (void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) return handle;
+  }
+  return nullptr;
+}
+
+void* already_loaded() {
+  for (const char* soname : kSonames) {
+    if (void* handle = dlopen(soname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE)) return handle;
+  }
+  return nullptr;
+}
+
+int try_beside(dl_phdr_info* info, size_t, void* found) {
+  const char* name = info->dlpi_name;
+  const char* slash = name == nullptr ? nullptr : std::strrchr(name, '/');
+  if (slash == nullptr) return 0;
+  if (std::strstr(slash, "libcudart.so") == nullptr && std::strstr(slash, "libtorch_cuda") == nullptr) return 0;
+  snprintf(static_cast<char*>(found), 1024, "%.*s", static_cast<int>(slash + 1 - name), name);
+  return 1;
+}
+
+// The path is taken out of the walk first: dlopen inside dl_iterate_phdr would take the loader's lock twice.
+void* beside_cudart() {
+  char folder[1024] = "";
+  if (dl_iterate_phdr(try_beside, folder) == 0) return nullptr;
+  for (const char* below : kBeside) {
+    if (void* handle = open_in(folder, static_cast<int>(std::strlen(folder)), below)) return handle;
+  }
+  return nullptr;
+}
+
+void* from_toolkit() {
+  if (void* handle = open_in("", 0, "")) return handle;  // LD_LIBRARY_PATH and the loader's cache
+  for (const char* folder : kToolkits) {
+    if (void* handle = open_in(folder, static_cast<int>(std::strlen(folder)), "")) return handle;
+  }
+  return nullptr;
+}
+
+void* open_library() {
+  if (const char* path = settings().cupti) {
+    void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (handle == nullptr) say("TRACETOOL_CUPTI=%s cannot be loaded (%s): GPU work is not recorded", path, dlerror());
+    return handle;
+  }
+  void* handle = already_loaded();
+  if (handle == nullptr) handle = beside_cudart();
+  if (handle == nullptr) handle = from_toolkit();
+  if (handle == nullptr) {
+    say("no libcupti found: GPU work is not recorded; install the CUDA toolkit's CUPTI, or set TRACETOOL_CUPTI to a "
+        "libcupti.so");
+  }
+  return handle;
+}
+
+template <typename Function>
+bool find(void* handle, const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(dlsym(handle, name));
+  return function != nullptr;
+}
+
+bool find_required(void* handle) {
+  return find(handle, "cuptiGetVersion", s_cupti.get_version) &&
+         find(handle, "cuptiGetTimestamp", s_cupti.get_timestamp) &&
+         find(handle, "cuptiGetResultString", s_cupti.get_result_string) &&
+         find(handle, "cuptiSubscribe", s_cupti.subscribe) &&
+         find(handle, "cuptiEnableCallback", s_cupti.enable_callback) &&
+         find(handle, "cuptiGetCallbackName", s_cupti.get_callback_name) &&
+         find(handle, "cuptiActivityRegisterCallbacks", s_cupti.register_callbacks) &&
+         find(handle, "cuptiActivityEnable", s_cupti.activity_enable) &&
+         find(handle, "cuptiActivityDisable", s_cupti.activity_disable) &&
+         find(handle, "cuptiActivityGetNextRecord", s_cupti.get_next_record) &&
+         find(handle, "cuptiActivityGetNumDroppedRecords", s_cupti.get_dropped) &&
+         find(handle, "cuptiActivityFlushAll", s_cupti.flush_all) &&
+         find(handle, "cuptiActivitySetAttribute", s_cupti.set_attribute) &&
+         find(handle, "cuptiSetThreadIdType", s_cupti.set_thread_id_type);
+}
+
+void remember_path() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(s_cupti.get_version), &info) == 0 || info.dli_fname == nullptr) return;
+  snprintf(s_cupti.path, sizeof(s_cupti.path), "%s", info.dli_fname);
+}
+
+}  // namespace
+
+bool load_cupti() noexcept {
+  void* handle = open_library();
+  if (handle == nullptr) return false;
+  if (!find_required(handle)) {
+    say("the libcupti that was found lacks %s: GPU work is not recorded; CUDA 11.8 or newer is needed", dlerror());
+    s_cupti = {};
+    return false;
+  }
+  find(handle, "cuptiActivityEnableRuntimeApi", s_cupti.enable_runtime_api);
+  find(handle, "cuptiActivityEnableDriverApi", s_cupti.enable_driver_api);
+  s_cupti.get_version(&s_cupti.version);
+  remember_path();
+  return true;
+}
+
+const CuptiLibrary& cupti() noexcept { return s_cupti; }
+
+const char* cupti_result_name(CUptiResult result) noexcept {
+  const char* name = nullptr;
+  if (s_cupti.get_result_string != nullptr) s_cupti.get_result_string(result, &name);
+  return name != nullptr ? name : "unknown CUPTI error";
+}
+
+}  // namespace agent

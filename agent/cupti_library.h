@@ -1,0 +1,42 @@
+// libcupti, loaded at run time and never unloaded (dlclose crashes 13.0 and 13.1). Which copy: TRACETOOL_CUPTI; else the
+// one that the process has; else the one beside the process's cudart or PyTorch; else the toolkit's. A second copy is
+// worse than none.
+#pragma once
+#include <cupti.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace agent {
+
+// The functions that we use; null where the library lacks it. Filled once by load_cupti().
+struct CuptiLibrary {
+  CUptiResult (*get_version)(std::uint32_t*);
+  CUptiResult (*get_timestamp)(std::uint64_t*);
+  CUptiResult (*get_result_string)(CUptiResult, const char**);
+  CUptiResult (*subscribe)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*);
+  CUptiResult (*enable_callback)(std::uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain, CUpti_CallbackId);
+  CUptiResult (*get_callback_name)(CUpti_CallbackDomain, std::uint32_t, const char**);
+  CUptiResult (*register_callbacks)(CUpti_BuffersCallbackRequestFunc, CUpti_BuffersCallbackCompleteFunc);
+  CUptiResult (*activity_enable)(CUpti_ActivityKind);
+  CUptiResult (*activity_disable)(CUpti_ActivityKind);
+  CUptiResult (*get_next_record)(std::uint8_t*, std::size_t, CUpti_Activity**);
+  CUptiResult (*get_dropped)(CUcontext, std::uint32_t, std::size_t*);
+  CUptiResult (*flush_all)(std::uint32_t);
+  CUptiResult (*set_attribute)(CUpti_ActivityAttribute, std::size_t*, void*);
+  CUptiResult (*set_thread_id_type)(CUpti_ActivityThreadIdType);
+  // Optional, by version.
+  CUptiResult (*enable_runtime_api)(CUpti_CallbackId, std::uint8_t);
+  CUptiResult (*enable_driver_api)(CUpti_CallbackId, std::uint8_t);
+
+  std::uint32_t version;
+  char path[256];
+};
+
+// False: no usable library, and a line said why. Call once, not from several threads.
+bool load_cupti() noexcept;
+const CuptiLibrary& cupti() noexcept;
+// "CUPTI_ERROR_..." of a result, never null.
+const char* cupti_result_name(CUptiResult result) noexcept;
+
+}  // namespace agent

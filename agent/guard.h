@@ -1,0 +1,34 @@
+// The door of every entry from foreign code. A Guard keeps errno, refuses re-entry (our own NVTX or CUDA calls, a
+// signal handler that interrupts us) and refuses a forked child. Recording functions take a Guard as proof, so that
+// unguarded recording does not compile.
+#pragma once
+#include <cerrno>
+
+namespace agent {
+
+// Maps the page that the kernel wipes in every child, raw clone(2) included. Called once, before recording starts.
+bool install_fork_page() noexcept;
+// False in a forked child, and before install_fork_page().
+bool is_recorded_process() noexcept;
+
+inline thread_local bool t_inside __attribute__((tls_model("initial-exec"))) = false;
+
+class Guard {
+ public:
+  Guard() noexcept : errno_(errno), entered_(!t_inside && is_recorded_process()) {
+    if (entered_) t_inside = true;
+  }
+  ~Guard() {
+    if (entered_) t_inside = false;
+    errno = errno_;
+  }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  explicit operator bool() const noexcept { return entered_; }
+
+ private:
+  int errno_;
+  bool entered_;
+};
+
+}  // namespace agent

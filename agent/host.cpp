@@ -1,0 +1,117 @@
+#include "agent/host.h"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace agent {
+namespace {
+
+const char* env(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && value[0] != '\0' ? value : nullptr;
+}
+
+// Only what is harmless in a folder's name; never "." or "..".
+void keep_safe(char* text) {
+  for (char* at = text; *at != '\0'; ++at) {
+    const bool safe = std::isalnum(static_cast<unsigned char>(*at)) || std::strchr("-_.", *at) != nullptr;
+    if (!safe || (at == text && *at == '.')) *at = '_';
+  }
+}
+
+// When a process began, in seconds since 1970.
+std::int64_t start_seconds(int pid) {
+  timespec real, boot;
+  clock_gettime(CLOCK_REALTIME, &real);
+  clock_gettime(CLOCK_BOOTTIME, &boot);
+  const std::uint64_t ticks = process_start_ticks(pid);
+  if (ticks == 0) return real.tv_sec;
+  return real.tv_sec - boot.tv_sec + static_cast<std::int64_t>(ticks) / sysconf(_SC_CLK_TCK);
+}
+
+// Ranks of one launcher share its start; a program of its own has its own.
+void start_time_id(char* text, std::size_t size) {
+  const time_t seconds = start_seconds(env("RANK") != nullptr ? getppid() : getpid());
+  tm utc;
+  gmtime_r(&seconds, &utc);
+  strftime(text, size, "%Y%m%d-%H%M%S", &utc);
+}
+
+}  // namespace
+
+std::size_t read_small_file(const char* path, char* text, std::size_t size) noexcept {
+  text[0] = '\0';
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  const ssize_t got = read(file, text, size - 1);
+  close(file);
+  const std::size_t length = got > 0 ? static_cast<std::size_t>(got) : 0;
+  text[length] = '\0';
+  return length;
+}
+
+void host_name(char* text, std::size_t size) noexcept {
+  if (gethostname(text, size) != 0) snprintf(text, size, "unknown");
+  text[size - 1] = '\0';
+}
+
+void boot_id(char* text, std::size_t size) noexcept {
+  read_small_file("/proc/sys/kernel/random/boot_id", text, size);
+  text[std::strcspn(text, "\n")] = '\0';
+}
+
+void program_name(char* text, std::size_t size) noexcept {
+  char line[4096];
+  const std::size_t length = read_small_file("/proc/self/cmdline", line, sizeof(line));
+  snprintf(text, size, "%s", line);
+  for (std::size_t at = std::strlen(line) + 1; at < length; at += std::strlen(line + at) + 1) {
+    const std::size_t part = std::strlen(line + at);
+    if (part < 4 || std::strcmp(line + at + part - 3, ".py") != 0) continue;
+    const std::size_t used = std::strlen(text);
+    snprintf(text + used, size - used, " %s", line + at);
+    return;
+  }
+}
+
+std::uint64_t process_start_ticks(int pid) noexcept {
+  char path[64], stat[1024];
+  snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+  const std::size_t length = read_small_file(path, stat, sizeof(stat));
+  const char* at = std::strrchr(stat, ')');  // the name before it may hold anything
+  for (int field = 2; at != nullptr && field < 22; ++field) at = std::strchr(at + 1, ' ');
+  std::uint64_t ticks = 0;
+  if (at != nullptr) std::from_chars(at + 1, stat + length, ticks);
+  return ticks;
+}
+
+void run_id(char* text, std::size_t size) noexcept {
+  const char* elastic = env("TORCHELASTIC_RUN_ID");
+  const char* restart = env("TORCHELASTIC_RESTART_COUNT");
+  const char* job = env("SLURM_JOB_ID");
+  const char* step = env("SLURM_STEP_ID");
+  if (elastic != nullptr && std::strcmp(elastic, "none") != 0) {  // "none" is torchrun's word for a run without an id
+    snprintf(text, size, "%s-r%s", elastic, restart != nullptr ? restart : "0");
+  } else if (job != nullptr) {
+    snprintf(text, size, "slurm-%s.%s", job, step != nullptr ? step : "0");
+  } else {
+    start_time_id(text, size);
+  }
+  keep_safe(text);
+}
+
+bool env_number(const char* name, std::int32_t& value) noexcept {
+  const char* text = env(name);
+  if (text == nullptr) return false;
+  const char* end = text + std::strlen(text);
+  const auto result = std::from_chars(text, end, value);
+  return result.ec == std::errc() && result.ptr == end;
+}
+
+}  // namespace agent

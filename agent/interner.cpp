@@ -1,0 +1,128 @@
+#include "agent/interner.h"
+
+#include <cstring>
+
+namespace agent {
+namespace {
+
+// Kept free in the region for identity, devices and API names, which have no other place.
+constexpr std::size_t kReserved = 8192;
+
+trace::StringRecord string_head(std::size_t length) {
+  auto head = trace::make_record<trace::StringRecord>();
+  head.size_bytes = static_cast<std::uint32_t>(string_room(length));
+  head.length = static_cast<std::uint32_t>(length);
+  return head;
+}
+
+const std::byte* place(const trace::Ring& ring, const Writer& writer, std::uint32_t ref) {
+  return (trace::is_local(ref) ? writer.payload() : ring.definitions()) + trace::ref_offset(ref);
+}
+
+std::string_view text_at(const std::byte* at) {
+  trace::StringRecord head;
+  std::memcpy(&head, at, sizeof(head));
+  return {reinterpret_cast<const char*>(at) + sizeof(head), head.length};
+}
+
+}  // namespace
+
+std::size_t longest_name(const trace::Ring& ring) noexcept { return ring.payload_bytes() / 3; }
+
+// Eight bytes at a time, multiplied and folded: enough for a table that verifies every hit.
+std::uint64_t hash_bytes(const void* bytes, std::size_t size, std::uint64_t seed) noexcept {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
+  const auto* at = static_cast<const unsigned char*>(bytes);
+  std::uint64_t hash = seed ^ size * kOdd;
+  while (size > 0) {
+    const std::size_t step = size < 8 ? size : 8;
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, step);
+    hash = (hash ^ word) * kOdd;
+    hash ^= hash >> 32;
+    at += step;
+    size -= step;
+  }
+  return hash;
+}
+
+template <typename Equal>
+Interner::Slot* Interner::find(std::uint64_t hash, trace::RecordKind kind, std::uint64_t ticket, bool& seen,
+                               const Equal& equal) noexcept {
+  Slot* set = slots_ + hash % kSets * kWays;
+  for (Slot* slot = set; slot < set + kWays; ++slot) {
+    if (slot->hash != hash || slot->kind != static_cast<std::uint32_t>(kind)) continue;
+    seen = true;
+    const bool readable = slot->ticket == 0 || slot->ticket == ticket;
+    if (readable && equal(slot->ref)) return slot;
+  }
+  return nullptr;
+}
+
+// The slot of the same hash, else an empty one, else one whose definition has gone or will go with its block.
+Interner::Slot* Interner::victim(std::uint64_t hash) noexcept {
+  Slot* set = slots_ + hash % kSets * kWays;
+  Slot* oldest = nullptr;
+  for (Slot* slot = set; slot < set + kWays; ++slot) {
+    if (slot->hash == hash || slot->kind == 0) return slot;
+    if (slot->ticket != 0 && (oldest == nullptr || slot->ticket < oldest->ticket)) oldest = slot;
+  }
+  return oldest != nullptr ? oldest : set + clock_++ % kWays;
+}
+
+template <typename Equal, typename InRegion, typename InBlock>
+std::uint32_t Interner::intern(std::uint64_t hash, trace::RecordKind kind, Writer& writer, const Equal& equal,
+                               const InRegion& in_region, const InBlock& in_block) noexcept {
+  bool seen = false;
+  if (const Slot* slot = find(hash, kind, writer.ticket(), seen, equal)) return slot->ref;
+  std::uint32_t ref = seen ? in_region() : trace::kNoRef;
+  const bool promoted = ref != trace::kNoRef;
+  if (!promoted) ref = in_block();
+  *victim(hash) = {hash, promoted ? 0 : writer.ticket(), ref, static_cast<std::uint32_t>(kind)};
+  return ref;
+}
+
+std::uint32_t Interner::string(const trace::Ring& ring, Writer& writer, std::string_view text) noexcept {
+  text = text.substr(0, longest_name(ring));
+  const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
+  return intern(
+      hash, trace::RecordKind::string, writer,
+      [&](std::uint32_t ref) { return text_at(place(ring, writer, ref)) == text; },
+      [&] {
+        const auto head = string_head(text.size());
+        return trace::append_definition(ring, kReserved, &head, sizeof(head), text.data(), text.size());
+      },
+      [&] { return define_string(writer, text); });
+}
+
+std::uint32_t Interner::shape(const trace::Ring& ring, Writer& writer, const Shape& shape) noexcept {
+  const std::string_view name = shape.name.substr(0, longest_name(ring));
+  trace::LaunchShapeRecord record = shape.record;
+  record.name_ref = 0;
+  const std::uint64_t hash = hash_bytes(&record, sizeof(record), hash_bytes(name.data(), name.size(), 2));
+  const auto equal = [&](std::uint32_t ref) {
+    trace::LaunchShapeRecord known;
+    std::memcpy(&known, place(ring, writer, ref), sizeof(known));
+    if (text_at(place(ring, writer, known.name_ref)) != name) return false;
+    known.name_ref = 0;
+    return std::memcmp(&known, &record, sizeof(known)) == 0;
+  };
+  // A shape in the region may only name a string in the region.
+  const auto in_region = [&]() -> std::uint32_t {
+    record.name_ref = string(ring, writer, name);
+    if (trace::is_local(record.name_ref)) return trace::kNoRef;
+    return trace::append_definition(ring, kReserved, &record, sizeof(record));
+  };
+  const auto in_block = [&] {
+    record.name_ref = string(ring, writer, name);
+    return trace::local_ref(writer.append(&record, sizeof(record)));
+  };
+  return intern(hash, trace::RecordKind::launch_shape, writer, equal, in_region, in_block);
+}
+
+std::uint32_t define_string(Writer& writer, std::string_view text) noexcept {
+  const auto head = string_head(text.size());
+  return trace::local_ref(writer.append(&head, sizeof(head), text.data(), text.size()));
+}
+
+}  // namespace agent

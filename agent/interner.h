@@ -1,0 +1,63 @@
+// Gives names and launch shapes their references. What is seen for the first time is defined in the block that uses
+// it; what comes back from another block is promoted to the definitions region. Memory is fixed: a table that forgets.
+// A hit is always verified byte by byte, so two names never become one.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "agent/lock.h"
+#include "common/definitions.h"
+
+namespace agent {
+
+using Writer = trace::BlockWriter<>;
+
+// The longest name that is kept; a longer one is cut. Leaves room for its record in the smallest block.
+std::size_t longest_name(const trace::Ring& ring) noexcept;
+
+// What a definition and a reference to it need at most in a block: call Writer::make_room with this much before.
+constexpr std::size_t string_room(std::size_t length) { return sizeof(trace::StringRecord) + (length + 7) / 8 * 8; }
+
+// A launch shape as the caller has it: name_ref is filled in by the interner.
+struct Shape {
+  trace::LaunchShapeRecord record;
+  std::string_view name;
+};
+
+class Interner {
+ public:
+  // Both need room in the writer's block (string_room, plus sizeof(LaunchShapeRecord) for a shape), and the lock held.
+  std::uint32_t string(const trace::Ring& ring, Writer& writer, std::string_view text) noexcept;
+  std::uint32_t shape(const trace::Ring& ring, Writer& writer, const Shape& shape) noexcept;
+
+  Spinlock& lock() noexcept { return lock_; }
+
+ private:
+  // Where a definition with this hash was last put. ticket 0: in the region.
+  struct Slot {
+    std::uint64_t hash;
+    std::uint64_t ticket;
+    std::uint32_t ref;
+    std::uint32_t kind;
+  };
+  static constexpr std::size_t kWays = 4;
+  static constexpr std::size_t kSets = 4096;
+
+  template <typename Equal>
+  Slot* find(std::uint64_t hash, trace::RecordKind kind, std::uint64_t ticket, bool& seen, const Equal& equal) noexcept;
+  Slot* victim(std::uint64_t hash) noexcept;
+  template <typename Equal, typename InRegion, typename InBlock>
+  std::uint32_t intern(std::uint64_t hash, trace::RecordKind kind, Writer& writer, const Equal& equal,
+                       const InRegion& in_region, const InBlock& in_block) noexcept;
+
+  Spinlock lock_;
+  std::uint32_t clock_ = 0;
+  Slot slots_[kSets * kWays]{};
+};
+
+// The same without a table, for a thread that could not get the lock: always a definition in the block.
+std::uint32_t define_string(Writer& writer, std::string_view text) noexcept;
+
+std::uint64_t hash_bytes(const void* bytes, std::size_t size, std::uint64_t seed) noexcept;
+
+}  // namespace agent

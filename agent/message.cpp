@@ -1,0 +1,59 @@
+#include "agent/message.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "agent/settings.h"
+
+namespace agent {
+namespace {
+
+dev_t s_device = 0;
+ino_t s_inode = 0;
+bool s_known = false;
+
+bool stderr_is_the_same() {
+  struct stat now;
+  return s_known && fstat(2, &now) == 0 && now.st_dev == s_device && now.st_ino == s_inode;
+}
+
+void write_line(const char* format, va_list arguments) {
+  char line[1024] = "tracetool: ";
+  constexpr int kPrefix = 11;
+  int length = vsnprintf(line + kPrefix, sizeof(line) - kPrefix - 1, format, arguments);
+  if (length < 0 || !stderr_is_the_same()) return;
+  length += kPrefix;
+  if (length > static_cast<int>(sizeof(line)) - 2) length = sizeof(line) - 2;
+  line[length] = '\n';
+  [[maybe_unused]] const ssize_t written = write(2, line, static_cast<size_t>(length) + 1);
+}
+
+}  // namespace
+
+void remember_stderr() noexcept {
+  struct stat now;
+  s_known = fstat(2, &now) == 0;
+  if (!s_known) return;
+  s_device = now.st_dev;
+  s_inode = now.st_ino;
+}
+
+void say(const char* format, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, format);
+  write_line(format, arguments);
+  va_end(arguments);
+}
+
+void say_verbose(const char* format, ...) noexcept {
+  if (!settings().verbose) return;
+  va_list arguments;
+  va_start(arguments, format);
+  write_line(format, arguments);
+  va_end(arguments);
+}
+
+}  // namespace agent

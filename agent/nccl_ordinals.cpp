@@ -1,0 +1,50 @@
+#include "agent/nccl_ordinals.h"
+
+#include <atomic>
+
+namespace agent {
+namespace {
+
+constexpr std::size_t kEntries = 4096;
+
+struct Entry {
+  std::atomic<std::uint64_t> key;  // 0: free
+  std::atomic<std::uint64_t> next;
+};
+
+constinit Entry s_counters[kEntries]{};
+constinit Entry s_epochs[kEntries]{};
+
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t key = (a ^ b * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+  key ^= key >> 31;
+  return key != 0 ? key : 1;
+}
+
+// Found by linear probing, made at its first use; null when the table is full.
+Entry* entry(Entry* table, std::uint64_t key) {
+  for (std::size_t i = 0; i < kEntries; ++i) {
+    Entry& at = table[(key + i) % kEntries];
+    std::uint64_t known = 0;
+    if (at.key.compare_exchange_strong(known, key) || known == key) return &at;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+CallOrdinal next_ordinal(std::uint64_t communicator, trace::NcclClass nccl_class, std::uint32_t peer) noexcept {
+  const Entry* made = entry(s_epochs, mix(communicator, 0));
+  const std::uint64_t epoch = made != nullptr ? made->next.load() : 0;
+  const std::uint64_t pair = nccl_class == trace::NcclClass::collective ? 0 : std::uint64_t{peer} + 1;
+  const std::uint64_t what = epoch << 40 | pair << 2 | static_cast<std::uint64_t>(nccl_class);
+  Entry* counter = entry(s_counters, mix(communicator, what));
+  const std::uint64_t ordinal = counter != nullptr ? counter->next.fetch_add(1) : kUnknownOrdinal;
+  return {ordinal, static_cast<std::uint32_t>(epoch)};
+}
+
+void begin_epoch(std::uint64_t communicator) noexcept {
+  if (Entry* made = entry(s_epochs, mix(communicator, 0))) made->next.fetch_add(1);
+}
+
+}  // namespace agent

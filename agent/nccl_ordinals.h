@@ -1,0 +1,23 @@
+// Numbers each call of a communicator, so that the same collective has the same number on every rank: NCCL demands the
+// same order of collectives on all ranks of a communicator, and of sends and receives per pair of ranks.
+#pragma once
+#include <cstdint>
+
+#include "common/record.h"
+
+namespace agent {
+
+inline constexpr std::uint64_t kUnknownOrdinal = ~std::uint64_t{0};
+
+struct CallOrdinal {
+  std::uint64_t ordinal;  // from 0; kUnknownOrdinal when more communicators are in use than the table holds
+  std::uint32_t epoch;
+};
+
+// `peer` counts for sends and receives only. Lock-free.
+CallOrdinal next_ordinal(std::uint64_t communicator, trace::NcclClass nccl_class, std::uint32_t peer) noexcept;
+
+// A communicator with this hash was made (again): numbers start anew.
+void begin_epoch(std::uint64_t communicator) noexcept;
+
+}  // namespace agent

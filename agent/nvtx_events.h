@@ -1,0 +1,29 @@
+// NVTX events into the ring. Before there is a recording they wait (nvtx_pending.h), unless this is a CUDA process
+// whose CUPTI cannot be had: there the first event opens it.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "agent/guard.h"
+#include "agent/nvtx_text.h"
+#include "common/record.h"
+
+namespace agent {
+
+// One event as it came. Only push, start and mark have a name.
+struct NvtxEvent {
+  trace::RecordKind kind = trace::RecordKind::nvtx_push;
+  const Domain* domain = nullptr;
+  std::string_view name;
+  std::uint32_t color_argb = 0;
+  std::uint32_t category = 0;
+  std::uint64_t range_id = 0;
+  std::uint32_t tid = 0;
+  std::uint64_t time_mono_ns = 0;
+};
+
+void nvtx_event(const Guard& guard, NvtxEvent event) noexcept;
+// Writes an event now; the recording must be open.
+void write_nvtx(const Guard& guard, const NvtxEvent& event) noexcept;
+
+}  // namespace agent

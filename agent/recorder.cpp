@@ -1,0 +1,96 @@
+#include "agent/recorder.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "agent/message.h"
+#include "agent/settings.h"
+#include "agent/thread_state.h"
+#include "agent/trace_file.h"
+
+namespace agent {
+namespace {
+
+constinit trace::Ring s_ring{};
+constinit Interner s_interner{};
+constinit std::atomic<Recording> s_recording{Recording::off};
+constinit Spinlock s_opening{};
+
+thread_local std::uint32_t t_thread_id __attribute__((tls_model("initial-exec"))) = 0;
+
+}  // namespace
+
+Recording recording() noexcept { return s_recording.load(std::memory_order_acquire); }
+trace::Ring& ring() noexcept { return s_ring; }
+Interner& interner() noexcept { return s_interner; }
+
+bool open_recording(const Guard&) noexcept {
+  if (recording() == Recording::off) {
+    const Locked locked(s_opening);
+    if (recording() == Recording::off) {
+      const bool made = create_trace_file(settings().dir, settings().ring_bytes, s_ring);
+      if (made) say_verbose("recording into %s", trace_file_path());
+      s_recording.store(made ? Recording::open : Recording::failed, std::memory_order_release);
+    }
+  }
+  return recording() == Recording::open;
+}
+
+void close_recording() noexcept {
+  Recording expected = Recording::open;
+  if (!s_recording.compare_exchange_strong(expected, Recording::closed)) return;
+  trace::SharedMemory::store_release(s_ring.header->closed_real_ns, real_ns());
+}
+
+void count_lost(trace::RecordKind kind, std::uint64_t count) noexcept {
+  const auto index = static_cast<std::size_t>(kind) - trace::kFirstEventKind;
+  trace::SharedMemory::add(s_ring.header->lost[index], count);
+}
+
+std::uint32_t thread_id() noexcept {
+  if (t_thread_id == 0) t_thread_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  return t_thread_id;
+}
+
+HostWriter::HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, std::size_t name_bytes) noexcept
+    : state_(thread_state()) {
+  if (state_ == nullptr || !state_->writer.enter(s_ring, thread_id(), carried_clocks)) {
+    count_lost(kind);
+    return;
+  }
+  // Two names at most: the event's and its domain's.
+  const std::size_t names = std::min(name_bytes, 2 * longest_name(s_ring)) + 2 * string_room(0) + 16;
+  if (!state_->writer.make_room(bytes + names, carried_clocks)) {
+    state_->writer.leave();
+    count_lost(kind);
+    return;
+  }
+  ready_ = true;
+}
+
+HostWriter::~HostWriter() {
+  if (ready_) state_->writer.leave();
+}
+
+Writer& HostWriter::writer() noexcept { return state_->writer; }
+
+// The thread's own small table first; the shared one only when its lock is free.
+std::uint32_t HostWriter::name(std::string_view text) noexcept {
+  if (text.empty()) return trace::kNoRef;
+  text = text.substr(0, longest_name(s_ring));
+  if (const std::uint32_t known = state_->find_name(text); known != trace::kNoRef) return known;
+  std::uint32_t ref;
+  if (s_interner.lock().try_lock()) {
+    ref = s_interner.string(s_ring, state_->writer, text);
+    s_interner.lock().unlock();
+  } else {
+    ref = define_string(state_->writer, text);
+  }
+  state_->remember_name(text, ref);
+  return ref;
+}
+
+}  // namespace agent

@@ -1,0 +1,63 @@
+// The recording of this process: its file, opened at the first event that belongs to the GPU, and the two ways in.
+// The flush side (CUPTI's completed buffers) has one writer behind a lock; each host thread has a writer of its own.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "agent/clocks.h"
+#include "agent/guard.h"
+#include "agent/interner.h"
+#include "common/definitions.h"
+
+namespace agent {
+
+// Off until open_recording(); closed by close_recording() for good.
+enum class Recording { off, open, closed, failed };
+
+Recording recording() noexcept;
+// Makes the file at its first call. False: there is none (a line has said why), or it was closed. Thread-safe.
+bool open_recording(const Guard&) noexcept;
+// Marks the file as closed. Nothing is recorded after it.
+void close_recording() noexcept;
+
+// Valid while recording() is open.
+trace::Ring& ring() noexcept;
+Interner& interner() noexcept;
+void count_lost(trace::RecordKind kind, std::uint64_t count = 1) noexcept;
+
+// The id of this thread as the kernel has it.
+std::uint32_t thread_id() noexcept;
+
+// What only identity and devices may use of the region: they have no other place.
+inline constexpr std::size_t kIdentityReserve = 2048;
+
+// Appends a permanent definition to the region; false when less than `keep_free` bytes would remain.
+template <typename Record>
+bool define(const Record& record, std::size_t keep_free = 0) noexcept {
+  const Locked locked(interner().lock());
+  return trace::append_definition(ring(), keep_free, &record, sizeof(record)) != trace::kNoRef;
+}
+
+// A host thread's place in the ring. Cheap to make: the state behind it lives as long as the thread.
+class HostWriter {
+ public:
+  // Enters with room for records of `bytes` and names of `name_bytes` in one block. False: lost, and counted as `kind`.
+  HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, std::size_t name_bytes) noexcept;
+  ~HostWriter();
+  HostWriter(const HostWriter&) = delete;
+  HostWriter& operator=(const HostWriter&) = delete;
+  explicit operator bool() const noexcept { return ready_; }
+
+  std::uint32_t name(std::string_view text) noexcept;  // kNoRef for ""
+  template <typename Record>
+  void append(const Record& record) noexcept {
+    writer().append(&record, sizeof(record));
+  }
+
+ private:
+  Writer& writer() noexcept;
+  struct ThreadState* state_;
+  bool ready_ = false;
+};
+
+}  // namespace agent

@@ -1,0 +1,105 @@
+#include "agent/settings.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "agent/message.h"
+
+namespace agent {
+namespace {
+
+constexpr std::uint64_t kMinRing = 64ull << 10;
+constexpr std::uint64_t kMaxRing = 1ull << 40;
+constinit Settings s_settings;
+
+bool parse_number(const char* text, std::uint64_t& value, const char*& rest) {
+  const auto result = std::from_chars(text, text + std::strlen(text), value);
+  rest = result.ptr;
+  return result.ec == std::errc();
+}
+
+bool set_dir(Settings& settings, const char* value) {
+  settings.dir = value;
+  return value[0] != '\0';
+}
+
+bool set_buffer(Settings& settings, const char* value) {
+  std::uint64_t bytes;
+  if (!parse_bytes(value, bytes) || bytes < kMinRing || bytes > kMaxRing) return false;
+  settings.ring_bytes = bytes;
+  return true;
+}
+
+bool set_flush(Settings& settings, const char* value) {
+  std::uint64_t ms;
+  const char* rest;
+  if (!parse_number(value, ms, rest) || *rest != '\0' || ms < 1 || ms > 60'000) return false;
+  settings.flush_ms = ms;
+  return true;
+}
+
+bool set_cupti(Settings& settings, const char* value) {
+  settings.cupti = value;
+  return value[0] != '\0';
+}
+
+bool is_switch(const char* value) { return std::strcmp(value, "0") == 0 || std::strcmp(value, "1") == 0; }
+
+bool set_verbose(Settings& settings, const char* value) {
+  settings.verbose = value[0] == '1';
+  return is_switch(value);
+}
+
+// Read apart, before anything else happens: disabled_by_user().
+bool set_disable(Settings&, const char* value) { return is_switch(value); }
+
+}  // namespace
+
+const SettingRow kSettings[] = {
+    {"TRACETOOL_DIR", "./traces", "folder of the recordings; each run gets a folder of its own in it", set_dir},
+    {"TRACETOOL_BUFFER", "256M", "size of the ring per process: 64K to 1024G; the newest records are kept", set_buffer},
+    {"TRACETOOL_FLUSH_MS", "200", "how often the agent collects from CUPTI, in ms: 1 to 60000", set_flush},
+    {"TRACETOOL_CUPTI", "found", "path of the libcupti to use instead of the one that is found", set_cupti},
+    {"TRACETOOL_VERBOSE", "0", "1: say on stderr what was found and where the recording goes", set_verbose},
+    {"TRACETOOL_DISABLE", "0", "1: the agent does nothing at all", set_disable},
+    {nullptr, nullptr, nullptr, nullptr},
+};
+
+bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept {
+  std::uint64_t value;
+  const char* rest;
+  if (!parse_number(text, value, rest)) return false;
+  int shift = 0;
+  switch (*rest) {
+    case 'K': case 'k': shift = 10; break;
+    case 'M': case 'm': shift = 20; break;
+    case 'G': case 'g': shift = 30; break;
+    case '\0': break;
+    default: return false;
+  }
+  if (shift != 0 && rest[1] != '\0') return false;
+  if (value > UINT64_MAX >> shift) return false;
+  bytes = value << shift;
+  return true;
+}
+
+void read_settings() noexcept {
+  for (const SettingRow* row = kSettings; row->name != nullptr; ++row) {
+    const char* value = std::getenv(row->name);
+    if (value == nullptr) continue;
+    Settings before = s_settings;
+    if (row->set(s_settings, value)) continue;
+    s_settings = before;
+    say("%s=%s is not a value for it (%s); using %s", row->name, value, row->help, row->fallback);
+  }
+}
+
+const Settings& settings() noexcept { return s_settings; }
+
+bool disabled_by_user() noexcept {
+  const char* value = std::getenv("TRACETOOL_DISABLE");
+  return value != nullptr && value[0] != '\0' && std::strcmp(value, "0") != 0;
+}
+
+}  // namespace agent

@@ -1,0 +1,34 @@
+// What the user can set: environment variables, read once when recording starts. The table in settings.cpp is the
+// only list; the README's table is checked against it. A bad value is one line on stderr and the default.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace agent {
+
+struct Settings {
+  const char* dir = "./traces";
+  std::uint64_t ring_bytes = 256ull << 20;
+  std::uint64_t flush_ms = 200;
+  const char* cupti = nullptr;  // path of the libcupti to load; null: find one
+  bool verbose = false;
+};
+
+struct SettingRow {
+  const char* name;
+  const char* fallback;  // as a user would write it
+  const char* help;
+  bool (*set)(Settings&, const char* value);  // false: not a value of this variable
+};
+
+// The rows, ended by one with a null name.
+extern const SettingRow kSettings[];
+
+void read_settings() noexcept;
+const Settings& settings() noexcept;
+// TRACETOOL_DISABLE is set to anything but 0 or "".
+bool disabled_by_user() noexcept;
+// "64M", "1G", "4096K", "1048576": bytes. False where it is none of that.
+bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept;
+
+}  // namespace agent

@@ -1,0 +1,81 @@
+#include "agent/thread_state.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <new>
+
+#include "agent/recorder.h"
+
+namespace agent {
+namespace {
+
+constexpr std::size_t kChunk = 256 << 10;
+
+constinit Spinlock s_lock{};
+constinit ThreadState* s_pool = nullptr;
+constinit bool s_have_key = false;
+constinit pthread_key_t s_key = 0;
+
+thread_local ThreadState* t_state __attribute__((tls_model("initial-exec"))) = nullptr;
+
+// At the thread's end. A destructor that runs later and records again takes a new state: the key is set again.
+void give_back(void* state) {
+  t_state = nullptr;
+  if (!is_recorded_process()) return;
+  const Locked locked(s_lock);
+  static_cast<ThreadState*>(state)->next = s_pool;
+  s_pool = static_cast<ThreadState*>(state);
+}
+
+void add_chunk() {
+  void* memory = mmap(nullptr, kChunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+  auto* states = static_cast<ThreadState*>(memory);
+  for (std::size_t i = 0; i < kChunk / sizeof(ThreadState); ++i) {
+    auto* state = new (states + i) ThreadState{};
+    state->next = s_pool;
+    s_pool = state;
+  }
+}
+
+ThreadState* take() {
+  const Locked locked(s_lock);
+  if (!s_have_key) s_have_key = pthread_key_create(&s_key, give_back) == 0;
+  if (s_pool == nullptr) add_chunk();
+  ThreadState* state = s_pool;
+  if (state != nullptr) s_pool = state->next;
+  return state;
+}
+
+const std::byte* place(const Writer& writer, std::uint32_t ref) {
+  return (trace::is_local(ref) ? writer.payload() : ring().definitions()) + trace::ref_offset(ref);
+}
+
+}  // namespace
+
+std::uint32_t ThreadState::find_name(std::string_view text) const noexcept {
+  const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
+  const Name& name = names[hash % kNames];
+  if (!name.used || name.hash != hash || (name.ticket != 0 && name.ticket != writer.ticket())) return trace::kNoRef;
+  const std::byte* at = place(writer, name.ref);
+  std::uint32_t length;
+  std::memcpy(&length, at + offsetof(trace::StringRecord, length), sizeof(length));
+  const bool same = length == text.size() && std::memcmp(at + sizeof(trace::StringRecord), text.data(), length) == 0;
+  return same ? name.ref : trace::kNoRef;
+}
+
+void ThreadState::remember_name(std::string_view text, std::uint32_t ref) noexcept {
+  const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
+  names[hash % kNames] = {hash, trace::is_local(ref) ? writer.ticket() : 0, ref, true};
+}
+
+ThreadState* thread_state() noexcept {
+  if (t_state != nullptr) return t_state;
+  t_state = take();
+  if (t_state != nullptr) pthread_setspecific(s_key, t_state);
+  return t_state;
+}
+
+}  // namespace agent

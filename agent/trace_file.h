@@ -1,0 +1,21 @@
+// The recording's file: made late, locked, preallocated, mapped shared. Nothing here can raise SIGBUS: the space is
+// reserved by fallocate(2) on a filesystem that maps in place, or there is no recording.
+#pragma once
+#include "common/ring.h"
+
+namespace agent {
+
+// Makes `dir`/RUN/HOST-BOOT-PID-START.ring with room for ring_bytes, and writes its header. False: no recording, and a
+// line said why. The lock is held until the process ends; a forked child must call drop_trace_file().
+bool create_trace_file(const char* dir, std::uint64_t ring_bytes, trace::Ring& ring) noexcept;
+
+// The whole file's path, or "" before there is one.
+const char* trace_file_path() noexcept;
+
+// In a forked child: lets go of the lock, which the child would otherwise hold on after its parent.
+void drop_trace_file() noexcept;
+
+// How ring_bytes are divided. Exposed for tests and for benchmarks.
+void divide_ring(trace::FileHeader& header, std::uint64_t ring_bytes) noexcept;
+
+}  // namespace agent

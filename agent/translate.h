@@ -1,0 +1,84 @@
+// CUPTI's records to ours, once, as early as possible. Each kind has one function and one row in kTranslators
+// (translate.cpp). CUPTI writes the newest layout of the installed library, so only the prefix that is common to all
+// versions from 11.0 on is read (CUpti_ActivityKernel5, Memcpy4, MemcpyPtoP3, Memset3: graph ids are their last
+// members), and sizeof never steps through a buffer.
+#pragma once
+#include <cupti.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "agent/interner.h"
+#include "common/definitions.h"
+
+namespace agent {
+
+// Where translated records go, and what the translators remember. One per process, used under its owner's lock.
+class Translation {
+ public:
+  // Begins and ends a buffer. False: no block can be had.
+  bool begin() noexcept;
+  void end() noexcept;
+  // Appends one CUPTI record, or counts it as lost or unknown.
+  void record(const CUpti_Activity* activity) noexcept;
+
+  // For the translators.
+  bool room(trace::RecordKind kind, std::size_t bytes) noexcept;  // false: counted as lost
+  template <typename Record>
+  void append(const Record& record) noexcept {
+    writer_.append(&record, sizeof(record));
+  }
+  std::uint32_t kernel_shape(const CUpti_ActivityKernel5& kernel) noexcept;
+  void name_api(trace::RecordKind domain, std::uint32_t cbid) noexcept;
+  void name_thread(std::uint32_t tid) noexcept;
+
+ private:
+  // The shapes of the last launches, found without hashing names: same name pointer, same launch, and the text behind
+  // the pointer is still the text that was written.
+  struct KnownShape {
+    const char* name;
+    std::uint64_t ticket;  // 0: in the region
+    trace::LaunchShapeRecord launch;
+    std::uint32_t ref;
+    std::uint32_t length;
+    const char* text;  // in the file
+  };
+  // Where a small permanent thing was last written: in the region for good, or in the block of this ticket.
+  struct Written {
+    std::uint64_t ticket;
+    std::uint32_t key;
+    bool in_region;
+  };
+  static constexpr std::size_t kShapes = 2048;
+  static constexpr std::size_t kApis = 2048;
+  static constexpr std::size_t kThreads = 512;
+
+  bool is_known(const KnownShape& known, const char* name, const trace::LaunchShapeRecord& launch) const noexcept;
+  void remember(KnownShape& known, const char* name, const trace::LaunchShapeRecord& launch,
+                std::uint32_t ref) noexcept;
+  template <typename Make>
+  void write_once(Written& written, std::uint32_t key, const Make& make) noexcept;
+
+  Writer writer_;
+  KnownShape shapes_[kShapes]{};
+  Written apis_[kApis]{};
+  Written threads_[kThreads]{};
+};
+
+void translate_kernel(Translation& out, const CUpti_Activity* activity) noexcept;
+void translate_memcpy(Translation& out, const CUpti_Activity* activity) noexcept;
+void translate_memcpy_peer(Translation& out, const CUpti_Activity* activity) noexcept;
+void translate_memset(Translation& out, const CUpti_Activity* activity) noexcept;
+void translate_runtime(Translation& out, const CUpti_Activity* activity) noexcept;
+void translate_driver(Translation& out, const CUpti_Activity* activity) noexcept;
+
+struct TranslatorRow {
+  CUpti_ActivityKind activity;
+  trace::RecordKind record;  // as which a loss is counted
+  void (*translate)(Translation&, const CUpti_Activity*) noexcept;
+};
+
+// The rows, ended by one without a function. What is in it is what the agent enables.
+extern const TranslatorRow kTranslators[];
+
+}  // namespace agent
