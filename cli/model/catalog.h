@@ -2,8 +2,9 @@
 // held in memory whole; it is what a merged file keeps at its end.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,7 +16,7 @@ namespace cli {
 
 using KindCounts = std::array<std::uint64_t, static_cast<std::size_t>(Kind::count_)>;
 
-// Interned strings; ids are dense from 0 ("") and never move.
+// Interned strings; ids are dense from 0 ("") and views never move. Movable, not copyable.
 class Strings {
  public:
   Strings() { intern(""); }
@@ -24,8 +25,18 @@ class Strings {
   std::size_t size() const { return texts_.size(); }
 
  private:
-  std::deque<std::string> texts_;
-  std::unordered_map<std::string_view, StringId> ids_;
+  struct Slot {
+    std::uint32_t hash = 0;
+    StringId next_id = 0;  // id + 1; 0: free
+  };
+  std::string_view keep(std::string_view text);
+  void grow();
+
+  std::vector<std::string_view> texts_;
+  std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
+  std::vector<std::unique_ptr<char[]>> chunks_;
+  char* chunk_end_ = nullptr;
+  std::size_t chunk_left_ = 0;  // bytes free before chunk_end_
 };
 
 enum class SourceFormat : std::uint8_t { ring, kineto };
@@ -77,7 +88,17 @@ class Catalog {
                 std::string_view group_name = "");
 
  private:
-  std::unordered_map<std::string, TrackId> track_ids_;
+  struct TrackKey {
+    ProcessId process;
+    TrackKind kind;
+    std::int64_t group, id;
+    StringId group_name;
+    bool operator==(const TrackKey&) const = default;
+  };
+  struct TrackKeyHash {
+    std::size_t operator()(const TrackKey& key) const;
+  };
+  std::unordered_map<TrackKey, TrackId, TrackKeyHash> track_ids_;
 };
 
 }  // namespace cli

@@ -1,0 +1,31 @@
+// The table of commands: one row each, one file each. main makes a CLI11 subcommand of every row.
+#pragma once
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace cli {
+
+// Registers the command's options, which it owns, and returns what to run once they are parsed. The run throws Error.
+using SetUp = std::function<void()> (*)(CLI::App& app);
+
+struct Command {
+  std::string_view name;
+  std::string_view help;      // one line
+  std::string_view details;   // below the options in `tracetool NAME --help`, with an example
+  SetUp set_up;
+};
+
+const std::vector<Command>& commands();
+
+// One per command file.
+Command info_command();
+Command dump_command();
+Command merge_command();
+Command export_command();
+
+}  // namespace cli

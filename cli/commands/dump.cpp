@@ -1,0 +1,52 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/dump_events.h"
+#include "cli/io/output_file.h"
+#include "cli/read/reader.h"
+#include "cli/read/ring_dump.h"
+#include "common/layout.h"
+
+namespace cli {
+namespace {
+
+bool is_ring_file(const std::string& path) {
+  char magic[sizeof(trace::kMagic)] = {};
+  std::ifstream(path, std::ios::binary).read(magic, sizeof(magic));
+  return std::memcmp(magic, trace::kMagic, sizeof(magic)) == 0;
+}
+
+void run(const std::string& path) {
+  if (is_ring_file(path)) return dump_ring(path, stdout);
+  OutputFile out("-");
+  Catalog catalog;
+  DumpEvents dump(catalog, out);
+  open_trace(path)->read(catalog, dump);
+  dump.flush();
+  out.finish();
+}
+
+std::function<void()> set_up(CLI::App& app) {
+  auto path = std::make_shared<std::string>();
+  app.add_option("FILE", *path, "One trace")->required();
+  return [path] { run(*path); };
+}
+
+}  // namespace
+
+Command dump_command() {
+  return {"dump", "Every record of a file as text: the debugging door",
+          "A recording is shown as it lies in the file, record by record; any other trace as one event per line:\n"
+          "start_ns, duration_ns (-1: no end), kind, rank, track, name, {arguments}.\n"
+          "\n"
+          "  tracetool dump traces/RUN/FILE.ring | head -50\n"
+          "  tracetool dump run.ttrace | grep ncclAllReduce",
+          set_up};
+}
+
+}  // namespace cli

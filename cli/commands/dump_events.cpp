@@ -1,0 +1,50 @@
+#include "cli/commands/dump_events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "cli/model/kinds.h"
+
+namespace cli {
+namespace {
+
+constexpr std::size_t kPiece = 256 << 10;
+
+std::string track_text(const Track& track) {
+  if (track.kind == TrackKind::stream) return fmt::format("device {} stream {}", track.group, track.id);
+  if (track.kind == TrackKind::thread) return fmt::format("thread {}", track.id);
+  return fmt::format("{} {}", track.group_name, track.id);
+}
+
+// A name may hold line ends; a line here is an event.
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  return line;
+}
+
+}  // namespace
+
+void DumpEvents::event(const Event& event, std::string_view args) {
+  const Track& track = catalog_.tracks[event.track];
+  const std::int64_t rank = catalog_.processes[track.process].rank;
+  auto out = std::back_inserter(text_);
+  fmt::format_to(out, "{} {} {} {} rank {}, {}: {}", event.start_ns, event.duration_ns, event.phase,
+                 row(event.kind).name, rank < 0 ? "?" : fmt::format("{}", rank), track_text(track),
+                 one_line(catalog_.strings[event.name]));
+  if (event.category != 0) fmt::format_to(out, " [{}]", catalog_.strings[event.category]);
+  if (event.correlation != 0) fmt::format_to(out, " correlation={}", event.correlation);
+  if (event.has_bytes) fmt::format_to(out, " bytes={}", event.bytes);
+  if (event.open_start) fmt::format_to(out, " (began earlier)");
+  fmt::format_to(out, " {{{}}}\n", args);
+  if (text_.size() >= kPiece) flush();
+}
+
+void DumpEvents::flush() {
+  out_.write(text_);
+  text_.clear();
+}
+
+}  // namespace cli

@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/info_json.h"
+#include "cli/commands/info_text.h"
+#include "cli/commands/input_options.h"
+#include "cli/io/output_file.h"
+#include "cli/io/progress.h"
+#include "cli/merge/ranks.h"
+#include "cli/read/merged_reader.h"
+#include "cli/read/reader.h"
+
+namespace cli {
+namespace {
+
+struct Options {
+  std::shared_ptr<InputOptions> inputs;
+  bool json = false;
+};
+
+class Count : public EventSink {
+ public:
+  explicit Count(Progress& progress) : progress_(progress) {}
+  void event(const Event&, std::string_view) override { progress_.step(); }
+
+ private:
+  Progress& progress_;
+};
+
+void read_catalog(const TraceInput& input, Progress& progress, Catalog& catalog) {
+  progress.say("reading " + input.path);
+  const std::size_t first = catalog.processes.size();
+  if (is_merged_file(input.path)) {
+    MergedReader(input.path).read_lists(catalog);
+  } else {
+    Count count(progress);
+    open_trace(input.path)->read(catalog, count);
+  }
+  set_rank(catalog, first, input.path, input.rank);
+}
+
+void run(const Options& options) {
+  const std::vector<TraceInput> inputs = resolve(*options.inputs);
+  Catalog catalog;
+  {
+    Progress progress("reading");
+    for (const TraceInput& input : inputs) read_catalog(input, progress, catalog);
+  }
+  sort_processes(catalog);
+  OutputFile out("-");
+  if (options.json) {
+    write_info_json(catalog, out);
+  } else {
+    out.write(info_text(catalog, inputs.size() == 1 && is_merged_file(inputs[0].path)));
+  }
+  out.finish();
+}
+
+std::function<void()> set_up(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  options->inputs = add_inputs(app);
+  app.add_flag("--json", options->json, "For programs: one JSON object on stdout");
+  return [options] { run(*options); };
+}
+
+}  // namespace
+
+Command info_command() {
+  return {"info", "What is in traces: ranks, hosts, GPUs, time, events by kind, losses",
+          "One row per process, in the order of ranks. States: live (still recording), clean (closed), recovered (its\n"
+          "writer was killed; what it had committed is here), unknown.\n"
+          "\n"
+          "  tracetool info traces/\n"
+          "  tracetool info run.ttrace --json | jq '.ranks[].counts.kernel'",
+          set_up};
+}
+
+}  // namespace cli

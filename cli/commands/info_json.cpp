@@ -1,0 +1,66 @@
+#include "cli/commands/info_json.h"
+
+#include <optional>
+
+#include "cli/commands/json_writer.h"
+#include "cli/commands/totals.h"
+#include "cli/model/kinds.h"
+
+namespace cli {
+namespace {
+
+std::optional<std::int64_t> known(std::int64_t value) {
+  return value < 0 ? std::nullopt : std::optional<std::int64_t>(value);
+}
+
+void write_counts(JsonWriter& json, std::string_view key, const KindCounts& counts, std::size_t always) {
+  json.open('{', key);
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    if (kind < always || counts[kind] != 0) json.number(kKinds[kind].name, counts[kind]);
+  }
+  json.close('}');
+}
+
+void write_process(JsonWriter& json, const Process& process) {
+  json.open('{');
+  json.number("rank", known(process.rank));
+  json.text("host", process.host);
+  json.number("pid", known(process.pid));
+  json.text("source", process.source);
+  json.text("format", process.format == SourceFormat::ring ? "ring" : "kineto");
+  json.text("rank_source", process.rank_source);
+  json.number("local_rank", known(process.local_rank));
+  json.number("world_size", known(process.world_size));
+  json.text("run_id", process.run_id);
+  json.text("program", process.program);
+  json.text("device", process.device_name);
+  json.text("state", process.state);
+  json.number("start_ns", process.first_ns);
+  json.number("span_ns", process.last_ns - process.first_ns);
+  write_counts(json, "counts", process.counts, kRecordedKinds);
+  json.number("overwritten", total(process.overwritten));
+  write_counts(json, "overwritten_by_kind", process.overwritten, 0);
+  json.number("lost", total(process.lost) + process.lost_unknown_kind);
+  write_counts(json, "lost_by_kind", process.lost, 0);
+  json.number("lost_unknown_kind", process.lost_unknown_kind);
+  json.open('[', "notes");
+  for (const std::string& note : process.notes) json.text({}, note);
+  json.close(']');
+  json.close('}');
+}
+
+}  // namespace
+
+void write_info_json(const Catalog& catalog, ByteSink& sink) {
+  JsonText out(sink);
+  JsonWriter json(out);
+  json.open('{');
+  json.open('[', "ranks");
+  for (const Process& process : catalog.processes) write_process(json, process);
+  json.close(']');
+  json.close('}');
+  out.raw("\n");
+  out.flush();
+}
+
+}  // namespace cli

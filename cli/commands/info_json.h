@@ -1,0 +1,12 @@
+// `info --json`: {"ranks":[{"rank","host","pid","counts":{"kernel",...},"overwritten","lost","state", ...}]}.
+#pragma once
+#include "cli/io/byte_sink.h"
+#include "cli/model/catalog.h"
+
+namespace cli {
+
+// rank and pid are null when unknown. counts holds the kinds of a recording always, others when there are any;
+// overwritten and lost are totals (lost with what CUPTI itself dropped), *_by_kind says of which.
+void write_info_json(const Catalog& catalog, ByteSink& sink);
+
+}  // namespace cli

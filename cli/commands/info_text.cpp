@@ -1,0 +1,112 @@
+#include "cli/commands/info_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "cli/commands/table.h"
+#include "cli/commands/totals.h"
+#include "cli/model/kinds.h"
+
+namespace cli {
+namespace {
+
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
+std::string number_or(std::int64_t value, const char* unknown) {
+  return value < 0 ? unknown : fmt::format("{}", value);
+}
+
+std::string name_of(const Process& process) {
+  return process.rank < 0 ? process.source : fmt::format("rank {}", process.rank);
+}
+
+// "12 kernel, 3 runtime"; "" when all are 0.
+std::string list(const KindCounts& counts, std::size_t from = 0) {
+  std::string out;
+  for (std::size_t kind = from; kind < counts.size(); ++kind) {
+    if (counts[kind] != 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", counts[kind], kKinds[kind].name);
+  }
+  return out;
+}
+
+std::string ranks_table(const Catalog& catalog) {
+  std::vector<std::string> head{"rank", "host", "pid", "device", "span"};
+  for (std::size_t kind = 0; kind < kRecordedKinds; ++kind) head.emplace_back(kKinds[kind].name);
+  head.insert(head.end(), {"other", "state"});
+  Table table(head);
+  for (const Process& process : catalog.processes) {
+    std::vector<std::string> row{number_or(process.rank, "?"), or_dash(process.host), number_or(process.pid, "?"),
+                                 or_dash(process.device_name), duration_text(process.last_ns - process.first_ns)};
+    std::uint64_t others = total(process.counts);
+    for (std::size_t kind = 0; kind < kRecordedKinds; ++kind) {
+      row.push_back(fmt::format("{}", process.counts[kind]));
+      others -= process.counts[kind];
+    }
+    row.insert(row.end(), {fmt::format("{}", others), process.state});
+    table.add(row);
+  }
+  return table.text();
+}
+
+std::string summary(const Catalog& catalog) {
+  std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = std::numeric_limits<std::int64_t>::min();
+  std::set<std::string> hosts;
+  KindCounts counts{};
+  for (const Process& process : catalog.processes) {
+    hosts.insert(process.host);
+    for (std::size_t kind = 0; kind < counts.size(); ++kind) counts[kind] += process.counts[kind];
+    if (total(process.counts) == 0) continue;
+    first = std::min(first, process.first_ns), last = std::max(last, process.last_ns);
+  }
+  std::string out = fmt::format("{} processes on {} hosts, {} events over {}\n", catalog.processes.size(), hosts.size(),
+                                total(counts), first > last ? "no time" : duration_text(last - first));
+  if (const std::string others = list(counts, kRecordedKinds); !others.empty()) out += "other: " + others + "\n";
+  return out;
+}
+
+std::string losses(const Process& process) {
+  std::string out;
+  if (const std::string kinds = list(process.overwritten); !kinds.empty()) {
+    out += fmt::format("{}: overwritten by newer events: {} (to keep more, record with a larger TRACETOOL_BUFFER)\n",
+                       name_of(process), kinds);
+  }
+  if (const std::string kinds = list(process.lost); !kinds.empty()) {
+    out += fmt::format("{}: lost, never recorded: {}\n", name_of(process), kinds);
+  }
+  if (process.lost_unknown_kind != 0) {
+    out += fmt::format("{}: {} activity records dropped by CUPTI, of unknown kinds\n", name_of(process),
+                       process.lost_unknown_kind);
+  }
+  for (const std::string& note : process.notes) out += fmt::format("{}: {}\n", name_of(process), note);
+  return out;
+}
+
+std::string next_step(const Catalog& catalog, bool merged) {
+  if (merged) return "next: tracetool export --perfetto FILE.ttrace -o FILE.json.gz, and open it in ui.perfetto.dev\n";
+  const bool unknown = std::any_of(catalog.processes.begin(), catalog.processes.end(),
+                                   [](const Process& process) { return process.rank < 0; });
+  const bool several = catalog.processes.size() > 1;
+  return fmt::format("next: tracetool merge PATH... -o run.ttrace{}\n",
+                     unknown && several ? ", with --rank N=FILE for those without a rank" : "");
+}
+
+}  // namespace
+
+std::string duration_text(std::int64_t ns) {
+  const auto value = static_cast<double>(ns);
+  if (ns >= 1'000'000'000) return fmt::format("{:.3f} s", value / 1e9);
+  if (ns >= 1'000'000) return fmt::format("{:.3f} ms", value / 1e6);
+  if (ns >= 1'000) return fmt::format("{:.3f} us", value / 1e3);
+  return fmt::format("{} ns", ns);
+}
+
+std::string info_text(const Catalog& catalog, bool merged) {
+  std::string out = ranks_table(catalog) + "\n" + summary(catalog);
+  for (const Process& process : catalog.processes) out += losses(process);
+  return out + next_step(catalog, merged);
+}
+
+}  // namespace cli

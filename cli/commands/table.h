@@ -1,0 +1,18 @@
+// Columns of text, aligned by their widest cell; the first row is the head. Numbers stand at the right.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace cli {
+
+class Table {
+ public:
+  explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace cli

@@ -1,0 +1,37 @@
+#include "cli/export/census.h"
+
+#include <algorithm>
+
+namespace cli {
+
+std::int64_t slice_end(const Event& event, std::int64_t trace_end) {
+  if (event.duration_ns < 0) return std::max(event.start_ns, trace_end);
+  const std::int64_t room = std::numeric_limits<std::int64_t>::max() - std::max<std::int64_t>(event.start_ns, 0);
+  return event.start_ns + std::min(event.duration_ns, room);
+}
+
+bool is_nccl_name(std::string_view kernel) {
+  return kernel.substr(0, 4) == "nccl" || kernel.find("ncclKernel") != kernel.npos ||
+         kernel.find("ncclDevKernel") != kernel.npos;
+}
+
+void Census::count(const Event& event) {
+  first_ns_ = std::min(first_ns_, event.start_ns);
+  last_ns_ = std::max(last_ns_, slice_end(event, event.start_ns));
+  OfTrack& track = tracks[event.track];
+  track.seen = true;
+  if (event.kind == Kind::kernel) ++(nccl(event.name) ? track.nccl_kernels : track.kernels);
+  OfProcess& process = processes[catalog_->tracks[event.track].process];
+  if (!process.seen || event.start_ns < process.first_ns) process.first_ns = event.start_ns;
+  process.seen = true;
+}
+
+bool Census::nccl(StringId name) {
+  if (name >= names_.size()) names_.resize(std::max<std::size_t>(catalog_->strings.size(), name + std::size_t{1}));
+  if (names_[name] == Name::unknown) {
+    names_[name] = is_nccl_name(catalog_->strings[name]) ? Name::nccl : Name::other;
+  }
+  return names_[name] == Name::nccl;
+}
+
+}  // namespace cli

@@ -1,0 +1,95 @@
+// The arrows of Chrome trace JSON: from a launch to its GPU work, by correlation or by the flow events of the input.
+//
+// A viewer binds the end of an arrow to what it finds at its time on its row: Perfetto takes the slice that was opened
+// there last, so an instant or a nested slice between a slice and its arrow steals the arrow. So each end is written
+// directly behind the slice that it belongs to, or, when other things were opened on the row meanwhile, at the slice's
+// start. Flow events come apart from their slices: they are held until all
+// events of their time are known, then bound to the slice that starts there (with the same correlation if there are
+// several) or else to the one that is open there.
+//
+// Memory: ArrowTable; the flow events of one instant of time; ends that come before their start.
+#pragma once
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "cli/export/arrow_table.h"
+#include "cli/export/chrome_text.h"
+#include "cli/export/exporter.h"
+#include "cli/export/track_lanes.h"
+
+namespace cli {
+
+class ChromeArrows {
+ public:
+  using Tracks = std::vector<std::unique_ptr<TrackLanes>>;  // by TrackId; null where nothing is drawn
+
+  explicit ChromeArrows(const Catalog& catalog);
+
+  // The first pass: every event, then end_prepare().
+  void prepare(const Event& event);
+  void end_prepare();
+
+  // The second pass. time() before each event; slice() behind each written slice; flow() for each flow event; moved()
+  // after each flush of `text`; finish() at the end.
+  void time(std::int64_t now_ns, ChromeText& text, Tracks& tracks, ExportSummary& summary) {
+    if (now_ns != now_ns_) next_time(now_ns, text, tracks, summary);
+  }
+  void slice(const Event& event, std::int64_t end_ns, const TrackLanes::Row& row, ChromeText& text,
+             ExportSummary& summary);
+  void flow(const Event& event) { held_.push_back(event); }
+  void moved() { fresh_.clear(); }
+  void finish(ChromeText& text, Tracks& tracks, ExportSummary& summary) { next_time(now_ns_, text, tracks, summary); }
+
+ private:
+  struct Fresh {  // a slice that starts now
+    std::uint64_t correlation;
+    const TrackLanes::Row* row;
+    std::size_t position;  // behind it in the text
+    std::int64_t end_ns;
+    TrackId track;
+  };
+  struct Bound {
+    const TrackLanes::Row* row;
+    std::int64_t start_ns, end_ns;
+    std::size_t fresh;  // index, or fresh_.size()
+
+    // Where on the slice an arrow of `time_ns` finds it.
+    std::int64_t drawn_ns(std::int64_t time_ns) const { return row->top_ns == start_ns ? time_ns : start_ns; }
+  };
+  struct End {
+    Bound bound;
+    std::int64_t time_ns;
+    StringId category;
+    char phase;
+  };
+
+  bool explicit_flows(const Event& event) const;
+  ProcessId process(const Event& event) const { return catalog_->tracks[event.track].process; }
+  ArrowTable::Group group(const Event& flow);
+  std::string_view category(StringId id) const { return id == 0 ? "ac2g" : catalog_->strings[id]; }
+  bool placed(const Event& flow) const { return reach_[flow.track] >= flow.start_ns; }
+  void reach(const Event& event);
+  void starts_first();
+  void note_flows();
+
+  void next_time(std::int64_t now_ns, ChromeText& text, Tracks& tracks, ExportSummary& summary);
+  void draw_flow(const Event& flow, ChromeText& text, Tracks& tracks, ExportSummary& summary);
+  Bound bind(const Event& flow, Tracks& tracks) const;
+  void begin_arrow(std::uint64_t arrow, StringId category, const TrackLanes::Row& row, std::int64_t ns,
+                   ChromeText& text, ExportSummary& summary);
+  void end_arrow(ArrowTable::End end, const End& drawn, ChromeText& text, ExportSummary& summary);
+  void move_behind(std::size_t fresh, std::size_t since, ChromeText& text);
+
+  const Catalog* catalog_;
+  ArrowTable arrows_;
+  std::unordered_map<std::uint64_t, ArrowTable::Group> groups_;  // of flows, by process and category
+  std::vector<std::int64_t> reach_;  // per track: the latest end of a slice so far
+  std::vector<bool> has_flows_;      // per process
+  std::vector<Event> held_;          // flow events of now_ns_
+  std::vector<Fresh> fresh_;
+  std::unordered_map<std::uint64_t, std::vector<End>> early_;
+  std::int64_t now_ns_ = 0;
+};
+
+}  // namespace cli

@@ -1,0 +1,136 @@
+#include "cli/export/chrome_json.h"
+
+#include <optional>
+#include <vector>
+
+#include "cli/export/census.h"
+#include "cli/export/chrome_arrows.h"
+#include "cli/export/chrome_text.h"
+#include "cli/export/losses.h"
+#include "cli/export/rows.h"
+#include "cli/export/track_lanes.h"
+
+namespace cli {
+namespace {
+
+class ChromeJson : public Exporter {
+ public:
+  bool needs_two_passes() const override { return true; }
+
+  void begin(const Catalog& catalog, ByteSink& sink) override {
+    catalog_ = &catalog;
+    text_.emplace(catalog, sink);
+    census_.emplace(catalog);
+    arrows_.emplace(catalog);
+  }
+
+  void prepare(const Event& event, std::string_view) override {
+    census_->count(event);
+    arrows_->prepare(event);
+  }
+
+  void event(const Event& event, std::string_view args) override {
+    if (!started_) start();
+    arrows_->time(event.start_ns, *text_, tracks_, summary_);
+    ++summary_.events_in;
+    if (is_slice(event)) {
+      slice(event, args);
+    } else if (event.kind == Kind::flow) {
+      ++summary_.flow_events_in;
+      arrows_->flow(event);
+    } else {
+      point(event, args);
+    }
+    if (text_->full()) text_->flush(), arrows_->moved();
+  }
+
+  ExportSummary finish() override {
+    if (!started_) start();
+    arrows_->finish(*text_, tracks_, summary_);
+    text_->tail();
+    return summary_;
+  }
+
+ private:
+  void start() {
+    started_ = true;
+    arrows_->end_prepare();
+    processes_ = process_rows(*catalog_, *census_);
+    track_rows_ = track_rows(*catalog_, *census_, processes_);
+    open_tracks();
+    text_->head(census_->first_ns());
+    const auto [processes, tracks] = display_order(*catalog_, processes_, track_rows_);
+    for (const ProcessId id : processes) describe_process(id);
+    for (const TrackId id : tracks) describe_row(tracks_[id]->base());
+    for (const ProcessId id : processes) show_losses(id);
+  }
+
+  void open_tracks() {
+    home_.resize(processes_.size());
+    for (std::size_t i = 0; i < processes_.size(); ++i) home_[i] = chrome_row(processes_[i].pid, processes_[i].pid);
+    tracks_.resize(track_rows_.size());
+    for (std::size_t i = 0; i < tracks_.size(); ++i) {
+      const Track& track = catalog_->tracks[i];
+      if (!track_rows_[i].shown) continue;
+      tracks_[i] = std::make_unique<TrackLanes>(track.kind, track_rows_[i], processes_[track.process]);
+      if (track_rows_[i].order == 0) home_[track.process] = tracks_[i]->base().where;
+    }
+  }
+
+  void describe_process(std::size_t id) {
+    text_->name("process_name", home_[id], processes_[id].name, loss_json(catalog_->processes[id]));
+    text_->sort_index("process_sort_index", home_[id], processes_[id].order);
+  }
+
+  void describe_row(TrackLanes::Row& row) {
+    row.fresh = false;
+    text_->name("thread_name", row.where, row.name);
+    text_->sort_index("thread_sort_index", row.where, row.sort_index);
+  }
+
+  void show_losses(std::size_t id) {
+    const std::string words = loss_text(catalog_->processes[id]);
+    if (words.empty()) return;
+    const std::int64_t at = census_->processes[id].seen ? census_->processes[id].first_ns : census_->first_ns();
+    text_->process_instant(home_[id], words, at, loss_json(catalog_->processes[id]).substr(1));
+  }
+
+  void slice(const Event& event, std::string_view args) {
+    const std::int64_t end_ns = slice_end(event, census_->last_ns());
+    TrackLanes::Row& row = tracks_[event.track]->place(event, end_ns);
+    if (row.fresh) describe_row(row), ++summary_.extra_lanes;
+    text_->slice(event, end_ns, row.where, args);
+    ++summary_.slices_out;
+    if (event.duration_ns < 0) ++summary_.unfinished;
+    arrows_->slice(event, end_ns, row, *text_, summary_);
+  }
+
+  void point(const Event& event, std::string_view args) {
+    TrackLanes::Row& row = tracks_[event.track]->base();
+    if (event.kind == Kind::counter || event.phase == 'C') {
+      text_->counter(event, row.where, args);
+      ++summary_.counters_out;
+    } else {
+      text_->instant(event, row.where, args);
+      row.top_ns = TrackLanes::kNoSlice;
+      ++summary_.instants_out;
+    }
+  }
+
+  const Catalog* catalog_ = nullptr;
+  std::optional<ChromeText> text_;
+  std::optional<Census> census_;
+  std::optional<ChromeArrows> arrows_;
+  std::vector<ProcessRow> processes_;
+  std::vector<TrackRow> track_rows_;
+  std::vector<std::string> home_;  // by ProcessId: the row that stands for the process
+  ChromeArrows::Tracks tracks_;
+  ExportSummary summary_;
+  bool started_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Exporter> make_chrome_json() { return std::make_unique<ChromeJson>(); }
+
+}  // namespace cli

@@ -1,0 +1,147 @@
+#include "cli/export/chrome_text.h"
+
+#include <algorithm>
+
+#include "cli/model/kinds.h"
+
+namespace cli {
+
+std::string chrome_row(std::uint32_t pid, std::uint32_t tid) {
+  return "\"pid\":" + std::to_string(pid) + ",\"tid\":" + std::to_string(tid);
+}
+
+void ChromeText::head(std::int64_t origin_ns) {
+  origin_ = origin_ns;
+  out_.raw("{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":");
+  out_.number(origin_ns);
+  out_.raw(",\"traceEvents\":[");
+}
+
+void ChromeText::tail() {
+  out_.raw("\n]}\n");
+  out_.flush();
+}
+
+void ChromeText::open(std::string_view head) {
+  out_.raw(first_ ? "\n" : ",\n");
+  first_ = false;
+  out_.raw(head);
+}
+
+void ChromeText::name(std::string_view metadata, std::string_view row, std::string_view name, std::string_view more) {
+  open("{\"ph\":\"M\",\"name\":\"");
+  out_.raw(metadata);
+  out_.raw("\",");
+  out_.raw(row);
+  out_.raw(",\"args\":{\"name\":");
+  json_string(out_, name);
+  out_.raw(more);
+  out_.raw("}}");
+}
+
+void ChromeText::sort_index(std::string_view metadata, std::string_view row, std::size_t index) {
+  open("{\"ph\":\"M\",\"name\":\"");
+  out_.raw(metadata);
+  out_.raw("\",");
+  out_.raw(row);
+  out_.raw(",\"args\":{\"sort_index\":");
+  out_.number(index);
+  out_.raw("}}");
+}
+
+void ChromeText::process_instant(std::string_view row, std::string_view name, std::int64_t ns, std::string_view args) {
+  open("{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"loss\",\"name\":");
+  json_string(out_, name);
+  out_.raw(",");
+  out_.raw(row);
+  out_.raw(",\"ts\":");
+  time(ns);
+  out_.raw(",\"args\":{");
+  out_.raw(args);
+  out_.raw("}}");
+}
+
+void ChromeText::slice(const Event& event, std::int64_t end_ns, std::string_view row, std::string_view args) {
+  open("{\"ph\":\"X\",");
+  names(event, row);
+  out_.raw(",\"dur\":");
+  out_.micros(static_cast<std::uint64_t>(end_ns) - static_cast<std::uint64_t>(event.start_ns));
+  arguments(event, args);
+}
+
+void ChromeText::instant(const Event& event, std::string_view row, std::string_view args) {
+  open("{\"ph\":\"i\",\"s\":\"t\",");
+  names(event, row);
+  arguments(event, args);
+}
+
+// The members of a counter's args are its series: nothing of ours goes there.
+void ChromeText::counter(const Event& event, std::string_view row, std::string_view args) {
+  open("{\"ph\":\"C\",");
+  names(event, row);
+  out_.raw(",\"args\":{");
+  out_.raw(args);
+  out_.raw("}}");
+}
+
+void ChromeText::flow(char phase, std::uint64_t id, std::string_view category, std::string_view row, std::int64_t ns) {
+  open("{\"ph\":\"");
+  out_.raw({&phase, 1});
+  out_.raw("\",\"cat\":");
+  json_string(out_, category);
+  out_.raw(",\"name\":");
+  json_string(out_, category);
+  out_.raw(",\"id\":");
+  out_.number(id);
+  out_.raw(",");
+  out_.raw(row);
+  out_.raw(",\"ts\":");
+  time(ns);
+  out_.raw(phase == 's' ? "}" : ",\"bp\":\"e\"}");
+}
+
+void ChromeText::names(const Event& event, std::string_view row) {
+  category(event);
+  out_.raw(",\"name\":");
+  interned(event.name);
+  out_.raw(",");
+  out_.raw(row);
+  out_.raw(",\"ts\":");
+  time(event.start_ns);
+}
+
+void ChromeText::category(const Event& event) {
+  out_.raw("\"cat\":");
+  if (event.category != 0) return interned(event.category);
+  out_.raw("\"");
+  out_.raw(row(event.kind).category);
+  out_.raw("\"");
+}
+
+void ChromeText::interned(StringId id) {
+  const std::string_view text = catalog_->strings[id];
+  if (id >= spellings_.size()) spellings_.resize(std::max(catalog_->strings.size(), id + std::size_t{1}));
+  Spelling& spelling = spellings_[id];
+  if (spelling == Spelling::unknown) spelling = json_plain(text) ? Spelling::plain : Spelling::escaped;
+  if (spelling == Spelling::escaped) return json_string(out_, text);
+  out_.raw("\"");
+  out_.raw(text);
+  out_.raw("\"");
+}
+
+void ChromeText::arguments(const Event& event, std::string_view args) {
+  std::string_view separator = ",\"args\":{";
+  const auto member = [&](std::string_view text) {
+    out_.raw(separator);
+    out_.raw(text);
+    separator = ",";
+  };
+  if (!args.empty()) member(args);
+  if (event.correlation != 0 && !event.args_complete) member("\"correlation\":"), out_.number(event.correlation);
+  if (event.has_bytes && !event.args_complete) member("\"bytes\":"), out_.number(event.bytes);
+  if (event.phase == 'X' && event.duration_ns < 0) member("\"unfinished\":true");
+  if (event.open_start) member("\"open_start\":true");
+  out_.raw(separator.size() == 1 ? "}}" : "}");
+}
+
+}  // namespace cli

@@ -1,0 +1,60 @@
+// The Trace Event Format, event by event: knows JSON, nothing of lanes or arrows.
+// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/export/json_text.h"
+#include "cli/model/catalog.h"
+#include "cli/model/event.h"
+
+namespace cli {
+
+// `"pid":4,"tid":7`: where an event is drawn.
+std::string chrome_row(std::uint32_t pid, std::uint32_t tid);
+
+class ChromeText {
+ public:
+  ChromeText(const Catalog& catalog, ByteSink& sink) : catalog_(&catalog), out_(sink) {}
+
+  // `origin_ns` becomes ts 0 and is written as baseTimeNanoseconds.
+  void head(std::int64_t origin_ns);
+  void tail();
+
+  // A metadata event; `more` is further members of its args, each with a comma before it.
+  void name(std::string_view metadata, std::string_view row, std::string_view name, std::string_view more = {});
+  void sort_index(std::string_view metadata, std::string_view row, std::size_t index);
+  void process_instant(std::string_view row, std::string_view name, std::int64_t ns, std::string_view args);
+
+  void slice(const Event& event, std::int64_t end_ns, std::string_view row, std::string_view args);
+  void instant(const Event& event, std::string_view row, std::string_view args);
+  void counter(const Event& event, std::string_view row, std::string_view args);
+  void flow(char phase, std::uint64_t id, std::string_view category, std::string_view row, std::int64_t ns);
+
+  // For what must stand directly behind an event that is already written: the text since `since` moves to `position`.
+  // Positions are good until the next flush().
+  std::size_t position() const { return out_.position(); }
+  void move_tail(std::size_t since, std::size_t position) { out_.move_tail(since, position); }
+  bool full() const { return out_.full(); }
+  void flush() { out_.flush(); }
+
+ private:
+  enum class Spelling : std::uint8_t { unknown, plain, escaped };
+
+  void open(std::string_view head);  // the separator and `head`
+  void time(std::int64_t ns) { out_.micros(static_cast<std::uint64_t>(ns) - static_cast<std::uint64_t>(origin_)); }
+  void interned(StringId id);
+  void names(const Event& event, std::string_view row);
+  void category(const Event& event);
+  void arguments(const Event& event, std::string_view args);
+
+  const Catalog* catalog_;
+  JsonText out_;
+  std::int64_t origin_ = 0;
+  bool first_ = true;
+  std::vector<Spelling> spellings_;
+};
+
+}  // namespace cli

@@ -1,0 +1,52 @@
+// A picture of a trace for another program. An exporter walks the events in the order of time and writes bytes; it
+// never holds the events. A new format is one file and one line in export_formats() (formats.cpp).
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "cli/io/byte_sink.h"
+#include "cli/model/catalog.h"
+#include "cli/model/event.h"
+
+namespace cli {
+
+// What became of the events. A person who exports is told of everything that is not in the picture.
+struct ExportSummary {
+  std::uint64_t events_in = 0;
+  std::uint64_t slices_out = 0;
+  std::uint64_t instants_out = 0;
+  std::uint64_t counters_out = 0;
+  std::uint64_t flow_events_in = 0;         // events of Kind::flow; each is drawn or in one of the next two
+  std::uint64_t one_ended_flows = 0;        // ... whose other end is not in the trace
+  std::uint64_t unplaced_flows = 0;         // ... at a time and track where there is no slice to bind to
+  std::uint64_t flow_events_drawn = 0;
+  std::uint64_t arrows_out = 0;             // one per pair of ends, explicit and by correlation
+  std::uint64_t backward_arrows = 0;        // of these: the work ended before its launch began; viewers may hide them
+  std::uint64_t works_without_launch = 0;   // GPU work with a correlation whose call is not in the trace
+  std::uint64_t unfinished = 0;             // slices without an end, drawn to the end of the trace
+  std::uint64_t extra_lanes = 0;            // rows besides the first of each track
+
+  // Conservation: every event is in the picture or counted as left out.
+  bool balanced() const {
+    return events_in == slices_out + instants_out + counters_out + flow_events_in &&
+           flow_events_in == flow_events_drawn + one_ended_flows + unplaced_flows;
+  }
+};
+
+// Calls, in this order: begin once; prepare for every event when needs_two_passes(); event for the same events in the
+// same order; finish once. Events come by start_ns ascending, the longer first at equal starts. The catalogue is
+// complete before begin() and outlives the exporter, as does the sink. `args` lives only during its call. All may
+// throw Error.
+class Exporter {
+ public:
+  virtual ~Exporter() = default;
+
+  virtual bool needs_two_passes() const { return false; }
+  virtual void begin(const Catalog& catalog, ByteSink& sink) = 0;
+  virtual void prepare(const Event&, std::string_view /*args*/) {}
+  virtual void event(const Event& event, std::string_view args) = 0;
+  // Writes what is left; the caller finishes the sink.
+  virtual ExportSummary finish() = 0;
+};
+
+}  // namespace cli

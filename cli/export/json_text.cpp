@@ -1,0 +1,94 @@
+#include "cli/export/json_text.h"
+
+#include <algorithm>
+
+namespace cli {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+bool continues(unsigned char byte) { return (byte & 0xC0) == 0x80; }
+
+bool plain_byte(unsigned char byte) { return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\'; }
+
+// The length of the valid multi-byte character at `p`, or 0 (Unicode 15, table 3-7: no overlong forms, no surrogates,
+// nothing above U+10FFFF).
+std::size_t utf8_length(const unsigned char* p, std::size_t left) {
+  const unsigned char lead = p[0];
+  if (lead >= 0xC2 && lead <= 0xDF) return left >= 2 && continues(p[1]) ? 2 : 0;
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    if (left < 3 || !continues(p[1]) || !continues(p[2])) return 0;
+    if (lead == 0xE0 && p[1] < 0xA0) return 0;
+    return lead == 0xED && p[1] > 0x9F ? 0 : 3;
+  }
+  if (lead < 0xF0 || lead > 0xF4) return 0;
+  if (left < 4 || !continues(p[1]) || !continues(p[2]) || !continues(p[3])) return 0;
+  if (lead == 0xF0 && p[1] < 0x90) return 0;
+  return lead == 0xF4 && p[1] > 0x8F ? 0 : 4;
+}
+
+void escaped(JsonText& out, unsigned char byte) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  switch (byte) {
+    case '"': return out.raw("\\\"");
+    case '\\': return out.raw("\\\\");
+    case '\n': return out.raw("\\n");
+    case '\r': return out.raw("\\r");
+    case '\t': return out.raw("\\t");
+    default: break;
+  }
+  const char text[] = {'\\', 'u', '0', '0', kHex[byte >> 4], kHex[byte & 15]};
+  out.raw({text, sizeof text});
+}
+
+// Prints the character at `p` that is not plain; returns the bytes it took.
+std::size_t special(JsonText& out, const unsigned char* p, std::size_t left) {
+  if (*p < 0x80) return escaped(out, *p), 1;
+  const std::size_t length = utf8_length(p, left);
+  out.raw(length ? std::string_view(reinterpret_cast<const char*>(p), length) : kReplacement);
+  return length ? length : 1;
+}
+
+}  // namespace
+
+void JsonText::micros(std::uint64_t ns) {
+  number(ns / 1000);
+  const auto rest = static_cast<unsigned>(ns % 1000);
+  char* at = room(4);
+  at[0] = '.';
+  at[1] = static_cast<char>('0' + rest / 100);
+  at[2] = static_cast<char>('0' + rest / 10 % 10);
+  at[3] = static_cast<char>('0' + rest % 10);
+  used_ += 4;
+}
+
+void JsonText::move_tail(std::size_t since, std::size_t position) {
+  const auto at = [&](std::size_t offset) { return bytes_.begin() + static_cast<std::ptrdiff_t>(offset); };
+  std::rotate(at(position), at(since), at(used_));
+}
+
+void JsonText::flush() {
+  if (used_ > 0) sink_->write({bytes_.data(), used_});
+  used_ = 0;
+}
+
+void JsonText::grow(std::size_t size) { bytes_.resize(std::max(bytes_.size() * 2, used_ + size)); }
+
+void json_string(JsonText& out, std::string_view text) {
+  const auto* p = reinterpret_cast<const unsigned char*>(text.data());
+  const unsigned char* const end = p + text.size();
+  out.raw("\"");
+  while (p < end) {
+    const unsigned char* stop = std::find_if_not(p, end, plain_byte);
+    out.raw({reinterpret_cast<const char*>(p), static_cast<std::size_t>(stop - p)});
+    p = stop;
+    if (p < end) p += special(out, p, static_cast<std::size_t>(end - p));
+  }
+  out.raw("\"");
+}
+
+bool json_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return plain_byte(static_cast<unsigned char>(c)); });
+}
+
+}  // namespace cli

@@ -1,0 +1,63 @@
+// JSON by appending to a big buffer: no streams, no per-event allocation. Goes to the sink in pieces of about a MiB.
+#pragma once
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "cli/io/byte_sink.h"
+
+namespace cli {
+
+class JsonText {
+ public:
+  static constexpr std::size_t kPiece = 1 << 20;
+
+  explicit JsonText(ByteSink& sink) : sink_(&sink), bytes_(2 * kPiece) {}
+
+  void raw(std::string_view text) {
+    if (text.empty()) return;
+    std::memcpy(room(text.size()), text.data(), text.size());
+    used_ += text.size();
+  }
+  template <typename Integer>
+  void number(Integer value) {
+    char* at = room(24);
+    used_ += static_cast<std::size_t>(std::to_chars(at, at + 24, value).ptr - at);
+  }
+  // Nanoseconds as microseconds with exactly three decimals: a double of up to 2^52 ns holds every one of them.
+  void micros(std::uint64_t ns);
+
+  // At least `size` bytes to write to; then advance().
+  char* room(std::size_t size) {
+    if (bytes_.size() - used_ < size) grow(size);
+    return bytes_.data() + used_;
+  }
+  void advance(std::size_t size) { used_ += size; }
+
+  // What was written since `since` moves to `position`, before what stands there. Positions stay good until the next
+  // flush.
+  std::size_t position() const { return used_; }
+  void move_tail(std::size_t since, std::size_t position);
+
+  bool full() const { return used_ >= kPiece; }
+  void flush();
+
+ private:
+  void grow(std::size_t size);
+
+  ByteSink* sink_;
+  std::vector<char> bytes_;
+  std::size_t used_ = 0;
+};
+
+// A JSON string with its quotes (RFC 8259): quote, backslash and control characters are escaped, each byte that is not
+// part of valid UTF-8 becomes U+FFFD, all else is kept as it is.
+void json_string(JsonText& out, std::string_view text);
+
+// True when json_string would print `text` unchanged between quotes.
+bool json_plain(std::string_view text);
+
+}  // namespace cli

@@ -1,0 +1,77 @@
+#include "cli/export/losses.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "cli/model/kinds.h"
+
+namespace cli {
+namespace {
+
+std::string noun(Kind kind, bool one) {
+  switch (kind) {
+    case Kind::memcpy: return one ? "copy" : "copies";
+    case Kind::runtime: return one ? "runtime call" : "runtime calls";
+    case Kind::driver: return one ? "driver call" : "driver calls";
+    case Kind::nvtx: return one ? "NVTX range" : "NVTX ranges";
+    case Kind::nccl: return one ? "NCCL call" : "NCCL calls";
+    case Kind::kernel: return one ? "kernel" : "kernels";
+    case Kind::memset: return one ? "memset" : "memsets";
+    default: return std::string(row(kind).name) + (one ? " event" : " events");
+  }
+}
+
+std::string with_commas(std::uint64_t value) {
+  std::string text = std::to_string(value);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
+  return text;
+}
+
+std::string list(const KindCounts& counts, std::string_view what) {
+  std::string text;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    text += (text.empty() ? "" : ", ") + with_commas(counts[i]) + ' ' + noun(static_cast<Kind>(i), counts[i] == 1);
+  }
+  return text.empty() ? text : text + ' ' + std::string(what);
+}
+
+void join(std::string& text, const std::string& part) {
+  if (!text.empty() && !part.empty()) text += "; ";
+  text += part;
+}
+
+std::string object(std::string_view key, const KindCounts& counts) {
+  std::string text;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    text += (text.empty() ? "\"" : ",\"") + std::string(kKinds[i].name) + "\":" + std::to_string(counts[i]);
+  }
+  return text.empty() ? text : ",\"" + std::string(key) + "\":{" + text + '}';
+}
+
+std::uint64_t sum(const KindCounts& counts) { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
+
+}  // namespace
+
+std::string loss_text(const Process& p) {
+  std::string text = list(p.overwritten, "overwritten");
+  join(text, list(p.lost, "lost"));
+  if (p.lost_unknown_kind > 0) {
+    join(text, with_commas(p.lost_unknown_kind) + (p.lost_unknown_kind == 1 ? " record" : " records") +
+                   " of unknown kind dropped by CUPTI");
+  }
+  return text;
+}
+
+std::string loss_json(const Process& p) {
+  std::string text = object("overwritten", p.overwritten) + object("lost", p.lost);
+  if (p.lost_unknown_kind > 0) text += ",\"lost_unknown_kind\":" + std::to_string(p.lost_unknown_kind);
+  return text;
+}
+
+bool lost_everything(const Process& p) {
+  return sum(p.counts) == 0 && (sum(p.overwritten) > 0 || sum(p.lost) > 0 || p.lost_unknown_kind > 0);
+}
+
+}  // namespace cli

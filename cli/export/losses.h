@@ -1,0 +1,18 @@
+// What a recording does not hold, in words and as JSON, so that no picture looks complete when it is not.
+#pragma once
+#include <string>
+
+#include "cli/model/catalog.h"
+
+namespace cli {
+
+// "12,345 kernels, 1 copy overwritten; 7 kernels lost; 3 records of unknown kind dropped by CUPTI"; "" when all is there.
+std::string loss_text(const Process& process);
+
+// Members of a JSON object, each with a comma before it: ,"overwritten":{"kernel":12345},"lost":{...}; "" for none.
+std::string loss_json(const Process& process);
+
+// Nothing was kept, and something was recorded.
+bool lost_everything(const Process& process);
+
+}  // namespace cli

@@ -1,0 +1,32 @@
+#include "cli/io/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace cli {
+namespace {
+
+constexpr std::chrono::milliseconds kQuiet(1000), kPeriod(200);
+constexpr const char* kWipeLine = "\r\x1b[K";
+
+}  // namespace
+
+Progress::Progress(std::string what)
+    : what_(std::move(what)), terminal_(::isatty(STDERR_FILENO) != 0), next_(std::chrono::steady_clock::now() + kQuiet) {}
+
+Progress::~Progress() {
+  if (shown_) fmt::print(stderr, "{}", kWipeLine);
+}
+
+void Progress::show() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_) return;
+  next_ = now + kPeriod;
+  shown_ = true;
+  fmt::print(stderr, "{}{}: {:.1f} million events", kWipeLine, what_, static_cast<double>(steps_) / 1e6);
+  std::fflush(stderr);
+}
+
+}  // namespace cli

@@ -1,0 +1,36 @@
+// Scratch space on disk without a name: gone with the process, however that ends.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+class TempFile {
+ public:
+  explicit TempFile(std::string folder);  // opens nothing yet
+  ~TempFile();
+  TempFile(const TempFile&) = delete;
+  TempFile& operator=(const TempFile&) = delete;
+
+  // Returns the offset at which `bytes` now lie. Throws Error (cannot_open). One thread at a time.
+  std::uint64_t append(std::string_view bytes);
+
+  // Exactly `size` bytes that were appended at `offset`. Throws Error (cannot_open).
+  void read(std::uint64_t offset, std::size_t size, std::string& out) const;
+
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  void open();
+  [[noreturn]] void fail(const char* what, int error) const;
+
+  std::string folder_;
+  int fd_ = -1;
+  std::uint64_t bytes_ = 0;
+};
+
+// $TMPDIR, else the folder of the output (large and writable, as the output must fit there), else /tmp.
+std::string scratch_folder(const std::string& output_path);
+
+}  // namespace cli

@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/version.h"
+#include "cli/error.h"
+
+namespace {
+
+constexpr const char* kDescription =
+    "tracetool: where did the time of a training run go, on every rank.\n"
+    "Reads the recordings of libagent.so (*.ring), Kineto traces (*.json, *.json.gz) and merged traces (*.ttrace).";
+
+constexpr const char* kFooter =
+    "A run from its recording to a picture:\n"
+    "  CUDA_INJECTION64_PATH=$PWD/libagent.so torchrun --nproc-per-node=8 train.py   # records into ./traces\n"
+    "  tracetool info traces/                                                        # what is in it, what was lost\n"
+    "  tracetool merge traces/ -o run.ttrace                                         # all ranks on one time axis\n"
+    "  tracetool export --perfetto run.ttrace -o run.json.gz                         # open it in ui.perfetto.dev\n"
+    "\n"
+    "PATH is a file, a folder (all traces in it) or a glob. `tracetool COMMAND --help` explains a command.\n"
+    "Exit status: 0 done, 1 usage, 2 cannot open or write, 3 bad content, 4 a gate failed.";
+
+int code(cli::Exit exit) { return static_cast<int>(exit); }
+
+int fail(cli::Exit exit, const std::string& message) {
+  fmt::print(stderr, "tracetool: {}\n", message);
+  return code(exit);
+}
+
+std::function<void()> add_commands(CLI::App& app) {
+  auto chosen = std::make_shared<std::function<void()>>();
+  for (const cli::Command& command : cli::commands()) {
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.help));
+    sub->footer(std::string(command.details));
+    sub->callback([chosen, run = command.set_up(*sub)] { *chosen = run; });
+  }
+  return [chosen] { (*chosen)(); };
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(kDescription, "tracetool");
+  app.footer(kFooter);
+  app.set_version_flag("--version", "tracetool " TRACETOOL_VERSION);
+  app.require_subcommand(1);
+  const std::function<void()> run = add_commands(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? code(cli::Exit::done) : code(cli::Exit::usage);
+  }
+  try {
+    run();
+    return code(cli::Exit::done);
+  } catch (const cli::Error& error) {
+    return fail(error.exit(), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(cli::Exit::cannot_open, "out of memory; close other programs, or give less to it with --memory");
+  } catch (const std::exception& error) {
+    return fail(cli::Exit::bad_content, fmt::format("unexpected: {}; please report it with the input", error.what()));
+  }
+}

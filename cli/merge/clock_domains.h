@@ -1,0 +1,30 @@
+// Which clock timed an input. Processes with one boot id share a clock; where that is unknown, those with one host name;
+// where both are, each has its own. A merged file is on its axis already: its clock is left alone.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cli/model/catalog.h"
+#include "cli/model/clock_fit.h"
+
+namespace cli {
+
+class ClockDomains {
+ public:
+  std::uint32_t of_process(const Process& process);
+  std::uint32_t of_merged();  // a clock with offset 0, in no report
+
+  std::vector<ClockFit>& fits() { return fits_; }
+  bool reported(std::uint32_t clock) const { return clock != merged_; }
+
+ private:
+  std::uint32_t add(const Process& process);
+
+  std::vector<ClockFit> fits_;
+  std::unordered_map<std::string, std::uint32_t> known_;
+  std::uint32_t merged_ = ~std::uint32_t{0};
+};
+
+}  // namespace cli

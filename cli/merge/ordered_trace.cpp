@@ -1,0 +1,134 @@
+#include "cli/merge/ordered_trace.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/io/progress.h"
+#include "cli/merge/align.h"
+#include "cli/merge/clock_domains.h"
+#include "cli/merge/ranks.h"
+#include "cli/read/merged_reader.h"
+#include "cli/read/reader.h"
+
+namespace cli {
+namespace {
+
+// One merged file is in order already.
+class MergedTrace : public OrderedTrace {
+ public:
+  explicit MergedTrace(const std::string& path) : reader_(path) { reader_.read_lists(catalog_); }
+  const Catalog& catalog() const override { return catalog_; }
+  const std::vector<ClockFit>& fits() const override { return reader_.fits(); }
+  void walk(EventSink& sink) override { reader_.read_events(sink); }
+
+ private:
+  MergedReader reader_;
+  Catalog catalog_;
+};
+
+// The events of one input on their way to the sorter.
+class Intake : public EventSink {
+ public:
+  Intake(const Catalog& catalog, ClockDomains& clocks, Aligner& aligner, EventSorter& sorter, Progress& progress)
+      : catalog_(catalog), clocks_(clocks), aligner_(aligner), sorter_(sorter), progress_(progress) {}
+
+  void event(const Event& event, std::string_view args) override {
+    if (!clock_) begin(clocks_.of_process(catalog_.processes[catalog_.tracks[event.track].process]));
+    if (clocks_.reported(*clock_)) aligner_.event(catalog_, event, args, *clock_);
+    sorter_.event(event, args);
+    progress_.step();
+  }
+  void begin(std::uint32_t clock) { sorter_.begin_clock(*(clock_ = clock)); }
+  std::optional<std::uint32_t> clock() const { return clock_; }
+
+ private:
+  const Catalog& catalog_;
+  ClockDomains& clocks_;
+  Aligner& aligner_;
+  EventSorter& sorter_;
+  Progress& progress_;
+  std::optional<std::uint32_t> clock_;
+};
+
+class SortedTrace : public OrderedTrace {
+ public:
+  SortedTrace(const std::vector<TraceInput>& inputs, const MergeOptions& options)
+      : sorter_(options.memory_bytes, options.scratch_folder),
+        aligner_((options.align ? align_methods().back() : align_methods().front()).make()),
+        progress_("reading") {
+    for (const TraceInput& input : inputs) read(input);
+    finish();
+  }
+  const Catalog& catalog() const override { return catalog_; }
+  const std::vector<ClockFit>& fits() const override { return reported_; }
+  void walk(EventSink& sink) override { sorter_.drain(clocks_.fits(), sink); }
+
+ private:
+  void read(const TraceInput& input);
+  void read_merged(const TraceInput& input, Intake& intake);
+  void finish();
+
+  Catalog catalog_;
+  EventSorter sorter_;
+  ClockDomains clocks_;
+  std::unique_ptr<Aligner> aligner_;
+  Progress progress_;
+  std::vector<std::uint32_t> clock_of_;  // of each process, as read
+  std::vector<ClockFit> reported_;
+};
+
+void SortedTrace::read(const TraceInput& input) {
+  const std::size_t first = catalog_.processes.size();
+  progress_.say("reading " + input.path);
+  Intake intake(catalog_, clocks_, *aligner_, sorter_, progress_);
+  if (is_merged_file(input.path)) {
+    read_merged(input, intake);
+  } else {
+    open_trace(input.path)->read(catalog_, intake);
+  }
+  set_rank(catalog_, first, input.path, input.rank);
+  check_ranks(catalog_);
+  for (std::size_t i = first; i < catalog_.processes.size(); ++i) {
+    clock_of_.push_back(intake.clock() ? *intake.clock() : clocks_.of_process(catalog_.processes[i]));
+  }
+}
+
+// What was estimated when it was made stays true.
+void SortedTrace::read_merged(const TraceInput& input, Intake& intake) {
+  MergedReader reader(input.path);
+  intake.begin(clocks_.of_merged());
+  reader.read(catalog_, intake);
+  reported_.insert(reported_.end(), reader.fits().begin(), reader.fits().end());
+}
+
+void SortedTrace::finish() {
+  if (const std::string mixed = mixed_runs(catalog_); !mixed.empty()) warnings.push_back(mixed);
+  std::vector<ClockFit>& fits = clocks_.fits();
+  for (std::size_t i = 0; i < catalog_.processes.size(); ++i) {
+    const std::int64_t rank = catalog_.processes[i].rank;
+    if (rank >= 0) fits[clock_of_[i]].ranks.push_back(rank);
+  }
+  for (ClockFit& fit : fits) std::sort(fit.ranks.begin(), fit.ranks.end());
+  aligner_->fit(fits);
+  for (std::size_t i = 0; i < catalog_.processes.size(); ++i) {
+    Process& process = catalog_.processes[i];
+    const ClockFit& fit = fits[clock_of_[i]];
+    if (process.first_ns == 0 && process.last_ns == 0) continue;
+    process.first_ns = fit.on_axis(process.first_ns), process.last_ns = fit.on_axis(process.last_ns);
+  }
+  for (std::uint32_t clock = 0; clock < fits.size(); ++clock) {
+    if (clocks_.reported(clock)) reported_.push_back(fits[clock]);
+  }
+  sort_processes(catalog_);
+}
+
+}  // namespace
+
+std::unique_ptr<OrderedTrace> order_traces(const std::vector<TraceInput>& inputs, const MergeOptions& options) {
+  if (inputs.size() == 1 && !inputs[0].rank && is_merged_file(inputs[0].path)) {
+    return std::make_unique<MergedTrace>(inputs[0].path);
+  }
+  return std::make_unique<SortedTrace>(inputs, options);
+}
+
+}  // namespace cli

@@ -1,0 +1,41 @@
+// What `merge` and `export` work on: all inputs as one trace, on one axis, in the order of time (event_key.h).
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/merge/sort_runs.h"
+#include "cli/model/catalog.h"
+#include "cli/model/clock_fit.h"
+
+namespace cli {
+
+struct TraceInput {
+  std::string path;
+  std::optional<std::int64_t> rank;  // instead of the one in the file
+};
+
+struct MergeOptions {
+  bool align = true;
+  std::size_t memory_bytes = kDefaultMemory;
+  std::string scratch_folder = ".";
+};
+
+class OrderedTrace {
+ public:
+  virtual ~OrderedTrace() = default;
+
+  // Complete and unchanging: processes by rank (unknown ones last), then source.
+  virtual const Catalog& catalog() const = 0;
+  virtual const std::vector<ClockFit>& fits() const = 0;
+  virtual void walk(EventSink& sink) = 0;  // any number of times, the same each time
+
+  std::vector<std::string> warnings;  // for the person who asked: one line each
+};
+
+// Reads the inputs (a single merged file only when it is walked). Throws Error, also when a rank comes twice.
+std::unique_ptr<OrderedTrace> order_traces(const std::vector<TraceInput>& inputs, const MergeOptions& options);
+
+}  // namespace cli

@@ -1,0 +1,59 @@
+// Sorted runs in a scratch file. A run is a row of blocks (a small header, then columns as in a merged file, compressed)
+// that lie one after the other, so that its place is two numbers, however long it is.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "cli/io/temp_file.h"
+#include "cli/io/zstd_codec.h"
+#include "cli/model/clock_fit.h"
+#include "cli/read/merged_batch.h"
+
+namespace cli {
+
+struct Run {
+  std::uint64_t begin = 0, end = 0;  // in the scratch file
+  std::uint32_t clock = 0;           // the clock of all its events
+};
+
+// Small, as a merge holds one block of every run.
+inline constexpr std::size_t kBlockEvents = 1024;
+inline constexpr std::size_t kBlockArgs = 128 << 10;
+
+class RunWriter {
+ public:
+  explicit RunWriter(TempFile& file) : file_(file) {}
+
+  // The batch in this order, as one run.
+  Run write(const EventBatch& batch, const std::uint32_t* order, std::uint32_t clock);
+  // Or block by block: `batch` in its order. Returns where it lies.
+  Run write_block(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end);
+
+ private:
+  TempFile& file_;
+  ZstdCompressor zstd_{1};
+  std::string raw_, packed_;
+};
+
+// Reads one run, event by event.
+class RunCursor {
+ public:
+  // `fit`: puts the events on the axis; nullptr: as they are. It keeps the order of starts (of two that become equal,
+  // the earlier stays first, even if it is the shorter).
+  RunCursor(const TempFile& file, const Run& run, const ClockFit* fit) : file_(&file), run_(run), fit_(fit) {}
+
+  bool next(ZstdDecompressor& zstd);  // false: the end
+  const Event& event() const { return batch_.event(at_); }
+  std::string_view args() const { return batch_.args(at_); }
+
+ private:
+  void load(ZstdDecompressor& zstd);
+
+  const TempFile* file_;
+  Run run_;
+  const ClockFit* fit_;
+  EventBatch batch_;
+  std::size_t at_ = static_cast<std::size_t>(-1);
+};
+
+}  // namespace cli

@@ -1,0 +1,105 @@
+#include "cli/merge/sort_runs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/merge/event_key.h"
+#include "cli/merge/merge_runs.h"
+
+namespace cli {
+namespace {
+
+constexpr std::uint32_t kOnAxis = ~std::uint32_t{0};  // the clock of a run that was put on the axis already
+
+const ClockFit* fit_of(std::uint32_t clock, const std::vector<ClockFit>& fits) {
+  if (clock >= fits.size()) return nullptr;
+  return fits[clock].offset_ns == 0 && fits[clock].drift_ppm == 0 ? nullptr : &fits[clock];
+}
+
+}  // namespace
+
+struct EventSorter::Part {
+  EventBatch batch;
+  std::uint32_t clock = 0;
+
+  std::vector<std::uint32_t> order() const {
+    std::vector<EventKey> keys(batch.size());
+    for (std::uint32_t i = 0; i < keys.size(); ++i) keys[i] = key_of(batch.event(i), i);
+    if (!std::is_sorted(keys.begin(), keys.end())) std::sort(keys.begin(), keys.end());
+    std::vector<std::uint32_t> order(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) order[i] = keys[i].place;
+    return order;
+  }
+};
+
+EventSorter::EventSorter(std::size_t memory_bytes, std::string scratch_folder)
+    : part_bytes_(memory_bytes / 4),
+      scratch_(std::move(scratch_folder)),
+      writer_(scratch_),
+      part_(std::make_unique<Part>()) {}
+
+EventSorter::~EventSorter() = default;
+
+void EventSorter::begin_clock(std::uint32_t clock) {
+  if (clock != clock_ && part_->batch.size() != 0) hand_over();
+  clock_ = clock;
+}
+
+void EventSorter::event(const Event& event, std::string_view args) {
+  if (part_->batch.bytes() >= part_bytes_ && part_->batch.size() != 0) hand_over();
+  part_->clock = clock_;
+  part_->batch.add(event, args);
+}
+
+void EventSorter::hand_over() {
+  background_.run([this, part = std::shared_ptr<Part>(std::move(part_))] {
+    runs_.push_back(writer_.write(part->batch, part->order().data(), part->clock));
+  });
+  part_ = std::make_unique<Part>();
+}
+
+void EventSorter::drain(const std::vector<ClockFit>& fits, EventSink& sink) {
+  background_.wait();
+  if (runs_.empty()) return drain_memory(fits, sink);
+  if (part_->batch.size() != 0) hand_over();
+  background_.wait();
+  while (runs_.size() > kFanIn) merge_some(fits);
+  for (RunMerger merger(cursors(runs_.size(), fits)); merger.next();) sink.event(merger.event(), merger.args());
+}
+
+void EventSorter::drain_memory(const std::vector<ClockFit>& fits, EventSink& sink) {
+  const ClockFit* fit = fit_of(part_->clock, fits);
+  for (const std::uint32_t index : part_->order()) {
+    Event event = part_->batch.event(index);
+    if (fit != nullptr) event.start_ns = fit->on_axis(event.start_ns);
+    sink.event(event, part_->batch.args(index));
+  }
+}
+
+// One round: neighbours become one run in their place, so that equal events stay in the order of their coming.
+void EventSorter::merge_some(const std::vector<ClockFit>& fits) {
+  std::vector<Run> merged;
+  while (!runs_.empty()) {
+    const std::size_t count = std::min(kFanIn, runs_.size());
+    Run run{scratch_.bytes(), scratch_.bytes(), kOnAxis};
+    EventBatch block;
+    for (RunMerger merger(cursors(count, fits)); merger.next();) {
+      block.add(merger.event(), merger.args());
+      if (block.size() < kBlockEvents && block.args_bytes() < kBlockArgs) continue;
+      run.end = writer_.write_block(block, nullptr, 0, block.size()).end;
+      block.clear();
+    }
+    if (block.size() != 0) run.end = writer_.write_block(block, nullptr, 0, block.size()).end;
+    merged.push_back(run);
+    runs_.erase(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  runs_ = std::move(merged);
+}
+
+std::vector<RunCursor> EventSorter::cursors(std::size_t count, const std::vector<ClockFit>& fits) const {
+  std::vector<RunCursor> cursors;
+  for (std::size_t i = 0; i < count; ++i) cursors.emplace_back(scratch_, runs_[i], fit_of(runs_[i].clock, fits));
+  return cursors;
+}
+
+}  // namespace cli

@@ -1,0 +1,53 @@
+#include "cli/read/formats.h"
+
+#include "cli/error.h"
+#include "cli/read/kineto_reader.h"
+#include "cli/read/merged_reader.h"
+#include "cli/read/plain_file.h"
+#include "cli/read/ring_reader.h"
+#include "common/layout.h"
+
+namespace cli {
+namespace {
+
+bool is_ring(std::string_view bytes) { return bytes.starts_with(std::string_view(trace::kMagic, sizeof(trace::kMagic))); }
+
+bool is_merged(std::string_view bytes) {
+  return bytes.starts_with(std::string_view(kMergedMagic, sizeof(kMergedMagic)));
+}
+
+std::unique_ptr<Reader> open_merged(const std::string& path) { return std::make_unique<MergedReader>(path); }
+
+bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
+
+bool is_json(std::string_view bytes) {
+  if (bytes.starts_with("\xef\xbb\xbf")) return true;
+  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+  return first == std::string_view::npos ? !bytes.empty() : bytes[first] == '{' || bytes[first] == '[';
+}
+
+std::unique_ptr<Reader> open_json(const std::string& path) { return open_kineto(path); }
+
+}  // namespace
+
+const std::vector<InputFormat>& input_formats() {
+  static const std::vector<InputFormat> formats{
+      {"recording", is_ring, open_ring},
+      {"merged file", is_merged, open_merged},
+      {"gzip of Kineto or Chrome JSON", is_gzip, open_json},
+      {"Kineto or Chrome JSON", is_json, open_json},
+  };
+  return formats;
+}
+
+std::unique_ptr<Reader> open_trace(const std::string& path) {
+  const std::string bytes = PlainFile(path).peek(kProbeBytes);
+  for (const InputFormat& format : input_formats()) {
+    if (format.matches(bytes)) return format.open(path);
+  }
+  throw Error(Exit::bad_content, path + (bytes.empty() ? ": the file is empty" : ": byte 0: not a trace") +
+                                     "; expected a recording (*.ring), a merged file (*.ttrace), or the JSON of "
+                                     "torch.profiler (*.json, *.json.gz)");
+}
+
+}  // namespace cli

@@ -1,0 +1,36 @@
+// The inside of a gzip file (RFC 1952: members back to back), decompressed by ISA-L as it is asked for. Checksums and
+// lengths of every member are verified.
+#pragma once
+#include <isa-l/igzip_lib.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/read/byte_source.h"
+
+namespace cli {
+
+class GzipSource : public ByteSource {
+ public:
+  // `compressed` begins with a gzip member; `path` is for messages.
+  GzipSource(std::unique_ptr<ByteSource> compressed, std::string path);
+
+  std::size_t read(char* out, std::size_t size) override;
+
+ private:
+  void inflate();
+  bool refill();
+  bool next_member();
+  [[noreturn]] void fail(const std::string& what) const;
+
+  std::unique_ptr<ByteSource> compressed_;
+  std::string path_;
+  std::vector<unsigned char> input_;
+  std::uint64_t input_end_offset_ = 0;  // in the compressed file, of the end of what input_ holds
+  inflate_state state_;
+  bool done_ = false;
+};
+
+}  // namespace cli

@@ -1,0 +1,30 @@
+// One element of `traceEvents`, picked apart but not yet understood. The views are of the element's text.
+//
+// The Trace Event Format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU ; what
+// Kineto writes: libkineto/src/output_json.cpp in github.com/pytorch/kineto.
+#pragma once
+#include <string_view>
+
+#include "cli/read/json_scalar.h"
+
+namespace cli {
+
+struct KinetoEvent {
+  JsonScalar ph, cat, name, ts, dur, pid, tid, id;
+  bool has_args = false;         // `args` was an object
+  bool odd_args = false;         // `args` was something else: dropped
+  std::string_view args;         // without its braces and the space around
+  JsonScalar correlation, bytes, device, args_name;  // of args
+};
+
+class KinetoEventParser {
+ public:
+  // `text` is what JsonStream::next_element handed out: 64 bytes behind it are readable. False when it is not valid
+  // JSON; every byte has been checked when it returns true.
+  bool parse(std::string_view text, KinetoEvent& event);
+
+ private:
+  simdjson::ondemand::parser parser_;
+};
+
+}  // namespace cli

@@ -1,0 +1,107 @@
+#include "cli/read/kineto_header.h"
+
+#include <utility>
+
+#include "cli/read/decimal.h"
+#include "cli/read/json_scalar.h"
+#include "cli/read/json_unescape.h"
+
+namespace cli {
+namespace {
+
+namespace od = simdjson::ondemand;
+
+// Visits the members of an object that are strings, numbers or words.
+template <typename Visit>
+void for_each_scalar(od::object object, const char* end, Visit visit) {
+  for (auto result : object) {
+    od::field field;
+    if (std::move(result).get(field)) return;
+    const std::string_view key = key_text(field, end);
+    od::value value = field.value();
+    JsonScalar scalar;
+    if (read_scalar(value, scalar)) visit(key, scalar);
+  }
+}
+
+std::string unescaped(const JsonScalar& scalar) {
+  std::string scratch;
+  return std::string(unescape_json(scalar.text, scratch));
+}
+
+std::optional<std::int64_t> integer_in(std::string_view text) {
+  if (text.size() >= 2 && text.front() == '"') text = text.substr(1, text.size() - 2);
+  return to_int64(text);
+}
+
+void take_distributed(KinetoHeader& header, std::string_view text) {
+  const simdjson::padded_string padded(text);
+  od::parser parser;
+  od::document document;
+  od::object object;
+  if (parser.iterate(padded).get(document) || document.get_object().get(object)) return;
+  for_each_scalar(object, padded.data() + padded.size(), [&](std::string_view key, const JsonScalar& scalar) {
+    if (key == "rank") header.rank = to_int64(scalar.text).value_or(-1);
+    if (key == "world_size") header.world_size = to_int64(scalar.text).value_or(-1);
+  });
+}
+
+void take_device(KinetoHeader& header, od::object object, const char* end) {
+  std::optional<std::int64_t> id;
+  std::string name;
+  for_each_scalar(object, end, [&](std::string_view key, const JsonScalar& scalar) {
+    if (key == "id") id = to_int64(scalar.text);
+    if (key == "name") name = unescaped(scalar);
+  });
+  if (id) header.device_names[*id] = name;
+}
+
+void take_devices(KinetoHeader& header, std::string_view text) {
+  const simdjson::padded_string padded(text);
+  od::parser parser;
+  od::document document;
+  od::array array;
+  if (parser.iterate(padded).get(document) || document.get_array().get(array)) return;
+  for (auto result : array) {
+    od::object object;
+    if (std::move(result).get_object().get(object)) return;
+    take_device(header, object, padded.data() + padded.size());
+  }
+}
+
+}  // namespace
+
+void KinetoHeader::take(JsonStream& stream, std::string_view key) {
+  if (key == "baseTimeNanoseconds") {
+    base_ns = integer_in(stream.value());
+    if (!base_ns) stream.fail(stream.text_offset(), "an integer number of nanoseconds");
+  } else if (key == "distributedInfo") {
+    take_distributed(*this, stream.value());
+  } else if (key == "deviceProperties") {
+    take_devices(*this, stream.value());
+  } else if (key == "host_name" && stream.peek() == '"') {
+    const std::string_view quoted = stream.value();
+    host = unescaped({JsonScalar::Form::string, quoted.substr(1, quoted.size() - 2)});
+  } else {
+    stream.skip_value();
+  }
+}
+
+KinetoHeader scan_kineto_header(const std::string& path) {
+  KinetoHeader header;
+  JsonStream stream(open_byte_source(path), path, JsonStream::kWindow);
+  std::string key;
+  std::string_view event;
+  if (stream.open() == '[') return header;
+  while (stream.next_member(key)) {
+    if (key != "traceEvents") {
+      header.take(stream, key);
+      continue;
+    }
+    stream.enter_array();
+    while (stream.next_element(event)) continue;
+  }
+  return header;
+}
+
+}  // namespace cli

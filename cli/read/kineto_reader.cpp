@@ -1,0 +1,119 @@
+#include "cli/read/kineto_reader.h"
+
+#include <optional>
+#include <utility>
+
+#include "cli/error.h"
+#include "cli/read/decimal.h"
+#include "cli/read/kineto_event.h"
+#include "cli/read/kineto_header.h"
+#include "cli/read/kineto_translate.h"
+#include "cli/read/rank_name.h"
+
+namespace cli {
+namespace {
+
+// Kineto counts from the quarter's or the year's begin; 2001-09-09 in microseconds since 1970 is 31 years later.
+constexpr std::int64_t kSurelyAbsoluteNs = 1'000'000'000'000'000'000;
+
+class KinetoReader : public Reader {
+ public:
+  KinetoReader(const std::string& path, std::size_t window)
+      : path_(path), stream_(open_byte_source(path), path, window) {}
+
+  void read(Catalog& catalog, EventSink& sink) override;
+
+ private:
+  void read_members(KinetoTranslator& translator);
+  void read_events(KinetoTranslator& translator);
+  void take(KinetoTranslator& translator, std::string_view text);
+  void settle_base(KinetoTranslator& translator);
+  void describe(Process& process, std::int64_t device);
+
+  std::string path_;
+  JsonStream stream_;
+  KinetoHeader header_;
+  KinetoEventParser parser_;
+  KinetoEvent event_;
+  bool base_settled_ = false, taken_as_absolute_ = false;
+};
+
+void KinetoReader::read(Catalog& catalog, EventSink& sink) {
+  Process process;
+  process.source = path_;
+  process.format = SourceFormat::kineto;
+  const ProcessId id = catalog.add_process(std::move(process));
+  KinetoTranslator translator(catalog, id, sink);
+  if (stream_.open() == '[') read_events(translator);
+  else read_members(translator);
+  stream_.finish();
+  describe(catalog.processes[id], translator.finish());
+}
+
+void KinetoReader::read_members(KinetoTranslator& translator) {
+  bool found = false;
+  std::string key;
+  while (stream_.next_member(key)) {
+    if (key != "traceEvents") {
+      header_.take(stream_, key);
+      continue;
+    }
+    found = true;
+    stream_.enter_array();
+    read_events(translator);
+  }
+  if (found) return;
+  throw Error(Exit::bad_content, path_ + ": JSON, but not a trace: expected a member \"traceEvents\"; give the file "
+                                         "that torch.profiler's export_chrome_trace wrote");
+}
+
+void KinetoReader::read_events(KinetoTranslator& translator) {
+  std::string_view text;
+  while (stream_.next_element(text)) take(translator, text);
+}
+
+void KinetoReader::take(KinetoTranslator& translator, std::string_view text) {
+  if (!parser_.parse(text, event_)) stream_.fail_in(text, "an event that simdjson can parse");
+  const std::uint64_t offset = stream_.text_offset();
+  try {
+    if (!base_settled_ && kineto_phase(event_) != 'M') settle_base(translator);
+    translator.take(event_);
+  } catch (const KinetoRefusal& refusal) {
+    const auto inside = refusal.at == nullptr ? 0 : static_cast<std::uint64_t>(refusal.at - text.data());
+    stream_.fail(offset + inside, refusal.expected);
+  }
+}
+
+// Metadata events carry no time of use, so they may pass before.
+void KinetoReader::settle_base(KinetoTranslator& translator) {
+  base_settled_ = true;
+  if (!header_.base_ns) {
+    const auto first = micros_to_ns(event_.ts.text);
+    taken_as_absolute_ = first && *first >= kSurelyAbsoluteNs;
+    if (!taken_as_absolute_) header_ = scan_kineto_header(path_);
+  }
+  translator.set_base(header_.base_ns.value_or(0));
+}
+
+void KinetoReader::describe(Process& process, std::int64_t device) {
+  const auto named = rank_in_file_name(path_);
+  process.rank = header_.rank >= 0 ? header_.rank : named.value_or(-1);
+  process.rank_source = header_.rank >= 0 ? "content" : named ? "file name" : "";
+  process.world_size = header_.world_size;
+  process.host = header_.host;
+  const auto& names = header_.device_names;
+  const auto used = names.find(device);
+  if (used != names.end()) process.device_name = used->second;
+  else if (!names.empty()) process.device_name = names.begin()->second;
+  if (taken_as_absolute_ && header_.base_ns.value_or(0) != 0) {
+    process.notes.push_back("baseTimeNanoseconds after absolute times was ignored");
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Reader> open_kineto(const std::string& path, std::size_t window) {
+  return std::make_unique<KinetoReader>(path, window);
+}
+
+}  // namespace cli

@@ -1,0 +1,18 @@
+// Reads PyTorch's profiler traces (Kineto's Chrome JSON, plain or gzip), and Chrome JSON of other writers: an object
+// with `traceEvents`, or an array of events.
+//
+// One pass in a window of 1 MiB. Only when `baseTimeNanoseconds` is not found before the events and their times are
+// too small to be absolute is the file scanned once more, for the members behind the events.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "cli/read/json_stream.h"
+#include "cli/read/reader.h"
+
+namespace cli {
+
+// Throws Error (cannot_open). `window`: bytes read at once.
+std::unique_ptr<Reader> open_kineto(const std::string& path, std::size_t window = JsonStream::kWindow);
+
+}  // namespace cli

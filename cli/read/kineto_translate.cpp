@@ -1,0 +1,186 @@
+#include "cli/read/kineto_translate.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "cli/model/kinds.h"
+#include "cli/read/decimal.h"
+#include "cli/read/json_unescape.h"
+
+namespace cli {
+namespace {
+
+// B without E that are remembered at once; more are passed on without an end, so that memory stays bounded.
+constexpr std::size_t kMaxOpenSlices = 1 << 16;
+
+Kind kind_of(char phase, const KinetoCategory& category) {
+  switch (phase) {
+    case 'X': case 'B': case 'E': return category.kind;
+    case 'i': case 'I': case 'R': return Kind::instant;
+    case 'C': return Kind::counter;
+    case 's': case 't': case 'f': return Kind::flow;
+    default: return Kind::other;
+  }
+}
+
+bool carries_bytes(Kind kind) { return kind == Kind::memcpy || kind == Kind::memset || kind == Kind::nccl; }
+
+std::uint64_t stable_hash(std::string_view text) {  // FNV-1a
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+std::string_view known_metadata_without_use[] = {"process_labels", "process_sort_index", "thread_sort_index"};
+
+void note(Process& process, std::uint64_t count, const char* what) {
+  if (count != 0) process.notes.push_back(std::to_string(count) + " " + what);
+}
+
+}  // namespace
+
+char kineto_phase(const KinetoEvent& raw) {
+  if (raw.ph.is_string() && raw.ph.text.size() == 1) return raw.ph.text[0];
+  throw KinetoRefusal{raw.ph.text.data(), "\"ph\", a phase of one character, in this event"};
+}
+
+std::uint64_t kineto_id(const JsonScalar& id) {
+  if (id.empty()) return 0;
+  if (const auto value = to_uint64(id.text)) return *value;
+  if (const auto value = to_int64(id.text)) return static_cast<std::uint64_t>(*value);
+  const bool hex = id.text.starts_with("0x") || id.text.starts_with("0X");
+  const char *begin = id.text.data() + (hex ? 2 : 0), *end = id.text.data() + id.text.size();
+  std::uint64_t value = 0;
+  const auto parsed = std::from_chars(begin, end, value, 16);
+  return hex && parsed.ec == std::errc() && parsed.ptr == end ? value : stable_hash(id.text);
+}
+
+void KinetoTranslator::take(const KinetoEvent& raw) {
+  const char phase = kineto_phase(raw);
+  odd_.args += raw.odd_args;
+  if (phase == 'M') return take_metadata(raw);
+  const KinetoCategory& category = categories_.find(text_of(raw.cat));
+  KinetoPlace& place = places_.find(raw.pid, raw.tid);
+  if (phase == 'E') return end_slice(place, start_of(raw), raw.args);
+  Event event = event_of(raw, category);
+  event.track = places_.track(place, category, phase, raw.device);
+  if (phase == 'B') return begin_slice(place, event, raw.args);
+  launch_flows_ |= event.kind == Kind::flow && category.launch_flow;
+  emit(event, raw.args);
+}
+
+Event KinetoTranslator::event_of(const KinetoEvent& raw, const KinetoCategory& category) {
+  Event event;
+  event.phase = raw.ph.text[0];
+  event.kind = kind_of(event.phase, category);
+  event.start_ns = start_of(raw);
+  event.args_complete = true;
+  event.category = category.text == row(event.kind).category ? 0 : category.id;
+  event.name = event.kind == Kind::flow ? category.id : name_of(raw);
+  event.correlation = raw.id.empty() ? to_uint64(raw.correlation.text).value_or(0) : kineto_id(raw.id);
+  if (event.phase == 'X') event.duration_ns = duration_of(raw.dur);
+  const auto bytes = carries_bytes(event.kind) ? to_uint64(raw.bytes.text) : std::nullopt;
+  event.has_bytes = bytes.has_value();
+  event.bytes = bytes.value_or(0);
+  return event;
+}
+
+std::int64_t KinetoTranslator::start_of(const KinetoEvent& raw) const {
+  const auto ns = raw.ts.empty() ? std::nullopt : micros_to_ns(raw.ts.text);
+  std::int64_t start = 0;
+  if (!ns) throw KinetoRefusal{raw.ts.text.data(), "\"ts\", a number of microseconds, in this event"};
+  if (__builtin_add_overflow(*ns, base_ns_, &start)) {
+    throw KinetoRefusal{raw.ts.text.data(), "\"ts\" with baseTimeNanoseconds within 292 years of 1970"};
+  }
+  return start;
+}
+
+// Missing, negative and absurd ones (CUPTI's clock overflowed) become 0, and are counted.
+std::int64_t KinetoTranslator::duration_of(const JsonScalar& dur) {
+  const auto ns = dur.empty() ? std::nullopt : micros_to_ns(dur.text);
+  if (ns && *ns >= 0) return *ns;
+  if (!dur.empty() && !ns && dur.form != JsonScalar::Form::number) {
+    throw KinetoRefusal{dur.text.data(), "\"dur\", a number of microseconds, in this event"};
+  }
+  ++odd_.no_duration;
+  return 0;
+}
+
+std::string_view KinetoTranslator::text_of(const JsonScalar& scalar) {
+  return scalar.is_string() ? unescape_json(scalar.text, scratch_) : scalar.text;
+}
+
+void KinetoTranslator::take_metadata(const KinetoEvent& raw) {
+  const std::string_view what = raw.name.text;
+  if (what == "thread_name") {
+    std::string_view name = text_of(raw.args_name);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    places_.find(raw.pid, raw.tid).name = name;
+  } else if (what == "process_name") {
+    places_.name_process(places_.find(raw.pid, raw.tid), text_of(raw.args_name));
+  } else {
+    odd_.metadata += std::count(std::begin(known_metadata_without_use), std::end(known_metadata_without_use), what) == 0;
+  }
+}
+
+void KinetoTranslator::begin_slice(KinetoPlace& place, const Event& event, std::string_view args) {
+  OpenSlice slice{event, std::string(args)};
+  slice.event.phase = 'X';
+  slice.event.duration_ns = kUnknownDuration;
+  if (open_slices_ == kMaxOpenSlices) {
+    ++odd_.unmatched_begin;
+    return emit(slice.event, slice.args);
+  }
+  place.open.push_back(std::move(slice));
+  ++open_slices_;
+}
+
+void KinetoTranslator::end_slice(KinetoPlace& place, std::int64_t end_ns, std::string_view args) {
+  if (place.open.empty()) {
+    ++odd_.unmatched_end;
+    return;
+  }
+  OpenSlice slice = std::move(place.open.back());
+  place.open.pop_back();
+  --open_slices_;
+  const bool sound = !__builtin_sub_overflow(end_ns, slice.event.start_ns, &slice.event.duration_ns) &&
+                     slice.event.duration_ns >= 0;
+  if (!sound) slice.event.duration_ns = 0, ++odd_.no_duration;
+  if (!args.empty()) slice.args.append(slice.args.empty() ? "" : ", ").append(args);
+  emit(slice.event, slice.args);
+}
+
+void KinetoTranslator::emit(const Event& event, std::string_view args) {
+  ++counts_[static_cast<std::size_t>(event.kind)];
+  first_ns_ = std::min(first_ns_, event.start_ns);
+  std::int64_t end = 0;
+  const bool overflow = __builtin_add_overflow(event.start_ns, std::max<std::int64_t>(0, event.duration_ns), &end);
+  last_ns_ = std::max(last_ns_, overflow ? std::numeric_limits<std::int64_t>::max() : end);
+  sink_.event(event, args);
+}
+
+std::int64_t KinetoTranslator::finish() {
+  places_.for_each([&](KinetoPlace& place) {
+    for (const OpenSlice& slice : place.open) emit(slice.event, slice.args);
+    odd_.unmatched_begin += place.open.size();
+  });
+  Process& process = catalog_.processes[process_];
+  process.counts = counts_;
+  if (first_ns_ <= last_ns_) process.first_ns = first_ns_, process.last_ns = last_ns_;
+  process.explicit_flows = launch_flows_;
+  process.state = "clean";
+  note_oddities(process);
+  return places_.finish();
+}
+
+void KinetoTranslator::note_oddities(Process& process) const {
+  note(process, odd_.no_duration, "slices had no duration, a negative or an absurd one: taken as 0");
+  note(process, odd_.unmatched_begin, "slices (B) have no end (E)");
+  note(process, odd_.unmatched_end, "ends of slices (E) have no beginning (B): left out");
+  note(process, odd_.metadata, "metadata events (M) were not understood: left out");
+  note(process, odd_.args, "events had args that are not an object: the args are left out");
+}
+
+}  // namespace cli

@@ -1,0 +1,77 @@
+// From Kineto's events to ours. What each field becomes:
+//   ts, dur       microseconds to exact nanoseconds; + baseTimeNanoseconds
+//   cat, ph       Kind: by category for slices, by phase for marks, counters, arrows (kineto_category.cpp)
+//   pid, tid      a track (kineto_places.h)
+//   args          kept as text; correlation, bytes and device are read from them
+//   id            of arrows and async events: correlation; numbers, hex, or any text by a stable hash
+//   B + E         joined to X; gpu_user_annotation keeps the 1 ns that Kineto adds on both sides
+//   M             thread_name and process_name; labels and sort indexes are known and dropped; the rest is counted
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cli/model/catalog.h"
+#include "cli/model/event.h"
+#include "cli/read/kineto_category.h"
+#include "cli/read/kineto_event.h"
+#include "cli/read/kineto_places.h"
+
+namespace cli {
+
+// Why an event was refused: at which byte of its text (nullptr: its first), and what was expected.
+struct KinetoRefusal {
+  const char* at;
+  const char* expected;
+};
+
+class KinetoTranslator {
+ public:
+  KinetoTranslator(Catalog& catalog, ProcessId process, EventSink& sink)
+      : catalog_(catalog), process_(process), sink_(sink), categories_(catalog.strings), places_(catalog, process) {}
+
+  void set_base(std::int64_t base_ns) { base_ns_ = base_ns; }
+
+  // Throws KinetoRefusal.
+  void take(const KinetoEvent& raw);
+
+  // Ends what is still open and fills in the Process. Returns the device that was used most, or -1.
+  std::int64_t finish();
+
+ private:
+  struct Oddities {
+    std::uint64_t no_duration = 0, unmatched_begin = 0, unmatched_end = 0, metadata = 0, args = 0;
+  };
+
+  void take_metadata(const KinetoEvent& raw);
+  void begin_slice(KinetoPlace& place, const Event& event, std::string_view args);
+  void end_slice(KinetoPlace& place, std::int64_t end_ns, std::string_view args);
+  void emit(const Event& event, std::string_view args);
+  Event event_of(const KinetoEvent& raw, const KinetoCategory& category);
+  std::int64_t duration_of(const JsonScalar& dur);
+  std::int64_t start_of(const KinetoEvent& raw) const;
+  std::string_view text_of(const JsonScalar& scalar);
+  StringId name_of(const KinetoEvent& raw) { return catalog_.strings.intern(text_of(raw.name)); }
+  void note_oddities(Process& process) const;
+
+  Catalog& catalog_;
+  ProcessId process_;
+  EventSink& sink_;
+  KinetoCategories categories_;
+  KinetoPlaces places_;
+  std::int64_t base_ns_ = 0;
+  KindCounts counts_{};
+  std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;
+  bool launch_flows_ = false;
+  std::size_t open_slices_ = 0;
+  Oddities odd_;
+  std::string scratch_;
+};
+
+// The single character of `ph`. Throws KinetoRefusal.
+char kineto_phase(const KinetoEvent& raw);
+
+// Id of an arrow or async event, of whatever form; 0 when there is none.
+std::uint64_t kineto_id(const JsonScalar& id);
+
+}  // namespace cli

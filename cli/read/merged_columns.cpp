@@ -1,0 +1,239 @@
+#include "cli/read/merged_columns.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "cli/read/merged_varint.h"
+
+namespace cli {
+namespace {
+
+constexpr std::size_t at(Column column) { return static_cast<std::size_t>(column); }
+
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = text.size();
+  const char* from = text.data();
+  for (std::size_t left = text.size(); left > 0;) {
+    std::uint64_t word = 0;
+    const std::size_t part = left < 8 ? left : 8;
+    std::memcpy(&word, from, part);
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+    from += part, left -= part;
+  }
+  return hash;
+}
+
+// The argument texts of a chunk that were seen lately: those of launches repeat, those of foreign traces rarely do.
+class RecentTexts {
+ public:
+  // 0: not seen; else the text's number + 1. Remembers it.
+  std::uint32_t find_or_add(std::string_view text) {
+    Entry& entry = entries_[hash_of(text) % entries_.size()];
+    if (entry.number != 0 && entry.text == text) return entry.number;
+    entry = {text, ++count_};
+    return 0;
+  }
+
+ private:
+  struct Entry {
+    std::string_view text;
+    std::uint32_t number = 0;
+  };
+  std::array<Entry, 4096> entries_{};
+  std::uint32_t count_ = 0;
+};
+
+// The columns of numbers, each with room for the longest encoding of every event.
+class NumberColumns {
+ public:
+  explicit NumberColumns(std::size_t events) : stride_(events * kMaxVarint), bytes_(new char[stride_ * kColumns]) {
+    for (std::size_t column = 0; column < kColumns; ++column) end_[column] = bytes_.get() + column * stride_;
+  }
+  void put(Column column, std::uint64_t value) { end_[at(column)] = put_varint(end_[at(column)], value); }
+  void put_byte(Column column, std::uint8_t value) { *end_[at(column)]++ = static_cast<char>(value); }
+  std::string_view column(std::size_t column) const {
+    const char* begin = bytes_.get() + column * stride_;
+    return {begin, static_cast<std::size_t>(end_[column] - begin)};
+  }
+
+ private:
+  std::size_t stride_;
+  std::unique_ptr<char[]> bytes_;
+  std::array<char*, kColumns> end_{};
+};
+
+class Encoder {
+ public:
+  explicit Encoder(std::size_t events) : columns_(events) {}
+
+  void event(const Event& event) {
+    columns_.put(Column::start, zigzag(static_cast<std::uint64_t>(event.start_ns - last_start_)));
+    last_start_ = event.start_ns;
+    columns_.put(Column::duration, static_cast<std::uint64_t>(event.duration_ns) + 1);
+    std::uint64_t& last = correlations_[event.track % kCorrelationSlots];
+    columns_.put(Column::correlation, zigzag(event.correlation - last));
+    last = event.correlation;
+    if (event.has_bytes) columns_.put(Column::bytes, event.bytes);
+    columns_.put(Column::track, event.track);
+    columns_.put(Column::name, event.name);
+    columns_.put(Column::category, event.category);
+    columns_.put_byte(Column::kind, static_cast<std::uint8_t>(event.kind));
+    columns_.put_byte(Column::phase, static_cast<std::uint8_t>(event.phase));
+    columns_.put_byte(Column::flags, static_cast<std::uint8_t>((event.has_bytes ? kHasBytes : 0) |
+                                                               (event.args_complete ? kArgsComplete : 0) |
+                                                               (event.open_start ? kOpenStart : 0)));
+  }
+  void args(std::string_view args) {
+    if (args.empty()) return columns_.put(Column::args, 0);
+    const std::uint32_t seen = recent_->find_or_add(args);
+    columns_.put(Column::args, seen + 1);
+    if (seen != 0) return;
+    columns_.put(Column::text_bytes, args.size());
+    text_.append(args);
+  }
+  void finish(std::string& out) const {
+    out.clear();
+    append_u32(out, kColumns);
+    for (std::size_t column = 0; column < kColumns; ++column) append_u32(out, column_bytes(column).size());
+    for (std::size_t column = 0; column < kColumns; ++column) out.append(column_bytes(column));
+  }
+
+ private:
+  std::string_view column_bytes(std::size_t column) const {
+    return column == at(Column::text) ? std::string_view(text_) : columns_.column(column);
+  }
+  static void append_u32(std::string& out, std::size_t value) {
+    const auto narrow = static_cast<std::uint32_t>(value);
+    out.append(reinterpret_cast<const char*>(&narrow), sizeof(narrow));
+  }
+
+  NumberColumns columns_;
+  std::array<std::uint64_t, kCorrelationSlots> correlations_{};
+  std::unique_ptr<RecentTexts> recent_ = std::make_unique<RecentTexts>();
+  std::string text_;
+  std::int64_t last_start_ = 0;
+};
+
+class Decoder {
+ public:
+  // Returns what is wrong, or nullptr.
+  const char* open(std::string_view raw, std::size_t count);
+  const char* event(EventBatch& out);
+  bool used_up() const {
+    for (std::size_t column = 0; column < kColumns; ++column) {
+      if (!columns_[column].empty()) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::uint64_t take(Column column) { return take_varint(columns_[at(column)], bad_); }
+  std::uint32_t take32(Column column) {
+    const std::uint64_t value = take(column);
+    bad_ |= value >> 32 != 0;
+    return static_cast<std::uint32_t>(value);
+  }
+  std::uint8_t take_byte(Column column) {
+    std::string_view& in = columns_[at(column)];
+    if (in.empty()) return bad_ = true, std::uint8_t{0};
+    const auto value = static_cast<std::uint8_t>(in[0]);
+    in.remove_prefix(1);
+    return value;
+  }
+  void args(EventBatch& out);
+
+  std::array<std::string_view, kColumns> columns_{};
+  std::array<std::uint64_t, kCorrelationSlots> correlations_{};
+  std::vector<std::uint32_t> first_use_;  // of each text: the event
+  std::uint32_t index_ = 0;
+  std::uint64_t start_ = 0;
+  bool bad_ = false;
+};
+
+const char* Decoder::open(std::string_view raw, std::size_t count) {
+  std::uint32_t columns = 0;
+  if (raw.size() < sizeof(columns)) return "the header of the columns is cut off";
+  std::memcpy(&columns, raw.data(), sizeof(columns));
+  raw.remove_prefix(sizeof(columns));
+  if (columns < kColumns || raw.size() / sizeof(columns) < columns) return "the number of columns is impossible";
+  std::string_view sizes = raw.substr(0, columns * sizeof(columns));
+  raw.remove_prefix(sizes.size());
+  for (std::size_t column = 0; column < kColumns; ++column) {
+    std::uint32_t size;
+    std::memcpy(&size, sizes.data() + column * sizeof(size), sizeof(size));
+    if (size > raw.size()) return "a column is longer than its chunk";
+    columns_[column] = raw.substr(0, size);
+    raw.remove_prefix(size);
+  }
+  return columns_[at(Column::kind)].size() == count ? nullptr : "a column does not have one entry per event";
+}
+
+const char* Decoder::event(EventBatch& out) {
+  Event event;
+  start_ += unzigzag(take(Column::start));
+  event.start_ns = static_cast<std::int64_t>(start_);
+  event.duration_ns = static_cast<std::int64_t>(take(Column::duration) - 1);
+  event.track = take32(Column::track);
+  std::uint64_t& last = correlations_[event.track % kCorrelationSlots];
+  event.correlation = last += unzigzag(take(Column::correlation));
+  event.name = take32(Column::name);
+  event.category = take32(Column::category);
+  event.kind = static_cast<Kind>(take_byte(Column::kind));
+  event.phase = static_cast<char>(take_byte(Column::phase));
+  const std::uint8_t flags = take_byte(Column::flags);
+  event.has_bytes = (flags & kHasBytes) != 0;
+  event.args_complete = (flags & kArgsComplete) != 0;
+  event.open_start = (flags & kOpenStart) != 0;
+  if (event.has_bytes) event.bytes = take(Column::bytes);
+  std::int64_t end;
+  if (event.duration_ns < kUnknownDuration) return "a duration is negative";
+  if (__builtin_add_overflow(event.start_ns, std::max<std::int64_t>(event.duration_ns, 0), &end)) return "an event ends beyond the end of time";
+  args(out);
+  out.events().push_back(event);
+  ++index_;
+  return bad_ ? "a column ends before its last event, or holds a number that is too large" : nullptr;
+}
+
+void Decoder::args(EventBatch& out) {
+  const std::uint64_t reference = take(Column::args);
+  if (reference == 0) return out.place({});
+  if (reference == 1) {
+    std::string_view& text = columns_[at(Column::text)];
+    const std::uint64_t size = take(Column::text_bytes);
+    bad_ |= size > text.size();
+    out.place(text.substr(0, size));
+    text.remove_prefix(size < text.size() ? size : text.size());
+    first_use_.push_back(index_);
+    return;
+  }
+  bad_ |= reference - 2 >= first_use_.size();
+  if (!bad_) out.repeat(first_use_[reference - 2]);
+}
+
+}  // namespace
+
+void encode_events(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end,
+                   std::string& out) {
+  Encoder encoder(end - begin);
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::size_t index = order != nullptr ? order[i] : i;
+    encoder.event(batch.event(index));
+    encoder.args(batch.args(index));
+  }
+  encoder.finish(out);
+}
+
+const char* decode_events(std::string_view raw, std::size_t count, EventBatch& out) {
+  out.clear();
+  const auto decoder = std::make_unique<Decoder>();
+  if (const char* wrong = decoder->open(raw, count)) return wrong;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (const char* wrong = decoder->event(out)) return wrong;
+  }
+  return decoder->used_up() ? nullptr : "a column holds more than its events";
+}
+
+}  // namespace cli

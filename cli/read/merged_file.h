@@ -1,0 +1,91 @@
+// The merged file (`*.ttrace`): all ranks on one axis, in the order of time, in chunks that can be read alone.
+//
+//   MergedHeader
+//   chunk, chunk, ...     each: ChunkHeader, then one zstd frame (level 1, with its checksum) of `raw_bytes`
+//   index chunk           IndexEntry for each chunk before it, in their order
+//   MergedFooter          says where the index is; the last bytes of the file
+//
+// All integers are little-endian. Chunks of events (merged_columns.h) come first, ordered by time over the whole file:
+// start, then longer duration, kind, track. The lists follow, each in one or more chunks. An entry of a list is its
+// length in bytes (varint), then its fields in the order of the functions below: numbers as zigzag varints, texts and
+// lists by their length, then their content.
+//
+// Evolution: a field is appended to an entry (a reader skips what it does not know, what is missing keeps its default),
+// a new list is a new ChunkKind (unknown ones are skipped), a kind of event is known by its name in the list of kinds.
+// What a reader must know to read at all gets a bit in `features`; it refuses a bit that it does not know.
+#pragma once
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace cli {
+
+static_assert(std::endian::native == std::endian::little, "the structs below are the bytes of the file");
+
+inline constexpr char kMergedMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', '\r', '\n'};
+inline constexpr char kMergedEnd[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'E', 'N'};
+inline constexpr std::uint32_t kMergedVersion = 1;
+inline constexpr std::uint64_t kMergedFeatures = 0;
+
+// A reader takes this much memory for a chunk at most; a writer keeps to it.
+inline constexpr std::uint32_t kMaxChunkBytes = 64u << 20;
+inline constexpr std::uint32_t kMaxChunkEvents = 1u << 16;
+inline constexpr std::size_t kMaxProcesses = 1u << 17;
+
+enum class ChunkKind : std::uint32_t { events = 1, kinds = 2, strings = 3, processes = 4, tracks = 5, clocks = 6, index = 7 };
+
+struct MergedHeader {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t header_bytes;  // sizeof this struct when it was written; chunks start there
+  std::uint64_t features;
+  std::uint64_t reserved;
+};
+static_assert(sizeof(MergedHeader) == 32);
+
+struct ChunkHeader {
+  std::uint32_t kind;
+  std::uint32_t count;         // events or entries
+  std::uint32_t raw_bytes;     // decompressed; of the index: kept small by its entries, which are smaller than chunks
+  std::uint32_t stored_bytes;  // of the zstd frame that follows
+};
+static_assert(sizeof(ChunkHeader) == 16);
+
+struct IndexEntry {
+  std::uint64_t offset;  // of the ChunkHeader
+  std::int64_t first_ns, last_ns;  // of events: first start, last end; else 0
+  ChunkHeader header;
+};
+static_assert(sizeof(IndexEntry) == 40);
+
+struct MergedFooter {
+  std::uint64_t index_offset;
+  std::uint64_t file_bytes;  // with the footer
+  std::uint64_t events;      // over all chunks
+  char magic[8];
+};
+static_assert(sizeof(MergedFooter) == 32);
+
+// The fields of the entries, once for both directions: `f` is a FieldWriter or a FieldReader (merged_fields.h).
+template <typename F, typename P>
+void process_fields(F& f, P& p) {
+  f.text(p.source), f.number(p.format), f.number(p.rank), f.number(p.local_rank), f.number(p.world_size);
+  f.number(p.pid), f.text(p.rank_source), f.text(p.host), f.text(p.boot_id), f.text(p.run_id), f.text(p.program);
+  f.text(p.device_name), f.text(p.state), f.counts(p.counts), f.counts(p.overwritten), f.counts(p.lost);
+  f.number(p.lost_unknown_kind), f.number(p.first_ns), f.number(p.last_ns), f.number(p.explicit_flows);
+  f.texts(p.notes);
+}
+
+template <typename F, typename T>
+void track_fields(F& f, T& t) {
+  f.number(t.process), f.number(t.kind), f.number(t.group), f.number(t.id), f.text(t.name), f.text(t.group_name);
+}
+
+template <typename F, typename C>
+void clock_fields(F& f, C& c) {
+  f.text(c.host), f.text(c.boot_id), f.numbers(c.ranks), f.number(c.offset_ns), f.number(c.reference_ns);
+  f.real(c.drift_ppm), f.number(c.samples), f.optional(c.mad_ns), f.optional(c.bound_lo_ns);
+  f.optional(c.bound_hi_ns), f.text(c.method);
+}
+
+}  // namespace cli

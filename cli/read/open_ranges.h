@@ -1,0 +1,41 @@
+// Joins the halves of ranges: pushes and pops by (thread, domain), starts and ends by id.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cli/model/event.h"
+
+namespace cli {
+
+struct OpenRange {
+  Event event;       // all but the duration
+  std::string args;  // its fragment
+};
+
+class OpenRanges {
+ public:
+  using Emit = std::function<void(const OpenRange&)>;
+  explicit OpenRanges(Emit emit) : emit_(std::move(emit)) {}
+
+  void push(std::uint32_t tid, StringId domain, OpenRange range);
+  void pop(std::uint32_t tid, StringId domain, std::int64_t end_ns);
+  void start(std::uint64_t range_id, OpenRange range);
+  void end(std::uint64_t range_id, std::int64_t end_ns);
+  // Emits what is still open, with an unknown duration.
+  void finish();
+
+  std::uint64_t unmatched_ends() const { return unmatched_ends_; }
+
+ private:
+  void close(OpenRange& range, std::int64_t end_ns);
+
+  Emit emit_;
+  std::unordered_map<std::uint64_t, std::vector<OpenRange>> stacks_;  // by tid << 32 | domain
+  std::unordered_map<std::uint64_t, OpenRange> started_;
+  std::uint64_t unmatched_ends_ = 0;
+};
+
+}  // namespace cli

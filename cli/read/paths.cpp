@@ -1,0 +1,117 @@
+#include "cli/read/paths.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "cli/error.h"
+#include "cli/read/reader.h"
+
+namespace cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 4> kEndings{".ring", ".ttrace", ".json", ".json.gz"};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string_view take_number(std::string_view& text) {
+  std::size_t digits = 0;
+  while (digits < text.size() && is_digit(text[digits])) ++digits;
+  std::string_view number = text.substr(0, digits);
+  text.remove_prefix(digits);
+  number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+  return number;
+}
+
+[[noreturn]] void fail(const std::string& path, const std::string& what) {
+  throw Error(Exit::cannot_open, path + ": " + what);
+}
+
+void add_folder(const std::string& folder, std::vector<std::string>& found) {
+  std::error_code error;
+  fs::recursive_directory_iterator at(folder, error), end;
+  for (; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    std::error_code ignored;
+    if (at->is_directory(ignored)) {
+      if (name.starts_with('.')) at.disable_recursion_pending();
+    } else if (is_trace_name(name) && at->is_regular_file(ignored)) {
+      found.push_back(at->path().string());
+    }
+  }
+  if (error) fail(folder, "cannot list this folder: " + error.message());
+}
+
+std::vector<std::string> matches(const std::string& pattern) {
+  glob_t result{};
+  std::vector<std::string> found;
+  if (::glob(pattern.c_str(), 0, nullptr, &result) == 0) found.assign(result.gl_pathv, result.gl_pathv + result.gl_pathc);
+  ::globfree(&result);
+  return found;
+}
+
+std::vector<std::string> expand(const std::string& path) {
+  std::error_code ignored;
+  const bool exists = fs::exists(path, ignored);
+  const std::vector<std::string> roots = exists ? std::vector{path} : matches(path);
+  if (roots.empty()) {
+    const bool pattern = path.find_first_of("*?[") != std::string::npos;
+    fail(path, pattern ? "no file matches this pattern; give trace files, folders of traces or patterns of them"
+                       : "no such file or folder; check the path (recordings are in $TRACETOOL_DIR, ./traces if unset)");
+  }
+  std::vector<std::string> found;
+  for (const std::string& root : roots) {
+    if (fs::is_directory(root, ignored)) add_folder(root, found);
+    else if (exists || fs::path(root).extension() != ".tmp") found.push_back(root);
+  }
+  if (found.empty()) fail(path, "no trace in this folder; expected *.ring, *.ttrace, *.json or *.json.gz there or below");
+  std::sort(found.begin(), found.end(), natural_less);
+  return found;
+}
+
+}  // namespace
+
+bool natural_less(std::string_view a, std::string_view b) {
+  const std::string_view whole_a = a, whole_b = b;
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a[0]) && is_digit(b[0])) {
+      const std::string_view x = take_number(a), y = take_number(b);
+      if (x.size() != y.size()) return x.size() < y.size();
+      if (x != y) return x < y;
+    } else if (a[0] != b[0]) {
+      return static_cast<unsigned char>(a[0]) < static_cast<unsigned char>(b[0]);
+    } else {
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  return a.empty() != b.empty() ? a.empty() : whole_a < whole_b;
+}
+
+bool is_trace_name(std::string_view name) {
+  if (name.starts_with('.')) return false;
+  return std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+std::vector<std::string> expand_paths(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  std::unordered_set<std::string> seen;  // the same file given twice is read once
+  for (const std::string& path : paths) {
+    for (std::string& file : path == "-" ? std::vector{path} : expand(path)) {
+      std::error_code ignored;
+      if (seen.insert(fs::weakly_canonical(file, ignored).string()).second) files.push_back(std::move(file));
+    }
+  }
+  return files;
+}
+
+}  // namespace cli

@@ -1,0 +1,170 @@
+#include "cli/read/ring_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+
+#include "cli/error.h"
+
+namespace cli {
+namespace {
+
+constexpr std::uint64_t kMostBlocks = 1u << 26;
+
+[[noreturn]] void bad(const std::string& path, std::uint64_t offset, const std::string& what) {
+  throw Error(Exit::bad_content, fmt::format("{}: byte {}: {}", path, offset, what));
+}
+
+std::string own_boot_id() {
+  std::string id;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
+  return id;
+}
+
+bool is_locked(int file) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+}  // namespace
+
+RingFile::RingFile(const std::string& path) : path_(path) {
+  file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file_ < 0) throw Error(Exit::cannot_open, fmt::format("{}: cannot open: {}", path, std::strerror(errno)));
+  try {
+    struct stat info;
+    fstat(file_, &info);
+    file_bytes_ = static_cast<std::uint64_t>(info.st_size);
+    if (file_bytes_ < trace::kHeaderBytes) {
+      bad(path_, file_bytes_, fmt::format("the file ends within the header of {} bytes; copy it again", trace::kHeaderBytes));
+    }
+    read_at(&header_, sizeof(header_), 0);
+    check_header();
+    find_state();
+    definitions_.resize(header_.definitions_used);
+    read_at(definitions_.data(), definitions_.size(), header_.definitions_offset);
+  } catch (...) {
+    close(file_);
+    throw;
+  }
+}
+
+RingFile::~RingFile() { close(file_); }
+
+void RingFile::read_at(void* to, std::size_t bytes, std::uint64_t offset) const {
+  auto* at = static_cast<char*>(to);
+  while (bytes > 0) {
+    const ssize_t got = pread(file_, at, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) bad(path_, offset, got == 0 ? "the file ends here; copy it again" : std::strerror(errno));
+    at += got;
+    offset += static_cast<std::uint64_t>(got);
+    bytes -= static_cast<std::size_t>(got);
+  }
+}
+
+void RingFile::check_room(const char* what, std::uint64_t offset, std::uint64_t bytes) const {
+  if (offset % 8 != 0 || offset > header_.file_bytes || bytes > header_.file_bytes - offset) {
+    bad(path_, 0, fmt::format("the header places the {} at {} + {} in a file of {} bytes", what, offset, bytes,
+                              header_.file_bytes));
+  }
+}
+
+void RingFile::check_header() {
+  if (std::memcmp(header_.magic, trace::kMagic, sizeof(trace::kMagic)) != 0) {
+    bad(path_, 0, "not a recording (no magic), or its writer died while making it; nothing was recorded in it");
+  }
+  if (header_.version != trace::kFormatVersion) {
+    bad(path_, 8, fmt::format("format version {}, this tracetool reads {}; use the tracetool that came with the agent",
+                              header_.version, trace::kFormatVersion));
+  }
+  if ((header_.features & ~trace::kKnownFeatures) != 0) {
+    bad(path_, 16, fmt::format("needs features {:#x} that this tracetool lacks; use a newer one", header_.features));
+  }
+  if (file_bytes_ < header_.file_bytes) {
+    bad(path_, file_bytes_, fmt::format("the file ends here, {} bytes were reserved; copy it again", header_.file_bytes));
+  }
+  const bool sane = header_.block_header_bytes >= sizeof(trace::BlockHeader) && header_.block_header_bytes % 8 == 0 &&
+                    header_.block_bytes > header_.block_header_bytes && header_.block_bytes % 8 == 0 &&
+                    header_.block_bytes <= (1u << 30) && header_.block_count <= kMostBlocks;
+  if (!sane) bad(path_, 56, "block sizes that cannot be; the header is damaged");
+  check_room("definitions", header_.definitions_offset, header_.definitions_bytes);
+  check_room("blocks", header_.blocks_offset, header_.block_bytes * header_.block_count);
+  if (header_.definitions_used > header_.definitions_bytes) bad(path_, 912, "more definitions than their region holds");
+  header_.host[sizeof(header_.host) - 1] = header_.boot_id[sizeof(header_.boot_id) - 1] = '\0';
+  header_.run_id[sizeof(header_.run_id) - 1] = header_.program[sizeof(header_.program) - 1] = '\0';
+  header_.agent_version[sizeof(header_.agent_version) - 1] = header_.cupti_path[sizeof(header_.cupti_path) - 1] = '\0';
+}
+
+void RingFile::find_state() {
+  if (header_.closed_real_ns != 0) {
+    state_ = "clean";
+  } else if (is_locked(file_)) {
+    state_ = "live";
+  } else if (header_.boot_id == own_boot_id()) {
+    state_ = "recovered";
+  }
+}
+
+std::uint64_t RingFile::block_offset(std::uint64_t index) const {
+  return header_.blocks_offset + index * header_.block_bytes;
+}
+
+trace::BlockHeader RingFile::read_block_header(std::uint64_t index) const {
+  trace::BlockHeader header;
+  read_at(&header, sizeof(header), block_offset(index));
+  return header;
+}
+
+std::vector<RingFile::Place> RingFile::places() const {
+  std::vector<Place> found;
+  for (std::uint64_t index = 0; index < header_.block_count; ++index) {
+    const trace::BlockHeader header = read_block_header(index);
+    if (header.generation != 0) found.push_back({header.ticket, index});
+  }
+  std::sort(found.begin(), found.end(), [](const Place& a, const Place& b) { return a.ticket < b.ticket; });
+  return found;
+}
+
+// False: the block is being replaced, or was while we copied. The counts are right in either case.
+bool RingFile::copy_block(std::uint64_t index, RingBlock& block) const {
+  block.header = read_block_header(index);
+  if (block.header.generation % 2 != 0) return false;
+  const std::uint64_t most = header_.block_bytes - header_.block_header_bytes;
+  block.offset = block_offset(index) + header_.block_header_bytes;
+  if (block.header.committed > most) {
+    bad(path_, block_offset(index) + 16, fmt::format("{} bytes of records in a block of {}", block.header.committed, most));
+  }
+  block.payload.resize(block.header.committed);
+  read_at(block.payload.data(), block.payload.size(), block.offset);
+  return read_block_header(index).generation == block.header.generation;
+}
+
+void RingFile::for_each_block(const std::function<void(const RingBlock&)>& visit) {
+  RingBlock block;
+  for (const Place& place : places()) {
+    const bool whole = copy_block(place.index, block);
+    if (!whole) {
+      ++changed_blocks_;
+      block.header = read_block_header(place.index);
+    }
+    const std::uint64_t* past = block.header.overwritten[trace::overwritten_index(block.header.generation)];
+    for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) overwritten_[kind] += past[kind];
+    if (whole && !block.payload.empty()) visit(block);
+  }
+}
+
+std::vector<trace::ClockSample> RingFile::clock_samples() {
+  std::vector<trace::ClockSample> samples{header_.created_clock};
+  for (const Place& place : places()) samples.push_back(read_block_header(place.index).clock);
+  return samples;
+}
+
+}  // namespace cli

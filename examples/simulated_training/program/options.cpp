@@ -1,0 +1,60 @@
+#include "options.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+#include "../standin/collective_area.h"
+
+namespace sim {
+namespace {
+
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("--ranks", options.ranks, "processes, one per rank")
+      ->check(CLI::Range(1, static_cast<int>(kMaxRanks)))
+      ->capture_default_str();
+  app.add_option("--steps", options.steps, "training steps")->check(CLI::NonNegativeNumber)->capture_default_str();
+  app.add_option("--dir", options.dir, "where the agents write (TRACETOOL_DIR)")->capture_default_str();
+  app.add_option("--straggler", options.straggler, "this rank's host is late in every step");
+  app.add_option("--straggler-us", options.straggler_us, "by this much")->capture_default_str();
+  app.add_option("--clock-offset-us", options.clock_offset_us, "clock of host h: ahead by h times this");
+  app.add_option("--drift-ppm", options.drift_ppm, "clock of host h: faster by h times this");
+  app.add_option("--hosts", options.hosts, "simulated hosts (default 1; 2 with an offset or a drift)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--seed", options.seed, "of all that varies")->capture_default_str();
+  app.add_option("--truth", options.truth, "write what really happened to FILE.rankN, and an index to FILE");
+  app.add_option("--step-us", options.step_us, "length of a step")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--layers", options.layers, "of the model")->check(CLI::Range(1, 1'000))->capture_default_str();
+  app.add_option("--buckets", options.buckets, "of the gradient all-reduce")
+      ->check(CLI::Range(1, 1'000))
+      ->capture_default_str();
+  app.add_option("--burst", options.burst, "instead of a training step: N kernels as fast as they can be launched")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--agent", options.agent, "the libagent.so to inject (default: ../../agent/libagent.so from here)");
+  app.add_flag("--no-agent", options.no_agent, "inject nothing");
+  app.add_option("--ring-bytes", options.ring_bytes, "the agents' ring, such as 64K or 16M (TRACETOOL_BUFFER)");
+}
+
+void complete(Options& options) {
+  const bool shifted = options.clock_offset_us != 0 || options.drift_ppm != 0;
+  if (options.hosts == 0) options.hosts = shifted ? 2 : 1;
+  if (options.hosts > options.ranks) throw CLI::ValidationError("--hosts", "there are more hosts than ranks");
+  if (options.straggler >= options.ranks) throw CLI::ValidationError("--straggler", "there is no such rank");
+}
+
+}  // namespace
+
+Options parse_options(int argc, char** argv) {
+  CLI::App app{"A training job without a GPU: stand-ins for libcuda and libcupti, one process per rank, recorded by the "
+               "shipped libagent.so."};
+  Options options;
+  add_options(app, options);
+  try {
+    app.parse(argc, argv);
+    complete(options);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error) == 0 ? 0 : 1);
+  }
+  return options;
+}
+
+}  // namespace sim

@@ -1,0 +1,18 @@
+// Collectives over the ranks' shared area, and the executor's sleep: an arrival on one rank wakes the others.
+#pragma once
+#include <cstdint>
+
+namespace sim {
+
+// This rank's stream reached collective `number` at `start_ns`.
+void arrive(std::uint64_t number, std::uint64_t start_ns);
+// True: all ranks that still live have arrived (or the wait for them took too long and they count as gone), and
+// `latest_ns` is the latest start.
+bool latest_arrival(std::uint64_t number, std::uint64_t now, std::uint64_t& latest_ns);
+
+std::uint32_t wake_ticket();
+void wake_executor();
+// Returns at once when wake_executor() was called, here or by another rank, after the ticket was taken.
+void sleep_until_woken(std::uint32_t ticket, std::uint64_t ns);
+
+}  // namespace sim

@@ -1,0 +1,95 @@
+#include "launch.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "../work.h"
+#include "attach.h"
+#include "cbids.h"
+#include "executor.h"
+#include "truth.h"
+
+namespace sim {
+namespace {
+
+constexpr std::uint64_t kTransferSetupNs = 1'300;
+constexpr std::uint64_t kHostBytesPerUs = 52'000;      // PCIe 5 x16
+constexpr std::uint64_t kPeerBytesPerUs = 380'000;     // NVLink 4
+constexpr std::uint64_t kDeviceBytesPerUs = 2'600'000;  // HBM3
+
+KernelWork work_of(void** params) {
+  KernelWork work;
+  if (params == nullptr || params[0] == nullptr) return work;
+  std::memcpy(&work, params[0], sizeof(work));
+  return work.magic == kWorkMagic ? work : KernelWork{};
+}
+
+std::uint64_t bytes_per_us(const DeviceEvent& event) {
+  if (event.kind == DeviceKind::memset) return kDeviceBytesPerUs;
+  if (event.kind == DeviceKind::memcpy_peer) return kPeerBytesPerUs;
+  return event.copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOD ? kDeviceBytesPerUs / 2 : kHostBytesPerUs;
+}
+
+CUresult queue(const Call& call, CUstream handle, Op&& op) {
+  Stream* stream = find_stream(handle);
+  if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  op.event.correlation = call.correlation();
+  op.event.device = stream->context->device;
+  op.event.context = stream->context->id;
+  op.event.stream = stream->id;
+  op.event.seq = next_seq();
+  if (const Bridge* to = bridge()) to->reserve_device(op.event);
+  submit(*stream, std::move(op));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult launch(const Call& call, CUfunction handle, Dim3 grid, Dim3 block, std::uint32_t shared_bytes, CUstream stream,
+                void** params) {
+  const Function* function = find_function(handle);
+  if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (std::min({grid.x, grid.y, grid.z, block.x, block.y, block.z}) == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (std::uint64_t{block.x} * block.y * block.z > 1'024) return CUDA_ERROR_INVALID_VALUE;
+  const KernelWork work = work_of(params);
+  Op op;
+  op.duration_ns = work.duration_ns;
+  op.collective = work.collective;
+  op.event.kind = DeviceKind::kernel;
+  op.event.name = function->name.c_str();
+  std::memcpy(op.event.grid, &grid, sizeof(grid));
+  std::memcpy(op.event.block, &block, sizeof(block));
+  op.event.registers = function->registers;
+  op.event.static_shared_bytes = function->static_shared_bytes;
+  op.event.dynamic_shared_bytes = shared_bytes;
+  op.event.local_bytes = function->local_bytes;
+  return queue(call, stream, std::move(op));
+}
+
+CUresult transfer(const Call& call, CUstream stream, DeviceEvent event) {
+  Op op;
+  op.duration_ns = kTransferSetupNs + event.bytes * 1'000 / bytes_per_us(event);
+  op.event = event;
+  return queue(call, stream, std::move(op));
+}
+
+}  // namespace sim
+
+using namespace sim;
+
+CUresult cuLaunchKernel(CUfunction f, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                        unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
+                        CUstream stream, void** params, void** extra) {
+  const cuLaunchKernel_params seen{f,       grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
+                                   stream, params, extra};
+  SIM_DRIVER_CALL(cuLaunchKernel, &seen, function_name(f));
+  return call.end(launch(call, f, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, params));
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** params, void** extra) {
+  const cuLaunchKernelEx_params seen{config, f, params, extra};
+  SIM_DRIVER_CALL(cuLaunchKernelEx, &seen, function_name(f));
+  return call.end(launch(call, f, {config->gridDimX, config->gridDimY, config->gridDimZ},
+                         {config->blockDimX, config->blockDimY, config->blockDimZ}, config->sharedMemBytes,
+                         config->hStream, params));
+}

@@ -1,0 +1,20 @@
+// From a call to work in a stream.
+#pragma once
+#include "call.h"
+
+namespace sim {
+
+struct Dim3 {
+  std::uint32_t x, y, z;
+};
+
+CUresult launch(const Call& call, CUfunction function, Dim3 grid, Dim3 block, std::uint32_t shared_bytes, CUstream stream,
+                void** params);
+// Null: no function of a loaded module.
+const Function* find_function(const void* handle);
+const char* function_name(const void* handle);  // null likewise
+
+// Copies and sets: `event` has its kind, bytes and memory kinds.
+CUresult transfer(const Call& call, CUstream stream, DeviceEvent event);
+
+}  // namespace sim

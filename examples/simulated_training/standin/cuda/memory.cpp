@@ -1,0 +1,113 @@
+// Allocation, copies and sets. Device memory is numbers: nothing can be read back.
+#include <atomic>
+#include <cstdlib>
+
+#include "call.h"
+#include "cbids.h"
+#include "launch.h"
+
+namespace sim {
+namespace {
+
+constexpr std::uint64_t kFirstAddress = 0x7f4000000000;
+constexpr std::uint64_t kAlignment = 2 << 20;
+std::atomic<std::uint64_t> s_next_address{kFirstAddress};
+
+CUdeviceptr take_address(std::size_t bytes) {
+  return s_next_address.fetch_add((bytes + kAlignment - 1) / kAlignment * kAlignment);
+}
+
+DeviceEvent copy_event(std::uint8_t kind, std::uint8_t src, std::uint8_t dst, std::size_t bytes) {
+  DeviceEvent event{};
+  event.kind = DeviceKind::memcpy;
+  event.copy_kind = kind;
+  event.src_memory = src;
+  event.dst_memory = dst;
+  event.bytes = bytes;
+  return event;
+}
+
+DeviceEvent set_event(std::uint32_t value, std::size_t bytes) {
+  DeviceEvent event{};
+  event.kind = DeviceKind::memset;
+  event.value = value;
+  event.bytes = bytes;
+  event.dst_memory = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  return event;
+}
+
+DeviceEvent peer_event(const Context& from, const Context& to, std::size_t bytes) {
+  DeviceEvent event = copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+                                 CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, bytes);
+  event.kind = DeviceKind::memcpy_peer;
+  event.src_device = from.device;
+  event.src_context = from.id;
+  event.dst_device = to.device;
+  event.dst_context = to.id;
+  return event;
+}
+
+}  // namespace
+}  // namespace sim
+
+using namespace sim;
+
+CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
+  SIM_DRIVER_CALL(cuMemAlloc_v2);
+  if (bytes == 0) return call.end(CUDA_ERROR_INVALID_VALUE);
+  *address = take_address(bytes);
+  return call.end(CUDA_SUCCESS);
+}
+
+CUresult cuMemFree(CUdeviceptr address) {
+  SIM_DRIVER_CALL(cuMemFree_v2);
+  return call.end(address == 0 || address >= kFirstAddress ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuMemHostAlloc(void** memory, size_t bytes, unsigned int) {
+  SIM_DRIVER_CALL(cuMemHostAlloc_v2);
+  *memory = std::malloc(bytes);
+  return call.end(*memory != nullptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+CUresult cuMemFreeHost(void* memory) {
+  SIM_DRIVER_CALL(cuMemFreeHost);
+  std::free(memory);
+  return call.end(CUDA_SUCCESS);
+}
+
+CUresult cuMemcpyHtoDAsync(CUdeviceptr, const void*, size_t bytes, CUstream stream) {
+  SIM_DRIVER_CALL(cuMemcpyHtoDAsync_v2);
+  return call.end(transfer(call, stream, copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, CUPTI_ACTIVITY_MEMORY_KIND_PINNED,
+                                                    CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, bytes)));
+}
+
+CUresult cuMemcpyDtoHAsync(void*, CUdeviceptr, size_t bytes, CUstream stream) {
+  SIM_DRIVER_CALL(cuMemcpyDtoHAsync_v2);
+  return call.end(transfer(call, stream, copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+                                                    CUPTI_ACTIVITY_MEMORY_KIND_PINNED, bytes)));
+}
+
+CUresult cuMemcpyDtoDAsync(CUdeviceptr, CUdeviceptr, size_t bytes, CUstream stream) {
+  SIM_DRIVER_CALL(cuMemcpyDtoDAsync_v2);
+  return call.end(transfer(call, stream, copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+                                                    CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, bytes)));
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr, CUcontext to, CUdeviceptr, CUcontext from, size_t bytes, CUstream stream) {
+  SIM_DRIVER_CALL(cuMemcpyPeerAsync);
+  const Context* source = find_context(from);
+  const Context* target = find_context(to);
+  if (source == nullptr || target == nullptr) return call.end(CUDA_ERROR_INVALID_CONTEXT);
+  return call.end(transfer(call, stream, peer_event(*source, *target, bytes)));
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr, unsigned char value, size_t count, CUstream stream) {
+  SIM_DRIVER_CALL(cuMemsetD8Async);
+  return call.end(transfer(call, stream, set_event(value, count)));
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr, unsigned int value, size_t count, CUstream stream) {
+  SIM_DRIVER_CALL(cuMemsetD32Async);
+  return call.end(transfer(call, stream, set_event(value, count * 4)));
+}

@@ -1,0 +1,54 @@
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "bridge_calls.h"
+#include "state.h"
+
+namespace sim {
+namespace {
+
+std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text != nullptr && text[0] != '\0' ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+Behaviour read_behaviour() {
+  Behaviour read;
+  read.version = static_cast<std::uint32_t>(number_of("SIM_CUPTI_VERSION", read.version));
+  read.taken = number_of("SIM_CUPTI_TAKEN", 0) != 0;
+  read.no_driver = number_of("SIM_CUPTI_NO_DRIVER", 0) != 0;
+  read.drop_every = number_of("SIM_CUPTI_DROP_EVERY", 0);
+  return read;
+}
+
+// The driver that this process has; CUPTI never loads one.
+const Driver* attach() {
+  void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  using Attach = const Driver* (*)(const Bridge*);
+  const auto entry = reinterpret_cast<Attach>(dlsym(library, "simulated_driver_attach"));
+  return entry != nullptr ? entry(&bridge_calls()) : nullptr;
+}
+
+std::mutex s_mutex;
+std::atomic<const Driver*> s_driver{nullptr};
+
+}  // namespace
+
+const Behaviour& behaviour() {
+  static const Behaviour read = read_behaviour();
+  return read;
+}
+
+const Driver* driver() {
+  if (behaviour().no_driver) return nullptr;
+  if (const Driver* known = s_driver.load(std::memory_order_acquire)) return known;
+  const std::lock_guard lock(s_mutex);
+  if (s_driver.load(std::memory_order_relaxed) == nullptr) s_driver.store(attach(), std::memory_order_release);
+  return s_driver.load(std::memory_order_relaxed);
+}
+
+}  // namespace sim

@@ -1,0 +1,158 @@
+// Handing buffers over: the worker thread, and flushes in the caller's thread.
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "../true_clock.h"
+#include "buffer_state.h"
+#include "buffers.h"
+#include "state.h"
+
+namespace sim {
+namespace {
+
+thread_local bool t_in_callback = false;
+
+constexpr std::uint8_t kBeyond = 0xee;  // what the client finds behind validSize
+
+void write_handed(const Buffer& buffer, bool forced) {
+  const std::string head = "{\"kind\":\"handed\",\"time\":" + std::to_string(true_ns()) + ",\"forced\":" +
+                           (forced ? "true" : "false") + ",\"records\":" + std::to_string(buffer.records) + ",\"seqs\":[";
+  std::string line = head;
+  for (const auto& [first, last] : buffer.seqs) {
+    if (line.back() != '[') line += ',';
+    line += '[' + std::to_string(first) + ',' + std::to_string(last) + ']';
+  }
+  line += "]}";
+  driver()->truth(line.data(), line.size());
+  driver()->flush_truth();
+}
+
+// Without a lock. The client may give the memory out again while its callback still runs.
+void hand_over(std::unique_ptr<Buffer> buffer, bool forced) {
+  driver()->flush_truth();
+  std::memset(buffer->memory + buffer->used, kBeyond, buffer->size - buffer->used);
+  {
+    const std::lock_guard lock(buffer_state().mutex);
+    std::erase(buffer_state().owned, buffer.get());
+  }
+  t_in_callback = true;
+  buffer_state().completed.load()(nullptr, 0, buffer->memory, buffer->size, buffer->used);
+  t_in_callback = false;
+  write_handed(*buffer, forced);
+}
+
+std::unique_ptr<Buffer> take_full(BufferState& state) {
+  const auto found = std::find_if(state.closed.begin(), state.closed.end(),
+                                  [](const auto& buffer) { return buffer->full && buffer->pending.empty(); });
+  if (found == state.closed.end()) return nullptr;
+  auto buffer = std::move(*found);
+  state.closed.erase(found);
+  return buffer;
+}
+
+void work() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  pthread_setname_np(pthread_self(), "simulated-cupti");
+  BufferState& state = buffer_state();
+  std::unique_lock lock(state.mutex);
+  for (;;) {
+    std::unique_ptr<Buffer> buffer;
+    state.worker_wake.wait(lock, [&] { return (buffer = take_full(state)) != nullptr; });
+    ++state.delivering;
+    lock.unlock();
+    hand_over(std::move(buffer), false);
+    lock.lock();
+    --state.delivering;
+    state.delivered.notify_all();
+  }
+}
+
+// The records that have not ended stay as they are: their work will find no place.
+void take_away(Buffer& buffer) {
+  for (Slot* slot : buffer.pending) slot->buffer = nullptr;
+  buffer.pending.clear();
+}
+
+void close_partial(BufferState& state) {
+  for (auto at = state.open.begin(); at != state.open.end();) {
+    if (at->second->records == 0) {
+      ++at;
+      continue;
+    }
+    state.closed.push_back(std::move(at->second));
+    at = state.open.erase(at);
+  }
+}
+
+std::vector<std::unique_ptr<Buffer>> take_ended(BufferState& state, bool forced) {
+  std::vector<std::unique_ptr<Buffer>> ended;
+  for (auto& buffer : state.closed) {
+    if (!forced && !buffer->pending.empty()) continue;
+    take_away(*buffer);
+    ended.push_back(std::move(buffer));
+  }
+  std::erase(state.closed, nullptr);
+  return ended;
+}
+
+}  // namespace
+
+void start_worker() {
+  const std::lock_guard lock(buffer_state().mutex);
+  if (std::exchange(buffer_state().worker_runs, true)) return;
+  std::thread(work).detach();
+}
+
+// Waits for the worker's hand-overs too, unless it is called from one.
+void flush_all(bool forced) {
+  BufferState& state = buffer_state();
+  std::unique_lock lock(state.mutex);
+  close_partial(state);
+  auto ended = take_ended(state, forced);
+  lock.unlock();
+  const bool nested = t_in_callback;
+  for (auto& buffer : ended) hand_over(std::move(buffer), forced);
+  if (nested) return;
+  lock.lock();
+  state.delivered.wait(lock, [&] { return state.delivering == 0; });
+}
+
+}  // namespace sim
+
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
+                                           CUpti_BuffersCallbackCompleteFunc completed) {
+  if (request == nullptr || completed == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  SIM_NEED_DRIVER();
+  if (sim::behaviour().taken) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  sim::buffer_state().completed.store(completed);
+  sim::buffer_state().request.store(request);
+  sim::start_worker();
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
+  SIM_NEED_DRIVER();
+  if (!sim::callbacks_registered()) return CUPTI_ERROR_INVALID_OPERATION;
+  sim::flush_all(flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  return CUPTI_SUCCESS;
+}
+
+// The worker of this library returns a full buffer at once, so a period changes nothing that a client can rely on.
+CUptiResult cuptiActivityFlushPeriod(std::uint32_t) {
+  SIM_NEED_DRIVER();
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, std::uint32_t stream, std::size_t* dropped) {
+  if (dropped == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  *dropped = context == nullptr && stream == 0 ? sim::take_dropped() : 0;
+  return CUPTI_SUCCESS;
+}

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Keep README.md's table of environment variables equal to kSettings in agent/settings.cpp.
+
+  settings_table.py          rewrite the table between the markers in README.md
+  settings_table.py --check  exit 1, naming the first difference, when it is not what the code says
+"""
+import os
+import re
+import sys
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+README = f"{ROOT}/README.md"
+CODE = f"{ROOT}/agent/settings.cpp"
+ROW = re.compile(r'\{\s*"(TRACETOOL_\w+)",\s*"([^"]*)",\s*((?:"[^"]*"\s*)+),\s*\w+\s*\}')
+TABLE = re.compile(r"<!-- settings -->\n.*?<!-- end -->", re.S)
+
+
+def read_rows(code):
+    """[(name, default, help)] in the order of the code."""
+    body = re.search(r"kSettings\[\] = \{\n(.*?)\n\};", code, re.S)
+    if not body:
+        sys.exit(f"{CODE}: no kSettings")
+    rows = [(name, default, "".join(re.findall(r'"([^"]*)"', text))) for name, default, text in ROW.findall(body[1])]
+    if len(rows) != body[1].count('"TRACETOOL_'):
+        sys.exit(f"{CODE}: a row of kSettings that this script cannot read")
+    return rows
+
+
+def render(rows):
+    lines = ["| variable | default | meaning |", "|---|---|---|"]
+    lines += [f"| `{name}` | {f'`{default}`' if default else ''} | {text} |" for name, default, text in rows]
+    return "<!-- settings -->\n" + "\n".join(lines) + "\n<!-- end -->"
+
+
+def main():
+    table = render(read_rows(open(CODE, encoding="utf-8").read()))
+    document = open(README, encoding="utf-8").read()
+    found = TABLE.search(document)
+    if not found:
+        sys.exit(f"{README}: no table between '<!-- settings -->' and '<!-- end -->'")
+    if "--check" not in sys.argv:
+        open(README, "w", encoding="utf-8").write(document.replace(found[0], table))
+        return 0
+    for is_, should in zip(found[0].splitlines(), table.splitlines()):
+        if is_ != should:
+            print(f"{README}: is {is_!r}, {CODE} says {should!r}; run scripts/settings_table.py", file=sys.stderr)
+            return 1
+    if found[0] != table:
+        print(f"{README}: the table has more or fewer rows than {CODE}; run scripts/settings_table.py", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

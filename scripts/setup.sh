@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Makes a bare Debian 12 or Ubuntu 24.04 ready to build, and does nothing where everything is there.
+#   ./scripts/setup.sh [--tests]     or, from another script:  . scripts/setup.sh [--tests]
+# Missing packages: root installs them with apt-get; anybody else gets the one command that does, and exit 1.
+# Missing CUDA headers: pinned header wheels go into .venv. Sourced, it leaves agent=enabled or agent=disabled.
+
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# The wheels that hold the headers, and nothing that runs. NVTX lies apart: toolkits before CUDA 13 lack only that.
+cuda_wheels=(nvidia-cuda-cupti==13.0.85 nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88)
+nvtx_wheel=nvidia-nvtx==13.0.85
+
+have_command() { command -v "$1" >/dev/null 2>&1; }
+have_package() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q '^install ok installed'; }
+have_library() { have_command pkg-config && pkg-config --exists "$1"; }
+
+# need_command COMMAND PACKAGE, need_library 'PKG-CONFIG SPEC' PACKAGE: note the package when it is missing.
+need_command() { have_command "$1" || missing+=("$2"); }
+need_library() { have_library "$1" || have_package "$2" || missing+=("$2"); }
+
+list_missing() {
+  missing=()
+  need_command g++ g++
+  need_command readelf binutils
+  need_command meson meson
+  need_command ninja ninja-build
+  need_command pkg-config pkg-config
+  need_command python3 python3
+  need_library 'fmt >= 9.1' libfmt-dev
+  need_library 'CLI11 >= 2.1' libcli11-dev
+  need_library 'libzstd >= 1.5.4' libzstd-dev
+  need_library 'simdjson >= 3.0' libsimdjson-dev
+  need_library 'libisal >= 2.30' libisal-dev
+  if [ "$1" = --tests ]; then
+    need_library 'catch2 >= 2.13' catch2
+    need_command git git
+  fi
+  have_headers || python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
+}
+
+have_headers() { python3 "$project/scripts/cuda/find_headers.py" >/dev/null 2>&1; }
+
+install_missing() {
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if ! have_command apt-get; then
+    echo "setup: missing: ${missing[*]} (Debian's names): install them with this system's package manager" >&2
+    exit 1
+  elif [ "$(id -u)" != 0 ]; then
+    echo "setup: missing packages; install them with: sudo apt-get install -y ${missing[*]}" >&2
+    exit 1
+  fi
+  echo "setup: installing ${missing[*]}"
+  local log
+  log=$(mktemp)
+  export DEBIAN_FRONTEND=noninteractive
+  { apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 ||
+    { tail -20 "$log" >&2; echo "setup: apt-get could not install ${missing[*]} (all of it: $log)" >&2; exit 1; }
+  rm -f "$log"
+}
+
+check_meson() {
+  local version
+  version=$(meson --version)
+  [ "$(printf '1.0\n%s\n' "$version" | sort -V | head -1)" = 1.0 ] && return
+  echo "setup: meson $version is too old, 1.0 is needed: python3 -m pip install --user 'meson>=1.0'" >&2
+  exit 1
+}
+
+fetch_headers() {
+  have_headers && return
+  echo "setup: fetching the CUDA headers into .venv: ${cuda_wheels[*]} $nvtx_wheel"
+  local pip="$project/.venv/bin/python3 -m pip install -q --disable-pip-version-check --no-deps --only-binary :all:"
+  python3 -m venv "$project/.venv" && $pip "${cuda_wheels[@]}" &&
+    $pip --upgrade --target "$project/.venv/nvtx" "$nvtx_wheel" && have_headers
+}
+
+list_missing "${1:-}"
+install_missing
+check_meson
+if fetch_headers; then
+  agent=enabled
+else
+  agent=disabled
+  echo "setup: no CUDA headers: install a CUDA toolkit (with CUPTI) and set CUDA_HOME to it; building without the agent" >&2
+fi

@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# ./scripts/test.sh [--quick] [--sanitize]: sets up, builds with warnings as errors, and runs every test.
+#   (nothing)   g++ with every suite and the benchmarks; clang++ and aarch64 (qemu) where they are installed
+#   --quick     g++ with every suite, and nothing else
+#   --sanitize  besides: every suite with ASan + UBSan, the unit tests with TSan
+# Every skip must be on scripts/expected_skips.txt. The last line counts: N passed, M failed[, K skipped].
+set -euo pipefail
+
+quick=no
+sanitize=no
+for argument in "$@"; do
+  case $argument in
+    --quick) quick=yes ;;
+    --sanitize) sanitize=yes ;;
+    *) sed -n '2,6s/^# //p' "$0"; exit 1 ;;
+  esac
+done
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. scripts/setup.sh --tests
+
+results=build-test-results
+rm -rf "$results"
+mkdir "$results"
+
+note() { python3 scripts/test_results.py step "$results" "$@"; }
+
+# attempt CONFIG STEP COMMAND...: runs it quietly and notes how it went; on failure shows the end of what it said.
+attempt() {
+  local config=$1 name=$2 log="$results/$1-${2// /-}.log"
+  shift 2
+  if "$@" >"$log" 2>&1; then
+    note "$config" "$name" OK
+  else
+    note "$config" "$name" FAIL
+    echo "$config: $name failed: $*"
+    tail -60 "$log"
+    return 1
+  fi
+}
+
+configure() {
+  local folder=$1
+  shift
+  if [ -f "$folder/build.ninja" ]; then meson configure "$folder" "$@"; else meson setup "$folder" "$@"; fi
+}
+
+# build CONFIG FOLDER OPTION...
+build() {
+  local config=$1 folder=$2
+  shift 2
+  printf '\n== %s: building in %s\n' "$config" "$folder"
+  attempt "$config" configure configure "$folder" "$@" && attempt "$config" build ninja -C "$folder"
+}
+
+# run_suites CONFIG FOLDER [SUITE...]: the tests of these suites (of all, where none is named).
+run_suites() {
+  local config=$1 folder=$2 tests
+  shift 2
+  mapfile -t tests < <(python3 scripts/test_results.py select "$config" "$folder" "$@")
+  printf '== %s: %s tests\n' "$config" ${#tests[@]}
+  rm -f "$folder/meson-logs/testlog.json"
+  meson test -C "$folder" --no-rebuild --print-errorlogs --timeout-multiplier "$patience" "${tests[@]}" || true
+  cp "$folder/meson-logs/testlog.json" "$results/$config.json" || note "$config" "run of the tests" FAIL
+}
+
+test_gcc() {
+  build g++ build -Dagent=$agent -Dtests=enabled -Dwerror=true || return 0
+  [ $agent = enabled ] || note g++ "the agent" SKIP
+  run_suites g++ build
+}
+
+run_benchmarks() { attempt g++ benchmarks ninja -C build bench && cat "$results/g++-benchmarks.log" || true; }
+
+test_clang() {
+  have_command clang++ || { note clang++ "clang++" SKIP; return 0; }
+  CC=clang CXX=clang++ build clang++ build-clang -Dagent=$agent -Dwerror=true || return 0
+  run_suites clang++ build-clang unit
+}
+
+# The agent alone: tracetool's libraries are not there for another machine. Unit tests need Catch2 2, which is headers.
+test_aarch64() {
+  local qemu options=(--cross-file scripts/aarch64.ini -Dcli=disabled -Dtests=disabled -Dwerror=true)
+  [ $agent = enabled ] && have_command aarch64-linux-gnu-g++ || { note aarch64 "aarch64-linux-gnu-g++" SKIP; return 0; }
+  qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64 || true)
+  if [ -z "$qemu" ] || [ ! -f /usr/share/pkgconfig/catch2.pc ]; then
+    note aarch64 "qemu-aarch64 and Catch2 2" SKIP
+    qemu=
+  else
+    printf "[binaries]\nexe_wrapper = ['%s', '-L', '/usr/aarch64-linux-gnu']\n" "$qemu" >"$results/qemu.ini"
+    options+=(--cross-file "$results/qemu.ini" -Dtests=enabled)
+  fi
+  rm -rf build-aarch64
+  build aarch64 build-aarch64 "${options[@]}" || return 0
+  attempt aarch64 symbols python3 tests/integration/test_symbols.py --agent build-aarch64/agent/libagent.so || true
+  [ -z "$qemu" ] || run_suites aarch64 build-aarch64 unit
+}
+
+sanitizer_options=(-Dagent=$agent -Dbuildtype=debug -Doptimization=1 -Db_lundef=false)
+
+test_addresses() {
+  build asan build-asan "${sanitizer_options[@]}" -Db_sanitize=address,undefined || return 0
+  ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 run_suites asan build-asan
+}
+
+test_threads() {
+  build tsan build-tsan "${sanitizer_options[@]}" -Db_sanitize=thread || return 0
+  TSAN_OPTIONS=die_after_fork=0:halt_on_error=1 run_suites tsan build-tsan unit
+}
+
+patience=1
+test_gcc
+if [ $quick = no ]; then
+  run_benchmarks
+  test_clang
+  patience=5 test_aarch64
+fi
+if [ $sanitize = yes ]; then
+  patience=5 test_addresses
+  patience=5 test_threads
+fi
+python3 scripts/test_results.py summary "$results"

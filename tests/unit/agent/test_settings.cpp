@@ -1,0 +1,55 @@
+#include "agent/settings.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "tests/unit/catch.h"
+
+using namespace agent;
+
+TEST_CASE("sizes are numbers with K, M or G") {
+  std::uint64_t bytes = 0;
+  CHECK((parse_bytes("1048576", bytes) && bytes == 1048576));
+  CHECK((parse_bytes("64K", bytes) && bytes == 64u << 10));
+  CHECK((parse_bytes("256m", bytes) && bytes == 256u << 20));
+  CHECK((parse_bytes("3G", bytes) && bytes == 3ull << 30));
+  for (const char* bad : {"", "M", "-1", "12Q", "1 M", "1MM", "0x10", "99999999999999999999", "18446744073709551615K"}) {
+    INFO(bad);
+    CHECK_FALSE(parse_bytes(bad, bytes));
+  }
+}
+
+TEST_CASE("a bad value leaves the default, a good one is taken") {
+  setenv("TRACETOOL_BUFFER", "lots", 1);
+  setenv("TRACETOOL_FLUSH_MS", "0", 1);
+  setenv("TRACETOOL_VERBOSE", "yes", 1);
+  setenv("TRACETOOL_DIR", "", 1);
+  read_settings();
+  CHECK(settings().ring_bytes == 256ull << 20);
+  CHECK(settings().flush_ms == 200);
+  CHECK_FALSE(settings().verbose);
+  CHECK(std::string(settings().dir) == "./traces");
+  setenv("TRACETOOL_BUFFER", "1M", 1);
+  setenv("TRACETOOL_FLUSH_MS", "50", 1);
+  read_settings();
+  CHECK(settings().ring_bytes == 1u << 20);
+  CHECK(settings().flush_ms == 50);
+}
+
+TEST_CASE("only TRACETOOL_DISABLE with a value switches everything off") {
+  unsetenv("TRACETOOL_DISABLE");
+  CHECK_FALSE(disabled_by_user());
+  setenv("TRACETOOL_DISABLE", "0", 1);
+  CHECK_FALSE(disabled_by_user());
+  setenv("TRACETOOL_DISABLE", "1", 1);
+  CHECK(disabled_by_user());
+}
+
+TEST_CASE("every variable has a name, a default and a line of help") {
+  for (const SettingRow* row = kSettings; row->name != nullptr; ++row) {
+    CHECK(std::strncmp(row->name, "TRACETOOL_", 10) == 0);
+    CHECK(std::strlen(row->help) > 10);
+    CHECK(row->fallback != nullptr);
+  }
+}

@@ -1,0 +1,79 @@
+#include "cli/commands/clock_report.h"
+#include "cli/commands/info_json.h"
+#include "cli/commands/info_text.h"
+#include "tests/unit/catch.h"
+#include "text_sink.h"
+
+using namespace cli;
+using Catch::Matchers::Contains;
+
+namespace {
+
+Catalog sample() {
+  Catalog catalog;
+  Process known;
+  known.rank = 3, known.host = "node \"a\"", known.pid = 42, known.state = "recovered", known.source = "traces/x.ring";
+  known.counts[static_cast<std::size_t>(Kind::kernel)] = 1000;
+  known.counts[static_cast<std::size_t>(Kind::cpu_op)] = 7;
+  known.overwritten[static_cast<std::size_t>(Kind::runtime)] = 50;
+  known.lost[static_cast<std::size_t>(Kind::kernel)] = 2;
+  known.lost_unknown_kind = 3;
+  known.first_ns = 1'760'000'000'000'000'001, known.last_ns = 1'760'000'001'234'000'001;
+  known.notes = {"12 blocks changed while they were read"};
+  catalog.add_process(known);
+  Process unknown;
+  unknown.source = "y.json", unknown.format = SourceFormat::kineto;
+  catalog.add_process(unknown);
+  return catalog;
+}
+
+}  // namespace
+
+TEST_CASE("info --json: the contract") {
+  TextSink sink;
+  write_info_json(sample(), sink);
+  CHECK(sink.text ==
+        R"({"ranks":[{"rank":3,"host":"node \"a\"","pid":42,"source":"traces/x.ring","format":"ring","rank_source":"",)"
+        R"("local_rank":null,"world_size":null,"run_id":"","program":"","device":"","state":"recovered",)"
+        R"("start_ns":1760000000000000001,"span_ns":1234000000,"counts":{"kernel":1000,"memcpy":0,"memset":0,)"
+        R"("runtime":0,"driver":0,"nvtx":0,"nccl":0,"cpu_op":7},"overwritten":50,"overwritten_by_kind":{"runtime":50},)"
+        R"("lost":5,"lost_by_kind":{"kernel":2},"lost_unknown_kind":3,)"
+        R"("notes":["12 blocks changed while they were read"]},)"
+        R"({"rank":null,"host":"","pid":null,"source":"y.json","format":"kineto","rank_source":"","local_rank":null,)"
+        R"("world_size":null,"run_id":"","program":"","device":"","state":"unknown","start_ns":0,"span_ns":0,)"
+        R"("counts":{"kernel":0,"memcpy":0,"memset":0,"runtime":0,"driver":0,"nvtx":0,"nccl":0},"overwritten":0,)"
+        R"("overwritten_by_kind":{},"lost":0,"lost_by_kind":{},"lost_unknown_kind":0,"notes":[]}]})"
+        "\n");
+}
+
+TEST_CASE("info: people see losses, notes and what to do next") {
+  const std::string text = info_text(sample(), false);
+  CHECK_THAT(text, Contains("rank  host") && Contains("1.234 s") && Contains("recovered"));
+  CHECK_THAT(text, Contains("rank 3: overwritten by newer events: 50 runtime") && Contains("TRACETOOL_BUFFER"));
+  CHECK_THAT(text, Contains("rank 3: lost, never recorded: 2 kernel"));
+  CHECK_THAT(text, Contains("rank 3: 3 activity records dropped by CUPTI"));
+  CHECK_THAT(text, Contains("12 blocks changed") && Contains("other: 7 cpu_op"));
+  CHECK_THAT(text, Contains("\n   ?  -") && Contains("--rank N=FILE"));
+  CHECK_THAT(info_text(sample(), true), Contains("next: tracetool export"));
+}
+
+TEST_CASE("info: durations keep the nanosecond") {
+  CHECK(duration_text(0) == "0 ns");
+  CHECK(duration_text(1'001) == "1.001 us");
+  CHECK(duration_text(56'700'000) == "56.700 ms");
+  CHECK(duration_text(12'345'000'000) == "12.345 s");
+}
+
+TEST_CASE("merge --report: null for what cannot be known") {
+  ClockFit known{"node-a", "b1", {0, 1}, -120, 0, 1.5, 20, 3, -5, 6, "collectives"};
+  ClockFit unknown;
+  unknown.host = "node-b", unknown.method = "wall_clock";
+  TextSink sink;
+  write_clock_report({known, unknown}, sink);
+  CHECK(sink.text ==
+        R"({"hosts":[{"host":"node-a","boot_id":"b1","ranks":[0,1],"offset_ns":-120,"drift_ppm":1.5,"samples":20,)"
+        R"("mad_ns":3,"bound_ns":[-5,6],"method":"collectives"},)"
+        R"({"host":"node-b","boot_id":"","ranks":[],"offset_ns":0,"drift_ppm":0,"samples":0,"mad_ns":null,)"
+        R"("bound_ns":[null,null],"method":"wall_clock"}]})"
+        "\n");
+}

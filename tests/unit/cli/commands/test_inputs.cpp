@@ -1,0 +1,48 @@
+#include "cli/commands/inputs.h"
+
+#include "../scratch.h"
+#include "cli/error.h"
+#include "tests/unit/catch.h"
+
+using namespace cli;
+using Catch::Matchers::Contains;
+
+TEST_CASE("inputs: --rank N=FILE") {
+  CHECK(parse_rank("3=traces/a=b.ring").path == "traces/a=b.ring");
+  CHECK(parse_rank("3=x").rank == 3);
+  for (const char* wrong : {"", "3", "=x", "3=", "-1=x", "a=x", "3x=y", "99999999999999999999=x"}) {
+    CHECK_THROWS_WITH(parse_rank(wrong), Contains("N=FILE"));
+  }
+}
+
+TEST_CASE("inputs: each file once, --rank adds or renames") {
+  const Scratch scratch;
+  write_file(scratch.path("a.json"), "{}");
+  write_file(scratch.path("b.json"), "{}");
+  const std::string a = scratch.path("a.json"), b = scratch.path("b.json");
+  const auto inputs = resolve({{a, scratch.folder() + "/./a.json"}, {"5=" + a, "6=" + b}});
+  REQUIRE(inputs.size() == 2);
+  CHECK((inputs[0].path == a && inputs[0].rank == 5));
+  CHECK((inputs[1].path == b && inputs[1].rank == 6));
+  CHECK_THROWS_WITH(resolve({}), Contains("which traces"));
+}
+
+TEST_CASE("inputs: an output never replaces an input") {
+  const Scratch scratch;
+  write_file(scratch.path("a.json"), "{}");
+  CHECK_THROWS_WITH(refuse_input_as_output({{scratch.path("a.json"), {}}}, scratch.folder() + "/../" +
+                        std::filesystem::path(scratch.folder()).filename().string() + "/a.json"),
+                    Contains("also an input"));
+  refuse_input_as_output({{scratch.path("a.json"), {}}}, scratch.path("b.json"));
+  refuse_input_as_output({{scratch.path("a.json"), {}}}, "-");
+}
+
+TEST_CASE("inputs: a name beside the input, never the input itself") {
+  CHECK(name_beside("out/run.ttrace", ".json.gz") == "out/run.json.gz");
+  CHECK(name_beside("traces/", ".json.gz") == "traces.json.gz");
+  CHECK(name_beside("a/worker0.pt.trace.json.gz", ".json.gz") == "a/worker0.json.gz");
+  CHECK(name_beside("a/rank0.json.gz", ".json.gz") == "a/rank0.export.json.gz");
+  CHECK(name_beside("-", ".json") == "trace.json");
+  CHECK(name_beside(".", ".json") == "trace.json");
+  CHECK(name_beside("/", ".json") == "trace.json");
+}

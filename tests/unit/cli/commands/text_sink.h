@@ -1,0 +1,10 @@
+#pragma once
+#include <string>
+
+#include "cli/io/byte_sink.h"
+
+struct TextSink : cli::ByteSink {
+  void write(std::string_view bytes) override { text += bytes; }
+  void finish() override {}
+  std::string text;
+};

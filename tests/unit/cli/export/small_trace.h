@@ -1,0 +1,78 @@
+// Builds a trace by hand and exports it, as the command does: in the order of a merged trace, in two passes.
+#pragma once
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/export/chrome_json.h"
+#include "cli/model/catalog.h"
+
+namespace cli {
+
+struct StringSink : ByteSink {
+  void write(std::string_view bytes) override { text += bytes; }
+  void finish() override {}
+  std::string text;
+};
+
+class SmallTrace {
+ public:
+  Catalog catalog;
+  std::vector<std::pair<Event, std::string>> events;
+
+  ProcessId process(std::int64_t rank, bool explicit_flows = false) {
+    Process p;
+    p.rank = rank;
+    p.pid = 1000 + rank;
+    p.host = "node1";
+    p.device_name = "NVIDIA H100";
+    p.source = "traces/worker.ring";
+    p.explicit_flows = explicit_flows;
+    catalog.processes.push_back(p);
+    return static_cast<ProcessId>(catalog.processes.size() - 1);
+  }
+  TrackId track(ProcessId process, TrackKind kind, std::int64_t group, std::int64_t id, std::string name = "") {
+    Track t;
+    t.process = process, t.kind = kind, t.group = group, t.id = id, t.name = std::move(name);
+    catalog.tracks.push_back(t);
+    return static_cast<TrackId>(catalog.tracks.size() - 1);
+  }
+  TrackId thread(ProcessId p, std::int64_t tid = 4242) {
+    return track(p, TrackKind::thread, catalog.processes[p].pid, tid);
+  }
+  TrackId stream(ProcessId p, std::int64_t id = 7) { return track(p, TrackKind::stream, 0, id); }
+
+  // The event stays changeable until the next one is added.
+  Event& add(TrackId track, Kind kind, std::string_view name, std::int64_t start, std::int64_t duration,
+             std::uint64_t correlation = 0, std::string args = "") {
+    Event e;
+    e.track = track, e.kind = kind, e.name = catalog.strings.intern(name);
+    e.start_ns = start, e.duration_ns = duration, e.correlation = correlation;
+    events.emplace_back(e, std::move(args));
+    return events.back().first;
+  }
+  Event& point(TrackId track, Kind kind, char phase, std::string_view name, std::int64_t at, std::uint64_t id = 0,
+               std::string args = "") {
+    Event& e = add(track, kind, name, at, 0, id, std::move(args));
+    e.phase = phase;
+    return e;
+  }
+
+  std::string json() {
+    std::stable_sort(events.begin(), events.end(), [](const auto& a, const auto& b) {
+      if (a.first.start_ns != b.first.start_ns) return a.first.start_ns < b.first.start_ns;
+      return static_cast<std::uint64_t>(a.first.duration_ns) > static_cast<std::uint64_t>(b.first.duration_ns);
+    });
+    StringSink sink;
+    const auto exporter = make_chrome_json();
+    exporter->begin(catalog, sink);
+    for (const auto& [event, args] : events) exporter->prepare(event, args);
+    for (const auto& [event, args] : events) exporter->event(event, args);
+    summary = exporter->finish();
+    return sink.text;
+  }
+  ExportSummary summary;
+};
+
+}  // namespace cli

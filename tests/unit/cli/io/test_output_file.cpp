@@ -1,0 +1,113 @@
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../scratch.h"
+#include "cli/error.h"
+#include "cli/io/output_file.h"
+#include "tests/unit/catch.h"
+
+using cli::OutputFile;
+using Catch::Matchers::Contains;
+
+namespace {
+
+// Runs f in a child process; returns its wait status.
+template <typename F>
+int in_child(F&& f) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    f();
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("output file: appears only when it is finished, and replaces the old one then") {
+  const Scratch scratch;
+  const std::string path = scratch.path("out");
+  write_file(path, "old");
+  OutputFile out(path);
+  out.write("new ");
+  out.write("content");
+  CHECK(read_file(path) == "old");
+  CHECK(scratch.files() == 2);
+  out.finish();
+  CHECK(read_file(path) == "new content");
+  CHECK(out.bytes() == 11);
+  CHECK(scratch.files() == 1);
+}
+
+TEST_CASE("output file: an error leaves nothing behind") {
+  const Scratch scratch;
+  { OutputFile(scratch.path("out")).write("half"); }
+  CHECK(scratch.files() == 0);
+}
+
+TEST_CASE("output file: a signal removes it, and ends the process as it would have") {
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
+    const Scratch scratch;
+    const int status = in_child([&] {
+      ::signal(signal_number, SIG_DFL);
+      OutputFile out(scratch.path("out"));
+      out.write("half");
+      if (scratch.files() != 1) ::_exit(1);
+      ::raise(signal_number);
+    });
+    CHECK(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == signal_number);
+    CHECK(scratch.files() == 0);
+  }
+}
+
+TEST_CASE("output file: follows a link and writes through what is no regular file") {
+  const Scratch scratch;
+  write_file(scratch.path("target"), "old");
+  std::filesystem::create_symlink("target", scratch.path("link"));
+  OutputFile linked(scratch.path("link"));
+  linked.write("new");
+  linked.finish();
+  CHECK(std::filesystem::is_symlink(scratch.path("link")));
+  CHECK(read_file(scratch.path("target")) == "new");
+
+  OutputFile null("/dev/null");
+  null.write("nothing");
+  null.finish();
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST_CASE("output file: what cannot be written says what to do") {
+  const Scratch scratch;
+  CHECK_THROWS_WITH(OutputFile(scratch.path("no/such/out")), Contains("no/such/out") && Contains("make that folder"));
+  CHECK_THROWS_WITH(OutputFile(scratch.folder()), Contains("is a folder"));
+  const int status = in_child([&] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit limit {1000, 1000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    OutputFile out(scratch.path("large"));
+    try {
+      out.write(std::string(5000, 'x'));
+    } catch (const cli::Error& error) {
+      const std::string what = error.what();
+      const bool clear = error.exit() == cli::Exit::cannot_open && what.find("after 1000 bytes") != what.npos;
+      ::_exit(clear ? 42 : 1);
+    }
+  });
+  CHECK(WEXITSTATUS(status) == 42);
+}
+
+TEST_CASE("output: .gz by the ending") {
+  const Scratch scratch;
+  for (const char* name : {"a.json", "a.json.gz"}) {
+    const auto out = cli::open_output(scratch.path(name));
+    out->write("{}");
+    out->finish();
+  }
+  CHECK(read_file(scratch.path("a.json")) == "{}");
+  CHECK(read_file(scratch.path("a.json.gz")).substr(0, 2) == "\x1f\x8b");
+}

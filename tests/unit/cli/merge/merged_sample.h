@@ -1,0 +1,54 @@
+// A merged file with something in every field.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/io/output_file.h"
+#include "cli/merge/merged_writer.h"
+#include "cli/read/merged_reader.h"
+#include "collect.h"
+
+namespace cli {
+
+inline Process sample_process(std::int64_t rank) {
+  Process p;
+  p.source = "traces/rank" + std::to_string(rank), p.format = SourceFormat::kineto;
+  p.rank = rank, p.local_rank = rank % 4, p.world_size = 8, p.pid = 1000 + rank, p.rank_source = "content";
+  p.host = "node", p.boot_id = "b-1", p.run_id = "job.0", p.program = "train.py", p.device_name = "H100";
+  p.state = "recovered", p.lost_unknown_kind = 3, p.first_ns = -5, p.last_ns = 77, p.explicit_flows = true;
+  for (std::size_t kind = 0; kind < p.counts.size(); ++kind) {
+    p.counts[kind] = kind * 1'000'000'007, p.overwritten[kind] = kind + 1, p.lost[kind] = kind * kind;
+  }
+  p.notes = {"12 blocks changed", ""};
+  return p;
+}
+
+inline Catalog sample_catalog() {
+  Catalog catalog;
+  for (const char* name : {"one", "two", "three \"quoted\"\n", "four"}) catalog.strings.intern(name);
+  const ProcessId first = catalog.add_process(sample_process(0));
+  const ProcessId second = catalog.add_process(sample_process(1));
+  catalog.track(first, TrackKind::thread, 1000, -7);
+  catalog.track(first, TrackKind::stream, 0, 7);
+  catalog.track(second, TrackKind::other, -1, 3, "Spans");
+  catalog.tracks[1].name = "stream 7 compute";
+  return catalog;
+}
+
+inline std::vector<ClockFit> sample_fits() {
+  ClockFit known{"node", "b-1", {0, 1}, -123, 456, 1.25, 99, 7, -10, 20, "collectives"};
+  ClockFit unknown;
+  unknown.method = "wall_clock";
+  return {known, unknown};
+}
+
+// `events` must be in the order of time.
+inline void write_merged(const std::string& path, const Catalog& catalog, const std::vector<Collected>& events) {
+  OutputFile out(path);
+  MergedWriter writer(out);
+  for (const Collected& e : events) writer.event(e.event, e.args);
+  writer.finish(catalog, sample_fits());
+  out.finish();
+}
+
+}  // namespace cli

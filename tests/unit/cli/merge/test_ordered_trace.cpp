@@ -1,0 +1,74 @@
+#include "cli/merge/ordered_trace.h"
+
+#include "../scratch.h"
+#include "cli/error.h"
+#include "merged_sample.h"
+#include "tests/unit/catch.h"
+
+using namespace cli;
+using Catch::Matchers::Contains;
+
+namespace {
+
+// A merged file of one process with `count` events, each `step` ns after the one before.
+void write_rank(const std::string& path, std::int64_t rank, std::size_t count, std::int64_t step) {
+  Catalog catalog;
+  Process process = sample_process(rank);
+  process.source = path;
+  catalog.track(catalog.add_process(process), TrackKind::stream, 0, 7);
+  std::vector<Collected> events(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    events[i].event.start_ns = static_cast<std::int64_t>(i) * step;
+    events[i].event.name = catalog.strings.intern("rank " + std::to_string(rank));
+    events[i].args = "\"i\":" + std::to_string(i);
+  }
+  write_merged(path, catalog, events);
+}
+
+}  // namespace
+
+TEST_CASE("ordered trace: several inputs are one, in order, by rank, as often as asked") {
+  const Scratch scratch;
+  write_rank(scratch.path("a"), 1, 3000, 3);
+  write_rank(scratch.path("b"), 0, 2000, 7);
+  for (const std::size_t memory : {std::size_t{1000}, kDefaultMemory}) {
+    const auto trace = order_traces({{scratch.path("a"), {}}, {scratch.path("b"), {}}}, {true, memory, scratch.folder()});
+    REQUIRE(trace->catalog().processes.size() == 2);
+    CHECK(trace->catalog().processes[0].rank == 0);
+    CHECK(trace->catalog().processes[1].rank == 1);
+    CHECK(trace->fits().size() == 4);
+    Collect first, again;
+    trace->walk(first);
+    trace->walk(again);
+    CHECK((first.all == again.all));
+    REQUIRE(first.all.size() == 5000);
+    for (std::size_t i = 0; i < first.all.size(); ++i) {
+      const Event& event = first.all[i].event;
+      if (i > 0) REQUIRE(first.all[i - 1].event.start_ns <= event.start_ns);
+      const Process& process = trace->catalog().processes[trace->catalog().tracks[event.track].process];
+      REQUIRE(trace->catalog().strings[event.name] == "rank " + std::to_string(process.rank));
+    }
+  }
+}
+
+TEST_CASE("ordered trace: a rank that comes twice is refused, unless it is given another") {
+  const Scratch scratch;
+  write_rank(scratch.path("a"), 1, 3, 3);
+  write_rank(scratch.path("b"), 1, 3, 3);
+  CHECK_THROWS_WITH(order_traces({{scratch.path("a"), {}}, {scratch.path("b"), {}}}, {}),
+                    Contains("rank 1") && Contains(scratch.path("a")) && Contains(scratch.path("b")));
+  const auto trace = order_traces({{scratch.path("a"), {}}, {scratch.path("b"), 0}}, {});
+  CHECK(trace->catalog().processes[0].source == scratch.path("b"));
+  CHECK(trace->catalog().processes[0].rank_source == "--rank");
+}
+
+TEST_CASE("ordered trace: one merged file is taken as it is") {
+  const Scratch scratch;
+  write_rank(scratch.path("a"), 4, 100, 3);
+  const auto trace = order_traces({{scratch.path("a"), {}}}, {});
+  CHECK(trace->catalog().processes[0].rank == 4);
+  CHECK(trace->fits().size() == 2);
+  Collect out;
+  trace->walk(out);
+  CHECK(out.all.size() == 100);
+}

@@ -1,0 +1,99 @@
+#include "cli/merge/ranks.h"
+
+#include "cli/error.h"
+#include "cli/merge/align.h"
+#include "cli/merge/clock_domains.h"
+#include "tests/unit/catch.h"
+
+using namespace cli;
+using Catch::Matchers::Contains;
+
+namespace {
+
+Process process(std::int64_t rank, const std::string& source) {
+  Process p;
+  p.rank = rank, p.source = source;
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("ranks: one that comes twice is an error that names both files") {
+  Catalog catalog;
+  catalog.add_process(process(-1, "x"));
+  catalog.add_process(process(-1, "y"));
+  catalog.add_process(process(3, "a.ring"));
+  check_ranks(catalog);
+  catalog.add_process(process(3, "b.ring"));
+  CHECK_THROWS_WITH(check_ranks(catalog), Contains("rank 3") && Contains("a.ring") && Contains("b.ring"));
+}
+
+TEST_CASE("ranks: in order, unknown ones last, and tracks follow their process") {
+  Catalog catalog;
+  for (const auto& [rank, source] : {std::pair(-1, "u2"), {10, "a"}, {-1, "u1"}, {9, "b"}}) {
+    catalog.track(catalog.add_process(process(rank, source)), TrackKind::thread, 0, rank);
+  }
+  sort_processes(catalog);
+  std::string order;
+  for (const Process& p : catalog.processes) order += p.source + " ";
+  CHECK(order == "b a u1 u2 ");
+  CHECK(catalog.processes[catalog.tracks[1].process].source == "a");
+  CHECK(catalog.processes[catalog.tracks[0].process].source == "u2");
+}
+
+TEST_CASE("ranks: two runs in one merge are named") {
+  Catalog catalog;
+  catalog.add_process(process(0, "a"));
+  catalog.add_process(process(1, "b"));
+  catalog.add_process(process(2, "c"));
+  catalog.processes[0].run_id = "job.1";
+  CHECK(mixed_runs(catalog).empty());
+  catalog.processes[2].run_id = "job.2";
+  CHECK_THAT(mixed_runs(catalog), Contains("a is of run job.1") && Contains("c of run job.2"));
+}
+
+TEST_CASE("ranks: --rank is for a file with one process") {
+  Catalog catalog;
+  catalog.add_process(process(0, "a"));
+  catalog.add_process(process(5, "b"));
+  set_rank(catalog, 1, "b", {});
+  CHECK(catalog.processes[1].rank == 5);
+  set_rank(catalog, 1, "b", 7);
+  CHECK(catalog.processes[1].rank == 7);
+  CHECK(catalog.processes[1].rank_source == "--rank");
+  CHECK_THROWS_WITH(set_rank(catalog, 0, "ab", 7), Contains("2 processes"));
+}
+
+TEST_CASE("clocks: one per boot, else per host name, else per process") {
+  ClockDomains clocks;
+  Process a, b;
+  a.boot_id = "boot 1", a.host = "x";
+  b.host = "x";
+  CHECK(clocks.of_process(a) == 0);
+  CHECK(clocks.of_process(b) == 1);
+  a.host = "renamed";
+  CHECK(clocks.of_process(a) == 0);
+  CHECK(clocks.of_process({}) == 2);
+  CHECK(clocks.of_process({}) == 3);
+  CHECK(clocks.of_merged() == clocks.of_merged());
+  CHECK(clocks.reported(3));
+  CHECK_FALSE(clocks.reported(clocks.of_merged()));
+}
+
+TEST_CASE("clocks: the wall clock moves nothing and claims nothing") {
+  std::vector<ClockFit> fits(2);
+  align_methods().front().make()->fit(fits);
+  CHECK(align_methods().front().name == "wall_clock");
+  for (const ClockFit& fit : fits) {
+    CHECK(fit.method == "wall_clock");
+    CHECK(fit.on_axis(1'760'000'000'000'000'001) == 1'760'000'000'000'000'001);
+    CHECK((fit.samples == 0 && !fit.mad_ns && !fit.bound_lo_ns && !fit.bound_hi_ns));
+  }
+}
+
+TEST_CASE("clocks: offset and drift are exact in nanoseconds") {
+  ClockFit fit;
+  fit.offset_ns = -50'000'000, fit.drift_ppm = 50, fit.reference_ns = 1'760'000'000'000'000'000;
+  CHECK(fit.on_axis(fit.reference_ns) == fit.reference_ns - 50'000'000);
+  CHECK(fit.on_axis(fit.reference_ns + 1'000'000'000) == fit.reference_ns + 950'050'000);
+}

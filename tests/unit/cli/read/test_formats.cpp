@@ -1,0 +1,28 @@
+#include <string>
+
+#include "../../catch.h"
+#include "cli/read/formats.h"
+#include "read_helpers.h"
+
+using namespace cli;
+
+TEST_CASE("JSON is known by its content, not by its name") {
+  const TestFolder folder;
+  for (const char* text : {"[]", "  \n{\"traceEvents\":[]}", "\xef\xbb\xbf[]"}) {
+    KeptTrace trace;
+    open_trace(folder.write("any.name", text))->read(trace.catalog, trace);
+    CHECK(trace.process().format == SourceFormat::kineto);
+  }
+}
+
+TEST_CASE("what is no trace is refused before it is read") {
+  const TestFolder folder;
+  const auto message = [&](std::string_view text) {
+    return message_of([&] { open_trace(folder.write("x.json", text)); });
+  };
+  CHECK(message("").find("x.json: the file is empty; expected a recording") != std::string::npos);
+  CHECK(message("hello").find("x.json: byte 0: not a trace; expected a recording") != std::string::npos);
+  CHECK(message("PK\x03\x04").find("not a trace") != std::string::npos);
+  CHECK(message_of([&] { open_trace((folder.path() / "none").string()); }).find("cannot open") != std::string::npos);
+  CHECK(message_of([&] { open_trace(folder.path().string()); }).find("directory") != std::string::npos);
+}
