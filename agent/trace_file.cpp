@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -48,6 +49,17 @@ bool make_folders(char* path, const char* run) {
   const std::size_t used = std::strlen(path);
   snprintf(path + used, sizeof(s_path) - used, "/%s", run);
   return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+// Beyond RLIMIT_FSIZE fallocate(2) does not only fail: it raises SIGXFSZ, which kills.
+bool reserve(int file, off_t bytes) {
+  rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      static_cast<rlim_t>(bytes) > limit.rlim_cur) {
+    errno = EFBIG;
+    return false;
+  }
+  return fallocate(file, 0, 0, bytes) == 0;
 }
 
 bool hold_lock(int file) {
@@ -128,8 +140,7 @@ bool create_trace_file(const char* dir, std::uint64_t ring_bytes, trace::Ring& r
   }
   trace::FileHeader sizes{};
   divide_ring(sizes, ring_bytes);
-  const auto bytes = static_cast<off_t>(sizes.file_bytes);
-  if (fallocate(s_file, 0, 0, bytes) != 0) return give_up("cannot reserve the space");
+  if (!reserve(s_file, static_cast<off_t>(sizes.file_bytes))) return give_up("cannot reserve the space");
   if (!hold_lock(s_file)) return give_up("cannot lock the file");
   void* map = mmap(nullptr, sizes.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s_file, 0);
   if (map == MAP_FAILED) return give_up("cannot map the file");

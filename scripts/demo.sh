@@ -5,6 +5,7 @@ set -euo pipefail
 
 out=$(realpath -m "${1:-out}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+out=$(realpath -m --relative-base="$PWD" "$out")
 . scripts/setup.sh ""
 
 tracetool=build/cli/tracetool
@@ -22,7 +23,7 @@ build() {
   else
     meson setup build "${options[@]}" -Dtests=disabled >/dev/null
   fi
-  ninja -C build --quiet
+  ninja -C build --quiet || { echo "demo: the build failed; its messages are above" >&2; exit 1; }
   ls -1sh "$tracetool" $([ $agent = disabled ] || echo build/agent/libagent.so)
 }
 
@@ -46,7 +47,7 @@ without_agent() {
 
 main_job() {
   say "Recording 8 ranks of a simulated training through the shipped libagent.so"
-  run $training --ranks 8 --steps 20 --dir "$out/traces"
+  run env TRACETOOL_BUFFER=16M $training --ranks 8 --steps 20 --dir "$out/traces"
   say "What was recorded"
   run $tracetool info "$out/traces"
   say "All ranks on one time axis"

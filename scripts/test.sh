@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # ./scripts/test.sh [--quick] [--sanitize]: sets up, builds with warnings as errors, and runs every test.
-#   (nothing)   g++ with every suite and the benchmarks; clang++ and aarch64 (qemu) where they are installed
+#   (nothing)   g++ with every suite; the unit tests with clang++ and on aarch64 (qemu), where these are installed
 #   --quick     g++ with every suite, and nothing else
 #   --sanitize  besides: every suite with ASan + UBSan, the unit tests with TSan
 # Every skip must be on scripts/expected_skips.txt. The last line counts: N passed, M failed[, K skipped].
@@ -69,8 +69,6 @@ test_gcc() {
   run_suites g++ build
 }
 
-run_benchmarks() { attempt g++ benchmarks ninja -C build bench && cat "$results/g++-benchmarks.log" || true; }
-
 test_clang() {
   have_command clang++ || { note clang++ "clang++" SKIP; return 0; }
   CC=clang CXX=clang++ build clang++ build-clang -Dagent=$agent -Dwerror=true || return 0
@@ -110,7 +108,6 @@ test_threads() {
 patience=1
 test_gcc
 if [ $quick = no ]; then
-  run_benchmarks
   test_clang
   patience=5 test_aarch64
 fi

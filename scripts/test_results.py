@@ -85,7 +85,10 @@ def verdict(rows, rules):
             complaints += [] if rule else [f"{config}: {name} was skipped, which {LIST} does not expect"]
         else:
             failures.append(f"{config}: {name}: {result}")
-    skips += [f"{r.config}: {r.test}: {r.reason}" for r in rules if r.how == "never" and r.config in configs]
+    names = {name for _, name, _ in rows}
+    for rule in (r for r in rules if r.how == "never" and r.config in configs):
+        skips.append(f"{rule.config}: {rule.test}: {rule.reason}")
+        complaints += [] if rule.test in names else [f"{LIST} leaves out {rule.test}, and no configuration runs it"]
     return passed, failures, skips, complaints
 
 

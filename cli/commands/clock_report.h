@@ -1,5 +1,6 @@
-// `merge --report`: {"hosts":[{"host","ranks","offset_ns","drift_ppm","samples","mad_ns","bound_ns":[lo,hi],"method"}]};
-// what is unknown is null.
+// `merge --report`:
+// {"hosts":[{"host","ranks","offset_ns","drift_ppm","samples","mad_ns","bound_ns":[lo,hi],"method"}]}; what is unknown
+// is null.
 #pragma once
 #include <vector>
 

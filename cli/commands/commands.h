@@ -15,8 +15,8 @@ using SetUp = std::function<void()> (*)(CLI::App& app);
 
 struct Command {
   std::string_view name;
-  std::string_view help;      // one line
-  std::string_view details;   // below the options in `tracetool NAME --help`, with an example
+  std::string_view help;     // one line
+  std::string_view details;  // below the options in `tracetool NAME --help`, with an example
   SetUp set_up;
 };
 

@@ -21,7 +21,8 @@ std::string track_text(const Track& track) {
 // A name may hold line ends; a line here is an event.
 std::string one_line(std::string_view text) {
   std::string line(text);
-  std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
   return line;
 }
 

@@ -88,8 +88,8 @@ std::function<void()> set_up(CLI::App& app) {
   options->inputs = add_inputs(app);
   CLI::Option_group* formats = app.add_option_group("format", "one of");
   for (const ExportFormat& format : export_formats()) {
-    formats->add_flag_callback(fmt::format("--{}", format.flag), [options, &format] { options->format = &format; },
-                               std::string(format.help));
+    formats->add_flag_callback(
+        fmt::format("--{}", format.flag), [options, &format] { options->format = &format; }, std::string(format.help));
   }
   formats->require_option(1);
   app.add_option("-o,--output", options->output,
@@ -103,7 +103,8 @@ std::function<void()> set_up(CLI::App& app) {
 
 Command export_command() {
   return {"export", "A picture of the trace for a viewer",
-          "Reads a merged file, or recordings, which it then puts in order first. Every event is in the picture, or counted\n"
+          "Reads a merged file, or recordings, which it then puts in order first. Every event is in the picture, or "
+          "counted\n"
           "as left out with the reason.\n"
           "\n"
           "  tracetool export --perfetto run.ttrace -o run.json.gz     # then open it in ui.perfetto.dev\n"

@@ -56,13 +56,13 @@ std::string summary(const Catalog& catalog) {
   std::set<std::string> hosts;
   KindCounts counts{};
   for (const Process& process : catalog.processes) {
-    hosts.insert(process.host);
+    if (!process.host.empty()) hosts.insert(process.host);
     for (std::size_t kind = 0; kind < counts.size(); ++kind) counts[kind] += process.counts[kind];
     if (total(process.counts) == 0) continue;
     first = std::min(first, process.first_ns), last = std::max(last, process.last_ns);
   }
-  std::string out = fmt::format("{} processes on {} hosts, {} events over {}\n", catalog.processes.size(), hosts.size(),
-                                total(counts), first > last ? "no time" : duration_text(last - first));
+  std::string out = fmt::format("{} processes, {} hosts known by name, {} events over {}\n", catalog.processes.size(),
+                                hosts.size(), total(counts), first > last ? "no time" : duration_text(last - first));
   if (const std::string others = list(counts, kRecordedKinds); !others.empty()) out += "other: " + others + "\n";
   return out;
 }

@@ -36,8 +36,8 @@ TraceInput parse_rank(const std::string& text) {
   const auto parsed = std::from_chars(text.data(), end, rank);
   if (equals == std::string::npos || parsed.ptr != end || parsed.ec != std::errc() || rank < 0 ||
       equals + 1 == text.size()) {
-    throw Error(Exit::usage, fmt::format("--rank {}: expected N=FILE with N from 0, like --rank 3=traces/worker.ring",
-                                         text));
+    throw Error(Exit::usage,
+                fmt::format("--rank {}: expected N=FILE with N from 0, like --rank 3=traces/worker.ring", text));
   }
   return {text.substr(equals + 1), rank};
 }
@@ -69,7 +69,8 @@ std::string name_beside(const std::string& input, const std::string& extension) 
   std::string name = path.filename().string();
   if (name.empty() || name == "-" || name == "." || name == "..") return "trace" + extension;
   for (const std::string ending : {".gz", ".json", ".trace", ".pt", ".ttrace", ".ring"}) {
-    const bool ends = name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+    const bool ends =
+        name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
     if (ends) name.resize(name.size() - ending.size());
   }
   const std::filesystem::path beside = path.parent_path() / (name + extension);

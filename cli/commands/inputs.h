@@ -21,7 +21,8 @@ TraceInput parse_rank(const std::string& text);
 // Throws Error (usage) when the output would replace one of the inputs.
 void refuse_input_as_output(const std::vector<TraceInput>& inputs, const std::string& output);
 
-// A new name beside an input: traces/ and ".json.gz" -> traces.json.gz; endings of traces are replaced. Never the input.
+// A new name beside an input: traces/ and ".json.gz" -> traces.json.gz; endings of traces are replaced. Never the
+// input.
 std::string name_beside(const std::string& input, const std::string& extension);
 
 }  // namespace cli

@@ -8,6 +8,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
 #include "cli/io/output_file.h"
+#include "cli/io/progress.h"
 #include "cli/io/temp_file.h"
 #include "cli/merge/merged_writer.h"
 #include "cli/merge/ordered_trace.h"
@@ -23,30 +24,52 @@ struct Options {
   bool no_align = false;
 };
 
+// What is written is shown.
+class Shown : public EventSink {
+ public:
+  explicit Shown(EventSink& sink) : sink_(sink) {}
+  void event(const Event& event, std::string_view args) override {
+    sink_.event(event, args);
+    progress_.step();
+  }
+
+ private:
+  EventSink& sink_;
+  Progress progress_{"writing"};
+};
+
+void write(OrderedTrace& trace, MergedWriter& writer) {
+  Shown shown(writer);
+  trace.walk(shown);
+  writer.finish(trace.catalog(), trace.fits());
+}
+
 void run(const Options& options) {
   const std::vector<TraceInput> inputs = resolve(*options.inputs);
   refuse_input_as_output(inputs, options.output);
   OutputFile out(options.output);  // before the work: a place that cannot be written is said at once
-  const auto trace = order_traces(
-      inputs, {!options.no_align, *options.memory_mib << 20, scratch_folder(options.output)});
+  const auto trace =
+      order_traces(inputs, {!options.no_align, *options.memory_mib << 20, scratch_folder(options.output)});
   for (const std::string& warning : trace->warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
   MergedWriter writer(out);
-  trace->walk(writer);
-  writer.finish(trace->catalog(), trace->fits());
+  write(*trace, writer);
   out.finish();
   if (!options.report.empty()) {
     const auto report = open_output(options.report);
     write_clock_report(trace->fits(), *report);
     report->finish();
   }
-  fmt::print(stderr, "{}: {} ranks, {} events, {} bytes\nnext: tracetool export --perfetto {}\n", options.output,
-             trace->catalog().processes.size(), writer.events(), out.bytes(), options.output);
+  fmt::print(stderr, "{}: {} processes, {} events, {} bytes\n", options.output, trace->catalog().processes.size(),
+             writer.events(), out.bytes());
+  if (options.output != "-") fmt::print(stderr, "next: tracetool export --perfetto {}\n", options.output);
 }
 
 std::function<void()> set_up(CLI::App& app) {
   auto options = std::make_shared<Options>();
   options->inputs = add_inputs(app);
-  app.add_option("-o,--output", options->output, "The merged file to write; - is stdout")->required()->type_name("FILE");
+  app.add_option("-o,--output", options->output, "The merged file to write; - is stdout")
+      ->required()
+      ->type_name("FILE");
   app.add_option("--report", options->report, "Also writes what is known of each host's clock, as JSON; - is stdout")
       ->type_name("FILE");
   app.add_flag("--no-align", options->no_align, "Leaves every host on its own wall clock");
@@ -57,14 +80,15 @@ std::function<void()> set_up(CLI::App& app) {
 }  // namespace
 
 Command merge_command() {
-  return {"merge", "All ranks of a run into one file, on one time axis",
-          "The file is compressed, in the order of time, and has an index; every other command reads it faster than the\n"
-          "recordings. Ranks come from the recordings, else from file names (rank3, worker3), else from --rank.\n"
-          "\n"
-          "  tracetool merge traces/ -o run.ttrace\n"
-          "  tracetool merge traces/ -o run.ttrace --report clocks.json\n"
-          "  tracetool merge --rank 0=a.json.gz --rank 1=b.json.gz -o run.ttrace",
-          set_up};
+  return {
+      "merge", "All ranks of a run into one file, on one time axis",
+      "The file is compressed, in the order of time, and has an index; every other command reads it faster than the\n"
+      "recordings. Ranks come from the recordings, else from file names (rank3, worker3), else from --rank.\n"
+      "\n"
+      "  tracetool merge traces/ -o run.ttrace\n"
+      "  tracetool merge traces/ -o run.ttrace --report clocks.json\n"
+      "  tracetool merge --rank 0=a.json.gz --rank 1=b.json.gz -o run.ttrace",
+      set_up};
 }
 
 }  // namespace cli

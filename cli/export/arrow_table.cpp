@@ -5,9 +5,12 @@ namespace cli {
 bool ArrowTable::begins_another(State seen, ArrowStart role) {
   const bool started = (seen & (bit(kRuntime) | bit(kOtherStart))) != 0;
   switch (role) {
-    case ArrowStart::flow: return started;
-    case ArrowStart::runtime: return (seen & bit(kRuntime)) != 0;
-    default: return (seen & bit(kRuntime)) == 0 && started && (seen & bit(kEnded)) != 0;
+    case ArrowStart::flow:
+      return started;
+    case ArrowStart::runtime:
+      return (seen & bit(kRuntime)) != 0;
+    default:
+      return (seen & bit(kRuntime)) == 0 && started && (seen & bit(kEnded)) != 0;
   }
 }
 

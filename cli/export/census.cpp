@@ -16,6 +16,7 @@ bool is_nccl_name(std::string_view kernel) {
 }
 
 void Census::count(const Event& event) {
+  if (event.kind == Kind::flow) return;
   first_ns_ = std::min(first_ns_, event.start_ns);
   last_ns_ = std::max(last_ns_, slice_end(event, event.start_ns));
   OfTrack& track = tracks[event.track];

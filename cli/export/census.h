@@ -26,6 +26,7 @@ class Census {
   explicit Census(const Catalog& catalog)
       : processes(catalog.processes.size()), tracks(catalog.tracks.size()), catalog_(&catalog) {}
 
+  // Flow events are passed over: they are drawn on slices, or not at all.
   void count(const Event& event);
 
   struct OfProcess {

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <tuple>
 
 #include "cli/export/census.h"
 
 namespace cli {
 namespace {
 
-constexpr std::size_t kSearched = 256;  // of the slices that start at one time, for the one that a flow belongs to
+constexpr std::size_t kSearched = 256;       // of the slices that start at one time, for the one that a flow belongs to
+constexpr std::size_t kFarthest = 64 << 10;  // bytes that an arrow is moved across
 
 ArrowStart role(Kind kind) { return kind == Kind::runtime ? ArrowStart::runtime : ArrowStart::driver; }
 
@@ -17,7 +20,25 @@ ArrowStart role(Kind kind) { return kind == Kind::runtime ? ArrowStart::runtime 
 ChromeArrows::ChromeArrows(const Catalog& catalog)
     : catalog_(&catalog),
       reach_(catalog.tracks.size(), std::numeric_limits<std::int64_t>::min()),
-      has_flows_(catalog.processes.size()) {}
+      twins_(catalog.tracks.size(), kNoTrack),
+      has_flows_(catalog.processes.size()) {
+  find_twins();
+}
+
+void ChromeArrows::find_twins() {
+  std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, TrackId> by_ids;
+  for (TrackId id = 0; id < twins_.size(); ++id) {
+    const Track& t = catalog_->tracks[id];
+    const auto [twin, first] = by_ids.try_emplace({t.process, t.group, t.id}, id);
+    if (!first) twins_[id] = twin->second, twins_[twin->second] = id;
+  }
+}
+
+TrackId ChromeArrows::track_of(const Event& flow) const {
+  if (reach_[flow.track] >= flow.start_ns) return flow.track;
+  const TrackId twin = twins_[flow.track];
+  return twin != kNoTrack && reach_[twin] >= flow.start_ns ? twin : kNoTrack;
+}
 
 bool ChromeArrows::explicit_flows(const Event& event) const {
   return catalog_->processes[process(event)].explicit_flows;
@@ -57,7 +78,7 @@ void ChromeArrows::starts_first() {
 void ChromeArrows::note_flows() {
   starts_first();
   for (const Event& flow : held_) {
-    if (!placed(flow)) continue;
+    if (track_of(flow) == kNoTrack) continue;
     if (flow.phase == 's') {
       arrows_.note_start(group(flow), flow.correlation, ArrowStart::flow);
     } else {
@@ -92,15 +113,19 @@ void ChromeArrows::slice(const Event& event, std::int64_t end_ns, const TrackLan
 
 void ChromeArrows::next_time(std::int64_t now_ns, ChromeText& text, Tracks& tracks, ExportSummary& summary) {
   starts_first();
-  for (const Event& flow : held_) draw_flow(flow, text, tracks, summary);
+  for (const Event& flow : held_) {
+    draw_flow(flow, text, tracks, summary);
+    if (text.full()) text.flush(), moved();
+  }
   held_.clear();
   fresh_.clear();
   now_ns_ = now_ns;
 }
 
 void ChromeArrows::draw_flow(const Event& flow, ChromeText& text, Tracks& tracks, ExportSummary& summary) {
-  if (!placed(flow)) return void(++summary.unplaced_flows);
-  const Bound bound = bind(flow, tracks);
+  const TrackId track = track_of(flow);
+  if (track == kNoTrack) return void(++summary.unplaced_flows);
+  const Bound bound = bind(flow, track, tracks);
   const std::size_t since = text.position();
   const StringId category = flow.category != 0 ? flow.category : flow.name;
   if (flow.phase == 's') {
@@ -117,23 +142,23 @@ void ChromeArrows::draw_flow(const Event& flow, ChromeText& text, Tracks& tracks
   move_behind(bound.fresh, since, text);
 }
 
-ChromeArrows::Bound ChromeArrows::bind(const Event& flow, Tracks& tracks) const {
+ChromeArrows::Bound ChromeArrows::bind(const Event& flow, TrackId track, Tracks& tracks) const {
   std::size_t found = fresh_.size();
   for (std::size_t i = fresh_.size(), searched = 0; i-- > 0 && searched < kSearched; ++searched) {
-    if (fresh_[i].track != flow.track) continue;
+    if (fresh_[i].track != track) continue;
     const bool same_call = fresh_[i].correlation != 0 && fresh_[i].correlation == flow.correlation;
     if (same_call || found == fresh_.size()) found = i;
     if (same_call) break;
   }
   if (found < fresh_.size()) return {fresh_[found].row, now_ns_, fresh_[found].end_ns, found};
-  const auto open = tracks[flow.track]->covering(flow.start_ns);
+  const auto open = tracks[track]->covering(flow.start_ns);
   if (open) return {open->row, open->start_ns, open->end_ns, fresh_.size()};
-  return {&tracks[flow.track]->base(), flow.start_ns, flow.start_ns, fresh_.size()};
+  return {&tracks[track]->base(), flow.start_ns, flow.start_ns, fresh_.size()};
 }
 
 // What was written since `since` goes directly behind that slice.
 void ChromeArrows::move_behind(std::size_t fresh, std::size_t since, ChromeText& text) {
-  if (fresh == fresh_.size()) return;
+  if (fresh == fresh_.size() || since - fresh_[fresh].position > kFarthest) return;
   const std::size_t length = text.position() - since;
   text.move_tail(since, fresh_[fresh].position);
   for (std::size_t i = fresh; i < fresh_.size(); ++i) fresh_[i].position += length;

@@ -68,14 +68,17 @@ class ChromeArrows {
   ProcessId process(const Event& event) const { return catalog_->tracks[event.track].process; }
   ArrowTable::Group group(const Event& flow);
   std::string_view category(StringId id) const { return id == 0 ? "ac2g" : catalog_->strings[id]; }
-  bool placed(const Event& flow) const { return reach_[flow.track] >= flow.start_ns; }
+  static constexpr TrackId kNoTrack = 0xffffffffu;
+  void find_twins();
+  // The track with the slice that a flow event is on; kNoTrack: there is none.
+  TrackId track_of(const Event& flow) const;
   void reach(const Event& event);
   void starts_first();
   void note_flows();
 
   void next_time(std::int64_t now_ns, ChromeText& text, Tracks& tracks, ExportSummary& summary);
   void draw_flow(const Event& flow, ChromeText& text, Tracks& tracks, ExportSummary& summary);
-  Bound bind(const Event& flow, Tracks& tracks) const;
+  Bound bind(const Event& flow, TrackId track, Tracks& tracks) const;
   void begin_arrow(std::uint64_t arrow, StringId category, const TrackLanes::Row& row, std::int64_t ns,
                    ChromeText& text, ExportSummary& summary);
   void end_arrow(ArrowTable::End end, const End& drawn, ChromeText& text, ExportSummary& summary);
@@ -84,9 +87,11 @@ class ChromeArrows {
   const Catalog* catalog_;
   ArrowTable arrows_;
   std::unordered_map<std::uint64_t, ArrowTable::Group> groups_;  // of flows, by process and category
-  std::vector<std::int64_t> reach_;  // per track: the latest end of a slice so far
-  std::vector<bool> has_flows_;      // per process
-  std::vector<Event> held_;          // flow events of now_ns_
+  std::vector<std::int64_t> reach_;                              // per track: the latest end of a slice so far
+  std::vector<TrackId> twins_;   // per track: the other one with the same ids, thread or stream (a flow event in
+                                 // Kineto's files does not say which it means)
+  std::vector<bool> has_flows_;  // per process
+  std::vector<Event> held_;      // flow events of now_ns_
   std::vector<Fresh> fresh_;
   std::unordered_map<std::uint64_t, std::vector<End>> early_;
   std::int64_t now_ns_ = 0;

@@ -16,15 +16,15 @@ struct ExportSummary {
   std::uint64_t slices_out = 0;
   std::uint64_t instants_out = 0;
   std::uint64_t counters_out = 0;
-  std::uint64_t flow_events_in = 0;         // events of Kind::flow; each is drawn or in one of the next two
-  std::uint64_t one_ended_flows = 0;        // ... whose other end is not in the trace
-  std::uint64_t unplaced_flows = 0;         // ... at a time and track where there is no slice to bind to
+  std::uint64_t flow_events_in = 0;   // events of Kind::flow; each is drawn or in one of the next two
+  std::uint64_t one_ended_flows = 0;  // ... whose other end is not in the trace
+  std::uint64_t unplaced_flows = 0;   // ... at a time and track where there is no slice to bind to
   std::uint64_t flow_events_drawn = 0;
-  std::uint64_t arrows_out = 0;             // one per pair of ends, explicit and by correlation
-  std::uint64_t backward_arrows = 0;        // of these: the work ended before its launch began; viewers may hide them
-  std::uint64_t works_without_launch = 0;   // GPU work with a correlation whose call is not in the trace
-  std::uint64_t unfinished = 0;             // slices without an end, drawn to the end of the trace
-  std::uint64_t extra_lanes = 0;            // rows besides the first of each track
+  std::uint64_t arrows_out = 0;            // one per pair of ends, explicit and by correlation
+  std::uint64_t backward_arrows = 0;       // of these: the work ended before its launch began; viewers may hide them
+  std::uint64_t works_without_launch = 0;  // GPU work with a correlation whose call is not in the trace
+  std::uint64_t unfinished = 0;            // slices without an end, drawn to the end of the trace
+  std::uint64_t extra_lanes = 0;           // rows besides the first of each track
 
   // Conservation: every event is in the picture or counted as left out.
   bool balanced() const {

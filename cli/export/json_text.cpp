@@ -30,12 +30,18 @@ std::size_t utf8_length(const unsigned char* p, std::size_t left) {
 void escaped(JsonText& out, unsigned char byte) {
   static constexpr char kHex[] = "0123456789abcdef";
   switch (byte) {
-    case '"': return out.raw("\\\"");
-    case '\\': return out.raw("\\\\");
-    case '\n': return out.raw("\\n");
-    case '\r': return out.raw("\\r");
-    case '\t': return out.raw("\\t");
-    default: break;
+    case '"':
+      return out.raw("\\\"");
+    case '\\':
+      return out.raw("\\\\");
+    case '\n':
+      return out.raw("\\n");
+    case '\r':
+      return out.raw("\\r");
+    case '\t':
+      return out.raw("\\t");
+    default:
+      break;
   }
   const char text[] = {'\\', 'u', '0', '0', kHex[byte >> 4], kHex[byte & 15]};
   out.raw({text, sizeof text});

@@ -10,14 +10,22 @@ namespace {
 
 std::string noun(Kind kind, bool one) {
   switch (kind) {
-    case Kind::memcpy: return one ? "copy" : "copies";
-    case Kind::runtime: return one ? "runtime call" : "runtime calls";
-    case Kind::driver: return one ? "driver call" : "driver calls";
-    case Kind::nvtx: return one ? "NVTX range" : "NVTX ranges";
-    case Kind::nccl: return one ? "NCCL call" : "NCCL calls";
-    case Kind::kernel: return one ? "kernel" : "kernels";
-    case Kind::memset: return one ? "memset" : "memsets";
-    default: return std::string(row(kind).name) + (one ? " event" : " events");
+    case Kind::memcpy:
+      return one ? "copy" : "copies";
+    case Kind::runtime:
+      return one ? "runtime call" : "runtime calls";
+    case Kind::driver:
+      return one ? "driver call" : "driver calls";
+    case Kind::nvtx:
+      return one ? "NVTX range" : "NVTX ranges";
+    case Kind::nccl:
+      return one ? "NCCL call" : "NCCL calls";
+    case Kind::kernel:
+      return one ? "kernel" : "kernels";
+    case Kind::memset:
+      return one ? "memset" : "memsets";
+    default:
+      return std::string(row(kind).name) + (one ? " event" : " events");
   }
 }
 

@@ -6,7 +6,8 @@
 
 namespace cli {
 
-// "12,345 kernels, 1 copy overwritten; 7 kernels lost; 3 records of unknown kind dropped by CUPTI"; "" when all is there.
+// "12,345 kernels, 1 copy overwritten; 7 kernels lost; 3 records of unknown kind dropped by CUPTI"; "" when all is
+// there.
 std::string loss_text(const Process& process);
 
 // Members of a JSON object, each with a comma before it: ,"overwritten":{"kernel":12345},"lost":{...}; "" for none.

@@ -12,7 +12,7 @@ namespace cli {
 namespace {
 
 constexpr std::int64_t kLargestRank = 999'999;
-constexpr std::uint32_t kLargestRealTid = 1u << 22;  // PID_MAX_LIMIT of 64-bit Linux
+constexpr std::uint32_t kLargestRealTid = 1u << 22;    // PID_MAX_LIMIT of 64-bit Linux
 constexpr std::int64_t kKinetoSyncTracks = 1'000'000;  // Kineto's row for the waits of stream n is n + this
 
 std::string stem(const std::string& path) {
@@ -129,7 +129,7 @@ std::vector<TrackRow> track_rows(const Catalog& catalog, const Census& census, s
     TrackRow& row = rows[id];
     row.shown = true;
     row.order = next[t.process]++;
-    row.name = t.kind == TrackKind::thread ? thread_name(t)
+    row.name = t.kind == TrackKind::thread   ? thread_name(t)
                : t.kind == TrackKind::stream ? stream_name(t, census.tracks[id], devices[t.process].size() > 1)
                                              : other_name(t);
     const bool keep = keeps_id(t, processes[t.process], used[t.process]);
@@ -141,13 +141,14 @@ std::vector<TrackRow> track_rows(const Catalog& catalog, const Census& census, s
 
 DisplayOrder display_order(const Catalog& catalog, const std::vector<ProcessRow>& processes,
                            const std::vector<TrackRow>& tracks) {
-  DisplayOrder order{sorted_ids(processes.size(), [&](auto a, auto b) { return processes[a].order < processes[b].order; }),
-                     sorted_ids(tracks.size(), [&](auto a, auto b) {
-                       const auto place = [&](auto id) {
-                         return std::pair(processes[catalog.tracks[id].process].order, tracks[id].order);
-                       };
-                       return place(a) < place(b);
-                     })};
+  DisplayOrder order{
+      sorted_ids(processes.size(), [&](auto a, auto b) { return processes[a].order < processes[b].order; }),
+      sorted_ids(tracks.size(), [&](auto a, auto b) {
+        const auto place = [&](auto id) {
+          return std::pair(processes[catalog.tracks[id].process].order, tracks[id].order);
+        };
+        return place(a) < place(b);
+      })};
   const auto drop_hidden = [](auto& ids, const auto& rows) {
     ids.erase(std::remove_if(ids.begin(), ids.end(), [&](auto id) { return !rows[id].shown; }), ids.end());
   };

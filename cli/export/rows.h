@@ -14,10 +14,10 @@ namespace cli {
 inline constexpr std::uint32_t kFirstOwnTid = 5'000'000;
 
 struct ProcessRow {
-  bool shown = false;       // has an event, or lost all that it had
-  std::uint32_t pid = 0;    // rank + 1 where that is unique: never 0, which viewers give to the idle task
-  std::size_t order = 0;    // by rank, unknown ranks last
-  std::string name;         // "rank 3 node1:NVIDIA H100"
+  bool shown = false;                     // has an event, or lost all that it had
+  std::uint32_t pid = 0;                  // rank + 1 where that is unique: never 0, which viewers give to the idle task
+  std::size_t order = 0;                  // by rank, unknown ranks last
+  std::string name;                       // "rank 3 node1:NVIDIA H100"
   std::uint32_t next_tid = kFirstOwnTid;  // for rows that are opened later
 };
 

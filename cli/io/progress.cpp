@@ -14,10 +14,15 @@ constexpr const char* kWipeLine = "\r\x1b[K";
 }  // namespace
 
 Progress::Progress(std::string what)
-    : what_(std::move(what)), terminal_(::isatty(STDERR_FILENO) != 0), next_(std::chrono::steady_clock::now() + kQuiet) {}
+    : what_(std::move(what)),
+      terminal_(::isatty(STDERR_FILENO) != 0),
+      next_(std::chrono::steady_clock::now() + kQuiet) {}
 
-Progress::~Progress() {
+Progress::~Progress() { done(); }
+
+void Progress::done() {
   if (shown_) fmt::print(stderr, "{}", kWipeLine);
+  shown_ = false;
 }
 
 void Progress::show() {

@@ -14,6 +14,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  void done();  // wipes the line; the destructor does it too
   void say(std::string what) { what_ = std::move(what); }
   // Cheap enough for every event: looks at the clock once in 16,384 calls.
   void step() {

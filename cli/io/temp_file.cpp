@@ -55,8 +55,8 @@ void TempFile::read(std::uint64_t offset, std::size_t size, std::string& out) co
 }
 
 void TempFile::fail(const char* what, int error) const {
-  throw Error(Exit::cannot_open, fmt::format("{}: {}: {}; set TMPDIR to a folder with more room", folder_, what,
-                                             std::strerror(error)));
+  throw Error(Exit::cannot_open,
+              fmt::format("{}: {}: {}; set TMPDIR to a folder with more room", folder_, what, std::strerror(error)));
 }
 
 std::string scratch_folder(const std::string& output_path) {
@@ -65,7 +65,8 @@ std::string scratch_folder(const std::string& output_path) {
   std::error_code error;
   const auto folder = std::filesystem::path(output_path).parent_path();
   if (output_path == "-" || output_path.empty()) return "/tmp";
-  if (std::filesystem::exists(output_path, error) && !std::filesystem::is_regular_file(output_path, error)) return "/tmp";
+  if (std::filesystem::exists(output_path, error) && !std::filesystem::is_regular_file(output_path, error))
+    return "/tmp";
   return folder.empty() ? "." : folder.string();
 }
 

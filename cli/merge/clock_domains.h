@@ -1,5 +1,5 @@
-// Which clock timed an input. Processes with one boot id share a clock; where that is unknown, those with one host name;
-// where both are, each has its own. A merged file is on its axis already: its clock is left alone.
+// Which clock timed an input. Processes with one boot id share a clock; where that is unknown, those with one host
+// name; where both are, each has its own. A merged file is on its axis already: its clock is left alone.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -11,7 +11,7 @@ struct EventKey {
   std::int64_t start_ns;
   std::uint64_t shortness;  // kUnknownDuration becomes 0
   std::uint64_t kind_track;
-  std::uint32_t place;      // breaks ties: input order
+  std::uint32_t place;  // breaks ties: input order
 
   friend bool operator<(const EventKey& a, const EventKey& b) {
     if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;

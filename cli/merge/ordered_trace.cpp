@@ -57,6 +57,7 @@ class SortedTrace : public OrderedTrace {
         aligner_((options.align ? align_methods().back() : align_methods().front()).make()),
         progress_("reading") {
     for (const TraceInput& input : inputs) read(input);
+    progress_.done();
     finish();
   }
   const Catalog& catalog() const override { return catalog_; }

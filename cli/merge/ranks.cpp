@@ -15,9 +15,10 @@ namespace cli {
 void set_rank(Catalog& catalog, std::size_t first, const std::string& source, std::optional<std::int64_t> rank) {
   if (!rank) return;
   if (const std::size_t count = catalog.processes.size() - first; count != 1) {
-    throw Error(Exit::usage, fmt::format("--rank {}={}: that file holds {} processes, so it has no one rank; give ranks "
-                                         "to the files that it was merged from",
-                                         *rank, source, count));
+    throw Error(Exit::usage,
+                fmt::format("--rank {}={}: that file holds {} processes, so it has no one rank; give ranks "
+                            "to the files that it was merged from",
+                            *rank, source, count));
   }
   catalog.processes.back().rank = *rank;
   catalog.processes.back().rank_source = "--rank";

@@ -8,8 +8,8 @@
 
 namespace cli {
 
-// Gives `rank`, if there is one, to the process that was read from `source`: the one from index `first` on. Throws Error
-// (usage) when the file holds several.
+// Gives `rank`, if there is one, to the process that was read from `source`: the one from index `first` on. Throws
+// Error (usage) when the file holds several.
 void set_rank(Catalog& catalog, std::size_t first, const std::string& source, std::optional<std::int64_t> rank);
 
 // Throws Error (usage) that names both files when two processes claim one rank.

@@ -1,5 +1,5 @@
-// Sorted runs in a scratch file. A run is a row of blocks (a small header, then columns as in a merged file, compressed)
-// that lie one after the other, so that its place is two numbers, however long it is.
+// Sorted runs in a scratch file. A run is a row of blocks (a small header, then columns as in a merged file,
+// compressed) that lie one after the other, so that its place is two numbers, however long it is.
 #pragma once
 #include <cstdint>
 #include <string>

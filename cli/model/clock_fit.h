@@ -1,4 +1,5 @@
-// How one clock domain (a host) lies on the common axis: axis_ns = t + offset_ns + drift_ppm * 1e-6 * (t - reference_ns).
+// How one clock domain (a host) lies on the common axis: axis_ns = t + offset_ns + drift_ppm * 1e-6 * (t -
+// reference_ns).
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -15,9 +16,9 @@ struct ClockFit {
   std::int64_t offset_ns = 0;       // at reference_ns
   std::int64_t reference_ns = 0;
   double drift_ppm = 0;
-  std::uint64_t samples = 0;        // what the estimate rests on; 0: nothing was estimated
-  std::optional<std::int64_t> mad_ns;                       // median absolute deviation of the samples
-  std::optional<std::int64_t> bound_lo_ns, bound_hi_ns;     // the true offset lies between; none: unknown
+  std::uint64_t samples = 0;                             // what the estimate rests on; 0: nothing was estimated
+  std::optional<std::int64_t> mad_ns;                    // median absolute deviation of the samples
+  std::optional<std::int64_t> bound_lo_ns, bound_hi_ns;  // the true offset lies between; none: unknown
   std::string method;
 
   std::int64_t on_axis(std::int64_t ns) const {

@@ -12,7 +12,8 @@ namespace {
 namespace od = simdjson::ondemand;
 
 std::string_view without_trailing_space(std::string_view token) {
-  while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
+  const auto is_space = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; };
+  while (!token.empty() && is_space(token.back())) token.remove_suffix(1);
   return token;
 }
 
@@ -53,7 +54,8 @@ bool read_scalar(od::value& value, JsonScalar& scalar) {
   std::string_view token = without_trailing_space(value.raw_json_token());
   if (token.empty()) return false;
   if (token[0] == '"') {
-    if (token.size() < 2 || token.back() != '"') return false;
+    od::raw_json_string consumed;  // else simdjson passes over `"a":` as if it were a key
+    if (token.size() < 2 || token.back() != '"' || value.get_raw_json_string().get(consumed)) return false;
     scalar = {JsonScalar::Form::string, token.substr(1, token.size() - 2)};
     return escapes_are_valid(scalar.text);
   }

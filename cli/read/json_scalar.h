@@ -16,7 +16,7 @@ struct JsonScalar {
   bool empty() const { return form == Form::absent || (form == Form::word && text == "null"); }
 };
 
-// A string, number or word that is whole and valid. False for anything else; `value` is not consumed.
+// A string, number or word that is whole and valid. False for anything else.
 bool read_scalar(simdjson::ondemand::value& value, JsonScalar& scalar);
 
 // The key as it is spelled in the text, which ends at `end`.

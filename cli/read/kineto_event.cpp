@@ -92,7 +92,8 @@ bool KinetoEventParser::parse(std::string_view text, KinetoEvent& event) {
       if (!check_value(value, 1, end)) return false;
     }
   }
-  return true;
+  const char* rest = nullptr;  // nothing may follow; simdjson would not mind
+  return document.current_location().get(rest) == simdjson::OUT_OF_BOUNDS;
 }
 
 }  // namespace cli

@@ -44,8 +44,8 @@ void MergedChunks::open() {
   if (fd_ < 0 || ::fstat(fd_, &status) != 0) {
     const int error = errno;
     if (fd_ >= 0) ::close(fd_);
-    throw Error(Exit::cannot_open, fmt::format("{}: cannot open: {}; check the path and its permissions", path_,
-                                               std::strerror(error)));
+    throw Error(Exit::cannot_open,
+                fmt::format("{}: cannot open: {}; check the path and its permissions", path_, std::strerror(error)));
   }
   file_bytes_ = static_cast<std::uint64_t>(status.st_size);
 }
@@ -75,7 +75,8 @@ void MergedChunks::load_index() {
     refuse(file_bytes_, "the file ends here without its footer: it was written or copied only in part");
   }
   const std::uint64_t at = footer.index_offset;
-  if (at < chunks_begin_ || at > footer_at - sizeof(ChunkHeader)) refuse(footer_at, "the index lies outside of the file");
+  if (at < chunks_begin_ || at > footer_at - sizeof(ChunkHeader))
+    refuse(footer_at, "the index lies outside of the file");
   IndexEntry index{at, 0, 0, {}};
   read(at, &index.header, sizeof(index.header));
   const ChunkHeader& header = index.header;
@@ -110,10 +111,12 @@ void MergedChunks::check_index(std::uint64_t end) const {
 std::string_view MergedChunks::load(const IndexEntry& entry) {
   ChunkHeader header;
   read(entry.offset, &header, sizeof(header));
-  if (std::memcmp(&header, &entry.header, sizeof(header)) != 0) refuse(entry.offset, "the chunk is not what the index says");
+  if (std::memcmp(&header, &entry.header, sizeof(header)) != 0)
+    refuse(entry.offset, "the chunk is not what the index says");
   packed_.resize(header.stored_bytes);
   read(entry.offset + sizeof(header), packed_.data(), packed_.size());
-  if (!zstd_.decompress(packed_, header.raw_bytes, raw_)) refuse(entry.offset, "the chunk is damaged (checksum or size)");
+  if (!zstd_.decompress(packed_, header.raw_bytes, raw_))
+    refuse(entry.offset, "the chunk is damaged (checksum or size)");
   return raw_;
 }
 
@@ -140,8 +143,8 @@ bool is_merged_file(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
   char magic[sizeof(kMergedMagic)] = {};
-  const bool same = ::pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
-                    std::memcmp(magic, kMergedMagic, sizeof(magic)) == 0;
+  const bool same =
+      ::pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && std::memcmp(magic, kMergedMagic, sizeof(magic)) == 0;
   ::close(fd);
   return same;
 }

@@ -190,7 +190,8 @@ const char* Decoder::event(EventBatch& out) {
   if (event.has_bytes) event.bytes = take(Column::bytes);
   std::int64_t end;
   if (event.duration_ns < kUnknownDuration) return "a duration is negative";
-  if (__builtin_add_overflow(event.start_ns, std::max<std::int64_t>(event.duration_ns, 0), &end)) return "an event ends beyond the end of time";
+  if (__builtin_add_overflow(event.start_ns, std::max<std::int64_t>(event.duration_ns, 0), &end))
+    return "an event ends beyond the end of time";
   args(out);
   out.events().push_back(event);
   ++index_;

@@ -22,11 +22,11 @@ enum class Column : std::uint32_t {
   track,
   name,
   category,
-  kind,         // u8
-  phase,        // u8
-  flags,        // u8: EventFlag
-  args,         // 0: none; 1: the next of `text`; n: the same as the (n-2)th of `text`
-  text_bytes,   // of each argument text
+  kind,        // u8
+  phase,       // u8
+  flags,       // u8: EventFlag
+  args,        // 0: none; 1: the next of `text`; n: the same as the (n-2)th of `text`
+  text_bytes,  // of each argument text
   text,
   count_
 };

@@ -31,9 +31,15 @@ class FieldWriter {
     number(value.has_value());
     if (value) number(*value);
   }
-  void numbers(const std::vector<std::int64_t>& values) { list(values, [this](auto value) { number(value); }); }
-  void counts(const KindCounts& values) { list(values, [this](auto value) { number(value); }); }
-  void texts(const std::vector<std::string>& values) { list(values, [this](auto& value) { text(value); }); }
+  void numbers(const std::vector<std::int64_t>& values) {
+    list(values, [this](auto value) { number(value); });
+  }
+  void counts(const KindCounts& values) {
+    list(values, [this](auto value) { number(value); });
+  }
+  void texts(const std::vector<std::string>& values) {
+    list(values, [this](auto& value) { text(value); });
+  }
 
  private:
   template <typename List, typename F>

@@ -32,7 +32,15 @@ inline constexpr std::uint32_t kMaxChunkBytes = 64u << 20;
 inline constexpr std::uint32_t kMaxChunkEvents = 1u << 16;
 inline constexpr std::size_t kMaxProcesses = 1u << 17;
 
-enum class ChunkKind : std::uint32_t { events = 1, kinds = 2, strings = 3, processes = 4, tracks = 5, clocks = 6, index = 7 };
+enum class ChunkKind : std::uint32_t {
+  events = 1,
+  kinds = 2,
+  strings = 3,
+  processes = 4,
+  tracks = 5,
+  clocks = 6,
+  index = 7
+};
 
 struct MergedHeader {
   char magic[8];
@@ -52,7 +60,7 @@ struct ChunkHeader {
 static_assert(sizeof(ChunkHeader) == 16);
 
 struct IndexEntry {
-  std::uint64_t offset;  // of the ChunkHeader
+  std::uint64_t offset;            // of the ChunkHeader
   std::int64_t first_ns, last_ns;  // of events: first start, last end; else 0
   ChunkHeader header;
 };

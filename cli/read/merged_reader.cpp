@@ -76,8 +76,7 @@ void MergedReader::read_tracks(Catalog& catalog) {
     FieldReader fields(entry, kinds_);
     track_fields(fields, track);
     if (fields.bad() || track.process >= processes_.size() || track.kind > TrackKind::other) return false;
-    const TrackId id =
-        catalog.track(processes_[track.process], track.kind, track.group, track.id, track.group_name);
+    const TrackId id = catalog.track(processes_[track.process], track.kind, track.group, track.id, track.group_name);
     catalog.tracks[id].name = std::move(track.name);
     tracks_.push_back(id);
     return true;

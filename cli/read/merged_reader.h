@@ -32,7 +32,7 @@ class MergedReader : public Reader {
   void send(const IndexEntry& chunk, EventBatch& batch, EventSink& sink);
 
   MergedChunks chunks_;
-  std::vector<Kind> kinds_;          // by the file's numbers
+  std::vector<Kind> kinds_;  // by the file's numbers
   std::vector<StringId> strings_;
   std::vector<ProcessId> processes_;
   std::vector<TrackId> tracks_;

@@ -219,7 +219,8 @@ def compare(result, info, checker):
             expected[rank, kind] += process["counts"].get(kind, 0)
     for key in expected:
         if exported[key] != expected[key]:
-            checker.wrong("count differs from info", f"rank {key[0]} {key[1]}: {exported[key]}, info says {expected[key]}")
+            checker.wrong("count differs from info",
+                          f"rank {key[0]} {key[1]}: {exported[key]}, info says {expected[key]}")
 
 
 def print_text(result, messages):

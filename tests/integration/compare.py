@@ -4,13 +4,16 @@ What CUPTI hands over must be in the recording as it is: such events are compare
 their time from the agent: they must lie within the two readings of the clock that the truth took around the call.
 """
 import bisect
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, namedtuple
+
+from truth import CUPTI_KINDS, HOST_KINDS
 
 MERGED = {"kernel_wide": "kernel", "runtime_wide": "runtime", "driver_wide": "driver"}
-CUPTI_KINDS = ("kernel", "memcpy", "memcpy_peer", "memset", "runtime", "driver")
-HOST_KINDS = ("nvtx_push", "nvtx_pop", "nvtx_start", "nvtx_end", "nvtx_mark", "nccl_call")
-OWN_KINDS = ("clock",)  # the agent's own: not in the truth
-FOREVER = 2**32  # ns; what lasts so long, or failed, is written as the wide kind
+ASYNCHRONOUS = 1  # CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC, ..._MEMSET_ASYNC: what the stand-in's copies and sets are
+COLLECTIVE = 1  # nccl_class
+
+# pairs of line and event; lines of truth without an event; events without a line. Agent's own kinds are left out.
+Match = namedtuple("Match", "pairs missing extra")
 
 
 def kind_of(kind):
@@ -53,29 +56,37 @@ def true_cupti(line):
         return base + (line["name"], tuple(line["grid"]), tuple(line["block"]), line["registers"],
                        line["static_shared"], line["dynamic_shared"])
     if kind == "memset":
-        return base + (line["bytes"], line["value"], line["memory"], line["flags"])
-    base += (line["bytes"], line["copy_kind"], line["flags"], line["src_memory"], line["dst_memory"])
+        return base + (line["bytes"], line["value"], line["memory"], line.get("flags", ASYNCHRONOUS))
+    base += (line["bytes"], line["copy_kind"], line.get("flags", ASYNCHRONOUS), line["src_memory"], line["dst_memory"])
     if kind == "memcpy_peer":
         base += (line["src_device"], line["src_context"], line["dst_device"], line["dst_context"])
     return base
 
 
 def recorded_host(event):
-    base = (event.kind, event.tid)
-    if event.kind == "nvtx_end":
-        return base + (event.range_id,)
+    if event.kind == "nvtx_end":  # which range it ends: ranges_differ()
+        return event.kind, event.tid
     if event.kind == "nvtx_pop":
-        return base + (event.domain,)
-    base += (event.domain, event.name)
+        return event.kind, event.tid, event.domain or ""
+    base = (event.kind, event.tid, event.domain or "", event.name)
     if event.kind == "nccl_call":
-        return base + (event.nccl_class, event.communicator, event.bytes, event.reduction_op, event.peer, event.ordinal,
-                       event.epoch)
-    base += (event.color_argb, event.category)
-    return base + (event.range_id,) if event.kind == "nvtx_start" else base
+        return base + (event.nccl_class, event.communicator, event.bytes, event.reduction_op, event.peer)
+    return base + (event.color_argb, event.category)
+
+
+def true_host(line):
+    kind = line["kind"]
+    if kind == "nvtx_end":
+        return kind, line["tid"]
+    if kind == "nvtx_pop":
+        return kind, line["tid"], line["domain"]
+    base = (kind, line["tid"], line["domain"], line["name"])
+    if kind == "nccl_call":
+        return base + (COLLECTIVE, line["communicator"], line["bytes"], line["reduction_op"], line.get("peer"))
+    return base + (line.get("color", 0), line.get("category", 0))
 
 
 def match_cupti(lines, events):
-    """(pairs of line and event, lines without an event, events without a line)"""
     waiting, pairs, extra = defaultdict(list), [], []
     for line in reversed(lines):
         waiting[true_cupti(line)].append(line)
@@ -85,11 +96,11 @@ def match_cupti(lines, events):
             pairs.append((found.pop(), event))
         else:
             extra.append(event)
-    return pairs, [line for left in waiting.values() for line in left], extra
+    return Match(pairs, [line for left in waiting.values() for line in left], extra)
 
 
-def match_host(lines, events, true_host):
-    """As match_cupti; an event belongs to the call of its thread during which it was taken."""
+def match_host(lines, events):
+    """An event belongs to the call of its thread during which its time was taken."""
     calls, pairs, extra, used = defaultdict(list), [], [], set()
     for line in sorted(lines, key=lambda line: line["before"]):
         calls[line["tid"]].append(line)
@@ -97,9 +108,23 @@ def match_host(lines, events, true_host):
     for event in events:
         at = bisect.bisect_right(starts.get(event.tid, []), event.time) - 1
         line = calls[event.tid][at] if at >= 0 else None
-        if line is None or event.time > line["after"] or id(line) in used or true_host(line) != recorded_host(event):
+        if line is None or event.time > line["after"] or line["seq"] in used or true_host(line) != recorded_host(event):
             extra.append(event)
         else:
-            used.add(id(line))
+            used.add(line["seq"])
             pairs.append((line, event))
-    return pairs, [line for line in lines if id(line) not in used], extra
+    return Match(pairs, [line for line in lines if line["seq"] not in used], extra)
+
+
+def match(rank, events):
+    """All events against all of the truth of one rank that was emitted."""
+    cupti = match_cupti(rank.of(*CUPTI_KINDS), [e for e in events if kind_of(e.kind) in CUPTI_KINDS])
+    host = match_host(rank.of(*HOST_KINDS), [e for e in events if e.kind in HOST_KINDS])
+    return Match(cupti.pairs + host.pairs, cupti.missing + host.missing, cupti.extra + host.extra)
+
+
+def ranges_differ(pairs):
+    """Ends that do not carry the range id of their start: [(number in the truth, id of the start, id of the end)]."""
+    started = {line["range"]: event.range_id for line, event in pairs if line["kind"] == "nvtx_start"}
+    return [(line["range"], started[line["range"]], event.range_id) for line, event in pairs
+            if line["kind"] == "nvtx_end" and started.get(line["range"], event.range_id) != event.range_id]

@@ -64,8 +64,14 @@ class Summary(unittest.TestCase):
 
     def test_left_out_counts_as_skipped_where_that_configuration_ran(self):
         self.rules("asan | unit/hosts | never | foreign hosts", "tsan | unit/hosts | never | foreign hosts")
+        self.log("g++", hosts="OK")
         self.log("asan", ring="OK")
-        self.assertEqual(self.summary(), (0, "1 passed, 0 failed, 1 skipped"))
+        self.assertEqual(self.summary(), (0, "2 passed, 0 failed, 1 skipped"))
+
+    def test_left_out_everywhere_fails(self):
+        self.rules("asan | unit/hosts | never | foreign hosts")
+        self.log("asan", ring="OK")
+        self.assertEqual(self.summary(), (1, "1 passed, 1 failed, 1 skipped"))
 
     def test_nothing_ran(self):
         self.assertEqual(self.summary(), (1, "0 passed, 0 failed"))

@@ -17,8 +17,8 @@ HostShift read_host_shift() {
   const char* text = std::getenv(kHostVariable);
   if (text == nullptr) return shift;
   long long value[7];
-  const int got = std::sscanf(text, kFormat, &value[0], &value[1], &value[2], &value[3], &value[4], &value[5], &value[6],
-                              shift.name, shift.boot_id);
+  const int got = std::sscanf(text, kFormat, &value[0], &value[1], &value[2], &value[3], &value[4], &value[5],
+                              &value[6], shift.name, shift.boot_id);
   shift.active = got == 9;
   if (!shift.active) return HostShift{};
   if (shift.boot_id[0] == '-') shift.boot_id[0] = '\0';
@@ -41,12 +41,17 @@ ClockShift shift_of(clockid_t clock) {
   const HostShift& host = host_shift();
   switch (clock) {
     case CLOCK_REALTIME:
-    case CLOCK_REALTIME_COARSE: return {host.active, host.real_offset_ns, host.base_real_ns};
+    case CLOCK_REALTIME_COARSE:
+      return {host.active, host.real_offset_ns, host.base_real_ns};
     case CLOCK_MONOTONIC:
-    case CLOCK_MONOTONIC_COARSE: return {host.active, host.monotonic_offset_ns, host.base_monotonic_ns};
-    case CLOCK_MONOTONIC_RAW: return {host.active, host.monotonic_offset_ns, host.base_raw_ns};
-    case CLOCK_BOOTTIME: return {host.active, host.monotonic_offset_ns, host.base_boot_ns};
-    default: return {false, 0, 0};
+    case CLOCK_MONOTONIC_COARSE:
+      return {host.active, host.monotonic_offset_ns, host.base_monotonic_ns};
+    case CLOCK_MONOTONIC_RAW:
+      return {host.active, host.monotonic_offset_ns, host.base_raw_ns};
+    case CLOCK_BOOTTIME:
+      return {host.active, host.monotonic_offset_ns, host.base_boot_ns};
+    default:
+      return {false, 0, 0};
   }
 }
 

@@ -1,9 +1,9 @@
 // The simulated host of a rank: everything that the agent sees of a machine (clocks, host name, boot id) is that of
-// another one. The program exports clock_gettime, gethostname, uname, open and so on; the dynamic linker binds the agent
-// and the stand-ins to them. Without SIM_HOST in the environment all of them do what the C library does.
+// another one. The program exports clock_gettime, gethostname, uname, open and so on; the dynamic linker binds the
+// agent and the stand-ins to them. Without SIM_HOST in the environment all of them do what the C library does.
 //
-// Clock of host h at the true time t: t + offset + drift * (t - base). CLOCK_REALTIME and CLOCK_MONOTONIC have offsets of
-// their own, as machines that booted at different times have; the drift is that of the one oscillator.
+// Clock of host h at the true time t: t + offset + drift * (t - base). CLOCK_REALTIME and CLOCK_MONOTONIC have offsets
+// of their own, as machines that booted at different times have; the drift is that of the one oscillator.
 #pragma once
 #include <time.h>
 

@@ -15,9 +15,7 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 
 std::int64_t to_ns(const timespec& time) { return time.tv_sec * kSecond + time.tv_nsec; }
 
-timespec to_timespec(std::int64_t ns) {
-  return {static_cast<time_t>(ns / kSecond), static_cast<long>(ns % kSecond)};
-}
+timespec to_timespec(std::int64_t ns) { return {static_cast<time_t>(ns / kSecond), static_cast<long>(ns % kSecond)}; }
 
 // A wait without a clock's name: only a day since 1970 is that large.
 clockid_t guess_clock(const timespec& until) { return until.tv_sec > 1'000'000'000 ? CLOCK_REALTIME : CLOCK_MONOTONIC; }

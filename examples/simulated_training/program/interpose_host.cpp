@@ -47,9 +47,9 @@ FILE* open_stream(const char* function, const char* path, const char* mode) {
 
 }  // namespace
 
-#define SIM_MODE(flags)                      \
-  va_list arguments;                         \
-  va_start(arguments, flags);                \
+#define SIM_MODE(flags)                          \
+  va_list arguments;                             \
+  va_start(arguments, flags);                    \
   const mode_t mode = mode_of(flags, arguments); \
   va_end(arguments)
 

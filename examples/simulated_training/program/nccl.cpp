@@ -111,7 +111,10 @@ void say_pop() {
 }
 
 Line& add_comm(Line& line, const Communicator& of) {
-  return line.number("communicator", of.hash).number("ranks", of.ranks).number("rank", of.rank).number("device", of.device);
+  return line.number("communicator", of.hash)
+      .number("ranks", of.ranks)
+      .number("rank", of.rank)
+      .number("device", of.device);
 }
 
 void launch(CUfunction kernel, CUstream stream, std::uint64_t collective, std::uint64_t transfer_ns) {

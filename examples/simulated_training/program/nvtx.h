@@ -1,7 +1,8 @@
 // NVTX ranges through NVIDIA's headers, each with its line of truth before the call.
 #pragma once
-#include <cstdint>
 #include <nvtx3/nvToolsExt.h>
+
+#include <cstdint>
 #include <string_view>
 
 #include "../standin/cuda/line.h"

@@ -44,8 +44,9 @@ void complete(Options& options) {
 }  // namespace
 
 Options parse_options(int argc, char** argv) {
-  CLI::App app{"A training job without a GPU: stand-ins for libcuda and libcupti, one process per rank, recorded by the "
-               "shipped libagent.so."};
+  CLI::App app{
+      "A training job without a GPU: stand-ins for libcuda and libcupti, one process per rank, recorded by the "
+      "shipped libagent.so."};
   Options options;
   add_options(app, options);
   try {

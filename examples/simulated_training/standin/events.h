@@ -7,7 +7,8 @@
 
 namespace sim {
 
-// What became of an event in CUPTI: nobody asked for it; it went (or will go) into a buffer; it was dropped and counted.
+// What became of an event in CUPTI: nobody asked for it; it went (or will go) into a buffer; it was dropped and
+// counted.
 enum class Fate : std::uint8_t { off, emitted, dropped };
 
 // The reserved place of a record in an activity buffer; the CUPTI stand-in's own.

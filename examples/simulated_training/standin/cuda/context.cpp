@@ -10,7 +10,7 @@ namespace sim {
 namespace {
 
 struct Primary {
-  std::mutex mutex;
+  std::recursive_mutex mutex;  // a client's callback on a new context may ask for its state
   std::vector<Context*> of_device = std::vector<Context*>(device_count());
   std::vector<int> retained = std::vector<int>(device_count());
 };

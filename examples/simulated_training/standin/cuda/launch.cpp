@@ -13,8 +13,8 @@ namespace sim {
 namespace {
 
 constexpr std::uint64_t kTransferSetupNs = 1'300;
-constexpr std::uint64_t kHostBytesPerUs = 52'000;      // PCIe 5 x16
-constexpr std::uint64_t kPeerBytesPerUs = 380'000;     // NVLink 4
+constexpr std::uint64_t kHostBytesPerUs = 52'000;       // PCIe 5 x16
+constexpr std::uint64_t kPeerBytesPerUs = 380'000;      // NVLink 4
 constexpr std::uint64_t kDeviceBytesPerUs = 2'600'000;  // HBM3
 
 KernelWork work_of(void** params) {
@@ -80,8 +80,8 @@ using namespace sim;
 CUresult cuLaunchKernel(CUfunction f, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                         unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
                         CUstream stream, void** params, void** extra) {
-  const cuLaunchKernel_params seen{f,       grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
-                                   stream, params, extra};
+  const cuLaunchKernel_params seen{f,       grid_x,       grid_y, grid_z, block_x, block_y,
+                                   block_z, shared_bytes, stream, params, extra};
   SIM_DRIVER_CALL(cuLaunchKernel, &seen, function_name(f));
   return call.end(launch(call, f, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, params));
 }

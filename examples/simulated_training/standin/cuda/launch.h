@@ -8,8 +8,8 @@ struct Dim3 {
   std::uint32_t x, y, z;
 };
 
-CUresult launch(const Call& call, CUfunction function, Dim3 grid, Dim3 block, std::uint32_t shared_bytes, CUstream stream,
-                void** params);
+CUresult launch(const Call& call, CUfunction function, Dim3 grid, Dim3 block, std::uint32_t shared_bytes,
+                CUstream stream, void** params);
 // Null: no function of a loaded module.
 const Function* find_function(const void* handle);
 const char* function_name(const void* handle);  // null likewise

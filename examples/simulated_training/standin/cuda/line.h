@@ -62,7 +62,8 @@ class Line {
     used_ += size;
   }
   void digits(std::integral auto value) {
-    if (used_ < kSize - 64) used_ = static_cast<std::size_t>(std::to_chars(text_ + used_, text_ + kSize, value).ptr - text_);
+    if (used_ < kSize - 64)
+      used_ = static_cast<std::size_t>(std::to_chars(text_ + used_, text_ + kSize, value).ptr - text_);
   }
   void escaped(char c) {
     static constexpr char kHex[] = "0123456789abcdef";

@@ -78,20 +78,23 @@ CUresult cuMemFreeHost(void* memory) {
 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr, const void*, size_t bytes, CUstream stream) {
   SIM_DRIVER_CALL(cuMemcpyHtoDAsync_v2);
-  return call.end(transfer(call, stream, copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, CUPTI_ACTIVITY_MEMORY_KIND_PINNED,
-                                                    CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, bytes)));
+  return call.end(transfer(call, stream,
+                           copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, CUPTI_ACTIVITY_MEMORY_KIND_PINNED,
+                                      CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, bytes)));
 }
 
 CUresult cuMemcpyDtoHAsync(void*, CUdeviceptr, size_t bytes, CUstream stream) {
   SIM_DRIVER_CALL(cuMemcpyDtoHAsync_v2);
-  return call.end(transfer(call, stream, copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
-                                                    CUPTI_ACTIVITY_MEMORY_KIND_PINNED, bytes)));
+  return call.end(transfer(call, stream,
+                           copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+                                      CUPTI_ACTIVITY_MEMORY_KIND_PINNED, bytes)));
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr, CUdeviceptr, size_t bytes, CUstream stream) {
   SIM_DRIVER_CALL(cuMemcpyDtoDAsync_v2);
-  return call.end(transfer(call, stream, copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
-                                                    CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, bytes)));
+  return call.end(transfer(call, stream,
+                           copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+                                      CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, bytes)));
 }
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr, CUcontext to, CUdeviceptr, CUcontext from, size_t bytes, CUstream stream) {

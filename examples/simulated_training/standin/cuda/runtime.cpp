@@ -89,9 +89,9 @@ cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t bytes, cudaMemcpy
 
 cudaError_t cudaMemcpyPeerAsync(void* dst, int to, const void* src, int from, size_t bytes, cudaStream_t stream) {
   SIM_RUNTIME_CALL(cudaMemcpyPeerAsync_v4000);
-  return call.end(runtime_error(cuMemcpyPeerAsync(reinterpret_cast<CUdeviceptr>(dst), primary_of(to),
-                                                  reinterpret_cast<CUdeviceptr>(src), primary_of(from), bytes,
-                                                  stream)));
+  return call.end(
+      runtime_error(cuMemcpyPeerAsync(reinterpret_cast<CUdeviceptr>(dst), primary_of(to),
+                                      reinterpret_cast<CUdeviceptr>(src), primary_of(from), bytes, stream)));
 }
 
 cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream) {

@@ -58,10 +58,14 @@ void flush_locked(Truth& to) {
 
 std::string_view name_of(DeviceKind kind) {
   switch (kind) {
-    case DeviceKind::kernel: return "kernel";
-    case DeviceKind::memcpy: return "memcpy";
-    case DeviceKind::memcpy_peer: return "memcpy_peer";
-    case DeviceKind::memset: return "memset";
+    case DeviceKind::kernel:
+      return "kernel";
+    case DeviceKind::memcpy:
+      return "memcpy";
+    case DeviceKind::memcpy_peer:
+      return "memcpy_peer";
+    case DeviceKind::memset:
+      return "memset";
   }
   return "";
 }

@@ -20,14 +20,16 @@ struct Slot {
   Buffer* buffer;  // null: a forced flush took the record as it was
   std::size_t offset;
   std::size_t index;  // in Buffer::pending
+  std::uint64_t seq;
 };
 
 struct Buffer {
   std::uint8_t* memory = nullptr;
   std::size_t size = 0, used = 0, records = 0, max_records = 0;
   bool full = false;
-  std::vector<Slot*> pending;                                // records that have not ended
+  std::vector<Slot*> pending;                                 // records that have not ended
   std::vector<std::pair<std::uint64_t, std::uint64_t>> seqs;  // ranges, first and last, in order of their places
+  std::vector<std::uint64_t> unfinished;                      // what a forced flush took before its end
 };
 
 // All but the atomics is guarded by `mutex`, which is never held while a client's function runs.

@@ -117,7 +117,7 @@ Slot* place(CUpti_ActivityKind kind, const Event& event, bool ended, Extra... ex
   Buffer* buffer = open_buffer(buffer_state(), key);
   if (!has_room(buffer, size)) buffer = &buffer_with_room(lock, key, size);
   fill_record(reinterpret_cast<std::byte*>(buffer->memory) + buffer->used, event, extra...);
-  Slot* slot = ended ? nullptr : new Slot{buffer, buffer->used, buffer->pending.size()};
+  Slot* slot = ended ? nullptr : new Slot{buffer, buffer->used, buffer->pending.size(), event.seq};
   if (slot != nullptr) buffer->pending.push_back(slot);
   buffer->used += size;
   ++buffer->records;

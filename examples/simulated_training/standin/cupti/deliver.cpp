@@ -20,13 +20,19 @@ thread_local bool t_in_callback = false;
 
 constexpr std::uint8_t kBeyond = 0xee;  // what the client finds behind validSize
 
+// All that was handed over: ranges of seq, and those of them that had not ended.
 void write_handed(const Buffer& buffer, bool forced) {
-  const std::string head = "{\"kind\":\"handed\",\"time\":" + std::to_string(true_ns()) + ",\"forced\":" +
-                           (forced ? "true" : "false") + ",\"records\":" + std::to_string(buffer.records) + ",\"seqs\":[";
-  std::string line = head;
+  std::string line = "{\"kind\":\"handed\",\"time\":" + std::to_string(true_ns());
+  line += forced ? ",\"forced\":true" : ",\"forced\":false";
+  line += ",\"records\":" + std::to_string(buffer.records) + ",\"seqs\":[";
   for (const auto& [first, last] : buffer.seqs) {
     if (line.back() != '[') line += ',';
     line += '[' + std::to_string(first) + ',' + std::to_string(last) + ']';
+  }
+  line += "],\"unfinished\":[";
+  for (const std::uint64_t seq : buffer.unfinished) {
+    if (line.back() != '[') line += ',';
+    line += std::to_string(seq);
   }
   line += "]}";
   driver()->truth(line.data(), line.size());
@@ -77,7 +83,10 @@ void work() {
 
 // The records that have not ended stay as they are: their work will find no place.
 void take_away(Buffer& buffer) {
-  for (Slot* slot : buffer.pending) slot->buffer = nullptr;
+  for (Slot* slot : buffer.pending) {
+    slot->buffer = nullptr;
+    buffer.unfinished.push_back(slot->seq);
+  }
   buffer.pending.clear();
 }
 

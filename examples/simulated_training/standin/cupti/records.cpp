@@ -32,8 +32,8 @@ constexpr Since kKernelSizes[] = {{130'000, sizeof(KernelRecord)},
                                   {18, sizeof(CUpti_ActivityKernel8)},
                                   {16, sizeof(CUpti_ActivityKernel7)},
                                   {0, sizeof(CUpti_ActivityKernel6)}};
-constexpr Since kCopySizes[] = {{26, sizeof(CopyRecord)}, {16, sizeof(CUpti_ActivityMemcpy5)},
-                                {0, sizeof(CUpti_ActivityMemcpy4)}};
+constexpr Since kCopySizes[] = {
+    {26, sizeof(CopyRecord)}, {16, sizeof(CUpti_ActivityMemcpy5)}, {0, sizeof(CUpti_ActivityMemcpy4)}};
 constexpr Since kSetSizes[] = {{16, sizeof(SetRecord)}, {0, sizeof(CUpti_ActivityMemset3)}};
 
 template <std::size_t Count>
@@ -125,22 +125,32 @@ void fill_set(std::byte* at, const DeviceEvent& event, bool incomplete) {
 std::size_t record_size(CUpti_ActivityKind kind) {
   switch (kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return size_in(kKernelSizes);
-    case CUPTI_ACTIVITY_KIND_MEMCPY: return size_in(kCopySizes);
-    case CUPTI_ACTIVITY_KIND_MEMCPY2: return sizeof(PeerRecord);
-    case CUPTI_ACTIVITY_KIND_MEMSET: return size_in(kSetSizes);
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return size_in(kKernelSizes);
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return size_in(kCopySizes);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return sizeof(PeerRecord);
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      return size_in(kSetSizes);
     case CUPTI_ACTIVITY_KIND_DRIVER:
-    case CUPTI_ACTIVITY_KIND_RUNTIME: return sizeof(CUpti_ActivityAPI);
-    default: return 0;
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+      return sizeof(CUpti_ActivityAPI);
+    default:
+      return 0;
   }
 }
 
 CUpti_ActivityKind kind_of(const DeviceEvent& event) {
   switch (event.kind) {
-    case DeviceKind::kernel: return CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-    case DeviceKind::memcpy: return CUPTI_ACTIVITY_KIND_MEMCPY;
-    case DeviceKind::memcpy_peer: return CUPTI_ACTIVITY_KIND_MEMCPY2;
-    case DeviceKind::memset: return CUPTI_ACTIVITY_KIND_MEMSET;
+    case DeviceKind::kernel:
+      return CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    case DeviceKind::memcpy:
+      return CUPTI_ACTIVITY_KIND_MEMCPY;
+    case DeviceKind::memcpy_peer:
+      return CUPTI_ACTIVITY_KIND_MEMCPY2;
+    case DeviceKind::memset:
+      return CUPTI_ACTIVITY_KIND_MEMSET;
   }
   return CUPTI_ACTIVITY_KIND_INVALID;
 }
@@ -151,10 +161,14 @@ CUpti_ActivityKind kind_of(const CallEvent& event) {
 
 void fill_record(std::byte* at, const DeviceEvent& event, bool incomplete) {
   switch (event.kind) {
-    case DeviceKind::kernel: return fill_kernel(at, event, incomplete);
-    case DeviceKind::memcpy: return fill_copy(at, event, incomplete);
-    case DeviceKind::memcpy_peer: return fill_peer(at, event, incomplete);
-    case DeviceKind::memset: return fill_set(at, event, incomplete);
+    case DeviceKind::kernel:
+      return fill_kernel(at, event, incomplete);
+    case DeviceKind::memcpy:
+      return fill_copy(at, event, incomplete);
+    case DeviceKind::memcpy_peer:
+      return fill_peer(at, event, incomplete);
+    case DeviceKind::memset:
+      return fill_set(at, event, incomplete);
   }
 }
 

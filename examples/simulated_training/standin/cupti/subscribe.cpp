@@ -21,12 +21,18 @@ std::atomic<Subscriber*> s_current{nullptr};
 
 std::atomic<bool>* flags_of(CUpti_CallbackDomain domain) {
   switch (domain) {
-    case CUPTI_CB_DOMAIN_DRIVER_API: return s_enabled.driver;
-    case CUPTI_CB_DOMAIN_RUNTIME_API: return s_enabled.runtime;
-    case CUPTI_CB_DOMAIN_RESOURCE: return s_enabled.resource;
-    case CUPTI_CB_DOMAIN_SYNCHRONIZE: return s_enabled.synchronize;
-    case CUPTI_CB_DOMAIN_STATE: return s_enabled.state;
-    default: return nullptr;
+    case CUPTI_CB_DOMAIN_DRIVER_API:
+      return s_enabled.driver;
+    case CUPTI_CB_DOMAIN_RUNTIME_API:
+      return s_enabled.runtime;
+    case CUPTI_CB_DOMAIN_RESOURCE:
+      return s_enabled.resource;
+    case CUPTI_CB_DOMAIN_SYNCHRONIZE:
+      return s_enabled.synchronize;
+    case CUPTI_CB_DOMAIN_STATE:
+      return s_enabled.state;
+    default:
+      return nullptr;
   }
 }
 
@@ -68,12 +74,18 @@ Subscriber* subscriber() { return s_current.load(std::memory_order_acquire); }
 
 std::uint32_t callback_count(CUpti_CallbackDomain domain) {
   switch (domain) {
-    case CUPTI_CB_DOMAIN_DRIVER_API: return CUPTI_DRIVER_TRACE_CBID_SIZE;
-    case CUPTI_CB_DOMAIN_RUNTIME_API: return CUPTI_RUNTIME_TRACE_CBID_SIZE;
-    case CUPTI_CB_DOMAIN_RESOURCE: return CUPTI_CBID_RESOURCE_SIZE;
-    case CUPTI_CB_DOMAIN_SYNCHRONIZE: return CUPTI_CBID_SYNCHRONIZE_SIZE;
-    case CUPTI_CB_DOMAIN_STATE: return CUPTI_CBID_STATE_SIZE;
-    default: return 0;
+    case CUPTI_CB_DOMAIN_DRIVER_API:
+      return CUPTI_DRIVER_TRACE_CBID_SIZE;
+    case CUPTI_CB_DOMAIN_RUNTIME_API:
+      return CUPTI_RUNTIME_TRACE_CBID_SIZE;
+    case CUPTI_CB_DOMAIN_RESOURCE:
+      return CUPTI_CBID_RESOURCE_SIZE;
+    case CUPTI_CB_DOMAIN_SYNCHRONIZE:
+      return CUPTI_CBID_SYNCHRONIZE_SIZE;
+    case CUPTI_CB_DOMAIN_STATE:
+      return CUPTI_CBID_STATE_SIZE;
+    default:
+      return 0;
   }
 }
 

@@ -1,5 +1,4 @@
 #include "cli/commands/dump_events.h"
-
 #include "tests/unit/catch.h"
 #include "text_sink.h"
 

@@ -1,6 +1,5 @@
-#include "cli/commands/inputs.h"
-
 #include "../scratch.h"
+#include "cli/commands/inputs.h"
 #include "cli/error.h"
 #include "tests/unit/catch.h"
 
@@ -30,8 +29,9 @@ TEST_CASE("inputs: each file once, --rank adds or renames") {
 TEST_CASE("inputs: an output never replaces an input") {
   const Scratch scratch;
   write_file(scratch.path("a.json"), "{}");
-  CHECK_THROWS_WITH(refuse_input_as_output({{scratch.path("a.json"), {}}}, scratch.folder() + "/../" +
-                        std::filesystem::path(scratch.folder()).filename().string() + "/a.json"),
+  CHECK_THROWS_WITH(refuse_input_as_output({{scratch.path("a.json"), {}}},
+                                           scratch.folder() + "/../" +
+                                               std::filesystem::path(scratch.folder()).filename().string() + "/a.json"),
                     Contains("also an input"));
   refuse_input_as_output({{scratch.path("a.json"), {}}}, scratch.path("b.json"));
   refuse_input_as_output({{scratch.path("a.json"), {}}}, "-");

@@ -1,8 +1,8 @@
 #include <random>
 #include <set>
 
-#include "tests/unit/catch.h"
 #include "cli/export/arrow_table.h"
+#include "tests/unit/catch.h"
 
 using cli::ArrowStart;
 using cli::ArrowTable;

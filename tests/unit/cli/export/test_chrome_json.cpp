@@ -1,7 +1,7 @@
 // One behaviour each, as bytes: tests/golden/export_*.json.
-#include "tests/unit/catch.h"
 #include "golden.h"
 #include "small_trace.h"
+#include "tests/unit/catch.h"
 
 using namespace cli;
 
@@ -81,7 +81,8 @@ TEST_CASE("export: one graph launch points at every kernel of the graph") {
   const ProcessId p = t.process(0);
   t.add(t.thread(p), Kind::runtime, "cudaGraphLaunch", kOrigin, 100, 1);
   const TrackId stream = t.stream(p);
-  for (int i = 0; i < 3; ++i) t.add(stream, Kind::kernel, "node", kOrigin + 200 + 100 * i, 50, 1, "\"graph node id\":" + std::to_string(i));
+  for (int i = 0; i < 3; ++i)
+    t.add(stream, Kind::kernel, "node", kOrigin + 200 + 100 * i, 50, 1, "\"graph node id\":" + std::to_string(i));
   golden_export("graph", t);
   CHECK(t.summary.arrows_out == 3);
 }
@@ -121,6 +122,23 @@ TEST_CASE("export: the flow events of a file are its arrows, behind the slices t
   CHECK(t.summary.arrows_out == 2);
   CHECK(t.summary.one_ended_flows == 3);
   CHECK(t.summary.unplaced_flows == 1);
+}
+
+TEST_CASE("export: a flow event that was taken for a thread's finds the stream with the same ids") {
+  SmallTrace t;
+  const ProcessId p = t.process(0, true);
+  const TrackId stream = t.track(p, TrackKind::stream, 2, 7), twin = t.track(p, TrackKind::thread, 2, 7);
+  const TrackId host = t.thread(p);
+  t.add(host, Kind::runtime, "hipMemcpyAsync", kOrigin, 100, 8);
+  t.point(host, Kind::flow, 's', "ac2g", kOrigin, 8);
+  t.add(stream, Kind::memcpy, "Memcpy DtoD", kOrigin + 200, 150, 8);
+  t.point(twin, Kind::flow, 'f', "ac2g", kOrigin + 200, 8);
+  t.point(twin, Kind::flow, 'f', "ac2g", kOrigin + 400, 8);  // nothing on either
+  const std::string text = t.json();
+  CHECK(t.summary.balanced());
+  CHECK(t.summary.arrows_out == 1);
+  CHECK(t.summary.unplaced_flows == 1);
+  CHECK(text.find("\"thread 7\"") == text.npos);
 }
 
 TEST_CASE("export: what has no end is drawn to the end of the trace") {
@@ -164,7 +182,8 @@ TEST_CASE("export: instants, counters and host calls with their bytes") {
   SmallTrace t;
   const ProcessId p = t.process(0);
   const TrackId thread = t.thread(p), stream = t.stream(p);
-  Event& call = t.add(thread, Kind::nccl, "ncclAllReduce", kOrigin, 100, 0, "\"communicator\":\"0xfeed\",\"ordinal\":3");
+  Event& call =
+      t.add(thread, Kind::nccl, "ncclAllReduce", kOrigin, 100, 0, "\"communicator\":\"0xfeed\",\"ordinal\":3");
   call.bytes = 1048576, call.has_bytes = true;
   t.point(thread, Kind::nvtx, 'i', "mark", kOrigin + 10, 0, "\"domain\":\"trainer\"");
   t.point(stream, Kind::counter, 'C', "queue", kOrigin + 20, 0, "\"kernels\":3");

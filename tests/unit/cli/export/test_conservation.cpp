@@ -3,8 +3,8 @@
 #include <map>
 #include <random>
 
-#include "tests/unit/catch.h"
 #include "small_trace.h"
+#include "tests/unit/catch.h"
 
 using namespace cli;
 

@@ -1,6 +1,6 @@
-#include "tests/unit/catch.h"
 #include "cli/export/json_text.h"
 #include "small_trace.h"
+#include "tests/unit/catch.h"
 
 namespace {
 
@@ -42,9 +42,9 @@ TEST_CASE("json_string: each byte outside valid UTF-8 becomes U+FFFD") {
   const std::string bad = "\xEF\xBF\xBD";
   CHECK(quoted("\x80") == '"' + bad + '"');
   CHECK(quoted("a\xFFz") == "\"a" + bad + "z\"");
-  CHECK(quoted("\xC0\x80") == '"' + bad + bad + '"');              // overlong NUL
-  CHECK(quoted("\xE0\x9F\xBF") == '"' + bad + bad + bad + '"');    // overlong
-  CHECK(quoted("\xED\xA0\x80") == '"' + bad + bad + bad + '"');    // a surrogate
+  CHECK(quoted("\xC0\x80") == '"' + bad + bad + '"');            // overlong NUL
+  CHECK(quoted("\xE0\x9F\xBF") == '"' + bad + bad + bad + '"');  // overlong
+  CHECK(quoted("\xED\xA0\x80") == '"' + bad + bad + bad + '"');  // a surrogate
   CHECK(quoted("\xF0\x8F\xBF\xBF") == '"' + bad + bad + bad + bad + '"');
   CHECK(quoted("\xF4\x90\x80\x80") == '"' + bad + bad + bad + bad + '"');  // above U+10FFFF
   CHECK(quoted("\xF5") == '"' + bad + '"');

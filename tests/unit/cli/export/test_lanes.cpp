@@ -2,8 +2,8 @@
 #include <map>
 #include <random>
 
-#include "tests/unit/catch.h"
 #include "cli/export/lanes.h"
+#include "tests/unit/catch.h"
 
 using cli::LaneRule;
 using cli::Lanes;
@@ -21,9 +21,8 @@ std::vector<Slice> random_slices(unsigned seed, int count, int longest) {
     const std::int64_t start = random() % 1000;
     slices.push_back({start, start + static_cast<std::int64_t>(random() % static_cast<unsigned>(longest))});
   }
-  std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
-    return a.start != b.start ? a.start < b.start : a.end > b.end;
-  });
+  std::sort(slices.begin(), slices.end(),
+            [](const Slice& a, const Slice& b) { return a.start != b.start ? a.start < b.start : a.end > b.end; });
   return slices;
 }
 
@@ -42,6 +41,16 @@ std::map<std::size_t, std::vector<Slice>> place_all(LaneRule rule, const std::ve
 
 bool disjoint(const Slice& a, const Slice& b) { return a.end <= b.start || b.end <= a.start; }
 bool within(const Slice& in, const Slice& out) { return out.start <= in.start && in.end <= out.end; }
+
+bool all_pairs_fit(LaneRule rule, const std::vector<Slice>& members) {
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    for (std::size_t j = i + 1; j < members.size(); ++j) {
+      if (disjoint(members[i], members[j]) || (rule == LaneRule::nest && within(members[j], members[i]))) continue;
+      return false;
+    }
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -75,13 +84,8 @@ TEST_CASE("on every lane all pairs nest or are apart, whatever the slices", "[pr
       std::size_t total = 0;
       for (const auto& [lane, members] : place_all(rule, slices)) {
         total += members.size();
-        for (std::size_t i = 0; i < members.size(); ++i) {
-          for (std::size_t j = i + 1; j < members.size(); ++j) {
-            const bool fine = disjoint(members[i], members[j]) ||
-                              (rule == LaneRule::nest && within(members[j], members[i]));
-            REQUIRE(fine);
-          }
-        }
+        INFO("seed " << seed << ", lane " << lane);
+        REQUIRE(all_pairs_fit(rule, members));
       }
       REQUIRE(total == slices.size());
     }
@@ -93,10 +97,10 @@ TEST_CASE("work takes no more lanes than run at once", "[property]") {
     const auto slices = random_slices(seed, 200, 200);
     std::size_t most = 0;
     for (const Slice& a : slices) {
-      most = std::max<std::size_t>(most, static_cast<std::size_t>(std::count_if(
-                                             slices.begin(), slices.end(), [&](const Slice& b) {
-                                               return b.start <= a.start && (a.start < b.end || b.start == a.start);
-                                             })));
+      most = std::max<std::size_t>(
+          most, static_cast<std::size_t>(std::count_if(slices.begin(), slices.end(), [&](const Slice& b) {
+            return b.start <= a.start && (a.start < b.end || b.start == a.start);
+          })));
     }
     CHECK(place_all(LaneRule::apart, slices).size() <= most);
   }

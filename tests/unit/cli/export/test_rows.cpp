@@ -1,9 +1,9 @@
 #include <set>
 
-#include "tests/unit/catch.h"
 #include "cli/export/losses.h"
 #include "cli/export/rows.h"
 #include "small_trace.h"
+#include "tests/unit/catch.h"
 
 using namespace cli;
 
@@ -51,7 +51,8 @@ TEST_CASE("rows: a stream is NCCL's when at least half of its kernels are") {
   SmallTrace t;
   const ProcessId p = t.process(0);
   const TrackId compute = t.stream(p, 7), comm = t.stream(p, 20);
-  for (const char* name : {"gemm", "gemm", "ncclDevKernel_AllGather_RING_LL(...)"}) t.add(compute, Kind::kernel, name, 0, 1);
+  for (const char* name : {"gemm", "gemm", "ncclDevKernel_AllGather_RING_LL(...)"})
+    t.add(compute, Kind::kernel, name, 0, 1);
   for (const char* name : {"elementwise", "ncclKernel_AllReduce_RING_LL"}) t.add(comm, Kind::kernel, name, 0, 1);
   const Rows rows = rows_of(t);
   CHECK(rows.tracks[compute].name == "stream 7");
@@ -89,6 +90,7 @@ TEST_CASE("losses in words and as JSON") {
   CHECK_FALSE(lost_everything(p));
   p.lost[static_cast<std::size_t>(Kind::sync)] = 999;
   p.lost_unknown_kind = 1;
-  CHECK(loss_text(p) ==
-        "1,234,567 kernels, 1 driver call overwritten; 999 sync events lost; 1 record of unknown kind dropped by CUPTI");
+  CHECK(
+      loss_text(p) ==
+      "1,234,567 kernels, 1 driver call overwritten; 999 sync events lost; 1 record of unknown kind dropped by CUPTI");
 }

@@ -8,8 +8,8 @@
 #include "cli/io/output_file.h"
 #include "tests/unit/catch.h"
 
-using cli::OutputFile;
 using Catch::Matchers::Contains;
+using cli::OutputFile;
 
 namespace {
 
@@ -87,7 +87,7 @@ TEST_CASE("output file: what cannot be written says what to do") {
   CHECK_THROWS_WITH(OutputFile(scratch.folder()), Contains("is a folder"));
   const int status = in_child([&] {
     ::signal(SIGXFSZ, SIG_IGN);
-    const struct rlimit limit {1000, 1000};
+    const struct rlimit limit { 1000, 1000 };
     ::setrlimit(RLIMIT_FSIZE, &limit);
     OutputFile out(scratch.path("large"));
     try {

@@ -19,5 +19,6 @@ TEST_CASE("temporary file: has no name, and gives back what was written") {
 
 TEST_CASE("temporary file: a folder that cannot be used is named, and TMPDIR") {
   TempFile file("/no/such/folder");
-  CHECK_THROWS_WITH(file.append("x"), Catch::Matchers::Contains("/no/such/folder") && Catch::Matchers::Contains("TMPDIR"));
+  CHECK_THROWS_WITH(file.append("x"),
+                    Catch::Matchers::Contains("/no/such/folder") && Catch::Matchers::Contains("TMPDIR"));
 }

@@ -46,7 +46,9 @@ void write_crafted(const std::string& path, ChunkKind kind, std::uint32_t count,
   ZstdCompressor zstd(1);
   const auto add = [&](ChunkKind chunk_kind, std::uint32_t chunk_count, const std::string& content) {
     zstd.compress(content, packed);
-    const IndexEntry entry{file.size(), 0, 0,
+    const IndexEntry entry{file.size(),
+                           0,
+                           0,
                            {static_cast<std::uint32_t>(chunk_kind), chunk_count,
                             static_cast<std::uint32_t>(content.size()), static_cast<std::uint32_t>(packed.size())}};
     file.append(reinterpret_cast<const char*>(&entry.header), sizeof(entry.header)) += packed;
@@ -126,9 +128,10 @@ TEST_CASE("merged file: a chunk of a kind that is not known is skipped") {
 TEST_CASE("merged file: events must name what the lists hold, in the order of time") {
   const Scratch scratch;
   std::vector<Collected> events = few_events();
-  for (const auto& change : std::vector<void (*)(Event&)>{
-           [](Event& e) { e.track = 3; }, [](Event& e) { e.name = 6; }, [](Event& e) { e.category = 6; },
-           [](Event& e) { e.kind = Kind::count_; }, [](Event& e) { e.phase = '"'; }, [](Event& e) { e.phase = '\n'; }}) {
+  for (const auto& change :
+       std::vector<void (*)(Event&)>{[](Event& e) { e.track = 3; }, [](Event& e) { e.name = 6; },
+                                     [](Event& e) { e.category = 6; }, [](Event& e) { e.kind = Kind::count_; },
+                                     [](Event& e) { e.phase = '"'; }, [](Event& e) { e.phase = '\n'; }}) {
     std::vector<Collected> changed = events;
     change(changed[77].event);
     write_merged(scratch.path("m"), sample_catalog(), changed);

@@ -51,8 +51,9 @@ TEST_CASE("merged file: every field of the lists comes back") {
     const Process &a = in.processes[i], &b = out.processes[i];
     CHECK((std::tie(a.source, a.format, a.rank, a.local_rank, a.world_size, a.pid, a.rank_source, a.host, a.boot_id) ==
            std::tie(b.source, b.format, b.rank, b.local_rank, b.world_size, b.pid, b.rank_source, b.host, b.boot_id)));
-    CHECK((std::tie(a.run_id, a.program, a.device_name, a.state, a.counts, a.overwritten, a.lost, a.lost_unknown_kind) ==
-           std::tie(b.run_id, b.program, b.device_name, b.state, b.counts, b.overwritten, b.lost, b.lost_unknown_kind)));
+    CHECK(
+        (std::tie(a.run_id, a.program, a.device_name, a.state, a.counts, a.overwritten, a.lost, a.lost_unknown_kind) ==
+         std::tie(b.run_id, b.program, b.device_name, b.state, b.counts, b.overwritten, b.lost, b.lost_unknown_kind)));
     CHECK((std::tie(a.first_ns, a.last_ns, a.explicit_flows, a.notes) ==
            std::tie(b.first_ns, b.last_ns, b.explicit_flows, b.notes)));
   }
@@ -67,9 +68,9 @@ TEST_CASE("merged file: every field of the lists comes back") {
   for (std::size_t i = 0; i < fits.size(); ++i) {
     const ClockFit &a = fits[i], &b = reader.fits()[i];
     CHECK((std::tie(a.host, a.boot_id, a.ranks, a.offset_ns, a.reference_ns, a.drift_ppm, a.samples, a.mad_ns,
-                    a.bound_lo_ns, a.bound_hi_ns, a.method) ==
-           std::tie(b.host, b.boot_id, b.ranks, b.offset_ns, b.reference_ns, b.drift_ppm, b.samples, b.mad_ns,
-                    b.bound_lo_ns, b.bound_hi_ns, b.method)));
+                    a.bound_lo_ns, a.bound_hi_ns,
+                    a.method) == std::tie(b.host, b.boot_id, b.ranks, b.offset_ns, b.reference_ns, b.drift_ppm,
+                                          b.samples, b.mad_ns, b.bound_lo_ns, b.bound_hi_ns, b.method)));
   }
 }
 

@@ -1,7 +1,6 @@
-#include "cli/merge/ordered_trace.h"
-
 #include "../scratch.h"
 #include "cli/error.h"
+#include "cli/merge/ordered_trace.h"
 #include "merged_sample.h"
 #include "tests/unit/catch.h"
 
@@ -32,7 +31,8 @@ TEST_CASE("ordered trace: several inputs are one, in order, by rank, as often as
   write_rank(scratch.path("a"), 1, 3000, 3);
   write_rank(scratch.path("b"), 0, 2000, 7);
   for (const std::size_t memory : {std::size_t{1000}, kDefaultMemory}) {
-    const auto trace = order_traces({{scratch.path("a"), {}}, {scratch.path("b"), {}}}, {true, memory, scratch.folder()});
+    const auto trace =
+        order_traces({{scratch.path("a"), {}}, {scratch.path("b"), {}}}, {true, memory, scratch.folder()});
     REQUIRE(trace->catalog().processes.size() == 2);
     CHECK(trace->catalog().processes[0].rank == 0);
     CHECK(trace->catalog().processes[1].rank == 1);

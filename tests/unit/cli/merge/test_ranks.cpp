@@ -1,8 +1,7 @@
-#include "cli/merge/ranks.h"
-
 #include "cli/error.h"
 #include "cli/merge/align.h"
 #include "cli/merge/clock_domains.h"
+#include "cli/merge/ranks.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

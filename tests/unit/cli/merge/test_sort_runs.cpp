@@ -12,7 +12,8 @@ namespace {
 
 bool before(const Collected& a, const Collected& b) {
   const auto key = [](const Event& e) {
-    const auto length = e.duration_ns == kUnknownDuration ? ~std::uint64_t{0} : static_cast<std::uint64_t>(e.duration_ns);
+    const auto length =
+        e.duration_ns == kUnknownDuration ? ~std::uint64_t{0} : static_cast<std::uint64_t>(e.duration_ns);
     return std::tuple(e.start_ns, ~length, e.kind, e.track);
   };
   return key(a.event) < key(b.event);

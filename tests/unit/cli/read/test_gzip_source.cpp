@@ -72,14 +72,18 @@ TEST_CASE("every truncation of a gzip file is refused") {
 }
 
 TEST_CASE("damage in a gzip file is found by its offset or its checksum") {
-  const std::string bytes = gzip(sample().substr(0, 5000));
+  const std::string text = sample().substr(0, 5000), bytes = gzip(text);
+  std::size_t refused = 0;
   for (std::size_t at = 10; at < bytes.size(); ++at) {
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
-    const std::string message = message_of([&] { gunzip(damaged); });
+    std::string read;
+    const std::string message = message_of([&] { read = gunzip(damaged); });
     CAPTURE(at, message);
-    REQUIRE(message.find("of the compressed file") != std::string::npos);
+    refused += !message.empty();
+    REQUIRE((read == text || message.find("of the compressed file") != std::string::npos));  // some bits mean nothing
   }
+  CHECK(refused > bytes.size() * 9 / 10);
   CHECK(message_of([&] { gunzip(bytes + "garbage"); }).find("byte " + std::to_string(bytes.size())) != std::string::npos);
 }
 

@@ -10,15 +10,13 @@ namespace {
 // One byte at a time: the measure.
 long slow_close(const std::string& text, std::size_t size) {
   long depth = 0;
-  bool inside = false;
+  bool inside = false, after_pair = false;
   for (std::size_t i = 0; i < size; ++i) {
+    const bool escaped = i > 0 && text[i - 1] == '\\' && !after_pair;
+    after_pair = escaped;
     const char c = text[i];
-    if (inside) {
-      if (c == '\\') ++i;
-      else if (c == '"') inside = false;
-      continue;
-    }
-    inside = c == '"';
+    if (c == '"' && !escaped) inside = !inside;
+    if (inside || c == '"') continue;
     depth += (c == '{' || c == '[') - (c == '}' || c == ']');
     if ((c == '}' || c == ']') && depth == 0) return static_cast<long>(i + 1);
   }

@@ -71,7 +71,7 @@ TEST_CASE("a broken event is named with the byte and what was expected") {
   CHECK(reason(R"({"ph":"X","name":"a" "b"})").find("byte 22: expected ',' or '}'") == 0);
   CHECK(reason(R"({"ph":"X","args":{"a":nan}})").find("byte 23: expected a value") == 0);
   CHECK(reason("{\"ph\":\"X\",\"name\":\"\xff\"}").find("byte 19: expected UTF-8") == 0);
-  CHECK(reason(R"({"ph":"X","name":"a"},,)").find("byte 23: expected '{': an event") == 0);
+  CHECK(reason(R"({"ph":"X","name":"a","ts":1},,)").find("byte 30: expected '{': an event") == 0);
   CHECK(reason(R"({"ph":"X","ts":"soon"})").find("byte 17: expected \"ts\", a number of microseconds") == 0);
   CHECK(reason(R"({"ph":"X","ts":1e40})").find("byte 16: expected \"ts\"") == 0);
   CHECK(reason(R"( {"ph":"X"})").find("byte 2: expected \"ts\"") == 0);

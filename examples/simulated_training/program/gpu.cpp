@@ -1,0 +1,104 @@
+#include "gpu.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "../standin/work.h"
+
+namespace sim {
+namespace {
+
+constexpr std::size_t kBatchBytes = 2 << 20;
+constexpr std::size_t kDeviceBytes = 4ull << 30;
+
+void check(int result, const char* what) {
+  if (result == 0) return;
+  std::fprintf(stderr, "simulated_training: %s failed with %d\n", what, result);
+  std::exit(2);
+}
+
+}  // namespace
+
+Gpu::Gpu(int device, int device_count, std::uint64_t seed)
+    : device_(device), peer_(device_count > 1 ? (device + 1) % device_count : -1), random_(seed) {
+  check(cuInit(0), "cuInit");
+  check(cudaSetDevice(device), "cudaSetDevice");
+  const std::string image = module_image();
+  check(cuModuleLoadData(&module_, image.c_str()), "cuModuleLoadData");
+  const auto load = [&](const Kernel& kernel) {
+    check(cuModuleGetFunction(&functions_[kernel.name], module_, kernel.name), "cuModuleGetFunction");
+  };
+  for (const auto kernels : {forward_kernels(), backward_kernels(), loss_kernels(), optimizer_kernels()}) {
+    std::for_each(kernels.begin(), kernels.end(), load);
+  }
+  load(all_reduce_kernel());
+  check(cudaStreamCreateWithFlags(&compute_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  check(cudaStreamCreateWithFlags(&communication_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  check(cudaHostAlloc(&batch_, kBatchBytes, cudaHostAllocDefault), "cudaHostAlloc");
+  check(cudaMalloc(&memory_, kDeviceBytes), "cudaMalloc");
+}
+
+void Gpu::close() {
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  check(cudaFreeHost(batch_), "cudaFreeHost");
+  check(cuStreamDestroy(communication_), "cuStreamDestroy");
+  check(cuStreamDestroy(compute_), "cuStreamDestroy");
+  check(cuDevicePrimaryCtxRelease(device_), "cuDevicePrimaryCtxRelease");
+}
+
+void Gpu::use_here() const { check(cudaSetDevice(device_), "cudaSetDevice"); }
+
+std::uint64_t Gpu::vary(std::uint64_t duration_ns) {
+  random_ = random_ * 6'364'136'223'846'793'005u + 1'442'695'040'888'963'407u;
+  return duration_ns * (970 + (random_ >> 33) % 61) / 1'000;
+}
+
+void Gpu::launch(const Kernel& kernel, std::uint32_t scale, std::uint64_t duration_ns) {
+  KernelWork work;
+  work.duration_ns = vary(duration_ns);
+  void* params[] = {&work};
+  const CUfunction function = functions_.at(kernel.name);
+  const std::uint32_t grid_x = kernel.grid_x * scale;
+  if (kernel.launcher == Launcher::driver) {
+    check(cuLaunchKernel(function, grid_x, kernel.grid_y, 1, kernel.block_x, 1, 1, kernel.dynamic_shared_bytes,
+                         compute_, params, nullptr),
+          "cuLaunchKernel");
+  } else {
+    check(cudaLaunchKernel(reinterpret_cast<const void*>(function), dim3{grid_x, kernel.grid_y, 1},
+                           dim3{kernel.block_x, 1, 1}, params, kernel.dynamic_shared_bytes, compute_),
+          "cudaLaunchKernel");
+  }
+}
+
+void Gpu::copy_batch() {
+  check(cudaMemcpyAsync(memory_, batch_, kBatchBytes, cudaMemcpyHostToDevice, compute_), "cudaMemcpyAsync");
+  check(cudaMemcpyAsync(memory_, batch_, kBatchBytes / 2, cudaMemcpyHostToDevice, compute_), "cudaMemcpyAsync");
+}
+
+void Gpu::clear_gradients(std::size_t bytes) {
+  check(cudaMemsetAsync(memory_, 0, std::min(bytes, kDeviceBytes), compute_), "cudaMemsetAsync");
+}
+
+void Gpu::copy_loss_and_wait() {
+  check(cudaMemcpyAsync(batch_, memory_, sizeof(float), cudaMemcpyDeviceToHost, compute_), "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(compute_), "cudaStreamSynchronize");
+}
+
+void Gpu::copy_to_peer(std::size_t bytes) {
+  if (peer_ < 0) return;
+  check(cudaMemcpyPeerAsync(memory_, peer_, memory_, device_, bytes, compute_), "cudaMemcpyPeerAsync");
+}
+
+void Gpu::wait() { check(cudaStreamSynchronize(compute_), "cudaStreamSynchronize"); }
+
+void Gpu::follow(cudaStream_t first, cudaStream_t second) {
+  check(cudaEventRecord(event_, first), "cudaEventRecord");
+  check(cudaStreamWaitEvent(second, event_, 0), "cudaStreamWaitEvent");
+}
+
+void Gpu::let_communication_follow() { follow(compute_, communication_); }
+void Gpu::let_compute_follow() { follow(communication_, compute_); }
+
+}  // namespace sim

@@ -1,0 +1,54 @@
+// The rank's GPU as the training uses it: streams, memory and kernels, through the runtime where PyTorch uses that and
+// through the driver where Triton and NCCL do.
+#pragma once
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "kernels.h"
+
+namespace sim {
+
+class Gpu {
+ public:
+  // Makes the device's primary context current: this is where the agent is injected. `seed`: of the kernel times.
+  Gpu(int device, int device_count, std::uint64_t seed);
+  // Releases what was made, the context last.
+  void close();
+  // For other threads that launch.
+  void use_here() const;
+
+  // With a grid `scale` times the kernel's.
+  void launch(const Kernel& kernel, std::uint32_t scale, std::uint64_t duration_ns);
+  void copy_batch();
+  void clear_gradients(std::size_t bytes);
+  void copy_loss_and_wait();
+  void copy_to_peer(std::size_t bytes);
+  void wait();
+  // The communication stream goes on when the compute stream is here, and the other way round.
+  void let_communication_follow();
+  void let_compute_follow();
+
+  CUfunction all_reduce_function() const { return functions_.at(all_reduce_kernel().name); }
+  CUstream communication() const { return communication_; }
+  int device() const { return device_; }
+  std::uint64_t vary(std::uint64_t duration_ns);  // by up to 3 % either way
+
+ private:
+  void follow(cudaStream_t first, cudaStream_t second);
+
+  int device_, peer_;
+  std::uint64_t random_;
+  CUmodule module_{};
+  std::map<std::string, CUfunction> functions_;
+  cudaStream_t compute_{}, communication_{};
+  cudaEvent_t event_{};
+  void* batch_ = nullptr;  // pinned
+  void* memory_ = nullptr;
+};
+
+}  // namespace sim

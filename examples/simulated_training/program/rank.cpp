@@ -1,0 +1,84 @@
+#include "rank.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "../standin/collective_area.h"
+#include "../standin/true_clock.h"
+#include "../standin/work.h"
+#include "host_shift.h"
+#include "nvtx.h"
+#include "training.h"
+
+namespace sim {
+namespace {
+
+constexpr auto kJoinPoll = std::chrono::microseconds(300);
+constexpr std::uint64_t kJoinTimeoutNs = 30'000'000'000;
+
+int number_of(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? std::atoi(text) : 0;
+}
+
+CollectiveArea* map_area() {
+  void* memory = mmap(nullptr, sizeof(CollectiveArea), PROT_READ | PROT_WRITE, MAP_SHARED, number_of(kAreaVariable), 0);
+  if (memory != MAP_FAILED) return static_cast<CollectiveArea*>(memory);
+  std::perror("simulated_training: the ranks' shared memory");
+  std::exit(2);
+}
+
+// In ncclCommInitRank: until every rank is in it, or gone.
+void join_others(CollectiveArea& area) {
+  area.joined.fetch_add(1);
+  const std::uint64_t give_up_ns = true_ns() + kJoinTimeoutNs;
+  const auto expected = [&] {
+    std::uint32_t count = 0;
+    for (std::uint32_t rank = 0; rank < area.ranks; ++rank) count += area.gone[rank].load() == 0 ? 1 : 0;
+    return count;
+  };
+  while (area.joined.load() < expected() && true_ns() < give_up_ns) std::this_thread::sleep_for(kJoinPoll);
+}
+
+// Who this rank is and how its clocks are shifted.
+void tell_truth_about_host(int rank) {
+  const HostShift& host = host_shift();
+  char name[256] = "", boot_id[64] = "";
+  gethostname(name, sizeof(name) - 1);
+  if (FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
+    if (std::fscanf(file, "%63s", boot_id) != 1) boot_id[0] = '\0';
+    std::fclose(file);
+  }
+  Line line("clock");
+  line.number("rank", rank).number("pid", getpid()).text("host", name).text("boot_id", boot_id);
+  line.number("offset_ns", host.real_offset_ns).number("monotonic_offset_ns", host.monotonic_offset_ns);
+  line.number("drift_ppb", host.drift_ppb).number("base_real_ns", host.base_real_ns);
+  line.number("base_monotonic_ns", host.base_monotonic_ns).number("time", true_ns());
+  line.number("mono", shifted_ns(CLOCK_MONOTONIC, static_cast<std::int64_t>(true_clock_ns(CLOCK_MONOTONIC))));
+  say(line);
+}
+
+}  // namespace
+
+int run_rank(const Options& options) {
+  const int rank = number_of("RANK");
+  CollectiveArea* area = map_area();
+  simulated_join(area, static_cast<std::uint32_t>(rank));
+  tell_truth_about_host(rank);
+  Gpu gpu(number_of("LOCAL_RANK"), number_of("SIM_DEVICES"), options.seed * 1'000 + static_cast<std::uint64_t>(rank));
+  const Communicator world{0xc0ffee0000000000u + options.seed, options.ranks, rank, gpu.device()};
+  begin_comm_init();
+  join_others(*area);
+  end_comm_init(world);
+  Training(options, world, gpu).run();
+  comm_destroy(world);
+  gpu.close();
+  return 0;
+}
+
+}  // namespace sim

@@ -1,0 +1,110 @@
+#include "training.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "backward_thread.h"
+#include "nvtx.h"
+
+namespace sim {
+namespace {
+
+constexpr std::uint64_t kBucketBytes = 25 << 20;       // PyTorch's bucket_cap_mb
+constexpr std::uint64_t kLastBucketBytes = 7'340'032;  // the rest of the gradients
+constexpr std::uint64_t kReducedBytesPerUs = 150'000;
+constexpr std::uint64_t kBurstKernelNs = 150;
+constexpr std::int64_t kBurstScales = 96;  // times seven kernels: hundreds of launch shapes
+
+std::uint64_t weight_of(std::span<const Kernel> kernels) {
+  std::uint64_t weight = 0;
+  for (const Kernel& kernel : kernels) weight += kernel.weight;
+  return weight;
+}
+
+// The GPU works for about 85 % of a step; the rest is the host's.
+std::uint64_t share_of(const Options& options) {
+  const std::uint64_t per_layer = weight_of(forward_kernels()) + weight_of(backward_kernels());
+  const std::uint64_t weight = per_layer * static_cast<std::uint64_t>(options.layers) + weight_of(loss_kernels()) +
+                               weight_of(optimizer_kernels());
+  return static_cast<std::uint64_t>(options.step_us) * 850 / weight;
+}
+
+void sleep_us(std::int64_t us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); }
+
+}  // namespace
+
+Training::Training(const Options& options, const Communicator& communicator, Gpu& gpu)
+    : options_(options), communicator_(communicator), gpu_(gpu), share_ns_(share_of(options)) {}
+
+void Training::run() {
+  BackwardThread backward_thread([this] { gpu_.use_here(); }, [this] { backward(); });
+  mark("training starts");
+  for (int number = 0; number < options_.steps; ++number) {
+    const OpenRange loading = start_range("dataloader");
+    sleep_us(options_.burst > 0 ? 0 : options_.step_us * 6 / 100);
+    end_range(loading);
+    const Range range("Train step " + std::to_string(number));
+    if (options_.burst > 0) {
+      burst(number);
+      continue;
+    }
+    forward();
+    backward_thread.run();
+    optimize(number);
+  }
+}
+
+void Training::burst(int number) {
+  const auto kernels = forward_kernels();
+  for (std::int64_t i = 0; i < options_.burst; ++i) {
+    const auto scale = static_cast<std::uint32_t>((i + number) % kBurstScales + 1);
+    gpu_.launch(kernels[static_cast<std::size_t>(i) % kernels.size()], scale, kBurstKernelNs);
+  }
+  gpu_.wait();
+}
+
+void Training::launch_all(std::span<const Kernel> kernels, int layer) {
+  const auto scale = static_cast<std::uint32_t>(1 + layer % 3);
+  for (const Kernel& kernel : kernels) gpu_.launch(kernel, scale, kernel.weight * share_ns_);
+}
+
+void Training::forward() {
+  if (options_.straggler == communicator_.rank) sleep_us(options_.straggler_us);
+  gpu_.copy_batch();
+  const Range range("forward");
+  for (int layer = 0; layer < options_.layers; ++layer) launch_all(forward_kernels(), layer);
+  launch_all(loss_kernels(), 0);
+}
+
+// In the backward thread. A bucket is reduced as soon as the layers that fill it are done.
+void Training::backward() {
+  const Range range("backward");
+  gpu_.clear_gradients((options_.buckets - 1) * kBucketBytes + kLastBucketBytes);
+  int reduced = 0;
+  for (int done = 1; done <= options_.layers; ++done) {
+    launch_all(backward_kernels(), options_.layers - done);
+    for (; reduced < options_.buckets * done / options_.layers; ++reduced) reduce_bucket(reduced);
+  }
+  gpu_.let_compute_follow();
+}
+
+void Training::reduce_bucket(int bucket) {
+  const std::uint64_t bytes = bucket + 1 < options_.buckets ? kBucketBytes : kLastBucketBytes;
+  const auto most_ns = static_cast<std::uint64_t>(options_.step_us * 500 / options_.buckets);
+  const std::uint64_t transfer_ns = std::min(bytes * 1'000 / kReducedBytesPerUs, most_ns);
+  const std::uint64_t spread_ns = gpu_.vary(100'000) % 3'000;  // ranks end within 3 us of each other
+  gpu_.let_communication_follow();
+  all_reduce(communicator_, bytes, gpu_.all_reduce_function(), gpu_.communication(), ++collective_,
+             transfer_ns + spread_ns);
+}
+
+void Training::optimize(int number) {
+  const Range range("optimizer");
+  launch_all(optimizer_kernels(), 0);
+  if (number % communicator_.ranks == communicator_.rank) gpu_.copy_to_peer(1 << 20);
+  gpu_.copy_loss_and_wait();
+}
+
+}  // namespace sim

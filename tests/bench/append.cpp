@@ -1,0 +1,140 @@
+// What a kernel costs on its way from CUPTI's buffer into the ring, against a memcpy of the same bytes to the same ring.
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "agent/agent.h"
+#include "agent/recorder.h"
+#include "agent/trace_file.h"
+#include "agent/translate.h"
+#include "tests/bench/bench.h"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kSourceBytes = 4u << 20;
+constexpr std::size_t kShapes = 640;
+constexpr std::uint64_t kRingBytes = 64u << 20;
+
+// CUDA 13.0's newest kernel record; the agent reads its prefix.
+using Activity = CUpti_ActivityKernel10;
+
+class Source {
+ public:
+  Source() : activities_(kSourceBytes / sizeof(Activity)) {
+    for (std::size_t i = 0; i < 64; ++i) {
+      names_.push_back(fmt::format(
+          "_ZN2at6native29vectorized_elementwise_kernelILi{}ENS0_15CUDAFunctor_addIN3c108BFloat16EEESt5arrayIPcLm3EEEEvi"
+          "T0_T1_", i));
+    }
+    for (std::size_t i = 0; i < activities_.size(); ++i) fill(i);
+  }
+  const std::vector<Activity>& activities() const { return activities_; }
+
+ private:
+  void fill(std::size_t i) {
+    Activity& a = activities_[i];
+    std::memset(&a, 0, sizeof(a));
+    const std::size_t shape = i * 7919 % kShapes;
+    a.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    a.start = 1'000'000'000 + i * 3000;
+    a.end = a.start + 2500;
+    a.streamId = 7;
+    a.contextId = 1;
+    a.correlationId = static_cast<std::uint32_t>(i);
+    a.gridX = static_cast<std::int32_t>(1 + shape / names_.size());
+    a.gridY = a.gridZ = a.blockY = a.blockZ = 1;
+    a.blockX = 256;
+    a.registersPerThread = 40;
+    a.name = names_[shape % names_.size()].c_str();
+  }
+
+  std::vector<std::string> names_;
+  std::vector<Activity> activities_;
+};
+
+void open_ring_file() {
+  static char folder[] = "/tmp/tracetool-bench-XXXXXX";
+  if (mkdtemp(folder) == nullptr) std::abort();
+  setenv("TRACETOOL_DIR", folder, 1);
+  setenv("TRACETOOL_BUFFER", "64M", 1);
+  if (!agent::attach()) std::abort();
+  const agent::Guard guard;
+  if (!agent::open_recording(guard)) std::abort();
+}
+
+void translate_all(agent::Translation& translation, const std::vector<Activity>& activities) {
+  if (!translation.begin()) std::abort();
+  for (const Activity& a : activities) translation.record(reinterpret_cast<const CUpti_Activity*>(&a));
+  translation.end();
+}
+
+// Streams the source through the ring, as the blocks would be filled.
+class Copier {
+ public:
+  void copy(const std::vector<Activity>& activities) {
+    std::byte* ring = agent::ring().base() + agent::ring().header->blocks_offset;
+    const std::size_t bytes = agent::ring().header->block_bytes * agent::ring().header->block_count;
+    for (const Activity& a : activities) {
+      if (at_ + sizeof(a) > bytes) at_ = 0;
+      std::memcpy(ring + at_, &a, sizeof(a));
+      at_ += sizeof(a);
+    }
+  }
+
+ private:
+  std::size_t at_ = 0;
+};
+
+double bytes_per_kernel(std::size_t kernels) {
+  const trace::Ring& ring = agent::ring();
+  std::uint64_t used = ring.header->definitions_used;
+  for (std::uint64_t i = 0; i < ring.header->block_count; ++i) used += ring.block(i)->committed;
+  return static_cast<double>(used) / static_cast<double>(kernels);
+}
+
+void remove_file() {
+  const std::string path = agent::trace_file_path();
+  unlink(path.c_str());
+  const std::string run = path.substr(0, path.rfind('/'));
+  rmdir(run.c_str());
+  rmdir(run.substr(0, run.rfind('/')).c_str());
+}
+
+}  // namespace
+
+Figures append(bool small) {
+  open_ring_file();
+  const Source source;
+  static agent::Translation translation;
+  const std::size_t count = source.activities().size();
+  // Cold: the first sight of every shape and of the ring's pages.
+  const double cold = fastest_s(1, [&] { translate_all(translation, source.activities()); });
+  const double kept = bytes_per_kernel(count);
+  const int rounds = small ? 3 : 200;
+  double warm = 1e300, copy = 1e300;
+  Copier copier;
+  for (int i = 0; i < rounds; ++i) {
+    warm = std::min(warm, fastest_s(1, [&] { translate_all(translation, source.activities()); }));
+  }
+  for (int i = 0; i < rounds; ++i) copy = std::min(copy, fastest_s(1, [&] { copier.copy(source.activities()); }));
+  remove_file();
+  const auto ns = [&](double seconds) { return seconds * 1e9 / static_cast<double>(count); };
+  return {
+      {"translate + append a kernel, warm", "<= 3x memcpy of the raw record",
+       fmt::format("{:.2f}x ({:.1f} ns against {:.1f} ns)", warm / copy, ns(warm), ns(copy)), warm <= 3 * copy},
+      {"translate + append a kernel, first 4 MiB", "<= 3x memcpy of the raw record",
+       fmt::format("{:.2f}x ({:.1f} ns; page faults of a new file included)", cold / copy, ns(cold)), cold <= 3 * copy},
+      {"bytes of an eager kernel in the ring", "<= 32", fmt::format("{} ({:.1f} with its names, {} shapes)",
+       sizeof(trace::KernelRecord), kept, kShapes), sizeof(trace::KernelRecord) <= 32},
+      {"bytes of an API call in the ring", "<= 24", fmt::format("{}", sizeof(trace::RuntimeRecord)),
+       sizeof(trace::RuntimeRecord) <= 24},
+  };
+}
+
+}  // namespace bench

@@ -1,0 +1,33 @@
+// The budgets of the project, measured: one function per subject, one row per figure. Ratios are taken within one run,
+// so that they hold on any machine; absolutes are printed beside them.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct Figure {
+  std::string what;
+  std::string budget;    // as in the design
+  std::string measured;
+  bool within;           // budget kept
+};
+
+using Figures = std::vector<Figure>;
+
+// One each; `small` is the smoke test: the same code on less work.
+Figures append(bool small);
+Figures json_read(bool small);
+Figures json_write(bool small);
+Figures merge(bool small);
+
+// Seconds of the fastest of `rounds` runs, by CLOCK_MONOTONIC, or of processor time of this thread.
+double fastest_s(int rounds, const std::function<void()>& run);
+double fastest_cpu_s(int rounds, const std::function<void()>& run);
+
+// The most memory that `run` had beyond what was there before, in bytes, measured in a child process.
+std::uint64_t peak_bytes(const std::function<void()>& run);
+
+}  // namespace bench

@@ -1,0 +1,41 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/read/reader.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/many_events.h"
+
+namespace bench {
+namespace {
+
+struct CountingSink : cli::EventSink {
+  void event(const cli::Event&, std::string_view args) override { seen += 1 + (args.size() & 1); }
+  std::uint64_t seen = 0;
+};
+
+void read_all(const std::string& path) {
+  cli::Catalog catalog;
+  CountingSink sink;
+  cli::open_trace(path)->read(catalog, sink);
+}
+
+}  // namespace
+
+Figures json_read(bool small) {
+  const std::string path = fmt::format("/tmp/tracetool-bench-{}.json", getpid());
+  const std::uint64_t bytes = write_kineto(path, small ? 20 : 600);
+  read_all(path);  // into the page cache
+  const double seconds = fastest_cpu_s(small ? 1 : 5, [&] { read_all(path); });
+  const std::uint64_t peak = peak_bytes([&] { read_all(path); });
+  unlink(path.c_str());
+  const double rate = static_cast<double>(bytes) / seconds / 1e6;
+  const double share = static_cast<double>(peak) / static_cast<double>(bytes);
+  return {
+      {"read Kineto JSON, one core", ">= 300 MB/s",
+       fmt::format("{:.0f} MB/s ({:.0f} MB in {:.3f} s)", rate, static_cast<double>(bytes) / 1e6, seconds), rate >= 300},
+      {"peak memory of that", "<= 0.5x the JSON", fmt::format("{:.2f}x ({:.1f} MB)", share,
+       static_cast<double>(peak) / 1e6), share <= 0.5},
+  };
+}
+
+}  // namespace bench

@@ -1,0 +1,29 @@
+// Made-up input for the benchmarks: a Kineto file like a real one, and a stream of events like a recording's.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "cli/model/catalog.h"
+#include "cli/model/event.h"
+
+namespace bench {
+
+// Writes a Kineto file with `steps` times some 1,000 events (operators, runtime calls, kernels, flows); returns its
+// size in bytes.
+std::uint64_t write_kineto(const std::string& path, int steps);
+
+// One process of a job: launches and kernels in turn, in order of time.
+class ManyEvents {
+ public:
+  ManyEvents(cli::Catalog& catalog, std::int64_t rank);
+  // Event i of this process and its arguments (a constant per kind).
+  const cli::Event& at(std::uint64_t i);
+  std::string_view args(const cli::Event& event) const;
+
+ private:
+  cli::TrackId thread_, stream_;
+  cli::StringId launch_, kernels_[16];
+  cli::Event event_;
+};
+
+}  // namespace bench

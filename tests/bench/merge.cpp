@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "cli/merge/merged_writer.h"
+#include "cli/merge/sort_runs.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/many_events.h"
+
+namespace bench {
+namespace {
+
+constexpr int kRanks = 8;
+
+struct NullSink : cli::ByteSink {
+  void write(std::string_view bytes) override { total += bytes.size(); }
+  void finish() override {}
+  std::uint64_t total = 0;
+};
+
+// What `tracetool merge` does after reading: sorts the events of all ranks and writes the merged file.
+std::uint64_t merge_all(std::uint64_t events) {
+  cli::Catalog catalog;
+  cli::EventSorter sorter(cli::kDefaultMemory, "/tmp");
+  for (int rank = 0; rank < kRanks; ++rank) {
+    ManyEvents many(catalog, rank);
+    for (std::uint64_t i = 0; i < events / kRanks; ++i) {
+      const cli::Event& event = many.at(i);
+      sorter.event(event, many.args(event));
+    }
+  }
+  NullSink sink;
+  cli::MergedWriter writer(sink);
+  sorter.drain({cli::ClockFit{}}, writer);
+  writer.finish(catalog, {});
+  return sink.total;
+}
+
+}  // namespace
+
+Figures merge(bool small) {
+  const std::uint64_t events = small ? 100'000 : 8'000'000;
+  std::uint64_t bytes = 0;
+  const double seconds = fastest_s(small ? 1 : 2, [&] { bytes = merge_all(events); });
+  const double rate = static_cast<double>(events) / seconds;
+  const std::uint64_t peak = peak_bytes([&] { merge_all(events); });
+  const std::uint64_t twice = peak_bytes([&] { merge_all(2 * events); });
+  return {
+      {"merge 8 ranks, on 2 cores", ">= 3 M events/s",
+       fmt::format("{:.2f} M events/s, {:.1f} B an event", rate / 1e6,
+                   static_cast<double>(bytes) / static_cast<double>(events)), rate >= 3e6},
+      {"peak memory of that, and with twice the events", "flat", fmt::format("{:.0f} MB, {:.0f} MB",
+       static_cast<double>(peak) / 1e6, static_cast<double>(twice) / 1e6),
+       static_cast<double>(twice) <= 1.1 * static_cast<double>(peak) + 64e6},
+  };
+}
+
+}  // namespace bench

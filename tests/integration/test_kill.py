@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""kill -9 at random moments, TRACETOOL_KILLS of them (50): every file reads, says "recovered", holds only what is true,
+and, where the ring is large, every record of every buffer that CUPTI handed over (so also those handed over more than a
+flush period before) and every NVTX and NCCL call that had returned. In a small ring they are there or overwritten.
+
+TRACETOOL_SEED repeats the moments. This cannot show a wrong order of stores (finished ones stay in the page cache); a
+unit test of the ring does that.
+"""
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+
+from compare import match, totals
+from harness import Folder, arguments, check, clean_environment, files_below, finish, first
+from truth import CUPTI_KINDS, FOREVER, HOST_KINDS, command, load, read_recording
+
+RANKS = 2
+FLUSH_MS = 20
+LATEST_S = 0.7  # of a kill, after the start of the job
+JOBS = (("large ring", ["--ring-bytes", "16M", "--steps", 2000, "--step-us", 5000]),
+        ("small ring", ["--ring-bytes", "256K", "--steps", 100000, "--burst", 200]))
+
+
+def wait_for_pids(path, job):
+    """The pids of the ranks, by rank, as soon as the index of the truth is written."""
+    give_up = time.monotonic() + 30
+    while time.monotonic() < give_up and job.poll() is None:
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as index:
+                text = index.read()
+            if text.endswith("]}\n"):
+                return [rank["pid"] for rank in json.loads(text)["ranks"]]
+        time.sleep(0.002)
+    job.kill()
+    raise SystemExit(f"the training did not start: {job.communicate()}")
+
+
+def kill_ranks(options, folder, more, moments):
+    """Starts a job and kills each rank at its moment, in seconds after the start."""
+    job = subprocess.Popen(command(options, folder, "--ranks", RANKS, *more), cwd=folder, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                           env=clean_environment(TRACETOOL_FLUSH_MS=FLUSH_MS))
+    started = time.monotonic()
+    for moment, pid in sorted(zip(moments, wait_for_pids(os.path.join(folder, "truth"), job))):
+        time.sleep(max(0.0, started + moment - time.monotonic()))
+        os.kill(pid, signal.SIGKILL)
+    return job.wait(timeout=60)
+
+
+def promised(rank):
+    """The lines of truth whose records must not be missing: handed over, or the call has returned."""
+    handed = {seq for each in rank.handed for begin, end in each["seqs"] for seq in range(begin, end + 1)}
+    return [line for line in rank.of(*CUPTI_KINDS, *HOST_KINDS)
+            if (line["seq"] in handed if line["kind"] in CUPTI_KINDS else line["after"] != FOREVER)]
+
+
+def faults(rank, recording, due, large):
+    """What is wrong with the recording of a killed rank."""
+    matched = match(rank, recording.events)
+    if recording.state != "recovered":
+        yield f"its state is {recording.state}"
+    if matched.extra:
+        yield f"not in the truth: {first(matched.extra)}"
+    kept = {line["seq"] for line, event in matched.pairs}
+    missing = [line for line in due if line["seq"] not in kept]
+    if large and missing:
+        yield f"missing: {first(missing)}"
+    said, true, least = totals(recording.kept + recording.overwritten + recording.lost), rank.counts(), Counter(
+        line["kind"] for line in due)
+    for kind in CUPTI_KINDS + HOST_KINDS:
+        if not least[kind] <= said[kind] <= true[kind]:
+            yield f"{said[kind]} of {kind} are counted, {least[kind]} were handed over, {true[kind]} happened"
+    if recording.lost:
+        yield f"lost: {recording.lost}"
+
+
+def read_ranks(folder):
+    """pid -> Recording, and the texts of what is refused."""
+    found, refused = {}, []
+    for path in files_below(os.path.join(folder, "traces"), ".ring"):
+        try:
+            recording = read_recording.read(path)
+            found[recording.header["pid"]] = recording
+        except read_recording.BadRecording as error:
+            refused.append(str(error))
+    return found, refused
+
+
+def check_job(options, what, more, moments, sums):
+    with Folder() as folder:
+        code = kill_ranks(options, folder, more, moments)
+        found, refused = read_ranks(folder)
+        name = f"{what}, killed after {' and '.join(f'{moment:.3f}' for moment in moments)} s"
+        wrong = [] if code == 3 else [f"the training ended with {code}"]
+        # A file that was not finished being made when its process died has no magic yet: there is nothing in it.
+        wrong += [text for text in refused if "never finished being made" not in text]
+        for rank in load(os.path.join(folder, "truth")):
+            due = promised(rank)
+            if rank.pid in found:
+                wrong += faults(rank, found[rank.pid], due, what == "large ring")
+                sums["killed"] += 1
+                sums["promised"] += len(due)
+                sums["wrapped"] += found[rank.pid].header["claimed_blocks"] > found[rank.pid].header["block_count"]
+            else:
+                sums["too early"] += 1
+                wrong += [f"rank {rank.rank} has no recording: {first(due)}"] if due else []
+        check(not wrong, name, lambda: "; ".join(wrong))
+
+
+def main():
+    options = arguments("agent", "simulated")
+    kills, seed = int(os.environ.get("TRACETOOL_KILLS", "50")), int(os.environ.get("TRACETOOL_SEED", "1"))
+    print(f"{kills} kills, TRACETOOL_SEED={seed}")
+    dice, sums = random.Random(seed), Counter()
+    for number in range((kills + RANKS - 1) // RANKS):
+        moments = [dice.uniform(0.03, LATEST_S) for _ in range(RANKS)]
+        check_job(options, *JOBS[number % len(JOBS)], moments, sums)
+    print(dict(sums))
+    check(sums["killed"] > sums["too early"] and sums["promised"] > 100 * sums["killed"] and sums["wrapped"] > 0,
+          "most kills came while records were written, some after the ring had wrapped", sums)
+    finish()
+
+
+main()

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""With a ring that is too small: what is kept, overwritten, lost and dropped by CUPTI is together the truth, per kind;
+what is kept is true, and it is the newest.
+
+The newest means: the events of one writer that are kept are the last that it wrote. A host thread writes its NVTX and
+NCCL events in the order of its calls. The agent's own flushing writes what CUPTI hands over, buffer by buffer.
+"""
+import os
+from collections import defaultdict
+
+from compare import match, totals
+from harness import Folder, arguments, check, finish, first
+from truth import CUPTI_KINDS, HOST_KINDS, load, recordings, train
+
+WRAPS = 3
+
+
+def check_counts(name, rank, recording):
+    said = totals(recording.kept + recording.overwritten + recording.lost)
+    del said["clock"]
+    true = rank.counts()
+    check(said == true, f"{name}: kept + overwritten + lost = truth, {dict(true)}", said)
+    dropped = sum(rank.counts(fate=("dropped",)).values())
+    check(recording.dropped == dropped, f"{name}: CUPTI's {dropped} drops are counted", recording.dropped)
+    wraps = recording.header["claimed_blocks"] // recording.header["block_count"] - 1
+    check(wraps >= WRAPS and not recording.lost, f"{name}: the ring wrapped {wraps} times without a loss", recording.lost)
+
+
+def check_newest_of_threads(name, rank, found):
+    kept, calls, wrong = {line["seq"] for line, event in found.pairs}, defaultdict(list), []
+    for line in rank.of(*HOST_KINDS):
+        calls[line["tid"]].append(line["seq"])
+    for tid, seqs in calls.items():
+        count = len(kept.intersection(seqs))
+        if kept.intersection(seqs) != set(seqs[len(seqs) - count:]):
+            wrong.append((tid, count))
+    check(calls and not wrong, f"{name}: of {len(calls)} threads the last events are kept", first(wrong))
+
+
+def check_newest_of_cupti(name, rank, recording, found):
+    """The last buffers whole, in the order in which they were handed over, after the end of the one before."""
+    buffers = [[seq for begin, end in handed["seqs"] for seq in range(begin, end + 1)] for handed in rank.handed]
+    buffer_of = {seq: number for number, seqs in enumerate(buffers) for seq in seqs}
+    seq_of = {id(event): line["seq"] for line, event in found.pairs if line["kind"] in CUPTI_KINDS}
+    kept = defaultdict(list)  # buffer -> its kept events, oldest first, as the blocks have them
+    for event in recording.events:
+        if id(event) in seq_of:
+            kept[buffer_of[seq_of[id(event)]]].append(seq_of[id(event)])
+    order = list(kept)
+    ends = [number for number in order if kept[number] != buffers[number][-len(kept[number]):]]
+    check(order and not ends, f"{name}: of {len(order)} of {len(buffers)} buffers the last events are kept", first(ends))
+    parts = [number for number in order if len(kept[number]) < len(buffers[number])]
+    check(parts in ([], order[:1]), f"{name}: all of them, but for the oldest buffer", parts)
+    gone = [number for number in range(len(buffers)) if number not in kept]
+    whole = [number for number in order if number not in parts]
+    check(max(gone, default=-1) < min(whole, default=len(buffers)), f"{name}: what is gone was handed over before",
+          f"gone {gone}, whole {whole}")
+
+
+def check_job(options, what, *more, **environment):
+    print(f"-- {what}")
+    with Folder() as folder:
+        done = train(options, folder, "--ranks", 2, *more, **environment)
+        check(done.returncode == 0 and not done.stderr, "the training ends well and says nothing", done)
+        ranks, found = load(os.path.join(folder, "truth")), recordings(folder)
+        check(sorted(found) == sorted(rank.pid for rank in ranks), "one recording per rank", sorted(found))
+        for rank in ranks:
+            if rank.pid not in found:
+                continue
+            name, recording = f"rank {rank.rank}", found[rank.pid]
+            matched = match(rank, recording.events)
+            check(not matched.extra, f"{name}: all {len(matched.pairs)} kept events are true", lambda: first(matched.extra))
+            check_counts(name, rank, recording)
+            check_newest_of_threads(name, rank, matched)
+            check_newest_of_cupti(name, rank, recording, matched)
+
+
+def main():
+    options = arguments("agent", "simulated")
+    check_job(options, "bursts through 512K", "--ring-bytes", "512K", "--steps", 10, "--burst", 4000)
+    check_job(options, "bursts through 1M, CUPTI drops every 7th", "--ring-bytes", "1M", "--steps", 20, "--burst", 4000,
+              SIM_CUPTI_DROP_EVERY=7)
+    check_job(options, "a long training through 256K", "--ring-bytes", "256K", "--steps", 200, "--step-us", 4000)
+    finish()
+
+
+main()

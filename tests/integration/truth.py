@@ -1,0 +1,82 @@
+"""Loads what really happened (simulated_training --truth FILE, described in examples/simulated_training/README.md), and
+the recordings of the same job."""
+import collections
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples"))
+import read_recording  # noqa: E402
+
+from harness import files_below, run  # noqa: E402
+
+CUPTI_KINDS = ("kernel", "memcpy", "memcpy_peer", "memset", "runtime", "driver")
+HOST_KINDS = ("nvtx_push", "nvtx_pop", "nvtx_start", "nvtx_end", "nvtx_mark", "nccl_call")
+FOREVER = 2**64
+
+
+class Rank:
+    """The truth of one process. Every line is a dict; CUPTI's kinds say what became of them in `fate`."""
+
+    def __init__(self, rank, pid, path):
+        self.rank, self.pid, self.lines, self.handed, self.clock = rank, pid, [], [], {}
+        for line in read_lines(path):
+            kind = line["kind"]
+            if kind == "handed":
+                self.handed.append(line)
+            elif kind == "clock":
+                self.clock = line
+            elif kind in CUPTI_KINDS or kind in HOST_KINDS:
+                self.lines.append(line)
+            else:
+                raise ValueError(f"{path}: a line of an unknown kind: {line}")
+        self.bracket_calls()
+
+    def bracket_calls(self):
+        """An NVTX call of a thread happens after its own line was written and before the thread's next one."""
+        last = {}
+        for line in self.lines:
+            if line["kind"] not in HOST_KINDS:
+                continue
+            line["before"], line["after"] = line["mono"], FOREVER
+            if line["tid"] in last:
+                last[line["tid"]]["after"] = line["mono"]
+            last[line["tid"]] = line
+
+    def of(self, *kinds, fate=("emitted", None)):
+        return [line for line in self.lines if line["kind"] in kinds and line.get("fate") in fate]
+
+    def counts(self, fate=("emitted", None)):
+        return collections.Counter(line["kind"] for line in self.lines if line.get("fate") in fate)
+
+
+def read_lines(path):
+    """All whole lines: a killed process may leave half of one at the end."""
+    with open(path, encoding="utf-8", errors="backslashreplace") as file:
+        content = file.read()
+    return [json.loads(line) for line in content.split("\n")[:-1]]
+
+
+def load(path):
+    """The ranks of the job whose index is the file `path`."""
+    with open(path, encoding="utf-8") as file:
+        index = json.load(file)
+    folder = os.path.dirname(path)
+    return [Rank(each["rank"], each["pid"], os.path.join(folder, each["file"])) for each in index["ranks"]]
+
+
+def command(options, folder, *arguments):
+    """How a training is started that leaves traces/ and truth in `folder`."""
+    return [options.simulated, "--agent", options.agent, "--dir", os.path.join(folder, "traces"), "--truth",
+            os.path.join(folder, "truth"), *map(str, arguments)]
+
+
+def train(options, folder, *arguments, **environment):
+    """Runs a training to its end; its result."""
+    return run(command(options, folder, *arguments), cwd=folder, **environment)
+
+
+def recordings(folder):
+    """pid -> Recording of every file below folder/traces."""
+    found = [read_recording.read(path) for path in files_below(os.path.join(folder, "traces"), ".ring")]
+    return {recording.header["pid"]: recording for recording in found}
