@@ -20,7 +20,10 @@ const TranslatorRow kTranslators[] = {
 };
 
 // A host that has no thread of its own in this: tid 0 names the agent's flushing.
-bool Translation::begin() noexcept { return writer_.enter(ring(), 0, carried_clocks); }
+bool Translation::begin() noexcept {
+  ++buffer_;
+  return writer_.enter(ring(), 0, carried_clocks);
+}
 
 void Translation::end() noexcept { writer_.leave(); }
 
@@ -37,15 +40,26 @@ bool Translation::room(trace::RecordKind kind, std::size_t bytes) noexcept {
   return false;
 }
 
-bool Translation::is_known(const KnownShape& known, const char* name,
-                           const trace::LaunchShapeRecord& launch) const noexcept {
-  return known.name == name && (known.ticket == 0 || known.ticket == writer_.ticket()) &&
-         std::memcmp(&known.launch, &launch, sizeof(launch)) == 0 &&
-         std::strncmp(name, known.text, known.length) == 0 && name[known.length] == '\0';
+Translation::Launch Translation::launch_of(const CUpti_ActivityKernel5& kernel) noexcept {
+  static_assert(offsetof(CUpti_ActivityKernel5, dynamicSharedMemory) == offsetof(CUpti_ActivityKernel5, gridX) + 28);
+  Launch launch{kernel.name != nullptr ? kernel.name : "", {}, kernel.registersPerThread};
+  std::memcpy(launch.dimensions, reinterpret_cast<const char*>(&kernel) + offsetof(CUpti_ActivityKernel5, gridX),
+              sizeof(launch.dimensions));
+  return launch;
 }
 
-void Translation::remember(KnownShape& known, const char* name, const trace::LaunchShapeRecord& launch,
-                           std::uint32_t ref) noexcept {
+bool Translation::is_known(KnownShape& known, const Launch& launch) const noexcept {
+  const bool same = known.launch.name == launch.name && known.launch.registers == launch.registers &&
+                    std::memcmp(known.launch.dimensions, launch.dimensions, sizeof(launch.dimensions)) == 0 &&
+                    (known.ticket == 0 || known.ticket == writer_.ticket());
+  if (!same || known.verified_in == buffer_) return same;
+  known.verified_in = buffer_;
+  if (std::strncmp(launch.name, known.text, known.length) == 0 && launch.name[known.length] == '\0') return true;
+  known = {};
+  return false;
+}
+
+void Translation::remember(KnownShape& known, const Launch& launch, std::uint32_t ref) noexcept {
   const auto place = [&](std::uint32_t at) {
     return (trace::is_local(at) ? writer_.payload() : ring().definitions()) + trace::ref_offset(at);
   };
@@ -53,28 +67,41 @@ void Translation::remember(KnownShape& known, const char* name, const trace::Lau
   std::memcpy(&written, place(ref), sizeof(written));
   trace::StringRecord text;
   std::memcpy(&text, place(written.name_ref), sizeof(text));
-  known = {name, trace::is_local(ref) ? writer_.ticket() : 0, launch, ref, text.length,
+  known = {launch, ref, text.length, trace::is_local(ref) ? writer_.ticket() : 0, buffer_,
            reinterpret_cast<const char*>(place(written.name_ref)) + sizeof(text)};
 }
 
-std::uint32_t Translation::kernel_shape(const CUpti_ActivityKernel5& kernel) noexcept {
-  auto launch = trace::make_record<trace::LaunchShapeRecord>();
-  launch.registers_per_thread = kernel.registersPerThread;
-  const std::int32_t grid[3] = {kernel.gridX, kernel.gridY, kernel.gridZ};
-  const std::int32_t block[3] = {kernel.blockX, kernel.blockY, kernel.blockZ};
-  std::memcpy(launch.grid, grid, sizeof(grid));
-  std::memcpy(launch.block, block, sizeof(block));
-  launch.static_shared_bytes = static_cast<std::uint32_t>(kernel.staticSharedMemory);
-  launch.dynamic_shared_bytes = static_cast<std::uint32_t>(kernel.dynamicSharedMemory);
-  const char* name = kernel.name != nullptr ? kernel.name : "";
-
-  const std::uint64_t hash = hash_bytes(&launch, sizeof(launch), reinterpret_cast<std::uintptr_t>(name));
-  KnownShape& known = shapes_[hash % kShapes];
-  if (is_known(known, name, launch)) return known.ref;
-  const Locked locked(interner().lock());
-  const std::uint32_t ref = interner().shape(ring(), writer_, {launch, name});
-  remember(known, name, launch, ref);
+std::uint32_t Translation::kernel_shape(const CUpti_ActivityKernel5& kernel, std::size_t record_bytes) noexcept {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
+  const Launch launch = launch_of(kernel);
+  // One multiplication each, none waiting for another.
+  std::uint64_t hash = reinterpret_cast<std::uintptr_t>(launch.name) * kOdd;
+  for (std::uint64_t i = 0; i < 4; ++i) hash ^= (launch.dimensions[i] + i) * (kOdd + 2 * i * kOdd);
+  const std::size_t set = hash >> 54;
+  static_assert(kSets == 1u << (64 - 54));
+  const auto tag = static_cast<std::uint32_t>(hash >> 20) | 1;
+  for (std::size_t way = 0; way < kWays; ++way) {
+    if (tags_[set][way] == tag && is_known(shapes_[set][way], launch)) return shapes_[set][way].ref;
+  }
+  const std::uint32_t ref = new_shape(launch, record_bytes);
+  if (ref == trace::kNoRef) return ref;
+  std::size_t way = 0;
+  while (way < kWays && tags_[set][way] != tag && tags_[set][way] != 0) ++way;
+  if (way == kWays) way = next_way_++ % kWays;
+  tags_[set][way] = tag;
+  remember(shapes_[set][way], launch, ref);
   return ref;
+}
+
+std::uint32_t Translation::new_shape(const Launch& launch, std::size_t record_bytes) noexcept {
+  const std::string_view name = std::string_view(launch.name).substr(0, longest_name(ring()));
+  const std::size_t bytes = record_bytes + sizeof(trace::LaunchShapeRecord) + string_room(name.size());
+  if (!room(trace::RecordKind::kernel, bytes)) return trace::kNoRef;
+  auto record = trace::make_record<trace::LaunchShapeRecord>();
+  record.registers_per_thread = launch.registers;
+  std::memcpy(record.grid, launch.dimensions, sizeof(launch.dimensions));
+  const Locked locked(interner().lock());
+  return interner().shape(ring(), writer_, {record, name});
 }
 
 // Into the region while there is room; else again in every block that needs it.

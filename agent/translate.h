@@ -28,19 +28,28 @@ class Translation {
   void append(const Record& record) noexcept {
     writer_.append(&record, sizeof(record));
   }
-  std::uint32_t kernel_shape(const CUpti_ActivityKernel5& kernel) noexcept;
+  // The shape's reference in the current block, where room has been made for the record that uses it; makes more room
+  // for a new shape. kNoRef: lost, and counted.
+  std::uint32_t kernel_shape(const CUpti_ActivityKernel5& kernel, std::size_t record_bytes) noexcept;
   void name_api(trace::RecordKind domain, std::uint32_t cbid) noexcept;
   void name_thread(std::uint32_t tid) noexcept;
 
  private:
-  // The shapes of the last launches, found without hashing names: same name pointer, same launch, and the text behind
-  // the pointer is still the text that was written.
-  struct KnownShape {
+  // What tells launches apart, as it stands in CUPTI's record: grid, block and both shared sizes are neighbours there.
+  struct Launch {
     const char* name;
-    std::uint64_t ticket;  // 0: in the region
-    trace::LaunchShapeRecord launch;
+    std::uint64_t dimensions[4];
+    std::uint16_t registers;
+  };
+  // The shapes of the last launches, found without reading names: same name pointer, same launch, and once in every
+  // buffer the text behind the pointer is compared with what was written (a module that is unloaded leaves its
+  // addresses to the next).
+  struct KnownShape {
+    Launch launch;
     std::uint32_t ref;
     std::uint32_t length;
+    std::uint64_t ticket;  // 0: in the region
+    std::uint64_t verified_in;
     const char* text;  // in the file
   };
   // Where a small permanent thing was last written: in the region for good, or in the block of this ticket.
@@ -49,18 +58,24 @@ class Translation {
     std::uint32_t key;
     bool in_region;
   };
-  static constexpr std::size_t kShapes = 2048;
+  // Sets of four, chosen by half of a hash; the other half is looked at before the shape itself.
+  static constexpr std::size_t kSets = 1024;
+  static constexpr std::size_t kWays = 4;
   static constexpr std::size_t kApis = 2048;
   static constexpr std::size_t kThreads = 512;
 
-  bool is_known(const KnownShape& known, const char* name, const trace::LaunchShapeRecord& launch) const noexcept;
-  void remember(KnownShape& known, const char* name, const trace::LaunchShapeRecord& launch,
-                std::uint32_t ref) noexcept;
+  std::uint32_t new_shape(const Launch& launch, std::size_t record_bytes) noexcept;
+  static Launch launch_of(const CUpti_ActivityKernel5& kernel) noexcept;
+  bool is_known(KnownShape& known, const Launch& launch) const noexcept;
+  void remember(KnownShape& known, const Launch& launch, std::uint32_t ref) noexcept;
   template <typename Make>
   void write_once(Written& written, std::uint32_t key, const Make& make) noexcept;
 
   Writer writer_;
-  KnownShape shapes_[kShapes]{};
+  std::uint64_t buffer_ = 0;  // how many were begun
+  std::uint32_t tags_[kSets][kWays]{};
+  KnownShape shapes_[kSets][kWays]{};
+  std::uint32_t next_way_ = 0;
   Written apis_[kApis]{};
   Written threads_[kThreads]{};
 };

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/export/json_text.h"
+#include "cli/io/json_text.h"
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
 

@@ -45,6 +45,9 @@ class KinetoPlaces {
   // The track of an event of this category there; `device` is its argument, for streams.
   TrackId track(KinetoPlace& place, const KinetoCategory& category, char phase, const JsonScalar& device);
 
+  // A pid that is a device number, so that an arrow's end which comes before its kernel finds the stream.
+  void expect_gpu(std::int64_t pid) { gpu_pids_.insert(pid); }
+
   // Gives tracks their names, and the process its pid, program and the device that it used most (-1: none).
   std::int64_t finish();
 

@@ -27,7 +27,7 @@ class KinetoReader : public Reader {
   void read_members(KinetoTranslator& translator);
   void read_events(KinetoTranslator& translator);
   void take(KinetoTranslator& translator, std::string_view text);
-  void settle_base(KinetoTranslator& translator);
+  void settle_header(KinetoTranslator& translator);
   void describe(Process& process, std::int64_t device);
 
   std::string path_;
@@ -35,7 +35,7 @@ class KinetoReader : public Reader {
   KinetoHeader header_;
   KinetoEventParser parser_;
   KinetoEvent event_;
-  bool base_settled_ = false, taken_as_absolute_ = false;
+  bool header_settled_ = false, taken_as_absolute_ = false;
 };
 
 void KinetoReader::read(Catalog& catalog, EventSink& sink) {
@@ -76,7 +76,7 @@ void KinetoReader::take(KinetoTranslator& translator, std::string_view text) {
   if (!parser_.parse(text, event_)) stream_.fail_in(text, "an event that simdjson can parse");
   const std::uint64_t offset = stream_.text_offset();
   try {
-    if (!base_settled_ && kineto_phase(event_) != 'M') settle_base(translator);
+    if (!header_settled_ && kineto_phase(event_) != 'M') settle_header(translator);
     translator.take(event_);
   } catch (const KinetoRefusal& refusal) {
     const auto inside = refusal.at == nullptr ? 0 : static_cast<std::uint64_t>(refusal.at - text.data());
@@ -85,14 +85,15 @@ void KinetoReader::take(KinetoTranslator& translator, std::string_view text) {
 }
 
 // Metadata events carry no time of use, so they may pass before.
-void KinetoReader::settle_base(KinetoTranslator& translator) {
-  base_settled_ = true;
+void KinetoReader::settle_header(KinetoTranslator& translator) {
+  header_settled_ = true;
   if (!header_.base_ns) {
     const auto first = micros_to_ns(event_.ts.text);
     taken_as_absolute_ = first && *first >= kSurelyAbsoluteNs;
     if (!taken_as_absolute_) header_ = scan_kineto_header(path_);
   }
   translator.set_base(header_.base_ns.value_or(0));
+  for (const auto& [device, name] : header_.device_names) translator.expect_gpu(device);
 }
 
 void KinetoReader::describe(Process& process, std::int64_t device) {

@@ -31,6 +31,7 @@ class KinetoTranslator {
       : catalog_(catalog), process_(process), sink_(sink), categories_(catalog.strings), places_(catalog, process) {}
 
   void set_base(std::int64_t base_ns) { base_ns_ = base_ns; }
+  void expect_gpu(std::int64_t device) { places_.expect_gpu(device); }
 
   // Throws KinetoRefusal.
   void take(const KinetoEvent& raw);

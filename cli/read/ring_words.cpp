@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-#include "cli/export/json_text.h"
+#include "cli/io/json_text.h"
 
 namespace cli {
 namespace {

@@ -77,6 +77,8 @@ void translate_all(agent::Translation& translation, const std::vector<Activity>&
 // Streams the source through the ring, as the blocks would be filled.
 class Copier {
  public:
+  Copier() : at_(kRingBytes / 2) {}  // pages that the translation has not touched
+
   void copy(const std::vector<Activity>& activities) {
     std::byte* ring = agent::ring().base() + agent::ring().header->blocks_offset;
     const std::size_t bytes = agent::ring().header->block_bytes * agent::ring().header->block_count;
@@ -88,7 +90,7 @@ class Copier {
   }
 
  private:
-  std::size_t at_ = 0;
+  std::size_t at_;
 };
 
 double bytes_per_kernel(std::size_t kernels) {
@@ -116,9 +118,10 @@ Figures append(bool small) {
   // Cold: the first sight of every shape and of the ring's pages.
   const double cold = fastest_s(1, [&] { translate_all(translation, source.activities()); });
   const double kept = bytes_per_kernel(count);
+  Copier copier;
+  const double cold_copy = fastest_s(1, [&] { copier.copy(source.activities()); });
   const int rounds = small ? 3 : 200;
   double warm = 1e300, copy = 1e300;
-  Copier copier;
   for (int i = 0; i < rounds; ++i) {
     warm = std::min(warm, fastest_s(1, [&] { translate_all(translation, source.activities()); }));
   }
@@ -128,8 +131,9 @@ Figures append(bool small) {
   return {
       {"translate + append a kernel, warm", "<= 3x memcpy of the raw record",
        fmt::format("{:.2f}x ({:.1f} ns against {:.1f} ns)", warm / copy, ns(warm), ns(copy)), warm <= 3 * copy},
-      {"translate + append a kernel, first 4 MiB", "<= 3x memcpy of the raw record",
-       fmt::format("{:.2f}x ({:.1f} ns; page faults of a new file included)", cold / copy, ns(cold)), cold <= 3 * copy},
+      {"translate + append a kernel, cold", "<= 3x memcpy of the raw record",
+       fmt::format("{:.2f}x ({:.1f} ns against {:.1f} ns, page faults included)", cold / cold_copy, ns(cold), ns(cold_copy)),
+       cold <= 3 * cold_copy},
       {"bytes of an eager kernel in the ring", "<= 32", fmt::format("{} ({:.1f} with its names, {} shapes)",
        sizeof(trace::KernelRecord), kept, kShapes), sizeof(trace::KernelRecord) <= 32},
       {"bytes of an API call in the ring", "<= 24", fmt::format("{}", sizeof(trace::RuntimeRecord)),

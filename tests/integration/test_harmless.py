@@ -20,8 +20,8 @@ print(threads, status, subprocess.run([sys.executable, '-c', 'print(6 * 7)'], ca
 print('problem', file=sys.stderr)
 sys.exit(9)
 """
-BASH = "for i in 1 2 3; do echo $i; done; (exit 3); echo $?; cat <(echo sub); echo x | tr x y; export A=b; env | grep ^A=; " \
-       "[ -z \"$(ls -A)\" ] && echo empty; echo problem >&2; exit 7"
+BASH = "for i in 1 2 3; do echo $i; done; (exit 3); echo $?; cat <(echo sub); echo x | tr x y; export A=b; " \
+       "env | grep ^A=; [ -z \"$(ls -A)\" ] && echo empty; echo problem >&2; exit 7"
 LOADED = "import os, sys; print(sys.argv[1] in open('/proc/self/maps').read(), len(os.listdir('/proc/self/task')))"
 
 # What is run, and the exit code that it must have anyway.

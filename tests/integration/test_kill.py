@@ -20,9 +20,9 @@ from truth import CUPTI_KINDS, FOREVER, HOST_KINDS, command, load, read_recordin
 
 RANKS = 2
 FLUSH_MS = 20
-LATEST_S = 0.7  # of a kill, after the start of the job
-JOBS = (("large ring", ["--ring-bytes", "16M", "--steps", 2000, "--step-us", 5000]),
-        ("small ring", ["--ring-bytes", "256K", "--steps", 100000, "--burst", 200]))
+# And the latest moment of a kill, in seconds after the start.
+JOBS = (("large ring", ["--ring-bytes", "16M", "--steps", 2000, "--step-us", 5000], 0.6),
+        ("small ring", ["--ring-bytes", "256K", "--steps", 100000, "--burst", 200], 0.2))
 
 
 def wait_for_pids(path, job):
@@ -117,8 +117,8 @@ def main():
     print(f"{kills} kills, TRACETOOL_SEED={seed}")
     dice, sums = random.Random(seed), Counter()
     for number in range((kills + RANKS - 1) // RANKS):
-        moments = [dice.uniform(0.03, LATEST_S) for _ in range(RANKS)]
-        check_job(options, *JOBS[number % len(JOBS)], moments, sums)
+        what, more, latest = JOBS[number % len(JOBS)]
+        check_job(options, what, more, [dice.uniform(0.02, latest) for _ in range(RANKS)], sums)
     print(dict(sums))
     check(sums["killed"] > sums["too early"] and sums["promised"] > 100 * sums["killed"] and sums["wrapped"] > 0,
           "most kills came while records were written, some after the ring had wrapped", sums)

@@ -33,7 +33,8 @@ def check_clocks(rank, recording):
     """The agent's own clock records: read together, in order, and on the host's clocks as the truth has them."""
     reads = [event for event in recording.events if event.kind == "clock"]
     ordered = all(a.mono_ns < b.mono_ns and a.cupti_ns < b.cupti_ns for a, b in zip(reads, reads[1:]))
-    check(reads and ordered and all(e.bracket_ns < 50_000_000 for e in reads), f"rank {rank.rank}: clock records", reads)
+    near = all(event.bracket_ns < 50_000_000 for event in reads)
+    check(reads and ordered and near, f"rank {rank.rank}: clock records are in order and near each other", reads)
     # CUPTI's stand-in tells CLOCK_REALTIME of the simulated host.
     off = [e for e in reads if abs(e.cupti_ns - e.real_ns) > e.bracket_ns + 1_000_000]
     check(not off, f"rank {rank.rank}: CUPTI's clock and the wall clock of a sample agree", first(off))
@@ -67,7 +68,8 @@ def check_comparison(rank, recording):
         noticed = (match(rank, events[:at] + events[at + 1:])[1:], match(rank, events + [event])[1:],
                    match(rank, events[:at] + [changed] + events[at + 1:])[1:])
         sizes = [tuple(map(len, each)) for each in noticed]
-        check(sizes == [(1, 0), (0, 1), (1, 1)], f"the comparison notices a {kind} that is gone, double or changed", sizes)
+        check(sizes == [(1, 0), (0, 1), (1, 1)],
+              f"the comparison notices a {kind} that is gone, double or changed", sizes)
 
 
 def check_job(options, what, *more):

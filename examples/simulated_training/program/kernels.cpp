@@ -15,27 +15,24 @@ constexpr char kLayerNormGrad[] = "_ZN2at6native39layer_norm_grad_input_kernel_v
 constexpr char kGemmWide[] = "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_NNT";
 constexpr char kGemmTall[] = "nvjet_tst_256x128_64x4_2x1_v_bz_coopB_TNT";
 constexpr char kGemmOld[] =
-    "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_"
-    "cublas";
+    "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel_"
+    "_5x_cublas";
 constexpr char kFlashForward[] =
-    "_ZN13pytorch_flash16flash_fwd_kernelINS_23Flash_fwd_kernel_traitsILi64ELi128ELi128ELi4ELb0ELb0EN7cutlass10bfloat16"
-    "_tENS_19Flash_kernel_traitsILi64ELi128ELi128ELi4ELb0ELb0ES3_EEEELb0ELb1ELb0ELb1ELb1ELb0EEEvNS_16Flash_fwd_paramsE";
+    "_ZN13pytorch_flash16flash_fwd_kernelINS_23Flash_fwd_kernel_traitsILi64ELi128ELi128ELi4ELb0ELb0EN7cutlass10bf"
+    "loat16_tENS_19Flash_kernel_traitsILi64ELi128ELi128ELi4ELb0ELb0ES3_EEEELb0ELb1ELb0ELb1ELb1ELb0EEEvNS_16Flash_"
+    "fwd_paramsE";
 constexpr char kFlashBackward[] =
-    "_ZN13pytorch_flash44flash_bwd_dq_dk_dv_loop_seqk_parallel_kernelINS_23Flash_bwd_kernel_"
-    "traitsILi64ELi128ELi128ELi8E"
-    "N7cutlass10bfloat16_tEEELb0ELb1ELb0ELb1ELb1EEEvNS_16Flash_bwd_paramsE";
+    "_ZN13pytorch_flash44flash_bwd_dq_dk_dv_loop_seqk_parallel_kernelINS_23Flash_bwd_kernel_traitsILi64ELi128ELi1"
+    "28ELi8EN7cutlass10bfloat16_tEEELb0ELb1ELb0ELb1ELb1EEEvNS_16Flash_bwd_paramsE";
 constexpr char kAdd[] =
-    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIPN3c108BFloat16EEENS_"
-    "6detail5ArrayIPcLi3EEEE"
-    "EviT0_T1_";
+    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIPN3c108BFloat16EEENS_6detail5ArrayIPc"
+    "Li3EEEEEviT0_T1_";
 constexpr char kMultiply[] =
-    "_ZN2at6native29vectorized_elementwise_kernelILi8ENS0_13BinaryFunctorIfffNS0_15binary_internal10MulFunctorIfEEEENS_"
-    "6"
-    "detail5ArrayIPcLi3EEEEEviT0_T1_";
+    "_ZN2at6native29vectorized_elementwise_kernelILi8ENS0_13BinaryFunctorIfffNS0_15binary_internal10MulFunctorIfE"
+    "EEENS_6detail5ArrayIPcLi3EEEEEviT0_T1_";
 constexpr char kDivide[] =
-    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_13BUnaryFunctorIfffNS0_15binary_internal10DivFunctorIfEEEENS_"
-    "6"
-    "detail5ArrayIPcLi2EEEEEviT0_T1_";
+    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_13BUnaryFunctorIfffNS0_15binary_internal10DivFunctorIfE"
+    "EEENS_6detail5ArrayIPcLi2EEEEEviT0_T1_";
 constexpr char kFill[] =
     "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEENS_6detail5ArrayIPcLi1EEEEEviT0_T1_";
 constexpr char kSum[] = "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfjLi4ELi4EEEEEvT1_";
@@ -45,17 +42,14 @@ constexpr char kSoftmaxGrad[] =
     "_ZN2at6native20cunn_SoftMaxBackwardILi4EfffNS0_26LogSoftMaxBackwardEpilogueEEEvPT0_PKT2_S7_l";
 constexpr char kLoss[] = "_ZN2at6native38nll_loss_forward_reduce_cuda_kernel_2dIfflEEvPT_S3_PKS2_PKT1_S5_bS6_S6_S6_S6_";
 constexpr char kNorm[] =
-    "_ZN2at6native25multi_tensor_apply_kernelINS0_19TensorListMetadata2ILi1EEENS0_"
-    "13LpNormFunctorIfLi2EfLi1ELi1ELi0EEEJPf"
-    "iEEEvT_T0_DpT1_";
+    "_ZN2at6native25multi_tensor_apply_kernelINS0_19TensorListMetadata2ILi1EEENS0_13LpNormFunctorIfLi2EfLi1ELi1EL"
+    "i0EEEJPfiEEEvT_T0_DpT1_";
 constexpr char kClip[] =
-    "_ZN2at6native25multi_tensor_apply_kernelINS0_19TensorListMetadata2ILi1EEENS0_"
-    "21BinaryOpScalarFunctorIfLi1ELi1ELi0EEE"
-    "JfEEEvT_T0_DpT1_";
+    "_ZN2at6native25multi_tensor_apply_kernelINS0_19TensorListMetadata2ILi1EEENS0_21BinaryOpScalarFunctorIfLi1ELi"
+    "1ELi0EEEJfEEEvT_T0_DpT1_";
 constexpr char kAdam[] =
-    "_ZN2at6native25multi_tensor_apply_kernelINS0_32FusedOptimizerTensorListMetadataILi4EEENS0_"
-    "13FusedAdamMathIfLi4ELNS0_9"
-    "ADAM_MODEE1ELb0EEEJPKfddEEEvT_T0_DpT1_";
+    "_ZN2at6native25multi_tensor_apply_kernelINS0_32FusedOptimizerTensorListMetadataILi4EEENS0_13FusedAdamMathIfL"
+    "i4ELNS0_9ADAM_MODEE1ELb0EEEJPKfddEEEvT_T0_DpT1_";
 constexpr char kAllReduce[] = "_Z40ncclDevKernel_AllReduce_Sum_bf16_RING_LL24ncclDevKernelArgsStorageILm4096EE";
 
 // name, registers, static shared, local, grid x, grid y, block, dynamic shared, launcher, weight

@@ -203,6 +203,13 @@ TEST_CASE("the end of an arrow finds the stream in a container whose process is 
   CHECK(trace->track(3).kind == TrackKind::thread);
 }
 
+TEST_CASE("the end of an arrow that comes before its kernel finds the stream by the device list") {
+  const auto trace = read_kineto(R"({"deviceProperties":[{"id":2,"name":"A"}],"traceEvents":[
+    {"ph":"f","id":5,"pid":2,"tid":7,"ts":3,"cat":"ac2g"},)" + slice("kernel", R"("ts":3,"dur":1,"pid":2,"tid":7)") + "]}");
+  CHECK(trace->track(0).kind == TrackKind::stream);
+  CHECK(trace->events[0].event.track == trace->events[1].event.track);
+}
+
 TEST_CASE("B and E become one slice by their track") {
   const auto trace = read_events(
       R"({"ph":"B","cat":"nvtx","name":"outer","pid":1,"tid":1,"ts":1,"args":{"a":1}},

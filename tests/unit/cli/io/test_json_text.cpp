@@ -1,4 +1,4 @@
-#include "cli/export/json_text.h"
+#include "cli/io/json_text.h"
 #include "small_trace.h"
 #include "tests/unit/catch.h"
 

@@ -1,0 +1,42 @@
+// Any bytes as a recording: they are read or refused by an Error.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "cli/error.h"
+#include "cli/read/ring_dump.h"
+#include "cli/read/ring_reader.h"
+
+namespace {
+
+struct NullSink : cli::EventSink {
+  void event(const cli::Event&, std::string_view) override {}
+};
+
+template <typename Read>
+void refused_or(const Read& read) {
+  try {
+    read();
+  } catch (const cli::Error&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const int file = memfd_create("fuzz", MFD_CLOEXEC);
+  if (file < 0 || write(file, data, size) != static_cast<ssize_t>(size)) std::abort();
+  const std::string path = "/proc/self/fd/" + std::to_string(file);
+  refused_or([&] {
+    cli::Catalog catalog;
+    NullSink sink;
+    cli::open_ring(path)->read(catalog, sink);
+  });
+  static std::FILE* nowhere = std::fopen("/dev/null", "w");
+  refused_or([&] { cli::dump_ring(path, nowhere); });
+  close(file);
+  return 0;
+}
