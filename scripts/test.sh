@@ -33,7 +33,7 @@ attempt() {
   else
     note "$config" "$name" FAIL
     echo "$config: $name failed: $*"
-    tail -60 "$log"
+    grep -A20 "^FAILED" "$log" || tail -60 "$log"
     return 1
   fi
 }
@@ -49,7 +49,7 @@ build() {
   local config=$1 folder=$2
   shift 2
   printf '\n== %s: building in %s\n' "$config" "$folder"
-  attempt "$config" configure configure "$folder" "$@" && attempt "$config" build ninja -C "$folder"
+  attempt "$config" configure configure "$folder" "$@" && attempt "$config" build ninja -k 0 -C "$folder"
 }
 
 # run_suites CONFIG FOLDER [SUITE...]: the tests of these suites (of all, where none is named).

@@ -45,24 +45,24 @@ enum class SourceFormat : std::uint8_t { ring, kineto };
 struct Process {
   std::string source;  // path as given
   SourceFormat format = SourceFormat::ring;
-  std::int64_t rank = -1;        // -1: unknown
+  std::int64_t rank = -1;  // -1: unknown
   std::int64_t local_rank = -1;
   std::int64_t world_size = -1;
   std::int64_t pid = -1;
-  std::string rank_source;       // "content", "file name", "--rank"; "" when unknown
+  std::string rank_source;  // "content", "file name", "--rank"; "" when unknown
   std::string host;
-  std::string boot_id;           // the clock domain; "" when unknown
+  std::string boot_id;  // the clock domain; "" when unknown
   std::string run_id;
   std::string program;
   std::string device_name;
-  std::string state = "unknown";  // live, clean, recovered, unknown
-  KindCounts counts{};            // events, as read
-  KindCounts overwritten{};       // recycled by the ring
-  KindCounts lost{};              // never recorded, and counted
-  std::uint64_t lost_unknown_kind = 0;  // CUPTI's own drops
+  std::string state = "unknown";           // live, clean, recovered, unknown
+  KindCounts counts{};                     // events, as read
+  KindCounts overwritten{};                // recycled by the ring
+  KindCounts lost{};                       // never recorded, and counted
+  std::uint64_t lost_unknown_kind = 0;     // CUPTI's own drops
   std::int64_t first_ns = 0, last_ns = 0;  // of all events; 0, 0 when there are none
-  bool explicit_flows = false;    // launch arrows are events of Kind::flow; else they follow from correlation
-  std::vector<std::string> notes;  // what a user should know: "12 blocks changed while they were read", ...
+  bool explicit_flows = false;             // launch arrows are events of Kind::flow; else they follow from correlation
+  std::vector<std::string> notes;          // what a user should know: "12 blocks changed while they were read", ...
 };
 
 enum class TrackKind : std::uint8_t { thread, stream, other };

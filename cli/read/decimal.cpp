@@ -59,8 +59,8 @@ std::optional<Decimal> split(std::string_view text) {
 struct Rounded {
   std::uint64_t integer = 0;
   bool overflow = false;
-  bool any = false;      // something but zeros is behind the point
-  int half_order = -1;   // -1, 0, 1: less than, equal to, more than a half
+  bool any = false;     // something but zeros is behind the point
+  int half_order = -1;  // -1, 0, 1: less than, equal to, more than a half
 };
 
 Rounded shift_point(const Decimal& number, int shift) {

@@ -5,12 +5,15 @@
 #include "cli/read/merged_reader.h"
 #include "cli/read/plain_file.h"
 #include "cli/read/ring_reader.h"
+#include "cli/read/stdin_file.h"
 #include "common/layout.h"
 
 namespace cli {
 namespace {
 
-bool is_ring(std::string_view bytes) { return bytes.starts_with(std::string_view(trace::kMagic, sizeof(trace::kMagic))); }
+bool is_ring(std::string_view bytes) {
+  return bytes.starts_with(std::string_view(trace::kMagic, sizeof(trace::kMagic)));
+}
 
 bool is_merged(std::string_view bytes) {
   return bytes.starts_with(std::string_view(kMergedMagic, sizeof(kMergedMagic)));
@@ -40,7 +43,8 @@ const std::vector<InputFormat>& input_formats() {
   return formats;
 }
 
-std::unique_ptr<Reader> open_trace(const std::string& path) {
+std::unique_ptr<Reader> open_trace(const std::string& name) {
+  const std::string path = name == "-" ? stdin_as_file() : name;
   const std::string bytes = PlainFile(path).peek(kProbeBytes);
   for (const InputFormat& format : input_formats()) {
     if (format.matches(bytes)) return format.open(path);

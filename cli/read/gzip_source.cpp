@@ -14,10 +14,14 @@ constexpr std::size_t kInputBytes = 256 << 10;
 
 std::string_view explain(int result) {
   switch (result) {
-    case ISAL_INVALID_WRAPPER: return "expected a gzip header";
-    case ISAL_UNSUPPORTED_METHOD: return "expected the deflate method";
-    case ISAL_INCORRECT_CHECKSUM: return "the checksum does not fit the data";
-    default: return "expected a valid deflate block";
+    case ISAL_INVALID_WRAPPER:
+      return "expected a gzip header";
+    case ISAL_UNSUPPORTED_METHOD:
+      return "expected the deflate method";
+    case ISAL_INCORRECT_CHECKSUM:
+      return "the checksum does not fit the data";
+    default:
+      return "expected a valid deflate block";
   }
 }
 
@@ -74,9 +78,9 @@ bool GzipSource::next_member() {
 }
 
 void GzipSource::fail(const std::string& what) const {
-  throw Error(Exit::bad_content, path_ + ": byte " + std::to_string(input_end_offset_ - state_.avail_in) +
-                                     " of the compressed file: " + what +
-                                     "; the file is damaged or was cut: check it with gzip -t, copy or record it again");
+  throw Error(Exit::bad_content,
+              path_ + ": byte " + std::to_string(input_end_offset_ - state_.avail_in) + " of the compressed file: " +
+                  what + "; the file is damaged or was cut: check it with gzip -t, copy or record it again");
 }
 
 }  // namespace cli

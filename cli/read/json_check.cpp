@@ -106,8 +106,10 @@ class Judge {
     while (!take('"')) {
       if (ended()) fail("the closing quote of a string");
       if (byte_of(here()) < 0x20) fail("no raw control character in a string (a line break must be written as \\n)");
-      if (take('\\')) escape();
-      else character();
+      if (take('\\'))
+        escape();
+      else
+        character();
     }
   }
 

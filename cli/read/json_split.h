@@ -1,6 +1,6 @@
 // Finds where a JSON value ends without parsing it: brackets are counted outside strings, 64 bytes at a time. What
-// lies between is not checked; that is the parser's work. A backslash hides a quote wherever it stands, which matters only
-// in text that the parser refuses.
+// lies between is not checked; that is the parser's work. A backslash hides a quote wherever it stands, which matters
+// only in text that the parser refuses.
 #pragma once
 
 namespace cli {

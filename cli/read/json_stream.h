@@ -26,10 +26,10 @@ class JsonStream {
 
   // All that follow throw Error (bad_content) where the text is not what it must be.
 
-  char open();                         // takes the first bracket and returns it: '{' or '['
-  bool next_member(std::string& key);  // in the top-level object; false: it is closed
-  char peek();                         // the first character of what is next; '\0' at the end
-  void enter_array();                  // the next value must be an array
+  char open();                                // takes the first bracket and returns it: '{' or '['
+  bool next_member(std::string& key);         // in the top-level object; false: it is closed
+  char peek();                                // the first character of what is next; '\0' at the end
+  void enter_array();                         // the next value must be an array
   bool next_element(std::string_view& text);  // an object, whole but unchecked; false: the array is closed
   std::string_view value();                   // any value, whole and checked
   void skip_value();                          // the same, but a long string (ftrace text) needs no memory

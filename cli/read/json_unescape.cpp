@@ -39,12 +39,18 @@ std::uint32_t take_code_point(std::string_view& text) {
 
 char simple_escape(char c) {
   switch (c) {
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    default: return c;
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    default:
+      return c;
   }
 }
 
@@ -58,8 +64,10 @@ std::string_view unescape_json(std::string_view raw, std::string& scratch) {
     scratch.append(raw.substr(0, slash));
     const char kind = raw[slash + 1];
     raw.remove_prefix(slash + 2);
-    if (kind == 'u') append_utf8(scratch, take_code_point(raw));
-    else scratch.push_back(simple_escape(kind));
+    if (kind == 'u')
+      append_utf8(scratch, take_code_point(raw));
+    else
+      scratch.push_back(simple_escape(kind));
   }
   scratch.append(raw);
   return scratch;

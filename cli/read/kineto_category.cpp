@@ -38,9 +38,7 @@ constexpr std::array kRows{
 };
 
 // "async" is the word of 2020, before "async_cpu_to_gpu" and "ac2g".
-bool is_launch_flow(std::string_view text) {
-  return text == "ac2g" || text == "async_cpu_to_gpu" || text == "async";
-}
+bool is_launch_flow(std::string_view text) { return text == "ac2g" || text == "async_cpu_to_gpu" || text == "async"; }
 
 }  // namespace
 

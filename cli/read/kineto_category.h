@@ -1,4 +1,4 @@
-// What an event is, by its category: Kineto's words of all times (facts: libkineto ActivityType.cpp; before 2021
+// What an event is, by its category: Kineto's words of all times (libkineto's ActivityType.cpp; before 2021
 // "Operator", "Kernel", ...), and our own.
 #pragma once
 #include <string>

@@ -11,9 +11,9 @@ namespace cli {
 
 struct KinetoEvent {
   JsonScalar ph, cat, name, ts, dur, pid, tid, id;
-  bool has_args = false;         // `args` was an object
-  bool odd_args = false;         // `args` was something else: dropped
-  std::string_view args;         // without its braces and the space around
+  bool has_args = false;                             // `args` was an object
+  bool odd_args = false;                             // `args` was something else: dropped
+  std::string_view args;                             // without its braces and the space around
   JsonScalar correlation, bytes, device, args_name;  // of args
 };
 

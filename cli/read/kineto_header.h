@@ -11,9 +11,9 @@
 namespace cli {
 
 struct KinetoHeader {
-  std::optional<std::int64_t> base_ns;  // baseTimeNanoseconds: what every ts is relative to
-  std::int64_t rank = -1, world_size = -1;  // distributedInfo
-  std::string host;                     // host_name
+  std::optional<std::int64_t> base_ns;               // baseTimeNanoseconds: what every ts is relative to
+  std::int64_t rank = -1, world_size = -1;           // distributedInfo
+  std::string host;                                  // host_name
   std::map<std::int64_t, std::string> device_names;  // deviceProperties
 
   // Takes the value of member `key`, which is next in `stream`, whether it is of use or not. Throws Error.

@@ -58,10 +58,11 @@ KinetoPlace& KinetoPlaces::find(const JsonScalar& pid, const JsonScalar& tid) {
   return at->second;
 }
 
-TrackId KinetoPlaces::track(KinetoPlace& place, const KinetoCategory& category, char phase,
-                            const JsonScalar& device) {
-  if (category.on_stream) ++place.gpu_events;
-  else if (category.on_thread) ++place.host_events;
+TrackId KinetoPlaces::track(KinetoPlace& place, const KinetoCategory& category, char phase, const JsonScalar& device) {
+  if (category.on_stream)
+    ++place.gpu_events;
+  else if (category.on_thread)
+    ++place.host_events;
   if (place.form == KinetoPlace::Form::text || !is_stream(place, category, phase)) return thread_track(place);
   return stream_track(place, device.empty() ? std::nullopt : to_int64(device.text));
 }
@@ -99,8 +100,10 @@ TrackId KinetoPlaces::thread_track(KinetoPlace& place) {
 void KinetoPlaces::name_tracks(const KinetoPlace& place) {
   if (place.name.empty()) return;
   const bool for_stream = place.stream && (!place.thread || place.name.starts_with(kStreamPrefix));
-  if (for_stream) catalog_.tracks[*place.stream].name = place.name;
-  else if (place.thread) catalog_.tracks[*place.thread].name = place.name;
+  if (for_stream)
+    catalog_.tracks[*place.stream].name = place.name;
+  else if (place.thread)
+    catalog_.tracks[*place.thread].name = place.name;
 }
 
 std::int64_t KinetoPlaces::finish() {

@@ -27,12 +27,12 @@ struct KinetoPlace {
   enum class Form : std::uint8_t { numbers, stream_name, text };  // text: pid or tid is not a number
 
   Form form = Form::numbers;
-  std::int64_t pid = 0, tid = 0;  // text: string ids; stream_name ("stream 7"): tid is its number
+  std::int64_t pid = 0, tid = 0;          // text: string ids; stream_name ("stream 7"): tid is its number
   std::optional<TrackId> thread, stream;  // made at first use; text: thread is the track
   std::int64_t device = -1;               // of stream
   std::uint64_t host_events = 0, gpu_events = 0;
-  std::string name;                       // by thread_name
-  std::vector<OpenSlice> open;            // B without E so far, innermost last
+  std::string name;             // by thread_name
+  std::vector<OpenSlice> open;  // B without E so far, innermost last
 };
 
 class KinetoPlaces {

@@ -44,8 +44,10 @@ void KinetoReader::read(Catalog& catalog, EventSink& sink) {
   process.format = SourceFormat::kineto;
   const ProcessId id = catalog.add_process(std::move(process));
   KinetoTranslator translator(catalog, id, sink);
-  if (stream_.open() == '[') read_events(translator);
-  else read_members(translator);
+  if (stream_.open() == '[')
+    read_events(translator);
+  else
+    read_members(translator);
   stream_.finish();
   describe(catalog.processes[id], translator.finish());
 }
@@ -63,8 +65,9 @@ void KinetoReader::read_members(KinetoTranslator& translator) {
     read_events(translator);
   }
   if (found) return;
-  throw Error(Exit::bad_content, path_ + ": JSON, but not a trace: expected a member \"traceEvents\"; give the file "
-                                         "that torch.profiler's export_chrome_trace wrote");
+  throw Error(Exit::bad_content, path_ +
+                                     ": JSON, but not a trace: expected a member \"traceEvents\"; give the file "
+                                     "that torch.profiler's export_chrome_trace wrote");
 }
 
 void KinetoReader::read_events(KinetoTranslator& translator) {
@@ -104,8 +107,10 @@ void KinetoReader::describe(Process& process, std::int64_t device) {
   process.host = header_.host;
   const auto& names = header_.device_names;
   const auto used = names.find(device);
-  if (used != names.end()) process.device_name = used->second;
-  else if (!names.empty()) process.device_name = names.begin()->second;
+  if (used != names.end())
+    process.device_name = used->second;
+  else if (!names.empty())
+    process.device_name = names.begin()->second;
   if (taken_as_absolute_ && header_.base_ns.value_or(0) != 0) {
     process.notes.push_back("baseTimeNanoseconds after absolute times was ignored");
   }

@@ -17,11 +17,22 @@ constexpr std::size_t kMaxOpenSlices = 1 << 16;
 
 Kind kind_of(char phase, const KinetoCategory& category) {
   switch (phase) {
-    case 'X': case 'B': case 'E': return category.kind;
-    case 'i': case 'I': case 'R': return Kind::instant;
-    case 'C': return Kind::counter;
-    case 's': case 't': case 'f': return Kind::flow;
-    default: return Kind::other;
+    case 'X':
+    case 'B':
+    case 'E':
+      return category.kind;
+    case 'i':
+    case 'I':
+    case 'R':
+      return Kind::instant;
+    case 'C':
+      return Kind::counter;
+    case 's':
+    case 't':
+    case 'f':
+      return Kind::flow;
+    default:
+      return Kind::other;
   }
 }
 
@@ -121,7 +132,8 @@ void KinetoTranslator::take_metadata(const KinetoEvent& raw) {
   } else if (what == "process_name") {
     places_.name_process(places_.find(raw.pid, raw.tid), text_of(raw.args_name));
   } else {
-    odd_.metadata += std::count(std::begin(known_metadata_without_use), std::end(known_metadata_without_use), what) == 0;
+    odd_.metadata +=
+        std::count(std::begin(known_metadata_without_use), std::end(known_metadata_without_use), what) == 0;
   }
 }
 
@@ -145,8 +157,8 @@ void KinetoTranslator::end_slice(KinetoPlace& place, std::int64_t end_ns, std::s
   OpenSlice slice = std::move(place.open.back());
   place.open.pop_back();
   --open_slices_;
-  const bool sound = !__builtin_sub_overflow(end_ns, slice.event.start_ns, &slice.event.duration_ns) &&
-                     slice.event.duration_ns >= 0;
+  const bool sound =
+      !__builtin_sub_overflow(end_ns, slice.event.start_ns, &slice.event.duration_ns) && slice.event.duration_ns >= 0;
   if (!sound) slice.event.duration_ns = 0, ++odd_.no_duration;
   if (!args.empty()) slice.args.append(slice.args.empty() ? "" : ", ").append(args);
   emit(slice.event, slice.args);

@@ -54,7 +54,8 @@ void add_folder(const std::string& folder, std::vector<std::string>& found) {
 std::vector<std::string> matches(const std::string& pattern) {
   glob_t result{};
   std::vector<std::string> found;
-  if (::glob(pattern.c_str(), 0, nullptr, &result) == 0) found.assign(result.gl_pathv, result.gl_pathv + result.gl_pathc);
+  if (::glob(pattern.c_str(), 0, nullptr, &result) == 0)
+    found.assign(result.gl_pathv, result.gl_pathv + result.gl_pathc);
   ::globfree(&result);
   return found;
 }
@@ -65,15 +66,19 @@ std::vector<std::string> expand(const std::string& path) {
   const std::vector<std::string> roots = exists ? std::vector{path} : matches(path);
   if (roots.empty()) {
     const bool pattern = path.find_first_of("*?[") != std::string::npos;
-    fail(path, pattern ? "no file matches this pattern; give trace files, folders of traces or patterns of them"
-                       : "no such file or folder; check the path (recordings are in $TRACETOOL_DIR, ./traces if unset)");
+    fail(path, pattern
+                   ? "no file matches this pattern; give trace files, folders of traces or patterns of them"
+                   : "no such file or folder; check the path (recordings are in $TRACETOOL_DIR, ./traces if unset)");
   }
   std::vector<std::string> found;
   for (const std::string& root : roots) {
-    if (fs::is_directory(root, ignored)) add_folder(root, found);
-    else if (exists || fs::path(root).extension() != ".tmp") found.push_back(root);
+    if (fs::is_directory(root, ignored))
+      add_folder(root, found);
+    else if (exists || fs::path(root).extension() != ".tmp")
+      found.push_back(root);
   }
-  if (found.empty()) fail(path, "no trace in this folder; expected *.ring, *.ttrace, *.json or *.json.gz there or below");
+  if (found.empty())
+    fail(path, "no trace in this folder; expected *.ring, *.ttrace, *.json or *.json.gz there or below");
   std::sort(found.begin(), found.end(), natural_less);
   return found;
 }

@@ -20,7 +20,7 @@ class Window {
   const char* begin() const { return bytes_.data() + begin_; }
   const char* end() const { return bytes_.data() + end_; }
   std::size_t size() const { return end_ - begin_; }
-  bool at_end() const { return at_end_; }                       // the source has nothing more
+  bool at_end() const { return at_end_; }                         // the source has nothing more
   std::uint64_t offset() const { return base_offset_ + begin_; }  // of begin() in the source
 
   void skip(std::size_t bytes) { begin_ += bytes; }  // bytes <= size()

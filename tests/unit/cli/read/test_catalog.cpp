@@ -32,12 +32,10 @@ TEST_CASE("a track is made at its first use and told apart by all of its parts")
   CHECK(q == 1);
   const TrackId first = catalog.track(p, TrackKind::stream, 0, 7);
   CHECK(catalog.track(p, TrackKind::stream, 0, 7) == first);
-  const std::vector<TrackId> others{catalog.track(q, TrackKind::stream, 0, 7),
-                                    catalog.track(p, TrackKind::thread, 0, 7),
-                                    catalog.track(p, TrackKind::stream, 1, 7),
-                                    catalog.track(p, TrackKind::stream, 0, -7),
-                                    catalog.track(p, TrackKind::other, 0, 7, "Spans"),
-                                    catalog.track(p, TrackKind::other, 0, 7, "Traces")};
+  const std::vector<TrackId> others{
+      catalog.track(q, TrackKind::stream, 0, 7),         catalog.track(p, TrackKind::thread, 0, 7),
+      catalog.track(p, TrackKind::stream, 1, 7),         catalog.track(p, TrackKind::stream, 0, -7),
+      catalog.track(p, TrackKind::other, 0, 7, "Spans"), catalog.track(p, TrackKind::other, 0, 7, "Traces")};
   for (std::size_t i = 0; i < others.size(); ++i) CHECK(others[i] == i + 1);
   CHECK(catalog.tracks.size() == 7);
   CHECK(catalog.tracks[5].group_name == "Spans");

@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <string>
 
 #include "../../catch.h"
@@ -13,6 +16,27 @@ TEST_CASE("JSON is known by its content, not by its name") {
     open_trace(folder.write("any.name", text))->read(trace.catalog, trace);
     CHECK(trace.process().format == SourceFormat::kineto);
   }
+}
+
+TEST_CASE("standard input may be a file or a pipe") {
+  const TestFolder folder;
+  const int kept = ::dup(STDIN_FILENO);
+  const auto read_from = [](int fd) {
+    ::dup2(fd, STDIN_FILENO);
+    ::close(fd);
+    KeptTrace trace;
+    open_trace("-")->read(trace.catalog, trace);
+    return trace.events.size();
+  };
+  const std::string text = R"([{"ph":"i","name":"a","pid":1,"tid":1,"ts":1}])";
+  CHECK(read_from(::open(folder.write("x", text).c_str(), O_RDONLY)) == 1);
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  REQUIRE(::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  ::close(ends[1]);
+  CHECK(read_from(ends[0]) == 1);
+  ::dup2(kept, STDIN_FILENO);
+  ::close(kept);
 }
 
 TEST_CASE("what is no trace is refused before it is read") {

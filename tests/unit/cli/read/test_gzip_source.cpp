@@ -84,7 +84,8 @@ TEST_CASE("damage in a gzip file is found by its offset or its checksum") {
     REQUIRE((read == text || message.find("of the compressed file") != std::string::npos));  // some bits mean nothing
   }
   CHECK(refused > bytes.size() * 9 / 10);
-  CHECK(message_of([&] { gunzip(bytes + "garbage"); }).find("byte " + std::to_string(bytes.size())) != std::string::npos);
+  CHECK(message_of([&] { gunzip(bytes + "garbage"); }).find("byte " + std::to_string(bytes.size())) !=
+        std::string::npos);
 }
 
 TEST_CASE("a trace is read from gzip whatever its name") {

@@ -8,8 +8,9 @@
 using cli::find_json_fault;
 
 TEST_CASE("well-formed JSON has no fault") {
-  for (const char* text : {"{}", "[]", " [ ] ", "0", "-0", "1.5e-3", "\"\"", "true", "null", R"({"a":[1,{"b":[]}],"c":""})",
-                           R"("\"\\\/\b\f\n\r\t\u00e9\ud83d")", "\"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\"", "\t1\r\n"}) {
+  for (const char* text :
+       {"{}", "[]", " [ ] ", "0", "-0", "1.5e-3", "\"\"", "true", "null", R"({"a":[1,{"b":[]}],"c":""})",
+        R"("\"\\\/\b\f\n\r\t\u00e9\ud83d")", "\"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\"", "\t1\r\n"}) {
     CAPTURE(text);
     CHECK_FALSE(find_json_fault(text));
   }
@@ -86,5 +87,7 @@ TEST_CASE("escapes become UTF-8") {
   CHECK(cli::unescape_json(R"(\u0041\u00e9\u20ac)", scratch) == "A\xc3\xa9\xe2\x82\xac");
   CHECK(cli::unescape_json(R"(\ud83d\ude00!)", scratch) == "\xf0\x9f\x98\x80!");
   CHECK(cli::unescape_json(R"(\ud83dx)", scratch) == "\xef\xbf\xbdx");
-  CHECK(cli::unescape_json(R"(\ude00\ud83d\u0041)", scratch) == "\xef\xbf\xbd\xef\xbf\xbd" "A");
+  CHECK(cli::unescape_json(R"(\ude00\ud83d\u0041)", scratch) ==
+        "\xef\xbf\xbd\xef\xbf\xbd"
+        "A");
 }

@@ -11,7 +11,8 @@ namespace {
 
 const std::string kText =
     "\xef\xbb\xbf \n{ \"schemaVersion\" : 1, \"name\":\"a \\\"b\\\" ]}\", \"deep\": [[{\"x\":[]}], \"}\"],\r\n"
-    "\"systemTraceEvents\": \"ftrace \\\\\\\" [{ text\",\n\"traceEvents\": [ {\"a\": \"}\"} ,\n{ } ,{\"b\":{\"c\":[1]}}], "
+    "\"systemTraceEvents\": \"ftrace \\\\\\\" [{ text\",\n\"traceEvents\": [ {\"a\": \"}\"} ,\n{ } "
+    ",{\"b\":{\"c\":[1]}}], "
     "\"flag\":true }\n ";
 
 struct Walked {
@@ -105,7 +106,8 @@ TEST_CASE("an item that never ends is refused without holding the whole file") {
   const std::string message = refusal(text, JsonStream::kWindow);
   CHECK(message.find("x.json: byte " + std::to_string(fault) + ": expected no raw control character") == 0);
   std::string endless = "{\"traceEvents\":[{\"name\":\"" + std::string(140 << 20, 'a');
-  CHECK(refusal(endless, JsonStream::kWindow).find("x.json: byte 16: expected an event or member of at most 64 MiB") == 0);
+  CHECK(refusal(endless, JsonStream::kWindow).find("x.json: byte 16: expected an event or member of at most 64 MiB") ==
+        0);
 }
 
 TEST_CASE("a long string that nobody needs takes no memory") {

@@ -71,9 +71,12 @@ TEST_CASE("the fast parser accepts exactly what the slow judge accepts") {
     for (unsigned edits = 1 + random() % 2; edits > 0; --edits) {
       const std::size_t at = 1 + random() % (text.size() - 2);
       const char c = alphabet[random() % alphabet.size()];
-      if (random() % 3 == 0) text.erase(at, 1);
-      else if (random() % 2 == 0) text[at] = c;
-      else text.insert(at, 1, c);
+      if (random() % 3 == 0)
+        text.erase(at, 1);
+      else if (random() % 2 == 0)
+        text[at] = c;
+      else
+        text.insert(at, 1, c);
     }
     const bool sound = !find_json_fault(text);
     accepted += sound;

@@ -132,8 +132,8 @@ TEST_CASE("string process ids have tracks of their own") {
 }
 
 TEST_CASE("metadata names tracks and the process, and is no event") {
-  const std::string events =
-      slice("cpu_op", R"("ts":1,"dur":1,"pid":42,"tid":43)") + "," + slice("kernel", R"("ts":1,"dur":1,"pid":0,"tid":7)");
+  const std::string events = slice("cpu_op", R"("ts":1,"dur":1,"pid":42,"tid":43)") + "," +
+                             slice("kernel", R"("ts":1,"dur":1,"pid":0,"tid":7)");
   const std::string names =
       R"J({"name":"process_name","ph":"M","pid":42,"tid":0,"args":{"name":"python"}},
          {"name":"process_name","ph":"M","pid":0,"tid":0,"args":{"name":"not this"}},
@@ -151,17 +151,15 @@ TEST_CASE("metadata names tracks and the process, and is no event") {
     CHECK(trace->track(1).name == "stream 7");
     CHECK(trace->process().program == "python");
     CHECK(trace->process().pid == 42);
-    CHECK(trace->process().notes ==
-          std::vector<std::string>{"1 metadata events (M) were not understood: left out"});
+    CHECK(trace->process().notes == std::vector<std::string>{"1 metadata events (M) were not understood: left out"});
   }
 }
 
 TEST_CASE("arrows keep their phase and id and join the track of their end") {
-  const auto trace = read_events(
-      slice("cuda_runtime", R"("ts":1,"dur":1,"pid":9,"tid":9)") + "," +
-      R"({"ph":"s","id":5,"pid":9,"tid":9,"ts":1,"cat":"ac2g","name":"ac2g"},)" +
-      slice("kernel", R"("ts":3,"dur":1,"pid":0,"tid":7,"args":{"device":0})") + "," +
-      R"({"ph":"f","id":5,"pid":0,"tid":7,"ts":3,"cat":"ac2g","name":"ac2g","bp":"e"},
+  const auto trace = read_events(slice("cuda_runtime", R"("ts":1,"dur":1,"pid":9,"tid":9)") + "," +
+                                 R"({"ph":"s","id":5,"pid":9,"tid":9,"ts":1,"cat":"ac2g","name":"ac2g"},)" +
+                                 slice("kernel", R"("ts":3,"dur":1,"pid":0,"tid":7,"args":{"device":0})") + "," +
+                                 R"({"ph":"f","id":5,"pid":0,"tid":7,"ts":3,"cat":"ac2g","name":"ac2g","bp":"e"},
          {"ph":"f","id":18446744073709551615,"pid":9,"tid":9,"ts":1,"cat":"fwdbwd","name":"fwdbwd","bp":"e"},
          {"ph":"t","id":"0xfF","pid":9,"tid":9,"ts":1,"cat":"flow","name":"x"},
          {"ph":"s","id":"12","pid":9,"tid":9,"ts":1,"cat":"mine","name":"x"},
@@ -185,7 +183,9 @@ TEST_CASE("arrows keep their phase and id and join the track of their end") {
 
 TEST_CASE("launch arrows are told from others") {
   const auto explicit_flows = [](const std::string& category) {
-    return read_events(R"({"ph":"s","id":1,"pid":1,"tid":1,"ts":1,"cat":")" + category + R"("})")->process().explicit_flows;
+    return read_events(R"({"ph":"s","id":1,"pid":1,"tid":1,"ts":1,"cat":")" + category + R"("})")
+        ->process()
+        .explicit_flows;
   };
   CHECK(explicit_flows("ac2g"));
   CHECK(explicit_flows("async_cpu_to_gpu"));
@@ -195,7 +195,8 @@ TEST_CASE("launch arrows are told from others") {
 
 TEST_CASE("the end of an arrow finds the stream in a container whose process is pid 1") {
   const auto trace = read_events(
-      slice("cpu_op", R"("ts":1,"dur":1,"pid":1,"tid":7)") + "," + slice("kernel", R"("ts":3,"dur":1,"pid":1,"tid":7)") +
+      slice("cpu_op", R"("ts":1,"dur":1,"pid":1,"tid":7)") + "," +
+      slice("kernel", R"("ts":3,"dur":1,"pid":1,"tid":7)") +
       R"(,{"ph":"f","id":5,"pid":1,"tid":7,"ts":3,"cat":"ac2g"},{"ph":"s","id":5,"pid":1,"tid":7,"ts":1,"cat":"ac2g"})");
   CHECK(trace->track(0).kind == TrackKind::thread);
   CHECK(trace->track(1).kind == TrackKind::stream);
@@ -205,7 +206,8 @@ TEST_CASE("the end of an arrow finds the stream in a container whose process is 
 
 TEST_CASE("the end of an arrow that comes before its kernel finds the stream by the device list") {
   const auto trace = read_kineto(R"({"deviceProperties":[{"id":2,"name":"A"}],"traceEvents":[
-    {"ph":"f","id":5,"pid":2,"tid":7,"ts":3,"cat":"ac2g"},)" + slice("kernel", R"("ts":3,"dur":1,"pid":2,"tid":7)") + "]}");
+    {"ph":"f","id":5,"pid":2,"tid":7,"ts":3,"cat":"ac2g"},)" +
+                                 slice("kernel", R"("ts":3,"dur":1,"pid":2,"tid":7)") + "]}");
   CHECK(trace->track(0).kind == TrackKind::stream);
   CHECK(trace->events[0].event.track == trace->events[1].event.track);
 }

@@ -1,0 +1,64 @@
+#include "cli/read/stdin_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "cli/error.h"
+
+namespace cli {
+namespace {
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error(Exit::cannot_open, "standard input: cannot " + what + ": " + std::strerror(errno));
+}
+
+int unlinked_file() {
+  const char* folder = std::getenv("TMPDIR");
+  std::string name = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/tracetool-stdin-XXXXXX";
+  const int fd = ::mkstemp(name.data());
+  if (fd < 0) fail("make a file for it at " + name + " (set TMPDIR to a folder with room)");
+  ::unlink(name.c_str());
+  return fd;
+}
+
+void write_all(int fd, const char* bytes, std::size_t size) {
+  while (size > 0) {
+    const ssize_t written = ::write(fd, bytes, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail("copy it to a file (set TMPDIR to a folder with room)");
+    bytes += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+void copy_stdin(int to) {
+  std::vector<char> bytes(1 << 20);
+  for (;;) {
+    const ssize_t got = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+    if (got == 0) return;
+    if (got > 0)
+      write_all(to, bytes.data(), static_cast<std::size_t>(got));
+    else if (errno != EINTR)
+      fail("read it");
+  }
+}
+
+}  // namespace
+
+std::string stdin_as_file() {
+  struct stat status {};
+  if (::fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode)) return "/proc/self/fd/0";
+  static const int copy = [] {
+    const int fd = unlinked_file();
+    copy_stdin(fd);
+    return fd;
+  }();
+  return "/proc/self/fd/" + std::to_string(copy);
+}
+
+}  // namespace cli

@@ -1,0 +1,197 @@
+// Recordings as events, and every way in which a file can be damaged.
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "cli/error.h"
+#include "cli/read/ring_reader.h"
+#include "common/definitions.h"
+#include "tests/unit/catch.h"
+#include "tests/unit/common/small_ring.h"
+
+using namespace cli;
+
+namespace {
+
+struct Kept {
+  Event event;
+  std::string args;
+};
+
+struct KeepingSink : EventSink {
+  void event(const Event& event, std::string_view args) override { all.push_back({event, std::string(args)}); }
+  std::vector<Kept> all;
+};
+
+class Recording {
+ public:
+  explicit Recording(std::uint64_t blocks = 4) : memory(blocks, 4096) {}
+  ~Recording() { unlink(path.c_str()); }
+
+  template <typename Record>
+  void add(const Record& record) {
+    REQUIRE(writer.enter(memory.ring, 0, clock));
+    REQUIRE(writer.make_room(sizeof(record), clock));
+    writer.append(&record, sizeof(record));
+    writer.leave();
+  }
+  std::uint32_t name(std::string_view text) {
+    auto head = trace::make_record<trace::StringRecord>();
+    head.length = static_cast<std::uint32_t>(text.size());
+    head.size_bytes = static_cast<std::uint32_t>(sizeof(head) + (text.size() + 7) / 8 * 8);
+    return trace::append_definition(memory.ring, 0, &head, sizeof(head), text.data(), text.size());
+  }
+  const std::string& write(std::size_t bytes) {
+    std::ofstream(path, std::ios::binary).write(memory.bytes(), static_cast<std::streamsize>(bytes));
+    return path;
+  }
+  KeepingSink read() {
+    KeepingSink sink;
+    open_ring(write(memory.size()))->read(catalog, sink);
+    return sink;
+  }
+
+  // Wall = CUPTI + 1 s = monotonic + 5 s.
+  static trace::ClockSample clock() { return {9'000'000'000, 5'000'000'000, 10'000'000'000, 10}; }
+
+  trace::SmallRing memory;
+  trace::BlockWriter<> writer;
+  Catalog catalog;
+  std::string path = "/tmp/tracetool-test-" + std::to_string(getpid()) + ".ring";
+};
+
+template <typename Push>
+Push push(std::uint32_t tid, std::uint64_t time, std::uint32_t name) {
+  auto record = trace::make_record<Push>();
+  record.tid = tid;
+  record.time_mono_ns = time;
+  record.name_ref = name;
+  record.domain_ref = trace::kNoRef;
+  return record;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel gets its name, its place and its time on the wall clock") {
+  Recording recording;
+  auto shape = trace::make_record<trace::LaunchShapeRecord>();
+  shape.name_ref = recording.name("_Z4gemmIfLi4EEvPKT_i");
+  shape.grid[0] = 12;
+  const std::uint32_t ref = trace::append_definition(recording.memory.ring, 0, &shape, sizeof(shape));
+  auto kernel = trace::make_record<trace::KernelRecord>();
+  kernel.shape_ref = ref;
+  kernel.start_cupti_ns = 9'500'000'001;
+  kernel.duration_ns = 0xffffffff;
+  kernel.correlation = 77;
+  kernel.stream = 20;
+  kernel.device = 3;
+  recording.add(kernel);
+  const auto events = recording.read().all;
+  REQUIRE(events.size() == 1);
+  const Event& event = events[0].event;
+  CHECK(recording.catalog.strings[event.name] == "void gemm<float, 4>(float const*, int)");
+  CHECK(event.start_ns == 10'500'000'001);
+  CHECK(event.duration_ns == 0xffffffff);
+  CHECK(event.correlation == 77);
+  CHECK(recording.catalog.tracks[event.track].id == 20);
+  CHECK(recording.catalog.tracks[event.track].group == 3);
+  CHECK(events[0].args.find("\"grid\": [12, 0, 0]") != std::string::npos);
+}
+
+TEST_CASE("a kernel that had not ended has an unknown duration, a longer one than 2^32 ns its own") {
+  Recording recording;
+  auto shape = trace::make_record<trace::LaunchShapeRecord>();
+  shape.name_ref = recording.name("spin");
+  auto wide = trace::make_record<trace::KernelWideRecord>();
+  wide.shape_ref = trace::append_definition(recording.memory.ring, 0, &shape, sizeof(shape));
+  wide.start_cupti_ns = 1000;
+  recording.add(wide);
+  wide.end_cupti_ns = 1000 + (1ull << 32);
+  recording.add(wide);
+  const auto events = recording.read().all;
+  REQUIRE(events.size() == 2);
+  CHECK(events[0].event.duration_ns == kUnknownDuration);
+  CHECK(events[1].event.duration_ns == std::int64_t{1} << 32);
+}
+
+TEST_CASE("ranges nest per thread; what lacks its other end is said") {
+  Recording recording;
+  const std::uint32_t step = recording.name("Train step 1"), layer = recording.name("layer");
+  auto pop = trace::make_record<trace::NvtxPopRecord>();
+  pop.domain_ref = trace::kNoRef;
+  pop.tid = 1;
+  recording.add(pop);  // its push was overwritten
+  recording.add(push<trace::NvtxPushRecord>(1, 5'000'000'100, step));
+  recording.add(push<trace::NvtxPushRecord>(2, 5'000'000'150, layer));
+  recording.add(push<trace::NvtxPushRecord>(1, 5'000'000'200, layer));
+  pop.time_mono_ns = 5'000'000'300;
+  recording.add(pop);
+  pop.time_mono_ns = 5'000'000'400;
+  recording.add(pop);
+  const auto events = recording.read().all;
+  REQUIRE(events.size() == 3);
+  CHECK(events[0].event.start_ns == 10'000'000'200);
+  CHECK(events[0].event.duration_ns == 100);
+  CHECK(events[1].event.duration_ns == 300);
+  CHECK(events[2].event.duration_ns == kUnknownDuration);
+  REQUIRE(recording.catalog.processes[0].notes.size() == 1);
+  CHECK(recording.catalog.processes[0].notes[0].find("1 ends of ranges") == 0);
+}
+
+TEST_CASE("the last identity wins, field by field") {
+  Recording recording;
+  auto identity = trace::make_record<trace::IdentityRecord>();
+  identity.rank = 5;
+  identity.local_rank = 1;
+  identity.world_size = 8;
+  trace::append_definition(recording.memory.ring, 0, &identity, sizeof(identity));
+  identity.rank = 6;
+  identity.local_rank = -1;
+  trace::append_definition(recording.memory.ring, 0, &identity, sizeof(identity));
+  recording.read();
+  CHECK(recording.catalog.processes[0].rank == 6);
+  CHECK(recording.catalog.processes[0].local_rank == 1);
+  CHECK(recording.catalog.processes[0].world_size == 8);
+}
+
+TEST_CASE("every length of a cut file is refused with its reason, the whole one is read") {
+  Recording recording(2);
+  recording.add(push<trace::NvtxPushRecord>(1, 5'000'000'100, recording.name("x")));
+  for (std::size_t length = 0; length < recording.memory.size(); length += length < 4200 ? 1 : 64) {
+    Catalog catalog;
+    KeepingSink sink;
+    std::string reason;
+    try {
+      open_ring(recording.write(length))->read(catalog, sink);
+    } catch (const Error& error) {
+      reason = error.what();
+      CHECK(error.exit() == Exit::bad_content);
+    }
+    REQUIRE(reason.find("byte " + std::to_string(length)) != std::string::npos);
+  }
+  CHECK(recording.read().all.size() == 1);
+}
+
+TEST_CASE("another version, an unknown feature, sizes that cannot be and references to nowhere are refused") {
+  const auto refused = [](void (*damage)(Recording&)) {
+    Recording recording;
+    recording.add(push<trace::NvtxPushRecord>(1, 5'000'000'100, recording.name("x")));
+    damage(recording);
+    CHECK_THROWS_AS(recording.read(), Error);
+  };
+  refused([](Recording& r) { r.memory.header()->magic[0] = 'x'; });
+  refused([](Recording& r) { r.memory.header()->version = 99; });
+  refused([](Recording& r) { r.memory.header()->features = 1; });
+  refused([](Recording& r) { r.memory.header()->block_bytes = 0; });
+  refused([](Recording& r) { r.memory.header()->block_count = 1ull << 40; });
+  refused([](Recording& r) { r.memory.header()->definitions_used = 1ull << 40; });
+  refused([](Recording& r) { r.memory.header()->blocks_offset = ~0ull; });
+  refused([](Recording& r) { r.memory.ring.block(1)->committed = 1ull << 40; });
+  refused([](Recording& r) { trace::payload_of(r.memory.ring.block(1))[1] = std::byte{0xff}; });
+  refused([](Recording& r) { r.add(push<trace::NvtxPushRecord>(1, 1, 0x1000)); });
+  refused([](Recording& r) { r.add(push<trace::NvtxPushRecord>(1, 1, trace::kLocalRef | 4)); });
+}
