@@ -58,6 +58,7 @@ void beat(std::uint64_t& next_clock_ns) {
   const Guard guard;
   if (!guard || recording() != Recording::open) return;
   trace::SharedMemory::store(ring().header->heartbeat_real_ns, real_ns());
+  touch_next_blocks();
   if (mono_ns() < next_clock_ns) return;
   write_clock(guard);
   next_clock_ns = mono_ns() + kClockPeriod_ns;

@@ -1,6 +1,7 @@
 #include "agent/recorder.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,6 +11,10 @@
 #include "agent/settings.h"
 #include "agent/thread_state.h"
 #include "agent/trace_file.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // Linux 5.14; older kernels refuse it, and nothing is lost but the head start
+#endif
 
 namespace agent {
 namespace {
@@ -43,6 +48,17 @@ void close_recording() noexcept {
   Recording expected = Recording::open;
   if (!s_recording.compare_exchange_strong(expected, Recording::closed)) return;
   trace::SharedMemory::store_release(s_ring.header->closed_real_ns, real_ns());
+}
+
+void touch_next_blocks() noexcept {
+  constexpr std::uint64_t kAheadBytes = 4u << 20;
+  static constinit std::uint64_t s_touched = 0;  // blocks, from the first one on
+  const trace::FileHeader& header = *s_ring.header;
+  const std::uint64_t claimed = trace::SharedMemory::load(header.claimed_blocks);
+  const std::uint64_t wanted = std::min(header.block_count, claimed + 1 + kAheadBytes / header.block_bytes);
+  if (s_touched >= wanted) return;
+  madvise(s_ring.block(s_touched), (wanted - s_touched) * header.block_bytes, MADV_POPULATE_WRITE);
+  s_touched = wanted;
 }
 
 void count_lost(trace::RecordKind kind, std::uint64_t count) noexcept {

@@ -20,6 +20,10 @@ bool open_recording(const Guard&) noexcept;
 // Marks the file as closed. Nothing is recorded after it.
 void close_recording() noexcept;
 
+// Makes the kernel hand out the pages of the blocks that come next, so that no application thread waits for it in the
+// first lap. For our own thread.
+void touch_next_blocks() noexcept;
+
 // Valid while recording() is open.
 trace::Ring& ring() noexcept;
 Interner& interner() noexcept;

@@ -51,8 +51,8 @@ bool set_verbose(Settings& settings, const char* value) {
   return is_switch(value);
 }
 
-// Read apart, before anything else happens: disabled_by_user().
-bool set_disable(Settings&, const char* value) { return is_switch(value); }
+// Read apart, before anything else happens: disabled_by_user(). Whoever sets it to anything wants us off.
+bool set_disable(Settings&, const char*) { return true; }
 
 }  // namespace
 
@@ -62,7 +62,7 @@ const SettingRow kSettings[] = {
     {"TRACETOOL_FLUSH_MS", "200", "how often the agent collects from CUPTI, in ms: 1 to 60000", set_flush},
     {"TRACETOOL_CUPTI", "found", "path of the libcupti to use instead of the one that is found", set_cupti},
     {"TRACETOOL_VERBOSE", "0", "1: say on stderr what was found and where the recording goes", set_verbose},
-    {"TRACETOOL_DISABLE", "0", "1: the agent does nothing at all", set_disable},
+    {"TRACETOOL_DISABLE", "0", "1, or anything but 0: the agent does nothing at all", set_disable},
     {nullptr, nullptr, nullptr, nullptr},
 };
 

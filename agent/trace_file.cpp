@@ -77,6 +77,10 @@ bool give_up(const char* what) {
     close(s_file);
     s_file = -1;
   }
+  if (char* slash = std::strrchr(s_path, '/')) {
+    *slash = '\0';
+    rmdir(s_path);  // the run's folder, when nobody else of the run is in it
+  }
   return false;
 }
 

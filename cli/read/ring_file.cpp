@@ -48,8 +48,7 @@ RingFile::RingFile(const std::string& path) : path_(path) {
     read_at(&header_, sizeof(header_), 0);
     check_header();
     find_state();
-    definitions_.resize(header_.definitions_used);
-    read_at(definitions_.data(), definitions_.size(), header_.definitions_offset);
+    read_definitions();
   } catch (...) {
     close(file_);
     throw;
@@ -97,7 +96,6 @@ void RingFile::check_header() {
   if (!sane) bad(path_, 56, "block sizes that cannot be; the header is damaged");
   check_room("definitions", header_.definitions_offset, header_.definitions_bytes);
   check_room("blocks", header_.blocks_offset, header_.block_bytes * header_.block_count);
-  if (header_.definitions_used > header_.definitions_bytes) bad(path_, 912, "more definitions than their region holds");
   header_.host[sizeof(header_.host) - 1] = header_.boot_id[sizeof(header_.boot_id) - 1] = '\0';
   header_.run_id[sizeof(header_.run_id) - 1] = header_.program[sizeof(header_.program) - 1] = '\0';
   header_.agent_version[sizeof(header_.agent_version) - 1] = header_.cupti_path[sizeof(header_.cupti_path) - 1] = '\0';
@@ -111,6 +109,17 @@ void RingFile::find_state() {
   } else if (header_.boot_id == own_boot_id()) {
     state_ = "recovered";
   }
+}
+
+// What was added since the last time. After the blocks that use it: a definition is whole before it is referred to.
+void RingFile::read_definitions() {
+  std::uint64_t used;
+  read_at(&used, sizeof(used), offsetof(trace::FileHeader, definitions_used));
+  if (used > header_.definitions_bytes) bad(path_, 912, "more definitions than their region holds");
+  const std::size_t known = definitions_.size();
+  if (used <= known) return;
+  definitions_.resize(used);
+  read_at(definitions_.data() + known, used - known, header_.definitions_offset + known);
 }
 
 std::uint64_t RingFile::block_offset(std::uint64_t index) const {
@@ -157,7 +166,9 @@ void RingFile::for_each_block(const std::function<void(const RingBlock&)>& visit
     }
     const std::uint64_t* past = block.header.overwritten[trace::overwritten_index(block.header.generation)];
     for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) overwritten_[kind] += past[kind];
-    if (whole && !block.payload.empty()) visit(block);
+    if (!whole || block.payload.empty()) continue;
+    read_definitions();
+    visit(block);
   }
 }
 

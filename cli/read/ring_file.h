@@ -32,6 +32,7 @@ class RingFile {
   const std::string& path() const { return path_; }
   const trace::FileHeader& header() const { return header_; }
   const char* state() const { return state_; }  // live, clean, recovered, unknown (FORMAT.md)
+  // Grows while blocks of a live file are read: always what the blocks so far may refer to.
   const std::vector<std::byte>& definitions() const { return definitions_; }
 
   // Every block that holds something, in the order in which they were claimed. A block that changes while it is copied
@@ -53,6 +54,7 @@ class RingFile {
   void check_header();
   void check_room(const char* what, std::uint64_t offset, std::uint64_t bytes) const;
   void find_state();
+  void read_definitions();
   void read_at(void* to, std::size_t bytes, std::uint64_t offset) const;
   trace::BlockHeader read_block_header(std::uint64_t index) const;
   std::vector<Place> places() const;
@@ -69,11 +71,10 @@ class RingFile {
   std::uint64_t overwritten_[trace::kEventKinds] = {};
 };
 
-// Calls visit(offset, kind, size) for each whole record of `bytes`; returns where the walk ended: bytes.size(), or the
+// Calls visit(offset, kind, size) for each whole record of `bytes` from `at` on; returns where the walk ended: bytes.size(), or the
 // place of the first thing that is not a record.
 template <typename Visit>
-std::size_t walk_records(const std::vector<std::byte>& bytes, const Visit& visit) {
-  std::size_t at = 0;
+std::size_t walk_records(const std::vector<std::byte>& bytes, const Visit& visit, std::size_t at = 0) {
   std::size_t size;
   while ((size = trace::record_size(bytes.data() + at, bytes.size() - at)) != 0) {
     visit(at, static_cast<std::uint8_t>(bytes[at]), size);

@@ -29,18 +29,24 @@ std::string_view terminated(const char (&text)[Size]) {
 
 RingNames::RingNames(const RingFile& file, Catalog& catalog, ProcessId process)
     : file_(file), catalog_(catalog), process_(process) {
-  const auto& region = file.definitions();
+  read_region();
+}
+
+void RingNames::read_region() {
+  const auto& region = file_.definitions();
   const std::size_t end = walk_records(
-      region, [&](std::size_t at, std::uint8_t kind, std::size_t size) { note(region, kind, at, size); });
+      region, [&](std::size_t at, std::uint8_t kind, std::size_t size) { note(region, kind, at, size); }, region_read_);
   if (end != region.size()) {
-    throw Error(Exit::bad_content, fmt::format("{}: byte {}: not a definition; the file is damaged", file.path(),
-                                               file.header().definitions_offset + end));
+    throw Error(Exit::bad_content, fmt::format("{}: byte {}: not a definition; the file is damaged", file_.path(),
+                                               file_.header().definitions_offset + end));
   }
+  region_read_ = end;
 }
 
 void RingNames::enter_block(const RingBlock& block) {
   block_ = &block;
   block_strings_.clear();
+  if (file_.definitions().size() > region_read_) read_region();
 }
 
 void RingNames::define(std::uint8_t kind, std::size_t at, std::size_t size) { note(block_->payload, kind, at, size); }

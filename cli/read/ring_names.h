@@ -35,6 +35,7 @@ class RingNames {
   };
   Found find(std::uint32_t ref, trace::RecordKind kind, std::size_t record_at) const;
   std::string_view text(std::uint32_t ref, std::size_t record_at) const;
+  void read_region();
   void note(const std::vector<std::byte>& bytes, std::uint8_t kind, std::size_t at, std::size_t size);
   void read_identity(const trace::IdentityRecord& identity);
 
@@ -42,6 +43,7 @@ class RingNames {
   Catalog& catalog_;
   ProcessId process_;
   const RingBlock* block_ = nullptr;
+  std::size_t region_read_ = 0;  // bytes
   std::unordered_map<std::uint32_t, StringId> region_strings_;  // by reference
   std::unordered_map<std::uint32_t, StringId> block_strings_;
   std::unordered_map<StringId, StringId> demangled_;

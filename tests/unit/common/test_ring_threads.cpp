@@ -45,7 +45,7 @@ TEST_CASE("writers on many threads and a reader: nothing torn, nothing uncounted
   std::atomic<std::uint64_t> refused{0}, torn{0}, looked{0};
   std::thread reader([&] {
     std::vector<std::uint64_t> copy;
-    for (std::uint64_t i = 0; !done; ++i) {
+    for (std::uint64_t i = 0; !done || looked == 0; ++i) {
       if (!copy_block(memory.ring.block(i % 16), copy)) continue;
       torn += check_block(copy);
       ++looked;

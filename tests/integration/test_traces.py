@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Real traces through the shipped tracetool: counts as an independent script counts them in the JSON, exports that hold
+exactly those events, an arrow for every pair of ends; what cannot be merged is refused with its reason.
+
+  test_traces.py --tracetool PATH --traces FOLDER        exit 77 where the folder is absent
+"""
+import argparse
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SETS = ("modded-nanogpt-8xh100", "dlrm-8xv100", "sampled-2of128")
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+class Checks:
+    def __init__(self, tool, folder):
+        self.tool, self.folder, self.failed, self.passed = tool, folder, 0, 0
+
+    def check(self, holds, what):
+        self.passed, self.failed = self.passed + bool(holds), self.failed + (not holds)
+        if not holds:
+            print(f"FAILED: {what}")
+
+    def info(self, path):
+        result = run(self.tool, "info", "--json", path)
+        self.check(result.returncode == 0, f"info {path}: {result.stderr}")
+        return json.loads(result.stdout)["ranks"]
+
+    def truth(self, paths):
+        result = run(sys.executable, f"{HERE}/count_json.py", *paths)
+        self.check(result.returncode == 0, f"count_json {paths}: {result.stderr}")
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    def merged(self, paths, name):
+        """Merges, compares the counts of every file, exports, and checks the export."""
+        with tempfile.TemporaryDirectory() as work:
+            merged, exported = f"{work}/m.ttrace", f"{work}/m.json"
+            result = run(self.tool, "merge", *paths, "-o", merged)
+            self.check(result.returncode == 0, f"merge {name}: {result.stderr}")
+            if result.returncode != 0:
+                return
+            ranks, truth = self.info(merged), self.truth(paths)
+            self.same_counts(ranks, truth, name)
+            result = run(self.tool, "export", "--perfetto", merged, "-o", exported)
+            self.check(result.returncode == 0, f"export {name}: {result.stderr}")
+            with open(f"{work}/info.json", "w", encoding="utf-8") as out:
+                json.dump({"ranks": ranks}, out)
+            result = run(sys.executable, f"{HERE}/check_chrome_json.py", exported, "--info", f"{work}/info.json", "--json")
+            self.check(result.returncode == 0, f"the export of {name}: {result.stdout[-2000:]}{result.stderr}")
+            self.same_arrows(json.loads(result.stdout), truth, name)
+
+    def same_counts(self, ranks, truth, name):
+        by_source = {os.path.basename(rank["source"]): rank for rank in ranks}
+        self.check(len(by_source) == len(truth), f"{name}: {len(by_source)} processes from {len(truth)} files")
+        for counted in truth:
+            rank = by_source.get(os.path.basename(counted["file"]), {"counts": {}})
+            for kind in set(counted["counts"]) | set(rank["counts"]):
+                have, should = rank["counts"].get(kind, 0), counted["counts"].get(kind, 0)
+                self.check(have == should, f"{name}: {counted['file']}: {have} of {kind}, the JSON has {should}")
+
+    def same_arrows(self, checked, truth, name):
+        pairs = sum(flow["pairs"] for counted in truth for flow in counted["flows"].values())
+        if any(counted["flows"] for counted in truth):
+            self.check(checked["arrows"] == pairs, f"{name}: {checked['arrows']} arrows, the JSON has {pairs} pairs")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tracetool", required=True)
+    parser.add_argument("--traces", required=True)
+    options = parser.parse_args()
+    if not os.path.isdir(options.traces):
+        print("skipped: no folder with real traces")
+        return 77
+    checks = Checks(options.tracetool, options.traces)
+    for name in SETS:
+        checks.merged(sorted(glob.glob(f"{options.traces}/{name}/*.json*")), name)
+    for path in sorted(glob.glob(f"{options.traces}/*/*.json*")):
+        if path.split("/")[-2] not in SETS:
+            checks.merged([path], os.path.basename(path))
+    twice = run(options.tracetool, "merge", f"{options.traces}/single", "-o", "/dev/null")
+    checks.check(twice.returncode == 1 and "twice" in twice.stderr, f"a rank that comes twice: {twice.stderr}")
+    print(f"{checks.passed} checks passed, {checks.failed} failed")
+    return 1 if checks.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
