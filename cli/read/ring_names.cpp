@@ -20,6 +20,14 @@ std::string demangle(const std::string& name) {
   return result;
 }
 
+// CUPTI names runtime calls by function and version ("cudaLaunchKernel_v7000"); users and other tools know the function.
+// Driver calls keep their "_v2": it is part of the name.
+std::string_view without_version(std::string_view name) {
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  const bool versioned = name.size() - digits >= 4 && digits >= 2 && name.substr(digits - 2, 2) == "_v";
+  return versioned ? name.substr(0, digits - 2) : name;
+}
+
 template <std::size_t Size>
 std::string_view terminated(const char (&text)[Size]) {
   return {text, strnlen(text, Size)};
@@ -54,7 +62,7 @@ void RingNames::define(std::uint8_t kind, std::size_t at, std::size_t size) { no
 void RingNames::note(const std::vector<std::byte>& bytes, std::uint8_t kind, std::size_t at, std::size_t size) {
   if (kind == static_cast<std::uint8_t>(trace::RecordKind::api_name)) {
     const auto api = record_at<trace::ApiNameRecord>(bytes, at, size);
-    apis_[std::uint64_t{api.domain} << 32 | api.cbid] = catalog_.strings.intern(terminated(api.name));
+    apis_[std::uint64_t{api.domain} << 32 | api.cbid] = catalog_.strings.intern(without_version(terminated(api.name)));
   } else if (kind == static_cast<std::uint8_t>(trace::RecordKind::thread_name)) {
     const auto thread = record_at<trace::ThreadNameRecord>(bytes, at, size);
     threads_[thread.tid] = terminated(thread.name);
