@@ -57,6 +57,7 @@ run_suites() {
   local config=$1 folder=$2 tests
   shift 2
   mapfile -t tests < <(python3 scripts/test_results.py select "$config" "$folder" "$@")
+  [ ${#tests[@]} -gt 0 ] || { note "$config" "tests of ${*:-every suite}" FAIL; return 0; }
   printf '== %s: %s tests\n' "$config" ${#tests[@]}
   rm -f "$folder/meson-logs/testlog.json"
   meson test -C "$folder" --no-rebuild --print-errorlogs --timeout-multiplier "$patience" "${tests[@]}" || true

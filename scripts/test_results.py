@@ -53,7 +53,9 @@ def select(config, build, suites):
                                        text=True).stdout)
     wanted = [t for t in listed if not suites or {plain(s) for s in t["suite"]} & set(suites)]
     rules = read_list()
-    print("\n".join(plain(t["name"]) for t in wanted if not rule_for(rules, "never", config, plain(t["name"]))))
+    for name in (plain(test["name"]) for test in wanted):
+        if not rule_for(rules, "never", config, name):
+            print(name)
 
 
 def step(results, config, name, result):

@@ -12,6 +12,7 @@
 #include "agent/recorder.h"
 #include "agent/trace_file.h"
 #include "agent/translate.h"
+#include "examples/simulated_training/standin/cupti/layouts.h"
 #include "tests/bench/bench.h"
 
 namespace bench {
@@ -21,8 +22,8 @@ constexpr std::size_t kSourceBytes = 4u << 20;
 constexpr std::size_t kShapes = 640;
 constexpr std::uint64_t kRingBytes = 64u << 20;
 
-// CUDA 13.0's newest kernel record; the agent reads its prefix.
-using Activity = CUpti_ActivityKernel10;
+// What CUPTI of these headers writes; the agent reads its prefix.
+using Activity = sim::NewestKernel;
 
 class Source {
  public:

@@ -27,7 +27,14 @@ Figures merge(bool small);
 double fastest_s(int rounds, const std::function<void()>& run);
 double fastest_cpu_s(int rounds, const std::function<void()>& run);
 
-// The most memory that `run` had beyond what was there before, in bytes, measured in a child process.
-std::uint64_t peak_bytes(const std::function<void()>& run);
+// What is measured for its memory runs alone in a process of its own: this program again, as `bench --peak NAME ARG`.
+struct Alone {
+  const char* name;
+  void (*run)(const std::string& argument);
+};
+extern const Alone kJsonReadAlone, kMergeAlone;
+
+// The most memory that it had at any time, in bytes.
+std::uint64_t peak_bytes(const Alone& what, const std::string& argument);
 
 }  // namespace bench

@@ -21,12 +21,14 @@ void read_all(const std::string& path) {
 
 }  // namespace
 
+const Alone kJsonReadAlone{"json_read", read_all};
+
 Figures json_read(bool small) {
   const std::string path = fmt::format("/tmp/tracetool-bench-{}.json", getpid());
   const std::uint64_t bytes = write_kineto(path, small ? 20 : 600);
   read_all(path);  // into the page cache
   const double seconds = fastest_cpu_s(small ? 1 : 5, [&] { read_all(path); });
-  const std::uint64_t peak = peak_bytes([&] { read_all(path); });
+  const std::uint64_t peak = peak_bytes(kJsonReadAlone, path);
   unlink(path.c_str());
   const double rate = static_cast<double>(bytes) / seconds / 1e6;
   const double share = static_cast<double>(peak) / static_cast<double>(bytes);

@@ -30,12 +30,6 @@ double fastest(clockid_t clock, int rounds, const std::function<void()>& run) {
   return best;
 }
 
-std::uint64_t own_peak() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
 }  // namespace
 
 double fastest_s(int rounds, const std::function<void()>& run) { return fastest(CLOCK_MONOTONIC, rounds, run); }
@@ -43,26 +37,27 @@ double fastest_cpu_s(int rounds, const std::function<void()>& run) {
   return fastest(CLOCK_THREAD_CPUTIME_ID, rounds, run);
 }
 
-std::uint64_t peak_bytes(const std::function<void()>& run) {
-  int ends[2];
-  if (pipe(ends) != 0) return 0;
-  if (fork() == 0) {
-    const std::uint64_t before = own_peak();
-    run();
-    const std::uint64_t grown = own_peak() - before;
-    _exit(write(ends[1], &grown, sizeof(grown)) == sizeof(grown) ? 0 : 1);
+std::uint64_t peak_bytes(const Alone& what, const std::string& argument) {
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/proc/self/exe", "bench", "--peak", what.name, argument.c_str(), nullptr);
+    _exit(127);
   }
-  close(ends[1]);
-  std::uint64_t grown = 0;
-  if (read(ends[0], &grown, sizeof(grown)) != sizeof(grown)) grown = 0;
-  close(ends[0]);
-  wait(nullptr);
-  return grown;
+  rusage usage{};
+  int status = 0;
+  wait4(child, &status, 0, &usage);
+  return status == 0 ? static_cast<std::uint64_t>(usage.ru_maxrss) * 1024 : 0;
 }
 
 }  // namespace bench
 
 int main(int argc, char** argv) {
+  if (argc == 4 && std::strcmp(argv[1], "--peak") == 0) {
+    for (const bench::Alone* what : {&bench::kJsonReadAlone, &bench::kMergeAlone}) {
+      if (std::strcmp(argv[2], what->name) == 0) what->run(argv[3]);
+    }
+    return 0;
+  }
   const bool small = argc > 1 && std::strcmp(argv[1], "--smoke") == 0;
   fmt::print("{:<44} {:<34} {}\n", "what", "budget", "measured");
   for (const auto subject : {bench::append, bench::json_read, bench::json_write, bench::merge}) {

@@ -67,7 +67,7 @@ std::uint64_t write_kineto(const std::string& path, int steps) {
   return bytes;
 }
 
-ManyEvents::ManyEvents(cli::Catalog& catalog, std::int64_t rank) {
+ManyEvents::ManyEvents(cli::Catalog& catalog, std::int64_t rank) : seed_(static_cast<std::uint64_t>(rank) << 40) {
   cli::Process process;
   process.source = fmt::format("rank{}.ring", rank);
   process.rank = rank;
@@ -87,8 +87,9 @@ const cli::Event& ManyEvents::at(std::uint64_t i) {
   event_.kind = kernel ? cli::Kind::kernel : cli::Kind::runtime;
   event_.track = kernel ? stream_ : thread_;
   event_.name = kernel ? kernels_[i / 2 % 16] : launch_;
-  event_.start_ns = kStart_ns + static_cast<std::int64_t>(i * 5000);
-  event_.duration_ns = 4321;
+  const std::uint64_t noise = (i + seed_) * 0x9e3779b97f4a7c15u >> 40;  // as times have, so that compression has work
+  event_.start_ns = kStart_ns + static_cast<std::int64_t>(i * 5000 + noise % 3000);
+  event_.duration_ns = static_cast<std::int64_t>(1000 + noise % 900);
   event_.correlation = i / 2 + 1;
   return event_;
 }

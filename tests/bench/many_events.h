@@ -21,6 +21,7 @@ class ManyEvents {
   std::string_view args(const cli::Event& event) const;
 
  private:
+  std::uint64_t seed_;
   cli::TrackId thread_, stream_;
   cli::StringId launch_, kernels_[16];
   cli::Event event_;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
-#include <sys/resource.h>
+
+#include <string>
 
 #include "cli/merge/merged_writer.h"
 #include "cli/merge/sort_runs.h"
@@ -37,13 +38,15 @@ std::uint64_t merge_all(std::uint64_t events) {
 
 }  // namespace
 
+const Alone kMergeAlone{"merge", [](const std::string& events) { merge_all(std::stoull(events)); }};
+
 Figures merge(bool small) {
   const std::uint64_t events = small ? 100'000 : 8'000'000;
   std::uint64_t bytes = 0;
   const double seconds = fastest_s(small ? 1 : 2, [&] { bytes = merge_all(events); });
   const double rate = static_cast<double>(events) / seconds;
-  const std::uint64_t peak = peak_bytes([&] { merge_all(events); });
-  const std::uint64_t twice = peak_bytes([&] { merge_all(2 * events); });
+  const std::uint64_t peak = peak_bytes(kMergeAlone, std::to_string(events));
+  const std::uint64_t twice = peak_bytes(kMergeAlone, std::to_string(2 * events));
   return {
       {"merge 8 ranks, on 2 cores", ">= 3 M events/s",
        fmt::format("{:.2f} M events/s, {:.1f} B an event", rate / 1e6,

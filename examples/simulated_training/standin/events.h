@@ -31,6 +31,7 @@ struct DeviceEvent {
   // memcpy, memcpy_peer, memset; the numbers are CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind
   std::uint64_t bytes;
   std::uint8_t copy_kind, src_memory, dst_memory;
+  std::uint8_t flags;  // CUpti_ActivityFlag: ..._MEMCPY_ASYNC, ..._MEMSET_ASYNC
   std::uint32_t src_device, src_context, dst_device, dst_context;
   std::uint32_t value;
 };

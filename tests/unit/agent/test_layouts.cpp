@@ -3,16 +3,13 @@
 
 #include <cstddef>
 
+#include "examples/simulated_training/standin/cupti/layouts.h"
 #include "tests/unit/catch.h"
 
 #define SAME(Old, New, field) CHECK(offsetof(Old, field) == offsetof(New, field))
 
 TEST_CASE("kernels: the prefix of CUpti_ActivityKernel5") {
-#if CUPTI_API_VERSION >= 130000
-  using Newest = CUpti_ActivityKernel10;
-#else
-  using Newest = CUpti_ActivityKernel9;
-#endif
+  using Newest = sim::NewestKernel;
   using Used = CUpti_ActivityKernel5;
   SAME(Used, Newest, registersPerThread);
   SAME(Used, Newest, start);
@@ -31,11 +28,9 @@ TEST_CASE("kernels: the prefix of CUpti_ActivityKernel5") {
 }
 
 TEST_CASE("copies and sets: the prefixes of Memcpy4, MemcpyPtoP3 and Memset3") {
-#if CUPTI_API_VERSION >= 130000
-  using Copy = CUpti_ActivityMemcpy6;
-#else
-  using Copy = CUpti_ActivityMemcpy5;
-#endif
+  using Copy = sim::NewestMemcpy;
+  using Peer = sim::NewestMemcpyPeer;
+  using Set = sim::NewestMemset;
   SAME(CUpti_ActivityMemcpy4, Copy, copyKind);
   SAME(CUpti_ActivityMemcpy4, Copy, bytes);
   SAME(CUpti_ActivityMemcpy4, Copy, start);
@@ -44,11 +39,11 @@ TEST_CASE("copies and sets: the prefixes of Memcpy4, MemcpyPtoP3 and Memset3") {
   SAME(CUpti_ActivityMemcpy4, Copy, correlationId);
   SAME(CUpti_ActivityMemcpy4, Copy, graphNodeId);
   SAME(CUpti_ActivityMemcpy4, Copy, graphId);
-  SAME(CUpti_ActivityMemcpyPtoP3, CUpti_ActivityMemcpyPtoP4, bytes);
-  SAME(CUpti_ActivityMemcpyPtoP3, CUpti_ActivityMemcpyPtoP4, srcDeviceId);
-  SAME(CUpti_ActivityMemcpyPtoP3, CUpti_ActivityMemcpyPtoP4, dstContextId);
-  SAME(CUpti_ActivityMemcpyPtoP3, CUpti_ActivityMemcpyPtoP4, graphId);
-  SAME(CUpti_ActivityMemset3, CUpti_ActivityMemset4, value);
-  SAME(CUpti_ActivityMemset3, CUpti_ActivityMemset4, memoryKind);
-  SAME(CUpti_ActivityMemset3, CUpti_ActivityMemset4, graphId);
+  SAME(CUpti_ActivityMemcpyPtoP3, Peer, bytes);
+  SAME(CUpti_ActivityMemcpyPtoP3, Peer, srcDeviceId);
+  SAME(CUpti_ActivityMemcpyPtoP3, Peer, dstContextId);
+  SAME(CUpti_ActivityMemcpyPtoP3, Peer, graphId);
+  SAME(CUpti_ActivityMemset3, Set, value);
+  SAME(CUpti_ActivityMemset3, Set, memoryKind);
+  SAME(CUpti_ActivityMemset3, Set, graphId);
 }

@@ -17,12 +17,14 @@ CUdeviceptr take_address(std::size_t bytes) {
   return s_next_address.fetch_add((bytes + kAlignment - 1) / kAlignment * kAlignment);
 }
 
+// All transfers are asynchronous: this library has no others.
 DeviceEvent copy_event(std::uint8_t kind, std::uint8_t src, std::uint8_t dst, std::size_t bytes) {
   DeviceEvent event{};
   event.kind = DeviceKind::memcpy;
   event.copy_kind = kind;
   event.src_memory = src;
   event.dst_memory = dst;
+  event.flags = CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC;
   event.bytes = bytes;
   return event;
 }
@@ -33,6 +35,7 @@ DeviceEvent set_event(std::uint32_t value, std::size_t bytes) {
   event.value = value;
   event.bytes = bytes;
   event.dst_memory = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  event.flags = CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC;
   return event;
 }
 

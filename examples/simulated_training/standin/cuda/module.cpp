@@ -113,8 +113,10 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* 
   return call.end(CUDA_ERROR_NOT_FOUND);
 }
 
+#if CUDA_VERSION >= 12030
 CUresult cuFuncGetName(const char** name, CUfunction function) {
   SIM_DRIVER_CALL(cuFuncGetName);
   *name = function_name(function);
   return call.end(*name != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE);
 }
+#endif

@@ -87,7 +87,7 @@ void add_kernel(Line& line, const DeviceEvent& event) {
 }
 
 void add_copy(Line& line, const DeviceEvent& event) {
-  line.number("bytes", event.bytes).number("copy_kind", event.copy_kind);
+  line.number("bytes", event.bytes).number("copy_kind", event.copy_kind).number("flags", event.flags);
   line.number("src_memory", event.src_memory).number("dst_memory", event.dst_memory);
   if (event.kind != DeviceKind::memcpy_peer) return;
   line.number("src_device", event.src_device).number("src_context", event.src_context);
@@ -95,7 +95,8 @@ void add_copy(Line& line, const DeviceEvent& event) {
 }
 
 void add_memset(Line& line, const DeviceEvent& event) {
-  line.number("bytes", event.bytes).number("value", event.value).number("memory", event.dst_memory);
+  line.number("bytes", event.bytes).number("flags", event.flags);
+  line.number("value", event.value).number("memory", event.dst_memory);
 }
 
 }  // namespace

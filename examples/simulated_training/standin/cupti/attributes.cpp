@@ -21,7 +21,9 @@ Attribute s_attributes[] = {
     {CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, sizeof(std::uint8_t), 0},
     {CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE, sizeof(std::size_t), 3},
     {CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED, sizeof(std::uint8_t), 0},
+#if SIM_BUFFER_PER_THREAD
     {CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, sizeof(std::uint8_t), 1},
+#endif
 };
 
 CUptiResult find(CUpti_ActivityAttribute id, const std::size_t* size, const void* value, Attribute*& found) {
@@ -38,9 +40,11 @@ CUptiResult find(CUpti_ActivityAttribute id, const std::size_t* size, const void
 // The header calls a change of buffers per thread in the middle of a session undefined: here it ends the process.
 void apply(const Attribute& attribute) {
   if (attribute.id == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER) set_zeroed_by_client(attribute.value != 0);
+#if SIM_BUFFER_PER_THREAD
   if (attribute.id != CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER) return;
   if (callbacks_registered()) break_off("PER_THREAD_ACTIVITY_BUFFER must be set before the callbacks are registered");
   set_per_thread_buffers(attribute.value != 0);
+#endif
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ struct Buffer {
 struct BufferState {
   std::atomic<CUpti_BuffersCallbackRequestFunc> request{nullptr};
   std::atomic<CUpti_BuffersCallbackCompleteFunc> completed{nullptr};
-  std::atomic<bool> per_thread{true}, zeroed_by_client{false};
+  std::atomic<bool> per_thread{SIM_BUFFER_PER_THREAD}, zeroed_by_client{false};
 
   std::mutex mutex;
   std::mutex request_mutex;  // taken before `mutex`: one request at a time where threads share a buffer

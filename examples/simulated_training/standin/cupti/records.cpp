@@ -6,35 +6,33 @@
 #include <algorithm>
 #include <cstring>
 
+#include "layouts.h"
 #include "state.h"
 
 namespace sim {
 namespace {
 
-#if CUPTI_API_VERSION >= 130000
-using KernelRecord = CUpti_ActivityKernel10;
-#else
-using KernelRecord = CUpti_ActivityKernel9;
-#endif
-using CopyRecord = CUpti_ActivityMemcpy6;
-using PeerRecord = CUpti_ActivityMemcpyPtoP4;
-using SetRecord = CUpti_ActivityMemset4;
-static_assert(sizeof(KernelRecord) <= kMaxRecord);
+static_assert(sizeof(NewestKernel) <= kMaxRecord);
 
 struct Since {
   std::uint32_t version;  // first with this size, as cuptiGetVersion says it
   std::size_t size;
 };
 
-// 11.6 (16), 11.8 (18) and 12.0 (19) made the kernel longer, 11.6 and 12.8 (26) the copy.
-constexpr Since kKernelSizes[] = {{130'000, sizeof(KernelRecord)},
-                                  {19, sizeof(CUpti_ActivityKernel9)},
+// 11.6 (16), 11.8 (18), 12.0 (19), 13.0 and 13.1 made the kernel longer, 11.6 and 12.8 (26) the copy. The first row is
+// what these headers have, so that no version writes more than they know.
+constexpr Since kKernelSizes[] = {{CUPTI_API_VERSION, sizeof(NewestKernel)},
+                                  {130'100, sizeof(NewestKernel)},
+                                  {130'000, sizeof(Cuda13Kernel)},
+                                  {19, sizeof(Cuda12Kernel)},
                                   {18, sizeof(CUpti_ActivityKernel8)},
                                   {16, sizeof(CUpti_ActivityKernel7)},
                                   {0, sizeof(CUpti_ActivityKernel6)}};
-constexpr Since kCopySizes[] = {
-    {26, sizeof(CopyRecord)}, {16, sizeof(CUpti_ActivityMemcpy5)}, {0, sizeof(CUpti_ActivityMemcpy4)}};
-constexpr Since kSetSizes[] = {{16, sizeof(SetRecord)}, {0, sizeof(CUpti_ActivityMemset3)}};
+constexpr Since kCopySizes[] = {{CUPTI_API_VERSION, sizeof(NewestMemcpy)},
+                                {26, sizeof(NewestMemcpy)},
+                                {16, sizeof(CUpti_ActivityMemcpy5)},
+                                {0, sizeof(CUpti_ActivityMemcpy4)}};
+constexpr Since kSetSizes[] = {{16, sizeof(NewestMemset)}, {0, sizeof(CUpti_ActivityMemset3)}};
 
 template <std::size_t Count>
 std::size_t size_in(const Since (&sizes)[Count]) {
@@ -63,7 +61,7 @@ void fill_common(Record& record, const DeviceEvent& event, bool incomplete) {
 }
 
 void fill_kernel(std::byte* at, const DeviceEvent& event, bool incomplete) {
-  KernelRecord record{};
+  NewestKernel record{};
   fill_common(record, event, incomplete);
   record.completed = record.end;
   record.registersPerThread = static_cast<std::uint16_t>(event.registers);
@@ -90,19 +88,18 @@ Record copy_record(const DeviceEvent& event, bool incomplete) {
   record.copyKind = event.copy_kind;
   record.srcKind = event.src_memory;
   record.dstKind = event.dst_memory;
-  record.flags = CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC;
+  record.flags = event.flags;
   record.bytes = event.bytes;
+  if constexpr (requires { record.copyCount; }) record.copyCount = 1;
   return record;
 }
 
 void fill_copy(std::byte* at, const DeviceEvent& event, bool incomplete) {
-  auto record = copy_record<CopyRecord>(event, incomplete);
-  record.copyCount = 1;
-  store(at, record);
+  store(at, copy_record<NewestMemcpy>(event, incomplete));
 }
 
 void fill_peer(std::byte* at, const DeviceEvent& event, bool incomplete) {
-  auto record = copy_record<PeerRecord>(event, incomplete);
+  auto record = copy_record<NewestMemcpyPeer>(event, incomplete);
   record.srcDeviceId = event.src_device;
   record.srcContextId = event.src_context;
   record.dstDeviceId = event.dst_device;
@@ -111,11 +108,11 @@ void fill_peer(std::byte* at, const DeviceEvent& event, bool incomplete) {
 }
 
 void fill_set(std::byte* at, const DeviceEvent& event, bool incomplete) {
-  SetRecord record{};
+  NewestMemset record{};
   fill_common(record, event, incomplete);
   record.value = event.value;
   record.bytes = event.bytes;
-  record.flags = CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC;
+  record.flags = event.flags;
   record.memoryKind = event.dst_memory;
   store(at, record);
 }
@@ -130,7 +127,7 @@ std::size_t record_size(CUpti_ActivityKind kind) {
     case CUPTI_ACTIVITY_KIND_MEMCPY:
       return size_in(kCopySizes);
     case CUPTI_ACTIVITY_KIND_MEMCPY2:
-      return sizeof(PeerRecord);
+      return sizeof(NewestMemcpyPeer);
     case CUPTI_ACTIVITY_KIND_MEMSET:
       return size_in(kSetSizes);
     case CUPTI_ACTIVITY_KIND_DRIVER:

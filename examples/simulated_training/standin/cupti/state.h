@@ -9,7 +9,7 @@
 namespace sim {
 
 struct Behaviour {
-  std::uint32_t version = 130'001;  // SIM_CUPTI_VERSION
+  std::uint32_t version = CUPTI_API_VERSION;  // SIM_CUPTI_VERSION
   bool taken = false;               // SIM_CUPTI_TAKEN=1: another tool holds CUPTI from the start
   bool no_driver = false;           // SIM_CUPTI_NO_DRIVER=1: as on a machine without libcuda
   std::uint64_t drop_every = 0;     // SIM_CUPTI_DROP_EVERY=N: each Nth record is dropped; 0: none
@@ -22,7 +22,7 @@ const Driver* driver();
 struct Subscriber {
   CUpti_CallbackFunc callback;
   void* user;
-  char name[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN];
+  char name[64];
 };
 // The one that is subscribed; null: none.
 Subscriber* subscriber();

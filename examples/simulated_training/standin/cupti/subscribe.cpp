@@ -1,43 +1,46 @@
 // Subscription and callbacks: one subscriber, and only what it enabled.
 #include <cstdio>
 #include <mutex>
+#include <span>
 
 #include "state.h"
 
 namespace sim {
 namespace {
 
-// Flags that application threads read at every call.
-struct Enabled {
-  std::atomic<bool> driver[CUPTI_DRIVER_TRACE_CBID_SIZE];
-  std::atomic<bool> runtime[CUPTI_RUNTIME_TRACE_CBID_SIZE];
-  std::atomic<bool> resource[CUPTI_CBID_RESOURCE_SIZE];
-  std::atomic<bool> synchronize[CUPTI_CBID_SYNCHRONIZE_SIZE];
-  std::atomic<bool> state[CUPTI_CBID_STATE_SIZE];
-};
-Enabled s_enabled;
+// Flags that application threads read at every call, by callback id.
+std::atomic<bool> s_driver[CUPTI_DRIVER_TRACE_CBID_SIZE];
+std::atomic<bool> s_runtime[CUPTI_RUNTIME_TRACE_CBID_SIZE];
+std::atomic<bool> s_resource[CUPTI_CBID_RESOURCE_SIZE];
+std::atomic<bool> s_synchronize[CUPTI_CBID_SYNCHRONIZE_SIZE];
+#if CUPTI_API_VERSION >= 21  // CUDA 12.3
+std::atomic<bool> s_state[CUPTI_CBID_STATE_SIZE];
+#endif
 std::mutex s_mutex;
 std::atomic<Subscriber*> s_current{nullptr};
 
-std::atomic<bool>* flags_of(CUpti_CallbackDomain domain) {
+// Empty: no such domain.
+std::span<std::atomic<bool>> flags_of(CUpti_CallbackDomain domain) {
   switch (domain) {
     case CUPTI_CB_DOMAIN_DRIVER_API:
-      return s_enabled.driver;
+      return s_driver;
     case CUPTI_CB_DOMAIN_RUNTIME_API:
-      return s_enabled.runtime;
+      return s_runtime;
     case CUPTI_CB_DOMAIN_RESOURCE:
-      return s_enabled.resource;
+      return s_resource;
     case CUPTI_CB_DOMAIN_SYNCHRONIZE:
-      return s_enabled.synchronize;
+      return s_synchronize;
+#if CUPTI_API_VERSION >= 21
     case CUPTI_CB_DOMAIN_STATE:
-      return s_enabled.state;
+      return s_state;
+#endif
     default:
-      return nullptr;
+      return {};
   }
 }
 
 void set_all(CUpti_CallbackDomain domain, bool on) {
-  for (std::uint32_t cbid = 0; cbid < callback_count(domain); ++cbid) flags_of(domain)[cbid].store(on);
+  for (std::atomic<bool>& flag : flags_of(domain)) flag.store(on);
 }
 
 void set_all_domains(bool on) {
@@ -50,11 +53,13 @@ bool is_current(CUpti_SubscriberHandle handle) {
   return handle != nullptr && reinterpret_cast<Subscriber*>(handle) == subscriber();
 }
 
+#if CUPTI_API_VERSION >= 130000
 void tell_holder(CUpti_SubscriberParams* params) {
   if (params == nullptr || params->oldSubscriberName == nullptr) return;
   const char* holder = behaviour().taken ? "CUPTI for another tool" : subscriber()->name;
   std::snprintf(params->oldSubscriberName, params->oldSubscriberSize, "%s", holder);
 }
+#endif
 
 CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* user, const char* name) {
   SIM_NEED_DRIVER();
@@ -73,20 +78,7 @@ CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
 Subscriber* subscriber() { return s_current.load(std::memory_order_acquire); }
 
 std::uint32_t callback_count(CUpti_CallbackDomain domain) {
-  switch (domain) {
-    case CUPTI_CB_DOMAIN_DRIVER_API:
-      return CUPTI_DRIVER_TRACE_CBID_SIZE;
-    case CUPTI_CB_DOMAIN_RUNTIME_API:
-      return CUPTI_RUNTIME_TRACE_CBID_SIZE;
-    case CUPTI_CB_DOMAIN_RESOURCE:
-      return CUPTI_CBID_RESOURCE_SIZE;
-    case CUPTI_CB_DOMAIN_SYNCHRONIZE:
-      return CUPTI_CBID_SYNCHRONIZE_SIZE;
-    case CUPTI_CB_DOMAIN_STATE:
-      return CUPTI_CBID_STATE_SIZE;
-    default:
-      return 0;
-  }
+  return static_cast<std::uint32_t>(flags_of(domain).size());
 }
 
 bool callback_enabled(CUpti_CallbackDomain domain, std::uint32_t cbid) {
@@ -106,6 +98,7 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc ca
   return subscribe(handle, callback, user, nullptr);
 }
 
+#if CUPTI_API_VERSION >= 130000
 CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* user,
                               CUpti_SubscriberParams* params) {
   SIM_NEED_DRIVER();
@@ -114,6 +107,7 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) tell_holder(params);
   return result;
 }
+#endif
 
 CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle) {
   if (!is_current(handle)) return CUPTI_ERROR_INVALID_PARAMETER;

@@ -37,7 +37,7 @@ CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc c
 
 CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
   SIM_NEED_DRIVER();
-  if (type >= CUPTI_ACTIVITY_THREAD_ID_TYPE_SIZE) return CUPTI_ERROR_NOT_SUPPORTED;
+  if (type > CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) return CUPTI_ERROR_NOT_SUPPORTED;
   s_system_ids.store(type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   return CUPTI_SUCCESS;
 }
