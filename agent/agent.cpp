@@ -6,6 +6,7 @@
 #include <sys/auxv.h>
 
 #include <atomic>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +19,8 @@
 #include "agent/recorder.h"
 #include "agent/settings.h"
 #include "agent/trace_file.h"
+
+extern "C" __attribute__((visibility("default"))) int InitializeInjection();
 
 namespace agent {
 namespace {
@@ -32,6 +35,35 @@ bool own_path(char* path) {
   return realpath(info.dli_fname, path) != nullptr;
 }
 
+// The copy of the agent that `mark` (its process and the address of its door) names, if it is alive in this process.
+// The variable outlives exec(2) and travels to children, so the address must still be such a door.
+bool is_another_copy(const char* mark) {
+  int pid = 0;
+  const auto* end = mark + std::strlen(mark);
+  const auto number = std::from_chars(mark, end, pid);
+  std::uintptr_t address = 0;
+  if (number.ec != std::errc() || *number.ptr != ':' || pid != getpid()) return false;
+  if (std::from_chars(number.ptr + 1, end, address, 16).ec != std::errc()) return false;
+  auto* door = reinterpret_cast<void*>(address);
+  Dl_info info;
+  return door != reinterpret_cast<void*>(&InitializeInjection) && dladdr(door, &info) != 0 && info.dli_saddr == door &&
+         info.dli_sname != nullptr && std::strcmp(info.dli_sname, "InitializeInjection") == 0;
+}
+
+// A second copy of the agent (another path, another version) finds the mark of the first and stays passive.
+bool is_passive() {
+  const char* known = std::getenv("TRACETOOL_ACTIVE");
+  return known != nullptr && is_another_copy(known);
+}
+
+// Only while the library is loaded: later another thread may be reading the environment.
+void mark_process() {
+  char mark[64];
+  snprintf(mark, sizeof(mark), "%d:%llx", getpid(),
+           static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(&InitializeInjection)));
+  setenv("TRACETOOL_ACTIVE", mark, 1);
+}
+
 // Loaded: say where we are to CUDA and to NVTX, which call us if this process uses them. Nothing else may happen here:
 // every launcher, shell and helper of a job runs this.
 __attribute__((constructor)) void on_load() {
@@ -41,39 +73,38 @@ __attribute__((constructor)) void on_load() {
   if (!own_path(path)) return;
   setenv("CUDA_INJECTION64_PATH", path, 0);
   setenv("NVTX_INJECTION64_PATH", path, 0);
-}
-
-// A second copy of the agent (another path, another version) finds the mark of the first and stays passive.
-bool mark_process() {
-  char mark[64];
-  char mine[64];
-  snprintf(mine, sizeof(mine), "%d:%p", getpid(), reinterpret_cast<void*>(&begin_recording));
-  const char* known = std::getenv("TRACETOOL_ACTIVE");
-  snprintf(mark, sizeof(mark), "%d:", getpid());
-  if (known != nullptr && std::strncmp(known, mark, std::strlen(mark)) == 0) return std::strcmp(known, mine) == 0;
-  return setenv("TRACETOOL_ACTIVE", mine, 1) == 0;
+  if (!is_passive()) mark_process();
 }
 
 // In a child after fork: only what the parent's lock needs. Everything else sees the wiped page.
 void on_fork_child() { drop_trace_file(); }
 
-// The order: first what is in flight comes home, then the thread ends, then the file is marked closed.
+// The order: the thread ends, then what is in flight comes home, then the file is marked closed. Where CUPTI hangs, or
+// exit(3) came out of a signal handler that interrupted us, CUPTI is left alone.
 void on_exit() {
   if (recording() != Recording::open || !is_recorded_process()) return;
-  stop_flusher();
-  flush_cupti(true);
+  if (stop_flusher() && !t_inside) flush_cupti(true);
   close_recording();
 }
 
 }  // namespace
 
+// NVTX may have attached us in the parent of a process that only now, after fork, turns to CUDA: nothing was recorded
+// yet, so the child starts afresh.
+bool revive_after_fork() {
+  if (recording() != Recording::off) return false;
+  forget_pending_nvtx();
+  forget_thread_id();
+  return revive_fork_page();
+}
+
 bool attach() noexcept {
   static constinit Spinlock s_once;
-  if (s_attached.load(std::memory_order_acquire)) return true;
+  if (s_attached.load(std::memory_order_acquire)) return is_recorded_process() || revive_after_fork();
   if (getauxval(AT_SECURE) != 0 || disabled_by_user()) return false;
   const Locked locked(s_once);
   if (s_attached.load(std::memory_order_acquire)) return true;
-  if (!mark_process() || !install_fork_page()) return false;
+  if (is_passive() || !install_fork_page()) return false;
   read_settings();
   s_attached.store(true, std::memory_order_release);
   return true;

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <atomic>
+#include <cstdlib>
 
 #include "agent/cupti_library.h"
 
@@ -13,6 +14,8 @@ constexpr int kTries = 3;
 // cupti_ns - mono_ns of the last sample; 0: none yet. Two words that need not agree: the bracket is advice.
 std::atomic<std::int64_t> s_cupti_minus_mono{0};
 std::atomic<std::uint64_t> s_bracket_ns{0};
+std::atomic<std::int64_t> s_real_minus_mono{0};
+constexpr std::int64_t kStep_ns = 1'000'000;
 
 std::uint64_t read_clock(clockid_t clock) {
   timespec now;
@@ -44,6 +47,7 @@ trace::ClockSample sample_clocks() noexcept {
   }
   if (best.cupti_ns != 0) {
     s_bracket_ns.store(best.bracket_ns, std::memory_order_relaxed);
+    s_real_minus_mono.store(static_cast<std::int64_t>(best.real_ns - best.mono_ns), std::memory_order_relaxed);
     s_cupti_minus_mono.store(static_cast<std::int64_t>(best.cupti_ns - best.mono_ns), std::memory_order_relaxed);
   }
   return best;
@@ -54,7 +58,10 @@ trace::ClockSample carried_clocks() noexcept {
   sample.mono_ns = mono_ns();
   sample.real_ns = real_ns();
   const std::int64_t offset = s_cupti_minus_mono.load(std::memory_order_relaxed);
-  if (offset != 0) sample.cupti_ns = sample.mono_ns + static_cast<std::uint64_t>(offset);
+  // After a step of the wall clock CUPTI's, which follows it, is unknown until it is read again.
+  const std::int64_t real_offset = static_cast<std::int64_t>(sample.real_ns - sample.mono_ns);
+  const bool stepped = std::llabs(real_offset - s_real_minus_mono.load(std::memory_order_relaxed)) > kStep_ns;
+  if (offset != 0 && !stepped) sample.cupti_ns = sample.mono_ns + static_cast<std::uint64_t>(offset);
   sample.bracket_ns = s_bracket_ns.load(std::memory_order_relaxed);
   return sample;
 }

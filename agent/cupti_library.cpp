@@ -14,26 +14,44 @@ namespace {
 
 constinit CuptiLibrary s_cupti{};
 
-constexpr const char* kSonames[] = {"libcupti.so.13",   "libcupti.so.12",   "libcupti.so.11.8", "libcupti.so.11.7",
-                                    "libcupti.so.11.6", "libcupti.so.11.5", "libcupti.so"};
+struct Soname {
+  const char* name;
+  int cuda_major;
+};
+constexpr Soname kSonames[] = {{"libcupti.so.13", 13},   {"libcupti.so.12", 12},   {"libcupti.so.11.8", 11},
+                               {"libcupti.so.11.7", 11}, {"libcupti.so.11.6", 11}, {"libcupti.so.11.5", 11},
+                               {"libcupti.so", 0}};
 // Where CUPTI lies, relative to the folder of libcudart or of PyTorch's libraries: CUDA 13 wheels, CUDA 12 wheels,
 // PyTorch's own lib folder, the toolkit.
 constexpr const char* kBeside[] = {"", "../../cuda_cupti/lib/", "../../nvidia/cu13/lib/", "../../nvidia/cuda_cupti/lib/",
                                    "../extras/CUPTI/lib64/"};
 constexpr const char* kToolkits[] = {"/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"};
 
+// The CUDA that the driver of this process speaks, or a large number: a newer CUPTI cannot work with it.
+int driver_major() {
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (driver == nullptr) return 1000;
+  const auto get_version = reinterpret_cast<CUresult (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
+  int version = 0;
+  const bool known = get_version != nullptr && get_version(&version) == CUDA_SUCCESS;
+  dlclose(driver);
+  return known ? version / 1000 : 1000;
+}
+
 void* open_in(const char* folder, int folder_length, const char* below) {
   char path[1024];
-  for (const char* soname : kSonames) {
-    snprintf(path, sizeof(path), "%.*s%s%s", folder_length, folder, below, soname);
+  const int newest = driver_major();
+  for (const Soname& soname : kSonames) {
+    if (soname.cuda_major > newest) continue;
+    snprintf(path, sizeof(path), "%.*s%s%s", folder_length, folder, below, soname.name);
     if (void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) return handle;
   }
   return nullptr;
 }
 
 void* already_loaded() {
-  for (const char* soname : kSonames) {
-    if (void* handle = dlopen(soname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE)) return handle;
+  for (const Soname& soname : kSonames) {
+    if (void* handle = dlopen(soname.name, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE)) return handle;
   }
   return nullptr;
 }
@@ -92,6 +110,7 @@ bool find_required(void* handle) {
          find(handle, "cuptiGetTimestamp", s_cupti.get_timestamp) &&
          find(handle, "cuptiGetResultString", s_cupti.get_result_string) &&
          find(handle, "cuptiSubscribe", s_cupti.subscribe) &&
+         find(handle, "cuptiUnsubscribe", s_cupti.unsubscribe) &&
          find(handle, "cuptiEnableCallback", s_cupti.enable_callback) &&
          find(handle, "cuptiGetCallbackName", s_cupti.get_callback_name) &&
          find(handle, "cuptiActivityRegisterCallbacks", s_cupti.register_callbacks) &&

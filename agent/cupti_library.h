@@ -15,6 +15,7 @@ struct CuptiLibrary {
   CUptiResult (*get_timestamp)(std::uint64_t*);
   CUptiResult (*get_result_string)(CUptiResult, const char**);
   CUptiResult (*subscribe)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*);
+  CUptiResult (*unsubscribe)(CUpti_SubscriberHandle);
   CUptiResult (*enable_callback)(std::uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain, CUpti_CallbackId);
   CUptiResult (*get_callback_name)(CUpti_CallbackDomain, std::uint32_t, const char**);
   CUptiResult (*register_callbacks)(CUpti_BuffersCallbackRequestFunc, CUpti_BuffersCallbackCompleteFunc);

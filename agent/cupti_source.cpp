@@ -1,5 +1,6 @@
 #include "agent/cupti_source.h"
 
+#include <cerrno>
 #include <cstdio>
 
 #include "agent/agent.h"
@@ -36,19 +37,27 @@ bool failed(CUptiResult result, const char* what) {
 }
 
 void CUPTIAPI on_request(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
+  const int before = errno;
   *buffer = take_buffer();
+  errno = before;
   *size = kBufferBytes;
   *max_records = 0;
+}
+
+// Records that came when nothing can be written any more.
+void count_buffer_lost(std::uint8_t* buffer, std::size_t valid) {
+  CUpti_Activity* activity = nullptr;
+  while (cupti().get_next_record(buffer, valid, &activity) == CUPTI_SUCCESS) {
+    for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
+      if (row->activity == activity->kind) count_lost(row->record);
+    }
+  }
 }
 
 // A buffer's way into the ring. The lock is held over CUPTI's iterator only, which takes no lock of its own.
 void translate_buffer(std::uint8_t* buffer, std::size_t valid) {
   const Locked locked(s_translating);
-  if (!s_translation.begin()) {
-    // Nothing can be written, so the records are only counted: as CUPTI's, of unknown kind, where the walk fails too.
-    trace::SharedMemory::add(ring().header->cupti_dropped, 1);
-    return;
-  }
+  if (!s_translation.begin()) return count_buffer_lost(buffer, valid);
   CUpti_Activity* activity = nullptr;
   while (cupti().get_next_record(buffer, valid, &activity) == CUPTI_SUCCESS) s_translation.record(activity);
   s_translation.end();
@@ -56,8 +65,13 @@ void translate_buffer(std::uint8_t* buffer, std::size_t valid) {
 
 void CUPTIAPI on_complete(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
                           std::size_t valid) {
+  if (buffer == nullptr) return;
   const Guard guard;
-  if (guard && open_recording(guard)) translate_buffer(buffer, valid);
+  if (guard && open_recording(guard)) {
+    translate_buffer(buffer, valid);
+  } else if (guard && recording() == Recording::closed) {
+    count_buffer_lost(buffer, valid);
+  }
   give_back_buffer(buffer, s_we_zero ? kBufferBytes : valid);
   // Not under the lock: CUPTI may hold one of its own that a buffer callback waits for.
   std::size_t dropped = 0;
@@ -92,11 +106,30 @@ bool subscribe() {
   return true;
 }
 
+std::string_view name_of(trace::RecordKind kind) { return trace::record_name(static_cast<std::uint8_t>(kind)); }
+
+// Leaves CUPTI to others.
+bool let_go() {
+  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) cupti().activity_disable(row->activity);
+  if (s_subscriber != nullptr) cupti().unsubscribe(s_subscriber);
+  return false;
+}
+
+// A kind that this device or library refuses is said and left out. False: none could be enabled.
 bool enable_kinds() {
+  CUptiResult last = CUPTI_SUCCESS;
+  int enabled = 0;
   for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
     const bool by_call = row->activity == CUPTI_ACTIVITY_KIND_DRIVER && choose_driver_calls();
-    if (!by_call && failed(cupti().activity_enable(row->activity), "cuptiActivityEnable")) return false;
+    const CUptiResult result = by_call ? CUPTI_SUCCESS : cupti().activity_enable(row->activity);
+    enabled += result == CUPTI_SUCCESS;
+    if (result == CUPTI_SUCCESS) continue;
+    last = result;
+    say_verbose("CUPTI refuses %.*s records (%s): they are not recorded", static_cast<int>(name_of(row->record).size()),
+                name_of(row->record).data(), cupti_result_name(result));
   }
+  if (enabled == 0) return !failed(last, "cuptiActivityEnable");
+  if (last != CUPTI_SUCCESS) say("CUPTI refuses some kinds of records; TRACETOOL_VERBOSE=1 names them");
   deny_runtime_noise();
   return true;
 }
@@ -108,12 +141,12 @@ bool start_cupti(const Guard&) noexcept {
     s_state.store(trace::SourceState::failed);
     return false;
   }
-  if (!subscribe()) return false;
+  if (!subscribe()) return let_go();
   cupti().set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   take_over_zeroing();
   keep_spare_buffers(4);
-  if (failed(cupti().register_callbacks(on_request, on_complete), "cuptiActivityRegisterCallbacks")) return false;
-  if (!enable_kinds()) return false;
+  if (failed(cupti().register_callbacks(on_request, on_complete), "cuptiActivityRegisterCallbacks")) return let_go();
+  if (!enable_kinds()) return let_go();
   s_state.store(trace::SourceState::on);
   say_verbose("CUPTI %u from %s", cupti().version, cupti().path);
   return true;

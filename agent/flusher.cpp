@@ -25,9 +25,10 @@ constinit std::atomic<bool> s_stop{false};
 pthread_mutex_t s_mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t s_wake = PTHREAD_COND_INITIALIZER;
 
-timespec in_ms(clockid_t clock, std::uint64_t ms) {
+// By CLOCK_MONOTONIC: a wall clock that is set back must not stop the flushing.
+timespec in_ms(std::uint64_t ms) {
   timespec time;
-  clock_gettime(clock, &time);
+  clock_gettime(CLOCK_MONOTONIC, &time);
   const std::uint64_t ns = static_cast<std::uint64_t>(time.tv_nsec) + ms % 1000 * 1'000'000;
   time.tv_sec += static_cast<time_t>(ms / 1000 + ns / 1'000'000'000);
   time.tv_nsec = static_cast<long>(ns % 1'000'000'000);
@@ -36,9 +37,9 @@ timespec in_ms(clockid_t clock, std::uint64_t ms) {
 
 // False: asked to stop.
 bool wait_a_period() {
-  const timespec until = in_ms(CLOCK_REALTIME, settings().flush_ms);
+  const timespec until = in_ms(settings().flush_ms);
   pthread_mutex_lock(&s_mutex);
-  if (!s_stop.load()) pthread_cond_timedwait(&s_wake, &s_mutex, &until);
+  if (!s_stop.load()) pthread_cond_clockwait(&s_wake, &s_mutex, CLOCK_MONOTONIC, &until);
   pthread_mutex_unlock(&s_mutex);
   return !s_stop.load();
 }
@@ -86,15 +87,17 @@ void start_flusher() noexcept {
   if (!s_running) say("cannot start a thread: records stay with CUPTI until its buffers are full");
 }
 
-void stop_flusher() noexcept {
-  if (!s_running) return;
+bool stop_flusher() noexcept {
+  if (!s_running) return true;
   pthread_mutex_lock(&s_mutex);
   s_stop.store(true);
   pthread_cond_signal(&s_wake);
   pthread_mutex_unlock(&s_mutex);
-  const timespec until = in_ms(CLOCK_REALTIME, 2000);
-  if (pthread_timedjoin_np(s_thread, nullptr, &until) != 0) say("the agent's thread did not end in 2 s; going on");
   s_running = false;
+  const timespec until = in_ms(2000);
+  if (pthread_clockjoin_np(s_thread, nullptr, CLOCK_MONOTONIC, &until) == 0) return true;
+  say("CUPTI does not answer; leaving without the last records");
+  return false;
 }
 
 }  // namespace agent

@@ -5,7 +5,8 @@
 namespace agent {
 
 void start_flusher() noexcept;
-// Wakes it and waits for its end, two seconds at most: a hung driver must not hang the exit.
-void stop_flusher() noexcept;
+// Wakes it and waits for its end, two seconds at most: a hung driver must not hang the exit. False: it hangs, and so
+// would whoever calls CUPTI now.
+bool stop_flusher() noexcept;
 
 }  // namespace agent

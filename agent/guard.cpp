@@ -24,6 +24,12 @@ bool install_fork_page() noexcept {
   return true;
 }
 
+bool revive_fork_page() noexcept {
+  auto* page = s_page.load(std::memory_order_acquire);
+  if (page != nullptr) page->store(kAlive, std::memory_order_relaxed);
+  return page != nullptr;
+}
+
 bool is_recorded_process() noexcept {
   const auto* page = s_page.load(std::memory_order_acquire);
   return page != nullptr && page->load(std::memory_order_relaxed) == kAlive;

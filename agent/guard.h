@@ -8,6 +8,8 @@ namespace agent {
 
 // Maps the page that the kernel wipes in every child, raw clone(2) included. Called once, before recording starts.
 bool install_fork_page() noexcept;
+// In a forked child that shall be recorded itself: as if it had not been forked.
+bool revive_fork_page() noexcept;
 // False in a forked child, and before install_fork_page().
 bool is_recorded_process() noexcept;
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 namespace agent {
 namespace {
@@ -26,19 +27,33 @@ void keep_safe(char* text) {
   }
 }
 
-// When a process began, in seconds since 1970.
+std::int64_t now_ns(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// When a process began, in seconds since 1970. All who ask must get the same second, so the clocks are subtracted as ns
+// and rounded once.
 std::int64_t start_seconds(int pid) {
-  timespec real, boot;
-  clock_gettime(CLOCK_REALTIME, &real);
-  clock_gettime(CLOCK_BOOTTIME, &boot);
   const std::uint64_t ticks = process_start_ticks(pid);
-  if (ticks == 0) return real.tv_sec;
-  return real.tv_sec - boot.tv_sec + static_cast<std::int64_t>(ticks) / sysconf(_SC_CLK_TCK);
+  if (ticks == 0) return now_ns(CLOCK_REALTIME) / 1'000'000'000;
+  const std::int64_t tick_ns = 1'000'000'000 / sysconf(_SC_CLK_TCK);
+  const std::int64_t boot_ns = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME);
+  return (boot_ns + static_cast<std::int64_t>(ticks) * tick_ns + tick_ns / 2) / 1'000'000'000;
+}
+
+bool has_launcher() {
+  for (const char* name : {"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK", "PMIX_RANK"}) {
+    if (env(name) != nullptr) return true;
+  }
+  return false;
 }
 
 // Ranks of one launcher share its start; a program of its own has its own.
 void start_time_id(char* text, std::size_t size) {
-  const time_t seconds = start_seconds(env("RANK") != nullptr ? getppid() : getpid());
+  const int pid = has_launcher() ? getppid() : getpid();
+  const time_t seconds = start_seconds(pid);
   tm utc;
   gmtime_r(&seconds, &utc);
   strftime(text, size, "%Y%m%d-%H%M%S", &utc);

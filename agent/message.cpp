@@ -1,8 +1,11 @@
 #include "agent/message.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 
@@ -20,6 +23,21 @@ bool stderr_is_the_same() {
   return s_known && fstat(2, &now) == 0 && now.st_dev == s_device && now.st_ino == s_inode;
 }
 
+// A reader of stderr that has gone raises SIGPIPE, which would kill a host that never wrote there itself.
+void write_unharmed(const char* line, std::size_t size) {
+  sigset_t pipe, before, pending;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  sigpending(&pending);
+  const bool was_pending = sigismember(&pending, SIGPIPE) == 1;
+  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  if (write(2, line, size) < 0 && errno == EPIPE && !was_pending) {
+    const timespec now{};
+    sigtimedwait(&pipe, nullptr, &now);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 void write_line(const char* format, va_list arguments) {
   char line[1024] = "tracetool: ";
   constexpr int kPrefix = 11;
@@ -28,7 +46,7 @@ void write_line(const char* format, va_list arguments) {
   length += kPrefix;
   if (length > static_cast<int>(sizeof(line)) - 2) length = sizeof(line) - 2;
   line[length] = '\n';
-  [[maybe_unused]] const ssize_t written = write(2, line, static_cast<size_t>(length) + 1);
+  write_unharmed(line, static_cast<std::size_t>(length) + 1);
 }
 
 }  // namespace

@@ -79,7 +79,8 @@ bool record_nccl_call(const Guard& guard, const Domain* domain, std::string_view
   record.time_mono_ns = mono_ns();
   decode(record, *row, payload, bytes);
   const CallOrdinal ordinal = next_ordinal(record.communicator, row->nccl_class, record.peer);
-  record.ordinal = ordinal.ordinal;
+  // Before NCCL 2.25.1 calls of all communicators look alike.
+  record.ordinal = (record.has & kCommunicator) != 0 ? ordinal.ordinal : kUnknownOrdinal;
   record.epoch = ordinal.epoch;
   HostWriter writer(guard, trace::RecordKind::nccl_call, sizeof(record), name.size() + domain->text.size());
   if (!writer) return true;
@@ -95,7 +96,7 @@ void nccl_init_payload(const Guard& guard, std::uint64_t schema, const void* pay
   if (schema != kStatic && schema != kStatic + 11 && schema != kStatic + 12) return;
   if (payload == nullptr || bytes < 20 || !begin_recording(guard)) return;
   const auto communicator = read_at<std::uint64_t>(payload, 0);
-  begin_epoch(communicator);
+  begin_epoch(communicator, read_at<std::int32_t>(payload, 12));
   record_nccl_identity(communicator, read_at<std::int32_t>(payload, 12), read_at<std::int32_t>(payload, 8),
                        read_at<std::int32_t>(payload, 16));
 }

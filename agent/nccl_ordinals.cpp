@@ -33,9 +33,19 @@ Entry* entry(Entry* table, std::uint64_t key) {
 
 }  // namespace
 
+namespace {
+
+// What a communicator's entry in s_epochs holds: how often it was made << 32 | rank + 1, or kManyRanks for the latter.
+constexpr std::uint64_t kRankBits = 0xffffffff;
+constexpr std::uint64_t kManyRanks = kRankBits;
+
+}  // namespace
+
 CallOrdinal next_ordinal(std::uint64_t communicator, trace::NcclClass nccl_class, std::uint32_t peer) noexcept {
   const Entry* made = entry(s_epochs, mix(communicator, 0));
-  const std::uint64_t epoch = made != nullptr ? made->next.load() : 0;
+  const std::uint64_t state = made != nullptr ? made->next.load() : 0;
+  const std::uint64_t epoch = state >> 32;
+  if ((state & kRankBits) == kManyRanks) return {kUnknownOrdinal, static_cast<std::uint32_t>(epoch)};
   const std::uint64_t pair = nccl_class == trace::NcclClass::collective ? 0 : std::uint64_t{peer} + 1;
   const std::uint64_t what = epoch << 40 | pair << 2 | static_cast<std::uint64_t>(nccl_class);
   Entry* counter = entry(s_counters, mix(communicator, what));
@@ -43,8 +53,16 @@ CallOrdinal next_ordinal(std::uint64_t communicator, trace::NcclClass nccl_class
   return {ordinal, static_cast<std::uint32_t>(epoch)};
 }
 
-void begin_epoch(std::uint64_t communicator) noexcept {
-  if (Entry* made = entry(s_epochs, mix(communicator, 0))) made->next.fetch_add(1);
+void begin_epoch(std::uint64_t communicator, std::int32_t rank) noexcept {
+  Entry* made = entry(s_epochs, mix(communicator, 0));
+  if (made == nullptr) return;
+  const std::uint64_t own = (static_cast<std::uint64_t>(rank) + 1) & kRankBits;
+  std::uint64_t before = made->next.load();
+  std::uint64_t after;
+  do {
+    const std::uint64_t known = before & kRankBits;
+    after = known == 0 || known == own ? ((before >> 32) + 1) << 32 | own : (before & ~kRankBits) | kManyRanks;
+  } while (!made->next.compare_exchange_weak(before, after));
 }
 
 }  // namespace agent

@@ -10,14 +10,15 @@ namespace agent {
 inline constexpr std::uint64_t kUnknownOrdinal = ~std::uint64_t{0};
 
 struct CallOrdinal {
-  std::uint64_t ordinal;  // from 0; kUnknownOrdinal when more communicators are in use than the table holds
+  std::uint64_t ordinal;  // from 0; or kUnknownOrdinal, also when more communicators are in use than the table holds
   std::uint32_t epoch;
 };
 
 // `peer` counts for sends and receives only. Lock-free.
 CallOrdinal next_ordinal(std::uint64_t communicator, trace::NcclClass nccl_class, std::uint32_t peer) noexcept;
 
-// A communicator with this hash was made (again): numbers start anew.
-void begin_epoch(std::uint64_t communicator) noexcept;
+// Rank `rank` of a communicator with this hash was made (again): numbers start anew. Several ranks of one communicator in
+// one process cannot be told apart by their calls: from then on its ordinals are unknown.
+void begin_epoch(std::uint64_t communicator, std::int32_t rank) noexcept;
 
 }  // namespace agent

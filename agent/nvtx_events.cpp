@@ -61,10 +61,8 @@ void write_nvtx(const Guard& guard, const NvtxEvent& event) noexcept {
 void nvtx_event(const Guard& guard, NvtxEvent event) noexcept {
   event.tid = thread_id();
   event.time_mono_ns = mono_ns();
-  if (recording() == Recording::off && (!cupti_failed() || !begin_recording(guard))) {
-    if (recording() == Recording::off) keep_pending_nvtx(event);
-    return;
-  }
+  if (recording() == Recording::off && cupti_failed()) begin_recording(guard);
+  if (recording() == Recording::off && keep_pending_nvtx(event)) return;
   if (recording() == Recording::open) write_nvtx(guard, event);
 }
 

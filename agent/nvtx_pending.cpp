@@ -1,7 +1,5 @@
 #include "agent/nvtx_pending.h"
 
-#include <cstring>
-
 #include "agent/recorder.h"
 
 namespace agent {
@@ -17,27 +15,41 @@ struct Pending {
 
 constinit Spinlock s_lock{};
 constinit Pending s_pending[kMost]{};
-constinit std::size_t s_count = 0;
-constinit std::size_t s_lost = 0;
+constinit std::size_t s_count = 0;  // kept so far; the last kMost of them are there
+constinit std::uint64_t s_lost[trace::kEventKinds]{};
+constinit bool s_replayed = false;
 
-}  // namespace
-
-void keep_pending_nvtx(const NvtxEvent& event) noexcept {
-  const Locked locked(s_lock);
-  if (s_count == kMost) {
-    ++s_lost;
-    return;
-  }
-  Pending& pending = s_pending[s_count++];
+// The oldest makes room: an end without its start is harmless, a start without its end is not.
+void keep(const NvtxEvent& event) {
+  Pending& pending = s_pending[s_count++ % kMost];
+  if (s_count > kMost) ++s_lost[static_cast<std::size_t>(pending.event.kind) - trace::kFirstEventKind];
   pending.event = event;
   pending.event.name = std::string_view(pending.name, event.name.copy(pending.name, kNameBytes));
 }
 
+}  // namespace
+
+bool keep_pending_nvtx(const NvtxEvent& event) noexcept {
+  const Locked locked(s_lock);
+  if (!s_replayed) keep(event);
+  return !s_replayed;
+}
+
 void replay_pending_nvtx(const Guard& guard) noexcept {
   const Locked locked(s_lock);
-  for (std::size_t i = 0; i < s_count; ++i) write_nvtx(guard, s_pending[i].event);
-  if (s_lost > 0) count_lost(trace::RecordKind::nvtx_push, s_lost);
-  s_count = s_lost = 0;
+  for (std::size_t i = s_count > kMost ? s_count - kMost : 0; i < s_count; ++i) {
+    write_nvtx(guard, s_pending[i % kMost].event);
+  }
+  for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) {
+    if (s_lost[kind] > 0) count_lost(static_cast<trace::RecordKind>(trace::kFirstEventKind + kind), s_lost[kind]);
+  }
+  s_replayed = true;
+}
+
+void forget_pending_nvtx() noexcept {
+  s_lock.unlock();  // a thread of the parent may have held it
+  s_count = 0;
+  for (std::uint64_t& lost : s_lost) lost = 0;
 }
 
 }  // namespace agent

@@ -71,6 +71,8 @@ std::uint32_t thread_id() noexcept {
   return t_thread_id;
 }
 
+void forget_thread_id() noexcept { t_thread_id = 0; }
+
 HostWriter::HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, std::size_t name_bytes) noexcept
     : state_(thread_state()) {
   if (state_ == nullptr || !state_->writer.enter(s_ring, thread_id(), carried_clocks)) {

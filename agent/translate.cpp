@@ -130,7 +130,12 @@ void Translation::name_api(trace::RecordKind domain, std::uint32_t cbid) noexcep
 }
 
 void Translation::name_thread(std::uint32_t tid) noexcept {
-  write_once(threads_[tid % kThreads], tid, [&] {
+  // Two threads whose numbers meet in one place must not push each other out at every call.
+  Written* place = &threads_[tid % kThreads];
+  for (std::size_t i = 0; i < kProbes && place->key != tid && place->key != 0; ++i) {
+    place = &threads_[(tid + i + 1) % kThreads];
+  }
+  write_once(*place, tid, [&] {
     auto record = trace::make_record<trace::ThreadNameRecord>();
     record.tid = tid;
     char path[64];

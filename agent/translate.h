@@ -62,7 +62,8 @@ class Translation {
   static constexpr std::size_t kSets = 1024;
   static constexpr std::size_t kWays = 4;
   static constexpr std::size_t kApis = 2048;
-  static constexpr std::size_t kThreads = 512;
+  static constexpr std::size_t kThreads = 2048;
+  static constexpr std::size_t kProbes = 16;
 
   std::uint32_t new_shape(const Launch& launch, std::size_t record_bytes) noexcept;
   static Launch launch_of(const CUpti_ActivityKernel5& kernel) noexcept;

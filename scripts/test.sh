@@ -96,9 +96,13 @@ test_aarch64() {
 
 sanitizer_options=(-Dagent=$agent -Dbuildtype=debug -Doptimization=1 -Db_lundef=false)
 
+# The agent leaves its memory to the end of the process on purpose, so leaks are looked for in the unit tests only.
 test_addresses() {
   build asan build-asan "${sanitizer_options[@]}" -Db_sanitize=address,undefined || return 0
-  ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 run_suites asan build-asan
+  export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+  ASAN_OPTIONS=abort_on_error=1 run_suites asan build-asan unit fuzz bench
+  [ $agent = disabled ] ||
+    ASAN_OPTIONS=abort_on_error=1:detect_leaks=0 run_suites asan-integration build-asan integration
 }
 
 test_threads() {

@@ -44,6 +44,8 @@ void OpenRanges::finish() {
   std::vector<OpenRange> open;
   for (auto& [key, stack] : stacks_) std::move(stack.begin(), stack.end(), std::back_inserter(open));
   for (auto& [id, range] : started_) open.push_back(std::move(range));
+  stacks_.clear();
+  started_.clear();
   std::stable_sort(open.begin(), open.end(),
                    [](const OpenRange& a, const OpenRange& b) { return a.event.start_ns < b.event.start_ns; });
   for (OpenRange& range : open) {

@@ -43,6 +43,10 @@ void RingEvents::emit(const Event& event, std::string_view args) {
 }
 
 void RingEvents::block(const RingBlock& block) {
+  if (file_.changed_blocks() != holes_) {  // what was open may have ended in what we did not see
+    holes_ = file_.changed_blocks();
+    ranges_.finish();
+  }
   axis_.enter_block(block.header.clock);
   names_.enter_block(block);
   block_kernels_.clear();

@@ -73,6 +73,7 @@ class RingEvents {
   std::unordered_map<std::uint32_t, TrackId> threads_;
   std::unordered_map<std::uint32_t, std::string> api_args_;
   std::uint64_t unknown_records_ = 0;
+  std::uint64_t holes_ = 0;  // blocks left out so far
 };
 
 }  // namespace cli

@@ -142,10 +142,21 @@ std::vector<RingFile::Place> RingFile::places() const {
   return found;
 }
 
-// False: the block is being replaced, or was while we copied. The counts are right in either case.
-bool RingFile::copy_block(std::uint64_t index, RingBlock& block) const {
+// Apart from the rest of the header, and before or after it: the order is what tells a whole block.
+std::uint64_t RingFile::read_generation(std::uint64_t index) const {
+  std::uint64_t generation;
+  read_at(&generation, sizeof(generation), block_offset(index) + offsetof(trace::BlockHeader, generation));
+  trace::SharedMemory::load_load_barrier();
+  return generation;
+}
+
+// False: the block is being replaced, or was, since its place was looked up or while we copied. The counts are right in
+// either case.
+bool RingFile::copy_block(const Place& place, RingBlock& block) const {
+  const std::uint64_t index = place.index;
+  const std::uint64_t generation = read_generation(index);
   block.header = read_block_header(index);
-  if (block.header.generation % 2 != 0) return false;
+  if (generation % 2 != 0 || block.header.generation != generation || block.header.ticket != place.ticket) return false;
   const std::uint64_t most = header_.block_bytes - header_.block_header_bytes;
   block.offset = block_offset(index) + header_.block_header_bytes;
   if (block.header.committed > most) {
@@ -153,13 +164,14 @@ bool RingFile::copy_block(std::uint64_t index, RingBlock& block) const {
   }
   block.payload.resize(block.header.committed);
   read_at(block.payload.data(), block.payload.size(), block.offset);
-  return read_block_header(index).generation == block.header.generation;
+  trace::SharedMemory::load_load_barrier();
+  return read_generation(index) == generation;
 }
 
 void RingFile::for_each_block(const std::function<void(const RingBlock&)>& visit) {
   RingBlock block;
   for (const Place& place : places()) {
-    const bool whole = copy_block(place.index, block);
+    const bool whole = copy_block(place, block);
     if (!whole) {
       ++changed_blocks_;
       block.header = read_block_header(place.index);

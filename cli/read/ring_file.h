@@ -58,7 +58,8 @@ class RingFile {
   void read_at(void* to, std::size_t bytes, std::uint64_t offset) const;
   trace::BlockHeader read_block_header(std::uint64_t index) const;
   std::vector<Place> places() const;
-  bool copy_block(std::uint64_t index, RingBlock& block) const;
+  bool copy_block(const Place& place, RingBlock& block) const;
+  std::uint64_t read_generation(std::uint64_t index) const;
   std::uint64_t block_offset(std::uint64_t index) const;
 
   std::string path_;

@@ -20,13 +20,20 @@ TEST_CASE("sends and receives are numbered per peer and direction") {
 }
 
 TEST_CASE("a communicator that is made again begins anew in another epoch") {
-  agent::begin_epoch(0x222);
+  agent::begin_epoch(0x222, 3);
   const auto first = next_ordinal(0x222, NcclClass::collective, 0);
-  agent::begin_epoch(0x222);
+  agent::begin_epoch(0x222, 3);
   const auto second = next_ordinal(0x222, NcclClass::collective, 0);
   CHECK(first.ordinal == 0);
   CHECK(second.ordinal == 0);
   CHECK(second.epoch == first.epoch + 1);
+}
+
+TEST_CASE("several ranks of one communicator in one process have no ordinals") {
+  agent::begin_epoch(0x444, 0);
+  agent::begin_epoch(0x444, 1);
+  CHECK(next_ordinal(0x444, NcclClass::collective, 0).ordinal == agent::kUnknownOrdinal);
+  CHECK(next_ordinal(0x445, NcclClass::collective, 0).ordinal == 0);
 }
 
 TEST_CASE("more pairs than the table holds get an unknown ordinal, not a wrong one") {

@@ -12,9 +12,6 @@
 
 #include "exports.h"
 
-// CUDA 12.3 gave each thread a buffer of its own, and the attribute that changes it.
-#define SIM_BUFFER_PER_THREAD (CUPTI_API_VERSION >= 21)
-
 namespace sim {
 
 // Whether the next record is emitted or dropped and counted.

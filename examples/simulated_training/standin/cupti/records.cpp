@@ -21,12 +21,9 @@ struct Since {
 
 // 11.6 (16), 11.8 (18), 12.0 (19), 13.0 and 13.1 made the kernel longer, 11.6 and 12.8 (26) the copy. The first row is
 // what these headers have, so that no version writes more than they know.
-constexpr Since kKernelSizes[] = {{CUPTI_API_VERSION, sizeof(NewestKernel)},
-                                  {130'100, sizeof(NewestKernel)},
-                                  {130'000, sizeof(Cuda13Kernel)},
-                                  {19, sizeof(Cuda12Kernel)},
-                                  {18, sizeof(CUpti_ActivityKernel8)},
-                                  {16, sizeof(CUpti_ActivityKernel7)},
+constexpr Since kKernelSizes[] = {{CUPTI_API_VERSION, sizeof(NewestKernel)}, {130'100, sizeof(NewestKernel)},
+                                  {130'000, sizeof(Cuda13Kernel)},           {19, sizeof(Cuda12Kernel)},
+                                  {18, sizeof(CUpti_ActivityKernel8)},       {16, sizeof(CUpti_ActivityKernel7)},
                                   {0, sizeof(CUpti_ActivityKernel6)}};
 constexpr Since kCopySizes[] = {{CUPTI_API_VERSION, sizeof(NewestMemcpy)},
                                 {26, sizeof(NewestMemcpy)},

@@ -10,9 +10,9 @@ namespace sim {
 
 struct Behaviour {
   std::uint32_t version = CUPTI_API_VERSION;  // SIM_CUPTI_VERSION
-  bool taken = false;               // SIM_CUPTI_TAKEN=1: another tool holds CUPTI from the start
-  bool no_driver = false;           // SIM_CUPTI_NO_DRIVER=1: as on a machine without libcuda
-  std::uint64_t drop_every = 0;     // SIM_CUPTI_DROP_EVERY=N: each Nth record is dropped; 0: none
+  bool taken = false;                         // SIM_CUPTI_TAKEN=1: another tool holds CUPTI from the start
+  bool no_driver = false;                     // SIM_CUPTI_NO_DRIVER=1: as on a machine without libcuda
+  std::uint64_t drop_every = 0;               // SIM_CUPTI_DROP_EVERY=N: each Nth record is dropped; 0: none
 };
 const Behaviour& behaviour();
 
