@@ -9,7 +9,6 @@ from collections import Counter, defaultdict, namedtuple
 from truth import CUPTI_KINDS, HOST_KINDS
 
 MERGED = {"kernel_wide": "kernel", "runtime_wide": "runtime", "driver_wide": "driver"}
-ASYNCHRONOUS = 1  # CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC, ..._MEMSET_ASYNC: what the stand-in's copies and sets are
 COLLECTIVE = 1  # nccl_class
 
 # pairs of line and event; lines of truth without an event; events without a line. Agent's own kinds are left out.
@@ -56,8 +55,8 @@ def true_cupti(line):
         return base + (line["name"], tuple(line["grid"]), tuple(line["block"]), line["registers"],
                        line["static_shared"], line["dynamic_shared"])
     if kind == "memset":
-        return base + (line["bytes"], line["value"], line["memory"], line.get("flags", ASYNCHRONOUS))
-    base += (line["bytes"], line["copy_kind"], line.get("flags", ASYNCHRONOUS), line["src_memory"], line["dst_memory"])
+        return base + (line["bytes"], line["value"], line["memory"], line["flags"])
+    base += (line["bytes"], line["copy_kind"], line["flags"], line["src_memory"], line["dst_memory"])
     if kind == "memcpy_peer":
         base += (line["src_device"], line["src_context"], line["dst_device"], line["dst_context"])
     return base
