@@ -70,8 +70,9 @@ class Encoder {
   explicit Encoder(std::size_t events) : columns_(events) {}
 
   void event(const Event& event) {
-    columns_.put(Column::start, zigzag(static_cast<std::uint64_t>(event.start_ns - last_start_)));
-    last_start_ = event.start_ns;
+    const auto start = static_cast<std::uint64_t>(event.start_ns);
+    columns_.put(Column::start, zigzag(start - last_start_));
+    last_start_ = start;
     columns_.put(Column::duration, static_cast<std::uint64_t>(event.duration_ns) + 1);
     std::uint64_t& last = correlations_[event.track % kCorrelationSlots];
     columns_.put(Column::correlation, zigzag(event.correlation - last));
@@ -114,7 +115,7 @@ class Encoder {
   std::array<std::uint64_t, kCorrelationSlots> correlations_{};
   std::unique_ptr<RecentTexts> recent_ = std::make_unique<RecentTexts>();
   std::string text_;
-  std::int64_t last_start_ = 0;
+  std::uint64_t last_start_ = 0;
 };
 
 class Decoder {

@@ -51,7 +51,9 @@ class Rank:
 
 
 def read_lines(path):
-    """All whole lines: a killed process may leave half of one at the end."""
+    """All whole lines: a killed process may leave half of one at the end, or have written none."""
+    if not os.path.exists(path):
+        return []
     with open(path, encoding="utf-8", errors="backslashreplace") as file:
         content = file.read()
     return [json.loads(line) for line in content.split("\n")[:-1]]
