@@ -79,9 +79,8 @@ Event RingEvents::device_event(Kind kind, std::uint32_t device, std::uint32_t st
 
 const RingEvents::KernelText& RingEvents::kernel_text(std::uint32_t shape_ref, std::uint32_t device,
                                                       std::uint32_t context, std::uint32_t stream, std::size_t at) {
-  const std::uint32_t words[] = {shape_ref, device, context, stream};
-  auto& known = trace::is_local(shape_ref) ? block_kernels_ : kernels_;
-  const auto [entry, is_new] = known.try_emplace(std::string(reinterpret_cast<const char*>(words), sizeof(words)));
+  KernelTexts& known = trace::is_local(shape_ref) ? block_kernels_ : kernels_;
+  const auto [entry, is_new] = known.try_emplace({shape_ref, device, context, stream});
   if (!is_new) return entry->second;
   const trace::LaunchShapeRecord shape = names_.shape(shape_ref, at);
   entry->second.name = names_.kernel_name(shape, at);

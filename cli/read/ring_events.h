@@ -49,6 +49,17 @@ class RingEvents {
     TrackId track;
     std::string args;
   };
+  struct KernelKey {
+    std::uint32_t shape_ref, device, context, stream;
+    bool operator==(const KernelKey&) const = default;
+  };
+  struct KernelHash {
+    std::size_t operator()(const KernelKey& key) const {
+      const std::uint64_t where = std::uint64_t{key.device} << 48 ^ std::uint64_t{key.context} << 32 ^ key.stream;
+      return static_cast<std::size_t>((key.shape_ref * 0x9e3779b97f4a7c15u) ^ (where * 0xc2b2ae3d27d4eb4fu));
+    }
+  };
+  using KernelTexts = std::unordered_map<KernelKey, KernelText, KernelHash>;
   const KernelText& kernel_text(std::uint32_t shape_ref, std::uint32_t device, std::uint32_t context,
                                 std::uint32_t stream, std::size_t at);
   Event device_event(Kind kind, std::uint32_t device, std::uint32_t stream, std::uint64_t start, std::uint64_t end,
@@ -68,8 +79,8 @@ class RingEvents {
   RingNames names_;
   OpenRanges ranges_;
   bool any_ = false;
-  std::unordered_map<std::string, KernelText> kernels_;  // by raw (ref, device, context, stream)
-  std::unordered_map<std::string, KernelText> block_kernels_;
+  KernelTexts kernels_;
+  KernelTexts block_kernels_;  // by references that mean something in the current block only
   std::unordered_map<std::uint32_t, TrackId> threads_;
   std::unordered_map<std::uint32_t, std::string> api_args_;
   std::uint64_t unknown_records_ = 0;
