@@ -23,8 +23,8 @@ constexpr Soname kSonames[] = {{"libcupti.so.13", 13},   {"libcupti.so.12", 12},
                                {"libcupti.so", 0}};
 // Where CUPTI lies, relative to the folder of libcudart or of PyTorch's libraries: CUDA 13 wheels, CUDA 12 wheels,
 // PyTorch's own lib folder, the toolkit.
-constexpr const char* kBeside[] = {"", "../../cuda_cupti/lib/", "../../nvidia/cu13/lib/", "../../nvidia/cuda_cupti/lib/",
-                                   "../extras/CUPTI/lib64/"};
+constexpr const char* kBeside[] = {"", "../../cuda_cupti/lib/", "../../nvidia/cu13/lib/",
+                                   "../../nvidia/cuda_cupti/lib/", "../extras/CUPTI/lib64/"};
 constexpr const char* kToolkits[] = {"/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"};
 
 // The CUDA that the driver of this process speaks, or a large number: a newer CUPTI cannot work with it.
@@ -109,8 +109,7 @@ bool find_required(void* handle) {
   return find(handle, "cuptiGetVersion", s_cupti.get_version) &&
          find(handle, "cuptiGetTimestamp", s_cupti.get_timestamp) &&
          find(handle, "cuptiGetResultString", s_cupti.get_result_string) &&
-         find(handle, "cuptiSubscribe", s_cupti.subscribe) &&
-         find(handle, "cuptiUnsubscribe", s_cupti.unsubscribe) &&
+         find(handle, "cuptiSubscribe", s_cupti.subscribe) && find(handle, "cuptiUnsubscribe", s_cupti.unsubscribe) &&
          find(handle, "cuptiEnableCallback", s_cupti.enable_callback) &&
          find(handle, "cuptiGetCallbackName", s_cupti.get_callback_name) &&
          find(handle, "cuptiActivityRegisterCallbacks", s_cupti.register_callbacks) &&

@@ -1,6 +1,6 @@
-// libcupti, loaded at run time and never unloaded (dlclose crashes 13.0 and 13.1). Which copy: TRACETOOL_CUPTI; else the
-// one that the process has; else the one beside the process's cudart or PyTorch; else the toolkit's. A second copy is
-// worse than none.
+// libcupti, loaded at run time and never unloaded (dlclose crashes 13.0 and 13.1). Which copy: TRACETOOL_CUPTI; else
+// the one that the process has; else the one beside the process's cudart or PyTorch; else the toolkit's. A second copy
+// is worse than none.
 #pragma once
 #include <cupti.h>
 

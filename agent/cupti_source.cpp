@@ -99,7 +99,8 @@ void take_over_zeroing() {
 
 bool subscribe() {
   if (failed(cupti().subscribe(&s_subscriber, on_callback, nullptr), "cuptiSubscribe")) return false;
-  for (const CUpti_CallbackId id : {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
+  for (const CUpti_CallbackId id :
+       {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
     const CUptiResult result = cupti().enable_callback(1, s_subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
     if (failed(result, "cuptiEnableCallback")) return false;
   }
@@ -110,7 +111,8 @@ std::string_view name_of(trace::RecordKind kind) { return trace::record_name(sta
 
 // Leaves CUPTI to others.
 bool let_go() {
-  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) cupti().activity_disable(row->activity);
+  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row)
+    cupti().activity_disable(row->activity);
   if (s_subscriber != nullptr) cupti().unsubscribe(s_subscriber);
   return false;
 }

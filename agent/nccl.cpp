@@ -90,7 +90,8 @@ bool record_nccl_call(const Guard& guard, const Domain* domain, std::string_view
   return true;
 }
 
-// Static schema ids are 1 << 24 plus NCCL's own number, stable since 2.21: 0 CommInitRank, 11 ...Config, 12 ...Scalable.
+// Static schema ids are 1 << 24 plus NCCL's own number, stable since 2.21: 0 CommInitRank, 11 ...Config, 12
+// ...Scalable.
 void nccl_init_payload(const Guard& guard, std::uint64_t schema, const void* payload, std::size_t bytes) noexcept {
   constexpr std::uint64_t kStatic = 1u << 24;
   if (schema != kStatic && schema != kStatic + 11 && schema != kStatic + 12) return;

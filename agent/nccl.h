@@ -9,7 +9,8 @@
 
 namespace agent {
 
-// A push in NCCL's domain. False: not a call that moves data (ncclGroupStart, ncclCommInitRank, ...): an ordinary range.
+// A push in NCCL's domain. False: not a call that moves data (ncclGroupStart, ncclCommInitRank, ...): an ordinary
+// range.
 bool record_nccl_call(const Guard& guard, const Domain* domain, std::string_view name, const void* payload,
                       std::size_t bytes) noexcept;
 

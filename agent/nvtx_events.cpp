@@ -27,8 +27,10 @@ Record named(HostWriter& writer, const NvtxEvent& event) {
 
 void append_event(HostWriter& writer, const NvtxEvent& event) {
   switch (event.kind) {
-    case trace::RecordKind::nvtx_push: return writer.append(named<trace::NvtxPushRecord>(writer, event));
-    case trace::RecordKind::nvtx_mark: return writer.append(named<trace::NvtxMarkRecord>(writer, event));
+    case trace::RecordKind::nvtx_push:
+      return writer.append(named<trace::NvtxPushRecord>(writer, event));
+    case trace::RecordKind::nvtx_mark:
+      return writer.append(named<trace::NvtxMarkRecord>(writer, event));
     case trace::RecordKind::nvtx_start: {
       auto record = named<trace::NvtxStartRecord>(writer, event);
       record.range_id = event.range_id;

@@ -159,22 +159,18 @@ bool install(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule modul
 
 bool install_all(const NvtxExportTableCallbacks* callbacks) {
   const Hook core[] = {
-      hook(NVTX_CBID_CORE_MarkEx, mark_ex),          hook(NVTX_CBID_CORE_MarkA, mark_a),
-      hook(NVTX_CBID_CORE_MarkW, mark_w),            hook(NVTX_CBID_CORE_RangeStartEx, start_ex),
-      hook(NVTX_CBID_CORE_RangeStartA, start_a),     hook(NVTX_CBID_CORE_RangeStartW, start_w),
-      hook(NVTX_CBID_CORE_RangeEnd, end),            hook(NVTX_CBID_CORE_RangePushEx, push_ex),
-      hook(NVTX_CBID_CORE_RangePushA, push_a),       hook(NVTX_CBID_CORE_RangePushW, push_w),
+      hook(NVTX_CBID_CORE_MarkEx, mark_ex),      hook(NVTX_CBID_CORE_MarkA, mark_a),
+      hook(NVTX_CBID_CORE_MarkW, mark_w),        hook(NVTX_CBID_CORE_RangeStartEx, start_ex),
+      hook(NVTX_CBID_CORE_RangeStartA, start_a), hook(NVTX_CBID_CORE_RangeStartW, start_w),
+      hook(NVTX_CBID_CORE_RangeEnd, end),        hook(NVTX_CBID_CORE_RangePushEx, push_ex),
+      hook(NVTX_CBID_CORE_RangePushA, push_a),   hook(NVTX_CBID_CORE_RangePushW, push_w),
       hook(NVTX_CBID_CORE_RangePop, pop),
   };
   const Hook core2[] = {
-      hook(NVTX_CBID_CORE2_DomainMarkEx, domain_mark),
-      hook(NVTX_CBID_CORE2_DomainRangeStartEx, domain_start),
-      hook(NVTX_CBID_CORE2_DomainRangeEnd, domain_end),
-      hook(NVTX_CBID_CORE2_DomainRangePushEx, domain_push),
-      hook(NVTX_CBID_CORE2_DomainRangePop, domain_pop),
-      hook(NVTX_CBID_CORE2_DomainCreateA, domain_create_a),
-      hook(NVTX_CBID_CORE2_DomainCreateW, domain_create_w),
-      hook(NVTX_CBID_CORE2_DomainRegisterStringA, register_a),
+      hook(NVTX_CBID_CORE2_DomainMarkEx, domain_mark),         hook(NVTX_CBID_CORE2_DomainRangeStartEx, domain_start),
+      hook(NVTX_CBID_CORE2_DomainRangeEnd, domain_end),        hook(NVTX_CBID_CORE2_DomainRangePushEx, domain_push),
+      hook(NVTX_CBID_CORE2_DomainRangePop, domain_pop),        hook(NVTX_CBID_CORE2_DomainCreateA, domain_create_a),
+      hook(NVTX_CBID_CORE2_DomainCreateW, domain_create_w),    hook(NVTX_CBID_CORE2_DomainRegisterStringA, register_a),
       hook(NVTX_CBID_CORE2_DomainRegisterStringW, register_w),
   };
   return install(callbacks, NVTX_CB_MODULE_CORE, core) && install(callbacks, NVTX_CB_MODULE_CORE2, core2);

@@ -61,13 +61,16 @@ std::string_view narrow(const wchar_t* text, char* buffer) noexcept {
 
 std::string_view message_of(const nvtxEventAttributes_t* event, char* buffer) noexcept {
   switch (event->messageType) {
-    case NVTX_MESSAGE_TYPE_ASCII: return view(event->message.ascii);
-    case NVTX_MESSAGE_TYPE_UNICODE: return narrow(event->message.unicode, buffer);
+    case NVTX_MESSAGE_TYPE_ASCII:
+      return view(event->message.ascii);
+    case NVTX_MESSAGE_TYPE_UNICODE:
+      return narrow(event->message.unicode, buffer);
     case NVTX_MESSAGE_TYPE_REGISTERED: {
       const auto* string = reinterpret_cast<const RegisteredString*>(event->message.registered);
       return string != nullptr ? string->text : std::string_view();
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 

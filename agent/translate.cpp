@@ -67,8 +67,9 @@ void Translation::remember(KnownShape& known, const Launch& launch, std::uint32_
   std::memcpy(&written, place(ref), sizeof(written));
   trace::StringRecord text;
   std::memcpy(&text, place(written.name_ref), sizeof(text));
-  known = {launch, ref, text.length, trace::is_local(ref) ? writer_.ticket() : 0, buffer_,
-           reinterpret_cast<const char*>(place(written.name_ref)) + sizeof(text)};
+  known = {launch,      ref,
+           text.length, trace::is_local(ref) ? writer_.ticket() : 0,
+           buffer_,     reinterpret_cast<const char*>(place(written.name_ref)) + sizeof(text)};
 }
 
 std::uint32_t Translation::kernel_shape(const CUpti_ActivityKernel5& kernel, std::size_t record_bytes) noexcept {

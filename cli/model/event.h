@@ -47,8 +47,8 @@ struct Event {
   Kind kind = Kind::other;
   char phase = 'X';                      // of the Trace Event Format
   bool has_bytes = false;
-  bool args_complete = false;            // args holds correlation and bytes too (input was JSON): do not print them again
-  bool open_start = false;               // began before the recording's first kept record: start_ns is not its real start
+  bool args_complete = false;            // args holds correlation and bytes too (input was JSON): not to be repeated
+  bool open_start = false;               // began before the first kept record: start_ns is not its real start
   std::uint8_t reserved[3] = {};
 };
 static_assert(sizeof(Event) == 56);

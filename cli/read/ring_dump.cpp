@@ -94,7 +94,8 @@ void print_record(const std::vector<std::byte>& bytes, std::uint64_t offset, std
     const auto head = record_at<trace::StringRecord>(bytes, at, size);
     const std::size_t room = size - sizeof(head);
     line += " ";
-    line.append(reinterpret_cast<const char*>(bytes.data()) + at + sizeof(head), head.length < room ? head.length : room);
+    line.append(reinterpret_cast<const char*>(bytes.data()) + at + sizeof(head),
+                head.length < room ? head.length : room);
   }
   line += '\n';
   std::fwrite(line.data(), 1, line.size(), out);

@@ -61,8 +61,8 @@ void RingEvents::block(const RingBlock& block) {
     unknown_records_ += !known;
   });
   if (end != block.payload.size()) {
-    throw Error(Exit::bad_content, fmt::format("{}: byte {}: not a record; the file is damaged", file_.path(),
-                                               block.offset + end));
+    throw Error(Exit::bad_content,
+                fmt::format("{}: byte {}: not a record; the file is damaged", file_.path(), block.offset + end));
   }
 }
 

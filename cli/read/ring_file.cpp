@@ -43,7 +43,8 @@ RingFile::RingFile(const std::string& path) : path_(path) {
     fstat(file_, &info);
     file_bytes_ = static_cast<std::uint64_t>(info.st_size);
     if (file_bytes_ < trace::kHeaderBytes) {
-      bad(path_, file_bytes_, fmt::format("the file ends within the header of {} bytes; copy it again", trace::kHeaderBytes));
+      bad(path_, file_bytes_,
+          fmt::format("the file ends within the header of {} bytes; copy it again", trace::kHeaderBytes));
     }
     read_at(&header_, sizeof(header_), 0);
     check_header();
@@ -71,8 +72,9 @@ void RingFile::read_at(void* to, std::size_t bytes, std::uint64_t offset) const 
 
 void RingFile::check_room(const char* what, std::uint64_t offset, std::uint64_t bytes) const {
   if (offset % 8 != 0 || offset > header_.file_bytes || bytes > header_.file_bytes - offset) {
-    bad(path_, 0, fmt::format("the header places the {} at {} + {} in a file of {} bytes", what, offset, bytes,
-                              header_.file_bytes));
+    bad(path_, 0,
+        fmt::format("the header places the {} at {} + {} in a file of {} bytes", what, offset, bytes,
+                    header_.file_bytes));
   }
 }
 
@@ -81,14 +83,16 @@ void RingFile::check_header() {
     bad(path_, 0, "not a recording (no magic), or its writer died while making it; nothing was recorded in it");
   }
   if (header_.version != trace::kFormatVersion) {
-    bad(path_, 8, fmt::format("format version {}, this tracetool reads {}; use the tracetool that came with the agent",
-                              header_.version, trace::kFormatVersion));
+    bad(path_, 8,
+        fmt::format("format version {}, this tracetool reads {}; use the tracetool that came with the agent",
+                    header_.version, trace::kFormatVersion));
   }
   if ((header_.features & ~trace::kKnownFeatures) != 0) {
     bad(path_, 16, fmt::format("needs features {:#x} that this tracetool lacks; use a newer one", header_.features));
   }
   if (file_bytes_ < header_.file_bytes) {
-    bad(path_, file_bytes_, fmt::format("the file ends here, {} bytes were reserved; copy it again", header_.file_bytes));
+    bad(path_, file_bytes_,
+        fmt::format("the file ends here, {} bytes were reserved; copy it again", header_.file_bytes));
   }
   const bool sane = header_.block_header_bytes >= sizeof(trace::BlockHeader) && header_.block_header_bytes % 8 == 0 &&
                     header_.block_bytes > header_.block_header_bytes && header_.block_bytes % 8 == 0 &&
@@ -160,7 +164,8 @@ bool RingFile::copy_block(const Place& place, RingBlock& block) const {
   const std::uint64_t most = header_.block_bytes - header_.block_header_bytes;
   block.offset = block_offset(index) + header_.block_header_bytes;
   if (block.header.committed > most) {
-    bad(path_, block_offset(index) + 16, fmt::format("{} bytes of records in a block of {}", block.header.committed, most));
+    bad(path_, block_offset(index) + 16,
+        fmt::format("{} bytes of records in a block of {}", block.header.committed, most));
   }
   block.payload.resize(block.header.committed);
   read_at(block.payload.data(), block.payload.size(), block.offset);

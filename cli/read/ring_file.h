@@ -72,8 +72,8 @@ class RingFile {
   std::uint64_t overwritten_[trace::kEventKinds] = {};
 };
 
-// Calls visit(offset, kind, size) for each whole record of `bytes` from `at` on; returns where the walk ended: bytes.size(), or the
-// place of the first thing that is not a record.
+// Calls visit(offset, kind, size) for each whole record of `bytes` from `at` on; returns where the walk ended:
+// bytes.size(), or the place of the first thing that is not a record.
 template <typename Visit>
 std::size_t walk_records(const std::vector<std::byte>& bytes, const Visit& visit, std::size_t at = 0) {
   std::size_t size;

@@ -20,8 +20,8 @@ std::string demangle(const std::string& name) {
   return result;
 }
 
-// CUPTI names runtime calls by function and version ("cudaLaunchKernel_v7000"); users and other tools know the function.
-// Driver calls keep their "_v2": it is part of the name.
+// CUPTI names runtime calls by function and version ("cudaLaunchKernel_v7000"); users and other tools know the
+// function. Driver calls keep their "_v2": it is part of the name.
 std::string_view without_version(std::string_view name) {
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
   const bool versioned = name.size() - digits >= 4 && digits >= 2 && name.substr(digits - 2, 2) == "_v";
@@ -86,9 +86,9 @@ RingNames::Found RingNames::find(std::uint32_t ref, trace::RecordKind kind, std:
   const std::size_t end = local ? record_at : bytes.size();
   const std::size_t size = at < end ? trace::record_size(bytes.data() + at, end - at) : 0;
   if (size == 0 || bytes[at] != static_cast<std::byte>(kind)) {
-    throw Error(Exit::bad_content, fmt::format("{}: byte {}: reference {:#x} leads to no {}; the file is damaged",
-                                               file_.path(), block_->offset + record_at, ref,
-                                               trace::record_name(static_cast<std::uint8_t>(kind))));
+    throw Error(Exit::bad_content,
+                fmt::format("{}: byte {}: reference {:#x} leads to no {}; the file is damaged", file_.path(),
+                            block_->offset + record_at, ref, trace::record_name(static_cast<std::uint8_t>(kind))));
   }
   return {&bytes, at, size};
 }

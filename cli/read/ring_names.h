@@ -43,7 +43,7 @@ class RingNames {
   Catalog& catalog_;
   ProcessId process_;
   const RingBlock* block_ = nullptr;
-  std::size_t region_read_ = 0;  // bytes
+  std::size_t region_read_ = 0;                                 // bytes
   std::unordered_map<std::uint32_t, StringId> region_strings_;  // by reference
   std::unordered_map<std::uint32_t, StringId> block_strings_;
   std::unordered_map<StringId, StringId> demangled_;

@@ -9,7 +9,7 @@
 namespace cli {
 namespace {
 
-constexpr std::string_view kMemory[] = {"Unknown", "Pageable", "Pinned", "Device",
+constexpr std::string_view kMemory[] = {"Unknown", "Pageable", "Pinned",        "Device",
                                         "Array",   "Managed",  "Device Static", "Managed Static"};
 constexpr std::string_view kCopy[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                       "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};

@@ -1,4 +1,5 @@
-// What a kernel costs on its way from CUPTI's buffer into the ring, against a memcpy of the same bytes to the same ring.
+// What a kernel costs on its way from CUPTI's buffer into the ring, against a memcpy of the same bytes to the same
+// ring.
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -29,9 +30,11 @@ class Source {
  public:
   Source() : activities_(kSourceBytes / sizeof(Activity)) {
     for (std::size_t i = 0; i < 64; ++i) {
-      names_.push_back(fmt::format(
-          "_ZN2at6native29vectorized_elementwise_kernelILi{}ENS0_15CUDAFunctor_addIN3c108BFloat16EEESt5arrayIPcLm3EEEEvi"
-          "T0_T1_", i));
+      names_.push_back(
+          fmt::format("_ZN2at6native29vectorized_elementwise_kernelILi{}ENS0_15CUDAFunctor_"
+                      "addIN3c108BFloat16EEESt5arrayIPcLm3EEEEvi"
+                      "T0_T1_",
+                      i));
     }
     for (std::size_t i = 0; i < activities_.size(); ++i) fill(i);
   }
@@ -133,10 +136,12 @@ Figures append(bool small) {
       {"translate + append a kernel, warm", "<= 3x memcpy of the raw record",
        fmt::format("{:.2f}x ({:.1f} ns against {:.1f} ns)", warm / copy, ns(warm), ns(copy)), warm <= 3 * copy},
       {"translate + append a kernel, cold", "<= 3x memcpy of the raw record",
-       fmt::format("{:.2f}x ({:.1f} ns against {:.1f} ns, page faults included)", cold / cold_copy, ns(cold), ns(cold_copy)),
+       fmt::format("{:.2f}x ({:.1f} ns against {:.1f} ns, page faults included)", cold / cold_copy, ns(cold),
+                   ns(cold_copy)),
        cold <= 3 * cold_copy},
-      {"bytes of an eager kernel in the ring", "<= 32", fmt::format("{} ({:.1f} with its names, {} shapes)",
-       sizeof(trace::KernelRecord), kept, kShapes), sizeof(trace::KernelRecord) <= 32},
+      {"bytes of an eager kernel in the ring", "<= 32",
+       fmt::format("{} ({:.1f} with its names, {} shapes)", sizeof(trace::KernelRecord), kept, kShapes),
+       sizeof(trace::KernelRecord) <= 32},
       {"bytes of an API call in the ring", "<= 24", fmt::format("{}", sizeof(trace::RuntimeRecord)),
        sizeof(trace::RuntimeRecord) <= 24},
   };

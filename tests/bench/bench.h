@@ -10,9 +10,9 @@ namespace bench {
 
 struct Figure {
   std::string what;
-  std::string budget;    // as in the design
+  std::string budget;  // as in the design
   std::string measured;
-  bool within;           // budget kept
+  bool within;  // budget kept
 };
 
 using Figures = std::vector<Figure>;

@@ -50,9 +50,10 @@ Figures merge(bool small) {
   return {
       {"merge 8 ranks, on 2 cores", ">= 3 M events/s",
        fmt::format("{:.2f} M events/s, {:.1f} B an event", rate / 1e6,
-                   static_cast<double>(bytes) / static_cast<double>(events)), rate >= 3e6},
-      {"peak memory of that, and with twice the events", "flat", fmt::format("{:.0f} MB, {:.0f} MB",
-       static_cast<double>(peak) / 1e6, static_cast<double>(twice) / 1e6),
+                   static_cast<double>(bytes) / static_cast<double>(events)),
+       rate >= 3e6},
+      {"peak memory of that, and with twice the events", "flat",
+       fmt::format("{:.0f} MB, {:.0f} MB", static_cast<double>(peak) / 1e6, static_cast<double>(twice) / 1e6),
        static_cast<double>(twice) <= 1.1 * static_cast<double>(peak) + 64e6},
   };
 }

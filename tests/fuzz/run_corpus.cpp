@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
-constexpr std::size_t kMutations = 300;      // per file
+constexpr std::size_t kMutations = 300;        // per file
 constexpr std::size_t kMostTruncations = 600;  // per file, spread evenly
 
 using Bytes = std::vector<std::uint8_t>;
@@ -23,7 +23,8 @@ void run(const Bytes& bytes) { LLVMFuzzerTestOneInput(bytes.data(), bytes.size()
 
 void truncations(const Bytes& bytes) {
   const std::size_t step = std::max<std::size_t>(1, bytes.size() / kMostTruncations);
-  for (std::size_t length = 0; length < bytes.size(); length += step) run(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)));
+  for (std::size_t length = 0; length < bytes.size(); length += step)
+    run(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)));
 }
 
 void mutations(const Bytes& bytes, std::mt19937_64& random) {

@@ -1,10 +1,9 @@
-#include "agent/buffer_pool.h"
-
 #include <atomic>
 #include <set>
 #include <thread>
 #include <vector>
 
+#include "agent/buffer_pool.h"
 #include "tests/unit/catch.h"
 
 TEST_CASE("buffers are aligned, zeroed and not given out twice") {

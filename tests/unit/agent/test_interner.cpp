@@ -1,8 +1,7 @@
-#include "agent/interner.h"
-
 #include <memory>
 #include <string>
 
+#include "agent/interner.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/common/small_ring.h"
 
@@ -26,7 +25,8 @@ struct Bench {
     writer.leave();
   }
   std::string text(std::uint32_t ref) {
-    const std::byte* at = (trace::is_local(ref) ? writer.payload() : memory.ring.definitions()) + trace::ref_offset(ref);
+    const std::byte* at =
+        (trace::is_local(ref) ? writer.payload() : memory.ring.definitions()) + trace::ref_offset(ref);
     trace::StringRecord head;
     std::memcpy(&head, at, sizeof(head));
     return {reinterpret_cast<const char*>(at) + sizeof(head), head.length};

@@ -1,11 +1,10 @@
-#include "agent/trace_file.h"
-
 #include <unistd.h>
 
 #include <cstdlib>
 #include <string>
 
 #include "agent/host.h"
+#include "agent/trace_file.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

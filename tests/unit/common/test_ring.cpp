@@ -1,9 +1,8 @@
-#include "common/ring.h"
-
 #include <array>
 #include <numeric>
 
 #include "common/definitions.h"
+#include "common/ring.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/common/small_ring.h"
 

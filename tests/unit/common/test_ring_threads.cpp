@@ -58,8 +58,10 @@ TEST_CASE("writers on many threads and a reader: nothing torn, nothing uncounted
       for (std::uint64_t i = 0; i < kEach; ++i) {
         const KernelRecord record = numbered(t * kEach + i);
         const bool entered = writer.enter(memory.ring, static_cast<std::uint32_t>(t + 1), no_clock);
-        if (entered && writer.make_room(sizeof(record), no_clock)) writer.append(&record, sizeof(record));
-        else ++refused;
+        if (entered && writer.make_room(sizeof(record), no_clock))
+          writer.append(&record, sizeof(record));
+        else
+          ++refused;
         writer.leave();
       }
     });
