@@ -62,7 +62,10 @@ trace::ClockSample carried_clocks() noexcept {
   const std::int64_t real_offset = static_cast<std::int64_t>(sample.real_ns - sample.mono_ns);
   const bool stepped = std::llabs(real_offset - s_real_minus_mono.load(std::memory_order_relaxed)) > kStep_ns;
   if (offset != 0 && !stepped) sample.cupti_ns = sample.mono_ns + static_cast<std::uint64_t>(offset);
-  sample.bracket_ns = s_bracket_ns.load(std::memory_order_relaxed);
+  // Whoever is put to sleep between the two readings has a worse sample, and says so.
+  const std::uint64_t between = mono_ns() - sample.mono_ns;
+  const std::uint64_t bracket = s_bracket_ns.load(std::memory_order_relaxed);
+  sample.bracket_ns = between > bracket ? between : bracket;
   return sample;
 }
 

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 #include <cstring>
 #include <new>
@@ -71,10 +72,19 @@ void ThreadState::remember_name(std::string_view text, std::uint32_t ref) noexce
   names[hash % kNames] = {hash, trace::is_local(ref) ? writer.ticket() : 0, ref, true};
 }
 
+// Here, because a thread may be gone when the flush thread looks for its name.
+void write_own_name() {
+  auto record = trace::make_record<trace::ThreadNameRecord>();
+  record.tid = thread_id();
+  if (prctl(PR_GET_NAME, record.name) == 0) define(record, kIdentityReserve);
+}
+
 ThreadState* thread_state() noexcept {
   if (t_state != nullptr) return t_state;
   t_state = take();
-  if (t_state != nullptr) pthread_setspecific(s_key, t_state);
+  if (t_state == nullptr) return nullptr;
+  pthread_setspecific(s_key, t_state);
+  write_own_name();
   return t_state;
 }
 

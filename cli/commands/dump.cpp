@@ -22,8 +22,8 @@ bool is_ring_file(const std::string& path) {
 }
 
 void run(const std::string& path) {
-  if (is_ring_file(path)) return dump_ring(path, stdout);
   OutputFile out("-");
+  if (is_ring_file(path)) return dump_ring(path, out);
   Catalog catalog;
   DumpEvents dump(catalog, out);
   open_trace(path)->read(catalog, dump);

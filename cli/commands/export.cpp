@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
+#include "cli/error.h"
 #include "cli/export/formats.h"
 #include "cli/io/output_file.h"
 #include "cli/io/progress.h"
@@ -73,6 +75,10 @@ void run(const Options& options) {
   const std::string output =
       options.output.empty() ? name_beside(first, std::string(options.format->extension)) : options.output;
   refuse_input_as_output(inputs, output);
+  // A name that the user did not choose may be that of the trace that the input was made from.
+  if (options.output.empty() && std::filesystem::exists(output)) {
+    throw Error(Exit::usage, fmt::format("{} exists; name the output with -o, the same to replace it", output));
+  }
   const auto out = open_output(output);
   const auto trace = order_traces(inputs, {true, *options.memory_mib << 20, scratch_folder(output)});
   for (const std::string& warning : trace->warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);

@@ -7,6 +7,7 @@
 #include "cli/commands/clock_report.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
+#include "cli/error.h"
 #include "cli/io/output_file.h"
 #include "cli/io/progress.h"
 #include "cli/io/temp_file.h"
@@ -47,15 +48,21 @@ void write(OrderedTrace& trace, MergedWriter& writer) {
 void run(const Options& options) {
   const std::vector<TraceInput> inputs = resolve(*options.inputs);
   refuse_input_as_output(inputs, options.output);
+  if (!options.report.empty()) {
+    refuse_input_as_output(inputs, options.report);
+    if (options.report == options.output) {
+      throw Error(Exit::usage, fmt::format("--report {}: is also the output; name another file", options.report));
+    }
+  }
   OutputFile out(options.output);  // before the work: a place that cannot be written is said at once
+  const auto report = options.report.empty() ? nullptr : open_output(options.report);
   const auto trace =
       order_traces(inputs, {!options.no_align, *options.memory_mib << 20, scratch_folder(options.output)});
   for (const std::string& warning : trace->warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
   MergedWriter writer(out);
   write(*trace, writer);
   out.finish();
-  if (!options.report.empty()) {
-    const auto report = open_output(options.report);
+  if (report != nullptr) {
     write_clock_report(trace->fits(), *report);
     report->finish();
   }

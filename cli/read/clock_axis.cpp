@@ -34,11 +34,12 @@ void ClockAxis::enter_block(const trace::ClockSample& sample) {
   cupti_ = file_cupti_;
   if (sample.mono_ns == 0) return;
   bool stepped = false;
-  if (std::llabs(mono_offset(sample) - file_mono_) > kStep_ns) {
+  const std::int64_t most = kStep_ns + static_cast<std::int64_t>(sample.bracket_ns);
+  if (std::llabs(mono_offset(sample) - file_mono_) > most) {
     mono_ = mono_offset(sample);
     stepped = true;
   }
-  if (sample.cupti_ns != 0 && std::llabs(cupti_offset(sample) - file_cupti_) > kStep_ns) {
+  if (sample.cupti_ns != 0 && std::llabs(cupti_offset(sample) - file_cupti_) > most) {
     cupti_ = cupti_offset(sample);
     stepped = true;
   }

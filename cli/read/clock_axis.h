@@ -9,7 +9,7 @@ namespace cli {
 
 // Both offsets are constant as long as nobody steps a clock, while single samples scatter by their brackets. So the
 // offset of the tightest sample holds for the whole file, except in blocks whose own sample differs by more than
-// kStep_ns: there the wall clock or CUPTI's time base was changed, and the block's own sample holds.
+// kStep_ns and its own bracket: there the wall clock or CUPTI's time base was changed, and the block's own sample holds.
 class ClockAxis {
  public:
   static constexpr std::int64_t kStep_ns = 50'000;

@@ -1,5 +1,7 @@
 #include "cli/read/formats.h"
 
+#include <filesystem>
+
 #include "cli/error.h"
 #include "cli/read/kineto_reader.h"
 #include "cli/read/merged_reader.h"
@@ -44,6 +46,11 @@ const std::vector<InputFormat>& input_formats() {
 }
 
 std::unique_ptr<Reader> open_trace(const std::string& name) {
+  // Opening a pipe would wait for its writer; readers go back and forth in their files.
+  std::error_code error;
+  if (name != "-" && std::filesystem::is_fifo(name, error)) {
+    throw Error(Exit::cannot_open, name + ": is a pipe; give the trace on stdin and name it -");
+  }
   const std::string path = name == "-" ? stdin_as_file() : name;
   const std::string bytes = PlainFile(path).peek(kProbeBytes);
   for (const InputFormat& format : input_formats()) {

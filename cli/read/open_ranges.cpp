@@ -28,12 +28,20 @@ void OpenRanges::pop(std::uint32_t tid, StringId domain, std::int64_t end_ns) {
   stack.pop_back();
 }
 
-void OpenRanges::start(std::uint64_t range_id, OpenRange range) { started_[range_id] = std::move(range); }
+void OpenRanges::start(std::uint64_t range_id, OpenRange range) {
+  const auto end = ended_ns_.find(range_id);
+  if (end == ended_ns_.end()) {
+    started_[range_id] = std::move(range);
+    return;
+  }
+  close(range, end->second);
+  ended_ns_.erase(end);
+}
 
 void OpenRanges::end(std::uint64_t range_id, std::int64_t end_ns) {
   const auto range = started_.find(range_id);
   if (range == started_.end()) {
-    ++unmatched_ends_;
+    ended_ns_[range_id] = end_ns;
     return;
   }
   close(range->second, end_ns);
@@ -44,6 +52,8 @@ void OpenRanges::finish() {
   std::vector<OpenRange> open;
   for (auto& [key, stack] : stacks_) std::move(stack.begin(), stack.end(), std::back_inserter(open));
   for (auto& [id, range] : started_) open.push_back(std::move(range));
+  unmatched_ends_ += ended_ns_.size();
+  ended_ns_.clear();
   stacks_.clear();
   started_.clear();
   std::stable_sort(open.begin(), open.end(),

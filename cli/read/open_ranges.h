@@ -27,6 +27,7 @@ class OpenRanges {
   // Emits what is still open, with an unknown duration.
   void finish();
 
+  // After finish().
   std::uint64_t unmatched_ends() const { return unmatched_ends_; }
 
  private:
@@ -35,6 +36,8 @@ class OpenRanges {
   Emit emit_;
   std::unordered_map<std::uint64_t, std::vector<OpenRange>> stacks_;  // by tid << 32 | domain
   std::unordered_map<std::uint64_t, OpenRange> started_;
+  // By id. A range may end on a thread whose block was claimed, and so is read, before the one of its start.
+  std::unordered_map<std::uint64_t, std::int64_t> ended_ns_;
   std::uint64_t unmatched_ends_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "cli/error.h"
 #include "cli/read/ring_file.h"
 
 namespace cli {
@@ -85,46 +86,61 @@ Text show(const trace::ClockRecord& r) {
 
 // "byte 4096: kernel start ..."; a string also shows its text.
 void print_record(const std::vector<std::byte>& bytes, std::uint64_t offset, std::size_t at, std::uint8_t kind,
-                  std::size_t size, std::FILE* out) {
+                  std::size_t size, ByteSink& out) {
   Text line = fmt::format("byte {}: {} ", offset + at, trace::record_name(kind));
   trace::for_each_record([&]<typename R>(R*) {
     if (static_cast<std::uint8_t>(R::kKind) == kind) line += show(record_at<R>(bytes, at, size));
   });
-  if (kind == static_cast<std::uint8_t>(trace::RecordKind::string)) {
+  if (kind == static_cast<std::uint8_t>(trace::RecordKind::string) && size >= sizeof(trace::StringRecord)) {
     const auto head = record_at<trace::StringRecord>(bytes, at, size);
     const std::size_t room = size - sizeof(head);
     line += " ";
     line.append(reinterpret_cast<const char*>(bytes.data()) + at + sizeof(head),
                 head.length < room ? head.length : room);
   }
-  line += '\n';
-  std::fwrite(line.data(), 1, line.size(), out);
+  out.write(line + '\n');
 }
 
-void print_header(const RingFile& file, std::FILE* out) {
+// Returns the damage in it: 0 or 1.
+std::uint64_t print_records(const std::vector<std::byte>& bytes, std::uint64_t offset, ByteSink& out) {
+  const std::size_t end = walk_records(bytes, [&](std::size_t at, std::uint8_t kind, std::size_t size) {
+    print_record(bytes, offset, at, kind, size, out);
+  });
+  if (end == bytes.size()) return 0;
+  out.write(fmt::format("# byte {}: not a record; {} bytes are left out\n", offset + end, bytes.size() - end));
+  return 1;
+}
+
+void print_header(const RingFile& file, ByteSink& out) {
   const trace::FileHeader& h = file.header();
-  fmt::print(out, "# {}\n# {} host {} boot {} pid {} run {} program {}\n", file.path(), file.state(), h.host, h.boot_id,
-             h.pid, h.run_id, h.program);
-  fmt::print(out, "# {} blocks of {} bytes, definitions {} of {} bytes, CUPTI {} state {} error {}\n", h.block_count,
-             h.block_bytes, h.definitions_used, h.definitions_bytes, h.cupti_version, h.cupti_state, h.cupti_error);
+  out.write(fmt::format("# {}\n# {} host {} boot {} pid {} run {} program {}\n", file.path(), file.state(), h.host,
+                        h.boot_id, h.pid, h.run_id, h.program));
+  out.write(fmt::format("# {} blocks of {} bytes, definitions {} of {} bytes, CUPTI {} state {} error {}\n",
+                        h.block_count, h.block_bytes, h.definitions_used, h.definitions_bytes, h.cupti_version,
+                        h.cupti_state, h.cupti_error));
 }
 
 }  // namespace
 
-void dump_ring(const std::string& path, std::FILE* out) {
+void dump_ring(const std::string& path, ByteSink& out) {
   RingFile file(path);
   print_header(file, out);
-  walk_records(file.definitions(), [&](std::size_t at, std::uint8_t kind, std::size_t size) {
-    print_record(file.definitions(), file.header().definitions_offset, at, kind, size, out);
-  });
+  std::uint64_t damaged = print_records(file.definitions(), file.header().definitions_offset, out);
   file.for_each_block([&](const RingBlock& block) {
     const trace::BlockHeader& h = block.header;
-    fmt::print(out, "# block {} writer {} cupti {} mono {} real {}\n", h.ticket, h.tid, h.clock.cupti_ns,
-               h.clock.mono_ns, h.clock.real_ns);
-    walk_records(block.payload, [&](std::size_t at, std::uint8_t kind, std::size_t size) {
-      print_record(block.payload, block.offset, at, kind, size, out);
-    });
+    out.write(fmt::format("# block {} writer {} cupti {} mono {} real {}\n", h.ticket, h.tid, h.clock.cupti_ns,
+                          h.clock.mono_ns, h.clock.real_ns));
+    damaged += print_records(block.payload, block.offset, out);
   });
+  if (file.changed_blocks() > 0) {
+    out.write(fmt::format("# {} blocks changed while they were read, and were left out\n", file.changed_blocks()));
+  }
+  out.finish();
+  if (damaged > 0) {
+    throw Error(Exit::bad_content,
+                fmt::format("{}: {} places are not records (lines beginning with '# byte'); the rest is above", path,
+                            damaged));
+  }
 }
 
 }  // namespace cli

@@ -1,10 +1,12 @@
 // Every record of a recording as text, one a line, in the order of the file: the debugging door.
 #pragma once
-#include <cstdio>
 #include <string>
+
+#include "cli/io/byte_sink.h"
 
 namespace cli {
 
-void dump_ring(const std::string& path, std::FILE* out);
+// Goes on after damage, saying where it is, and throws Error (bad content) at the end.
+void dump_ring(const std::string& path, ByteSink& out);
 
 }  // namespace cli

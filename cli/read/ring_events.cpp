@@ -42,6 +42,11 @@ void RingEvents::emit(const Event& event, std::string_view args) {
   sink_.event(event, args);
 }
 
+bool RingEvents::has_time(std::uint64_t start_cupti_ns) {
+  timeless_records_ += start_cupti_ns == 0;
+  return start_cupti_ns != 0;
+}
+
 void RingEvents::block(const RingBlock& block) {
   if (file_.changed_blocks() != holes_) {  // what was open may have ended in what we did not see
     holes_ = file_.changed_blocks();
@@ -94,6 +99,7 @@ const RingEvents::KernelText& RingEvents::kernel_text(std::uint32_t shape_ref, s
 }
 
 void RingEvents::translate(const trace::KernelRecord& record, std::size_t at) {
+  if (!has_time(record.start_cupti_ns)) return;
   const KernelText& text = kernel_text(record.shape_ref, record.device, record.context, record.stream, at);
   Event event;
   event.kind = Kind::kernel;
@@ -106,6 +112,7 @@ void RingEvents::translate(const trace::KernelRecord& record, std::size_t at) {
 }
 
 void RingEvents::translate(const trace::KernelWideRecord& record, std::size_t at) {
+  if (!has_time(record.start_cupti_ns)) return;
   const KernelText& text = kernel_text(record.shape_ref, record.device, record.context, record.stream, at);
   Event event = device_event(Kind::kernel, record.device, record.stream, record.start_cupti_ns, record.end_cupti_ns,
                              record.correlation);
@@ -114,6 +121,7 @@ void RingEvents::translate(const trace::KernelWideRecord& record, std::size_t at
 }
 
 void RingEvents::translate(const trace::MemcpyRecord& record, std::size_t) {
+  if (!has_time(record.start_cupti_ns)) return;
   Event event = device_event(Kind::memcpy, record.device, record.stream, record.start_cupti_ns, record.end_cupti_ns,
                              record.correlation);
   event.name = name(copy_name(record.copy_kind, record.src_memory, record.dst_memory));
@@ -124,6 +132,7 @@ void RingEvents::translate(const trace::MemcpyRecord& record, std::size_t) {
 }
 
 void RingEvents::translate(const trace::MemcpyPeerRecord& record, std::size_t) {
+  if (!has_time(record.start_cupti_ns)) return;
   Event event = device_event(Kind::memcpy, record.device, record.stream, record.start_cupti_ns, record.end_cupti_ns,
                              record.correlation);
   event.name = name(copy_name(record.copy_kind, record.src_memory, record.dst_memory));
@@ -136,6 +145,7 @@ void RingEvents::translate(const trace::MemcpyPeerRecord& record, std::size_t) {
 }
 
 void RingEvents::translate(const trace::MemsetRecord& record, std::size_t) {
+  if (!has_time(record.start_cupti_ns)) return;
   Event event = device_event(Kind::memset, record.device, record.stream, record.start_cupti_ns, record.end_cupti_ns,
                              record.correlation);
   event.name = name(fmt::format("Memset ({})", memory_name(record.memory)));
@@ -148,6 +158,7 @@ void RingEvents::translate(const trace::MemsetRecord& record, std::size_t) {
 void RingEvents::api_event(Kind kind, trace::RecordKind domain, std::uint32_t cbid, std::uint32_t tid,
                            std::uint64_t start, std::uint64_t end, std::uint32_t correlation,
                            std::uint32_t return_value) {
+  if (!has_time(start)) return;
   const auto [track, is_new] = threads_.try_emplace(tid, 0);
   if (is_new) track->second = catalog_.track(process_, TrackKind::thread, file_.header().pid, tid);
   Event event;
@@ -240,6 +251,7 @@ void RingEvents::finish() {
     if (count > 0) process.notes.push_back(fmt::format("{} {}", count, what));
   };
   note(ranges_.unmatched_ends(), "ends of ranges without their start (it was overwritten)");
+  note(timeless_records_, "records without a time (CUPTI took none): left out");
   note(unknown_records_, "records of kinds that this tracetool does not know; use a newer one");
   note(axis_.stepped_blocks(), "blocks in which the wall clock or CUPTI's time base had been changed");
   note(file_.changed_blocks(), "blocks changed while they were read, and were left out");

@@ -69,6 +69,7 @@ class RingEvents {
   template <typename Record>
   OpenRange host_range(const Record& record, std::size_t at);
   void emit(const Event& event, std::string_view args);
+  bool has_time(std::uint64_t start_cupti_ns);  // false: counted, not an event
   StringId name(std::string_view text) { return catalog_.strings.intern(text); }
 
   const RingFile& file_;
@@ -84,6 +85,7 @@ class RingEvents {
   std::unordered_map<std::uint32_t, TrackId> threads_;
   std::unordered_map<std::uint32_t, std::string> api_args_;
   std::uint64_t unknown_records_ = 0;
+  std::uint64_t timeless_records_ = 0;  // CUPTI gives 0 where it took no time
   std::uint64_t holes_ = 0;  // blocks left out so far
 };
 

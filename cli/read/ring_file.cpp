@@ -191,7 +191,11 @@ void RingFile::for_each_block(const std::function<void(const RingBlock&)>& visit
 
 std::vector<trace::ClockSample> RingFile::clock_samples() {
   std::vector<trace::ClockSample> samples{header_.created_clock};
-  for (const Place& place : places()) samples.push_back(read_block_header(place.index).clock);
+  for (const Place& place : places()) {
+    const std::uint64_t generation = read_generation(place.index);
+    const trace::ClockSample sample = read_block_header(place.index).clock;
+    if (generation % 2 == 0 && read_generation(place.index) == generation) samples.push_back(sample);
+  }
   return samples;
 }
 

@@ -65,7 +65,7 @@ void RingNames::note(const std::vector<std::byte>& bytes, std::uint8_t kind, std
     apis_[std::uint64_t{api.domain} << 32 | api.cbid] = catalog_.strings.intern(without_version(terminated(api.name)));
   } else if (kind == static_cast<std::uint8_t>(trace::RecordKind::thread_name)) {
     const auto thread = record_at<trace::ThreadNameRecord>(bytes, at, size);
-    threads_[thread.tid] = terminated(thread.name);
+    if (thread.name[0] != '\0') threads_[thread.tid] = terminated(thread.name);
   } else if (kind == static_cast<std::uint8_t>(trace::RecordKind::identity)) {
     read_identity(record_at<trace::IdentityRecord>(bytes, at, size));
   }

@@ -81,6 +81,23 @@ void work() {
   }
 }
 
+// A child finds the mutexes free, whoever held them in the parent: it may call CUDA, though nothing comes of it.
+void survive_forks() {
+  pthread_atfork(
+      [] {
+        buffer_state().request_mutex.lock();
+        buffer_state().mutex.lock();
+      },
+      [] {
+        buffer_state().mutex.unlock();
+        buffer_state().request_mutex.unlock();
+      },
+      [] {
+        buffer_state().mutex.unlock();
+        buffer_state().request_mutex.unlock();
+      });
+}
+
 // The records that have not ended stay as they are: their work will find no place.
 void take_away(Buffer& buffer) {
   for (Slot* slot : buffer.pending) {
@@ -117,6 +134,7 @@ std::vector<std::unique_ptr<Buffer>> take_ended(BufferState& state, bool forced)
 void start_worker() {
   const std::lock_guard lock(buffer_state().mutex);
   if (std::exchange(buffer_state().worker_runs, true)) return;
+  survive_forks();
   std::thread(work).detach();
 }
 
