@@ -2,6 +2,7 @@
 // layouts are NCCL's public schemas (src/include/nvtx_payload_schemas.h there), told apart by name and size.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "agent/guard.h"

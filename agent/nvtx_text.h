@@ -3,6 +3,7 @@
 #pragma once
 #include <nvtx3/nvToolsExt.h>
 
+#include <cstdint>
 #include <string_view>
 
 namespace agent {

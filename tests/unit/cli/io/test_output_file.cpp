@@ -8,7 +8,6 @@
 #include "cli/io/output_file.h"
 #include "tests/unit/catch.h"
 
-using Catch::Matchers::Contains;
 using cli::OutputFile;
 
 namespace {
@@ -83,8 +82,8 @@ TEST_CASE("output file: follows a link and writes through what is no regular fil
 
 TEST_CASE("output file: what cannot be written says what to do") {
   const Scratch scratch;
-  CHECK_THROWS_WITH(OutputFile(scratch.path("no/such/out")), Contains("no/such/out") && Contains("make that folder"));
-  CHECK_THROWS_WITH(OutputFile(scratch.folder()), Contains("is a folder"));
+  CHECK_THROWS_WITH(OutputFile(scratch.path("no/such/out")), contains_text("no/such/out") && contains_text("make that folder"));
+  CHECK_THROWS_WITH(OutputFile(scratch.folder()), contains_text("is a folder"));
   const int status = in_child([&] {
     ::signal(SIGXFSZ, SIG_IGN);
     const struct rlimit limit { 1000, 1000 };

@@ -7,8 +7,6 @@
 #include "tests/unit/catch.h"
 
 using namespace cli;
-using Catch::Matchers::Contains;
-
 namespace {
 
 // "" when it reads; else the message.
@@ -21,7 +19,7 @@ std::string read_all(const std::string& path, std::vector<Collected>* events = n
     return "";
   } catch (const Error& error) {
     CHECK(error.exit() == Exit::bad_content);
-    CHECK_THAT(error.what(), Contains(path) && Contains(": byte "));
+    CHECK_THAT(error.what(), contains_text(path) && contains_text(": byte "));
     return error.what();
   }
 }
@@ -70,10 +68,10 @@ TEST_CASE("merged file: every truncation is refused with what to do") {
   const std::string whole = read_file(scratch.path("m"));
   for (std::size_t size = 0; size < whole.size(); ++size) {
     write_file(scratch.path("cut"), whole.substr(0, size));
-    CHECK_THAT(read_all(scratch.path("cut")), Contains("the file ends here") && Contains("tracetool merge"));
+    CHECK_THAT(read_all(scratch.path("cut")), contains_text("the file ends here") && contains_text("tracetool merge"));
   }
   write_file(scratch.path("longer"), whole + "x");
-  CHECK_THAT(read_all(scratch.path("longer")), Contains("footer"));
+  CHECK_THAT(read_all(scratch.path("longer")), contains_text("footer"));
 }
 
 // What may change unseen: the reserved field, and bits that zstd itself does not use. The events stay the same.
@@ -103,20 +101,20 @@ TEST_CASE("merged file: another version is said to be that") {
   std::string file = read_file(scratch.path("m"));
   file[offsetof(MergedHeader, version)] = 2;
   write_file(scratch.path("m"), file);
-  CHECK_THAT(read_all(scratch.path("m")), Contains("another version"));
+  CHECK_THAT(read_all(scratch.path("m")), contains_text("another version"));
 }
 
 TEST_CASE("merged file: lists that name too much are refused before memory is taken") {
   const Scratch scratch;
   const std::string path = scratch.path("m");
   write_crafted(path, ChunkKind::processes, kMaxProcesses + 1, std::string(kMaxProcesses + 1, '\0'));
-  CHECK_THAT(read_all(path), Contains("damaged"));
+  CHECK_THAT(read_all(path), contains_text("damaged"));
   write_crafted(path, ChunkKind::processes, 1'000, std::string(kMaxChunkBytes + 1, '\0'));
-  CHECK_THAT(read_all(path), Contains("index"));
+  CHECK_THAT(read_all(path), contains_text("index"));
   write_crafted(path, ChunkKind::events, kMaxChunkEvents + 1, "");
-  CHECK_THAT(read_all(path), Contains("index"));
+  CHECK_THAT(read_all(path), contains_text("index"));
   write_crafted(path, ChunkKind::strings, 1, std::string("\xff\xff\xff\xff\x0f", 5));
-  CHECK_THAT(read_all(path), Contains("damaged"));
+  CHECK_THAT(read_all(path), contains_text("damaged"));
 }
 
 TEST_CASE("merged file: a chunk of a kind that is not known is skipped") {
@@ -135,18 +133,18 @@ TEST_CASE("merged file: events must name what the lists hold, in the order of ti
     std::vector<Collected> changed = events;
     change(changed[77].event);
     write_merged(scratch.path("m"), sample_catalog(), changed);
-    CHECK_THAT(read_all(scratch.path("m")), Contains("event 77"));
+    CHECK_THAT(read_all(scratch.path("m")), contains_text("event 77"));
   }
   std::swap(events[10].event.start_ns, events[11].event.start_ns);
   write_merged(scratch.path("m"), sample_catalog(), events);
-  CHECK_THAT(read_all(scratch.path("m")), Contains("event 11") && Contains("before"));
+  CHECK_THAT(read_all(scratch.path("m")), contains_text("event 11") && contains_text("before"));
 }
 
 TEST_CASE("merged file: one that is not there, or is something else") {
   const Scratch scratch;
-  CHECK_THROWS_WITH(MergedReader(scratch.path("none")), Contains("cannot open"));
+  CHECK_THROWS_WITH(MergedReader(scratch.path("none")), contains_text("cannot open"));
   CHECK_FALSE(is_merged_file(scratch.path("none")));
   write_file(scratch.path("text"), std::string(1000, 'x'));
   CHECK_FALSE(is_merged_file(scratch.path("text")));
-  CHECK_THAT(read_all(scratch.path("text")), Contains("no merged trace"));
+  CHECK_THAT(read_all(scratch.path("text")), contains_text("no merged trace"));
 }

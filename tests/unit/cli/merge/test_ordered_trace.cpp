@@ -5,8 +5,6 @@
 #include "tests/unit/catch.h"
 
 using namespace cli;
-using Catch::Matchers::Contains;
-
 namespace {
 
 // A merged file of one process with `count` events, each `step` ns after the one before.
@@ -56,7 +54,7 @@ TEST_CASE("ordered trace: a rank that comes twice is refused, unless it is given
   write_rank(scratch.path("a"), 1, 3, 3);
   write_rank(scratch.path("b"), 1, 3, 3);
   CHECK_THROWS_WITH(order_traces({{scratch.path("a"), {}}, {scratch.path("b"), {}}}, {}),
-                    Contains("rank 1") && Contains(scratch.path("a")) && Contains(scratch.path("b")));
+                    contains_text("rank 1") && contains_text(scratch.path("a")) && contains_text(scratch.path("b")));
   const auto trace = order_traces({{scratch.path("a"), {}}, {scratch.path("b"), 0}}, {});
   CHECK(trace->catalog().processes[0].source == scratch.path("b"));
   CHECK(trace->catalog().processes[0].rank_source == "--rank");
