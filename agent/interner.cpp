@@ -83,7 +83,7 @@ std::uint32_t Interner::intern(std::uint64_t hash, trace::RecordKind kind, Write
 }
 
 std::uint32_t Interner::string(const trace::Ring& ring, Writer& writer, std::string_view text) noexcept {
-  text = text.substr(0, longest_name(ring));
+  text = clipped(text, longest_name(ring));
   const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
   return intern(
       hash, trace::RecordKind::string, writer,
@@ -96,7 +96,7 @@ std::uint32_t Interner::string(const trace::Ring& ring, Writer& writer, std::str
 }
 
 std::uint32_t Interner::shape(const trace::Ring& ring, Writer& writer, const Shape& shape) noexcept {
-  const std::string_view name = shape.name.substr(0, longest_name(ring));
+  const std::string_view name = clipped(shape.name, longest_name(ring));
   trace::LaunchShapeRecord record = shape.record;
   record.name_ref = 0;
   const std::uint64_t hash = hash_bytes(&record, sizeof(record), hash_bytes(name.data(), name.size(), 2));

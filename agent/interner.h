@@ -15,6 +15,11 @@ using Writer = trace::BlockWriter<>;
 // The longest name that is kept; a longer one is cut. Leaves room for its record in the smallest block.
 std::size_t longest_name(const trace::Ring& ring) noexcept;
 
+// The first `most` bytes. Not substr(), whose check of the place wants libstdc++ where it is not inlined.
+inline std::string_view clipped(std::string_view text, std::size_t most) {
+  return {text.data(), text.size() < most ? text.size() : most};
+}
+
 // What a definition and a reference to it need at most in a block: call Writer::make_room with this much before.
 constexpr std::size_t string_room(std::size_t length) { return sizeof(trace::StringRecord) + (length + 7) / 8 * 8; }
 

@@ -1,5 +1,7 @@
 #include "agent/nvtx_pending.h"
 
+#include <cstring>
+
 #include "agent/recorder.h"
 
 namespace agent {
@@ -24,7 +26,9 @@ void keep(const NvtxEvent& event) {
   Pending& pending = s_pending[s_count++ % kMost];
   if (s_count > kMost) ++s_lost[static_cast<std::size_t>(pending.event.kind) - trace::kFirstEventKind];
   pending.event = event;
-  pending.event.name = std::string_view(pending.name, event.name.copy(pending.name, kNameBytes));
+  const std::string_view name = clipped(event.name, kNameBytes);
+  if (!name.empty()) std::memcpy(pending.name, name.data(), name.size());
+  pending.event.name = {pending.name, name.size()};
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ Writer& HostWriter::writer() noexcept { return state_->writer; }
 // The thread's own small table first; the shared one only when its lock is free.
 std::uint32_t HostWriter::name(std::string_view text) noexcept {
   if (text.empty()) return trace::kNoRef;
-  text = text.substr(0, longest_name(s_ring));
+  text = clipped(text, longest_name(s_ring));
   if (const std::uint32_t known = state_->find_name(text); known != trace::kNoRef) return known;
   std::uint32_t ref;
   if (s_interner.lock().try_lock()) {
