@@ -57,14 +57,14 @@ struct FileHeader {
   std::uint64_t process_start_ticks;  // field 22 of /proc/PID/stat: with boot id and pid it names a process for good
   std::uint64_t created_real_ns;
   std::uint32_t cupti_version;  // cuptiGetVersion; 0: none
-  std::uint32_t cuda_driver_version;
+  std::uint32_t cuda_driver_version;  // not written yet: 0
   char host[64];
   char boot_id[40];
   char run_id[64];
   char program[256];  // argv[0] and the script's name, never the whole command line
   char agent_version[32];
   char cupti_path[256];
-  char cupti_holder[64];  // who had CUPTI when we asked, if known
+  char cupti_holder[64];  // not written yet: empty
   ClockSample created_clock;
 
   // What follows changes while the process runs; each is one atomic word.
@@ -77,7 +77,7 @@ struct FileHeader {
   std::uint64_t definitions_missed;      // promotions refused because the region was full (costs bytes, not names)
   std::uint32_t cupti_state;             // SourceState
   std::int32_t cupti_error;              // CUptiResult with which it failed
-  std::uint32_t nvtx_state;              // SourceState
+  std::uint32_t nvtx_state;              // not written yet: 0
   std::uint32_t reserved;
   std::uint64_t lost[kEventKinds];       // records that found no block, per kind
 };
