@@ -11,14 +11,14 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "agent/cupti_source.h"
+#include "agent/cupti/cupti_source.h"
 #include "agent/flusher.h"
 #include "agent/identity.h"
 #include "agent/message.h"
-#include "agent/nvtx_pending.h"
-#include "agent/recorder.h"
+#include "agent/nvtx/nvtx_pending.h"
+#include "agent/ring/recorder.h"
 #include "agent/settings.h"
-#include "agent/trace_file.h"
+#include "agent/ring/trace_file.h"
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjection();
 

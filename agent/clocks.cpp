@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "agent/cupti_library.h"
+#include "agent/cupti/cupti_library.h"
 
 namespace agent {
 namespace {

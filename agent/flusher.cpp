@@ -6,11 +6,11 @@
 
 #include <atomic>
 
-#include "agent/buffer_pool.h"
+#include "agent/cupti/buffer_pool.h"
 #include "agent/clocks.h"
-#include "agent/cupti_source.h"
+#include "agent/cupti/cupti_source.h"
 #include "agent/message.h"
-#include "agent/recorder.h"
+#include "agent/ring/recorder.h"
 #include "agent/settings.h"
 
 namespace agent {

@@ -4,7 +4,7 @@
 
 #include "agent/host.h"
 #include "agent/message.h"
-#include "agent/recorder.h"
+#include "agent/ring/recorder.h"
 
 namespace agent {
 namespace {

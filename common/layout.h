@@ -24,7 +24,7 @@
 namespace trace {
 
 inline constexpr char kMagic[8] = {'T', 'T', 'R', 'I', 'N', 'G', '\r', '\n'};
-inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kFormatVersion = 2;
 inline constexpr std::uint32_t kHeaderBytes = 4096;
 inline constexpr std::uint64_t kKnownFeatures = 0;
 
@@ -57,14 +57,14 @@ struct FileHeader {
   std::uint64_t process_start_ticks;  // field 22 of /proc/PID/stat: with boot id and pid it names a process for good
   std::uint64_t created_real_ns;
   std::uint32_t cupti_version;  // cuptiGetVersion; 0: none
-  std::uint32_t cuda_driver_version;  // not written yet: 0
+  std::uint32_t cuda_driver_version;  // cuDriverGetVersion; 0: none
   char host[64];
   char boot_id[40];
   char run_id[64];
   char program[256];  // argv[0] and the script's name, never the whole command line
   char agent_version[32];
   char cupti_path[256];
-  char cupti_holder[64];  // not written yet: empty
+  char cupti_holder[64];  // who holds CUPTI where it is taken, as far as it is known
   ClockSample created_clock;
 
   // What follows changes while the process runs; each is one atomic word.
@@ -77,9 +77,14 @@ struct FileHeader {
   std::uint64_t definitions_missed;      // promotions refused because the region was full (costs bytes, not names)
   std::uint32_t cupti_state;             // SourceState
   std::int32_t cupti_error;              // CUptiResult with which it failed
-  std::uint32_t nvtx_state;              // not written yet: 0
-  std::uint32_t reserved;
+  std::uint32_t nvtx_state;              // SourceState; on: our injection was called; taken: another tool has it
+  std::uint32_t nccl_version;            // ncclGetVersion: 22809; 0: no NCCL seen
   std::uint64_t lost[kEventKinds];       // records that found no block, per kind
+  std::uint64_t clipped_names;           // names that were cut because they were longer than a third of a block
+  std::uint64_t agent_cpu_ns;            // what the agent's own thread has used
+  std::uint64_t spooled_ticket;          // spool mode: all blocks up to this ticket are in the spool; 0: none
+  char events[128];                      // TRACETOOL_EVENTS as it was understood
+  char local_path[256];                  // where the ring lies when it cannot lie in the run's folder; empty: there
 };
 static_assert(sizeof(FileHeader) <= kHeaderBytes);
 
@@ -103,7 +108,7 @@ struct BlockHeader {
   std::uint64_t reserved2[7];
   std::uint64_t overwritten[2][kEventKinds];  // all of this block's past contents, per kind
 };
-static_assert(sizeof(BlockHeader) == 384 && sizeof(BlockHeader) % 64 == 0);
+static_assert(sizeof(BlockHeader) == 640 && sizeof(BlockHeader) % 64 == 0);
 
 // Which copy of `overwritten` holds at a generation: the other one from the moment that it turns odd.
 constexpr std::size_t overwritten_index(std::uint64_t generation) { return (generation + 1) / 2 % 2; }

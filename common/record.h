@@ -30,6 +30,12 @@ enum class RecordKind : std::uint8_t {
   thread_name = 4,
   identity = 5,
   device = 6,
+  context = 7,
+  stream = 8,
+  resource_name = 9,
+  nvtx_category = 10,
+  communicator = 11,
+  graph_node = 12,
   kernel = 16,
   kernel_wide = 17,
   memcpy = 18,
@@ -46,11 +52,17 @@ enum class RecordKind : std::uint8_t {
   nvtx_mark = 29,
   nccl_call = 30,
   clock = 31,
+  sync = 32,
+  overhead = 33,
+  graph_launch = 34,
+  memory = 35,
+  memory_pool = 36,
+  notice = 37,
 };
 
 inline constexpr std::uint32_t kNoRef = 0xffffffffu;
 inline constexpr std::uint32_t kLocalRef = 0x80000000u;
-inline constexpr std::size_t kEventKinds = 16;  // kinds 16 to 31 are events, counted as kind - 16
+inline constexpr std::size_t kEventKinds = 32;  // kinds 16 to 47 are events, counted as kind - 16
 inline constexpr std::uint8_t kFirstEventKind = 16;
 
 struct RecordHead {
@@ -123,18 +135,121 @@ struct IdentityRecord {
   std::uint64_t time_mono_ns;
 };
 
+// What CUPTI and the driver say of a device; 0 where they do not. Limits are what occupancy is computed from.
 struct DeviceRecord {
   static constexpr RecordKind kKind = RecordKind::device;
   static constexpr std::string_view kName = "device";
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
-  std::uint32_t device;
+  std::uint32_t device;  // as CUPTI and this process number it
   std::uint64_t memory_bytes;
   std::uint32_t multiprocessors;
   std::uint32_t compute_major;
   std::uint32_t compute_minor;
   std::uint32_t reserved2;
   char name[64];
+  char pci_bus_id[16];  // "0000:1b:00.0"; empty: unknown
+  std::uint8_t uuid[16];
+  std::uint64_t memory_bandwidth_kbps;  // kB/s
+  std::uint32_t core_clock_khz;
+  std::uint32_t l2_bytes;
+  std::uint32_t threads_per_warp;
+  std::uint32_t max_threads_per_block;
+  std::uint32_t max_warps_per_multiprocessor;
+  std::uint32_t max_blocks_per_multiprocessor;
+  std::uint32_t max_registers_per_block;
+  std::uint32_t max_registers_per_multiprocessor;
+  std::uint32_t max_shared_bytes_per_block;
+  std::uint32_t max_shared_bytes_per_multiprocessor;
+  std::uint32_t copy_engines;
+  std::uint32_t reserved3;
+};
+
+struct ContextRecord {
+  static constexpr RecordKind kKind = RecordKind::context;
+  static constexpr std::string_view kName = "context";
+  std::uint8_t kind, size_words;
+  std::uint16_t null_stream;  // number of the default stream
+  std::uint32_t context;
+  std::uint32_t device;
+  std::uint32_t reserved;
+};
+
+struct StreamRecord {
+  static constexpr RecordKind kKind = RecordKind::stream;
+  static constexpr std::string_view kName = "stream";
+  std::uint8_t kind, size_words;
+  std::uint16_t flag;  // CUpti_ActivityStreamFlag: 1 default, 2 non-blocking, 3 null, 0xffff unknown
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::int32_t priority;  // lower numbers run first
+};
+
+enum class ResourceKind : std::uint8_t { device = 1, context = 2, stream = 3, event = 4, thread = 5 };
+
+// A name that the program gave to a thing (nvtxNameCudaStreamA, nvtxNameOsThreadA, ...).
+struct ResourceNameRecord {
+  static constexpr RecordKind kKind = RecordKind::resource_name;
+  static constexpr std::string_view kName = "resource_name";
+  std::uint8_t kind, size_words;
+  std::uint8_t resource;  // ResourceKind
+  std::uint8_t reserved;
+  std::uint32_t name_ref;
+  std::uint32_t id;       // device ordinal, context number, stream number or tid; 0xffffffff: unknown
+  std::uint32_t context;  // of a stream; 0: unknown
+  std::uint64_t handle;   // CUcontext, CUstream, CUevent; 0: none
+};
+
+// nvtxDomainNameCategoryA: what a category number of a domain is called.
+struct NvtxCategoryRecord {
+  static constexpr RecordKind kKind = RecordKind::nvtx_category;
+  static constexpr std::string_view kName = "nvtx_category";
+  std::uint8_t kind, size_words;
+  std::uint16_t reserved;
+  std::uint32_t domain_ref;  // kNoRef: NVTX's default domain
+  std::uint32_t category;
+  std::uint32_t name_ref;
+};
+
+// A communicator as NCCL's init ranges describe it. -1 and 0 are unknown.
+struct CommunicatorRecord {
+  static constexpr RecordKind kKind = RecordKind::communicator;
+  static constexpr std::string_view kName = "communicator";
+  std::uint8_t kind, size_words;
+  std::uint16_t reserved;
+  std::int32_t rank;
+  std::int32_t ranks;
+  std::int32_t device;
+  std::uint64_t communicator;
+  std::uint64_t parent;  // of a split
+  std::int32_t color;
+  std::int32_t key;
+  std::uint32_t epoch;
+  std::uint32_t reserved2;
+  std::uint64_t time_mono_ns;
+};
+
+// What was open on the capturing thread when a node of a CUDA graph was made: its launches happen long after. Kernels
+// and copies refer to it by their graph_node. An instantiated graph has nodes of its own: `captured_node` is the one
+// from which a node was cloned, and has such a record itself; then only these two numbers are set.
+struct GraphNodeRecord {
+  static constexpr RecordKind kKind = RecordKind::graph_node;
+  static constexpr std::string_view kName = "graph_node";
+  std::uint8_t kind, size_words;
+  std::uint8_t nccl_class;  // NcclClass; 0: no NCCL call was open
+  std::uint8_t has;         // as in nccl_call
+  std::uint32_t epoch;
+  std::uint64_t node;
+  std::uint64_t captured_node;  // 0: this is the captured one
+  std::uint32_t range_ref;      // innermost NVTX range; kNoRef: none
+  std::uint32_t domain_ref;     // of that range
+  std::uint32_t nccl_name_ref;  // kNoRef: none
+  std::uint32_t reduction_op;
+  std::uint64_t communicator;
+  std::uint64_t bytes;
+  std::uint64_t ordinal;
+  std::uint32_t peer;
+  std::uint32_t tid;
 };
 
 // ---- device work (CUPTI's clock) ------------------------------------------------------------------------------
@@ -269,6 +384,88 @@ struct ApiWideRecord {
 using RuntimeWideRecord = ApiWideRecord<RecordKind::runtime_wide>;
 using DriverWideRecord = ApiWideRecord<RecordKind::driver_wide>;
 
+// ---- more of what CUPTI tells (CUPTI's clock) ------------------------------------------------------------------
+
+// A wait of the host for the device, or of a stream for an event. Not work of the device.
+struct SyncRecord {
+  static constexpr RecordKind kKind = RecordKind::sync;
+  static constexpr std::string_view kName = "sync";
+  std::uint8_t kind, size_words;
+  std::uint8_t type;  // CUpti_ActivitySynchronizationType: 1 event, 2 stream waits for event, 3 stream, 4 context
+  std::uint8_t reserved;
+  std::uint32_t correlation;
+  std::uint64_t start_cupti_ns;
+  std::uint64_t end_cupti_ns;
+  std::uint32_t context;
+  std::uint32_t stream;  // 0xffffffff: none
+  std::uint32_t event;   // CUPTI's number of the event; 0xffffffff: none
+  std::uint32_t return_value;
+};
+
+// Time that CUPTI or the driver took for itself.
+struct OverheadRecord {
+  static constexpr RecordKind kKind = RecordKind::overhead;
+  static constexpr std::string_view kName = "overhead";
+  std::uint8_t kind, size_words;
+  std::uint16_t object;    // CUpti_ActivityObjectKind: 1 process, 2 thread, 3 device, 4 context, 5 stream
+  std::uint32_t overhead;  // CUpti_ActivityOverheadKind: 1 compiler, 0x10000 buffer flush, 0x40000 module loading, ...
+  std::uint64_t start_cupti_ns;
+  std::uint64_t end_cupti_ns;
+  std::uint32_t tid;  // of objects 1 and 2
+  std::uint32_t device, context, stream;  // of objects 3 to 5
+  std::uint32_t correlation;  // 0: unknown
+  std::uint32_t reserved;
+};
+
+// A whole launch of a CUDA graph, where TRACETOOL_EVENTS asks for that instead of its nodes.
+struct GraphLaunchRecord {
+  static constexpr RecordKind kKind = RecordKind::graph_launch;
+  static constexpr std::string_view kName = "graph_launch";
+  std::uint8_t kind, size_words;
+  std::uint16_t reserved;
+  std::uint32_t correlation;
+  std::uint64_t start_cupti_ns;
+  std::uint64_t end_cupti_ns;
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t graph;
+};
+
+// Memory of the device, allocated or released.
+struct MemoryRecord {
+  static constexpr RecordKind kKind = RecordKind::memory;
+  static constexpr std::string_view kName = "memory";
+  std::uint8_t kind, size_words;
+  std::uint8_t operation;  // CUpti_ActivityMemoryOperationType: 1 allocate, 2 release
+  std::uint8_t memory;     // CUpti_ActivityMemoryKind
+  std::uint32_t correlation;
+  std::uint64_t time_cupti_ns;
+  std::uint64_t address;
+  std::uint64_t bytes;
+  std::uint32_t device;
+  std::uint32_t context;
+  std::uint32_t stream;  // 0xffffffff: none
+  std::uint32_t is_async;
+  std::uint64_t pool_address;  // 0: none
+};
+
+struct MemoryPoolRecord {
+  static constexpr RecordKind kKind = RecordKind::memory_pool;
+  static constexpr std::string_view kName = "memory_pool";
+  std::uint8_t kind, size_words;
+  std::uint8_t operation;  // CUpti_ActivityMemoryPoolOperationType: 1 created, 2 destroyed, 3 trimmed
+  std::uint8_t pool;       // CUpti_ActivityMemoryPoolType: 1 local, 2 imported
+  std::uint32_t correlation;
+  std::uint64_t time_cupti_ns;
+  std::uint64_t address;
+  std::uint64_t bytes;      // size of the pool
+  std::uint64_t used_bytes;
+  std::uint64_t release_threshold_bytes;
+  std::uint32_t device;
+  std::uint32_t reserved;
+};
+
 // ---- NVTX and NCCL, from our own injection (CLOCK_MONOTONIC) ---------------------------------------------------
 
 // A range is two records, so that one that is open when the process dies is seen. Pushes and pops nest by
@@ -277,13 +474,15 @@ struct NvtxPushRecord {
   static constexpr RecordKind kKind = RecordKind::nvtx_push;
   static constexpr std::string_view kName = "nvtx_push";
   std::uint8_t kind, size_words;
-  std::uint16_t reserved;
+  std::uint8_t payload_type;  // nvtxPayloadType_t: 0 none, 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float
+  std::uint8_t reserved;
   std::uint32_t tid;
   std::uint64_t time_mono_ns;
   std::uint32_t name_ref;
   std::uint32_t domain_ref;
   std::uint32_t color_argb;  // 0: none
   std::uint32_t category;
+  std::uint64_t payload;  // the value's bytes, in its own type; absent where there is none
 };
 
 struct NvtxPopRecord {
@@ -302,7 +501,8 @@ struct NvtxStartRecord {
   static constexpr RecordKind kKind = RecordKind::nvtx_start;
   static constexpr std::string_view kName = "nvtx_start";
   std::uint8_t kind, size_words;
-  std::uint16_t reserved;
+  std::uint8_t payload_type;  // nvtxPayloadType_t: 0 none, 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float
+  std::uint8_t reserved;
   std::uint32_t tid;
   std::uint64_t time_mono_ns;
   std::uint32_t name_ref;
@@ -310,6 +510,7 @@ struct NvtxStartRecord {
   std::uint32_t color_argb;
   std::uint32_t category;
   std::uint64_t range_id;
+  std::uint64_t payload;  // the value's bytes, in its own type; absent where there is none
 };
 
 struct NvtxEndRecord {
@@ -326,13 +527,15 @@ struct NvtxMarkRecord {
   static constexpr RecordKind kKind = RecordKind::nvtx_mark;
   static constexpr std::string_view kName = "nvtx_mark";
   std::uint8_t kind, size_words;
-  std::uint16_t reserved;
+  std::uint8_t payload_type;  // nvtxPayloadType_t: 0 none, 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float
+  std::uint8_t reserved;
   std::uint32_t tid;
   std::uint64_t time_mono_ns;
   std::uint32_t name_ref;
   std::uint32_t domain_ref;
   std::uint32_t color_argb;
   std::uint32_t category;
+  std::uint64_t payload;  // the value's bytes, in its own type; absent where there is none
 };
 
 // Classes of NCCL calls that are numbered apart (capture.md section 4: ordinals match across ranks by construction).
@@ -345,7 +548,8 @@ struct NcclCallRecord {
   static constexpr std::string_view kName = "nccl_call";
   std::uint8_t kind, size_words;
   std::uint8_t nccl_class;  // NcclClass
-  std::uint8_t has;         // bit 0: communicator, bit 1: bytes, bit 2: reduction_op, bit 3: peer (root or peer)
+  std::uint8_t has;         // bit 0: communicator, bit 1: bytes, bit 2: reduction_op, bit 3: peer (root or peer), bit 4: data_type
+                            // and count, bit 5: stream
   std::uint32_t tid;
   std::uint64_t time_mono_ns;
   std::uint32_t name_ref;    // "ncclAllReduce"
@@ -356,7 +560,9 @@ struct NcclCallRecord {
   std::uint32_t epoch;
   std::uint32_t reduction_op;
   std::uint32_t peer;
-  std::uint32_t reserved2;
+  std::uint32_t data_type;  // ncclDataType_t
+  std::uint64_t count;      // elements of one message
+  std::uint64_t stream;     // cudaStream_t
 };
 
 // The clocks read together: CUPTI's between two readings of CLOCK_MONOTONIC. Written about once a second.
@@ -371,11 +577,36 @@ struct ClockRecord {
   std::uint64_t real_ns;     // CLOCK_REALTIME at that moment
 };
 
+// What happened to the recording itself.
+enum class NoticeCode : std::uint8_t {
+  gap = 1,           // records of this time are missing: another tool had taken CUPTI's buffers or switched kinds off
+  fatal = 2,         // CUPTI ended itself after an error that sticks (`value`: CUptiResult)
+  stepped_down = 3,  // the cost guard reduced what is recorded
+  source_on = 4,     // CUPTI, taken by another tool before, is ours from now on
+  clock_changed = 5, // CUPTI's time base was changed by somebody: times before and after differ by more than drift
+  graphs_unknown = 6,  // graphs were captured before we were there: their nodes have no ranges
+};
+
+struct NoticeRecord {
+  static constexpr RecordKind kKind = RecordKind::notice;
+  static constexpr std::string_view kName = "notice";
+  std::uint8_t kind, size_words;
+  std::uint8_t code;  // NoticeCode
+  std::uint8_t reserved;
+  std::uint32_t value;
+  std::uint64_t start_mono_ns;
+  std::uint64_t end_mono_ns;  // the same for a moment; 0: had not ended
+  std::uint32_t text_ref;     // a sentence for people; kNoRef: none
+  std::uint32_t reserved2;
+};
+
 using AllRecords =
     std::tuple<StringRecord, LaunchShapeRecord, ApiNameRecord, ThreadNameRecord, IdentityRecord, DeviceRecord,
+               ContextRecord, StreamRecord, ResourceNameRecord, NvtxCategoryRecord, CommunicatorRecord, GraphNodeRecord,
                KernelRecord, KernelWideRecord, MemcpyRecord, MemcpyPeerRecord, MemsetRecord, RuntimeRecord,
                DriverRecord, RuntimeWideRecord, DriverWideRecord, NvtxPushRecord, NvtxPopRecord, NvtxStartRecord,
-               NvtxEndRecord, NvtxMarkRecord, NcclCallRecord, ClockRecord>;
+               NvtxEndRecord, NvtxMarkRecord, NcclCallRecord, ClockRecord, SyncRecord, OverheadRecord,
+               GraphLaunchRecord, MemoryRecord, MemoryPoolRecord, NoticeRecord>;
 
 // Calls f(static_cast<Record*>(nullptr)) for each kind of record, in the order of AllRecords.
 template <typename F>

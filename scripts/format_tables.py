@@ -12,7 +12,7 @@ import sys
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 DOCUMENT = f"{ROOT}/common/FORMAT.md"
 SIZES = {"char": 1, "std::uint8_t": 1, "std::uint16_t": 2, "std::uint32_t": 4, "std::int32_t": 4, "std::uint64_t": 8}
-CONSTANTS = {"kEventKinds": 16}
+CONSTANTS = {"kEventKinds": 32}
 STRUCT = re.compile(r"^struct (\w+) (?:final )?\{\n(.*?)^\};", re.M | re.S)
 MEMBER = re.compile(r"^\s+([\w:]+) ([\w, ]+?)((?:\[\w+\])*);(?:\s*// (.*))?$")
 

@@ -3,7 +3,7 @@
 #include <thread>
 #include <vector>
 
-#include "agent/buffer_pool.h"
+#include "agent/cupti/buffer_pool.h"
 #include "tests/unit/catch.h"
 
 TEST_CASE("buffers are aligned, zeroed and not given out twice") {

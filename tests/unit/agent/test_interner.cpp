@@ -1,7 +1,7 @@
 #include <memory>
 #include <string>
 
-#include "agent/interner.h"
+#include "agent/ring/interner.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/common/small_ring.h"
 

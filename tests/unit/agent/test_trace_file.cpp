@@ -4,7 +4,7 @@
 #include <string>
 
 #include "agent/host.h"
-#include "agent/trace_file.h"
+#include "agent/ring/trace_file.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

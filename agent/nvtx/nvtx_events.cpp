@@ -1,9 +1,9 @@
-#include "agent/nvtx_events.h"
+#include "agent/nvtx/nvtx_events.h"
 
 #include "agent/agent.h"
-#include "agent/cupti_source.h"
-#include "agent/nvtx_pending.h"
-#include "agent/recorder.h"
+#include "agent/cupti/cupti_source.h"
+#include "agent/nvtx/nvtx_pending.h"
+#include "agent/ring/recorder.h"
 
 namespace agent {
 namespace {

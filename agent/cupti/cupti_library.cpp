@@ -1,4 +1,4 @@
-#include "agent/cupti_library.h"
+#include "agent/cupti/cupti_library.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -6,9 +6,9 @@
 #include <cwchar>
 
 #include "agent/agent.h"
-#include "agent/nccl.h"
-#include "agent/nvtx_events.h"
-#include "agent/recorder.h"
+#include "agent/nccl/nccl.h"
+#include "agent/nvtx/nvtx_events.h"
+#include "agent/ring/recorder.h"
 
 namespace agent {
 namespace {

@@ -1,11 +1,11 @@
-#include "agent/translate.h"
+#include "agent/translate/translate.h"
 
 #include <cstdio>
 #include <cstring>
 
-#include "agent/cupti_library.h"
+#include "agent/cupti/cupti_library.h"
 #include "agent/host.h"
-#include "agent/recorder.h"
+#include "agent/ring/recorder.h"
 
 namespace agent {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agent/interner.h"
+#include "agent/ring/interner.h"
 
 namespace agent {
 

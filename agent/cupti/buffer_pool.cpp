@@ -1,4 +1,4 @@
-#include "agent/buffer_pool.h"
+#include "agent/cupti/buffer_pool.h"
 
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-#include "agent/translate.h"
+#include "agent/translate/translate.h"
 
 namespace agent {
 namespace {

@@ -1,4 +1,4 @@
-#include "agent/nvtx_text.h"
+#include "agent/nvtx/nvtx_text.h"
 
 #include <cstdlib>
 #include <cstring>

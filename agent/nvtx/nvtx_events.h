@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "agent/guard.h"
-#include "agent/nvtx_text.h"
+#include "agent/nvtx/nvtx_text.h"
 #include "common/record.h"
 
 namespace agent {

@@ -1,7 +1,7 @@
 // NVTX seen before the recording begins waits here: bounded, the newest are kept, and what went is counted when there
 // is a file.
 #pragma once
-#include "agent/nvtx_events.h"
+#include "agent/nvtx/nvtx_events.h"
 
 namespace agent {
 

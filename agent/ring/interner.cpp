@@ -1,4 +1,4 @@
-#include "agent/interner.h"
+#include "agent/ring/interner.h"
 
 #include <cstring>
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "agent/interner.h"
+#include "agent/ring/interner.h"
 #include "common/definitions.h"
 
 namespace agent {

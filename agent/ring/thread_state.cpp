@@ -1,4 +1,4 @@
-#include "agent/thread_state.h"
+#include "agent/ring/thread_state.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <new>
 
-#include "agent/recorder.h"
+#include "agent/ring/recorder.h"
 
 namespace agent {
 namespace {

@@ -1,8 +1,8 @@
-#include "agent/api_choice.h"
+#include "agent/cupti/api_choice.h"
 
 #include <cupti.h>
 
-#include "agent/cupti_library.h"
+#include "agent/cupti/cupti_library.h"
 
 namespace agent {
 namespace {

@@ -1,4 +1,4 @@
-#include "agent/nccl_ordinals.h"
+#include "agent/nccl/nccl_ordinals.h"
 
 #include <atomic>
 

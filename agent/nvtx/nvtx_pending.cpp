@@ -1,8 +1,8 @@
-#include "agent/nvtx_pending.h"
+#include "agent/nvtx/nvtx_pending.h"
 
 #include <cstring>
 
-#include "agent/recorder.h"
+#include "agent/ring/recorder.h"
 
 namespace agent {
 namespace {

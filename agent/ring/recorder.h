@@ -6,7 +6,7 @@
 
 #include "agent/clocks.h"
 #include "agent/guard.h"
-#include "agent/interner.h"
+#include "agent/ring/interner.h"
 #include "common/definitions.h"
 
 namespace agent {

@@ -1,4 +1,4 @@
-#include "agent/trace_file.h"
+#include "agent/ring/trace_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,11 +1,11 @@
-#include "agent/nccl.h"
+#include "agent/nccl/nccl.h"
 
 #include <cstring>
 
 #include "agent/agent.h"
 #include "agent/identity.h"
-#include "agent/nccl_ordinals.h"
-#include "agent/recorder.h"
+#include "agent/nccl/nccl_ordinals.h"
+#include "agent/ring/recorder.h"
 
 namespace agent {
 namespace {

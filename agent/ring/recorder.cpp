@@ -1,4 +1,4 @@
-#include "agent/recorder.h"
+#include "agent/ring/recorder.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -9,8 +9,8 @@
 
 #include "agent/message.h"
 #include "agent/settings.h"
-#include "agent/thread_state.h"
-#include "agent/trace_file.h"
+#include "agent/ring/thread_state.h"
+#include "agent/ring/trace_file.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14; older kernels refuse it, and nothing is lost but the head start

@@ -1,0 +1,36 @@
+#include "agent/cupti/callbacks.h"
+
+#include <initializer_list>
+
+#include "agent/agent.h"
+#include "agent/cupti/cupti_library.h"
+#include "agent/cupti/cupti_source.h"
+
+namespace agent {
+namespace {
+
+void on_resource(CUpti_CallbackId id) {
+  if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    const Guard guard;
+    if (guard) begin_recording(guard);
+  }
+  // Outside a Guard: the buffers come back on this thread and enter one themselves.
+  if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) flush_cupti(false);
+}
+
+}  // namespace
+
+void CUPTIAPI on_cupti_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void*) {
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) on_resource(id);
+}
+
+CUptiResult enable_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
+  for (const CUpti_CallbackId id :
+       {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
+    const CUptiResult result = cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
+    if (result != CUPTI_SUCCESS) return result;
+  }
+  return CUPTI_SUCCESS;
+}
+
+}  // namespace agent

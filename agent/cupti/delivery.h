@@ -1,0 +1,18 @@
+// Buffers on their way: CUPTI asks for an empty one, and hands it back full. Requests come in application threads in the
+// middle of a launch, completions on CUPTI's worker and on whoever flushes.
+#pragma once
+#include <cupti.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace agent {
+
+void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records);
+void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
+                                  std::size_t valid);
+
+// Leaves the zeroing of buffers to our threads; CUPTI would do it in the application's. Before the registration.
+void take_over_zeroing() noexcept;
+
+}  // namespace agent

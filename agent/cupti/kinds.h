@@ -1,0 +1,12 @@
+// Which kinds of records CUPTI is asked for: the rows of kTranslators that TRACETOOL_EVENTS wants.
+#pragma once
+
+namespace agent {
+
+// A kind that this device or library refuses is said and left out. CUPTI_SUCCESS when any could be enabled, else the
+// last refusal (a CUptiResult).
+int enable_kinds() noexcept;
+// Leaves CUPTI to others.
+void disable_kinds() noexcept;
+
+}  // namespace agent
