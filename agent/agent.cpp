@@ -15,6 +15,7 @@
 #include "agent/flusher.h"
 #include "agent/identity.h"
 #include "agent/message.h"
+#include "agent/nvtx/injection_paths.h"
 #include "agent/nvtx/nvtx_pending.h"
 #include "agent/ring/recorder.h"
 #include "agent/settings.h"
@@ -71,8 +72,7 @@ __attribute__((constructor)) void on_load() {
   remember_stderr();
   char path[PATH_MAX];
   if (!own_path(path)) return;
-  setenv("CUDA_INJECTION64_PATH", path, 0);
-  setenv("NVTX_INJECTION64_PATH", path, 0);
+  claim_injections(path);
   if (!is_passive()) mark_process();
 }
 
@@ -82,8 +82,10 @@ void on_fork_child() { drop_trace_file(); }
 // The order: the thread ends, then what is in flight comes home, then the file is marked closed. Where CUPTI hangs, or
 // exit(3) came out of a signal handler that interrupted us, CUPTI is left alone.
 void on_exit() {
-  if (recording() != Recording::open || !is_recorded_process()) return;
-  if (stop_flusher() && !t_inside) flush_cupti(true);
+  if (!is_recorded_process()) return;
+  const bool stopped = stop_flusher();
+  if (recording() != Recording::open) return;
+  if (stopped && !t_inside) flush_cupti(true);
   close_recording();
 }
 
@@ -95,6 +97,7 @@ bool revive_after_fork() {
   if (recording() != Recording::off) return false;
   forget_pending_nvtx();
   forget_thread_id();
+  forget_flusher();
   return revive_fork_page();
 }
 
@@ -114,13 +117,21 @@ bool begin_recording(const Guard& guard) noexcept {
   if (!open_recording(guard)) return false;
   if (s_begun.exchange(true, std::memory_order_acq_rel)) return true;
   describe_cupti();
+  describe_nvtx();
   record_environment_identity();
   replay_pending_nvtx(guard);
-  pthread_atfork(nullptr, nullptr, on_fork_child);
-  // Registered as late as this, so that it runs before CUDA's own handlers.
-  std::atexit(on_exit);
-  start_flusher();
+  start_thread();
   return true;
+}
+
+void start_thread() noexcept {
+  static constinit std::atomic<bool> s_once{false};
+  if (!s_once.exchange(true)) {
+    pthread_atfork(nullptr, nullptr, on_fork_child);
+    // Registered as late as this, so that it runs before CUDA's own handlers.
+    std::atexit(on_exit);
+  }
+  start_flusher();
 }
 
 }  // namespace agent
@@ -130,6 +141,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   if (!agent::attach()) return 1;
   const agent::Guard guard;
   static constinit std::atomic<bool> s_once{false};
-  if (guard && !s_once.exchange(true)) agent::start_cupti(guard);
+  if (!guard || s_once.exchange(true)) return 1;
+  agent::start_cupti(guard);
+  if (agent::cupti_is_taken()) agent::start_thread();  // which tries again
   return 1;
 }

@@ -12,4 +12,7 @@ bool attach() noexcept;
 // there is no file.
 bool begin_recording(const Guard&) noexcept;
 
+// Starts the agent's thread, and sees to it that it ends before the process does. Later calls do nothing.
+void start_thread() noexcept;
+
 }  // namespace agent

@@ -53,6 +53,14 @@ trace::ClockSample sample_clocks() noexcept {
   return best;
 }
 
+bool is_time_base_changed(const trace::ClockSample& before, const trace::ClockSample& after) noexcept {
+  if (before.cupti_ns == 0 || after.cupti_ns == 0) return false;
+  const auto passed = [](std::uint64_t from, std::uint64_t to) { return static_cast<std::int64_t>(to - from); };
+  const std::int64_t cupti = passed(before.cupti_ns, after.cupti_ns);
+  return std::llabs(cupti - passed(before.mono_ns, after.mono_ns)) > kStep_ns &&
+         std::llabs(cupti - passed(before.real_ns, after.real_ns)) > kStep_ns;
+}
+
 trace::ClockSample carried_clocks() noexcept {
   trace::ClockSample sample{};
   sample.mono_ns = mono_ns();

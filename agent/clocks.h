@@ -14,6 +14,10 @@ std::uint64_t real_ns() noexcept;
 // it calls into CUPTI.
 trace::ClockSample sample_clocks() noexcept;
 
+// Whether CUPTI's time base was changed between two samples: it went neither with CLOCK_MONOTONIC nor, where the wall
+// clock was set, with CLOCK_REALTIME.
+bool is_time_base_changed(const trace::ClockSample& before, const trace::ClockSample& after) noexcept;
+
 // What sample_clocks() saw last, carried on to now. For any thread: two clock_gettime, no call into CUPTI.
 trace::ClockSample carried_clocks() noexcept;
 

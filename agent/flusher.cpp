@@ -8,18 +8,22 @@
 
 #include "agent/cupti/buffer_pool.h"
 #include "agent/clocks.h"
+#include "agent/cost_guard.h"
 #include "agent/cupti/cupti_source.h"
+#include "agent/cupti/own_calls.h"
+#include "agent/cupti/watch.h"
 #include "agent/message.h"
+#include "agent/ring/notice.h"
 #include "agent/ring/recorder.h"
 #include "agent/settings.h"
 
 namespace agent {
 namespace {
 
-constexpr std::uint64_t kClockPeriod_ns = 1'000'000'000;
 constexpr std::size_t kSpareBuffers = 8;
 
 constinit pthread_t s_thread{};
+constinit std::atomic<bool> s_started{false};
 constinit bool s_running = false;
 constinit std::atomic<bool> s_stop{false};
 pthread_mutex_t s_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -44,8 +48,19 @@ bool wait_a_period() {
   return !s_stop.load();
 }
 
-void write_clock(const Guard& guard) {
+void notice_clock(const Guard& guard, const trace::ClockSample& before, const trace::ClockSample& now) {
+  if (!is_time_base_changed(before, now)) return;
+  write_notice(guard, trace::NoticeCode::clock_changed, 0, before.mono_ns, now.mono_ns,
+               "somebody changed CUPTI's time base between these two moments");
+}
+
+void write_clock() {
+  static constinit trace::ClockSample s_last{};
+  const Guard guard;
+  if (!guard || recording() != Recording::open) return;
   const trace::ClockSample sample = sample_clocks();
+  notice_clock(guard, s_last, sample);
+  s_last = sample;
   auto record = trace::make_record<trace::ClockRecord>();
   record.bracket_ns = static_cast<std::uint32_t>(sample.bracket_ns);
   record.cupti_ns = sample.cupti_ns;
@@ -55,23 +70,42 @@ void write_clock(const Guard& guard) {
   if (writer) writer.append(record);
 }
 
-void beat(std::uint64_t& next_clock_ns) {
-  const Guard guard;
-  if (!guard || recording() != Recording::open) return;
+void beat() {
+  if (recording() != Recording::open) return;
   trace::SharedMemory::store(ring().header->heartbeat_real_ns, real_ns());
   touch_next_blocks();
-  if (mono_ns() < next_clock_ns) return;
-  write_clock(guard);
-  next_clock_ns = mono_ns() + kClockPeriod_ns;
+}
+
+void flush() { flush_cupti(false); }
+void keep_buffers() {
+  if (cupti_is_on()) keep_spare_buffers(kSpareBuffers);
+}
+
+// What the thread does, in this order. A period of 0: once in every flush period.
+struct Chore {
+  void (*run)();
+  std::uint64_t period_ms;
+};
+constexpr Chore kChores[] = {
+    {beat, 0}, {write_clock, 1000}, {flush, 0}, {keep_buffers, 0}, {watch_cupti, 1000}, {guard_cost, 1000},
+};
+constexpr std::size_t kChoreCount = sizeof(kChores) / sizeof(kChores[0]);
+
+void do_chores(std::uint64_t (&due_ns)[kChoreCount]) {
+  for (std::size_t i = 0; i < kChoreCount; ++i) {
+    const std::uint64_t now_ns = mono_ns();
+    if (now_ns < due_ns[i]) continue;
+    kChores[i].run();
+    due_ns[i] = now_ns + kChores[i].period_ms * 1'000'000;
+  }
 }
 
 void* run(void*) {
   pthread_setname_np(pthread_self(), "tracetool");
-  std::uint64_t next_clock_ns = 0;
+  mark_own_thread();
+  std::uint64_t due_ns[kChoreCount] = {};
   do {
-    beat(next_clock_ns);
-    flush_cupti(false);
-    keep_spare_buffers(kSpareBuffers);
+    do_chores(due_ns);
   } while (wait_a_period());
   return nullptr;
 }
@@ -79,12 +113,18 @@ void* run(void*) {
 }  // namespace
 
 void start_flusher() noexcept {
+  if (s_started.exchange(true)) return;
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   s_running = pthread_create(&s_thread, nullptr, run, nullptr) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!s_running) say("cannot start a thread: records stay with CUPTI until its buffers are full");
+}
+
+void forget_flusher() noexcept {
+  s_running = false;
+  s_started.store(false);
 }
 
 bool stop_flusher() noexcept {

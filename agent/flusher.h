@@ -1,12 +1,15 @@
-// The agent's one thread: collects from CUPTI once a flush period, beats the heart, reads the clocks, keeps spare
-// buffers. It blocks all signals and is gone before the file is closed.
+// The agent's one thread: collects from CUPTI once a flush period, and does the chores of flusher.cpp's table. It blocks
+// all signals and is gone before the file is closed.
 #pragma once
 
 namespace agent {
 
+// Once per process; later calls do nothing. Thread-safe.
 void start_flusher() noexcept;
 // Wakes it and waits for its end, two seconds at most: a hung driver must not hang the exit. False: it hangs, and so
 // would whoever calls CUPTI now.
 bool stop_flusher() noexcept;
+// In a forked child that is recorded itself: there is no thread.
+void forget_flusher() noexcept;
 
 }  // namespace agent

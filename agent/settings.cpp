@@ -51,6 +51,21 @@ bool set_verbose(Settings& settings, const char* value) {
   return is_switch(value);
 }
 
+bool set_coexist(Settings& settings, const char* value) {
+  settings.retake = std::strcmp(value, "retake") == 0;
+  return settings.retake || std::strcmp(value, "yield") == 0;
+}
+
+bool set_guard_cpu(Settings& settings, const char* value) {
+  const char* rest;
+  return parse_number(value, settings.guard_cpu_pct, rest) && *rest == '\0' && settings.guard_cpu_pct <= 100;
+}
+
+bool set_guard_rate(Settings& settings, const char* value) {
+  const char* rest;
+  return parse_number(value, settings.guard_rate, rest) && *rest == '\0';
+}
+
 // Read apart, before anything else happens: disabled_by_user(). Whoever sets it to anything wants us off.
 bool set_disable(Settings&, const char*) { return true; }
 
@@ -61,6 +76,9 @@ const SettingRow kSettings[] = {
     {"TRACETOOL_BUFFER", "256M", "size of the ring per process: 64K to 1024G; the newest records are kept", set_buffer},
     {"TRACETOOL_FLUSH_MS", "200", "how often the agent collects from CUPTI, in ms: 1 to 60000", set_flush},
     {"TRACETOOL_CUPTI", "found", "path of the libcupti to use instead of the one that is found", set_cupti},
+    {"TRACETOOL_COEXIST", "yield", "when another user of CUPTI in the process takes its buffers: yield, or retake them", set_coexist},
+    {"TRACETOOL_GUARD_CPU", "3", "percent of a core that the agent may take over 10 s before it steps down to light; 0: any", set_guard_cpu},
+    {"TRACETOOL_GUARD_RATE", "500000", "records per second over 10 s before it steps down to light; 0: any", set_guard_rate},
     {"TRACETOOL_VERBOSE", "0", "1: say on stderr what was found and where the recording goes", set_verbose},
     {"TRACETOOL_DISABLE", "0", "1, or anything but 0: the agent does nothing at all", set_disable},
     {nullptr, nullptr, nullptr, nullptr},

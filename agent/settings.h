@@ -12,6 +12,9 @@ struct Settings {
   std::uint64_t flush_ms = 200;
   const char* cupti = nullptr;  // path of the libcupti to load; null: find one
   bool verbose = false;
+  bool retake = false;  // take CUPTI's buffers back from another user in this process
+  std::uint64_t guard_cpu_pct = 3;  // 0: no limit
+  std::uint64_t guard_rate = 500'000;  // records per second; 0: no limit
 };
 
 struct SettingRow {

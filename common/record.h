@@ -582,7 +582,7 @@ enum class NoticeCode : std::uint8_t {
   gap = 1,           // records of this time are missing: another tool had taken CUPTI's buffers or switched kinds off
   fatal = 2,         // CUPTI ended itself after an error that sticks (`value`: CUptiResult)
   stepped_down = 3,  // the cost guard reduced what is recorded
-  source_on = 4,     // CUPTI, taken by another tool before, is ours from now on
+  source_on = 4,     // CUPTI, another's before, is ours from now on; a gap that this ends has the same start
   clock_changed = 5, // CUPTI's time base was changed by somebody: times before and after differ by more than drift
   graphs_unknown = 6,  // graphs were captured before we were there: their nodes have no ranges
 };

@@ -17,18 +17,20 @@ import struct
 import sys
 from collections import Counter, namedtuple
 
-from ring_records import KINDS, Api, BadRecording, ClockRead, Kernel, Memcpy, MemcpyPeer, Memset, Records, text, walk
+from ring_records import KINDS, BadRecording, Records, text, walk
 
-MAGIC, VERSION, KNOWN_FEATURES = b"TTRING\r\n", 1, 0
+MAGIC, VERSION, KNOWN_FEATURES = b"TTRING\r\n", 2, 0
 STATES = ("off", "on", "failed", "taken")
 
-HEADER = struct.Struct("<8sIIQQQQQQQIIQQII64s40s64s256s32s256s64s4Q7QIiII16Q")
+HEADER = struct.Struct("<8sIIQQQQQQQIIQQII64s40s64s256s32s256s64s4Q7QIiII32Q3Q128s256s")
 HEADER_FIELDS = ("magic version header_bytes features file_bytes definitions_offset definitions_bytes blocks_offset "
                  "block_bytes block_count block_header_bytes pid process_start_ticks created_real_ns cupti_version "
                  "cuda_driver_version host boot_id run_id program agent_version cupti_path cupti_holder").split()
 COUNTER_FIELDS = ("definitions_used heartbeat_real_ns closed_real_ns claimed_blocks cupti_dropped unknown_activities "
-                  "definitions_missed cupti_state cupti_error nvtx_state reserved").split()
-BLOCK = struct.Struct("<4Q2I4Q7Q32Q")
+                  "definitions_missed cupti_state cupti_error nvtx_state nccl_version").split()
+LAST_FIELDS = "clipped_names agent_cpu_ns spooled_ticket events local_path".split()
+EVENT_KINDS = 32
+BLOCK = struct.Struct("<4Q2I4Q7Q64Q")
 
 Clock = namedtuple("Clock", "cupti_ns mono_ns real_ns bracket_ns")
 Block = namedtuple("Block", "index ticket tid generation clock first_event event_count")
@@ -42,6 +44,17 @@ class Recording:
         self.kept, self.overwritten, self.lost, self.unknown = Counter(), Counter(), Counter(), Counter()
         self.blocks_skipped = 0  # changed, or were being replaced, while they were read
         self.identity, self.identities, self.devices, self.threads, self.clocks = {}, [], {}, {}, []
+        self.contexts, self.streams, self.resource_names, self.categories = {}, {}, [], {}
+        self.communicators, self.graph_nodes = [], {}
+
+    def captured(self, graph_node):
+        """The GraphNode that says what was open when a node was captured, through its clones; None: unknown."""
+        for _ in self.graph_nodes:  # never more steps than nodes: a damaged file may lead in a circle
+            found = self.graph_nodes.get(graph_node)
+            if found is None or not found.captured_node:
+                return found
+            graph_node = found.captured_node
+        return None
 
     @property
     def dropped(self):
@@ -60,11 +73,11 @@ class Recording:
 
     def event_wall(self, event):
         """(start, end) of an event on the wall clock, end None where there is none."""
-        if isinstance(event, (Kernel, Memcpy, MemcpyPeer, Memset, Api)):
-            return self.wall(event.start), self.wall(event.end)
-        if isinstance(event, ClockRead):
+        if event.kind == "clock":
             return event.real_ns, None
-        return self.wall(event.time, "mono_ns"), None
+        if hasattr(event, "start"):
+            return self.wall(event.start), self.wall(event.end)
+        return self.wall(event.time, "mono_ns"), self.wall(getattr(event, "end", None), "mono_ns")
 
 
 def is_locked(file):
@@ -104,7 +117,9 @@ def read_header(data, path):
     header = {name: text(value) if isinstance(value, bytes) else value for name, value in zip(HEADER_FIELDS, fields)}
     header["created_clock"] = Clock(*fields[23:27])
     header.update(zip(COUNTER_FIELDS, fields[27:38]))
-    header["lost"] = fields[38:54]
+    header["lost"] = fields[38:38 + EVENT_KINDS]
+    header.update(zip(LAST_FIELDS, (text(value) if isinstance(value, bytes) else value
+                                    for value in fields[38 + EVENT_KINDS:])))
     check_layout(header, len(data), path)
     return header
 
@@ -137,8 +152,8 @@ def read_block(data, index, header, path):
         again = BLOCK.unpack_from(data, at)
         if again[1] != fields[1]:
             fields, payload = again, None
-    copy = 17 + (fields[1] + 1) // 2 % 2 * 16
-    return fields, payload, fields[copy:copy + 16]
+    copy = 17 + (fields[1] + 1) // 2 % 2 * EVENT_KINDS
+    return fields, payload, fields[copy:copy + EVENT_KINDS]
 
 
 def read_blocks(data, recording):
@@ -187,9 +202,10 @@ def fill(recording, region, blocks):
     recording.clocks += [Clock(e.cupti_ns, e.mono_ns, e.real_ns, e.bracket_ns) for e in recording.events
                          if e.kind == "clock"]
     for part in parts:
-        recording.threads.update(part.threads)
-        recording.devices.update(part.devices)
-        recording.identities += part.identities
+        for name in ("threads", "devices", "contexts", "streams", "categories", "graph_nodes"):
+            getattr(recording, name).update(getattr(part, name))
+        for name in ("identities", "resource_names", "communicators"):
+            setattr(recording, name, getattr(recording, name) + getattr(part, name))
     for name in ("rank", "local_rank", "world_size", "device"):
         known = [getattr(identity, name) for identity in recording.identities if getattr(identity, name) != -1]
         recording.identity[name] = known[-1] if known else None

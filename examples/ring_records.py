@@ -5,13 +5,29 @@ from collections import Counter, namedtuple
 NONE_REF, LOCAL_REF = 0xFFFFFFFF, 0x80000000
 UNKNOWN_ORDINAL = 2**64 - 1
 KINDS = ("kernel", "kernel_wide", "memcpy", "memcpy_peer", "memset", "runtime", "driver", "runtime_wide", "driver_wide",
-         "nvtx_push", "nvtx_pop", "nvtx_start", "nvtx_end", "nvtx_mark", "nccl_call", "clock")  # 16, 17, ...
+         "nvtx_push", "nvtx_pop", "nvtx_start", "nvtx_end", "nvtx_mark", "nccl_call", "clock", "sync", "overhead",
+         "graph_launch", "memory", "memory_pool", "notice")  # 16, 17, ...
+NOTICES = {1: "gap", 2: "fatal", 3: "stepped_down", 4: "source_on", 5: "clock_changed", 6: "graphs_unknown"}
+RESOURCES = {1: "device", 2: "context", 3: "stream", 4: "event", 5: "thread"}
 
+# Definitions.
 Shape = namedtuple("Shape", "name grid block registers_per_thread static_shared_bytes dynamic_shared_bytes")
 Identity = namedtuple("Identity", "source rank local_rank world_size device communicator time_mono_ns")
-Device = namedtuple("Device", "device name memory_bytes multiprocessors compute_major compute_minor")
+Device = namedtuple("Device", "device name memory_bytes multiprocessors compute_major compute_minor pci_bus_id uuid "
+                              "memory_bandwidth_kbps core_clock_khz l2_bytes threads_per_warp max_threads_per_block "
+                              "max_warps_per_multiprocessor max_blocks_per_multiprocessor max_registers_per_block "
+                              "max_registers_per_multiprocessor max_shared_bytes_per_block "
+                              "max_shared_bytes_per_multiprocessor copy_engines")
+Context = namedtuple("Context", "context device null_stream")
+Stream = namedtuple("Stream", "context stream flag priority")
+ResourceName = namedtuple("ResourceName", "resource name id context handle")
+Category = namedtuple("Category", "domain category name")
+Communicator = namedtuple("Communicator", "communicator rank ranks device parent color key epoch time_mono_ns")
+GraphNode = namedtuple("GraphNode", "node captured_node range domain nccl_name nccl_class communicator bytes ordinal "
+                                    "epoch reduction_op peer tid")
 
-# Events. `kind` is one of KINDS, `block` an index in Recording.blocks; `end` is None where it was not seen.
+# Events. `kind` is one of KINDS, `block` an index in Recording.blocks; `end` is None where it was not seen. `payload` is
+# a number, or None where there is none.
 Kernel = namedtuple("Kernel", "kind block start end device context stream correlation shape graph graph_node")
 Memcpy = namedtuple("Memcpy", "kind block start end device context stream correlation copy_kind flags bytes "
                               "src_memory dst_memory graph graph_node")
@@ -19,14 +35,22 @@ MemcpyPeer = namedtuple("MemcpyPeer", Memcpy._fields + ("src_device", "src_conte
 Memset = namedtuple("Memset", "kind block start end device context stream correlation memory flags bytes value "
                               "graph graph_node")
 Api = namedtuple("Api", "kind block start end tid correlation cbid name return_value")
-Push = namedtuple("Push", "kind block time tid name domain color_argb category")
+Push = namedtuple("Push", "kind block time tid name domain color_argb category payload_type payload")
 Pop = namedtuple("Pop", "kind block time tid domain")
 Start = namedtuple("Start", Push._fields + ("range_id",))
 End = namedtuple("End", "kind block time tid range_id")
 Mark = namedtuple("Mark", Push._fields)
 Nccl = namedtuple("Nccl", "kind block time tid name domain nccl_class communicator bytes ordinal epoch reduction_op "
-                          "peer")
+                          "peer data_type count stream")
 ClockRead = namedtuple("ClockRead", "kind block cupti_ns mono_ns real_ns bracket_ns")
+Sync = namedtuple("Sync", "kind block start end type correlation context stream event return_value")
+Overhead = namedtuple("Overhead", "kind block start end overhead object tid device context stream correlation")
+GraphLaunch = namedtuple("GraphLaunch", "kind block start end device context stream correlation graph")
+Memory = namedtuple("Memory", "kind block start end operation memory correlation address bytes device context stream "
+                              "is_async pool_address")
+MemoryPool = namedtuple("MemoryPool", "kind block start end operation pool correlation address bytes used_bytes "
+                                      "release_threshold_bytes device")
+Notice = namedtuple("Notice", "kind block time end code value text")
 
 
 class BadRecording(Exception):
@@ -43,6 +67,8 @@ class Records:
     def __init__(self, data, where, region=None):
         self.data, self.where, self.region = data, where, region
         self.api, self.threads, self.identities, self.devices = {}, {}, [], {}
+        self.contexts, self.streams, self.resource_names, self.categories = {}, {}, [], {}
+        self.communicators, self.graph_nodes = [], {}
         self.strings, self.shapes = {}, {}
 
     def bad(self, offset, expected):
@@ -91,29 +117,72 @@ class Records:
         self.shapes[offset] = value
         return value
 
-    def define(self, kind, at):
+    def define(self, kind, at, size):
         """Takes in a definition; what is referred to by offset is only checked."""
-        data = self.data
         if kind == 1:
             self.string_at(at)
         elif kind == 2:
             self.shape_at(at)
-        elif kind == 3:
-            domain, _, cbid, name = struct.unpack_from("<BBI64s", data, at + 2)
-            self.api[domain, cbid] = text(name)
-        elif kind == 4:
-            tid, name = struct.unpack_from("<I16s", data, at + 4)
-            self.threads[tid] = text(name)
-        elif kind == 5:
-            source, _, rank, local, world, device, _, communicator, time = struct.unpack_from("<BB5iQQ", data, at + 2)
-            self.identities.append(Identity(source, rank, local, world, device, communicator, time))
-        elif kind == 6:
-            device, memory, count, major, minor, _, name = struct.unpack_from("<IQ4I64s", data, at + 4)
-            self.devices[device] = Device(device, text(name), memory, count, major, minor)
+        else:
+            layout, take = DEFINITIONS[kind]
+            take(self, at, fields(layout, self.data, at, size))
 
     def api_name(self, kind, cbid):
         key = (21 if kind in (21, 23) else 22, cbid)
         return self.api.get(key) or self.region.api.get(key)
+
+
+def fields(layout, data, at, size):
+    """The fields of a record of `size` bytes. What a shorter one does not have is 0."""
+    if size >= layout.size:
+        return layout.unpack_from(data, at)
+    return layout.unpack(data[at:at + size].ljust(layout.size, b"\0"))
+
+
+def define_api(r, at, f):
+    r.api[f[2], f[4]] = text(f[5])
+
+
+def define_thread(r, at, f):
+    r.threads[f[3]] = text(f[4])
+
+
+def define_identity(r, at, f):
+    r.identities.append(Identity(f[2], *f[4:8], *f[9:]))
+
+
+def define_device(r, at, f):
+    r.devices[f[3]] = Device(f[3], text(f[9]), *f[4:8], text(f[10]), f[11], *f[12:24])
+
+
+def define_context(r, at, f):
+    r.contexts[f[3]] = Context(f[3], f[4], f[2])
+
+
+def define_stream(r, at, f):
+    r.streams[f[3], f[4]] = Stream(f[3], f[4], f[2], f[5])
+
+
+def define_resource_name(r, at, f):
+    r.resource_names.append(ResourceName(RESOURCES.get(f[2], f[2]), r.string(f[4], at), *f[5:]))
+
+
+def define_category(r, at, f):
+    domain = r.string(f[3], at)
+    r.categories[domain, f[4]] = Category(domain, f[4], r.string(f[5], at))
+
+
+def define_communicator(r, at, f):
+    r.communicators.append(Communicator(f[6], *f[3:6], *f[7:11], f[12]))
+
+
+def define_graph_node(r, at, f):
+    has, known = f[3], f[2] != 0
+    r.graph_nodes[f[5]] = GraphNode(
+        f[5], f[6], r.string(f[7], at), r.string(f[8], at), r.string(f[9], at) if known else None, f[2],
+        f[11] if has & 1 else None, f[12] if has & 2 else None,
+        f[13] if known and f[13] != UNKNOWN_ORDINAL else None, f[4], f[10] if has & 4 else None,
+        f[14] if has & 8 else None, f[15])
 
 
 def kernel(r, b, at, f):
@@ -146,8 +215,17 @@ def api_wide(r, b, at, f):
     return Api(KINDS[f[0] - 16], b, f[4], f[5] or None, f[7], f[3], f[6], r.api_name(f[0], f[6]), f[8])
 
 
+PAYLOADS = {1: "<Q", 2: "<q", 3: "<d", 4: "<I4x", 5: "<i4x", 6: "<f4x"}
+
+
+def payload(payload_type, raw):
+    layout = PAYLOADS.get(payload_type)
+    return struct.unpack(layout, raw)[0] if layout else None
+
+
 def push(r, b, at, f):
-    return Push("nvtx_push", b, f[4], f[3], r.string(f[5], at), r.string(f[6], at), f[7], f[8])
+    return Push("nvtx_push", b, f[5], f[4], r.string(f[6], at), r.string(f[7], at), f[8], f[9], f[2],
+                payload(f[2], f[10]))
 
 
 def pop(r, b, at, f):
@@ -155,7 +233,8 @@ def pop(r, b, at, f):
 
 
 def start(r, b, at, f):
-    return Start("nvtx_start", b, f[4], f[3], r.string(f[5], at), r.string(f[6], at), f[7], f[8], f[9])
+    return Start("nvtx_start", b, f[5], f[4], r.string(f[6], at), r.string(f[7], at), f[8], f[9], f[2],
+                 payload(f[2], f[11]), f[10])
 
 
 def end(r, b, at, f):
@@ -163,28 +242,65 @@ def end(r, b, at, f):
 
 
 def mark(r, b, at, f):
-    return Mark("nvtx_mark", b, f[4], f[3], r.string(f[5], at), r.string(f[6], at), f[7], f[8])
+    return Mark("nvtx_mark", b, f[5], f[4], r.string(f[6], at), r.string(f[7], at), f[8], f[9], f[2],
+                payload(f[2], f[10]))
 
 
 def nccl_call(r, b, at, f):
     has = f[3]
     return Nccl("nccl_call", b, f[5], f[4], r.string(f[6], at), r.string(f[7], at), f[2], f[8] if has & 1 else None,
                 f[9] if has & 2 else None, None if f[10] == UNKNOWN_ORDINAL else f[10], f[11],
-                f[12] if has & 4 else None, f[13] if has & 8 else None)
+                f[12] if has & 4 else None, f[13] if has & 8 else None, f[14] if has & 16 else None,
+                f[15] if has & 16 else None, f[16] if has & 32 else None)
 
 
 def clock(r, b, at, f):
     return ClockRead("clock", b, f[4], f[5], f[6], f[3])
 
 
-# Per event kind: the layout (kind and size first) and what makes the event of it.
-LAYOUTS = {16: ("BBHIQIIII", kernel), 17: ("BBHIQQIIIIQII", kernel_wide), 18: ("BBBBIQQQIIIBBHQII", memcpy),
-           19: ("BBBBIQQQIIIIIIIBBHQII", memcpy_peer), 20: ("BBBBIQQQIIIIQII", memset), 21: ("BBHIQII", api),
-           22: ("BBHIQII", api), 23: ("BBHIQQIIII", api_wide), 24: ("BBHIQQIIII", api_wide), 25: ("BBHIQIIII", push),
-           26: ("BBHIQII", pop), 27: ("BBHIQIIIIQ", start), 28: ("BBHIQQ", end), 29: ("BBHIQIIII", mark),
-           30: ("BBBBIQIIQQQIIII", nccl_call), 31: ("BBHIQQQ", clock)}
-EVENTS = {kind: (struct.Struct("<" + layout), make) for kind, (layout, make) in LAYOUTS.items()}
-MINIMUM = {**{kind: layout.size for kind, (layout, _) in EVENTS.items()}, 1: 16, 2: 40, 3: 72, 4: 24, 5: 40, 6: 96}
+def sync(r, b, at, f):
+    return Sync("sync", b, f[5], f[6] or None, f[2], f[4], f[7], f[8], f[9], f[10])
+
+
+def overhead(r, b, at, f):
+    return Overhead("overhead", b, f[4], f[5] or None, f[3], f[2], *f[6:11])
+
+
+def graph_launch(r, b, at, f):
+    return GraphLaunch("graph_launch", b, f[4], f[5] or None, f[6], f[7], f[8], f[3], f[9])
+
+
+def memory(r, b, at, f):
+    return Memory("memory", b, f[5], f[5], f[2], f[3], f[4], *f[6:])
+
+
+def memory_pool(r, b, at, f):
+    return MemoryPool("memory_pool", b, f[5], f[5], f[2], f[3], f[4], *f[6:11])
+
+
+def notice(r, b, at, f):
+    return Notice("notice", b, f[5], f[6] or None, NOTICES.get(f[2], f[2]), f[4], r.string(f[7], at))
+
+
+# Per kind: the layout (kind and size first), what takes or makes it, and the fewest bytes that it can have, where that is
+# less than the layout: the fields behind were appended.
+DEFINED = {3: ("BBBBI64s", define_api, 0), 4: ("BBHI16s", define_thread, 0), 5: ("BBBB5iQQ", define_identity, 0),
+           6: ("BBHIQ4I64s16s16sQ12I", define_device, 96), 7: ("BBHIII", define_context, 0),
+           8: ("BBHIIi", define_stream, 0), 9: ("BBBBIIIQ", define_resource_name, 0),
+           10: ("BBHIII", define_category, 0), 11: ("BBHiiiQQiiIIQ", define_communicator, 0),
+           12: ("BBBBIQQIIIIQQQII", define_graph_node, 0)}
+MADE = {16: ("BBHIQIIII", kernel, 0), 17: ("BBHIQQIIIIQII", kernel_wide, 0), 18: ("BBBBIQQQIIIBBHQII", memcpy, 0),
+        19: ("BBBBIQQQIIIIIIIBBHQII", memcpy_peer, 0), 20: ("BBBBIQQQIIIIQII", memset, 0), 21: ("BBHIQII", api, 0),
+        22: ("BBHIQII", api, 0), 23: ("BBHIQQIIII", api_wide, 0), 24: ("BBHIQQIIII", api_wide, 0),
+        25: ("BBBBIQIIII8s", push, 32), 26: ("BBHIQII", pop, 0), 27: ("BBBBIQIIIIQ8s", start, 40),
+        28: ("BBHIQQ", end, 0), 29: ("BBBBIQIIII8s", mark, 32), 30: ("BBBBIQIIQQQIIIIQQ", nccl_call, 64),
+        31: ("BBHIQQQ", clock, 0), 32: ("BBBBIQQIIII", sync, 0), 33: ("BBHIQQIIIIII", overhead, 0),
+        34: ("BBHIQQIIII", graph_launch, 0), 35: ("BBBBIQQQIIIIQ", memory, 0),
+        36: ("BBBBIQQQQQII", memory_pool, 0), 37: ("BBBBIQQII", notice, 0)}
+DEFINITIONS = {kind: (struct.Struct("<" + layout), take) for kind, (layout, take, _) in DEFINED.items()}
+EVENTS = {kind: (struct.Struct("<" + layout), make) for kind, (layout, make, _) in MADE.items()}
+MINIMUM = {**{kind: fewest or struct.calcsize("<" + layout) for kind, (layout, _, fewest) in {**DEFINED, **MADE}.items()},
+           1: 16, 2: 40}
 
 
 def walk(records, events, block):
@@ -202,9 +318,9 @@ def walk(records, events, block):
             raise records.bad(at, f"expected a record of kind {kind} that fits, found {size} bytes")
         found = EVENTS.get(kind)
         if found is not None:
-            events.append(found[1](records, block, at, found[0].unpack_from(data, at)))
+            events.append(found[1](records, block, at, fields(found[0], data, at, size)))
         elif kind in MINIMUM:
-            records.define(kind, at)
+            records.define(kind, at, size)
         else:
             unknown[kind] += 1
         at += size

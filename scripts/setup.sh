@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes a bare Debian 12 or Ubuntu 24.04 ready to build, and does nothing where everything is there.
-#   ./scripts/setup.sh [--tests]     or, from another script:  . scripts/setup.sh [--tests]
+#   ./scripts/setup.sh [--tests|--dist]     or, from another script:  . scripts/setup.sh [--tests|--dist]
 # Missing packages: root installs them with apt-get; anybody else gets the one command that does, and exit 1.
 # Missing CUDA headers: pinned header wheels go into .venv. Sourced, it leaves agent=enabled or agent=disabled.
 
@@ -34,6 +34,10 @@ list_missing() {
   if [ "$1" = --tests ]; then
     need_library 'catch2 >= 2.13' catch2
     need_command git git
+  elif [ "$1" = --dist ]; then
+    need_command make make
+    need_command nasm nasm
+    need_command xz xz-utils
   fi
   have_headers || python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # ./scripts/test.sh [--quick] [--sanitize]: sets up, builds with warnings as errors, and runs every test.
-#   (nothing)   g++ with every suite; the unit tests with clang++ and on aarch64 (qemu), where these are installed
+#   (nothing)   g++ with every suite; the unit tests with clang++ and on aarch64 (qemu), where these are installed; dist/
 #   --quick     g++ with every suite, and nothing else
 #   --sanitize  besides: every suite with ASan + UBSan, the unit tests with TSan
 # Every skip must be on scripts/expected_skips.txt. The last line counts: N passed, M failed[, K skipped].
@@ -94,6 +94,18 @@ test_aarch64() {
   [ -z "$qemu" ] || run_suites aarch64 build-aarch64 unit
 }
 
+# dist/, as scripts/dist.sh makes it, with the training that the first build has.
+test_dist() {
+  [ $agent = enabled ] || { note dist "dist/" SKIP; return 0; }
+  local glibc
+  glibc=$(getconf GNU_LIBC_VERSION)
+  [ "$(printf '%s\nglibc 2.36\n' "$glibc" | sort -V | tail -1)" = 'glibc 2.36' ] || { note dist "an old glibc" SKIP; return 0; }
+  printf '\n== dist: building in build-dist\n'
+  attempt dist build scripts/dist.sh build-dist/dist || return 0
+  attempt dist portable python3 tests/integration/test_dist.py --dist build-dist/dist \
+    --simulated build/examples/simulated_training/simulated_training || true
+}
+
 sanitizer_options=(-Dagent=$agent -Dbuildtype=debug -Doptimization=1 -Db_lundef=false)
 
 # The agent leaves its memory to the end of the process on purpose, so leaks are looked for in the unit tests only.
@@ -115,6 +127,7 @@ test_gcc
 if [ $quick = no ]; then
   test_clang
   patience=5 test_aarch64
+  test_dist
 fi
 if [ $sanitize = yes ]; then
   patience=5 test_addresses

@@ -2,87 +2,114 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
 namespace agent {
 namespace {
 
-constexpr std::size_t kMost = 4096;  // 2 GiB: what lies beyond it is unmapped instead of kept
+// Buffers of one size: a stack of free ones by number, and behind it those that were never used. The head is
+// (tag << 32 | number + 1), the tag counts changes (so that a buffer that went and came back is noticed); 0 in the low
+// half: empty.
+template <std::size_t Bytes, std::size_t Count>
+class Pool {
+ public:
+  void place(std::uint8_t* base) noexcept { base_.store(base, std::memory_order_release); }
+  bool is_placed() const noexcept { return base_.load(std::memory_order_acquire) != nullptr; }
+  std::size_t free_used_ones() const noexcept { return free_.load(std::memory_order_relaxed); }
 
-// A stack of free slots. The head is (tag << 32 | slot + 1), the tag counts changes (so that a slot that went and came
-// back is noticed); 0 in the low half: empty.
-struct Slot {
-  std::atomic<std::uint8_t*> buffer;
-  std::atomic<std::uint32_t> next;
+  std::uint8_t* take() noexcept {
+    std::uint32_t number;
+    return pop(number) ? at(number) : take_unused();
+  }
+
+  std::uint8_t* take_unused() noexcept {
+    if (!is_placed() || unused_.load(std::memory_order_relaxed) >= Count) return nullptr;
+    const std::uint32_t number = unused_.fetch_add(1, std::memory_order_relaxed);
+    return number < Count ? at(number) : nullptr;
+  }
+
+  void keep(std::uint8_t* buffer) noexcept {
+    const auto number = static_cast<std::uint32_t>((buffer - at(0)) / static_cast<std::ptrdiff_t>(Bytes));
+    std::uint64_t old = head_.load(std::memory_order_relaxed);
+    std::uint64_t next;
+    do {
+      next_[number].store(static_cast<std::uint32_t>(old), std::memory_order_relaxed);
+      next = ((old >> 32) + 1) << 32 | (number + 1);
+    } while (!head_.compare_exchange_weak(old, next, std::memory_order_release, std::memory_order_relaxed));
+    free_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  bool owns(const std::uint8_t* buffer) const noexcept {
+    const std::uint8_t* base = base_.load(std::memory_order_acquire);
+    return base != nullptr && buffer >= base && buffer < base + Bytes * Count;
+  }
+
+ private:
+  std::uint8_t* at(std::uint32_t number) const noexcept {
+    return base_.load(std::memory_order_relaxed) + number * Bytes;
+  }
+
+  bool pop(std::uint32_t& number) noexcept {
+    std::uint64_t old = head_.load(std::memory_order_acquire);
+    std::uint64_t next;
+    do {
+      if (static_cast<std::uint32_t>(old) == 0) return false;
+      number = static_cast<std::uint32_t>(old) - 1;
+      next = ((old >> 32) + 1) << 32 | next_[number].load(std::memory_order_relaxed);
+    } while (!head_.compare_exchange_weak(old, next, std::memory_order_acquire, std::memory_order_acquire));
+    free_.fetch_sub(1, std::memory_order_relaxed);
+    return true;
+  }
+
+  std::atomic<std::uint8_t*> base_{nullptr};
+  std::atomic<std::uint64_t> head_{0};
+  std::atomic<std::uint32_t> unused_{0};
+  std::atomic<std::size_t> free_{0};
+  std::atomic<std::uint32_t> next_[Count]{};
 };
 
-constinit Slot s_slots[kMost]{};
-constinit std::atomic<std::uint64_t> s_full{0};   // slots that hold a buffer
-constinit std::atomic<std::uint64_t> s_empty{0};  // slots that hold none
-constinit std::atomic<std::uint32_t> s_made{0};   // slots ever used
-constinit std::atomic<std::uint32_t> s_spare{0};  // buffers in s_full, about
+constinit Pool<kBufferBytes, kBuffers> s_large{};
+constinit Pool<kSmallBytes, kSmallBuffers> s_small{};
+alignas(64) constinit std::uint8_t s_sink[kSmallBytes]{};
 
-void push(std::atomic<std::uint64_t>& head, std::uint32_t slot) {
-  std::uint64_t old = head.load(std::memory_order_relaxed);
-  std::uint64_t next;
-  do {
-    s_slots[slot].next.store(static_cast<std::uint32_t>(old), std::memory_order_relaxed);
-    next = ((old >> 32) + 1) << 32 | (slot + 1);
-  } while (!head.compare_exchange_weak(old, next, std::memory_order_release, std::memory_order_relaxed));
-}
-
-bool pop(std::atomic<std::uint64_t>& head, std::uint32_t& slot) {
-  std::uint64_t old = head.load(std::memory_order_acquire);
-  std::uint64_t next;
-  do {
-    if (static_cast<std::uint32_t>(old) == 0) return false;
-    slot = static_cast<std::uint32_t>(old) - 1;
-    next = ((old >> 32) + 1) << 32 | s_slots[slot].next.load(std::memory_order_relaxed);
-  } while (!head.compare_exchange_weak(old, next, std::memory_order_acquire, std::memory_order_acquire));
-  return true;
-}
-
-std::uint8_t* map_buffer(int flags) {
-  void* memory = mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+std::uint8_t* reserve(std::size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(memory);
-}
-
-void keep(std::uint8_t* buffer) {
-  std::uint32_t slot;
-  if (!pop(s_empty, slot)) {
-    slot = s_made.load(std::memory_order_relaxed) < kMost ? s_made.fetch_add(1) : kMost;
-    if (slot >= kMost) {
-      munmap(buffer, kBufferBytes);
-      return;
-    }
-  }
-  s_slots[slot].buffer.store(buffer, std::memory_order_relaxed);
-  push(s_full, slot);
-  s_spare.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace
 
-std::uint8_t* take_buffer() noexcept {
-  std::uint32_t slot;
-  if (!pop(s_full, slot)) return map_buffer(0);
-  std::uint8_t* buffer = s_slots[slot].buffer.load(std::memory_order_relaxed);
-  s_spare.fetch_sub(1, std::memory_order_relaxed);
-  push(s_empty, slot);
-  return buffer;
+void open_buffer_pool(std::size_t spare) noexcept {
+  if (!s_large.is_placed()) s_large.place(reserve(kBufferBytes * kBuffers));
+  if (!s_small.is_placed()) s_small.place(reserve(kSmallBytes * kSmallBuffers));
+  keep_spare_buffers(spare);
+}
+
+Buffer take_buffer() noexcept {
+  if (std::uint8_t* large = s_large.take()) return {large, kBufferBytes};
+  if (std::uint8_t* small = s_small.take()) return {small, kSmallBytes};
+  return {s_sink, kSmallBytes};
+}
+
+BufferOwner owner_of(const std::uint8_t* buffer) noexcept {
+  if (s_large.owns(buffer) || s_small.owns(buffer)) return BufferOwner::ours;
+  return buffer == s_sink ? BufferOwner::sink : BufferOwner::foreign;
 }
 
 void give_back_buffer(std::uint8_t* buffer, std::size_t used) noexcept {
-  std::memset(buffer, 0, used);
-  keep(buffer);
+  const bool large = s_large.owns(buffer);
+  std::memset(buffer, 0, std::min(used, large ? kBufferBytes : kSmallBytes));
+  if (large) return s_large.keep(buffer);
+  s_small.keep(buffer);
 }
 
 void keep_spare_buffers(std::size_t spare) noexcept {
-  while (s_spare.load(std::memory_order_relaxed) < spare) {
-    std::uint8_t* buffer = map_buffer(MAP_POPULATE);
+  while (s_large.free_used_ones() < spare) {
+    std::uint8_t* buffer = s_large.take_unused();
     if (buffer == nullptr) return;
-    keep(buffer);
+    give_back_buffer(buffer, kBufferBytes);  // writing zeroes touches it
   }
 }
 

@@ -1,6 +1,10 @@
-// Buffers for CUPTI. Requests come in the application's threads, in the middle of a launch: a pop from a lock-free
-// list of buffers that were touched before. When the list is empty a new buffer is mapped (CUPTI before 12.9 crashes
-// on NULL), so CUPTI's own backlog bounds the memory; the flush thread keeps spare ones ready.
+// Buffers for CUPTI. Requests come in the application's threads, in the middle of a launch: a pop from a lock-free list,
+// no system call. The memory is reserved once and touched as it is used; its size is the budget. CUPTI owns a buffer
+// from request to completion, so its own backlog and the number of launching threads (one buffer each since CUDA 12.3)
+// decide how much is out: 200 threads hold 100 MiB of addresses, and of memory what they wrote.
+//
+// CUPTI before 12.9 crashes on NULL, so there is always a buffer: when the large ones are out, small ones; when these
+// are out too, or no memory could be had, the sink, which is shared and whose contents are thrown away and counted.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,12 +12,26 @@
 namespace agent {
 
 inline constexpr std::size_t kBufferBytes = 512 << 10;
+inline constexpr std::size_t kBuffers = 512;
+inline constexpr std::size_t kSmallBytes = 16 << 10;
+inline constexpr std::size_t kSmallBuffers = 1024;
 
-// 8-byte aligned, kBufferBytes long, zeroed. Null only when the machine has no memory left.
-std::uint8_t* take_buffer() noexcept;
-// Zeroes what was used and keeps it for the next request. Not for application threads.
+struct Buffer {
+  std::uint8_t* memory;  // 8-byte aligned, zeroed (the sink: what it is)
+  std::size_t bytes;
+};
+
+enum class BufferOwner { ours, sink, foreign };
+
+// Reserves the memory, once, and touches the first `spare` buffers. Not for application threads in a launch.
+void open_buffer_pool(std::size_t spare) noexcept;
+// Never null. Thread-safe, without a lock.
+Buffer take_buffer() noexcept;
+// Whose memory it is: another tool's buffers can reach our callback, and ours theirs.
+BufferOwner owner_of(const std::uint8_t* buffer) noexcept;
+// Zeroes what was used and keeps it for the next request. Only for buffers that are `ours`; not for application threads.
 void give_back_buffer(std::uint8_t* buffer, std::size_t used) noexcept;
-// Maps and touches buffers until `spare` are free. For our own thread.
+// Touches unused buffers until `spare` touched ones are free. For our own thread.
 void keep_spare_buffers(std::size_t spare) noexcept;
 
 }  // namespace agent

@@ -18,10 +18,17 @@ void on_resource(CUpti_CallbackId id) {
   if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) flush_cupti(false);
 }
 
+void on_fatal(const CUpti_StateData& state) {
+  const Guard guard;
+  if (guard) on_cupti_fatal(guard, state.notification.result, state.notification.message);
+}
+
 }  // namespace
 
-void CUPTIAPI on_cupti_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void*) {
+void CUPTIAPI on_cupti_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) on_resource(id);
+  if (domain == CUPTI_CB_DOMAIN_STATE && id == CUPTI_CBID_STATE_FATAL_ERROR && data != nullptr)
+    on_fatal(*static_cast<const CUpti_StateData*>(data));
 }
 
 CUptiResult enable_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
@@ -30,6 +37,7 @@ CUptiResult enable_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
     const CUptiResult result = cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
     if (result != CUPTI_SUCCESS) return result;
   }
+  cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
   return CUPTI_SUCCESS;
 }
 

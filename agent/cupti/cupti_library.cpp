@@ -138,8 +138,11 @@ bool load_cupti() noexcept {
     s_cupti = {};
     return false;
   }
+  find(handle, "cuptiActivityGetAttribute", s_cupti.get_attribute);
+  find(handle, "cuptiSubscribe_v2", s_cupti.subscribe_v2);
   find(handle, "cuptiActivityEnableRuntimeApi", s_cupti.enable_runtime_api);
   find(handle, "cuptiActivityEnableDriverApi", s_cupti.enable_driver_api);
+  find(handle, "cuptiGetStreamIdEx", s_cupti.get_stream_id_ex);
   s_cupti.get_version(&s_cupti.version);
   remember_path();
   return true;

@@ -27,8 +27,11 @@ struct CuptiLibrary {
   CUptiResult (*set_attribute)(CUpti_ActivityAttribute, std::size_t*, void*);
   CUptiResult (*set_thread_id_type)(CUpti_ActivityThreadIdType);
   // Optional, by version.
+  CUptiResult (*get_attribute)(CUpti_ActivityAttribute, std::size_t*, void*);
+  CUptiResult (*subscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*, void* params);  // CUDA 13.0
   CUptiResult (*enable_runtime_api)(CUpti_CallbackId, std::uint8_t);
   CUptiResult (*enable_driver_api)(CUpti_CallbackId, std::uint8_t);
+  CUptiResult (*get_stream_id_ex)(CUcontext, CUstream, std::uint8_t, std::uint32_t*);
 
   std::uint32_t version;
   char path[256];

@@ -2,82 +2,151 @@
 
 #include <cstdio>
 
+#include "agent/agent.h"
+#include "agent/clocks.h"
 #include "agent/cupti/buffer_pool.h"
 #include "agent/cupti/callbacks.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/delivery.h"
+#include "agent/cupti/holder.h"
 #include "agent/cupti/kinds.h"
+#include "agent/cupti/watch.h"
 #include "agent/message.h"
-#include "agent/ring/recorder.h"
+#include "agent/ring/notice.h"
 
 namespace agent {
 namespace {
 
+constexpr std::size_t kFirstBuffers = 4;
+
 constinit CUpti_SubscriberHandle s_subscriber = nullptr;
 constinit std::atomic<trace::SourceState> s_state{trace::SourceState::off};
 constinit std::atomic<int> s_error{0};
+constinit bool s_per_thread = false;
+constinit bool s_canary = false;
+constinit char s_holder[64] = "";
 
 bool failed(CUptiResult result, const char* what) {
   if (result == CUPTI_SUCCESS) return false;
   s_error.store(result);
-  const bool taken = result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-  s_state.store(taken ? trace::SourceState::taken : trace::SourceState::failed);
-  if (taken) {
-    say("another tool holds CUPTI (nsys, ncu or a profiler in this process): GPU work is not recorded, NVTX and NCCL "
-        "are; run without that tool to record both");
-  } else {
-    say("CUPTI: %s failed with %s (%d): GPU work is not recorded, NVTX and NCCL are", what, cupti_result_name(result),
-        static_cast<int>(result));
-  }
+  s_state.store(trace::SourceState::failed);
+  say("CUPTI: %s failed with %s (%d): GPU work is not recorded, NVTX and NCCL are", what, cupti_result_name(result),
+      static_cast<int>(result));
   return true;
-}
-
-bool subscribe() {
-  if (failed(cupti().subscribe(&s_subscriber, on_cupti_callback, nullptr), "cuptiSubscribe")) return false;
-  return !failed(enable_callbacks(s_subscriber), "cuptiEnableCallback");
 }
 
 // Leaves CUPTI to others.
 bool let_go() {
   disable_kinds();
   if (s_subscriber != nullptr) cupti().unsubscribe(s_subscriber);
+  s_subscriber = nullptr;
   return false;
 }
 
-}  // namespace
+bool note_taken() {
+  const bool known = s_state.exchange(trace::SourceState::taken) == trace::SourceState::taken;
+  s_error.store(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+  if (known) return false;
+  name_cupti_holder(s_holder, sizeof(s_holder));
+  say("CUPTI is held by %s: GPU work is not recorded until it lets go, NVTX and NCCL are; run without that tool to "
+      "record all",
+      s_holder);
+  return false;
+}
 
-bool start_cupti(const Guard&) noexcept {
-  if (!load_cupti()) {
-    s_state.store(trace::SourceState::failed);
-    return false;
-  }
-  if (!subscribe()) return let_go();
+bool subscribe() {
+  const CUptiResult result = cupti().subscribe(&s_subscriber, on_cupti_callback, nullptr);
+  if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) return note_taken();
+  if (failed(result, "cuptiSubscribe")) return false;
+  return !failed(enable_callbacks(s_subscriber), "cuptiEnableCallback") || let_go();
+}
+
+bool read_per_thread() {
+  std::uint8_t on = 0;
+  std::size_t size = sizeof(on);
+  if (cupti().get_attribute == nullptr) return false;
+  constexpr auto kPerThread = static_cast<CUpti_ActivityAttribute>(9);  // CUPTI_ACTIVITY_ATTR_PER_THREAD_..., 12.3
+  return cupti().get_attribute(kPerThread, &size, &on) == CUPTI_SUCCESS && on != 0;
+}
+
+bool register_and_enable() {
+  const CUptiResult registered = cupti().register_callbacks(on_buffer_requested, on_buffer_completed);
+  if (failed(registered, "cuptiActivityRegisterCallbacks")) return false;
+  if (failed(static_cast<CUptiResult>(enable_kinds()), "cuptiActivityEnable")) return false;
+  // The canary's own call, where calls can be enabled one by one.
+  s_canary = cupti().enable_driver_api != nullptr &&
+             cupti().enable_driver_api(CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion, 1) == CUPTI_SUCCESS;
+  return true;
+}
+
+bool take() {
+  if (!subscribe()) return false;
   cupti().set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   take_over_zeroing();
-  keep_spare_buffers(4);
-  const CUptiResult registered = cupti().register_callbacks(on_buffer_requested, on_buffer_completed);
-  if (failed(registered, "cuptiActivityRegisterCallbacks")) return let_go();
-  if (failed(static_cast<CUptiResult>(enable_kinds()), "cuptiActivityEnable")) return let_go();
+  s_per_thread = read_per_thread();
+  open_buffer_pool(kFirstBuffers);
+  if (!register_and_enable()) return let_go();
+  s_error.store(0);
   s_state.store(trace::SourceState::on);
   say_verbose("CUPTI %u from %s", cupti().version, cupti().path);
   return true;
 }
 
+}  // namespace
+
+bool start_cupti(const Guard&) noexcept {
+  if (load_cupti()) return take();
+  s_state.store(trace::SourceState::failed);
+  return false;
+}
+
+bool retry_cupti() noexcept {
+  if (!take()) return false;
+  const Guard guard;
+  if (!guard || !begin_recording(guard)) return true;
+  describe_cupti();
+  const std::uint64_t now_ns = mono_ns();
+  write_notice(guard, trace::NoticeCode::source_on, 0, now_ns, now_ns, "CUPTI was taken, and is ours from here on");
+  say("CUPTI is free: GPU work is recorded from here on");
+  return true;
+}
+
+bool retake_cupti() noexcept {
+  if (cupti().register_callbacks(on_buffer_requested, on_buffer_completed) != CUPTI_SUCCESS) return false;
+  return enable_kinds() == CUPTI_SUCCESS;
+}
+
+void on_cupti_fatal(const Guard& guard, int result, const char* message) noexcept {
+  s_error.store(result);
+  s_state.store(trace::SourceState::failed);
+  const std::uint64_t now_ns = mono_ns();
+  const char* text = message != nullptr ? message : cupti_result_name(static_cast<CUptiResult>(result));
+  write_notice(guard, trace::NoticeCode::fatal, static_cast<std::uint32_t>(result), now_ns, now_ns, text);
+  describe_cupti();
+  say("CUPTI has ended itself after an error of the GPU (%s): GPU work is not recorded from here on", text);
+}
+
 bool cupti_is_on() noexcept { return s_state.load() == trace::SourceState::on; }
+bool cupti_is_taken() noexcept { return s_state.load() == trace::SourceState::taken; }
 
 bool cupti_failed() noexcept {
   const trace::SourceState state = s_state.load();
   return state == trace::SourceState::failed || state == trace::SourceState::taken;
 }
 
+bool has_buffer_per_thread() noexcept { return s_per_thread; }
+bool canary_is_enabled() noexcept { return s_canary; }
+
 void flush_cupti(bool forced) noexcept {
-  if (cupti_is_on()) cupti().flush_all(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+  if (cupti_is_on() && !cupti_is_yielded()) cupti().flush_all(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 }
 
 void describe_cupti() noexcept {
+  if (recording() != Recording::open) return;
   trace::FileHeader& header = *ring().header;
   header.cupti_version = cupti().version;
   snprintf(header.cupti_path, sizeof(header.cupti_path), "%s", cupti().path);
+  snprintf(header.cupti_holder, sizeof(header.cupti_holder), "%s", s_holder);
   header.cupti_error = s_error.load();
   header.cupti_state = static_cast<std::uint32_t>(s_state.load());
 }

@@ -1,21 +1,32 @@
 // CUPTI as a source of events: subscription, kinds, buffers. One registration per process, at cuInit; whatever fails is
-// one line and this source stays off.
+// one line and this source stays off. Taken by another tool is a state, not a failure: it is tried again.
 #pragma once
 #include "agent/guard.h"
 
 namespace agent {
 
-// From InitializeInjection. False: CUPTI cannot be had (a line has said why); NVTX and NCCL go on.
+// From InitializeInjection. False: CUPTI cannot be had now (a line has said why); NVTX and NCCL go on.
 bool start_cupti(const Guard&) noexcept;
+// Where it was taken. True: it is ours now, and recording has begun. For our own thread.
+bool retry_cupti() noexcept;
+// Registers our buffers again and enables our kinds again, after somebody else did. For our own thread.
+bool retake_cupti() noexcept;
+// CUPTI has ended itself after an error that sticks.
+void on_cupti_fatal(const Guard&, int result, const char* message) noexcept;
+
 bool cupti_is_on() noexcept;
+bool cupti_is_taken() noexcept;
 // This process uses CUDA, but CUPTI cannot be had.
 bool cupti_failed() noexcept;
+// Whether each thread has a buffer of its own; the kinds of records that the canary needs are on.
+bool has_buffer_per_thread() noexcept;
+bool canary_is_enabled() noexcept;
 
 // Collects what CUPTI has completed. For our own thread, at a context's destruction and at exit; `forced` also takes
 // what has not completed, so only at the very end. Never under a lock: completed buffers come back on this thread.
 void flush_cupti(bool forced) noexcept;
 
-// Writes CUPTI's part of the file's header: version, path, state.
+// Writes CUPTI's part of the file's header: version, path, state, holder. Nothing where there is no file.
 void describe_cupti() noexcept;
 
 }  // namespace agent

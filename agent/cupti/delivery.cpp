@@ -1,9 +1,12 @@
 #include "agent/cupti/delivery.h"
 
+#include <time.h>
+
 #include <cerrno>
 
 #include "agent/cupti/buffer_pool.h"
 #include "agent/cupti/cupti_library.h"
+#include "agent/cupti/own_calls.h"
 #include "agent/ring/recorder.h"
 #include "agent/translate/translate.h"
 
@@ -13,57 +16,105 @@ namespace {
 constinit Spinlock s_translating{};
 constinit Translation s_translation{};
 constinit bool s_we_zero = false;  // CUPTI leaves the zeroing of buffers to us
+constinit std::atomic<std::uint64_t> s_records{0};
+constinit std::atomic<std::uint64_t> s_foreign_cpu_ns{0};
+
+std::uint64_t thread_cpu_ns() {
+  timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+template <typename Each>
+void for_each_record(std::uint8_t* buffer, std::size_t valid, const Each& each) {
+  CUpti_Activity* activity = nullptr;
+  while (cupti().get_next_record(buffer, valid, &activity) == CUPTI_SUCCESS) {
+    if (!is_own_call(activity)) each(activity);
+  }
+}
 
 // Records that came when nothing can be written any more.
 void count_buffer_lost(std::uint8_t* buffer, std::size_t valid) {
-  CUpti_Activity* activity = nullptr;
-  while (cupti().get_next_record(buffer, valid, &activity) == CUPTI_SUCCESS) {
+  for_each_record(buffer, valid, [](const CUpti_Activity* activity) {
     for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
-      if (row->activity == activity->kind) count_lost(row->record);
+      if (row->activity == activity->kind && trace::is_event(static_cast<std::uint8_t>(row->record)))
+        count_lost(row->record);
     }
-  }
+  });
 }
 
 // A buffer's way into the ring. The lock is held over CUPTI's iterator only, which takes no lock of its own.
 void translate_buffer(std::uint8_t* buffer, std::size_t valid) {
   const Locked locked(s_translating);
   if (!s_translation.begin()) return count_buffer_lost(buffer, valid);
-  CUpti_Activity* activity = nullptr;
-  while (cupti().get_next_record(buffer, valid, &activity) == CUPTI_SUCCESS) s_translation.record(activity);
+  std::uint64_t records = 0;
+  for_each_record(buffer, valid, [&](const CUpti_Activity* activity) {
+    s_translation.record(activity);
+    ++records;
+  });
   s_translation.end();
+  s_records.fetch_add(records, std::memory_order_relaxed);
+}
+
+void deliver(const Guard& guard, std::uint8_t* buffer, std::size_t valid) {
+  const std::uint64_t before = is_own_thread() ? 0 : thread_cpu_ns();
+  if (open_recording(guard)) {
+    translate_buffer(buffer, valid);
+  } else if (recording() == Recording::closed) {
+    count_buffer_lost(buffer, valid);
+  }
+  if (!is_own_thread()) s_foreign_cpu_ns.fetch_add(thread_cpu_ns() - before, std::memory_order_relaxed);
+}
+
+// Another tool's buffer is read, as ours may be by it, and left to its owner.
+void release(BufferOwner owner, std::uint8_t* buffer, std::size_t valid) {
+  if (owner == BufferOwner::ours) give_back_buffer(buffer, s_we_zero ? kBufferBytes : valid);
+}
+
+void count_sink() {
+  if (recording() == Recording::open) trace::SharedMemory::add(ring().header->sunk_buffers, 1);
+}
+
+// Not under the lock: CUPTI may hold one of its own that a buffer callback waits for.
+void count_dropped(CUcontext context, std::uint32_t stream) {
+  std::size_t dropped = 0;
+  if (recording() != Recording::open || cupti().get_dropped(context, stream, &dropped) != CUPTI_SUCCESS) return;
+  if (dropped > 0) trace::SharedMemory::add(ring().header->cupti_dropped, dropped);
 }
 
 }  // namespace
 
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   const int before = errno;
-  *buffer = take_buffer();
-  errno = before;
-  *size = kBufferBytes;
+  const Buffer taken = take_buffer();
+  *buffer = taken.memory;
+  *size = taken.bytes;
   *max_records = 0;
+  errno = before;
 }
 
 void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
                                   std::size_t valid) {
   if (buffer == nullptr) return;
   const Guard guard;
-  if (guard && open_recording(guard)) {
-    translate_buffer(buffer, valid);
-  } else if (guard && recording() == Recording::closed) {
-    count_buffer_lost(buffer, valid);
+  const BufferOwner owner = owner_of(buffer);
+  if (guard && owner == BufferOwner::sink) {
+    count_sink();
+  } else if (guard) {
+    deliver(guard, buffer, valid);
   }
-  give_back_buffer(buffer, s_we_zero ? kBufferBytes : valid);
-  // Not under the lock: CUPTI may hold one of its own that a buffer callback waits for.
-  std::size_t dropped = 0;
-  if (guard && recording() == Recording::open && cupti().get_dropped(context, stream, &dropped) == CUPTI_SUCCESS) {
-    trace::SharedMemory::add(ring().header->cupti_dropped, dropped);
-  }
+  release(owner, buffer, valid);
+  if (guard) count_dropped(context, stream);
 }
 
 void take_over_zeroing() noexcept {
   std::uint8_t on = 1;
   std::size_t size = sizeof(on);
   s_we_zero = cupti().set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &on) == CUPTI_SUCCESS;
+}
+
+Delivered delivered() noexcept {
+  return {s_records.load(std::memory_order_relaxed), s_foreign_cpu_ns.load(std::memory_order_relaxed)};
 }
 
 }  // namespace agent

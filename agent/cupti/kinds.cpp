@@ -35,4 +35,9 @@ void disable_kinds() noexcept {
     cupti().activity_disable(row->activity);
 }
 
+void reduce_to_light() noexcept {
+  cupti().activity_disable(CUPTI_ACTIVITY_KIND_RUNTIME);
+  cupti().activity_disable(CUPTI_ACTIVITY_KIND_DRIVER);
+}
+
 }  // namespace agent

@@ -8,5 +8,7 @@ namespace agent {
 int enable_kinds() noexcept;
 // Leaves CUPTI to others.
 void disable_kinds() noexcept;
+// For the cost guard: leaves on only what the `light` set has. For our own thread.
+void reduce_to_light() noexcept;
 
 }  // namespace agent

@@ -1,105 +1,161 @@
 #include "agent/nccl/nccl.h"
 
-#include <cstring>
+#include <cstddef>
 
 #include "agent/agent.h"
 #include "agent/identity.h"
 #include "agent/nccl/nccl_ordinals.h"
+#include "agent/nvtx/nvtx_events.h"
+#include "agent/nvtx/open_ranges.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
 namespace {
 
-enum Has : std::uint8_t { kCommunicator = 1, kBytes = 2, kReductionOp = 4, kPeer = 8 };
-
-// The 32-bit members that follow the size, in order.
-struct CallRow {
-  std::string_view name;
-  trace::NcclClass nccl_class;
-  std::uint8_t members[2];
-};
-
-constexpr CallRow kCalls[] = {
-    {"ncclAllReduce", trace::NcclClass::collective, {kReductionOp, 0}},
-    {"ncclReduceScatter", trace::NcclClass::collective, {kReductionOp, 0}},
-    {"ncclAllGather", trace::NcclClass::collective, {0, 0}},
-    {"ncclAlltoAll", trace::NcclClass::collective, {0, 0}},
-    {"ncclBroadcast", trace::NcclClass::collective, {kPeer, 0}},
-    {"ncclReduce", trace::NcclClass::collective, {kPeer, kReductionOp}},
-    {"ncclGather", trace::NcclClass::collective, {kPeer, 0}},
-    {"ncclScatter", trace::NcclClass::collective, {kPeer, 0}},
-    {"ncclSend", trace::NcclClass::send, {kPeer, 0}},
-    {"ncclRecv", trace::NcclClass::receive, {kPeer, 0}},
-};
-
-const CallRow* find_call(std::string_view name) {
-  for (const CallRow& row : kCalls) {
-    if (row.name == name) return &row;
-  }
-  return nullptr;
+InterposedCall* interposed(std::string_view name) {
+  InterposedCall* call = t_interposed;
+  return call != nullptr && call->name == name ? call : nullptr;
 }
 
-template <typename T>
-T read_at(const void* payload, std::size_t offset) {
-  T value;
-  std::memcpy(&value, static_cast<const char*>(payload) + offset, sizeof(value));
-  return value;
+// What only the arguments tell: all of it where the payload was silent, else type, count and stream, and a communicator
+// of our own name where NCCL gives none.
+void add_arguments(trace::NcclCallRecord& record, const trace::NcclCallRecord& arguments) {
+  const auto missing = static_cast<std::uint8_t>(arguments.has & ~record.has);
+  if ((missing & kCommunicator) != 0) record.communicator = arguments.communicator;
+  if ((missing & kBytes) != 0) record.bytes = arguments.bytes;
+  if ((missing & kReductionOp) != 0) record.reduction_op = arguments.reduction_op;
+  if ((missing & kPeer) != 0) record.peer = arguments.peer;
+  record.data_type = arguments.data_type;
+  record.count = arguments.count;
+  record.stream = arguments.stream;
+  record.has |= missing;
 }
 
-// {communicator, bytes, members} since 2.25.1, {bytes, members} before; padded to 8 bytes as the C struct is.
-void decode(trace::NcclCallRecord& record, const CallRow& row, const void* payload, std::size_t size) {
-  const std::size_t members = (row.members[0] != 0) + (row.members[1] != 0);
-  const std::size_t tail = (members * 4 + 7) / 8 * 8;
-  if (payload == nullptr || (size != 16 + tail && size != 8 + tail)) return;
-  std::size_t at = 0;
-  if (size == 16 + tail) {
-    record.communicator = read_at<std::uint64_t>(payload, 0);
-    record.has |= kCommunicator;
-    at = 8;
-  }
-  record.bytes = read_at<std::uint64_t>(payload, at);
-  record.has |= kBytes;
-  for (std::size_t i = 0; i < members; ++i) {
-    const auto value = read_at<std::uint32_t>(payload, at + 8 + i * 4);
-    (row.members[i] == kPeer ? record.peer : record.reduction_op) = value;
-    record.has |= row.members[i];
-  }
+// Without a communicator (before NCCL 2.25.1, not interposed) calls of all communicators look alike.
+void number(trace::NcclCallRecord& record, const NcclCallRow& row) {
+  const CallOrdinal ordinal = next_ordinal(record.communicator, row.nccl_class, record.peer);
+  record.ordinal = (record.has & kCommunicator) != 0 ? ordinal.ordinal : kUnknownOrdinal;
+  record.epoch = ordinal.epoch;
+}
+
+void remember_open(const Domain* domain, const NcclCallRow& row, const trace::NcclCallRecord& record) {
+  OpenNcclCall open;
+  open.name = row.name;
+  open.nccl_class = record.nccl_class;
+  open.has = static_cast<std::uint8_t>(record.has & (kCommunicator | kBytes | kReductionOp | kPeer));
+  open.epoch = record.epoch;
+  open.reduction_op = record.reduction_op;
+  open.peer = record.peer;
+  open.communicator = record.communicator;
+  open.bytes = record.bytes;
+  open.ordinal = record.ordinal;
+  nccl_call_opened(domain, open);
+}
+
+void append(const Guard& guard, const Domain* domain, const NcclCallRow& row, trace::NcclCallRecord& record) {
+  const bool is_short = (record.has & (kDataType | kStream)) == 0;
+  const std::size_t bytes = is_short ? offsetof(trace::NcclCallRecord, count) : sizeof(record);
+  HostWriter writer(guard, trace::RecordKind::nccl_call, sizeof(record), row.name.size() + domain->text.size());
+  if (!writer) return;
+  record.size_words = static_cast<std::uint8_t>(bytes / 8);
+  record.name_ref = writer.name(row.name);
+  record.domain_ref = writer.name(domain->name());
+  writer.append(record, bytes);
+}
+
+// `record` has what was decoded; the rest is filled in here.
+void write_call(const Guard& guard, const Domain* domain, const NcclCallRow& row, trace::NcclCallRecord& record) {
+  record.nccl_class = static_cast<std::uint8_t>(row.nccl_class);
+  record.tid = thread_id();
+  record.time_mono_ns = mono_ns();
+  const bool is_open = begin_recording(guard);
+  number(record, row);
+  remember_open(domain, row, record);
+  if (!is_open) return;
+  describe_nccl(0);
+  append(guard, domain, row, record);
+}
+
+const Domain* nccl_domain() { return make_domain("NCCL"); }
+
+trace::CommunicatorRecord communicator_record(const NcclInit& init, std::uint32_t epoch) {
+  auto record = trace::make_record<trace::CommunicatorRecord>();
+  record.rank = init.rank;
+  record.ranks = init.ranks;
+  record.device = init.device;
+  record.communicator = init.communicator;
+  record.parent = init.parent;
+  record.color = init.color;
+  record.key = init.key;
+  record.epoch = epoch;
+  record.time_mono_ns = mono_ns();
+  return record;
+}
+
+// Several ranks in this process cannot be told apart by their calls: `rank` only tells whether there are.
+std::uint32_t begin_epoch_of(const NcclInit& init) {
+  if (init.communicator == 0) return 0;
+  if (init.rank < 0 && init.parent_rank < 0 && init.ranks > 1) begin_epoch(init.communicator, init.ranks);
+  return begin_epoch(init.communicator, init.rank >= 0 ? init.rank : init.parent_rank);
 }
 
 }  // namespace
 
-bool record_nccl_call(const Guard& guard, const Domain* domain, std::string_view name, const void* payload,
-                      std::size_t bytes) noexcept {
-  const CallRow* row = find_call(name);
-  if (row == nullptr) return false;
-  if (!begin_recording(guard)) return true;
+bool nccl_push(const Guard& guard, const Domain* domain, std::string_view name, const void* payload,
+               std::size_t bytes) noexcept {
+  InterposedCall* call = interposed(name);
+  if (call != nullptr) call->seen_by_nvtx = true;
+  NcclInit init;
+  if (decode_nccl_init_push(name, payload, bytes, init)) {
+    if (call != nullptr) init.communicator = call->made_communicator;
+    if (call != nullptr) call->identified = true;
+    nccl_communicator_made(guard, init);
+    return false;
+  }
+  const NcclCallRow* row = find_nccl_call(name);
+  if (row == nullptr || (call != nullptr && call->written)) return row != nullptr;
   auto record = trace::make_record<trace::NcclCallRecord>();
-  record.nccl_class = static_cast<std::uint8_t>(row->nccl_class);
-  record.tid = thread_id();
-  record.time_mono_ns = mono_ns();
-  decode(record, *row, payload, bytes);
-  const CallOrdinal ordinal = next_ordinal(record.communicator, row->nccl_class, record.peer);
-  // Before NCCL 2.25.1 calls of all communicators look alike.
-  record.ordinal = (record.has & kCommunicator) != 0 ? ordinal.ordinal : kUnknownOrdinal;
-  record.epoch = ordinal.epoch;
-  HostWriter writer(guard, trace::RecordKind::nccl_call, sizeof(record), name.size() + domain->text.size());
-  if (!writer) return true;
-  record.name_ref = writer.name(name);
-  record.domain_ref = writer.name(domain->name());
-  writer.append(record);
+  decode_nccl_call(record, *row, payload, bytes);
+  if (call != nullptr) add_arguments(record, call->arguments);
+  if (call != nullptr) call->written = true;
+  write_call(guard, domain, *row, record);
   return true;
 }
 
-// Static schema ids are 1 << 24 plus NCCL's own number, stable since 2.21: 0 CommInitRank, 11 ...Config, 12
-// ...Scalable.
-void nccl_init_payload(const Guard& guard, std::uint64_t schema, const void* payload, std::size_t bytes) noexcept {
-  constexpr std::uint64_t kStatic = 1u << 24;
-  if (schema != kStatic && schema != kStatic + 11 && schema != kStatic + 12) return;
-  if (payload == nullptr || bytes < 20 || !begin_recording(guard)) return;
-  const auto communicator = read_at<std::uint64_t>(payload, 0);
-  begin_epoch(communicator, read_at<std::int32_t>(payload, 12));
-  record_nccl_identity(communicator, read_at<std::int32_t>(payload, 12), read_at<std::int32_t>(payload, 8),
-                       read_at<std::int32_t>(payload, 16));
+void nccl_pop_payload(const Guard& guard, std::uint64_t schema, const void* payload, std::size_t bytes) noexcept {
+  NcclInit init;
+  if (!decode_nccl_init_pop(schema, payload, bytes, init)) return;
+  // Inside a group NCCL has not named it yet.
+  if (t_interposed != nullptr) {
+    if (init.communicator == 0) init.communicator = t_interposed->made_communicator;
+    t_interposed->identified = true;
+  }
+  nccl_communicator_made(guard, init);
+}
+
+void nccl_call_begins(const Guard& guard, InterposedCall& call) noexcept {
+  const Domain* domain = nccl_domain();
+  if (domain == nullptr || call.row == nullptr) return;
+  auto record = trace::make_record<trace::NcclCallRecord>();
+  add_arguments(record, call.arguments);
+  call.written = true;
+  write_call(guard, domain, *call.row, record);
+}
+
+void nccl_call_ends(const Guard& guard, const InterposedCall& call) noexcept {
+  if (!call.written || call.seen_by_nvtx) return;
+  NvtxEvent event;
+  event.kind = trace::RecordKind::nvtx_pop;
+  event.domain = nccl_domain();
+  nvtx_event(guard, event);
+}
+
+void nccl_communicator_made(const Guard& guard, const NcclInit& init) noexcept {
+  if (!begin_recording(guard)) return;
+  describe_nccl(0);
+  const auto record = communicator_record(init, begin_epoch_of(init));
+  if (!define(record, kIdentityReserve)) count_lost(trace::RecordKind::communicator);
+  if (init.rank >= 0) record_nccl_identity(init.communicator, init.rank, init.ranks, init.device);
 }
 
 }  // namespace agent

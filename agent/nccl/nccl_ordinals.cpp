@@ -25,8 +25,8 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 Entry* entry(Entry* table, std::uint64_t key) {
   for (std::size_t i = 0; i < kEntries; ++i) {
     Entry& at = table[(key + i) % kEntries];
-    std::uint64_t known = 0;
-    if (at.key.compare_exchange_strong(known, key) || known == key) return &at;
+    std::uint64_t known = at.key.load(std::memory_order_relaxed);
+    if (known == key || (known == 0 && (at.key.compare_exchange_strong(known, key) || known == key))) return &at;
   }
   return nullptr;
 }
@@ -53,9 +53,9 @@ CallOrdinal next_ordinal(std::uint64_t communicator, trace::NcclClass nccl_class
   return {ordinal, static_cast<std::uint32_t>(epoch)};
 }
 
-void begin_epoch(std::uint64_t communicator, std::int32_t rank) noexcept {
+std::uint32_t begin_epoch(std::uint64_t communicator, std::int32_t rank) noexcept {
   Entry* made = entry(s_epochs, mix(communicator, 0));
-  if (made == nullptr) return;
+  if (made == nullptr) return 0;
   const std::uint64_t own = (static_cast<std::uint64_t>(rank) + 1) & kRankBits;
   std::uint64_t before = made->next.load();
   std::uint64_t after;
@@ -63,6 +63,7 @@ void begin_epoch(std::uint64_t communicator, std::int32_t rank) noexcept {
     const std::uint64_t known = before & kRankBits;
     after = known == 0 || known == own ? ((before >> 32) + 1) << 32 | own : (before & ~kRankBits) | kManyRanks;
   } while (!made->next.compare_exchange_weak(before, after));
+  return static_cast<std::uint32_t>(after >> 32);
 }
 
 }  // namespace agent

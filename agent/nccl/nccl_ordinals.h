@@ -18,7 +18,7 @@ struct CallOrdinal {
 CallOrdinal next_ordinal(std::uint64_t communicator, trace::NcclClass nccl_class, std::uint32_t peer) noexcept;
 
 // Rank `rank` of a communicator with this hash was made (again): numbers start anew. Several ranks of one communicator
-// in one process cannot be told apart by their calls: from then on its ordinals are unknown.
-void begin_epoch(std::uint64_t communicator, std::int32_t rank) noexcept;
+// in one process cannot be told apart by their calls: from then on its ordinals are unknown. Returns the epoch.
+std::uint32_t begin_epoch(std::uint64_t communicator, std::int32_t rank) noexcept;
 
 }  // namespace agent

@@ -1,8 +1,11 @@
 #include "agent/nvtx/nvtx_events.h"
 
+#include <cstddef>
+
 #include "agent/agent.h"
 #include "agent/cupti/cupti_source.h"
 #include "agent/nvtx/nvtx_pending.h"
+#include "agent/nvtx/open_ranges.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
@@ -12,44 +15,57 @@ std::string_view domain_name(const NvtxEvent& event) {
   return event.domain != nullptr ? event.domain->name() : std::string_view();
 }
 
-// The fields that a push, a start and a mark share.
+// The fields that a push, a start and a mark share. Without a payload the record is shorter by that field.
 template <typename Record>
-Record named(HostWriter& writer, const NvtxEvent& event) {
-  auto record = trace::make_record<Record>();
+void append_named(HostWriter& writer, const NvtxEvent& event, Record record = trace::make_record<Record>()) {
+  record.payload_type = event.payload_type;
   record.tid = event.tid;
   record.time_mono_ns = event.time_mono_ns;
   record.name_ref = writer.name(event.name);
   record.domain_ref = writer.name(domain_name(event));
   record.color_argb = event.color_argb;
   record.category = event.category;
-  return record;
+  record.payload = event.payload;
+  static_assert(offsetof(Record, payload) + sizeof(record.payload) == sizeof(Record));
+  const std::size_t bytes = event.payload_type != 0 ? sizeof(Record) : offsetof(Record, payload);
+  record.size_words = static_cast<std::uint8_t>(bytes / 8);
+  writer.append(record, bytes);
+}
+
+void append_start(HostWriter& writer, const NvtxEvent& event) {
+  auto record = trace::make_record<trace::NvtxStartRecord>();
+  record.range_id = event.range_id;
+  append_named(writer, event, record);
+}
+
+void append_end(HostWriter& writer, const NvtxEvent& event) {
+  auto record = trace::make_record<trace::NvtxEndRecord>();
+  record.tid = event.tid;
+  record.time_mono_ns = event.time_mono_ns;
+  record.range_id = event.range_id;
+  writer.append(record);
+}
+
+void append_pop(HostWriter& writer, const NvtxEvent& event) {
+  auto record = trace::make_record<trace::NvtxPopRecord>();
+  record.tid = event.tid;
+  record.time_mono_ns = event.time_mono_ns;
+  record.domain_ref = writer.name(domain_name(event));
+  writer.append(record);
 }
 
 void append_event(HostWriter& writer, const NvtxEvent& event) {
   switch (event.kind) {
     case trace::RecordKind::nvtx_push:
-      return writer.append(named<trace::NvtxPushRecord>(writer, event));
+      return append_named<trace::NvtxPushRecord>(writer, event);
     case trace::RecordKind::nvtx_mark:
-      return writer.append(named<trace::NvtxMarkRecord>(writer, event));
-    case trace::RecordKind::nvtx_start: {
-      auto record = named<trace::NvtxStartRecord>(writer, event);
-      record.range_id = event.range_id;
-      return writer.append(record);
-    }
-    case trace::RecordKind::nvtx_end: {
-      auto record = trace::make_record<trace::NvtxEndRecord>();
-      record.tid = event.tid;
-      record.time_mono_ns = event.time_mono_ns;
-      record.range_id = event.range_id;
-      return writer.append(record);
-    }
-    default: {
-      auto record = trace::make_record<trace::NvtxPopRecord>();
-      record.tid = event.tid;
-      record.time_mono_ns = event.time_mono_ns;
-      record.domain_ref = writer.name(domain_name(event));
-      return writer.append(record);
-    }
+      return append_named<trace::NvtxMarkRecord>(writer, event);
+    case trace::RecordKind::nvtx_start:
+      return append_start(writer, event);
+    case trace::RecordKind::nvtx_end:
+      return append_end(writer, event);
+    default:
+      return append_pop(writer, event);
   }
 }
 
@@ -60,10 +76,14 @@ void write_nvtx(const Guard& guard, const NvtxEvent& event) noexcept {
   if (writer) append_event(writer, event);
 }
 
-void nvtx_event(const Guard& guard, NvtxEvent event) noexcept {
+void nvtx_event(const Guard& guard, NvtxEvent& event) noexcept {
   event.tid = thread_id();
   event.time_mono_ns = mono_ns();
-  if (recording() == Recording::off && cupti_failed()) begin_recording(guard);
+  if (event.kind == trace::RecordKind::nvtx_push) range_opened(event.domain, event.name);
+  if (event.kind == trace::RecordKind::nvtx_pop) range_closed(event.domain);
+  if (recording() == Recording::open) return write_nvtx(guard, event);
+  if (recording() != Recording::off) return;
+  if (cupti_failed()) begin_recording(guard);
   if (recording() == Recording::off && keep_pending_nvtx(event)) return;
   if (recording() == Recording::open) write_nvtx(guard, event);
 }

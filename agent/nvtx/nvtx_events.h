@@ -10,19 +10,22 @@
 
 namespace agent {
 
-// One event as it came. Only push, start and mark have a name.
+// One event as it came. Only push, start and mark have a name, a colour, a category and a payload.
 struct NvtxEvent {
   trace::RecordKind kind = trace::RecordKind::nvtx_push;
+  std::uint8_t payload_type = 0;  // nvtxPayloadType_t of 1 to 6; 0: none
+  std::uint32_t tid = 0;
+  std::uint64_t time_mono_ns = 0;
   const Domain* domain = nullptr;
-  std::string_view name;
+  std::string_view name{};
   std::uint32_t color_argb = 0;
   std::uint32_t category = 0;
   std::uint64_t range_id = 0;
-  std::uint32_t tid = 0;
-  std::uint64_t time_mono_ns = 0;
+  std::uint64_t payload = 0;
 };
 
-void nvtx_event(const Guard& guard, NvtxEvent event) noexcept;
+// Fills in thread and time. The caller's texts are read before it returns.
+void nvtx_event(const Guard& guard, NvtxEvent& event) noexcept;
 // Writes an event now; the recording must be open.
 void write_nvtx(const Guard& guard, const NvtxEvent& event) noexcept;
 

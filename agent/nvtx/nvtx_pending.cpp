@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "agent/nvtx/nvtx_names.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
@@ -40,6 +41,7 @@ bool keep_pending_nvtx(const NvtxEvent& event) noexcept {
 }
 
 void replay_pending_nvtx(const Guard& guard) noexcept {
+  replay_pending_names(guard);
   const Locked locked(s_lock);
   for (std::size_t i = s_count > kMost ? s_count - kMost : 0; i < s_count; ++i) {
     write_nvtx(guard, s_pending[i % kMost].event);
@@ -51,6 +53,7 @@ void replay_pending_nvtx(const Guard& guard) noexcept {
 }
 
 void forget_pending_nvtx() noexcept {
+  forget_pending_names();
   s_lock.unlock();  // a thread of the parent may have held it
   s_count = 0;
   for (std::uint64_t& lost : s_lost) lost = 0;

@@ -1,29 +1,125 @@
 #include "agent/nvtx/nvtx_text.h"
 
-#include <cstdlib>
+#include <sys/mman.h>
+
+#include <atomic>
 #include <cstring>
-#include <new>
+
+#include "agent/lock.h"
+#include "agent/ring/interner.h"
 
 namespace agent {
 namespace {
 
-struct RegisteredString {
-  std::string_view text;  // lies behind this struct
+constexpr std::size_t kLongestKept = 16u << 10;  // a block of the ring holds no more of a name
+constexpr std::size_t kChunk = 256u << 10;
+constexpr std::size_t kPage = 1024;  // strings
+
+// Text that lives as long as the process, from chunks that are never freed.
+class TextStore {
+ public:
+  // Null when memory ran out, or the limit is reached.
+  const char* keep(std::string_view text) noexcept;
+
+ private:
+  char* at_ = nullptr;
+  std::size_t left_ = 0;
+  std::size_t total_ = 0;
 };
 
-// A T with a copy of `text` behind it; null when memory ran out.
-template <typename T>
-T* with_text(std::string_view text) {
-  void* memory = std::malloc(sizeof(T) + text.size());
-  if (memory == nullptr) return nullptr;
-  auto* made = new (memory) T{};
-  char* behind = reinterpret_cast<char*>(made + 1);
-  std::memcpy(behind, text.data(), text.size());
-  made->text = {behind, text.size()};
-  return made;
+void* map_bytes(std::size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory != MAP_FAILED ? memory : nullptr;
 }
 
-std::string_view view(const char* text) { return text != nullptr ? std::string_view(text) : std::string_view(); }
+const char* TextStore::keep(std::string_view text) noexcept {
+  if (total_ + text.size() > kTextBytes) return nullptr;
+  if (text.size() > left_) {
+    at_ = static_cast<char*>(map_bytes(kChunk));
+    left_ = at_ != nullptr ? kChunk : 0;
+    if (at_ == nullptr) return nullptr;
+  }
+  char* kept = at_;
+  if (!text.empty()) std::memcpy(kept, text.data(), text.size());
+  at_ += text.size();
+  left_ -= text.size();
+  total_ += text.size();
+  return kept;
+}
+
+// A string that came after the store was full: its place is taken again, so it is copied out and looked at twice.
+struct LateString {
+  std::atomic<std::uint64_t> serial;  // kWriting: being replaced
+  std::uint32_t length;
+  char text[kConverted];
+};
+constexpr std::uint64_t kWriting = ~std::uint64_t{0};
+constexpr std::uint64_t kLate = std::uint64_t{1} << 48;  // handles from here on
+
+constinit Spinlock s_lock{};
+constinit TextStore s_store{};
+constinit Domain s_domains[kMostDomains]{};
+constinit std::atomic<std::size_t> s_domain_count{0};
+constinit std::string_view* s_pages[kMostStrings / kPage]{};
+constinit std::atomic<std::uint64_t> s_string_count{0};
+constinit LateString* s_late = nullptr;
+constinit std::uint64_t s_late_count = 0;
+
+const Domain* find_domain(std::string_view name) {
+  const std::size_t count = s_domain_count.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (s_domains[i].text == name) return s_domains + i;
+  }
+  return nullptr;
+}
+
+const Domain* add_domain(std::string_view name) {
+  const std::size_t count = s_domain_count.load(std::memory_order_relaxed);
+  if (count == kMostDomains) return s_domains + kMostDomains - 1;
+  if (count == kMostDomains - 1) name = "(more domains than are kept apart)";
+  const char* text = s_store.keep(name);
+  if (text == nullptr) return nullptr;
+  s_domains[count] = {{text, name.size()}, name == "NCCL"};
+  s_domain_count.store(count + 1, std::memory_order_release);
+  return s_domains + count;
+}
+
+// The handle of a string that is kept for good; 0: there is no room for it.
+std::uint64_t keep_string(std::string_view text) {
+  const std::uint64_t count = s_string_count.load(std::memory_order_relaxed);
+  if (count == kMostStrings) return 0;
+  std::string_view*& page = s_pages[count / kPage];
+  if (page == nullptr) page = static_cast<std::string_view*>(map_bytes(kPage * sizeof(*page)));
+  const char* kept = page != nullptr ? s_store.keep(text) : nullptr;
+  if (kept == nullptr) return 0;
+  page[count % kPage] = {kept, text.size()};
+  s_string_count.store(count + 1, std::memory_order_release);
+  return count + 1;
+}
+
+std::uint64_t keep_late_string(std::string_view text) {
+  if (s_late == nullptr) s_late = static_cast<LateString*>(map_bytes(kLateStrings * sizeof(LateString)));
+  if (s_late == nullptr) return 0;
+  const std::uint64_t serial = kLate + s_late_count++;
+  LateString& late = s_late[serial % kLateStrings];
+  late.serial.store(kWriting, std::memory_order_relaxed);
+  trace::SharedMemory::store_store_barrier();
+  text = clipped(text, kConverted);
+  late.length = static_cast<std::uint32_t>(text.size());
+  if (!text.empty()) std::memcpy(late.text, text.data(), text.size());
+  late.serial.store(serial, std::memory_order_release);
+  return serial;
+}
+
+std::string_view late_text(std::uint64_t serial, char* buffer) {
+  const LateString& late = s_late[serial % kLateStrings];
+  if (late.serial.load(std::memory_order_acquire) != serial) return {};
+  const std::uint32_t length = late.length <= kConverted ? late.length : 0;
+  std::memcpy(buffer, late.text, length);
+  trace::SharedMemory::load_load_barrier();
+  if (late.serial.load(std::memory_order_relaxed) != serial) return {};
+  return {buffer, length};
+}
 
 // One code point as UTF-8; returns the bytes written (at most 4).
 std::size_t encode(std::uint32_t code, char* to) {
@@ -38,37 +134,57 @@ std::size_t encode(std::uint32_t code, char* to) {
   return bytes;
 }
 
+bool is_code_point(std::uint32_t code) { return code <= 0x10ffff && (code < 0xd800 || code > 0xdfff); }
+
 }  // namespace
 
-Domain* make_domain(std::string_view name) noexcept {
-  auto* domain = with_text<Domain>(name);
-  if (domain != nullptr) domain->is_nccl = name == "NCCL";
-  return domain;
+const Domain* make_domain(std::string_view name) noexcept {
+  name = clipped(name, kLongestKept);
+  const Locked locked(s_lock);
+  const Domain* known = find_domain(name);
+  return known != nullptr ? known : add_domain(name);
+}
+
+const Domain* domain_of(nvtxDomainHandle_t handle) noexcept {
+  const auto offset = reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(s_domains);
+  const bool ours = offset % sizeof(Domain) == 0 && offset / sizeof(Domain) < s_domain_count.load(std::memory_order_acquire);
+  return ours ? reinterpret_cast<const Domain*>(handle) : nullptr;
 }
 
 nvtxStringHandle_t make_registered_string(std::string_view text) noexcept {
-  return reinterpret_cast<nvtxStringHandle_t>(with_text<RegisteredString>(text));
+  text = clipped(text, kLongestKept);
+  const Locked locked(s_lock);
+  std::uint64_t handle = keep_string(text);
+  if (handle == 0) handle = keep_late_string(text);
+  return reinterpret_cast<nvtxStringHandle_t>(handle);
+}
+
+std::string_view registered_text(nvtxStringHandle_t handle, char* buffer) noexcept {
+  const auto number = reinterpret_cast<std::uint64_t>(handle);
+  if (number == 0) return {};
+  if (number <= s_string_count.load(std::memory_order_acquire)) {
+    return s_pages[(number - 1) / kPage][(number - 1) % kPage];
+  }
+  return number >= kLate && number != kWriting && s_late != nullptr ? late_text(number, buffer) : std::string_view();
 }
 
 std::string_view narrow(const wchar_t* text, char* buffer) noexcept {
   std::size_t used = 0;
   for (; text != nullptr && *text != L'\0' && used + 4 <= kConverted; ++text) {
     const auto code = static_cast<std::uint32_t>(*text);
-    used += encode(code <= 0x10ffff ? code : 0xfffd, buffer + used);
+    used += encode(is_code_point(code) ? code : 0xfffd, buffer + used);
   }
   return {buffer, used};
 }
 
-std::string_view message_of(const nvtxEventAttributes_t* event, char* buffer) noexcept {
-  switch (event->messageType) {
+std::string_view message_of(std::int32_t type, const nvtxMessageValue_t& message, char* buffer) noexcept {
+  switch (type) {
     case NVTX_MESSAGE_TYPE_ASCII:
-      return view(event->message.ascii);
+      return text_of(message.ascii);
     case NVTX_MESSAGE_TYPE_UNICODE:
-      return narrow(event->message.unicode, buffer);
-    case NVTX_MESSAGE_TYPE_REGISTERED: {
-      const auto* string = reinterpret_cast<const RegisteredString*>(event->message.registered);
-      return string != nullptr ? string->text : std::string_view();
-    }
+      return narrow(message.unicode, buffer);
+    case NVTX_MESSAGE_TYPE_REGISTERED:
+      return registered_text(message.registered, buffer);
     default:
       return {};
   }

@@ -1,5 +1,6 @@
 // What NVTX hands us, as text: domains and registered strings (our handles), and the message of an event. Handles live
-// as long as the process, as NVTX's own do.
+// as long as the process, as NVTX's own do. A handle that we did not give (another tool's, garbage) is no name, never a
+// crash.
 #pragma once
 #include <nvtx3/nvToolsExt.h>
 
@@ -9,22 +10,39 @@
 namespace agent {
 
 struct Domain {
-  std::string_view text;  // lies behind this struct
+  std::string_view text;
   bool is_nccl;
   std::string_view name() const { return text; }
 };
 
-// Null (the default domain) when memory ran out.
-Domain* make_domain(std::string_view name) noexcept;
+// One per name, however often it is made or destroyed. Null (the default domain) when memory ran out; beyond
+// kMostDomains they all share one that says so.
+const Domain* make_domain(std::string_view name) noexcept;
+inline constexpr std::size_t kMostDomains = 512;
+// Null (the default domain) for what is not one of ours.
+const Domain* domain_of(nvtxDomainHandle_t handle) noexcept;
+
+// Strings are kept for good up to kTextBytes and kMostStrings; of those that come later the last kLateStrings are
+// known, cut at kConverted: a program that registers `step 1`, `step 2`, ... for days must not fill memory.
 nvtxStringHandle_t make_registered_string(std::string_view text) noexcept;
+inline constexpr std::size_t kTextBytes = 32u << 20;
+inline constexpr std::size_t kMostStrings = 1u << 19;
+inline constexpr std::size_t kLateStrings = 4096;
 
 // Names are cut at this length where they are converted or wait.
 inline constexpr std::size_t kConverted = 512;
 
+// The text of a handle, "" where it is none of ours (or was too long ago); may lie in `buffer` of kConverted bytes.
+std::string_view registered_text(nvtxStringHandle_t handle, char* buffer) noexcept;
+
 // wchar_t text as UTF-8 in `buffer` of kConverted bytes.
 std::string_view narrow(const wchar_t* text, char* buffer) noexcept;
 
-// The message of an event: its own text, the text of its registered string, or `buffer` with converted text.
-std::string_view message_of(const nvtxEventAttributes_t* event, char* buffer) noexcept;
+inline std::string_view text_of(const char* text) {
+  return text != nullptr ? std::string_view(text) : std::string_view();
+}
+
+// A message: its own text, the text of its registered string, or `buffer` with converted text.
+std::string_view message_of(std::int32_t type, const nvtxMessageValue_t& message, char* buffer) noexcept;
 
 }  // namespace agent

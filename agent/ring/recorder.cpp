@@ -62,6 +62,10 @@ void touch_next_blocks() noexcept {
 }
 
 void count_lost(trace::RecordKind kind, std::uint64_t count) noexcept {
+  if (!trace::is_event(static_cast<std::uint8_t>(kind))) {
+    trace::SharedMemory::add(s_ring.header->definitions_missed, count);
+    return;
+  }
   const auto index = static_cast<std::size_t>(kind) - trace::kFirstEventKind;
   trace::SharedMemory::add(s_ring.header->lost[index], count);
 }

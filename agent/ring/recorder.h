@@ -55,9 +55,10 @@ class HostWriter {
   explicit operator bool() const noexcept { return ready_; }
 
   std::uint32_t name(std::string_view text) noexcept;  // kNoRef for ""
+  // `bytes`: all of it, or less where appended fields are not there; then its size_words must say so too.
   template <typename Record>
-  void append(const Record& record) noexcept {
-    writer().append(&record, sizeof(record));
+  void append(const Record& record, std::size_t bytes = sizeof(Record)) noexcept {
+    writer().append(&record, bytes);
   }
 
  private:

@@ -22,6 +22,8 @@ std::string noun(Kind kind, bool one) {
       return one ? "NCCL call" : "NCCL calls";
     case Kind::kernel:
       return one ? "kernel" : "kernels";
+    case Kind::graph:
+      return one ? "graph launch" : "graph launches";
     case Kind::memset:
       return one ? "memset" : "memsets";
     default:

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "cli/model/event.h"
+#include "cli/model/recording.h"
 
 namespace cli {
 
@@ -63,6 +65,10 @@ struct Process {
   std::int64_t first_ns = 0, last_ns = 0;  // of all events; 0, 0 when there are none
   bool explicit_flows = false;             // launch arrows are events of Kind::flow; else they follow from correlation
   std::vector<std::string> notes;          // what a user should know: "12 blocks changed while they were read", ...
+  Recorder recorder;
+  std::vector<Device> devices;
+  std::vector<Communicator> communicators;
+  std::vector<Notice> notices;
 };
 
 enum class TrackKind : std::uint8_t { thread, stream, other };
@@ -73,7 +79,8 @@ struct Track {
   std::int64_t group = -1;  // stream: CUDA device; thread: pid
   std::int64_t id = 0;      // stream: CUDA stream id; thread: tid
   std::string name;         // "" = none was given
-  std::string group_name;   // other: the process id as text ("Spans"); else ""
+  std::string group_name;   // other: what stands here ("GPU 0 memory"; the process id of Kineto's "Spans"); else ""
+  std::optional<std::int64_t> priority;  // of a stream: lower numbers run first
 };
 
 class Catalog {

@@ -25,6 +25,9 @@ enum class Kind : std::uint8_t {
   sync,             // cuda_sync
   cuda_event,
   overhead,
+  graph,            // a whole launch of a CUDA graph, recorded instead of its nodes
+  memory,           // device memory allocated or released, a pool made, trimmed or removed: instants
+  notice,           // what happened to the recording itself
   cpu_op,
   user_annotation,
   gpu_annotation,
@@ -54,7 +57,9 @@ struct Event {
 static_assert(sizeof(Event) == 56);
 
 // GPU work of a device: what busy and idle are computed from. Synchronization rows are not work.
-constexpr bool is_gpu_work(Kind kind) { return kind == Kind::kernel || kind == Kind::memcpy || kind == Kind::memset; }
+constexpr bool is_gpu_work(Kind kind) {
+  return kind == Kind::kernel || kind == Kind::memcpy || kind == Kind::memset || kind == Kind::graph;
+}
 constexpr bool is_api_call(Kind kind) { return kind == Kind::runtime || kind == Kind::driver; }
 
 // Receives a trace. `args` is the body of a JSON object without its braces ("" = none), valid JSON, and lives only

@@ -29,6 +29,8 @@ constexpr std::array kRows{
     Row{"cuda_sync", Kind::sync, Place::stream},
     Row{"cuda_event", Kind::cuda_event, Place::stream},
     Row{"overhead", Kind::overhead, Place::thread},
+    Row{"cuda_graph", Kind::graph, Place::stream},
+    Row{"notice", Kind::notice, Place::any},
     Row{"cpu_op", Kind::cpu_op, Place::thread},
     Row{"Operator", Kind::cpu_op, Place::thread},
     Row{"user_annotation", Kind::user_annotation, Place::thread},

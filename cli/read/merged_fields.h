@@ -40,6 +40,18 @@ class FieldWriter {
   void texts(const std::vector<std::string>& values) {
     list(values, [this](auto& value) { text(value); });
   }
+  // `fields(writer, value)` writes the fields of an entry within this one.
+  template <typename T, typename Fields>
+  void entry(const T& value, Fields&& fields) {
+    std::string inner;
+    FieldWriter writer(inner);
+    fields(writer, value);
+    text(inner);
+  }
+  template <typename T, typename Fields>
+  void entries(const std::vector<T>& values, Fields&& fields) {
+    list(values, [&](auto& value) { entry(value, fields); });
+  }
 
  private:
   template <typename List, typename F>
@@ -90,6 +102,19 @@ class FieldReader {
   }
   void texts(std::vector<std::string>& values) {
     each([&] { text(values.emplace_back()); });
+  }
+  template <typename T, typename Fields>
+  void entry(T& value, Fields&& fields) {
+    if (in_.empty()) return;
+    const std::uint64_t size = length();
+    FieldReader reader(in_.substr(0, size), kinds_);
+    fields(reader, value);
+    bad_ |= reader.bad();
+    in_.remove_prefix(size);
+  }
+  template <typename T, typename Fields>
+  void entries(std::vector<T>& values, Fields&& fields) {
+    each([&] { in_.empty() ? void(bad_ = true) : entry(values.emplace_back(), fields); });
   }
 
   bool bad() const { return bad_; }

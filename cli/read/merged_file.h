@@ -8,7 +8,7 @@
 // All integers are little-endian. Chunks of events (merged_columns.h) come first, ordered by time over the whole file:
 // start, then longer duration, kind, track. The lists follow, each in one or more chunks. An entry of a list is its
 // length in bytes (varint), then its fields in the order of the functions below: numbers as zigzag varints, texts and
-// lists by their length, then their content.
+// lists by their length, then their content. An entry within an entry is a text of fields, so it can grow, too.
 //
 // Evolution: a field is appended to an entry (a reader skips what it does not know, what is missing keeps its default),
 // a new list is a new ChunkKind (unknown ones are skipped), a kind of event is known by its name in the list of kinds.
@@ -75,6 +75,36 @@ struct MergedFooter {
 static_assert(sizeof(MergedFooter) == 32);
 
 // The fields of the entries, once for both directions: `f` is a FieldWriter or a FieldReader (merged_fields.h).
+template <typename F, typename R>
+void recorder_fields(F& f, R& r) {
+  f.text(r.agent_version), f.text(r.events), f.text(r.mode), f.text(r.cupti_state), f.text(r.cupti_holder);
+  f.text(r.cupti_path), f.text(r.nvtx_state), f.number(r.cupti_error), f.number(r.cupti_version);
+  f.number(r.cuda_driver_version), f.number(r.nccl_version), f.number(r.clipped_names), f.number(r.sunk_buffers);
+  f.number(r.definitions_missed), f.number(r.agent_cpu_ns), f.number(r.created_ns), f.number(r.heartbeat_ns);
+}
+
+template <typename F, typename D>
+void device_fields(F& f, D& d) {
+  f.number(d.device), f.text(d.name), f.text(d.given_name), f.text(d.uuid), f.text(d.pci_bus_id);
+  f.number(d.memory_bytes), f.number(d.memory_bandwidth_kbps), f.number(d.multiprocessors), f.number(d.compute_major);
+  f.number(d.compute_minor), f.number(d.core_clock_khz), f.number(d.l2_bytes), f.number(d.threads_per_warp);
+  f.number(d.max_threads_per_block), f.number(d.max_warps_per_multiprocessor);
+  f.number(d.max_blocks_per_multiprocessor), f.number(d.max_registers_per_block);
+  f.number(d.max_registers_per_multiprocessor), f.number(d.max_shared_bytes_per_block);
+  f.number(d.max_shared_bytes_per_multiprocessor), f.number(d.copy_engines);
+}
+
+template <typename F, typename C>
+void communicator_fields(F& f, C& c) {
+  f.number(c.communicator), f.number(c.parent), f.number(c.rank), f.number(c.ranks), f.number(c.device);
+  f.number(c.color), f.number(c.key), f.number(c.epoch);
+}
+
+template <typename F, typename N>
+void notice_fields(F& f, N& n) {
+  f.text(n.what), f.number(n.start_ns), f.number(n.end_ns), f.number(n.value), f.text(n.text);
+}
+
 template <typename F, typename P>
 void process_fields(F& f, P& p) {
   f.text(p.source), f.number(p.format), f.number(p.rank), f.number(p.local_rank), f.number(p.world_size);
@@ -82,11 +112,16 @@ void process_fields(F& f, P& p) {
   f.text(p.device_name), f.text(p.state), f.counts(p.counts), f.counts(p.overwritten), f.counts(p.lost);
   f.number(p.lost_unknown_kind), f.number(p.first_ns), f.number(p.last_ns), f.number(p.explicit_flows);
   f.texts(p.notes);
+  f.entry(p.recorder, [](auto& in, auto& r) { recorder_fields(in, r); });
+  f.entries(p.devices, [](auto& in, auto& d) { device_fields(in, d); });
+  f.entries(p.communicators, [](auto& in, auto& c) { communicator_fields(in, c); });
+  f.entries(p.notices, [](auto& in, auto& n) { notice_fields(in, n); });
 }
 
 template <typename F, typename T>
 void track_fields(F& f, T& t) {
   f.number(t.process), f.number(t.kind), f.number(t.group), f.number(t.id), f.text(t.name), f.text(t.group_name);
+  f.optional(t.priority);
 }
 
 template <typename F, typename C>

@@ -78,6 +78,7 @@ void MergedReader::read_tracks(Catalog& catalog) {
     if (fields.bad() || track.process >= processes_.size() || track.kind > TrackKind::other) return false;
     const TrackId id = catalog.track(processes_[track.process], track.kind, track.group, track.id, track.group_name);
     catalog.tracks[id].name = std::move(track.name);
+    catalog.tracks[id].priority = track.priority;
     tracks_.push_back(id);
     return true;
   });

@@ -28,67 +28,33 @@ std::string_view without_version(std::string_view name) {
   return versioned ? name.substr(0, digits - 2) : name;
 }
 
-template <std::size_t Size>
-std::string_view terminated(const char (&text)[Size]) {
-  return {text, strnlen(text, Size)};
-}
-
 }  // namespace
-
-RingNames::RingNames(const RingFile& file, Catalog& catalog, ProcessId process)
-    : file_(file), catalog_(catalog), process_(process) {
-  read_region();
-}
-
-void RingNames::read_region() {
-  const auto& region = file_.definitions();
-  const std::size_t end = walk_records(
-      region, [&](std::size_t at, std::uint8_t kind, std::size_t size) { note(region, kind, at, size); }, region_read_);
-  if (end != region.size()) {
-    throw Error(Exit::bad_content, fmt::format("{}: byte {}: not a definition; the file is damaged", file_.path(),
-                                               file_.header().definitions_offset + end));
-  }
-  region_read_ = end;
-}
 
 void RingNames::enter_block(const RingBlock& block) {
   block_ = &block;
   block_strings_.clear();
-  if (file_.definitions().size() > region_read_) read_region();
 }
 
-void RingNames::define(std::uint8_t kind, std::size_t at, std::size_t size) { note(block_->payload, kind, at, size); }
-
-void RingNames::note(const std::vector<std::byte>& bytes, std::uint8_t kind, std::size_t at, std::size_t size) {
-  if (kind == static_cast<std::uint8_t>(trace::RecordKind::api_name)) {
-    const auto api = record_at<trace::ApiNameRecord>(bytes, at, size);
-    apis_[std::uint64_t{api.domain} << 32 | api.cbid] = catalog_.strings.intern(without_version(terminated(api.name)));
-  } else if (kind == static_cast<std::uint8_t>(trace::RecordKind::thread_name)) {
-    const auto thread = record_at<trace::ThreadNameRecord>(bytes, at, size);
-    if (thread.name[0] != '\0') threads_[thread.tid] = terminated(thread.name);
-  } else if (kind == static_cast<std::uint8_t>(trace::RecordKind::identity)) {
-    read_identity(record_at<trace::IdentityRecord>(bytes, at, size));
-  }
+void RingNames::enter_region() {
+  block_ = nullptr;
+  block_strings_.clear();
 }
 
-void RingNames::read_identity(const trace::IdentityRecord& identity) {
-  Process& process = catalog_.processes[process_];
-  if (identity.rank >= 0) process.rank = identity.rank;
-  if (identity.local_rank >= 0) process.local_rank = identity.local_rank;
-  if (identity.world_size >= 0) process.world_size = identity.world_size;
-  if (process.rank >= 0) process.rank_source = "content";
+void RingNames::note_api(const trace::ApiNameRecord& api) {
+  apis_[std::uint64_t{api.domain} << 32 | api.cbid] = catalog_.strings.intern(without_version(terminated(api.name)));
 }
 
 RingNames::Found RingNames::find(std::uint32_t ref, trace::RecordKind kind, std::size_t record_at) const {
-  const bool local = trace::is_local(ref);
+  const bool local = trace::is_local(ref) && block_ != nullptr;
   const std::vector<std::byte>& bytes = local ? block_->payload : file_.definitions();
-  const std::size_t at = trace::ref_offset(ref);
+  const std::size_t at = trace::is_local(ref) && !local ? bytes.size() : trace::ref_offset(ref);
   const std::size_t end = local ? record_at : bytes.size();
   const std::size_t size = at < end ? trace::record_size(bytes.data() + at, end - at) : 0;
   if (size == 0 || bytes[at] != static_cast<std::byte>(kind)) {
-    throw Error(Exit::bad_content,
-                fmt::format("{}: byte {}: reference {:#x} leads to no {}; the file is damaged", file_.path(),
-                            block_->offset + record_at, ref, trace::record_name(static_cast<std::uint8_t>(kind))));
+    const std::uint64_t base = block_ != nullptr ? block_->offset : file_.header().definitions_offset;
+    throw Error(Exit::bad_content, fmt::format("{}: byte {}: reference {:#x} leads to no {}; the file is damaged",
+                                               file_.path(), base + record_at, ref,
+                                               trace::record_name(static_cast<std::uint8_t>(kind))));
   }
   return {&bytes, at, size};
 }
@@ -128,14 +94,6 @@ StringId RingNames::api_name(trace::RecordKind domain, std::uint32_t cbid) {
     entry->second = catalog_.strings.intern(fmt::format("{} call {}", which, cbid));
   }
   return entry->second;
-}
-
-void RingNames::name_threads(Catalog& catalog, ProcessId process) const {
-  for (Track& track : catalog.tracks) {
-    if (track.process != process || track.kind != TrackKind::thread) continue;
-    const auto name = threads_.find(static_cast<std::uint32_t>(track.id));
-    if (name != threads_.end()) track.name = name->second;
-  }
 }
 
 }  // namespace cli

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "agent/agent.h"
-#include "agent/recorder.h"
-#include "agent/trace_file.h"
-#include "agent/translate.h"
+#include "agent/ring/recorder.h"
+#include "agent/ring/trace_file.h"
+#include "agent/translate/translate.h"
 #include "examples/simulated_training/standin/cupti/layouts.h"
 #include "tests/bench/bench.h"
 

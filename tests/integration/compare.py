@@ -8,6 +8,13 @@ from collections import Counter, defaultdict, namedtuple
 
 from truth import CUPTI_KINDS, HOST_KINDS
 
+CALLS_AND_NOTES = {
+    "runtime": ("cbid", "name", "tid", "return_value"), "driver": ("cbid", "name", "tid", "return_value"),
+    "sync": ("type", "context", "stream", "event", "return_value"),
+    "overhead": ("overhead", "object", "tid"),
+    "memory": ("operation", "memory", "address", "bytes", "device", "context", "stream", "is_async", "pool_address"),
+    "memory_pool": ("operation", "pool", "address", "bytes", "used_bytes", "release_threshold_bytes", "device")}
+TRUE_NAMES = {"return_value": "result"}
 MERGED = {"kernel_wide": "kernel", "runtime_wide": "runtime", "driver_wide": "driver"}
 COLLECTIVE = 1  # nccl_class
 
@@ -31,8 +38,10 @@ def recorded_cupti(event):
     """What a recorded event says, in the truth's terms."""
     kind = kind_of(event.kind)
     base = (kind, event.correlation, event.start, event.end)
-    if kind in ("runtime", "driver"):
-        return base + (event.cbid, event.name, event.tid, event.return_value)
+    if kind in CALLS_AND_NOTES:
+        return base + tuple(getattr(event, field) for field in CALLS_AND_NOTES[kind])
+    if kind == "graph_launch":
+        return base + (event.device, event.context, event.stream, event.graph)
     base += (event.device, event.context, event.stream, event.graph, event.graph_node)
     if kind == "kernel":
         return base + tuple(event.shape or ())
@@ -47,9 +56,11 @@ def recorded_cupti(event):
 def true_cupti(line):
     """A line of truth as recorded_cupti() gives it."""
     kind = line["kind"]
-    base = (kind, line["correlation"], line["cupti_start"], line["cupti_end"])
-    if kind in ("runtime", "driver"):
-        return base + (line["cbid"], line["name"], line["tid"], line["result"])
+    base = (kind, line["correlation"], line["cupti_start"], line["cupti_end"] or None)
+    if kind in CALLS_AND_NOTES:
+        return base + tuple(line[TRUE_NAMES.get(field, field)] for field in CALLS_AND_NOTES[kind])
+    if kind == "graph_launch":
+        return base + (line["device"], line["context"], line["stream"], line["graph"])
     base += (line["device"], line["context"], line["stream"], line.get("graph", 0), line.get("graph_node", 0))
     if kind == "kernel":
         return base + (line["name"], tuple(line["grid"]), tuple(line["block"]), line["registers"],

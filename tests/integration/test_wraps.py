@@ -10,14 +10,15 @@ from collections import defaultdict
 
 from compare import match, totals
 from harness import Folder, arguments, check, finish, first
-from truth import CUPTI_KINDS, HOST_KINDS, load, recordings, train
+from truth import AGENTS_OWN, CUPTI_KINDS, HOST_KINDS, load, recordings, train
 
 WRAPS = 3
 
 
 def check_counts(name, rank, recording):
     said = totals(recording.kept + recording.overwritten + recording.lost)
-    del said["clock"]
+    for own in AGENTS_OWN:
+        del said[own]
     true = rank.counts()
     check(said == true, f"{name}: kept + overwritten + lost = truth, {dict(true)}", said)
     dropped = sum(rank.counts(fate=("dropped",)).values())

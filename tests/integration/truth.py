@@ -10,8 +10,13 @@ import read_recording  # noqa: E402
 
 from harness import files_below, run  # noqa: E402
 
-CUPTI_KINDS = ("kernel", "memcpy", "memcpy_peer", "memset", "runtime", "driver")
+WORK_KINDS = ("kernel", "memcpy", "memcpy_peer", "memset", "graph_launch")
+CUPTI_KINDS = WORK_KINDS + ("runtime", "driver", "sync", "overhead", "memory", "memory_pool")
+DEFINED_KINDS = ("device", "context", "stream")  # CUPTI hands them over too; they become definitions
+OTHER_KINDS = ("graph_node", "resource_name", "nvtx_category", "communicator", "external_correlation", "unknown",
+               "other_profiler")
 HOST_KINDS = ("nvtx_push", "nvtx_pop", "nvtx_start", "nvtx_end", "nvtx_mark", "nccl_call")
+AGENTS_OWN = ("clock", "notice")  # kinds of which the truth knows nothing
 FOREVER = 2**64
 
 
@@ -26,11 +31,12 @@ class Rank:
                 self.handed.append(line)
             elif kind == "clock":
                 self.clock = line
-            elif kind in CUPTI_KINDS or kind in HOST_KINDS:
+            elif kind in CUPTI_KINDS + HOST_KINDS + DEFINED_KINDS + OTHER_KINDS:
                 self.lines.append(line)
             else:
                 raise ValueError(f"{path}: a line of an unknown kind: {line}")
         self.bracket_calls()
+        self.keep_what_was_handed()
 
     def bracket_calls(self):
         """An NVTX call of a thread happens after its own line was written and before the thread's next one."""
@@ -43,11 +49,20 @@ class Rank:
                 last[line["tid"]]["after"] = line["mono"]
             last[line["tid"]] = line
 
+    def keep_what_was_handed(self):
+        """CUPTI's overhead of its last flushes stays in buffers that nobody asks for any more."""
+        handed = [span for each in self.handed for span in each["seqs"]]
+        for line in self.lines:
+            if line["kind"] == "overhead" and line["fate"] == "emitted" and \
+                    not any(begin <= line["seq"] <= end for begin, end in handed):
+                line["fate"] = "kept by CUPTI"
+
     def of(self, *kinds, fate=("emitted", None)):
         return [line for line in self.lines if line["kind"] in kinds and line.get("fate") in fate]
 
     def counts(self, fate=("emitted", None)):
-        return collections.Counter(line["kind"] for line in self.lines if line.get("fate") in fate)
+        """Of what becomes an event."""
+        return collections.Counter(line["kind"] for line in self.of(*CUPTI_KINDS, *HOST_KINDS, fate=fate))
 
 
 def read_lines(path):

@@ -120,7 +120,7 @@ Line& add_comm(Line& line, const Communicator& of) {
 void launch(CUfunction kernel, CUstream stream, std::uint64_t collective, std::uint64_t transfer_ns) {
   KernelWork work;
   work.duration_ns = transfer_ns;
-  work.collective = collective;
+  work.meeting.number = collective;
   void* params[] = {&work};
   CUlaunchConfig config{};
   config.gridDimX = 24;

@@ -9,6 +9,8 @@ namespace sim {
 struct Bridge {
   // A moment of the true clock as CUPTI tells it.
   std::uint64_t (*to_cupti)(std::uint64_t true_ns);
+  // The times of ended work as CUPTI tells them: wrong where the library is set to that.
+  void (*tell_times)(DeviceEvent&);
   // In the launching thread: takes a place in a buffer (this may request one) and sets fate and slot.
   void (*reserve_device)(DeviceEvent&);
   // The work ended and the truth is written: fills the place. Also where fate is not emitted.
@@ -19,6 +21,13 @@ struct Bridge {
   void (*exit_call)(CallEvent&);
   // The truth is written: the record goes into a buffer.
   void (*finish_call)(const CallEvent&);
+  // Sets times and fate; the truth is written between the two.
+  void (*admit_note)(Note&);
+  void (*finish_note)(const Note&);
+  // CUPTI_CB_DOMAIN_RESOURCE callbacks of graphs.
+  void (*graph)(std::uint32_t cbid, void* context, const GraphEvent&);
+  // An error that sticks: CUPTI says so and ends itself.
+  void (*fatal)();
   // CUPTI_CB_DOMAIN_RESOURCE callbacks; `stream` may be null.
   void (*resource)(std::uint32_t cbid, void* context, void* stream);
   // CUPTI_CB_DOMAIN_SYNCHRONIZE callbacks.
@@ -31,6 +40,14 @@ struct Driver {
   void (*flush_truth)();                              // what was said is in the file when it returns
   bool (*context_ids)(void* context, std::uint32_t& context_id, std::uint32_t& device);  // null: the current one
   bool (*stream_id)(void* stream, std::uint32_t& id);
+  bool (*graph_id)(void* graph, std::uint32_t& id);
+  bool (*graph_exec_id)(void* exec, std::uint32_t& id);
+  bool (*graph_node_id)(void* node, std::uint64_t& id);
+  const DeviceFacts* (*device_facts)(std::uint32_t device);  // null: no such device
+  // What exists now, for cuptiActivityEnableAndDump: notes of one kind (device, context, stream), one after the other.
+  void (*each)(NoteKind kind, void (*take)(Note&));
+  void (*truth_of)(const Note&);
+  std::uint64_t (*next_seq)();
 };
 
 }  // namespace sim

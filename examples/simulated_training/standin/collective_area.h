@@ -9,6 +9,7 @@ namespace sim {
 inline constexpr std::uint32_t kMaxRanks = 256;
 // A rank is at most one collective ahead of the slowest, so a few would do.
 inline constexpr std::uint32_t kCollectiveSlots = 64;
+inline constexpr std::uint32_t kLanes = 4;
 
 struct Arrival {
   std::atomic<std::uint64_t> number;    // of the collective that arrived here last; written after start_ns
@@ -20,7 +21,7 @@ struct CollectiveArea {
   std::atomic<std::uint32_t> joined;            // ranks that are in ncclCommInitRank or behind it
   std::atomic<std::uint32_t> gone[kMaxRanks];   // 1: this rank does not come any more
   std::atomic<std::uint32_t> wakes[kMaxRanks];  // futex: changes when this rank's executor has to look again
-  Arrival arrivals[kCollectiveSlots][kMaxRanks];
+  Arrival arrivals[kLanes][kCollectiveSlots][kMaxRanks];
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

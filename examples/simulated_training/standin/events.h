@@ -14,7 +14,8 @@ enum class Fate : std::uint8_t { off, emitted, dropped };
 // The reserved place of a record in an activity buffer; the CUPTI stand-in's own.
 struct Slot;
 
-enum class DeviceKind : std::uint8_t { kernel, memcpy, memcpy_peer, memset };
+// graph: a whole launch of a CUDA graph, from its first node's start to its last node's end.
+enum class DeviceKind : std::uint8_t { kernel, memcpy, memcpy_peer, memset, graph };
 
 // One piece of work on the device. `seq` numbers all events of a process, calls too.
 struct DeviceEvent {
@@ -23,6 +24,8 @@ struct DeviceEvent {
   Slot* slot;
   std::uint64_t seq;
   std::uint32_t correlation, device, context, stream;
+  std::uint32_t graph;       // of an executable graph; 0: none
+  std::uint64_t graph_node;  // of its node; 0: none
   std::uint64_t start_ns, end_ns, cupti_start_ns, cupti_end_ns;
   // kernel
   const char* name;
@@ -52,6 +55,59 @@ struct CallEvent {
   Fate fate;
   std::uint64_t seq;
   std::uint64_t start_ns, end_ns, cupti_start_ns, cupti_end_ns;
+};
+
+enum class NoteKind : std::uint8_t {
+  sync,
+  overhead,
+  device,
+  context,
+  stream,
+  memory,
+  memory_pool,
+  external_correlation,
+  unknown
+};
+
+// What is told at once and whole: no work of the device and no call.
+struct Note {
+  NoteKind kind;
+  Fate fate;
+  std::uint64_t seq;
+  std::uint32_t correlation, device, context, stream, tid;
+  std::uint64_t start_ns, end_ns, cupti_start_ns, cupti_end_ns;  // equal for a moment
+  // CUpti_ActivitySynchronizationType, ..OverheadKind, ..MemoryOperationType, ..MemoryPoolOperationType, StreamFlag,
+  // ExternalCorrelationKind
+  std::uint32_t type;
+  std::uint32_t object;  // overhead: CUpti_ActivityObjectKind
+  std::uint32_t event;   // sync: number of the event; kNoNumber: none
+  std::uint32_t result;
+  std::int32_t priority;  // stream; the least number runs first
+  std::uint16_t null_stream;
+  // memory, memory_pool; `bytes` of a pool is its size
+  std::uint8_t memory, pool;
+  bool is_async;
+  std::uint64_t address, bytes, pool_address, pool_bytes, used_bytes, release_threshold_bytes;
+  std::uint64_t external_id;
+};
+
+inline constexpr std::uint32_t kNoNumber = 0xffffffffu;
+
+// What a device says of itself, to cuDeviceGet... and to CUPTI alike.
+struct DeviceFacts {
+  const char* name;
+  char pci_bus_id[16];
+  unsigned char uuid[16];
+  std::uint64_t memory_bytes, bandwidth_kbps;
+  std::uint32_t multiprocessors, compute_major, compute_minor, core_clock_khz, l2_bytes, threads_per_warp;
+  std::uint32_t max_threads_per_block, max_warps, max_blocks, max_registers_per_block, max_registers;
+  std::uint32_t max_shared_per_block_bytes, max_shared_bytes, copy_engines, constant_bytes;
+};
+
+// One event of a graph's life, for CUPTI's resource callbacks.
+struct GraphEvent {
+  void *graph, *original_graph, *node, *original_node, *dependency, *exec;
+  std::uint32_t node_type;  // CUgraphNodeType
 };
 
 }  // namespace sim

@@ -9,11 +9,20 @@ namespace sim {
 inline constexpr std::uint64_t kWorkMagic = 0x534b524f57304d49u;
 inline constexpr std::uint64_t kDefaultKernelNs = 5'000;
 
+// Where the same kernel of several ranks meets: they end together. A lane is one communicator of each rank; ranks that
+// do not talk to each other may have the same lane. The members are the ranks first, first + stride, ...
+struct Meeting {
+  std::uint64_t number = 0;  // of the collective within its lane, from 1; 0: none
+  std::uint32_t lane = 0, first = 0, stride = 1, count = 0;  // count 0: all ranks
+};
+
+inline constexpr std::uint64_t kNeverEnds = ~std::uint64_t{0};
+
 struct KernelWork {
   std::uint64_t magic = kWorkMagic;
   // Alone: how long it runs. In a collective: how long it takes from the latest start over the ranks.
-  std::uint64_t duration_ns = kDefaultKernelNs;
-  std::uint64_t collective = 0;  // number of the collective within the job, from 1; 0: none
+  std::uint64_t duration_ns = kDefaultKernelNs;  // kNeverEnds: the kernel hangs
+  Meeting meeting{};
 };
 
 // A module is text: this line, then one line per kernel: registers, static shared bytes, local bytes, name to the end.
@@ -27,6 +36,8 @@ extern "C" {
 void simulated_join(void* area, std::uint32_t rank);
 // One line of truth, without its newline; `flush`: it is in the file when the call returns.
 void simulated_truth(const char* line, std::size_t size, int flush);
+// The number of the next collective in a lane. A graph takes numbers of its own at each launch.
+std::uint64_t simulated_next_collective(std::uint32_t lane);
 // The next number in the order of events of this process.
 std::uint64_t simulated_next_seq();
 }

@@ -3,7 +3,10 @@
 #include <atomic>
 
 #include "../true_clock.h"
+#include "devices.h"
 #include "exports.h"
+#include "graph.h"
+#include "notes.h"
 #include "objects.h"
 #include "truth.h"
 
@@ -28,7 +31,10 @@ bool stream_id(void* handle, std::uint32_t& id) {
   return stream != nullptr;
 }
 
-constexpr Driver kDriver{take_truth, flush_truth, context_ids, stream_id};
+void truth_of(const Note& note) { write_truth_of(note); }
+
+constexpr Driver kDriver{take_truth,    flush_truth, context_ids, stream_id, graph_id, graph_exec_id,
+                         graph_node_id, device_facts, each_note,  truth_of,  next_seq};
 
 }  // namespace
 
@@ -37,6 +43,16 @@ const Bridge* bridge() { return s_bridge.load(std::memory_order_acquire); }
 std::uint64_t to_cupti(const Bridge* to, std::uint64_t ns) {
   if (to != nullptr) return to->to_cupti(ns);
   return simulated_host_real_ns != nullptr ? simulated_host_real_ns(ns) : ns;
+}
+
+void tell_times(const Bridge* to, DeviceEvent& event) {
+  event.cupti_start_ns = to_cupti(to, event.start_ns);
+  event.cupti_end_ns = to_cupti(to, event.end_ns);
+  if (to != nullptr) to->tell_times(event);
+}
+
+void tell_graph(std::uint32_t cbid, const GraphEvent& event) {
+  if (const Bridge* to = bridge()) to->graph(cbid, current_context(), event);
 }
 
 void tell_resource(std::uint32_t cbid, void* context, void* stream) {

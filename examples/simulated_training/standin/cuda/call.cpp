@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <string_view>
 
 #include "../true_clock.h"
 #include "attach.h"
@@ -41,9 +42,20 @@ Call::Call(Domain domain, std::uint32_t cbid, const char* name, const void* para
 
 Call::~Call() { t_innermost = outer_; }
 
-void Call::close(std::uint32_t result) {
+// Whoever asks about devices and contexts is still answered.
+std::uint32_t Call::after_failure(std::uint32_t result) const {
+  const auto* context = static_cast<const Context*>(event_.context);
+  if (context == nullptr || !context->failed) return result;
+  const std::string_view name = event_.name;
+  for (const std::string_view begin : {"cuDevice", "cuCtx", "cuInit", "cuDriver", "cudaGetDevice", "cudaSetDevice"}) {
+    if (name.substr(0, begin.size()) == begin && name != "cuCtxSynchronize") return result;
+  }
+  return CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
+std::uint32_t Call::close(std::uint32_t result) {
   const Bridge* to = bridge();
-  event_.result = result;
+  event_.result = after_failure(result);
   event_.end_ns = true_ns();
   event_.cupti_start_ns = to_cupti(to, event_.start_ns);
   event_.cupti_end_ns = to_cupti(to, event_.end_ns);
@@ -51,6 +63,7 @@ void Call::close(std::uint32_t result) {
   if (to != nullptr) to->exit_call(event_);
   write_truth_of(event_);
   if (to != nullptr) to->finish_call(event_);
+  return event_.result;
 }
 
 }  // namespace sim

@@ -1,3 +1,5 @@
+// In a context that failed most calls say CUDA_ERROR_ILLEGAL_ADDRESS, whatever they did.
+//
 // One call into the runtime or driver as CUPTI sees it: made at its entry, ended by `return call.end(result)`. A driver
 // call inside a runtime call has the runtime call's correlation id.
 #pragma once
@@ -19,12 +21,12 @@ class Call {
   std::uint32_t correlation() const { return event_.correlation; }
   template <typename Result>
   Result end(Result result) {
-    close(static_cast<std::uint32_t>(result));
-    return result;
+    return static_cast<Result>(close(static_cast<std::uint32_t>(result)));
   }
 
  private:
-  void close(std::uint32_t result);
+  std::uint32_t close(std::uint32_t result);
+  std::uint32_t after_failure(std::uint32_t result) const;
   CallEvent event_{};
   Call* outer_;
 };

@@ -32,49 +32,77 @@ void wake(std::atomic<std::uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
-bool has_come(const CollectiveArea& in, std::uint64_t number, std::uint32_t rank) {
-  const Arrival& arrival = in.arrivals[number % kCollectiveSlots][rank];
-  return arrival.number.load(std::memory_order_acquire) >= number || in.gone[rank].load() != 0;
-}
-
-bool all_have_come(const CollectiveArea& in, std::uint64_t number) {
-  for (std::uint32_t rank = 0; rank < in.ranks; ++rank) {
-    if (!has_come(in, number, rank)) return false;
+// Calls f(rank) for each member; false as soon as it does.
+template <typename F>
+bool all_members(const CollectiveArea& in, const Meeting& meeting, F&& f) {
+  const std::uint32_t count = meeting.count != 0 ? meeting.count : in.ranks;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (!f(meeting.first + i * meeting.stride)) return false;
   }
   return true;
 }
 
-void give_up_waiting(CollectiveArea& in, std::uint64_t number) {
+const Arrival& arrival_of(const CollectiveArea& in, const Meeting& meeting, std::uint32_t rank) {
+  return in.arrivals[meeting.lane][meeting.number % kCollectiveSlots][rank];
+}
+
+bool has_come(const CollectiveArea& in, const Meeting& meeting, std::uint32_t rank) {
+  const Arrival& arrival = arrival_of(in, meeting, rank);
+  return arrival.number.load(std::memory_order_acquire) >= meeting.number || in.gone[rank].load() != 0;
+}
+
+bool all_have_come(const CollectiveArea& in, const Meeting& meeting) {
+  return all_members(in, meeting, [&](std::uint32_t rank) { return has_come(in, meeting, rank); });
+}
+
+void give_up_waiting(CollectiveArea& in, const Meeting& meeting) {
+  all_members(in, meeting, [&](std::uint32_t rank) {
+    if (!has_come(in, meeting, rank)) in.gone[rank].store(1);
+    return true;
+  });
+}
+
+void wake_others(CollectiveArea& in) {
   for (std::uint32_t rank = 0; rank < in.ranks; ++rank) {
-    if (!has_come(in, number, rank)) in.gone[rank].store(1);
+    if (rank != s_rank) wake(in.wakes[rank]);
   }
 }
 
 }  // namespace
 
-void arrive(std::uint64_t number, std::uint64_t start_ns) {
+void arrive(const Meeting& meeting, std::uint64_t start_ns) {
   CollectiveArea* in = area();
   if (in == nullptr) return;
-  Arrival& own = in->arrivals[number % kCollectiveSlots][s_rank];
+  Arrival& own = in->arrivals[meeting.lane][meeting.number % kCollectiveSlots][s_rank];
   own.start_ns.store(start_ns, std::memory_order_relaxed);
-  own.number.store(number, std::memory_order_release);
-  if (!all_have_come(*in, number)) return;
-  for (std::uint32_t rank = 0; rank < in->ranks; ++rank) {
-    if (rank != s_rank) wake(in->wakes[rank]);
-  }
+  own.number.store(meeting.number, std::memory_order_release);
+  if (all_have_come(*in, meeting)) wake_others(*in);
 }
 
-bool latest_arrival(std::uint64_t number, std::uint64_t now, std::uint64_t& latest_ns) {
+bool latest_arrival(const Meeting& meeting, std::uint64_t now, std::uint64_t& latest_ns) {
   CollectiveArea* in = area();
   if (in == nullptr) return true;
-  if (now > latest_ns + kGiveUpNs) give_up_waiting(*in, number);
-  if (!all_have_come(*in, number)) return false;
-  for (std::uint32_t rank = 0; rank < in->ranks; ++rank) {
-    const Arrival& arrival = in->arrivals[number % kCollectiveSlots][rank];
-    if (arrival.number.load(std::memory_order_acquire) != number) continue;
-    latest_ns = std::max(latest_ns, arrival.start_ns.load(std::memory_order_relaxed));
-  }
+  if (now > latest_ns + kGiveUpNs) give_up_waiting(*in, meeting);
+  if (!all_have_come(*in, meeting)) return false;
+  all_members(*in, meeting, [&](std::uint32_t rank) {
+    const Arrival& arrival = arrival_of(*in, meeting, rank);
+    const bool is_this = arrival.number.load(std::memory_order_acquire) == meeting.number;
+    if (is_this) latest_ns = std::max(latest_ns, arrival.start_ns.load(std::memory_order_relaxed));
+    return true;
+  });
   return true;
+}
+
+std::uint64_t next_collective(std::uint32_t lane) {
+  static std::atomic<std::uint64_t> s_last[kLanes];
+  return ++s_last[lane];
+}
+
+void leave_collectives() {
+  CollectiveArea* in = area();
+  if (in == nullptr) return;
+  in->gone[s_rank].store(1);
+  wake_others(*in);
 }
 
 std::uint32_t wake_ticket() { return wakes_of(area(), s_rank).load(std::memory_order_acquire); }
@@ -92,3 +120,5 @@ SIM_EXPORT void simulated_join(void* area, std::uint32_t rank) {
   sim::s_area.store(static_cast<sim::CollectiveArea*>(area), std::memory_order_release);
   sim::wake(sim::s_own_wakes);
 }
+
+SIM_EXPORT std::uint64_t simulated_next_collective(std::uint32_t lane) { return sim::next_collective(lane); }

@@ -2,13 +2,18 @@
 #pragma once
 #include <cstdint>
 
+#include "../work.h"
+
 namespace sim {
 
-// This rank's stream reached collective `number` at `start_ns`.
-void arrive(std::uint64_t number, std::uint64_t start_ns);
+// This rank's stream reached the collective at `start_ns`.
+void arrive(const Meeting& meeting, std::uint64_t start_ns);
 // True: all ranks that still live have arrived (or the wait for them took too long and they count as gone), and
 // `latest_ns` is the latest start.
-bool latest_arrival(std::uint64_t number, std::uint64_t now, std::uint64_t& latest_ns);
+bool latest_arrival(const Meeting& meeting, std::uint64_t now, std::uint64_t& latest_ns);
+std::uint64_t next_collective(std::uint32_t lane);
+// This rank comes to no collective any more.
+void leave_collectives();
 
 std::uint32_t wake_ticket();
 void wake_executor();

@@ -5,6 +5,8 @@
 #include "call.h"
 #include "cbids.h"
 #include "executor.h"
+#include "notes.h"
+#include "../true_clock.h"
 
 namespace sim {
 namespace {
@@ -26,6 +28,8 @@ CUcontext handle(Context* context) { return reinterpret_cast<CUcontext>(context)
 
 Context* create(CUdevice device) {
   Context* context = make_context(static_cast<std::uint32_t>(device));
+  tell_context(*context);
+  tell_stream(*context->default_stream);
   tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, context, nullptr);
   return context;
 }
@@ -103,7 +107,9 @@ CUresult cuCtxSynchronize() {
   SIM_DRIVER_CALL(cuCtxSynchronize);
   Context* context = current_context();
   if (context == nullptr) return call.end(CUDA_ERROR_INVALID_CONTEXT);
+  const std::uint64_t start_ns = true_ns();
   wait_for(*context);
+  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, context, nullptr, kNoNumber, start_ns);
   tell_synchronized(CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED, context, nullptr);
   return call.end(CUDA_SUCCESS);
 }

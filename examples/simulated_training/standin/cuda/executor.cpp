@@ -29,6 +29,7 @@ struct Executor {
   std::condition_variable progress;
   std::vector<Stream*> busy;
   std::vector<std::pair<Stream*, DeviceEvent>> ended;
+  bool failed = false;  // a context just did, and nobody was told
 };
 
 void run();
@@ -56,11 +57,24 @@ void count_completed(Stream& stream) {
   --stream.context->outstanding;
 }
 
+void widen(GraphRun& run, const DeviceEvent& node) {
+  run.start_ns = run.start_ns == 0 ? node.start_ns : std::min(run.start_ns, node.start_ns);
+  run.end_ns = std::max(run.end_ns, node.end_ns);
+}
+
 void finish(Stream& stream, Op& op, std::uint64_t end_ns) {
   stream.last_end_ns = end_ns;
   op.event.end_ns = end_ns;
+  if (op.run != nullptr && op.kind == OpKind::work) widen(*op.run, op.event);
   executor().ended.emplace_back(&stream, op.event);
   stream.ops.pop_front();
+}
+
+// A launch of a graph without nodes takes no time.
+void finish_graph(Stream& stream, Op& op) {
+  const std::uint64_t now = std::max(stream.last_end_ns, op.queued_ns);
+  op.event.start_ns = op.run->start_ns != 0 ? op.run->start_ns : now;
+  finish(stream, op, std::max(op.run->end_ns, op.event.start_ns));
 }
 
 // True: the op is over and popped. `next_ns` is lowered to when it is worth to look again.
@@ -72,13 +86,15 @@ bool advance_work(Stream& stream, Op& op, std::uint64_t now, std::uint64_t& next
       return false;
     }
     op.started = true;
-    if (op.collective != 0) arrive(op.collective, op.event.start_ns);
+    if (op.faulty) executor().failed = stream.context->failed = true;
+    if (op.meeting.number != 0) arrive(op.meeting, op.event.start_ns);
   }
   std::uint64_t from = op.event.start_ns;
-  if (op.collective != 0 && !latest_arrival(op.collective, now, from)) {
+  if (op.meeting.number != 0 && !latest_arrival(op.meeting, now, from)) {
     next_ns = std::min(next_ns, now + kPollNs);
     return false;
   }
+  if (op.duration_ns == kNeverEnds || stream.context->failed) return false;
   const std::uint64_t end = from + op.duration_ns;
   next_ns = std::min(next_ns, std::max(end, now));
   if (end <= now) finish(stream, op, end);
@@ -88,6 +104,10 @@ bool advance_work(Stream& stream, Op& op, std::uint64_t now, std::uint64_t& next
 bool advance(Stream& stream, std::uint64_t now, std::uint64_t& next_ns) {
   Op& op = stream.ops.front();
   if (op.kind == OpKind::work) return advance_work(stream, op, now, next_ns);
+  if (op.kind == OpKind::graph_end) {
+    finish_graph(stream, op);
+    return true;
+  }
   if (op.kind == OpKind::wait && !op.milestone->done) return false;
   if (op.kind == OpKind::wait) {
     stream.last_end_ns = std::max(stream.last_end_ns, op.milestone->time_ns);
@@ -97,6 +117,22 @@ bool advance(Stream& stream, std::uint64_t now, std::uint64_t& next_ns) {
   stream.ops.pop_front();
   count_completed(stream);
   return true;
+}
+
+// What was queued in a context that failed never runs.
+void drop_failed(Executor& on) {
+  for (Stream* stream : on.busy) {
+    while (stream->context->failed && !stream->ops.empty()) {
+      if (stream->ops.front().milestone != nullptr) *stream->ops.front().milestone = {true, true_ns()};
+      stream->ops.pop_front();
+      count_completed(*stream);
+    }
+  }
+}
+
+void tell_failure(const Bridge* to) {
+  leave_collectives();
+  if (to != nullptr) to->fatal();
 }
 
 // Lets every stream run as far as it is by now; the next moment at which something can happen.
@@ -109,14 +145,14 @@ std::uint64_t advance_all(Executor& on) {
       while (!stream->ops.empty() && advance(*stream, now, next_ns)) moved = true;
     }
   }
+  drop_failed(on);
   std::erase_if(on.busy, [](const Stream* stream) { return stream->ops.empty(); });
   return next_ns;
 }
 
 void report(const Bridge* to, std::vector<std::pair<Stream*, DeviceEvent>>& ended) {
   for (auto& [stream, event] : ended) {
-    event.cupti_start_ns = to_cupti(to, event.start_ns);
-    event.cupti_end_ns = to_cupti(to, event.end_ns);
+    tell_times(to, event);
     write_truth_of(event);
     if (to != nullptr) to->finish_device(event);
   }
@@ -140,8 +176,10 @@ void run() {
     std::unique_lock lock(on.mutex);
     const std::uint64_t next_ns = advance_all(on);
     ended.swap(on.ended);
+    const bool failed = std::exchange(on.failed, false);
     lock.unlock();
     report(bridge(), ended);
+    if (failed) tell_failure(bridge());
     lock.lock();
     for (const auto& [stream, event] : ended) count_completed(*stream);
     lock.unlock();
@@ -155,10 +193,12 @@ void run() {
 
 }  // namespace
 
-void submit(Stream& stream, Op&& op) {
+bool submit(Stream& stream, Op&& op) {
   Executor& on = executor();
   std::unique_lock lock(on.mutex);
-  on.progress.wait(lock, [&] { return stream.submitted - stream.completed < kQueueLimit; });
+  const auto has_room = [&] { return stream.submitted - stream.completed < kQueueLimit; };
+  const bool waits = !has_room();
+  on.progress.wait(lock, has_room);
   op.queued_ns = true_ns();
   const bool idle = stream.ops.empty();
   if (idle) on.busy.push_back(&stream);
@@ -167,6 +207,7 @@ void submit(Stream& stream, Op&& op) {
   ++stream.context->outstanding;
   lock.unlock();
   if (idle) wake_executor();
+  return waits;
 }
 
 void wait_for(Stream& stream) {

@@ -1,17 +1,24 @@
 #include "launch.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
+#include "../true_clock.h"
 #include "../work.h"
 #include "attach.h"
 #include "cbids.h"
 #include "executor.h"
+#include "graph.h"
+#include "notes.h"
 #include "truth.h"
 
 namespace sim {
 namespace {
 
+constexpr std::uint64_t kLoadNs = 20'000;
+// CUpti_ActivityOverheadKind; older headers lack the names.
+constexpr std::uint32_t kLazyFunctionLoading = 5u << 16, kCommandBufferFull = 6u << 16;
 constexpr std::uint64_t kTransferSetupNs = 1'300;
 constexpr std::uint64_t kHostBytesPerUs = 52'000;       // PCIe 5 x16
 constexpr std::uint64_t kPeerBytesPerUs = 380'000;      // NVLink 4
@@ -30,20 +37,51 @@ std::uint64_t bytes_per_us(const DeviceEvent& event) {
   return event.copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOD ? kDeviceBytesPerUs / 2 : kHostBytesPerUs;
 }
 
+// Which kernel of the process is the one that breaks its context; 0: none.
+std::uint64_t fatal_after() {
+  static const std::uint64_t number = [] {
+    const char* text = std::getenv("SIM_FATAL_AFTER");
+    return text != nullptr ? std::strtoull(text, nullptr, 10) : 0ull;
+  }();
+  return number;
+}
+
+bool is_faulty(const Op& op) {
+  static std::atomic<std::uint64_t> s_kernels{0};
+  if (fatal_after() == 0 || op.kind != OpKind::work || op.event.kind != DeviceKind::kernel) return false;
+  return ++s_kernels == fatal_after();
+}
+
 CUresult queue(const Call& call, CUstream handle, Op&& op) {
   Stream* stream = find_stream(handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  op.event.correlation = call.correlation();
-  op.event.device = stream->context->device;
-  op.event.context = stream->context->id;
-  op.event.stream = stream->id;
-  op.event.seq = next_seq();
-  if (const Bridge* to = bridge()) to->reserve_device(op.event);
-  submit(*stream, std::move(op));
-  return CUDA_SUCCESS;
+  return capture_work(*stream, op) ? CUDA_SUCCESS : enqueue(call.correlation(), *stream, std::move(op));
+}
+
+// The first launch of a function loads it, as with CUDA_MODULE_LOADING=LAZY.
+void load(const Call& call, const Function& function) {
+  if (function.loaded.exchange(true)) return;
+  const std::uint64_t start_ns = true_ns();
+  while (true_ns() < start_ns + kLoadNs) {
+  }
+  tell_overhead(call.correlation(), kLazyFunctionLoading, current_context(), start_ns);
 }
 
 }  // namespace
+
+CUresult enqueue(std::uint32_t correlation, Stream& stream, Op&& op) {
+  if (stream.context->failed) return CUDA_ERROR_ILLEGAL_ADDRESS;
+  op.event.correlation = correlation;
+  op.event.device = stream.context->device;
+  op.event.context = stream.context->id;
+  op.event.stream = stream.id;
+  op.event.seq = next_seq();
+  op.faulty = is_faulty(op);
+  if (const Bridge* to = bridge()) to->reserve_device(op.event);
+  const std::uint64_t start_ns = true_ns();
+  if (submit(stream, std::move(op))) tell_overhead(correlation, kCommandBufferFull, stream.context, start_ns);
+  return CUDA_SUCCESS;
+}
 
 CUresult launch(const Call& call, CUfunction handle, Dim3 grid, Dim3 block, std::uint32_t shared_bytes, CUstream stream,
                 void** params) {
@@ -51,10 +89,11 @@ CUresult launch(const Call& call, CUfunction handle, Dim3 grid, Dim3 block, std:
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (std::min({grid.x, grid.y, grid.z, block.x, block.y, block.z}) == 0) return CUDA_ERROR_INVALID_VALUE;
   if (std::uint64_t{block.x} * block.y * block.z > 1'024) return CUDA_ERROR_INVALID_VALUE;
+  load(call, *function);
   const KernelWork work = work_of(params);
   Op op;
   op.duration_ns = work.duration_ns;
-  op.collective = work.collective;
+  op.meeting = work.meeting;
   op.event.kind = DeviceKind::kernel;
   op.event.name = function->name.c_str();
   std::memcpy(op.event.grid, &grid, sizeof(grid));

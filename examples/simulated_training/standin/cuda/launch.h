@@ -14,6 +14,9 @@ CUresult launch(const Call& call, CUfunction function, Dim3 grid, Dim3 block, st
 const Function* find_function(const void* handle);
 const char* function_name(const void* handle);  // null likewise
 
+// Gives the work its place in the stream and in CUPTI's buffers; CUDA_ERROR_ILLEGAL_ADDRESS where the context failed.
+CUresult enqueue(std::uint32_t correlation, Stream& stream, Op&& op);
+
 // Copies and sets: `event` has its kind, bytes and memory kinds.
 CUresult transfer(const Call& call, CUstream stream, DeviceEvent event);
 

@@ -1,21 +1,13 @@
 // Allocation, copies and sets. Device memory is numbers: nothing can be read back.
-#include <atomic>
 #include <cstdlib>
 
+#include "allocation.h"
 #include "call.h"
 #include "cbids.h"
 #include "launch.h"
 
 namespace sim {
 namespace {
-
-constexpr std::uint64_t kFirstAddress = 0x7f4000000000;
-constexpr std::uint64_t kAlignment = 2 << 20;
-std::atomic<std::uint64_t> s_next_address{kFirstAddress};
-
-CUdeviceptr take_address(std::size_t bytes) {
-  return s_next_address.fetch_add((bytes + kAlignment - 1) / kAlignment * kAlignment);
-}
 
 // All transfers are asynchronous: this library has no others.
 DeviceEvent copy_event(std::uint8_t kind, std::uint8_t src, std::uint8_t dst, std::size_t bytes) {
@@ -57,24 +49,30 @@ using namespace sim;
 
 CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
   SIM_DRIVER_CALL(cuMemAlloc_v2);
+  if (current_context() == nullptr) return call.end(CUDA_ERROR_INVALID_CONTEXT);
   if (bytes == 0) return call.end(CUDA_ERROR_INVALID_VALUE);
-  *address = take_address(bytes);
+  *address = draw_address(bytes);
+  allocated(call, {*address, bytes, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, nullptr}, nullptr);
   return call.end(CUDA_SUCCESS);
 }
 
 CUresult cuMemFree(CUdeviceptr address) {
   SIM_DRIVER_CALL(cuMemFree_v2);
-  return call.end(address == 0 || address >= kFirstAddress ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+  return call.end(address == 0 || released(call, address, nullptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
 }
 
 CUresult cuMemHostAlloc(void** memory, size_t bytes, unsigned int) {
   SIM_DRIVER_CALL(cuMemHostAlloc_v2);
   *memory = std::malloc(bytes);
-  return call.end(*memory != nullptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
+  if (*memory == nullptr) return call.end(CUDA_ERROR_OUT_OF_MEMORY);
+  allocated(call, {reinterpret_cast<std::uintptr_t>(*memory), bytes, CUPTI_ACTIVITY_MEMORY_KIND_PINNED, nullptr},
+            nullptr);
+  return call.end(CUDA_SUCCESS);
 }
 
 CUresult cuMemFreeHost(void* memory) {
   SIM_DRIVER_CALL(cuMemFreeHost);
+  if (!released(call, reinterpret_cast<std::uintptr_t>(memory), nullptr)) return call.end(CUDA_ERROR_INVALID_VALUE);
   std::free(memory);
   return call.end(CUDA_SUCCESS);
 }

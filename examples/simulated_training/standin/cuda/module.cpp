@@ -1,6 +1,7 @@
 // Modules: text instead of code (work.h).
 #include <charconv>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <string_view>
 #include <unordered_set>
@@ -37,12 +38,11 @@ bool take_number(std::string_view& line, std::uint32_t& number) {
 }
 
 Function* parse_function(std::string_view line) {
-  Function function{};
-  const bool good = take_number(line, function.registers) && take_number(line, function.static_shared_bytes) &&
-                    take_number(line, function.local_bytes) && !line.empty();
-  if (!good) return nullptr;
-  function.name = line;
-  return new Function(std::move(function));
+  auto function = std::make_unique<Function>();
+  const bool good = take_number(line, function->registers) && take_number(line, function->static_shared_bytes) &&
+                    take_number(line, function->local_bytes) && !line.empty();
+  function->name = line;
+  return good ? function.release() : nullptr;
 }
 
 // Null: not a module.

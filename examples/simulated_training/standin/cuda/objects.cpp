@@ -7,12 +7,13 @@
 namespace sim {
 namespace {
 
+constexpr std::uint32_t kNullStreamFlag = 3;  // CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL
 constexpr std::uint32_t kFirstStreamId = 13;  // what CUPTI numbers the first made stream of a process with cudart
 
 struct Objects {
   std::mutex mutex;
   std::unordered_set<const void*> contexts, streams, events;
-  std::uint32_t next_context = 1, next_stream = kFirstStreamId;
+  std::uint32_t next_context = 1, next_stream = kFirstStreamId, next_event = 1;
 };
 
 Objects& objects() {
@@ -28,6 +29,13 @@ Object* find_in(const std::unordered_set<const void*>& known, const void* handle
   return known.count(handle) != 0 ? static_cast<Object*>(const_cast<void*>(handle)) : nullptr;
 }
 
+// With the lock held.
+Stream* new_stream(Context* context, std::uint32_t id, std::uint32_t flag, std::int32_t priority) {
+  auto* stream = new Stream{context, id, flag, priority, false, nullptr, {}, 0, 0, 0};
+  objects().streams.insert(stream);
+  return stream;
+}
+
 }  // namespace
 
 std::uint32_t device_count() {
@@ -40,18 +48,34 @@ std::uint32_t device_count() {
 
 Context* make_context(std::uint32_t device) {
   const std::lock_guard lock(objects().mutex);
-  auto* context = new Context{objects().next_context++, device, false, nullptr, 0};
-  context->default_stream = new Stream{context, kDefaultStreamId, false, {}, 0, 0, 0};
-  objects().streams.insert(context->default_stream);
+  auto* context = new Context{objects().next_context++, device};
+  context->default_stream = new_stream(context, kDefaultStreamId, kNullStreamFlag, 0);
   objects().contexts.insert(context);
   return context;
 }
 
-Stream* make_stream(Context* context) {
+Stream* make_stream(Context* context, std::uint32_t flag, std::int32_t priority) {
   const std::lock_guard lock(objects().mutex);
-  auto* stream = new Stream{context, objects().next_stream++, false, {}, 0, 0, 0};
-  objects().streams.insert(stream);
-  return stream;
+  return new_stream(context, objects().next_stream++, flag, priority);
+}
+
+std::vector<const Context*> live_contexts() {
+  std::vector<const Context*> live;
+  const std::lock_guard lock(objects().mutex);
+  for (const void* each : objects().contexts) {
+    if (!static_cast<const Context*>(each)->destroyed) live.push_back(static_cast<const Context*>(each));
+  }
+  return live;
+}
+
+std::vector<const Stream*> live_streams() {
+  std::vector<const Stream*> live;
+  const std::lock_guard lock(objects().mutex);
+  for (const void* each : objects().streams) {
+    const auto* stream = static_cast<const Stream*>(each);
+    if (!stream->destroyed && !stream->context->destroyed) live.push_back(stream);
+  }
+  return live;
 }
 
 Context* find_context(const void* handle) {
@@ -69,7 +93,7 @@ Event* find_event(const void* handle) { return find_in<Event>(objects().events, 
 
 Event* make_event() {
   const std::lock_guard lock(objects().mutex);
-  auto* event = new Event;
+  auto* event = new Event{objects().next_event++, nullptr, {}, 0};
   objects().events.insert(event);
   return event;
 }

@@ -14,7 +14,9 @@ thread_local int t_device = 0;
 // The primary context of the thread's device, made current, as the runtime does it at the first call that needs one.
 CUresult use_primary() {
   CUcontext context = nullptr;
-  if (current_context() != nullptr) return CUDA_SUCCESS;
+  if (current_context() != nullptr && current_context()->device == static_cast<std::uint32_t>(t_device)) {
+    return CUDA_SUCCESS;
+  }
   if (const CUresult result = cuInit(0); result != CUDA_SUCCESS) return result;
   if (const CUresult result = cuDevicePrimaryCtxRetain(&context, t_device); result != CUDA_SUCCESS) return result;
   return cuCtxSetCurrent(context);
@@ -61,6 +63,21 @@ cudaError_t cudaGetLastError() {
 cudaError_t cudaMalloc(void** memory, size_t bytes) {
   SIM_RUNTIME_CALL(cudaMalloc_v3020);
   return call.end(runtime_error(cuMemAlloc(reinterpret_cast<CUdeviceptr*>(memory), bytes)));
+}
+
+cudaError_t cudaFree(void* memory) {
+  SIM_RUNTIME_CALL(cudaFree_v3020);
+  return call.end(runtime_error(cuMemFree(reinterpret_cast<CUdeviceptr>(memory))));
+}
+
+cudaError_t cudaMallocAsync(void** memory, size_t bytes, cudaStream_t stream) {
+  SIM_RUNTIME_CALL(cudaMallocAsync_v11020);
+  return call.end(runtime_error(cuMemAllocAsync(reinterpret_cast<CUdeviceptr*>(memory), bytes, stream)));
+}
+
+cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
+  SIM_RUNTIME_CALL(cudaFreeAsync_v11020);
+  return call.end(runtime_error(cuMemFreeAsync(reinterpret_cast<CUdeviceptr>(memory), stream)));
 }
 
 cudaError_t cudaHostAlloc(void** memory, size_t bytes, unsigned int flags) {
@@ -128,4 +145,52 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaDeviceSynchronize() {
   SIM_RUNTIME_CALL(cudaDeviceSynchronize_v3020);
   return call.end(runtime_error(cuCtxSynchronize()));
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  SIM_RUNTIME_CALL(cudaEventSynchronize_v3020);
+  return call.end(runtime_error(cuEventSynchronize(event)));
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority) {
+  SIM_RUNTIME_CALL(cudaStreamCreateWithPriority_v5050);
+  return call.end(runtime_error(cuStreamCreateWithPriority(stream, flags, priority)));
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  SIM_RUNTIME_CALL(cudaStreamBeginCapture_v10000);
+  return call.end(runtime_error(cuStreamBeginCapture(stream, static_cast<CUstreamCaptureMode>(mode))));
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  SIM_RUNTIME_CALL(cudaStreamEndCapture_v10000);
+  return call.end(runtime_error(cuStreamEndCapture(stream, graph)));
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  SIM_RUNTIME_CALL(cudaStreamIsCapturing_v10000);
+  CUstreamCaptureStatus found = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult result = cuStreamIsCapturing(stream, &found);
+  *status = static_cast<cudaStreamCaptureStatus>(found);
+  return call.end(runtime_error(result));
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+  SIM_RUNTIME_CALL(cudaGraphInstantiateWithFlags_v11040);
+  return call.end(runtime_error(cuGraphInstantiateWithFlags(exec, graph, flags)));
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  SIM_RUNTIME_CALL(cudaGraphLaunch_v10000);
+  return call.end(runtime_error(cuGraphLaunch(exec, stream)));
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  SIM_RUNTIME_CALL(cudaGraphExecDestroy_v10000);
+  return call.end(runtime_error(cuGraphExecDestroy(exec)));
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  SIM_RUNTIME_CALL(cudaGraphDestroy_v10000);
+  return call.end(runtime_error(cuGraphDestroy(graph)));
 }

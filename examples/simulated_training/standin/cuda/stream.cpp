@@ -1,18 +1,43 @@
 // Streams and events.
+#include <algorithm>
+
+#include "../true_clock.h"
 #include "attach.h"
 #include "call.h"
 #include "cbids.h"
 #include "executor.h"
+#include "graph.h"
+#include "notes.h"
 
 namespace sim {
 namespace {
 
-CUresult create(CUstream* stream) {
+constexpr int kLeastPriority = 0, kGreatestPriority = -5;
+
+CUresult create(CUstream* stream, unsigned int flags, int priority) {
   Context* context = current_context();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  Stream* made = make_stream(context);
+  const std::uint32_t flag = flags == CU_STREAM_NON_BLOCKING ? CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING
+                                                             : CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT;
+  Stream* made = make_stream(context, flag, std::clamp(priority, kGreatestPriority, kLeastPriority));
   *stream = reinterpret_cast<CUstream>(made);
+  tell_stream(*made);
   tell_resource(CUPTI_CBID_RESOURCE_STREAM_CREATED, context, made);
+  return CUDA_SUCCESS;
+}
+
+CUresult wait(const Call& call, Stream* stream, Event* awaited) {
+  if (stream == nullptr || awaited == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  const std::uint64_t start_ns = true_ns();
+  if (!capture_wait(*stream, *awaited)) wait_event(*stream, *awaited);
+  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, stream->context, stream, awaited->id,
+            start_ns);
+  return CUDA_SUCCESS;
+}
+
+CUresult record(Stream* stream, Event* event) {
+  if (stream == nullptr || event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (!capture_record(*stream, *event)) record_event(*stream, *event);
   return CUDA_SUCCESS;
 }
 
@@ -21,14 +46,22 @@ CUresult create(CUstream* stream) {
 
 using namespace sim;
 
-CUresult cuStreamCreate(CUstream* stream, unsigned int) {
+CUresult cuStreamCreate(CUstream* stream, unsigned int flags) {
   SIM_DRIVER_CALL(cuStreamCreate);
-  return call.end(create(stream));
+  return call.end(create(stream, flags, kLeastPriority));
 }
 
-CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned int, int) {
+CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned int flags, int priority) {
   SIM_DRIVER_CALL(cuStreamCreateWithPriority);
-  return call.end(create(stream));
+  return call.end(create(stream, flags, priority));
+}
+
+CUresult cuStreamGetPriority(CUstream stream, int* priority) {
+  SIM_DRIVER_CALL(cuStreamGetPriority);
+  const Stream* found = find_stream(stream);
+  if (found == nullptr) return call.end(CUDA_ERROR_INVALID_HANDLE);
+  *priority = found->priority;
+  return call.end(CUDA_SUCCESS);
 }
 
 CUresult cuStreamDestroy(CUstream stream) {
@@ -41,22 +74,22 @@ CUresult cuStreamDestroy(CUstream stream) {
   return call.end(CUDA_SUCCESS);
 }
 
+// Not while it captures.
 CUresult cuStreamSynchronize(CUstream stream) {
   SIM_DRIVER_CALL(cuStreamSynchronize);
   Stream* found = find_stream(stream);
   if (found == nullptr) return call.end(CUDA_ERROR_INVALID_HANDLE);
+  if (is_capturing(*found)) return call.end(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  const std::uint64_t start_ns = true_ns();
   wait_for(*found);
+  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, found->context, found, kNoNumber, start_ns);
   tell_synchronized(CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED, found->context, found);
   return call.end(CUDA_SUCCESS);
 }
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int) {
   SIM_DRIVER_CALL(cuStreamWaitEvent);
-  Stream* found = find_stream(stream);
-  Event* awaited = find_event(event);
-  if (found == nullptr || awaited == nullptr) return call.end(CUDA_ERROR_INVALID_HANDLE);
-  wait_event(*found, *awaited);
-  return call.end(CUDA_SUCCESS);
+  return call.end(wait(call, find_stream(stream), find_event(event)));
 }
 
 CUresult cuEventCreate(CUevent* event, unsigned int) {
@@ -68,11 +101,7 @@ CUresult cuEventCreate(CUevent* event, unsigned int) {
 
 CUresult cuEventRecord(CUevent event, CUstream stream) {
   SIM_DRIVER_CALL(cuEventRecord);
-  Stream* found = find_stream(stream);
-  Event* recorded = find_event(event);
-  if (found == nullptr || recorded == nullptr) return call.end(CUDA_ERROR_INVALID_HANDLE);
-  record_event(*found, *recorded);
-  return call.end(CUDA_SUCCESS);
+  return call.end(record(find_stream(stream), find_event(event)));
 }
 
 CUresult cuEventQuery(CUevent event) {
@@ -86,7 +115,10 @@ CUresult cuEventSynchronize(CUevent event) {
   SIM_DRIVER_CALL(cuEventSynchronize);
   Event* awaited = find_event(event);
   if (awaited == nullptr) return call.end(CUDA_ERROR_INVALID_HANDLE);
+  const std::uint64_t start_ns = true_ns();
   wait_for(*awaited);
+  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, current_context(), nullptr, awaited->id,
+            start_ns);
   return call.end(CUDA_SUCCESS);
 }
 

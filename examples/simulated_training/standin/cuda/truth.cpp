@@ -66,6 +66,8 @@ std::string_view name_of(DeviceKind kind) {
       return "memcpy_peer";
     case DeviceKind::memset:
       return "memset";
+    case DeviceKind::graph:
+      return "graph_launch";
   }
   return "";
 }
@@ -129,9 +131,11 @@ void write_truth_of(const DeviceEvent& event) {
     add_kernel(line, event);
   } else if (event.kind == DeviceKind::memset) {
     add_memset(line, event);
-  } else {
+  } else if (event.kind != DeviceKind::graph) {
     add_copy(line, event);
   }
+  if (event.graph != 0) line.number("graph", event.graph);
+  if (event.graph_node != 0) line.number("graph_node", event.graph_node);
   add_times(line, event);
   write_truth(line.close());
 }

@@ -14,6 +14,7 @@ void write_truth(std::string_view line);
 void flush_truth();
 void write_truth_of(const DeviceEvent&);
 void write_truth_of(const CallEvent&);
+void write_truth_of(const Note&);
 std::uint64_t next_seq();
 
 }  // namespace sim

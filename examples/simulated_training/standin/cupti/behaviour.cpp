@@ -4,7 +4,9 @@
 #include <cstring>
 #include <mutex>
 
+#include "../true_clock.h"
 #include "bridge_calls.h"
+#include "buffers.h"
 #include "state.h"
 
 namespace sim {
@@ -20,6 +22,10 @@ Behaviour read_behaviour() {
   read.version = static_cast<std::uint32_t>(number_of("SIM_CUPTI_VERSION", read.version));
   read.taken = number_of("SIM_CUPTI_TAKEN", 0) != 0;
   read.no_driver = number_of("SIM_CUPTI_NO_DRIVER", 0) != 0;
+  read.taken_ms = number_of("SIM_CUPTI_TAKEN_MS", 0);
+  read.bad_times = number_of("SIM_CUPTI_BAD_TIMES", 0);
+  read.zero_times = number_of("SIM_CUPTI_ZERO_TIMES", 0);
+  read.unknown_every = number_of("SIM_CUPTI_UNKNOWN_EVERY", 0);
   read.drop_every = number_of("SIM_CUPTI_DROP_EVERY", 0);
   return read;
 }
@@ -35,12 +41,28 @@ const Driver* attach() {
 
 std::mutex s_mutex;
 std::atomic<const Driver*> s_driver{nullptr};
+std::atomic<bool> s_dead{false};
 
 }  // namespace
 
 const Behaviour& behaviour() {
   static const Behaviour read = read_behaviour();
   return read;
+}
+
+bool is_taken() {
+  static const std::uint64_t s_begin_ns = true_ns();
+  if (behaviour().taken) return true;
+  return behaviour().taken_ms != 0 && true_ns() < s_begin_ns + behaviour().taken_ms * 1'000'000;
+}
+
+bool is_dead() { return s_dead.load(std::memory_order_acquire); }
+
+void die() {
+  s_dead.store(true, std::memory_order_release);
+  forget_kinds();
+  forget_subscriber();
+  close_buffers();
 }
 
 const Driver* driver() {

@@ -1,6 +1,8 @@
 #include "bridge_calls.h"
 
+#include "../true_clock.h"
 #include "buffers.h"
+#include "external.h"
 #include "records.h"
 #include "state.h"
 
@@ -28,13 +30,35 @@ void api_callback(CallEvent& event, CUpti_ApiCallbackSite site) {
   call_back(domain, event.cbid, &data);
 }
 
+std::atomic<std::uint64_t> s_works{0}, s_bad{0}, s_zero{0};
+
+bool every(std::uint64_t interval, std::atomic<std::uint64_t>& count) {
+  return interval != 0 && ++count % interval == 0;
+}
+
+void emit_unknown() {
+  Note note{};
+  note.kind = NoteKind::unknown;
+  note.start_ns = note.end_ns = true_ns();
+  emit(note);
+}
+
 void reserve_device(DeviceEvent& event) {
   const CUpti_ActivityKind kind = kind_of(event);
   event.fate = Fate::off;
   event.slot = nullptr;
+  // With GRAPH_TRACE a graph is one record, and its nodes have none.
+  if (event.graph_node != 0 && kind_enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) return;
   if (!kind_enabled(kind)) return;
   event.fate = admit();
   if (event.fate == Fate::emitted) reserve(kind, event);
+  if (every(behaviour().unknown_every, s_works)) emit_unknown();
+}
+
+void tell_times(DeviceEvent& event) {
+  if (event.fate != Fate::emitted) return;
+  if (every(behaviour().bad_times, s_bad)) event.cupti_end_ns = event.cupti_start_ns - 1'000;
+  if (every(behaviour().zero_times, s_zero)) event.cupti_start_ns = event.cupti_end_ns = 0;
 }
 
 void finish_device(const DeviceEvent& event) { finish(event); }
@@ -42,6 +66,7 @@ void enter_call(CallEvent& event) { api_callback(event, CUPTI_API_ENTER); }
 
 void exit_call(CallEvent& event) {
   api_callback(event, CUPTI_API_EXIT);
+  emit_external(event.correlation);
   const bool wanted = api_enabled(static_cast<CUpti_CallbackDomain>(event.domain), event.cbid);
   event.fate = wanted ? admit() : Fate::off;
 }
@@ -64,8 +89,44 @@ void synchronized(std::uint32_t cbid, void* context, void* stream) {
   call_back(CUPTI_CB_DOMAIN_SYNCHRONIZE, cbid, &data);
 }
 
-constexpr Bridge kBridge{to_cupti,  reserve_device, finish_device, enter_call,
-                         exit_call, finish_call,    resource,      synchronized};
+void admit_note(Note& note) { note.fate = kind_enabled(kind_of(note)) ? admit() : Fate::off; }
+
+void finish_note(const Note& note) {
+  if (note.fate == Fate::emitted) append(note);
+}
+
+void graph(std::uint32_t cbid, void* context, const GraphEvent& event) {
+  if (!callback_enabled(CUPTI_CB_DOMAIN_RESOURCE, cbid)) return;
+  CUpti_GraphData described{};
+  described.graph = static_cast<CUgraph>(event.graph);
+  described.originalGraph = static_cast<CUgraph>(event.original_graph);
+  described.node = static_cast<CUgraphNode>(event.node);
+  described.originalNode = static_cast<CUgraphNode>(event.original_node);
+  described.nodeType = static_cast<CUgraphNodeType>(event.node_type);
+  described.dependency = static_cast<CUgraphNode>(event.dependency);
+  described.graphExec = static_cast<CUgraphExec>(event.exec);
+  CUpti_ResourceData data{};
+  data.context = static_cast<CUcontext>(context);
+  data.resourceDescriptor = &described;
+  call_back(CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
+}
+
+// CUPTI says so while it still works, then answers nobody any more.
+void fatal() {
+#if CUPTI_API_VERSION >= 21  // CUDA 12.3
+  if (callback_enabled(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR)) {
+    CUpti_StateData data{};
+    data.notification.result = CUPTI_ERROR_UNKNOWN;
+    data.notification.message = "an illegal memory access was encountered";
+    call_back(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR, &data);
+  }
+#endif
+  die();
+}
+
+constexpr Bridge kBridge{to_cupti,    tell_times, reserve_device, finish_device, enter_call, exit_call,
+                         finish_call, admit_note, finish_note,    graph,         fatal,      resource,
+                         synchronized};
 
 }  // namespace
 

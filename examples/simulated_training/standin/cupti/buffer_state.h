@@ -26,6 +26,7 @@ struct Slot {
 struct Buffer {
   std::uint8_t* memory = nullptr;
   std::size_t size = 0, used = 0, records = 0, max_records = 0;
+  std::size_t others = 0;  // records other than of overhead
   bool full = false;
   std::vector<Slot*> pending;                                 // records that have not ended
   std::vector<std::pair<std::uint64_t, std::uint64_t>> seqs;  // ranges, first and last, in order of their places

@@ -121,6 +121,7 @@ Slot* place(CUpti_ActivityKind kind, const Event& event, bool ended, Extra... ex
   if (slot != nullptr) buffer->pending.push_back(slot);
   buffer->used += size;
   ++buffer->records;
+  if (kind != CUPTI_ACTIVITY_KIND_OVERHEAD) ++buffer->others;
   add_seq(*buffer, event.seq);
   return slot;
 }
@@ -158,6 +159,22 @@ void finish(const DeviceEvent& event) {
 }
 
 void append(CUpti_ActivityKind kind, const CallEvent& event) { place(kind, event, true); }
+void append(const Note& note) { place(kind_of(note), note, true); }
+
+void emit(Note& note) {
+  note.cupti_start_ns = to_cupti(note.start_ns);
+  note.cupti_end_ns = to_cupti(note.end_ns);
+  note.seq = driver()->next_seq();
+  note.fate = kind_enabled(kind_of(note)) ? admit() : Fate::off;
+  if (note.kind == NoteKind::unknown) note.fate = admit();
+  driver()->truth_of(note);
+  if (note.fate == Fate::emitted) append(note);
+}
+
+void close_buffers() {
+  const std::lock_guard lock(buffer_state().mutex);
+  buffer_state().request.store(nullptr);
+}
 
 bool callbacks_registered() { return buffer_state().request.load() != nullptr; }
 

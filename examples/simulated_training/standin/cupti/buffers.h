@@ -23,7 +23,13 @@ void finish(const DeviceEvent& event);
 // An admitted API record, whole. May call the client's request callback.
 void append(CUpti_ActivityKind kind, const CallEvent& event);
 
+// The same for what is told at once, and for what this library itself has to tell: admitted, its truth, its record.
+void append(const Note& note);
+void emit(Note& note);
+
 void flush_all(bool forced);
+// For an error that sticks: nothing more goes in or comes out.
+void close_buffers();
 std::size_t take_dropped();
 bool callbacks_registered();
 

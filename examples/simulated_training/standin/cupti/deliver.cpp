@@ -1,6 +1,8 @@
 // Handing buffers over: the worker thread, and flushes in the caller's thread.
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -39,8 +41,23 @@ void write_handed(const Buffer& buffer, bool forced) {
   driver()->flush_truth();
 }
 
+// What a hand-over cost. Not of a forced one, which is the last as a rule, nor of one that returned nothing else.
+void tell_flush(const Buffer& buffer, std::uint64_t start_ns) {
+  if (buffer.others == 0 || !callbacks_registered()) return;
+  Note note{};
+  note.kind = NoteKind::overhead;
+  note.type = CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH;
+  note.object = CUPTI_ACTIVITY_OBJECT_THREAD;
+  note.tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  note.device = note.context = note.stream = kNoNumber;
+  note.start_ns = start_ns;
+  note.end_ns = true_ns();
+  emit(note);
+}
+
 // Without a lock. The client may give the memory out again while its callback still runs.
 void hand_over(std::unique_ptr<Buffer> buffer, bool forced) {
+  const std::uint64_t start_ns = true_ns();
   driver()->flush_truth();
   std::memset(buffer->memory + buffer->used, kBeyond, buffer->size - buffer->used);
   {
@@ -51,6 +68,7 @@ void hand_over(std::unique_ptr<Buffer> buffer, bool forced) {
   buffer_state().completed.load()(nullptr, 0, buffer->memory, buffer->size, buffer->used);
   t_in_callback = false;
   write_handed(*buffer, forced);
+  if (!forced) tell_flush(*buffer, start_ns);
 }
 
 std::unique_ptr<Buffer> take_full(BufferState& state) {
@@ -158,7 +176,7 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
                                            CUpti_BuffersCallbackCompleteFunc completed) {
   if (request == nullptr || completed == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   SIM_NEED_DRIVER();
-  if (sim::behaviour().taken) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  if (sim::is_taken()) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   sim::buffer_state().completed.store(completed);
   sim::buffer_state().request.store(request);
   sim::start_worker();

@@ -1,5 +1,6 @@
 // Which activity kinds and API functions produce records. A kind that a program of this simulation never causes can be
 // enabled and stays empty.
+#include "buffers.h"
 #include "state.h"
 
 namespace sim {
@@ -25,7 +26,7 @@ void set_kind(CUpti_ActivityKind kind, bool on) {
 
 CUptiResult change_kind(CUpti_ActivityKind kind, bool on) {
   SIM_NEED_DRIVER();
-  if (behaviour().taken) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  if (is_taken()) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   if (!is_kind(kind)) return CUPTI_ERROR_INVALID_KIND;
   set_kind(kind, on);
   return CUPTI_SUCCESS;
@@ -34,7 +35,7 @@ CUptiResult change_kind(CUpti_ActivityKind kind, bool on) {
 template <std::size_t Count>
 CUptiResult change_api(std::atomic<bool> (&flags)[Count], CUpti_CallbackId cbid, bool on) {
   SIM_NEED_DRIVER();
-  if (behaviour().taken) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  if (is_taken()) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   if (cbid == 0 || cbid >= Count) return CUPTI_ERROR_INVALID_PARAMETER;
   flags[cbid].store(on, std::memory_order_relaxed);
   return CUPTI_SUCCESS;
@@ -60,6 +61,17 @@ void forget_kinds() {
 using namespace sim;
 
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) { return change_kind(kind, true); }
+
+// What exists already is told too: devices, contexts, streams.
+CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind) {
+  const CUptiResult result = change_kind(kind, true);
+  if (result != CUPTI_SUCCESS || !callbacks_registered()) return result;
+  if (kind == CUPTI_ACTIVITY_KIND_DEVICE) driver()->each(NoteKind::device, emit);
+  if (kind == CUPTI_ACTIVITY_KIND_CONTEXT) driver()->each(NoteKind::context, emit);
+  if (kind == CUPTI_ACTIVITY_KIND_STREAM) driver()->each(NoteKind::stream, emit);
+  return result;
+}
+
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) { return change_kind(kind, false); }
 
 CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, std::uint8_t enable) {

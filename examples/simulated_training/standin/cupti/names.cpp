@@ -58,6 +58,25 @@ CUptiResult cuptiGetStreamId(CUcontext context, CUstream stream, std::uint32_t* 
   return cuptiGetStreamIdEx(context, stream, 0, id);
 }
 
+CUptiResult cuptiGetGraphNodeId(CUgraphNode node, std::uint64_t* id) {
+  SIM_NEED_DRIVER();
+  if (id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  return driver()->graph_node_id(node, *id) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult cuptiGetGraphId(CUgraph graph, std::uint32_t* id) {
+  SIM_NEED_DRIVER();
+  if (id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  return driver()->graph_id(graph, *id) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+// Since CUDA 12.1; older headers do not have it.
+extern "C" __attribute__((visibility("default"))) CUptiResult cuptiGetGraphExecId(CUgraphExec exec, std::uint32_t* id) {
+  SIM_NEED_DRIVER();
+  if (id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  return driver()->graph_exec_id(exec, *id) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
 CUptiResult cuptiFinalize() {
   forget_kinds();
   forget_subscriber();

@@ -8,17 +8,13 @@
 #include <iterator>
 
 #include "layouts.h"
+#include "sizes.h"
 #include "state.h"
 
 namespace sim {
 namespace {
 
 static_assert(sizeof(NewestKernel) <= kMaxRecord);
-
-struct Since {
-  std::uint32_t version;  // first with this size, as cuptiGetVersion says it
-  std::size_t size;
-};
 
 // 11.6 (16), 11.8 (18), 12.0 (19), 13.0 and 13.1 made the kernel longer, 11.6 and 12.8 (26) the copy. The first row is
 // what these headers have, so that no version writes more than they know.
@@ -31,12 +27,6 @@ constexpr Since kCopySizes[] = {{CUPTI_API_VERSION, sizeof(NewestMemcpy)},
                                 {16, sizeof(CUpti_ActivityMemcpy5)},
                                 {0, sizeof(CUpti_ActivityMemcpy4)}};
 constexpr Since kSetSizes[] = {{16, sizeof(NewestMemset)}, {0, sizeof(CUpti_ActivityMemset3)}};
-
-template <std::size_t Count>
-std::size_t size_in(const Since (&sizes)[Count]) {
-  const auto known = [](const Since& since) { return behaviour().version >= since.version; };
-  return std::find_if(std::begin(sizes), std::end(sizes), known)->size;
-}
 
 template <typename Record>
 void store(std::byte* at, const Record& record) {
@@ -52,6 +42,8 @@ void fill_common(Record& record, const DeviceEvent& event, bool incomplete) {
   record.contextId = event.context;
   record.streamId = event.stream;
   record.correlationId = event.correlation;
+  record.graphId = event.graph;
+  record.graphNodeId = event.graph_node;
   record.channelID = event.stream;
   record.channelType = event.kind == DeviceKind::kernel || event.kind == DeviceKind::memset
                            ? CUPTI_CHANNEL_TYPE_COMPUTE
@@ -132,7 +124,7 @@ std::size_t record_size(CUpti_ActivityKind kind) {
     case CUPTI_ACTIVITY_KIND_RUNTIME:
       return sizeof(CUpti_ActivityAPI);
     default:
-      return 0;
+      return note_record_size(kind);
   }
 }
 
@@ -146,6 +138,8 @@ CUpti_ActivityKind kind_of(const DeviceEvent& event) {
       return CUPTI_ACTIVITY_KIND_MEMCPY2;
     case DeviceKind::memset:
       return CUPTI_ACTIVITY_KIND_MEMSET;
+    case DeviceKind::graph:
+      return CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
   }
   return CUPTI_ACTIVITY_KIND_INVALID;
 }
@@ -164,6 +158,8 @@ void fill_record(std::byte* at, const DeviceEvent& event, bool incomplete) {
       return fill_peer(at, event, incomplete);
     case DeviceKind::memset:
       return fill_set(at, event, incomplete);
+    case DeviceKind::graph:
+      return fill_graph(at, event, incomplete);
   }
 }
 

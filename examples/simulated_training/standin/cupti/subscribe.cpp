@@ -50,13 +50,13 @@ void set_all_domains(bool on) {
 }
 
 bool is_current(CUpti_SubscriberHandle handle) {
-  return handle != nullptr && reinterpret_cast<Subscriber*>(handle) == subscriber();
+  return !is_dead() && handle != nullptr && reinterpret_cast<Subscriber*>(handle) == subscriber();
 }
 
 #if CUPTI_API_VERSION >= 130000
 void tell_holder(CUpti_SubscriberParams* params) {
   if (params == nullptr || params->oldSubscriberName == nullptr) return;
-  const char* holder = behaviour().taken ? "CUPTI for another tool" : subscriber()->name;
+  const char* holder = is_taken() ? "CUPTI for another tool" : subscriber()->name;
   std::snprintf(params->oldSubscriberName, params->oldSubscriberSize, "%s", holder);
 }
 #endif
@@ -65,7 +65,7 @@ CUptiResult subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
   SIM_NEED_DRIVER();
   if (handle == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   const std::lock_guard lock(s_mutex);
-  if (behaviour().taken || subscriber() != nullptr) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  if (is_taken() || subscriber() != nullptr) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   auto* made = new Subscriber{callback, user, {}};  // never deleted: a callback may still run with it
   std::snprintf(made->name, sizeof(made->name), "CUPTI for %.53s", name != nullptr ? name : "");
   s_current.store(made, std::memory_order_release);

@@ -1,0 +1,73 @@
+#include "agent/cost_guard.h"
+
+#include <time.h>
+
+#include <cstdio>
+
+#include "agent/clocks.h"
+#include "agent/cupti/delivery.h"
+#include "agent/cupti/kinds.h"
+#include "agent/message.h"
+#include "agent/ring/notice.h"
+#include "agent/settings.h"
+
+namespace agent {
+namespace {
+
+constexpr std::uint64_t kWindow_ns = 10'000'000'000;
+
+struct Spent {
+  std::uint64_t time_ns;
+  std::uint64_t cpu_ns;
+  std::uint64_t records;
+};
+
+constinit Spent s_begin{};
+constinit bool s_stepped_down = false;
+
+Spent spent() {
+  timespec own;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+  const Delivered total = delivered();
+  const auto own_ns = static_cast<std::uint64_t>(own.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(own.tv_nsec);
+  return {mono_ns(), own_ns + total.foreign_cpu_ns, total.records};
+}
+
+void step_down(std::uint64_t cpu_permille, std::uint64_t rate) {
+  s_stepped_down = true;
+  reduce_to_light();
+  char text[160];
+  const int length = snprintf(text, sizeof(text), "the agent took %llu.%llu %% of a core for %llu records/s: only light from here on",
+                              static_cast<unsigned long long>(cpu_permille / 10),
+                              static_cast<unsigned long long>(cpu_permille % 10), static_cast<unsigned long long>(rate));
+  const Guard guard;
+  const std::uint64_t now_ns = mono_ns();
+  if (guard) {
+    write_notice(guard, trace::NoticeCode::stepped_down, static_cast<std::uint32_t>(cpu_permille), now_ns, now_ns,
+                 {text, static_cast<std::size_t>(length)});
+  }
+  say("%s (limits: TRACETOOL_GUARD_CPU, TRACETOOL_GUARD_RATE)", text);
+}
+
+void judge(const Spent& from, const Spent& to) {
+  const std::uint64_t elapsed_ns = to.time_ns - from.time_ns;
+  const std::uint64_t cpu_permille = (to.cpu_ns - from.cpu_ns) * 1000 / elapsed_ns;
+  const std::uint64_t rate = (to.records - from.records) * 1'000'000'000 / elapsed_ns;
+  const bool busy = settings().guard_cpu_pct != 0 && cpu_permille > settings().guard_cpu_pct * 10;
+  const bool fast = settings().guard_rate != 0 && rate > settings().guard_rate;
+  if (busy || fast) step_down(cpu_permille, rate);
+}
+
+}  // namespace
+
+void guard_cost() noexcept {
+  if (recording() != Recording::open) return;
+  const Spent now = spent();
+  trace::SharedMemory::store(ring().header->agent_cpu_ns, now.cpu_ns);
+  if (s_begin.time_ns == 0) s_begin = now;
+  if (now.time_ns - s_begin.time_ns < kWindow_ns) return;
+  if (!s_stepped_down) judge(s_begin, now);
+  s_begin = now;
+}
+
+}  // namespace agent

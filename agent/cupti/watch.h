@@ -1,0 +1,15 @@
+// Looks after CUPTI while the process runs: taken at the start and free later, or ours and then another's.
+//
+// Another user of CUPTI in the process replaces our buffer callbacks for good; nothing says when it is done. What then:
+// TRACETOOL_COEXIST=yield (default) leaves CUPTI to it, because taking the callbacks back in the middle of its session
+// would empty the user's own profile; =retake takes them back at once. Either way the gap is in the recording.
+#pragma once
+
+namespace agent {
+
+// A chore of our own thread, about once a second.
+void watch_cupti() noexcept;
+// The buffers go to somebody else, and we leave them there.
+bool cupti_is_yielded() noexcept;
+
+}  // namespace agent

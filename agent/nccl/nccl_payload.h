@@ -1,0 +1,49 @@
+// What NCCL (2.16 and later) tells with its own NVTX ranges, decoded. The layouts are NCCL's public schemas
+// (src/include/nvtx_payload_schemas.h there; before 2.25 in src/init.cc and src/collectives.cc), told apart by the
+// range's name and the payload's size, because schema numbers moved. Nothing here trusts the size.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "common/record.h"
+
+namespace agent {
+
+// Bits of NcclCallRecord::has.
+enum NcclHas : std::uint8_t { kCommunicator = 1, kBytes = 2, kReductionOp = 4, kPeer = 8, kDataType = 16, kStream = 32 };
+
+// A call that moves data between ranks. (One-sided calls, ncclPutSignal and its kin, are ordinary ranges: no call of
+// another rank belongs to one.)
+struct NcclCallRow {
+  std::string_view name;
+  trace::NcclClass nccl_class;
+  std::uint8_t members[2];  // the 32-bit members that follow the size, in order: kPeer, kReductionOp or 0
+};
+
+// Null: not one of them (ncclGroupStart, ncclCommInitRank, ...).
+const NcclCallRow* find_nccl_call(std::string_view name) noexcept;
+
+// {communicator, bytes, members} since 2.25.1, {bytes, members} before. Another size: nothing is known.
+void decode_nccl_call(trace::NcclCallRecord& record, const NcclCallRow& row, const void* payload,
+                      std::size_t bytes) noexcept;
+
+// What a range that makes a communicator says of it; -1 and 0: it does not.
+struct NcclInit {
+  std::uint64_t communicator = 0;
+  std::uint64_t parent = 0;
+  std::int32_t rank = -1;
+  std::int32_t ranks = -1;
+  std::int32_t device = -1;
+  std::int32_t color = -1;
+  std::int32_t key = -1;
+  std::int32_t parent_rank = -1;  // of a split: whose rank in the parent this is
+};
+
+// Before 2.25 it comes with the push: {rank, ranks, device} and no communicator. False: nothing of the kind.
+bool decode_nccl_init_push(std::string_view name, const void* payload, std::size_t bytes, NcclInit& init) noexcept;
+// Since then with the pop, by NCCL's number of the schema. A split tells rank and size of the parent, not of what it
+// makes; what a shrink makes is not told at all.
+bool decode_nccl_init_pop(std::uint64_t schema, const void* payload, std::size_t bytes, NcclInit& init) noexcept;
+
+}  // namespace agent

@@ -1,0 +1,70 @@
+#include "agent/nvtx/injection_paths.h"
+
+#include <limits.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "agent/message.h"
+#include "agent/ring/recorder.h"
+
+namespace agent {
+namespace {
+
+constexpr char kCuda[] = "CUDA_INJECTION64_PATH";
+constexpr char kNvtx[] = "NVTX_INJECTION64_PATH";
+
+constinit char s_nvtx_other[256] = "";
+constinit char s_cuda_other[256] = "";
+constinit std::atomic<bool> s_called{false};
+
+bool is_own(const char* value, const char* own_path) {
+  char path[PATH_MAX];
+  return realpath(value, path) != nullptr && std::strcmp(path, own_path) == 0;
+}
+
+void claim(const char* variable, const char* own_path, char (&other)[256]) {
+  const char* value = std::getenv(variable);
+  if (value == nullptr || value[0] == '\0') {
+    setenv(variable, own_path, 1);
+  } else if (!is_own(value, own_path)) {
+    snprintf(other, sizeof(other), "%s", value);
+  }
+}
+
+trace::SourceState state() {
+  if (s_called.load(std::memory_order_acquire)) return trace::SourceState::on;
+  return s_nvtx_other[0] != '\0' ? trace::SourceState::taken : trace::SourceState::off;
+}
+
+void write_state() {
+  __atomic_store_n(&ring().header->nvtx_state, static_cast<std::uint32_t>(state()), __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
+void claim_injections(const char* own_path) noexcept {
+  claim(kCuda, own_path, s_cuda_other);
+  claim(kNvtx, own_path, s_nvtx_other);
+}
+
+const char* nvtx_taken_by() noexcept { return s_nvtx_other; }
+const char* cuda_taken_by() noexcept { return s_cuda_other; }
+
+void nvtx_has_called() noexcept {
+  if (!s_called.exchange(true, std::memory_order_acq_rel) && recording() == Recording::open) write_state();
+}
+
+void describe_nvtx() noexcept {
+  write_state();
+  if (s_nvtx_other[0] != '\0' && !s_called.load()) {
+    say_verbose("%s is another tool's: %s; its ranges and NCCL's are not recorded by us", kNvtx, s_nvtx_other);
+  }
+  if (s_cuda_other[0] != '\0') {
+    say_verbose("%s is another tool's: %s; GPU work is recorded only where CUPTI is free", kCuda, s_cuda_other);
+  }
+}
+
+}  // namespace agent

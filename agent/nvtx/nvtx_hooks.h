@@ -1,0 +1,42 @@
+// The functions behind NVTX's tables, and what their files share. NVTX calls them on the application's threads with
+// whatever the program gave it: any pointer may be null, any handle garbage.
+#pragma once
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtPayload.h>
+
+#include <cstddef>
+
+#include "agent/nvtx/nvtx_events.h"
+
+namespace agent {
+
+struct Hook {
+  unsigned id;  // place in the module's table
+  NvtxFunctionPointer function;
+};
+
+template <typename Function>
+Hook hook(unsigned id, Function* function) {
+  return {id, reinterpret_cast<NvtxFunctionPointer>(function)};
+}
+
+// Puts functions into a module's table. False: NVTX does not have that module; a place that an older NVTX lacks is left
+// out.
+bool install(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule module, const Hook* hooks,
+             std::size_t count) noexcept;
+
+template <std::size_t Count>
+bool install(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule module, const Hook (&hooks)[Count]) {
+  return install(callbacks, module, hooks, Count);
+}
+
+// Push, pop, start, end, mark. False: this NVTX has no such tables.
+bool install_range_hooks(const NvtxExportTableCallbacks* callbacks) noexcept;
+// Domains, registered strings, categories, names of threads and of CUDA's things.
+bool install_name_hooks(const NvtxExportTableCallbacks* callbacks) noexcept;
+
+// The payload extension's push and pop.
+int push_with_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* data, std::size_t count);
+int pop_with_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* data, std::size_t count);
+
+}  // namespace agent

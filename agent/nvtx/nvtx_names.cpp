@@ -1,0 +1,145 @@
+#include "agent/nvtx/nvtx_names.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "agent/cupti/cupti_library.h"
+#include "agent/cupti/cupti_source.h"
+#include "agent/ring/recorder.h"
+
+namespace agent {
+namespace {
+
+constexpr std::size_t kMostPending = 128;
+constexpr std::size_t kPendingBytes = 128;  // longer names are cut here while they wait
+constexpr std::size_t kReserve = 8192;      // of the region: for identity, devices and API names
+constexpr std::size_t kRemembered = 1024;
+
+struct Pending {
+  NvtxName name;
+  char text[kPendingBytes];
+};
+
+constinit Spinlock s_lock{};
+constinit Pending s_pending[kMostPending]{};
+constinit std::size_t s_count = 0;
+constinit std::uint64_t s_missed = 0;
+constinit bool s_replayed = false;
+constinit std::atomic<std::uint64_t> s_written[kRemembered]{};  // by hash, so that a name in a loop does not fill the region
+
+// Streams are named while they live, so this is the moment to ask.
+void number_stream(NvtxResource& resource) {
+  if (resource.kind != trace::ResourceKind::stream || resource.id != kUnknownId || !cupti_is_on()) return;
+  const auto ask = cupti().get_stream_id_ex;
+  std::uint32_t id;
+  auto* stream = reinterpret_cast<CUstream>(resource.handle);
+  if (ask != nullptr && ask(nullptr, stream, 0, &id) == CUPTI_SUCCESS) resource.id = id;
+}
+
+bool keep(const NvtxName& name) {
+  const Locked locked(s_lock);
+  if (s_replayed) return false;
+  if (s_count == kMostPending) {
+    ++s_missed;
+    return true;
+  }
+  Pending& pending = s_pending[s_count++];
+  pending.name = name;
+  pending.name.text = clipped(name.text, kPendingBytes);
+  std::memcpy(pending.text, name.text.data(), pending.name.text.size());
+  pending.name.text = {pending.text, pending.name.text.size()};
+  return true;
+}
+
+std::string_view domain_text(const NvtxName& name) {
+  return name.domain != nullptr ? name.domain->name() : std::string_view();
+}
+
+bool was_written(const NvtxName& name) {
+  const std::uint64_t ids[] = {reinterpret_cast<std::uint64_t>(name.domain), name.category,
+                               static_cast<std::uint64_t>(name.resource.kind), name.resource.id, name.resource.handle};
+  const std::uint64_t hash = hash_bytes(name.text.data(), name.text.size(), hash_bytes(ids, sizeof(ids), 1));
+  return s_written[hash % kRemembered].exchange(hash, std::memory_order_relaxed) == hash;
+}
+
+trace::NvtxCategoryRecord category_record(const NvtxName& name, std::uint32_t domain_ref, std::uint32_t name_ref) {
+  auto record = trace::make_record<trace::NvtxCategoryRecord>();
+  record.category = name.category;
+  record.domain_ref = domain_ref;
+  record.name_ref = name_ref;
+  return record;
+}
+
+trace::ResourceNameRecord resource_record(const NvtxName& name, std::uint32_t name_ref) {
+  auto record = trace::make_record<trace::ResourceNameRecord>();
+  record.resource = static_cast<std::uint8_t>(name.resource.kind);
+  record.id = name.resource.id;
+  record.handle = name.resource.handle;
+  record.name_ref = name_ref;
+  return record;
+}
+
+// Gives `append` the finished record of the name.
+template <typename Append>
+auto with_record(const NvtxName& name, std::uint32_t domain_ref, std::uint32_t name_ref, const Append& append) {
+  return name.resource.kind == trace::ResourceKind{} ? append(category_record(name, domain_ref, name_ref))
+                                                     : append(resource_record(name, name_ref));
+}
+
+std::uint32_t region_string(std::string_view text) {
+  if (text.empty()) return trace::kNoRef;
+  auto head = trace::make_record<trace::StringRecord>();
+  head.size_bytes = static_cast<std::uint32_t>(string_room(text.size()));
+  head.length = static_cast<std::uint32_t>(text.size());
+  return trace::append_definition(ring(), kReserve, &head, sizeof(head), text.data(), text.size());
+}
+
+// False: the region is full.
+bool write_in_region(const NvtxName& name) {
+  const Locked locked(interner().lock());
+  const std::uint32_t domain_ref = region_string(domain_text(name));
+  const std::uint32_t name_ref = region_string(name.text);
+  if (!domain_text(name).empty() && domain_ref == trace::kNoRef) return false;
+  if (!name.text.empty() && name_ref == trace::kNoRef) return false;
+  return with_record(name, domain_ref, name_ref, [](const auto& record) {
+    return trace::append_definition(ring(), kReserve, &record, sizeof(record)) != trace::kNoRef;
+  });
+}
+
+// Dies with its block, as all definitions beyond the region do.
+void write_in_block(const Guard& guard, const NvtxName& name) {
+  constexpr auto kKind = trace::RecordKind::resource_name;
+  HostWriter writer(guard, kKind, sizeof(trace::ResourceNameRecord), name.text.size() + domain_text(name).size());
+  if (!writer) return;
+  const std::uint32_t domain_ref = writer.name(domain_text(name));
+  with_record(name, domain_ref, writer.name(name.text), [&](const auto& record) { writer.append(record); });
+}
+
+void write(const Guard& guard, NvtxName name) {
+  name.text = clipped(name.text, longest_name(ring()));
+  if (was_written(name)) return;
+  if (!write_in_region(name)) write_in_block(guard, name);
+}
+
+}  // namespace
+
+void nvtx_name(const Guard& guard, NvtxName name) noexcept {
+  number_stream(name.resource);
+  if (recording() == Recording::off && keep(name)) return;
+  if (recording() == Recording::open) write(guard, name);
+}
+
+void replay_pending_names(const Guard& guard) noexcept {
+  const Locked locked(s_lock);
+  for (std::size_t i = 0; i < s_count; ++i) write(guard, s_pending[i].name);
+  if (s_missed > 0) count_lost(trace::RecordKind::resource_name, s_missed);
+  s_replayed = true;
+}
+
+void forget_pending_names() noexcept {
+  s_lock.unlock();  // a thread of the parent may have held it
+  s_count = 0;
+  s_missed = 0;
+}
+
+}  // namespace agent

@@ -1,0 +1,225 @@
+#include "cli/read/ring_definitions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/error.h"
+#include "cli/read/ring_words.h"
+
+namespace cli {
+namespace {
+
+constexpr int kMostClones = 8;  // a graph is captured, instantiated, perhaps cloned; a circle is damage
+
+std::string uuid_text(const std::uint8_t (&uuid)[16]) {
+  if (std::all_of(std::begin(uuid), std::end(uuid), [](std::uint8_t byte) { return byte == 0; })) return {};
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", uuid[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
+RingDefinitions::RingDefinitions(const RingFile& file, Catalog& catalog, ProcessId process, RingNames& names)
+    : file_(file), catalog_(catalog), process_(process), names_(names) {
+  read_region();
+}
+
+void RingDefinitions::read_region() {
+  names_.enter_region();
+  const auto& region = file_.definitions();
+  const std::size_t end = walk_records(
+      region, [&](std::size_t at, std::uint8_t kind, std::size_t size) { note(region, kind, at, size); }, region_read_);
+  if (end != region.size()) {
+    throw Error(Exit::bad_content, fmt::format("{}: byte {}: not a definition; the file is damaged", file_.path(),
+                                               file_.header().definitions_offset + end));
+  }
+  region_read_ = end;
+}
+
+void RingDefinitions::enter_block(const RingBlock& block) {
+  if (file_.definitions().size() > region_read_) read_region();
+  names_.enter_block(block);
+}
+
+void RingDefinitions::note(const std::vector<std::byte>& bytes, std::uint8_t kind, std::size_t at, std::size_t size) {
+  trace::for_each_record([&]<typename R>(R*) {
+    if constexpr (requires(R record) { add(record, at); }) {
+      if (static_cast<std::uint8_t>(R::kKind) == kind) add(record_at<R>(bytes, at, size), at);
+    }
+  });
+}
+
+void RingDefinitions::add(const trace::IdentityRecord& identity, std::size_t) {
+  Process& p = process();
+  if (identity.rank >= 0) p.rank = identity.rank;
+  if (identity.local_rank >= 0) p.local_rank = identity.local_rank;
+  if (identity.world_size >= 0) p.world_size = identity.world_size;
+  if (identity.source == static_cast<std::uint8_t>(trace::IdentitySource::nccl_init)) nccl_device_ = identity.device;
+  if (p.rank >= 0) p.rank_source = "content";
+}
+
+Device& RingDefinitions::device(std::uint32_t number) {
+  Device& found = devices_[number];
+  found.device = number;
+  return found;
+}
+
+void RingDefinitions::add(const trace::DeviceRecord& record, std::size_t) {
+  Device& d = device(record.device);
+  d.name = terminated(record.name), d.uuid = uuid_text(record.uuid), d.pci_bus_id = terminated(record.pci_bus_id);
+  d.memory_bytes = record.memory_bytes, d.memory_bandwidth_kbps = record.memory_bandwidth_kbps;
+  d.multiprocessors = record.multiprocessors;
+  d.compute_major = record.compute_major, d.compute_minor = record.compute_minor;
+  d.core_clock_khz = record.core_clock_khz, d.l2_bytes = record.l2_bytes;
+  d.threads_per_warp = record.threads_per_warp, d.max_threads_per_block = record.max_threads_per_block;
+  d.max_warps_per_multiprocessor = record.max_warps_per_multiprocessor;
+  d.max_blocks_per_multiprocessor = record.max_blocks_per_multiprocessor;
+  d.max_registers_per_block = record.max_registers_per_block;
+  d.max_registers_per_multiprocessor = record.max_registers_per_multiprocessor;
+  d.max_shared_bytes_per_block = record.max_shared_bytes_per_block;
+  d.max_shared_bytes_per_multiprocessor = record.max_shared_bytes_per_multiprocessor;
+  d.copy_engines = record.copy_engines;
+}
+
+void RingDefinitions::add(const trace::ContextRecord& record, std::size_t) {
+  devices_of_[record.context] = record.device;
+  null_streams_[record.context] = record.null_stream;
+}
+
+void RingDefinitions::add(const trace::StreamRecord& record, std::size_t) {
+  priorities_[{record.context, record.stream}] = record.priority;
+}
+
+void RingDefinitions::add(const trace::ThreadNameRecord& record, std::size_t) {
+  if (record.name[0] != '\0') threads_[record.tid] = terminated(record.name);
+}
+
+void RingDefinitions::add(const trace::ResourceNameRecord& record, std::size_t at) {
+  constexpr std::uint32_t kUnknown = 0xffffffff;
+  const std::string name(catalog_.strings[names_.string(record.name_ref, at)]);
+  if (name.empty() || record.id == kUnknown) return;
+  switch (static_cast<trace::ResourceKind>(record.resource)) {
+    case trace::ResourceKind::thread:
+      threads_[record.id] = name;
+      break;
+    case trace::ResourceKind::stream:
+      stream_names_[{record.context, record.id}] = name;
+      break;
+    case trace::ResourceKind::device:
+      device(record.id).given_name = name;
+      break;
+    default:  // contexts and events have no place of their own in a picture
+      break;
+  }
+}
+
+void RingDefinitions::add(const trace::NvtxCategoryRecord& record, std::size_t at) {
+  const std::uint64_t domain = names_.string(record.domain_ref, at);
+  categories_[domain << 32 | record.category] = names_.string(record.name_ref, at);
+}
+
+void RingDefinitions::add(const trace::CommunicatorRecord& record, std::size_t) {
+  if (!communicators_.emplace(record.communicator, record.epoch, record.rank).second) return;
+  process().communicators.push_back({record.communicator, record.parent, record.rank, record.ranks, record.device,
+                                     record.color, record.key, record.epoch});
+}
+
+void RingDefinitions::add(const trace::GraphNodeRecord& record, std::size_t at) {
+  Node node{record.captured_node, {}};
+  if (record.captured_node == 0) {
+    add_member(node.args, "captured", "true");
+    const auto text = [&](std::uint32_t ref) { return json_quoted(catalog_.strings[names_.string(ref, at)]); };
+    if (record.range_ref != trace::kNoRef) add_member(node.args, "nvtx range", text(record.range_ref));
+    if (record.range_ref != trace::kNoRef && record.domain_ref != trace::kNoRef) {
+      add_member(node.args, "nvtx domain", text(record.domain_ref));
+    }
+    if (record.nccl_class != 0) {
+      if (record.nccl_name_ref != trace::kNoRef) add_member(node.args, "nccl call", text(record.nccl_name_ref));
+      if ((record.has & 2) != 0) add_member(node.args, "nccl bytes", fmt::format("{}", record.bytes));
+      add_nccl(node.args, record);
+    }
+  }
+  nodes_[record.node] = std::move(node);
+}
+
+std::uint32_t RingDefinitions::device_of(std::uint32_t context) const {
+  const auto found = devices_of_.find(context);
+  return found == devices_of_.end() ? 0 : found->second;
+}
+
+const std::string& RingDefinitions::captured(std::uint64_t graph_node) const {
+  static const std::string kUnknown;
+  auto node = nodes_.find(graph_node);
+  for (int hops = 0; node != nodes_.end() && node->second.captured_node != 0; ++hops) {
+    if (hops == kMostClones) return kUnknown;
+    node = nodes_.find(node->second.captured_node);
+  }
+  return node == nodes_.end() ? kUnknown : node->second.args;
+}
+
+StringId RingDefinitions::category(StringId domain, std::uint32_t category) const {
+  const auto found = categories_.find(std::uint64_t{domain} << 32 | category);
+  return found == categories_.end() ? 0 : found->second;
+}
+
+void RingDefinitions::finish() {
+  for (Track& track : catalog_.tracks) {
+    if (track.process != process_) continue;
+    if (track.kind == TrackKind::thread) name_thread(track);
+    if (track.kind == TrackKind::stream) name_stream(track);
+  }
+  name_device();
+  for (auto& [number, device] : devices_) process().devices.push_back(std::move(device));
+  devices_.clear();
+}
+
+void RingDefinitions::name_thread(Track& track) const {
+  const auto name = threads_.find(static_cast<std::uint32_t>(track.id));
+  if (name != threads_.end()) track.name = name->second;
+}
+
+// A track is a stream of a device; names and priorities are given to streams of contexts.
+void RingDefinitions::name_stream(Track& track) const {
+  const auto stream = static_cast<std::uint32_t>(track.id);
+  for (const auto& [context, device] : devices_of_) {
+    if (device != static_cast<std::uint32_t>(track.group)) continue;
+    if (const auto null = null_streams_.find(context); null != null_streams_.end() && null->second == stream) {
+      if (track.name.empty()) track.name = "default";
+    }
+    if (const auto name = stream_names_.find({context, stream}); name != stream_names_.end()) track.name = name->second;
+    if (const auto p = priorities_.find({context, stream}); p != priorities_.end()) track.priority = p->second;
+  }
+  if (const auto name = stream_names_.find({0, stream}); name != stream_names_.end()) track.name = name->second;
+}
+
+// Where it launched; else where it has contexts.
+std::vector<std::int64_t> RingDefinitions::devices_used() const {
+  std::set<std::int64_t> used;
+  for (const Track& track : catalog_.tracks) {
+    if (track.process == process_ && track.kind == TrackKind::stream) used.insert(track.group);
+  }
+  if (!used.empty()) return {used.begin(), used.end()};
+  if (nccl_device_ >= 0) return {nccl_device_};
+  for (const auto& [context, device] : devices_of_) used.insert(device);
+  return {used.begin(), used.end()};
+}
+
+void RingDefinitions::name_device() {
+  const std::vector<std::int64_t> used = devices_used();
+  std::set<std::string> names;
+  for (const auto& [number, d] : devices_) {
+    const bool counts = used.empty() || std::find(used.begin(), used.end(), number) != used.end();
+    if (counts && !d.name.empty()) names.insert(d.name);
+  }
+  std::string& text = process().device_name;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  if (names.size() == 1 && used.size() > 1) text = fmt::format("{} x {}", used.size(), text);
+}
+
+}  // namespace cli

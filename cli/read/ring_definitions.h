@@ -1,0 +1,89 @@
+// What a recording defines besides strings and launch shapes: who the process is, its GPUs, contexts and streams, names
+// of threads and streams, NVTX categories, communicators, nodes of CUDA graphs. They lie in the region, and those that
+// are used once in blocks.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "cli/model/catalog.h"
+#include "cli/read/ring_file.h"
+#include "cli/read/ring_names.h"
+
+namespace cli {
+
+class RingDefinitions {
+ public:
+  // Reads the region. Identity, GPUs and communicators go to the process.
+  RingDefinitions(const RingFile& file, Catalog& catalog, ProcessId process, RingNames& names);
+
+  // Reads what was added to the region since, and lets `names` know whose records come.
+  void enter_block(const RingBlock& block);
+  // A definition within the current block.
+  void define(const RingBlock& block, std::size_t at, std::uint8_t kind, std::size_t size) {
+    note(block.payload, kind, at, size);
+  }
+
+  // Kernels tell it, too: the definitions of contexts may have been overwritten.
+  void note_context(std::uint32_t context, std::uint32_t device) { devices_of_.try_emplace(context, device); }
+  std::uint32_t device_of(std::uint32_t context) const;  // 0 where the context is unknown
+
+  // What was open when the node was captured, as members of JSON; "" where that is unknown.
+  const std::string& captured(std::uint64_t graph_node) const;
+  StringId category(StringId domain, std::uint32_t category) const;  // 0: has no name
+
+  // Names the tracks that exist by now and the process's GPU.
+  void finish();
+
+ private:
+  struct Node {
+    std::uint64_t captured_node;
+    std::string args;
+  };
+  struct StreamKey {
+    std::uint32_t context, stream;
+    auto operator<=>(const StreamKey&) const = default;
+  };
+
+  void read_region();
+  void note(const std::vector<std::byte>& bytes, std::uint8_t kind, std::size_t at, std::size_t size);
+  void add(const trace::IdentityRecord& identity, std::size_t at);
+  void add(const trace::DeviceRecord& device, std::size_t at);
+  void add(const trace::ContextRecord& context, std::size_t at);
+  void add(const trace::StreamRecord& stream, std::size_t at);
+  void add(const trace::ThreadNameRecord& thread, std::size_t at);
+  void add(const trace::ResourceNameRecord& resource, std::size_t at);
+  void add(const trace::NvtxCategoryRecord& category, std::size_t at);
+  void add(const trace::CommunicatorRecord& communicator, std::size_t at);
+  void add(const trace::GraphNodeRecord& node, std::size_t at);
+  void add(const trace::ApiNameRecord& api, std::size_t) { names_.note_api(api); }
+
+  Process& process() { return catalog_.processes[process_]; }
+  Device& device(std::uint32_t number);
+  void name_thread(Track& track) const;
+  void name_stream(Track& track) const;
+  void name_device();
+  std::vector<std::int64_t> devices_used() const;
+
+  const RingFile& file_;
+  Catalog& catalog_;
+  ProcessId process_;
+  RingNames& names_;
+  std::size_t region_read_ = 0;  // bytes
+  std::int64_t nccl_device_ = -1;
+  std::map<std::uint32_t, Device> devices_;
+  std::set<std::tuple<std::uint64_t, std::uint32_t, std::int32_t>> communicators_;  // hash, epoch, rank
+  std::unordered_map<std::uint32_t, std::string> threads_;          // names, by tid
+  std::unordered_map<std::uint32_t, std::uint32_t> devices_of_;     // by context
+  std::map<StreamKey, std::string> stream_names_;                   // context 0: unknown
+  std::map<StreamKey, std::int64_t> priorities_;
+  std::map<std::uint32_t, std::uint32_t> null_streams_;             // by context
+  std::unordered_map<std::uint64_t, StringId> categories_;          // by domain << 32 | category
+  std::unordered_map<std::uint64_t, Node> nodes_;                   // of graphs
+};
+
+}  // namespace cli

@@ -1,0 +1,81 @@
+#include "cli/read/ring_description.h"
+
+#include <fmt/format.h>
+
+#include "cli/read/ring_kinds.h"
+#include "cli/read/ring_names.h"
+#include "cli/read/ring_words.h"
+
+namespace cli {
+namespace {
+
+Recorder describe_recorder(const trace::FileHeader& header) {
+  Recorder r;
+  r.agent_version = terminated(header.agent_version);
+  r.events = terminated(header.events);
+  r.mode = header.spooled_ticket != 0 ? "spool" : "ring";
+  r.cupti_state = source_state(header.cupti_state);
+  r.cupti_holder = terminated(header.cupti_holder);
+  r.cupti_path = terminated(header.cupti_path);
+  r.nvtx_state = source_state(header.nvtx_state);
+  r.cupti_error = header.cupti_error;
+  r.cupti_version = header.cupti_version;
+  r.cuda_driver_version = header.cuda_driver_version;
+  r.nccl_version = header.nccl_version;
+  r.clipped_names = header.clipped_names;
+  r.sunk_buffers = header.sunk_buffers;
+  r.definitions_missed = header.definitions_missed;
+  r.agent_cpu_ns = header.agent_cpu_ns;
+  r.created_ns = static_cast<std::int64_t>(header.created_real_ns);
+  r.heartbeat_ns = static_cast<std::int64_t>(header.heartbeat_real_ns);
+  return r;
+}
+
+// Why there is no GPU work in it, where there is none.
+void add_cupti_note(const Recorder& recorder, Process& process) {
+  if (recorder.cupti_state == "taken") {
+    const std::string& holder = recorder.cupti_holder;
+    process.notes.push_back(fmt::format("{} held CUPTI: GPU work was not recorded",
+                                        holder.empty() ? "another tool" : holder));
+  } else if (recorder.cupti_state == "failed") {
+    process.notes.push_back(
+        fmt::format("CUPTI could not be used (error {}): GPU work was not recorded", recorder.cupti_error));
+  }
+}
+
+}  // namespace
+
+Process describe_recording(const RingFile& file) {
+  const trace::FileHeader& header = file.header();
+  Process process;
+  process.source = file.path();
+  process.format = SourceFormat::ring;
+  process.pid = header.pid;
+  process.host = header.host;
+  process.boot_id = header.boot_id;
+  process.run_id = header.run_id;
+  process.program = header.program;
+  process.state = file.state();
+  process.recorder = describe_recorder(header);
+  return process;
+}
+
+void add_losses(const RingFile& file, Process& process) {
+  for (std::size_t i = 0; i < trace::kEventKinds; ++i) {
+    const Kind kind = event_kind(static_cast<std::uint8_t>(trace::kFirstEventKind + i));
+    if (kind == Kind::count_) continue;
+    process.overwritten[static_cast<std::size_t>(kind)] += file.overwritten()[i];
+    process.lost[static_cast<std::size_t>(kind)] += file.header().lost[i];
+  }
+  process.lost_unknown_kind = file.header().cupti_dropped;
+  add_cupti_note(process.recorder, process);
+  const Recorder& r = process.recorder;
+  if (r.sunk_buffers > 0) {
+    process.notes.push_back(fmt::format("{} buffers of CUPTI were thrown away because no memory was left: what was in "
+                                        "them is not known",
+                                        r.sunk_buffers));
+  }
+  if (r.clipped_names > 0) process.notes.push_back(fmt::format("{} names were cut: too long", r.clipped_names));
+}
+
+}  // namespace cli

@@ -1,0 +1,14 @@
+// What the header of a recording says of its process.
+#pragma once
+#include "cli/model/catalog.h"
+#include "cli/read/ring_file.h"
+
+namespace cli {
+
+// All that is known before the records are read.
+Process describe_recording(const RingFile& file);
+
+// After they were read: what was overwritten and lost, and what else a user should know of how it was recorded.
+void add_losses(const RingFile& file, Process& process);
+
+}  // namespace cli

@@ -1,0 +1,12 @@
+// The kind of event that a kind of record counts as.
+#pragma once
+#include <cstdint>
+
+#include "cli/model/event.h"
+
+namespace cli {
+
+// Kind::count_ for records that are none (range ends, clocks, definitions).
+Kind event_kind(std::uint8_t record_kind);
+
+}  // namespace cli

@@ -1,0 +1,73 @@
+// What the translators of a recording's records share: where events go, on which tracks, at which times.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "cli/model/catalog.h"
+#include "cli/read/clock_axis.h"
+#include "cli/read/ring_definitions.h"
+#include "cli/read/ring_file.h"
+#include "cli/read/ring_names.h"
+
+namespace cli {
+
+struct RingOutput {
+  RingOutput(const RingFile& from, Catalog& to, ProcessId of, EventSink& events, ClockAxis clocks)
+      : file(from),
+        catalog(to),
+        process(of),
+        sink(events),
+        axis(clocks),
+        names(from, to),
+        definitions(from, to, of, names) {}
+  RingOutput(const RingOutput&) = delete;
+  RingOutput& operator=(const RingOutput&) = delete;
+
+  void emit(const Event& event, std::string_view args) {
+    Process& p = catalog.processes[process];
+    ++p.counts[static_cast<std::size_t>(event.kind)];
+    const std::int64_t end = event.start_ns + std::max<std::int64_t>(event.duration_ns, 0);
+    p.first_ns = any ? std::min(p.first_ns, event.start_ns) : event.start_ns;
+    p.last_ns = any ? std::max(p.last_ns, end) : end;
+    any = true;
+    sink.event(event, args);
+  }
+
+  // False: CUPTI gave no time; counted, not an event.
+  bool has_time(std::uint64_t cupti_ns) {
+    timeless_records += cupti_ns == 0;
+    return cupti_ns != 0;
+  }
+
+  TrackId thread_track(std::uint32_t tid) {
+    const auto [track, is_new] = threads.try_emplace(tid, 0);
+    if (is_new) track->second = catalog.track(process, TrackKind::thread, file.header().pid, tid);
+    return track->second;
+  }
+  // A row that is no thread and no stream.
+  TrackId other_track(std::int64_t number, std::string_view what) {
+    return catalog.track(process, TrackKind::other, number, number, what);
+  }
+
+  // A time between two of CUPTI's; an end of 0 had not come.
+  static std::int64_t duration(std::uint64_t start, std::uint64_t end) {
+    if (end == 0) return kUnknownDuration;
+    return end >= start ? static_cast<std::int64_t>(end - start) : 0;
+  }
+
+  const RingFile& file;
+  Catalog& catalog;
+  ProcessId process;
+  EventSink& sink;
+  ClockAxis axis;
+  RingNames names;
+  RingDefinitions definitions;
+  std::unordered_map<std::uint32_t, TrackId> threads;
+  std::uint64_t timeless_records = 0;
+  bool any = false;
+};
+
+}  // namespace cli

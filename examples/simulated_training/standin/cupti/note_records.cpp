@@ -1,0 +1,233 @@
+// Notes as CUPTI's records.
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "note_layouts.h"
+#include "records.h"
+#include "sizes.h"
+#include "state.h"
+
+namespace sim {
+namespace {
+
+// 12.8 (26) and 12.2 (20), 12.6 (24) and so on made them longer; the sizes before are those of the older structs.
+constexpr Since kSyncSizes[] = {{26, sizeof(SyncLayout)}, {0, 40}};
+constexpr Since kOverheadSizes[] = {{24, sizeof(OverheadLayout)}, {20, 48}, {0, 40}};
+constexpr Since kContextSizes[] = {{130'000, sizeof(ContextLayout)}, {24, 24}, {0, 16}};
+constexpr Since kMemorySizes[] = {{26, sizeof(MemoryLayout)}, {16, 120}, {0, 112}};
+constexpr Since kPoolSizes[] = {{26, sizeof(PoolLayout)}, {16, 72}, {0, 64}};
+constexpr Since kGraphSizes[] = {{24, sizeof(GraphLayout)}, {0, 48}};
+
+std::uint32_t own_pid() { return static_cast<std::uint32_t>(getpid()); }
+
+template <typename Record>
+void store(std::byte* at, const Record& record) {
+  std::memcpy(at, &record, std::min(sizeof(record), record_size(record.kind)));
+}
+
+void fill_sync(std::byte* at, const Note& note) {
+  SyncLayout record{};
+  record.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+  record.type = note.type;
+  record.start = note.cupti_start_ns;
+  record.end = note.cupti_end_ns;
+  record.correlationId = note.correlation;
+  record.contextId = note.context;
+  record.streamId = note.stream;
+  record.cudaEventId = note.event;
+  record.returnValue = note.result;
+  store(at, record);
+}
+
+void fill_overhead(std::byte* at, const Note& note) {
+  OverheadLayout record{};
+  record.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  record.overheadKind = note.type;
+  record.objectKind = note.object;
+  record.objectId[0] = own_pid();
+  record.objectId[1] = system_thread_ids() ? note.tid : static_cast<std::uint32_t>(pthread_self());
+  record.start = note.cupti_start_ns;
+  record.end = note.cupti_end_ns;
+  record.correlationId = note.correlation;
+  store(at, record);
+}
+
+void fill_device(std::byte* at, const Note& note) {
+  const DeviceFacts& facts = *driver()->device_facts(note.device);
+  NewestDevice record{};
+  record.kind = CUPTI_ACTIVITY_KIND_DEVICE;
+  record.globalMemoryBandwidth = facts.bandwidth_kbps;
+  record.globalMemorySize = facts.memory_bytes;
+  record.constantMemorySize = facts.constant_bytes;
+  record.l2CacheSize = facts.l2_bytes;
+  record.numThreadsPerWarp = facts.threads_per_warp;
+  record.coreClockRate = facts.core_clock_khz;
+  record.numMemcpyEngines = facts.copy_engines;
+  record.numMultiprocessors = facts.multiprocessors;
+  record.maxWarpsPerMultiprocessor = facts.max_warps;
+  record.maxBlocksPerMultiprocessor = facts.max_blocks;
+  record.maxSharedMemoryPerMultiprocessor = facts.max_shared_bytes;
+  record.maxRegistersPerMultiprocessor = facts.max_registers;
+  record.maxRegistersPerBlock = facts.max_registers_per_block;
+  record.maxSharedMemoryPerBlock = facts.max_shared_per_block_bytes;
+  record.maxThreadsPerBlock = facts.max_threads_per_block;
+  record.computeCapabilityMajor = facts.compute_major;
+  record.computeCapabilityMinor = facts.compute_minor;
+  record.id = note.device;
+  std::memcpy(record.uuid.bytes, facts.uuid, sizeof(facts.uuid));
+  record.name = facts.name;
+  record.isCudaVisible = 1;
+  store(at, record);
+}
+
+void fill_context(std::byte* at, const Note& note) {
+  ContextLayout record{};
+  record.kind = CUPTI_ACTIVITY_KIND_CONTEXT;
+  record.contextId = note.context;
+  record.deviceId = note.device;
+  record.computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA;
+  record.nullStreamId = note.null_stream;
+  store(at, record);
+}
+
+void fill_stream(std::byte* at, const Note& note) {
+  CUpti_ActivityStream record{};
+  record.kind = CUPTI_ACTIVITY_KIND_STREAM;
+  record.contextId = note.context;
+  record.streamId = note.stream;
+  record.priority = static_cast<std::uint32_t>(note.priority);
+  record.flag = static_cast<CUpti_ActivityStreamFlag>(note.type);
+  record.correlationId = note.correlation;
+  store(at, record);
+}
+
+void fill_memory(std::byte* at, const Note& note) {
+  MemoryLayout record{};
+  record.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
+  record.operation = note.type;
+  record.memoryKind = note.memory;
+  record.correlationId = note.correlation;
+  record.address = note.address;
+  record.bytes = note.bytes;
+  record.timestamp = note.cupti_start_ns;
+  record.processId = own_pid();
+  record.deviceId = note.device;
+  record.contextId = note.context;
+  record.streamId = note.stream;
+  record.isAsync = note.is_async ? 1 : 0;
+  record.poolType = note.pool;
+  record.poolAddress = note.pool_address;
+  record.releaseThreshold = note.release_threshold_bytes;
+  record.poolSize = note.pool_bytes;
+  record.utilizedSize = note.used_bytes;
+  store(at, record);
+}
+
+void fill_pool(std::byte* at, const Note& note) {
+  PoolLayout record{};
+  record.kind = CUPTI_ACTIVITY_KIND_MEMORY_POOL;
+  record.operation = note.type;
+  record.poolType = note.pool;
+  record.correlationId = note.correlation;
+  record.processId = own_pid();
+  record.deviceId = note.device;
+  record.address = note.address;
+  record.size = note.bytes;
+  record.releaseThreshold = note.release_threshold_bytes;
+  record.timestamp = note.cupti_start_ns;
+  record.utilizedSize = note.used_bytes;
+  store(at, record);
+}
+
+void fill_external(std::byte* at, const Note& note) {
+  CUpti_ActivityExternalCorrelation record{};
+  record.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
+  record.externalKind = static_cast<CUpti_ExternalCorrelationKind>(note.type);
+  record.externalId = note.external_id;
+  record.correlationId = note.correlation;
+  store(at, record);
+}
+
+void fill_unknown(std::byte* at) {
+  UnknownLayout record{};
+  record.kind = kUnknownKind;
+  std::memset(record.what, 0x5a, sizeof(record.what));
+  store(at, record);
+}
+
+}  // namespace
+
+CUpti_ActivityKind kind_of(const Note& note) {
+  constexpr CUpti_ActivityKind kKinds[] = {
+      CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_OVERHEAD,    CUPTI_ACTIVITY_KIND_DEVICE,
+      CUPTI_ACTIVITY_KIND_CONTEXT,         CUPTI_ACTIVITY_KIND_STREAM,      CUPTI_ACTIVITY_KIND_MEMORY2,
+      CUPTI_ACTIVITY_KIND_MEMORY_POOL,     CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, kUnknownKind};
+  return kKinds[static_cast<int>(note.kind)];
+}
+
+std::size_t note_record_size(CUpti_ActivityKind kind) {
+  switch (static_cast<int>(kind)) {
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+      return size_in(kSyncSizes);
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+      return size_in(kOverheadSizes);
+    case CUPTI_ACTIVITY_KIND_DEVICE:
+      return behaviour().version >= 130'000 ? sizeof(NewestDevice) : sizeof(CUpti_ActivityDevice4);
+    case CUPTI_ACTIVITY_KIND_CONTEXT:
+      return size_in(kContextSizes);
+    case CUPTI_ACTIVITY_KIND_STREAM:
+      return sizeof(CUpti_ActivityStream);
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      return size_in(kMemorySizes);
+    case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
+      return size_in(kPoolSizes);
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+      return size_in(kGraphSizes);
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+      return sizeof(CUpti_ActivityExternalCorrelation);
+    case kUnknownKind:
+      return sizeof(UnknownLayout);
+    default:
+      return 0;
+  }
+}
+
+void fill_record(std::byte* at, const Note& note) {
+  switch (note.kind) {
+    case NoteKind::sync:
+      return fill_sync(at, note);
+    case NoteKind::overhead:
+      return fill_overhead(at, note);
+    case NoteKind::device:
+      return fill_device(at, note);
+    case NoteKind::context:
+      return fill_context(at, note);
+    case NoteKind::stream:
+      return fill_stream(at, note);
+    case NoteKind::memory:
+      return fill_memory(at, note);
+    case NoteKind::memory_pool:
+      return fill_pool(at, note);
+    case NoteKind::external_correlation:
+      return fill_external(at, note);
+    case NoteKind::unknown:
+      return fill_unknown(at);
+  }
+}
+
+void fill_graph(std::byte* at, const DeviceEvent& event, bool incomplete) {
+  GraphLayout record{};
+  record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+  record.correlationId = event.correlation;
+  record.start = incomplete ? 0 : event.cupti_start_ns;
+  record.end = incomplete ? 0 : event.cupti_end_ns;
+  record.deviceId = record.endDeviceId = event.device;
+  record.contextId = record.endContextId = event.context;
+  record.streamId = event.stream;
+  record.graphId = event.graph;
+  store(at, record);
+}
+
+}  // namespace sim

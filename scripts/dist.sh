@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# ./scripts/dist.sh [FOLDER]: makes FOLDER (dist/), which runs on any Linux with glibc 2.34 or newer:
+#   libagent.so          the recorder for this machine's processor, and aarch64/libagent.so where the cross compiler is
+#   tracetool            with fmt, CLI11, zstd, simdjson, ISA-L and libstdc++ inside; it needs glibc and nothing else
+#   README.md VERSION LICENSE licences/
+# To be run on Debian 12 or an older system with its packages (a newer glibc writes newer symbols into what it links).
+# It is incremental: build-dist/ keeps what was built. tests/integration/test_dist.py checks the result.
+set -euo pipefail
+
+[ $# -le 1 ] && [[ ${1:-} != -* ]] || { sed -n '2,7s/^# //p' "$0"; exit 1; }
+out=$(realpath -m "${1:-$(dirname "${BASH_SOURCE[0]}")/../dist}")
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. scripts/setup.sh --dist
+[ "$agent" = enabled ] || exit 1
+. scripts/dist/libraries.sh
+
+build=build-dist
+
+# configure FOLDER OPTION...
+configure() {
+  local folder=$1
+  shift
+  [ -f "$folder/build.ninja" ] || meson setup "$folder" -Dtests=disabled "$@"
+}
+
+build_here() {
+  local libraries=$PWD/$build/libraries
+  configure $build -Dprefer_static=true --pkg-config-path "$libraries" \
+    -Dcpp_link_args="-static-libstdc++ -static-libgcc $libraries/older_glibc.o"
+  ninja -C $build agent/libagent.so cli/tracetool
+}
+
+build_aarch64() {
+  configure $build-aarch64 --cross-file scripts/aarch64.ini -Dcli=disabled
+  ninja -C $build-aarch64 agent/libagent.so
+}
+
+# What is copied beside the programs. Licences first: who cannot give them gives nothing.
+collect() {
+  rm -rf "$out"
+  mkdir -p "$out/licences"
+  cp LICENSE "$out"
+  cp $build/libraries/licences/* "$out/licences"
+  python3 scripts/dist/readme.py README.md >"$out/README.md"
+  printf '%s %s\n' "$(sed -n "s/^ *version: '\(.*\)',/\1/p" meson.build)" \
+    "$(git rev-parse --short HEAD 2>/dev/null || echo 'from no git repository')" >"$out/VERSION"
+  strip -o "$out/libagent.so" $build/agent/libagent.so
+  strip -o "$out/tracetool" $build/cli/tracetool
+}
+
+build_static_libraries $build/libraries
+build_here
+collect
+if have_command aarch64-linux-gnu-g++; then
+  build_aarch64
+  mkdir "$out/aarch64"
+  aarch64-linux-gnu-strip -o "$out/aarch64/libagent.so" $build-aarch64/agent/libagent.so
+else
+  echo "dist: no agent for aarch64: aarch64-linux-gnu-g++ is not installed (package g++-aarch64-linux-gnu)" >&2
+fi
+echo "newest glibc that is asked for: $(readelf -WV "$out/tracetool" "$out/libagent.so" | grep -o 'GLIBC_2\.[0-9]*' | sort -Vu | tail -1)"
+(cd "$out" && find . -type f ! -path './licences/*' -printf '%s bytes  %P\n' | sort -k3)

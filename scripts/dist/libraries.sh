@@ -1,0 +1,70 @@
+# Sourced by dist.sh: build_static_libraries FOLDER makes there, once, what Debian has only as shared libraries, each
+# with a pkg-config file that hides the shared one, and the licences of everything that ends up in tracetool.
+#   fmt       used as headers only            simdjson, ISA-L   built from the sources of Debian's own packages
+#   zstd      libzstd.a of libzstd-dev        older_glibc.o     see older_glibc.c
+# The versions are those of the installed headers, so the headers stay where they are.
+
+# fetch_sources FOLDER: the source packages, checked by apt's own signatures; no list or setting of the system changes.
+fetch_sources() {
+  mkdir -p "$1/apt/lists/partial" "$1/apt/sources"
+  local file
+  for file in /etc/apt/sources.list /etc/apt/sources.list.d/{debian,ubuntu}.sources; do
+    [ ! -f "$file" ] || sed 's/^deb /deb-src /; s/^Types:.*/Types: deb-src/' "$file" >"$1/apt/sources/${file##*/}"
+  done
+  [ ! -f "$1/apt/sources/sources.list" ] || mv "$1/apt/sources/sources.list" "$1/apt/sources/system.list"
+  local apt=(apt-get -qq -o "Dir::Etc::SourceList=/dev/null" -o "Dir::Etc::SourceParts=$PWD/$1/apt/sources"
+    -o "Dir::State::Lists=$PWD/$1/apt/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=
+    -o APT::Sandbox::User=)
+  "${apt[@]}" update
+  (cd "$1" && "${apt[@]}" source --download-only libsimdjson-dev libisal-dev)
+}
+
+# unpack FOLDER NAME: FOLDER/NAME_*.orig.tar.* becomes FOLDER/NAME.
+unpack() {
+  mkdir -p "$1/$2"
+  tar -xf "$1/$2"_*.orig.tar.* -C "$1/$2" --strip-components=1
+}
+
+# describe FOLDER NAME CFLAGS LIBS: a pkg-config file with the version of the installed headers.
+describe() {
+  printf 'Name: %s\nDescription: for dist.sh\nVersion: %s\nCflags: %s\nLibs: %s\n' \
+    "$2" "$(pkg-config --modversion "$2")" "$3" "$4" >"$1/$2.pc"
+}
+
+build_simdjson() {
+  unpack "$1" simdjson
+  g++ -std=c++17 -O3 -DNDEBUG $(pkg-config --cflags simdjson) -I"$1/simdjson/singleheader" \
+    -c "$1/simdjson/singleheader/simdjson.cpp" -o "$1/simdjson.o"
+  ar rcs "$1/libsimdjson.a" "$1/simdjson.o"
+  describe "$1" simdjson "$(pkg-config --cflags simdjson)" "-L$PWD/$1 -lsimdjson"
+}
+
+build_isal() {
+  unpack "$1" libisal
+  make -C "$1/libisal" -f Makefile.unx -j2 units='crc igzip' lib >"$1/libisal.log" 2>&1 || { tail -20 "$1/libisal.log"; false; }
+  cp "$1/libisal/bin/isa-l.a" "$1/libisal.a"
+  describe "$1" libisal '' "-L$PWD/$1 -lisal"
+}
+
+copy_licences() {
+  mkdir -p "$1/licences"
+  cp "$1/simdjson/LICENSE" "$1/licences/simdjson.txt"
+  cp "$1/libisal/LICENSE" "$1/licences/isa-l.txt"
+  local pair
+  for pair in libfmt-dev:fmt libcli11-dev:cli11 libzstd-dev:zstd "libstdc++-$(g++ -dumpversion)-dev:libstdc++"; do
+    cp -L "/usr/share/doc/${pair%:*}/copyright" "$1/licences/${pair#*:}.txt"
+  done
+}
+
+build_static_libraries() {
+  [ ! -f "$1/ready" ] || return 0
+  rm -rf "$1"
+  mkdir -p "$1"
+  fetch_sources "$1"
+  build_simdjson "$1"
+  build_isal "$1"
+  describe "$1" fmt -DFMT_HEADER_ONLY ''
+  gcc -O2 -fPIE -Wall -Wextra -Werror -c scripts/dist/older_glibc.c -o "$1/older_glibc.o"
+  copy_licences "$1"
+  touch "$1/ready"
+}

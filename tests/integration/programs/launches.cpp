@@ -1,0 +1,120 @@
+// launches shapes COUNT:  COUNT kernels, each with a grid of its own
+// launches odd COUNT:     COUNT kernels of each of the oddities of odd_cupti.h, and as many that are not odd
+// launches contexts:      two devices, two contexts on one of them, one destroyed on the way
+// launches plain COUNT:   COUNT kernels
+// launches close COUNT:   the same, after closing stdin, stdout and stderr; writes a lot to descriptors 0 to 2 after
+// launches slowly COUNT:  COUNT kernels, one each millisecond
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "gpu.h"
+#include "odd_cupti.h"
+
+// By the name that every driver since CUDA 4 has; newer headers give it other parameters.
+extern "C" CUresult cuCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device);
+
+namespace {
+
+using programs::check;
+using programs::Gpu;
+
+void shapes(std::uint32_t count) {
+  const Gpu gpu;
+  for (std::uint32_t i = 1; i <= count; ++i) gpu.launch(i);
+  gpu.wait();
+}
+
+void odd(std::uint32_t count) {
+  const Gpu gpu;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    for (std::uint32_t each = 1; each <= programs::kLastOddity; ++each) gpu.launch(1, 1'000, each);
+  }
+  gpu.wait();
+}
+
+void launch_some(CUfunction kernel, CUstream stream) {
+  for (int i = 0; i < 50; ++i) check(programs::launch_by_driver(kernel, stream), "cuLaunchKernel");
+  check(cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
+void contexts(std::uint32_t) {
+  const Gpu first(0);
+  first.launch_many(50);
+  const Gpu second(1);
+  second.launch_many(50);
+  second.wait();
+  CUcontext own = nullptr, before = nullptr;
+  CUstream stream = nullptr;
+  check(cuCtxGetCurrent(&before), "cuCtxGetCurrent");
+  check(cuCtxCreate_v2(&own, 0, 0), "cuCtxCreate_v2");
+  const CUfunction kernel = programs::load_kernel();
+  check(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  launch_some(kernel, stream);
+  check(cuCtxDestroy(own), "cuCtxDestroy");
+  check(cuCtxSetCurrent(before), "cuCtxSetCurrent");
+  second.launch_many(50);
+  first.use_here();
+  first.launch_many(50);
+  first.wait();
+  second.wait();
+}
+
+void plain(std::uint32_t count) {
+  const Gpu gpu;
+  gpu.launch_many(count);
+  gpu.wait();
+}
+
+void write_everywhere() {
+  char noise[512];
+  std::memset(noise, 'x', sizeof(noise));
+  for (int i = 0; i < 64; ++i) {
+    for (int file = 0; file < 3; ++file) {
+      if (write(file, noise, sizeof(noise)) < 0) continue;
+    }
+  }
+}
+
+void closed(std::uint32_t count) {
+  for (int file = 0; file < 3; ++file) close(file);
+  const Gpu gpu;
+  gpu.launch_many(count);
+  gpu.wait();
+  write_everywhere();
+  programs::sleep_ms(100);
+  gpu.launch_many(count);
+  gpu.wait();
+}
+
+void slowly(std::uint32_t count) {
+  const Gpu gpu;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    gpu.launch();
+    programs::sleep_ms(1);
+  }
+  gpu.wait();
+}
+
+struct What {
+  const char* name;
+  void (*launch)(std::uint32_t);
+};
+constexpr What kWhats[] = {{"shapes", shapes}, {"odd", odd},       {"contexts", contexts},
+                           {"plain", plain},   {"close", closed}, {"slowly", slowly}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto count = static_cast<std::uint32_t>(argc > 2 ? std::atoi(argv[2]) : 0);
+  for (const What& what : kWhats) {
+    if (argc < 2 || std::strcmp(what.name, argv[1]) != 0) continue;
+    what.launch(count);
+    std::puts("done");
+    return 0;
+  }
+  return 1;
+}
