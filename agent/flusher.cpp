@@ -10,11 +10,14 @@
 #include "agent/clocks.h"
 #include "agent/cost_guard.h"
 #include "agent/cupti/cupti_source.h"
+#include "agent/cupti/devices.h"
+#include "agent/cupti/graph_nodes.h"
 #include "agent/cupti/own_calls.h"
 #include "agent/cupti/watch.h"
 #include "agent/message.h"
 #include "agent/ring/notice.h"
 #include "agent/ring/recorder.h"
+#include "agent/ring/storage.h"
 #include "agent/settings.h"
 
 namespace agent {
@@ -87,7 +90,9 @@ struct Chore {
   std::uint64_t period_ms;
 };
 constexpr Chore kChores[] = {
-    {beat, 0}, {write_clock, 1000}, {flush, 0}, {keep_buffers, 0}, {watch_cupti, 1000}, {guard_cost, 1000},
+    {beat, 0},           {describe_devices, 1000}, {write_clock, 1000}, {flush, 0},
+    {keep_buffers, 0},   {watch_cupti, 1000},      {guard_cost, 1000},  {keep_storage, 0},
+    {tell_unknown_graphs, 1000},
 };
 constexpr std::size_t kChoreCount = sizeof(kChores) / sizeof(kChores[0]);
 

@@ -38,6 +38,9 @@ void write_unharmed(const char* line, std::size_t size) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+// A value from the environment must not make two lines of one, nor command the terminal.
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
 void write_line(const char* format, va_list arguments) {
   char line[1024] = "tracetool: ";
   constexpr int kPrefix = 11;
@@ -45,6 +48,7 @@ void write_line(const char* format, va_list arguments) {
   if (length < 0 || !stderr_is_the_same()) return;
   length += kPrefix;
   if (length > static_cast<int>(sizeof(line)) - 2) length = sizeof(line) - 2;
+  for (int i = kPrefix; i < length; ++i) line[i] = is_control(line[i]) ? '?' : line[i];
   line[length] = '\n';
   write_unharmed(line, static_cast<std::size_t>(length) + 1);
 }

@@ -44,6 +44,30 @@ bool set_cupti(Settings& settings, const char* value) {
   return value[0] != '\0';
 }
 
+bool set_events(Settings& settings, const char* value) { return parse_events(value, settings.events); }
+
+bool set_nccl(Settings& settings, const char* value) {
+  constexpr const char* kValues[] = {"auto", "payload", "interpose"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (std::strcmp(value, kValues[i]) != 0) continue;
+    settings.nccl = static_cast<NcclCapture>(i);
+    return true;
+  }
+  return false;
+}
+
+bool set_mode(Settings& settings, const char* value) {
+  settings.spool = std::strcmp(value, "spool") == 0;
+  return settings.spool || std::strcmp(value, "ring") == 0;
+}
+
+bool set_keep(Settings& settings, const char* value) {
+  const char* rest;
+  return parse_number(value, settings.keep_runs, rest) && *rest == '\0';
+}
+
+bool set_max_disk(Settings& settings, const char* value) { return parse_bytes(value, settings.max_disk_bytes); }
+
 bool is_switch(const char* value) { return std::strcmp(value, "0") == 0 || std::strcmp(value, "1") == 0; }
 
 bool set_verbose(Settings& settings, const char* value) {
@@ -74,11 +98,20 @@ bool set_disable(Settings&, const char*) { return true; }
 const SettingRow kSettings[] = {
     {"TRACETOOL_DIR", "./traces", "folder of the recordings; each run gets a folder of its own in it", set_dir},
     {"TRACETOOL_BUFFER", "256M", "size of the ring per process: 64K to 1024G; the newest records are kept", set_buffer},
+    {"TRACETOOL_MODE", "ring", "ring: the newest records; spool: all of them, compressed to a growing file beside the ring", set_mode},
+    {"TRACETOOL_KEEP", "4", "runs that stay in the folder, with this one; what older ones left is removed; 0: all", set_keep},
+    {"TRACETOOL_MAX_DISK", "32G", "beyond it older runs are removed, and a spool ends; 0: any size", set_max_disk},
     {"TRACETOOL_FLUSH_MS", "200", "how often the agent collects from CUPTI, in ms: 1 to 60000", set_flush},
     {"TRACETOOL_CUPTI", "found", "path of the libcupti to use instead of the one that is found", set_cupti},
     {"TRACETOOL_COEXIST", "yield", "when another user of CUPTI in the process takes its buffers: yield, or retake them", set_coexist},
     {"TRACETOOL_GUARD_CPU", "3", "percent of a core that the agent may take over 10 s before it steps down to light; 0: any", set_guard_cpu},
     {"TRACETOOL_GUARD_RATE", "500000", "records per second over 10 s before it steps down to light; 0: any", set_guard_rate},
+    {"TRACETOOL_EVENTS", "default",
+     "what is recorded: light, default, all, or kinds joined by commas, with + and - to change a set "
+     "(default,-overhead,+memory): kernel, memcpy, memcpy_peer, memset, graph_node, graph_launch (whole graphs instead "
+     "of their nodes), runtime, driver, sync, overhead, memory, memory_pool, device, context, stream, nvtx, nccl",
+     set_events},
+    {"TRACETOOL_NCCL", "auto", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", set_nccl},
     {"TRACETOOL_VERBOSE", "0", "1: say on stderr what was found and where the recording goes", set_verbose},
     {"TRACETOOL_DISABLE", "0", "1, or anything but 0: the agent does nothing at all", set_disable},
     {nullptr, nullptr, nullptr, nullptr},

@@ -4,13 +4,25 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/event_choice.h"
+
 namespace agent {
+
+// Where NCCL's calls are taken from: its NVTX payloads, also its functions, or also those where the payloads do not say
+// which communicator it is.
+enum class NcclCapture : std::uint8_t { automatic, payload, interpose };
 
 struct Settings {
   const char* dir = "./traces";
   std::uint64_t ring_bytes = 256ull << 20;
   std::uint64_t flush_ms = 200;
   const char* cupti = nullptr;  // path of the libcupti to load; null: find one
+  EventSet events = kDefaultEvents;
+  NcclCapture nccl = NcclCapture::automatic;
+  bool spool = false;  // TRACETOOL_MODE
+  std::uint64_t keep_runs = 4;  // 0: all
+  // 0: any. Four runs of eight ranks with their default rings are 8 GB; what spools leave may be four times that.
+  std::uint64_t max_disk_bytes = 32ull << 30;
   bool verbose = false;
   bool retake = false;  // take CUPTI's buffers back from another user in this process
   std::uint64_t guard_cpu_pct = 3;  // 0: no limit

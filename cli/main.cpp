@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -19,10 +20,11 @@ constexpr const char* kDescription =
 
 constexpr const char* kFooter =
     "A run from its recording to a picture:\n"
-    "  CUDA_INJECTION64_PATH=$PWD/libagent.so torchrun --nproc-per-node=8 train.py   # records into ./traces\n"
-    "  tracetool info traces/                                                        # what is in it, what was lost\n"
-    "  tracetool merge traces/ -o run.ttrace                                         # all ranks on one time axis\n"
-    "  tracetool export --perfetto run.ttrace -o run.json.gz                         # open it in ui.perfetto.dev\n"
+    "  tracetool record -- torchrun --nproc-per-node=8 train.py   # into ./traces\n"
+    "  tracetool doctor traces/                                   # is everybody recorded? why not?\n"
+    "  tracetool info traces/                                     # what is in it, what was lost\n"
+    "  tracetool merge traces/ -o run.ttrace                      # all ranks on one time axis\n"
+    "  tracetool export --perfetto run.ttrace -o run.json.gz      # open it in ui.perfetto.dev\n"
     "\n"
     "PATH is a file, a folder (all traces in it) or a glob. `tracetool COMMAND --help` explains a command.\n"
     "Exit status: 0 done, 1 usage, 2 cannot open or write, 3 bad content, 4 a gate failed.";
@@ -32,6 +34,20 @@ int code(cli::Exit exit) { return static_cast<int>(exit); }
 int fail(cli::Exit exit, const std::string& message) {
   fmt::print(stderr, "tracetool: {}\n", message);
   return code(exit);
+}
+
+// What is meant as a command and is none; CLI11 would call it an unexpected argument.
+bool is_unknown_command(int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return false;
+  const auto& rows = cli::commands();
+  return std::none_of(rows.begin(), rows.end(), [&](const cli::Command& row) { return row.name == argv[1]; });
+}
+
+int refuse_command(const char* name) {
+  std::string names;
+  for (const cli::Command& row : cli::commands()) names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
+  return fail(cli::Exit::usage, fmt::format("there is no command {}; there are {}. `tracetool --help` explains them", name,
+                                            names));
 }
 
 std::function<void()> add_commands(CLI::App& app) {
@@ -47,6 +63,7 @@ std::function<void()> add_commands(CLI::App& app) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (is_unknown_command(argc, argv)) return refuse_command(argv[1]);
   CLI::App app(kDescription, "tracetool");
   app.footer(kFooter);
   app.set_version_flag("--version", "tracetool " TRACETOOL_VERSION);

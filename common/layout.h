@@ -83,9 +83,14 @@ struct FileHeader {
   std::uint64_t clipped_names;           // names that were cut because they were longer than a third of a block
   std::uint64_t sunk_buffers;            // CUPTI buffers thrown away because no memory was left: records unknown
   std::uint64_t agent_cpu_ns;            // what the agent's own thread has used
-  std::uint64_t spooled_ticket;          // spool mode: all blocks up to this ticket are in the spool; 0: none
+  std::uint64_t spooled_ticket;          // spool mode: every block up to it is in the spool, or was overwritten before; 0: none
   char events[128];                      // TRACETOOL_EVENTS as it was understood
   char local_path[256];                  // where the ring lies when it cannot lie in the run's folder; empty: there
+  std::uint64_t copied_real_ns;          // of a copy of a ring that lies elsewhere: when it was made; 0: this is the ring
+  std::uint64_t spooled_bytes;           // length of the spool
+  std::uint32_t spool_state;             // SourceState; failed: it ended before the recording did
+  std::int32_t spool_error;              // errno with which it ended
+  std::uint64_t odd_times;               // CUPTI's records whose times are not 0 < start <= end; kept as they came
 };
 static_assert(sizeof(FileHeader) <= kHeaderBytes);
 

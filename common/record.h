@@ -179,7 +179,7 @@ struct StreamRecord {
   static constexpr RecordKind kKind = RecordKind::stream;
   static constexpr std::string_view kName = "stream";
   std::uint8_t kind, size_words;
-  std::uint16_t flag;  // CUpti_ActivityStreamFlag: 1 default, 2 non-blocking, 3 null, 0xffff unknown
+  std::uint16_t flag;  // CUpti_ActivityStreamFlag: 0 unknown, 1 default, 2 non-blocking, 3 null
   std::uint32_t context;
   std::uint32_t stream;
   std::int32_t priority;  // lower numbers run first
@@ -211,7 +211,8 @@ struct NvtxCategoryRecord {
   std::uint32_t name_ref;
 };
 
-// A communicator as NCCL's init ranges describe it. -1 and 0 are unknown.
+// A communicator as NCCL's init ranges describe it. -1 and 0 are unknown. A split does not tell rank and ranks of what it
+// makes: its members are the parent's ranks with the same color, ordered by key, then by their rank in the parent.
 struct CommunicatorRecord {
   static constexpr RecordKind kKind = RecordKind::communicator;
   static constexpr std::string_view kName = "communicator";
@@ -231,7 +232,8 @@ struct CommunicatorRecord {
 
 // What was open on the capturing thread when a node of a CUDA graph was made: its launches happen long after. Kernels
 // and copies refer to it by their graph_node. An instantiated graph has nodes of its own: `captured_node` is the one
-// from which a node was cloned, and has such a record itself; then only these two numbers are set.
+// from which a node was cloned, and has such a record itself; then only these two numbers are set, and the record ends
+// behind them.
 struct GraphNodeRecord {
   static constexpr RecordKind kKind = RecordKind::graph_node;
   static constexpr std::string_view kName = "graph_node";
@@ -585,6 +587,7 @@ enum class NoticeCode : std::uint8_t {
   source_on = 4,     // CUPTI, another's before, is ours from now on; a gap that this ends has the same start
   clock_changed = 5, // CUPTI's time base was changed by somebody: times before and after differ by more than drift
   graphs_unknown = 6,  // graphs were captured before we were there: their nodes have no ranges
+  spool_ended = 7,  // the spool could not grow (`value`: errno): from here on only the ring is kept
 };
 
 struct NoticeRecord {

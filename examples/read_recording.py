@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Reads tracetool's *.ring files: a second reader, written from common/FORMAT.md alone, in plain Python (3.9 or newer).
+"""Reads tracetool's *.ring files, and the *.spool beside them: a second reader, written from common/FORMAT.md alone, in
+plain Python (3.9 or newer).
 
 As a module:   recording = read_recording.read("x.ring"); for event in recording.events: ...
 As a program:  read_recording.py [--json] FILE...    prints a summary of each file
@@ -17,19 +18,23 @@ import struct
 import sys
 from collections import Counter, namedtuple
 
-from ring_records import KINDS, BadRecording, Records, text, walk
+import spool
+from ring_definitions import text
+from ring_records import KINDS, BadRecording, Records, walk
 
 MAGIC, VERSION, KNOWN_FEATURES = b"TTRING\r\n", 2, 0
 STATES = ("off", "on", "failed", "taken")
 
-HEADER = struct.Struct("<8sIIQQQQQQQIIQQII64s40s64s256s32s256s64s4Q7QIiII32Q3Q128s256s")
+HEADER = struct.Struct("<8sIIQQQQQQQIIQQII64s40s64s256s32s256s64s4Q7QIiII32Q4Q128s256s2QIi")
 HEADER_FIELDS = ("magic version header_bytes features file_bytes definitions_offset definitions_bytes blocks_offset "
                  "block_bytes block_count block_header_bytes pid process_start_ticks created_real_ns cupti_version "
                  "cuda_driver_version host boot_id run_id program agent_version cupti_path cupti_holder").split()
 COUNTER_FIELDS = ("definitions_used heartbeat_real_ns closed_real_ns claimed_blocks cupti_dropped unknown_activities "
                   "definitions_missed cupti_state cupti_error nvtx_state nccl_version").split()
-LAST_FIELDS = "clipped_names agent_cpu_ns spooled_ticket events local_path".split()
+LAST_FIELDS = ("clipped_names sunk_buffers agent_cpu_ns spooled_ticket events local_path copied_real_ns spooled_bytes "
+               "spool_state spool_error").split()
 EVENT_KINDS = 32
+SPOOLED = -1  # index of a block that only the spool has
 BLOCK = struct.Struct("<4Q2I4Q7Q64Q")
 
 Clock = namedtuple("Clock", "cupti_ns mono_ns real_ns bracket_ns")
@@ -168,6 +173,18 @@ def read_blocks(data, recording):
     return sorted(read, key=lambda block: block[:2])
 
 
+def with_spool(blocks, chunks):
+    """The blocks of the ring and those of the spool that the ring has no longer, or not whole, by ticket."""
+    from_ring = {ticket: (ticket, index, fields, payload) for ticket, index, fields, payload in blocks}
+    for ticket, chunk in chunks.items():
+        has = from_ring.get(ticket)
+        if has is None or len(has[3]) < len(chunk.payload):
+            index = has[1] if has else SPOOLED
+            fields = (0, 0, len(chunk.payload), ticket, chunk.tid, 0) + chunk.clock
+            from_ring[ticket] = (ticket, index, fields, chunk.payload)
+    return [from_ring[ticket] for ticket in sorted(from_ring)]
+
+
 def read(path):
     """The Recording in the file `path`. Raises BadRecording, or OSError when it cannot be opened."""
     with open(path, "rb") as file:
@@ -176,7 +193,8 @@ def read(path):
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             recording = Recording(path)
             recording.header = read_header(data, path)
-            blocks = read_blocks(data, recording)
+            chunks = spool.read_spool(path, recording.header)
+            blocks = with_spool(read_blocks(data, recording), chunks)
             recording.header = read_header(data, path)  # again: what the blocks refer to was defined by now
             recording.state = state_of(file, recording.header)
             begin = recording.header["definitions_offset"]
@@ -193,6 +211,8 @@ def fill(recording, region, blocks):
         records, first, sample = Records(payload, f"{recording.path}, block {index}", region), len(recording.events), \
             Clock(*fields[6:10])
         recording.unknown += walk(records, recording.events, number)
+        if index == SPOOLED:
+            recording.overwritten -= Counter(event.kind for event in recording.events[first:])
         recording.blocks.append(Block(index, ticket, fields[4], fields[1], sample, first,
                                       len(recording.events) - first))
         recording.clocks.append(sample)

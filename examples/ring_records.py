@@ -2,32 +2,17 @@
 import struct
 from collections import Counter, namedtuple
 
+from ring_definitions import DEFINED, UNKNOWN_ORDINAL, Shape
+
 NONE_REF, LOCAL_REF = 0xFFFFFFFF, 0x80000000
-UNKNOWN_ORDINAL = 2**64 - 1
 KINDS = ("kernel", "kernel_wide", "memcpy", "memcpy_peer", "memset", "runtime", "driver", "runtime_wide", "driver_wide",
          "nvtx_push", "nvtx_pop", "nvtx_start", "nvtx_end", "nvtx_mark", "nccl_call", "clock", "sync", "overhead",
          "graph_launch", "memory", "memory_pool", "notice")  # 16, 17, ...
-NOTICES = {1: "gap", 2: "fatal", 3: "stepped_down", 4: "source_on", 5: "clock_changed", 6: "graphs_unknown"}
-RESOURCES = {1: "device", 2: "context", 3: "stream", 4: "event", 5: "thread"}
+NOTICES = {1: "gap", 2: "fatal", 3: "stepped_down", 4: "source_on", 5: "clock_changed", 6: "graphs_unknown",
+           7: "spool_ended"}
 
-# Definitions.
-Shape = namedtuple("Shape", "name grid block registers_per_thread static_shared_bytes dynamic_shared_bytes")
-Identity = namedtuple("Identity", "source rank local_rank world_size device communicator time_mono_ns")
-Device = namedtuple("Device", "device name memory_bytes multiprocessors compute_major compute_minor pci_bus_id uuid "
-                              "memory_bandwidth_kbps core_clock_khz l2_bytes threads_per_warp max_threads_per_block "
-                              "max_warps_per_multiprocessor max_blocks_per_multiprocessor max_registers_per_block "
-                              "max_registers_per_multiprocessor max_shared_bytes_per_block "
-                              "max_shared_bytes_per_multiprocessor copy_engines")
-Context = namedtuple("Context", "context device null_stream")
-Stream = namedtuple("Stream", "context stream flag priority")
-ResourceName = namedtuple("ResourceName", "resource name id context handle")
-Category = namedtuple("Category", "domain category name")
-Communicator = namedtuple("Communicator", "communicator rank ranks device parent color key epoch time_mono_ns")
-GraphNode = namedtuple("GraphNode", "node captured_node range domain nccl_name nccl_class communicator bytes ordinal "
-                                    "epoch reduction_op peer tid")
-
-# Events. `kind` is one of KINDS, `block` an index in Recording.blocks; `end` is None where it was not seen. `payload` is
-# a number, or None where there is none.
+# Events. `kind` is one of KINDS, `block` an index in Recording.blocks; `end` is None where it was not seen. `payload`
+# is a number, or None where there is none.
 Kernel = namedtuple("Kernel", "kind block start end device context stream correlation shape graph graph_node")
 Memcpy = namedtuple("Memcpy", "kind block start end device context stream correlation copy_kind flags bytes "
                               "src_memory dst_memory graph graph_node")
@@ -55,10 +40,6 @@ Notice = namedtuple("Notice", "kind block time end code value text")
 
 class BadRecording(Exception):
     """The file is not a readable recording; the text says where, what was expected and what to do."""
-
-
-def text(raw):
-    return raw.split(b"\0", 1)[0].decode("utf-8", "backslashreplace")
 
 
 class Records:
@@ -137,52 +118,6 @@ def fields(layout, data, at, size):
     if size >= layout.size:
         return layout.unpack_from(data, at)
     return layout.unpack(data[at:at + size].ljust(layout.size, b"\0"))
-
-
-def define_api(r, at, f):
-    r.api[f[2], f[4]] = text(f[5])
-
-
-def define_thread(r, at, f):
-    r.threads[f[3]] = text(f[4])
-
-
-def define_identity(r, at, f):
-    r.identities.append(Identity(f[2], *f[4:8], *f[9:]))
-
-
-def define_device(r, at, f):
-    r.devices[f[3]] = Device(f[3], text(f[9]), *f[4:8], text(f[10]), f[11], *f[12:24])
-
-
-def define_context(r, at, f):
-    r.contexts[f[3]] = Context(f[3], f[4], f[2])
-
-
-def define_stream(r, at, f):
-    r.streams[f[3], f[4]] = Stream(f[3], f[4], f[2], f[5])
-
-
-def define_resource_name(r, at, f):
-    r.resource_names.append(ResourceName(RESOURCES.get(f[2], f[2]), r.string(f[4], at), *f[5:]))
-
-
-def define_category(r, at, f):
-    domain = r.string(f[3], at)
-    r.categories[domain, f[4]] = Category(domain, f[4], r.string(f[5], at))
-
-
-def define_communicator(r, at, f):
-    r.communicators.append(Communicator(f[6], *f[3:6], *f[7:11], f[12]))
-
-
-def define_graph_node(r, at, f):
-    has, known = f[3], f[2] != 0
-    r.graph_nodes[f[5]] = GraphNode(
-        f[5], f[6], r.string(f[7], at), r.string(f[8], at), r.string(f[9], at) if known else None, f[2],
-        f[11] if has & 1 else None, f[12] if has & 2 else None,
-        f[13] if known and f[13] != UNKNOWN_ORDINAL else None, f[4], f[10] if has & 4 else None,
-        f[14] if has & 8 else None, f[15])
 
 
 def kernel(r, b, at, f):
@@ -282,13 +217,8 @@ def notice(r, b, at, f):
     return Notice("notice", b, f[5], f[6] or None, NOTICES.get(f[2], f[2]), f[4], r.string(f[7], at))
 
 
-# Per kind: the layout (kind and size first), what takes or makes it, and the fewest bytes that it can have, where that is
-# less than the layout: the fields behind were appended.
-DEFINED = {3: ("BBBBI64s", define_api, 0), 4: ("BBHI16s", define_thread, 0), 5: ("BBBB5iQQ", define_identity, 0),
-           6: ("BBHIQ4I64s16s16sQ12I", define_device, 96), 7: ("BBHIII", define_context, 0),
-           8: ("BBHIIi", define_stream, 0), 9: ("BBBBIIIQ", define_resource_name, 0),
-           10: ("BBHIII", define_category, 0), 11: ("BBHiiiQQiiIIQ", define_communicator, 0),
-           12: ("BBBBIQQIIIIQQQII", define_graph_node, 0)}
+# Per kind of event: the layout (kind and size first), what makes it, and the fewest bytes that it can have, where that
+# is less than the layout: the fields behind were appended.
 MADE = {16: ("BBHIQIIII", kernel, 0), 17: ("BBHIQQIIIIQII", kernel_wide, 0), 18: ("BBBBIQQQIIIBBHQII", memcpy, 0),
         19: ("BBBBIQQQIIIIIIIBBHQII", memcpy_peer, 0), 20: ("BBBBIQQQIIIIQII", memset, 0), 21: ("BBHIQII", api, 0),
         22: ("BBHIQII", api, 0), 23: ("BBHIQQIIII", api_wide, 0), 24: ("BBHIQQIIII", api_wide, 0),
@@ -299,8 +229,8 @@ MADE = {16: ("BBHIQIIII", kernel, 0), 17: ("BBHIQQIIIIQII", kernel_wide, 0), 18:
         36: ("BBBBIQQQQQII", memory_pool, 0), 37: ("BBBBIQQII", notice, 0)}
 DEFINITIONS = {kind: (struct.Struct("<" + layout), take) for kind, (layout, take, _) in DEFINED.items()}
 EVENTS = {kind: (struct.Struct("<" + layout), make) for kind, (layout, make, _) in MADE.items()}
-MINIMUM = {**{kind: fewest or struct.calcsize("<" + layout) for kind, (layout, _, fewest) in {**DEFINED, **MADE}.items()},
-           1: 16, 2: 40}
+MINIMUM = {kind: fewest or struct.calcsize("<" + layout) for kind, (layout, _, fewest) in {**DEFINED, **MADE}.items()}
+MINIMUM.update({1: 16, 2: 40})
 
 
 def walk(records, events, block):

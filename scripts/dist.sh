@@ -20,7 +20,7 @@ build=build-dist
 configure() {
   local folder=$1
   shift
-  [ -f "$folder/build.ninja" ] || meson setup "$folder" -Dtests=disabled "$@"
+  [ -f "$folder/build.ninja" ] || meson setup "$folder" -Dtests=disabled -Dwerror=true "$@"
 }
 
 build_here() {

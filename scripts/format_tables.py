@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keep common/FORMAT.md's tables equal to the structs in common/record.h and common/layout.h.
+"""Keep common/FORMAT.md's tables equal to the structs in common/record.h, layout.h and spool.h.
 
   format_tables.py            rewrite the tables between the markers in FORMAT.md
   format_tables.py --check    exit 1, naming the first difference, when they are not what the headers say
@@ -20,7 +20,7 @@ MEMBER = re.compile(r"^\s+([\w:]+) ([\w, ]+?)((?:\[\w+\])*);(?:\s*// (.*))?$")
 def read_structs():
     """{name: [(offset, type, name, count, comment)]} and sizes, in the order of the headers."""
     structs = {}
-    for header in ("record.h", "layout.h"):
+    for header in ("record.h", "layout.h", "spool.h"):
         text = open(f"{ROOT}/common/{header}", encoding="utf-8").read()
         for name, body in STRUCT.findall(text):
             structs[name] = members_of(body)
@@ -82,7 +82,7 @@ def render(document, structs):
 def asserts(structs):
     text = open(f"{ROOT}/common/record.h", encoding="utf-8").read()
     aliases = {template: alias for alias, template, _ in reversed(template_kinds(text))}
-    lines = ['#include "common/layout.h"', "namespace trace {"]
+    lines = ['#include "common/spool.h"', "namespace trace {"]
     for struct, members in structs.items():
         name = aliases.get(struct, struct)
         lines.append(f"static_assert(sizeof({name}) == {SIZES_OF_STRUCTS[current_name(members)]});")

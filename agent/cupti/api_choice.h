@@ -1,5 +1,5 @@
 // Which API calls are worth a record. Runtime calls: all but those that training loops make without end and that say
-// nothing about time. Driver calls: those that launch, copy, set or allocate; PyTorch's runtime calls would each bring
+// nothing about time. Driver calls: those that launch, copy, set, allocate, load or wait; PyTorch's runtime calls would each bring
 // their driver call as a double, Triton and torch.compile launch by the driver alone.
 #pragma once
 
@@ -7,6 +7,8 @@ namespace agent {
 
 // True: the chosen driver calls are enabled one by one. False: this CUPTI cannot; enable the kind.
 bool choose_driver_calls() noexcept;
+// Takes that back. False: this CUPTI cannot; disable the kind.
+bool leave_driver_calls() noexcept;
 // Leaves the noise out, where this CUPTI can.
 void deny_runtime_noise() noexcept;
 

@@ -5,6 +5,7 @@
 #include "agent/agent.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/cupti_source.h"
+#include "agent/cupti/graph_nodes.h"
 
 namespace agent {
 namespace {
@@ -27,6 +28,8 @@ void on_fatal(const CUpti_StateData& state) {
 
 void CUPTIAPI on_cupti_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) on_resource(id);
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE && data != nullptr)
+    on_graph_callback(id, *static_cast<const CUpti_ResourceData*>(data));
   if (domain == CUPTI_CB_DOMAIN_STATE && id == CUPTI_CBID_STATE_FATAL_ERROR && data != nullptr)
     on_fatal(*static_cast<const CUpti_StateData*>(data));
 }
@@ -38,6 +41,7 @@ CUptiResult enable_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
     if (result != CUPTI_SUCCESS) return result;
   }
   cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
+  enable_graph_callbacks(subscriber);
   return CUPTI_SUCCESS;
 }
 

@@ -142,6 +142,8 @@ bool load_cupti() noexcept {
   find(handle, "cuptiSubscribe_v2", s_cupti.subscribe_v2);
   find(handle, "cuptiActivityEnableRuntimeApi", s_cupti.enable_runtime_api);
   find(handle, "cuptiActivityEnableDriverApi", s_cupti.enable_driver_api);
+  find(handle, "cuptiActivityEnableAndDump", s_cupti.activity_enable_and_dump);
+  find(handle, "cuptiGetGraphNodeId", s_cupti.get_graph_node_id);
   find(handle, "cuptiGetStreamIdEx", s_cupti.get_stream_id_ex);
   s_cupti.get_version(&s_cupti.version);
   remember_path();

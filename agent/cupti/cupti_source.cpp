@@ -13,6 +13,7 @@
 #include "agent/cupti/watch.h"
 #include "agent/message.h"
 #include "agent/ring/notice.h"
+#include "agent/settings.h"
 
 namespace agent {
 namespace {
@@ -144,6 +145,7 @@ void flush_cupti(bool forced) noexcept {
 void describe_cupti() noexcept {
   if (recording() != Recording::open) return;
   trace::FileHeader& header = *ring().header;
+  write_events(settings().events, header.events, sizeof(header.events));
   header.cupti_version = cupti().version;
   snprintf(header.cupti_path, sizeof(header.cupti_path), "%s", cupti().path);
   snprintf(header.cupti_holder, sizeof(header.cupti_holder), "%s", s_holder);

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "agent/agent.h"
+#include "agent/event_choice.h"
 #include "agent/identity.h"
 #include "agent/nccl/nccl_ordinals.h"
 #include "agent/nvtx/nvtx_events.h"
@@ -63,16 +64,17 @@ void append(const Guard& guard, const Domain* domain, const NcclCallRow& row, tr
   writer.append(record, bytes);
 }
 
-// `record` has what was decoded; the rest is filled in here.
+// `record` has what was decoded; the rest is filled in here. It is numbered even where it is not wanted: nodes of a
+// graph carry the number.
 void write_call(const Guard& guard, const Domain* domain, const NcclCallRow& row, trace::NcclCallRecord& record) {
   record.nccl_class = static_cast<std::uint8_t>(row.nccl_class);
   record.tid = thread_id();
   record.time_mono_ns = mono_ns();
-  const bool is_open = begin_recording(guard);
+  const bool is_wanted = wants(Event::nccl) && (recording() == Recording::open || begin_recording(guard));
   number(record, row);
   remember_open(domain, row, record);
-  if (!is_open) return;
-  describe_nccl(0);
+  if (!is_wanted) return;
+  describe_nccl();
   append(guard, domain, row, record);
 }
 
@@ -99,6 +101,21 @@ std::uint32_t begin_epoch_of(const NcclInit& init) {
   return begin_epoch(init.communicator, init.rank >= 0 ? init.rank : init.parent_rank);
 }
 
+void write_range(const Guard& guard, trace::RecordKind kind, const Domain* domain, std::string_view name) {
+  NvtxEvent event;
+  event.kind = kind;
+  event.domain = domain;
+  event.name = name;
+  nvtx_event(guard, event);
+}
+
+// NCCL has told what it makes. Before 2.25, and inside a group, it does not name it.
+void told_of(const Guard& guard, const InterposedCall* call, NcclInit& init) {
+  if (call != nullptr && init.communicator == 0) init.communicator = call->made_communicator;
+  if (call != nullptr && call->identified != nullptr) *call->identified = true;
+  nccl_communicator_made(guard, init);
+}
+
 }  // namespace
 
 bool nccl_push(const Guard& guard, const Domain* domain, std::string_view name, const void* payload,
@@ -106,14 +123,10 @@ bool nccl_push(const Guard& guard, const Domain* domain, std::string_view name, 
   InterposedCall* call = interposed(name);
   if (call != nullptr) call->seen_by_nvtx = true;
   NcclInit init;
-  if (decode_nccl_init_push(name, payload, bytes, init)) {
-    if (call != nullptr) init.communicator = call->made_communicator;
-    if (call != nullptr) call->identified = true;
-    nccl_communicator_made(guard, init);
-    return false;
-  }
+  if (decode_nccl_init_push(name, payload, bytes, init)) told_of(guard, call, init);
+  if (call != nullptr && call->written) return true;
   const NcclCallRow* row = find_nccl_call(name);
-  if (row == nullptr || (call != nullptr && call->written)) return row != nullptr;
+  if (row == nullptr) return false;
   auto record = trace::make_record<trace::NcclCallRecord>();
   decode_nccl_call(record, *row, payload, bytes);
   if (call != nullptr) add_arguments(record, call->arguments);
@@ -124,35 +137,26 @@ bool nccl_push(const Guard& guard, const Domain* domain, std::string_view name, 
 
 void nccl_pop_payload(const Guard& guard, std::uint64_t schema, const void* payload, std::size_t bytes) noexcept {
   NcclInit init;
-  if (!decode_nccl_init_pop(schema, payload, bytes, init)) return;
-  // Inside a group NCCL has not named it yet.
-  if (t_interposed != nullptr) {
-    if (init.communicator == 0) init.communicator = t_interposed->made_communicator;
-    t_interposed->identified = true;
-  }
-  nccl_communicator_made(guard, init);
+  if (decode_nccl_init_pop(schema, payload, bytes, init)) told_of(guard, t_interposed, init);
 }
 
 void nccl_call_begins(const Guard& guard, InterposedCall& call) noexcept {
   const Domain* domain = nccl_domain();
-  if (domain == nullptr || call.row == nullptr) return;
+  if (domain == nullptr) return;
+  call.written = true;
+  if (call.row == nullptr) return write_range(guard, trace::RecordKind::nvtx_push, domain, call.name);
   auto record = trace::make_record<trace::NcclCallRecord>();
   add_arguments(record, call.arguments);
-  call.written = true;
   write_call(guard, domain, *call.row, record);
 }
 
 void nccl_call_ends(const Guard& guard, const InterposedCall& call) noexcept {
-  if (!call.written || call.seen_by_nvtx) return;
-  NvtxEvent event;
-  event.kind = trace::RecordKind::nvtx_pop;
-  event.domain = nccl_domain();
-  nvtx_event(guard, event);
+  if (call.written && !call.seen_by_nvtx) write_range(guard, trace::RecordKind::nvtx_pop, nccl_domain(), {});
 }
 
 void nccl_communicator_made(const Guard& guard, const NcclInit& init) noexcept {
   if (!begin_recording(guard)) return;
-  describe_nccl(0);
+  describe_nccl();
   const auto record = communicator_record(init, begin_epoch_of(init));
   if (!define(record, kIdentityReserve)) count_lost(trace::RecordKind::communicator);
   if (init.rank >= 0) record_nccl_identity(init.communicator, init.rank, init.ranks, init.device);

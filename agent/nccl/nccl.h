@@ -20,7 +20,7 @@ struct InterposedCall {
   std::uint64_t made_communicator = 0;  // by an init: what we call it where NCCL's payload does not say
   bool written = false;                 // a record of this call is in the file
   bool seen_by_nvtx = false;            // its range was pushed, so its pop comes
-  bool identified = false;              // an init payload with a communicator came
+  bool* identified = nullptr;           // of an init: set when NCCL has told of the communicator itself
 };
 inline thread_local InterposedCall* t_interposed __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -31,14 +31,17 @@ bool nccl_push(const Guard& guard, const Domain* domain, std::string_view name, 
 // The payload that comes with the pop of ncclCommInitRank and its kin.
 void nccl_pop_payload(const Guard& guard, std::uint64_t schema, const void* payload, std::size_t bytes) noexcept;
 
-// From the interposer alone: the record of a call, and its end.
+// From the interposer alone: the record of a call (or the range of a group or an init), and its end.
 void nccl_call_begins(const Guard& guard, InterposedCall& call) noexcept;
 void nccl_call_ends(const Guard& guard, const InterposedCall& call) noexcept;
 
 // A communicator was made. Opens the recording.
 void nccl_communicator_made(const Guard& guard, const NcclInit& init) noexcept;
 
-// For the file's header, once: the version of NCCL. 0: not known; then it is asked of the NCCL that is loaded.
-void describe_nccl(std::uint32_t version) noexcept;
+// For the file's header, once: the version of the NCCL that is loaded.
+void describe_nccl() noexcept;
+
+// NCCL's payloads name the communicator from this version on.
+inline constexpr int kFirstWithCommunicator = 22500;
 
 }  // namespace agent

@@ -4,6 +4,7 @@
 
 #include "agent/agent.h"
 #include "agent/cupti/cupti_source.h"
+#include "agent/event_choice.h"
 #include "agent/nvtx/nvtx_pending.h"
 #include "agent/nvtx/open_ranges.h"
 #include "agent/ring/recorder.h"
@@ -13,6 +14,11 @@ namespace {
 
 std::string_view domain_name(const NvtxEvent& event) {
   return event.domain != nullptr ? event.domain->name() : std::string_view();
+}
+
+// The ends of NCCL's calls, and its groups, are ranges of its domain.
+bool is_wanted(const NvtxEvent& event) {
+  return wants(event.domain != nullptr && event.domain->is_nccl ? Event::nccl : Event::nvtx);
 }
 
 // The fields that a push, a start and a mark share. Without a payload the record is shorter by that field.
@@ -81,6 +87,7 @@ void nvtx_event(const Guard& guard, NvtxEvent& event) noexcept {
   event.time_mono_ns = mono_ns();
   if (event.kind == trace::RecordKind::nvtx_push) range_opened(event.domain, event.name);
   if (event.kind == trace::RecordKind::nvtx_pop) range_closed(event.domain);
+  if (!is_wanted(event)) return;
   if (recording() == Recording::open) return write_nvtx(guard, event);
   if (recording() != Recording::off) return;
   if (cupti_failed()) begin_recording(guard);

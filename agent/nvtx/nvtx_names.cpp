@@ -36,9 +36,25 @@ void number_stream(NvtxResource& resource) {
   if (ask != nullptr && ask(nullptr, stream, 0, &id) == CUPTI_SUCCESS) resource.id = id;
 }
 
+bool same(const NvtxResource& a, const NvtxResource& b) {
+  return a.kind == b.kind && a.id == b.id && a.handle == b.handle;
+}
+
+bool is_kept(const NvtxName& name) {
+  for (const Pending* known = s_pending; known != s_pending + s_count; ++known) {
+    const NvtxName& other = known->name;
+    if (other.domain == name.domain && other.category == name.category && same(other.resource, name.resource) &&
+        other.text == clipped(name.text, kPendingBytes)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool keep(const NvtxName& name) {
   const Locked locked(s_lock);
   if (s_replayed) return false;
+  if (is_kept(name)) return true;
   if (s_count == kMostPending) {
     ++s_missed;
     return true;
@@ -46,7 +62,7 @@ bool keep(const NvtxName& name) {
   Pending& pending = s_pending[s_count++];
   pending.name = name;
   pending.name.text = clipped(name.text, kPendingBytes);
-  std::memcpy(pending.text, name.text.data(), pending.name.text.size());
+  if (!name.text.empty()) std::memcpy(pending.text, name.text.data(), pending.name.text.size());
   pending.name.text = {pending.text, pending.name.text.size()};
   return true;
 }

@@ -14,8 +14,14 @@ using trace::ResourceKind;
 
 std::uint64_t number(const void* handle) { return reinterpret_cast<std::uint64_t>(handle); }
 
+// Under a Guard, because a signal handler may come here while this thread is already inside.
 nvtxDomainHandle_t create_domain(std::string_view name) {
-  return reinterpret_cast<nvtxDomainHandle_t>(const_cast<Domain*>(make_domain(name)));
+  const Guard guard;
+  return guard ? reinterpret_cast<nvtxDomainHandle_t>(const_cast<Domain*>(make_domain(name))) : nullptr;
+}
+nvtxStringHandle_t register_string(std::string_view text) {
+  const Guard guard;
+  return guard ? make_registered_string(text) : nullptr;
 }
 nvtxDomainHandle_t domain_create_a(const char* name) { return create_domain(text_of(name)); }
 nvtxDomainHandle_t domain_create_w(const wchar_t* name) {
@@ -25,10 +31,10 @@ nvtxDomainHandle_t domain_create_w(const wchar_t* name) {
 // Its name is still in use by what was recorded, and by whoever made a domain of the same name.
 void domain_destroy(nvtxDomainHandle_t) {}
 
-nvtxStringHandle_t register_a(nvtxDomainHandle_t, const char* text) { return make_registered_string(text_of(text)); }
+nvtxStringHandle_t register_a(nvtxDomainHandle_t, const char* text) { return register_string(text_of(text)); }
 nvtxStringHandle_t register_w(nvtxDomainHandle_t, const wchar_t* text) {
   char converted[kConverted];
-  return make_registered_string(narrow(text, converted));
+  return register_string(narrow(text, converted));
 }
 
 void name_category(const Domain* domain, std::uint32_t category, std::string_view text) {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "agent/nvtx/nvtx_names.h"
+#include "agent/nvtx/open_ranges.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
@@ -54,6 +55,8 @@ void replay_pending_nvtx(const Guard& guard) noexcept {
 
 void forget_pending_nvtx() noexcept {
   forget_pending_names();
+  release_nvtx_texts();
+  release_open_ranges();
   s_lock.unlock();  // a thread of the parent may have held it
   s_count = 0;
   for (std::uint64_t& lost : s_lost) lost = 0;

@@ -19,6 +19,8 @@ struct Domain {
 // kMostDomains they all share one that says so.
 const Domain* make_domain(std::string_view name) noexcept;
 inline constexpr std::size_t kMostDomains = 512;
+// In a forked child that begins afresh: a thread of the parent may have been making one.
+void release_nvtx_texts() noexcept;
 // Null (the default domain) for what is not one of ours.
 const Domain* domain_of(nvtxDomainHandle_t handle) noexcept;
 

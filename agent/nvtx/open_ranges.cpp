@@ -145,6 +145,8 @@ bool current_range(OpenRange& open) noexcept {
   return open.has_range || open.nccl_calls > 0;
 }
 
+void release_open_ranges() noexcept { s_lock.unlock(); }
+
 void range_opened(const Domain* domain, std::string_view name) noexcept {
   OpenRanges* ranges = own_ranges();
   if (ranges == nullptr) return;

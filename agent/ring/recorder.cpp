@@ -9,6 +9,7 @@
 
 #include "agent/message.h"
 #include "agent/settings.h"
+#include "agent/ring/storage.h"
 #include "agent/ring/thread_state.h"
 #include "agent/ring/trace_file.h"
 
@@ -47,7 +48,9 @@ bool open_recording(const Guard&) noexcept {
 void close_recording() noexcept {
   Recording expected = Recording::open;
   if (!s_recording.compare_exchange_strong(expected, Recording::closed)) return;
+  finish_spooling();
   trace::SharedMemory::store_release(s_ring.header->closed_real_ns, real_ns());
+  finish_copying();
 }
 
 void touch_next_blocks() noexcept {

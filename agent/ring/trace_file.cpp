@@ -2,85 +2,49 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 
-#include "agent/clocks.h"
 #include "agent/host.h"
 #include "agent/message.h"
-
-#ifndef TRACETOOL_VERSION
-#define TRACETOOL_VERSION "unknown"
-#endif
+#include "agent/ring/own_files.h"
+#include "agent/ring/ring_header.h"
+#include "agent/ring/ring_place.h"
+#include "agent/ring/run_folder.h"
+#include "agent/settings.h"
 
 namespace agent {
 namespace {
 
-constinit char s_path[4096] = "";
-constinit int s_file = -1;
+constexpr char kNeeds[] = "the ring needs ext4, xfs, tmpfs or overlayfs, and no other local folder has room for it";
 
+constinit RunFile s_run{};
+constinit char s_path[PATH_MAX] = "";  // of the file in the run's folder
+constinit int s_file = -1;
 constinit bool s_made_run_folder = false;
 
-// Filesystems that write a mapped page where it was reserved (statfs(2)): ext4, xfs, tmpfs, and overlayfs, on which
-// containers run; what it lies on cannot be asked, and is one of the others as a rule. On network and copy-on-write
-// ones a page can fail after it was reserved, and that is a SIGBUS in an application thread.
-constexpr unsigned long kMapInPlace[] = {0xef53, 0x58465342, 0x01021994, 0x794c7630};
-
-bool maps_in_place(int file) {
-  struct statfs info;
-  if (fstatfs(file, &info) != 0) return false;
-  for (const unsigned long type : kMapInPlace) {
-    if (static_cast<unsigned long>(info.f_type) == type) return true;
+void remove_ring() {
+  if (s_file < 0) return;
+  if (s_run.local_path[0] != '\0') {
+    unlink(s_run.local_path);
+  } else {
+    unlinkat(s_run.folder, s_run.name, 0);
   }
-  return false;
-}
-
-bool make_folders(char* path, const char* run) {
-  for (char* slash = std::strchr(path + 1, '/'); slash != nullptr; slash = std::strchr(slash + 1, '/')) {
-    *slash = '\0';
-    const bool failed = mkdir(path, 0700) != 0 && errno != EEXIST;
-    *slash = '/';
-    if (failed) return false;
-  }
-  if (mkdir(path, 0700) != 0 && errno != EEXIST) return false;
-  const std::size_t used = std::strlen(path);
-  snprintf(path + used, sizeof(s_path) - used, "/%s", run);
-  s_made_run_folder = mkdir(path, 0700) == 0;
-  return s_made_run_folder || errno == EEXIST;
-}
-
-// Beyond RLIMIT_FSIZE fallocate(2) does not only fail: it raises SIGXFSZ, which kills.
-bool reserve(int file, off_t bytes) {
-  rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      static_cast<rlim_t>(bytes) > limit.rlim_cur) {
-    errno = EFBIG;
-    return false;
-  }
-  return fallocate(file, 0, 0, bytes) == 0;
-}
-
-bool hold_lock(int file) {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  return fcntl(file, F_OFD_SETLK, &lock) == 0;
+  close(s_file);
+  s_file = -1;
+  s_run.local_path[0] = '\0';
 }
 
 bool give_up(const char* what) {
   say("%s: %s (%s): this process is not recorded; set TRACETOOL_DIR to a local folder with room", s_path, what,
       std::strerror(errno));
-  if (s_file >= 0) {
-    unlink(s_path);
-    close(s_file);
-    s_file = -1;
-  }
+  remove_ring();
+  if (s_run.folder >= 0) close(s_run.folder);
+  s_run.folder = -1;
   char* slash = std::strrchr(s_path, '/');
   if (s_made_run_folder && slash != nullptr) {
     *slash = '\0';
@@ -89,77 +53,110 @@ bool give_up(const char* what) {
   return false;
 }
 
-void write_header(trace::FileHeader& header, std::uint64_t ring_bytes, const char* run) {
-  divide_ring(header, ring_bytes);
-  header.version = trace::kFormatVersion;
-  header.header_bytes = trace::kHeaderBytes;
-  header.block_header_bytes = sizeof(trace::BlockHeader);
-  header.pid = static_cast<std::uint32_t>(getpid());
-  header.process_start_ticks = process_start_ticks(getpid());
-  host_name(header.host, sizeof(header.host));
-  boot_id(header.boot_id, sizeof(header.boot_id));
-  snprintf(header.run_id, sizeof(header.run_id), "%s", run);
-  program_name(header.program, sizeof(header.program));
-  snprintf(header.agent_version, sizeof(header.agent_version), "%s", TRACETOOL_VERSION);
-  header.created_clock = sample_clocks();
-  header.created_real_ns = header.created_clock.real_ns;
-  header.heartbeat_real_ns = header.created_real_ns;
-  // The magic is last: a file without it was never finished.
-  std::uint64_t magic;
-  std::memcpy(&magic, trace::kMagic, sizeof(magic));
-  trace::SharedMemory::store_release(*reinterpret_cast<std::uint64_t*>(header.magic), magic);
-}
-
-bool open_file(const char* dir, const char* run) {
-  char host[64], boot[40];
-  snprintf(s_path, sizeof(s_path), "%s", dir);
-  if (!make_folders(s_path, run)) return give_up("cannot make the folder");
+void name_file(int number) {
+  char host[64], boot[40], again[16] = "";
   host_name(host, sizeof(host));
   boot_id(boot, sizeof(boot));
+  if (number > 0) snprintf(again, sizeof(again), "-%d", number);
+  snprintf(s_run.name, sizeof(s_run.name), "%s-%.8s-%d-%llu%s.ring", host, boot, getpid(),
+           static_cast<unsigned long long>(process_start_ticks(getpid())), again);
+}
+
+// A program that replaces itself by exec(2) keeps its pid and its start: its second file gets a number.
+int make_numbered_file(int folder) {
+  int file = -1;
+  for (int number = 0; file < 0 && number < 16; ++number) {
+    name_file(number);
+    file = make_own_file(folder, s_run.name);
+    if (file < 0 && errno != EEXIST) break;
+  }
+  return file;
+}
+
+bool open_folder(const char* dir) {
+  run_id(s_run.run, sizeof(s_run.run));
+  s_run.folder = open_run_folder(dir, s_run.run, s_path, sizeof(s_path), s_made_run_folder);
+  return s_run.folder >= 0;
+}
+
+// The folder may be removed before there is a file in it, by a rank of another run (disk_cap.h).
+bool open_file(const char* dir) {
+  for (int tries = 0; tries < 3; ++tries) {
+    if (!open_folder(dir)) return give_up("cannot make the folder");
+    s_file = make_numbered_file(s_run.folder);
+    if (s_file >= 0 || errno != ENOENT) break;
+    close(s_run.folder);
+  }
   const std::size_t used = std::strlen(s_path);
-  snprintf(s_path + used, sizeof(s_path) - used, "/%s-%.8s-%d-%llu.ring", host, boot, getpid(),
-           static_cast<unsigned long long>(process_start_ticks(getpid())));
-  s_file = open(s_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  snprintf(s_path + used, sizeof(s_path) - used, "/%s", s_run.name);
   return s_file >= 0 || give_up("cannot make the file");
+}
+
+// Space that earlier runs take is worth less than this one.
+bool reserve(std::uint64_t bytes) {
+  if (reserve_space(s_file, bytes)) return true;
+  if (errno != ENOSPC && errno != EDQUOT) return false;
+  remove_old_runs(s_run.folder, s_run.run, disk_limits());
+  return reserve_space(s_file, bytes);
+}
+
+bool make_local_file(const char* place, std::uint64_t bytes) {
+  char name[sizeof(s_run.run) + sizeof(s_run.name) + 16];
+  snprintf(name, sizeof(name), "%s%s-%s", kLocalPrefix, s_run.run, s_run.name);
+  const int folder = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return false;
+  const bool fits = ring_fits(folder, bytes) == Fit::good && has_room(folder, bytes);
+  s_file = fits ? make_own_file(folder, name) : -1;
+  close(folder);
+  if (s_file < 0) return false;
+  const int length = snprintf(s_run.local_path, sizeof(s_run.local_path), "%s/%s", place, name);
+  if (length < static_cast<int>(sizeof(s_run.local_path)) && reserve_space(s_file, bytes)) return true;
+  remove_ring();
+  return false;
+}
+
+// The first place that will have it. Says which, because that is where it stays if this process is killed.
+bool move_to_local_storage(std::uint64_t bytes, const char* why) {
+  remove_ring();
+  for (int i = 0; const char* place = local_place(i); ++i) {
+    if (!make_local_file(place, bytes)) continue;
+    say("%s: %s: the ring lies in %s and is copied every few seconds and at exit", s_path, why, s_run.local_path);
+    return true;
+  }
+  errno = EOPNOTSUPP;
+  return give_up(kNeeds);
+}
+
+bool find_room(std::uint64_t bytes) {
+  const Fit fit = ring_fits(s_file, bytes);
+  if (fit == Fit::wrong_filesystem) return move_to_local_storage(bytes, "a network or copy-on-write filesystem");
+  if (fit == Fit::no_memory) return move_to_local_storage(bytes, "the memory that this container has left is too little");
+  if (reserve(bytes)) return true;
+  if (errno == EOPNOTSUPP) return move_to_local_storage(bytes, "a filesystem without fallocate");
+  return give_up("cannot reserve the space");
 }
 
 }  // namespace
 
-void divide_ring(trace::FileHeader& header, std::uint64_t ring_bytes) noexcept {
-  std::uint64_t block = 4096;
-  while (block < (64u << 10) && block * 512 <= ring_bytes) block *= 2;
-  std::uint64_t definitions = ring_bytes / 16;
-  if (definitions > (16u << 20)) definitions = 16u << 20;
-  definitions = (definitions + 16384) / 4096 * 4096;
-  header.definitions_offset = trace::kHeaderBytes;
-  header.definitions_bytes = definitions;
-  header.blocks_offset = header.definitions_offset + definitions;
-  header.block_bytes = block;
-  header.block_count = (ring_bytes - header.blocks_offset) / block;
-  header.file_bytes = header.blocks_offset + header.block_count * block;
-}
+DiskLimits disk_limits() noexcept { return {settings().keep_runs, settings().max_disk_bytes}; }
 
 bool create_trace_file(const char* dir, std::uint64_t ring_bytes, trace::Ring& ring) noexcept {
-  char run[64];
-  run_id(run, sizeof(run));
-  if (!open_file(dir, run)) return false;
-  if (!maps_in_place(s_file)) {
-    errno = EOPNOTSUPP;
-    return give_up("the ring needs ext4, xfs, tmpfs or overlayfs, no network or copy-on-write filesystem");
-  }
+  if (!open_file(dir)) return false;
+  if (has_many_runs(s_run.folder, disk_limits())) remove_old_runs(s_run.folder, s_run.run, disk_limits());
   trace::FileHeader sizes{};
   divide_ring(sizes, ring_bytes);
-  if (!reserve(s_file, static_cast<off_t>(sizes.file_bytes))) return give_up("cannot reserve the space");
+  if (!find_room(sizes.file_bytes)) return false;
   if (!hold_lock(s_file)) return give_up("cannot lock the file");
   void* map = mmap(nullptr, sizes.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s_file, 0);
   if (map == MAP_FAILED) return give_up("cannot map the file");
   madvise(map, sizes.file_bytes, MADV_DONTFORK);
   ring.header = static_cast<trace::FileHeader*>(map);
-  write_header(*ring.header, ring_bytes, run);
+  write_ring_header(*ring.header, ring_bytes, s_run.run, s_run.local_path);
   return true;
 }
 
 const char* trace_file_path() noexcept { return s_path; }
+const RunFile& run_file() noexcept { return s_run; }
 
 void drop_trace_file() noexcept {
   if (s_file >= 0) close(s_file);

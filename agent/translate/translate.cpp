@@ -3,34 +3,65 @@
 #include <cstdio>
 #include <cstring>
 
-#include "agent/cupti/cupti_library.h"
+#include "agent/cupti/api_names.h"
 #include "agent/host.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
 
-const TranslatorRow kTranslators[] = {
-    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, trace::RecordKind::kernel, translate_kernel},
-    {CUPTI_ACTIVITY_KIND_MEMCPY, trace::RecordKind::memcpy, translate_memcpy},
-    {CUPTI_ACTIVITY_KIND_MEMCPY2, trace::RecordKind::memcpy_peer, translate_memcpy_peer},
-    {CUPTI_ACTIVITY_KIND_MEMSET, trace::RecordKind::memset, translate_memset},
-    {CUPTI_ACTIVITY_KIND_RUNTIME, trace::RecordKind::runtime, translate_runtime},
-    {CUPTI_ACTIVITY_KIND_DRIVER, trace::RecordKind::driver, translate_driver},
-    {CUPTI_ACTIVITY_KIND_INVALID, trace::RecordKind::none, nullptr},
+constexpr TranslatorRow kTranslators[] = {
+    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, trace::RecordKind::kernel, Event::kernel, translate_kernel},
+    {CUPTI_ACTIVITY_KIND_MEMCPY, trace::RecordKind::memcpy, Event::memcpy, translate_memcpy},
+    {CUPTI_ACTIVITY_KIND_MEMCPY2, trace::RecordKind::memcpy_peer, Event::memcpy_peer, translate_memcpy_peer},
+    {CUPTI_ACTIVITY_KIND_MEMSET, trace::RecordKind::memset, Event::memset, translate_memset},
+    {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, trace::RecordKind::graph_launch, Event::graph_launch, translate_graph_launch},
+    {CUPTI_ACTIVITY_KIND_RUNTIME, trace::RecordKind::runtime, Event::runtime, translate_runtime},
+    {CUPTI_ACTIVITY_KIND_DRIVER, trace::RecordKind::driver, Event::driver, translate_driver},
+    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, trace::RecordKind::sync, Event::sync, translate_sync},
+    {CUPTI_ACTIVITY_KIND_OVERHEAD, trace::RecordKind::overhead, Event::overhead, translate_overhead},
+    {CUPTI_ACTIVITY_KIND_MEMORY2, trace::RecordKind::memory, Event::memory, translate_memory},
+    {CUPTI_ACTIVITY_KIND_MEMORY_POOL, trace::RecordKind::memory_pool, Event::memory_pool, translate_memory_pool},
+    {CUPTI_ACTIVITY_KIND_CONTEXT, trace::RecordKind::context, Event::context, translate_context},
+    {CUPTI_ACTIVITY_KIND_STREAM, trace::RecordKind::stream, Event::stream, translate_stream},
+    {CUPTI_ACTIVITY_KIND_INVALID, trace::RecordKind::none, {}, nullptr},
 };
+
+namespace {
+
+constexpr std::size_t kKinds = 64;  // as many as bits in Translation::wanted_
+
+struct ByKind {
+  decltype(TranslatorRow::translate) translate[kKinds]{};
+};
+constexpr ByKind kByKind = [] {
+  ByKind table;
+  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row)
+    table.translate[row->activity] = row->translate;
+  return table;
+}();
+
+std::uint64_t wanted_kinds() {
+  std::uint64_t wanted = 0;
+  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
+    if (wants(row->event)) wanted |= std::uint64_t{1} << row->activity;
+  }
+  return wanted;
+}
+
+}  // namespace
 
 // A host that has no thread of its own in this: tid 0 names the agent's flushing.
 bool Translation::begin() noexcept {
   ++buffer_;
+  wanted_ = wanted_kinds();
   return writer_.enter(ring(), 0, carried_clocks);
 }
 
 void Translation::end() noexcept { writer_.leave(); }
 
 void Translation::record(const CUpti_Activity* activity) noexcept {
-  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
-    if (row->activity == activity->kind) return row->translate(*this, activity);
-  }
+  const auto kind = static_cast<std::uint32_t>(activity->kind);
+  if (kind < kKinds && (wanted_ >> kind & 1) != 0) return kByKind.translate[kind](*this, activity);
   trace::SharedMemory::add(ring().header->unknown_activities, 1);
 }
 
@@ -121,11 +152,7 @@ void Translation::name_api(trace::RecordKind domain, std::uint32_t cbid) noexcep
     auto record = trace::make_record<trace::ApiNameRecord>();
     record.domain = static_cast<std::uint8_t>(domain);
     record.cbid = cbid;
-    const char* name = nullptr;
-    const auto callbacks =
-        domain == trace::RecordKind::driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API;
-    if (cupti().get_callback_name(callbacks, cbid, &name) != CUPTI_SUCCESS || name == nullptr) name = "";
-    snprintf(record.name, sizeof(record.name), "%s", name);
+    snprintf(record.name, sizeof(record.name), "%s", api_name(domain, cbid));
     return record;
   });
 }
@@ -145,6 +172,29 @@ void Translation::name_thread(std::uint32_t tid) noexcept {
     record.name[std::strcspn(record.name, "\n")] = '\0';
     return record;
   });
+}
+
+template <typename Record>
+void Translation::define_once(Record& known, const Record& record, std::size_t keep_free) noexcept {
+  if (std::memcmp(&known, &record, sizeof(record)) == 0) return;
+  if (define(record, keep_free)) {
+    known = record;
+  } else if (room(Record::kKind, sizeof(record))) {
+    append(record);
+  }
+}
+
+void Translation::define_context(const trace::ContextRecord& record) noexcept {
+  define_once(contexts_[record.context % kContexts], record, kIdentityReserve);
+}
+
+// A program that makes streams without end leaves half of the region to others.
+void Translation::define_stream(const trace::StreamRecord& record) noexcept {
+  define_once(streams_[(record.context * 61 + record.stream) % kStreams], record, ring().header->definitions_bytes / 2);
+}
+
+void Translation::check_times(std::uint64_t start_cupti_ns, std::uint64_t end_cupti_ns) noexcept {
+  if (start_cupti_ns == 0 || end_cupti_ns < start_cupti_ns) trace::SharedMemory::add(ring().header->odd_times, 1);
 }
 
 }  // namespace agent

@@ -1,13 +1,17 @@
 // CUPTI's records to ours, once, as early as possible. Each kind has one function and one row in kTranslators
-// (translate.cpp). CUPTI writes the newest layout of the installed library, so only the prefix that is common to all
-// versions from 11.0 on is read (CUpti_ActivityKernel5, Memcpy4, MemcpyPtoP3, Memset3: graph ids are their last
-// members), and sizeof never steps through a buffer.
+// (translate.cpp). CUPTI writes the newest layout of the installed library, so only what is common to all versions from
+// 11.8 on is read, through the oldest struct that has it (CUpti_ActivityKernel5, Memcpy4, MemcpyPtoP3, Memset3: graph
+// ids are their last members), and sizeof never steps through a buffer. late_field.h has the exceptions.
+//
+// Left out: DEVICE, whose facts the driver tells at any time, and with them the PCI bus id (cupti/devices.h); NAME and
+// MARKER, which CUPTI makes only where it is itself the process's NVTX tool: ours is (nvtx/).
 #pragma once
 #include <cupti.h>
 
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/event_choice.h"
 #include "agent/ring/interner.h"
 #include "common/definitions.h"
 
@@ -19,7 +23,8 @@ class Translation {
   // Begins and ends a buffer. False: no block can be had.
   bool begin() noexcept;
   void end() noexcept;
-  // Appends one CUPTI record, or counts it as lost or unknown.
+  // Appends one CUPTI record, or counts it as lost, or as unknown: a kind without a row, or one that TRACETOOL_EVENTS
+  // leaves out and another user of CUPTI in this process asked for.
   void record(const CUpti_Activity* activity) noexcept;
 
   // For the translators.
@@ -33,6 +38,11 @@ class Translation {
   std::uint32_t kernel_shape(const CUpti_ActivityKernel5& kernel, std::size_t record_bytes) noexcept;
   void name_api(trace::RecordKind domain, std::uint32_t cbid) noexcept;
   void name_thread(std::uint32_t tid) noexcept;
+  // Into the region, once. Where that has no room (streams have half of it), into the block, for as long as it lives.
+  void define_context(const trace::ContextRecord& record) noexcept;
+  void define_stream(const trace::StreamRecord& record) noexcept;
+  // Counts times that are not 0 < start <= end.
+  void check_times(std::uint64_t start_cupti_ns, std::uint64_t end_cupti_ns) noexcept;
 
  private:
   // What tells launches apart, as it stands in CUPTI's record: grid, block and both shared sizes are neighbours there.
@@ -64,6 +74,8 @@ class Translation {
   static constexpr std::size_t kApis = 2048;
   static constexpr std::size_t kThreads = 2048;
   static constexpr std::size_t kProbes = 16;
+  static constexpr std::size_t kContexts = 64;
+  static constexpr std::size_t kStreams = 1024;
 
   std::uint32_t new_shape(const Launch& launch, std::size_t record_bytes) noexcept;
   static Launch launch_of(const CUpti_ActivityKernel5& kernel) noexcept;
@@ -71,14 +83,19 @@ class Translation {
   void remember(KnownShape& known, const Launch& launch, std::uint32_t ref) noexcept;
   template <typename Make>
   void write_once(Written& written, std::uint32_t key, const Make& make) noexcept;
+  template <typename Record>
+  void define_once(Record& known, const Record& record, std::size_t keep_free) noexcept;
 
   Writer writer_;
+  std::uint64_t wanted_ = 0;  // kinds of CUPTI's records: bit 1 << kind
   std::uint64_t buffer_ = 0;  // how many were begun
   std::uint32_t tags_[kSets][kWays]{};
   KnownShape shapes_[kSets][kWays]{};
   std::uint32_t next_way_ = 0;
   Written apis_[kApis]{};
   Written threads_[kThreads]{};
+  trace::ContextRecord contexts_[kContexts]{};  // the last ones in the region, by number
+  trace::StreamRecord streams_[kStreams]{};
 };
 
 void translate_kernel(Translation& out, const CUpti_Activity* activity) noexcept;
@@ -87,14 +104,22 @@ void translate_memcpy_peer(Translation& out, const CUpti_Activity* activity) noe
 void translate_memset(Translation& out, const CUpti_Activity* activity) noexcept;
 void translate_runtime(Translation& out, const CUpti_Activity* activity) noexcept;
 void translate_driver(Translation& out, const CUpti_Activity* activity) noexcept;
+void translate_sync(Translation& out, const CUpti_Activity* activity) noexcept;
+void translate_overhead(Translation& out, const CUpti_Activity* activity) noexcept;
+void translate_graph_launch(Translation& out, const CUpti_Activity* activity) noexcept;
+void translate_memory(Translation& out, const CUpti_Activity* activity) noexcept;
+void translate_memory_pool(Translation& out, const CUpti_Activity* activity) noexcept;
+void translate_context(Translation& out, const CUpti_Activity* activity) noexcept;
+void translate_stream(Translation& out, const CUpti_Activity* activity) noexcept;
 
 struct TranslatorRow {
   CUpti_ActivityKind activity;
   trace::RecordKind record;  // as which a loss is counted
+  Event event;               // what asks for it
   void (*translate)(Translation&, const CUpti_Activity*) noexcept;
 };
 
-// The rows, ended by one without a function. What is in it is what the agent enables.
+// The rows, ended by one without a function. The agent enables those whose event is wanted.
 extern const TranslatorRow kTranslators[];
 
 }  // namespace agent

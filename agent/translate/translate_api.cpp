@@ -12,6 +12,7 @@ void append_wide(Translation& out, const CUpti_ActivityAPI& call) {
   record.cbid = call.cbid;
   record.tid = call.threadId;
   record.return_value = call.returnValue;
+  out.check_times(call.start, call.end);
   out.append(record);
 }
 
@@ -22,7 +23,7 @@ void translate_api(Translation& out, const CUpti_Activity* activity) {
   const auto& call = *reinterpret_cast<const CUpti_ActivityAPI*>(activity);
   out.name_api(Narrow::kKind, call.cbid);
   out.name_thread(call.threadId);
-  const bool fits = call.end >= call.start && call.end != 0 && call.end - call.start <= UINT32_MAX &&
+  const bool fits = call.start != 0 && call.end >= call.start && call.end - call.start <= UINT32_MAX &&
                     call.cbid <= UINT16_MAX && call.returnValue == 0;
   if (!fits) return append_wide<Wide>(out, call);
   auto record = trace::make_record<Narrow>();

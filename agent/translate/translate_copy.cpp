@@ -5,7 +5,8 @@ namespace {
 
 // What a copy and a set have in common, by the same names in CUPTI's structs.
 template <typename Record, typename Activity>
-Record begin_record(const Activity& activity) {
+Record begin_record(Translation& out, const Activity& activity) {
+  out.check_times(activity.start, activity.end);
   auto record = trace::make_record<Record>();
   record.flags = activity.flags;
   record.correlation = activity.correlationId;
@@ -21,8 +22,8 @@ Record begin_record(const Activity& activity) {
 }
 
 template <typename Record, typename Activity>
-Record begin_copy(const Activity& activity) {
-  auto record = begin_record<Record>(activity);
+Record begin_copy(Translation& out, const Activity& activity) {
+  auto record = begin_record<Record>(out, activity);
   record.copy_kind = activity.copyKind;
   record.src_memory = activity.srcKind;
   record.dst_memory = activity.dstKind;
@@ -33,13 +34,13 @@ Record begin_copy(const Activity& activity) {
 
 void translate_memcpy(Translation& out, const CUpti_Activity* activity) noexcept {
   if (!out.room(trace::RecordKind::memcpy, sizeof(trace::MemcpyRecord))) return;
-  out.append(begin_copy<trace::MemcpyRecord>(*reinterpret_cast<const CUpti_ActivityMemcpy4*>(activity)));
+  out.append(begin_copy<trace::MemcpyRecord>(out, *reinterpret_cast<const CUpti_ActivityMemcpy4*>(activity)));
 }
 
 void translate_memcpy_peer(Translation& out, const CUpti_Activity* activity) noexcept {
   if (!out.room(trace::RecordKind::memcpy_peer, sizeof(trace::MemcpyPeerRecord))) return;
   const auto& copy = *reinterpret_cast<const CUpti_ActivityMemcpyPtoP3*>(activity);
-  auto record = begin_copy<trace::MemcpyPeerRecord>(copy);
+  auto record = begin_copy<trace::MemcpyPeerRecord>(out, copy);
   record.src_device = copy.srcDeviceId;
   record.src_context = copy.srcContextId;
   record.dst_device = copy.dstDeviceId;
@@ -50,7 +51,7 @@ void translate_memcpy_peer(Translation& out, const CUpti_Activity* activity) noe
 void translate_memset(Translation& out, const CUpti_Activity* activity) noexcept {
   if (!out.room(trace::RecordKind::memset, sizeof(trace::MemsetRecord))) return;
   const auto& set = *reinterpret_cast<const CUpti_ActivityMemset3*>(activity);
-  auto record = begin_record<trace::MemsetRecord>(set);
+  auto record = begin_record<trace::MemsetRecord>(out, set);
   record.memory = static_cast<std::uint8_t>(set.memoryKind);
   record.value = set.value;
   out.append(record);

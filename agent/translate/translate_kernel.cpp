@@ -1,3 +1,4 @@
+#include "agent/cupti/graph_nodes.h"
 #include "agent/translate/translate.h"
 
 namespace agent {
@@ -15,11 +16,13 @@ void append_wide(Translation& out, const CUpti_ActivityKernel5& kernel) {
   record.device = kernel.deviceId;
   record.graph_node = kernel.graphNodeId;
   record.graph = kernel.graphId;
+  out.check_times(kernel.start, kernel.end);
+  if (kernel.graphNodeId != 0) note_graph_kernel();
   out.append(record);
 }
 
 bool is_narrow(const CUpti_ActivityKernel5& kernel) {
-  return kernel.end != 0 && kernel.end >= kernel.start && kernel.end - kernel.start <= UINT32_MAX &&
+  return kernel.start != 0 && kernel.end >= kernel.start && kernel.end - kernel.start <= UINT32_MAX &&
          kernel.deviceId <= UINT16_MAX && kernel.graphNodeId == 0 && kernel.graphId == 0;
 }
 

@@ -1,6 +1,6 @@
 #include "cli/commands/clock_report.h"
 
-#include "cli/commands/json_writer.h"
+#include "cli/io/json_writer.h"
 
 namespace cli {
 namespace {

@@ -23,6 +23,8 @@ struct Command {
 const std::vector<Command>& commands();
 
 // One per command file.
+Command record_command();
+Command doctor_command();
 Command info_command();
 Command dump_command();
 Command merge_command();

@@ -8,8 +8,10 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/dump_events.h"
 #include "cli/io/output_file.h"
+#include "cli/read/paths.h"
 #include "cli/read/reader.h"
 #include "cli/read/ring_dump.h"
+#include "cli/read/stdin_file.h"
 #include "common/layout.h"
 
 namespace cli {
@@ -23,7 +25,11 @@ bool is_ring_file(const std::string& path) {
 
 void run(const std::string& path) {
   OutputFile out("-");
-  if (is_ring_file(path)) return dump_ring(path, out);
+  const std::string file = path == "-" ? stdin_as_file() : readable_file(path);
+  if (is_ring_file(file)) {
+    const std::string shown = path == "-" ? kStdinName : file;
+    return path == "-" ? naming_stdin([&] { dump_ring(file, shown, out); }) : dump_ring(file, shown, out);
+  }
   Catalog catalog;
   DumpEvents dump(catalog, out);
   open_trace(path)->read(catalog, dump);
@@ -33,7 +39,7 @@ void run(const std::string& path) {
 
 std::function<void()> set_up(CLI::App& app) {
   auto path = std::make_shared<std::string>();
-  app.add_option("FILE", *path, "One trace")->required();
+  app.add_option("FILE", *path, "One trace; - is stdin")->required();
   return [path] { run(*path); };
 }
 

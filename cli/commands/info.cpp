@@ -51,11 +51,13 @@ void run(const Options& options) {
     for (const TraceInput& input : inputs) read_catalog(input, progress, catalog);
   }
   sort_processes(catalog);
+  std::vector<std::string> notes = repeated_ranks(catalog);
+  if (std::string mixed = mixed_runs(catalog); !mixed.empty()) notes.push_back(std::move(mixed));
   OutputFile out("-");
   if (options.json) {
-    write_info_json(catalog, out);
+    write_info_json(catalog, notes, out);
   } else {
-    out.write(info_text(catalog, inputs.size() == 1 && is_merged_file(inputs[0].path)));
+    out.write(info_text(catalog, notes, inputs.size() == 1 && is_merged_file(inputs[0].path)));
   }
   out.finish();
 }

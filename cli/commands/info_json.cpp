@@ -2,8 +2,9 @@
 
 #include <optional>
 
-#include "cli/commands/json_writer.h"
-#include "cli/commands/totals.h"
+#include "cli/commands/info_recorder.h"
+#include "cli/io/json_writer.h"
+#include "cli/model/totals.h"
 #include "cli/model/kinds.h"
 
 namespace cli {
@@ -46,17 +47,21 @@ void write_process(JsonWriter& json, const Process& process) {
   json.open('[', "notes");
   for (const std::string& note : process.notes) json.text({}, note);
   json.close(']');
+  write_recorder(json, process);
   json.close('}');
 }
 
 }  // namespace
 
-void write_info_json(const Catalog& catalog, ByteSink& sink) {
+void write_info_json(const Catalog& catalog, const std::vector<std::string>& notes, ByteSink& sink) {
   JsonText out(sink);
   JsonWriter json(out);
   json.open('{');
   json.open('[', "ranks");
   for (const Process& process : catalog.processes) write_process(json, process);
+  json.close(']');
+  json.open('[', "notes");
+  for (const std::string& note : notes) json.text({}, note);
   json.close(']');
   json.close('}');
   out.raw("\n");

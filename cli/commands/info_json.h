@@ -1,12 +1,16 @@
-// `info --json`: {"ranks":[{"rank","host","pid","counts":{"kernel",...},"overwritten","lost","state", ...}]}.
+// `info --json`: {"ranks":[{"rank","host","pid","counts":{"kernel",...},"overwritten","lost","state", ...}],"notes":[]}.
 #pragma once
+#include <string>
+#include <vector>
+
 #include "cli/io/byte_sink.h"
 #include "cli/model/catalog.h"
 
 namespace cli {
 
 // rank and pid are null when unknown. counts holds the kinds of a recording always, others when there are any;
-// overwritten and lost are totals (lost with what CUPTI itself dropped), *_by_kind says of which.
-void write_info_json(const Catalog& catalog, ByteSink& sink);
+// overwritten and lost are totals (lost with what CUPTI itself dropped), *_by_kind says of which. `notes` concern all
+// inputs together.
+void write_info_json(const Catalog& catalog, const std::vector<std::string>& notes, ByteSink& sink);
 
 }  // namespace cli

@@ -6,8 +6,10 @@
 #include <limits>
 #include <set>
 
+#include "cli/commands/info_recorder.h"
 #include "cli/commands/table.h"
-#include "cli/commands/totals.h"
+#include "cli/io/units.h"
+#include "cli/model/totals.h"
 #include "cli/model/kinds.h"
 
 namespace cli {
@@ -95,17 +97,11 @@ std::string next_step(const Catalog& catalog, bool merged) {
 
 }  // namespace
 
-std::string duration_text(std::int64_t ns) {
-  const auto value = static_cast<double>(ns);
-  if (ns >= 1'000'000'000) return fmt::format("{:.3f} s", value / 1e9);
-  if (ns >= 1'000'000) return fmt::format("{:.3f} ms", value / 1e6);
-  if (ns >= 1'000) return fmt::format("{:.3f} us", value / 1e3);
-  return fmt::format("{} ns", ns);
-}
-
-std::string info_text(const Catalog& catalog, bool merged) {
-  std::string out = ranks_table(catalog) + "\n" + summary(catalog);
+std::string info_text(const Catalog& catalog, const std::vector<std::string>& notes, bool merged) {
+  std::string out = ranks_table(catalog) + "\n" + summary(catalog) + recorder_text(catalog);
   for (const Process& process : catalog.processes) out += losses(process);
+  out += notices_text(catalog);
+  for (const std::string& note : notes) out += "note: " + note + "\n";
   return out + next_step(catalog, merged);
 }
 

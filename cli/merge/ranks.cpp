@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/error.h"
+#include "cli/model/rank_list.h"
 
 namespace cli {
 
@@ -47,6 +48,27 @@ std::string mixed_runs(const Catalog& catalog) {
                        first->source, first->run_id, process.source, process.run_id);
   }
   return {};
+}
+
+std::vector<std::string> repeated_ranks(const Catalog& catalog) {
+  std::map<std::int64_t, std::vector<const Process*>> by_rank;
+  for (const Process& process : catalog.processes) {
+    if (process.rank >= 0) by_rank[process.rank].push_back(&process);
+  }
+  std::vector<std::int64_t> ranks;
+  const auto may_be_one = [](const Process* a, const Process* b) {
+    return a->run_id == b->run_id || a->run_id.empty() || b->run_id.empty();
+  };
+  for (const auto& [rank, all] : by_rank) {
+    const bool twice = std::any_of(all.begin() + 1, all.end(), [&](auto* each) { return may_be_one(all[0], each); });
+    if (twice) ranks.push_back(rank);
+  }
+  if (ranks.empty()) return {};
+  const Process *a = by_rank[ranks[0]][0], *b = by_rank[ranks[0]][1];
+  const std::string where = a->source == b->source ? fmt::format("{} itself and what was merged of it", a->source)
+                                                   : fmt::format("{} and {}", a->source, b->source);
+  return {fmt::format("{}: counted twice, because they come from several files, like {}; name only one of these",
+                      rank_list(ranks), where)};
 }
 
 void sort_processes(Catalog& catalog) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/model/catalog.h"
 
@@ -17,6 +18,9 @@ void check_ranks(const Catalog& catalog);
 
 // A warning when processes come from more than one run, else "".
 std::string mixed_runs(const Catalog& catalog);
+
+// A sentence when ranks of one run come from several files, so that what reads them all counts them twice.
+std::vector<std::string> repeated_ranks(const Catalog& catalog);
 
 // Sorts the processes by rank (unknown ones last), then source; the tracks follow. Afterwards Catalog::track() must not
 // be asked for new tracks.

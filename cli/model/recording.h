@@ -29,6 +29,8 @@ struct Device {
   std::uint32_t max_shared_bytes_per_block = 0;
   std::uint32_t max_shared_bytes_per_multiprocessor = 0;
   std::uint32_t copy_engines = 0;
+
+  bool operator==(const Device&) const = default;
 };
 
 // As NCCL's init ranges describe it.
@@ -41,6 +43,8 @@ struct Communicator {
   std::int64_t color = -1;
   std::int64_t key = -1;
   std::uint32_t epoch = 0;
+
+  bool operator==(const Communicator&) const = default;
 };
 
 // What happened to the recording itself; an event of Kind::notice, too.
@@ -50,6 +54,8 @@ struct Notice {
   std::int64_t end_ns = 0;  // start_ns for a moment; 0: had not ended
   std::uint32_t value = 0;
   std::string text;  // a sentence for people
+
+  bool operator==(const Notice&) const = default;
 };
 
 // How it was recorded.
@@ -71,6 +77,8 @@ struct Recorder {
   std::uint64_t agent_cpu_ns = 0;
   std::int64_t created_ns = 0;
   std::int64_t heartbeat_ns = 0;  // the last one
+
+  bool operator==(const Recorder&) const = default;
 };
 
 }  // namespace cli

@@ -5,6 +5,7 @@
 #include "cli/error.h"
 #include "cli/read/kineto_reader.h"
 #include "cli/read/merged_reader.h"
+#include "cli/read/paths.h"
 #include "cli/read/plain_file.h"
 #include "cli/read/ring_reader.h"
 #include "cli/read/stdin_file.h"
@@ -33,6 +34,35 @@ bool is_json(std::string_view bytes) {
 
 std::unique_ptr<Reader> open_json(const std::string& path) { return open_kineto(path); }
 
+std::unique_ptr<Reader> open_file(const std::string& path) {
+  const std::string bytes = PlainFile(path).peek(kProbeBytes);
+  for (const InputFormat& format : input_formats()) {
+    if (format.matches(bytes)) return format.open(path);
+  }
+  throw Error(Exit::bad_content, path + (bytes.empty() ? ": the file is empty" : ": byte 0: not a trace") +
+                                     "; expected a recording (*.ring), a merged file (*.ttrace), or the JSON of "
+                                     "torch.profiler (*.json, *.json.gz)");
+}
+
+// Standard input, by the name that its user knows it by.
+class StdinReader : public Reader {
+ public:
+  StdinReader() : path_(stdin_as_file()) {
+    naming_stdin([&] { reader_ = open_file(path_); });
+  }
+  void read(Catalog& catalog, EventSink& sink) override {
+    const std::size_t first = catalog.processes.size();
+    naming_stdin([&] { reader_->read(catalog, sink); });
+    for (std::size_t i = first; i < catalog.processes.size(); ++i) {
+      if (catalog.processes[i].source == path_) catalog.processes[i].source = kStdinName;
+    }
+  }
+
+ private:
+  std::string path_;
+  std::unique_ptr<Reader> reader_;
+};
+
 }  // namespace
 
 const std::vector<InputFormat>& input_formats() {
@@ -51,14 +81,8 @@ std::unique_ptr<Reader> open_trace(const std::string& name) {
   if (name != "-" && std::filesystem::is_fifo(name, error)) {
     throw Error(Exit::cannot_open, name + ": is a pipe; give the trace on stdin and name it -");
   }
-  const std::string path = name == "-" ? stdin_as_file() : name;
-  const std::string bytes = PlainFile(path).peek(kProbeBytes);
-  for (const InputFormat& format : input_formats()) {
-    if (format.matches(bytes)) return format.open(path);
-  }
-  throw Error(Exit::bad_content, path + (bytes.empty() ? ": the file is empty" : ": byte 0: not a trace") +
-                                     "; expected a recording (*.ring), a merged file (*.ttrace), or the JSON of "
-                                     "torch.profiler (*.json, *.json.gz)");
+  if (name == "-") return std::make_unique<StdinReader>();
+  return open_file(readable_file(name));
 }
 
 }  // namespace cli

@@ -13,6 +13,7 @@
 
 #include "cli/error.h"
 #include "cli/read/reader.h"
+#include "cli/read/spool_file.h"
 
 namespace cli {
 namespace {
@@ -75,7 +76,7 @@ std::vector<std::string> expand(const std::string& path) {
     if (fs::is_directory(root, ignored))
       add_folder(root, found);
     else if (exists || fs::path(root).extension() != ".tmp")
-      found.push_back(root);
+      found.push_back(readable_file(root));
   }
   if (found.empty())
     fail(path, "no trace in this folder; expected *.ring, *.ttrace, *.json or *.json.gz there or below");
@@ -105,6 +106,14 @@ bool natural_less(std::string_view a, std::string_view b) {
 bool is_trace_name(std::string_view name) {
   if (name.starts_with('.')) return false;
   return std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+std::string readable_file(const std::string& path) {
+  const std::string ring = ring_of(path);
+  std::error_code ignored;
+  if (ring.empty()) return path;
+  if (!fs::exists(ring, ignored)) fail(path, "its recording " + ring + " is missing, which has the names; copy both");
+  return ring;
 }
 
 std::vector<std::string> expand_paths(const std::vector<std::string>& paths) {

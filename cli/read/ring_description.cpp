@@ -13,7 +13,7 @@ Recorder describe_recorder(const trace::FileHeader& header) {
   Recorder r;
   r.agent_version = terminated(header.agent_version);
   r.events = terminated(header.events);
-  r.mode = header.spooled_ticket != 0 ? "spool" : "ring";
+  r.mode = header.spool_state != 0 ? "spool" : "ring";
   r.cupti_state = source_state(header.cupti_state);
   r.cupti_holder = terminated(header.cupti_holder);
   r.cupti_path = terminated(header.cupti_path);

@@ -155,7 +155,7 @@ void RingDeviceEvents::translate(const trace::SyncRecord& record, std::size_t) {
   if (record.return_value != 0) append(args_, ", \"return value\": {}", record.return_value);
   const TrackId track = record.stream != kNone
                             ? out_.catalog.track(out_.process, TrackKind::stream, device, record.stream)
-                            : out_.other_track(device, fmt::format("GPU {} waits", device));
+                            : out_.gpu_track(device, "waits");
   Event event = work(Kind::sync, record, {track, {}});
   event.name = name(sync_name(record.type));
   out_.emit(event, args_);
@@ -165,7 +165,7 @@ void RingDeviceEvents::translate(const trace::SyncRecord& record, std::size_t) {
 TrackId RingDeviceEvents::overhead_track(const trace::OverheadRecord& record) {
   constexpr std::uint16_t kThread = 2, kDevice = 3;
   if (record.object == kThread && record.tid != 0) return out_.thread_track(record.tid);
-  if (record.object >= kDevice) return out_.other_track(record.device, fmt::format("GPU {} overhead", record.device));
+  if (record.object >= kDevice) return out_.gpu_track(record.device, "overhead");
   return out_.other_track(0, "overhead");
 }
 
@@ -188,7 +188,7 @@ Event RingDeviceEvents::memory_event(std::uint64_t time_cupti_ns, std::uint32_t 
   Event event;
   event.kind = Kind::memory;
   event.phase = 'i';
-  event.track = out_.other_track(device, fmt::format("GPU {} memory", device));
+  event.track = out_.gpu_track(device, "memory");
   event.start_ns = out_.axis.from_cupti(time_cupti_ns);
   event.correlation = correlation;
   event.bytes = bytes;
@@ -199,7 +199,9 @@ Event RingDeviceEvents::memory_event(std::uint64_t time_cupti_ns, std::uint32_t 
 void RingDeviceEvents::translate(const trace::MemoryRecord& record, std::size_t) {
   if (!out_.has_time(record.time_cupti_ns)) return;
   Event event = memory_event(record.time_cupti_ns, record.device, record.bytes, record.correlation);
-  event.name = name(fmt::format("{} ({})", memory_operation(record.operation), memory_name(record.memory)));
+  const auto [known, is_new] = memory_names_.try_emplace(record.operation | record.memory << 8, 0);
+  if (is_new) known->second = name(fmt::format("{} ({})", memory_operation(record.operation), memory_name(record.memory)));
+  event.name = known->second;
   args_.clear();
   append(args_, "\"device\": {}, \"context\": {}", record.device, record.context);
   if (record.stream != kNone) append(args_, ", \"stream\": {}", record.stream);

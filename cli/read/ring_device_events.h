@@ -73,6 +73,7 @@ class RingDeviceEvents {
   KernelTexts kernels_;
   KernelTexts block_kernels_;  // by references that mean something in the current block only
   std::unordered_map<std::uint32_t, StringId> copy_names_;
+  std::unordered_map<std::uint32_t, StringId> memory_names_;
   std::string args_;  // of the record at hand
 };
 

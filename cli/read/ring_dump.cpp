@@ -35,9 +35,9 @@ std::uint64_t print_records(const std::vector<std::byte>& bytes, std::uint64_t o
   return 1;
 }
 
-void print_header(const RingFile& file, ByteSink& out) {
+void print_header(const RingFile& file, const std::string& shown, ByteSink& out) {
   const trace::FileHeader& h = file.header();
-  out.write(fmt::format("# {}\n# {} host {} boot {} pid {} run {} program {}\n", file.path(), file.state(), h.host,
+  out.write(fmt::format("# {}\n# {} host {} boot {} pid {} run {} program {}\n", shown, file.state(), h.host,
                         h.boot_id, h.pid, h.run_id, h.program));
   out.write(fmt::format("# {} blocks of {} bytes, definitions {} of {} bytes, CUPTI {} {} error {}\n", h.block_count,
                         h.block_bytes, h.definitions_used, h.definitions_bytes, h.cupti_version,
@@ -46,19 +46,21 @@ void print_header(const RingFile& file, ByteSink& out) {
 
 }  // namespace
 
-void dump_ring(const std::string& path, ByteSink& out) {
+void dump_ring(const std::string& path, const std::string& shown, ByteSink& out) {
   RingFile file(path);
-  print_header(file, out);
+  print_header(file, shown, out);
   std::uint64_t damaged = print_records(file.definitions(), file.header().definitions_offset, out);
   file.for_each_block([&](const RingBlock& block) {
     const trace::BlockHeader& h = block.header;
-    out.write(fmt::format("# block {} writer {} cupti {} mono {} real {}\n", h.ticket, h.tid, h.clock.cupti_ns,
-                          h.clock.mono_ns, h.clock.real_ns));
-    damaged += print_records(block.payload, block.offset, out);
+    out.write(fmt::format("# block {} writer {} cupti {} mono {} real {}{}\n", h.ticket, h.tid, h.clock.cupti_ns,
+                          h.clock.mono_ns, h.clock.real_ns,
+                          block.spooled ? fmt::format(" spooled at byte {}", block.offset) : ""));
+    damaged += print_records(block.payload, block.spooled ? 0 : block.offset, out);
   });
   if (file.changed_blocks() > 0) {
     out.write(fmt::format("# {} blocks changed while they were read, and were left out\n", file.changed_blocks()));
   }
+  for (const std::string& note : file.notes()) out.write(fmt::format("# {}\n", note));
   out.finish();
   if (damaged > 0) {
     throw Error(Exit::bad_content,

@@ -7,6 +7,7 @@
 namespace cli {
 
 // Goes on after damage, saying where it is, and throws Error (bad content) at the end.
-void dump_ring(const std::string& path, ByteSink& out);
+// `shown`: how its user knows the file.
+void dump_ring(const std::string& path, const std::string& shown, ByteSink& out);
 
 }  // namespace cli

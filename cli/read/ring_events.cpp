@@ -45,8 +45,8 @@ void RingEvents::record(const RingBlock& block, std::size_t at, std::uint8_t kin
 }
 
 void RingEvents::block(const RingBlock& block) {
-  if (out_.file.changed_blocks() != holes_) {  // what was open may have ended in what we did not see
-    holes_ = out_.file.changed_blocks();
+  if (out_.file.holes() != holes_) {  // what was open may have ended in what we did not see
+    holes_ = out_.file.holes();
     host_.end_ranges();
   }
   out_.axis.enter_block(block.header.clock);

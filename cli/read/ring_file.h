@@ -1,13 +1,15 @@
 // A recording as bytes: opened, checked and copied out safely, of a live or a dead writer. Nothing is mapped: a file
-// that shrinks while it is read is an error, not a SIGBUS.
+// that shrinks while it is read is an error, not a SIGBUS. Its spool, where it has one, is read with it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/read/spool_file.h"
 #include "common/definitions.h"
 #include "common/layout.h"
 
@@ -15,8 +17,9 @@ namespace cli {
 
 // One block, copied whole. `payload` holds `header.committed` bytes.
 struct RingBlock {
-  trace::BlockHeader header;
-  std::uint64_t offset;  // of the payload in the file
+  trace::BlockHeader header;  // of a spooled one: committed, ticket, tid and clock
+  std::uint64_t offset;       // of the payload in the ring; of a spooled one, of its chunk in the spool
+  bool spooled;
   std::vector<std::byte> payload;
 };
 
@@ -35,8 +38,8 @@ class RingFile {
   // Grows while blocks of a live file are read: always what the blocks so far may refer to.
   const std::vector<std::byte>& definitions() const { return definitions_; }
 
-  // Every block that holds something, in the order in which they were claimed. A block that changes while it is copied
-  // is dropped and counted. Memory: one block.
+  // Every block that holds something, of the ring and of its spool, in the order in which they were claimed. A block
+  // that changes while it is copied is dropped and counted, unless it is in the spool. Memory: one block.
   void for_each_block(const std::function<void(const RingBlock&)>& visit);
 
   // The clock samples of all blocks and of the header: cheap, headers only.
@@ -45,6 +48,10 @@ class RingFile {
   // Known after for_each_block.
   std::uint64_t changed_blocks() const { return changed_blocks_; }
   const std::uint64_t* overwritten() const { return overwritten_; }  // [kEventKinds]
+  // Grows at each place where records may be missing between two blocks; also while for_each_block runs.
+  std::uint64_t holes() const { return holes_; }
+  // What a user should know of the spool, and of where the ring lies. Complete after for_each_block.
+  std::vector<std::string> notes() const;
 
  private:
   struct Place {
@@ -59,6 +66,11 @@ class RingFile {
   trace::BlockHeader read_block_header(std::uint64_t index) const;
   std::vector<Place> places() const;
   bool copy_block(const Place& place, RingBlock& block) const;
+  void open_spool();
+  bool read_spooled(const SpoolFile::Place& place, bool in_ring, RingBlock& block);
+  bool read_from_ring(const Place& place, const SpoolFile::Place* twin, RingBlock& block);
+  bool has_gaps(const std::vector<Place>& ring) const;
+  void settle_overwritten();
   std::uint64_t read_generation(std::uint64_t index) const;
   std::uint64_t block_offset(std::uint64_t index) const;
 
@@ -70,6 +82,11 @@ class RingFile {
   std::vector<std::byte> definitions_;
   std::uint64_t changed_blocks_ = 0;
   std::uint64_t overwritten_[trace::kEventKinds] = {};
+  std::uint64_t saved_[trace::kEventKinds] = {};  // overwritten, but in the spool
+  std::uint64_t holes_ = 0;
+  std::uint64_t damaged_chunks_ = 0;
+  std::unique_ptr<SpoolFile> spool_;
+  std::string spool_problem_;
 };
 
 // Calls visit(offset, kind, size) for each whole record of `bytes` from `at` on; returns where the walk ended:

@@ -2,9 +2,11 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "cli/model/catalog.h"
 #include "cli/read/clock_axis.h"
@@ -52,6 +54,13 @@ struct RingOutput {
     return catalog.track(process, TrackKind::other, number, number, what);
   }
 
+  // "GPU 1 memory": `what` is a literal of the program.
+  TrackId gpu_track(std::uint32_t device, const char* what) {
+    const auto [track, is_new] = gpu_tracks.try_emplace({device, what}, 0);
+    if (is_new) track->second = other_track(device, "GPU " + std::to_string(device) + ' ' + what);
+    return track->second;
+  }
+
   // A time between two of CUPTI's; an end of 0 had not come.
   static std::int64_t duration(std::uint64_t start, std::uint64_t end) {
     if (end == 0) return kUnknownDuration;
@@ -66,6 +75,7 @@ struct RingOutput {
   RingNames names;
   RingDefinitions definitions;
   std::unordered_map<std::uint32_t, TrackId> threads;
+  std::map<std::pair<std::uint32_t, const char*>, TrackId> gpu_tracks;
   std::uint64_t timeless_records = 0;
   bool any = false;
 };

@@ -16,6 +16,7 @@ class RingReader : public Reader {
     file_.for_each_block([&](const RingBlock& block) { events.block(block); });
     events.finish();
     add_losses(file_, catalog.processes[process]);
+    for (std::string& note : file_.notes()) catalog.processes[process].notes.push_back(std::move(note));
   }
 
  private:

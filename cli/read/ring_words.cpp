@@ -30,7 +30,7 @@ constexpr std::string_view kMemoryOperation[] = {"Memory operation", "Allocate",
 constexpr std::string_view kPoolOperation[] = {"Memory pool operation", "Memory pool created", "Memory pool destroyed",
                                                "Memory pool trimmed"};
 constexpr std::string_view kNotice[] = {"notice",    "gap",           "fatal",         "stepped_down",
-                                        "source_on", "clock_changed", "graphs_unknown"};
+                                        "source_on", "clock_changed", "graphs_unknown", "spool_ended"};
 constexpr std::string_view kState[] = {"off", "on", "failed", "taken"};
 // ncclRedOp_t, ncclDataType_t
 constexpr std::string_view kReduction[] = {"sum", "prod", "max", "min", "avg"};
@@ -89,15 +89,17 @@ std::string copy_name(std::uint8_t copy, std::uint8_t from, std::uint8_t to) {
 }
 
 std::string json_quoted(std::string_view text) {
-  struct : ByteSink {
+  struct Text : ByteSink {
     void write(std::string_view bytes) override { all += bytes; }
     void finish() override {}
     std::string all;
-  } sink;
-  JsonText out(sink);
-  json_string(out, text);
-  out.flush();
-  return sink.all;
+    JsonText out{*this};  // its buffer is large: one for all calls
+  };
+  thread_local Text quoted;
+  quoted.all.clear();
+  json_string(quoted.out, text);
+  quoted.out.flush();
+  return quoted.all;
 }
 
 void add_member(std::string& args, std::string_view key, std::string_view json_value) {

@@ -61,4 +61,10 @@ std::string stdin_as_file() {
   return "/proc/self/fd/" + std::to_string(copy);
 }
 
+std::string with_stdin_named(std::string message) {
+  const std::string path = stdin_as_file();
+  for (std::size_t at = 0; (at = message.find(path, at)) != message.npos;) message.replace(at, path.size(), kStdinName);
+  return message;
+}
+
 }  // namespace cli

@@ -1,7 +1,8 @@
 # Sourced by dist.sh: build_static_libraries FOLDER makes there, once, what Debian has only as shared libraries, each
 # with a pkg-config file that hides the shared one, and the licences of everything that ends up in tracetool.
-#   fmt       used as headers only            simdjson, ISA-L   built from the sources of Debian's own packages
-#   zstd      libzstd.a of libzstd-dev        older_glibc.o     see older_glibc.c
+#   fmt, simdjson, ISA-L   built from the sources of Debian's own packages
+#   zstd                   libzstd.a of libzstd-dev
+#   older_glibc.o          see older_glibc.c
 # The versions are those of the installed headers, so the headers stay where they are.
 
 # fetch_sources FOLDER: the source packages, checked by apt's own signatures; no list or setting of the system changes.
@@ -16,7 +17,7 @@ fetch_sources() {
     -o "Dir::State::Lists=$PWD/$1/apt/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=
     -o APT::Sandbox::User=)
   "${apt[@]}" update
-  (cd "$1" && "${apt[@]}" source --download-only libsimdjson-dev libisal-dev)
+  (cd "$1" && "${apt[@]}" source --download-only libfmt-dev libsimdjson-dev libisal-dev)
 }
 
 # unpack FOLDER NAME: FOLDER/NAME_*.orig.tar.* becomes FOLDER/NAME.
@@ -31,12 +32,23 @@ describe() {
     "$2" "$(pkg-config --modversion "$2")" "$3" "$4" >"$1/$2.pc"
 }
 
+# build_one FOLDER NAME SOURCE INCLUDE: FOLDER/libNAME.a of one source file.
+build_one() {
+  local flags
+  flags=$(pkg-config --cflags "$2")
+  g++ -std=c++17 -O3 -DNDEBUG $flags -I"$1/$4" -c "$1/$3" -o "$1/$2.o"
+  ar rcs "$1/lib$2.a" "$1/$2.o"
+  describe "$1" "$2" "$flags" "-L$PWD/$1 -l$2"
+}
+
+build_fmt() {
+  unpack "$1" fmtlib
+  build_one "$1" fmt fmtlib/src/format.cc fmtlib/include
+}
+
 build_simdjson() {
   unpack "$1" simdjson
-  g++ -std=c++17 -O3 -DNDEBUG $(pkg-config --cflags simdjson) -I"$1/simdjson/singleheader" \
-    -c "$1/simdjson/singleheader/simdjson.cpp" -o "$1/simdjson.o"
-  ar rcs "$1/libsimdjson.a" "$1/simdjson.o"
-  describe "$1" simdjson "$(pkg-config --cflags simdjson)" "-L$PWD/$1 -lsimdjson"
+  build_one "$1" simdjson simdjson/singleheader/simdjson.cpp simdjson/singleheader
 }
 
 build_isal() {
@@ -61,9 +73,9 @@ build_static_libraries() {
   rm -rf "$1"
   mkdir -p "$1"
   fetch_sources "$1"
+  build_fmt "$1"
   build_simdjson "$1"
   build_isal "$1"
-  describe "$1" fmt -DFMT_HEADER_ONLY ''
   gcc -O2 -fPIE -Wall -Wextra -Werror -c scripts/dist/older_glibc.c -o "$1/older_glibc.o"
   copy_licences "$1"
   touch "$1/ready"

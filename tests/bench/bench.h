@@ -22,6 +22,7 @@ Figures append(bool small);
 Figures json_read(bool small);
 Figures json_write(bool small);
 Figures merge(bool small);
+Figures nvtx_cost(bool small);
 
 // Seconds of the fastest of `rounds` runs, by CLOCK_MONOTONIC, or of processor time of this thread.
 double fastest_s(int rounds, const std::function<void()>& run);

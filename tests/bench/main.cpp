@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   }
   const bool small = argc > 1 && std::strcmp(argv[1], "--smoke") == 0;
   fmt::print("{:<44} {:<34} {}\n", "what", "budget", "measured");
-  for (const auto subject : {bench::append, bench::json_read, bench::json_write, bench::merge}) {
+  for (const auto subject : {bench::append, bench::json_read, bench::json_write, bench::merge, bench::nvtx_cost}) {
     for (const bench::Figure& f : subject(small)) {
       fmt::print("{:<44} {:<34} {}{}\n", f.what, f.budget, f.measured, f.within ? "" : "   MISSED");
     }

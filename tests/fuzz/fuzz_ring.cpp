@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     void write(std::string_view) override {}
     void finish() override {}
   } nowhere;
-  refused_or([&] { cli::dump_ring(path, nowhere); });
+  refused_or([&] { cli::dump_ring(path, path, nowhere); });
   close(file);
   return 0;
 }

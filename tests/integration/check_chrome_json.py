@@ -16,11 +16,12 @@ import json
 import re
 import sys
 
-GPU_WORK = {"kernel", "gpu_memcpy", "gpu_memset", "Kernel", "Memcpy", "Memset"}
+GPU_WORK = {"kernel", "gpu_memcpy", "gpu_memset", "cuda_graph", "Kernel", "Memcpy", "Memset"}
 KIND_OF_CATEGORY = {
     "kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "memcpy", "Memcpy": "memcpy",
     "gpu_memset": "memset", "Memset": "memset", "cuda_runtime": "runtime", "Runtime": "runtime",
-    "cuda_driver": "driver", "nvtx": "nvtx", "nccl": "nccl",
+    "cuda_driver": "driver", "nvtx": "nvtx", "nccl": "nccl", "cuda_sync": "sync", "overhead": "overhead",
+    "cuda_graph": "graph",
 }
 METADATA = {"process_name", "process_sort_index", "thread_name", "thread_sort_index"}
 MOST_MESSAGES = 20
@@ -215,7 +216,7 @@ def compare(result, info, checker):
     expected = collections.Counter()
     for process in info["ranks"]:
         rank = process["rank"] if process["rank"] is not None else -1
-        for kind in ("kernel", "memcpy", "memset", "runtime", "driver"):
+        for kind in ("kernel", "memcpy", "memset", "graph", "runtime", "driver", "sync", "overhead"):
             expected[rank, kind] += process["counts"].get(kind, 0)
     for key in expected:
         if exported[key] != expected[key]:

@@ -6,7 +6,7 @@ their time from the agent: they must lie within the two readings of the clock th
 import bisect
 from collections import Counter, defaultdict, namedtuple
 
-from truth import CUPTI_KINDS, HOST_KINDS
+from truth import ALL_CUPTI_KINDS, HOST_KINDS
 
 CALLS_AND_NOTES = {
     "runtime": ("cbid", "name", "tid", "return_value"), "driver": ("cbid", "name", "tid", "return_value"),
@@ -16,7 +16,6 @@ CALLS_AND_NOTES = {
     "memory_pool": ("operation", "pool", "address", "bytes", "used_bytes", "release_threshold_bytes", "device")}
 TRUE_NAMES = {"return_value": "result"}
 MERGED = {"kernel_wide": "kernel", "runtime_wide": "runtime", "driver_wide": "driver"}
-COLLECTIVE = 1  # nccl_class
 
 # pairs of line and event; lines of truth without an event; events without a line. Agent's own kinds are left out.
 Match = namedtuple("Match", "pairs missing extra")
@@ -81,7 +80,7 @@ def recorded_host(event):
     base = (event.kind, event.tid, event.domain or "", event.name)
     if event.kind == "nccl_call":
         return base + (event.nccl_class, event.communicator, event.bytes, event.reduction_op, event.peer)
-    return base + (event.color_argb, event.category)
+    return base + (event.color_argb, event.category, event.payload_type, event.payload)
 
 
 def true_host(line):
@@ -92,16 +91,27 @@ def true_host(line):
         return kind, line["tid"], line["domain"]
     base = (kind, line["tid"], line["domain"], line["name"])
     if kind == "nccl_call":
-        return base + (COLLECTIVE, line["communicator"], line["bytes"], line["reduction_op"], line.get("peer"))
-    return base + (line.get("color", 0), line.get("category", 0))
+        return base + (line["class"], line["communicator"], line["bytes"], line.get("reduction_op"), line.get("peer"))
+    return base + (line.get("color", 0), line.get("category", 0), line.get("payload_type", 0), line.get("payload"))
+
+
+def uncorrelated(key):
+    return key[:1] + key[2:]
 
 
 def match_cupti(lines, events):
-    waiting, pairs, extra = defaultdict(list), [], []
+    """Older CUPTIs do not say to which call an overhead belongs: then it is 0 in the recording."""
+    waiting, pairs, extra, overheads = defaultdict(list), [], [], {}
     for line in reversed(lines):
-        waiting[true_cupti(line)].append(line)
+        key = true_cupti(line)
+        waiting[key].append(line)
+        if line["kind"] == "overhead":
+            overheads[uncorrelated(key)] = key
     for event in events:
-        found = waiting.get(recorded_cupti(event))
+        key = recorded_cupti(event)
+        if event.kind == "overhead" and event.correlation == 0:
+            key = overheads.get(uncorrelated(key))
+        found = waiting.get(key)
         if found:
             pairs.append((found.pop(), event))
         else:
@@ -128,7 +138,7 @@ def match_host(lines, events):
 
 def match(rank, events):
     """All events against all of the truth of one rank that was emitted."""
-    cupti = match_cupti(rank.of(*CUPTI_KINDS), [e for e in events if kind_of(e.kind) in CUPTI_KINDS])
+    cupti = match_cupti(rank.of(*ALL_CUPTI_KINDS), [e for e in events if kind_of(e.kind) in ALL_CUPTI_KINDS])
     host = match_host(rank.of(*HOST_KINDS), [e for e in events if e.kind in HOST_KINDS])
     return Match(cupti.pairs + host.pairs, cupti.missing + host.missing, cupti.extra + host.extra)
 

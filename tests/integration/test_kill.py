@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""kill -9 at random moments, TRACETOOL_KILLS of them (50): every file reads, says "recovered", holds only what is true,
+"""kill -9 at random moments, TRACETOOL_KILLS of them (100): every file reads, says "recovered", holds only what is true,
 and, where the ring is large, every record of every buffer that CUPTI handed over (so also those handed over more than a
-flush period before) and every NVTX and NCCL call that had returned. In a small ring they are there or overwritten.
+flush period before), every NVTX call that had returned and every NCCL call up to the last one that was entered. In a small
+ring they are there or overwritten.
 
 TRACETOOL_SEED repeats the moments. This cannot show a wrong order of stores (finished ones stay in the page cache); a
 unit test of the ring does that.
@@ -16,7 +17,7 @@ from collections import Counter
 
 from compare import match, totals
 from harness import Folder, arguments, check, clean_environment, files_below, finish, first
-from truth import CUPTI_KINDS, FOREVER, HOST_KINDS, command, load, read_recording
+from truth import ALL_CUPTI_KINDS, FOREVER, HOST_KINDS, command, load, read_recording
 
 RANKS = 2
 FLUSH_MS = 20
@@ -51,11 +52,24 @@ def kill_ranks(options, folder, more, moments):
     return job.wait(timeout=60)
 
 
+def entered(rank):
+    """The numbers of the NCCL calls after which their thread did anything at all, such as the launch inside the call."""
+    last, found = {}, set()
+    for line in rank.lines:
+        if line.get("tid") in last:
+            found.add(last.pop(line["tid"]))
+        if line["kind"] == "nccl_call":
+            last[line["tid"]] = line["seq"]
+    return found
+
+
 def promised(rank):
-    """The lines of truth whose records must not be missing: handed over, or the call has returned."""
+    """The lines of truth whose records must not be missing: handed over, or the call has returned or entered NCCL."""
     handed = {seq for each in rank.handed for begin, end in each["seqs"] for seq in range(begin, end + 1)}
-    return [line for line in rank.of(*CUPTI_KINDS, *HOST_KINDS)
-            if (line["seq"] in handed if line["kind"] in CUPTI_KINDS else line["after"] != FOREVER)]
+    inside = entered(rank)
+    return [line for line in rank.of(*ALL_CUPTI_KINDS, *HOST_KINDS)
+            if (line["seq"] in handed if line["kind"] in ALL_CUPTI_KINDS else
+                line["after"] != FOREVER or line["seq"] in inside)]
 
 
 def faults(rank, recording, due, large):
@@ -71,7 +85,7 @@ def faults(rank, recording, due, large):
         yield f"missing: {first(missing)}"
     said, true, least = totals(recording.kept + recording.overwritten + recording.lost), rank.counts(), Counter(
         line["kind"] for line in due)
-    for kind in CUPTI_KINDS + HOST_KINDS:
+    for kind in ALL_CUPTI_KINDS + HOST_KINDS:
         if not least[kind] <= said[kind] <= true[kind]:
             yield f"{said[kind]} of {kind} are counted, {least[kind]} were handed over, {true[kind]} happened"
     if recording.lost:
@@ -104,6 +118,7 @@ def check_job(options, what, more, moments, sums):
                 wrong += faults(rank, found[rank.pid], due, what == "large ring")
                 sums["killed"] += 1
                 sums["promised"] += len(due)
+                sums["inside NCCL"] += any(line["kind"] == "nccl_call" and line["after"] == FOREVER for line in due)
                 sums["wrapped"] += found[rank.pid].header["claimed_blocks"] > found[rank.pid].header["block_count"]
             else:
                 sums["too early"] += 1
@@ -113,7 +128,7 @@ def check_job(options, what, more, moments, sums):
 
 def main():
     options = arguments("agent", "simulated")
-    kills, seed = int(os.environ.get("TRACETOOL_KILLS", "50")), int(os.environ.get("TRACETOOL_SEED", "1"))
+    kills, seed = int(os.environ.get("TRACETOOL_KILLS", "100")), int(os.environ.get("TRACETOOL_SEED", "1"))
     print(f"{kills} kills, TRACETOOL_SEED={seed}")
     dice, sums = random.Random(seed), Counter()
     for number in range((kills + RANKS - 1) // RANKS):

@@ -6,7 +6,12 @@ import shutil
 from elf import check_needed, check_versions, readelf
 from harness import arguments, check, finish, first, skip
 
-ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"}
+# CUDA's door, NVTX's two, and NCCL's functions that every NCCL since 2.18 has: who asks the loader for a newer one must
+# not find ours.
+ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"} | {
+    "nccl" + name for name in ("AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter", "Send", "Recv",
+                               "GroupStart", "GroupEnd", "CommInitRank", "CommInitRankConfig", "CommInitAll",
+                               "CommSplit", "CommDestroy", "CommAbort")}
 
 
 def check_exports(path):

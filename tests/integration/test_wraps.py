@@ -10,7 +10,7 @@ from collections import defaultdict
 
 from compare import match, totals
 from harness import Folder, arguments, check, finish, first
-from truth import AGENTS_OWN, CUPTI_KINDS, HOST_KINDS, load, recordings, train
+from truth import AGENTS_OWN, ALL_CUPTI_KINDS, HOST_KINDS, load, recordings, train
 
 WRAPS = 3
 
@@ -40,9 +40,12 @@ def check_newest_of_threads(name, rank, found):
 
 def check_newest_of_cupti(name, rank, recording, found):
     """The last buffers whole, in the order in which they were handed over, after the end of the one before."""
-    buffers = [[seq for begin, end in handed["seqs"] for seq in range(begin, end + 1)] for handed in rank.handed]
+    known = {line["seq"] for line in rank.of(*ALL_CUPTI_KINDS)}
+    buffers = [[seq for begin, end in handed["seqs"] for seq in range(begin, end + 1) if seq in known]
+               for handed in rank.handed]
+    buffers = [seqs for seqs in buffers if seqs]
     buffer_of = {seq: number for number, seqs in enumerate(buffers) for seq in seqs}
-    seq_of = {id(event): line["seq"] for line, event in found.pairs if line["kind"] in CUPTI_KINDS}
+    seq_of = {id(event): line["seq"] for line, event in found.pairs if line["kind"] in ALL_CUPTI_KINDS}
     kept = defaultdict(list)  # buffer -> its kept events, oldest first, as the blocks have them
     for event in recording.events:
         if id(event) in seq_of:

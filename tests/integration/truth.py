@@ -10,13 +10,16 @@ import read_recording  # noqa: E402
 
 from harness import files_below, run  # noqa: E402
 
-WORK_KINDS = ("kernel", "memcpy", "memcpy_peer", "memset", "graph_launch")
-CUPTI_KINDS = WORK_KINDS + ("runtime", "driver", "sync", "overhead", "memory", "memory_pool")
+CUPTI_KINDS = ("kernel", "memcpy", "memcpy_peer", "memset", "runtime", "driver")  # in every training
+MORE_CUPTI_KINDS = ("sync", "overhead", "graph_launch", "memory", "memory_pool")  # where they are asked for
+ALL_CUPTI_KINDS = CUPTI_KINDS + MORE_CUPTI_KINDS
 DEFINED_KINDS = ("device", "context", "stream")  # CUPTI hands them over too; they become definitions
 OTHER_KINDS = ("graph_node", "resource_name", "nvtx_category", "communicator", "external_correlation", "unknown",
                "other_profiler")
 HOST_KINDS = ("nvtx_push", "nvtx_pop", "nvtx_start", "nvtx_end", "nvtx_mark", "nccl_call")
 AGENTS_OWN = ("clock", "notice")  # kinds of which the truth knows nothing
+AGENTS_CALLS = ("cuDriverGetVersion", "cuDeviceGetPCIBusId", "cuDeviceGetUuid", "cuDeviceGetUuid_v2",
+                "cuDeviceGetAttribute", "cuDeviceGetName")  # the program makes none of these
 FOREVER = 2**64
 
 
@@ -31,11 +34,12 @@ class Rank:
                 self.handed.append(line)
             elif kind == "clock":
                 self.clock = line
-            elif kind in CUPTI_KINDS + HOST_KINDS + DEFINED_KINDS + OTHER_KINDS:
+            elif kind in ALL_CUPTI_KINDS + HOST_KINDS + DEFINED_KINDS + OTHER_KINDS:
                 self.lines.append(line)
             else:
                 raise ValueError(f"{path}: a line of an unknown kind: {line}")
         self.bracket_calls()
+        self.leave_out_own_calls()
         self.keep_what_was_handed()
 
     def bracket_calls(self):
@@ -49,6 +53,12 @@ class Rank:
                 last[line["tid"]]["after"] = line["mono"]
             last[line["tid"]] = line
 
+    def leave_out_own_calls(self):
+        """What the agent itself asks the driver is not the program's: it is not recorded."""
+        for line in self.lines:
+            if line["kind"] == "driver" and line["name"] in AGENTS_CALLS and line["fate"] == "emitted":
+                line["fate"] = "the agent's own"
+
     def keep_what_was_handed(self):
         """CUPTI's overhead of its last flushes stays in buffers that nobody asks for any more."""
         handed = [span for each in self.handed for span in each["seqs"]]
@@ -57,12 +67,30 @@ class Rank:
                     not any(begin <= line["seq"] <= end for begin, end in handed):
                 line["fate"] = "kept by CUPTI"
 
+    def captured(self):
+        """What was open when nodes of CUDA graphs were made: {node: (captured node or 0, range, NCCL call, tid)}, range
+        and call the lines of the innermost ones or None. NCCL's own ranges are not ranges here."""
+        found, stacks = {}, collections.defaultdict(list)
+        for line in sorted(self.lines, key=lambda line: line["seq"]):
+            stack = stacks[line.get("tid")]
+            if line["kind"] in ("nvtx_push", "nccl_call"):
+                stack.append(line)
+            elif line["kind"] == "nvtx_pop":
+                at = max((i for i, each in enumerate(stack) if each["domain"] == line["domain"]), default=None)
+                del stack[at:at + 1 if at is not None else 0]
+            elif line["kind"] == "graph_node":
+                ranges = [each for each in stack if each["domain"] != "NCCL"]
+                calls = [each for each in stack if each["kind"] == "nccl_call"]
+                found[line["node"]] = (line["captured_node"], ranges[-1] if ranges else None,
+                                       calls[-1] if calls else None, line["tid"])
+        return found
+
     def of(self, *kinds, fate=("emitted", None)):
         return [line for line in self.lines if line["kind"] in kinds and line.get("fate") in fate]
 
     def counts(self, fate=("emitted", None)):
         """Of what becomes an event."""
-        return collections.Counter(line["kind"] for line in self.of(*CUPTI_KINDS, *HOST_KINDS, fate=fate))
+        return collections.Counter(line["kind"] for line in self.of(*ALL_CUPTI_KINDS, *HOST_KINDS, fate=fate))
 
 
 def read_lines(path):

@@ -20,6 +20,55 @@ void check(int result, const char* what) {
 
 }  // namespace
 
+void Gpu::begin_capture() {
+  check(cudaStreamBeginCapture(compute_, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
+}
+
+Graph Gpu::end_capture() {
+  Graph graph{};
+  check(cudaStreamEndCapture(compute_, &graph.captured), "cudaStreamEndCapture");
+  check(cudaGraphInstantiateWithFlags(&graph.exec, graph.captured, 0), "cudaGraphInstantiateWithFlags");
+  return graph;
+}
+
+void Gpu::launch(const Graph& graph) { check(cudaGraphLaunch(graph.exec, compute_), "cudaGraphLaunch"); }
+
+void Gpu::destroy(const Graph& graph) {
+  check(cudaStreamSynchronize(compute_), "cudaStreamSynchronize");
+  check(cudaGraphExecDestroy(graph.exec), "cudaGraphExecDestroy");
+  check(cudaGraphDestroy(graph.captured), "cudaGraphDestroy");
+}
+
+void Gpu::use_pool() {
+  CUmemPoolProps properties{};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.location.id = device_;
+  CUmemoryPool pool = nullptr;
+  CUdeviceptr memory = 0;
+  check(cuMemPoolCreate(&pool, &properties), "cuMemPoolCreate");
+  check(cuMemAllocFromPoolAsync(&memory, 3 << 20, pool, compute_), "cuMemAllocFromPoolAsync");
+  check(cuMemFreeAsync(memory, compute_), "cuMemFreeAsync");
+  check(cuMemPoolTrimTo(pool, 1 << 20), "cuMemPoolTrimTo");
+  check(cuMemPoolDestroy(pool), "cuMemPoolDestroy");
+}
+
+void Gpu::allocate_and_free() {
+  void* plain = nullptr;
+  void* quick = nullptr;
+  check(cudaMalloc(&plain, 64 << 20), "cudaMalloc");
+  check(cudaMallocAsync(&quick, 5 << 20, compute_), "cudaMallocAsync");
+  check(cudaFreeAsync(quick, compute_), "cudaFreeAsync");
+  check(cudaFree(plain), "cudaFree");
+}
+
+CUfunction Gpu::send_receive_function() {
+  const Kernel& kernel = send_receive_kernel();
+  CUfunction& found = functions_[kernel.name];
+  if (found == nullptr) check(cuModuleGetFunction(&found, module_, kernel.name), "cuModuleGetFunction");
+  return found;
+}
+
 Gpu::Gpu(int device, int device_count, std::uint64_t seed)
     : device_(device), peer_(device_count > 1 ? (device + 1) % device_count : -1), random_(seed) {
   check(cuInit(0), "cuInit");
@@ -70,6 +119,16 @@ void Gpu::launch(const Kernel& kernel, std::uint32_t scale, std::uint64_t durati
                            dim3{kernel.block_x, 1, 1}, params, kernel.dynamic_shared_bytes, compute_),
           "cudaLaunchKernel");
   }
+}
+
+void Gpu::begin_what_never_ends() {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  KernelWork work;
+  work.duration_ns = kNeverEnds;
+  void* params[] = {&work};
+  const CUfunction function = functions_.at(forward_kernels().front().name);
+  check(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, params, nullptr), "cuLaunchKernel");
 }
 
 void Gpu::copy_batch() {

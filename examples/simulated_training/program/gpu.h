@@ -13,6 +13,12 @@
 
 namespace sim {
 
+// A captured and instantiated graph.
+struct Graph {
+  cudaGraph_t captured;
+  cudaGraphExec_t exec;
+};
+
 class Gpu {
  public:
   // Makes the device's primary context current: this is where the agent is injected. `seed`: of the kernel times.
@@ -24,6 +30,8 @@ class Gpu {
 
   // With a grid `scale` times the kernel's.
   void launch(const Kernel& kernel, std::uint32_t scale, std::uint64_t duration_ns);
+  // In a stream of its own: whoever waits for the device waits forever.
+  void begin_what_never_ends();
   void copy_batch();
   void clear_gradients(std::size_t bytes);
   void copy_loss_and_wait();
@@ -33,8 +41,21 @@ class Gpu {
   void let_communication_follow();
   void let_compute_follow();
 
+  // What is launched between the two becomes a graph. In the communication stream only what follows the compute stream,
+  // which must follow it in turn.
+  void begin_capture();
+  Graph end_capture();
+  void launch(const Graph& graph);
+  void destroy(const Graph& graph);
+
+  // Plain, asynchronous and from a pool of the program's own, which is trimmed and destroyed.
+  void use_pool();
+  void allocate_and_free();
+
   CUfunction all_reduce_function() const { return functions_.at(all_reduce_kernel().name); }
+  CUfunction send_receive_function();  // loaded at its first use
   CUstream communication() const { return communication_; }
+  CUstream compute() const { return compute_; }
   int device() const { return device_; }
   std::uint64_t vary(std::uint64_t duration_ns);  // by up to 3 % either way
 

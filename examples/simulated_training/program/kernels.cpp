@@ -91,6 +91,9 @@ constexpr Kernel kOptimizerRow[] = {
 };
 constexpr Kernel kAllReduceRow{kAllReduce, 96, 0, 0, 24, 1, 512, 83'296, kDriver, 0};
 
+constexpr Kernel kSendReceiveRow{
+    "_Z22ncclDevKernel_SendRecv24ncclDevKernelArgsStorageILm4096EE", 96, 0, 0, 24, 1, 512, 83'296, kDriver, 0};
+
 void add_line(std::string& image, const Kernel& kernel) {
   for (const std::uint32_t number : {kernel.registers, kernel.static_shared_bytes, kernel.local_bytes}) {
     image += std::to_string(number) + ' ';
@@ -106,6 +109,7 @@ std::span<const Kernel> backward_kernels() { return kBackward; }
 std::span<const Kernel> loss_kernels() { return kLossRow; }
 std::span<const Kernel> optimizer_kernels() { return kOptimizerRow; }
 const Kernel& all_reduce_kernel() { return kAllReduceRow; }
+const Kernel& send_receive_kernel() { return kSendReceiveRow; }
 
 std::string module_image() {
   std::string image = kModuleHeader;
@@ -113,6 +117,7 @@ std::string module_image() {
     for (const Kernel& kernel : kernels) add_line(image, kernel);
   }
   add_line(image, kAllReduceRow);
+  add_line(image, kSendReceiveRow);
   return image;
 }
 

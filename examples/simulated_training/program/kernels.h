@@ -24,6 +24,7 @@ std::span<const Kernel> backward_kernels();
 std::span<const Kernel> loss_kernels();
 std::span<const Kernel> optimizer_kernels();
 const Kernel& all_reduce_kernel();
+const Kernel& send_receive_kernel();
 
 // The module that holds all of them (standin/work.h).
 std::string module_image();

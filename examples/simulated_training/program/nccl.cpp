@@ -1,113 +1,35 @@
 #include "nccl.h"
 
-#include <nvtx3/nvToolsExtPayload.h>
-
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
+#include <vector>
 
-#include "../standin/work.h"
+#include "nccl_schemas.h"
 #include "nvtx.h"
 
 namespace sim {
 namespace {
 
-// NCCL's schema ids: numbers of its own from NVTX's first static id.
-constexpr std::uint64_t kStatic = 1 << 24;
-constexpr std::uint64_t kCommInitRank = kStatic + 0, kCommDestroy = kStatic + 2, kAllReduce = kStatic + 5;
-constexpr std::uint64_t kReductionOp = kStatic + 20;
 constexpr int kSum = 0;  // ncclSum
+constexpr std::uint32_t kSplitLane = 1, kPeerLane = 2;
 
-struct CommParams {
-  std::uint64_t communicator;
-  int ranks, rank, device;
+// A kernel that waits for the end of its group.
+struct Launch {
+  CUfunction kernel;
+  CUstream stream;
+  KernelWork work;
 };
-struct AllReduceParams {
-  std::uint64_t communicator;
-  std::size_t bytes;
-  int op;  // ncclRedOp_t
-};
-static_assert(sizeof(CommParams) == 24 && sizeof(AllReduceParams) == 24);
-
-nvtxPayloadSchemaEntry_t entry(std::uint64_t type, const char* name, std::size_t offset) {
-  nvtxPayloadSchemaEntry_t made{};
-  made.type = type;
-  made.name = name;
-  made.offset = offset;
-  return made;
-}
-
-nvtxDomainHandle_t domain() {
-  static nvtxDomainHandle_t const made = nvtxDomainCreateA("NCCL");
-  return made;
-}
-
-template <std::size_t Count>
-bool register_schema(std::uint64_t id, const nvtxPayloadSchemaEntry_t (&entries)[Count], std::size_t size) {
-  nvtxPayloadSchemaAttr_t schema{};
-  schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE |
-                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID;
-  schema.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
-  schema.flags = NVTX_PAYLOAD_SCHEMA_FLAG_NONE;
-  schema.payloadStaticSize = size;
-  schema.entries = entries;
-  schema.numEntries = Count;
-  schema.schemaId = id;
-  nvtxPayloadSchemaRegister(domain(), &schema);
-  return true;
-}
-
-// Once per call, as NCCL does it with function statics.
-bool register_comm_schema(std::uint64_t id) {
-  const nvtxPayloadSchemaEntry_t entries[] = {
-      entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "NCCL communicator ID", offsetof(CommParams, communicator)),
-      entry(NVTX_PAYLOAD_ENTRY_TYPE_INT, "No. of ranks", offsetof(CommParams, ranks)),
-      entry(NVTX_PAYLOAD_ENTRY_TYPE_INT, "Rank", offsetof(CommParams, rank)),
-      entry(NVTX_PAYLOAD_ENTRY_TYPE_INT, "CUDA device", offsetof(CommParams, device))};
-  return register_schema(id, entries, sizeof(CommParams));
-}
-
-bool register_all_reduce_schema() {
-  const nvtxPayloadSchemaEntry_t entries[] = {
-      entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, "NCCL communicator ID", offsetof(AllReduceParams, communicator)),
-      entry(NVTX_PAYLOAD_ENTRY_TYPE_SIZE, "Message size [bytes]", offsetof(AllReduceParams, bytes)),
-      entry(kReductionOp, "Reduction operation", offsetof(AllReduceParams, op))};
-  return register_schema(kAllReduce, entries, sizeof(AllReduceParams));
-}
-
-// ncclInitNvtxRegisteredEnums, inside the first init.
-void register_reduction_ops() {
-  static const nvtxPayloadEnum_t ops[] = {
-      {"Sum", 0, 0}, {"Product", 1, 0}, {"Max", 2, 0}, {"Min", 3, 0}, {"Avg", 4, 0}};
-  nvtxPayloadEnumAttr_t attributes{};
-  attributes.fieldMask = NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES | NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES |
-                         NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE | NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID;
-  attributes.entries = ops;
-  attributes.numEntries = std::size(ops);
-  attributes.sizeOfEnum = sizeof(int);
-  attributes.schemaId = kReductionOp;
-  nvtxPayloadEnumRegister(domain(), &attributes);
-}
-
-void push(nvtxStringHandle_t name, const nvtxPayloadData_t* payload) {
-  nvtxEventAttributes_t attributes{};
-  attributes.version = NVTX_VERSION;
-  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-  attributes.message.registered = name;
-  if (payload != nullptr) {
-    attributes.payloadType = NVTX_PAYLOAD_TYPE_EXT;
-    attributes.reserved0 = 1;  // how many payloads
-    attributes.payload.ullValue = reinterpret_cast<std::uintptr_t>(payload);
-  }
-  nvtxDomainRangePushEx(domain(), &attributes);
-}
+thread_local int t_depth = 0;  // of groups
+thread_local std::vector<Launch> t_pending;
 
 void say_pop() {
   Line line = host_line("nvtx_pop");
   say(line.text("domain", "NCCL"));
+}
+
+void pop() {
+  say_pop();
+  nvtxDomainRangePop(nccl_domain());
 }
 
 Line& add_comm(Line& line, const Communicator& of) {
@@ -117,71 +39,166 @@ Line& add_comm(Line& line, const Communicator& of) {
       .number("device", of.device);
 }
 
-void launch(CUfunction kernel, CUstream stream, std::uint64_t collective, std::uint64_t transfer_ns) {
-  KernelWork work;
-  work.duration_ns = transfer_ns;
-  work.meeting.number = collective;
-  void* params[] = {&work};
+void launch(const Launch& what) {
+  void* params[] = {const_cast<KernelWork*>(&what.work)};
   CUlaunchConfig config{};
   config.gridDimX = 24;
   config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
   config.blockDimX = 512;
   config.sharedMemBytes = 83'296;
-  config.hStream = stream;
-  if (cuLaunchKernelEx(&config, kernel, params, nullptr) == CUDA_SUCCESS) return;
-  std::fputs("simulated_training: the all-reduce could not be launched\n", stderr);
+  config.hStream = what.stream;
+  const CUresult result = cuLaunchKernelEx(&config, what.kernel, params, nullptr);
+  if (result == CUDA_SUCCESS) return;
+  std::fprintf(stderr, "simulated_training: NCCL's kernel could not be launched: %d\n", result);
   std::exit(2);
+}
+
+// Where no group is open, now.
+void launch_or_keep(const Launch& what) {
+  if (t_depth > 0) {
+    t_pending.push_back(what);
+  } else {
+    launch(what);
+  }
+}
+
+Launch describe(CUfunction kernel, CUstream stream, Meeting meeting, std::uint64_t transfer_ns) {
+  Launch made{kernel, stream, {}};
+  made.work.duration_ns = transfer_ns;
+  made.work.meeting = meeting;
+  return made;
+}
+
+Line call_line(const char* name, const Communicator& communicator, std::uint64_t bytes, int nccl_class) {
+  Line line = host_line("nccl_call");
+  line.text("domain", "NCCL").text("name", name).number("communicator", communicator.hash);
+  line.number("bytes", bytes).number("class", nccl_class);
+  return line;
+}
+
+void push_plain(const char* name, nvtxStringHandle_t registered) {
+  Line line = host_line("nvtx_push");
+  say(line.text("domain", "NCCL").text("name", name));
+  push_nccl(registered, nullptr);
+}
+
+// Its hash is a digest of the parent's, the color and the count of splits.
+Communicator describe_part(const Communicator& parent, int parts) {
+  const int color = parent.rank % parts;
+  Communicator part = parent;
+  part.hash = (parent.hash ^ static_cast<std::uint64_t>(color + 1)) * 0x9e3779b97f4a7c15u;
+  part.ranks = (parent.ranks - color + parts - 1) / parts;
+  part.rank = parent.rank / parts;
+  part.members = {0, kSplitLane, static_cast<std::uint32_t>(color), static_cast<std::uint32_t>(parts),
+                  static_cast<std::uint32_t>(part.ranks)};
+  return part;
 }
 
 }  // namespace
 
 void begin_comm_init() {
-  Line line = host_line("nvtx_push");
-  say(line.text("domain", "NCCL").text("name", "ncclCommInitRank"));
-  static nvtxStringHandle_t const name = nvtxDomainRegisterStringA(domain(), "ncclCommInitRank");
-  push(name, nullptr);
+  static nvtxStringHandle_t const name = nvtxDomainRegisterStringA(nccl_domain(), "ncclCommInitRank");
+  push_plain("ncclCommInitRank", name);
   register_reduction_ops();
 }
 
 void end_comm_init(const Communicator& communicator) {
-  static const bool registered = register_comm_schema(kCommInitRank);
-  (void)registered;
+  register_comm_schema(kCommInitRank);
   const CommParams params{communicator.hash, communicator.ranks, communicator.rank, communicator.device};
   nvtxPayloadData_t payload{kCommInitRank, sizeof(params), &params};
   Line line = host_line("nvtx_pop");
   line.text("domain", "NCCL").text("init", "ncclCommInitRank");
   say(add_comm(line, communicator));
-  nvtxRangePopPayload(domain(), &payload, 1);
+  nvtxRangePopPayload(nccl_domain(), &payload, 1);
+}
+
+Communicator comm_split(const Communicator& parent, int parts) {
+  static nvtxStringHandle_t const name = nvtxDomainRegisterStringA(nccl_domain(), "ncclCommSplit");
+  push_plain("ncclCommSplit", name);
+  register_split_schema();
+  const Communicator part = describe_part(parent, parts);
+  const int color = parent.rank % parts;
+  const SplitParams params{part.hash, parent.hash, parent.ranks, parent.rank, parent.device, color, parent.rank};
+  nvtxPayloadData_t payload{kCommSplit, sizeof(params), &params};
+  Line line = host_line("nvtx_pop");
+  line.text("domain", "NCCL").text("init", "ncclCommSplit").number("parent", parent.hash);
+  line.number("color", color).number("key", parent.rank);
+  say(add_comm(line, part));
+  nvtxRangePopPayload(nccl_domain(), &payload, 1);
+  return part;
 }
 
 void all_reduce(const Communicator& communicator, std::uint64_t bytes, CUfunction kernel, CUstream stream,
-                std::uint64_t collective, std::uint64_t transfer_ns) {
-  static const bool registered = register_all_reduce_schema();
+                std::uint64_t transfer_ns) {
+  static const bool registered = (register_reduction_schema(), true);
   (void)registered;
-  static nvtxStringHandle_t const name = nvtxDomainRegisterStringA(domain(), "ncclAllReduce");
-  const AllReduceParams params{communicator.hash, bytes, kSum};
+  static nvtxStringHandle_t const name = nvtxDomainRegisterStringA(nccl_domain(), "ncclAllReduce");
+  const CollectiveParams params{communicator.hash, bytes, kSum};
   const nvtxPayloadData_t payload{kAllReduce, sizeof(params), &params};
-  Line line = host_line("nccl_call");
-  line.text("domain", "NCCL").text("name", "ncclAllReduce").number("communicator", communicator.hash);
-  say(line.number("bytes", bytes).number("reduction_op", kSum).number("collective", collective));
-  push(name, &payload);
-  launch(kernel, stream, collective, transfer_ns);
-  say_pop();
-  nvtxDomainRangePop(domain());
+  Meeting meeting = communicator.members;
+  meeting.number = simulated_next_collective(meeting.lane);
+  Line line = call_line("ncclAllReduce", communicator, bytes, 1);
+  say(line.number("reduction_op", kSum).number("collective", meeting.number));
+  push_nccl(name, &payload);
+  launch_or_keep(describe(kernel, stream, meeting, transfer_ns));
+  pop();
+}
+
+void send(const Communicator& communicator, std::uint64_t bytes, int peer) {
+  static const bool registered = (register_peer_schema(kSend), true);
+  (void)registered;
+  static nvtxStringHandle_t const name = nvtxDomainRegisterStringA(nccl_domain(), "ncclSend");
+  const CollectiveParams params{communicator.hash, bytes, peer};
+  const nvtxPayloadData_t payload{kSend, sizeof(params), &params};
+  Line line = call_line("ncclSend", communicator, bytes, 2);
+  say(line.number("peer", peer));
+  push_nccl(name, &payload);
+  pop();
+}
+
+void receive(const Communicator& communicator, std::uint64_t bytes, int peer, CUfunction kernel, CUstream stream,
+             std::uint64_t transfer_ns) {
+  static const bool registered = (register_peer_schema(kReceive), true);
+  (void)registered;
+  static nvtxStringHandle_t const name = nvtxDomainRegisterStringA(nccl_domain(), "ncclRecv");
+  const CollectiveParams params{communicator.hash, bytes, peer};
+  const nvtxPayloadData_t payload{kReceive, sizeof(params), &params};
+  Meeting meeting{simulated_next_collective(kPeerLane), kPeerLane};
+  Line line = call_line("ncclRecv", communicator, bytes, 3);
+  say(line.number("peer", peer));
+  push_nccl(name, &payload);
+  launch_or_keep(describe(kernel, stream, meeting, transfer_ns));
+  pop();
+}
+
+void group_start() {
+  static nvtxStringHandle_t const name = nvtxDomainRegisterStringA(nccl_domain(), "ncclGroupStart");
+  push_plain("ncclGroupStart", name);
+  ++t_depth;
+  pop();
+}
+
+void group_end() {
+  static nvtxStringHandle_t const name = nvtxDomainRegisterStringA(nccl_domain(), "ncclGroupEnd");
+  push_plain("ncclGroupEnd", name);
+  if (--t_depth == 0) {
+    for (const Launch& each : t_pending) launch(each);
+    t_pending.clear();
+  }
+  pop();
 }
 
 void comm_destroy(const Communicator& communicator) {
-  static const bool registered = register_comm_schema(kCommDestroy);
+  static const bool registered = (register_comm_schema(kCommDestroy), true);
   (void)registered;
-  static nvtxStringHandle_t const name = nvtxDomainRegisterStringA(domain(), "ncclCommDestroy");
+  static nvtxStringHandle_t const name = nvtxDomainRegisterStringA(nccl_domain(), "ncclCommDestroy");
   const CommParams params{communicator.hash, communicator.ranks, communicator.rank, communicator.device};
   const nvtxPayloadData_t payload{kCommDestroy, sizeof(params), &params};
   Line line = host_line("nvtx_push");
   line.text("domain", "NCCL").text("name", "ncclCommDestroy");
   say(add_comm(line, communicator));
-  push(name, &payload);
-  say_pop();
-  nvtxDomainRangePop(domain());
+  push_nccl(name, &payload);
+  pop();
 }
 
 }  // namespace sim

@@ -1,24 +1,37 @@
-// NCCL as a tool sees it: NVTX ranges in domain "NCCL" with the payloads of NCCL 2.28.9 (src/include/nvtx.h and
-// nvtx_payload_schemas.h there), and an all-reduce kernel launched inside the call's range by cuLaunchKernelEx.
+// NCCL as a tool sees it: NVTX ranges in domain "NCCL" with the payloads of NCCL 2.28.9, and kernels launched by
+// cuLaunchKernelEx inside the call's range, or, in a group, inside that of the outermost ncclGroupEnd.
 #pragma once
 #include <cuda.h>
 
 #include <cstdint>
+
+#include "../standin/work.h"
 
 namespace sim {
 
 struct Communicator {
   std::uint64_t hash;  // equal on all ranks
   int ranks, rank, device;
+  Meeting members{};  // of its kernels, without a number
 };
 
 // ncclCommInitRank, in two parts: between them the ranks wait for each other. The payload comes with the end.
 void begin_comm_init();
 void end_comm_init(const Communicator& communicator);
+// ncclCommSplit with color = rank % parts and key = rank: every parts-th rank talks to the others of its kind.
+Communicator comm_split(const Communicator& parent, int parts);
 
-// ncclAllReduce of `bytes` (sum): number `collective` of the job, `transfer_ns` long once all ranks are in it.
+// ncclAllReduce of `bytes` (sum), `transfer_ns` long once all ranks are in it.
 void all_reduce(const Communicator& communicator, std::uint64_t bytes, CUfunction kernel, CUstream stream,
-                std::uint64_t collective, std::uint64_t transfer_ns);
+                std::uint64_t transfer_ns);
+// In a group: its end launches one kernel that does both, and all ranks meet in it.
+void send(const Communicator& communicator, std::uint64_t bytes, int peer);
+void receive(const Communicator& communicator, std::uint64_t bytes, int peer, CUfunction kernel, CUstream stream,
+             std::uint64_t transfer_ns);
+
+// Nest; what is called between them is launched by the outermost end, in its thread.
+void group_start();
+void group_end();
 
 void comm_destroy(const Communicator& communicator);
 

@@ -59,8 +59,16 @@ void end_range(const OpenRange& range) {
   nvtxRangeEnd(range.id);
 }
 
+void say_name(std::string_view resource, std::string_view name, std::uint64_t id, std::uint64_t context,
+              const void* handle) {
+  Line line("resource_name");
+  line.number("seq", simulated_next_seq()).text("resource", resource).text("name", name).number("id", id);
+  say(line.number("context", context).number("handle", reinterpret_cast<std::uintptr_t>(handle)));
+}
+
 void name_thread(const char* name) {
   pthread_setname_np(pthread_self(), name);
+  say_name("thread", name, static_cast<std::uint64_t>(syscall(SYS_gettid)), 0, nullptr);
   nvtxNameOsThreadA(static_cast<std::uint32_t>(syscall(SYS_gettid)), name);
 }
 

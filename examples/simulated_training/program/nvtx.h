@@ -36,5 +36,8 @@ void end_range(const OpenRange& range);
 
 // Names this thread for tools and for the kernel.
 void name_thread(const char* name);
+// The line of a name that the program gave: `id` and `context` 0 where the thing has none.
+void say_name(std::string_view resource, std::string_view name, std::uint64_t id, std::uint64_t context,
+              const void* handle);
 
 }  // namespace sim

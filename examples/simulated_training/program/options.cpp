@@ -29,6 +29,17 @@ void add_options(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--burst", options.burst, "instead of a training step: N kernels as fast as they can be launched")
       ->check(CLI::NonNegativeNumber);
+  app.add_flag("--graphs", options.graphs, "from step 2 on, forward and backward are captured once and replayed");
+  app.add_flag("--groups", options.groups, "several NCCL calls in a group");
+  app.add_flag("--p2p", options.p2p, "send to and receive from neighbours, in a group");
+  app.add_option("--comms", options.comms, "split the ranks into N communicators, which reduce too")
+      ->check(CLI::Range(1, static_cast<int>(kMaxRanks)));
+  app.add_flag("--nvtx", options.nvtx, "categories, colours, payloads, registered strings, domains, names of streams");
+  app.add_flag("--memory", options.memory, "allocate and free device memory, also asynchronously and from pools");
+  app.add_option("--hang", options.hang,
+                 "in this step a kernel begins that never ends; the ranks leave without waiting");
+  app.add_option("--profiler", options.profiler,
+                 "A-B: from step A to B another tool uses CUPTI, as torch.profiler does");
   app.add_option("--agent", options.agent, "the libagent.so to inject (default: ../../agent/libagent.so from here)");
   app.add_flag("--no-agent", options.no_agent, "inject nothing");
   app.add_option("--ring-bytes", options.ring_bytes, "the agents' ring, such as 64K or 16M (TRACETOOL_BUFFER)");

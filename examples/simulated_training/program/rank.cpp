@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 
 #include "../standin/collective_area.h"
@@ -75,7 +76,11 @@ int run_rank(const Options& options) {
   begin_comm_init();
   join_others(*area);
   end_comm_init(world);
-  Training(options, world, gpu).run();
+  std::optional<Communicator> part;
+  if (options.comms > 0) part = comm_split(world, options.comms);
+  Training(options, world, part.has_value() ? &*part : nullptr, gpu).run();
+  if (options.hang >= 0) return 0;
+  if (part.has_value()) comm_destroy(*part);
   comm_destroy(world);
   gpu.close();
   return 0;

@@ -5,8 +5,10 @@
 #include <string>
 #include <thread>
 
+#include "annotations.h"
 #include "backward_thread.h"
 #include "nvtx.h"
+#include "other_profiler.h"
 
 namespace sim {
 namespace {
@@ -15,6 +17,8 @@ constexpr std::uint64_t kBucketBytes = 25 << 20;       // PyTorch's bucket_cap_m
 constexpr std::uint64_t kLastBucketBytes = 7'340'032;  // the rest of the gradients
 constexpr std::uint64_t kReducedBytesPerUs = 150'000;
 constexpr std::uint64_t kBurstKernelNs = 150;
+constexpr int kCaptureStep = 2;
+constexpr std::uint64_t kNormBytes = 4, kMetricsBytes = 1'024, kActivationBytes = 4 << 20, kMetricsNs = 12'000;
 constexpr std::int64_t kBurstScales = 96;  // times seven kernels: hundreds of launch shapes
 
 std::uint64_t weight_of(std::span<const Kernel> kernels) {
@@ -35,25 +39,83 @@ void sleep_us(std::int64_t us) { std::this_thread::sleep_for(std::chrono::micros
 
 }  // namespace
 
-Training::Training(const Options& options, const Communicator& communicator, Gpu& gpu)
-    : options_(options), communicator_(communicator), gpu_(gpu), share_ns_(share_of(options)) {}
+Training::Training(const Options& options, const Communicator& world, const Communicator* part, Gpu& gpu)
+    : options_(options), world_(world), part_(part), gpu_(gpu), share_ns_(share_of(options)) {}
 
 void Training::run() {
   BackwardThread backward_thread([this] { gpu_.use_here(); }, [this] { backward(); });
   mark("training starts");
+  if (options_.nvtx) name_things(gpu_.compute(), gpu_.communication(), gpu_.device());
+  if (options_.memory) gpu_.use_pool();
+  OtherProfiler profiler(options_.profiler);
   for (int number = 0; number < options_.steps; ++number) {
+    profiler.at_step(number);
     const OpenRange loading = start_range("dataloader");
     sleep_us(options_.burst > 0 ? 0 : options_.step_us * 6 / 100);
     end_range(loading);
     const Range range("Train step " + std::to_string(number));
     if (options_.burst > 0) {
       burst(number);
-      continue;
+    } else {
+      step(number, backward_thread);
     }
+  }
+  profiler.at_step(options_.steps);
+  if (graph_.has_value()) gpu_.destroy(*graph_);
+}
+
+void Training::step(int number, BackwardThread& backward_thread) {
+  if (options_.nvtx) annotate(number);
+  if (options_.hang == number) gpu_.begin_what_never_ends();
+  if (options_.straggler == world_.rank) sleep_us(options_.straggler_us);
+  if (options_.memory) gpu_.allocate_and_free();
+  if (options_.graphs && number >= kCaptureStep) {
+    replay(backward_thread);
+  } else {
     forward();
     backward_thread.run();
-    optimize(number);
   }
+  if (part_ != nullptr || options_.groups) reduce_metrics();
+  if (options_.p2p) exchange_with_neighbours();
+  optimize(number);
+}
+
+// The capture takes the backward thread's launches too: it captures the stream, not the thread.
+void Training::replay(BackwardThread& backward_thread) {
+  if (!graph_.has_value()) {
+    const Range range("capture");
+    gpu_.begin_capture();
+    forward();
+    backward_thread.run();
+    graph_ = gpu_.end_capture();
+  }
+  gpu_.launch(*graph_);
+}
+
+void Training::reduce_metrics() {
+  gpu_.let_communication_follow();
+  const CUfunction kernel = gpu_.all_reduce_function();
+  if (options_.groups) group_start();
+  if (part_ != nullptr) all_reduce(*part_, kNormBytes, kernel, gpu_.communication(), kMetricsNs);
+  if (options_.groups) {
+    group_start();  // a library that groups its own calls
+    all_reduce(world_, kMetricsBytes, kernel, gpu_.communication(), kMetricsNs);
+    group_end();
+    all_reduce(world_, kNormBytes, kernel, gpu_.communication(), kMetricsNs);
+    group_end();
+  }
+  gpu_.let_compute_follow();
+}
+
+void Training::exchange_with_neighbours() {
+  const int next = (world_.rank + 1) % world_.ranks;
+  const int before = (world_.rank + world_.ranks - 1) % world_.ranks;
+  gpu_.let_communication_follow();
+  group_start();
+  send(world_, kActivationBytes, next);
+  receive(world_, kActivationBytes, before, gpu_.send_receive_function(), gpu_.communication(), kMetricsNs);
+  group_end();
+  gpu_.let_compute_follow();
 }
 
 void Training::burst(int number) {
@@ -71,7 +133,6 @@ void Training::launch_all(std::span<const Kernel> kernels, int layer) {
 }
 
 void Training::forward() {
-  if (options_.straggler == communicator_.rank) sleep_us(options_.straggler_us);
   gpu_.copy_batch();
   const Range range("forward");
   for (int layer = 0; layer < options_.layers; ++layer) launch_all(forward_kernels(), layer);
@@ -96,14 +157,13 @@ void Training::reduce_bucket(int bucket) {
   const std::uint64_t transfer_ns = std::min(bytes * 1'000 / kReducedBytesPerUs, most_ns);
   const std::uint64_t spread_ns = gpu_.vary(100'000) % 3'000;  // ranks end within 3 us of each other
   gpu_.let_communication_follow();
-  all_reduce(communicator_, bytes, gpu_.all_reduce_function(), gpu_.communication(), ++collective_,
-             transfer_ns + spread_ns);
+  all_reduce(world_, bytes, gpu_.all_reduce_function(), gpu_.communication(), transfer_ns + spread_ns);
 }
 
 void Training::optimize(int number) {
   const Range range("optimizer");
   launch_all(optimizer_kernels(), 0);
-  if (number % communicator_.ranks == communicator_.rank) gpu_.copy_to_peer(1 << 20);
+  if (number % world_.ranks == world_.rank) gpu_.copy_to_peer(1 << 20);
   gpu_.copy_loss_and_wait();
 }
 

@@ -12,7 +12,7 @@ inline constexpr std::uint64_t kDefaultKernelNs = 5'000;
 // Where the same kernel of several ranks meets: they end together. A lane is one communicator of each rank; ranks that
 // do not talk to each other may have the same lane. The members are the ranks first, first + stride, ...
 struct Meeting {
-  std::uint64_t number = 0;  // of the collective within its lane, from 1; 0: none
+  std::uint64_t number = 0;                                  // of the collective within its lane, from 1; 0: none
   std::uint32_t lane = 0, first = 0, stride = 1, count = 0;  // count 0: all ranks
 };
 
@@ -38,6 +38,8 @@ void simulated_join(void* area, std::uint32_t rank);
 void simulated_truth(const char* line, std::size_t size, int flush);
 // The number of the next collective in a lane. A graph takes numbers of its own at each launch.
 std::uint64_t simulated_next_collective(std::uint32_t lane);
+// CUPTI's numbers of a stream and its context; nothing where there is no such stream.
+void simulated_stream(void* stream, std::uint32_t* stream_id, std::uint32_t* context_id);
 // The next number in the order of events of this process.
 std::uint64_t simulated_next_seq();
 }

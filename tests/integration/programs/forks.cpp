@@ -1,5 +1,5 @@
-// Children in the middle of launches: forks WAY. The parent launches in one thread and makes children in another; it says
-// how each ended, and exits with 0.
+// Children in the middle of launches: forks WAY. The parent launches in one thread and makes children in another; it
+// says how each ended, and exits with 0.
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -102,24 +102,36 @@ int clone_calls(const Gpu&) {
 struct Way {
   const char* name;
   int (*make)(const Gpu&);
-  bool idle;  // only while nothing is launched: CUDA after fork is invalid, and the stand-in's locks may be held
+  bool idle;  // only while nothing is launched, because the stand-ins' locks may be held by threads that are not there
 };
 constexpr Way kWays[] = {
-    {"idle", idle, false}, {"exits", exits, false}, {"execs", execs, false}, {"clone_idle", clone_idle, false},
-    {"clone_exits", clone_exits, true}, {"clone_execs", clone_execs, false}, {"vforks", vforks, false},
-    {"spawns", spawns, false}, {"calls", calls, true}, {"clone_calls", clone_calls, true},
+    {"idle", idle, false},
+    {"exits", exits, true},
+    {"execs", execs, false},
+    {"clone_idle", clone_idle, false},
+    {"clone_exits", clone_exits, true},
+    {"clone_execs", clone_execs, false},
+    {"vforks", vforks, false},
+    {"spawns", spawns, false},
+    {"calls", calls, true},
+    {"clone_calls", clone_calls, true},
 };
 
+// Printed at the end: a child that calls exit(3) would print what waits to be printed.
 void make_children(const Way& way, const Gpu& gpu) {
-  for (int i = 0; i < kChildren; ++i) std::printf("%s%d", i > 0 ? " " : "", way.make(gpu));
-  std::puts("");
+  int statuses[kChildren];
+  for (int& each : statuses) each = way.make(gpu);
+  for (const int each : statuses) std::printf("%d\n", each);
 }
 
 void launch_meanwhile(const Way& way, const Gpu& gpu) {
   std::atomic<bool> stop{false};
   std::thread launching([&] {
     gpu.use_here();
-    while (!stop) gpu.launch_many(10);
+    while (!stop) {
+      gpu.launch_many(10);
+      sleep_ms(1);
+    }
   });
   make_children(way, gpu);
   stop = true;
@@ -130,7 +142,8 @@ void launch_meanwhile(const Way& way, const Gpu& gpu) {
 int outlive() {
   if (fork() == 0) {
     alarm(20);
-    sleep_ms(1'500);
+    for (int file = 0; file < 3; ++file) close(file);  // who waits for the parent's output must not wait for the child
+    sleep_ms(3'000);
     _exit(0);
   }
   sleep_ms(100);

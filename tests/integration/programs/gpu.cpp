@@ -58,7 +58,12 @@ Gpu::Gpu(int device) : device_(device) {
   kernel_ = load_kernel();
 }
 
-void Gpu::use_here() const { check(cudaSetDevice(device_), "cudaSetDevice"); }
+void Gpu::use_here() const {
+  CUcontext primary = nullptr;
+  check(cudaSetDevice(device_), "cudaSetDevice");
+  check(cuDevicePrimaryCtxRetain(&primary, device_), "cuDevicePrimaryCtxRetain");
+  check(cuCtxSetCurrent(primary), "cuCtxSetCurrent");
+}
 
 void Gpu::launch(std::uint32_t grid_x, std::uint64_t duration_ns, std::uint32_t grid_z) const {
   sim::KernelWork work;

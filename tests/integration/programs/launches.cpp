@@ -2,8 +2,11 @@
 // launches odd COUNT:     COUNT kernels of each of the oddities of odd_cupti.h, and as many that are not odd
 // launches contexts:      two devices, two contexts on one of them, one destroyed on the way
 // launches plain COUNT:   COUNT kernels
+// launches rounds COUNT:  the same, waiting for them after each 10,000
 // launches close COUNT:   the same, after closing stdin, stdout and stderr; writes a lot to descriptors 0 to 2 after
 // launches slowly COUNT:  COUNT kernels, one each millisecond
+// launches failing COUNT: COUNT kernels, whatever CUDA answers; says how many it took
+// launches chdir COUNT:   COUNT kernels, and as many again in another working directory
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -69,6 +72,16 @@ void plain(std::uint32_t count) {
   gpu.wait();
 }
 
+// Waits now and then, so that what is in flight stays bounded.
+void rounds(std::uint32_t count) {
+  constexpr std::uint32_t kRound = 10'000;
+  const Gpu gpu;
+  for (; count > 0; count -= count < kRound ? count : kRound) {
+    gpu.launch_many(count < kRound ? count : kRound);
+    gpu.wait();
+  }
+}
+
 void write_everywhere() {
   char noise[512];
   std::memset(noise, 'x', sizeof(noise));
@@ -99,12 +112,30 @@ void slowly(std::uint32_t count) {
   gpu.wait();
 }
 
+void failing(std::uint32_t count) {
+  const Gpu gpu;
+  std::uint32_t taken = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    taken += programs::launch_by_driver(gpu.kernel(), nullptr) == CUDA_SUCCESS;
+    programs::sleep_ms(1);
+  }
+  std::printf("taken %u\n", taken);
+}
+
+void elsewhere(std::uint32_t count) {
+  plain(count);
+  check(chdir("/"), "chdir");
+  programs::sleep_ms(100);
+  plain(count);
+}
+
 struct What {
   const char* name;
   void (*launch)(std::uint32_t);
 };
-constexpr What kWhats[] = {{"shapes", shapes}, {"odd", odd},       {"contexts", contexts},
-                           {"plain", plain},   {"close", closed}, {"slowly", slowly}};
+constexpr What kWhats[] = {{"shapes", shapes}, {"odd", odd},       {"contexts", contexts}, {"plain", plain},
+                           {"close", closed},  {"slowly", slowly}, {"chdir", elsewhere},   {"failing", failing},
+                           {"rounds", rounds}};
 
 }  // namespace
 

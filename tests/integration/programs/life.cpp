@@ -79,9 +79,7 @@ void exec_in_thread_busy(const Work& work) {
   launch_on(work.gpu);
   in_thread([] { execl("/bin/echo", "echo", "another program", nullptr); });
 }
-void terminated(const Work&) {
-  raise(SIGTERM);
-}
+void terminated(const Work&) { raise(SIGTERM); }
 void terminated_busy(const Work& work) {
   launch_on(work.gpu);
   kill(getpid(), SIGTERM);
@@ -93,9 +91,7 @@ void uncaught(const Work&) { throw std::runtime_error("nobody catches this"); }
 void terminate_in_thread(const Work&) {
   in_thread([] { std::terminate(); });
 }
-void segfault(const Work&) {
-  raise(SIGSEGV);
-}
+void segfault(const Work&) { raise(SIGSEGV); }
 
 void on_term(int) { std::exit(8); }
 
@@ -116,7 +112,7 @@ void term_handler_exits_launching(const Work& work) {
   for (;;) work.gpu.launch();
 }
 
-// main's thread ends; another goes on, and is the last.
+// main's thread ends; another goes on and ends the process.
 void pthread_exit_main(const Work& work) {
   static const Gpu gpu = work.gpu;
   std::thread([] {
@@ -124,6 +120,7 @@ void pthread_exit_main(const Work& work) {
     gpu.use_here();
     gpu.launch_many(kLaunches);
     gpu.wait();
+    std::exit(9);
   }).detach();
   pthread_exit(nullptr);
 }
@@ -147,14 +144,30 @@ struct Way {
   void (*end)(const Work&);
 };
 constexpr Way kWays[] = {
-    {"return", do_nothing}, {"exit", exit_3}, {"exit_in_thread", exit_in_thread},
-    {"exit_in_thread_busy", exit_in_thread_busy}, {"exit_busy", exit_busy}, {"leave", leave}, {"leave_busy", leave_busy},
-    {"leave_in_thread", leave_in_thread}, {"quick_exit", quick_exit}, {"exec", exec_other}, {"exec_self", exec_self},
-    {"exec_in_thread_busy", exec_in_thread_busy}, {"term", terminated}, {"term_busy", terminated_busy},
-    {"kill", killed}, {"abort", aborted}, {"uncaught", uncaught}, {"terminate_in_thread", terminate_in_thread},
-    {"segfault", segfault}, {"term_handler_exits", term_handler_exits},
-    {"term_handler_exits_launching", term_handler_exits_launching}, {"pthread_exit_main", pthread_exit_main},
-    {"launch_at_exit", launch_at_exit}, {"endless", endless},
+    {"return", do_nothing},
+    {"exit", exit_3},
+    {"exit_in_thread", exit_in_thread},
+    {"exit_in_thread_busy", exit_in_thread_busy},
+    {"exit_busy", exit_busy},
+    {"leave", leave},
+    {"leave_busy", leave_busy},
+    {"leave_in_thread", leave_in_thread},
+    {"quick_exit", quick_exit},
+    {"exec", exec_other},
+    {"exec_self", exec_self},
+    {"exec_in_thread_busy", exec_in_thread_busy},
+    {"term", terminated},
+    {"term_busy", terminated_busy},
+    {"kill", killed},
+    {"abort", aborted},
+    {"uncaught", uncaught},
+    {"terminate_in_thread", terminate_in_thread},
+    {"segfault", segfault},
+    {"term_handler_exits", term_handler_exits},
+    {"term_handler_exits_launching", term_handler_exits_launching},
+    {"pthread_exit_main", pthread_exit_main},
+    {"launch_at_exit", launch_at_exit},
+    {"endless", endless},
 };
 
 const Way* find_way(const char* name) {

@@ -1,5 +1,5 @@
-// A CUPTI with faults, for TRACETOOL_CUPTI: it stands before the stand-in's libcupti, on which it depends, so that every
-// function that is not here is found there. The faults come from the environment:
+// A CUPTI with faults, for TRACETOOL_CUPTI: it stands before the stand-in's libcupti, on which it depends, so that
+// every function that is not here is found there. The faults come from the environment:
 //
 //   ODD_FAIL="NAME=CODE ..."   these functions answer with the code
 //   ODD_REFUSE=KIND            this kind cannot be enabled, nor can its API functions one by one
@@ -79,14 +79,27 @@ void change(CUpti_Activity* record) {
   if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && record->kind != CUPTI_ACTIVITY_KIND_KERNEL) return;
   auto& kernel = *reinterpret_cast<CUpti_ActivityKernel5*>(record);
   switch (static_cast<Oddity>(kernel.gridZ)) {
-    case Oddity::none: return;
-    case Oddity::almost_wide: kernel.end = kernel.start + 0xffff'ffffu; return;
-    case Oddity::wide: kernel.end = kernel.start + 0x1'0000'0000u; return;
-    case Oddity::ends_before_start: kernel.end = kernel.start - 1'000; return;
-    case Oddity::no_end: kernel.end = 0; return;
-    case Oddity::no_times: kernel.start = kernel.end = 0; return;
-    case Oddity::unknown_kind: return change_kind(record, kUnknownKind);
-    case Oddity::external_correlation: return change_kind(record, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+    case Oddity::none:
+      return;
+    case Oddity::almost_wide:
+      kernel.end = kernel.start + 0xffff'ffffu;
+      return;
+    case Oddity::wide:
+      kernel.end = kernel.start + 0x1'0000'0000u;
+      return;
+    case Oddity::ends_before_start:
+      kernel.end = kernel.start - 1'000;
+      return;
+    case Oddity::no_end:
+      kernel.end = 0;
+      return;
+    case Oddity::no_times:
+      kernel.start = kernel.end = 0;
+      return;
+    case Oddity::unknown_kind:
+      return change_kind(record, kUnknownKind);
+    case Oddity::external_correlation:
+      return change_kind(record, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
   }
 }
 

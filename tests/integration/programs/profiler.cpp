@@ -22,12 +22,12 @@ using programs::Gpu;
 
 constexpr std::size_t kBytes = 64 << 10;
 constexpr std::uint64_t kClockShift_ns = 7'000'000'000'000;
-constexpr std::uint32_t kMine = 3;  // grid.y: unused; grid.x of the kernels that the profiler is there for
+constexpr std::uint32_t kMine = 3;  // grid.x of the kernels that the profiler is there for
 
 void* s_library = nullptr;
 std::mutex s_mutex;
 std::set<std::uint8_t*> s_buffers;
-std::atomic<int> s_kernels{0}, s_strangers{0}, s_damaged{0};
+std::atomic<int> s_kernels{0}, s_damaged{0};
 
 template <typename Function>
 Function* find(Function*, const char* name) {
@@ -45,23 +45,22 @@ void on_request(std::uint8_t** buffer, std::size_t* size, std::size_t* records) 
   s_buffers.insert(*buffer);
 }
 
-// Buffers that another client gave out come here too, once the callbacks are ours.
+// Whether this program gave the buffer out. Another client's come here too, once the callbacks are this one's.
+bool take_back(std::uint8_t* buffer) {
+  const std::lock_guard lock(s_mutex);
+  return s_buffers.erase(buffer) != 0;
+}
+
 void on_complete(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t size, std::size_t valid) {
-  {
-    const std::lock_guard lock(s_mutex);
-    if (s_buffers.erase(buffer) == 0) {
-      ++s_strangers;
-      return;
-    }
-  }
-  if (size != kBytes || valid > size) ++s_damaged;
+  const bool own = take_back(buffer);
+  if (own && (size != kBytes || valid > size)) ++s_damaged;
   CUpti_Activity* record = nullptr;
   while (CUPTI(cuptiActivityGetNextRecord)(buffer, valid, &record) == CUPTI_SUCCESS) {
     if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
     const auto& kernel = *reinterpret_cast<CUpti_ActivityKernel5*>(record);
     if (kernel.gridX == static_cast<std::int32_t>(kMine)) ++s_kernels;
   }
-  std::free(buffer);
+  if (own) std::free(buffer);
 }
 
 std::uint64_t own_clock() {

@@ -33,8 +33,8 @@ bool stream_id(void* handle, std::uint32_t& id) {
 
 void truth_of(const Note& note) { write_truth_of(note); }
 
-constexpr Driver kDriver{take_truth,    flush_truth, context_ids, stream_id, graph_id, graph_exec_id,
-                         graph_node_id, device_facts, each_note,  truth_of,  next_seq};
+constexpr Driver kDriver{take_truth,    flush_truth,  context_ids, stream_id, graph_id, graph_exec_id,
+                         graph_node_id, device_facts, each_note,   truth_of,  next_seq};
 
 }  // namespace
 
@@ -73,6 +73,13 @@ SIM_EXPORT const sim::Driver* simulated_driver_attach(const sim::Bridge* to) {
 SIM_EXPORT void simulated_truth(const char* line, std::size_t size, int flush) {
   sim::write_truth({line, size});
   if (flush != 0) sim::flush_truth();
+}
+
+SIM_EXPORT void simulated_stream(void* handle, std::uint32_t* stream_id, std::uint32_t* context_id) {
+  const sim::Stream* stream = sim::find_stream(handle);
+  if (stream == nullptr) return;
+  *stream_id = stream->id;
+  *context_id = stream->context->id;
 }
 
 SIM_EXPORT std::uint64_t simulated_next_seq() { return sim::next_seq(); }

@@ -1,12 +1,12 @@
 #include <mutex>
 #include <vector>
 
+#include "../true_clock.h"
 #include "attach.h"
 #include "call.h"
 #include "cbids.h"
 #include "executor.h"
 #include "notes.h"
-#include "../true_clock.h"
 
 namespace sim {
 namespace {

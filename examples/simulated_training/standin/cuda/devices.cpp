@@ -13,8 +13,26 @@ namespace {
 constexpr std::uint64_t kMemoryBytes = 85'029'158'912;
 
 DeviceFacts make_facts(std::uint32_t device) {
-  DeviceFacts facts{"NVIDIA H100 80GB HBM3 (simulated)", {}, {}, kMemoryBytes, 3'352'320'000, 132, 9, 0, 1'980'000,
-                    50 << 20, 32, 1'024, 64, 32, 65'536, 65'536, 48 << 10, 228 << 10, 3, 65'536};
+  DeviceFacts facts{"NVIDIA H100 80GB HBM3 (simulated)",
+                    {},
+                    {},
+                    kMemoryBytes,
+                    3'352'320'000,
+                    132,
+                    9,
+                    0,
+                    1'980'000,
+                    50 << 20,
+                    32,
+                    1'024,
+                    64,
+                    32,
+                    65'536,
+                    65'536,
+                    48 << 10,
+                    228 << 10,
+                    3,
+                    65'536};
   std::snprintf(facts.pci_bus_id, sizeof(facts.pci_bus_id), "0000:%02x:00.0", (0x1b + 0x10 * device) & 0xff);
   for (unsigned i = 0; i < sizeof(facts.uuid); ++i) facts.uuid[i] = static_cast<unsigned char>(0xa0 + i);
   facts.uuid[0] = static_cast<unsigned char>(device);

@@ -6,8 +6,8 @@
 
 namespace sim {
 
-// Takes the op over. Blocks while the stream's queue is full, as a real launch does: then true. `op.event` must have its
-// fate.
+// Takes the op over. Blocks while the stream's queue is full, as a real launch does: then true. `op.event` must have
+// its fate.
 bool submit(Stream& stream, Op&& op);
 // Until all that was submitted to the stream before is done and reported to CUPTI.
 void wait_for(Stream& stream);

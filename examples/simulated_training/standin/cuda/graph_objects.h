@@ -34,7 +34,7 @@ struct Graph {
 };
 
 struct GraphExec {
-  Graph* graph;  // the clone; its id is the executable graph's
+  Graph* graph;                  // the clone; its id is the executable graph's
   std::vector<Stream*> streams;  // of the branches from the second on
 };
 

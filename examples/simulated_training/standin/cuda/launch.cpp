@@ -78,6 +78,7 @@ CUresult enqueue(std::uint32_t correlation, Stream& stream, Op&& op) {
   op.event.seq = next_seq();
   op.faulty = is_faulty(op);
   if (const Bridge* to = bridge()) to->reserve_device(op.event);
+  if (op.duration_ns == kNeverEnds) write_truth_of(op.event);  // a forced flush tells it, without times
   const std::uint64_t start_ns = true_ns();
   if (submit(stream, std::move(op))) tell_overhead(correlation, kCommandBufferFull, stream.context, start_ns);
   return CUDA_SUCCESS;

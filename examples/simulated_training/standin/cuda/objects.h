@@ -38,7 +38,7 @@ struct Op {
   bool started = false;
   std::uint64_t queued_ns = 0;
   std::uint64_t duration_ns = 0;
-  Meeting meeting{};  // number 0: none
+  Meeting meeting{};    // number 0: none
   bool faulty = false;  // it breaks its context
   std::shared_ptr<Milestone> milestone;
   std::shared_ptr<GraphRun> run;  // null: not of a graph
@@ -50,7 +50,7 @@ struct Context;
 struct Stream {
   Context* context;
   std::uint32_t id;
-  std::uint32_t flag;      // CUpti_ActivityStreamFlag
+  std::uint32_t flag;  // CUpti_ActivityStreamFlag
   std::int32_t priority;
   bool destroyed = false;
   std::shared_ptr<Capture> capture;  // null: not capturing; guarded by the captures' mutex

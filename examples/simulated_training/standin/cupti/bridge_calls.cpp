@@ -124,9 +124,8 @@ void fatal() {
   die();
 }
 
-constexpr Bridge kBridge{to_cupti,    tell_times, reserve_device, finish_device, enter_call, exit_call,
-                         finish_call, admit_note, finish_note,    graph,         fatal,      resource,
-                         synchronized};
+constexpr Bridge kBridge{to_cupti,   tell_times,  reserve_device, finish_device, enter_call, exit_call,   finish_call,
+                         admit_note, finish_note, graph,          fatal,         resource,   synchronized};
 
 }  // namespace
 

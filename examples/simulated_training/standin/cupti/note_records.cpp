@@ -12,13 +12,14 @@
 namespace sim {
 namespace {
 
-// 12.8 (26) and 12.2 (20), 12.6 (24) and so on made them longer; the sizes before are those of the older structs.
+// Where each struct grew: 12.3 is 21, 12.4 is 22, 12.5 is 23, 12.6 is 24, 12.8 is 26. The sizes before are those of the
+// older structs.
 constexpr Since kSyncSizes[] = {{26, sizeof(SyncLayout)}, {0, 40}};
-constexpr Since kOverheadSizes[] = {{24, sizeof(OverheadLayout)}, {20, 48}, {0, 40}};
-constexpr Since kContextSizes[] = {{130'000, sizeof(ContextLayout)}, {24, 24}, {0, 16}};
-constexpr Since kMemorySizes[] = {{26, sizeof(MemoryLayout)}, {16, 120}, {0, 112}};
-constexpr Since kPoolSizes[] = {{26, sizeof(PoolLayout)}, {16, 72}, {0, 64}};
-constexpr Since kGraphSizes[] = {{24, sizeof(GraphLayout)}, {0, 48}};
+constexpr Since kOverheadSizes[] = {{22, sizeof(OverheadLayout)}, {21, 48}, {0, 40}};
+constexpr Since kContextSizes[] = {{23, sizeof(ContextLayout)}, {22, 24}, {0, 16}};
+constexpr Since kMemorySizes[] = {{24, sizeof(MemoryLayout)}, {16, 120}, {0, 112}};
+constexpr Since kPoolSizes[] = {{130'000, sizeof(PoolLayout)}, {16, 72}, {0, 64}};
+constexpr Since kGraphSizes[] = {{21, sizeof(GraphLayout)}, {0, 48}};
 
 std::uint32_t own_pid() { return static_cast<std::uint32_t>(getpid()); }
 
@@ -160,10 +161,15 @@ void fill_unknown(std::byte* at) {
 }  // namespace
 
 CUpti_ActivityKind kind_of(const Note& note) {
-  constexpr CUpti_ActivityKind kKinds[] = {
-      CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_OVERHEAD,    CUPTI_ACTIVITY_KIND_DEVICE,
-      CUPTI_ACTIVITY_KIND_CONTEXT,         CUPTI_ACTIVITY_KIND_STREAM,      CUPTI_ACTIVITY_KIND_MEMORY2,
-      CUPTI_ACTIVITY_KIND_MEMORY_POOL,     CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, kUnknownKind};
+  constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                                           CUPTI_ACTIVITY_KIND_OVERHEAD,
+                                           CUPTI_ACTIVITY_KIND_DEVICE,
+                                           CUPTI_ACTIVITY_KIND_CONTEXT,
+                                           CUPTI_ACTIVITY_KIND_STREAM,
+                                           CUPTI_ACTIVITY_KIND_MEMORY2,
+                                           CUPTI_ACTIVITY_KIND_MEMORY_POOL,
+                                           CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+                                           kUnknownKind};
   return kKinds[static_cast<int>(note.kind)];
 }
 

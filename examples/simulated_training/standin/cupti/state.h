@@ -50,7 +50,7 @@ void forget_kinds();
 void die();
 
 // What CUPTI answers before the driver is there; otherwise goes on.
-#define SIM_NEED_DRIVER()                                         \
+#define SIM_NEED_DRIVER()                                   \
   if (sim::driver() == nullptr) return CUPTI_ERROR_UNKNOWN; \
   if (sim::is_dead()) return CUPTI_ERROR_NOT_INITIALIZED
 

@@ -56,7 +56,8 @@ bool is_current(CUpti_SubscriberHandle handle) {
 #if CUPTI_API_VERSION >= 130000
 void tell_holder(CUpti_SubscriberParams* params) {
   if (params == nullptr || params->oldSubscriberName == nullptr) return;
-  const char* holder = is_taken() ? "CUPTI for another tool" : subscriber()->name;
+  const Subscriber* known = subscriber();
+  const char* holder = known != nullptr ? known->name : "CUPTI for another tool";
   std::snprintf(params->oldSubscriberName, params->oldSubscriberSize, "%s", holder);
 }
 #endif

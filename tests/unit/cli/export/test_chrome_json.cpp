@@ -87,6 +87,26 @@ TEST_CASE("export: one graph launch points at every kernel of the graph") {
   CHECK(t.summary.arrows_out == 3);
 }
 
+TEST_CASE("export: waits, overhead, whole graphs, memory and notices have their places") {
+  SmallTrace t;
+  const ProcessId p = t.process(0);
+  const TrackId thread = t.thread(p), stream = t.stream(p);
+  const TrackId memory = t.track(p, TrackKind::other, 0, 0), recording = t.track(p, TrackKind::other, 1, 1);
+  t.catalog.tracks[memory].group_name = "GPU 0 memory";
+  t.catalog.tracks[recording].group_name = "recording";
+  t.add(thread, Kind::runtime, "cudaGraphLaunch", kOrigin, 100, 1);
+  t.add(stream, Kind::graph, "CUDA graph 4", kOrigin + 200, 100, 1);
+  t.add(stream, Kind::sync, "Stream Sync", kOrigin + 250, 60, 2);
+  t.add(thread, Kind::overhead, "Buffer Flush", kOrigin + 120, 30);
+  Event& allocation = t.point(memory, Kind::memory, 'i', "Allocate (Device)", kOrigin + 10, 3, "\"address\": \"0x10\"");
+  allocation.has_bytes = true, allocation.bytes = 4096;
+  t.add(recording, Kind::notice, "gap", kOrigin + 20, kUnknownDuration, 0, "\"text\": \"why\"");
+  t.point(recording, Kind::notice, 'i', "stepped_down", kOrigin + 300);
+  golden_export("recorder", t);
+  CHECK(t.summary.arrows_out == 1);
+  CHECK(t.summary.balanced());
+}
+
 TEST_CASE("export: work that begins before its launch keeps its arrow") {
   SmallTrace t;
   const ProcessId p = t.process(0);

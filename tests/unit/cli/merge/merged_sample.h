@@ -20,6 +20,13 @@ inline Process sample_process(std::int64_t rank) {
     p.counts[kind] = kind * 1'000'000'007, p.overwritten[kind] = kind + 1, p.lost[kind] = kind * kind;
   }
   p.notes = {"12 blocks changed", ""};
+  p.recorder.agent_version = "1.2.3", p.recorder.cupti_state = "taken", p.recorder.cupti_error = -39;
+  p.recorder.heartbeat_ns = 1'760'000'000'000'000'001, p.recorder.agent_cpu_ns = 1ull << 63;
+  Device device;
+  device.device = 3, device.name = "NVIDIA H100", device.memory_bytes = 80ull << 30, device.copy_engines = 7;
+  p.devices = {device, {}};
+  p.communicators = {{0xc0ffee00c0ffee00, 5, 1, 8, 3, -1, 2, 4}, {}};
+  p.notices = {{"gap", -5, 7, 4'000'000'000, "somebody"}, {}};
   return p;
 }
 
@@ -32,6 +39,7 @@ inline Catalog sample_catalog() {
   catalog.track(first, TrackKind::stream, 0, 7);
   catalog.track(second, TrackKind::other, -1, 3, "Spans");
   catalog.tracks[1].name = "stream 7 compute";
+  catalog.tracks[1].priority = -5;
   return catalog;
 }
 

@@ -56,12 +56,14 @@ TEST_CASE("merged file: every field of the lists comes back") {
          std::tie(b.run_id, b.program, b.device_name, b.state, b.counts, b.overwritten, b.lost, b.lost_unknown_kind)));
     CHECK((std::tie(a.first_ns, a.last_ns, a.explicit_flows, a.notes) ==
            std::tie(b.first_ns, b.last_ns, b.explicit_flows, b.notes)));
+    CHECK((std::tie(a.recorder, a.devices, a.communicators, a.notices) ==
+           std::tie(b.recorder, b.devices, b.communicators, b.notices)));
   }
   REQUIRE(out.tracks.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
     const Track &a = in.tracks[i], &b = out.tracks[i];
-    CHECK((std::tie(a.process, a.kind, a.group, a.id, a.name, a.group_name) ==
-           std::tie(b.process, b.kind, b.group, b.id, b.name, b.group_name)));
+    CHECK((std::tie(a.process, a.kind, a.group, a.id, a.name, a.group_name, a.priority) ==
+           std::tie(b.process, b.kind, b.group, b.id, b.name, b.group_name, b.priority)));
   }
   const std::vector<ClockFit> fits = sample_fits();
   REQUIRE(reader.fits().size() == fits.size());

@@ -1,68 +1,12 @@
 // Recordings as events, and every way in which a file can be damaged.
-#include <unistd.h>
-
-#include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <string>
-#include <vector>
 
 #include "cli/error.h"
-#include "cli/read/ring_reader.h"
-#include "common/definitions.h"
-#include "tests/unit/catch.h"
-#include "tests/unit/common/small_ring.h"
+#include "ring_recording.h"
 
 using namespace cli;
 
 namespace {
-
-struct Kept {
-  Event event;
-  std::string args;
-};
-
-struct KeepingSink : EventSink {
-  void event(const Event& event, std::string_view args) override { all.push_back({event, std::string(args)}); }
-  std::vector<Kept> all;
-};
-
-class Recording {
- public:
-  explicit Recording(std::uint64_t blocks = 4) : memory(blocks, 4096) {}
-  ~Recording() { unlink(path.c_str()); }
-
-  template <typename Record>
-  void add(const Record& record) {
-    REQUIRE(writer.enter(memory.ring, 0, clock));
-    REQUIRE(writer.make_room(sizeof(record), clock));
-    writer.append(&record, sizeof(record));
-    writer.leave();
-  }
-  std::uint32_t name(std::string_view text) {
-    auto head = trace::make_record<trace::StringRecord>();
-    head.length = static_cast<std::uint32_t>(text.size());
-    head.size_bytes = static_cast<std::uint32_t>(sizeof(head) + (text.size() + 7) / 8 * 8);
-    return trace::append_definition(memory.ring, 0, &head, sizeof(head), text.data(), text.size());
-  }
-  const std::string& write(std::size_t bytes) {
-    std::ofstream(path, std::ios::binary).write(memory.bytes(), static_cast<std::streamsize>(bytes));
-    return path;
-  }
-  KeepingSink read() {
-    KeepingSink sink;
-    open_ring(write(memory.size()))->read(catalog, sink);
-    return sink;
-  }
-
-  // Wall = CUPTI + 1 s = monotonic + 5 s.
-  static trace::ClockSample clock() { return {9'000'000'000, 5'000'000'000, 10'000'000'000, 10}; }
-
-  trace::SmallRing memory;
-  trace::BlockWriter<> writer;
-  Catalog catalog;
-  std::string path = "/tmp/tracetool-test-" + std::to_string(getpid()) + ".ring";
-};
 
 template <typename Push>
 Push push(std::uint32_t tid, std::uint64_t time, std::uint32_t name) {

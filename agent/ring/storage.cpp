@@ -1,0 +1,110 @@
+#include "agent/ring/storage.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "agent/clocks.h"
+#include "agent/message.h"
+#include "agent/ring/disk_cap.h"
+#include "agent/ring/recorder.h"
+#include "agent/ring/ring_copy.h"
+#include "agent/ring/ring_place.h"
+#include "agent/ring/spool.h"
+#include "agent/ring/trace_file.h"
+#include "agent/ring/worker.h"
+#include "agent/settings.h"
+
+namespace agent {
+namespace {
+
+constinit Worker s_worker{};
+constinit Worker s_last_copy{};
+constinit std::atomic<bool> s_spool_begun{false};
+constinit std::atomic<bool> s_last_copy_made{false};
+constinit std::atomic<int> s_copy_error{0};
+constinit bool s_hangs = false;  // the disk's thread did not end
+
+bool is_copied() { return run_file().local_path[0] != '\0'; }
+
+void begin_spool() {
+  if (!settings().spool) return;
+  char name[256];
+  const RunFile& file = run_file();
+  const std::size_t stem = std::strlen(file.name) - std::strlen(".ring");
+  snprintf(name, sizeof(name), "%.*s.spool", static_cast<int>(stem), file.name);
+  start_spool(ring(), file.folder, name, settings().max_disk_bytes);
+}
+
+void make_room() {
+  remove_old_runs(run_file().folder, run_file().run, disk_limits());
+  if (!is_copied()) return;
+  for (int i = 0; const char* place = local_place(i); ++i) remove_old_local_rings(place, run_file().run);
+}
+
+void copy_once() {
+  static constinit bool s_said = false;
+  if (copy_ring(ring(), run_file().folder, run_file().name, &s_worker) || errno == ECANCELED || s_said) return;
+  s_said = true;
+  say("cannot copy the ring into %s (%s); it is in %s", trace_file_path(), std::strerror(errno), run_file().local_path);
+}
+
+// Every few seconds when something was recorded; once a minute when nothing was, for the heartbeat in it.
+void copy_now_and_then() {
+  constexpr double kPeriod_ms = 3000;
+  constexpr std::uint64_t kIdle_ns = 60'000'000'000;
+  std::uint64_t last = 0, last_ns = 0;
+  do {
+    const std::uint64_t now = ring_fingerprint(ring());
+    if (now == last && mono_ns() - last_ns < kIdle_ns) continue;
+    copy_once();
+    last = now;
+    last_ns = mono_ns();
+  } while (s_worker.wait_ms(kPeriod_ms));
+}
+
+void run() {
+  begin_spool();
+  s_spool_begun.store(true, std::memory_order_release);
+  make_room();
+  if (is_copied()) copy_now_and_then();
+}
+
+void make_last_copy() {
+  const bool made = copy_ring(ring(), run_file().folder, run_file().name, nullptr);
+  s_copy_error.store(made ? 0 : errno);
+  s_last_copy_made.store(made, std::memory_order_release);
+}
+
+}  // namespace
+
+void keep_storage() noexcept {
+  static constinit bool s_once = false;
+  if (s_once || recording() != Recording::open) return;
+  s_once = true;
+  s_worker.start("tracetool-disk", run);
+}
+
+void finish_spooling() noexcept {
+  constexpr std::uint64_t kLimit_ms = 2000;
+  s_hangs = !s_worker.stop(kLimit_ms);
+  if (s_spool_begun.load(std::memory_order_acquire)) finish_spool();
+}
+
+void finish_copying() noexcept {
+  constexpr std::uint64_t kLimit_ms = 10'000;
+  if (!is_copied()) return;
+  const bool ended = !s_hangs && s_last_copy.start("tracetool-copy", make_last_copy) && s_last_copy.stop(kLimit_ms);
+  if (ended && s_last_copy_made.load(std::memory_order_acquire)) {
+    unlink(run_file().local_path);
+    return;
+  }
+  const int error = s_copy_error.load();
+  say("could not copy the end of the recording to %s (%s): it is in %s", trace_file_path(),
+      error != 0 ? std::strerror(error) : "it takes too long", run_file().local_path);
+}
+
+}  // namespace agent

@@ -1,0 +1,15 @@
+// What the recording does on disk beside the ring, none of it in an application thread: makes room (disk_cap.h), spools
+// (spool.h), copies a ring that cannot lie in its folder (ring_copy.h).
+#pragma once
+
+namespace agent {
+
+// A chore of our own thread: starts all that once the recording is open.
+void keep_storage() noexcept;
+
+// At exit, around the moment when the file is marked closed: before it the spool is completed, after it the copy. A
+// copied ring is removed where it lay when its copy is complete; else a line says where it stays.
+void finish_spooling() noexcept;
+void finish_copying() noexcept;
+
+}  // namespace agent

@@ -1,0 +1,58 @@
+#include "agent/ring/worker.h"
+
+#include <signal.h>
+#include <time.h>
+
+#include "agent/clocks.h"
+
+namespace agent {
+namespace {
+
+timespec in_ms(double ms) {
+  const std::uint64_t at_ns = mono_ns() + static_cast<std::uint64_t>(ms * 1e6);
+  timespec time;
+  time.tv_sec = static_cast<time_t>(at_ns / 1'000'000'000);
+  time.tv_nsec = static_cast<long>(at_ns % 1'000'000'000);
+  return time;
+}
+
+}  // namespace
+
+void* Worker::enter(void* self) noexcept {
+  auto* worker = static_cast<Worker*>(self);
+  pthread_setname_np(pthread_self(), worker->name_);
+  worker->run_();
+  return nullptr;
+}
+
+bool Worker::start(const char* name, void (*run)()) noexcept {
+  name_ = name;
+  run_ = run;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  running_ = pthread_create(&thread_, nullptr, enter, this) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return running_;
+}
+
+bool Worker::wait_ms(double ms) noexcept {
+  const timespec until = in_ms(ms);
+  pthread_mutex_lock(&mutex_);
+  if (!stopping()) pthread_cond_clockwait(&wake_, &mutex_, CLOCK_MONOTONIC, &until);
+  pthread_mutex_unlock(&mutex_);
+  return !stopping();
+}
+
+bool Worker::stop(std::uint64_t limit_ms) noexcept {
+  if (!running_) return true;
+  pthread_mutex_lock(&mutex_);
+  stopping_.store(true, std::memory_order_release);
+  pthread_cond_signal(&wake_);
+  pthread_mutex_unlock(&mutex_);
+  running_ = false;
+  const timespec until = in_ms(static_cast<double>(limit_ms));
+  return pthread_clockjoin_np(thread_, nullptr, CLOCK_MONOTONIC, &until) == 0;
+}
+
+}  // namespace agent

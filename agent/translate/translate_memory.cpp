@@ -1,0 +1,40 @@
+#include "agent/translate/translate.h"
+
+namespace agent {
+
+void translate_memory(Translation& out, const CUpti_Activity* activity) noexcept {
+  if (!out.room(trace::RecordKind::memory, sizeof(trace::MemoryRecord))) return;
+  const auto& memory = *reinterpret_cast<const CUpti_ActivityMemory3*>(activity);
+  auto record = trace::make_record<trace::MemoryRecord>();
+  record.operation = static_cast<std::uint8_t>(memory.memoryOperationType);
+  record.memory = static_cast<std::uint8_t>(memory.memoryKind);
+  record.correlation = memory.correlationId;
+  record.time_cupti_ns = memory.timestamp;
+  record.address = memory.address;
+  record.bytes = memory.bytes;
+  record.device = memory.deviceId;
+  record.context = memory.contextId;
+  record.stream = memory.streamId;
+  record.is_async = memory.isAsync;
+  const bool has_pool = memory.memoryPoolConfig.memoryPoolType != CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID;
+  record.pool_address = has_pool ? memory.memoryPoolConfig.address : 0;
+  out.append(record);
+}
+
+void translate_memory_pool(Translation& out, const CUpti_Activity* activity) noexcept {
+  if (!out.room(trace::RecordKind::memory_pool, sizeof(trace::MemoryPoolRecord))) return;
+  const auto& pool = *reinterpret_cast<const CUpti_ActivityMemoryPool2*>(activity);
+  auto record = trace::make_record<trace::MemoryPoolRecord>();
+  record.operation = static_cast<std::uint8_t>(pool.memoryPoolOperationType);
+  record.pool = static_cast<std::uint8_t>(pool.memoryPoolType);
+  record.correlation = pool.correlationId;
+  record.time_cupti_ns = pool.timestamp;
+  record.address = pool.address;
+  record.bytes = pool.size;
+  record.used_bytes = pool.utilizedSize;
+  record.release_threshold_bytes = pool.releaseThreshold;
+  record.device = pool.deviceId;
+  out.append(record);
+}
+
+}  // namespace agent

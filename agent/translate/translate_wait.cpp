@@ -1,0 +1,55 @@
+// Time in which nothing moves: waits of the host and of streams, and what CUPTI and the driver take for themselves.
+#include "agent/translate/late_field.h"
+#include "agent/translate/translate.h"
+
+namespace agent {
+namespace {
+
+// What is meant depends on the kind of object: a process and its thread, or a device, its context, its stream.
+void set_object(trace::OverheadRecord& record, const CUpti_ActivityOverhead& overhead) {
+  const auto& id = overhead.objectId;
+  record.object = static_cast<std::uint16_t>(overhead.objectKind);
+  switch (overhead.objectKind) {
+    case CUPTI_ACTIVITY_OBJECT_PROCESS: record.tid = id.pt.processId; break;  // the tid of its first thread
+    case CUPTI_ACTIVITY_OBJECT_THREAD: record.tid = id.pt.threadId; break;
+    case CUPTI_ACTIVITY_OBJECT_STREAM: record.stream = id.dcs.streamId; [[fallthrough]];
+    case CUPTI_ACTIVITY_OBJECT_CONTEXT: record.context = id.dcs.contextId; [[fallthrough]];
+    case CUPTI_ACTIVITY_OBJECT_DEVICE: record.device = id.dcs.deviceId; break;
+    default: break;
+  }
+}
+
+}  // namespace
+
+void translate_sync(Translation& out, const CUpti_Activity* activity) noexcept {
+  if (!out.room(trace::RecordKind::sync, sizeof(trace::SyncRecord))) return;
+  const auto& wait = *reinterpret_cast<const CUpti_ActivitySynchronization*>(activity);
+  auto record = trace::make_record<trace::SyncRecord>();
+  record.type = static_cast<std::uint8_t>(wait.type);
+  record.correlation = wait.correlationId;
+  record.start_cupti_ns = wait.start;
+  record.end_cupti_ns = wait.end;
+  record.context = wait.contextId;
+  record.stream = wait.streamId;
+  record.event = wait.cudaEventId;
+  record.return_value = late_field(activity, kSyncResult);
+  out.check_times(wait.start, wait.end);
+  out.append(record);
+}
+
+void translate_overhead(Translation& out, const CUpti_Activity* activity) noexcept {
+  constexpr std::size_t kRoom = sizeof(trace::OverheadRecord) + sizeof(trace::ThreadNameRecord);
+  if (!out.room(trace::RecordKind::overhead, kRoom)) return;
+  const auto& overhead = *reinterpret_cast<const CUpti_ActivityOverhead*>(activity);
+  auto record = trace::make_record<trace::OverheadRecord>();
+  record.overhead = static_cast<std::uint32_t>(overhead.overheadKind);
+  record.start_cupti_ns = overhead.start;
+  record.end_cupti_ns = overhead.end;
+  record.correlation = late_field(activity, kOverheadCorrelation);
+  set_object(record, overhead);
+  if (record.tid != 0) out.name_thread(record.tid);
+  out.check_times(overhead.start, overhead.end);
+  out.append(record);
+}
+
+}  // namespace agent

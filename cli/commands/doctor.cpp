@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "cli/commands/commands.h"
+#include "cli/doctor/checks.h"
+#include "cli/io/output_file.h"
+
+namespace cli {
+namespace {
+
+struct Options {
+  std::string target;
+  bool json = false;
+};
+
+bool is_pid(const std::string& target) {
+  const bool digits = std::all_of(target.begin(), target.end(), [](char c) { return c >= '0' && c <= '9'; });
+  std::error_code error;
+  return digits && target.size() < 10 && !std::filesystem::exists(target, error);
+}
+
+std::string default_folder() {
+  const char* folder = std::getenv("TRACETOOL_DIR");
+  return folder != nullptr && folder[0] != '\0' ? folder : "./traces";
+}
+
+Findings look(const std::string& target) {
+  if (!target.empty()) {
+    if (!is_pid(target)) return check_folder(target);
+    const int pid = std::atoi(target.c_str());
+    return check_process(view_process(pid), pid);
+  }
+  const std::string folder = default_folder();
+  Findings found = check_machine(folder);
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error)) return found;
+  for (Finding& each : check_folder(folder)) {
+    if (each.check != "folder") found.push_back(std::move(each));
+  }
+  return found;
+}
+
+void run(const Options& options) {
+  const Findings found = look(options.target);
+  OutputFile out("-");
+  if (options.json) {
+    write_findings(found, out);
+  } else {
+    out.write(findings_text(found));
+    if (options.target.empty()) out.write("to record: tracetool record -- CMD, like tracetool record -- python train.py\n");
+  }
+  out.finish();
+  throw_if_failed(found);
+}
+
+std::function<void()> set_up(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("PID|DIR", options->target, "A process, or a folder of recordings (default: this machine and shell, and "
+                                             "$TRACETOOL_DIR, ./traces if unset)");
+  app.add_flag("--json", options->json, "For programs: one JSON object on stdout");
+  return [options] { run(*options); };
+}
+
+}  // namespace
+
+Command doctor_command() {
+  return {"doctor", "Is it on? Why is nothing recorded?",
+          "One line for each finding: OK, WARN or FAIL, what was found, and behind -> what to do. A process is asked for\n"
+          "its variables and its libraries, a folder for its ranks, losses and what the recording cost. Exit status: 0, or\n"
+          "4 when something failed, 3 when a recording in the folder cannot be read.\n"
+          "\n"
+          "  tracetool doctor                      # this machine, this shell\n"
+          "  tracetool doctor $(pgrep -n python)   # why does this process not record?\n"
+          "  tracetool doctor traces/",
+          set_up};
+}
+
+}  // namespace cli

@@ -1,0 +1,20 @@
+// The parts of `info` that say how it was recorded, on which GPUs, and what happened to the recording.
+#pragma once
+#include <string>
+
+#include "cli/io/json_writer.h"
+#include "cli/model/catalog.h"
+
+namespace cli {
+
+// "recorded by tracetool 0.1.0, events default, mode ring, CUPTI 130001, driver 13.0, NCCL 2.28.9: ranks 0-7"; a line
+// for each way in which it was done. "" where nothing is a recording of ours.
+std::string recorder_text(const Catalog& catalog);
+
+// A line for each notice: "rank 3: gap of 1.200 s at 4.000 s: another user of CUPTI has taken the buffers".
+std::string notices_text(const Catalog& catalog);
+
+// "recorder" (null for foreign traces), "devices", "communicators", "notices".
+void write_recorder(JsonWriter& json, const Process& process);
+
+}  // namespace cli

@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands/commands.h"
+#include "cli/doctor/agent_file.h"
+#include "cli/doctor/injection.h"
+#include "cli/doctor/place.h"
+#include "cli/error.h"
+
+namespace cli {
+namespace {
+
+struct SettingOption {
+  const char* flag;
+  const char* variable;
+  const char* type;
+  const char* help;
+};
+constexpr SettingOption kSettings[] = {
+    {"--buffer", "TRACETOOL_BUFFER", "SIZE", "The ring of each process, like 1G"},
+    {"--events", "TRACETOOL_EVENTS", "LIST", "light, default, all, or kinds"},
+    {"--mode", "TRACETOOL_MODE", "MODE", "ring: keep the newest; spool: keep the whole run"},
+    {"--keep", "TRACETOOL_KEEP", "N", "Runs that stay in the folder"},
+    {"--max-disk", "TRACETOOL_MAX_DISK", "SIZE", "What the runs in the folder may take together"},
+    {"--flush-ms", "TRACETOOL_FLUSH_MS", "MS", "How often the agent collects"},
+    {"--cupti", "TRACETOOL_CUPTI", "PATH", "The libcupti to use"},
+};
+
+struct Options {
+  InjectionOptions injection;
+  std::vector<std::string> values = std::vector<std::string>(std::size(kSettings));
+  bool verbose = false;
+  std::vector<std::string> command;
+};
+
+void find_agent_for(InjectionOptions& options) {
+  std::string searched;
+  options.agent = find_agent(searched);
+  if (options.agent.empty()) {
+    throw Error(Exit::cannot_open, fmt::format("libagent.so was not found ({}); put it beside tracetool, or set "
+                                               "TRACETOOL_AGENT to its path",
+                                               searched));
+  }
+  if (const std::string wrong = wrong_with_agent(options.agent); !wrong.empty()) {
+    throw Error(Exit::cannot_open, fmt::format("{} {}; use the libagent.so that came with this tracetool",
+                                               options.agent, wrong));
+  }
+}
+
+InjectionOptions complete(const Options& options) {
+  InjectionOptions injection = options.injection;
+  find_agent_for(injection);
+  for (std::size_t i = 0; i < std::size(kSettings); ++i) {
+    if (!options.values[i].empty()) injection.settings.emplace_back(kSettings[i].variable, options.values[i]);
+  }
+  if (options.verbose) injection.settings.emplace_back("TRACETOOL_VERBOSE", "1");
+  return injection;
+}
+
+void set_variables(const Injection& plan) {
+  if (!plan.refused.empty()) throw Error(Exit::usage, plan.refused);
+  if (!plan.warning.empty()) fmt::print(stderr, "tracetool: warning: {}\n", plan.warning);
+  for (const auto& [name, value] : plan.variables) {
+    if (name == "TRACETOOL_DIR") {
+      const Place place = look_at(value);
+      if (!place.writable) throw Error(Exit::cannot_open, fmt::format("{} cannot be written; choose a folder with -o", value));
+    }
+    setenv(name.c_str(), value.c_str(), 1);
+  }
+}
+
+// The program takes our place, so signals, exit status, terminal and stdin are its own.
+[[noreturn]] void become(const std::vector<std::string>& command) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+  throw Error(Exit::cannot_open, fmt::format("cannot run {}: {}; name a program in $PATH or its path after --", command[0],
+                                             std::strerror(errno)));
+}
+
+void run(const Options& options) {
+  set_variables(plan_injection(complete(options), [](const char* name) { return std::getenv(name); }));
+  std::fflush(nullptr);
+  become(options.command);
+}
+
+std::function<void()> set_up(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("-o,--output", options->injection.folder, "Folder of the recordings (default: $TRACETOOL_DIR, ./traces)")
+      ->type_name("DIR");
+  for (std::size_t i = 0; i < std::size(kSettings); ++i) {
+    app.add_option(kSettings[i].flag, options->values[i], fmt::format("{} ({})", kSettings[i].help, kSettings[i].variable))
+        ->type_name(kSettings[i].type);
+  }
+  app.add_flag("--verbose", options->verbose, "The agent says on stderr what it found (TRACETOOL_VERBOSE)");
+  app.add_flag("--preload", options->injection.preload,
+               "Also by LD_PRELOAD: sees NVTX that comes before CUDA, and NCCL calls of dynamic NCCL");
+  app.add_flag("--force", options->injection.force, "Takes CUDA's and NVTX's injection from another tool");
+  app.add_option("CMD", options->command, "The program and its arguments, after --")->required()->type_name("");
+  return [options] { run(*options); };
+}
+
+}  // namespace
+
+Command record_command() {
+  return {"record", "Runs a program with the recorder in it",
+          "The program and all that it starts are recorded where they use the GPU; all else about them is as without us:\n"
+          "output, exit status, signals. The same without this command: CUDA_INJECTION64_PATH=/path/of/libagent.so CMD.\n"
+          "Exit status: the program's; 1 usage, or another tool holds the injection; 2 the program or the agent cannot be\n"
+          "run.\n"
+          "\n"
+          "  tracetool record -- python train.py\n"
+          "  tracetool record -o /scratch/traces --buffer 1G -- torchrun --nproc-per-node=8 train.py",
+          set_up};
+}
+
+}  // namespace cli

@@ -1,0 +1,14 @@
+// Where libagent.so lies, and whether it can be injected on this machine.
+#pragma once
+#include <string>
+
+namespace cli {
+
+// $TRACETOOL_AGENT where it is set, else the first that exists: beside this program, ../lib and its machine's folder
+// below, ../lib64, ../agent (a build folder). Absolute. "" where there is none; `searched` then says where was looked.
+std::string find_agent(std::string& searched);
+
+// Why the file is not an agent for this machine; "" when it is one: an ELF file of this machine with our entry points.
+std::string wrong_with_agent(const std::string& path);
+
+}  // namespace cli

@@ -1,0 +1,92 @@
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/doctor/agent_file.h"
+#include "cli/doctor/checks.h"
+#include "cli/doctor/injection.h"
+#include "cli/doctor/place.h"
+
+namespace cli {
+namespace {
+
+// As the agent looks for them; the toolkit is last.
+constexpr const char* kDrivers[] = {"libcuda.so.1"};
+constexpr const char* kCupti[] = {"libcupti.so.13",
+                                  "libcupti.so.12",
+                                  "libcupti.so.11.8",
+                                  "libcupti.so",
+                                  "/usr/local/cuda/lib64/libcupti.so",
+                                  "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"};
+
+// Where the loader finds the first of them; "" nowhere. It is loaded, as nothing else says where it lies.
+template <std::size_t Count>
+std::string loaded_path(const char* const (&names)[Count]) {
+  for (const char* name : names) {
+    void* handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    link_map* map = nullptr;
+    if (handle != nullptr && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0) return map->l_name;
+  }
+  return {};
+}
+
+Finding check_agent(std::string& path) {
+  std::string searched;
+  path = find_agent(searched);
+  if (path.empty()) {
+    return fail("agent", fmt::format("libagent.so was not found: {}", searched),
+                "put it beside tracetool, or set TRACETOOL_AGENT to its path");
+  }
+  if (const std::string wrong = wrong_with_agent(path); !wrong.empty()) {
+    return fail("agent", fmt::format("{} {}", path, wrong), "use the libagent.so that came with this tracetool");
+  }
+  return ok("agent", path);
+}
+
+Finding check_shell(const std::string& agent) {
+  if (const char* off = std::getenv("TRACETOOL_DISABLE"); off != nullptr && *off != '\0' && std::string(off) != "0") {
+    return fail("variables", fmt::format("TRACETOOL_DISABLE={}: the agent does nothing", off), "unset TRACETOOL_DISABLE");
+  }
+  InjectionOptions options;
+  options.agent = agent;
+  const Injection plan = plan_injection(options, [](const char* name) { return std::getenv(name); });
+  if (!plan.refused.empty()) return warn("variables", "CUDA_INJECTION64_PATH is another's", plan.refused);
+  if (!plan.warning.empty()) return warn("variables", "NVTX_INJECTION64_PATH is another's", plan.warning);
+  return ok("variables", "no other tool holds the injection of CUDA and NVTX in this shell");
+}
+
+Finding check_driver() {
+  const std::string path = loaded_path(kDrivers);
+  if (!path.empty()) return ok("driver", path);
+  return warn("driver", "there is no NVIDIA driver here (libcuda.so.1)",
+              "record where nvidia-smi works; in a container, with its GPUs. Reading traces needs none");
+}
+
+Finding check_cupti_file() {
+  if (const char* given = std::getenv("TRACETOOL_CUPTI"); given != nullptr && *given != '\0') {
+    if (dlopen(given, RTLD_LAZY | RTLD_LOCAL) != nullptr) return ok("cupti", fmt::format("TRACETOOL_CUPTI={}", given));
+    return fail("cupti", fmt::format("TRACETOOL_CUPTI={} cannot be loaded: {}", given, dlerror()),
+                "correct it, or unset it");
+  }
+  const std::string path = loaded_path(kCupti);
+  if (!path.empty()) return ok("cupti", path);
+  return warn("cupti", "libcupti is not where the loader or the toolkit has it",
+              "fine for PyTorch, which brings its own; else install the toolkit's CUPTI, or set TRACETOOL_CUPTI");
+}
+
+}  // namespace
+
+Findings check_machine(const std::string& folder) {
+  std::string agent;
+  Findings found{check_agent(agent)};
+  found.push_back(check_shell(agent));
+  found.push_back(check_driver());
+  found.push_back(check_cupti_file());
+  for (Finding& each : check_place(folder, ring_bytes_wanted())) found.push_back(std::move(each));
+  return found;
+}
+
+}  // namespace cli

@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "cli/doctor/agent_file.h"
+#include "cli/doctor/check_recording.h"
+#include "cli/doctor/checks.h"
+#include "cli/doctor/other_tools.h"
+
+namespace cli {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kStart = "start it with `tracetool record -- CMD`, or set CUDA_INJECTION64_PATH to libagent.so's "
+                               "absolute path";
+
+std::string value(const ProcessView& process, const char* name) {
+  const auto found = process.variables.find(name);
+  return found == process.variables.end() ? "" : found->second;
+}
+
+bool is_agent(const std::string& path) { return fs::path(path).filename().string().find("libagent") != std::string::npos; }
+
+Finding check_path(const std::string& path) {
+  std::error_code error;
+  if (path[0] != '/') {
+    return fail("variables", fmt::format("CUDA_INJECTION64_PATH={} is not absolute: children elsewhere do not find it", path),
+                kStart);
+  }
+  if (!fs::exists(path, error)) {
+    return fail("variables", fmt::format("CUDA_INJECTION64_PATH={}: there is no such file (seen from here; a container "
+                                         "has files of its own)",
+                                         path),
+                "copy libagent.so there, or correct the path");
+  }
+  if (const std::string wrong = wrong_with_agent(path); !wrong.empty() && is_agent(path)) {
+    return fail("variables", fmt::format("CUDA_INJECTION64_PATH={} {}", path, wrong), "use the libagent.so of this machine");
+  }
+  if (!is_agent(path)) {
+    const std::string_view tool = tool_of(path);
+    return fail("variables", fmt::format("CUDA_INJECTION64_PATH={} is another tool's{}{}{}", path, tool.empty() ? "" : " (",
+                                         tool, tool.empty() ? "" : ")"),
+                "CUDA injects one tool only: end that one, or do without it");
+  }
+  return ok("variables", fmt::format("CUDA_INJECTION64_PATH={}", path));
+}
+
+void check_cupti_copies(const ProcessView& process, Findings& found) {
+  const std::vector<std::string> copies = files_named(process, "libcupti.so");
+  std::string all;
+  for (const std::string& copy : copies) all += (all.empty() ? "" : ", ") + copy;
+  if (copies.size() > 1) {
+    found.push_back(warn("cupti", fmt::format("{} copies of libcupti are loaded: {}", copies.size(), all),
+                         "set TRACETOOL_CUPTI to the one that the program brings, so that it is loaded once"));
+  } else if (copies.size() == 1) {
+    found.push_back(ok("cupti", all));
+  }
+}
+
+void check_other_tools(const ProcessView& process, Findings& found) {
+  std::vector<std::string_view> named;
+  for (const std::string& file : process.files) {
+    const std::string_view tool = tool_of(file);
+    if (tool.empty() || std::find(named.begin(), named.end(), tool) != named.end()) continue;
+    named.push_back(tool);
+    found.push_back(warn("tools", fmt::format("{} is in this process: {}", tool, file),
+                         "one tool at a time can hold CUPTI: end that one if GPU work is missing"));
+  }
+}
+
+Finding check_ring(const std::vector<std::string>& rings) {
+  if (rings.empty()) {
+    return warn("recording", "has no recording open", "one begins with the first CUDA context; if there is one, look for "
+                                                      "`tracetool:` in the program's stderr");
+  }
+  return ok("recording", rings[0]);
+}
+
+std::vector<std::string> rings_of(const ProcessView& process) {
+  std::vector<std::string> rings;
+  for (const std::string& file : process.files) {
+    if (fs::path(file).extension() == ".ring") rings.push_back(file);
+  }
+  return rings;
+}
+
+void check_rings(const ProcessView& process, Findings& found) {
+  const std::vector<std::string> rings = rings_of(process);
+  found.push_back(check_ring(rings));
+  for (const std::string& ring : rings) {
+    using namespace std::chrono;
+    const auto now = duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+    try {
+      for (Finding& finding : check_recording(read_recording(ring), now)) found.push_back(std::move(finding));
+    } catch (const Error& wrong) {
+      found.push_back(warn("recording", wrong.what(), "ask where the process runs: `tracetool doctor DIR`"));
+    }
+  }
+}
+
+}  // namespace
+
+Findings check_variables(const ProcessView& process, bool agent_is_mapped) {
+  if (!process.environ_error.empty()) {
+    return {warn("variables", fmt::format("cannot be read: {}", process.environ_error), "ask as its user, or as root")};
+  }
+  const std::string off = value(process, "TRACETOOL_DISABLE"), path = value(process, "CUDA_INJECTION64_PATH");
+  if (!off.empty() && off != "0") {
+    return {fail("variables", fmt::format("TRACETOOL_DISABLE={}: the agent does nothing", off),
+                 "start it without that variable")};
+  }
+  if (!path.empty()) return {check_path(path)};
+  if (agent_is_mapped) return {ok("variables", "CUDA_INJECTION64_PATH was set by the preloaded agent")};
+  return {fail("variables", "CUDA_INJECTION64_PATH is not set: CUDA does not load the agent", kStart)};
+}
+
+Findings check_mapped(const ProcessView& process) {
+  if (!process.maps_error.empty()) {
+    return {warn("agent", fmt::format("its libraries cannot be seen: {}", process.maps_error),
+                 "ask as its user, or as root")};
+  }
+  const std::vector<std::string> agents = files_named(process, "libagent"), driver = files_named(process, "libcuda.so");
+  Findings found;
+  if (driver.empty()) {
+    found.push_back(warn("cuda", "has not loaded the CUDA driver: there is nothing to record yet",
+                         "is this the process that uses the GPU? Launchers and DataLoader workers do not"));
+  } else {
+    found.push_back(ok("cuda", driver[0]));
+  }
+  if (!agents.empty()) {
+    found.push_back(ok("agent", agents[0]));
+  } else if (driver.empty()) {
+    found.push_back(warn("agent", "libagent.so is not loaded: CUDA loads it at its start", ""));
+  } else {
+    found.push_back(fail("agent", "libagent.so is not loaded, though CUDA is",
+                         "the variable must be set before the program starts, and the file be one that this machine can "
+                         "load (glibc 2.34 or newer)"));
+  }
+  check_cupti_copies(process, found);
+  check_other_tools(process, found);
+  if (!agents.empty() && !driver.empty()) check_rings(process, found);
+  return found;
+}
+
+Findings check_process(const ProcessView& process, int pid) {
+  if (!process.exists) {
+    return {fail("process", fmt::format("there is no process {}", pid), "a folder of recordings can be asked, too")};
+  }
+  Findings found{ok("process", fmt::format("{} {} in {}", pid, process.name, process.folder))};
+  const bool agent_is_mapped = !files_named(process, "libagent").empty();
+  for (Finding& each : check_variables(process, agent_is_mapped)) found.push_back(std::move(each));
+  for (Finding& each : check_mapped(process)) found.push_back(std::move(each));
+  return found;
+}
+
+}  // namespace cli

@@ -1,0 +1,168 @@
+#include "cli/doctor/check_recording.h"
+
+#include <fmt/format.h>
+
+#include "cli/io/units.h"
+#include "cli/model/totals.h"
+#include "cli/read/reader.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kLateHeartbeat_ns = 10'000'000'000;
+constexpr std::int64_t kShortLife_ns = 10'000'000'000;  // below it the start is all that the agent did
+constexpr double kDearAgent_pct = 3;     // the cost guard's limit
+constexpr double kDearOverhead_pct = 1;  // of the recorded time
+
+class Overheads : public EventSink {
+ public:
+  Overheads(const Catalog& catalog, std::map<std::string, OwnCost>& sums) : catalog_(catalog), sums_(sums) {}
+  void event(const Event& event, std::string_view) override {
+    if (event.kind != Kind::overhead) return;
+    OwnCost& sum = sums_[std::string(catalog_.strings[event.name])];
+    ++sum.count;
+    sum.ns += std::max<std::int64_t>(event.duration_ns, 0);
+  }
+
+ private:
+  const Catalog& catalog_;
+  std::map<std::string, OwnCost>& sums_;
+};
+
+std::uint64_t count(const Process& p, Kind kind) { return p.counts[static_cast<std::size_t>(kind)]; }
+
+std::uint64_t gpu_work(const Process& p) {
+  std::uint64_t works = 0;
+  for (const Kind kind : {Kind::kernel, Kind::memcpy, Kind::memset, Kind::graph}) works += count(p, kind);
+  return works;
+}
+
+std::string versions(const Recorder& r) {
+  std::string text = fmt::format("CUPTI {}", r.cupti_version);
+  if (r.cuda_driver_version != 0) {
+    text += fmt::format(", driver {}.{}", r.cuda_driver_version / 1000, r.cuda_driver_version % 1000 / 10);
+  }
+  if (!r.events.empty()) text += fmt::format(", events {}", r.events);
+  return r.cupti_path.empty() ? text : text + ", " + r.cupti_path;
+}
+
+Finding check_failed(const Recorder& r) {
+  constexpr int kNoDriver = 999;
+  if (r.cupti_error == kNoDriver) {
+    return fail("cupti", "CUPTI says 999: it works with no driver here; GPU work is not recorded",
+                "run where nvidia-smi works; in a container, with its GPUs and NVIDIA_DRIVER_CAPABILITIES=compute");
+  }
+  if (r.cupti_version == 0) {
+    return fail("cupti", "no libcupti was found: GPU work is not recorded",
+                "install the CUDA toolkit's CUPTI (pip: nvidia-cuda-cupti), or set TRACETOOL_CUPTI to a libcupti.so");
+  }
+  return fail("cupti", fmt::format("CUPTI failed with error {}: GPU work is not recorded ({})", r.cupti_error, versions(r)),
+              "look for a line of `tracetool:` in the program's stderr");
+}
+
+Finding check_cupti(const Process& p) {
+  const Recorder& r = p.recorder;
+  if (r.cupti_state == "taken") {
+    return fail("cupti", fmt::format("{} holds CUPTI: only NVTX and NCCL are recorded",
+                                     r.cupti_holder.empty() ? "another tool" : r.cupti_holder),
+                "end that tool (nsys, ncu, a debugger, a profiler in the program), or do without it");
+  }
+  if (r.cupti_state == "failed") return check_failed(r);
+  if (r.cupti_state == "off") {
+    return warn("cupti", "CUPTI is not on: no GPU work is recorded", "is it switched off by TRACETOOL_EVENTS?");
+  }
+  if (gpu_work(p) == 0 && p.overwritten[static_cast<std::size_t>(Kind::kernel)] == 0) {
+    return warn("cupti", "CUPTI is on, and no kernel or copy came yet",
+                "wait for the first step; if it stays so, look for `tracetool:` in the program's stderr");
+  }
+  return ok("cupti", versions(r));
+}
+
+void check_losses(const Process& p, Findings& found) {
+  const std::uint64_t kept = total(p.counts), overwritten = total(p.overwritten);
+  if (const std::uint64_t lost = total(p.lost) + p.lost_unknown_kind; lost != 0) {
+    found.push_back(warn("losses", fmt::format("{} records were lost, {} of them by CUPTI", lost, p.lost_unknown_kind),
+                         "a larger TRACETOOL_BUFFER, or fewer TRACETOOL_EVENTS"));
+  }
+  if (p.recorder.sunk_buffers != 0) {
+    found.push_back(warn("losses", fmt::format("{} buffers of CUPTI were thrown away", p.recorder.sunk_buffers),
+                         "fewer TRACETOOL_EVENTS: records come faster than they can be kept"));
+  }
+  if (overwritten != 0) {
+    const double pct = 100.0 * static_cast<double>(overwritten) / static_cast<double>(kept + overwritten);
+    found.push_back(ok("losses", fmt::format("the ring is full and keeps the newest: {:.0f} % were overwritten; a larger "
+                                             "TRACETOOL_BUFFER keeps more",
+                                             pct)));
+  }
+}
+
+void check_life(const Process& p, std::int64_t now_ns, Findings& found) {
+  if (p.state == "recovered") {
+    found.push_back(warn("state", "was killed or crashed: what it had recorded is there", "its own stderr says why"));
+  }
+  const std::int64_t age_ns = now_ns - p.recorder.heartbeat_ns;
+  if (p.state == "live" && age_ns > kLateHeartbeat_ns) {
+    found.push_back(warn("heartbeat", "lives, but the agent has not run for over 10 s",
+                         "is the process stopped, or the machine overloaded?"));
+  }
+}
+
+void check_notices(const Process& p, Findings& found) {
+  for (const Notice& notice : p.notices) {
+    const bool open = notice.end_ns == 0, moment = notice.end_ns == notice.start_ns;
+    std::string what = notice.what;
+    if (open) what += ", still so";
+    if (!open && !moment) what += " for " + duration_text(notice.end_ns - notice.start_ns);
+    if (!notice.text.empty()) what += ": " + notice.text;
+    if (notice.what == "source_on") {
+      found.push_back(ok("notice", what));
+    } else {
+      found.push_back(warn("notice", what, "events of that time may be missing; analyses say so, too"));
+    }
+  }
+}
+
+void check_cost(const ReadRecording& recording, Findings& found) {
+  const Recorder& r = recording.process.recorder;
+  const std::int64_t life_ns = r.heartbeat_ns - r.created_ns;
+  if (life_ns >= kShortLife_ns && r.agent_cpu_ns != 0) {
+    const double pct = 100.0 * static_cast<double>(r.agent_cpu_ns) / static_cast<double>(life_ns);
+    const std::string what = fmt::format("the agent took {:.1f} % of a core", pct);
+    found.push_back(pct <= kDearAgent_pct ? ok("cost", what) : warn("cost", what, "TRACETOOL_EVENTS=light takes less"));
+  }
+  const std::int64_t span_ns = recording.process.last_ns - recording.process.first_ns;
+  for (const auto& [name, sum] : recording.overhead) {
+    const double pct = span_ns > 0 ? 100.0 * static_cast<double>(sum.ns) / static_cast<double>(span_ns) : 0;
+    const std::string what = fmt::format("{}: {} times, {} in all, {:.2f} % of the time", name, sum.count,
+                                         duration_text(sum.ns), pct);
+    found.push_back(pct <= kDearOverhead_pct ? ok("overhead", what)
+                                             : warn("overhead", what, "CUPTI's or the driver's own time, not the "
+                                                                      "program's: see it in the picture"));
+  }
+}
+
+}  // namespace
+
+ReadRecording read_recording(const std::string& path) {
+  ReadRecording recording;
+  Catalog catalog;
+  Overheads overheads(catalog, recording.overhead);
+  open_trace(path)->read(catalog, overheads);
+  recording.process = catalog.processes.at(0);
+  return recording;
+}
+
+Findings check_recording(const ReadRecording& recording, std::int64_t now_ns) {
+  const Process& p = recording.process;
+  Findings found{check_cupti(p)};
+  check_losses(p, found);
+  check_life(p, now_ns, found);
+  check_notices(p, found);
+  check_cost(recording, found);
+  for (Finding& finding : found) {
+    finding.who = p.rank >= 0 ? fmt::format("rank {}", p.rank) : fmt::format("pid {}", p.pid);
+  }
+  return found;
+}
+
+}  // namespace cli

@@ -1,0 +1,29 @@
+// What one recording says of how it was recorded.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "cli/doctor/finding.h"
+#include "cli/model/catalog.h"
+
+namespace cli {
+
+struct OwnCost {
+  std::uint64_t count = 0;
+  std::int64_t ns = 0;
+};
+
+// A recording that was read: its process, and CUPTI's and the driver's overhead by name.
+struct ReadRecording {
+  Process process;
+  std::map<std::string, OwnCost> overhead;
+};
+
+// Reads it whole. Throws Error.
+ReadRecording read_recording(const std::string& path);
+
+// CUPTI, losses, heartbeat, notices, what it cost. `now_ns`: the wall clock, for the age of the heartbeat.
+Findings check_recording(const ReadRecording& recording, std::int64_t now_ns);
+
+}  // namespace cli

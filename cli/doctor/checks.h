@@ -1,0 +1,24 @@
+// The three questions that `doctor` answers.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/doctor/finding.h"
+#include "cli/doctor/process_view.h"
+
+namespace cli {
+
+// Can this shell on this machine record at all? `folder` is where recordings would go.
+Findings check_machine(const std::string& folder);
+
+// What lies in a folder of recordings: is everybody there, alive, complete?
+Findings check_folder(const std::string& folder);
+
+// Why does this process record, or not?
+Findings check_process(const ProcessView& process, int pid);
+
+// The two above it that need no machine: what the variables of a process do, and what its mapped files tell.
+Findings check_variables(const ProcessView& process, bool agent_is_mapped);
+Findings check_mapped(const ProcessView& process);
+
+}  // namespace cli

@@ -1,0 +1,105 @@
+#include "cli/doctor/finding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "cli/io/json_writer.h"
+#include "cli/model/rank_list.h"
+
+namespace cli {
+namespace {
+
+constexpr std::string_view kWords[] = {"OK", "WARN", "FAIL"};
+constexpr std::string_view kKeys[] = {"ok", "warn", "fail"};
+constexpr std::string_view kRank = "rank ";
+
+std::string_view word(Level level) { return kWords[static_cast<std::size_t>(level)]; }
+
+bool same(const Finding& a, const Finding& b) {
+  return a.level == b.level && a.check == b.check && a.what == b.what && a.next == b.next;
+}
+
+bool take_rank(const std::string& who, std::int64_t& rank) {
+  if (who.rfind(kRank, 0) != 0) return false;
+  const char* end = who.data() + who.size();
+  return std::from_chars(who.data() + kRank.size(), end, rank).ptr == end;
+}
+
+std::string joined(const std::vector<std::string>& all) {
+  std::vector<std::int64_t> ranks;
+  std::string text;
+  for (const std::string& who : all) {
+    std::int64_t rank = -1;
+    if (take_rank(who, rank)) {
+      ranks.push_back(rank);
+    } else if (!who.empty()) {
+      text += (text.empty() ? "" : ", ") + who;
+    }
+  }
+  if (ranks.empty()) return text;
+  return rank_list(std::move(ranks)) + (text.empty() ? "" : ", " + text);
+}
+
+}  // namespace
+
+Findings grouped(const Findings& findings) {
+  Findings out;
+  std::vector<std::vector<std::string>> who;
+  for (const Finding& finding : findings) {
+    const auto known = std::find_if(out.begin(), out.end(), [&](const Finding& f) { return same(f, finding); });
+    if (known == out.end()) {
+      out.push_back(finding);
+      who.push_back({finding.who});
+    } else {
+      who[static_cast<std::size_t>(known - out.begin())].push_back(finding.who);
+    }
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) out[i].who = joined(who[i]);
+  return out;
+}
+
+std::string findings_text(const Findings& findings) {
+  std::string text;
+  for (const Finding& f : findings) {
+    text += fmt::format("{:<4}  {:<10}  {}{}{}", word(f.level), f.check, f.who, f.who.empty() ? "" : ": ", f.what);
+    text += f.next.empty() ? "\n" : fmt::format(" -> {}\n", f.next);
+  }
+  return text;
+}
+
+void write_findings(const Findings& findings, ByteSink& sink) {
+  JsonText out(sink);
+  JsonWriter json(out);
+  std::uint64_t failed = 0;
+  json.open('{');
+  json.open('[', "findings");
+  for (const Finding& f : findings) {
+    json.open('{');
+    json.text("level", kKeys[static_cast<std::size_t>(f.level)]);
+    json.text("check", f.check);
+    json.text("who", f.who);
+    json.text("what", f.what);
+    json.text("next", f.next);
+    json.close('}');
+    failed += f.level == Level::fail;
+  }
+  json.close(']');
+  json.number("failed", failed);
+  json.close('}');
+  out.raw("\n");
+  out.flush();
+}
+
+void throw_if_failed(const Findings& findings) {
+  const auto failed = std::count_if(findings.begin(), findings.end(), [](auto& f) { return f.level == Level::fail; });
+  if (failed == 0) return;
+  const bool unreadable = std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
+    return f.level == Level::fail && f.exit == Exit::bad_content;
+  });
+  throw Error(unreadable ? Exit::bad_content : Exit::gate_failed,
+              fmt::format("{} of {} checks failed; what to do stands behind each ->", failed, findings.size()));
+}
+
+}  // namespace cli

@@ -1,0 +1,99 @@
+#include "cli/doctor/place.h"
+
+#include <fmt/format.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/io/units.h"
+
+namespace cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Filesystem {
+  std::uint64_t type;  // statfs(2)
+  const char* name;
+  bool maps_in_place;  // a mapped page is written where it was reserved
+};
+constexpr Filesystem kFilesystems[] = {
+    {0xef53, "ext4", true},       {0x58465342, "xfs", true},   {0x01021994, "tmpfs", true},
+    {0x794c7630, "overlayfs", true}, {0x9123683e, "btrfs", false}, {0x2fc12fc1, "zfs", false},
+    {0x6969, "NFS", false},       {0x0bd00bd0, "Lustre", false}, {0x65735546, "FUSE", false},
+    {0xff534d42, "CIFS", false},  {0xfe534d42, "SMB", false},  {0x47504653, "GPFS", false},
+    {0x00c36400, "Ceph", false},  {0x01021997, "9P", false},   {0x2011bab0, "exFAT", false},
+};
+
+void look_at_filesystem(Place& place) {
+  struct statfs info;
+  if (statfs(place.existing.c_str(), &info) != 0) return;
+  const auto type = static_cast<std::uint64_t>(info.f_type) & 0xffffffff;
+  place.filesystem = fmt::format("filesystem {:#x}", type);
+  place.free_bytes = static_cast<std::uint64_t>(info.f_bavail) * static_cast<std::uint64_t>(info.f_bsize);
+  for (const Filesystem& known : kFilesystems) {
+    if (known.type != type) continue;
+    place.filesystem = known.name;
+    place.maps_in_place = known.maps_in_place;
+  }
+}
+
+}  // namespace
+
+Place look_at(const std::string& folder) {
+  Place place;
+  std::error_code error;
+  fs::path at = fs::absolute(folder, error).lexically_normal();
+  while (!fs::exists(at, error) && at.has_parent_path() && at.parent_path() != at) at = at.parent_path();
+  place.existing = at.string();
+  place.is_folder = fs::is_directory(at, error);
+  place.writable = place.is_folder && access(at.c_str(), W_OK | X_OK) == 0;
+  look_at_filesystem(place);
+  return place;
+}
+
+std::uint64_t ring_bytes_wanted() {
+  constexpr std::uint64_t kDefault = 256u << 20;
+  const char* text = std::getenv("TRACETOOL_BUFFER");
+  if (text == nullptr) return kDefault;
+  const char* end = text + std::strlen(text);
+  std::uint64_t value = 0;
+  const auto number = std::from_chars(text, end, value);
+  if (number.ec != std::errc()) return kDefault;
+  const std::string_view unit(number.ptr, static_cast<std::size_t>(end - number.ptr));
+  const int shift = unit == "K" || unit == "k"   ? 10
+                    : unit == "M" || unit == "m" ? 20
+                    : unit == "G" || unit == "g" ? 30
+                    : unit.empty()               ? 0
+                                                 : 64;
+  return shift == 64 || value > UINT64_MAX >> shift ? kDefault : value << shift;
+}
+
+Findings check_place(const std::string& folder, std::uint64_t ring_bytes) {
+  const Place place = look_at(folder);
+  if (!place.is_folder) {
+    return {fail("folder", fmt::format("{} is no folder", place.existing), "name another with TRACETOOL_DIR or -o")};
+  }
+  if (!place.writable) {
+    return {fail("folder", fmt::format("{} cannot be written by this user", place.existing),
+                 "set TRACETOOL_DIR (or record -o) to a folder of yours")};
+  }
+  Findings found;
+  const std::string where = fmt::format("{}, {}, {} free", folder, place.filesystem, bytes_text(place.free_bytes));
+  if (place.free_bytes < ring_bytes) {
+    found.push_back(fail("folder", fmt::format("{}: a ring takes {}", where, bytes_text(ring_bytes)),
+                         "make room, or set a smaller TRACETOOL_BUFFER"));
+  } else if (!place.maps_in_place) {
+    found.push_back(warn("folder", fmt::format("{}: a ring cannot be mapped there", where),
+                         "point TRACETOOL_DIR at local storage (ext4, xfs, tmpfs)"));
+  } else {
+    found.push_back(ok("folder", fmt::format("{}; a ring takes {}", where, bytes_text(ring_bytes))));
+  }
+  return found;
+}
+
+}  // namespace cli

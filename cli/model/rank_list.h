@@ -1,0 +1,12 @@
+// "rank 3", "ranks 0-7, 9": the ranks of a run in few words.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+// Sorts them and leaves out what comes twice; those below 0 are "unknown". "" for none.
+std::string rank_list(std::vector<std::int64_t> ranks);
+
+}  // namespace cli

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Where recordings lie. A folder that cannot hold a mapped ring gets copies of one that lies on local storage; a full disk, a
+link in the way and a folder that fills up with the runs of a job that crashes and starts again do no harm."""
+import fcntl
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import time
+
+from compare import match
+from harness import Folder, arguments, check, clean_environment, files_below, finish, first, run
+from recorded import environment_of, program
+from truth import command, load, read_recording, recordings, train
+
+TRAINING = ("--ranks", 2, "--ring-bytes", "4M", "--steps", 20)
+LONG = ("--ranks", 1, "--ring-bytes", "4M", "--steps", 100_000)
+CREATED_AT, BOOT_ID_AT = 88, 168
+
+
+def odd(options, folder, kind, **more):
+    """The folder of the recordings is another filesystem; where a ring lies instead is folder/local."""
+    os.makedirs(os.path.join(folder, "local"), exist_ok=True)
+    return {"LD_PRELOAD": options.odd_disk, "ODD_DISK_FOLDER": os.path.join(folder, "traces"), "ODD_DISK_IS": kind,
+            "ODD_DISK_LOG": os.path.join(folder, "log"), "TMPDIR": os.path.join(folder, "local"), **more}
+
+
+def complaints(folder):
+    path = os.path.join(folder, "log")
+    return open(path, encoding="utf-8").read().splitlines() if os.path.exists(path) else []
+
+
+def check_elsewhere(options, kind, words, **more):
+    """Recorded on local storage, copied, complete at the end, and nothing left behind."""
+    with Folder() as folder:
+        done = train(options, folder, *TRAINING, **odd(options, folder, kind, **more))
+        said = done.stderr.splitlines()
+        local = os.path.join(folder, "local")
+        check(done.returncode == 0 and len(said) == 2 and all(words in line and local in line for line in said),
+              f"{kind}: each rank says in one line where its ring lies", done)
+        ranks, found = load(os.path.join(folder, "truth")), recordings(folder)
+        check(sorted(found) == sorted(rank.pid for rank in ranks), f"{kind}: one recording per rank", sorted(found))
+        for rank in ranks:
+            recording = found[rank.pid]
+            matched = match(rank, recording.events)
+            check(recording.state == "clean" and not matched.missing and not matched.extra,
+                  f"{kind}, rank {rank.rank}: all {len(matched.pairs)} events are in the copy, which is closed",
+                  lambda: f"{recording.state}, missing {first(matched.missing)}, extra {first(matched.extra)}")
+            check(recording.header["local_path"].startswith(local), f"{kind}, rank {rank.rank}: it says where it lay",
+                  recording.header["local_path"])
+        check(not os.listdir(local), f"{kind}: nothing is left on local storage", os.listdir(local))
+        others = [path for path in files_below(os.path.join(folder, "traces")) if not path.endswith((".ring", ".spool"))]
+        check(not others and not complaints(folder), f"{kind}: no application thread wrote there, nothing was mapped",
+              f"{others}, {first(complaints(folder))}")
+
+
+def wait_for(condition, job, seconds=20):
+    give_up = time.monotonic() + seconds
+    while time.monotonic() < give_up and job.poll() is None:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def state_of(options, folder):
+    done = run([options.tracetool, "info", "--json", os.path.join(folder, "traces")])
+    return json.loads(done.stdout)["ranks"][0] if done.returncode == 0 else {"state": done.stderr, "notes": []}
+
+
+def kill_elsewhere(options, folder, run_id):
+    """A training recorded on local storage, killed after its first copy; the job's run id is `run_id`."""
+    job = subprocess.Popen(command(options, folder, *LONG), cwd=folder, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+                           env=clean_environment(**odd(options, folder, "network", TORCHELASTIC_RUN_ID=run_id)))
+    try:
+        wait_for(lambda: files_below(os.path.join(folder, "traces"), ".ring"), job)
+        yield "copied"
+    finally:
+        os.killpg(job.pid, signal.SIGKILL)
+        job.wait()
+
+
+def check_kill_elsewhere(options):
+    with Folder() as folder:
+        for _ in kill_elsewhere(options, folder, "first"):
+            check(state_of(options, folder)["state"] == "live", "a copy of a running process is live",
+                  state_of(options, folder))
+            time.sleep(0.3)
+        local = files_below(os.path.join(folder, "local"), ".ring")
+        said = state_of(options, folder)
+        check(said["state"] == "recovered" and len(local) == 1 and any(local[0] in note for note in said["notes"]),
+              "after a kill the copy says where the newer ring lies", f"{said['state']}, {said['notes']}, {local}")
+        newer, copy = read_recording.read(local[0]), list(recordings(folder).values())[0]
+        rank = load(os.path.join(folder, "truth"))[0]
+        for what, recording in (("the ring", newer), ("its copy", copy)):
+            matched = match(rank, recording.events)
+            check(not matched.extra and matched.pairs, f"{what}: all {len(matched.pairs)} events are true",
+                  lambda: first(matched.extra))
+        check(sum(newer.kept.values()) > sum(copy.kept.values()), "the ring is newer than its copy",
+              (newer.kept, copy.kept))
+        for run_id in ("second", "third"):
+            os.remove(os.path.join(folder, "truth"))
+            for _ in kill_elsewhere(options, folder, run_id):
+                time.sleep(0.3)
+        left = [read_recording.read(path).header["run_id"] for path in files_below(os.path.join(folder, "local"))]
+        check(len(left) == 2 and local[0] not in files_below(os.path.join(folder, "local")),
+              "of killed runs the rings of the last two stay on local storage", left)
+
+
+def run_small(options, folder, count=10, **more):
+    return run([program(options, "launches"), "plain", str(count)], cwd=folder,
+               **environment_of(options, folder, **{"TRACETOOL_BUFFER": "64K", "SIM_TRUTH": None, **more}))
+
+
+def elastic(number):
+    return {"TORCHELASTIC_RUN_ID": "job", "TORCHELASTIC_RESTART_COUNT": number}
+
+
+def check_full(options):
+    with Folder() as folder:
+        done = run_small(options, folder, **odd(options, folder, "full"))
+        said = done.stderr.splitlines()
+        check(done.returncode == 0 and len(said) == 1 and "No space left" in said[0],
+              "a full disk: the program ends as it did, one line says so", done)
+        left = files_below(folder, ".ring") + os.listdir(os.path.join(folder, "traces"))
+        check(not left, "a full disk: nothing is left behind", left)
+
+
+def check_small_tmpfs(options):
+    """A real one, where we may mount: what TRACETOOL_KEEP lets go is taken before the recording is given up."""
+    with Folder() as folder:
+        traces = os.path.join(folder, "traces")
+        os.mkdir(traces)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1M", "none", traces], check=False,
+                          stderr=subprocess.DEVNULL).returncode != 0:
+            print("      (no tmpfs of our own: mounting is not allowed here)")
+            return
+        try:
+            results = [run_small(options, folder, TRACETOOL_BUFFER="400K", TRACETOOL_KEEP=2, **elastic(i))
+                       for i in range(4)]
+            runs = sorted(os.listdir(traces))
+            check(all(done.returncode == 0 and not done.stderr for done in results) and "job-r3" in runs,
+                  "a small disk: the newest run takes the space of the oldest", f"{runs}, {results}")
+            done = run_small(options, folder, TRACETOOL_BUFFER="4M", **elastic(9))
+            check(done.returncode == 0 and len(done.stderr.splitlines()) == 1 and "job-r9" not in os.listdir(traces),
+                  "a small disk: a ring that never fits is said in one line", done)
+        finally:
+            subprocess.run(["umount", traces], check=False)
+
+
+def check_links(options):
+    """Neither the run's folder nor anything that is removed may be a link."""
+    with Folder() as folder:
+        traces, elsewhere = os.path.join(folder, "traces"), os.path.join(folder, "elsewhere")
+        os.mkdir(traces)
+        os.mkdir(elsewhere)
+        os.symlink(elsewhere, os.path.join(traces, "job-r0"))
+        done = run_small(options, folder, **elastic(0))
+        check(done.returncode == 0 and len(done.stderr.splitlines()) == 1 and not os.listdir(elsewhere),
+              "a link in the place of the run's folder: one line, nothing is written through it",
+              f"{done}, {os.listdir(elsewhere)}")
+
+
+def make_run(options, folder, number, age_s):
+    """A finished run of the past."""
+    run_small(options, folder, TRACETOOL_KEEP=0, **elastic(number))
+    path, = files_below(os.path.join(folder, "traces", f"job-r{number}"), ".ring")
+    os.utime(path, (time.time() - age_s,) * 2)
+    return path
+
+
+def check_what_stays(options):
+    with Folder() as folder:
+        paths = [make_run(options, folder, number, 1000 * (20 - number)) for number in range(7)]
+        traces = os.path.join(folder, "traces")
+        victim = os.path.join(folder, "victim")
+        shutil.copy(paths[0], victim)
+        os.symlink(victim, os.path.join(os.path.dirname(paths[0]), "link.ring"))
+        with open(os.path.join(os.path.dirname(paths[1]), "notes.txt"), "w", encoding="utf-8") as notes:
+            notes.write("mine")
+        foreign = os.path.join(os.path.dirname(paths[2]), "foreign.ring")
+        with open(foreign, "w", encoding="utf-8") as file:
+            file.write("not a recording, but 4096 bytes of something else\n" * 100)
+        os.utime(foreign, (1, 1))
+        os.mkfifo(os.path.join(os.path.dirname(paths[2]), "fifo.ring"))
+        with open(paths[3], "r+b") as live:
+            fcntl.fcntl(live, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+            done = run_small(options, folder, 300, **elastic(50))
+        check(done.returncode == 0 and not done.stderr, "a run that cleans up says nothing", done)
+        left = [os.path.exists(path) for path in paths]
+        check(left == [False, False, False, True, True, True, True],
+              "of older runs three stay, and one whose writer lives", left)
+        stays = (victim, foreign, os.path.join(os.path.dirname(paths[0]), "link.ring"),
+                 os.path.join(os.path.dirname(paths[1]), "notes.txt"))
+        check(all(os.path.lexists(path) for path in stays), "what is not ours stays: links, notes, other files",
+              [path for path in stays if not os.path.lexists(path)])
+        check("job-r50" in os.listdir(traces), "the current run is there", os.listdir(traces))
+
+
+def check_sizes(options):
+    with Folder() as folder:
+        paths = [make_run(options, folder, number, 1000 * (20 - number)) for number in range(5)]
+        run_small(options, folder, 300, TRACETOOL_KEEP=0, TRACETOOL_MAX_DISK="200K", **elastic(50))
+        left = [os.path.exists(path) for path in paths]
+        check(left == [False, False, False, True, True], "TRACETOOL_MAX_DISK: the oldest runs go until it holds", left)
+
+
+def check_restarts(options, restarts):
+    """A job that crashes and starts again, eight ranks at once at the end."""
+    with Folder() as folder:
+        traces, most = os.path.join(folder, "traces"), 0
+        for number in range(restarts):
+            done = run_small(options, folder, TRACETOOL_FLUSH_MS=None, **elastic(number))
+            if done.returncode != 0 or done.stderr:
+                check(False, f"restart {number} ends well", done)
+            most = max(most, len(os.listdir(traces)))
+        check(most <= 21, f"{restarts} restarts: never more than 21 runs are there", most)
+        ranks = [subprocess.Popen([program(options, "launches"), "plain", "300"], cwd=folder, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE,
+                                  env=clean_environment(**environment_of(options, folder, SIM_TRUTH=None,
+                                                                         RANK=rank, **elastic(restarts))))
+                 for rank in range(8)]
+        said = [rank.communicate(timeout=60)[1] for rank in ranks]
+        check(not any(said) and not any(rank.returncode for rank in ranks), "eight ranks at once end well", said)
+        runs = os.listdir(traces)
+        current = files_below(os.path.join(traces, f"job-r{restarts}"), ".ring")
+        check(len(runs) == 4 and len(current) == 8, "four runs stay, and all eight recordings of the last",
+              f"{sorted(runs)}, {len(current)}")
+
+
+def main():
+    options = arguments("agent", "simulated", "tracetool", "odd_disk", "programs")
+    check_elsewhere(options, "network", "network")
+    check_elsewhere(options, "nofallocate", "fallocate")
+    check_elsewhere(options, "network", "network", TRACETOOL_MODE="spool")
+    check_kill_elsewhere(options)
+    check_full(options)
+    check_small_tmpfs(options)
+    check_links(options)
+    check_what_stays(options)
+    check_sizes(options)
+    check_restarts(options, 100)
+    finish()
+
+
+main()

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Many threads, many launch shapes: what is kept, overwritten and lost is together the truth, and what is kept is true.
+
+TRACETOOL_SHAPES launch shapes (50000) go through a ring of the usual 64 bytes for each; 1000000 is the whole test."""
+import os
+
+from harness import arguments, check, finish
+from recorded import check_conserved, record
+
+SLEEPERS = 500
+BLOCKS_OF_SLEEPERS = 32  # fewer than the sleepers: they cannot pin one each
+
+
+def recorded(options, what, name, *arguments, **environment):
+    job = record(options, name, *arguments, timeout=200, **environment)
+    check(job.done.returncode == 0 and not job.done.stderr, f"{what}: the program ends well, silently", job.done)
+    check(job.only is not None and job.only.state == "clean", f"{what}: there is one recording, closed",
+          f"{job.found}, {job.refused}")
+    return job
+
+
+def check_together(options):
+    what = "64 threads launch at once"
+    job = recorded(options, what, "threads", "together", 64, 300, TRACETOOL_BUFFER="16M")
+    if job.only is None:
+        return
+    check_conserved(what, job.rank, job.only)
+    tids = {event.tid for event in job.only.events if event.kind.startswith("runtime")}
+    check(len(tids) == 65, f"{what}: the calls of all of them are there", len(tids))
+    check(not job.only.lost and not job.only.overwritten, f"{what}: all is kept", job.only.lost)
+
+
+def check_together_small(options):
+    what = "64 threads launch at once, a small ring"
+    job = recorded(options, what, "threads", "together", 64, 300, TRACETOOL_BUFFER="256K")
+    if job.only is not None:
+        check_conserved(what, job.rank, job.only)
+
+
+def check_asleep(options):
+    what = f"{SLEEPERS} threads write once and sleep while one writes ten rings"
+    job = recorded(options, what, "threads", "asleep", SLEEPERS, 40_000, TRACETOOL_BUFFER="256K")
+    if job.only is None:
+        return
+    check_conserved(what, job.rank, job.only)
+    header = job.only.header
+    wraps = header["claimed_blocks"] // header["block_count"] - 1
+    check(wraps >= 10, f"{what}: the ring wrapped {wraps} times", "expected 10")
+    share = sum(job.only.kept.values()) * 24 / header["file_bytes"]
+    check(share > 0.5, f"{what}: the ring is full of what is newest ({share:.2f} of it at least)", job.only.kept)
+    last = max(line["seq"] for line in job.rank.of("kernel"))
+    newest = [line for line in job.rank.of("kernel") if line["seq"] == last][0]
+    check(any(event.correlation == newest["correlation"] for event in job.only.events if event.kind == "kernel"),
+          f"{what}: the last kernel is kept", newest)
+
+
+def check_shapes(options):
+    count = int(os.environ.get("TRACETOOL_SHAPES", "50000"))
+    what = f"{count} launch shapes through a small ring"
+    job = recorded(options, what, "launches", "shapes", count, TRACETOOL_BUFFER=max(1 << 20, count * 64))
+    if job.only is None:
+        return
+    check_conserved(what, job.rank, job.only)
+    grids = {event.shape.grid for event in job.only.events if event.kind == "kernel" and event.shape is not None}
+    check(len(grids) == job.only.kept["kernel"], f"{what}: each of the {len(grids)} kept kernels has its own shape",
+          job.only.kept)
+    check(job.only.header["definitions_missed"] == 0, f"{what}: no shape went missing",
+          job.only.header["definitions_missed"])
+
+
+def main():
+    options = arguments("agent", "simulated", "programs")
+    check_together(options)
+    check_together_small(options)
+    check_asleep(options)
+    check_shapes(options)
+    finish()
+
+
+main()

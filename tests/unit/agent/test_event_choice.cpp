@@ -1,0 +1,116 @@
+#include "agent/event_choice.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "agent/settings.h"
+#include "tests/unit/catch.h"
+
+using namespace agent;
+
+namespace {
+
+EventSet chosen(const char* text) {
+  EventSet events = 0;
+  INFO(text);
+  REQUIRE(parse_events(text, events));
+  return events;
+}
+
+std::string canonical(EventSet events) {
+  char text[128];
+  write_events(events, text, sizeof(text));
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("the named sets lie within each other") {
+  CHECK(chosen("light") == kLightEvents);
+  CHECK(chosen("default") == kDefaultEvents);
+  CHECK((kLightEvents & ~kDefaultEvents) == 0);
+  CHECK((kDefaultEvents & ~chosen("all")) == 0);
+  CHECK(chosen("all") == (kDefaultEvents | only(Event::memory) | only(Event::memory_pool)));
+  for (const Event call : {Event::runtime, Event::driver, Event::sync, Event::overhead})
+    CHECK_FALSE(has(kLightEvents, call));
+  for (const Event work : {Event::kernel, Event::memcpy, Event::memcpy_peer, Event::memset, Event::nvtx, Event::nccl})
+    CHECK(has(kLightEvents, work));
+}
+
+TEST_CASE("every row stands where its event is") {
+  CHECK(std::string(kEventRows[static_cast<int>(Event::graph_launch)].name) == "graph_launch");
+  CHECK(std::string(kEventRows[static_cast<int>(Event::overhead)].name) == "overhead");
+  CHECK(std::string(kEventRows[static_cast<int>(Event::nccl)].name) == "nccl");
+  for (const EventRow& row : kEventRows) CHECK(canonical(chosen(row.name)) == row.name);
+}
+
+TEST_CASE("words add, and take away with a minus; a list that begins with a sign changes the default") {
+  CHECK(chosen("light,runtime") == (kLightEvents | only(Event::runtime)));
+  CHECK(chosen("default,-overhead,+memory") ==
+        ((kDefaultEvents & ~only(Event::overhead)) | only(Event::memory)));
+  CHECK(chosen("-nvtx") == (kDefaultEvents & ~only(Event::nvtx)));
+  CHECK(chosen("+memory") == (kDefaultEvents | only(Event::memory)));
+  CHECK(chosen("kernel,nccl") == (only(Event::kernel) | only(Event::nccl)));
+  CHECK(chosen("all,-light") == (chosen("all") & ~kLightEvents));
+  CHECK(chosen("default,-runtime,runtime") == kDefaultEvents);
+}
+
+TEST_CASE("whole graphs come instead of their nodes") {
+  const EventSet graphs = (kDefaultEvents & ~only(Event::graph_node)) | only(Event::graph_launch);
+  CHECK(chosen("default,graph_launch") == graphs);
+  CHECK(chosen("graph_launch,default") == graphs);
+  CHECK(chosen("+graph_launch") == graphs);
+  CHECK(chosen("default,-graph_node,graph_launch") == graphs);
+  CHECK(chosen("graph_launch,graph_node,-graph_node") == only(Event::graph_launch));
+  EventSet events = 7;
+  CHECK_FALSE(parse_events("graph_node,graph_launch", events));
+  CHECK_FALSE(parse_events("default,+graph_node,+graph_launch", events));
+  CHECK(events == 7);
+  CHECK(light_part(graphs) == ((kLightEvents & ~only(Event::graph_node)) | only(Event::graph_launch)));
+}
+
+TEST_CASE("what is no list of sets and kinds is refused, and nothing is changed") {
+  EventSet events = 7;
+  for (const char* bad : {"", ",", "kernel,", ",kernel", "kernels", "Kernel", " kernel", "kernel memcpy", "+", "-", "--nvtx",
+                          "kernel,,nvtx", "default,-", "kernel,-kernel", "-all", "-default", "42", "kernel\n", "defaul"}) {
+    INFO(bad);
+    CHECK_FALSE(parse_events(bad, events));
+  }
+  CHECK(events == 7);
+}
+
+TEST_CASE("a set is written as the shortest list that means it") {
+  CHECK(canonical(kDefaultEvents) == "default");
+  CHECK(canonical(kLightEvents) == "light");
+  CHECK(canonical(chosen("default,memory,memory_pool")) == "all");
+  CHECK(canonical(chosen("-overhead,memory")) == "default,-overhead,+memory");
+  CHECK(canonical(chosen("runtime,light")) == "light,+runtime");
+  CHECK(canonical(chosen("nccl,kernel")) == "kernel,nccl");
+  CHECK(canonical(chosen("default,graph_launch")) == "default,+graph_launch");
+}
+
+TEST_CASE("every set that can be chosen is written within its field, and read back as itself") {
+  std::size_t longest = 0;
+  for (EventSet events = 1; events < EventSet{1} << kEvents; ++events) {
+    if (has(events, Event::graph_node) && has(events, Event::graph_launch)) continue;
+    char text[128];
+    EventSet again = 0;
+    write_events(events, text, sizeof(text));
+    longest = std::max(longest, std::strlen(text));
+    if (parse_events(text, again) && again == events) continue;
+    INFO(text);
+    REQUIRE(again == events);
+  }
+  CHECK(longest < 127);
+}
+
+TEST_CASE("the help of TRACETOOL_EVENTS names every set and every kind") {
+  for (const SettingRow* row = kSettings; row->name != nullptr; ++row) {
+    if (std::strcmp(row->name, "TRACETOOL_EVENTS") != 0) continue;
+    for (const char* set : kNamedSets) CHECK_THAT(row->help, contains_text(set));
+    for (const EventRow& event : kEventRows) CHECK_THAT(row->help, contains_text(event.name));
+    return;
+  }
+  FAIL("no such row");
+}

@@ -1,0 +1,154 @@
+#include "../commands/text_sink.h"
+#include "cli/doctor/check_recording.h"
+#include "cli/doctor/checks.h"
+#include "tests/unit/catch.h"
+
+using namespace cli;
+using namespace std::string_literals;
+
+namespace {
+
+// The level and the words of the one finding of this check.
+std::string found(const Findings& findings, const std::string& check) {
+  std::string text;
+  for (const Finding& f : findings) {
+    if (f.check == check) text += findings_text({f});
+  }
+  return text;
+}
+
+ReadRecording healthy() {
+  ReadRecording recording;
+  Process& p = recording.process;
+  p.rank = 3, p.state = "live", p.first_ns = 0, p.last_ns = 60'000'000'000;
+  p.counts[static_cast<std::size_t>(Kind::kernel)] = 1000;
+  p.recorder.cupti_state = "on", p.recorder.cupti_version = 130001;
+  p.recorder.created_ns = 1'000'000'000, p.recorder.heartbeat_ns = 61'000'000'000;
+  p.recorder.agent_cpu_ns = 60'000'000;
+  return recording;
+}
+constexpr std::int64_t kNow = 61'100'000'000;
+
+}  // namespace
+
+TEST_CASE("doctor: equal findings of several ranks are one line") {
+  Findings all;
+  for (const int rank : {0, 1, 2, 5}) {
+    all.push_back(warn("state", "was killed", "look"));
+    all.back().who = "rank " + std::to_string(rank);
+  }
+  all.push_back(ok("cupti", "CUPTI 1"));
+  all.back().who = "pid 9";
+  const std::string text = findings_text(grouped(all));
+  CHECK(text ==
+        "WARN  state       ranks 0-2, 5: was killed -> look\n"
+        "OK    cupti       pid 9: CUPTI 1\n");
+}
+
+TEST_CASE("doctor: JSON, and the exit status of failures") {
+  TextSink sink;
+  write_findings({fail("a", "b \"c\"", "d")}, sink);
+  CHECK(sink.text ==
+        "{\"findings\":[{\"level\":\"fail\",\"check\":\"a\",\"who\":\"\",\"what\":\"b \\\"c\\\"\",\"next\":\"d\"}],"
+        "\"failed\":1}\n");
+  throw_if_failed({ok("a", "b"), warn("a", "b", "c")});
+  const auto exit_of = [](Findings findings) {
+    try {
+      throw_if_failed(findings);
+    } catch (const Error& error) {
+      return error.exit();
+    }
+    return Exit::done;
+  };
+  CHECK(exit_of({fail("a", "b", "c")}) == Exit::gate_failed);
+  Finding unreadable = fail("a", "b", "c");
+  unreadable.exit = Exit::bad_content;
+  CHECK(exit_of({fail("a", "b", "c"), unreadable}) == Exit::bad_content);
+}
+
+TEST_CASE("doctor: /proc is read as it is written") {
+  const auto variables = parse_environ("A=1\0B=\0C=x=y\0broken\0"s);
+  CHECK((variables.size() == 3 && variables.at("B").empty() && variables.at("C") == "x=y"));
+  CHECK(parse_environ("").empty());
+  const auto files = parse_maps(
+      "7f00-7f01 r--p 00000000 08:01 12  /usr/lib/libcuda.so.1\n"
+      "7f01-7f02 r-xp 00001000 08:01 12  /usr/lib/libcuda.so.1\n"
+      "7f02-7f03 rw-p 00000000 00:00 0   [heap]\n"
+      "7f03-7f04 rw-s 00000000 08:01 13  /data/a b.ring");
+  CHECK(files == std::vector<std::string>{"/usr/lib/libcuda.so.1", "/data/a b.ring"});
+  ProcessView view;
+  view.files = {"/x/libcupti.so.12", "/y/libcupti.so.13.0", "/libcupti.so.d/other"};
+  CHECK(files_named(view, "libcupti.so").size() == 2);
+}
+
+TEST_CASE("doctor: what the variables of a process do") {
+  const auto said = [](std::map<std::string, std::string> variables, bool mapped = false) {
+    ProcessView view;
+    view.variables = std::move(variables);
+    return findings_text(check_variables(view, mapped));
+  };
+  CHECK_THAT(said({}), contains_text("FAIL") && contains_text("not set") && contains_text("tracetool record"));
+  CHECK_THAT(said({}, true), contains_text("OK"));
+  CHECK_THAT(said({{"TRACETOOL_DISABLE", "1"}, {"CUDA_INJECTION64_PATH", "/x"}}), contains_text("does nothing"));
+  CHECK_THAT(said({{"TRACETOOL_DISABLE", "0"}}), contains_text("not set"));
+  CHECK_THAT(said({{"CUDA_INJECTION64_PATH", "lib/libagent.so"}}), contains_text("not absolute"));
+  CHECK_THAT(said({{"CUDA_INJECTION64_PATH", "/nowhere/libagent.so"}}), contains_text("no such file"));
+  CHECK_THAT(said({{"CUDA_INJECTION64_PATH", "/proc/self/exe"}}), contains_text("another tool's"));
+  ProcessView hidden;
+  hidden.environ_error = "Permission denied";
+  CHECK_THAT(findings_text(check_variables(hidden, false)), contains_text("WARN") && contains_text("Permission denied"));
+}
+
+TEST_CASE("doctor: what the mapped files of a process tell") {
+  ProcessView view;
+  CHECK_THAT(found(check_mapped(view), "cuda"), contains_text("WARN") && contains_text("nothing to record yet"));
+  view.files = {"/usr/lib/libcuda.so.1"};
+  CHECK_THAT(found(check_mapped(view), "agent"), contains_text("FAIL") && contains_text("though CUDA is"));
+  view.files = {"/usr/lib/libcuda.so.1", "/a/libagent.so", "/a/libcupti.so.12", "/b/libcupti.so.13",
+                "/opt/nsight-systems/libToolsInjection64.so"};
+  const Findings findings = check_mapped(view);
+  CHECK_THAT(found(findings, "agent"), contains_text("OK"));
+  CHECK_THAT(found(findings, "cupti"), contains_text("WARN  cupti       2 copies"));
+  CHECK_THAT(found(findings, "tools"), contains_text("Nsight Systems"));
+  CHECK_THAT(found(findings, "recording"), contains_text("WARN"));
+}
+
+TEST_CASE("doctor: a healthy recording has nothing but OK") {
+  for (const Finding& finding : check_recording(healthy(), kNow)) {
+    CHECK(finding.level == Level::ok);
+    CHECK(finding.who == "rank 3");
+  }
+}
+
+TEST_CASE("doctor: CUPTI that is taken, failed, off, silent") {
+  const auto said = [](auto change) {
+    ReadRecording recording = healthy();
+    change(recording.process);
+    return found(check_recording(recording, kNow), "cupti");
+  };
+  CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = "taken", p.recorder.cupti_holder = "ncu"; }),
+             contains_text("FAIL") && contains_text("ncu holds CUPTI"));
+  CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = "failed", p.recorder.cupti_error = 999; }),
+             contains_text("no driver"));
+  CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = "failed", p.recorder.cupti_version = 0; }),
+             contains_text("no libcupti was found"));
+  CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = "off"; }), contains_text("WARN"));
+  CHECK_THAT(said([](Process& p) { p.counts = {}; }), contains_text("no kernel or copy came yet"));
+}
+
+TEST_CASE("doctor: losses, a late heartbeat, notices and costs are warned of") {
+  ReadRecording recording = healthy();
+  Process& p = recording.process;
+  p.lost[0] = 5, p.lost_unknown_kind = 2, p.recorder.sunk_buffers = 1;
+  p.overwritten[0] = 3000;
+  p.recorder.agent_cpu_ns = 6'000'000'000;
+  p.notices = {{"gap", 10, 0, 0, "a profiler"}, {"fatal", 10, 10, 700, ""}};
+  recording.overhead["Lazy Function Loading"] = {4, 6'000'000'000};
+  const Findings findings = check_recording(recording, kNow + 60'000'000'000);
+  CHECK_THAT(found(findings, "losses"), contains_text("7 records were lost, 2 of them by CUPTI") &&
+                                            contains_text("1 buffers") && contains_text("75 % were overwritten"));
+  CHECK_THAT(found(findings, "heartbeat"), contains_text("WARN"));
+  CHECK_THAT(found(findings, "notice"), contains_text("gap, still so: a profiler") && contains_text("fatal ->"));
+  CHECK_THAT(found(findings, "cost"), contains_text("WARN") && contains_text("10.0 % of a core"));
+  CHECK_THAT(found(findings, "overhead"), contains_text("Lazy Function Loading: 4 times, 6.000 s in all, 10.00 %"));
+}
