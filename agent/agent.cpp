@@ -18,8 +18,8 @@
 #include "agent/nvtx/injection_paths.h"
 #include "agent/nvtx/nvtx_pending.h"
 #include "agent/ring/recorder.h"
-#include "agent/settings.h"
 #include "agent/ring/trace_file.h"
+#include "agent/settings.h"
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjection();
 
@@ -36,25 +36,24 @@ bool own_path(char* path) {
   return realpath(info.dli_fname, path) != nullptr;
 }
 
-// The copy of the agent that `mark` (its process and the address of its door) names, if it is alive in this process.
-// The variable outlives exec(2) and travels to children, so the address must still be such a door.
-bool is_another_copy(const char* mark) {
+// The door of another copy of the agent (another path, another version) that came first, from the mark that it left: its
+// process and the door's address. The variable outlives exec(2) and travels to children, so the address must still be
+// such a door. Null: we are the one.
+void* door_of_first_copy() {
+  const char* mark = std::getenv("TRACETOOL_ACTIVE");
+  if (mark == nullptr) return nullptr;
   int pid = 0;
   const auto* end = mark + std::strlen(mark);
   const auto number = std::from_chars(mark, end, pid);
   std::uintptr_t address = 0;
-  if (number.ec != std::errc() || *number.ptr != ':' || pid != getpid()) return false;
-  if (std::from_chars(number.ptr + 1, end, address, 16).ec != std::errc()) return false;
+  if (number.ec != std::errc() || *number.ptr != ':' || pid != getpid()) return nullptr;
+  if (std::from_chars(number.ptr + 1, end, address, 16).ec != std::errc()) return nullptr;
   auto* door = reinterpret_cast<void*>(address);
   Dl_info info;
-  return door != reinterpret_cast<void*>(&InitializeInjection) && dladdr(door, &info) != 0 && info.dli_saddr == door &&
-         info.dli_sname != nullptr && std::strcmp(info.dli_sname, "InitializeInjection") == 0;
-}
-
-// A second copy of the agent (another path, another version) finds the mark of the first and stays passive.
-bool is_passive() {
-  const char* known = std::getenv("TRACETOOL_ACTIVE");
-  return known != nullptr && is_another_copy(known);
+  const bool is_door = door != reinterpret_cast<void*>(&InitializeInjection) && dladdr(door, &info) != 0 &&
+                       info.dli_saddr == door && info.dli_sname != nullptr &&
+                       std::strcmp(info.dli_sname, "InitializeInjection") == 0;
+  return is_door ? door : nullptr;
 }
 
 // Only while the library is loaded: later another thread may be reading the environment.
@@ -73,20 +72,25 @@ __attribute__((constructor)) void on_load() {
   char path[PATH_MAX];
   if (!own_path(path)) return;
   claim_injections(path);
-  if (!is_passive()) mark_process();
+  if (door_of_first_copy() == nullptr) mark_process();
 }
 
 // In a child after fork: only what the parent's lock needs. Everything else sees the wiped page.
 void on_fork_child() { drop_trace_file(); }
 
-// The order: the thread ends, then what is in flight comes home, then the file is marked closed. Where CUPTI hangs, or
-// exit(3) came out of a signal handler that interrupted us, CUPTI is left alone.
+// The thread brings home what is in flight and ends, then the file is marked closed.
 void on_exit() {
   if (!is_recorded_process()) return;
-  const bool stopped = stop_flusher();
-  if (recording() != Recording::open) return;
-  if (stopped && !t_inside) flush_cupti(true);
-  close_recording();
+  stop_flusher();
+  if (recording() == Recording::open) close_recording();
+}
+
+// Subscribes to CUPTI; where another tool holds it, our thread tries again.
+void start_source(const Guard& guard) {
+  static constinit std::atomic<bool> s_once{false};
+  if (s_once.exchange(true)) return;
+  start_cupti(guard);
+  if (cupti_is_taken()) start_thread();
 }
 
 }  // namespace
@@ -107,7 +111,7 @@ bool attach() noexcept {
   if (getauxval(AT_SECURE) != 0 || disabled_by_user()) return false;
   const Locked locked(s_once);
   if (s_attached.load(std::memory_order_acquire)) return true;
-  if (is_passive() || !install_fork_page()) return false;
+  if (door_of_first_copy() != nullptr || !install_fork_page()) return false;
   read_settings();
   s_attached.store(true, std::memory_order_release);
   return true;
@@ -124,6 +128,25 @@ bool begin_recording(const Guard& guard) noexcept {
   return true;
 }
 
+void begin_without_gpu(const Guard& guard) noexcept {
+  static constinit std::atomic<std::uint32_t> s_calls{0};
+  constexpr std::uint32_t kEvery = 64;  // looks into the loader's list are not free
+  const bool uncalled = cuda_taken_by()[0] != '\0' && !cupti_failed() && !cupti_is_on();
+  if (uncalled && s_calls.fetch_add(1) % kEvery == 0 && dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr) {
+    start_source(guard);
+    if (cupti_is_on()) begin_recording(guard);
+  }
+  if (cupti_failed()) begin_recording(guard);
+}
+
+void* find_in_first_copy(const char* name) noexcept {
+  void* door = door_of_first_copy();
+  Dl_info info;
+  if (door == nullptr || dladdr(door, &info) == 0 || info.dli_fname == nullptr) return nullptr;
+  void* copy = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  return copy != nullptr ? dlsym(copy, name) : nullptr;
+}
+
 void start_thread() noexcept {
   static constinit std::atomic<bool> s_once{false};
   if (!s_once.exchange(true)) {
@@ -138,11 +161,9 @@ void start_thread() noexcept {
 
 // Called by the driver in cuInit when CUDA_INJECTION64_PATH names us. CUPTI may be used here, CUDA may not.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+  if (void* first = agent::door_of_first_copy()) return reinterpret_cast<int (*)()>(first)();
   if (!agent::attach()) return 1;
   const agent::Guard guard;
-  static constinit std::atomic<bool> s_once{false};
-  if (!guard || s_once.exchange(true)) return 1;
-  agent::start_cupti(guard);
-  if (agent::cupti_is_taken()) agent::start_thread();  // which tries again
+  if (guard) agent::start_source(guard);
   return 1;
 }

@@ -12,6 +12,14 @@ bool attach() noexcept;
 // there is no file.
 bool begin_recording(const Guard&) noexcept;
 
+// For an NVTX or NCCL event before there is a recording: begins it where no context will ever be told to us, because
+// CUPTI cannot be had. Where CUDA calls another tool's injection and not ours, CUPTI is tried from here first.
+void begin_without_gpu(const Guard&) noexcept;
+
+// Another copy of the agent was here first, and has this exported function: whoever calls ours means it. Null: we are
+// the first.
+void* find_in_first_copy(const char* name) noexcept;
+
 // Starts the agent's thread, and sees to it that it ends before the process does. Later calls do nothing.
 void start_thread() noexcept;
 

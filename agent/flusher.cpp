@@ -6,9 +6,9 @@
 
 #include <atomic>
 
-#include "agent/cupti/buffer_pool.h"
 #include "agent/clocks.h"
 #include "agent/cost_guard.h"
+#include "agent/cupti/buffer_pool.h"
 #include "agent/cupti/cupti_source.h"
 #include "agent/cupti/devices.h"
 #include "agent/cupti/graph_nodes.h"
@@ -24,6 +24,8 @@ namespace agent {
 namespace {
 
 constexpr std::size_t kSpareBuffers = 8;
+constexpr std::uint64_t kPatience_ms = 5000;
+constexpr std::size_t kStackBytes = 1 << 20;  // with the thread-local storage of all libraries
 
 constinit pthread_t s_thread{};
 constinit std::atomic<bool> s_started{false};
@@ -112,6 +114,8 @@ void* run(void*) {
   do {
     do_chores(due_ns);
   } while (wait_a_period());
+  // The last flush is ours too: the thread that exits may hold CUPTI's locks, where a signal handler called exit(3).
+  if (recording() == Recording::open) flush_cupti(true);
   return nullptr;
 }
 
@@ -122,7 +126,11 @@ void start_flusher() noexcept {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  s_running = pthread_create(&s_thread, nullptr, run, nullptr) == 0;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  s_running = pthread_create(&s_thread, &attributes, run, nullptr) == 0;
+  pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!s_running) say("cannot start a thread: records stay with CUPTI until its buffers are full");
 }
@@ -132,17 +140,16 @@ void forget_flusher() noexcept {
   s_started.store(false);
 }
 
-bool stop_flusher() noexcept {
-  if (!s_running) return true;
+void stop_flusher() noexcept {
+  if (!s_running) return;
   pthread_mutex_lock(&s_mutex);
   s_stop.store(true);
   pthread_cond_signal(&s_wake);
   pthread_mutex_unlock(&s_mutex);
   s_running = false;
-  const timespec until = in_ms(2000);
-  if (pthread_clockjoin_np(s_thread, nullptr, CLOCK_MONOTONIC, &until) == 0) return true;
+  const timespec until = in_ms(kPatience_ms);
+  if (pthread_clockjoin_np(s_thread, nullptr, CLOCK_MONOTONIC, &until) == 0) return;
   say("CUPTI does not answer; leaving without the last records");
-  return false;
 }
 
 }  // namespace agent

@@ -6,9 +6,9 @@ namespace agent {
 
 // Once per process; later calls do nothing. Thread-safe.
 void start_flusher() noexcept;
-// Wakes it and waits for its end, two seconds at most: a hung driver must not hang the exit. False: it hangs, and so
-// would whoever calls CUPTI now.
-bool stop_flusher() noexcept;
+// Wakes it; it collects all that CUPTI has, finished or not, and ends. Waits for that five seconds at most: a hung driver
+// must not hang the exit.
+void stop_flusher() noexcept;
 // In a forked child that is recorded itself: there is no thread.
 void forget_flusher() noexcept;
 

@@ -46,8 +46,8 @@ bool is_unknown_command(int argc, char** argv) {
 int refuse_command(const char* name) {
   std::string names;
   for (const cli::Command& row : cli::commands()) names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
-  return fail(cli::Exit::usage, fmt::format("there is no command {}; there are {}. `tracetool --help` explains them", name,
-                                            names));
+  return fail(cli::Exit::usage,
+              fmt::format("there is no command {}; there are {}. `tracetool --help` explains them", name, names));
 }
 
 std::function<void()> add_commands(CLI::App& app) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "agent/cupti/cupti_library.h"
+#include "agent/nvtx/injection_paths.h"
 
 namespace agent {
 namespace {
@@ -54,7 +55,7 @@ int look_for_tool(dl_phdr_info* info, std::size_t, void* found) {
 
 void name_cupti_holder(char* text, std::size_t size) noexcept {
   if (ask_cupti(text, size)) return;
-  const char* tool = "another tool";
+  const char* tool = cuda_taken_by()[0] != '\0' ? cuda_taken_by() : "another tool";
   dl_iterate_phdr(look_for_tool, &tool);
   snprintf(text, size, "%s", tool);
 }

@@ -62,6 +62,12 @@ int enable_kinds() noexcept {
   return CUPTI_SUCCESS;
 }
 
+void enable_kinds_again() noexcept {
+  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
+    if (has(wanted_now(), row->event) && !is_resource(row->activity)) enable(*row);
+  }
+}
+
 void disable_kinds() noexcept {
   for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
     if (wants(row->event)) cupti().activity_disable(row->activity);

@@ -9,6 +9,7 @@
 #include "agent/clocks.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/cupti_source.h"
+#include "agent/cupti/kinds.h"
 #include "agent/cupti/own_calls.h"
 #include "agent/message.h"
 #include "agent/ring/notice.h"
@@ -32,6 +33,7 @@ struct Canary {
 constinit Canary s_canary{};
 constinit std::uint64_t s_gap_ns = 0;  // since when the buffers go elsewhere; 0: they come to us
 constinit std::atomic<bool> s_yielded{false};
+constinit bool s_shared = false;  // another user was seen
 constinit std::uint64_t s_next_try_ns = 0;
 constinit std::uint64_t s_try_wait_ns = kFirstRetry_ns;
 
@@ -61,6 +63,7 @@ bool canary_is_overdue() {
 void lose_buffers() {
   const Guard guard;
   const bool retake = settings().retake;
+  s_shared = true;
   s_gap_ns = s_canary.sent_ns;
   s_yielded.store(!retake);
   write_notice(guard, trace::NoticeCode::gap, 0, s_gap_ns, 0, "another user of CUPTI has taken the buffers");
@@ -79,6 +82,8 @@ void watch_buffers() {
   if (!canary_is_enabled()) return;
   if (canary_is_back()) {
     if (s_gap_ns != 0) find_buffers();
+    // Kinds belong to the whole process: the other user switches its own off when it ends, and they were ours too.
+    if (s_shared) enable_kinds_again();
     return send_canary();
   }
   if (s_gap_ns == 0 && canary_is_overdue()) lose_buffers();

@@ -3,7 +3,6 @@
 #include <cstddef>
 
 #include "agent/agent.h"
-#include "agent/cupti/cupti_source.h"
 #include "agent/event_choice.h"
 #include "agent/nvtx/nvtx_pending.h"
 #include "agent/nvtx/open_ranges.h"
@@ -90,7 +89,7 @@ void nvtx_event(const Guard& guard, NvtxEvent& event) noexcept {
   if (!is_wanted(event)) return;
   if (recording() == Recording::open) return write_nvtx(guard, event);
   if (recording() != Recording::off) return;
-  if (cupti_failed()) begin_recording(guard);
+  begin_without_gpu(guard);
   if (recording() == Recording::off && keep_pending_nvtx(event)) return;
   if (recording() == Recording::open) write_nvtx(guard, event);
 }

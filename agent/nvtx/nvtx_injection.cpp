@@ -22,6 +22,8 @@ bool install(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule modul
 // Called once in every shared object that uses NVTX, at its first NVTX call, on any thread.
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     NvtxGetExportTableFunc_t get_export_table) {
+  if (void* first = agent::find_in_first_copy("InitializeInjectionNvtx2"))
+    return reinterpret_cast<int (*)(NvtxGetExportTableFunc_t)>(first)(get_export_table);
   if (!agent::attach() || get_export_table == nullptr) return 0;
   const auto* callbacks = static_cast<const NvtxExportTableCallbacks*>(get_export_table(NVTX_ETID_CALLBACKS));
   if (callbacks == nullptr || callbacks->GetModuleFunctionTable == nullptr) return 0;
@@ -32,6 +34,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
 
 // The payload extension: NCCL hands over rank and ranks with the pop of its init ranges.
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
+  if (void* first = agent::find_in_first_copy("InitializeInjectionNvtxExtension"))
+    return reinterpret_cast<int (*)(nvtxExtModuleInfo_t*)>(first)(module);
   if (!agent::attach() || module == nullptr || module->moduleId != NVTX_EXT_PAYLOAD_MODULEID) return 0;
   if (module->segmentsCount == 0 || module->segments == nullptr || module->segments->functionSlots == nullptr) return 0;
   if (module->segments->slotCount <= NVTX3EXT_CBID_nvtxRangePopPayload) return 0;

@@ -1,11 +1,22 @@
 // The reader's side of common/ring.h for our own threads: copies blocks out of the mapped ring while others write.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "common/ring.h"
 
 namespace agent {
+
+// By words, as they are written.
+inline void load_bytes(void* to, const void* from, std::size_t bytes) noexcept {
+  auto* word = static_cast<std::byte*>(to);
+  const auto* source = static_cast<const std::uint64_t*>(from);
+  for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
+    const std::uint64_t value = trace::SharedMemory::load(*source++);
+    std::memcpy(word + at, &value, sizeof(value));
+  }
+}
 
 // Copies the header and the committed payload of a block; `payload` has room for ring.payload_bytes(). False: the block
 // is being recycled, or was while we copied; then `header` is as it was at some moment, for its counts.
@@ -15,11 +26,11 @@ inline bool copy_whole_block(const trace::Ring& ring, std::uint64_t index, trace
   const trace::BlockHeader* block = ring.block(index);
   const std::uint64_t generation = Memory::load_acquire(block->generation);
   const std::uint64_t committed = Memory::load_acquire(block->committed);
-  std::memcpy(&header, block, sizeof(header));
+  load_bytes(&header, block, sizeof(header));
   header.generation = generation;
   header.committed = committed;
   if (generation % 2 != 0 || committed > ring.payload_bytes()) return false;
-  std::memcpy(payload, reinterpret_cast<const std::byte*>(block) + sizeof(header), committed);
+  load_bytes(payload, reinterpret_cast<const std::byte*>(block) + sizeof(header), committed);
   Memory::load_load_barrier();
   return Memory::load_acquire(block->generation) == generation;
 }

@@ -54,7 +54,8 @@ void run(const Options& options) {
     write_findings(found, out);
   } else {
     out.write(findings_text(found));
-    if (options.target.empty()) out.write("to record: tracetool record -- CMD, like tracetool record -- python train.py\n");
+    if (options.target.empty())
+      out.write("to record: tracetool record -- CMD, like tracetool record -- python train.py\n");
   }
   out.finish();
   throw_if_failed(found);
@@ -62,8 +63,9 @@ void run(const Options& options) {
 
 std::function<void()> set_up(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("PID|DIR", options->target, "A process, or a folder of recordings (default: this machine and shell, and "
-                                             "$TRACETOOL_DIR, ./traces if unset)");
+  app.add_option("PID|DIR", options->target,
+                 "A process, or a folder of recordings (default: this machine and shell, and "
+                 "$TRACETOOL_DIR, ./traces if unset)");
   app.add_flag("--json", options->json, "For programs: one JSON object on stdout");
   return [options] { run(*options); };
 }
@@ -71,15 +73,17 @@ std::function<void()> set_up(CLI::App& app) {
 }  // namespace
 
 Command doctor_command() {
-  return {"doctor", "Is it on? Why is nothing recorded?",
-          "One line for each finding: OK, WARN or FAIL, what was found, and behind -> what to do. A process is asked for\n"
-          "its variables and its libraries, a folder for its ranks, losses and what the recording cost. Exit status: 0, or\n"
-          "4 when something failed, 3 when a recording in the folder cannot be read.\n"
-          "\n"
-          "  tracetool doctor                      # this machine, this shell\n"
-          "  tracetool doctor $(pgrep -n python)   # why does this process not record?\n"
-          "  tracetool doctor traces/",
-          set_up};
+  return {
+      "doctor", "Is it on? Why is nothing recorded?",
+      "One line for each finding: OK, WARN or FAIL, what was found, and behind -> what to do. A process is asked for\n"
+      "its variables and its libraries, a folder for its ranks, losses and what the recording cost. Exit status: 0, "
+      "or\n"
+      "4 when something failed, 3 when a recording in the folder cannot be read.\n"
+      "\n"
+      "  tracetool doctor                      # this machine, this shell\n"
+      "  tracetool doctor $(pgrep -n python)   # why does this process not record?\n"
+      "  tracetool doctor traces/",
+      set_up};
 }
 
 }  // namespace cli

@@ -4,8 +4,8 @@
 
 #include "cli/commands/info_recorder.h"
 #include "cli/io/json_writer.h"
-#include "cli/model/totals.h"
 #include "cli/model/kinds.h"
+#include "cli/model/totals.h"
 
 namespace cli {
 namespace {

@@ -1,4 +1,5 @@
-// `info --json`: {"ranks":[{"rank","host","pid","counts":{"kernel",...},"overwritten","lost","state", ...}],"notes":[]}.
+// `info --json`: {"ranks":[{"rank","host","pid","counts":{"kernel",...},"overwritten","lost","state",
+// ...}],"notes":[]}.
 #pragma once
 #include <string>
 #include <vector>

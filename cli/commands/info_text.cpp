@@ -9,8 +9,8 @@
 #include "cli/commands/info_recorder.h"
 #include "cli/commands/table.h"
 #include "cli/io/units.h"
-#include "cli/model/totals.h"
 #include "cli/model/kinds.h"
+#include "cli/model/totals.h"
 
 namespace cli {
 namespace {

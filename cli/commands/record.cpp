@@ -50,8 +50,8 @@ void find_agent_for(InjectionOptions& options) {
                                                searched));
   }
   if (const std::string wrong = wrong_with_agent(options.agent); !wrong.empty()) {
-    throw Error(Exit::cannot_open, fmt::format("{} {}; use the libagent.so that came with this tracetool",
-                                               options.agent, wrong));
+    throw Error(Exit::cannot_open,
+                fmt::format("{} {}; use the libagent.so that came with this tracetool", options.agent, wrong));
   }
 }
 
@@ -71,7 +71,8 @@ void set_variables(const Injection& plan) {
   for (const auto& [name, value] : plan.variables) {
     if (name == "TRACETOOL_DIR") {
       const Place place = look_at(value);
-      if (!place.writable) throw Error(Exit::cannot_open, fmt::format("{} cannot be written; choose a folder with -o", value));
+      if (!place.writable)
+        throw Error(Exit::cannot_open, fmt::format("{} cannot be written; choose a folder with -o", value));
     }
     setenv(name.c_str(), value.c_str(), 1);
   }
@@ -83,8 +84,8 @@ void set_variables(const Injection& plan) {
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   execvp(words[0], words.data());
-  throw Error(Exit::cannot_open, fmt::format("cannot run {}: {}; name a program in $PATH or its path after --", command[0],
-                                             std::strerror(errno)));
+  throw Error(Exit::cannot_open, fmt::format("cannot run {}: {}; name a program in $PATH or its path after --",
+                                             command[0], std::strerror(errno)));
 }
 
 void run(const Options& options) {
@@ -95,10 +96,12 @@ void run(const Options& options) {
 
 std::function<void()> set_up(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("-o,--output", options->injection.folder, "Folder of the recordings (default: $TRACETOOL_DIR, ./traces)")
+  app.add_option("-o,--output", options->injection.folder,
+                 "Folder of the recordings (default: $TRACETOOL_DIR, ./traces)")
       ->type_name("DIR");
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
-    app.add_option(kSettings[i].flag, options->values[i], fmt::format("{} ({})", kSettings[i].help, kSettings[i].variable))
+    app.add_option(kSettings[i].flag, options->values[i],
+                   fmt::format("{} ({})", kSettings[i].help, kSettings[i].variable))
         ->type_name(kSettings[i].type);
   }
   app.add_flag("--verbose", options->verbose, "The agent says on stderr what it found (TRACETOOL_VERBOSE)");
@@ -112,15 +115,16 @@ std::function<void()> set_up(CLI::App& app) {
 }  // namespace
 
 Command record_command() {
-  return {"record", "Runs a program with the recorder in it",
-          "The program and all that it starts are recorded where they use the GPU; all else about them is as without us:\n"
-          "output, exit status, signals. The same without this command: CUDA_INJECTION64_PATH=/path/of/libagent.so CMD.\n"
-          "Exit status: the program's; 1 usage, or another tool holds the injection; 2 the program or the agent cannot be\n"
-          "run.\n"
-          "\n"
-          "  tracetool record -- python train.py\n"
-          "  tracetool record -o /scratch/traces --buffer 1G -- torchrun --nproc-per-node=8 train.py",
-          set_up};
+  return {
+      "record", "Runs a program with the recorder in it",
+      "The program and all that it starts are recorded where they use the GPU; all else about them is as without us:\n"
+      "output, exit status, signals. The same without this command: CUDA_INJECTION64_PATH=/path/of/libagent.so CMD.\n"
+      "Exit status: the program's; 1 usage, or another tool holds the injection; 2 the program or the agent cannot be\n"
+      "run.\n"
+      "\n"
+      "  tracetool record -- python train.py\n"
+      "  tracetool record -o /scratch/traces --buffer 1G -- torchrun --nproc-per-node=8 train.py",
+      set_up};
 }
 
 }  // namespace cli

@@ -67,7 +67,8 @@ Findings check_ranks(const std::string& id, const Run& run) {
   if (expected <= 0) return {ok("ranks", what)};
   const std::vector<std::int64_t> missing = missing_ranks(run, std::min<std::int64_t>(expected, 1 << 20));
   if (missing.empty()) return {ok("ranks", fmt::format("{}, all {} ranks", what, expected))};
-  return {warn("ranks", fmt::format("{}: {} of {} ranks are missing: {}", what, missing.size(), expected, some(missing)),
+  return {warn("ranks",
+               fmt::format("{}: {} of {} ranks are missing: {}", what, missing.size(), expected, some(missing)),
                "ranks of other hosts lie there; else they have not used the GPU yet, or could not record: `tracetool "
                "doctor PID` of one says why")};
 }

@@ -48,7 +48,8 @@ Finding check_agent(std::string& path) {
 
 Finding check_shell(const std::string& agent) {
   if (const char* off = std::getenv("TRACETOOL_DISABLE"); off != nullptr && *off != '\0' && std::string(off) != "0") {
-    return fail("variables", fmt::format("TRACETOOL_DISABLE={}: the agent does nothing", off), "unset TRACETOOL_DISABLE");
+    return fail("variables", fmt::format("TRACETOOL_DISABLE={}: the agent does nothing", off),
+                "unset TRACETOOL_DISABLE");
   }
   InjectionOptions options;
   options.agent = agent;

@@ -13,35 +13,42 @@ namespace cli {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* kStart = "start it with `tracetool record -- CMD`, or set CUDA_INJECTION64_PATH to libagent.so's "
-                               "absolute path";
+constexpr const char* kStart =
+    "start it with `tracetool record -- CMD`, or set CUDA_INJECTION64_PATH to libagent.so's "
+    "absolute path";
 
 std::string value(const ProcessView& process, const char* name) {
   const auto found = process.variables.find(name);
   return found == process.variables.end() ? "" : found->second;
 }
 
-bool is_agent(const std::string& path) { return fs::path(path).filename().string().find("libagent") != std::string::npos; }
+bool is_agent(const std::string& path) {
+  return fs::path(path).filename().string().find("libagent") != std::string::npos;
+}
 
 Finding check_path(const std::string& path) {
   std::error_code error;
   if (path[0] != '/') {
-    return fail("variables", fmt::format("CUDA_INJECTION64_PATH={} is not absolute: children elsewhere do not find it", path),
+    return fail("variables",
+                fmt::format("CUDA_INJECTION64_PATH={} is not absolute: children elsewhere do not find it", path),
                 kStart);
   }
   if (!fs::exists(path, error)) {
-    return fail("variables", fmt::format("CUDA_INJECTION64_PATH={}: there is no such file (seen from here; a container "
-                                         "has files of its own)",
-                                         path),
+    return fail("variables",
+                fmt::format("CUDA_INJECTION64_PATH={}: there is no such file (seen from here; a container "
+                            "has files of its own)",
+                            path),
                 "copy libagent.so there, or correct the path");
   }
   if (const std::string wrong = wrong_with_agent(path); !wrong.empty() && is_agent(path)) {
-    return fail("variables", fmt::format("CUDA_INJECTION64_PATH={} {}", path, wrong), "use the libagent.so of this machine");
+    return fail("variables", fmt::format("CUDA_INJECTION64_PATH={} {}", path, wrong),
+                "use the libagent.so of this machine");
   }
   if (!is_agent(path)) {
     const std::string_view tool = tool_of(path);
-    return fail("variables", fmt::format("CUDA_INJECTION64_PATH={} is another tool's{}{}{}", path, tool.empty() ? "" : " (",
-                                         tool, tool.empty() ? "" : ")"),
+    return fail("variables",
+                fmt::format("CUDA_INJECTION64_PATH={} is another tool's{}{}{}", path, tool.empty() ? "" : " (", tool,
+                            tool.empty() ? "" : ")"),
                 "CUDA injects one tool only: end that one, or do without it");
   }
   return ok("variables", fmt::format("CUDA_INJECTION64_PATH={}", path));
@@ -72,8 +79,9 @@ void check_other_tools(const ProcessView& process, Findings& found) {
 
 Finding check_ring(const std::vector<std::string>& rings) {
   if (rings.empty()) {
-    return warn("recording", "has no recording open", "one begins with the first CUDA context; if there is one, look for "
-                                                      "`tracetool:` in the program's stderr");
+    return warn("recording", "has no recording open",
+                "one begins with the first CUDA context; if there is one, look for "
+                "`tracetool:` in the program's stderr");
   }
   return ok("recording", rings[0]);
 }
@@ -134,9 +142,10 @@ Findings check_mapped(const ProcessView& process) {
   } else if (driver.empty()) {
     found.push_back(warn("agent", "libagent.so is not loaded: CUDA loads it at its start", ""));
   } else {
-    found.push_back(fail("agent", "libagent.so is not loaded, though CUDA is",
-                         "the variable must be set before the program starts, and the file be one that this machine can "
-                         "load (glibc 2.34 or newer)"));
+    found.push_back(
+        fail("agent", "libagent.so is not loaded, though CUDA is",
+             "the variable must be set before the program starts, and the file be one that this machine can "
+             "load (glibc 2.34 or newer)"));
   }
   check_cupti_copies(process, found);
   check_other_tools(process, found);

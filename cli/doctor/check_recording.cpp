@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kLateHeartbeat_ns = 10'000'000'000;
 constexpr std::int64_t kShortLife_ns = 10'000'000'000;  // below it the start is all that the agent did
-constexpr double kDearAgent_pct = 3;     // the cost guard's limit
-constexpr double kDearOverhead_pct = 1;  // of the recorded time
+constexpr double kDearAgent_pct = 3;                    // the cost guard's limit
+constexpr double kDearOverhead_pct = 1;                 // of the recorded time
 
 class Overheads : public EventSink {
  public:
@@ -56,15 +56,17 @@ Finding check_failed(const Recorder& r) {
     return fail("cupti", "no libcupti was found: GPU work is not recorded",
                 "install the CUDA toolkit's CUPTI (pip: nvidia-cuda-cupti), or set TRACETOOL_CUPTI to a libcupti.so");
   }
-  return fail("cupti", fmt::format("CUPTI failed with error {}: GPU work is not recorded ({})", r.cupti_error, versions(r)),
+  return fail("cupti",
+              fmt::format("CUPTI failed with error {}: GPU work is not recorded ({})", r.cupti_error, versions(r)),
               "look for a line of `tracetool:` in the program's stderr");
 }
 
 Finding check_cupti(const Process& p) {
   const Recorder& r = p.recorder;
   if (r.cupti_state == "taken") {
-    return fail("cupti", fmt::format("{} holds CUPTI: only NVTX and NCCL are recorded",
-                                     r.cupti_holder.empty() ? "another tool" : r.cupti_holder),
+    return fail("cupti",
+                fmt::format("{} holds CUPTI: only NVTX and NCCL are recorded",
+                            r.cupti_holder.empty() ? "another tool" : r.cupti_holder),
                 "end that tool (nsys, ncu, a debugger, a profiler in the program), or do without it");
   }
   if (r.cupti_state == "failed") return check_failed(r);
@@ -90,9 +92,10 @@ void check_losses(const Process& p, Findings& found) {
   }
   if (overwritten != 0) {
     const double pct = 100.0 * static_cast<double>(overwritten) / static_cast<double>(kept + overwritten);
-    found.push_back(ok("losses", fmt::format("the ring is full and keeps the newest: {:.0f} % were overwritten; a larger "
-                                             "TRACETOOL_BUFFER keeps more",
-                                             pct)));
+    found.push_back(
+        ok("losses", fmt::format("the ring is full and keeps the newest: {:.0f} % were overwritten; a larger "
+                                 "TRACETOOL_BUFFER keeps more",
+                                 pct)));
   }
 }
 
@@ -133,11 +136,12 @@ void check_cost(const ReadRecording& recording, Findings& found) {
   const std::int64_t span_ns = recording.process.last_ns - recording.process.first_ns;
   for (const auto& [name, sum] : recording.overhead) {
     const double pct = span_ns > 0 ? 100.0 * static_cast<double>(sum.ns) / static_cast<double>(span_ns) : 0;
-    const std::string what = fmt::format("{}: {} times, {} in all, {:.2f} % of the time", name, sum.count,
-                                         duration_text(sum.ns), pct);
+    const std::string what =
+        fmt::format("{}: {} times, {} in all, {:.2f} % of the time", name, sum.count, duration_text(sum.ns), pct);
     found.push_back(pct <= kDearOverhead_pct ? ok("overhead", what)
-                                             : warn("overhead", what, "CUPTI's or the driver's own time, not the "
-                                                                      "program's: see it in the picture"));
+                                             : warn("overhead", what,
+                                                    "CUPTI's or the driver's own time, not the "
+                                                    "program's: see it in the picture"));
   }
 }
 

@@ -15,12 +15,14 @@ struct Finding {
   Level level = Level::ok;
   std::string check;  // one word: "agent", "cupti", "ranks", ...
   std::string what;
-  std::string next;                 // what to do; "" where there is nothing to do
-  std::string who;                  // "rank 3", "pid 4242"; "" for what concerns all
-  Exit exit = Exit::gate_failed;    // of a fail; bad_content where a file cannot be read
+  std::string next;               // what to do; "" where there is nothing to do
+  std::string who;                // "rank 3", "pid 4242"; "" for what concerns all
+  Exit exit = Exit::gate_failed;  // of a fail; bad_content where a file cannot be read
 };
 
-inline Finding ok(std::string check, std::string what) { return {Level::ok, std::move(check), std::move(what), {}, {}}; }
+inline Finding ok(std::string check, std::string what) {
+  return {Level::ok, std::move(check), std::move(what), {}, {}};
+}
 inline Finding warn(std::string check, std::string what, std::string next) {
   return {Level::warn, std::move(check), std::move(what), std::move(next), {}};
 }

@@ -48,18 +48,20 @@ Injection plan_injection(const InjectionOptions& options, const GetVariable& var
   Injection plan;
   const std::string cuda = holder(variable, kCuda, options.agent), nvtx = holder(variable, kNvtx, options.agent);
   if (!cuda.empty() && !options.force) {
-    plan.refused = fmt::format("{} is set already, and CUDA injects one tool only; run CMD without `tracetool record` "
-                               "to use that one, unset {} to record, or overwrite it with --force",
-                               cuda, kCuda);
+    plan.refused = fmt::format(
+        "{} is set already, and CUDA injects one tool only; run CMD without `tracetool record` "
+        "to use that one, unset {} to record, or overwrite it with --force",
+        cuda, kCuda);
     return plan;
   }
   plan.variables.emplace_back(kCuda, options.agent);
   if (nvtx.empty() || options.force) {
     plan.variables.emplace_back(kNvtx, options.agent);
   } else {
-    plan.warning = fmt::format("{} is set already: NVTX ranges and NCCL calls go there and are not recorded; unset {}, "
-                               "or overwrite it with --force",
-                               nvtx, kNvtx);
+    plan.warning = fmt::format(
+        "{} is set already: NVTX ranges and NCCL calls go there and are not recorded; unset {}, "
+        "or overwrite it with --force",
+        nvtx, kNvtx);
   }
   if (options.preload) {
     plan.variables.emplace_back("LD_PRELOAD", preload_with(value_of(variable, "LD_PRELOAD"), options.agent));

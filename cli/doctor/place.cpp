@@ -22,11 +22,11 @@ struct Filesystem {
   bool maps_in_place;  // a mapped page is written where it was reserved
 };
 constexpr Filesystem kFilesystems[] = {
-    {0xef53, "ext4", true},       {0x58465342, "xfs", true},   {0x01021994, "tmpfs", true},
-    {0x794c7630, "overlayfs", true}, {0x9123683e, "btrfs", false}, {0x2fc12fc1, "zfs", false},
-    {0x6969, "NFS", false},       {0x0bd00bd0, "Lustre", false}, {0x65735546, "FUSE", false},
-    {0xff534d42, "CIFS", false},  {0xfe534d42, "SMB", false},  {0x47504653, "GPFS", false},
-    {0x00c36400, "Ceph", false},  {0x01021997, "9P", false},   {0x2011bab0, "exFAT", false},
+    {0xef53, "ext4", true},          {0x58465342, "xfs", true},     {0x01021994, "tmpfs", true},
+    {0x794c7630, "overlayfs", true}, {0x9123683e, "btrfs", false},  {0x2fc12fc1, "zfs", false},
+    {0x6969, "NFS", false},          {0x0bd00bd0, "Lustre", false}, {0x65735546, "FUSE", false},
+    {0xff534d42, "CIFS", false},     {0xfe534d42, "SMB", false},    {0x47504653, "GPFS", false},
+    {0x00c36400, "Ceph", false},     {0x01021997, "9P", false},     {0x2011bab0, "exFAT", false},
 };
 
 void look_at_filesystem(Place& place) {

@@ -8,10 +8,10 @@
 namespace cli {
 
 struct Place {
-  std::string existing;    // the folder itself, or the nearest above it that exists
-  bool is_folder = false;  // `existing` is a folder
-  bool writable = false;   // for this user
-  std::string filesystem;  // "ext4", "NFS", or its number
+  std::string existing;        // the folder itself, or the nearest above it that exists
+  bool is_folder = false;      // `existing` is a folder
+  bool writable = false;       // for this user
+  std::string filesystem;      // "ext4", "NFS", or its number
   bool maps_in_place = false;  // the ring can lie there itself (recording.md section 1)
   std::uint64_t free_bytes = 0;
 };

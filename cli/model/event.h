@@ -21,37 +21,37 @@ enum class Kind : std::uint8_t {
   runtime,
   driver,
   nvtx,
-  nccl,             // a host call into NCCL; the kernel that it launches is Kind::kernel
-  sync,             // cuda_sync
+  nccl,  // a host call into NCCL; the kernel that it launches is Kind::kernel
+  sync,  // cuda_sync
   cuda_event,
   overhead,
-  graph,            // a whole launch of a CUDA graph, recorded instead of its nodes
-  memory,           // device memory allocated or released, a pool made, trimmed or removed: instants
-  notice,           // what happened to the recording itself
+  graph,   // a whole launch of a CUDA graph, recorded instead of its nodes
+  memory,  // device memory allocated or released, a pool made, trimmed or removed: instants
+  notice,  // what happened to the recording itself
   cpu_op,
   user_annotation,
   gpu_annotation,
   python_function,
-  instant,          // instant events ("i", "I", "R")
-  counter,          // "C"
-  flow,             // one end of an arrow: phase "s", "t" or "f", correlation = its id, name = its category
-  other,            // anything else with a time; category says what
+  instant,  // instant events ("i", "I", "R")
+  counter,  // "C"
+  flow,     // one end of an arrow: phase "s", "t" or "f", correlation = its id, name = its category
+  other,    // anything else with a time; category says what
   count_
 };
 
 struct Event {
-  std::int64_t start_ns = 0;             // wall clock of the axis, ns since 1970
-  std::int64_t duration_ns = 0;          // >= 0, or kUnknownDuration; 0 for all but phase 'X'
-  std::uint64_t correlation = 0;         // joins a launch and its work within a process; 0: none. Flows: the flow id
-  std::uint64_t bytes = 0;               // of a copy, a set or one message of a collective, when has_bytes
+  std::int64_t start_ns = 0;      // wall clock of the axis, ns since 1970
+  std::int64_t duration_ns = 0;   // >= 0, or kUnknownDuration; 0 for all but phase 'X'
+  std::uint64_t correlation = 0;  // joins a launch and its work within a process; 0: none. Flows: the flow id
+  std::uint64_t bytes = 0;        // of a copy, a set or one message of a collective, when has_bytes
   TrackId track = 0;
   StringId name = 0;
-  StringId category = 0;                 // 0: the kind's own; else the category as the input spelled it
+  StringId category = 0;  // 0: the kind's own; else the category as the input spelled it
   Kind kind = Kind::other;
-  char phase = 'X';                      // of the Trace Event Format
+  char phase = 'X';  // of the Trace Event Format
   bool has_bytes = false;
-  bool args_complete = false;            // args holds correlation and bytes too (input was JSON): not to be repeated
-  bool open_start = false;               // began before the first kept record: start_ns is not its real start
+  bool args_complete = false;  // args holds correlation and bytes too (input was JSON): not to be repeated
+  bool open_start = false;     // began before the first kept record: start_ns is not its real start
   std::uint8_t reserved[3] = {};
 };
 static_assert(sizeof(Event) == 56);

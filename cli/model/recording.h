@@ -74,6 +74,11 @@ struct Recorder {
   std::uint64_t clipped_names = 0;        // cut because they were too long
   std::uint64_t sunk_buffers = 0;         // buffers of CUPTI thrown away: what was in them is not known
   std::uint64_t definitions_missed = 0;   // costs space, loses nothing
+  std::uint64_t odd_times = 0;            // records whose times were not 0 < start <= end
+  std::string spool_state;                // "off": there is none; "failed": it ended early
+  std::int64_t spool_error = 0;           // errno
+  std::uint64_t spooled_bytes = 0;
+  std::string local_path;  // where the ring lies when it cannot lie in the run's folder
   std::uint64_t agent_cpu_ns = 0;
   std::int64_t created_ns = 0;
   std::int64_t heartbeat_ns = 0;  // the last one

@@ -77,13 +77,13 @@ class RingDefinitions {
   std::int64_t nccl_device_ = -1;
   std::map<std::uint32_t, Device> devices_;
   std::set<std::tuple<std::uint64_t, std::uint32_t, std::int32_t>> communicators_;  // hash, epoch, rank
-  std::unordered_map<std::uint32_t, std::string> threads_;          // names, by tid
-  std::unordered_map<std::uint32_t, std::uint32_t> devices_of_;     // by context
-  std::map<StreamKey, std::string> stream_names_;                   // context 0: unknown
+  std::unordered_map<std::uint32_t, std::string> threads_;                          // names, by tid
+  std::unordered_map<std::uint32_t, std::uint32_t> devices_of_;                     // by context
+  std::map<StreamKey, std::string> stream_names_;                                   // context 0: unknown
   std::map<StreamKey, std::int64_t> priorities_;
-  std::map<std::uint32_t, std::uint32_t> null_streams_;             // by context
-  std::unordered_map<std::uint64_t, StringId> categories_;          // by domain << 32 | category
-  std::unordered_map<std::uint64_t, Node> nodes_;                   // of graphs
+  std::map<std::uint32_t, std::uint32_t> null_streams_;     // by context
+  std::unordered_map<std::uint64_t, StringId> categories_;  // by domain << 32 | category
+  std::unordered_map<std::uint64_t, Node> nodes_;           // of graphs
 };
 
 }  // namespace cli

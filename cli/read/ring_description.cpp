@@ -35,8 +35,8 @@ Recorder describe_recorder(const trace::FileHeader& header) {
 void add_cupti_note(const Recorder& recorder, Process& process) {
   if (recorder.cupti_state == "taken") {
     const std::string& holder = recorder.cupti_holder;
-    process.notes.push_back(fmt::format("{} held CUPTI: GPU work was not recorded",
-                                        holder.empty() ? "another tool" : holder));
+    process.notes.push_back(
+        fmt::format("{} held CUPTI: GPU work was not recorded", holder.empty() ? "another tool" : holder));
   } else if (recorder.cupti_state == "failed") {
     process.notes.push_back(
         fmt::format("CUPTI could not be used (error {}): GPU work was not recorded", recorder.cupti_error));
@@ -71,9 +71,10 @@ void add_losses(const RingFile& file, Process& process) {
   add_cupti_note(process.recorder, process);
   const Recorder& r = process.recorder;
   if (r.sunk_buffers > 0) {
-    process.notes.push_back(fmt::format("{} buffers of CUPTI were thrown away because no memory was left: what was in "
-                                        "them is not known",
-                                        r.sunk_buffers));
+    process.notes.push_back(
+        fmt::format("{} buffers of CUPTI were thrown away because no memory was left: what was in "
+                    "them is not known",
+                    r.sunk_buffers));
   }
   if (r.clipped_names > 0) process.notes.push_back(fmt::format("{} names were cut: too long", r.clipped_names));
 }

@@ -200,7 +200,8 @@ void RingDeviceEvents::translate(const trace::MemoryRecord& record, std::size_t)
   if (!out_.has_time(record.time_cupti_ns)) return;
   Event event = memory_event(record.time_cupti_ns, record.device, record.bytes, record.correlation);
   const auto [known, is_new] = memory_names_.try_emplace(record.operation | record.memory << 8, 0);
-  if (is_new) known->second = name(fmt::format("{} ({})", memory_operation(record.operation), memory_name(record.memory)));
+  if (is_new)
+    known->second = name(fmt::format("{} ({})", memory_operation(record.operation), memory_name(record.memory)));
   event.name = known->second;
   args_.clear();
   append(args_, "\"device\": {}, \"context\": {}", record.device, record.context);

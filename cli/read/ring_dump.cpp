@@ -13,8 +13,8 @@ namespace {
 // "byte 4096: kernel start ..."; a string also shows its text.
 void print_record(const std::vector<std::byte>& bytes, std::uint64_t offset, std::size_t at, std::uint8_t kind,
                   std::size_t size, ByteSink& out) {
-  std::string line = fmt::format("byte {}: {} {}", offset + at, trace::record_name(kind),
-                                 show_record(bytes, at, kind, size));
+  std::string line =
+      fmt::format("byte {}: {} {}", offset + at, trace::record_name(kind), show_record(bytes, at, kind, size));
   if (kind == static_cast<std::uint8_t>(trace::RecordKind::string) && size >= sizeof(trace::StringRecord)) {
     const auto head = record_at<trace::StringRecord>(bytes, at, size);
     const std::size_t room = size - sizeof(head);
@@ -37,8 +37,8 @@ std::uint64_t print_records(const std::vector<std::byte>& bytes, std::uint64_t o
 
 void print_header(const RingFile& file, const std::string& shown, ByteSink& out) {
   const trace::FileHeader& h = file.header();
-  out.write(fmt::format("# {}\n# {} host {} boot {} pid {} run {} program {}\n", shown, file.state(), h.host,
-                        h.boot_id, h.pid, h.run_id, h.program));
+  out.write(fmt::format("# {}\n# {} host {} boot {} pid {} run {} program {}\n", shown, file.state(), h.host, h.boot_id,
+                        h.pid, h.run_id, h.program));
   out.write(fmt::format("# {} blocks of {} bytes, definitions {} of {} bytes, CUPTI {} {} error {}\n", h.block_count,
                         h.block_bytes, h.definitions_used, h.definitions_bytes, h.cupti_version,
                         source_state(h.cupti_state), h.cupti_error));
@@ -63,9 +63,9 @@ void dump_ring(const std::string& path, const std::string& shown, ByteSink& out)
   for (const std::string& note : file.notes()) out.write(fmt::format("# {}\n", note));
   out.finish();
   if (damaged > 0) {
-    throw Error(Exit::bad_content,
-                fmt::format("{}: {} places are not records (lines beginning with '# byte'); the rest is above", path,
-                            damaged));
+    throw Error(
+        Exit::bad_content,
+        fmt::format("{}: {} places are not records (lines beginning with '# byte'); the rest is above", path, damaged));
   }
 }
 

@@ -52,9 +52,8 @@ void RingEvents::block(const RingBlock& block) {
   out_.axis.enter_block(block.header.clock);
   out_.definitions.enter_block(block);
   device_.enter_block();
-  const std::size_t end = walk_records(block.payload, [&](std::size_t at, std::uint8_t kind, std::size_t size) {
-    record(block, at, kind, size);
-  });
+  const std::size_t end = walk_records(
+      block.payload, [&](std::size_t at, std::uint8_t kind, std::size_t size) { record(block, at, kind, size); });
   if (end != block.payload.size()) {
     throw Error(Exit::bad_content,
                 fmt::format("{}: byte {}: not a record; the file is damaged", out_.file.path(), block.offset + end));

@@ -52,9 +52,9 @@ RingNames::Found RingNames::find(std::uint32_t ref, trace::RecordKind kind, std:
   const std::size_t size = at < end ? trace::record_size(bytes.data() + at, end - at) : 0;
   if (size == 0 || bytes[at] != static_cast<std::byte>(kind)) {
     const std::uint64_t base = block_ != nullptr ? block_->offset : file_.header().definitions_offset;
-    throw Error(Exit::bad_content, fmt::format("{}: byte {}: reference {:#x} leads to no {}; the file is damaged",
-                                               file_.path(), base + record_at, ref,
-                                               trace::record_name(static_cast<std::uint8_t>(kind))));
+    throw Error(Exit::bad_content,
+                fmt::format("{}: byte {}: reference {:#x} leads to no {}; the file is damaged", file_.path(),
+                            base + record_at, ref, trace::record_name(static_cast<std::uint8_t>(kind))));
   }
   return {&bytes, at, size};
 }

@@ -11,11 +11,13 @@ namespace {
 
 std::string show(const trace::StringRecord& r) { return fmt::format("length {}", r.length); }
 std::string show(const trace::LaunchShapeRecord& r) {
-  return fmt::format("name @{:x} grid {},{},{} block {},{},{} registers {} shared {}+{}", r.name_ref, r.grid[0], r.grid[1],
-                     r.grid[2], r.block[0], r.block[1], r.block[2], r.registers_per_thread, r.static_shared_bytes,
-                     r.dynamic_shared_bytes);
+  return fmt::format("name @{:x} grid {},{},{} block {},{},{} registers {} shared {}+{}", r.name_ref, r.grid[0],
+                     r.grid[1], r.grid[2], r.block[0], r.block[1], r.block[2], r.registers_per_thread,
+                     r.static_shared_bytes, r.dynamic_shared_bytes);
 }
-std::string show(const trace::ApiNameRecord& r) { return fmt::format("domain {} cbid {} {}", r.domain, r.cbid, terminated(r.name)); }
+std::string show(const trace::ApiNameRecord& r) {
+  return fmt::format("domain {} cbid {} {}", r.domain, r.cbid, terminated(r.name));
+}
 std::string show(const trace::ThreadNameRecord& r) { return fmt::format("tid {} {}", r.tid, terminated(r.name)); }
 std::string show(const trace::IdentityRecord& r) {
   return fmt::format("source {} rank {} local {} of {} device {} communicator {:#x}", r.source, r.rank, r.local_rank,
@@ -45,10 +47,11 @@ std::string show(const trace::CommunicatorRecord& r) {
 }
 std::string show(const trace::GraphNodeRecord& r) {
   if (r.captured_node != 0) return fmt::format("node {} captured as {}", r.node, r.captured_node);
-  return fmt::format("node {} tid {} range @{:x} domain @{:x} nccl @{:x} class {} communicator {:#x} epoch {} ordinal {} "
-                     "bytes {} peer {}",
-                     r.node, r.tid, r.range_ref, r.domain_ref, r.nccl_name_ref, r.nccl_class, r.communicator, r.epoch,
-                     r.ordinal, r.bytes, r.peer);
+  return fmt::format(
+      "node {} tid {} range @{:x} domain @{:x} nccl @{:x} class {} communicator {:#x} epoch {} ordinal {} "
+      "bytes {} peer {}",
+      r.node, r.tid, r.range_ref, r.domain_ref, r.nccl_name_ref, r.nccl_class, r.communicator, r.epoch, r.ordinal,
+      r.bytes, r.peer);
 }
 std::string show(const trace::KernelRecord& r) {
   return fmt::format("start {} duration {} shape @{:x} device {} context {} stream {} correlation {}", r.start_cupti_ns,
@@ -56,17 +59,18 @@ std::string show(const trace::KernelRecord& r) {
 }
 std::string show(const trace::KernelWideRecord& r) {
   return fmt::format("start {} end {} shape @{:x} device {} context {} stream {} correlation {} graph {} node {}",
-                     r.start_cupti_ns, r.end_cupti_ns, r.shape_ref, r.device, r.context, r.stream, r.correlation, r.graph,
-                     r.graph_node);
+                     r.start_cupti_ns, r.end_cupti_ns, r.shape_ref, r.device, r.context, r.stream, r.correlation,
+                     r.graph, r.graph_node);
 }
 std::string show(const trace::MemcpyRecord& r) {
-  return fmt::format("start {} end {} bytes {} kind {} memory {}->{} device {} stream {} correlation {} graph {} node {}",
-                     r.start_cupti_ns, r.end_cupti_ns, r.bytes, r.copy_kind, r.src_memory, r.dst_memory, r.device, r.stream,
-                     r.correlation, r.graph, r.graph_node);
+  return fmt::format(
+      "start {} end {} bytes {} kind {} memory {}->{} device {} stream {} correlation {} graph {} node {}",
+      r.start_cupti_ns, r.end_cupti_ns, r.bytes, r.copy_kind, r.src_memory, r.dst_memory, r.device, r.stream,
+      r.correlation, r.graph, r.graph_node);
 }
 std::string show(const trace::MemcpyPeerRecord& r) {
-  return fmt::format("start {} end {} bytes {} device {}->{} stream {} correlation {}", r.start_cupti_ns, r.end_cupti_ns,
-                     r.bytes, r.src_device, r.dst_device, r.stream, r.correlation);
+  return fmt::format("start {} end {} bytes {} device {}->{} stream {} correlation {}", r.start_cupti_ns,
+                     r.end_cupti_ns, r.bytes, r.src_device, r.dst_device, r.stream, r.correlation);
 }
 std::string show(const trace::MemsetRecord& r) {
   return fmt::format("start {} end {} bytes {} value {} device {} stream {} correlation {}", r.start_cupti_ns,
@@ -74,36 +78,39 @@ std::string show(const trace::MemsetRecord& r) {
 }
 template <trace::RecordKind K>
 std::string show(const trace::ApiRecord<K>& r) {
-  return fmt::format("start {} duration {} cbid {} tid {} correlation {}", r.start_cupti_ns, r.duration_ns, r.cbid, r.tid,
-                     r.correlation);
+  return fmt::format("start {} duration {} cbid {} tid {} correlation {}", r.start_cupti_ns, r.duration_ns, r.cbid,
+                     r.tid, r.correlation);
 }
 template <trace::RecordKind K>
 std::string show(const trace::ApiWideRecord<K>& r) {
-  return fmt::format("start {} end {} cbid {} tid {} correlation {} returned {}", r.start_cupti_ns, r.end_cupti_ns, r.cbid,
-                     r.tid, r.correlation, r.return_value);
+  return fmt::format("start {} end {} cbid {} tid {} correlation {} returned {}", r.start_cupti_ns, r.end_cupti_ns,
+                     r.cbid, r.tid, r.correlation, r.return_value);
 }
 std::string show(const trace::NvtxPushRecord& r) {
-  return fmt::format("time {} tid {} name @{:x} domain @{:x} category {} color {:#x} payload {} {:#x}",
-                     r.time_mono_ns, r.tid, r.name_ref, r.domain_ref, r.category, r.color_argb, r.payload_type, r.payload);
+  return fmt::format("time {} tid {} name @{:x} domain @{:x} category {} color {:#x} payload {} {:#x}", r.time_mono_ns,
+                     r.tid, r.name_ref, r.domain_ref, r.category, r.color_argb, r.payload_type, r.payload);
 }
 std::string show(const trace::NvtxPopRecord& r) {
   return fmt::format("time {} tid {} domain @{:x}", r.time_mono_ns, r.tid, r.domain_ref);
 }
 std::string show(const trace::NvtxStartRecord& r) {
   return fmt::format("time {} tid {} name @{:x} domain @{:x} category {} color {:#x} payload {} {:#x} id {}",
-                     r.time_mono_ns, r.tid, r.name_ref, r.domain_ref, r.category, r.color_argb, r.payload_type, r.payload,
-                     r.range_id);
+                     r.time_mono_ns, r.tid, r.name_ref, r.domain_ref, r.category, r.color_argb, r.payload_type,
+                     r.payload, r.range_id);
 }
-std::string show(const trace::NvtxEndRecord& r) { return fmt::format("time {} tid {} id {}", r.time_mono_ns, r.tid, r.range_id); }
+std::string show(const trace::NvtxEndRecord& r) {
+  return fmt::format("time {} tid {} id {}", r.time_mono_ns, r.tid, r.range_id);
+}
 std::string show(const trace::NvtxMarkRecord& r) {
-  return fmt::format("time {} tid {} name @{:x} domain @{:x} category {} color {:#x} payload {} {:#x}", r.time_mono_ns, r.tid,
-                     r.name_ref, r.domain_ref, r.category, r.color_argb, r.payload_type, r.payload);
+  return fmt::format("time {} tid {} name @{:x} domain @{:x} category {} color {:#x} payload {} {:#x}", r.time_mono_ns,
+                     r.tid, r.name_ref, r.domain_ref, r.category, r.color_argb, r.payload_type, r.payload);
 }
 std::string show(const trace::NcclCallRecord& r) {
-  return fmt::format("time {} tid {} name @{:x} communicator {:#x} epoch {} class {} ordinal {} bytes {} peer {} "
-                     "data type {} count {} stream {:#x} has {:#x}",
-                     r.time_mono_ns, r.tid, r.name_ref, r.communicator, r.epoch, r.nccl_class, r.ordinal, r.bytes, r.peer,
-                     r.data_type, r.count, r.stream, r.has);
+  return fmt::format(
+      "time {} tid {} name @{:x} communicator {:#x} epoch {} class {} ordinal {} bytes {} peer {} "
+      "data type {} count {} stream {:#x} has {:#x}",
+      r.time_mono_ns, r.tid, r.name_ref, r.communicator, r.epoch, r.nccl_class, r.ordinal, r.bytes, r.peer, r.data_type,
+      r.count, r.stream, r.has);
 }
 std::string show(const trace::ClockRecord& r) {
   return fmt::format("cupti {} mono {} real {} bracket {}", r.cupti_ns, r.mono_ns, r.real_ns, r.bracket_ns);
@@ -123,15 +130,17 @@ std::string show(const trace::GraphLaunchRecord& r) {
                      r.end_cupti_ns, r.graph, r.device, r.context, r.stream, r.correlation);
 }
 std::string show(const trace::MemoryRecord& r) {
-  return fmt::format("time {} operation {} memory {} address {:#x} bytes {} device {} context {} stream {} async {} "
-                     "pool {:#x} correlation {}",
-                     r.time_cupti_ns, r.operation, r.memory, r.address, r.bytes, r.device, r.context, r.stream,
-                     r.is_async, r.pool_address, r.correlation);
+  return fmt::format(
+      "time {} operation {} memory {} address {:#x} bytes {} device {} context {} stream {} async {} "
+      "pool {:#x} correlation {}",
+      r.time_cupti_ns, r.operation, r.memory, r.address, r.bytes, r.device, r.context, r.stream, r.is_async,
+      r.pool_address, r.correlation);
 }
 std::string show(const trace::MemoryPoolRecord& r) {
-  return fmt::format("time {} operation {} pool {} address {:#x} bytes {} used {} threshold {} device {} correlation {}",
-                     r.time_cupti_ns, r.operation, r.pool, r.address, r.bytes, r.used_bytes, r.release_threshold_bytes,
-                     r.device, r.correlation);
+  return fmt::format(
+      "time {} operation {} pool {} address {:#x} bytes {} used {} threshold {} device {} correlation {}",
+      r.time_cupti_ns, r.operation, r.pool, r.address, r.bytes, r.used_bytes, r.release_threshold_bytes, r.device,
+      r.correlation);
 }
 std::string show(const trace::NoticeRecord& r) {
   return fmt::format("start {} end {} {} value {} text @{:x}", r.start_mono_ns, r.end_mono_ns, notice_name(r.code),

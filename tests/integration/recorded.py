@@ -3,6 +3,7 @@ import concurrent.futures
 import os
 import resource
 import shutil
+import subprocess
 import tempfile
 
 from compare import match, totals
@@ -58,12 +59,14 @@ def environment_of(options, folder, **more):
 
 
 def record(options, name, *arguments, limit=no_core, timeout=60, **environment):
-    """A Job; its folder is gone when this returns. Exceeding the time raises subprocess.TimeoutExpired."""
+    """A Job; its folder is gone when this returns. The exit code is None where it had to be killed for its time."""
     folder = os.path.realpath(tempfile.mkdtemp(prefix="tracetool-test-"))
+    command = [program(options, name), *map(str, arguments)]
     try:
-        done = run([program(options, name), *map(str, arguments)], cwd=folder, timeout=timeout, limit=limit,
-                   **environment_of(options, folder, **environment))
+        done = run(command, cwd=folder, timeout=timeout, limit=limit, **environment_of(options, folder, **environment))
         return Job(folder, done)
+    except subprocess.TimeoutExpired:
+        return Job(folder, subprocess.CompletedProcess(command, None, "", f"it does not end within {timeout} s"))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

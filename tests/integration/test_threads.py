@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Many threads, many launch shapes: what is kept, overwritten and lost is together the truth, and what is kept is true.
 
-TRACETOOL_SHAPES launch shapes (50000) go through a ring of the usual 64 bytes for each; 1000000 is the whole test."""
+TRACETOOL_SHAPES launch shapes (100000) go through a ring of the usual 64 bytes for each; 1000000 is the whole test."""
 import os
 
-from harness import arguments, check, finish
+from compare import totals
+from harness import arguments, check, finish, first
 from recorded import check_conserved, record
 
 SLEEPERS = 500
-BLOCKS_OF_SLEEPERS = 32  # fewer than the sleepers: they cannot pin one each
+FEW_BUFFERS = 8000  # kernels in some of CUPTI's buffers, which two threads may hand over out of turn
 
 
 def recorded(options, what, name, *arguments, **environment):
@@ -55,17 +56,22 @@ def check_asleep(options):
 
 
 def check_shapes(options):
-    count = int(os.environ.get("TRACETOOL_SHAPES", "50000"))
+    """Kernel number n has the grid (n, 1, 1), so that the recording can be judged without millions of lines of truth."""
+    count = int(os.environ.get("TRACETOOL_SHAPES", "100000"))
     what = f"{count} launch shapes through a small ring"
-    job = recorded(options, what, "launches", "shapes", count, TRACETOOL_BUFFER=max(1 << 20, count * 64))
+    job = recorded(options, what, "launches", "shapes", count, TRACETOOL_BUFFER=max(1 << 20, count * 64),
+                   SIM_TRUTH=None)
     if job.only is None:
         return
-    check_conserved(what, job.rank, job.only)
-    grids = {event.shape.grid for event in job.only.events if event.kind == "kernel" and event.shape is not None}
-    check(len(grids) == job.only.kept["kernel"], f"{what}: each of the {len(grids)} kept kernels has its own shape",
-          job.only.kept)
-    check(job.only.header["definitions_missed"] == 0, f"{what}: no shape went missing",
-          job.only.header["definitions_missed"])
+    sums = totals(job.only.kept + job.only.overwritten + job.only.lost)
+    check(sums["kernel"] == count and sums["runtime"] == count + 1, f"{what}: kept + overwritten + lost = truth", sums)
+    grids = [event.shape.grid for event in job.only.events if event.kind == "kernel" and event.shape is not None]
+    numbers = {x for x, y, z in grids if (y, z) == (1, 1)}
+    check(len(numbers) == len(grids) == job.only.kept["kernel"] > 0 and max(numbers) == count and
+          min(numbers) > count - len(grids) - FEW_BUFFERS,
+          f"{what}: the newest {len(grids)} are kept, each with its shape", f"{first(sorted(numbers))}, {job.only.kept}")
+    names = {event.shape.name for event in job.only.events if event.kind == "kernel" and event.shape is not None}
+    check(len(names) == 1 and not job.only.header["definitions_missed"], f"{what}: and with its name", names)
 
 
 def main():

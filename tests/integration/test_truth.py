@@ -136,6 +136,8 @@ def main():
     check_definitions(rank, recording)
     check_job(options, "the same, graphs as a whole", *EVERYTHING, kinds=[*CUPTI_KINDS, *HOST_KINDS, "graph_launch"],
               TRACETOOL_EVENTS="default,graph_launch")
+    check_job(options, "a kernel that never ends, and times that are wrong", "--hang", 5, SIM_CUPTI_BAD_TIMES=7,
+              SIM_CUPTI_ZERO_TIMES=11)
     finish()
 
 

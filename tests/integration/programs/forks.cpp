@@ -146,7 +146,7 @@ int outlive() {
     sleep_ms(3'000);
     _exit(0);
   }
-  sleep_ms(100);
+  sleep_ms(300);
   return raise(SIGKILL);
 }
 

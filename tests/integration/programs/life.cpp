@@ -1,6 +1,6 @@
 // A program that uses the GPU and ends in one of many ways: life WAY [MS]
 //
-// It launches kernels, waits for them and then MS (250) so that the agent has collected them, and ends. Ways whose name
+// It launches kernels, waits for them and then MS (400) so that the agent has collected them, and ends. Ways whose name
 // ends in _busy launch on in another thread while it ends.
 #include <pthread.h>
 #include <signal.h>
@@ -185,7 +185,7 @@ int main(int argc, char** argv) {
   const Gpu gpu;
   gpu.launch_many(kLaunches);
   gpu.wait();
-  sleep_ms(argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 250);
+  sleep_ms(argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 400);
   std::puts("ends");
   std::fflush(stdout);
   way->end({gpu, argv[0]});

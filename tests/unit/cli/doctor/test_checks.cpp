@@ -96,7 +96,8 @@ TEST_CASE("doctor: what the variables of a process do") {
   CHECK_THAT(said({{"CUDA_INJECTION64_PATH", "/proc/self/exe"}}), contains_text("another tool's"));
   ProcessView hidden;
   hidden.environ_error = "Permission denied";
-  CHECK_THAT(findings_text(check_variables(hidden, false)), contains_text("WARN") && contains_text("Permission denied"));
+  CHECK_THAT(findings_text(check_variables(hidden, false)),
+             contains_text("WARN") && contains_text("Permission denied"));
 }
 
 TEST_CASE("doctor: what the mapped files of a process tell") {

@@ -82,10 +82,13 @@ TEST_CASE("agent file: what it is not is said") {
   CHECK(wrong_with_agent(scratch.path("text.so")) == "is no shared library");
   CHECK(wrong_with_agent(scratch.path("empty.so")) == "is no shared library");
   CHECK_THAT(wrong_with_agent(scratch.path("none.so")), contains_text("cannot be read"));
-  std::string other("\x7f" "ELF", 4);
+  std::string other(
+      "\x7f"
+      "ELF",
+      4);
   other.resize(64);
-  other[16] = 3;                                          // ET_DYN
-  other[18] = static_cast<char>(0xf3), other[19] = 0;     // RISC-V
+  other[16] = 3;                                       // ET_DYN
+  other[18] = static_cast<char>(0xf3), other[19] = 0;  // RISC-V
   write_file(scratch.path("riscv.so"), other);
   CHECK_THAT(wrong_with_agent(scratch.path("riscv.so")), contains_text("another machine"));
 }

@@ -48,7 +48,8 @@ TEST_CASE("ring: a wait of a stream lies on it, on the device of its context") {
 }
 
 TEST_CASE("ring: the other waits by Kineto's names; one without a stream has a row of its own") {
-  const char* names[] = {"Unknown Sync", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync", "Unknown Sync"};
+  const char* names[] = {"Unknown Sync", "Event Sync",   "Stream Wait Event",
+                         "Stream Sync",  "Context Sync", "Unknown Sync"};
   for (std::uint8_t type = 0; type < 6; ++type) {
     Recording recording;
     recording.add(sync(type, kNone, kNone));
@@ -60,10 +61,13 @@ TEST_CASE("ring: the other waits by Kineto's names; one without a stream has a r
 }
 
 TEST_CASE("ring: overhead lies on the thread that paid, by Kineto's names") {
-  const std::pair<std::uint32_t, const char*> kinds[] = {
-      {1, "Driver Compiler"},      {1u << 16, "Buffer Flush"},          {5u << 16, "Lazy Function Loading"},
-      {6u << 16, "Command Buffer Full"}, {7u << 16, "Activity Buffer Request"}, {99u << 16, "Unknown"},
-      {4u << 16, "Runtime Triggered Module Loading"}};
+  const std::pair<std::uint32_t, const char*> kinds[] = {{1, "Driver Compiler"},
+                                                         {1u << 16, "Buffer Flush"},
+                                                         {5u << 16, "Lazy Function Loading"},
+                                                         {6u << 16, "Command Buffer Full"},
+                                                         {7u << 16, "Activity Buffer Request"},
+                                                         {99u << 16, "Unknown"},
+                                                         {4u << 16, "Runtime Triggered Module Loading"}};
   for (const auto& [number, name] : kinds) {
     Recording recording;
     auto record = timed<trace::OverheadRecord>();

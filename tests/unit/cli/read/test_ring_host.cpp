@@ -68,7 +68,8 @@ TEST_CASE("ring: categories have names per domain, colours are shown") {
   const auto all = recording.read().all;
   REQUIRE(all.size() == 2);
   CHECK(all[0].args == "\"category\": 3, \"color\": \"#ff00ff00\"");
-  CHECK(all[1].args == "\"domain\": \"torch\", \"category\": 3, \"category name\": \"forward\", \"color\": \"#ff00ff00\"");
+  CHECK(all[1].args ==
+        "\"domain\": \"torch\", \"category\": 3, \"category name\": \"forward\", \"color\": \"#ff00ff00\"");
 }
 
 TEST_CASE("ring: an NCCL call with what interposition adds") {
@@ -83,7 +84,8 @@ TEST_CASE("ring: an NCCL call with what interposition adds") {
   CHECK((kept.event.has_bytes && kept.event.bytes == 400 && kept.event.kind == Kind::nccl));
   CHECK(kept.args ==
         "\"domain\": \"NCCL\", \"communicator\": \"0x00000000000000ab\", \"epoch\": 1, \"ordinal\": 3, \"reduction\": "
-        "\"avg\", \"peer\": 2, \"data type\": \"ncclFloat32\", \"count\": 100, \"stream handle\": \"0x0000000000001234\"");
+        "\"avg\", \"peer\": 2, \"data type\": \"ncclFloat32\", \"count\": 100, \"stream handle\": "
+        "\"0x0000000000001234\"");
 }
 
 TEST_CASE("ring: threads by the program's name, communicators once") {

@@ -1,0 +1,218 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "agent/ring/disk_cap.h"
+#include "agent/ring/memory_room.h"
+#include "agent/ring/own_files.h"
+#include "agent/ring/run_folder.h"
+#include "common/spool.h"
+#include "tests/unit/catch.h"
+#include "tests/unit/cli/scratch.h"
+
+using namespace agent;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string ring_bytes(const char* run) {
+  trace::FileHeader header{};
+  std::memcpy(header.magic, trace::kMagic, sizeof(header.magic));
+  std::strcpy(header.run_id, run);
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
+  bytes.resize(100'000);
+  return bytes;
+}
+
+std::string spool_bytes() { return std::string(trace::kSpoolMagic, sizeof(trace::kSpoolMagic)) + std::string(1000, 'x'); }
+
+void set_age(const std::string& path, time_t seconds) {
+  const timespec then{time(nullptr) - seconds, 0};
+  const timespec times[2] = {then, then};
+  REQUIRE(utimensat(AT_FDCWD, path.c_str(), times, AT_SYMLINK_NOFOLLOW) == 0);
+}
+
+// A run of the past with a ring and a spool.
+std::string make_run(const Scratch& scratch, const std::string& run, time_t age) {
+  fs::create_directory(scratch.path(run));
+  const std::string stem = scratch.path(run) + "/x";
+  write_file(stem + ".spool", spool_bytes());
+  write_file(stem + ".ring", ring_bytes(run.c_str()));
+  set_age(stem + ".ring", age);
+  set_age(stem + ".spool", age);
+  return stem + ".ring";
+}
+
+class Folder {
+ public:
+  explicit Folder(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_DIRECTORY)) {}
+  ~Folder() { close(file_); }
+  int descriptor() const { return file_; }
+
+ private:
+  int file_;
+};
+
+bool remove_own(const std::string& path) {
+  const Folder folder(fs::path(path).parent_path().string());
+  return remove_own_file(folder.descriptor(), fs::path(path).filename().c_str());
+}
+
+}  // namespace
+
+TEST_CASE("old runs go with their spools, the newest stay, and so does the current one however old it looks") {
+  const Scratch scratch;
+  for (int i = 0; i < 6; ++i) make_run(scratch, "run" + std::to_string(i), 1000 * (i + 1));
+  make_run(scratch, "now", 100'000);
+  const Folder run(scratch.path("now"));
+  remove_old_runs(run.descriptor(), "now", {3, 0});
+  CHECK(fs::exists(scratch.path("now/x.ring")));
+  CHECK(fs::exists(scratch.path("run0/x.spool")));
+  CHECK(fs::exists(scratch.path("run1/x.ring")));
+  CHECK(scratch.files() == 3);
+  remove_old_runs(run.descriptor(), "now", {0, 0});
+  CHECK(scratch.files() == 3);
+  remove_old_runs(run.descriptor(), "now", {1, 0});
+  CHECK(scratch.files() == 1);
+}
+
+TEST_CASE("beyond the size the oldest go, the current one never") {
+  const Scratch scratch;
+  for (int i = 0; i < 4; ++i) make_run(scratch, "run" + std::to_string(i), 1000 * (i + 1));
+  make_run(scratch, "now", 0);
+  const Folder run(scratch.path("now"));
+  remove_old_runs(run.descriptor(), "now", {0, 350'000});
+  CHECK(scratch.files() == 3);
+  remove_old_runs(run.descriptor(), "now", {0, 1});
+  CHECK(scratch.files() == 1);
+}
+
+TEST_CASE("only what is ours and nobody's work is removed") {
+  const Scratch scratch;
+  const std::string ring = scratch.path("a.ring");
+  write_file(ring, ring_bytes("r"));
+
+  SECTION("a ring, and not before its lock is free") {
+    const int writer = open(ring.c_str(), O_RDWR);
+    REQUIRE(hold_lock(writer));
+    CHECK(!remove_own(ring));
+    close(writer);
+    CHECK(remove_own(ring));
+  }
+  SECTION("no link, and not what it leads to") {
+    fs::create_symlink(ring, scratch.path("link.ring"));
+    CHECK(!remove_own(scratch.path("link.ring")));
+    CHECK(fs::exists(ring));
+  }
+  SECTION("nothing without our magic, but what was never finished, later") {
+    write_file(ring, std::string(5000, 'x'));
+    CHECK(!remove_own(ring));
+    write_file(ring, std::string(5000, '\0'));
+    CHECK(!remove_own(ring));
+    set_age(ring, 100);
+    CHECK(remove_own(ring));
+  }
+  SECTION("no pipe, no folder, nothing with another name") {
+    REQUIRE(mkfifo(scratch.path("f.ring").c_str(), 0600) == 0);
+    fs::create_directory(scratch.path("d.ring"));
+    write_file(scratch.path("a.ttrace"), ring_bytes("r"));
+    for (const char* name : {"f.ring", "d.ring", "a.ttrace"}) CHECK(!remove_own(scratch.path(name)));
+  }
+  SECTION("a spool when its ring is gone") {
+    write_file(scratch.path("a.spool"), spool_bytes());
+    CHECK(!remove_own(scratch.path("a.spool")));
+    REQUIRE(remove_own(ring));
+    CHECK(remove_own(scratch.path("a.spool")));
+    write_file(scratch.path("b.spool"), "something else entirely");
+    CHECK(!remove_own(scratch.path("b.spool")));
+  }
+  SECTION("what a copier left, an hour later") {
+    const std::string part = scratch.path(".a.ring.part");
+    write_file(part, "");
+    CHECK(!remove_own(part));
+    set_age(part, 4000);
+    CHECK(remove_own(part));
+  }
+}
+
+TEST_CASE("of rings on local storage those of the current run and of the one before stay") {
+  const Scratch scratch;
+  int age = 100;
+  for (const char* name : {"tracetool-c-1.ring", "tracetool-b-1.ring", "tracetool-b-2.ring", "tracetool-a-1.ring"}) {
+    write_file(scratch.path(name), ring_bytes(std::string(name + 10, 1).c_str()));
+    set_age(scratch.path(name), age += 100);
+  }
+  write_file(scratch.path("other.ring"), ring_bytes("a"));
+  remove_old_local_rings(scratch.folder().c_str(), "c");
+  CHECK(scratch.files() == 4);
+  CHECK(!fs::exists(scratch.path("tracetool-a-1.ring")));
+}
+
+TEST_CASE("runs that pile up are seen") {
+  const Scratch scratch;
+  fs::create_directory(scratch.path("now"));
+  const Folder run(scratch.path("now"));
+  CHECK(!has_many_runs(run.descriptor(), {4, 0}));
+  for (int i = 0; i < 30; ++i) fs::create_directory(scratch.path("run" + std::to_string(i)));
+  CHECK(has_many_runs(run.descriptor(), {4, 0}));
+  CHECK(!has_many_runs(run.descriptor(), {0, 0}));
+}
+
+TEST_CASE("a run's folder is made once, and never through a link") {
+  const Scratch scratch;
+  char path[512];
+  bool made = false;
+  const std::string dir = scratch.path("some/traces");
+  const int first = open_run_folder(dir.c_str(), "run", path, sizeof(path), made);
+  CHECK(first >= 0);
+  CHECK(made);
+  CHECK(std::string(path) == dir + "/run");
+  const int second = open_run_folder(dir.c_str(), "run", path, sizeof(path), made);
+  CHECK(second >= 0);
+  CHECK(!made);
+  fs::create_symlink(scratch.folder(), dir + "/link");
+  CHECK(open_run_folder(dir.c_str(), "link", path, sizeof(path), made) < 0);
+  fs::create_symlink(scratch.path("target"), dir + "/run/x.ring");
+  CHECK(make_own_file(first, "x.ring") < 0);
+  CHECK(!fs::exists(scratch.path("target")));
+  close(first);
+  close(second);
+}
+
+TEST_CASE("the memory that is left is that of the narrowest control group") {
+  const Scratch scratch;
+  const auto put = [&](const std::string& path, const std::string& text) {
+    fs::create_directories(fs::path(scratch.path(path)).parent_path());
+    write_file(scratch.path(path), text);
+  };
+  const auto room = [&] { return memory_room(scratch.folder().c_str()); };
+  CHECK(room() == UINT64_MAX);
+  SECTION("version 2") {
+    put("proc/self/cgroup", "0::/pod/box\n");
+    CHECK(room() == UINT64_MAX);
+    put("sys/fs/cgroup/pod/box/memory.max", "max\n");
+    put("sys/fs/cgroup/pod/box/memory.current", "100\n");
+    CHECK(room() == UINT64_MAX);
+    put("sys/fs/cgroup/pod/memory.max", "1000\n");
+    put("sys/fs/cgroup/pod/memory.current", "300\n");
+    CHECK(room() == 700);
+    put("sys/fs/cgroup/memory.max", "100\n");
+    put("sys/fs/cgroup/memory.current", "300\n");
+    CHECK(room() == 0);
+  }
+  SECTION("version 1") {
+    put("proc/self/cgroup", "5:cpu:/box\n4:memory:/box\n");
+    put("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "5000\n");
+    put("sys/fs/cgroup/memory/box/memory.usage_in_bytes", "1000\n");
+    CHECK(room() == 4000);
+  }
+  SECTION("a container that sees its own group as the root") {
+    put("proc/self/cgroup", "0::/\n");
+    put("sys/fs/cgroup/memory.max", "5000\n");
+    put("sys/fs/cgroup/memory.current", "1000\n");
+    CHECK(room() == 4000);
+  }
+}

@@ -1,0 +1,85 @@
+// CUPTI's records made by hand, and what the agent makes of them, in a ring in ordinary memory.
+#pragma once
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/cupti/cupti_library.h"
+#include "agent/ring/recorder.h"
+#include "agent/settings.h"
+#include "agent/translate/translate.h"
+#include "tests/unit/catch.h"
+#include "tests/unit/common/small_ring.h"
+
+// A buffer of CUPTI's. All of these share one ring, as the translations of a process do: the interner keeps its places.
+class Translated {
+ public:
+  explicit Translated(const char* events = "all", std::uint32_t cupti_version = 130'001) {
+    static trace::SmallRing memory(8, 64 << 10, 256 << 10);
+    agent::ring() = memory.ring;
+    setenv("TRACETOOL_EVENTS", events, 1);
+    agent::read_settings();
+    unsetenv("TRACETOOL_EVENTS");
+    library().version = cupti_version;
+    first_ticket_ = header().claimed_blocks;
+    region_before_ = header().definitions_used;
+    odd_before_ = header().odd_times;
+    unknown_before_ = header().unknown_activities;
+  }
+
+  static agent::CuptiLibrary& library() { return const_cast<agent::CuptiLibrary&>(agent::cupti()); }
+  static trace::FileHeader& header() { return *agent::ring().header; }
+
+  // One activity in a place of its own, with garbage behind it, as another record would be.
+  template <typename Activity>
+  void add(const Activity& activity) {
+    std::vector<std::uint64_t> place(sizeof(activity) / 8 + 32, 0xeeeeeeeeeeeeeeeeu);
+    std::memcpy(place.data(), &activity, sizeof(activity));
+    REQUIRE(translation_->begin());
+    translation_->record(reinterpret_cast<const CUpti_Activity*>(place.data()));
+    translation_->end();
+  }
+
+  template <typename Record>
+  std::vector<Record> in_blocks() const {
+    std::map<std::uint64_t, trace::BlockHeader*> by_ticket;
+    for (std::uint64_t i = 0; i < header().block_count; ++i) by_ticket[agent::ring().block(i)->ticket] = agent::ring().block(i);
+    std::vector<Record> found;
+    for (const auto& [ticket, block] : by_ticket) {
+      if (ticket > first_ticket_) collect(found, trace::payload_of(block), block->committed);
+    }
+    return found;
+  }
+  template <typename Record>
+  std::vector<Record> in_region() const {
+    std::vector<Record> found;
+    collect(found, agent::ring().definitions() + region_before_, header().definitions_used - region_before_);
+    return found;
+  }
+  // The only one, in the blocks.
+  template <typename Record>
+  Record one() const {
+    const auto found = in_blocks<Record>();
+    REQUIRE(found.size() == 1);
+    return found[0];
+  }
+
+  std::uint64_t odd_times() const { return header().odd_times - odd_before_; }
+  std::uint64_t unknown() const { return header().unknown_activities - unknown_before_; }
+
+ private:
+  template <typename Record>
+  static void collect(std::vector<Record>& found, const std::byte* bytes, std::size_t size) {
+    std::size_t step;
+    for (std::size_t at = 0; (step = trace::record_size(bytes + at, size - at)) != 0; at += step) {
+      if (static_cast<std::uint8_t>(bytes[at]) != static_cast<std::uint8_t>(Record::kKind)) continue;
+      std::memcpy(&found.emplace_back(), bytes + at, sizeof(Record));
+    }
+  }
+
+  std::unique_ptr<agent::Translation> translation_ = std::make_unique<agent::Translation>();
+  std::uint64_t first_ticket_, region_before_, odd_before_, unknown_before_;
+};
