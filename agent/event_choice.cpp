@@ -102,7 +102,8 @@ void write_events(EventSet events, char* text, std::size_t size) noexcept {
   write_from(nullptr, 0, events, text, size);
   std::size_t shortest = std::strlen(text) + 1 < size ? std::strlen(text) : size;
   for (std::size_t i = 0; i < std::size(kNamedSets); ++i) {
-    write_from(kNamedSets[i], without_replaced(events_of(static_cast<FirstSet>(i)), events), events, candidate, sizeof(candidate));
+    write_from(kNamedSets[i], without_replaced(events_of(static_cast<FirstSet>(i)), events), events, candidate,
+               sizeof(candidate));
     if (std::strlen(candidate) >= shortest) continue;
     shortest = std::strlen(candidate);
     snprintf(text, size, "%s", candidate);
@@ -111,8 +112,6 @@ void write_events(EventSet events, char* text, std::size_t size) noexcept {
 
 bool wants(Event event) noexcept { return has(settings().events, event); }
 
-EventSet light_part(EventSet events) noexcept {
-  return events & (kLightEvents | only(Event::graph_launch));
-}
+EventSet light_part(EventSet events) noexcept { return events & (kLightEvents | only(Event::graph_launch)); }
 
 }  // namespace agent

@@ -53,12 +53,12 @@ struct EventRow {
   FirstSet first;  // the smallest set that has it
 };
 inline constexpr EventRow kEventRows[kEvents] = {
-    {"kernel", FirstSet::light},     {"memcpy", FirstSet::light},      {"memcpy_peer", FirstSet::light},
-    {"memset", FirstSet::light},     {"graph_node", FirstSet::light},  {"graph_launch", FirstSet::none},
-    {"runtime", FirstSet::standard}, {"driver", FirstSet::standard},   {"sync", FirstSet::standard},
+    {"kernel", FirstSet::light},      {"memcpy", FirstSet::light},     {"memcpy_peer", FirstSet::light},
+    {"memset", FirstSet::light},      {"graph_node", FirstSet::light}, {"graph_launch", FirstSet::none},
+    {"runtime", FirstSet::standard},  {"driver", FirstSet::standard},  {"sync", FirstSet::standard},
     {"overhead", FirstSet::standard}, {"memory", FirstSet::all},       {"memory_pool", FirstSet::all},
-    {"device", FirstSet::light},     {"context", FirstSet::standard},  {"stream", FirstSet::standard},
-    {"nvtx", FirstSet::light},       {"nccl", FirstSet::light},
+    {"device", FirstSet::light},      {"context", FirstSet::standard}, {"stream", FirstSet::standard},
+    {"nvtx", FirstSet::light},        {"nccl", FirstSet::light},
 };
 
 constexpr EventSet events_of(FirstSet set) {

@@ -1,6 +1,6 @@
 // Which API calls are worth a record. Runtime calls: all but those that training loops make without end and that say
-// nothing about time. Driver calls: those that launch, copy, set, allocate, load or wait; PyTorch's runtime calls would each bring
-// their driver call as a double, Triton and torch.compile launch by the driver alone.
+// nothing about time. Driver calls: those that launch, copy, set, allocate, load or wait; PyTorch's runtime calls would
+// each bring their driver call as a double, Triton and torch.compile launch by the driver alone.
 #pragma once
 
 namespace agent {

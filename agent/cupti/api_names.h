@@ -1,5 +1,6 @@
 // The names of CUDA's functions, by CUPTI's callback ids: asked for once, at the start (40 us for the 1,300 of CUPTI
-// 13.0). Records are translated under a lock, with CUPTI perhaps holding one of its own: nothing may be asked of it there.
+// 13.0). Records are translated under a lock, with CUPTI perhaps holding one of its own: nothing may be asked of it
+// there.
 #pragma once
 #include <cstdint>
 

@@ -19,9 +19,17 @@ void on_resource(CUpti_CallbackId id) {
   if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) flush_cupti(false);
 }
 
-void on_fatal(const CUpti_StateData& state) {
+// CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR and CUpti_StateData of CUDA 12.2; older headers lack them.
+constexpr auto kStateDomain = static_cast<CUpti_CallbackDomain>(6);
+constexpr CUpti_CallbackId kFatalError = 1;
+struct StateData {
+  CUptiResult result;
+  const char* message;
+};
+
+void on_fatal(const StateData& state) {
   const Guard guard;
-  if (guard) on_cupti_fatal(guard, state.notification.result, state.notification.message);
+  if (guard) on_cupti_fatal(guard, state.result, state.message);
 }
 
 }  // namespace
@@ -30,8 +38,7 @@ void CUPTIAPI on_cupti_callback(void*, CUpti_CallbackDomain domain, CUpti_Callba
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) on_resource(id);
   if (domain == CUPTI_CB_DOMAIN_RESOURCE && data != nullptr)
     on_graph_callback(id, *static_cast<const CUpti_ResourceData*>(data));
-  if (domain == CUPTI_CB_DOMAIN_STATE && id == CUPTI_CBID_STATE_FATAL_ERROR && data != nullptr)
-    on_fatal(*static_cast<const CUpti_StateData*>(data));
+  if (domain == kStateDomain && id == kFatalError && data != nullptr) on_fatal(*static_cast<const StateData*>(data));
 }
 
 CUptiResult enable_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
@@ -40,7 +47,7 @@ CUptiResult enable_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
     const CUptiResult result = cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id);
     if (result != CUPTI_SUCCESS) return result;
   }
-  cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR);
+  cupti().enable_callback(1, subscriber, kStateDomain, kFatalError);
   enable_graph_callbacks(subscriber);
   return CUPTI_SUCCESS;
 }

@@ -1,9 +1,9 @@
 // Nodes of CUDA graphs: when one is captured, what is open on that thread (the innermost NVTX range, the NCCL call) is
-// written down under the node's number, because its launches come later, from another place. Instantiating a graph makes
-// clones with numbers of their own, which are tied to the captured ones. Nodes without anything open need no record.
+// written down under the node's number, because its launches come later, from another place. Instantiating a graph
+// makes clones with numbers of their own, which are tied to the captured ones. Nodes without anything open need no
+// record.
 //
-// In the definitions region, of which other things keep a quarter; beyond it in the thread's block, which is
-// overwritten in time. In a group of NCCL calls, which one kernel may carry out together, the first one is written.
+// In a group of NCCL calls, which one kernel may carry out together, the first one is written.
 #pragma once
 #include <cupti.h>
 

@@ -105,13 +105,12 @@ void take_rest() {
 }
 
 void run() {
-  constexpr double kFullLook_ms = 1000;
   const double period = period_ms();
-  double since_full = 0;
+  std::uint64_t looked_at_all = 0;  // tickets, when every block was looked at
   while (s_file >= 0 && s_worker.wait_ms(period)) {
-    since_full += period;
-    const bool every = since_full >= kFullLook_ms;
-    if (every) since_full = 0;
+    const std::uint64_t claimed = Memory::load(s_ring.header->claimed_blocks);
+    const bool every = claimed - looked_at_all > s_ring.header->block_count / 8;
+    if (every) looked_at_all = claimed;
     pass(every, false);
   }
   if (s_file >= 0) take_rest();
@@ -136,7 +135,7 @@ std::uint64_t* make_done_words() {
 bool start_spool(const trace::Ring& ring, int folder, const char* name, std::uint64_t max_bytes) noexcept {
   s_ring = ring;
   s_max_bytes = max_bytes;
-  errno = 0;
+  errno = ENOSYS;
   if (!can_spool()) return refuse("this agent was built without zstd");
   std::uint64_t* done = make_done_words();
   if (done == nullptr || !s_maker.begin(ring.payload_bytes())) return refuse("no memory for it");

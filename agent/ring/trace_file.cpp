@@ -160,7 +160,8 @@ const RunFile& run_file() noexcept { return s_run; }
 
 void drop_trace_file() noexcept {
   if (s_file >= 0) close(s_file);
-  s_file = -1;
+  if (s_run.folder >= 0) close(s_run.folder);
+  s_file = s_run.folder = -1;
 }
 
 }  // namespace agent

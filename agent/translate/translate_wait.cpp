@@ -10,12 +10,23 @@ void set_object(trace::OverheadRecord& record, const CUpti_ActivityOverhead& ove
   const auto& id = overhead.objectId;
   record.object = static_cast<std::uint16_t>(overhead.objectKind);
   switch (overhead.objectKind) {
-    case CUPTI_ACTIVITY_OBJECT_PROCESS: record.tid = id.pt.processId; break;  // the tid of its first thread
-    case CUPTI_ACTIVITY_OBJECT_THREAD: record.tid = id.pt.threadId; break;
-    case CUPTI_ACTIVITY_OBJECT_STREAM: record.stream = id.dcs.streamId; [[fallthrough]];
-    case CUPTI_ACTIVITY_OBJECT_CONTEXT: record.context = id.dcs.contextId; [[fallthrough]];
-    case CUPTI_ACTIVITY_OBJECT_DEVICE: record.device = id.dcs.deviceId; break;
-    default: break;
+    case CUPTI_ACTIVITY_OBJECT_PROCESS:
+      record.tid = id.pt.processId;
+      break;  // the tid of its first thread
+    case CUPTI_ACTIVITY_OBJECT_THREAD:
+      record.tid = id.pt.threadId;
+      break;
+    case CUPTI_ACTIVITY_OBJECT_STREAM:
+      record.stream = id.dcs.streamId;
+      [[fallthrough]];
+    case CUPTI_ACTIVITY_OBJECT_CONTEXT:
+      record.context = id.dcs.contextId;
+      [[fallthrough]];
+    case CUPTI_ACTIVITY_OBJECT_DEVICE:
+      record.device = id.dcs.deviceId;
+      break;
+    default:
+      break;
   }
 }
 

@@ -60,6 +60,11 @@ void write(JsonWriter& json, const Recorder& r) {
   json.number("clipped_names", r.clipped_names);
   json.number("sunk_buffers", r.sunk_buffers);
   json.number("definitions_missed", r.definitions_missed);
+  json.number("odd_times", r.odd_times);
+  json.text("spool_state", r.spool_state);
+  json.number("spool_error", r.spool_error);
+  json.number("spooled_bytes", r.spooled_bytes);
+  json.text("local_path", r.local_path);
   json.number("agent_cpu_ns", r.agent_cpu_ns);
   json.number("created_ns", r.created_ns);
   json.number("heartbeat_ns", r.heartbeat_ns);

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -94,6 +95,20 @@ void run(const Options& options) {
   become(options.command);
 }
 
+// Options of the program are unknown ones to us, unless -- keeps them apart.
+void check_command(const std::vector<std::string>& command, std::vector<std::string> unknown) {
+  unknown.erase(std::remove(unknown.begin(), unknown.end(), "--"), unknown.end());  // CLI11 keeps the mark itself
+  if (!unknown.empty()) {
+    throw Error(Exit::usage,
+                fmt::format("{} is not an option of record; the program and its arguments stand behind --, "
+                            "like tracetool record -- python train.py --lr 3",
+                            unknown[0]));
+  }
+  if (command.empty()) {
+    throw Error(Exit::usage, "which CMD? Name it behind --, like tracetool record -- python train.py");
+  }
+}
+
 std::function<void()> set_up(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("-o,--output", options->injection.folder,
@@ -108,8 +123,12 @@ std::function<void()> set_up(CLI::App& app) {
   app.add_flag("--preload", options->injection.preload,
                "Also by LD_PRELOAD: sees NVTX that comes before CUDA, and NCCL calls of dynamic NCCL");
   app.add_flag("--force", options->injection.force, "Takes CUDA's and NVTX's injection from another tool");
-  app.add_option("CMD", options->command, "The program and its arguments, after --")->required()->type_name("");
-  return [options] { run(*options); };
+  app.add_option("CMD", options->command, "The program and its arguments, after --")->type_name("");
+  app.allow_extras();
+  return [options, &app] {
+    check_command(options->command, app.remaining());
+    run(*options);
+  };
 }
 
 }  // namespace

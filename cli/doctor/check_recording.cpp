@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "cli/io/units.h"
 #include "cli/model/totals.h"
 #include "cli/read/reader.h"
@@ -99,6 +102,19 @@ void check_losses(const Process& p, Findings& found) {
   }
 }
 
+void check_spool(const Recorder& r, Findings& found) {
+  if (r.spool_state == "failed") {
+    const char* why = std::strerror(static_cast<int>(r.spool_error));
+    found.push_back(warn("spool", fmt::format("ended early: {}; the ring goes on", why),
+                         "make room in the folder, or set TRACETOOL_DIR to another"));
+  } else if (r.mode == "spool") {
+    found.push_back(ok("spool", fmt::format("{} so far", bytes_text(r.spooled_bytes))));
+  }
+  if (!r.local_path.empty()) {
+    found.push_back(ok("recording", fmt::format("the ring lies at {} and is copied here", r.local_path)));
+  }
+}
+
 void check_life(const Process& p, std::int64_t now_ns, Findings& found) {
   if (p.state == "recovered") {
     found.push_back(warn("state", "was killed or crashed: what it had recorded is there", "its own stderr says why"));
@@ -160,6 +176,7 @@ Findings check_recording(const ReadRecording& recording, std::int64_t now_ns) {
   const Process& p = recording.process;
   Findings found{check_cupti(p)};
   check_losses(p, found);
+  check_spool(p.recorder, found);
   check_life(p, now_ns, found);
   check_notices(p, found);
   check_cost(recording, found);

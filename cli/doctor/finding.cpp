@@ -18,7 +18,8 @@ constexpr std::string_view kRank = "rank ";
 std::string_view word(Level level) { return kWords[static_cast<std::size_t>(level)]; }
 
 bool same(const Finding& a, const Finding& b) {
-  return a.level == b.level && a.check == b.check && a.what == b.what && a.next == b.next;
+  if (a.level != b.level || a.check != b.check || a.series != b.series) return false;
+  return !a.series.empty() || (a.what == b.what && a.next == b.next);
 }
 
 bool take_rank(const std::string& who, std::int64_t& rank) {
@@ -52,11 +53,15 @@ Findings grouped(const Findings& findings) {
     if (known == out.end()) {
       out.push_back(finding);
       who.push_back({finding.who});
-    } else {
-      who[static_cast<std::size_t>(known - out.begin())].push_back(finding.who);
+      continue;
     }
+    who[static_cast<std::size_t>(known - out.begin())].push_back(finding.who);
+    if (finding.amount > known->amount) *known = finding;
   }
-  for (std::size_t i = 0; i < out.size(); ++i) out[i].who = joined(who[i]);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (!out[i].series.empty() && who[i].size() > 1) out[i].what += fmt::format(" (the most: {})", out[i].who);
+    out[i].who = joined(who[i]);
+  }
   return out;
 }
 

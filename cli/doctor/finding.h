@@ -18,6 +18,9 @@ struct Finding {
   std::string next;               // what to do; "" where there is nothing to do
   std::string who;                // "rank 3", "pid 4242"; "" for what concerns all
   Exit exit = Exit::gate_failed;  // of a fail; bad_content where a file cannot be read
+  // Findings of one series say the same in different amounts: the greatest stands for all. "": of none.
+  std::string series = {};
+  double amount = 0;
 };
 
 inline Finding ok(std::string check, std::string what) {

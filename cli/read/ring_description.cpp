@@ -13,7 +13,12 @@ Recorder describe_recorder(const trace::FileHeader& header) {
   Recorder r;
   r.agent_version = terminated(header.agent_version);
   r.events = terminated(header.events);
+  r.spool_state = source_state(header.spool_state);
   r.mode = header.spool_state != 0 ? "spool" : "ring";
+  r.spool_error = header.spool_error;
+  r.spooled_bytes = header.spooled_bytes;
+  r.local_path = terminated(header.local_path);
+  r.odd_times = header.odd_times;
   r.cupti_state = source_state(header.cupti_state);
   r.cupti_holder = terminated(header.cupti_holder);
   r.cupti_path = terminated(header.cupti_path);
@@ -75,6 +80,9 @@ void add_losses(const RingFile& file, Process& process) {
         fmt::format("{} buffers of CUPTI were thrown away because no memory was left: what was in "
                     "them is not known",
                     r.sunk_buffers));
+  }
+  if (r.odd_times > 0) {
+    process.notes.push_back(fmt::format("{} records of CUPTI had times that are not 0 < start <= end", r.odd_times));
   }
   if (r.clipped_names > 0) process.notes.push_back(fmt::format("{} names were cut: too long", r.clipped_names));
 }

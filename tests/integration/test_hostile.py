@@ -3,7 +3,9 @@
 ends as it does without the agent, which says one line for each bad value, and records where it can."""
 import os
 import resource
+import shutil
 import sys
+import tempfile
 
 from harness import Folder, arguments, check, finish, first, run
 from recorded import Job, environment_of, program, record, report_pending, side_by_side
@@ -14,6 +16,7 @@ import settings_table  # noqa: E402
 # What the agent does not hold yet: check -> reason.
 PENDING = {
     "no standard files": "the ring's file gets the number of a closed one, and what the program writes goes into it",
+    "descriptors that are used again": "the spool is written to the number, whatever file the program has there by now",
 }
 
 VALUES = {"nothing": "", "a word": "soon", "negative": "-1", "zero": "0", "huge": "9" * 30, "largest": str(2**64 - 1),
@@ -23,6 +26,7 @@ VALUES = {"nothing": "", "a word": "soon", "negative": "-1", "zero": "0", "huge"
 # Whatever these are, the recording may be elsewhere, or have no kernels.
 MAY_LACK_KERNELS = ("TRACETOOL_DIR", "TRACETOOL_DISABLE", "TRACETOOL_CUPTI", "TRACETOOL_EVENTS")
 LAUNCHES = 20
+NOBODY = 65534
 
 
 def settings():
@@ -118,6 +122,45 @@ def check_closed(options):
           f"{done} {job.refused} {job.only and job.only.kept}")
 
 
+def check_used_again(options):
+    """The program closes all descriptors, as daemons do, and has files of its own at these numbers."""
+    for mode in ("ring", "spool"):
+        if mode == "spool" and "descriptors that are used again" in PENDING:
+            continue
+        with Folder() as folder:
+            done = run_hostile(options, folder, "reuse", 3000, TRACETOOL_MODE=mode)
+            job = Job(folder, done)
+        check((done.returncode, done.stdout) == (0, "done\n"), f"descriptors that are used again, {mode}: the program's "
+              "files are its own", done)
+        check(job.only is not None and sum(job.only.kept.values()) > 10_000, f"descriptors that are used again, {mode}: "
+              "the ring is recorded", f"{job.refused} {job.only and job.only.kept}")
+
+
+def run_as_nobody(options, mode):
+    """A copy of the program with this mode, of root's, run by another user. A Job."""
+    with Folder() as folder:
+        copy = os.path.join(folder, "launches")
+        shutil.copy(program(options, "launches"), copy)
+        os.chmod(copy, mode)
+        os.chmod(folder, 0o777)
+        chosen = environment_of(options, folder, SIM_TRUTH=None)
+        return Job(folder, run([copy, "plain", str(LAUNCHES)], cwd=folder, limit=lambda: os.setuid(NOBODY), **chosen))
+
+
+def check_secure(options):
+    """A set-user-ID program is not for its caller's variables to command (AT_SECURE)."""
+    if os.geteuid() != 0 or os.statvfs(tempfile.gettempdir()).f_flag & os.ST_NOSUID:
+        print("left out: a set-user-ID program can only be made by root", flush=True)
+        return
+    without = run_as_nobody(options, 0o755)
+    if without.only is None:
+        print(f"left out: a set-user-ID program: another user cannot run these programs: {without.done}", flush=True)
+        return
+    job = run_as_nobody(options, 0o4755)
+    check((job.done.returncode, job.done.stdout) == (0, "done\n") and not job.found and not job.said,
+          "a set-user-ID program: the agent does nothing", job.done)
+
+
 def limited(options, kind, value, agent):
     with Folder() as folder:
         return run_hostile(options, folder, "plain", LAUNCHES, limit=lambda: resource.setrlimit(kind, (value, value)),
@@ -146,6 +189,8 @@ def main():
     check_launchers(options)
     check_folders(options)
     check_closed(options)
+    check_used_again(options)
+    check_secure(options)
     check_limits(options, "RLIMIT_NOFILE", resource.RLIMIT_NOFILE, range(3, 12))
     check_limits(options, "RLIMIT_AS", resource.RLIMIT_AS, [megabytes << 20 for megabytes in
                                                             (60, 80, 120, 200, 300, 330, 360, 400, 600, 1000, 2000)])

@@ -4,12 +4,7 @@ says how it ended ("clean" after exit, "recovered" else), and what CUPTI handed 
 import signal
 
 from harness import arguments, check, finish
-from recorded import check_end, record, report_pending, side_by_side
-
-# What the agent does not hold yet: check -> reason.
-PENDING = {
-    "term_handler_exits_launching": "the last flush is made by the exiting thread, which may hold CUPTI's lock",
-}
+from recorded import check_end, record, side_by_side
 
 # How it ends, exit code, state of the file, whether all of the truth must be there.
 WAYS = (("return", 0, "clean", True), ("exit", 3, "clean", True), ("exit_in_thread", 4, "clean", True),
@@ -72,8 +67,6 @@ def check_hanging_flush(options):
 def check_exit_out_of_cuda(options):
     """A handler that calls exit(3) interrupts the launching thread anywhere, also inside CUPTI and inside us."""
     way = "term_handler_exits_launching"
-    if way in PENDING:
-        return
     jobs = side_by_side(lambda _: record(options, "life", way, 30, SIM_TRUTH=None, timeout=20), range(16))
     hung = [job for job in jobs if job.done.returncode is None]
     check(not hung, f"{way}: 16 processes end", f"{len(hung)} hang")
@@ -98,7 +91,6 @@ def check_outlived(options):
 
 def main():
     options = arguments("agent", "simulated", "programs", "odd_cupti")
-    report_pending(PENDING)
     check_ways(options)
     check_preloaded(options)
     check_exec_self(options)

@@ -87,6 +87,9 @@ def check_refused(paths):
               "NVTX's is left and said", done)
         done = record(paths, folder)
         check(done.returncode == 1 and "CMD" in done.stderr, "a command is needed", done)
+        done = record(paths, folder, "sh", "-c", "true")
+        check(done.returncode == 1 and "-c is not an option" in done.stderr and "--" in done.stderr,
+              "its options stand behind --", done)
         done = record(paths, folder, "--", "no-such-program")
         check(done.returncode == 2 and "cannot run no-such-program" in done.stderr, "a program must be there", done)
         done = run([paths.tracetool, "record", "--", "true"], cwd=folder, TRACETOOL_AGENT="/nowhere/libagent.so")

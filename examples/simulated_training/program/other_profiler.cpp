@@ -7,6 +7,9 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <vector>
 
 #include "nvtx.h"
 
@@ -45,19 +48,32 @@ Function* entry(const char* name) {
 
 #define SIM_CUPTI(name) entry<decltype(name)>(#name)
 
+// All that it ever gave out, for as long as the process lives.
+struct Buffers {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<std::uint64_t[]>> all;
+};
+
+Buffers& buffers() {
+  static auto* const made = new Buffers;
+  return *made;
+}
+
 void request(std::uint8_t** buffer, std::size_t* size, std::size_t* records) {
-  *buffer = static_cast<std::uint8_t*>(std::calloc(1, kBufferBytes));
+  const std::lock_guard lock(buffers().mutex);
+  buffers().all.push_back(std::make_unique<std::uint64_t[]>(kBufferBytes / sizeof(std::uint64_t)));
+  *buffer = reinterpret_cast<std::uint8_t*>(buffers().all.back().get());
   *size = kBufferBytes;
   *records = 0;
 }
 
-// A buffer of the one before is not ours to free: it may come back to us all the same.
+// It may be a buffer of the one before, who is not told.
 void completed(CUcontext, std::uint32_t, std::uint8_t*, std::size_t, std::size_t valid) {
   ++s_buffers;
   s_bytes += valid;
 }
 
-// Microseconds since start, as if from a counter of the processor's.
+// Nanoseconds of another clock than CUPTI's own.
 std::uint64_t own_clock() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC_RAW, &now);

@@ -4,10 +4,14 @@
 // launches plain COUNT:   COUNT kernels
 // launches rounds COUNT:  the same, waiting for them after each 10,000
 // launches close COUNT:   the same, after closing stdin, stdout and stderr; writes a lot to descriptors 0 to 2 after
+// launches reuse COUNT:   closes every descriptor from 3 on, as daemons do, opens files of its own at these numbers,
+// and
+//                         goes on; 4 when somebody has written into them
 // launches slowly COUNT:  COUNT kernels, one each millisecond
 // launches failing COUNT: COUNT kernels, whatever CUDA answers; says how many it took
 // launches chdir COUNT:   COUNT kernels, and as many again in another working directory
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -103,6 +107,32 @@ void closed(std::uint32_t count) {
   gpu.wait();
 }
 
+constexpr int kOwnFiles = 30;
+
+bool are_empty(const int (&files)[kOwnFiles]) {
+  for (const int file : files) {
+    struct stat state;
+    if (fstat(file, &state) != 0 || state.st_size != 0) return false;
+  }
+  return true;
+}
+
+void reuse(std::uint32_t count) {
+  const Gpu gpu;
+  gpu.launch_many(count);
+  gpu.wait();
+  programs::sleep_ms(200);
+  for (int file = 3; file < 100; ++file) close(file);
+  int files[kOwnFiles];
+  for (int& file : files) file = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  for (int i = 0; i < 5; ++i) {
+    gpu.launch_many(count);
+    gpu.wait();
+    programs::sleep_ms(100);
+  }
+  if (!are_empty(files)) _exit(4);
+}
+
 void slowly(std::uint32_t count) {
   const Gpu gpu;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -135,7 +165,7 @@ struct What {
 };
 constexpr What kWhats[] = {{"shapes", shapes}, {"odd", odd},       {"contexts", contexts}, {"plain", plain},
                            {"close", closed},  {"slowly", slowly}, {"chdir", elsewhere},   {"failing", failing},
-                           {"rounds", rounds}};
+                           {"rounds", rounds}, {"reuse", reuse}};
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 // third of SECONDS without it, then with it, then without it again, and says how many kernels its profiler saw.
 //   buffers   its own buffers and timestamps: registers, enables, disables, flushes; leaves the callbacks registered
 //   clock     only its own timestamps
+//   finalize  the same as buffers, and ends with cuptiFinalize
 #include <cupti.h>
 #include <dlfcn.h>
 #include <time.h>
@@ -78,10 +79,11 @@ void begin(bool buffers) {
   check(CUPTI(cuptiActivityEnable)(CUPTI_ACTIVITY_KIND_RUNTIME), "cuptiActivityEnable");
 }
 
-void end() {
+void end(bool finalize) {
   check(CUPTI(cuptiActivityFlushAll)(0), "cuptiActivityFlushAll");
   check(CUPTI(cuptiActivityDisable)(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "cuptiActivityDisable");
   check(CUPTI(cuptiActivityDisable)(CUPTI_ACTIVITY_KIND_RUNTIME), "cuptiActivityDisable");
+  if (finalize) check(CUPTI(cuptiFinalize)(), "cuptiFinalize");
 }
 
 int launch_for(const Gpu& gpu, std::uint32_t grid_x, double seconds) {
@@ -98,7 +100,7 @@ int launch_for(const Gpu& gpu, std::uint32_t grid_x, double seconds) {
 
 int main(int argc, char** argv) {
   if (argc != 4) return 1;
-  const bool buffers = std::strcmp(argv[1], "buffers") == 0;
+  const bool buffers = std::strcmp(argv[1], "clock") != 0;
   const double third = std::atof(argv[3]) / 3;
   const Gpu gpu;
   s_library = dlopen(argv[2], RTLD_NOW);
@@ -106,7 +108,7 @@ int main(int argc, char** argv) {
   launch_for(gpu, 1, third);
   begin(buffers);
   const int mine = launch_for(gpu, kMine, third);
-  if (buffers) end();
+  if (buffers) end(std::strcmp(argv[1], "finalize") == 0);
   std::printf("launched %d saw %d damaged %d\n", mine, s_kernels.load(), s_damaged.load());
   launch_for(gpu, 2, third);
   std::puts("done");

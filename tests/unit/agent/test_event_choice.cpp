@@ -1,9 +1,8 @@
-#include "agent/event_choice.h"
-
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
+#include "agent/event_choice.h"
 #include "agent/settings.h"
 #include "tests/unit/catch.h"
 
@@ -47,8 +46,7 @@ TEST_CASE("every row stands where its event is") {
 
 TEST_CASE("words add, and take away with a minus; a list that begins with a sign changes the default") {
   CHECK(chosen("light,runtime") == (kLightEvents | only(Event::runtime)));
-  CHECK(chosen("default,-overhead,+memory") ==
-        ((kDefaultEvents & ~only(Event::overhead)) | only(Event::memory)));
+  CHECK(chosen("default,-overhead,+memory") == ((kDefaultEvents & ~only(Event::overhead)) | only(Event::memory)));
   CHECK(chosen("-nvtx") == (kDefaultEvents & ~only(Event::nvtx)));
   CHECK(chosen("+memory") == (kDefaultEvents | only(Event::memory)));
   CHECK(chosen("kernel,nccl") == (only(Event::kernel) | only(Event::nccl)));
@@ -72,8 +70,9 @@ TEST_CASE("whole graphs come instead of their nodes") {
 
 TEST_CASE("what is no list of sets and kinds is refused, and nothing is changed") {
   EventSet events = 7;
-  for (const char* bad : {"", ",", "kernel,", ",kernel", "kernels", "Kernel", " kernel", "kernel memcpy", "+", "-", "--nvtx",
-                          "kernel,,nvtx", "default,-", "kernel,-kernel", "-all", "-default", "42", "kernel\n", "defaul"}) {
+  for (const char* bad :
+       {"", ",", "kernel,", ",kernel", "kernels", "Kernel", " kernel", "kernel memcpy", "+", "-", "--nvtx",
+        "kernel,,nvtx", "default,-", "kernel,-kernel", "-all", "-default", "42", "kernel\n", "defaul"}) {
     INFO(bad);
     CHECK_FALSE(parse_events(bad, events));
   }

@@ -1,9 +1,12 @@
-// The agent reads the prefix that CUPTI's records have in common; the newest layouts of these headers must agree.
+// The agent reads CUPTI's records through the oldest struct that has what it reads; the newest layouts of these headers
+// must agree. tests/scripts/test_cupti_headers.py does the same with the headers of any version.
 #include <cupti.h>
 
 #include <cstddef>
 
+#include "agent/translate/late_field.h"
 #include "examples/simulated_training/standin/cupti/layouts.h"
+#include "examples/simulated_training/standin/cupti/note_layouts.h"
 #include "tests/unit/catch.h"
 
 #define SAME(Old, New, field) CHECK(offsetof(Old, field) == offsetof(New, field))
@@ -46,4 +49,34 @@ TEST_CASE("copies and sets: the prefixes of Memcpy4, MemcpyPtoP3 and Memset3") {
   SAME(CUpti_ActivityMemset3, Set, value);
   SAME(CUpti_ActivityMemset3, Set, memoryKind);
   SAME(CUpti_ActivityMemset3, Set, graphId);
+}
+
+TEST_CASE("calls: CUpti_ActivityAPI has never grown") {
+  STATIC_REQUIRE(sizeof(CUpti_ActivityAPI) == 40);
+  STATIC_REQUIRE(sizeof(CUpti_ActivityStream) == 24);
+}
+
+// The newest layouts, under names of their own: headers before CUDA 13 lack some.
+TEST_CASE("waits, overhead, graphs, memory, contexts: the structs of CUDA 11.8") {
+  CHECK(offsetof(CUpti_ActivitySynchronization, type) == offsetof(sim::SyncLayout, type));
+  SAME(CUpti_ActivitySynchronization, sim::SyncLayout, start);
+  SAME(CUpti_ActivitySynchronization, sim::SyncLayout, cudaEventId);
+  CHECK(agent::kSyncResult.offset == offsetof(sim::SyncLayout, returnValue));
+  SAME(CUpti_ActivityOverhead, sim::OverheadLayout, overheadKind);
+  SAME(CUpti_ActivityOverhead, sim::OverheadLayout, objectId);
+  SAME(CUpti_ActivityOverhead, sim::OverheadLayout, end);
+  CHECK(agent::kOverheadCorrelation.offset == offsetof(sim::OverheadLayout, correlationId));
+  SAME(CUpti_ActivityGraphTrace, sim::GraphLayout, end);
+  SAME(CUpti_ActivityGraphTrace, sim::GraphLayout, graphId);
+  SAME(CUpti_ActivityGraphTrace, sim::GraphLayout, streamId);
+  SAME(CUpti_ActivityMemory3, sim::MemoryLayout, timestamp);
+  SAME(CUpti_ActivityMemory3, sim::MemoryLayout, streamId);
+  SAME(CUpti_ActivityMemory3, sim::MemoryLayout, isAsync);
+  CHECK(offsetof(CUpti_ActivityMemory3, memoryPoolConfig.memoryPoolType) == offsetof(sim::MemoryLayout, poolType));
+  CHECK(offsetof(CUpti_ActivityMemory3, memoryPoolConfig.address) == offsetof(sim::MemoryLayout, poolAddress));
+  SAME(CUpti_ActivityMemoryPool2, sim::PoolLayout, address);
+  SAME(CUpti_ActivityMemoryPool2, sim::PoolLayout, releaseThreshold);
+  SAME(CUpti_ActivityMemoryPool2, sim::PoolLayout, utilizedSize);
+  SAME(CUpti_ActivityContext, sim::ContextLayout, deviceId);
+  SAME(CUpti_ActivityContext, sim::ContextLayout, nullStreamId);
 }

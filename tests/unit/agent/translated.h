@@ -46,7 +46,8 @@ class Translated {
   template <typename Record>
   std::vector<Record> in_blocks() const {
     std::map<std::uint64_t, trace::BlockHeader*> by_ticket;
-    for (std::uint64_t i = 0; i < header().block_count; ++i) by_ticket[agent::ring().block(i)->ticket] = agent::ring().block(i);
+    for (std::uint64_t i = 0; i < header().block_count; ++i)
+      by_ticket[agent::ring().block(i)->ticket] = agent::ring().block(i);
     std::vector<Record> found;
     for (const auto& [ticket, block] : by_ticket) {
       if (ticket > first_ticket_) collect(found, trace::payload_of(block), block->committed);

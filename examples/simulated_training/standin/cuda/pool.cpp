@@ -1,6 +1,7 @@
 #include "pool.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <unordered_set>
 #include <vector>
@@ -15,6 +16,7 @@ namespace {
 struct Pools {
   std::mutex mutex;
   std::unordered_set<const void*> live;
+  std::vector<std::unique_ptr<Pool>> all;  // destroyed ones too: allocations point to them
   std::vector<Pool*> of_device = std::vector<Pool*>(device_count());  // the default pools, made when they are needed
 };
 
@@ -39,6 +41,7 @@ Pool* make_pool(std::uint32_t correlation, std::uint32_t device) {
   {
     const std::lock_guard lock(pools().mutex);
     pools().live.insert(pool);
+    pools().all.emplace_back(pool);
   }
   tell_pool(correlation, CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED, *pool);
   return pool;

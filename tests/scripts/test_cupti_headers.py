@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Compares what the agent reads of CUPTI's records with CUPTI's headers, of as many versions as are at hand.
+
+  test_cupti_headers.py [--compiler CC] [--root CUDA_ROOT] [FOLDER ...]
+
+Every FOLDER, and every folder in $TRACETOOL_CUPTI_HEADERS (separated by `:`), is an include folder with cupti.h: of a
+toolkit (extras/CUPTI/include) or of an unpacked wheel (`pip download --no-deps nvidia-cuda-cupti-cu12==12.4.127`, then
+`python3 -m zipfile -e WHEEL PLACE`: PLACE/nvidia/cuda_cupti/include). The headers that the build uses are always
+looked at. Exit 77 where there are none.
+
+A record is read through the oldest struct of its family that is named here; all later ones must have the same field in
+the same place. Held so far: 11.8, 12.0, 12.1, 12.2, 12.3, 12.4, 12.5, 12.6, 12.8, 12.9, 13.0.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+sys.path.insert(0, f"{ROOT}/scripts/cuda")
+import find_headers  # noqa: E402
+
+WORK = "start=16 end=24"
+# Family of structs: (the oldest that is used, its fields and their places). A number after the family's name is the
+# version of the struct, none is 1.
+FIELDS = {
+    "Kernel": (5, f"{WORK} registersPerThread=6 deviceId=40 contextId=44 streamId=48 gridX=52 gridY=56 gridZ=60 "
+                  "blockX=64 blockY=68 blockZ=72 staticSharedMemory=76 dynamicSharedMemory=80 correlationId=92 "
+                  "name=104 graphNodeId=144 graphId=156"),
+    "Memcpy": (4, f"copyKind=4 srcKind=5 dstKind=6 flags=7 bytes=8 {WORK} deviceId=32 contextId=36 streamId=40 "
+                  "correlationId=44 graphNodeId=64 graphId=72"),
+    "MemcpyPtoP": (3, f"copyKind=4 srcKind=5 dstKind=6 flags=7 bytes=8 {WORK} deviceId=32 contextId=36 streamId=40 "
+                      "srcDeviceId=44 srcContextId=48 dstDeviceId=52 dstContextId=56 correlationId=60 graphNodeId=72 "
+                      "graphId=80"),
+    "Memset": (3, f"value=4 bytes=8 {WORK} deviceId=32 contextId=36 streamId=40 correlationId=44 flags=48 "
+                  "memoryKind=50 graphNodeId=64 graphId=72"),
+    "API": (1, "cbid=4 start=8 end=16 threadId=28 correlationId=32 returnValue=36"),
+    "Synchronization": (1, "type=4 start=8 end=16 correlationId=24 contextId=28 streamId=32 cudaEventId=36"),
+    "Overhead": (1, "overheadKind=4 objectKind=8 objectId=12 start=24 end=32"),
+    "GraphTrace": (1, "correlationId=4 start=8 end=16 deviceId=24 graphId=28 contextId=32 streamId=36"),
+    "Memory": (3, "memoryOperationType=4 memoryKind=8 correlationId=12 address=16 bytes=24 timestamp=32 deviceId=52 "
+                  "contextId=56 streamId=60 isAsync=72 memoryPoolConfig.memoryPoolType=80 memoryPoolConfig.address=88"),
+    "MemoryPool": (2, "memoryPoolOperationType=4 memoryPoolType=8 correlationId=12 deviceId=20 address=32 size=40 "
+                      "releaseThreshold=48 timestamp=56 utilizedSize=64"),
+    "Context": (1, "contextId=4 deviceId=8 nullStreamId=14"),
+    "Stream": (1, "contextId=4 streamId=8 priority=12 flag=16"),
+}
+# agent/translate/late_field.h: (struct, field, place, the first CUPTI_API_VERSION that has it)
+LATE = [("Overhead3", "correlationId", 40, 22), ("Synchronization2", "returnValue", 48, 26)]
+RECORD = re.compile(r"^\}\s*CUpti_Activity(\w+?)(\d*);", re.M)
+
+
+def read(folder, name):
+    path = f"{folder}/{name}"
+    return open(path, encoding="utf-8", errors="replace").read() if os.path.exists(path) else ""
+
+
+def api_version(folder):
+    found = re.search(r"#define\s+CUPTI_API_VERSION\s+(\d+)", read(folder, "cupti_version.h"))
+    return int(found[1]) if found else 0
+
+
+def structs(folder):
+    """family -> versions of its struct in these headers"""
+    found = {}
+    for family, version in RECORD.findall(read(folder, "cupti_activity.h") + read(folder, "cupti_activity_deprecated.h")):
+        found.setdefault(family, set()).add(int(version or 1))
+    return found
+
+
+def expectations(folder):
+    """(struct, field, place) that must hold, and the complaints that need no compiler."""
+    have, version = structs(folder), api_version(folder)
+    wanted, wrong = [], []
+    for family, (oldest, fields) in FIELDS.items():
+        if oldest not in have.get(family, ()):
+            wrong.append(f"there is no CUpti_Activity{family}{oldest if oldest > 1 else ''}")
+        for number in sorted(n for n in have.get(family, ()) if n >= oldest):
+            places = (field.split("=") for field in fields.split())
+            wanted += [(f"CUpti_Activity{family}{number if number > 1 else ''}", *place) for place in places]
+    for name, field, place, since in LATE:
+        family, number = re.match(r"(\D+)(\d+)", name).groups()
+        if (int(number) in have.get(family, ())) != (version >= since):
+            wrong.append(f"CUpti_Activity{name} is not what came with version {since}: this is {version}")
+        newer = sorted(n for n in have.get(family, ()) if n >= int(number))
+        wanted += [(f"CUpti_Activity{family}{n}", field, place) for n in newer]
+    return wanted, wrong
+
+
+def source(wanted):
+    lines = ["#include <stddef.h>", "#include <stdint.h>", "#include <cupti.h>"]
+    lines += [f'_Static_assert(offsetof({struct}, {field}) == {place}, "{struct}::{field}");'
+              for struct, field, place in wanted]
+    return "\n".join(lines) + "\n"
+
+
+def compile_errors(compiler, folder, others, wanted):
+    with tempfile.TemporaryDirectory() as place:
+        path = f"{place}/layouts.c"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(source(wanted))
+        includes = [f"-I{each}" for each in [folder, *others]]
+        done = subprocess.run([compiler, "-std=c11", "-w", "-fsyntax-only", *includes, path], stderr=subprocess.PIPE,
+                              text=True, errors="replace", check=False)
+        return [line for line in done.stderr.splitlines() if "error" in line]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--compiler", default="cc")
+    parser.add_argument("--root", default="")
+    parser.add_argument("folders", nargs="*")
+    arguments = parser.parse_args()
+    build, _ = find_headers.find(arguments.root)
+    given = arguments.folders + [each for each in os.environ.get("TRACETOOL_CUPTI_HEADERS", "").split(":") if each]
+    folders = [each for each in given + build if os.path.exists(f"{each}/cupti.h")]
+    if not folders:
+        print("skipped: no CUPTI headers here")
+        return 77
+    failed = 0
+    for folder in folders:
+        wanted, wrong = expectations(folder)
+        wrong += compile_errors(arguments.compiler, folder, build, wanted)
+        failed += bool(wrong)
+        print(f"{'FAIL' if wrong else 'ok  '}  CUPTI {api_version(folder)} in {folder}: {len(wanted)} places")
+        for line in wrong[:10]:
+            print(f"      {line}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
