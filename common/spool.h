@@ -21,9 +21,9 @@ inline constexpr std::uint32_t kSpoolVersion = 1;
 
 struct SpoolHeader {
   char magic[8];
-  std::uint32_t version;             // of the spool: 1
+  std::uint32_t version;  // of the spool: 1
   std::uint32_t header_bytes;
-  std::uint64_t created_real_ns;     // this and the next two as in the ring's header: they belong together
+  std::uint64_t created_real_ns;  // this and the next two as in the ring's header: they belong together
   std::uint64_t process_start_ticks;
   std::uint32_t pid;
   std::uint32_t chunk_header_bytes;
@@ -40,7 +40,7 @@ struct SpoolChunk {
   std::uint32_t payload_bytes;  // as in the block: committed
   std::uint32_t stored_bytes;   // of the frame, without the padding
   std::uint32_t reserved;
-  std::uint32_t header_crc32;   // of the bytes before it, as in zlib
+  std::uint32_t header_crc32;  // of the bytes before it, as in zlib
 };
 static_assert(sizeof(SpoolChunk) == 72);
 

@@ -19,8 +19,8 @@ constexpr int kMostRemoved = 512;
 
 struct Run {
   char name[128];
-  std::int64_t newest_s;  // of its files
-  std::uint64_t bytes;    // on disk
+  std::int64_t newest_ns;  // of its files
+  std::uint64_t bytes;     // on disk
 };
 
 // The runs of a folder: memory of its own, for no more than a moment.
@@ -51,9 +51,9 @@ class Runs {
   const Run* take_newest() noexcept {
     Run* newest = nullptr;
     for (Run* run = runs_; run < runs_ + count_; ++run) {
-      if (run->newest_s >= 0 && (newest == nullptr || run->newest_s > newest->newest_s)) newest = run;
+      if (run->newest_ns >= 0 && (newest == nullptr || run->newest_ns > newest->newest_ns)) newest = run;
     }
-    if (newest != nullptr) newest->newest_s = -1;
+    if (newest != nullptr) newest->newest_ns = -1;
     return newest;
   }
 
@@ -66,13 +66,14 @@ void add_file(int folder, const char* name, Run& run) {
   struct stat info;
   if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) return;
   run.bytes += static_cast<std::uint64_t>(info.st_blocks) * 512;
-  if (info.st_mtim.tv_sec > run.newest_s) run.newest_s = info.st_mtim.tv_sec;
+  const std::int64_t changed_ns = std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+  if (changed_ns > run.newest_ns) run.newest_ns = changed_ns;
 }
 
-// Sums up a folder if it holds files of ours.
-void add_run(int dir, const char* name, Runs& runs) {
+// Sums up a folder if it holds files of ours. False: it is none.
+bool add_run(int dir, const char* name, Runs& runs) {
   const int folder = openat(dir, name, kFolder);
-  if (folder < 0) return;
+  if (folder < 0) return false;
   Listing listing(folder);
   Run* run = nullptr;
   while (const char* file = listing.next()) {
@@ -81,6 +82,7 @@ void add_run(int dir, const char* name, Runs& runs) {
     add_file(folder, file, *run);
   }
   close(folder);
+  return true;
 }
 
 // Rings first: a spool is free when its ring is gone.
@@ -120,8 +122,9 @@ void remove_old_runs(int run_folder, const char* current_run, const DiskLimits& 
   if (dir < 0) return;
   Runs runs;
   Listing listing(dir);
-  while (const char* name = listing.next()) {
-    if (name[0] != '.') add_run(dir, name, runs);
+  int looked = 0;
+  while (const char* name = looked < limits.most_folders ? listing.next() : nullptr) {
+    if (name[0] != '.') looked += add_run(dir, name, runs);
   }
   remove_beyond(dir, runs, current_run, limits);
   close(dir);

@@ -1,7 +1,7 @@
 // A job that crashes and starts again must not fill a disk: what earlier runs left is removed, oldest first. Only what
 // is provably ours and nobody's work: a regular file of this user, never through a link, with our magic, whose writer
-// holds no lock. Never of the current run, whose ranks may be starting at this moment. Several ranks may do this at once: whoever
-// comes second finds nothing.
+// holds no lock. Never of the current run, whose ranks may be starting at this moment. Several ranks may do this at
+// once: whoever comes second finds nothing.
 //
 // What is looked at and what is removed is bounded per call; the next process goes on. For our own threads, but for
 // has_many_runs().
@@ -13,13 +13,14 @@ namespace agent {
 struct DiskLimits {
   std::uint64_t keep_runs;  // with the current one; 0: all
   std::uint64_t max_bytes;  // of all runs together, the current one counted but never touched; 0: any
+  int most_folders = 4096;  // to look into; what is among the newest of all is also among the newest of those
 };
 
 // `run_folder`: of the current run, in the folder that is looked at: a program may have changed its directory.
 void remove_old_runs(int run_folder, const char* current_run, const DiskLimits& limits) noexcept;
 
 // Whether runs have piled up, because processes die before their thread gets to remove any: then it is worth the time
-// of an application thread. A listing of names, no more.
+// of an application thread, with few `most_folders`. A listing of names, no more.
 bool has_many_runs(int run_folder, const DiskLimits& limits) noexcept;
 
 // Rings of killed processes in a local folder (ring_place.h): those of this run and of the one before stay.

@@ -31,7 +31,8 @@ std::uint64_t room_of(const char* root, const Files& files, char* group) {
   std::uint64_t least = UINT64_MAX;
   for (;;) {
     std::uint64_t limit, use;
-    if (read_number(root, files.base, group, files.limit, limit) && read_number(root, files.base, group, files.use, use))
+    if (read_number(root, files.base, group, files.limit, limit) &&
+        read_number(root, files.base, group, files.use, use))
       least = std::min(least, limit > use ? limit - use : 0);
     char* slash = std::strrchr(group, '/');
     if (slash == nullptr) return least;

@@ -32,9 +32,7 @@ class OwnFile {
   int descriptor() const { return file_; }
   bool is_older_than_s(time_t seconds) const { return time(nullptr) - info_.st_mtim.tv_sec > seconds; }
   bool is_empty() const { return info_.st_size == 0; }
-  bool read(void* to, std::size_t bytes) const {
-    return pread(file_, to, bytes, 0) == static_cast<ssize_t>(bytes);
-  }
+  bool read(void* to, std::size_t bytes) const { return pread(file_, to, bytes, 0) == static_cast<ssize_t>(bytes); }
 
  private:
   int file_;
@@ -85,8 +83,7 @@ bool is_free_spool(int folder, const char* name, const OwnFile& file) {
   char ring[NAME_MAX + 8], magic[sizeof(trace::kSpoolMagic)];
   snprintf(ring, sizeof(ring), "%.*s.ring", static_cast<int>(std::strlen(name) - std::strlen(".spool")), name);
   if (faccessat(folder, ring, F_OK, AT_SYMLINK_NOFOLLOW) == 0) return false;
-  return file.ours() && file.read(magic, sizeof(magic)) &&
-         std::memcmp(magic, trace::kSpoolMagic, sizeof(magic)) == 0;
+  return file.ours() && file.read(magic, sizeof(magic)) && std::memcmp(magic, trace::kSpoolMagic, sizeof(magic)) == 0;
 }
 
 // What a copier that was killed left: it may have no magic yet.

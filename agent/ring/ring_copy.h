@@ -1,5 +1,5 @@
-// Copies a ring that lies on local storage into the run's folder, whole: block by block with the reader's protocol, so that
-// what is in the copy is true, into a hidden file that is then renamed. For our own threads.
+// Copies a ring that lies on local storage into the run's folder, whole: block by block with the reader's protocol, so
+// that what is in the copy is true, into a hidden file that is then renamed. For our own threads.
 #pragma once
 #include "agent/ring/worker.h"
 #include "common/ring.h"

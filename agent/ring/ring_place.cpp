@@ -28,7 +28,8 @@ bool maps_in_place(unsigned long type) {
 
 Fit ring_fits(int file, std::uint64_t bytes) noexcept {
   struct statfs info;
-  if (fstatfs(file, &info) != 0 || !maps_in_place(static_cast<unsigned long>(info.f_type))) return Fit::wrong_filesystem;
+  if (fstatfs(file, &info) != 0 || !maps_in_place(static_cast<unsigned long>(info.f_type)))
+    return Fit::wrong_filesystem;
   if (static_cast<unsigned long>(info.f_type) == kTmpfs && memory_room() / 2 < bytes) return Fit::no_memory;
   return Fit::good;
 }

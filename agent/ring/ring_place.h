@@ -19,8 +19,8 @@ const char* local_place(int number) noexcept;
 // Whether a sixteenth of the filesystem would remain free after `bytes` more.
 bool has_room(int folder, std::uint64_t bytes) noexcept;
 
-// fallocate(2), but never beyond RLIMIT_FSIZE, where it would not only fail but raise SIGXFSZ, which kills. False: errno
-// says why.
+// fallocate(2), but never beyond RLIMIT_FSIZE, where it would not only fail but raise SIGXFSZ, which kills. False:
+// errno says why.
 bool reserve_space(int file, std::uint64_t bytes) noexcept;
 
 }  // namespace agent

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "agent/guard.h"
 #include "agent/clocks.h"
+#include "agent/guard.h"
 #include "agent/message.h"
 #include "agent/ring/notice.h"
 #include "agent/ring/spool_chunk.h"

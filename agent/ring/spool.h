@@ -1,7 +1,7 @@
-// TRACETOOL_MODE=spool: a thread compresses every full block of the ring into X.spool beside X.ring, so that the whole run
-// is kept. The ring stays as it is and holds what the spool does not have yet: nothing is lost to SIGKILL. Where the
-// disk is slower than the program, blocks are recycled before they were spooled, and that is counted as overwritten.
-// Where the disk is full, one line says so and the ring goes on alone.
+// TRACETOOL_MODE=spool: a thread compresses every full block of the ring into X.spool beside X.ring, so that the whole
+// run is kept. The ring stays as it is and holds what the spool does not have yet: nothing is lost to SIGKILL. Where
+// the disk is slower than the program, blocks are recycled before they were spooled, and that is counted as
+// overwritten. Where the disk is full, one line says so and the ring goes on alone.
 #pragma once
 #include "common/ring.h"
 

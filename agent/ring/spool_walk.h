@@ -1,9 +1,9 @@
 // Which blocks of the ring are due for the spool, and which wait: the part of the spool that knows no disk.
 //
 // A block is taken when it is sealed, that is, full. One that its owner holds but does not write into is sealed for it
-// (owned -> sealed by compare-and-swap, as a claimer would do) once half a lap has gone by since it was claimed, so that
-// it is in the spool before it is recycled. Not earlier: the ring keeps it safe, and blocks that are sealed half empty
-// cost the ring its length. One that is being written at that instant is looked at again.
+// (owned -> sealed by compare-and-swap, as a claimer would do) once half a lap has gone by since it was claimed, so
+// that it is in the spool before it is recycled. Not earlier: the ring keeps it safe, and blocks that are sealed half
+// empty cost the ring its length. One that is being written at that instant is looked at again.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +17,8 @@ class SpoolWalk {
   // `done` has room for ring.header->block_count words of zero.
   void begin(const trace::Ring& ring, std::uint64_t* done) noexcept;
 
-  // Calls take(index, ticket) for each block that is due, in the order of tickets; take() returns false to end the walk.
-  // `every`: look at every block of the ring, not only at those since the last one that waits. `last`: nothing is
+  // Calls take(index, ticket) for each block that is due, in the order of tickets; take() returns false to end the
+  // walk. `every`: look at every block of the ring, not only at those since the last one that waits. `last`: nothing is
   // claimed any more, so whatever is held is sealed. Returns how many blocks wait.
   template <typename Take>
   std::uint64_t pass(bool every, bool last, const Take& take) noexcept;

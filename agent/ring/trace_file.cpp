@@ -100,6 +100,12 @@ bool reserve(std::uint64_t bytes) {
   return reserve_space(s_file, bytes);
 }
 
+void remove_piled_up_runs() {
+  DiskLimits limits = disk_limits();
+  limits.most_folders = 64;  // about a millisecond
+  if (has_many_runs(s_run.folder, limits)) remove_old_runs(s_run.folder, s_run.run, limits);
+}
+
 bool make_local_file(const char* place, std::uint64_t bytes) {
   char name[sizeof(s_run.run) + sizeof(s_run.name) + 16];
   snprintf(name, sizeof(name), "%s%s-%s", kLocalPrefix, s_run.run, s_run.name);
@@ -130,7 +136,8 @@ bool move_to_local_storage(std::uint64_t bytes, const char* why) {
 bool find_room(std::uint64_t bytes) {
   const Fit fit = ring_fits(s_file, bytes);
   if (fit == Fit::wrong_filesystem) return move_to_local_storage(bytes, "a network or copy-on-write filesystem");
-  if (fit == Fit::no_memory) return move_to_local_storage(bytes, "the memory that this container has left is too little");
+  if (fit == Fit::no_memory)
+    return move_to_local_storage(bytes, "the memory that this container has left is too little");
   if (reserve(bytes)) return true;
   if (errno == EOPNOTSUPP) return move_to_local_storage(bytes, "a filesystem without fallocate");
   return give_up("cannot reserve the space");
@@ -142,7 +149,7 @@ DiskLimits disk_limits() noexcept { return {settings().keep_runs, settings().max
 
 bool create_trace_file(const char* dir, std::uint64_t ring_bytes, trace::Ring& ring) noexcept {
   if (!open_file(dir)) return false;
-  if (has_many_runs(s_run.folder, disk_limits())) remove_old_runs(s_run.folder, s_run.run, disk_limits());
+  remove_piled_up_runs();
   trace::FileHeader sizes{};
   divide_ring(sizes, ring_bytes);
   if (!find_room(sizes.file_bytes)) return false;

@@ -15,10 +15,10 @@ bool create_trace_file(const char* dir, std::uint64_t ring_bytes, trace::Ring& r
 const char* trace_file_path() noexcept;
 
 struct RunFile {
-  int folder = -1;           // DIR/RUN
-  char run[64] = "";         // its name
-  char name[192] = "";       // of the file in it
-  char local_path[256] = ""; // of the ring, where it lies elsewhere; else ""
+  int folder = -1;            // DIR/RUN
+  char run[64] = "";          // its name
+  char name[192] = "";        // of the file in it
+  char local_path[256] = "";  // of the ring, where it lies elsewhere; else ""
 };
 // Valid once create_trace_file() returned true.
 const RunFile& run_file() noexcept;

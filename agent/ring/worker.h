@@ -1,5 +1,5 @@
-// A thread of our own for what may wait for a disk: all signals blocked, ended with a time limit, because a hung disk must
-// not hang the exit. A static object: a thread that was given up on still uses it.
+// A thread of our own for what may wait for a disk: all signals blocked, ended with a time limit, because a hung disk
+// must not hang the exit. A static object: a thread that was given up on still uses it.
 #pragma once
 #include <pthread.h>
 

@@ -83,6 +83,13 @@ Finding check_cupti(const Process& p) {
   return ok("cupti", versions(r));
 }
 
+// `series` and `amount`: see Finding.
+void add_amount(Findings& found, Finding finding, const std::string& series, double amount) {
+  finding.series = series;
+  finding.amount = amount;
+  found.push_back(std::move(finding));
+}
+
 void check_losses(const Process& p, Findings& found) {
   const std::uint64_t kept = total(p.counts), overwritten = total(p.overwritten);
   if (const std::uint64_t lost = total(p.lost) + p.lost_unknown_kind; lost != 0) {
@@ -95,10 +102,9 @@ void check_losses(const Process& p, Findings& found) {
   }
   if (overwritten != 0) {
     const double pct = 100.0 * static_cast<double>(overwritten) / static_cast<double>(kept + overwritten);
-    found.push_back(
-        ok("losses", fmt::format("the ring is full and keeps the newest: {:.0f} % were overwritten; a larger "
-                                 "TRACETOOL_BUFFER keeps more",
-                                 pct)));
+    const std::string what = fmt::format(
+        "the ring is full and keeps the newest: {:.0f} % were overwritten; a larger TRACETOOL_BUFFER keeps more", pct);
+    add_amount(found, ok("losses", what), "overwritten", pct);
   }
 }
 
@@ -108,7 +114,8 @@ void check_spool(const Recorder& r, Findings& found) {
     found.push_back(warn("spool", fmt::format("ended early: {}; the ring goes on", why),
                          "make room in the folder, or set TRACETOOL_DIR to another"));
   } else if (r.mode == "spool") {
-    found.push_back(ok("spool", fmt::format("{} so far", bytes_text(r.spooled_bytes))));
+    const std::string what = fmt::format("{} so far", bytes_text(r.spooled_bytes));
+    add_amount(found, ok("spool", what), "bytes", static_cast<double>(r.spooled_bytes));
   }
   if (!r.local_path.empty()) {
     found.push_back(ok("recording", fmt::format("the ring lies at {} and is copied here", r.local_path)));
@@ -141,23 +148,23 @@ void check_notices(const Process& p, Findings& found) {
   }
 }
 
-void check_cost(const ReadRecording& recording, Findings& found) {
-  const Recorder& r = recording.process.recorder;
+void check_agent_cost(const Recorder& r, Findings& found) {
   const std::int64_t life_ns = r.heartbeat_ns - r.created_ns;
-  if (life_ns >= kShortLife_ns && r.agent_cpu_ns != 0) {
-    const double pct = 100.0 * static_cast<double>(r.agent_cpu_ns) / static_cast<double>(life_ns);
-    const std::string what = fmt::format("the agent took {:.1f} % of a core", pct);
-    found.push_back(pct <= kDearAgent_pct ? ok("cost", what) : warn("cost", what, "TRACETOOL_EVENTS=light takes less"));
-  }
+  if (life_ns < kShortLife_ns || r.agent_cpu_ns == 0) return;
+  const double pct = 100.0 * static_cast<double>(r.agent_cpu_ns) / static_cast<double>(life_ns);
+  const std::string what = fmt::format("the agent took {:.1f} % of a core", pct);
+  add_amount(found, pct <= kDearAgent_pct ? ok("cost", what) : warn("cost", what, "TRACETOOL_EVENTS=light takes less"),
+             "agent", pct);
+}
+
+void check_overhead(const ReadRecording& recording, Findings& found) {
   const std::int64_t span_ns = recording.process.last_ns - recording.process.first_ns;
   for (const auto& [name, sum] : recording.overhead) {
     const double pct = span_ns > 0 ? 100.0 * static_cast<double>(sum.ns) / static_cast<double>(span_ns) : 0;
     const std::string what =
         fmt::format("{}: {} times, {} in all, {:.2f} % of the time", name, sum.count, duration_text(sum.ns), pct);
-    found.push_back(pct <= kDearOverhead_pct ? ok("overhead", what)
-                                             : warn("overhead", what,
-                                                    "CUPTI's or the driver's own time, not the "
-                                                    "program's: see it in the picture"));
+    const char* next = "CUPTI's or the driver's own time, not the program's: see it in the picture";
+    add_amount(found, pct <= kDearOverhead_pct ? ok("overhead", what) : warn("overhead", what, next), name, pct);
   }
 }
 
@@ -179,7 +186,8 @@ Findings check_recording(const ReadRecording& recording, std::int64_t now_ns) {
   check_spool(p.recorder, found);
   check_life(p, now_ns, found);
   check_notices(p, found);
-  check_cost(recording, found);
+  check_agent_cost(p.recorder, found);
+  check_overhead(recording, found);
   for (Finding& finding : found) {
     finding.who = p.rank >= 0 ? fmt::format("rank {}", p.rank) : fmt::format("pid {}", p.pid);
   }

@@ -185,101 +185,6 @@ bool RingFile::copy_block(const Place& place, RingBlock& block) const {
   return read_generation(index) == generation;
 }
 
-// A spool that is missing or not this ring's costs what is in it, not the ring.
-void RingFile::open_spool() {
-  const std::string path = spool_of(path_);
-  const bool expected = static_cast<trace::SourceState>(header_.spool_state) == trace::SourceState::on;
-  if (path.empty() || access(path.c_str(), F_OK) != 0) {
-    if (expected) spool_problem_ = fmt::format("the spool {} is missing: only the ring was read", path);
-    return;
-  }
-  try {
-    spool_ = std::make_unique<SpoolFile>(path, header_);
-  } catch (const Error& error) {
-    spool_problem_ = fmt::format("{}; only the ring was read", error.what());
-  }
-}
-
-// `in_ring`: the ring still has it, so that it does not count as overwritten there.
-bool RingFile::read_spooled(const SpoolFile::Place& place, bool in_ring, RingBlock& block) {
-  trace::SpoolChunk chunk;
-  if (!spool_->read(place, chunk, block.payload)) {
-    ++damaged_chunks_;
-    ++holes_;
-    return false;
-  }
-  block.header = {};
-  block.header.committed = chunk.payload_bytes;
-  block.header.ticket = chunk.ticket;
-  block.header.tid = chunk.tid;
-  block.header.clock = chunk.clock;
-  block.offset = place.offset;
-  block.spooled = true;
-  if (!in_ring) trace::count_events(block.payload.data(), block.payload.size(), saved_);
-  return true;
-}
-
-// `twin`: the same block in the spool, or null. The longer one counts.
-bool RingFile::read_from_ring(const Place& place, const SpoolFile::Place* twin, RingBlock& block) {
-  block.spooled = false;
-  const bool whole = copy_block(place, block);
-  if (!whole) block.header = read_block_header(place.index);
-  const std::uint64_t* past = block.header.overwritten[trace::overwritten_index(block.header.generation)];
-  for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) overwritten_[kind] += past[kind];
-  if (whole && (twin == nullptr || twin->payload_bytes <= block.payload.size())) return true;
-  if (twin != nullptr) return read_spooled(*twin, whole, block);
-  ++changed_blocks_;
-  ++holes_;
-  return false;
-}
-
-// Whether blocks were overwritten before they were spooled. If not, a ticket that is missing was never a block's.
-bool RingFile::has_gaps(const std::vector<Place>& ring) const {
-  std::uint64_t gone = 0, saved = 0;
-  std::size_t at = 0;
-  for (const Place& place : ring) {
-    const trace::BlockHeader header = read_block_header(place.index);
-    const std::uint64_t* past = header.overwritten[trace::overwritten_index(header.generation)];
-    for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) gone += past[kind];
-  }
-  for (const SpoolFile::Place& place : spool_->places()) {
-    while (at < ring.size() && ring[at].ticket < place.ticket) ++at;
-    if (at == ring.size() || ring[at].ticket != place.ticket) saved += place.events;
-  }
-  return gone > saved;
-}
-
-void RingFile::settle_overwritten() {
-  for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) {
-    overwritten_[kind] -= std::min(overwritten_[kind], saved_[kind]);
-  }
-}
-
-// The spool was listed before the ring is: a block that it has and the ring has not was recycled, and counted so.
-void RingFile::for_each_block(const std::function<void(const RingBlock&)>& visit) {
-  static const std::vector<SpoolFile::Place> kNone;
-  const std::vector<SpoolFile::Place>& spooled = spool_ != nullptr ? spool_->places() : kNone;
-  const std::vector<Place> ring = places();
-  const bool gaps = spool_ != nullptr && has_gaps(ring);
-  RingBlock block;
-  std::uint64_t last = 0;
-  for (std::size_t r = 0, s = 0; r < ring.size() || s < spooled.size();) {
-    const bool from_ring = r < ring.size() && (s == spooled.size() || ring[r].ticket <= spooled[s].ticket);
-    const std::uint64_t ticket = from_ring ? ring[r].ticket : spooled[s].ticket;
-    const bool twin = from_ring && s < spooled.size() && spooled[s].ticket == ticket;
-    if (gaps && last != 0 && ticket > last + 1) ++holes_;
-    last = ticket;
-    const bool whole = from_ring ? read_from_ring(ring[r], twin ? &spooled[s] : nullptr, block)
-                                 : read_spooled(spooled[s], false, block);
-    r += from_ring;
-    s += twin || !from_ring;
-    if (!whole || block.payload.empty()) continue;
-    read_definitions();
-    visit(block);
-  }
-  settle_overwritten();
-}
-
 std::vector<trace::ClockSample> RingFile::clock_samples() {
   std::vector<trace::ClockSample> samples{header_.created_clock};
   if (spool_ != nullptr) samples.insert(samples.end(), spool_->clock_samples().begin(), spool_->clock_samples().end());
@@ -289,23 +194,6 @@ std::vector<trace::ClockSample> RingFile::clock_samples() {
     if (generation % 2 == 0 && read_generation(place.index) == generation) samples.push_back(sample);
   }
   return samples;
-}
-
-std::vector<std::string> RingFile::notes() const {
-  std::vector<std::string> notes;
-  if (!spool_problem_.empty()) notes.push_back(spool_problem_);
-  if (static_cast<trace::SourceState>(header_.spool_state) == trace::SourceState::failed) {
-    notes.push_back(fmt::format("the spool ended after {} bytes ({}): later records are those that the ring still has",
-                                header_.spooled_bytes, std::strerror(header_.spool_error)));
-  }
-  if (spool_ != nullptr && spool_->skipped_bytes() + damaged_chunks_ > 0) {
-    notes.push_back(fmt::format("{}: {} blocks and {} bytes between blocks are damaged, and were left out",
-                                spool_->path(), damaged_chunks_, spool_->skipped_bytes()));
-  }
-  if (header_.copied_real_ns != 0 && header_.closed_real_ns == 0) {
-    notes.push_back(fmt::format("a copy of {} on {}, which is newer", header_.local_path, header_.host));
-  }
-  return notes;
 }
 
 }  // namespace cli

@@ -61,7 +61,8 @@ void SpoolFile::check_header(const trace::FileHeader& ring) {
     throw Error(Exit::bad_content, fmt::format("{}: byte {}: {}", path_, at, what));
   };
   if (!read_at(&header_, sizeof(header_), 0)) refuse(file_bytes_, "the spool ends within its header");
-  if (std::memcmp(header_.magic, trace::kSpoolMagic, sizeof(trace::kSpoolMagic)) != 0) refuse(0, "not a spool (no magic)");
+  if (std::memcmp(header_.magic, trace::kSpoolMagic, sizeof(trace::kSpoolMagic)) != 0)
+    refuse(0, "not a spool (no magic)");
   if (header_.version != trace::kSpoolVersion) {
     refuse(8, fmt::format("version {} of the spool, this tracetool reads {}", header_.version, trace::kSpoolVersion));
   }

@@ -1,5 +1,5 @@
-// The spool beside a recording: `X.spool` of `X.ring` (common/spool.h). Truncated or damaged anywhere, it gives the chunks
-// that are whole, and counts what is not.
+// The spool beside a recording: `X.spool` of `X.ring` (common/spool.h). Truncated or damaged anywhere, it gives the
+// chunks that are whole, and counts what is not.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,8 @@ class SpoolFile {
     std::uint32_t payload_bytes;
   };
 
-  // Lists the chunks, as they are at this moment. Throws Error: cannot open; not the spool of the ring with this header.
+  // Lists the chunks, as they are at this moment. Throws Error: cannot open; not the spool of the ring with this
+  // header.
   SpoolFile(const std::string& path, const trace::FileHeader& ring);
   ~SpoolFile();
   SpoolFile(const SpoolFile&) = delete;

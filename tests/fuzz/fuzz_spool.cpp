@@ -1,5 +1,5 @@
-// Any bytes as the spool of a good ring: what is whole in it is read, the rest left out. The checksums of the chunks' heads are made
-// right, or nothing behind them would ever be looked at.
+// Any bytes as the spool of a good ring: what is whole in it is read, the rest left out. The checksums of the chunks'
+// heads are made right, or nothing behind them would ever be looked at.
 #include <unistd.h>
 
 #include <cstdint>

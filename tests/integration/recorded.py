@@ -1,4 +1,4 @@
-"""Runs one of the programs of programs/ on the stand-ins, recorded, and holds what was recorded against what happened."""
+"""Runs one of the programs of programs/ on the stand-ins, recorded, and compares with what happened."""
 import concurrent.futures
 import os
 import resource
@@ -8,7 +8,7 @@ import tempfile
 
 from compare import match, totals
 from harness import check, files_below, first, run
-from truth import AGENTS_OWN, CUPTI_KINDS, HOST_KINDS, Rank, read_recording
+from truth import AGENTS_OWN, Rank, read_recording
 
 WORKERS = 4
 

@@ -62,6 +62,7 @@ def test_choices(args):
         check(bool(recording.contexts) == bool(recording.streams) == ("runtime" in expected and "light" not in asked),
               f"{asked}: contexts and streams come with default", (recording.contexts, recording.streams))
         check(bool(recording.devices) == (asked != "kernel,nccl"), f"{asked}: the devices", recording.devices)
+        check(recording.header["cuda_driver_version"] >= 11_080, f"{asked}: the driver's version", recording.header)
 
 
 def test_graphs(args):

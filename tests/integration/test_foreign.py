@@ -94,8 +94,9 @@ def check_refused_kinds(options):
         good = job.done.returncode == 0 and len(job.said) <= 1 and job.only is not None
         wrong = list(faults(job.rank, job.only, True)) if good else [str(job.done)]
         kept = {kind_of(event.kind) for event in job.only.events} if good else {}
-        check(good and not wrong and {number for number, name in KINDS.items() if name in kept} == KINDS.keys() - {kind},
-              f"{what}: all the rest is recorded", f"{wrong}, {kept}")
+        numbers = {number for number, name in KINDS.items() if name in kept}
+        check(good and not wrong and numbers == KINDS.keys() - {kind}, f"{what}: all the rest is recorded",
+              f"{wrong}, {kept}")
 
 
 def check_refused_functions(options):
@@ -131,7 +132,7 @@ def names(when, count):
 
 
 def check_early_nvtx(options):
-    """NVTX before CUDA: with LD_PRELOAD what came before is recorded; without, it went to nobody, and the rest is well."""
+    """NVTX before CUDA: with LD_PRELOAD what came before is recorded; without, it went to nobody, the rest is well."""
     preloaded = {"LD_PRELOAD": options.agent, "CUDA_INJECTION64_PATH": None}
     job = record(options, "early", 20, 5, **preloaded)
     check(marks(job) == names("before", 20) + names("after", 5) and not job.said,
@@ -229,8 +230,8 @@ def notices(job):
 
 
 def check_profiler(options):
-    """A profiler in the same process, as torch.profiler does it: its own work is not disturbed, and what we miss of it is
-    known."""
+    """A profiler in the same process, as torch.profiler does it: its own work is not disturbed, and that we miss
+    something is known."""
     library = cupti(options)
     runs = (("buffers", {}), ("buffers", {"TRACETOOL_COEXIST": "retake"}), ("clock", {}), ("finalize", {}))
     jobs = side_by_side(lambda each: record(options, "profiler", each[0], library, 15, TRACETOOL_BUFFER="16M",

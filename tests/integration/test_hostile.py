@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A hostile environment: bad values for every setting there is, odd folders, no standard files, tight limits. The program
-ends as it does without the agent, which says one line for each bad value, and records where it can."""
+"""A hostile environment: bad values for every setting there is, odd folders, no standard files, tight limits. The
+program ends as it does without the agent, which says one line for each bad value, and records where it can."""
 import os
 import resource
 import shutil
@@ -130,10 +130,10 @@ def check_used_again(options):
         with Folder() as folder:
             done = run_hostile(options, folder, "reuse", 3000, TRACETOOL_MODE=mode)
             job = Job(folder, done)
-        check((done.returncode, done.stdout) == (0, "done\n"), f"descriptors that are used again, {mode}: the program's "
-              "files are its own", done)
-        check(job.only is not None and sum(job.only.kept.values()) > 10_000, f"descriptors that are used again, {mode}: "
-              "the ring is recorded", f"{job.refused} {job.only and job.only.kept}")
+        what = f"descriptors that are used again, {mode}"
+        check((done.returncode, done.stdout) == (0, "done\n"), f"{what}: the program's files are its own", done)
+        check(job.only is not None and sum(job.only.kept.values()) > 10_000, f"{what}: the ring is recorded",
+              f"{job.refused} {job.only and job.only.kept}")
 
 
 def run_as_nobody(options, mode):

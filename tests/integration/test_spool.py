@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """TRACETOOL_MODE=spool: what the ring overwrites is in the spool. Through a ring that is laps too small everything that
 happened is recorded, also when the process is killed; where the disk is slow, full or limited the program goes on, and
-what is kept, overwritten and lost is together the truth; and a spool that is cut or damaged anywhere is read or refused."""
+what is kept, overwritten and lost is together the truth; a spool that is cut or damaged anywhere is read or refused."""
 import errno
 import json
 import os
@@ -180,7 +180,8 @@ def check_damage(options):
                 wrong.append((number, len(content), done.returncode, done.stderr))
             else:
                 kept.add(sum(ranks[0]["counts"].values()))
-        check(not wrong, f"{len(damaged)} damaged spools are read, and what is missing is counted", lambda: first(wrong))
+        check(not wrong, f"{len(damaged)} damaged spools are read, and what is missing is counted",
+              lambda: first(wrong))
         check(len(kept) > 10, "the damage cost some of the records", kept)
         shutil.copy(options.tracetool, path)
         done, _ = info(options, path)

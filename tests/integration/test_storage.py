@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Where recordings lie. A folder that cannot hold a mapped ring gets copies of one that lies on local storage; a full disk, a
-link in the way and a folder that fills up with the runs of a job that crashes and starts again do no harm."""
+"""Where recordings lie. A folder that cannot hold a mapped ring gets copies of one that lies on local storage; a full
+disk, a link in the way and a folder that fills up with the runs of a job that crashes and starts again do no harm."""
 import fcntl
 import json
 import os
@@ -51,7 +51,8 @@ def check_elsewhere(options, kind, words, **more):
             check(recording.header["local_path"].startswith(local), f"{kind}, rank {rank.rank}: it says where it lay",
                   recording.header["local_path"])
         check(not os.listdir(local), f"{kind}: nothing is left on local storage", os.listdir(local))
-        others = [path for path in files_below(os.path.join(folder, "traces")) if not path.endswith((".ring", ".spool"))]
+        others = [path for path in files_below(os.path.join(folder, "traces"))
+                  if not path.endswith((".ring", ".spool"))]
         check(not others and not complaints(folder), f"{kind}: no application thread wrote there, nothing was mapped",
               f"{others}, {first(complaints(folder))}")
 
@@ -65,6 +66,14 @@ def wait_for(condition, job, seconds=20):
     return False
 
 
+def is_copied(run):
+    """A copy is renamed whole; before it, a file of that name was empty and went away."""
+    try:
+        return any(os.path.getsize(path) > 0 for path in files_below(run, ".ring"))
+    except FileNotFoundError:
+        return False
+
+
 def state_of(options, folder):
     done = run([options.tracetool, "info", "--json", os.path.join(folder, "traces")])
     return json.loads(done.stdout)["ranks"][0] if done.returncode == 0 else {"state": done.stderr, "notes": []}
@@ -76,7 +85,7 @@ def kill_elsewhere(options, folder, run_id):
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
                            env=clean_environment(**odd(options, folder, "network", TORCHELASTIC_RUN_ID=run_id)))
     try:
-        wait_for(lambda: files_below(os.path.join(folder, "traces"), ".ring"), job)
+        wait_for(lambda: is_copied(os.path.join(folder, "traces", run_id + "-r0")), job)
         yield "copied"
     finally:
         os.killpg(job.pid, signal.SIGKILL)
@@ -90,7 +99,9 @@ def check_kill_elsewhere(options):
                   state_of(options, folder))
             time.sleep(0.3)
         local = files_below(os.path.join(folder, "local"), ".ring")
-        said = state_of(options, folder)
+        give_up = time.monotonic() + 5  # killed is not yet gone
+        while (said := state_of(options, folder))["state"] == "live" and time.monotonic() < give_up:
+            time.sleep(0.05)
         check(said["state"] == "recovered" and len(local) == 1 and any(local[0] in note for note in said["notes"]),
               "after a kill the copy says where the newer ring lies", f"{said['state']}, {said['notes']}, {local}")
         newer, copy = read_recording.read(local[0]), list(recordings(folder).values())[0]
@@ -104,7 +115,7 @@ def check_kill_elsewhere(options):
         for run_id in ("second", "third"):
             os.remove(os.path.join(folder, "truth"))
             for _ in kill_elsewhere(options, folder, run_id):
-                time.sleep(0.3)
+                pass
         left = [read_recording.read(path).header["run_id"] for path in files_below(os.path.join(folder, "local"))]
         check(len(left) == 2 and local[0] not in files_below(os.path.join(folder, "local")),
               "of killed runs the rings of the last two stay on local storage", left)

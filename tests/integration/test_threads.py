@@ -56,7 +56,7 @@ def check_asleep(options):
 
 
 def check_shapes(options):
-    """Kernel number n has the grid (n, 1, 1), so that the recording can be judged without millions of lines of truth."""
+    """Kernel number n has the grid (n, 1, 1): the recording is judged without millions of lines of truth."""
     count = int(os.environ.get("TRACETOOL_SHAPES", "100000"))
     what = f"{count} launch shapes through a small ring"
     job = recorded(options, what, "launches", "shapes", count, TRACETOOL_BUFFER=max(1 << 20, count * 64),
@@ -69,7 +69,8 @@ def check_shapes(options):
     numbers = {x for x, y, z in grids if (y, z) == (1, 1)}
     check(len(numbers) == len(grids) == job.only.kept["kernel"] > 0 and max(numbers) == count and
           min(numbers) > count - len(grids) - FEW_BUFFERS,
-          f"{what}: the newest {len(grids)} are kept, each with its shape", f"{first(sorted(numbers))}, {job.only.kept}")
+          f"{what}: the newest {len(grids)} are kept, each with its shape",
+          f"{first(sorted(numbers))}, {job.only.kept}")
     names = {event.shape.name for event in job.only.events if event.kind == "kernel" and event.shape is not None}
     check(len(names) == 1 and not job.only.header["definitions_missed"], f"{what}: and with its name", names)
 

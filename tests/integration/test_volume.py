@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A long recording costs no more than a short one: --records N records (300,000; the soak test gives 30,000,000) through a
-small ring, and through the spool. The process's own memory stays flat, no descriptor and no thread is left over, and every record is
-counted: kept + overwritten + lost = what was launched."""
+"""A long recording costs no more than a short one: --records N records (300,000; the soak gives 30,000,000) through a
+small ring, and through the spool. The process's own memory stays flat, no descriptor and no thread is left over, and
+every record is counted: kept + overwritten + lost = what was launched."""
 import json
 import os
 import resource
@@ -72,8 +72,8 @@ def check_volume(options, what, launches, **environment):
               lambda: f"{kernels}, {rank}")
         if rank:
             size = sum(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(folder) for name in names)
-            print(f"      {rank['counts']['kernel']} kernels kept, {rank['lost']} records lost, {size >> 20} MB on disk, "
-                  f"{max(looks)[0] >> 10} MB of memory")
+            print(f"      {rank['counts']['kernel']} kernels kept, {rank['lost']} records lost, {size >> 20} MB on "
+                  f"disk, {max(looks)[0] >> 10} MB of memory")
 
 
 def take_number(name, otherwise):

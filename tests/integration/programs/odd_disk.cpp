@@ -1,5 +1,5 @@
-// Preloaded into a recorded program: makes a folder another kind of filesystem, and disks full or slow. And watches: what
-// lies in that folder may be mapped by nobody and written by the agent's own threads only.
+// Preloaded into a recorded program: makes a folder another kind of filesystem, and disks full or slow. And watches:
+// what lies in that folder may be mapped by nobody and written by the agent's own threads only.
 //
 //   ODD_DISK_FOLDER=PATH  the folder, and all below it
 //   ODD_DISK_IS=network        fstatfs says NFS
@@ -95,7 +95,8 @@ int odd_fstatfs(int file, struct statfs* info) {
 
 int odd_fallocate(int file, int mode, off_t offset, off_t bytes) {
   const int error = is_kind("nofallocate") ? EOPNOTSUPP : is_kind("full") ? ENOSPC : 0;
-  if (error == 0 || !is_in_folder(file)) return next<int(int, int, off_t, off_t)>("fallocate")(file, mode, offset, bytes);
+  if (error == 0 || !is_in_folder(file))
+    return next<int(int, int, off_t, off_t)>("fallocate")(file, mode, offset, bytes);
   errno = error;
   return -1;
 }

@@ -27,7 +27,9 @@ std::string ring_bytes(const char* run) {
   return bytes;
 }
 
-std::string spool_bytes() { return std::string(trace::kSpoolMagic, sizeof(trace::kSpoolMagic)) + std::string(1000, 'x'); }
+std::string spool_bytes() {
+  return std::string(trace::kSpoolMagic, sizeof(trace::kSpoolMagic)) + std::string(1000, 'x');
+}
 
 void set_age(const std::string& path, time_t seconds) {
   const timespec then{time(nullptr) - seconds, 0};

@@ -16,7 +16,7 @@ namespace {
 struct Pools {
   std::mutex mutex;
   std::unordered_set<const void*> live;
-  std::vector<std::unique_ptr<Pool>> all;  // destroyed ones too: allocations point to them
+  std::vector<std::unique_ptr<Pool>> all;                             // destroyed ones too: allocations point to them
   std::vector<Pool*> of_device = std::vector<Pool*>(device_count());  // the default pools, made when they are needed
 };
 

@@ -45,6 +45,15 @@ TEST_CASE("doctor: equal findings of several ranks are one line") {
         "OK    cupti       pid 9: CUPTI 1\n");
 }
 
+TEST_CASE("doctor: of the same in different amounts the greatest stands for all") {
+  Findings all;
+  for (const int rank : {0, 1, 2}) {
+    all.push_back(ok("cost", std::to_string(rank % 2 + 1) + " %"));
+    all.back().who = "rank " + std::to_string(rank), all.back().series = "agent", all.back().amount = rank % 2 + 1;
+  }
+  CHECK(findings_text(grouped(all)) == "OK    cost        ranks 0-2: 2 % (the most: rank 1)\n");
+}
+
 TEST_CASE("doctor: JSON, and the exit status of failures") {
   TextSink sink;
   write_findings({fail("a", "b \"c\"", "d")}, sink);
