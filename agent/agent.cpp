@@ -80,41 +80,61 @@ void on_fork_child() { drop_trace_file(); }
 
 // The thread brings home what is in flight and ends, then the file is marked closed.
 void on_exit() {
-  if (!is_recorded_process()) return;
-  stop_flusher();
+  static constinit std::atomic<bool> s_once{false};
+  if (!is_recorded_process() || s_once.exchange(true)) return;
+  if (!stop_flusher() && !t_inside) flush_cupti(true);  // there is no thread that could
   if (recording() == Recording::open) close_recording();
 }
 
+constinit std::atomic<bool> s_source_started{false};
+
 // Subscribes to CUPTI; where another tool holds it, our thread tries again.
 void start_source(const Guard& guard) {
-  static constinit std::atomic<bool> s_once{false};
-  if (s_once.exchange(true)) return;
+  if (s_source_started.exchange(true)) return;
   start_cupti(guard);
   if (cupti_is_taken()) start_thread();
+}
+
+// In the middle of the run, so not on an application's thread.
+void start_late() {
+  if (s_source_started.exchange(true)) return;
+  start_cupti_late();
+  start_thread();
 }
 
 }  // namespace
 
 // NVTX may have attached us in the parent of a process that only now, after fork, turns to CUDA: nothing was recorded
-// yet, so the child starts afresh.
+// yet, so the child starts afresh. Not where the parent had used CUDA: then the child cannot. Under attach's lock.
 bool revive_after_fork() {
-  if (recording() != Recording::off) return false;
+  if (recording() != Recording::off || s_source_started.load()) return false;
+  forget_opening();
   forget_pending_nvtx();
   forget_thread_id();
   forget_flusher();
   return revive_fork_page();
 }
 
-bool attach() noexcept {
-  static constinit Spinlock s_once;
-  if (s_attached.load(std::memory_order_acquire)) return is_recorded_process() || revive_after_fork();
-  if (getauxval(AT_SECURE) != 0 || disabled_by_user()) return false;
-  const Locked locked(s_once);
-  if (s_attached.load(std::memory_order_acquire)) return true;
+bool attach_first_time() {
   if (door_of_first_copy() != nullptr || !install_fork_page()) return false;
   read_settings();
   s_attached.store(true, std::memory_order_release);
   return true;
+}
+
+bool attach() noexcept {
+  static constinit Spinlock s_once;
+  if (s_attached.load(std::memory_order_acquire) && is_recorded_process()) return true;
+  if (getauxval(AT_SECURE) != 0 || disabled_by_user()) return false;
+  // In a child it may be held by a thread that only its parent has: then this child is not recorded.
+  for (int tries = 0; !s_once.try_lock(); ++tries) {
+    if (tries == 10'000) return false;
+    sched_yield();
+  }
+  const bool attached = s_attached.load(std::memory_order_acquire) ? is_recorded_process() || revive_after_fork()
+                                                                   : attach_first_time();
+  s_once.unlock();
+  return attached;
 }
 
 bool begin_recording(const Guard& guard) noexcept {
@@ -125,6 +145,8 @@ bool begin_recording(const Guard& guard) noexcept {
   record_environment_identity();
   replay_pending_nvtx(guard);
   start_thread();
+  // Registered as late as this, so that it runs before CUDA's own handlers; a second time does no harm.
+  std::atexit(on_exit);
   return true;
 }
 
@@ -133,8 +155,7 @@ void begin_without_gpu(const Guard& guard) noexcept {
   constexpr std::uint32_t kEvery = 64;  // looks into the loader's list are not free
   const bool uncalled = cuda_taken_by()[0] != '\0' && !cupti_failed() && !cupti_is_on();
   if (uncalled && s_calls.fetch_add(1) % kEvery == 0 && dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr) {
-    start_source(guard);
-    if (cupti_is_on()) begin_recording(guard);
+    start_late();
   }
   if (cupti_failed()) begin_recording(guard);
 }
@@ -151,7 +172,6 @@ void start_thread() noexcept {
   static constinit std::atomic<bool> s_once{false};
   if (!s_once.exchange(true)) {
     pthread_atfork(nullptr, nullptr, on_fork_child);
-    // Registered as late as this, so that it runs before CUDA's own handlers.
     std::atexit(on_exit);
   }
   start_flusher();

@@ -5,8 +5,10 @@
 #include <cstdio>
 
 #include "agent/clocks.h"
+#include "agent/cupti/cupti_source.h"
 #include "agent/cupti/delivery.h"
 #include "agent/cupti/kinds.h"
+#include "agent/cupti/watch.h"
 #include "agent/message.h"
 #include "agent/ring/notice.h"
 #include "agent/settings.h"
@@ -66,7 +68,7 @@ void guard_cost() noexcept {
   trace::SharedMemory::store(ring().header->agent_cpu_ns, now.cpu_ns);
   if (s_begin.time_ns == 0) s_begin = now;
   if (now.time_ns - s_begin.time_ns < kWindow_ns) return;
-  if (!s_stepped_down) judge(s_begin, now);
+  if (!s_stepped_down && cupti_is_on() && !cupti_is_yielded()) judge(s_begin, now);
   s_begin = now;
 }
 

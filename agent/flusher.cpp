@@ -140,16 +140,17 @@ void forget_flusher() noexcept {
   s_started.store(false);
 }
 
-void stop_flusher() noexcept {
-  if (!s_running) return;
+bool stop_flusher() noexcept {
+  if (!s_running) return false;
   pthread_mutex_lock(&s_mutex);
   s_stop.store(true);
   pthread_cond_signal(&s_wake);
   pthread_mutex_unlock(&s_mutex);
   s_running = false;
   const timespec until = in_ms(kPatience_ms);
-  if (pthread_clockjoin_np(s_thread, nullptr, CLOCK_MONOTONIC, &until) == 0) return;
-  say("CUPTI does not answer; leaving without the last records");
+  if (pthread_clockjoin_np(s_thread, nullptr, CLOCK_MONOTONIC, &until) != 0)
+    say("CUPTI does not answer; leaving without the last records");
+  return true;
 }
 
 }  // namespace agent

@@ -8,7 +8,8 @@ namespace agent {
 void start_flusher() noexcept;
 // Wakes it; it collects all that CUPTI has, finished or not, and ends. Waits for that five seconds at most: a hung driver
 // must not hang the exit.
-void stop_flusher() noexcept;
+// False: there was no thread.
+bool stop_flusher() noexcept;
 // In a forked child that is recorded itself: there is no thread.
 void forget_flusher() noexcept;
 

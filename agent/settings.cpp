@@ -1,6 +1,9 @@
 #include "agent/settings.h"
 
+#include <unistd.h>
+
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -19,9 +22,22 @@ bool parse_number(const char* text, std::uint64_t& value, const char*& rest) {
   return result.ec == std::errc();
 }
 
-bool set_dir(Settings& settings, const char* value) {
-  settings.dir = value;
-  return value[0] != '\0';
+// A copy: programs that write their title overwrite the memory of their environment.
+template <std::size_t Size>
+bool copy_text(char (&to)[Size], const char* value) {
+  const int length = snprintf(to, Size, "%s", value);
+  return length > 0 && static_cast<std::size_t>(length) < Size;
+}
+
+bool set_dir(Settings& settings, const char* value) { return copy_text(settings.dir, value); }
+
+// By where the process is now: programs change to other folders before they use the GPU for the first time.
+void make_dir_absolute(Settings& settings) {
+  char here[PATH_MAX], path[2 * PATH_MAX];
+  if (settings.dir[0] == '/' || getcwd(here, sizeof(here)) == nullptr) return;
+  const char* below = std::strncmp(settings.dir, "./", 2) == 0 ? settings.dir + 2 : settings.dir;
+  snprintf(path, sizeof(path), "%s/%s", here, below);
+  if (std::strlen(path) < sizeof(settings.dir)) copy_text(settings.dir, path);
 }
 
 bool set_buffer(Settings& settings, const char* value) {
@@ -39,10 +55,7 @@ bool set_flush(Settings& settings, const char* value) {
   return true;
 }
 
-bool set_cupti(Settings& settings, const char* value) {
-  settings.cupti = value;
-  return value[0] != '\0';
-}
+bool set_cupti(Settings& settings, const char* value) { return copy_text(settings.cupti, value); }
 
 bool set_events(Settings& settings, const char* value) { return parse_events(value, settings.events); }
 
@@ -144,6 +157,7 @@ void read_settings() noexcept {
     s_settings = before;
     say("%s=%s is not a value for it (%s); using %s", row->name, value, row->help, row->fallback);
   }
+  make_dir_absolute(s_settings);
 }
 
 const Settings& settings() noexcept { return s_settings; }

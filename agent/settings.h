@@ -1,6 +1,8 @@
 // What the user can set: environment variables, read once when recording starts. The table in settings.cpp is the
 // only list; the README's table is checked against it. A bad value is one line on stderr and the default.
 #pragma once
+#include <limits.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -13,10 +15,10 @@ namespace agent {
 enum class NcclCapture : std::uint8_t { automatic, payload, interpose };
 
 struct Settings {
-  const char* dir = "./traces";
+  char dir[PATH_MAX] = "./traces";  // absolute once it is read
   std::uint64_t ring_bytes = 256ull << 20;
   std::uint64_t flush_ms = 200;
-  const char* cupti = nullptr;  // path of the libcupti to load; null: find one
+  char cupti[PATH_MAX] = "";        // path of the libcupti to load; empty: find one
   EventSet events = kDefaultEvents;
   NcclCapture nccl = NcclCapture::automatic;
   bool spool = false;  // TRACETOOL_MODE

@@ -79,6 +79,28 @@ std::uint8_t* reserve(std::size_t bytes) {
   return memory == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(memory);
 }
 
+// Whether all of `bytes` (a multiple of 8) are zero. Reading an untouched page does not make it resident.
+bool is_zero(const std::uint8_t* at, std::size_t bytes) {
+  std::uint64_t any = 0;
+  for (std::size_t i = 0; i < bytes; i += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, at + i, 8);
+    any |= word;
+  }
+  return any == 0;
+}
+
+void clear(std::uint8_t* buffer, std::size_t used, std::size_t bytes) {
+  constexpr std::size_t kPage = 4096;
+  std::size_t at = std::min((used + kPage - 1) / kPage * kPage, bytes);
+  std::memset(buffer, 0, at);
+  for (; at < bytes && !is_zero(buffer + at, kPage); at += kPage) std::memset(buffer + at, 0, kPage);
+}
+
+void touch(std::uint8_t* buffer, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += 4096) static_cast<volatile std::uint8_t*>(buffer)[at] = 0;
+}
+
 }  // namespace
 
 void open_buffer_pool(std::size_t spare) noexcept {
@@ -100,7 +122,7 @@ BufferOwner owner_of(const std::uint8_t* buffer) noexcept {
 
 void give_back_buffer(std::uint8_t* buffer, std::size_t used) noexcept {
   const bool large = s_large.owns(buffer);
-  std::memset(buffer, 0, std::min(used, large ? kBufferBytes : kSmallBytes));
+  clear(buffer, used, large ? kBufferBytes : kSmallBytes);
   if (large) return s_large.keep(buffer);
   s_small.keep(buffer);
 }
@@ -109,7 +131,8 @@ void keep_spare_buffers(std::size_t spare) noexcept {
   while (s_large.free_used_ones() < spare) {
     std::uint8_t* buffer = s_large.take_unused();
     if (buffer == nullptr) return;
-    give_back_buffer(buffer, kBufferBytes);  // writing zeroes touches it
+    touch(buffer, kBufferBytes);
+    s_large.keep(buffer);
   }
 }
 

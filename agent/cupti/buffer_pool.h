@@ -29,7 +29,9 @@ void open_buffer_pool(std::size_t spare) noexcept;
 Buffer take_buffer() noexcept;
 // Whose memory it is: another tool's buffers can reach our callback, and ours theirs.
 BufferOwner owner_of(const std::uint8_t* buffer) noexcept;
-// Zeroes what was used and keeps it for the next request. Only for buffers that are `ours`; not for application threads.
+// Keeps it for the next request, zeroed: the first `used` bytes, and behind them page by page as long as there is
+// anything. (CUPTI fills from the front; so a buffer that comes back almost empty costs little.) Only for buffers that
+// are `ours`; not for application threads.
 void give_back_buffer(std::uint8_t* buffer, std::size_t used) noexcept;
 // Touches unused buffers until `spare` touched ones are free. For our own thread.
 void keep_spare_buffers(std::size_t spare) noexcept;

@@ -84,7 +84,7 @@ void* from_toolkit() {
 }
 
 void* open_library() {
-  if (const char* path = settings().cupti) {
+  if (const char* path = settings().cupti; path[0] != '\0') {
     void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle == nullptr) say("TRACETOOL_CUPTI=%s cannot be loaded (%s): GPU work is not recorded", path, dlerror());
     return handle;

@@ -6,6 +6,7 @@
 #include "agent/clocks.h"
 #include "agent/cupti/buffer_pool.h"
 #include "agent/cupti/callbacks.h"
+#include "agent/cupti/canary.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/delivery.h"
 #include "agent/cupti/holder.h"
@@ -45,9 +46,9 @@ bool let_go() {
 }
 
 bool note_taken() {
-  const bool known = s_state.exchange(trace::SourceState::taken) == trace::SourceState::taken;
+  s_state.store(trace::SourceState::taken);
   s_error.store(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
-  if (known) return false;
+  if (s_holder[0] != '\0') return false;
   name_cupti_holder(s_holder, sizeof(s_holder));
   say("CUPTI is held by %s: GPU work is not recorded until it lets go, NVTX and NCCL are; run without that tool to "
       "record all",
@@ -62,21 +63,22 @@ bool subscribe() {
   return !failed(enable_callbacks(s_subscriber), "cuptiEnableCallback") || let_go();
 }
 
-bool read_per_thread() {
-  std::uint8_t on = 0;
+// A buffer for each thread costs less in the application, and lets the canary return alone. 12.3 to 12.9 share one
+// unless told otherwise; older ones do not know the attribute. Before the registration.
+bool ask_for_buffers_per_thread() {
+  constexpr auto kPerThread = static_cast<CUpti_ActivityAttribute>(9);  // CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER
+  std::uint8_t on = 1;
   std::size_t size = sizeof(on);
-  if (cupti().get_attribute == nullptr) return false;
-  constexpr auto kPerThread = static_cast<CUpti_ActivityAttribute>(9);  // CUPTI_ACTIVITY_ATTR_PER_THREAD_..., 12.3
-  return cupti().get_attribute(kPerThread, &size, &on) == CUPTI_SUCCESS && on != 0;
+  cupti().set_attribute(kPerThread, &size, &on);
+  on = 0;
+  return cupti().get_attribute != nullptr && cupti().get_attribute(kPerThread, &size, &on) == CUPTI_SUCCESS && on != 0;
 }
 
 bool register_and_enable() {
   const CUptiResult registered = cupti().register_callbacks(on_buffer_requested, on_buffer_completed);
   if (failed(registered, "cuptiActivityRegisterCallbacks")) return false;
   if (failed(static_cast<CUptiResult>(enable_kinds()), "cuptiActivityEnable")) return false;
-  // The canary's own call, where calls can be enabled one by one.
-  s_canary = cupti().enable_driver_api != nullptr &&
-             cupti().enable_driver_api(CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion, 1) == CUPTI_SUCCESS;
+  s_canary = enable_canary();
   return true;
 }
 
@@ -84,10 +86,11 @@ bool take() {
   if (!subscribe()) return false;
   cupti().set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   take_over_zeroing();
-  s_per_thread = read_per_thread();
+  s_per_thread = ask_for_buffers_per_thread();
   open_buffer_pool(kFirstBuffers);
   if (!register_and_enable()) return let_go();
   s_error.store(0);
+  s_holder[0] = '\0';
   s_state.store(trace::SourceState::on);
   say_verbose("CUPTI %u from %s", cupti().version, cupti().path);
   return true;
@@ -101,11 +104,15 @@ bool start_cupti(const Guard&) noexcept {
   return false;
 }
 
+void start_cupti_late() noexcept { s_state.store(load_cupti() ? trace::SourceState::taken : trace::SourceState::failed); }
+
 bool retry_cupti() noexcept {
-  if (!take()) return false;
+  const bool was_held = s_holder[0] != '\0';
+  const bool taken = take();
   const Guard guard;
-  if (!guard || !begin_recording(guard)) return true;
+  if (taken && guard) begin_recording(guard);
   describe_cupti();
+  if (!taken || !was_held) return taken;
   const std::uint64_t now_ns = mono_ns();
   write_notice(guard, trace::NoticeCode::source_on, 0, now_ns, now_ns, "CUPTI was taken, and is ours from here on");
   say("CUPTI is free: GPU work is recorded from here on");
@@ -114,6 +121,7 @@ bool retry_cupti() noexcept {
 
 bool retake_cupti() noexcept {
   if (cupti().register_callbacks(on_buffer_requested, on_buffer_completed) != CUPTI_SUCCESS) return false;
+  enable_canary();
   return enable_kinds() == CUPTI_SUCCESS;
 }
 
@@ -138,8 +146,10 @@ bool cupti_failed() noexcept {
 bool has_buffer_per_thread() noexcept { return s_per_thread; }
 bool canary_is_enabled() noexcept { return s_canary; }
 
+// While the buffers are another's, what is unfinished in them is not ours to take.
 void flush_cupti(bool forced) noexcept {
-  if (cupti_is_on() && !cupti_is_yielded()) cupti().flush_all(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+  if (!cupti_is_on() || (cupti_is_yielded() && !forced)) return;
+  cupti().flush_all(forced && !cupti_is_yielded() ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 }
 
 void describe_cupti() noexcept {

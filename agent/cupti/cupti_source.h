@@ -7,6 +7,8 @@ namespace agent {
 
 // From InitializeInjection. False: CUPTI cannot be had now (a line has said why); NVTX and NCCL go on.
 bool start_cupti(const Guard&) noexcept;
+// Where nobody called InitializeInjection, because CUDA calls another tool's: our thread will try (as if it were taken).
+void start_cupti_late() noexcept;
 // Where it was taken. True: it is ours now, and recording has begun. For our own thread.
 bool retry_cupti() noexcept;
 // Registers our buffers again and enables our kinds again, after somebody else did. For our own thread.

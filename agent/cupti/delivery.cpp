@@ -15,7 +15,6 @@ namespace {
 
 constinit Spinlock s_translating{};
 constinit Translation s_translation{};
-constinit bool s_we_zero = false;  // CUPTI leaves the zeroing of buffers to us
 constinit std::atomic<std::uint64_t> s_records{0};
 constinit std::atomic<std::uint64_t> s_foreign_cpu_ns{0};
 
@@ -66,11 +65,6 @@ void deliver(const Guard& guard, std::uint8_t* buffer, std::size_t valid) {
   if (!is_own_thread()) s_foreign_cpu_ns.fetch_add(thread_cpu_ns() - before, std::memory_order_relaxed);
 }
 
-// Another tool's buffer is read, as ours may be by it, and left to its owner.
-void release(BufferOwner owner, std::uint8_t* buffer, std::size_t valid) {
-  if (owner == BufferOwner::ours) give_back_buffer(buffer, s_we_zero ? kBufferBytes : valid);
-}
-
 void count_sink() {
   if (recording() == Recording::open) trace::SharedMemory::add(ring().header->sunk_buffers, 1);
 }
@@ -98,19 +92,20 @@ void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::
   if (buffer == nullptr) return;
   const Guard guard;
   const BufferOwner owner = owner_of(buffer);
-  if (guard && owner == BufferOwner::sink) {
+  if (is_recorded_process() && (!guard || owner == BufferOwner::sink)) {
     count_sink();
   } else if (guard) {
     deliver(guard, buffer, valid);
   }
-  release(owner, buffer, valid);
+  // Another tool's buffer is read, as ours may be by it, and left to its owner.
+  if (owner == BufferOwner::ours) give_back_buffer(buffer, valid);
   if (guard) count_dropped(context, stream);
 }
 
 void take_over_zeroing() noexcept {
   std::uint8_t on = 1;
   std::size_t size = sizeof(on);
-  s_we_zero = cupti().set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &on) == CUPTI_SUCCESS;
+  cupti().set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &on);
 }
 
 Delivered delivered() noexcept {

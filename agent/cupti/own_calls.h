@@ -1,13 +1,11 @@
-// Calls that the agent's own thread makes into CUDA: left out of the recording, and one of them is the canary.
-//
-// Another user of CUPTI in the same process (torch.profiler) may register its own buffer callbacks; from then on ours
-// get nothing, and CUPTI tells nobody. So our thread makes a call without effect (cuDriverGetVersion) about once a
-// second and looks whether its record comes back.
+// Calls that the agent's own thread makes into CUDA: left out of the recording. One of them is the canary (canary.h),
+// which CUPTI can only be asked to record for all threads: the others' calls of it are left out as well.
 #pragma once
 #include <cupti.h>
 
 #include <atomic>
 
+#include "agent/cupti/cupti_source.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
@@ -22,10 +20,11 @@ inline bool is_own_thread() noexcept { return s_own_thread.load(std::memory_orde
 inline bool is_own_call(const CUpti_Activity* activity) noexcept {
   if (activity->kind != CUPTI_ACTIVITY_KIND_DRIVER && activity->kind != CUPTI_ACTIVITY_KIND_RUNTIME) return false;
   const auto& call = *reinterpret_cast<const CUpti_ActivityAPI*>(activity);
-  if (call.threadId != s_own_thread.load(std::memory_order_relaxed)) return false;
-  const bool canary = call.cbid == CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion;
-  if (canary && activity->kind == CUPTI_ACTIVITY_KIND_DRIVER) s_canaries_seen.fetch_add(1, std::memory_order_relaxed);
-  return true;
+  const bool own = call.threadId == s_own_thread.load(std::memory_order_relaxed);
+  const bool canary =
+      activity->kind == CUPTI_ACTIVITY_KIND_DRIVER && call.cbid == CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion;
+  if (own && canary) s_canaries_seen.fetch_add(1, std::memory_order_relaxed);
+  return own || (canary && canary_is_enabled());
 }
 
 }  // namespace agent

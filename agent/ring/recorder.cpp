@@ -78,6 +78,7 @@ std::uint32_t thread_id() noexcept {
   return t_thread_id;
 }
 
+void forget_opening() noexcept { s_opening.unlock(); }
 void forget_thread_id() noexcept { t_thread_id = 0; }
 
 HostWriter::HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, std::size_t name_bytes) noexcept

@@ -31,6 +31,8 @@ void count_lost(trace::RecordKind kind, std::uint64_t count = 1) noexcept;
 
 // The id of this thread as the kernel has it.
 std::uint32_t thread_id() noexcept;
+// In a forked child: a thread of the parent may have been opening the recording.
+void forget_opening() noexcept;
 // In a forked child, whose thread has another.
 void forget_thread_id() noexcept;
 

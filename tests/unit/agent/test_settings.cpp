@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 
 #include "tests/unit/catch.h"
@@ -29,7 +30,7 @@ TEST_CASE("a bad value leaves the default, a good one is taken") {
   CHECK(settings().ring_bytes == 256ull << 20);
   CHECK(settings().flush_ms == 200);
   CHECK_FALSE(settings().verbose);
-  CHECK(std::string(settings().dir) == "./traces");
+  CHECK(std::string(settings().dir) == std::filesystem::current_path().string() + "/traces");
   setenv("TRACETOOL_BUFFER", "1M", 1);
   setenv("TRACETOOL_FLUSH_MS", "50", 1);
   read_settings();
