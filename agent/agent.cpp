@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "agent/cupti/cupti_source.h"
+#include "agent/exit_time.h"
 #include "agent/flusher.h"
 #include "agent/identity.h"
 #include "agent/message.h"
@@ -82,6 +83,7 @@ void on_fork_child() { drop_trace_file(); }
 void on_exit() {
   static constinit std::atomic<bool> s_once{false};
   if (!is_recorded_process() || s_once.exchange(true)) return;
+  begin_exit();
   if (!stop_flusher() && !t_inside) flush_cupti(true);  // there is no thread that could
   if (recording() == Recording::open) close_recording();
 }
@@ -109,6 +111,7 @@ void start_late() {
 bool revive_after_fork() {
   if (recording() != Recording::off || s_source_started.load()) return false;
   forget_opening();
+  drop_trace_file();  // of a recording that the parent was making at that moment
   forget_pending_nvtx();
   forget_thread_id();
   forget_flusher();
@@ -117,6 +120,7 @@ bool revive_after_fork() {
 
 bool attach_first_time() {
   if (door_of_first_copy() != nullptr || !install_fork_page()) return false;
+  pthread_atfork(nullptr, nullptr, on_fork_child);
   read_settings();
   s_attached.store(true, std::memory_order_release);
   return true;
@@ -170,10 +174,7 @@ void* find_in_first_copy(const char* name) noexcept {
 
 void start_thread() noexcept {
   static constinit std::atomic<bool> s_once{false};
-  if (!s_once.exchange(true)) {
-    pthread_atfork(nullptr, nullptr, on_fork_child);
-    std::atexit(on_exit);
-  }
+  if (!s_once.exchange(true)) std::atexit(on_exit);
   start_flusher();
 }
 

@@ -11,6 +11,7 @@
 #include "agent/cupti/watch.h"
 #include "agent/message.h"
 #include "agent/ring/notice.h"
+#include "agent/ring/storage.h"
 #include "agent/settings.h"
 
 namespace agent {
@@ -32,7 +33,7 @@ Spent spent() {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
   const Delivered total = delivered();
   const auto own_ns = static_cast<std::uint64_t>(own.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(own.tv_nsec);
-  return {mono_ns(), own_ns + total.foreign_cpu_ns, total.records};
+  return {mono_ns(), own_ns + total.foreign_cpu_ns + storage_cpu_ns(), total.records};
 }
 
 void step_down(std::uint64_t cpu_permille, std::uint64_t rate) {

@@ -14,6 +14,7 @@
 #include "agent/cupti/graph_nodes.h"
 #include "agent/cupti/own_calls.h"
 #include "agent/cupti/watch.h"
+#include "agent/exit_time.h"
 #include "agent/message.h"
 #include "agent/ring/notice.h"
 #include "agent/ring/recorder.h"
@@ -116,6 +117,7 @@ void* run(void*) {
   } while (wait_a_period());
   // The last flush is ours too: the thread that exits may hold CUPTI's locks, where a signal handler called exit(3).
   if (recording() == Recording::open) flush_cupti(true);
+  finish_watching();
   return nullptr;
 }
 
@@ -147,7 +149,7 @@ bool stop_flusher() noexcept {
   pthread_cond_signal(&s_wake);
   pthread_mutex_unlock(&s_mutex);
   s_running = false;
-  const timespec until = in_ms(kPatience_ms);
+  const timespec until = in_ms(exit_ms_left(kPatience_ms));
   if (pthread_clockjoin_np(s_thread, nullptr, CLOCK_MONOTONIC, &until) != 0)
     say("CUPTI does not answer; leaving without the last records");
   return true;

@@ -43,20 +43,79 @@ std::int64_t start_seconds(int pid) {
   return (boot_ns + static_cast<std::int64_t>(ticks) * tick_ns + tick_ns / 2) / 1'000'000'000;
 }
 
-bool has_launcher() {
-  for (const char* name : {"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK", "PMIX_RANK"}) {
+bool has_any(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
     if (env(name) != nullptr) return true;
   }
   return false;
 }
 
+int parent_of(int pid) {
+  char path[64], stat[1024];
+  snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+  read_small_file(path, stat, sizeof(stat));
+  const char* at = std::strrchr(stat, ')');  // then the state and the parent
+  return at != nullptr && std::strlen(at) > 4 ? std::atoi(at + 4) : 0;
+}
+
+// Whether a process began with this variable: it is looked for a little at a time, environments may be large.
+bool began_with(int pid, const char* name) {
+  char path[64], text[512];
+  snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const std::size_t length = std::strlen(name);
+  std::size_t same = 0;  // bytes of this entry that agree so far
+  bool agrees = true, found = false;
+  for (ssize_t got; !found && (got = read(file, text, sizeof(text))) > 0;) {
+    for (ssize_t i = 0; !found && i < got; ++i) {
+      found = agrees && same == length && text[i] == '=';
+      agrees = text[i] == '\0' || (agrees && same < length && text[i] == name[same]);
+      same = text[i] == '\0' ? 0 : same + 1;
+    }
+  }
+  close(file);
+  return found;
+}
+
+// Who started the ranks: the parent, but for shells and helpers in between, which have the rank's variables too. RANK
+// says nothing about them, because whole containers are started with it.
+int launcher() {
+  constexpr int kMostBetween = 8;
+  int pid = getppid();
+  for (const char* name : {"TORCHELASTIC_RUN_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
+    if (env(name) == nullptr) continue;
+    for (int i = 0; i < kMostBetween && pid > 1 && began_with(pid, name); ++i) pid = parent_of(pid);
+    break;
+  }
+  return pid > 0 ? pid : getppid();
+}
+
 // Ranks of one launcher share its start; a program of its own has its own.
-void start_time_id(char* text, std::size_t size) {
-  const int pid = has_launcher() ? getppid() : getpid();
-  const time_t seconds = start_seconds(pid);
+void start_time_id(char* text, std::size_t size, bool has_launcher) {
+  const time_t seconds = start_seconds(has_launcher ? launcher() : getpid());
   tm utc;
   gmtime_r(&seconds, &utc);
   strftime(text, size, "%Y%m%d-%H%M%S", &utc);
+}
+
+// A batch script may launch many times. The script itself has SLURM_PROCID, so that tells nothing; mpirun's ranks on
+// several nodes have different parents, but the same namespace, and on some nodes a step that is mpirun's own.
+void slurm_id(char* text, std::size_t size, const char* job) {
+  char start[32];
+  const char* step = env("SLURM_STEP_ID");
+  if (env("OMPI_COMM_WORLD_RANK") != nullptr && env("PMIX_NAMESPACE") != nullptr) step = env("PMIX_NAMESPACE");
+  const bool has_launcher = has_any({"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"});
+  if (step == nullptr) start_time_id(start, sizeof(start), has_launcher);
+  snprintf(text, size, "slurm-%s.%s", job, step != nullptr ? step : start);
+}
+
+// However long the text is, the count is not cut off: restarts must not share a folder.
+void append_restart(char* text, std::size_t size, const char* count) {
+  char ending[16];
+  const int length = snprintf(ending, sizeof(ending), "-r%.12s", count);
+  const std::size_t room = size - 1 - static_cast<std::size_t>(length), used = std::strlen(text);
+  std::strcpy(text + (used < room ? used : room), ending);
 }
 
 }  // namespace
@@ -110,14 +169,16 @@ void run_id(char* text, std::size_t size) noexcept {
   const char* elastic = env("TORCHELASTIC_RUN_ID");
   const char* restart = env("TORCHELASTIC_RESTART_COUNT");
   const char* job = env("SLURM_JOB_ID");
-  const char* step = env("SLURM_STEP_ID");
-  if (elastic != nullptr && std::strcmp(elastic, "none") != 0) {  // "none" is torchrun's word for a run without an id
-    snprintf(text, size, "%s-r%s", elastic, restart != nullptr ? restart : "0");
+  if (elastic != nullptr && std::strcmp(elastic, "none") == 0) elastic = nullptr;  // torchrun's word for no id
+  if (elastic != nullptr) {
+    snprintf(text, size, "%s", elastic);
+    if (restart == nullptr) restart = "0";
   } else if (job != nullptr) {
-    snprintf(text, size, "slurm-%s.%s", job, step != nullptr ? step : "0");
+    slurm_id(text, size, job);
   } else {
-    start_time_id(text, size);
+    start_time_id(text, size, has_any({"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK", "PMIX_RANK"}));
   }
+  if (restart != nullptr) append_restart(text, size, restart);
   keep_safe(text);
 }
 

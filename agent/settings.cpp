@@ -113,7 +113,7 @@ const SettingRow kSettings[] = {
     {"TRACETOOL_BUFFER", "256M", "size of the ring per process: 64K to 1024G; the newest records are kept", set_buffer},
     {"TRACETOOL_MODE", "ring", "ring: the newest records; spool: all of them, compressed to a growing file beside the ring", set_mode},
     {"TRACETOOL_KEEP", "4", "runs that stay in the folder, with this one; what older ones left is removed; 0: all", set_keep},
-    {"TRACETOOL_MAX_DISK", "32G", "beyond it older runs are removed, and a spool ends; 0: any size", set_max_disk},
+    {"TRACETOOL_MAX_DISK", "32G", "beyond it older runs are removed; the spool of each process ends at it; 0: any size", set_max_disk},
     {"TRACETOOL_FLUSH_MS", "200", "how often the agent collects from CUPTI, in ms: 1 to 60000", set_flush},
     {"TRACETOOL_CUPTI", "found", "path of the libcupti to use instead of the one that is found", set_cupti},
     {"TRACETOOL_COEXIST", "yield", "when another user of CUPTI in the process takes its buffers: yield, or retake them", set_coexist},

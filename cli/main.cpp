@@ -7,8 +7,10 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/mark_command.h"
 #include "cli/commands/version.h"
 #include "cli/error.h"
 
@@ -60,6 +62,14 @@ std::function<void()> add_commands(CLI::App& app) {
   return [chosen] { (*chosen)(); };
 }
 
+// CLI11 takes them from the end.
+std::vector<std::string> words_for(const CLI::App& app, int argc, char** argv) {
+  const CLI::App& record = *app.get_subcommand("record");
+  std::vector<std::string> words = cli::mark_command(record, {argv + std::min(argc, 1), argv + argc});
+  std::reverse(words.begin(), words.end());
+  return words;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -70,7 +80,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   const std::function<void()> run = add_commands(app);
   try {
-    app.parse(argc, argv);
+    app.parse(words_for(app, argc, argv));
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? code(cli::Exit::done) : code(cli::Exit::usage);
   }

@@ -16,6 +16,7 @@ import mmap
 import os
 import struct
 import sys
+import time
 from collections import Counter, namedtuple
 
 import spool
@@ -29,6 +30,8 @@ HEADER = struct.Struct("<8sIIQQQQQQQIIQQII64s40s64s256s32s256s64s4Q7QIiII32Q4Q12
 HEADER_FIELDS = ("magic version header_bytes features file_bytes definitions_offset definitions_bytes blocks_offset "
                  "block_bytes block_count block_header_bytes pid process_start_ticks created_real_ns cupti_version "
                  "cuda_driver_version host boot_id run_id program agent_version cupti_path cupti_holder").split()
+CLOSED_AT = 928
+COPIED_AGAIN_NS = 900_000_000_000
 COUNTER_FIELDS = ("definitions_used heartbeat_real_ns closed_real_ns claimed_blocks cupti_dropped unknown_activities "
                   "definitions_missed cupti_state cupti_error nvtx_state nccl_version").split()
 LAST_FIELDS = ("clipped_names sunk_buffers agent_cpu_ns spooled_ticket events local_path copied_real_ns spooled_bytes "
@@ -47,6 +50,7 @@ class Recording:
     def __init__(self, path):
         self.path, self.header, self.blocks, self.events = path, {}, [], []
         self.kept, self.overwritten, self.lost, self.unknown = Counter(), Counter(), Counter(), Counter()
+        self.held = []  # ticket by block of the ring; 0: never used
         self.blocks_skipped = 0  # changed, or were being replaced, while they were read
         self.identity, self.identities, self.devices, self.threads, self.clocks = {}, [], {}, {}, []
         self.contexts, self.streams, self.resource_names, self.categories = {}, {}, [], {}
@@ -99,11 +103,24 @@ def state_of(file, header):
         return "clean"
     if is_locked(file):
         return "live"
+    if any(os.pread(file.fileno(), 8, CLOSED_AT)):  # it ended while we looked
+        return "clean"
     try:
         with open("/proc/sys/kernel/random/boot_id") as boot_id:
-            return "recovered" if boot_id.read().strip() == header["boot_id"] else "unknown"
+            if boot_id.read().strip() != header["boot_id"]:
+                return "unknown"
+            return state_elsewhere(header) if header["copied_real_ns"] else "recovered"
     except OSError:
         return "unknown"
+
+
+def state_elsewhere(header):
+    """Of a copy: the lock is where the ring lies."""
+    try:
+        with open(header["local_path"], "rb") as ring:
+            return "live" if is_locked(ring) else "recovered"
+    except OSError:
+        return "unknown" if time.time_ns() - header["copied_real_ns"] < COPIED_AGAIN_NS else "recovered"
 
 
 def read_header(data, path):
@@ -166,6 +183,7 @@ def read_blocks(data, recording):
     for index in range(recording.header["block_count"]):
         fields, payload, overwritten = read_block(data, index, recording.header, recording.path)
         recording.overwritten.update({kind: count for kind, count in zip(KINDS, overwritten) if count})
+        recording.held.append(fields[3] if fields[1] else 0)
         if payload is not None:
             read.append((fields[3], index, fields, payload))
         elif fields[1]:
@@ -211,7 +229,7 @@ def fill(recording, region, blocks):
         records, first, sample = Records(payload, f"{recording.path}, block {index}", region), len(recording.events), \
             Clock(*fields[6:10])
         recording.unknown += walk(records, recording.events, number)
-        if index == SPOOLED:
+        if index == SPOOLED and recording.held[ticket % len(recording.held)] >= ticket:  # else it came after this copy
             recording.overwritten -= Counter(event.kind for event in recording.events[first:])
         recording.blocks.append(Block(index, ticket, fields[4], fields[1], sample, first,
                                       len(recording.events) - first))

@@ -22,7 +22,7 @@ constexpr std::uint64_t kFlushes = 3;
 
 struct Sent {
   std::uint32_t tries;  // since the last one that came back; 0: none is out
-  std::uint64_t first_ns, last_ns;
+  std::uint64_t last_ns;
   std::uint64_t seen, dropped, sunk;  // as they were when the first was sent
 };
 constinit Sent s_sent{};
@@ -49,7 +49,7 @@ void send() {
   const trace::FileHeader& header = *ring().header;
   const std::uint64_t now_ns = mono_ns();
   if (s_sent.tries == 0) {
-    s_sent = {0, now_ns, now_ns, seen(), trace::SharedMemory::load(header.cupti_dropped),
+    s_sent = {0, now_ns, seen(), trace::SharedMemory::load(header.cupti_dropped),
               trace::SharedMemory::load(header.sunk_buffers)};
   }
   s_sent.last_ns = now_ns;
@@ -83,7 +83,9 @@ CanarySays watch_canary() noexcept {
   return CanarySays::wait;
 }
 
-std::uint64_t first_lost_ns() noexcept { return s_sent.first_ns; }
+bool canary_came_home() noexcept {
+  return recording() != Recording::open || s_sent.tries == 0 || seen() != s_sent.seen || something_was_dropped();
+}
 
 void send_new_canary() noexcept {
   s_sent.tries = 0;

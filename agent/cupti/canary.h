@@ -15,8 +15,8 @@ bool enable_canary() noexcept;
 enum class CanarySays { ours, wait, lost };
 // Sends the next one when it is time.
 CanarySays watch_canary() noexcept;
-// When the first of those went out that did not come back (CLOCK_MONOTONIC).
-std::uint64_t first_lost_ns() noexcept;
+// After the last flush, which brings home whatever is ours: false where one is out that must have come, and did not.
+bool canary_came_home() noexcept;
 // Forgets what did not come back, and sends one.
 void send_new_canary() noexcept;
 

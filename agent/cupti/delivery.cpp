@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "agent/clocks.h"
 #include "agent/cupti/buffer_pool.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/own_calls.h"
@@ -17,6 +18,7 @@ constinit Spinlock s_translating{};
 constinit Translation s_translation{};
 constinit std::atomic<std::uint64_t> s_records{0};
 constinit std::atomic<std::uint64_t> s_foreign_cpu_ns{0};
+constinit std::atomic<std::uint64_t> s_last_mono_ns{0};
 
 std::uint64_t thread_cpu_ns() {
   timespec used;
@@ -56,6 +58,7 @@ void translate_buffer(std::uint8_t* buffer, std::size_t valid) {
 }
 
 void deliver(const Guard& guard, std::uint8_t* buffer, std::size_t valid) {
+  s_last_mono_ns.store(mono_ns(), std::memory_order_relaxed);
   const std::uint64_t before = is_own_thread() ? 0 : thread_cpu_ns();
   if (open_recording(guard)) {
     translate_buffer(buffer, valid);
@@ -109,7 +112,8 @@ void take_over_zeroing() noexcept {
 }
 
 Delivered delivered() noexcept {
-  return {s_records.load(std::memory_order_relaxed), s_foreign_cpu_ns.load(std::memory_order_relaxed)};
+  return {s_records.load(std::memory_order_relaxed), s_foreign_cpu_ns.load(std::memory_order_relaxed),
+          s_last_mono_ns.load(std::memory_order_relaxed)};
 }
 
 }  // namespace agent

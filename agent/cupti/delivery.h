@@ -15,10 +15,12 @@ void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::
 // Leaves the zeroing of buffers to our threads; CUPTI would do it in the application's. Before the registration.
 void take_over_zeroing() noexcept;
 
-// What was delivered since the process began, for the cost guard: records, and CPU time of threads that are not ours.
+// What was delivered since the process began: records, CPU time of threads that are not ours, and when a buffer came
+// last (CLOCK_MONOTONIC).
 struct Delivered {
   std::uint64_t records;
   std::uint64_t foreign_cpu_ns;
+  std::uint64_t last_mono_ns;
 };
 Delivered delivered() noexcept;
 

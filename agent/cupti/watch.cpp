@@ -1,5 +1,7 @@
 #include "agent/cupti/watch.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 
@@ -7,6 +9,7 @@
 #include "agent/cupti/canary.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/cupti_source.h"
+#include "agent/cupti/delivery.h"
 #include "agent/cupti/kinds.h"
 #include "agent/message.h"
 #include "agent/ring/notice.h"
@@ -15,8 +18,10 @@
 namespace agent {
 namespace {
 
-constexpr std::uint64_t kFirstRetry_ns = 2'000'000'000;
+constexpr std::uint64_t kFirstRetry_ns = 1'000'000'000;
+constexpr std::uint32_t kFirstRetries = 30;  // before it asks less and less often
 constexpr std::uint64_t kLastRetry_ns = 60'000'000'000;
+constexpr unsigned kBeat_us = 50'000;  // a buffer may come a moment after the flush that returned it
 constexpr std::uint64_t kYieldedFlush_ns = 30'000'000'000;
 
 constinit std::uint64_t s_gap_ns = 0;  // since when the buffers go elsewhere; 0: they come to us
@@ -24,13 +29,14 @@ constinit std::atomic<bool> s_yielded{false};
 constinit bool s_shared = false;  // another user was seen
 constinit std::uint64_t s_next_try_ns = 0;
 constinit std::uint64_t s_try_wait_ns = kFirstRetry_ns;
+constinit std::uint32_t s_tries = 0;
 constinit std::uint64_t s_next_flush_ns = 0;
 
 void lose_buffers() {
   const Guard guard;
   const bool retake = settings().retake;
   s_shared = true;
-  s_gap_ns = first_lost_ns();
+  s_gap_ns = delivered().last_mono_ns;
   s_yielded.store(!retake);
   write_notice(guard, trace::NoticeCode::gap, 0, s_gap_ns, 0, "another user of CUPTI has taken the buffers");
   say("another user of CUPTI in this process (a profiler?) has taken its buffers: GPU work is not recorded %s",
@@ -72,7 +78,7 @@ void try_again() {
   if (mono_ns() < s_next_try_ns) return;
   if (retry_cupti()) return;
   s_next_try_ns = mono_ns() + s_try_wait_ns;
-  s_try_wait_ns = std::min(2 * s_try_wait_ns, kLastRetry_ns);
+  if (++s_tries > kFirstRetries) s_try_wait_ns = std::min(2 * s_try_wait_ns, kLastRetry_ns);
 }
 
 }  // namespace
@@ -83,6 +89,12 @@ void watch_cupti() noexcept {
   const CanarySays says = watch_canary();
   if (says == CanarySays::ours) on_ours();
   if (says == CanarySays::lost) on_lost();
+}
+
+void finish_watching() noexcept {
+  if (!cupti_is_on() || !canary_is_enabled() || s_gap_ns != 0 || canary_came_home()) return;
+  usleep(kBeat_us);
+  if (!canary_came_home()) lose_buffers();
 }
 
 bool cupti_is_yielded() noexcept { return s_yielded.load(std::memory_order_relaxed); }

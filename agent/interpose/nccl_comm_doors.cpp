@@ -1,48 +1,19 @@
-// NCCL's calls that make and end communicators, under NCCL's own names, and the end of a group, which is where those
-// that were made in it appear.
+// NCCL's calls that make and end communicators, under NCCL's own names, and its groups, at the end of which those that
+// were made in them appear.
 #include "agent/interpose/nccl_communicators.h"
 #include "agent/interpose/nccl_doors.h"
-#include "agent/lock.h"
+#include "agent/interpose/nccl_groups.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
 namespace {
-
-// NCCL writes the handle of what is made inside a group at the group's end.
-struct Awaited {
-  std::uint32_t tid;  // 0: free
-  void** handle;
-  NamedCommunicator named;
-};
-constexpr std::size_t kMostAwaited = 64;
-constinit Spinlock s_lock{};
-constinit Awaited s_awaited[kMostAwaited]{};
-
-void name_later(void** handle, const NamedCommunicator& named) {
-  const Locked locked(s_lock);
-  for (Awaited& awaited : s_awaited) {
-    if (awaited.tid != 0) continue;
-    awaited = {thread_id(), handle, named};
-    return;
-  }
-}
-
-// As safe as NCCL's own store to the handle, which has just happened.
-void name_awaited(bool made) {
-  const Locked locked(s_lock);
-  for (Awaited& awaited : s_awaited) {
-    if (awaited.tid != thread_id()) continue;
-    if (made) name_communicator(*awaited.handle, awaited.named);
-    awaited.tid = 0;
-  }
-}
 
 bool is_made(int result) { return result == kNcclSuccess || result == kNcclInProgress; }
 
 void made(void** handle, const NamedCommunicator& named) {
   if (handle == nullptr) return;
   if (*handle != nullptr) return name_communicator(*handle, named);
-  name_later(handle, named);
+  name_at_group_end(handle, named);
 }
 
 // Passes the making of a communicator on. What NCCL's own payload did not tell of it is written from `init`; `named`
@@ -129,10 +100,17 @@ TRACETOOL_NCCL_DOOR ncclCommAbort(void* communicator) {
                  communicator);
 }
 
+// Only calls that are recorded count: what is awaited is made by such, and NCCL's own groups are its business.
+TRACETOOL_NCCL_DOOR ncclGroupStart() {
+  bool recorded = false;
+  const int result = pass_on(kGroupStart, TRACETOOL_CALLER, [&](InterposedCall&) { recorded = true; });
+  if (recorded && result == kNcclSuccess) nccl_group_begins();
+  return result;
+}
+
 TRACETOOL_NCCL_DOOR ncclGroupEnd() {
   bool recorded = false;
   const int result = pass_on(kGroupEnd, TRACETOOL_CALLER, [&](InterposedCall&) { recorded = true; });
-  const Guard guard;
-  if (recorded && guard) name_awaited(is_made(result));
+  if (recorded) nccl_group_ends(is_made(result));
   return result;
 }

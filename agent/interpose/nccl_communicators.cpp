@@ -11,6 +11,7 @@ namespace agent {
 namespace {
 
 constexpr std::size_t kEntries = 4096;
+constexpr std::size_t kMostProbes = 64;
 
 struct Entry {
   std::atomic<const void*> communicator;  // null: free
@@ -25,7 +26,7 @@ std::size_t place(const void* communicator) {
 }
 
 Entry* find(const void* communicator, bool add) {
-  for (std::size_t i = 0; i < kEntries; ++i) {
+  for (std::size_t i = 0; i < kMostProbes; ++i) {
     Entry& at = s_entries[(place(communicator) + i) % kEntries];
     const void* known = at.communicator.load(std::memory_order_acquire);
     if (known == communicator) return &at;

@@ -1,4 +1,4 @@
-// NCCL's calls that move data, and its groups, under NCCL's own names.
+// NCCL's calls that move data, under NCCL's own names.
 #include "agent/interpose/nccl_doors.h"
 
 #include "agent/interpose/nccl_communicators.h"
@@ -105,8 +105,4 @@ TRACETOOL_NCCL_DOOR ncclSend(const void* send, std::size_t count, int type, int 
 TRACETOOL_NCCL_DOOR ncclRecv(void* receive, std::size_t count, int type, int peer, void* communicator, void* stream) {
   return pass_on(kRecv, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, kPeer, peer}, receive, count,
                  type, peer, communicator, stream);
-}
-
-TRACETOOL_NCCL_DOOR ncclGroupStart() {
-  return pass_on(kGroupStart, TRACETOOL_CALLER, [](InterposedCall&) {});
 }

@@ -1,4 +1,7 @@
-// What all of our nccl* functions do: go on to the caller's library, and record what they are told on the way.
+// What all of our nccl* functions do: go on to the caller's library, and record what they are told on the way. The
+// caller is whoever the call returns to: code that reaches nccl* by a tail call (`return ncclSend(...)`, optimised to a
+// jump) is resolved as its own caller, and the call goes to that one's library. That is another only where several
+// copies of NCCL are loaded and the two objects are bound to different ones.
 #pragma once
 #include "agent/guard.h"
 #include "agent/interpose/nccl_libraries.h"

@@ -10,7 +10,7 @@ namespace agent {
 inline constexpr std::uint64_t kUnknownOrdinal = ~std::uint64_t{0};
 
 struct CallOrdinal {
-  std::uint64_t ordinal;  // from 0; or kUnknownOrdinal, also when more communicators are in use than the table holds
+  std::uint64_t ordinal;  // from 0; or kUnknownOrdinal, also when more are in use than the tables hold
   std::uint32_t epoch;
 };
 

@@ -16,11 +16,13 @@ namespace {
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr std::size_t kMostRuns = 512;
 constexpr int kMostRemoved = 512;
+constexpr int kMostNamesOfRun = 65'536;
 
 struct Run {
   char name[128];
   std::int64_t newest_ns;  // of its files
   std::uint64_t bytes;     // on disk
+  bool in_use;             // known for local rings only
 };
 
 // The runs of a folder: memory of its own, for no more than a moment.
@@ -70,34 +72,56 @@ void add_file(int folder, const char* name, Run& run) {
   if (changed_ns > run.newest_ns) run.newest_ns = changed_ns;
 }
 
-// Sums up a folder if it holds files of ours. False: it is none.
-bool add_run(int dir, const char* name, Runs& runs) {
+// Sums up a folder if it is a run's: one of its first rings says so. What somebody copied to a folder of another name
+// is theirs: not removed, not counted. False: no folder.
+bool add_run(int dir, const char* name, const char* current_run, Runs& runs) {
+  constexpr int kMostAsked = 16;
   const int folder = openat(dir, name, kFolder);
   if (folder < 0) return false;
   Listing listing(folder);
-  Run* run = nullptr;
+  Run sum{};
+  bool is_run = std::strcmp(name, current_run) == 0;
+  int asked = 0;
   while (const char* file = listing.next()) {
     if (!has_own_name(file)) continue;
-    if (run == nullptr && (run = runs.find(name)) == nullptr) break;
-    add_file(folder, file, *run);
+    if (!is_run && ends_with(file, ".ring") && asked++ < kMostAsked) is_run = is_ring_of(folder, file, name);
+    add_file(folder, file, sum);
   }
   close(folder);
+  if (Run* run = is_run ? runs.find(name) : nullptr) {
+    run->newest_ns = sum.newest_ns;
+    run->bytes = sum.bytes;
+  }
   return true;
 }
 
-// Rings first: a spool is free when its ring is gone.
+// Of a run in which any rank may still record, the others' files stay too. What was not seen whole is not known.
+bool is_over(int folder) {
+  Listing listing(folder, kMostNamesOfRun);
+  while (const char* file = listing.next()) {
+    if (is_in_use(folder, file)) return false;
+  }
+  return listing.is_whole();
+}
+
+// Rings last: they prove that the folder is a run's, to the next process too if this one is killed in between.
+int remove_files(int folder, const char* run, int most) {
+  int removed = 0;
+  for (const bool rings : {false, true}) {
+    Listing listing(folder, kMostNamesOfRun);
+    while (const char* file = removed < most ? listing.next() : nullptr) {
+      removed += rings ? remove_ring_of(folder, file, run) : remove_orphan(folder, file);
+    }
+  }
+  return removed;
+}
+
 int remove_run(int dir, const char* name, int most) {
   const int folder = openat(dir, name, kFolder);
   if (folder < 0) return 0;
-  int removed = 0;
-  for (const bool rings : {true, false}) {
-    Listing listing(folder);
-    while (const char* file = removed < most ? listing.next() : nullptr) {
-      if (ends_with(file, ".ring") == rings) removed += remove_own_file(folder, file);
-    }
-  }
+  const int removed = is_over(folder) ? remove_files(folder, name, most) : 0;
   close(folder);
-  unlinkat(dir, name, AT_REMOVEDIR);  // not where anything else is in it
+  if (removed > 0) unlinkat(dir, name, AT_REMOVEDIR);  // not where anything else is in it
   return removed;
 }
 
@@ -124,7 +148,7 @@ void remove_old_runs(int run_folder, const char* current_run, const DiskLimits& 
   Listing listing(dir);
   int looked = 0;
   while (const char* name = looked < limits.most_folders ? listing.next() : nullptr) {
-    if (name[0] != '.') looked += add_run(dir, name, runs);
+    if (name[0] != '.') looked += add_run(dir, name, current_run, runs);
   }
   remove_beyond(dir, runs, current_run, limits);
   close(dir);
@@ -158,13 +182,17 @@ void remove_old_local_rings(const char* place, const char* current_run) noexcept
     }
   };
   for_each_ring([&](const char* name, const char* run) {
-    if (Run* known = runs.find(run)) add_file(folder, name, *known);
+    Run* known = runs.find(run);
+    if (known == nullptr) return;
+    add_file(folder, name, *known);
+    known->in_use = known->in_use || is_in_use(folder, name);
   });
   const Run* before = runs.take_newest();
   if (before != nullptr && std::strcmp(before->name, current_run) == 0) before = runs.take_newest();
   for_each_ring([&](const char* name, const char* run) {
-    const bool stays = std::strcmp(run, current_run) == 0 || (before != nullptr && std::strcmp(run, before->name) == 0);
-    if (!stays) remove_own_file(folder, name);
+    const Run* known = runs.find(run);
+    const bool stays = known == nullptr || known == before || known->in_use || std::strcmp(run, current_run) == 0;
+    if (!stays) remove_ring_of(folder, name, run);
   });
   close(folder);
 }

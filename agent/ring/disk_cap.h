@@ -1,7 +1,8 @@
 // A job that crashes and starts again must not fill a disk: what earlier runs left is removed, oldest first. Only what
-// is provably ours and nobody's work: a regular file of this user, never through a link, with our magic, whose writer
-// holds no lock. Never of the current run, whose ranks may be starting at this moment. Several ranks may do this at
-// once: whoever comes second finds nothing.
+// is provably ours and nobody's work: a regular file of this user, never through a link, with our magic, in the folder
+// of the run that its header names, and only when no rank of that run may still be recording. What a user copied or
+// moved to a folder of another name stays and is not counted. Never of the current run, whose ranks may be starting at
+// this moment. Several ranks may do this at once: whoever comes second finds nothing.
 //
 // What is looked at and what is removed is bounded per call; the next process goes on. For our own threads, but for
 // has_many_runs().

@@ -5,8 +5,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 
 #include "agent/host.h"
 #include "agent/ring/run_folder.h"
@@ -14,6 +16,8 @@
 
 namespace agent {
 namespace {
+
+constexpr time_t kFresh_s = 3600;
 
 // One opened file that is regular and of this user.
 class OwnFile {
@@ -57,50 +61,69 @@ bool is_of_this_boot(const trace::FileHeader& header) {
   return std::strncmp(boot, header.boot_id, sizeof(header.boot_id)) == 0;
 }
 
-// A copy has no lock. Its ring has one, where we can see it; elsewhere a fresh copy means that somebody makes copies.
+// A copy has no lock. Its ring has one, where we can see it; elsewhere (another machine, another container's /tmp) a
+// fresh copy means that somebody makes copies.
 bool is_copy_in_use(const OwnFile& file, const trace::FileHeader& header) {
-  constexpr time_t kFresh_s = 3600;
   if (header.closed_real_ns != 0) return false;
   if (!is_of_this_boot(header)) return !file.is_older_than_s(kFresh_s);
   char path[sizeof(header.local_path)];
   snprintf(path, sizeof(path), "%.*s", static_cast<int>(sizeof(path)) - 1, header.local_path);
   const OwnFile ring(AT_FDCWD, path);
-  return ring.ours() && is_locked(ring.descriptor());
+  return ring.ours() ? is_locked(ring.descriptor()) : !file.is_older_than_s(kFresh_s);
 }
 
 // The magic is the last thing that a writer writes of a new file, after it took the lock. A file that stays without
 // was left by a process that died in between.
-bool is_free_ring(const OwnFile& file) {
+bool is_ring_in_use(const OwnFile& file) {
   constexpr time_t kSurelyMade_s = 60;
+  if (is_locked(file.descriptor())) return true;
   trace::FileHeader header{};
-  if (!file.ours() || is_locked(file.descriptor())) return false;
-  if (!file.read(&header, sizeof(header))) return file.is_empty() && file.is_older_than_s(kSurelyMade_s);
-  if (is_blank(header)) return file.is_older_than_s(kSurelyMade_s);
-  return is_ring(header) && (header.copied_real_ns == 0 || !is_copy_in_use(file, header));
+  if (!file.read(&header, sizeof(header)) || is_blank(header)) return !file.is_older_than_s(kSurelyMade_s);
+  return is_ring(header) && header.copied_real_ns != 0 && is_copy_in_use(file, header);
 }
 
-bool is_free_spool(int folder, const char* name, const OwnFile& file) {
-  char ring[NAME_MAX + 8], magic[sizeof(trace::kSpoolMagic)];
-  snprintf(ring, sizeof(ring), "%.*s.ring", static_cast<int>(std::strlen(name) - std::strlen(".spool")), name);
-  if (faccessat(folder, ring, F_OK, AT_SYMLINK_NOFOLLOW) == 0) return false;
-  return file.ours() && file.read(magic, sizeof(magic)) && std::memcmp(magic, trace::kSpoolMagic, sizeof(magic)) == 0;
+// What never got its magic and never will: nothing was recorded in it.
+bool is_unmade(const OwnFile& file) {
+  trace::FileHeader header{};
+  return file.read(&header, sizeof(header)) ? is_blank(header) : file.is_empty();
 }
 
-// What a copier that was killed left: it may have no magic yet.
-bool is_free_part(const OwnFile& file) {
-  constexpr time_t kSurelyLeft_s = 3600;
-  return file.ours() && file.is_older_than_s(kSurelyLeft_s);
+bool is_spool(const OwnFile& file) {
+  char magic[sizeof(trace::kSpoolMagic)];
+  if (!file.read(magic, sizeof(magic))) return file.is_empty();
+  return std::memcmp(magic, trace::kSpoolMagic, sizeof(magic)) == 0;
 }
 
-bool is_free(int folder, const char* name) {
+using Name = char[NAME_MAX + 16];
+
+// X of X.ring, X.spool and .X.ring.part, with `beginning` and `ending` around it.
+void name_beside(const char* name, const char* beginning, const char* ending, Name& beside) {
+  const char* stem = name[0] == '.' ? name + 1 : name;
+  std::size_t length = std::strlen(stem);
+  for (const char* own : {".ring.part", ".ring", ".spool"}) {
+    if (!ends_with(stem, own)) continue;
+    length -= std::strlen(own);
+    break;
+  }
+  snprintf(beside, sizeof(beside), "%s%.*s%s", beginning, static_cast<int>(length), stem, ending);
+}
+
+bool has_ring(int folder, const char* name) {
+  Name ring;
+  name_beside(name, "", ".ring", ring);
+  return faccessat(folder, ring, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+// A copier that was killed may have left a .part without magic.
+int remove_beside_ring(int folder, const char* name) {
   const OwnFile file(folder, name);
-  if (ends_with(name, ".part")) return is_free_part(file);
-  return ends_with(name, ".spool") ? is_free_spool(folder, name, file) : is_free_ring(file);
+  const bool known = file.ours() && (ends_with(name, ".part") || is_spool(file));
+  return known && unlinkat(folder, name, 0) == 0;
 }
 
 }  // namespace
 
-Listing::Listing(int folder) noexcept {
+Listing::Listing(int folder, int most) noexcept : left_(most) {
   const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (own >= 0) at_ = fdopendir(own);
   if (own >= 0 && at_ == nullptr) close(own);
@@ -113,7 +136,8 @@ Listing::~Listing() {
 const char* Listing::next() noexcept {
   while (at_ != nullptr && left_-- > 0) {
     const dirent* entry = readdir(at_);
-    if (entry == nullptr) return nullptr;
+    whole_ = entry == nullptr;
+    if (whole_) return nullptr;
     if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0) return entry->d_name;
   }
   return nullptr;
@@ -138,8 +162,36 @@ bool read_ring_header(int folder, const char* name, trace::FileHeader& header) n
   return file.ours() && file.read(&header, sizeof(header)) && is_ring(header);
 }
 
-bool remove_own_file(int folder, const char* name) noexcept {
-  return has_own_name(name) && is_free(folder, name) && unlinkat(folder, name, 0) == 0;
+bool is_ring_of(int folder, const char* name, const char* run) noexcept {
+  trace::FileHeader header;
+  if (!ends_with(name, ".ring") || name[0] == '.' || !read_ring_header(folder, name, header)) return false;
+  header.run_id[sizeof(header.run_id) - 1] = '\0';
+  return std::strcmp(header.run_id, run) == 0;
+}
+
+bool is_in_use(int folder, const char* name) noexcept {
+  if (!has_own_name(name)) return false;
+  const OwnFile file(folder, name);
+  if (!file.ours()) return false;
+  if (ends_with(name, ".ring")) return is_ring_in_use(file);
+  return !file.is_older_than_s(kFresh_s) && !has_ring(folder, name);
+}
+
+int remove_ring_of(int folder, const char* name, const char* run) noexcept {
+  if (!is_ring_of(folder, name, run) || is_in_use(folder, name)) return 0;
+  Name beside;
+  name_beside(name, "", ".spool", beside);
+  int removed = remove_beside_ring(folder, beside);
+  name_beside(name, ".", ".ring.part", beside);
+  removed += remove_beside_ring(folder, beside);
+  return removed + (unlinkat(folder, name, 0) == 0);
+}
+
+int remove_orphan(int folder, const char* name) noexcept {
+  if (!has_own_name(name) || is_in_use(folder, name)) return 0;
+  if (!ends_with(name, ".ring")) return !has_ring(folder, name) && remove_beside_ring(folder, name);
+  const OwnFile file(folder, name);
+  return file.ours() && is_unmade(file) && unlinkat(folder, name, 0) == 0;
 }
 
 }  // namespace agent

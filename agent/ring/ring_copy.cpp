@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "agent/clocks.h"
+#include "agent/ring/own_descriptor.h"
 #include "agent/ring/whole_block.h"
 
 namespace agent {
@@ -21,12 +22,12 @@ constexpr double kCopyBytesPerSecond = 64e6;
 // One copy in the making. Blocks first, then definitions, then the header: what is referred to is there.
 class Copy {
  public:
-  Copy(const trace::Ring& ring, int file, std::byte* block, Worker* worker) noexcept
+  Copy(const trace::Ring& ring, const OwnDescriptor& file, std::byte* block, Worker* worker) noexcept
       : ring_(ring), file_(file), block_(block), worker_(worker), started_ns_(mono_ns()) {}
 
   bool make() noexcept {
     const trace::FileHeader& header = *ring_.header;
-    if (ftruncate(file_, static_cast<off_t>(header.file_bytes)) != 0) return false;
+    if (ftruncate(file_.get(), static_cast<off_t>(header.file_bytes)) != 0) return false;
     for (std::uint64_t index = 0; index < header.block_count; ++index) {
       if (Memory::load(ring_.block(index)->generation) != 0 && !copy_block(index)) return false;
     }
@@ -37,7 +38,7 @@ class Copy {
   bool write_at(const void* from, std::size_t bytes, std::uint64_t offset) noexcept {
     const auto* at = static_cast<const char*>(from);
     while (bytes > 0) {
-      const ssize_t wrote = pwrite(file_, at, bytes, static_cast<off_t>(offset));
+      const ssize_t wrote = pwrite(file_.get(), at, bytes, static_cast<off_t>(offset));
       if (wrote < 0 && errno == EINTR) continue;
       if (wrote <= 0) return false;
       at += wrote;
@@ -86,7 +87,7 @@ class Copy {
   }
 
   trace::Ring ring_;
-  int file_;
+  const OwnDescriptor& file_;
   std::byte* block_;
   Worker* worker_;
   std::uint64_t started_ns_;
@@ -103,11 +104,11 @@ std::byte* block_room(std::uint64_t bytes) {
   return s_room;
 }
 
-bool fill(const trace::Ring& ring, int file, Worker* worker) {
+bool fill(const trace::Ring& ring, OwnDescriptor& file, Worker* worker) {
   std::byte* block = block_room(ring.header->block_bytes);
   bool made = block != nullptr && Copy(ring, file, block, worker).make();
   const int error = errno;
-  if (close(file) != 0) return false;  // a network filesystem may say only here that it is full
+  if (!file.drop()) return false;  // a network filesystem may say only here that it is full
   errno = error;
   return made;
 }
@@ -118,8 +119,8 @@ bool copy_ring(const trace::Ring& ring, int folder, const char* name, Worker* wo
   char part[NAME_MAX + 1];
   snprintf(part, sizeof(part), ".%s.part", name);
   unlinkat(folder, part, 0);
-  const int file = openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (file < 0) return false;
+  OwnDescriptor file;
+  if (!file.take(openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600))) return false;
   if (fill(ring, file, worker) && renameat(folder, part, folder, name) == 0) return true;
   const int error = errno;
   unlinkat(folder, part, 0);
@@ -127,10 +128,11 @@ bool copy_ring(const trace::Ring& ring, int folder, const char* name, Worker* wo
   return false;
 }
 
-std::uint64_t ring_fingerprint(const trace::Ring& ring) noexcept {
-  std::uint64_t sum = Memory::load(ring.header->claimed_blocks) + Memory::load(ring.header->definitions_used);
+std::uint64_t ring_fingerprint(const trace::Ring& ring, std::uint32_t own_tid) noexcept {
+  std::uint64_t sum = Memory::load(ring.header->definitions_used);
   for (std::uint64_t index = 0; index < ring.header->block_count; ++index) {
-    sum = sum * 31 + Memory::load(ring.block(index)->committed);
+    const trace::BlockHeader& block = *ring.block(index);
+    if (block.tid != own_tid) sum = sum * 31 + Memory::load(block.committed) + Memory::load(block.generation);
   }
   return sum;
 }

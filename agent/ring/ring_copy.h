@@ -10,7 +10,8 @@ namespace agent {
 // for others; null: as fast as it goes. False: not made, errno says why (ECANCELED: asked to stop).
 bool copy_ring(const trace::Ring& ring, int folder, const char* name, Worker* worker) noexcept;
 
-// Differs from what it was when something was recorded in between. Cheap: block headers only.
-std::uint64_t ring_fingerprint(const trace::Ring& ring) noexcept;
+// Differs from what it was when something was recorded in between, other than by the thread `own_tid`: the agent's, which
+// reads the clocks once a second. Cheap: block headers only.
+std::uint64_t ring_fingerprint(const trace::Ring& ring, std::uint32_t own_tid) noexcept;
 
 }  // namespace agent

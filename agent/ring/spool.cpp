@@ -9,9 +9,11 @@
 #include <cstring>
 
 #include "agent/clocks.h"
+#include "agent/exit_time.h"
 #include "agent/guard.h"
 #include "agent/message.h"
 #include "agent/ring/notice.h"
+#include "agent/ring/own_descriptor.h"
 #include "agent/ring/spool_chunk.h"
 #include "agent/ring/spool_walk.h"
 #include "agent/ring/whole_block.h"
@@ -26,7 +28,7 @@ constinit Worker s_worker{};
 constinit trace::Ring s_ring{};
 constinit SpoolWalk s_walk{};
 constinit ChunkMaker s_maker{};
-constinit int s_file = -1;
+constinit OwnDescriptor s_file{};
 constinit std::uint64_t s_bytes = 0;
 constinit std::uint64_t s_max_bytes = 0;
 
@@ -44,9 +46,8 @@ void set_state(trace::SourceState state, int error) {
 
 // What a failed write left behind is cut off, as far as the disk lets us; a reader finds the end without it.
 bool end_spool(int error, const char* why) {
-  if (ftruncate(s_file, static_cast<off_t>(s_bytes)) != 0) say_verbose("the spool ends with half a block");
-  close(s_file);
-  s_file = -1;
+  if (ftruncate(s_file.get(), static_cast<off_t>(s_bytes)) != 0) say_verbose("the spool ends with half a block");
+  s_file.drop();
   set_state(trace::SourceState::failed, error);
   say("the spool ends after %llu MB (%s): from here on only the ring is kept",
       static_cast<unsigned long long>(s_bytes >> 20), why);
@@ -56,12 +57,19 @@ bool end_spool(int error, const char* why) {
   return false;
 }
 
+// What a write left undone for good.
+bool end_by_errno() {
+  const int error = errno;
+  return end_spool(error, error == EBADF ? "the program has closed its file" : std::strerror(error));
+}
+
 bool write_whole(const std::byte* at, std::size_t bytes) {
   if (s_max_bytes != 0 && s_bytes + bytes > s_max_bytes) return end_spool(EFBIG, "TRACETOOL_MAX_DISK is reached");
   for (std::size_t left = bytes; left > 0;) {
-    const ssize_t wrote = write(s_file, at, left);
+    errno = ENOSPC;  // of a write of nothing
+    const ssize_t wrote = write(s_file.get(), at, left);
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return end_spool(wrote < 0 ? errno : ENOSPC, std::strerror(wrote < 0 ? errno : ENOSPC));
+    if (wrote <= 0) return end_by_errno();
     at += wrote;
     left -= static_cast<std::size_t>(wrote);
   }
@@ -101,26 +109,28 @@ std::uint64_t pass(bool every, bool last) {
 // Who is within an append at this moment is done in microseconds, or never.
 void take_rest() {
   constexpr int kTries = 50;
-  for (int i = 0; i < kTries && pass(true, true) > 0 && s_file >= 0; ++i) usleep(1000);
+  for (int i = 0; i < kTries && pass(true, true) > 0 && s_file.held(); ++i) usleep(1000);
 }
 
 void run() {
   const double period = period_ms();
   std::uint64_t looked_at_all = 0;  // tickets, when every block was looked at
-  while (s_file >= 0 && s_worker.wait_ms(period)) {
+  while (s_file.held() && s_worker.wait_ms(period)) {
     const std::uint64_t claimed = Memory::load(s_ring.header->claimed_blocks);
     const bool every = claimed - looked_at_all > s_ring.header->block_count / 8;
     if (every) looked_at_all = claimed;
     pass(every, false);
   }
-  if (s_file >= 0) take_rest();
+  if (!s_file.held()) return;
+  take_rest();
+  // A network filesystem may say only here that it is full.
+  if (s_file.held() && !s_file.drop()) set_state(trace::SourceState::failed, errno);
 }
 
 bool refuse(const char* why) {
-  say("TRACETOOL_MODE=spool: %s: only the ring is kept", why);
-  if (s_file >= 0) close(s_file);
-  s_file = -1;
   set_state(trace::SourceState::failed, errno);
+  say("TRACETOOL_MODE=spool: %s: only the ring is kept", why);
+  s_file.drop();
   return false;
 }
 
@@ -140,8 +150,8 @@ bool start_spool(const trace::Ring& ring, int folder, const char* name, std::uin
   std::uint64_t* done = make_done_words();
   if (done == nullptr || !s_maker.begin(ring.payload_bytes())) return refuse("no memory for it");
   s_walk.begin(ring, done);
-  s_file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (s_file < 0) return refuse("cannot make its file");
+  const int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (!s_file.take(file)) return refuse("cannot make its file");
   set_state(trace::SourceState::on, 0);
   if (!write_head()) return false;
   return s_worker.start("tracetool-spool", run) || refuse("cannot start a thread");
@@ -149,7 +159,9 @@ bool start_spool(const trace::Ring& ring, int folder, const char* name, std::uin
 
 void finish_spool() noexcept {
   constexpr std::uint64_t kLimit_ms = 5000;
-  if (!s_worker.stop(kLimit_ms)) say("the spool's disk is slow: leaving the rest to the ring");
+  if (!s_worker.stop(exit_ms_left(kLimit_ms))) say("the spool's disk is slow: leaving the rest to the ring");
 }
+
+std::uint64_t spool_cpu_ns() noexcept { return s_worker.cpu_ns(); }
 
 }  // namespace agent

@@ -14,4 +14,7 @@ bool start_spool(const trace::Ring& ring, int folder, const char* name, std::uin
 // Seals what is still held, spools the rest and ends the thread; five seconds at most, the ring has it anyway.
 void finish_spool() noexcept;
 
+// CPU time of the spool's thread so far. For any thread.
+std::uint64_t spool_cpu_ns() noexcept;
+
 }  // namespace agent

@@ -49,7 +49,7 @@ inline SpoolWalk::Due SpoolWalk::look(std::uint64_t index, std::uint64_t claimed
   if (ticket == 0 || done_[index] == ticket) return Due::no;
   if (trace::state_of(state) == trace::BlockState::sealed) return Due::yes;
   if (trace::state_of(state) == trace::BlockState::writing) return Due::waits;
-  const bool old = last || claimed - ticket > ring_.header->block_count / 2;
+  const bool old = last || (ticket <= claimed && claimed - ticket > ring_.header->block_count / 2);
   const bool sealed = old && Memory::exchange_if(block->state, state, block_state(ticket, trace::BlockState::sealed));
   return sealed ? Due::yes : Due::waits;
 }

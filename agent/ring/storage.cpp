@@ -2,12 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
 #include "agent/clocks.h"
+#include "agent/exit_time.h"
 #include "agent/message.h"
 #include "agent/ring/disk_cap.h"
 #include "agent/ring/recorder.h"
@@ -26,6 +28,7 @@ constinit Worker s_last_copy{};
 constinit std::atomic<bool> s_spool_begun{false};
 constinit std::atomic<bool> s_last_copy_made{false};
 constinit std::atomic<int> s_copy_error{0};
+constinit std::uint32_t s_own_tid = 0;  // of the agent's flushing thread
 constinit bool s_hangs = false;  // the disk's thread did not end
 
 bool is_copied() { return run_file().local_path[0] != '\0'; }
@@ -36,34 +39,42 @@ void begin_spool() {
   const RunFile& file = run_file();
   const std::size_t stem = std::strlen(file.name) - std::strlen(".ring");
   snprintf(name, sizeof(name), "%.*s.spool", static_cast<int>(stem), file.name);
-  start_spool(ring(), file.folder, name, settings().max_disk_bytes);
+  start_spool(ring(), run_folder(), name, settings().max_disk_bytes);
 }
 
 void make_room() {
-  remove_old_runs(run_file().folder, run_file().run, disk_limits());
+  remove_old_runs(run_folder(), run_file().run, disk_limits());
   if (!is_copied()) return;
   for (int i = 0; const char* place = local_place(i); ++i) remove_old_local_rings(place, run_file().run);
 }
 
 void copy_once() {
   static constinit bool s_said = false;
-  if (copy_ring(ring(), run_file().folder, run_file().name, &s_worker) || errno == ECANCELED || s_said) return;
+  if (copy_ring(ring(), run_folder(), run_file().name, &s_worker) || errno == ECANCELED || s_said) return;
   s_said = true;
   say("cannot copy the ring into %s (%s); it is in %s", trace_file_path(), std::strerror(errno), run_file().local_path);
 }
 
-// Every few seconds when something was recorded; once a minute when nothing was, for the heartbeat in it.
+// A copy is the whole ring, and the folder may be the network's: 2 MB/s at most in the long run.
+double rest_ms() {
+  constexpr double kBytesPerMs = 2000;
+  constexpr double kLeast_ms = 3000;
+  const trace::FileHeader& header = *ring().header;
+  const std::uint64_t used = std::min(trace::SharedMemory::load(header.claimed_blocks), header.block_count);
+  return std::max(kLeast_ms, static_cast<double>(used * header.block_bytes) / kBytesPerMs);
+}
+
+// When something was recorded; every ten minutes when nothing was, for the heartbeat in it.
 void copy_now_and_then() {
-  constexpr double kPeriod_ms = 3000;
-  constexpr std::uint64_t kIdle_ns = 60'000'000'000;
+  constexpr std::uint64_t kIdle_ns = 600'000'000'000;
   std::uint64_t last = 0, last_ns = 0;
   do {
-    const std::uint64_t now = ring_fingerprint(ring());
+    const std::uint64_t now = ring_fingerprint(ring(), s_own_tid);
     if (now == last && mono_ns() - last_ns < kIdle_ns) continue;
     copy_once();
     last = now;
     last_ns = mono_ns();
-  } while (s_worker.wait_ms(kPeriod_ms));
+  } while (s_worker.wait_ms(rest_ms()));
 }
 
 void run() {
@@ -74,7 +85,7 @@ void run() {
 }
 
 void make_last_copy() {
-  const bool made = copy_ring(ring(), run_file().folder, run_file().name, nullptr);
+  const bool made = copy_ring(ring(), run_folder(), run_file().name, nullptr);
   s_copy_error.store(made ? 0 : errno);
   s_last_copy_made.store(made, std::memory_order_release);
 }
@@ -85,19 +96,20 @@ void keep_storage() noexcept {
   static constinit bool s_once = false;
   if (s_once || recording() != Recording::open) return;
   s_once = true;
+  s_own_tid = thread_id();
   s_worker.start("tracetool-disk", run);
 }
 
 void finish_spooling() noexcept {
   constexpr std::uint64_t kLimit_ms = 2000;
-  s_hangs = !s_worker.stop(kLimit_ms);
+  s_hangs = !s_worker.stop(exit_ms_left(kLimit_ms));
   if (s_spool_begun.load(std::memory_order_acquire)) finish_spool();
 }
 
 void finish_copying() noexcept {
   constexpr std::uint64_t kLimit_ms = 10'000;
   if (!is_copied()) return;
-  const bool ended = !s_hangs && s_last_copy.start("tracetool-copy", make_last_copy) && s_last_copy.stop(kLimit_ms);
+  const bool ended = !s_hangs && s_last_copy.start("tracetool-copy", make_last_copy) && s_last_copy.stop(exit_ms_left(kLimit_ms));
   if (ended && s_last_copy_made.load(std::memory_order_acquire)) {
     unlink(run_file().local_path);
     return;
@@ -106,5 +118,7 @@ void finish_copying() noexcept {
   say("could not copy the end of the recording to %s (%s): it is in %s", trace_file_path(),
       error != 0 ? std::strerror(error) : "it takes too long", run_file().local_path);
 }
+
+std::uint64_t storage_cpu_ns() noexcept { return s_worker.cpu_ns() + s_last_copy.cpu_ns() + spool_cpu_ns(); }
 
 }  // namespace agent

@@ -1,6 +1,7 @@
 // What the recording does on disk beside the ring, none of it in an application thread: makes room (disk_cap.h), spools
 // (spool.h), copies a ring that cannot lie in its folder (ring_copy.h).
 #pragma once
+#include <cstdint>
 
 namespace agent {
 
@@ -11,5 +12,8 @@ void keep_storage() noexcept;
 // copied ring is removed where it lay when its copy is complete; else a line says where it stays.
 void finish_spooling() noexcept;
 void finish_copying() noexcept;
+
+// CPU time of all threads of it so far, at most a round of theirs behind. Grows only. For any thread.
+std::uint64_t storage_cpu_ns() noexcept;
 
 }  // namespace agent

@@ -24,18 +24,17 @@ constexpr char kNeeds[] = "the ring needs ext4, xfs, tmpfs or overlayfs, and no 
 
 constinit RunFile s_run{};
 constinit char s_path[PATH_MAX] = "";  // of the file in the run's folder
-constinit int s_file = -1;
+constinit OwnDescriptor s_file{};
 constinit bool s_made_run_folder = false;
 
 void remove_ring() {
-  if (s_file < 0) return;
+  if (!s_file.held()) return;
   if (s_run.local_path[0] != '\0') {
     unlink(s_run.local_path);
   } else {
-    unlinkat(s_run.folder, s_run.name, 0);
+    unlinkat(s_run.folder.get(), s_run.name, 0);
   }
-  close(s_file);
-  s_file = -1;
+  s_file.drop();
   s_run.local_path[0] = '\0';
 }
 
@@ -43,8 +42,7 @@ bool give_up(const char* what) {
   say("%s: %s (%s): this process is not recorded; set TRACETOOL_DIR to a local folder with room", s_path, what,
       std::strerror(errno));
   remove_ring();
-  if (s_run.folder >= 0) close(s_run.folder);
-  s_run.folder = -1;
+  s_run.folder.drop();
   char* slash = std::strrchr(s_path, '/');
   if (s_made_run_folder && slash != nullptr) {
     *slash = '\0';
@@ -75,35 +73,34 @@ int make_numbered_file(int folder) {
 
 bool open_folder(const char* dir) {
   run_id(s_run.run, sizeof(s_run.run));
-  s_run.folder = open_run_folder(dir, s_run.run, s_path, sizeof(s_path), s_made_run_folder);
-  return s_run.folder >= 0;
+  return s_run.folder.take(open_run_folder(dir, s_run.run, s_path, sizeof(s_path), s_made_run_folder));
 }
 
 // The folder may be removed before there is a file in it, by a rank of another run (disk_cap.h).
 bool open_file(const char* dir) {
   for (int tries = 0; tries < 3; ++tries) {
     if (!open_folder(dir)) return give_up("cannot make the folder");
-    s_file = make_numbered_file(s_run.folder);
-    if (s_file >= 0 || errno != ENOENT) break;
-    close(s_run.folder);
+    if (s_file.take(make_numbered_file(s_run.folder.get())) || errno != ENOENT) break;
+    s_run.folder.drop();
   }
   const std::size_t used = std::strlen(s_path);
   snprintf(s_path + used, sizeof(s_path) - used, "/%s", s_run.name);
-  return s_file >= 0 || give_up("cannot make the file");
+  return s_file.held() || give_up("cannot make the file");
 }
 
 // Space that earlier runs take is worth less than this one.
 bool reserve(std::uint64_t bytes) {
-  if (reserve_space(s_file, bytes)) return true;
+  if (reserve_space(s_file.get(), bytes)) return true;
   if (errno != ENOSPC && errno != EDQUOT) return false;
-  remove_old_runs(s_run.folder, s_run.run, disk_limits());
-  return reserve_space(s_file, bytes);
+  remove_old_runs(s_run.folder.get(), s_run.run, disk_limits());
+  return reserve_space(s_file.get(), bytes);
 }
 
 void remove_piled_up_runs() {
   DiskLimits limits = disk_limits();
   limits.most_folders = 64;  // about a millisecond
-  if (has_many_runs(s_run.folder, limits)) remove_old_runs(s_run.folder, s_run.run, limits);
+  const int folder = s_run.folder.get();
+  if (has_many_runs(folder, limits)) remove_old_runs(folder, s_run.run, limits);
 }
 
 bool make_local_file(const char* place, std::uint64_t bytes) {
@@ -112,11 +109,11 @@ bool make_local_file(const char* place, std::uint64_t bytes) {
   const int folder = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return false;
   const bool fits = ring_fits(folder, bytes) == Fit::good && has_room(folder, bytes);
-  s_file = fits ? make_own_file(folder, name) : -1;
+  const bool made = fits && s_file.take(make_own_file(folder, name));
   close(folder);
-  if (s_file < 0) return false;
+  if (!made) return false;
   const int length = snprintf(s_run.local_path, sizeof(s_run.local_path), "%s/%s", place, name);
-  if (length < static_cast<int>(sizeof(s_run.local_path)) && reserve_space(s_file, bytes)) return true;
+  if (length < static_cast<int>(sizeof(s_run.local_path)) && reserve_space(s_file.get(), bytes)) return true;
   remove_ring();
   return false;
 }
@@ -126,7 +123,7 @@ bool move_to_local_storage(std::uint64_t bytes, const char* why) {
   remove_ring();
   for (int i = 0; const char* place = local_place(i); ++i) {
     if (!make_local_file(place, bytes)) continue;
-    say("%s: %s: the ring lies in %s and is copied every few seconds and at exit", s_path, why, s_run.local_path);
+    say("%s: %s: the ring lies in %s and is copied now and then and at exit", s_path, why, s_run.local_path);
     return true;
   }
   errno = EOPNOTSUPP;
@@ -134,7 +131,7 @@ bool move_to_local_storage(std::uint64_t bytes, const char* why) {
 }
 
 bool find_room(std::uint64_t bytes) {
-  const Fit fit = ring_fits(s_file, bytes);
+  const Fit fit = ring_fits(s_file.get(), bytes);
   if (fit == Fit::wrong_filesystem) return move_to_local_storage(bytes, "a network or copy-on-write filesystem");
   if (fit == Fit::no_memory)
     return move_to_local_storage(bytes, "the memory that this container has left is too little");
@@ -153,8 +150,8 @@ bool create_trace_file(const char* dir, std::uint64_t ring_bytes, trace::Ring& r
   trace::FileHeader sizes{};
   divide_ring(sizes, ring_bytes);
   if (!find_room(sizes.file_bytes)) return false;
-  if (!hold_lock(s_file)) return give_up("cannot lock the file");
-  void* map = mmap(nullptr, sizes.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s_file, 0);
+  if (!hold_lock(s_file.get())) return give_up("cannot lock the file");
+  void* map = mmap(nullptr, sizes.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s_file.get(), 0);
   if (map == MAP_FAILED) return give_up("cannot map the file");
   madvise(map, sizes.file_bytes, MADV_DONTFORK);
   ring.header = static_cast<trace::FileHeader*>(map);
@@ -165,10 +162,18 @@ bool create_trace_file(const char* dir, std::uint64_t ring_bytes, trace::Ring& r
 const char* trace_file_path() noexcept { return s_path; }
 const RunFile& run_file() noexcept { return s_run; }
 
+int run_folder() noexcept {
+  if (s_run.folder.get() < 0 && s_path[0] == '/') {
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%.*s", static_cast<int>(std::strrchr(s_path, '/') - s_path), s_path);
+    s_run.folder.take(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  }
+  return s_run.folder.get();
+}
+
 void drop_trace_file() noexcept {
-  if (s_file >= 0) close(s_file);
-  if (s_run.folder >= 0) close(s_run.folder);
-  s_file = s_run.folder = -1;
+  s_file.drop();
+  s_run.folder.drop();
 }
 
 }  // namespace agent

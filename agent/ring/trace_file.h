@@ -3,6 +3,7 @@
 // such place, the ring lies on local storage, its header says so (local_path), and it is copied (storage.h).
 #pragma once
 #include "agent/ring/disk_cap.h"
+#include "agent/ring/own_descriptor.h"
 #include "common/ring.h"
 
 namespace agent {
@@ -15,13 +16,17 @@ bool create_trace_file(const char* dir, std::uint64_t ring_bytes, trace::Ring& r
 const char* trace_file_path() noexcept;
 
 struct RunFile {
-  int folder = -1;            // DIR/RUN
+  OwnDescriptor folder;       // DIR/RUN; see run_folder()
   char run[64] = "";          // its name
   char name[192] = "";        // of the file in it
   char local_path[256] = "";  // of the ring, where it lies elsewhere; else ""
 };
 // Valid once create_trace_file() returned true.
 const RunFile& run_file() noexcept;
+
+// The folder's descriptor, for use at once; opened again where the program has closed it and its path is absolute. -1:
+// it cannot be had. For one thread of ours at a time.
+int run_folder() noexcept;
 
 // TRACETOOL_KEEP and TRACETOOL_MAX_DISK.
 DiskLimits disk_limits() noexcept;

@@ -22,6 +22,7 @@ void* Worker::enter(void* self) noexcept {
   auto* worker = static_cast<Worker*>(self);
   pthread_setname_np(pthread_self(), worker->name_);
   worker->run_();
+  worker->publish_cpu();
   return nullptr;
 }
 
@@ -36,7 +37,15 @@ bool Worker::start(const char* name, void (*run)()) noexcept {
   return running_;
 }
 
+void Worker::publish_cpu() noexcept {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  const auto seconds = static_cast<std::uint64_t>(used.tv_sec), rest_ns = static_cast<std::uint64_t>(used.tv_nsec);
+  cpu_ns_.store(seconds * 1'000'000'000 + rest_ns, std::memory_order_relaxed);
+}
+
 bool Worker::wait_ms(double ms) noexcept {
+  publish_cpu();
   const timespec until = in_ms(ms);
   pthread_mutex_lock(&mutex_);
   if (!stopping()) pthread_cond_clockwait(&wake_, &mutex_, CLOCK_MONOTONIC, &until);

@@ -17,14 +17,18 @@ class Worker {
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
   // Asks it to stop and waits for its end. False: it did not end in time. True also where there is none.
   bool stop(std::uint64_t limit_ms) noexcept;
+  // CPU time that the thread had taken when it last waited, or ended. For any thread.
+  std::uint64_t cpu_ns() const noexcept { return cpu_ns_.load(std::memory_order_relaxed); }
 
  private:
   static void* enter(void* self) noexcept;
+  void publish_cpu() noexcept;
 
   pthread_t thread_{};
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER;
   std::atomic<bool> stopping_{false};
+  std::atomic<std::uint64_t> cpu_ns_{0};
   bool running_ = false;
   const char* name_ = nullptr;
   void (*run_)() = nullptr;

@@ -30,8 +30,12 @@ constexpr SettingOption kSettings[] = {
     {"--events", "TRACETOOL_EVENTS", "LIST", "light, default, all, or kinds"},
     {"--mode", "TRACETOOL_MODE", "MODE", "ring: keep the newest; spool: keep the whole run"},
     {"--keep", "TRACETOOL_KEEP", "N", "Runs that stay in the folder"},
-    {"--max-disk", "TRACETOOL_MAX_DISK", "SIZE", "What the runs in the folder may take together"},
+    {"--max-disk", "TRACETOOL_MAX_DISK", "SIZE", "Beyond it older runs are removed; a spool ends at it"},
     {"--flush-ms", "TRACETOOL_FLUSH_MS", "MS", "How often the agent collects"},
+    {"--nccl", "TRACETOOL_NCCL", "FROM", "NCCL's calls: payload, interpose or auto"},
+    {"--coexist", "TRACETOOL_COEXIST", "HOW", "When another takes CUPTI's buffers: yield or retake"},
+    {"--guard-cpu", "TRACETOOL_GUARD_CPU", "PERCENT", "Of a core; beyond it the agent steps down to light; 0: never"},
+    {"--guard-rate", "TRACETOOL_GUARD_RATE", "N", "Records per second; beyond it, too; 0: never"},
     {"--cupti", "TRACETOOL_CUPTI", "PATH", "The libcupti to use"},
 };
 
@@ -66,6 +70,13 @@ InjectionOptions complete(const Options& options) {
   return injection;
 }
 
+// Inherited, so the program's, too; whoever set it may have forgotten.
+void warn_if_disabled() {
+  const char* off = std::getenv("TRACETOOL_DISABLE");
+  if (off == nullptr || *off == '\0' || std::strcmp(off, "0") == 0) return;
+  fmt::print(stderr, "tracetool: warning: TRACETOOL_DISABLE={}: nothing will be recorded; unset it\n", off);
+}
+
 void set_variables(const Injection& plan) {
   if (!plan.refused.empty()) throw Error(Exit::usage, plan.refused);
   if (!plan.warning.empty()) fmt::print(stderr, "tracetool: warning: {}\n", plan.warning);
@@ -91,16 +102,17 @@ void set_variables(const Injection& plan) {
 
 void run(const Options& options) {
   set_variables(plan_injection(complete(options), [](const char* name) { return std::getenv(name); }));
+  warn_if_disabled();
   std::fflush(nullptr);
   become(options.command);
 }
 
-// Options of the program are unknown ones to us, unless -- keeps them apart.
+// What stands before the program (mark_command.h) is ours, or wrong.
 void check_command(const std::vector<std::string>& command, std::vector<std::string> unknown) {
   unknown.erase(std::remove(unknown.begin(), unknown.end(), "--"), unknown.end());  // CLI11 keeps the mark itself
   if (!unknown.empty()) {
     throw Error(Exit::usage,
-                fmt::format("{} is not an option of record; the program and its arguments stand behind --, "
+                fmt::format("{} is not an option of record; the options of the program stand behind it, "
                             "like tracetool record -- python train.py --lr 3",
                             unknown[0]));
   }
@@ -123,7 +135,7 @@ std::function<void()> set_up(CLI::App& app) {
   app.add_flag("--preload", options->injection.preload,
                "Also by LD_PRELOAD: sees NVTX that comes before CUDA, and NCCL calls of dynamic NCCL");
   app.add_flag("--force", options->injection.force, "Takes CUDA's and NVTX's injection from another tool");
-  app.add_option("CMD", options->command, "The program and its arguments, after --")->type_name("");
+  app.add_option("CMD", options->command, "The program and its arguments")->type_name("");
   app.allow_extras();
   return [options, &app] {
     check_command(options->command, app.remaining());

@@ -111,6 +111,13 @@ std::uint64_t largest(const std::vector<std::string>& files) {
   return bytes;
 }
 
+Findings check_empty(const std::string& folder) {
+  Findings found = check_place(folder, ring_bytes_wanted());
+  found.push_back(fail("ranks", fmt::format("no recording (*.ring) below {}", folder),
+                       "a recording begins with the first CUDA context of a process: ask `tracetool doctor PID`"));
+  return found;
+}
+
 }  // namespace
 
 Findings check_folder(const std::string& folder) {
@@ -120,11 +127,8 @@ Findings check_folder(const std::string& folder) {
                  "start the program with `tracetool record -- CMD`; if it runs, ask `tracetool doctor PID`")};
   }
   const std::vector<std::string> files = recordings_below(folder);
-  Findings found = check_place(folder, files.empty() ? ring_bytes_wanted() : largest(files));
-  if (files.empty()) {
-    found.push_back(fail("ranks", fmt::format("no recording (*.ring) below {}", folder),
-                         "a recording begins with the first CUDA context of a process: ask `tracetool doctor PID`"));
-  }
+  if (files.empty()) return check_empty(folder);
+  Findings found;
   std::vector<ReadRecording> all;
   for (const std::string& file : files) {
     try {
@@ -135,6 +139,10 @@ Findings check_folder(const std::string& folder) {
       found.push_back(std::move(finding));
     }
   }
+  const bool is_live =
+      std::any_of(all.begin(), all.end(), [](const auto& each) { return each.process.state == "live"; });
+  Findings place = check_used_place(folder, largest(files), is_live);
+  found.insert(found.begin(), place.begin(), place.end());
   check_runs(all, found);
   return found;
 }

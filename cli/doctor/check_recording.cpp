@@ -8,6 +8,7 @@
 #include "cli/io/units.h"
 #include "cli/model/totals.h"
 #include "cli/read/reader.h"
+#include "cli/read/ring_file.h"
 
 namespace cli {
 namespace {
@@ -122,11 +123,12 @@ void check_spool(const Recorder& r, Findings& found) {
   }
 }
 
-void check_life(const Process& p, std::int64_t now_ns, Findings& found) {
+// `seen_ns`: up to when the recording can tell.
+void check_life(const Process& p, std::int64_t seen_ns, Findings& found) {
   if (p.state == "recovered") {
     found.push_back(warn("state", "was killed or crashed: what it had recorded is there", "its own stderr says why"));
   }
-  const std::int64_t age_ns = now_ns - p.recorder.heartbeat_ns;
+  const std::int64_t age_ns = seen_ns - p.recorder.heartbeat_ns;
   if (p.state == "live" && age_ns > kLateHeartbeat_ns) {
     found.push_back(warn("heartbeat", "lives, but the agent has not run for over 10 s",
                          "is the process stopped, or the machine overloaded?"));
@@ -173,6 +175,8 @@ void check_overhead(const ReadRecording& recording, Findings& found) {
 ReadRecording read_recording(const std::string& path) {
   ReadRecording recording;
   Catalog catalog;
+  // First: a copy may be replaced by a newer one, whose heartbeat is later.
+  recording.copied_ns = static_cast<std::int64_t>(RingFile(path).header().copied_real_ns);
   Overheads overheads(catalog, recording.overhead);
   open_trace(path)->read(catalog, overheads);
   recording.process = catalog.processes.at(0);
@@ -184,7 +188,7 @@ Findings check_recording(const ReadRecording& recording, std::int64_t now_ns) {
   Findings found{check_cupti(p)};
   check_losses(p, found);
   check_spool(p.recorder, found);
-  check_life(p, now_ns, found);
+  check_life(p, recording.copied_ns != 0 ? recording.copied_ns : now_ns, found);
   check_notices(p, found);
   check_agent_cost(p.recorder, found);
   check_overhead(recording, found);

@@ -18,6 +18,7 @@ struct OwnCost {
 struct ReadRecording {
   Process process;
   std::map<std::string, OwnCost> overhead;
+  std::int64_t copied_ns = 0;  // wall clock of a copy (FORMAT.md); 0: it is the ring itself
 };
 
 // Reads it whole. Throws Error.

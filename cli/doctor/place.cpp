@@ -42,6 +42,10 @@ void look_at_filesystem(Place& place) {
   }
 }
 
+std::string where_it_is(const std::string& folder, const Place& place) {
+  return fmt::format("{}, {}, {} free", folder, place.filesystem, bytes_text(place.free_bytes));
+}
+
 }  // namespace
 
 Place look_at(const std::string& folder) {
@@ -83,7 +87,7 @@ Findings check_place(const std::string& folder, std::uint64_t ring_bytes) {
                  "set TRACETOOL_DIR (or record -o) to a folder of yours")};
   }
   Findings found;
-  const std::string where = fmt::format("{}, {}, {} free", folder, place.filesystem, bytes_text(place.free_bytes));
+  const std::string where = where_it_is(folder, place);
   if (place.free_bytes < ring_bytes) {
     found.push_back(fail("folder", fmt::format("{}: a ring takes {}", where, bytes_text(ring_bytes)),
                          "make room, or set a smaller TRACETOOL_BUFFER"));
@@ -94,6 +98,14 @@ Findings check_place(const std::string& folder, std::uint64_t ring_bytes) {
     found.push_back(ok("folder", fmt::format("{}; a ring takes {}", where, bytes_text(ring_bytes))));
   }
   return found;
+}
+
+Findings check_used_place(const std::string& folder, std::uint64_t ring_bytes, bool is_live) {
+  const Place place = look_at(folder);
+  const std::string where = where_it_is(folder, place) + (place.writable ? "" : ", not to be written by this user");
+  if (!is_live || place.free_bytes >= ring_bytes) return {ok("folder", where)};
+  return {warn("folder", fmt::format("{}: one more ring takes {}", where, bytes_text(ring_bytes)),
+               "those that record have their room; make some before others begin, or a spool grows")};
 }
 
 }  // namespace cli

@@ -21,7 +21,11 @@ Place look_at(const std::string& folder);
 // "256M" -> bytes, as the agent reads TRACETOOL_BUFFER; 256 MiB where it is not set or wrong.
 std::uint64_t ring_bytes_wanted();
 
-// The folder can be written, its filesystem, room for one more ring.
+// The folder can be written, its filesystem, room for one more ring. For a folder that is to be recorded into.
 Findings check_place(const std::string& folder, std::uint64_t ring_bytes);
+
+// Of a folder that holds recordings already: nothing of it fails. `is_live`: processes record into it, and more may
+// begin to; their rings took their room when they began.
+Findings check_used_place(const std::string& folder, std::uint64_t ring_bytes, bool is_live);
 
 }  // namespace cli

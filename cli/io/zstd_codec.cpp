@@ -19,6 +19,8 @@ struct ZstdDecompressor::Context {
   ~Context() { ZSTD_freeDCtx(zstd); }
 };
 
+std::size_t largest_frame(std::size_t raw_bytes) { return ZSTD_compressBound(raw_bytes); }
+
 ZstdCompressor::ZstdCompressor(int level) : context_(std::make_unique<Context>()) {
   if (context_->zstd == nullptr) throw std::bad_alloc();
   ZSTD_CCtx_setParameter(context_->zstd, ZSTD_c_compressionLevel, level);

@@ -7,6 +7,9 @@
 
 namespace cli {
 
+// What a frame of `raw_bytes` takes at most.
+std::size_t largest_frame(std::size_t raw_bytes);
+
 class ZstdCompressor {
  public:
   explicit ZstdCompressor(int level);

@@ -60,7 +60,8 @@ std::vector<std::string> repeated_ranks(const Catalog& catalog) {
     return a->run_id == b->run_id || a->run_id.empty() || b->run_id.empty();
   };
   for (const auto& [rank, all] : by_rank) {
-    const bool twice = std::any_of(all.begin() + 1, all.end(), [&](auto* each) { return may_be_one(all[0], each); });
+    const Process* first = all[0];  // clang before 16 cannot capture a structured binding
+    const bool twice = std::any_of(all.begin() + 1, all.end(), [&](auto* each) { return may_be_one(first, each); });
     if (twice) ranks.push_back(rank);
   }
   if (ranks.empty()) return {};

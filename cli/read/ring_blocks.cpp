@@ -25,8 +25,18 @@ void RingFile::open_spool() {
   }
 }
 
-// `in_ring`: the ring still has it, so that it does not count as overwritten there.
-bool RingFile::read_spooled(const SpoolFile::Place& place, bool in_ring, RingBlock& block) {
+void RingFile::note_held(const std::vector<Place>& ring) {
+  held_.assign(header_.block_count, 0);
+  for (const Place& place : ring) held_[place.index] = place.ticket;
+  if (spool_ == nullptr) return;
+  const auto& spooled = spool_->places();
+  is_old_ = std::any_of(spooled.begin(), spooled.end(),
+                        [&](const SpoolFile::Place& place) { return held(place.ticket) < place.ticket; });
+  has_gaps_ = has_gaps(ring);
+}
+
+// `counted`: the ring counts it as overwritten.
+bool RingFile::read_spooled(const SpoolFile::Place& place, bool counted, RingBlock& block) {
   trace::SpoolChunk chunk;
   if (!spool_->read(place, chunk, block.payload)) {
     ++damaged_chunks_;
@@ -40,7 +50,7 @@ bool RingFile::read_spooled(const SpoolFile::Place& place, bool in_ring, RingBlo
   block.header.clock = chunk.clock;
   block.offset = place.offset;
   block.spooled = true;
-  if (!in_ring) trace::count_events(block.payload.data(), block.payload.size(), saved_);
+  if (counted) trace::count_events(block.payload.data(), block.payload.size(), saved_);
   return true;
 }
 
@@ -52,26 +62,36 @@ bool RingFile::read_from_ring(const Place& place, const SpoolFile::Place* twin, 
   const std::uint64_t* past = block.header.overwritten[trace::overwritten_index(block.header.generation)];
   for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) overwritten_[kind] += past[kind];
   if (whole && (twin == nullptr || twin->payload_bytes <= block.payload.size())) return true;
-  if (twin != nullptr) return read_spooled(*twin, whole, block);
+  if (twin != nullptr) return read_spooled(*twin, !whole, block);
   ++changed_blocks_;
   ++holes_;
   return false;
 }
 
-// Whether blocks were overwritten before they were spooled. If not, a ticket that is missing was never a block's.
+// Whether blocks were overwritten before they were spooled, as far as this ring knows.
 bool RingFile::has_gaps(const std::vector<Place>& ring) const {
   std::uint64_t gone = 0, saved = 0;
-  std::size_t at = 0;
   for (const Place& place : ring) {
     const trace::BlockHeader header = read_block_header(place.index);
     const std::uint64_t* past = header.overwritten[trace::overwritten_index(header.generation)];
     for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) gone += past[kind];
   }
   for (const SpoolFile::Place& place : spool_->places()) {
-    while (at < ring.size() && ring[at].ticket < place.ticket) ++at;
-    if (at == ring.size() || ring[at].ticket != place.ticket) saved += place.events;
+    if (held(place.ticket) > place.ticket) saved += place.events;
   }
   return gone > saved;
+}
+
+// Between two blocks that follow each other. Where nothing was overwritten, a ticket that is missing was never a
+// block's, unless it came after this copy of the ring.
+bool RingFile::is_hole(std::uint64_t before, std::uint64_t after) const {
+  if (before == 0 || after <= before + 1) return false;
+  if (has_gaps_) return true;
+  const std::uint64_t most = std::min(after - before - 1, header_.block_count);
+  for (std::uint64_t i = 1; is_old_ && i <= most; ++i) {
+    if (held(before + i) < before + i) return true;
+  }
+  return false;
 }
 
 void RingFile::settle_overwritten() {
@@ -80,22 +100,23 @@ void RingFile::settle_overwritten() {
   }
 }
 
-// The spool was listed before the ring is: a block that it has and the ring has not was recycled, and counted so.
+// The spool was listed before the ring is: a block that it has and the ring has not was recycled, and counted so. Not
+// in a copy of the ring, which may be older: there the ticket that its place holds says which it was.
 void RingFile::for_each_block(const std::function<void(const RingBlock&)>& visit) {
   static const std::vector<SpoolFile::Place> kNone;
   const std::vector<SpoolFile::Place>& spooled = spool_ != nullptr ? spool_->places() : kNone;
   const std::vector<Place> ring = places();
-  const bool gaps = spool_ != nullptr && has_gaps(ring);
+  note_held(ring);
   RingBlock block;
   std::uint64_t last = 0;
   for (std::size_t r = 0, s = 0; r < ring.size() || s < spooled.size();) {
     const bool from_ring = r < ring.size() && (s == spooled.size() || ring[r].ticket <= spooled[s].ticket);
     const std::uint64_t ticket = from_ring ? ring[r].ticket : spooled[s].ticket;
     const bool twin = from_ring && s < spooled.size() && spooled[s].ticket == ticket;
-    if (gaps && last != 0 && ticket > last + 1) ++holes_;
+    if (is_hole(last, ticket)) ++holes_;
     last = ticket;
     const bool whole = from_ring ? read_from_ring(ring[r], twin ? &spooled[s] : nullptr, block)
-                                 : read_spooled(spooled[s], false, block);
+                                 : read_spooled(spooled[s], held(ticket) > ticket, block);
     r += from_ring;
     s += twin || !from_ring;
     if (!whole || block.payload.empty()) continue;

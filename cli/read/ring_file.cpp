@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <fstream>
 
 #include "cli/error.h"
@@ -33,14 +34,22 @@ bool is_locked(int file) {
   return fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-// Of a copy: the lock is where the ring lies, on this machine or on one that we cannot ask.
-bool is_locked_elsewhere(const trace::FileHeader& header) {
-  if (header.copied_real_ns == 0 || header.boot_id != own_boot_id()) return false;
+// A living process copies again within ten minutes.
+bool is_fresh(std::uint64_t copied_real_ns) {
+  constexpr std::int64_t kFresh_ns = 900'000'000'000;
+  using namespace std::chrono;
+  const std::int64_t now = duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+  return now - static_cast<std::int64_t>(copied_real_ns) < kFresh_ns;
+}
+
+// Of a copy, made on this machine: the lock is where the ring lies. Another user's, or in another container, it cannot
+// be asked, and all that we have is the copy's age.
+const char* state_elsewhere(const trace::FileHeader& header) {
   const int ring = open(header.local_path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (ring < 0) return false;
+  if (ring < 0) return is_fresh(header.copied_real_ns) ? "unknown" : "recovered";
   const bool locked = is_locked(ring);
   close(ring);
-  return locked;
+  return locked ? "live" : "recovered";
 }
 
 }  // namespace
@@ -117,13 +126,16 @@ void RingFile::check_header() {
   header_.agent_version[sizeof(header_.agent_version) - 1] = header_.cupti_path[sizeof(header_.cupti_path) - 1] = '\0';
 }
 
+// Closed is read again after the lock was found free: the writer closes the recording before it lets go of it.
 void RingFile::find_state() {
+  const bool locked = header_.closed_real_ns == 0 && is_locked(file_);
+  if (!locked) read_at(&header_.closed_real_ns, sizeof(std::uint64_t), offsetof(trace::FileHeader, closed_real_ns));
   if (header_.closed_real_ns != 0) {
     state_ = "clean";
-  } else if (is_locked(file_) || is_locked_elsewhere(header_)) {
+  } else if (locked) {
     state_ = "live";
   } else if (header_.boot_id == own_boot_id()) {
-    state_ = "recovered";
+    state_ = header_.copied_real_ns != 0 ? state_elsewhere(header_) : "recovered";
   }
 }
 

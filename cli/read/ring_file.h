@@ -67,9 +67,14 @@ class RingFile {
   std::vector<Place> places() const;
   bool copy_block(const Place& place, RingBlock& block) const;
   void open_spool();
-  bool read_spooled(const SpoolFile::Place& place, bool in_ring, RingBlock& block);
+  bool read_spooled(const SpoolFile::Place& place, bool counted, RingBlock& block);
   bool read_from_ring(const Place& place, const SpoolFile::Place* twin, RingBlock& block);
+  void note_held(const std::vector<Place>& ring);
+  // The ticket that the ring has in the place of `ticket`: larger where it was overwritten; smaller, in a copy, where
+  // it came later.
+  std::uint64_t held(std::uint64_t ticket) const { return held_.empty() ? 0 : held_[ticket % held_.size()]; }
   bool has_gaps(const std::vector<Place>& ring) const;
+  bool is_hole(std::uint64_t before, std::uint64_t after) const;
   void settle_overwritten();
   std::uint64_t read_generation(std::uint64_t index) const;
   std::uint64_t block_offset(std::uint64_t index) const;
@@ -84,6 +89,9 @@ class RingFile {
   std::uint64_t overwritten_[trace::kEventKinds] = {};
   std::uint64_t saved_[trace::kEventKinds] = {};  // overwritten, but in the spool
   std::uint64_t holes_ = 0;
+  std::vector<std::uint64_t> held_;  // tickets by block; 0: never used
+  bool is_old_ = false;              // the spool has what came after this copy of the ring
+  bool has_gaps_ = false;
   std::uint64_t damaged_chunks_ = 0;
   std::unique_ptr<SpoolFile> spool_;
   std::string spool_problem_;

@@ -80,7 +80,7 @@ bool SpoolFile::read_chunk(std::uint64_t offset, trace::SpoolChunk& chunk) const
   return read_at(&chunk, sizeof(chunk), offset) &&
          std::memcmp(chunk.magic, trace::kChunkMagic, sizeof(trace::kChunkMagic)) == 0 &&
          trace::crc32_of(chunk) == chunk.header_crc32 && chunk.ticket != 0 && chunk.payload_bytes <= most_payload_ &&
-         chunk.payload_bytes % 8 == 0;
+         chunk.payload_bytes % 8 == 0 && chunk.stored_bytes <= largest_frame(most_payload_);
 }
 
 std::uint64_t SpoolFile::end_of(std::uint64_t offset, const trace::SpoolChunk& chunk) const {

@@ -80,6 +80,15 @@ def check_folders(paths, doctor):
         check(status == 0 and not failed(found) and said(found, "ok", "ranks", "all 2 ranks", "2 clean"),
               "a whole run: all is well", found)
         check(said(found, "ok", "cupti", "ranks 0-1", "CUPTI"), "ranks that say the same are one line", found)
+        os.chmod(traces, 0o500)
+        status, found = doctor.ask(traces, limit=obey_permissions)
+        check(status == 0 and not failed(found) and said(found, "ok", "folder", "not to be written"),
+              "an archive that is read-only is no failure", found)
+        os.chmod(traces, 0o700)
+        os.truncate(files_below(traces, ".ring")[0], 1 << 42)  # sparse: as large as no disk has room
+        status, found = doctor.ask(traces)
+        check(status == 0 and not failed(found) and said(found, "ok", "folder", " free"),
+              "nor is one on a disk without room for another ring", found)
         os.remove(files_below(traces, ".ring")[1])
         status, found = doctor.ask(traces)
         check(status == 0 and said(found, "warn", "ranks", "1 of 2 ranks are missing"), "a missing rank is named", found)

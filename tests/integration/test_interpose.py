@@ -103,6 +103,13 @@ def check_training(options, caller, version):
     check(recording.header["nccl_version"] == version, f"{what}: its version", recording.header["nccl_version"])
 
 
+def check_nested(options):
+    for caller in (options.silent, options.ranges):
+        calls = [e for e in train(options, caller, "nested").events if e.kind == "nccl_call"]
+        check(described(calls[0], "name", "communicator", "ordinal") == ("ncclAllReduce", id_hash(), 0),
+              f"{os.path.basename(caller)}: a communicator that is made in a group within a group has its name", calls)
+
+
 def check_modes(options):
     recording = train(options, options.ranges, TRACETOOL_NCCL="payload")
     calls = [e for e in recording.events if e.kind == "nccl_call"]
@@ -128,6 +135,7 @@ def main():
     check_unresolvable(options)
     check_training(options, options.silent, 21000)
     check_training(options, options.ranges, 22105)
+    check_nested(options)
     check_modes(options)
     finish()
 

@@ -46,6 +46,10 @@ def check_environment(paths):
         check({name: seen.get(name) for name in wanted} == wanted, "options become variables, paths absolute", seen)
         check("LD_PRELOAD" not in seen, "LD_PRELOAD is left alone", seen)
         check(not os.listdir(folder), "a program without a GPU leaves nothing behind", os.listdir(folder))
+        seen = variables(record(paths, folder, "--nccl", "payload", "--coexist", "retake", "--guard-cpu", "5",
+                                "--guard-rate", "9", "env"))
+        wanted = {"NCCL": "payload", "COEXIST": "retake", "GUARD_CPU": "5", "GUARD_RATE": "9"}
+        check({name: seen.get("TRACETOOL_" + name) for name in wanted} == wanted, "so do the rarer ones", seen)
         seen = variables(record(paths, folder, "-o", "a/b", "--", "env", TRACETOOL_DIR="/elsewhere"))
         check(seen["TRACETOOL_DIR"] == os.path.join(folder, "a/b"), "-o comes before $TRACETOOL_DIR", seen)
 
@@ -63,6 +67,10 @@ def check_as_without(paths):
         check(record(paths, folder, "--", *shell, "exit 7").returncode == 7, "the exit status is the program's")
         done = record(paths, folder, "--", *shell, 'echo "$0 $@"', "-o", "--force", "--", "x")
         check(done.stdout == "-o --force -- x\n", "what stands behind -- is the program's", done)
+        for words in (("echo", "hi"), ("--mode=ring", "--events", "light", "echo", "hi")):
+            done = record(paths, folder, *words, "--verbose", "-o", "out", "--", "--keep", "3")
+            check((done.returncode, done.stdout) == (0, "hi --verbose -o out -- --keep 3\n"),
+                  "what stands behind the program is its own without --, too", done)
         done = record(paths, folder, "--", *shell, "kill -TERM $$")
         check(done.returncode == -signal.SIGTERM, "a signal ends it as without us", done)
         command = [paths.tracetool, "record", "--", "cat"]
@@ -87,9 +95,13 @@ def check_refused(paths):
               "NVTX's is left and said", done)
         done = record(paths, folder)
         check(done.returncode == 1 and "CMD" in done.stderr, "a command is needed", done)
-        done = record(paths, folder, "sh", "-c", "true")
+        done = record(paths, folder, "-c", "true")
         check(done.returncode == 1 and "-c is not an option" in done.stderr and "--" in done.stderr,
-              "its options stand behind --", done)
+              "what stands before it are our options", done)
+        done = record(paths, folder, "--", "true", TRACETOOL_DISABLE=1)
+        check(done.returncode == 0 and len(done.stderr.splitlines()) == 1 and "nothing will be recorded" in done.stderr,
+              "an agent that is disabled is said", done)
+        check(not record(paths, folder, "--", "true", TRACETOOL_DISABLE=0).stderr, "0 does not disable it")
         done = record(paths, folder, "--", "no-such-program")
         check(done.returncode == 2 and "cannot run no-such-program" in done.stderr, "a program must be there", done)
         done = run([paths.tracetool, "record", "--", "true"], cwd=folder, TRACETOOL_AGENT="/nowhere/libagent.so")

@@ -57,6 +57,18 @@ def check_elsewhere(options, kind, words, **more):
               f"{others}, {first(complaints(folder))}")
 
 
+def check_closed_descriptors(options):
+    """The program closes all descriptors from 3 on and uses their numbers: the copy is made all the same."""
+    with Folder() as folder:
+        chosen = environment_of(options, folder, SIM_TRUTH=None, **odd(options, folder, "network"))
+        done = run([program(options, "launches"), "reuse", "3000"], cwd=folder, **chosen)
+        found = list(recordings(folder).values())
+        check(done.returncode == 0 and len(done.stderr.splitlines()) == 1, "network, descriptors closed: it ends well",
+              done)
+        check(len(found) == 1 and found[0].state == "clean" and not os.listdir(os.path.join(folder, "local")),
+              "network, descriptors closed: the copy is complete, nothing is left behind", found)
+
+
 def wait_for(condition, job, seconds=20):
     give_up = time.monotonic() + seconds
     while time.monotonic() < give_up and job.poll() is None:
@@ -197,6 +209,10 @@ def check_what_stays(options):
             file.write("not a recording, but 4096 bytes of something else\n" * 100)
         os.utime(foreign, (1, 1))
         os.mkfifo(os.path.join(os.path.dirname(paths[2]), "fifo.ring"))
+        shutil.copytree(os.path.dirname(paths[0]), os.path.join(traces, "baseline"), symlinks=True)
+        copied = os.path.join(traces, "baseline", os.path.basename(paths[0]))
+        closed = os.path.join(os.path.dirname(paths[3]), "closed.ring")
+        shutil.copy2(paths[3], closed)
         with open(paths[3], "r+b") as live:
             fcntl.fcntl(live, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
             done = run_small(options, folder, 300, **elastic(50))
@@ -204,11 +220,34 @@ def check_what_stays(options):
         left = [os.path.exists(path) for path in paths]
         check(left == [False, False, False, True, True, True, True],
               "of older runs three stay, and one whose writer lives", left)
+        check(os.path.exists(closed), "where one rank still records, the file of another stays", os.listdir(traces))
+        check(os.path.exists(copied), "a copy of an old run under another name stays", os.listdir(traces))
         stays = (victim, foreign, os.path.join(os.path.dirname(paths[0]), "link.ring"),
                  os.path.join(os.path.dirname(paths[1]), "notes.txt"))
         check(all(os.path.lexists(path) for path in stays), "what is not ours stays: links, notes, other files",
               [path for path in stays if not os.path.lexists(path)])
         check("job-r50" in os.listdir(traces), "the current run is there", os.listdir(traces))
+
+
+def check_launches(options):
+    """Ranks of one launch share a folder, also with a shell in between; each restart and each launch has its own."""
+    with Folder() as folder:
+        torchrun = {"TORCHELASTIC_RUN_ID": "none", "SLURM_JOB_ID": 7, "SLURM_PROCID": 0, "SIM_TRUTH": None}
+        launched = [program(options, "launches"), "plain", "10"]
+
+        def launch(wrapped, count):
+            return run([*wrapped, *launched], cwd=folder,
+                       **environment_of(options, folder, RANK=0, TORCHELASTIC_RESTART_COUNT=count, **torchrun))
+        between = ("sh", "-c", 'sleep 1.2; "$@"; true', "sh")
+        results = [launch((), 0), launch(between, 0), launch((), 1)]
+        runs = sorted(os.listdir(os.path.join(folder, "traces")))
+        check(not any(done.returncode or done.stderr for done in results) and len(runs) == 2
+              and [run_id[-3:] for run_id in runs] == ["-r0", "-r1"] and runs[0][:-1] == runs[1][:-1]
+              and runs[0].startswith("slurm-7."), "ranks of a launch share a folder, restarts do not", (runs, results))
+        results = [run(launched, cwd=folder, **environment_of(options, folder, SLURM_JOB_ID=8, SLURM_PROCID=0,
+                                                              SIM_TRUTH=None)) for _ in range(2) if not time.sleep(1.1)]
+        runs = [name for name in os.listdir(os.path.join(folder, "traces")) if name.startswith("slurm-8.")]
+        check(len(runs) == 2, "two programs of one batch script have a folder each", (runs, results))
 
 
 def check_sizes(options):
@@ -247,11 +286,13 @@ def main():
     check_elsewhere(options, "network", "network")
     check_elsewhere(options, "nofallocate", "fallocate")
     check_elsewhere(options, "network", "network", TRACETOOL_MODE="spool")
+    check_closed_descriptors(options)
     check_kill_elsewhere(options)
     check_full(options)
     check_small_tmpfs(options)
     check_links(options)
     check_what_stays(options)
+    check_launches(options)
     check_sizes(options)
     check_restarts(options, 100)
     finish()

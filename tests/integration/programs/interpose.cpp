@@ -18,8 +18,8 @@ Function* load(const char* path, const char* name) {
 
 int main(int argc, char** argv) {
   if (argc < 3) return 64;
-  if (std::strcmp(argv[1], "train") == 0) {
-    auto* train = load<int(int)>(argv[2], "train");
+  if (std::strcmp(argv[1], "train") == 0 || std::strcmp(argv[1], "nested") == 0) {
+    auto* train = load<int(int)>(argv[2], argv[1]);
     return train != nullptr ? train(1) : 1;
   }
   if (std::strcmp(argv[1], "abort") == 0) {

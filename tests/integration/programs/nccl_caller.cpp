@@ -21,6 +21,19 @@ int ncclGroupEnd();
 // What the library answers to one call.
 CALLER int one_call(void* stream) { return ncclAllReduce(nullptr, nullptr, 10, 7, 0, nullptr, stream); }
 
+// A communicator that is made in a group within a group: it is there when the outer one ends.
+CALLER int nested(int rank) {
+  void* world = nullptr;
+  UniqueId id{{1, 2, 3}};
+  ncclGroupStart();
+  ncclGroupStart();
+  ncclCommInitRank(&world, 4, id, rank);
+  ncclGroupEnd();
+  if (world != nullptr || ncclGroupEnd() != 0 || world == nullptr) return 1;
+  ncclAllReduce(nullptr, nullptr, 1000, 7, 0, world, nullptr);
+  return ncclCommDestroy(world);
+}
+
 // A small training: two communicators, a group of a send and a receive, a split.
 CALLER int train(int rank) {
   void *world = nullptr, *part = nullptr;

@@ -48,7 +48,9 @@ class Range {
   }
 
  private:
+#if STANDIN_NVTX
   nvtxDomainHandle_t domain_ = nullptr;
+#endif
 };
 
 struct Reduction {
@@ -60,6 +62,16 @@ struct Peer {
   int peer;
 };
 
+// What a group makes is there when the outermost one ends; one communicator a group.
+struct Awaited {
+  void** handle;
+  UniqueId id;
+};
+thread_local int t_depth = 0;
+thread_local Awaited t_awaited{};
+
+void* make(const UniqueId& id) { return std::malloc(64 + static_cast<unsigned char>(id.bytes[0]) % 2); }
+
 }  // namespace
 
 STANDIN int ncclGetVersion(int* version) {
@@ -69,7 +81,8 @@ STANDIN int ncclGetVersion(int* version) {
 STANDIN int ncclCommInitRank(void** communicator, int ranks, UniqueId id, int rank) {
   const int payload[] = {rank, ranks, 0};
   const Range range("ncclCommInitRank", payload, sizeof(payload));
-  *communicator = std::malloc(64 + static_cast<unsigned char>(id.bytes[0]) % 2);
+  *communicator = t_depth == 0 ? make(id) : nullptr;
+  if (t_depth > 0) t_awaited = {communicator, id};
   return 0;
 }
 STANDIN int ncclCommSplit(void*, int color, int, void** communicator, void*) {
@@ -100,9 +113,12 @@ STANDIN int ncclRecv(void*, std::size_t count, int, int peer, void*, void*) {
 }
 STANDIN int ncclGroupStart() {
   const Range range("ncclGroupStart");
+  ++t_depth;
   return 0;
 }
 STANDIN int ncclGroupEnd() {
   const Range range("ncclGroupEnd");
+  if (--t_depth == 0 && t_awaited.handle != nullptr) *t_awaited.handle = make(t_awaited.id);
+  if (t_depth == 0) t_awaited = {};
   return 0;
 }

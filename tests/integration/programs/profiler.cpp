@@ -31,12 +31,12 @@ std::set<std::uint8_t*> s_buffers;
 std::atomic<int> s_kernels{0}, s_damaged{0};
 
 template <typename Function>
-Function* find(Function*, const char* name) {
+Function* find(const char* name) {
   auto* found = reinterpret_cast<Function*>(dlsym(s_library, name));
   check(found == nullptr, name);
   return found;
 }
-#define CUPTI(name) find(&name, #name)
+#define CUPTI(name) find<decltype(name)>(#name)
 
 void on_request(std::uint8_t** buffer, std::size_t* size, std::size_t* records) {
   *buffer = static_cast<std::uint8_t*>(std::calloc(1, kBytes));

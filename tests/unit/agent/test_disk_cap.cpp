@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "agent/host.h"
 #include "agent/ring/disk_cap.h"
 #include "agent/ring/memory_room.h"
 #include "agent/ring/own_files.h"
@@ -18,13 +19,28 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string ring_bytes(const char* run) {
+trace::FileHeader ring_header(const std::string& run) {
   trace::FileHeader header{};
   std::memcpy(header.magic, trace::kMagic, sizeof(header.magic));
-  std::strcpy(header.run_id, run);
+  std::strcpy(header.run_id, run.c_str());
+  return header;
+}
+
+std::string bytes_of(const trace::FileHeader& header) {
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
   bytes.resize(100'000);
   return bytes;
+}
+
+std::string ring_bytes(const std::string& run) { return bytes_of(ring_header(run)); }
+
+// Of a process of this boot that has not closed it, whose ring is at `local`.
+std::string copy_bytes(const std::string& run, const std::string& local) {
+  trace::FileHeader header = ring_header(run);
+  header.copied_real_ns = 1;
+  boot_id(header.boot_id, sizeof(header.boot_id));
+  std::strcpy(header.local_path, local.c_str());
+  return bytes_of(header);
 }
 
 std::string spool_bytes() {
@@ -42,7 +58,7 @@ std::string make_run(const Scratch& scratch, const std::string& run, time_t age)
   fs::create_directory(scratch.path(run));
   const std::string stem = scratch.path(run) + "/x";
   write_file(stem + ".spool", spool_bytes());
-  write_file(stem + ".ring", ring_bytes(run.c_str()));
+  write_file(stem + ".ring", ring_bytes(run));
   set_age(stem + ".ring", age);
   set_age(stem + ".spool", age);
   return stem + ".ring";
@@ -58,9 +74,11 @@ class Folder {
   int file_;
 };
 
+// What becomes of a file of run "r" when that run is removed.
 bool remove_own(const std::string& path) {
   const Folder folder(fs::path(path).parent_path().string());
-  return remove_own_file(folder.descriptor(), fs::path(path).filename().c_str());
+  const std::string name = fs::path(path).filename().string();
+  return remove_ring_of(folder.descriptor(), name.c_str(), "r") + remove_orphan(folder.descriptor(), name.c_str()) > 0;
 }
 
 }  // namespace
@@ -123,16 +141,43 @@ TEST_CASE("only what is ours and nobody's work is removed") {
     write_file(scratch.path("a.ttrace"), ring_bytes("r"));
     for (const char* name : {"f.ring", "d.ring", "a.ttrace"}) CHECK(!remove_own(scratch.path(name)));
   }
-  SECTION("a spool when its ring is gone") {
+  SECTION("no ring of another run") {
+    write_file(ring, ring_bytes("other"));
+    CHECK(!remove_own(ring));
+  }
+  SECTION("a spool with its ring") {
     write_file(scratch.path("a.spool"), spool_bytes());
     CHECK(!remove_own(scratch.path("a.spool")));
     REQUIRE(remove_own(ring));
-    CHECK(remove_own(scratch.path("a.spool")));
-    write_file(scratch.path("b.spool"), "something else entirely");
-    CHECK(!remove_own(scratch.path("b.spool")));
+    CHECK(!fs::exists(scratch.path("a.spool")));
+  }
+  SECTION("a spool without a ring an hour later: on a network filesystem the ring's first copy comes after it") {
+    write_file(scratch.path("b.spool"), spool_bytes());
+    write_file(scratch.path("c.spool"), "something else entirely");
+    for (const char* name : {"b.spool", "c.spool"}) CHECK(!remove_own(scratch.path(name)));
+    for (const char* name : {"b.spool", "c.spool"}) set_age(scratch.path(name), 4000);
+    CHECK(remove_own(scratch.path("b.spool")));
+    CHECK(!remove_own(scratch.path("c.spool")));
+  }
+  SECTION("a copy whose ring cannot be seen, as in another container, an hour later") {
+    write_file(ring, copy_bytes("r", "/nowhere/tracetool-r.ring"));
+    CHECK(!remove_own(ring));
+    set_age(ring, 4000);
+    CHECK(remove_own(ring));
+  }
+  SECTION("a copy whose ring can be seen when the ring's lock is free") {
+    const std::string local = scratch.path("local.ring");
+    write_file(local, ring_bytes("r"));
+    write_file(ring, copy_bytes("r", local));
+    set_age(ring, 4000);
+    const int writer = open(local.c_str(), O_RDWR);
+    REQUIRE(hold_lock(writer));
+    CHECK(!remove_own(ring));
+    close(writer);
+    CHECK(remove_own(ring));
   }
   SECTION("what a copier left, an hour later") {
-    const std::string part = scratch.path(".a.ring.part");
+    const std::string part = scratch.path(".b.ring.part");
     write_file(part, "");
     CHECK(!remove_own(part));
     set_age(part, 4000);
@@ -140,17 +185,95 @@ TEST_CASE("only what is ours and nobody's work is removed") {
   }
 }
 
+TEST_CASE("what a user copied or renamed stays, and does not count as a run") {
+  const Scratch scratch;
+  for (int i = 0; i < 3; ++i) make_run(scratch, "run" + std::to_string(i), 1000 * (i + 1));
+  for (const char* name : {"baseline", "saved"}) fs::copy(scratch.path("run0"), scratch.path(name));
+  for (const char* name : {"baseline", "saved"}) set_age(scratch.path(name) + "/x.ring", 10);
+  fs::create_directory(scratch.path("spools"));
+  write_file(scratch.path("spools/x.spool"), spool_bytes());
+  set_age(scratch.path("spools/x.spool"), 100'000);
+  write_file(scratch.path("run1/kept.ring"), ring_bytes("run0"));
+  make_run(scratch, "now", 0);
+  const Folder run(scratch.path("now"));
+  remove_old_runs(run.descriptor(), "now", {4, 0});
+  CHECK(fs::exists(scratch.path("run2/x.ring")));
+  remove_old_runs(run.descriptor(), "now", {1, 1});
+  CHECK(!fs::exists(scratch.path("run2")));
+  CHECK(!fs::exists(scratch.path("run1/x.ring")));
+  CHECK(fs::exists(scratch.path("run1/kept.ring")));
+  for (const char* name : {"baseline/x.ring", "baseline/x.spool", "saved/x.ring", "saved/x.spool", "spools/x.spool"})
+    CHECK(fs::exists(scratch.path(name)));
+}
+
+TEST_CASE("a run in which one rank may still record stays whole") {
+  const Scratch scratch;
+  make_run(scratch, "run", 100'000);
+  make_run(scratch, "now", 0);
+  const std::string other = scratch.path("run/y.ring");
+  const Folder now(scratch.path("now"));
+  const auto stays = [&] {
+    remove_old_runs(now.descriptor(), "now", {1, 0});
+    return fs::exists(scratch.path("run/x.ring")) && fs::exists(scratch.path("run/x.spool"));
+  };
+  SECTION("its lock is held") {
+    write_file(other, ring_bytes("run"));
+    const int writer = open(other.c_str(), O_RDWR);
+    REQUIRE(hold_lock(writer));
+    CHECK(stays());
+    close(writer);
+  }
+  SECTION("its ring is elsewhere and its copy is fresh") {
+    write_file(other, copy_bytes("run", "/nowhere/y.ring"));
+    CHECK(stays());
+    set_age(other, 4000);
+  }
+  SECTION("only its spool is there so far") {
+    write_file(scratch.path("run/y.spool"), spool_bytes());
+    CHECK(stays());
+    set_age(scratch.path("run/y.spool"), 4000);
+  }
+  SECTION("its ring is just being made") {
+    write_file(other, "");
+    CHECK(stays());
+    set_age(other, 100);
+  }
+  SECTION("its first copy is just being made") {
+    write_file(scratch.path("run/.y.ring.part"), "");
+    CHECK(stays());
+    set_age(scratch.path("run/.y.ring.part"), 4000);
+  }
+  CHECK(!stays());
+  CHECK(!fs::exists(scratch.path("run")));
+}
+
 TEST_CASE("of rings on local storage those of the current run and of the one before stay") {
   const Scratch scratch;
   int age = 100;
   for (const char* name : {"tracetool-c-1.ring", "tracetool-b-1.ring", "tracetool-b-2.ring", "tracetool-a-1.ring"}) {
-    write_file(scratch.path(name), ring_bytes(std::string(name + 10, 1).c_str()));
+    write_file(scratch.path(name), ring_bytes(std::string(name + 10, 1)));
     set_age(scratch.path(name), age += 100);
   }
   write_file(scratch.path("other.ring"), ring_bytes("a"));
   remove_old_local_rings(scratch.folder().c_str(), "c");
   CHECK(scratch.files() == 4);
   CHECK(!fs::exists(scratch.path("tracetool-a-1.ring")));
+}
+
+TEST_CASE("of rings on local storage those of a run stay while one of it is recorded") {
+  const Scratch scratch;
+  int age = 100;
+  for (const char* name : {"tracetool-c-1.ring", "tracetool-b-1.ring", "tracetool-a-1.ring", "tracetool-a-2.ring"}) {
+    write_file(scratch.path(name), ring_bytes(std::string(name + 10, 1)));
+    set_age(scratch.path(name), age += 100);
+  }
+  const int writer = open(scratch.path("tracetool-a-2.ring").c_str(), O_RDWR);
+  REQUIRE(hold_lock(writer));
+  remove_old_local_rings(scratch.folder().c_str(), "c");
+  CHECK(scratch.files() == 4);
+  close(writer);
+  remove_old_local_rings(scratch.folder().c_str(), "c");
+  CHECK(scratch.files() == 2);
 }
 
 TEST_CASE("runs that pile up are seen") {

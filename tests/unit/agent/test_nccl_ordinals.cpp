@@ -1,3 +1,4 @@
+#include "agent/clocks.h"
 #include "agent/nccl/nccl_ordinals.h"
 #include "tests/unit/catch.h"
 
@@ -35,10 +36,37 @@ TEST_CASE("several ranks of one communicator in one process have no ordinals") {
   CHECK(next_ordinal(0x445, NcclClass::collective, 0).ordinal == 0);
 }
 
-TEST_CASE("more pairs than the table holds get an unknown ordinal, not a wrong one") {
-  for (std::uint32_t peer = 0; peer < 10'000; ++peer) {
-    const auto ordinal = next_ordinal(0x333, NcclClass::send, peer).ordinal;
-    CHECK((ordinal == 0 || ordinal == agent::kUnknownOrdinal));
+TEST_CASE("sends and receives among thousands of ranks are all numbered") {
+  for (std::uint32_t peer = 0; peer < 4096; ++peer) {
+    REQUIRE(next_ordinal(0x555, NcclClass::send, peer).ordinal == 0);
+    REQUIRE(next_ordinal(0x555, NcclClass::receive, peer).ordinal == 0);
   }
-  CHECK(next_ordinal(0x333, NcclClass::send, 9'999).ordinal == agent::kUnknownOrdinal);
+  CHECK(next_ordinal(0x555, NcclClass::receive, 4095).ordinal == 1);
+}
+
+TEST_CASE("more pairs than the table holds get an unknown ordinal, not a wrong one, and no slower") {
+  constexpr std::uint32_t kPeers = 60'000;
+  int wrong = 0;
+  for (std::uint32_t peer = 0; peer < kPeers; ++peer) {
+    const auto ordinal = next_ordinal(0x333, NcclClass::send, peer).ordinal;
+    wrong += ordinal != 0 && ordinal != agent::kUnknownOrdinal;
+  }
+  CHECK(wrong == 0);
+  const std::uint64_t begin_ns = agent::mono_ns();
+  for (int i = 0; i < 10'000; ++i) {
+    wrong += next_ordinal(0x333, NcclClass::send, kPeers).ordinal != agent::kUnknownOrdinal;
+  }
+  CHECK(wrong == 0);
+  CHECK(agent::mono_ns() - begin_ns < 10'000 * 5000);  // 64 probes each; all of the table would take longer
+}
+
+TEST_CASE("more communicators than can be told apart have unknown ordinals") {
+  int wrong = 0;
+  for (std::uint64_t communicator = 0; communicator < 20'000; ++communicator) {
+    const auto made = next_ordinal(0x9000000 + communicator * 977, NcclClass::collective, 0);
+    wrong += made.ordinal != agent::kUnknownOrdinal && made.ordinal != 0;
+  }
+  CHECK(wrong == 0);
+  CHECK(agent::begin_epoch(0x7777777, 0) == 0);
+  CHECK(next_ordinal(0x7777777, NcclClass::collective, 0).ordinal == agent::kUnknownOrdinal);
 }

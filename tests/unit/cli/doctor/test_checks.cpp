@@ -1,6 +1,7 @@
 #include "../commands/text_sink.h"
 #include "cli/doctor/check_recording.h"
 #include "cli/doctor/checks.h"
+#include "cli/doctor/place.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -128,6 +129,22 @@ TEST_CASE("doctor: a healthy recording has nothing but OK") {
     CHECK(finding.level == Level::ok);
     CHECK(finding.who == "rank 3");
   }
+}
+
+TEST_CASE("doctor: the heartbeat of a copy is as old as the copy") {
+  ReadRecording recording = healthy();
+  recording.copied_ns = kNow;
+  CHECK(found(check_recording(recording, kNow + 60'000'000'000), "heartbeat").empty());
+  recording.process.recorder.heartbeat_ns -= 20'000'000'000;
+  CHECK_THAT(found(check_recording(recording, kNow + 60'000'000'000), "heartbeat"), contains_text("WARN"));
+}
+
+TEST_CASE("doctor: a folder of recordings needs no room, and is warned of it where processes record") {
+  constexpr std::uint64_t kNoDisk = 1ull << 62;
+  CHECK_THAT(found(check_place("/tmp", kNoDisk), "folder"), contains_text("FAIL"));
+  CHECK_THAT(found(check_used_place("/tmp", kNoDisk, false), "folder"), contains_text("OK"));
+  CHECK_THAT(found(check_used_place("/tmp", kNoDisk, true), "folder"), contains_text("WARN"));
+  CHECK_THAT(found(check_used_place("/tmp", 1, true), "folder"), contains_text("OK"));
 }
 
 TEST_CASE("doctor: CUPTI that is taken, failed, off, silent") {

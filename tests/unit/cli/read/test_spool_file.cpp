@@ -111,6 +111,31 @@ TEST_CASE("a block that was being recycled when the process was killed is in the
   CHECK(seen.overwritten == 0);
 }
 
+// A copy of a ring that lies on local storage: its spool goes on, the copy does not.
+TEST_CASE("a ring that is older than its spool: what was overwritten is not made up for by what came later") {
+  Pair pair(kRecords);
+  const SpoolMaker early(100);
+  std::vector<std::uint64_t> tickets = pair.every;
+  std::erase(tickets, 2);
+  const auto read = [&](const SpoolMaker& ring) {
+    write_file(pair.scratch.path("x.ring"), ring.ring());
+    write_file(pair.scratch.path("x.spool"), pair.made.spool(tickets));
+    return pair.read();
+  };
+  Seen seen = read(early);
+  CHECK(seen.overwritten == SpoolMaker::kPerBlock);
+  CHECK(seen.all() == kRecords);
+  CHECK(seen.holes == 1);
+  tickets = pair.every;
+  seen = read(early);
+  CHECK((seen.overwritten == 0 && seen.holes == 0 && seen.all() == kRecords));
+  std::erase(tickets, 15);  // was it a block? The ring is too old to tell
+  seen = read(early);
+  CHECK((seen.overwritten == 0 && seen.holes == 1));
+  seen = read(SpoolMaker(1));
+  CHECK((seen.overwritten == 0 && seen.holes == 1));
+}
+
 TEST_CASE("a spool that ends anywhere gives what is whole; the rest is counted") {
   Pair pair(kRecords);
   const std::string spool = pair.made.spool(pair.every);
@@ -154,6 +179,7 @@ TEST_CASE("sizes that cannot be are not believed") {
   CHECK(with([](trace::SpoolChunk& chunk) { chunk.payload_bytes = 0x7ffffff8; }).all() == kRecords);
   CHECK(with([](trace::SpoolChunk& chunk) { chunk.payload_bytes += 8; }).all() == kRecords);
   CHECK(with([](trace::SpoolChunk& chunk) { chunk.stored_bytes = 0xffffffff; }).all() == kRecords);
+  CHECK(with([](trace::SpoolChunk& chunk) { chunk.stored_bytes = 2000; }).overwritten == SpoolMaker::kPerBlock);
   CHECK(with([](trace::SpoolChunk& chunk) { chunk.ticket = 0; }).all() == kRecords);
   CHECK(with([](trace::SpoolChunk& chunk) { chunk.event_count = 0xffffffff; }).all() == kRecords);
 }
