@@ -23,6 +23,7 @@ std::string nccl_text(std::uint32_t version) {
 
 std::string cupti_text(const Recorder& r) {
   if (r.cupti_state == "taken") return "CUPTI taken by " + (r.cupti_holder.empty() ? "another tool" : r.cupti_holder);
+  if (r.cupti_state == "failed" && r.cupti_error == 0) return "no libcupti was found";
   if (r.cupti_state == "failed") return fmt::format("CUPTI failed with error {}", r.cupti_error);
   return r.cupti_state == "on" ? fmt::format("CUPTI {}", r.cupti_version) : "CUPTI off";
 }

@@ -59,7 +59,7 @@ TEST_CASE("ring state: a copy whose ring cannot be asked is unknown while it is 
   CHECK(made.state() == "recovered");
   made.copy_of("/nowhere/x.ring", kSecond_ns);
   CHECK(made.state() == "unknown");
-  made.copy_of("/nowhere/x.ring", 600 * kSecond_ns);
+  made.copy_of("/nowhere/x.ring", 1000 * kSecond_ns);
   CHECK(made.state() == "recovered");
   const std::string local = made.scratch.path("local");
   write_file(local, "the ring");
