@@ -14,7 +14,7 @@ std::uint64_t name_of(const void* communicator) { return named_communicator(comm
 }  // namespace
 
 TEST_CASE("what is made in a group is named at the end of the outermost one") {
-  int communicator = 0;
+  static int communicator = 0;  // an address that no other test has
   void* handle = nullptr;
   nccl_group_begins();
   nccl_group_begins();
@@ -28,7 +28,7 @@ TEST_CASE("what is made in a group is named at the end of the outermost one") {
 }
 
 TEST_CASE("a group that failed, and no group at all, name nothing") {
-  int communicator = 0;
+  static int communicator = 0;  // an address that no other test has
   void* handle = &communicator;
   nccl_group_begins();
   name_at_group_end(&handle, {22, 0});
@@ -48,7 +48,7 @@ TEST_CASE("handles of a thread that ended within a group are never read") {
     name_at_group_end(static_cast<void**>(page), {23, 0});
   }).join();
   munmap(page, 4096);
-  int communicator = 0;
+  static int communicator = 0;  // an address that no other test has
   void* handle = &communicator;
   std::thread([&handle] {
     nccl_group_ends(true);
