@@ -112,7 +112,7 @@ def check_job(options, what, more, moments, sums):
         wrong = [] if code == 3 else [f"the training ended with {code}"]
         # A file that was not finished being made when its process died has no magic yet: there is nothing in it.
         wrong += [text for text in refused if "never finished being made" not in text]
-        for rank in load(os.path.join(folder, "truth")):
+        for rank in load(os.path.join(folder, "truth"), killed=True):
             due = promised(rank)
             if rank.pid in found:
                 wrong += faults(rank, found[rank.pid], due, what == "large ring")

@@ -26,7 +26,7 @@ FOREVER = 2**64
 class Rank:
     """The truth of one process. Every line is a dict; CUPTI's kinds say what became of them in `fate`."""
 
-    def __init__(self, rank, pid, path):
+    def __init__(self, rank, pid, path, killed=False):
         self.rank, self.pid, self.lines, self.handed, self.clock = rank, pid, [], [], {}
         for line in read_lines(path):
             kind = line["kind"]
@@ -40,7 +40,8 @@ class Rank:
                 raise ValueError(f"{path}: a line of an unknown kind: {line}")
         self.bracket_calls()
         self.leave_out_own_calls()
-        self.keep_what_was_handed()
+        if not killed:  # which may have been between the hand-over and its line
+            self.keep_what_was_handed()
 
     def bracket_calls(self):
         """An NVTX call of a thread happens after its own line was written and before the thread's next one."""
@@ -102,12 +103,12 @@ def read_lines(path):
     return [json.loads(line) for line in content.split("\n")[:-1]]
 
 
-def load(path):
+def load(path, killed=False):
     """The ranks of the job whose index is the file `path`."""
     with open(path, encoding="utf-8") as file:
         index = json.load(file)
     folder = os.path.dirname(path)
-    return [Rank(each["rank"], each["pid"], os.path.join(folder, each["file"])) for each in index["ranks"]]
+    return [Rank(each["rank"], each["pid"], os.path.join(folder, each["file"]), killed) for each in index["ranks"]]
 
 
 def command(options, folder, *arguments):
