@@ -117,9 +117,10 @@ test_addresses() {
     TRACETOOL_KILLS=30 ASAN_OPTIONS=abort_on_error=1:detect_leaks=0 run_suites asan-integration build-asan integration
 }
 
+# TSan does not know pthread_clockjoin_np(3), and takes threads that were joined by it for leaked ones.
 test_threads() {
   build tsan build-tsan "${sanitizer_options[@]}" -Db_sanitize=thread || return 0
-  TSAN_OPTIONS=die_after_fork=0:halt_on_error=1 run_suites tsan build-tsan unit
+  TSAN_OPTIONS=die_after_fork=0:halt_on_error=1:report_thread_leaks=0 run_suites tsan build-tsan unit
 }
 
 patience=1
