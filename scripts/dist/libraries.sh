@@ -16,7 +16,7 @@ fetch_sources() {
   local apt=(apt-get -qq -o "Dir::Etc::SourceList=/dev/null" -o "Dir::Etc::SourceParts=$PWD/$1/apt/sources"
     -o "Dir::State::Lists=$PWD/$1/apt/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=
     -o APT::Sandbox::User=)
-  "${apt[@]}" update
+  "${apt[@]}" update || return
   (cd "$1" && "${apt[@]}" source --download-only libfmt-dev libsimdjson-dev libisal-dev)
 }
 
@@ -72,7 +72,7 @@ build_static_libraries() {
   [ ! -f "$1/ready" ] || return 0
   rm -rf "$1"
   mkdir -p "$1"
-  fetch_sources "$1"
+  fetch_sources "$1" || { echo "dist: this system's package sources hold no source packages, or cannot be reached" >&2; exit 75; }
   build_fmt "$1"
   build_simdjson "$1"
   build_isal "$1"
