@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
-"""Keep common/FORMAT.md's tables equal to the structs in common/record.h, layout.h and spool.h.
+"""Keep common/FORMAT.md's tables equal to the structs in common/records/, layout.h and spool.h.
 
   format_tables.py            rewrite the tables between the markers in FORMAT.md
   format_tables.py --check    exit 1, naming the first difference, when they are not what the headers say
   format_tables.py --asserts  print C++ that asserts every offset and size, for a unit test to compile
 """
+import glob
 import os
 import re
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 DOCUMENT = f"{ROOT}/common/FORMAT.md"
+HEADERS = [f"{ROOT}/common/record_kind.h", *sorted(glob.glob(f"{ROOT}/common/records/*.h")), f"{ROOT}/common/layout.h",
+           f"{ROOT}/common/spool.h"]
+TEXTS = [open(path, encoding="utf-8").read() for path in HEADERS]
+CONSTANTS = {name: int(value) for name, value in re.findall(r"^inline constexpr .* (k\w+) = (\d+);", "\n".join(TEXTS), re.M)}
 SIZES = {"char": 1, "std::uint8_t": 1, "std::uint16_t": 2, "std::uint32_t": 4, "std::int32_t": 4, "std::uint64_t": 8}
-CONSTANTS = {"kEventKinds": 32}
 STRUCT = re.compile(r"^struct (\w+) (?:final )?\{\n(.*?)^\};", re.M | re.S)
 MEMBER = re.compile(r"^\s+([\w:]+) ([\w, ]+?)((?:\[\w+\])*);(?:\s*// (.*))?$")
 
@@ -20,8 +24,7 @@ MEMBER = re.compile(r"^\s+([\w:]+) ([\w, ]+?)((?:\[\w+\])*);(?:\s*// (.*))?$")
 def read_structs():
     """{name: [(offset, type, name, count, comment)]} and sizes, in the order of the headers."""
     structs = {}
-    for header in ("record.h", "layout.h", "spool.h"):
-        text = open(f"{ROOT}/common/{header}", encoding="utf-8").read()
+    for text in TEXTS:
         for name, body in STRUCT.findall(text):
             structs[name] = members_of(body)
     return structs
@@ -80,9 +83,8 @@ def render(document, structs):
 
 
 def asserts(structs):
-    text = open(f"{ROOT}/common/record.h", encoding="utf-8").read()
-    aliases = {template: alias for alias, template, _ in reversed(template_kinds(text))}
-    lines = ['#include "common/spool.h"', "namespace trace {"]
+    aliases = {template: alias for alias, template, _ in reversed(template_kinds("\n".join(TEXTS)))}
+    lines = ['#include "common/record.h"', '#include "common/spool.h"', "namespace trace {"]
     for struct, members in structs.items():
         name = aliases.get(struct, struct)
         lines.append(f"static_assert(sizeof({name}) == {SIZES_OF_STRUCTS[current_name(members)]});")

@@ -1,0 +1,189 @@
+// Definitions (kinds 1 to 15): what events refer to, or what holds for the whole recording.
+#pragma once
+#include "common/record_kind.h"
+
+namespace trace {
+
+// A name of any length: `length` bytes follow, then zeros up to size_bytes. size_words is always 0.
+struct StringRecord {
+  static constexpr RecordKind kKind = RecordKind::string;
+  static constexpr std::string_view kName = "string";
+  std::uint8_t kind, size_words;
+  std::uint16_t reserved;
+  std::uint32_t size_bytes;  // of the whole record
+  std::uint32_t length;      // of the text
+  std::uint32_t reserved2;
+};
+
+// What launches of one kernel with one configuration share.
+struct LaunchShapeRecord {
+  static constexpr RecordKind kKind = RecordKind::launch_shape;
+  static constexpr std::string_view kName = "launch_shape";
+  std::uint8_t kind, size_words;
+  std::uint16_t registers_per_thread;
+  std::uint32_t name_ref;
+  std::uint32_t grid[3];
+  std::uint32_t block[3];
+  std::uint32_t static_shared_bytes;
+  std::uint32_t dynamic_shared_bytes;
+};
+
+// The name of a CUDA API function. Written before the first call of that function in each block, unless the region
+// has it.
+struct ApiNameRecord {
+  static constexpr RecordKind kKind = RecordKind::api_name;
+  static constexpr std::string_view kName = "api_name";
+  std::uint8_t kind, size_words;
+  std::uint8_t domain;  // RecordKind::runtime or RecordKind::driver
+  std::uint8_t reserved;
+  std::uint32_t cbid;  // CUPTI callback id within the domain
+  char name[64];       // zero-terminated, cut to fit
+};
+
+struct ThreadNameRecord {
+  static constexpr RecordKind kKind = RecordKind::thread_name;
+  static constexpr std::string_view kName = "thread_name";
+  std::uint8_t kind, size_words;
+  std::uint16_t reserved;
+  std::uint32_t tid;
+  char name[16];  // zero-terminated
+};
+
+enum class IdentitySource : std::uint8_t { environment = 1, nccl_init = 2 };
+
+// Who this process is. The last one in the file wins. -1 is unknown.
+struct IdentityRecord {
+  static constexpr RecordKind kKind = RecordKind::identity;
+  static constexpr std::string_view kName = "identity";
+  std::uint8_t kind, size_words;
+  std::uint8_t source;  // IdentitySource
+  std::uint8_t reserved;
+  std::int32_t rank;
+  std::int32_t local_rank;
+  std::int32_t world_size;
+  std::int32_t device;  // CUDA ordinal given to ncclCommInit
+  std::int32_t reserved2;
+  std::uint64_t communicator;  // 0 for the environment
+  std::uint64_t time_mono_ns;
+};
+
+// What CUPTI and the driver say of a device; 0 where they do not. Limits are what occupancy is computed from.
+struct DeviceRecord {
+  static constexpr RecordKind kKind = RecordKind::device;
+  static constexpr std::string_view kName = "device";
+  std::uint8_t kind, size_words;
+  std::uint16_t reserved;
+  std::uint32_t device;  // as CUPTI and this process number it
+  std::uint64_t memory_bytes;
+  std::uint32_t multiprocessors;
+  std::uint32_t compute_major;
+  std::uint32_t compute_minor;
+  std::uint32_t reserved2;
+  char name[64];
+  char pci_bus_id[16];  // "0000:1b:00.0"; empty: unknown
+  std::uint8_t uuid[16];
+  std::uint64_t memory_bandwidth_kbps;  // kB/s
+  std::uint32_t core_clock_khz;
+  std::uint32_t l2_bytes;
+  std::uint32_t threads_per_warp;
+  std::uint32_t max_threads_per_block;
+  std::uint32_t max_warps_per_multiprocessor;
+  std::uint32_t max_blocks_per_multiprocessor;
+  std::uint32_t max_registers_per_block;
+  std::uint32_t max_registers_per_multiprocessor;
+  std::uint32_t max_shared_bytes_per_block;
+  std::uint32_t max_shared_bytes_per_multiprocessor;
+  std::uint32_t copy_engines;
+  std::uint32_t reserved3;
+};
+
+struct ContextRecord {
+  static constexpr RecordKind kKind = RecordKind::context;
+  static constexpr std::string_view kName = "context";
+  std::uint8_t kind, size_words;
+  std::uint16_t null_stream;  // number of the default stream
+  std::uint32_t context;
+  std::uint32_t device;
+  std::uint32_t reserved;
+};
+
+struct StreamRecord {
+  static constexpr RecordKind kKind = RecordKind::stream;
+  static constexpr std::string_view kName = "stream";
+  std::uint8_t kind, size_words;
+  std::uint16_t flag;  // CUpti_ActivityStreamFlag: 0 unknown, 1 default, 2 non-blocking, 3 null
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::int32_t priority;  // lower numbers run first
+};
+
+enum class ResourceKind : std::uint8_t { device = 1, context = 2, stream = 3, event = 4, thread = 5 };
+
+// A name that the program gave to a thing (nvtxNameCudaStreamA, nvtxNameOsThreadA, ...).
+struct ResourceNameRecord {
+  static constexpr RecordKind kKind = RecordKind::resource_name;
+  static constexpr std::string_view kName = "resource_name";
+  std::uint8_t kind, size_words;
+  std::uint8_t resource;  // ResourceKind
+  std::uint8_t reserved;
+  std::uint32_t name_ref;
+  std::uint32_t id;       // device ordinal, context number, stream number or tid; 0xffffffff: unknown
+  std::uint32_t context;  // of a stream; 0: unknown
+  std::uint64_t handle;   // CUcontext, CUstream, CUevent; 0: none
+};
+
+// nvtxDomainNameCategoryA: what a category number of a domain is called.
+struct NvtxCategoryRecord {
+  static constexpr RecordKind kKind = RecordKind::nvtx_category;
+  static constexpr std::string_view kName = "nvtx_category";
+  std::uint8_t kind, size_words;
+  std::uint16_t reserved;
+  std::uint32_t domain_ref;  // kNoRef: NVTX's default domain
+  std::uint32_t category;
+  std::uint32_t name_ref;
+};
+
+// A communicator as NCCL's init ranges describe it. -1 and 0 are unknown. A split does not tell rank and ranks of what it
+// makes: its members are the parent's ranks with the same color, ordered by key, then by their rank in the parent.
+struct CommunicatorRecord {
+  static constexpr RecordKind kKind = RecordKind::communicator;
+  static constexpr std::string_view kName = "communicator";
+  std::uint8_t kind, size_words;
+  std::uint16_t reserved;
+  std::int32_t rank;
+  std::int32_t ranks;
+  std::int32_t device;
+  std::uint64_t communicator;
+  std::uint64_t parent;  // of a split
+  std::int32_t color;
+  std::int32_t key;
+  std::uint32_t epoch;
+  std::uint32_t reserved2;
+  std::uint64_t time_mono_ns;
+};
+
+// What was open on the capturing thread when a node of a CUDA graph was made: its launches happen long after. Kernels
+// and copies refer to it by their graph_node. An instantiated graph has nodes of its own: `captured_node` is the one
+// from which a node was cloned, and has such a record itself; then only these two numbers are set, and the record ends
+// behind them.
+struct GraphNodeRecord {
+  static constexpr RecordKind kKind = RecordKind::graph_node;
+  static constexpr std::string_view kName = "graph_node";
+  std::uint8_t kind, size_words;
+  std::uint8_t nccl_class;  // NcclClass; 0: no NCCL call was open
+  std::uint8_t has;         // as in nccl_call
+  std::uint32_t epoch;
+  std::uint64_t node;
+  std::uint64_t captured_node;  // 0: this is the captured one
+  std::uint32_t range_ref;      // innermost NVTX range; kNoRef: none
+  std::uint32_t domain_ref;     // of that range
+  std::uint32_t nccl_name_ref;  // kNoRef: none
+  std::uint32_t reduction_op;
+  std::uint64_t communicator;
+  std::uint64_t bytes;
+  std::uint64_t ordinal;
+  std::uint32_t peer;
+  std::uint32_t tid;
+};
+
+}  // namespace trace

@@ -1,0 +1,70 @@
+// What host threads spend on CUDA, in CUPTI's clock: calls as CUPTI saw them, waits, and what CUPTI and the driver take.
+#pragma once
+#include "common/record_kind.h"
+
+namespace trace {
+
+// A CUDA runtime (kind 21) or driver (kind 22) call that returned 0 in less than 2^32 ns; others are wide.
+template <RecordKind Kind>
+struct ApiRecord {
+  static constexpr RecordKind kKind = Kind;
+  static constexpr std::string_view kName = Kind == RecordKind::runtime ? "runtime" : "driver";
+  std::uint8_t kind, size_words;
+  std::uint16_t cbid;
+  std::uint32_t correlation;
+  std::uint64_t start_cupti_ns;
+  std::uint32_t duration_ns;
+  std::uint32_t tid;
+};
+using RuntimeRecord = ApiRecord<RecordKind::runtime>;
+using DriverRecord = ApiRecord<RecordKind::driver>;
+
+template <RecordKind Kind>
+struct ApiWideRecord {
+  static constexpr RecordKind kKind = Kind;
+  static constexpr std::string_view kName = Kind == RecordKind::runtime_wide ? "runtime_wide" : "driver_wide";
+  std::uint8_t kind, size_words;
+  std::uint16_t reserved;
+  std::uint32_t correlation;
+  std::uint64_t start_cupti_ns;
+  std::uint64_t end_cupti_ns;  // 0: had not returned
+  std::uint32_t cbid;
+  std::uint32_t tid;
+  std::uint32_t return_value;  // cudaError_t or CUresult
+  std::uint32_t reserved2;
+};
+using RuntimeWideRecord = ApiWideRecord<RecordKind::runtime_wide>;
+using DriverWideRecord = ApiWideRecord<RecordKind::driver_wide>;
+
+// A wait of the host for the device, or of a stream for an event. Not work of the device.
+struct SyncRecord {
+  static constexpr RecordKind kKind = RecordKind::sync;
+  static constexpr std::string_view kName = "sync";
+  std::uint8_t kind, size_words;
+  std::uint8_t type;  // CUpti_ActivitySynchronizationType: 1 event, 2 stream waits for event, 3 stream, 4 context
+  std::uint8_t reserved;
+  std::uint32_t correlation;
+  std::uint64_t start_cupti_ns;
+  std::uint64_t end_cupti_ns;
+  std::uint32_t context;
+  std::uint32_t stream;  // 0xffffffff: none
+  std::uint32_t event;   // CUPTI's number of the event; 0xffffffff: none
+  std::uint32_t return_value;
+};
+
+// Time that CUPTI or the driver took for itself.
+struct OverheadRecord {
+  static constexpr RecordKind kKind = RecordKind::overhead;
+  static constexpr std::string_view kName = "overhead";
+  std::uint8_t kind, size_words;
+  std::uint16_t object;    // CUpti_ActivityObjectKind: 1 process, 2 thread, 3 device, 4 context, 5 stream
+  std::uint32_t overhead;  // CUpti_ActivityOverheadKind: 1 compiler, 0x10000 buffer flush, 0x40000 module loading, ...
+  std::uint64_t start_cupti_ns;
+  std::uint64_t end_cupti_ns;
+  std::uint32_t tid;  // of objects 1 and 2
+  std::uint32_t device, context, stream;  // of objects 3 to 5
+  std::uint32_t correlation;  // 0: unknown
+  std::uint32_t reserved;
+};
+
+}  // namespace trace

@@ -1,0 +1,104 @@
+// NVTX ranges and NCCL calls, from our own injection, in CLOCK_MONOTONIC.
+#pragma once
+#include "common/record_kind.h"
+
+namespace trace {
+
+// A range is two records, so that one that is open when the process dies is seen. Pushes and pops nest by
+// (tid, domain); a domain_ref of kNoRef is NVTX's default domain.
+struct NvtxPushRecord {
+  static constexpr RecordKind kKind = RecordKind::nvtx_push;
+  static constexpr std::string_view kName = "nvtx_push";
+  std::uint8_t kind, size_words;
+  std::uint8_t payload_type;  // nvtxPayloadType_t: 0 none, 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float
+  std::uint8_t reserved;
+  std::uint32_t tid;
+  std::uint64_t time_mono_ns;
+  std::uint32_t name_ref;
+  std::uint32_t domain_ref;
+  std::uint32_t color_argb;  // 0: none
+  std::uint32_t category;
+  std::uint64_t payload;  // the value's bytes, in its own type; absent where there is none
+};
+
+struct NvtxPopRecord {
+  static constexpr RecordKind kKind = RecordKind::nvtx_pop;
+  static constexpr std::string_view kName = "nvtx_pop";
+  std::uint8_t kind, size_words;
+  std::uint16_t reserved;
+  std::uint32_t tid;
+  std::uint64_t time_mono_ns;
+  std::uint32_t domain_ref;
+  std::uint32_t reserved2;
+};
+
+// Ranges that start on one thread and may end on another; range_id joins them.
+struct NvtxStartRecord {
+  static constexpr RecordKind kKind = RecordKind::nvtx_start;
+  static constexpr std::string_view kName = "nvtx_start";
+  std::uint8_t kind, size_words;
+  std::uint8_t payload_type;  // nvtxPayloadType_t: 0 none, 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float
+  std::uint8_t reserved;
+  std::uint32_t tid;
+  std::uint64_t time_mono_ns;
+  std::uint32_t name_ref;
+  std::uint32_t domain_ref;
+  std::uint32_t color_argb;
+  std::uint32_t category;
+  std::uint64_t range_id;
+  std::uint64_t payload;  // the value's bytes, in its own type; absent where there is none
+};
+
+struct NvtxEndRecord {
+  static constexpr RecordKind kKind = RecordKind::nvtx_end;
+  static constexpr std::string_view kName = "nvtx_end";
+  std::uint8_t kind, size_words;
+  std::uint16_t reserved;
+  std::uint32_t tid;
+  std::uint64_t time_mono_ns;
+  std::uint64_t range_id;
+};
+
+struct NvtxMarkRecord {
+  static constexpr RecordKind kKind = RecordKind::nvtx_mark;
+  static constexpr std::string_view kName = "nvtx_mark";
+  std::uint8_t kind, size_words;
+  std::uint8_t payload_type;  // nvtxPayloadType_t: 0 none, 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float
+  std::uint8_t reserved;
+  std::uint32_t tid;
+  std::uint64_t time_mono_ns;
+  std::uint32_t name_ref;
+  std::uint32_t domain_ref;
+  std::uint32_t color_argb;
+  std::uint32_t category;
+  std::uint64_t payload;  // the value's bytes, in its own type; absent where there is none
+};
+
+// Classes of NCCL calls that are numbered apart (capture.md section 4: ordinals match across ranks by construction).
+enum class NcclClass : std::uint8_t { collective = 1, send = 2, receive = 3 };
+
+// A host call into NCCL: a push in NCCL's NVTX domain; the next nvtx_pop of (tid, domain_ref) at its depth ends it.
+// (communicator, epoch, nccl_class, ordinal) names the same collective on every rank.
+struct NcclCallRecord {
+  static constexpr RecordKind kKind = RecordKind::nccl_call;
+  static constexpr std::string_view kName = "nccl_call";
+  std::uint8_t kind, size_words;
+  std::uint8_t nccl_class;  // NcclClass
+  std::uint8_t has;         // bit 0: communicator, bit 1: bytes, bit 2: reduction_op, bit 3: peer (root or peer), bit 4: data_type
+                            // and count, bit 5: stream
+  std::uint32_t tid;
+  std::uint64_t time_mono_ns;
+  std::uint32_t name_ref;    // "ncclAllReduce"
+  std::uint32_t domain_ref;  // "NCCL"
+  std::uint64_t communicator;
+  std::uint64_t bytes;  // NCCL's "size of one message" (capture.md section 4 says which per operation)
+  std::uint64_t ordinal;
+  std::uint32_t epoch;
+  std::uint32_t reduction_op;
+  std::uint32_t peer;
+  std::uint32_t data_type;  // ncclDataType_t
+  std::uint64_t count;      // elements of one message
+  std::uint64_t stream;     // cudaStream_t
+};
+
+}  // namespace trace

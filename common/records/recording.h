@@ -1,0 +1,43 @@
+// About the recording itself: its clocks, and what happened to it. In CLOCK_MONOTONIC.
+#pragma once
+#include "common/record_kind.h"
+
+namespace trace {
+
+// The clocks read together: CUPTI's between two readings of CLOCK_MONOTONIC. Written about once a second.
+struct ClockRecord {
+  static constexpr RecordKind kKind = RecordKind::clock;
+  static constexpr std::string_view kName = "clock";
+  std::uint8_t kind, size_words;
+  std::uint16_t reserved;
+  std::uint32_t bracket_ns;  // distance of the two readings of CLOCK_MONOTONIC
+  std::uint64_t cupti_ns;    // 0: CUPTI was not there
+  std::uint64_t mono_ns;     // the middle of the two readings
+  std::uint64_t real_ns;     // CLOCK_REALTIME at that moment
+};
+
+// What happened to the recording itself.
+enum class NoticeCode : std::uint8_t {
+  gap = 1,           // records of this time are missing: another tool had taken CUPTI's buffers or switched kinds off
+  fatal = 2,         // CUPTI ended itself after an error that sticks (`value`: CUptiResult)
+  stepped_down = 3,  // the cost guard reduced what is recorded
+  source_on = 4,     // CUPTI, another's before, is ours from now on; a gap that this ends has the same start
+  clock_changed = 5, // CUPTI's time base was changed by somebody: times before and after differ by more than drift
+  graphs_unknown = 6,  // graphs were captured before we were there: their nodes have no ranges
+  spool_ended = 7,  // the spool could not grow (`value`: errno): from here on only the ring is kept
+};
+
+struct NoticeRecord {
+  static constexpr RecordKind kKind = RecordKind::notice;
+  static constexpr std::string_view kName = "notice";
+  std::uint8_t kind, size_words;
+  std::uint8_t code;  // NoticeCode
+  std::uint8_t reserved;
+  std::uint32_t value;
+  std::uint64_t start_mono_ns;
+  std::uint64_t end_mono_ns;  // the same for a moment; 0: had not ended
+  std::uint32_t text_ref;     // a sentence for people; kNoRef: none
+  std::uint32_t reserved2;
+};
+
+}  // namespace trace
