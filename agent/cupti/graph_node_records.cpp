@@ -33,11 +33,7 @@ std::uint32_t region_name(std::string_view text) {
   const std::uint64_t hash = hash_bytes(text.data(), text.size(), 3);
   RegionName& known = s_names[hash % kNames];
   if (known.hash == hash && is_in_region(known, text)) return known.ref;
-  auto head = trace::make_record<trace::StringRecord>();
-  head.size_bytes = static_cast<std::uint32_t>(string_room(text.size()));
-  head.length = static_cast<std::uint32_t>(text.size());
-  const std::uint32_t ref =
-      trace::append_definition(ring(), keep_free(), &head, sizeof(head), text.data(), text.size());
+  const std::uint32_t ref = define_string(ring(), keep_free(), text);
   if (ref != trace::kNoRef) known = {hash, ref};
   return ref;
 }

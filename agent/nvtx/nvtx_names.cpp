@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::size_t kMostPending = 128;
 constexpr std::size_t kPendingBytes = 128;  // longer names are cut here while they wait
-constexpr std::size_t kReserve = 8192;      // of the region: for identity, devices and API names
 constexpr std::size_t kRemembered = 1024;
 
 struct Pending {
@@ -62,6 +61,7 @@ bool keep(const NvtxName& name) {
   Pending& pending = s_pending[s_count++];
   pending.name = name;
   pending.name.text = clipped(name.text, kPendingBytes);
+  count_cut_name(name.text, pending.name.text);
   if (!name.text.empty()) std::memcpy(pending.text, name.text.data(), pending.name.text.size());
   pending.name.text = {pending.text, pending.name.text.size()};
   return true;
@@ -102,23 +102,18 @@ auto with_record(const NvtxName& name, std::uint32_t domain_ref, std::uint32_t n
                                                      : append(resource_record(name, name_ref));
 }
 
-std::uint32_t region_string(std::string_view text) {
-  if (text.empty()) return trace::kNoRef;
-  auto head = trace::make_record<trace::StringRecord>();
-  head.size_bytes = static_cast<std::uint32_t>(string_room(text.size()));
-  head.length = static_cast<std::uint32_t>(text.size());
-  return trace::append_definition(ring(), kReserve, &head, sizeof(head), text.data(), text.size());
-}
-
 // False: the region is full.
 bool write_in_region(const NvtxName& name) {
   const Locked locked(interner().lock());
-  const std::uint32_t domain_ref = region_string(domain_text(name));
-  const std::uint32_t name_ref = region_string(name.text);
+  const auto define_text = [](std::string_view text) {
+    return text.empty() ? trace::kNoRef : define_string(ring(), kNamesReserve, text);
+  };
+  const std::uint32_t domain_ref = define_text(domain_text(name));
+  const std::uint32_t name_ref = define_text(name.text);
   if (!domain_text(name).empty() && domain_ref == trace::kNoRef) return false;
   if (!name.text.empty() && name_ref == trace::kNoRef) return false;
   return with_record(name, domain_ref, name_ref, [](const auto& record) {
-    return trace::append_definition(ring(), kReserve, &record, sizeof(record)) != trace::kNoRef;
+    return trace::append_definition(ring(), kNamesReserve, &record, sizeof(record)) != trace::kNoRef;
   });
 }
 
@@ -132,8 +127,10 @@ void write_in_block(const Guard& guard, const NvtxName& name) {
 }
 
 void write(const Guard& guard, NvtxName name) {
-  name.text = clipped(name.text, longest_name(ring()));
+  const std::string_view whole = name.text;
+  name.text = clipped(whole, longest_name(ring()));
   if (was_written(name)) return;
+  count_cut_name(whole, name.text);
   if (!write_in_region(name)) write_in_block(guard, name);
 }
 

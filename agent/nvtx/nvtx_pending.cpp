@@ -29,6 +29,7 @@ void keep(const NvtxEvent& event) {
   if (s_count > kMost) ++s_lost[static_cast<std::size_t>(pending.event.kind) - trace::kFirstEventKind];
   pending.event = event;
   const std::string_view name = clipped(event.name, kNameBytes);
+  count_cut_name(event.name, name);
   if (!name.empty()) std::memcpy(pending.name, name.data(), name.size());
   pending.event.name = {pending.name, name.size()};
 }

@@ -7,6 +7,7 @@
 
 #include "agent/lock.h"
 #include "agent/ring/interner.h"
+#include "agent/ring/recorder.h"
 
 namespace agent {
 namespace {
@@ -104,6 +105,7 @@ std::uint64_t keep_late_string(std::string_view text) {
   LateString& late = s_late[serial % kLateStrings];
   late.serial.store(kWriting, std::memory_order_relaxed);
   trace::SharedMemory::store_store_barrier();
+  count_cut_name(text, clipped(text, kConverted));
   text = clipped(text, kConverted);
   late.length = static_cast<std::uint32_t>(text.size());
   if (!text.empty()) std::memcpy(late.text, text.data(), text.size());
@@ -139,6 +141,7 @@ bool is_code_point(std::uint32_t code) { return code <= 0x10ffff && (code < 0xd8
 }  // namespace
 
 const Domain* make_domain(std::string_view name) noexcept {
+  count_cut_name(name, clipped(name, kLongestKept));
   name = clipped(name, kLongestKept);
   const Locked locked(s_lock);
   const Domain* known = find_domain(name);
@@ -154,6 +157,7 @@ const Domain* domain_of(nvtxDomainHandle_t handle) noexcept {
 }
 
 nvtxStringHandle_t make_registered_string(std::string_view text) noexcept {
+  count_cut_name(text, clipped(text, kLongestKept));
   text = clipped(text, kLongestKept);
   const Locked locked(s_lock);
   std::uint64_t handle = keep_string(text);
@@ -176,6 +180,7 @@ std::string_view narrow(const wchar_t* text, char* buffer) noexcept {
     const auto code = static_cast<std::uint32_t>(*text);
     used += encode(is_code_point(code) ? code : 0xfffd, buffer + used);
   }
+  if (text != nullptr && *text != L'\0') count_cut_name();
   return {buffer, used};
 }
 

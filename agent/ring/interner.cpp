@@ -5,9 +5,6 @@
 namespace agent {
 namespace {
 
-// Kept free in the region for identity, devices and API names, which have no other place.
-constexpr std::size_t kReserved = 8192;
-
 trace::StringRecord string_head(std::size_t length) {
   auto head = trace::make_record<trace::StringRecord>();
   head.size_bytes = static_cast<std::uint32_t>(string_room(length));
@@ -88,10 +85,7 @@ std::uint32_t Interner::string(const trace::Ring& ring, Writer& writer, std::str
   return intern(
       hash, trace::RecordKind::string, writer,
       [&](std::uint32_t ref) { return text_at(place(ring, writer, ref)) == text; },
-      [&] {
-        const auto head = string_head(text.size());
-        return trace::append_definition(ring, kReserved, &head, sizeof(head), text.data(), text.size());
-      },
+      [&] { return define_string(ring, kNamesReserve, text); },
       [&] { return define_string(writer, text); });
 }
 
@@ -111,7 +105,7 @@ std::uint32_t Interner::shape(const trace::Ring& ring, Writer& writer, const Sha
   const auto in_region = [&]() -> std::uint32_t {
     record.name_ref = string(ring, writer, name);
     if (trace::is_local(record.name_ref)) return trace::kNoRef;
-    return trace::append_definition(ring, kReserved, &record, sizeof(record));
+    return trace::append_definition(ring, kNamesReserve, &record, sizeof(record));
   };
   const auto in_block = [&] {
     record.name_ref = string(ring, writer, name);
@@ -123,6 +117,11 @@ std::uint32_t Interner::shape(const trace::Ring& ring, Writer& writer, const Sha
 std::uint32_t define_string(Writer& writer, std::string_view text) noexcept {
   const auto head = string_head(text.size());
   return trace::local_ref(writer.append(&head, sizeof(head), text.data(), text.size()));
+}
+
+std::uint32_t define_string(const trace::Ring& ring, std::size_t keep_free, std::string_view text) noexcept {
+  const auto head = string_head(text.size());
+  return trace::append_definition(ring, keep_free, &head, sizeof(head), text.data(), text.size());
 }
 
 }  // namespace agent

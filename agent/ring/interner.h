@@ -20,6 +20,9 @@ inline std::string_view clipped(std::string_view text, std::size_t most) {
   return {text.data(), text.size() < most ? text.size() : most};
 }
 
+// Kept free in the region for identity, devices and API names, which have no other place.
+inline constexpr std::size_t kNamesReserve = 8192;
+
 // What a definition and a reference to it need at most in a block: call Writer::make_room with this much before.
 constexpr std::size_t string_room(std::size_t length) { return sizeof(trace::StringRecord) + (length + 7) / 8 * 8; }
 
@@ -62,6 +65,9 @@ class Interner {
 
 // The same without a table, for a thread that could not get the lock: always a definition in the block.
 std::uint32_t define_string(Writer& writer, std::string_view text) noexcept;
+
+// Defines a string in the region, with `keep_free` bytes to remain. kNoRef: there is no room. Under the lock.
+std::uint32_t define_string(const trace::Ring& ring, std::size_t keep_free, std::string_view text) noexcept;
 
 std::uint64_t hash_bytes(const void* bytes, std::size_t size, std::uint64_t seed) noexcept;
 

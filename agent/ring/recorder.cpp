@@ -24,6 +24,7 @@ constinit trace::Ring s_ring{};
 constinit Interner s_interner{};
 constinit std::atomic<Recording> s_recording{Recording::off};
 constinit Spinlock s_opening{};
+constinit std::atomic<std::uint64_t> s_cut_names{0};
 
 thread_local std::uint32_t t_thread_id __attribute__((tls_model("initial-exec"))) = 0;
 
@@ -38,6 +39,7 @@ bool open_recording(const Guard&) noexcept {
     const Locked locked(s_opening);
     if (recording() == Recording::off) {
       const bool made = create_trace_file(settings().dir, settings().ring_bytes, s_ring);
+      if (made) trace::SharedMemory::store(s_ring.header->clipped_names, s_cut_names.load());
       if (made) say_verbose("recording into %s", trace_file_path());
       s_recording.store(made ? Recording::open : Recording::failed, std::memory_order_release);
     }
@@ -73,6 +75,11 @@ void count_lost(trace::RecordKind kind, std::uint64_t count) noexcept {
   trace::SharedMemory::add(s_ring.header->lost[index], count);
 }
 
+void count_cut_name() noexcept {
+  const std::uint64_t names = s_cut_names.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (recording() == Recording::open) trace::SharedMemory::store(s_ring.header->clipped_names, names);
+}
+
 std::uint32_t thread_id() noexcept {
   if (t_thread_id == 0) t_thread_id = static_cast<std::uint32_t>(syscall(SYS_gettid));
   return t_thread_id;
@@ -106,8 +113,10 @@ Writer& HostWriter::writer() noexcept { return state_->writer; }
 // The thread's own small table first; the shared one only when its lock is free.
 std::uint32_t HostWriter::name(std::string_view text) noexcept {
   if (text.empty()) return trace::kNoRef;
-  text = clipped(text, longest_name(s_ring));
+  const std::string_view whole = text;
+  text = clipped(whole, longest_name(s_ring));
   if (const std::uint32_t known = state_->find_name(text); known != trace::kNoRef) return known;
+  count_cut_name(whole, text);
   std::uint32_t ref;
   if (s_interner.lock().try_lock()) {
     ref = s_interner.string(s_ring, state_->writer, text);

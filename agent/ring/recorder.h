@@ -29,6 +29,12 @@ trace::Ring& ring() noexcept;
 Interner& interner() noexcept;
 void count_lost(trace::RecordKind kind, std::uint64_t count = 1) noexcept;
 
+// A name that was not kept whole: counted in the header, also before there is one.
+void count_cut_name() noexcept;
+inline void count_cut_name(std::string_view whole, std::string_view kept) noexcept {
+  if (kept.size() < whole.size()) count_cut_name();
+}
+
 // The id of this thread as the kernel has it.
 std::uint32_t thread_id() noexcept;
 // In a forked child: a thread of the parent may have been opening the recording.

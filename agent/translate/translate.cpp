@@ -128,6 +128,7 @@ std::uint32_t Translation::kernel_shape(const CUpti_ActivityKernel5& kernel, std
 
 std::uint32_t Translation::new_shape(const Launch& launch, std::size_t record_bytes) noexcept {
   const std::string_view name = clipped(launch.name, longest_name(ring()));
+  count_cut_name(launch.name, name);
   const std::size_t bytes = record_bytes + sizeof(trace::LaunchShapeRecord) + string_room(name.size());
   if (!room(trace::RecordKind::kernel, bytes)) return trace::kNoRef;
   auto record = trace::make_record<trace::LaunchShapeRecord>();

@@ -132,9 +132,3 @@ def check_conserved(what, rank, recording):
     matched = match(rank, recording.events)
     check(matched.pairs and not matched.extra, f"{what}: all {len(matched.pairs)} kept events are true",
           lambda: first(matched.extra))
-
-
-def report_pending(pending):
-    """Says which checks are left out because the agent does not hold them yet: name -> reason."""
-    for name, reason in pending.items():
-        print(f"pending: {name}: {reason}", flush=True)

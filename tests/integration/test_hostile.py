@@ -8,13 +8,10 @@ import sys
 import tempfile
 
 from harness import Folder, arguments, check, finish, first, run
-from recorded import Job, environment_of, program, record, report_pending, side_by_side
+from recorded import Job, environment_of, program, record, side_by_side
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 import settings_table  # noqa: E402
-
-# What the agent does not hold yet: check -> reason.
-PENDING = {}
 
 VALUES = {"nothing": "", "a word": "soon", "negative": "-1", "zero": "0", "huge": "9" * 30, "largest": str(2**64 - 1),
           "a fraction": "1.5", "a space": " ", "formats": "%s%n%s%n%d", "long": "A" * 6000, "two lines": "1\n2",
@@ -178,7 +175,6 @@ def check_limits(options, what, kind, values):
 
 def main():
     options = arguments("agent", "simulated", "programs", "odd_cupti")
-    report_pending(PENDING)
     check_values(options)
     check_all_at_once(options)
     check_launchers(options)
