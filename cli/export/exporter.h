@@ -6,7 +6,9 @@
 
 #include "cli/io/byte_sink.h"
 #include "cli/model/catalog.h"
+#include "cli/model/derived.h"
 #include "cli/model/event.h"
+#include "cli/model/steps.h"
 
 namespace cli {
 
@@ -25,6 +27,8 @@ struct ExportSummary {
   std::uint64_t works_without_launch = 0;  // GPU work with a correlation whose call is not in the trace
   std::uint64_t unfinished = 0;            // slices without an end, drawn to the end of the trace
   std::uint64_t extra_lanes = 0;           // rows besides the first of each track
+  std::uint64_t derived_slices = 0;        // computed by us: they are not among the events
+  std::uint64_t derived_values = 0;        // ... of counters
 
   // Conservation: every event is in the picture or counted as left out.
   bool balanced() const {
@@ -33,17 +37,17 @@ struct ExportSummary {
   }
 };
 
-// Calls, in this order: begin once; prepare for every event when needs_two_passes(); event for the same events in the
-// same order; finish once. Events come by start_ns ascending, the longer first at equal starts. The catalogue is
-// complete before begin() and outlives the exporter, as does the sink. `args` lives only during its call. All may
-// throw Error.
-class Exporter {
+// Calls, in this order: begin once; prepare for every event when needs_two_passes(); steps once; event for the same
+// events in the same order, with derived() between them; finish once. Events come by start_ns ascending, the longer
+// first at equal starts. The catalogue is complete before begin() and outlives the exporter, as does the sink. `args`
+// lives only during its call. All may throw Error.
+class Exporter : public DerivedSink {
  public:
-  virtual ~Exporter() = default;
-
   virtual bool needs_two_passes() const { return false; }
   virtual void begin(const Catalog& catalog, ByteSink& sink) = 0;
   virtual void prepare(const Event&, std::string_view /*args*/) {}
+  virtual void steps(const Steps&) {}
+  void derived(const Derived&) override {}
   virtual void event(const Event& event, std::string_view args) = 0;
   // Writes what is left; the caller finishes the sink.
   virtual ExportSummary finish() = 0;

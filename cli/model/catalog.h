@@ -69,6 +69,9 @@ struct Process {
   std::vector<Device> devices;
   std::vector<Communicator> communicators;
   std::vector<Notice> notices;
+  std::string phase;          // of several files of one rank: what this one is of ("model_init"); else ""
+  std::string kineto_header;  // of a Kineto file: its top-level members but the events and their base, as they stood,
+                              // without braces; ""
 };
 
 enum class TrackKind : std::uint8_t { thread, stream, other };

@@ -118,6 +118,7 @@ void process_fields(F& f, P& p) {
   f.entries(p.devices, [](auto& in, auto& d) { device_fields(in, d); });
   f.entries(p.communicators, [](auto& in, auto& c) { communicator_fields(in, c); });
   f.entries(p.notices, [](auto& in, auto& n) { notice_fields(in, n); });
+  f.text(p.phase), f.text(p.kineto_header);
 }
 
 template <typename F, typename T>

@@ -1,0 +1,18 @@
+// The training steps of a trace, as its programs named them: ProfilerStep#N, NVTX ranges such as "Train step N".
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace cli {
+
+struct Step {
+  std::int64_t number = 0;
+  std::int64_t start_ns = 0, end_ns = 0;  // of the range on the host
+
+  bool operator==(const Step&) const = default;
+};
+
+// By ProcessId; ascending by start. Empty where a process named none.
+using Steps = std::vector<std::vector<Step>>;
+
+}  // namespace cli
