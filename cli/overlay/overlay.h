@@ -1,0 +1,73 @@
+// Rows that are computed from the events (model/derived.h): what a person would otherwise measure by eye. It takes all
+// events of a trace once, in their order, and gives what it knows as soon as it knows it, so a picture that shows only a
+// part of the events still gets true gaps and counters: hand all events here, and clip what comes out.
+//
+// Of a device (GPU work: kernels, copies, sets, whole graphs, on streams; waits are not work):
+//   idle            from the end of all work so far to the start of the next; idle.h says what is too short to draw
+//   exposed         a communication kernel runs and no other kernel (is_comm_kernel; a whole graph counts as the other)
+//   launch queue    launches whose work has not begun
+//   copies          bytes / duration of each copy while it runs, added up per direction
+//   busy            percent of a window in which any work ran
+//   in flight       communication kernels that run
+//   allocated, reserved   as PyTorch's allocator says; of our recordings: allocated less released, when all is known
+// Of a process: what was lost, in the time in which it must have happened (lost_rows.h).
+//
+// A counter has one value per moment, and a new one only where it changes. Order: the lost rows come first, before the
+// first event is looked at, by start; then per row (process, row, device) by time. Values may come long after events of
+// the same time.
+//
+// Memory: what is open (copies and collectives that run; launches that wait, 8,192 per process at most) and a few
+// hundred bytes per device; nothing grows with the number of events.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/model/catalog.h"
+#include "cli/model/derived.h"
+#include "cli/model/event.h"
+
+namespace cli {
+
+// Of one device, over the whole trace: what was drawn, and what was too short to be.
+struct DeviceTotals {
+  ProcessId process = 0;
+  std::int64_t device = -1;
+  std::int64_t idle_ns = 0;           // all gaps between its first and last work
+  std::int64_t short_idle_ns = 0;     // of these: in gaps that are not drawn
+  std::uint64_t short_idle_gaps = 0;  // their number
+  std::int64_t busy_ns = 0;           // the union of its work
+  std::int64_t comm_ns = 0;           // the union of its communication kernels
+  std::int64_t exposed_comm_ns = 0;
+};
+
+class Overlay : public EventSink {
+ public:
+  // The catalogue is complete and outlives it, as does the sink.
+  Overlay(const Catalog& catalog, DerivedSink& sink);
+  ~Overlay() override;
+
+  // By start_ns ascending, the longer first at equal starts: the order of a merged trace.
+  void event(const Event& event, std::string_view args) override;
+
+  // Here the picture is parted: what is open ends here, and what goes on begins again here, counters with their value.
+  // `at_ns` is not before the start of any event so far, nor after that of any to come. What it emits lies before
+  // at_ns; what comes later does not. A device that is idle is drawn idle up to here, work to follow or not.
+  void cut(std::int64_t at_ns);
+
+  // After the last event, once: what is still open.
+  void finish();
+
+  // After finish(): by process, then device.
+  std::vector<DeviceTotals> totals() const;
+  // After finish(): a sentence for each row that could not be computed, with the reason.
+  std::vector<std::string> notes() const;
+
+ private:
+  class Rooms;
+  std::unique_ptr<Rooms> rooms_;
+};
+
+}  // namespace cli
