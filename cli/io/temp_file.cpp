@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "cli/error.h"
+#include "cli/io/read_at.h"
 
 namespace cli {
 
@@ -45,13 +46,7 @@ std::uint64_t TempFile::append(std::string_view bytes) {
 
 void TempFile::read(std::uint64_t offset, std::size_t size, std::string& out) const {
   out.resize(size);
-  std::size_t done = 0;
-  while (done < size) {
-    const ssize_t got = ::pread(fd_, out.data() + done, size - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) fail("cannot read a temporary file", got < 0 ? errno : EIO);
-    done += static_cast<std::size_t>(got);
-  }
+  if (read_at(fd_, out.data(), size, offset) < size) fail("cannot read a temporary file", errno == 0 ? EIO : errno);
 }
 
 void TempFile::fail(const char* what, int error) const {

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "cli/error.h"
+#include "cli/io/read_at.h"
 
 namespace cli {
 namespace {
@@ -121,16 +122,11 @@ std::string_view MergedChunks::load(const IndexEntry& entry) {
 }
 
 void MergedChunks::read(std::uint64_t offset, void* to, std::size_t size) const {
-  for (std::size_t done = 0; done < size;) {
-    const ssize_t got = ::pread(fd_, static_cast<char*>(to) + done, size - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      throw Error(Exit::cannot_open, fmt::format("{}: byte {}: cannot read: {}; copy it to another disk", path_,
-                                                 offset + done, std::strerror(errno)));
-    }
-    if (got == 0) refuse(offset + done, "the file became shorter while it was read");
-    done += static_cast<std::size_t>(got);
-  }
+  const std::size_t got = read_at(fd_, to, size, offset);
+  if (got == size) return;
+  if (errno == 0) refuse(offset + got, "the file became shorter while it was read");
+  throw Error(Exit::cannot_open, fmt::format("{}: byte {}: cannot read: {}; copy it to another disk", path_,
+                                             offset + got, std::strerror(errno)));
 }
 
 void MergedChunks::refuse(std::uint64_t offset, std::string_view what) const {
@@ -144,7 +140,7 @@ bool is_merged_file(const std::string& path) {
   if (fd < 0) return false;
   char magic[sizeof(kMergedMagic)] = {};
   const bool same =
-      ::pread(fd, magic, sizeof(magic), 0) == sizeof(magic) && std::memcmp(magic, kMergedMagic, sizeof(magic)) == 0;
+      read_at(fd, magic, sizeof(magic), 0) == sizeof(magic) && std::memcmp(magic, kMergedMagic, sizeof(magic)) == 0;
   ::close(fd);
   return same;
 }

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "cli/error.h"
+#include "cli/io/read_at.h"
 
 namespace cli {
 namespace {
@@ -79,15 +80,8 @@ RingFile::RingFile(const std::string& path) : path_(path) {
 RingFile::~RingFile() { close(file_); }
 
 void RingFile::read_at(void* to, std::size_t bytes, std::uint64_t offset) const {
-  auto* at = static_cast<char*>(to);
-  while (bytes > 0) {
-    const ssize_t got = pread(file_, at, bytes, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) bad(path_, offset, got == 0 ? "the file ends here; copy it again" : std::strerror(errno));
-    at += got;
-    offset += static_cast<std::uint64_t>(got);
-    bytes -= static_cast<std::size_t>(got);
-  }
+  const std::size_t got = cli::read_at(file_, to, bytes, offset);
+  if (got < bytes) bad(path_, offset + got, errno == 0 ? "the file ends here; copy it again" : std::strerror(errno));
 }
 
 void RingFile::check_room(const char* what, std::uint64_t offset, std::uint64_t bytes) const {

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "cli/error.h"
+#include "cli/io/read_at.h"
 
 namespace cli {
 namespace {
@@ -44,16 +45,7 @@ SpoolFile::~SpoolFile() { close(file_); }
 
 // False: the file ends before, or cannot be read there.
 bool SpoolFile::read_at(void* to, std::size_t bytes, std::uint64_t offset) const {
-  auto* at = static_cast<char*>(to);
-  while (bytes > 0) {
-    const ssize_t got = pread(file_, at, bytes, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    offset += static_cast<std::uint64_t>(got);
-    bytes -= static_cast<std::size_t>(got);
-  }
-  return true;
+  return cli::read_at(file_, to, bytes, offset) == bytes;
 }
 
 void SpoolFile::check_header(const trace::FileHeader& ring) {
