@@ -74,6 +74,7 @@ void run(const Options& options) {
   const std::string& first = options.inputs->paths.empty() ? inputs[0].path : options.inputs->paths[0];
   const std::string output =
       options.output.empty() ? name_beside(first, std::string(options.format->extension)) : options.output;
+  const ExportFormat& format = format_for(*options.format, output);
   refuse_input_as_output(inputs, output);
   // A name that the user did not choose may be that of the trace that the input was made from.
   if (options.output.empty() && std::filesystem::exists(output)) {
@@ -82,11 +83,11 @@ void run(const Options& options) {
   const auto out = open_output(output);
   const auto trace = order_traces(inputs, {true, *options.memory_mib << 20, scratch_folder(output)});
   for (const std::string& warning : trace->warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
-  const auto exporter = options.format->make();
+  const auto exporter = format.make({compression_for(PacketCompression::deflate, output), false});
   const ExportSummary summary = write(*trace, *exporter, *out);
   out->finish();
   print_summary(summary, output);
-  if (output != "-") fmt::print(stderr, "next: open {} there: {}\n", output, options.format->help);
+  if (output != "-") fmt::print(stderr, "next: open {} there: {}\n", output, format.help);
 }
 
 std::function<void()> set_up(CLI::App& app) {

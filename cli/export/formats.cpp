@@ -1,15 +1,37 @@
 #include "cli/export/formats.h"
 
+#include <algorithm>
+
 #include "cli/export/chrome_json.h"
 
 namespace cli {
+namespace {
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+std::unique_ptr<Exporter> chrome_json(const FormatOptions&) { return make_chrome_json(); }
+
+}  // namespace
 
 const std::vector<ExportFormat>& export_formats() {
   static const std::vector<ExportFormat> formats{
-      {"perfetto", "Chrome trace JSON for ui.perfetto.dev", ".json.gz", make_chrome_json},
-      {"chrome", "Chrome trace JSON for chrome://tracing", ".json.gz", make_chrome_json},
+      {"perfetto", "Chrome trace JSON for ui.perfetto.dev", ".json.gz", chrome_json},
+      {"chrome", "Chrome trace JSON for chrome://tracing", ".json.gz", chrome_json},
   };
   return formats;
+}
+
+const ExportFormat& format_for(const ExportFormat& format, std::string_view output) {
+  if (format.flag != "perfetto" || !(ends_with(output, ".pftrace") || ends_with(output, ".pftrace.gz"))) return format;
+  const auto& formats = export_formats();
+  const auto native = std::find_if(formats.begin(), formats.end(), [](const auto& f) { return f.flag == "pftrace"; });
+  return native == formats.end() ? format : *native;
+}
+
+PacketCompression compression_for(PacketCompression wanted, std::string_view output) {
+  return ends_with(output, ".gz") ? PacketCompression::none : wanted;
 }
 
 }  // namespace cli

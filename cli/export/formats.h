@@ -1,5 +1,6 @@
 // The table of export formats: one row each.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -8,13 +9,27 @@
 
 namespace cli {
 
+enum class PacketCompression : std::uint8_t { deflate, zstd, none };
+
+// What a person may choose of how a format is written. Formats pass over what is not theirs.
+struct FormatOptions {
+  PacketCompression compression = PacketCompression::deflate;  // pftrace: of the packets; zstd needs Perfetto v58
+  bool gpu_tracks = false;  // pftrace: GPU work as render stages, for the GPU views of Perfetto v55
+};
+
 struct ExportFormat {
   std::string_view flag;       // "perfetto" for `export --perfetto`
   std::string_view help;       // one line
   std::string_view extension;  // of a file that the user did not name; with ".gz" it is compressed
-  std::unique_ptr<Exporter> (*make)();
+  std::unique_ptr<Exporter> (*make)(const FormatOptions&);
 };
 
 const std::vector<ExportFormat>& export_formats();
+
+// What is written to `output` when the user asked for `format`: Perfetto's native form by its ending.
+const ExportFormat& format_for(const ExportFormat& format, std::string_view output);
+
+// Of the packets within `output`: none where the whole file is compressed.
+PacketCompression compression_for(PacketCompression wanted, std::string_view output);
 
 }  // namespace cli

@@ -26,7 +26,7 @@ Result export_all(std::uint64_t events, std::uint64_t first, std::uint64_t step)
   catalog.processes[0].first_ns = many.at(first).start_ns;
   catalog.processes[0].last_ns = many.at(events).start_ns + 4321;
   NullSink sink;
-  const auto exporter = cli::export_formats().front().make();
+  const auto exporter = cli::export_formats().front().make({});
   exporter->begin(catalog, sink);
   const auto each = [&](auto&& call) {
     for (std::uint64_t i = first; i < events; i += step) {
