@@ -101,6 +101,15 @@ std::string_view JsonStream::value() {
   return text;
 }
 
+bool JsonStream::next_is_long_string(std::size_t most_bytes) {
+  if (peek() != '"') return false;
+  for (;;) {
+    if (find_quote(window_.begin() + 1, window_.end()) != nullptr) return false;
+    if (window_.size() > most_bytes) return true;
+    if (!window_.more()) return false;
+  }
+}
+
 void JsonStream::skip_value() {
   if (peek() == '"') return skip_string();
   value();

@@ -33,6 +33,7 @@ class JsonStream {
   bool next_element(std::string_view& text);  // an object, whole but unchecked; false: the array is closed
   std::string_view value();                   // any value, whole and checked
   void skip_value();                          // the same, but a long string (ftrace text) needs no memory
+  bool next_is_long_string(std::size_t most_bytes);  // the next value is a string that does not end within these
   void finish();                              // nothing but white space may follow
 
   // A view lives until the next call. Its offset, as all offsets, counts uncompressed bytes.

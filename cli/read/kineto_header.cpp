@@ -72,19 +72,31 @@ void take_devices(KinetoHeader& header, std::string_view text) {
 }  // namespace
 
 void KinetoHeader::take(JsonStream& stream, std::string_view key) {
+  if (stream.next_is_long_string(kMaxHeaderBytes)) {
+    left_out.emplace_back(key);
+    return stream.skip_value();
+  }
+  const std::string_view text = stream.value();
+  use(stream, key, text);
+  if (key != "baseTimeNanoseconds") keep(key, text);
+}
+
+void KinetoHeader::use(JsonStream& stream, std::string_view key, std::string_view text) {
   if (key == "baseTimeNanoseconds") {
-    base_ns = integer_in(stream.value());
+    base_ns = integer_in(text);
     if (!base_ns) stream.fail(stream.text_offset(), "an integer number of nanoseconds");
   } else if (key == "distributedInfo") {
-    take_distributed(*this, stream.value());
+    take_distributed(*this, text);
   } else if (key == "deviceProperties") {
-    take_devices(*this, stream.value());
-  } else if (key == "host_name" && stream.peek() == '"') {
-    const std::string_view quoted = stream.value();
-    host = unescaped({JsonScalar::Form::string, quoted.substr(1, quoted.size() - 2)});
-  } else {
-    stream.skip_value();
+    take_devices(*this, text);
+  } else if (key == "host_name" && text.starts_with('"')) {
+    host = unescaped({JsonScalar::Form::string, text.substr(1, text.size() - 2)});
   }
+}
+
+void KinetoHeader::keep(std::string_view key, std::string_view text) {
+  if (members.size() + key.size() + text.size() > kMaxHeaderBytes) return left_out.emplace_back(key), void();
+  members.append(members.empty() ? "\"" : ", \"").append(key).append("\": ").append(text);
 }
 
 KinetoHeader scan_kineto_header(const std::string& path) {

@@ -28,6 +28,7 @@ class KinetoReader : public Reader {
   void read_events(KinetoTranslator& translator);
   void take(KinetoTranslator& translator, std::string_view text);
   void settle_header(KinetoTranslator& translator);
+  void look_behind_events();
   void describe(Process& process, std::int64_t device);
 
   std::string path_;
@@ -93,10 +94,17 @@ void KinetoReader::settle_header(KinetoTranslator& translator) {
   if (!header_.base_ns) {
     const auto first = micros_to_ns(event_.ts.text);
     taken_as_absolute_ = first && *first >= kSurelyAbsoluteNs;
-    if (!taken_as_absolute_) header_ = scan_kineto_header(path_);
+    if (!taken_as_absolute_) look_behind_events();
   }
   translator.set_base(header_.base_ns.value_or(0));
   for (const auto& [device, name] : header_.device_names) translator.expect_gpu(device);
+}
+
+// The members there are taken for good when the first pass comes to them.
+void KinetoReader::look_behind_events() {
+  KinetoHeader whole = scan_kineto_header(path_);
+  header_.base_ns = whole.base_ns;
+  header_.device_names = std::move(whole.device_names);
 }
 
 void KinetoReader::describe(Process& process, std::int64_t device) {
@@ -105,6 +113,10 @@ void KinetoReader::describe(Process& process, std::int64_t device) {
   process.rank_source = header_.rank >= 0 ? "content" : named ? "file name" : "";
   process.world_size = header_.world_size;
   process.host = header_.host;
+  process.kineto_header = std::move(header_.members);
+  for (const std::string& key : header_.left_out) {
+    process.notes.push_back("the member \"" + key + "\" is too large to be kept: left out");
+  }
   const auto& names = header_.device_names;
   const auto used = names.find(device);
   if (used != names.end())

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "../../catch.h"
+#include "cli/read/kineto_header.h"
 #include "read_helpers.h"
 
 using namespace cli;
@@ -274,6 +275,29 @@ TEST_CASE("the header says who it was, before or after the events") {
     CHECK(trace->process().pid == -1);
     CHECK(trace->process().format == SourceFormat::kineto);
   }
+}
+
+TEST_CASE("the members beside the events are kept as they stood") {
+  const auto trace = read_kineto(
+      R"({"schemaVersion": 1, "deviceProperties": [
+  {"id": 0, "name": "A\u0041"}], "baseTimeNanoseconds": 5, "displayTimeUnit": "ms", "traceEvents": [],
+  "distributedInfo": {"rank":  3, "x": [1.0, null]}, "a\"b":true})");
+  CHECK(trace->process().kineto_header == R"("schemaVersion": 1, "deviceProperties": [
+  {"id": 0, "name": "A\u0041"}], "displayTimeUnit": "ms", "distributedInfo": {"rank":  3, "x": [1.0, null]}, "a\"b": true)");
+  CHECK(trace->process().notes.empty());
+  CHECK(read_kineto("[]")->process().kineto_header.empty());
+  const auto twice = read_kineto("{\"a\":1,\"traceEvents\":[" + slice("kernel", R"("ts":1,"dur":1)") + "],\"b\":2}");
+  CHECK(twice->process().kineto_header == R"("a": 1, "b": 2)");
+}
+
+TEST_CASE("a member beside the events that is too large to be kept is named") {
+  const std::string large = '"' + std::string(kMaxHeaderBytes, 'a') + '"';
+  const auto trace =
+      read_kineto(R"({"a":1,"systemTraceEvents":)" + large + R"(,"list":[)" + large + R"(],"b":2,"traceEvents":[]})");
+  CHECK(trace->process().kineto_header == R"("a": 1, "b": 2)");
+  CHECK(trace->process().notes ==
+        std::vector<std::string>{"the member \"systemTraceEvents\" is too large to be kept: left out",
+                                 "the member \"list\" is too large to be kept: left out"});
 }
 
 TEST_CASE("the rank comes from the file name when the content has none") {
