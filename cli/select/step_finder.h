@@ -1,0 +1,55 @@
+// Finds the training steps of each process: ranges on its host threads (NVTX, user annotations, and the operators as
+// which older torch.profiler wrote ProfilerStep#N) whose names are in step_name.h. A process that named none has none.
+//
+// Of one process only the first family of names counts that it has. Of ranges that overlap, one with the number of the
+// open step is the same step, seen on another thread: the step lasts until the later end. One with another number is
+// part of the open step when it ends in it, else a step of its own. A number that comes again later (the next epoch)
+// is another step. A range without an end lasts until the next step begins, else to the end of the trace.
+//
+// Memory: 40 bytes a step, one byte a string.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "cli/model/catalog.h"
+#include "cli/model/event.h"
+#include "cli/model/steps.h"
+#include "cli/select/step_name.h"
+
+namespace cli {
+
+class StepFinder : public EventSink {
+ public:
+  explicit StepFinder(const Catalog& catalog);  // complete; outlives this
+
+  // All events of the trace, by start.
+  void event(const Event& event, std::string_view args) override;
+
+  // After the last event. Call once.
+  Steps take();
+
+  // Of all events but the ends of flows; nothing is seen: 0.
+  std::int64_t first_ns() const { return first_ns_ > last_ns_ ? 0 : first_ns_; }
+  std::int64_t last_ns() const { return first_ns_ > last_ns_ ? 0 : last_ns_; }
+
+ private:
+  enum class Name : std::uint8_t { unseen, no_step, step };
+  struct Found {
+    Step step;
+    bool open = false;  // has no end yet
+  };
+  using Families = std::array<std::vector<Found>, kStepFamilies>;
+
+  bool may_be_step(StringId name);
+  static void add(std::vector<Found>& steps, const Found& next);
+
+  const Catalog* catalog_;
+  std::vector<Families> processes_;
+  std::vector<Name> names_;
+  std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min();
+};
+
+}  // namespace cli

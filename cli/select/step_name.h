@@ -1,0 +1,30 @@
+// Which range names say "training step N". Families in the order in which they are believed: a process's steps are
+// those of the first family of which it has any.
+//
+//   0  ProfilerStep#12                                       torch.profiler, one per prof.step()
+//   1  Train step 12, train_step_12, training step: 12       llm.c's NVTX ranges; record_function by hand
+//   2  step 12, step#12, step:12/2315, global_step 12
+//   3  iteration 12, iteration12, iter 12, train_iter_12, training iteration 12
+//   4  batch 12, Batch_12, train batch 12
+//
+// Upper and lower case are the same; between the words and before the number may stand any of " _-.:/#=" or nothing;
+// behind the number nothing, or "/" and the count of steps. So neither "Optimizer.step#SGD.step" nor "eval step 3" nor
+// "Micro-step 1" is one.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace cli {
+
+inline constexpr std::size_t kStepFamilies = 5;
+
+struct StepName {
+  std::size_t family = 0;
+  std::int64_t number = 0;
+};
+
+// Nothing for names that are no step's, and for numbers of more than 18 digits.
+std::optional<StepName> step_name(std::string_view name);
+
+}  // namespace cli
