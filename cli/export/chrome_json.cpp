@@ -16,6 +16,8 @@ namespace {
 class ChromeJson : public Exporter {
  public:
   bool needs_two_passes() const override { return true; }
+  void origin(std::int64_t ns) override { origin_ns_ = ns; }
+  std::uint64_t pending_bytes() const override { return text_->position(); }
 
   void begin(const Catalog& catalog, ByteSink& sink) override {
     catalog_ = &catalog;
@@ -58,7 +60,7 @@ class ChromeJson : public Exporter {
     processes_ = process_rows(*catalog_, *census_);
     track_rows_ = track_rows(*catalog_, *census_, processes_);
     open_tracks();
-    text_->head(census_->first_ns());
+    text_->head(origin_ns_.value_or(census_->first_ns()));
     const auto [processes, tracks] = display_order(*catalog_, processes_, track_rows_);
     for (const ProcessId id : processes) describe_process(id);
     for (const TrackId id : tracks) describe_row(tracks_[id]->base());
@@ -118,6 +120,7 @@ class ChromeJson : public Exporter {
   }
 
   const Catalog* catalog_ = nullptr;
+  std::optional<std::int64_t> origin_ns_;
   std::optional<ChromeText> text_;
   std::optional<Census> census_;
   std::optional<ChromeArrows> arrows_;

@@ -37,13 +37,16 @@ struct ExportSummary {
   }
 };
 
-// Calls, in this order: begin once; prepare for every event when needs_two_passes(); steps once; event for the same
+// Calls, in this order: origin, or not; begin once; prepare for every event when needs_two_passes(); steps once; event for the same
 // events in the same order, with derived() between them; finish once. Events come by start_ns ascending, the longer
 // first at equal starts. The catalogue is complete before begin() and outlives the exporter, as does the sink. `args`
 // lives only during its call. All may throw Error.
 class Exporter : public DerivedSink {
  public:
   virtual bool needs_two_passes() const { return false; }
+  // Before begin(): the moment that is time 0 in the output, so that files of one trace lie on one axis; else it is the
+  // first event's. For formats that do not hold the wall clock.
+  virtual void origin(std::int64_t /*ns*/) {}
   virtual void begin(const Catalog& catalog, ByteSink& sink) = 0;
   virtual void prepare(const Event&, std::string_view /*args*/) {}
   virtual void steps(const Steps&) {}
@@ -51,6 +54,8 @@ class Exporter : public DerivedSink {
   virtual void event(const Event& event, std::string_view args) = 0;
   // Writes what is left; the caller finishes the sink.
   virtual ExportSummary finish() = 0;
+  // Of the output so far, what the sink has not got yet. For those that cut it into parts.
+  virtual std::uint64_t pending_bytes() const { return 0; }
 };
 
 }  // namespace cli

@@ -17,8 +17,8 @@ std::unique_ptr<Exporter> chrome_json(const FormatOptions&) { return make_chrome
 
 const std::vector<ExportFormat>& export_formats() {
   static const std::vector<ExportFormat> formats{
-      {"perfetto", "Chrome trace JSON for ui.perfetto.dev", ".json.gz", chrome_json},
-      {"chrome", "Chrome trace JSON for chrome://tracing", ".json.gz", chrome_json},
+      {"perfetto", "Chrome trace JSON for ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
+      {"chrome", "Chrome trace JSON for chrome://tracing", ".json.gz", chrome_json, kMaxJsonBytes},
   };
   return formats;
 }

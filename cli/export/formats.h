@@ -17,11 +17,15 @@ struct FormatOptions {
   bool gpu_tracks = false;  // pftrace: GPU work as render stages, for the GPU views of Perfetto v55
 };
 
+inline constexpr std::uint64_t kMaxJsonBytes = 200'000'000;  // what browsers still open
+
 struct ExportFormat {
   std::string_view flag;       // "perfetto" for `export --perfetto`
   std::string_view help;       // one line
   std::string_view extension;  // of a file that the user did not name; with ".gz" it is compressed
   std::unique_ptr<Exporter> (*make)(const FormatOptions&);
+  std::uint64_t max_bytes = 0;  // parted above it (uncompressed), unless the user says otherwise; 0: never
+  bool per_rank = false;        // a file per process, in a folder: each exporter sees the events of one
 };
 
 const std::vector<ExportFormat>& export_formats();
