@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kSearched = 256;       // of the slices that start at one time, for the one that a flow belongs to
 constexpr std::size_t kFarthest = 64 << 10;  // bytes that an arrow is moved across
 
+StringId category_of(const Event& flow) { return flow.category != 0 ? flow.category : flow.name; }
 ArrowStart role(Kind kind) { return kind == Kind::runtime ? ArrowStart::runtime : ArrowStart::driver; }
 
 }  // namespace
@@ -46,7 +47,7 @@ bool ChromeArrows::explicit_flows(const Event& event) const {
 
 // Correlations of process p are group p; the categories of flows follow behind the processes.
 ArrowTable::Group ChromeArrows::group(const Event& flow) {
-  const std::uint64_t key = std::uint64_t{process(flow)} << 32 | flow.name;
+  const std::uint64_t key = std::uint64_t{process(flow)} << 32 | category_of(flow);
   const auto next = static_cast<ArrowTable::Group>(catalog_->processes.size() + groups_.size());
   return groups_.try_emplace(key, next).first->second;
 }
@@ -127,16 +128,15 @@ void ChromeArrows::draw_flow(const Event& flow, ChromeText& text, Tracks& tracks
   if (track == kNoTrack) return void(++summary.unplaced_flows);
   const Bound bound = bind(flow, track, tracks);
   const std::size_t since = text.position();
-  const StringId category = flow.category != 0 ? flow.category : flow.name;
   if (flow.phase == 's') {
     const std::uint64_t arrow = arrows_.start(group(flow), flow.correlation, ArrowStart::flow);
     if (arrow == 0) return void(++summary.one_ended_flows);
-    begin_arrow(arrow, category, *bound.row, bound.drawn_ns(flow.start_ns), text, summary);
+    begin_arrow(arrow, category_of(flow), *bound.row, bound.drawn_ns(flow.start_ns), text, summary);
   } else {
     const ArrowTable::End end = arrows_.end(group(flow), flow.correlation);
     if (end.arrow == 0) return void(++summary.one_ended_flows);
     const char phase = flow.phase == 't' ? 't' : 'f';
-    end_arrow(end, {bound, flow.start_ns, category, phase}, text, summary);
+    end_arrow(end, {bound, flow.start_ns, category_of(flow), phase}, text, summary);
   }
   ++summary.flow_events_drawn;
   move_behind(bound.fresh, since, text);

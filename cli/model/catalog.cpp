@@ -74,7 +74,7 @@ TrackId Catalog::track(ProcessId process, TrackKind kind, std::int64_t group, st
   const StringId name_id = group_name.empty() ? 0 : strings.intern(group_name);
   const auto [at, added] =
       track_ids_.try_emplace(TrackKey{process, kind, group, id, name_id}, static_cast<TrackId>(tracks.size()));
-  if (added) tracks.push_back(Track{process, kind, group, id, "", std::string(group_name), {}});
+  if (added) tracks.push_back(Track{process, kind, group, id, "", std::string(group_name), {}, ""});
   return at->second;
 }
 

@@ -34,7 +34,7 @@ enum class Kind : std::uint8_t {
   python_function,
   instant,  // instant events ("i", "I", "R")
   counter,  // "C"
-  flow,     // one end of an arrow: phase "s", "t" or "f", correlation = its id, name = its category
+  flow,     // one end of an arrow: phase "s", "t" or "f", correlation = its id, unique within its category
   other,    // anything else with a time; category says what
   count_
 };
@@ -52,7 +52,9 @@ struct Event {
   bool has_bytes = false;
   bool args_complete = false;  // args holds correlation and bytes too (input was JSON): not to be repeated
   bool open_start = false;     // began before the first kept record: start_ns is not its real start
-  std::uint8_t reserved[3] = {};
+  bool no_category = false;    // the input gave none
+  bool encloses = false;       // end of a flow: "bp": "e", it binds to the slice around it
+  char scope = 0;              // of an instant of the input: 't', 'p', 'g'; 0: none was given
 };
 static_assert(sizeof(Event) == 56);
 

@@ -18,7 +18,9 @@ JsonScalar* member_named(KinetoEvent& event, std::string_view key) {
   if (key == "dur") return &event.dur;
   if (key == "pid") return &event.pid;
   if (key == "tid") return &event.tid;
-  return key == "id" ? &event.id : nullptr;
+  if (key == "id") return &event.id;
+  if (key == "s") return &event.scope;
+  return key == "bp" ? &event.binding : nullptr;
 }
 
 JsonScalar* argument_named(KinetoEvent& event, std::string_view key) {
@@ -73,6 +75,7 @@ bool parse_args(KinetoEvent& event, od::document& document, od::value& value, co
 
 bool KinetoEventParser::parse(std::string_view text, KinetoEvent& event) {
   event = {};
+  event.text = text;
   const char* end = text.data() + text.size();
   od::document document;
   od::object object;

@@ -10,7 +10,8 @@
 namespace cli {
 
 struct KinetoEvent {
-  JsonScalar ph, cat, name, ts, dur, pid, tid, id;
+  std::string_view text;  // of the whole
+  JsonScalar ph, cat, name, ts, dur, pid, tid, id, scope, binding;
   bool has_args = false;                             // `args` was an object
   bool odd_args = false;                             // `args` was something else: dropped
   std::string_view args;                             // without its braces and the space around

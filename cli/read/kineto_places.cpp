@@ -14,6 +14,22 @@ std::optional<std::int64_t> number_in(const JsonScalar& scalar) {
   return to_int64(scalar.text);
 }
 
+void add_place(std::string& row, std::string_view key, const JsonScalar& scalar) {
+  if (scalar.form == JsonScalar::Form::absent) return;
+  const std::string_view quote = scalar.is_string() ? "\"" : "";
+  row.append(row.empty() ? "\"" : ", \"").append(key).append("\": ");
+  row.append(quote).append(scalar.text).append(quote);
+}
+
+std::string row_text(const JsonScalar& pid, const JsonScalar& tid) {
+  std::string row;
+  add_place(row, "pid", pid);
+  add_place(row, "tid", tid);
+  return row;
+}
+
+std::string_view pid_in(std::string_view row) { return row.substr(0, row.find(", \"tid\"")); }
+
 template <typename Count>
 std::int64_t most(const std::map<std::int64_t, Count>& counts) {
   std::int64_t best = -1;
@@ -53,6 +69,7 @@ KinetoPlace& KinetoPlaces::find(const JsonScalar& pid, const JsonScalar& tid) {
     at->second.form = key.form;
     at->second.pid = key.pid;
     at->second.tid = key.tid;
+    at->second.row = row_text(pid, tid);
     in_order_.push_back(&at->second);
   }
   return at->second;
@@ -81,18 +98,31 @@ TrackId KinetoPlaces::stream_track(KinetoPlace& place, std::optional<std::int64_
   if (place.stream && place.device == wanted) return *place.stream;
   gpu_pids_.insert(place.pid);
   place.device = wanted;
-  place.stream = catalog_.track(process_, TrackKind::stream, wanted, place.tid);
+  place.stream = track_of(place, TrackKind::stream, wanted);
   return *place.stream;
+}
+
+// Two places that would share a track (streams of one number, under two pids) stay apart, so that each event can be
+// written back with its own pid and tid.
+TrackId KinetoPlaces::track_of(const KinetoPlace& place, TrackKind kind, std::int64_t group,
+                               std::string_view group_name) {
+  TrackId id = catalog_.track(process_, kind, group, place.tid, group_name);
+  const std::string& row = catalog_.tracks[id].kineto_row;
+  if (!row.empty() && pid_in(row) != pid_in(place.row)) {
+    id = catalog_.track(process_, kind, group, place.tid, pid_in(place.row));
+  }
+  if (catalog_.tracks[id].kineto_row.empty()) catalog_.tracks[id].kineto_row = place.row;
+  return id;
 }
 
 TrackId KinetoPlaces::thread_track(KinetoPlace& place) {
   if (place.thread) return *place.thread;
   if (place.form == KinetoPlace::Form::text) {
     const std::string group(catalog_.strings[static_cast<StringId>(place.pid)]);
-    place.thread = catalog_.track(process_, TrackKind::other, -1, place.tid, group);
+    place.thread = track_of(place, TrackKind::other, -1, group);
     catalog_.tracks[*place.thread].name = catalog_.strings[static_cast<StringId>(place.tid)];
   } else {
-    place.thread = catalog_.track(process_, TrackKind::thread, place.pid, place.tid);
+    place.thread = track_of(place, TrackKind::thread, place.pid);
   }
   return *place.thread;
 }

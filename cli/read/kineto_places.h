@@ -32,6 +32,7 @@ struct KinetoPlace {
   std::int64_t device = -1;               // of stream
   std::uint64_t host_events = 0, gpu_events = 0;
   std::string name;             // by thread_name
+  std::string row;              // "pid" and "tid" as they stand in its first event
   std::vector<OpenSlice> open;  // B without E so far, innermost last
 };
 
@@ -72,6 +73,7 @@ class KinetoPlaces {
   Key key_of(const JsonScalar& pid, const JsonScalar& tid);
   TrackId stream_track(KinetoPlace& place, std::optional<std::int64_t> device);
   TrackId thread_track(KinetoPlace& place);
+  TrackId track_of(const KinetoPlace& place, TrackKind kind, std::int64_t group, std::string_view group_name = {});
   bool is_stream(const KinetoPlace& place, const KinetoCategory& category, char phase) const;
   void name_tracks(const KinetoPlace& place);
 

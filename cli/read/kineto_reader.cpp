@@ -117,6 +117,7 @@ void KinetoReader::describe(Process& process, std::int64_t device) {
   for (const std::string& key : header_.left_out) {
     process.notes.push_back("the member \"" + key + "\" is too large to be kept: left out");
   }
+  if (!taken_as_absolute_) process.kineto_base_ns = header_.base_ns;
   const auto& names = header_.device_names;
   const auto used = names.find(device);
   if (used != names.end())

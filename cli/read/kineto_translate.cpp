@@ -14,6 +14,8 @@ namespace {
 
 // B without E that are remembered at once; more are passed on without an end, so that memory stays bounded.
 constexpr std::size_t kMaxOpenSlices = 1 << 16;
+// Of metadata events that are kept as text; a file of thousands of threads has a few MB.
+constexpr std::size_t kMostMetadataBytes = 64 << 20;
 
 Kind kind_of(char phase, const KinetoCategory& category) {
   switch (phase) {
@@ -42,6 +44,13 @@ std::uint64_t stable_hash(std::string_view text) {  // FNV-1a
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
+}
+
+// Of an instant; 0: none that is known.
+char scope_of(const KinetoEvent& raw) {
+  return raw.scope.text.size() == 1 && std::string_view("tpg").find(raw.scope.text[0]) != std::string_view::npos
+             ? raw.scope.text[0]
+             : '\0';
 }
 
 std::string_view known_metadata_without_use[] = {"process_labels", "process_sort_index", "thread_sort_index"};
@@ -89,7 +98,10 @@ Event KinetoTranslator::event_of(const KinetoEvent& raw, const KinetoCategory& c
   event.start_ns = start_of(raw);
   event.args_complete = true;
   event.category = category.text == row(event.kind).category ? 0 : category.id;
-  event.name = event.kind == Kind::flow ? category.id : name_of(raw);
+  event.no_category = raw.cat.empty();
+  event.encloses = raw.binding.text == "e";
+  event.scope = scope_of(raw);
+  event.name = name_of(raw);
   event.correlation = raw.id.empty() ? to_uint64(raw.correlation.text).value_or(0) : kineto_id(raw.id);
   if (event.phase == 'X') event.duration_ns = duration_of(raw.dur);
   const auto bytes = carries_bytes(event.kind) ? to_uint64(raw.bytes.text) : std::nullopt;
@@ -124,6 +136,7 @@ std::string_view KinetoTranslator::text_of(const JsonScalar& scalar) {
 }
 
 void KinetoTranslator::take_metadata(const KinetoEvent& raw) {
+  keep_metadata(raw.text);
   const std::string_view what = raw.name.text;
   if (what == "thread_name") {
     std::string_view name = text_of(raw.args_name);
@@ -135,6 +148,19 @@ void KinetoTranslator::take_metadata(const KinetoEvent& raw) {
     odd_.metadata +=
         std::count(std::begin(known_metadata_without_use), std::end(known_metadata_without_use), what) == 0;
   }
+}
+
+// As it stands, for who wants the file back.
+void KinetoTranslator::keep_metadata(std::string_view text) {
+  std::string& kept = catalog_.processes[process_].kineto_metadata;
+  if (kept.size() + text.size() > kMostMetadataBytes) return void(++odd_.metadata_dropped);
+  const std::size_t before = kept.size();
+  kept.resize(before + text.size() + 2 + simdjson::SIMDJSON_PADDING);
+  char* at = kept.data() + before;
+  if (before != 0) *at++ = ',', *at++ = '\n';
+  std::size_t length = 0;
+  if (simdjson::minify(text.data(), text.size(), at, length) != simdjson::SUCCESS) length = 0;
+  kept.resize(static_cast<std::size_t>(at - kept.data()) + length);
 }
 
 void KinetoTranslator::begin_slice(KinetoPlace& place, const Event& event, std::string_view args) {
@@ -192,6 +218,7 @@ void KinetoTranslator::note_oddities(Process& process) const {
   note(process, odd_.unmatched_begin, "slices (B) have no end (E)");
   note(process, odd_.unmatched_end, "ends of slices (E) have no beginning (B): left out");
   note(process, odd_.metadata, "metadata events (M) were not understood: left out");
+  note(process, odd_.metadata_dropped, "metadata events (M) are too many to be kept as they stand");
   note(process, odd_.args, "events had args that are not an object: the args are left out");
 }
 

@@ -5,7 +5,8 @@
 //   args          kept as text; correlation, bytes and device are read from them
 //   id            of arrows and async events: correlation; numbers, hex, or any text by a stable hash
 //   B + E         joined to X; gpu_user_annotation keeps the 1 ns that Kineto adds on both sides
-//   M             thread_name and process_name; labels and sort indexes are known and dropped; the rest is counted
+//   M             thread_name and process_name; all are kept as text, and those of other names counted
+//   s, bp         scope, encloses; whether there is a cat: no_category
 #pragma once
 #include <cstdint>
 #include <string>
@@ -41,10 +42,11 @@ class KinetoTranslator {
 
  private:
   struct Oddities {
-    std::uint64_t no_duration = 0, unmatched_begin = 0, unmatched_end = 0, metadata = 0, args = 0;
+    std::uint64_t no_duration = 0, unmatched_begin = 0, unmatched_end = 0, metadata = 0, metadata_dropped = 0, args = 0;
   };
 
   void take_metadata(const KinetoEvent& raw);
+  void keep_metadata(std::string_view text);
   void begin_slice(KinetoPlace& place, const Event& event, std::string_view args);
   void end_slice(KinetoPlace& place, std::int64_t end_ns, std::string_view args);
   void emit(const Event& event, std::string_view args);

@@ -26,6 +26,22 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
+std::uint8_t flags_of(const Event& event) {
+  const auto scope = static_cast<std::size_t>(std::find(kScopes, kScopes + 4, event.scope) - kScopes) % 4;
+  return static_cast<std::uint8_t>((event.has_bytes ? kHasBytes : 0) | (event.args_complete ? kArgsComplete : 0) |
+                                   (event.open_start ? kOpenStart : 0) | (event.no_category ? kNoCategory : 0) |
+                                   (event.encloses ? kEncloses : 0) | scope << kScopeShift);
+}
+
+void set_flags(Event& event, std::uint8_t flags) {
+  event.has_bytes = (flags & kHasBytes) != 0;
+  event.args_complete = (flags & kArgsComplete) != 0;
+  event.open_start = (flags & kOpenStart) != 0;
+  event.no_category = (flags & kNoCategory) != 0;
+  event.encloses = (flags & kEncloses) != 0;
+  event.scope = kScopes[flags >> kScopeShift & 3];
+}
+
 // The argument texts of a chunk that were seen lately: those of launches repeat, those of foreign traces rarely do.
 class RecentTexts {
  public:
@@ -83,9 +99,7 @@ class Encoder {
     columns_.put(Column::category, event.category);
     columns_.put_byte(Column::kind, static_cast<std::uint8_t>(event.kind));
     columns_.put_byte(Column::phase, static_cast<std::uint8_t>(event.phase));
-    columns_.put_byte(Column::flags, static_cast<std::uint8_t>((event.has_bytes ? kHasBytes : 0) |
-                                                               (event.args_complete ? kArgsComplete : 0) |
-                                                               (event.open_start ? kOpenStart : 0)));
+    columns_.put_byte(Column::flags, flags_of(event));
   }
   void args(std::string_view args) {
     if (args.empty()) return columns_.put(Column::args, 0);
@@ -184,10 +198,7 @@ const char* Decoder::event(EventBatch& out) {
   event.category = take32(Column::category);
   event.kind = static_cast<Kind>(take_byte(Column::kind));
   event.phase = static_cast<char>(take_byte(Column::phase));
-  const std::uint8_t flags = take_byte(Column::flags);
-  event.has_bytes = (flags & kHasBytes) != 0;
-  event.args_complete = (flags & kArgsComplete) != 0;
-  event.open_start = (flags & kOpenStart) != 0;
+  set_flags(event, take_byte(Column::flags));
   if (event.has_bytes) event.bytes = take(Column::bytes);
   std::int64_t end;
   if (event.duration_ns < kUnknownDuration) return "a duration is negative";

@@ -33,7 +33,15 @@ enum class Column : std::uint32_t {
 inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::count_);
 inline constexpr std::size_t kCorrelationSlots = 1024;
 
-enum EventFlag : std::uint8_t { kHasBytes = 1, kArgsComplete = 2, kOpenStart = 4 };
+enum EventFlag : std::uint8_t {
+  kHasBytes = 1,
+  kArgsComplete = 2,
+  kOpenStart = 4,
+  kNoCategory = 8,
+  kEncloses = 16,
+  kScopeShift = 5,  // two bits: an index in kScopes
+};
+inline constexpr char kScopes[4] = {0, 't', 'p', 'g'};
 
 // The events batch[order[begin]] ... batch[order[end - 1]] in this order (`order` null: batch[begin], ...).
 void encode_events(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end,

@@ -118,13 +118,13 @@ void process_fields(F& f, P& p) {
   f.entries(p.devices, [](auto& in, auto& d) { device_fields(in, d); });
   f.entries(p.communicators, [](auto& in, auto& c) { communicator_fields(in, c); });
   f.entries(p.notices, [](auto& in, auto& n) { notice_fields(in, n); });
-  f.text(p.phase), f.text(p.kineto_header);
+  f.text(p.phase), f.text(p.kineto_header), f.text(p.kineto_metadata), f.optional(p.kineto_base_ns);
 }
 
 template <typename F, typename T>
 void track_fields(F& f, T& t) {
   f.number(t.process), f.number(t.kind), f.number(t.group), f.number(t.id), f.text(t.name), f.text(t.group_name);
-  f.optional(t.priority);
+  f.optional(t.priority), f.text(t.kineto_row);
 }
 
 template <typename F, typename C>

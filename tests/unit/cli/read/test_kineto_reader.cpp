@@ -156,6 +156,28 @@ TEST_CASE("metadata names tracks and the process, and is no event") {
   }
 }
 
+TEST_CASE("what only an exact copy needs is kept: rows, scopes, bindings, metadata, the base") {
+  const auto trace = read_events(
+      R"J({"ph":"M","name":"process_labels","pid":0,"tid":0,
+           "args":{"labels":"GPU 0"}},
+         {"ph":"i","s":"g","name":"Record Window End","pid":"","tid":"","ts":1},
+         {"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":2,"ts":1},
+         {"ph":"f","bp":"e","id":1,"cat":"async","name":"launch","pid":0,"tid":"stream 9","ts":1},
+         {"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":1,"dur":1,"args":{"device":0}},
+         {"ph":"X","cat":"kernel","name":"b","pid":8,"tid":7,"ts":1,"dur":1,"args":{"device":0}})J");
+  REQUIRE(trace->events.size() == 5);
+  CHECK((trace->events[0].event.scope == 'g' && trace->events[0].event.no_category));
+  CHECK((trace->events[1].event.scope == 't' && !trace->events[1].event.no_category));
+  CHECK((trace->events[2].event.encloses && trace->name(2) == "launch" && trace->category(2) == "async"));
+  CHECK(trace->track(0).kineto_row == R"("pid": "", "tid": "")");
+  CHECK(trace->track(2).kineto_row == R"("pid": 0, "tid": "stream 9")");
+  CHECK(trace->track(3).kineto_row == R"("pid": 0, "tid": 7)");
+  CHECK(trace->track(4).kineto_row == R"("pid": 8, "tid": 7)");
+  CHECK(trace->track(4).group == 0);
+  CHECK(trace->process().kineto_metadata ==
+        R"({"ph":"M","name":"process_labels","pid":0,"tid":0,"args":{"labels":"GPU 0"}})");
+}
+
 TEST_CASE("arrows keep their phase and id and join the track of their end") {
   const auto trace = read_events(slice("cuda_runtime", R"("ts":1,"dur":1,"pid":9,"tid":9)") + "," +
                                  R"({"ph":"s","id":5,"pid":9,"tid":9,"ts":1,"cat":"ac2g","name":"ac2g"},)" +
