@@ -4,17 +4,6 @@
 
 namespace cli {
 
-std::int64_t slice_end(const Event& event, std::int64_t trace_end) {
-  if (event.duration_ns < 0) return std::max(event.start_ns, trace_end);
-  const std::int64_t room = std::numeric_limits<std::int64_t>::max() - std::max<std::int64_t>(event.start_ns, 0);
-  return event.start_ns + std::min(event.duration_ns, room);
-}
-
-bool is_nccl_name(std::string_view kernel) {
-  return kernel.substr(0, 4) == "nccl" || kernel.find("ncclKernel") != kernel.npos ||
-         kernel.find("ncclDevKernel") != kernel.npos;
-}
-
 void Census::count(const Event& event) {
   if (event.kind == Kind::flow) return;
   first_ns_ = std::min(first_ns_, event.start_ns);

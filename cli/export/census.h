@@ -7,19 +7,10 @@
 
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
+#include "cli/model/kernel_names.h"
+#include "cli/model/slice.h"
 
 namespace cli {
-
-// The end of a slice, cut to the range of int64; an unknown duration ends at `trace_end`, and not before its start.
-std::int64_t slice_end(const Event& event, std::int64_t trace_end);
-
-// Slices have a duration; counters, instants and the ends of flows have none.
-constexpr bool is_slice(const Event& event) {
-  return event.phase == 'X' && event.kind != Kind::instant && event.kind != Kind::counter && event.kind != Kind::flow;
-}
-
-// By name: ncclKernel_..., ncclDevKernel_..., ncclSymk...
-bool is_nccl_name(std::string_view kernel);
 
 class Census {
  public:

@@ -6,7 +6,7 @@
 #include "cli/export/census.h"
 #include "cli/export/chrome_arrows.h"
 #include "cli/export/chrome_text.h"
-#include "cli/export/losses.h"
+#include "cli/model/losses.h"
 #include "cli/export/rows.h"
 #include "cli/export/track_lanes.h"
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "cli/export/losses.h"
+#include "cli/model/losses.h"
 
 namespace cli {
 namespace {

@@ -1,6 +1,6 @@
 #include <set>
 
-#include "cli/export/losses.h"
+#include "cli/model/losses.h"
 #include "cli/export/rows.h"
 #include "small_trace.h"
 #include "tests/unit/catch.h"

@@ -1,4 +1,4 @@
-#include "cli/export/losses.h"
+#include "cli/model/losses.h"
 
 #include <algorithm>
 #include <numeric>
