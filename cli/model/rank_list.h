@@ -9,4 +9,7 @@ namespace cli {
 // Sorts them and leaves out what comes twice; those below 0 are "unknown". "" for none.
 std::string rank_list(std::vector<std::int64_t> ranks);
 
+// "0-7, 9": numbers from 0, sorted, each once.
+std::string number_list(std::vector<std::int64_t> numbers);
+
 }  // namespace cli

@@ -1,0 +1,26 @@
+// "0-3,7,10-": numbers and ranges of them, as `--ranks` and `--steps` take them. "10-" has no end, "-3" begins at 0.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cli {
+
+class NumberRanges {
+ public:
+  // `option` is for the message: "--ranks". Throws Error (usage).
+  NumberRanges(std::string_view option, std::string_view text);
+
+  bool holds(std::int64_t number) const;
+  const std::string& text() const { return text_; }  // as given
+
+ private:
+  struct Range {
+    std::int64_t first, last;
+  };
+  std::string text_;
+  std::vector<Range> ranges_;
+};
+
+}  // namespace cli

@@ -1,0 +1,35 @@
+// Which events a person wants to see. An event is kept when every choice that was made keeps it.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "cli/select/kind_set.h"
+#include "cli/select/number_ranges.h"
+#include "cli/select/time_range.h"
+
+namespace cli {
+
+struct Selection {
+  std::optional<NumberRanges> ranks;  // processes of unknown rank are in none
+  // What starts in the range of such a step on the host, on any thread of its process, and the GPU work (and waits) of
+  // the calls among that, however much later it ran. GPU work whose call is not in the trace goes by its own start; a
+  // range on the GPU (gpu_annotation) is kept when it holds work that is.
+  std::optional<NumberRanges> steps;
+  std::optional<TimeRange> time;  // what runs in it at some moment, whole
+  std::optional<KindSet> kinds;   // ends of arrows are kept whatever is chosen: an arrow is drawn where both ends are
+  std::int64_t min_dur_ns = 0;    // slices shorter than this go; those without an end, and points, stay
+
+  bool by_event() const { return steps || time || kinds || min_dur_ns > 0; }
+};
+
+// Why an event is not kept: the first choice, in this order, that leaves it out.
+enum class LeftOut : std::uint8_t { kept, ranks, steps, time, kinds, min_dur, count_ };
+
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(LeftOut::count_)> kLeftOutOptions{
+    "", "--ranks", "--steps", "--time", "--kinds", "--min-dur"};
+
+using LeftOutCounts = std::array<std::uint64_t, static_cast<std::size_t>(LeftOut::count_)>;
+
+}  // namespace cli

@@ -1,0 +1,150 @@
+#include "cli/select/selector.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "cli/select/refusals.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t end_of(const Event& event) {
+  if (event.duration_ns < 0) return kForever;
+  return event.duration_ns > kForever - std::max<std::int64_t>(event.start_ns, 0) ? kForever
+                                                                                  : event.start_ns + event.duration_ns;
+}
+
+std::int64_t later(std::int64_t from_ns, std::int64_t by_ns) {
+  return by_ns > kForever - std::max<std::int64_t>(from_ns, 0) ? kForever : from_ns + by_ns;
+}
+
+}  // namespace
+
+Selector::Selector(const Selection& selection, const Catalog& catalog, const TraceFacts& facts)
+    : selection_(selection),
+      catalog_(catalog),
+      first_ns_(facts.first_ns),
+      last_ns_(facts.last_ns),
+      chosen_(catalog.processes.size(), true),
+      windows_(catalog.processes.size(), {std::numeric_limits<std::int64_t>::min(), kForever}),
+      open_(catalog.tracks.size()) {
+  if (selection_.ranks) choose_ranks();
+  if (selection_.steps) choose_steps(facts.steps);
+  if (selection_.time) choose_time();
+}
+
+void Selector::choose_ranks() {
+  for (std::size_t id = 0; id < chosen_.size(); ++id) {
+    const std::int64_t rank = catalog_.processes[id].rank;
+    chosen_[id] = rank >= 0 && selection_.ranks->holds(rank);
+  }
+  if (std::find(chosen_.begin(), chosen_.end(), true) == chosen_.end()) refuse_ranks(*selection_.ranks, catalog_);
+}
+
+void Selector::choose_steps(const Steps& steps) {
+  steps_.resize(chosen_.size());
+  bool any = false;
+  for (std::size_t id = 0; id < chosen_.size(); ++id) {
+    Intervals& intervals = steps_[id];
+    for (const Step& step : steps[id]) {
+      if (!chosen_[id] || !selection_.steps->holds(step.number)) continue;
+      if (intervals.empty() || step.start_ns > intervals.back().second)
+        intervals.push_back({step.start_ns, step.end_ns});
+      intervals.back().second = std::max(intervals.back().second, step.end_ns);
+    }
+    windows_[id] = intervals.empty() ? TimeWindow{} : TimeWindow{intervals.front().first, intervals.back().second};
+    any = any || !intervals.empty();
+  }
+  if (!any) refuse_steps(*selection_.steps, steps, chosen_);
+}
+
+void Selector::choose_time() {
+  if (selection_.time->from_ns > last_ns_ - first_ns_) refuse_time(*selection_.time, last_ns_ - first_ns_);
+  time_ = {later(first_ns_, selection_.time->from_ns), later(first_ns_, selection_.time->to_ns)};
+  for (TimeWindow& window : windows_) {
+    window = {std::max(window.from_ns, time_.from_ns), std::min(window.to_ns, time_.to_ns)};
+  }
+}
+
+bool Selector::runs_in_time(const Event& event) const {
+  if (event.start_ns >= time_.to_ns) return false;
+  return event.start_ns >= time_.from_ns || end_of(event) > time_.from_ns;
+}
+
+bool Selector::starts_in_step(const Event& event) const {
+  const Intervals& intervals = steps_[process(event)];
+  const auto behind = std::upper_bound(intervals.begin(), intervals.end(), event.start_ns,
+                                       [](std::int64_t ns, const auto& interval) { return ns < interval.first; });
+  return behind != intervals.begin() && event.start_ns < (behind - 1)->second;
+}
+
+// The end of an arrow from a launch has the number of the launch, too.
+bool Selector::is_launched(const Event& event) const {
+  if (event.correlation == 0 || is_api_call(event.kind)) return false;
+  if (event.kind != Kind::flow) return catalog_.tracks[event.track].kind == TrackKind::stream;
+  const std::string_view name = catalog_.strings[event.name];
+  return event.phase != 's' && (name == "ac2g" || name == "async_cpu_to_gpu");
+}
+
+bool Selector::belongs_to_step(const Event& event) const {
+  if (is_launched(event)) {
+    const LaunchTable::Launch launch = launches_.find(process(event), event.correlation);
+    if (launch.known) return launch.in_step;
+  }
+  return starts_in_step(event);
+}
+
+LeftOut Selector::judge_alone(const Event& event, bool in_step) const {
+  if (!chosen_[process(event)]) return LeftOut::ranks;
+  if (selection_.steps && !in_step) return LeftOut::steps;
+  if (selection_.time && !runs_in_time(event)) return LeftOut::time;
+  if (event.kind == Kind::flow) return LeftOut::kept;
+  if (selection_.kinds && !selection_.kinds->test(static_cast<std::size_t>(event.kind))) return LeftOut::kinds;
+  const bool is_short = event.phase == 'X' && event.duration_ns >= 0 && event.duration_ns < selection_.min_dur_ns;
+  return is_short ? LeftOut::min_dur : LeftOut::kept;
+}
+
+LeftOut Selector::judge(const Event& event) {
+  if (!selection_.steps) return judge_alone(event, true);
+  const bool in_step = event.kind == Kind::gpu_annotation ? annotations_[annotation_++] : belongs_to_step(event);
+  return judge_alone(event, in_step);
+}
+
+void Selector::survey(const Event& event) {
+  if (is_api_call(event.kind) && event.correlation != 0) {
+    const bool in_step = !selection_.steps || starts_in_step(event);
+    launches_.note(process(event), event.correlation, in_step, judge_alone(event, in_step) == LeftOut::kept);
+  }
+  if (!selection_.steps) return;
+  if (event.kind == Kind::gpu_annotation) survey_annotation(event);
+  if (is_gpu_work(event.kind) && belongs_to_step(event)) survey_work(event);
+}
+
+void Selector::end_annotations(TrackId track, std::int64_t now_ns) {
+  std::vector<Open>& open = open_[track];
+  open.erase(std::remove_if(open.begin(), open.end(), [&](const Open& o) { return o.end_ns <= now_ns; }), open.end());
+}
+
+void Selector::survey_annotation(const Event& event) {
+  end_annotations(event.track, event.start_ns);
+  open_[event.track].push_back({annotations_.size(), end_of(event)});
+  annotations_.push_back(false);
+}
+
+void Selector::survey_work(const Event& event) {
+  TimeWindow& window = windows_[process(event)];
+  const std::int64_t end_ns = event.duration_ns < 0 ? last_ns_ : end_of(event);
+  window.to_ns = std::max(window.to_ns, selection_.time ? std::min(end_ns, time_.to_ns) : end_ns);
+  end_annotations(event.track, event.start_ns);
+  for (const Open& annotation : open_[event.track]) annotations_[annotation.index] = true;
+}
+
+bool Selector::loses_arrow(const Event& work, bool kept) const {
+  if (work.correlation == 0 || !is_gpu_work(work.kind)) return false;
+  const LaunchTable::Launch launch = launches_.find(process(work), work.correlation);
+  return launch.known && launch.kept != kept;
+}
+
+}  // namespace cli

@@ -1,0 +1,81 @@
+// Decides for each event of a trace whether it is kept (selection.h). The trace is walked in order: once for survey(),
+// when needs_survey(); then any number of times for judge(), each after begin_walk().
+//
+// Memory: LaunchTable, one bit for each range on the GPU, the chosen steps.
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cli/model/catalog.h"
+#include "cli/model/event.h"
+#include "cli/model/steps.h"
+#include "cli/select/launch_table.h"
+#include "cli/select/selection.h"
+
+namespace cli {
+
+// From 1970; `to_ns` does not belong to it.
+struct TimeWindow {
+  std::int64_t from_ns = 0, to_ns = 0;
+};
+
+// Of the whole trace, as StepFinder says it.
+struct TraceFacts {
+  Steps steps;
+  std::int64_t first_ns = 0, last_ns = 0;
+};
+
+class Selector {
+ public:
+  // All three outlive it. Throws Error (usage) when a choice of ranks, steps or time matches nothing of the trace, and
+  // says what there is.
+  Selector(const Selection& selection, const Catalog& catalog, const TraceFacts& facts);
+
+  bool needs_survey() const { return selection_.by_event(); }
+  void survey(const Event& event);
+
+  void begin_walk() { annotation_ = 0; }
+  LeftOut judge(const Event& event);
+
+  bool has(ProcessId process) const { return chosen_[process]; }
+  // Of a process that is chosen, the time in which anything of it can be kept: what is computed from the events beside
+  // it is shown there.
+  TimeWindow window(ProcessId process) const { return windows_[process]; }
+  // Of kept or left-out GPU work: its launch was not treated alike, so their arrow has one end.
+  bool loses_arrow(const Event& work, bool kept) const;
+
+ private:
+  using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+  void choose_ranks();
+  void choose_steps(const Steps& steps);
+  void choose_time();
+  ProcessId process(const Event& event) const { return catalog_.tracks[event.track].process; }
+  bool runs_in_time(const Event& event) const;
+  bool starts_in_step(const Event& event) const;
+  bool is_launched(const Event& event) const;
+  bool belongs_to_step(const Event& event) const;
+  LeftOut judge_alone(const Event& event, bool in_step) const;
+  void end_annotations(TrackId track, std::int64_t now_ns);
+  void survey_annotation(const Event& event);
+  void survey_work(const Event& event);
+
+  const Selection& selection_;
+  const Catalog& catalog_;
+  std::int64_t first_ns_, last_ns_;
+  std::vector<bool> chosen_;         // by ProcessId: --ranks
+  std::vector<Intervals> steps_;     // by ProcessId: where its chosen steps are, ascending, apart
+  std::vector<TimeWindow> windows_;  // by ProcessId
+  TimeWindow time_;                  // --time
+  LaunchTable launches_;
+  std::vector<bool> annotations_;  // in the order of the walk: whether it holds work of a chosen step
+  std::size_t annotation_ = 0;     // the next one of this walk
+  struct Open {
+    std::size_t index;
+    std::int64_t end_ns;
+  };
+  std::vector<std::vector<Open>> open_;  // by TrackId, while surveying
+};
+
+}  // namespace cli
