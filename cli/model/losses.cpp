@@ -64,9 +64,10 @@ std::uint64_t sum(const KindCounts& counts) { return std::accumulate(counts.begi
 
 }  // namespace
 
-std::string loss_text(const Process& p) {
-  std::string text = list(p.overwritten, "overwritten");
-  join(text, list(p.lost, "lost"));
+std::string overwritten_text(const Process& p) { return list(p.overwritten, "overwritten"); }
+
+std::string unrecorded_text(const Process& p) {
+  std::string text = list(p.lost, "lost");
   if (p.lost_unknown_kind > 0) {
     join(text, with_commas(p.lost_unknown_kind) + (p.lost_unknown_kind == 1 ? " record" : " records") +
                    " of unknown kind dropped by CUPTI");
@@ -74,11 +75,21 @@ std::string loss_text(const Process& p) {
   return text;
 }
 
-std::string loss_json(const Process& p) {
-  std::string text = object("overwritten", p.overwritten) + object("lost", p.lost);
+std::string loss_text(const Process& p) {
+  std::string text = overwritten_text(p);
+  join(text, unrecorded_text(p));
+  return text;
+}
+
+std::string overwritten_json(const Process& p) { return object("overwritten", p.overwritten); }
+
+std::string unrecorded_json(const Process& p) {
+  std::string text = object("lost", p.lost);
   if (p.lost_unknown_kind > 0) text += ",\"lost_unknown_kind\":" + std::to_string(p.lost_unknown_kind);
   return text;
 }
+
+std::string loss_json(const Process& p) { return overwritten_json(p) + unrecorded_json(p); }
 
 bool lost_everything(const Process& p) {
   return sum(p.counts) == 0 && (sum(p.overwritten) > 0 || sum(p.lost) > 0 || p.lost_unknown_kind > 0);

@@ -9,9 +9,14 @@ namespace cli {
 // "12,345 kernels, 1 copy overwritten; 7 kernels lost; 3 records of unknown kind dropped by CUPTI"; "" when all is
 // there.
 std::string loss_text(const Process& process);
+// Its parts: what the ring recycled; and what was never recorded, by the agent or by CUPTI.
+std::string overwritten_text(const Process& process);
+std::string unrecorded_text(const Process& process);
 
 // Members of a JSON object, each with a comma before it: ,"overwritten":{"kernel":12345},"lost":{...}; "" for none.
 std::string loss_json(const Process& process);
+std::string overwritten_json(const Process& process);
+std::string unrecorded_json(const Process& process);
 
 // Nothing was kept, and something was recorded.
 bool lost_everything(const Process& process);

@@ -1,6 +1,6 @@
 // Rows that are computed from the events (model/derived.h): what a person would otherwise measure by eye. It takes all
-// events of a trace once, in their order, and gives what it knows as soon as it knows it, so a picture that shows only a
-// part of the events still gets true gaps and counters: hand all events here, and clip what comes out.
+// events of a trace once, in their order, and gives what it knows as soon as it knows it, so a picture that shows only
+// a part of the events still gets true gaps and counters: hand all events here, and clip what comes out.
 //
 // Of a device (GPU work: kernels, copies, sets, whole graphs, on streams; waits are not work):
 //   idle            from the end of all work so far to the start of the next; idle.h says what is too short to draw

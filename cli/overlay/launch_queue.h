@@ -1,0 +1,49 @@
+// How many launches of a process wait for their device: +1 when the call begins, -1 when the first of its work does
+// (a graph's first node). Joined by correlation.
+//
+// Which device a launch is for, and whether its work is in the trace at all, is known when the work begins. So values
+// are given when all launches before them are known. Launches without work in the trace do not count; nor does one that
+// is still waited for when kMostWaiting later ones have been called (memory stays bounded; they are counted).
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <utility>
+
+#include "cli/overlay/counter_row.h"
+#include "cli/overlay/waiting_launches.h"
+
+namespace cli {
+
+class LaunchQueue {
+ public:
+  static constexpr std::size_t kMostWaiting = 8192;
+
+  // Both by time, in one order. A call within a call with the same correlation (the driver's, in the runtime's) is the
+  // same launch. `row` lives as long as this.
+  void launch(std::int64_t ns, std::uint64_t correlation);
+  void work(std::int64_t ns, std::uint64_t correlation, CounterRow& row);
+
+  // Gives all that lies before `at_ns`. Launches that still wait count from there on: in the part before, they have no
+  // work. The rows are cut by their owner, behind this.
+  void cut(std::int64_t at_ns);
+  void finish();
+
+  std::uint64_t given_up() const { return given_up_; }
+
+ private:
+  struct Launch {
+    std::int64_t ns;
+    std::uint64_t correlation;
+    CounterRow* row;  // null: waits
+  };
+  void settle();
+  void start_before(std::int64_t ns);
+
+  std::deque<Launch> launches_;                              // by time, from the first that waits
+  std::deque<std::pair<std::int64_t, CounterRow*>> starts_;  // of work, not given yet
+  std::uint64_t first_place_ = 0;                            // of launches_
+  WaitingLaunches waiting_;
+  std::uint64_t given_up_ = 0;
+};
+
+}  // namespace cli

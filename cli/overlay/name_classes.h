@@ -1,0 +1,40 @@
+// What names say, looked up once per string.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "cli/model/catalog.h"
+#include "cli/model/derived.h"
+
+namespace cli {
+
+// Which way a copy goes, by the words of CUPTI and Kineto ("Memcpy HtoD (Pinned -> Device)"; arrays count as the
+// device) and of HIP ("CopyHostToDevice"). None within the host.
+std::optional<DerivedRow> copy_row(std::string_view name);
+
+// Calls that put work into a queue of the GPU: cudaLaunchKernelExC, cuLaunchKernel, cudaGraphLaunch, cudaMemcpyAsync,
+// cuMemsetD32Async, hipModuleLaunchKernel, ... Host functions are not the GPU's.
+bool is_launch_name(std::string_view call);
+
+class NameClasses {
+ public:
+  explicit NameClasses(const Strings& strings) : strings_(&strings) {}
+
+  struct Class {
+    bool known = false, communicates = false, launches = false;
+    std::optional<DerivedRow> copy;
+  };
+  const Class& operator[](StringId name) {
+    return name < classes_.size() && classes_[name].known ? classes_[name] : learn(name);
+  }
+
+ private:
+  const Class& learn(StringId name);
+
+  const Strings* strings_;
+  std::vector<Class> classes_;
+};
+
+}  // namespace cli

@@ -1,0 +1,124 @@
+#include "cli/overlay/overlay.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "cli/model/rank_list.h"
+#include "cli/model/slice.h"
+#include "cli/overlay/device_rows.h"
+#include "cli/overlay/launch_queue.h"
+#include "cli/overlay/lost_rows.h"
+#include "cli/overlay/memory_rows.h"
+
+namespace cli {
+namespace {
+
+// Times of damaged files stay where differences of two are numbers; 2116 and 1933.
+constexpr std::int64_t kFirst_ns = -(std::int64_t{1} << 60), kLast_ns = std::int64_t{1} << 62;
+
+std::int64_t sane(std::int64_t ns) { return std::clamp(ns, kFirst_ns, kLast_ns); }
+
+}  // namespace
+
+class Overlay::Rooms {
+ public:
+  Rooms(const Catalog& catalog, DerivedSink& sink)
+      : catalog_(catalog),
+        sink_(sink),
+        names_(catalog.strings),
+        window_ns_(busy_window_ns(catalog)),
+        queues_(catalog.processes.size()),
+        of_track_(catalog.tracks.size()) {
+    for (ProcessId id = 0; id < catalog.processes.size(); ++id) memory_.emplace_back(catalog, id, sink);
+  }
+
+  void event(Event event, std::string_view args) {
+    if (!begun_) begin();
+    event.start_ns = sane(event.start_ns);
+    const ProcessId process = catalog_.tracks[event.track].process;
+    if (is_gpu_work(event.kind)) {
+      if (catalog_.tracks[event.track].kind == TrackKind::stream && is_slice(event)) work(event, process);
+    } else if (is_api_call(event.kind)) {
+      if (event.correlation == 0 || !names_[event.name].launches) return;
+      queues_[process].launch(event.start_ns, event.correlation);
+    } else if (event.kind == Kind::memory || event.kind == Kind::instant) {
+      memory_[process].event(event, args);
+    }
+  }
+
+  void cut(std::int64_t at_ns) {
+    if (!begun_) begin();
+    for (LaunchQueue& queue : queues_) queue.cut(at_ns);
+    for (auto& [key, rows] : devices_) rows.cut(at_ns);
+    for (MemoryRows& memory : memory_) memory.cut(at_ns);
+  }
+
+  void finish() {
+    if (!begun_) begin();
+    for (LaunchQueue& queue : queues_) queue.finish();
+    for (auto& [key, rows] : devices_) rows.finish();
+    for (MemoryRows& memory : memory_) memory.finish();
+  }
+
+  std::vector<DeviceTotals> totals() const {
+    std::vector<DeviceTotals> totals;
+    for (const auto& [key, rows] : devices_) totals.push_back(rows.totals());
+    return totals;
+  }
+
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes;
+    for (const MemoryRows& memory : memory_) memory.add_notes(notes);
+    for (std::size_t id = 0; id < queues_.size(); ++id) {
+      if (queues_[id].given_up() == 0) continue;
+      notes.push_back(rank_list({catalog_.processes[id].rank}) + ": " + std::to_string(queues_[id].given_up()) +
+                      " launches without work, or with work much later, are not counted as queued");
+    }
+    return notes;
+  }
+
+ private:
+  void begin() {
+    begun_ = true;
+    for (const LostSlice& lost : lost_slices(catalog_)) {
+      RowOut{&sink_, lost.process, -1}.slice(DerivedRow::lost, lost.start_ns, lost.end_ns, lost.name, lost.args);
+    }
+  }
+
+  void work(const Event& event, ProcessId process) {
+    DeviceRows& rows = device(event.track, process);
+    const std::int64_t end_ns = std::max(event.start_ns, sane(slice_end(event, catalog_.processes[process].last_ns)));
+    rows.work(event, end_ns, names_[event.name]);
+    if (event.correlation != 0) queues_[process].work(event.start_ns, event.correlation, rows.queue());
+  }
+
+  DeviceRows& device(TrackId track, ProcessId process) {
+    if (of_track_[track] != nullptr) return *of_track_[track];
+    const std::int64_t device = catalog_.tracks[track].group;
+    const auto entry = devices_.try_emplace({process, device}, RowOut{&sink_, process, device}, window_ns_).first;
+    of_track_[track] = &entry->second;
+    return entry->second;
+  }
+
+  const Catalog& catalog_;
+  DerivedSink& sink_;
+  NameClasses names_;
+  std::int64_t window_ns_;
+  std::vector<LaunchQueue> queues_;  // by ProcessId
+  std::vector<MemoryRows> memory_;   // by ProcessId
+  std::map<std::pair<ProcessId, std::int64_t>, DeviceRows> devices_;
+  std::vector<DeviceRows*> of_track_;  // by TrackId; null: not asked yet
+  bool begun_ = false;
+};
+
+Overlay::Overlay(const Catalog& catalog, DerivedSink& sink) : rooms_(std::make_unique<Rooms>(catalog, sink)) {}
+Overlay::~Overlay() = default;
+
+void Overlay::event(const Event& event, std::string_view args) { rooms_->event(event, args); }
+void Overlay::cut(std::int64_t at_ns) { rooms_->cut(at_ns); }
+void Overlay::finish() { rooms_->finish(); }
+std::vector<DeviceTotals> Overlay::totals() const { return rooms_->totals(); }
+std::vector<std::string> Overlay::notes() const { return rooms_->notes(); }
+
+}  // namespace cli

@@ -1,0 +1,34 @@
+// Collects what an overlay gives, by row.
+#pragma once
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "cli/model/derived.h"
+
+namespace cli {
+
+struct Rows : DerivedSink {
+  struct Item {
+    std::int64_t start_ns, duration_ns;
+    double value;
+    std::string name, args;
+  };
+  using Key = std::tuple<ProcessId, DerivedRow, std::int64_t>;
+
+  void derived(const Derived& d) override {
+    rows[{d.process, d.row, d.device}].push_back(
+        {d.start_ns, d.duration_ns, d.value, std::string(d.name), std::string(d.args)});
+    earliest_ns = std::min(earliest_ns, d.start_ns);
+    latest_ns = std::max(latest_ns, d.start_ns + d.duration_ns);
+  }
+  const std::vector<Item>& of(DerivedRow row, std::int64_t device = 0, ProcessId process = 0) {
+    return rows[{process, row, device}];
+  }
+
+  std::map<Key, std::vector<Item>> rows;
+  std::int64_t earliest_ns = INT64_MAX, latest_ns = INT64_MIN;  // since they were last reset
+};
+
+}  // namespace cli

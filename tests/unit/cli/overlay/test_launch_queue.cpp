@@ -1,0 +1,96 @@
+#include <random>
+#include <unordered_map>
+
+#include "cli/overlay/launch_queue.h"
+#include "cli/overlay/waiting_launches.h"
+#include "derived_rows.h"
+#include "tests/unit/catch.h"
+
+using namespace cli;
+
+namespace {
+
+struct Queue {
+  Rows rows;
+  CounterRow row{RowOut{&rows, 0, 0}, DerivedRow::queue_length};
+  LaunchQueue queue;
+
+  std::string text() {
+    std::string text;
+    for (const auto& item : rows.of(DerivedRow::queue_length)) {
+      text += std::to_string(item.start_ns) + ":" + std::to_string(static_cast<int>(item.value)) + " ";
+    }
+    return text;
+  }
+  std::string finished() {
+    queue.finish();
+    row.finish();
+    return text();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("launch queue: up at the call, down at the start of the work") {
+  Queue q;
+  q.queue.launch(10, 1);
+  q.queue.launch(12, 1);  // the driver's call within the runtime's
+  q.queue.launch(20, 2);
+  q.queue.work(30, 1, q.row);
+  q.queue.work(30, 1, q.row);  // the next node of the same graph
+  q.queue.work(40, 2, q.row);
+  q.queue.work(50, 3, q.row);  // its launch is not in the trace
+  CHECK(q.finished() == "10:1 20:2 30:1 40:0 ");
+}
+
+TEST_CASE("launch queue: what never begins does not count, and holds nothing back at the end") {
+  Queue q;
+  q.queue.launch(10, 1);
+  q.queue.launch(20, 2);
+  q.queue.work(30, 2, q.row);
+  CHECK(q.text().empty());  // the first may still turn out to be this device's
+  CHECK(q.finished() == "20:1 30:0 ");
+}
+
+TEST_CASE("launch queue: at equal times the last value only") {
+  Queue q;
+  q.queue.launch(10, 1);
+  q.queue.launch(10, 2);
+  q.queue.work(20, 1, q.row);
+  q.queue.launch(20, 3);
+  q.queue.work(30, 2, q.row);
+  q.queue.work(30, 3, q.row);
+  CHECK(q.finished() == "10:2 30:0 ");  // at 20 one goes and one comes
+}
+
+TEST_CASE("launch queue: a launch that waits for too long is given up and counted") {
+  Queue q;
+  q.queue.launch(1, 1);
+  for (std::uint64_t i = 2; i < LaunchQueue::kMostWaiting + 2; ++i) {
+    q.queue.launch(static_cast<std::int64_t>(10 * i), i);
+    q.queue.work(static_cast<std::int64_t>(10 * i + 5), i, q.row);
+  }
+  CHECK(q.queue.given_up() == 1);
+  q.queue.work(1'000'000, 1, q.row);
+  q.finished();
+  CHECK(q.rows.of(DerivedRow::queue_length).size() == 2 * LaunchQueue::kMostWaiting);
+  CHECK(q.rows.of(DerivedRow::queue_length).back().value == 0);
+}
+
+TEST_CASE("launch queue: the table of waiting launches against a map", "[property]") {
+  std::mt19937_64 random(3);
+  WaitingLaunches table;
+  std::unordered_map<std::uint64_t, std::uint64_t> truth;
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    const std::uint64_t id = random() % 700 * (random() % 2 == 0 ? 1 : 0x100000000u);
+    if (random() % 2 == 0) {
+      REQUIRE(table.add(id, i) == truth.try_emplace(id, i).second);
+      continue;
+    }
+    const auto known = truth.find(id);
+    const auto place = table.take(id);
+    REQUIRE(place.has_value() == (known != truth.end()));
+    if (place) REQUIRE(*place == known->second);
+    if (place) truth.erase(known);
+  }
+}
