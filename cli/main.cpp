@@ -11,8 +11,8 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/mark_command.h"
-#include "cli/commands/version.h"
 #include "cli/error.h"
+#include "cli/model/version.h"
 
 namespace {
 

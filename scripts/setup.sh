@@ -17,9 +17,11 @@ have_command() { command -v "$1" >/dev/null 2>&1; }
 have_package() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q '^install ok installed'; }
 have_library() { have_command pkg-config && pkg-config --exists "$1"; }
 
-# need_command COMMAND PACKAGE, need_library 'PKG-CONFIG SPEC' PACKAGE: note the package when it is missing.
+# need_command COMMAND PACKAGE, need_library 'PKG-CONFIG SPEC' PACKAGE, need_header FILE PACKAGE: note the package when it
+# is missing.
 need_command() { have_command "$1" || missing+=("$2"); }
 need_library() { have_library "$1" || have_package "$2" || missing+=("$2"); }
+need_header() { [ -f "/usr/include/$1" ] || [ -f "/usr/local/include/$1" ] || have_package "$2" || missing+=("$2"); }
 
 list_missing() {
   missing=()
@@ -34,6 +36,7 @@ list_missing() {
   need_library 'libzstd >= 1.5.4' libzstd-dev
   need_library 'simdjson >= 3.0' libsimdjson-dev
   need_library 'libisal >= 2.30' libisal-dev
+  need_header protozero/basic_pbf_writer.hpp libprotozero-dev
   if [ "$1" = --tests ]; then
     need_library 'catch2 >= 2.13' catch2
     need_command git git

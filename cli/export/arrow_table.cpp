@@ -42,10 +42,21 @@ void ArrowTable::note_start(Group group, std::uint64_t id, ArrowStart role) {
 void ArrowTable::note_end(Group group, std::uint64_t id) {
   const Place at = place(group, id, true);
   if ((state(at) & bit(kReused)) != 0) {
-    newest(at).state |= bit(kEnded);
+    Reuse::Arrow& arrow = newest(at);
+    const bool first = &arrow == &reuse(at).arrows.front();
+    if ((arrow.state & bit(kEnded)) != 0) note_another_end(first ? key(at) : arrow.extra, !first);
+    arrow.state |= bit(kEnded);
   } else {
+    if ((state(at) & bit(kEnded)) != 0) note_another_end(key(at), false);
     set(at, bit(kEnded));
   }
+}
+
+std::uint64_t ArrowTable::ends(std::uint64_t arrow) const {
+  const std::uint64_t number = arrow - 1, of_runs = runs_.size() * 64;
+  const bool extra = number >= of_runs;
+  const auto more = more_ends_.find((extra ? number - of_runs : number) << 1 | (extra ? 1u : 0u));
+  return more == more_ends_.end() ? 1 : 1 + more->second;
 }
 
 std::uint64_t ArrowTable::start(Group group, std::uint64_t id, ArrowStart role) {

@@ -2,7 +2,8 @@
 // has. Filled by a first pass over the events, asked in the same order by a second.
 //
 // Memory: 72 bytes for each run of 64 neighbouring ids in which an end occurs, so about one byte per launch with
-// CUPTI's dense correlation ids, and at worst 72 per end; 100 more for an id that is used again.
+// CUPTI's dense correlation ids, and at worst 72 per end; 100 more for an id that is used again, 50 more for a launch
+// of several works (a CUDA graph).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -35,6 +36,8 @@ class ArrowTable {
     bool started = false;     // false: its start comes later in time
   };
   End end(Group group, std::uint64_t id);
+  // How many ends an arrow has, for formats that draw each as one of its own. 1 or more.
+  std::uint64_t ends(std::uint64_t arrow) const;
 
  private:
   // Of one arrow. kDrawn belongs to the second pass.
@@ -74,6 +77,7 @@ class ArrowTable {
   Reuse::Arrow& newest(Place place) { return reuse(place).arrows.back(); }
   static std::uint64_t key(Place place) { return place.run * 64 + place.shift; }
   std::uint64_t arrow_id(Place place, const Reuse& reuse) const;
+  void note_another_end(std::uint64_t place_key, bool extra) { ++more_ends_[place_key << 1 | (extra ? 1u : 0u)]; }
   std::uint64_t start_reused(Place place, ArrowStart role);
   End end_reused(Place place);
 
@@ -82,6 +86,7 @@ class ArrowTable {
   std::size_t last_ = 0;              // the run of the last question
   std::unordered_map<std::uint64_t, Reuse> reused_;
   std::uint64_t extra_ = 0;
+  std::unordered_map<std::uint64_t, std::uint64_t> more_ends_;  // beyond the first, by key, or extra number, << 1
 };
 
 }  // namespace cli

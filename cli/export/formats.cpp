@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/export/chrome_json.h"
+#include "cli/export/perfetto/pftrace.h"
 
 namespace cli {
 namespace {
@@ -19,6 +20,7 @@ const std::vector<ExportFormat>& export_formats() {
   static const std::vector<ExportFormat> formats{
       {"perfetto", "Chrome trace JSON for ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
       {"chrome", "Chrome trace JSON for chrome://tracing", ".json.gz", chrome_json, kMaxJsonBytes},
+      {"pftrace", "Perfetto's native form, for ui.perfetto.dev and trace_processor", ".pftrace", make_pftrace},
   };
   return formats;
 }

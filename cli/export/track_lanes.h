@@ -22,6 +22,7 @@ class TrackLanes {
     std::uint32_t tid = 0;
     std::string name;
     std::size_t sort_index = 0;
+    std::size_t output = 0;          // the exporter's own number of it
     bool fresh = true;               // its metadata is not written yet
     std::int64_t top_ns = kNoSlice;  // start of the slice that was opened here last; none after an instant
   };

@@ -1,5 +1,7 @@
 #include "cli/io/json_text.h"
 
+#include <simdjson.h>
+
 #include <algorithm>
 
 namespace cli {
@@ -91,6 +93,18 @@ void json_string(JsonText& out, std::string_view text) {
     if (p < end) p += special(out, p, static_cast<std::size_t>(end - p));
   }
   out.raw("\"");
+}
+
+std::string_view valid_utf8(std::string_view text, std::string& scratch) {
+  if (simdjson::validate_utf8(text.data(), text.size())) return text;
+  scratch.clear();
+  const auto* p = reinterpret_cast<const unsigned char*>(text.data());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = p[at] < 0x80 ? 1 : utf8_length(p + at, text.size() - at);
+    scratch += length ? text.substr(at, length) : kReplacement;
+    at += length ? length : 1;
+  }
+  return scratch;
 }
 
 bool json_plain(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -56,6 +57,10 @@ class JsonText {
 // A JSON string with its quotes (RFC 8259): quote, backslash and control characters are escaped, each byte that is not
 // part of valid UTF-8 becomes U+FFFD, all else is kept as it is.
 void json_string(JsonText& out, std::string_view text);
+
+// Each byte that is not part of valid UTF-8 becomes U+FFFD. Returns `text` itself when all of it is valid, else a view of
+// `scratch`.
+std::string_view valid_utf8(std::string_view text, std::string& scratch);
 
 // True when json_string would print `text` unchanged between quotes.
 bool json_plain(std::string_view text);

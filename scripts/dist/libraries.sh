@@ -63,7 +63,8 @@ copy_licences() {
   cp "$1/simdjson/LICENSE" "$1/licences/simdjson.txt"
   cp "$1/libisal/LICENSE" "$1/licences/isa-l.txt"
   local pair
-  for pair in libfmt-dev:fmt libcli11-dev:cli11 libzstd-dev:zstd "libstdc++-$(g++ -dumpversion)-dev:libstdc++"; do
+  for pair in libfmt-dev:fmt libcli11-dev:cli11 libzstd-dev:zstd libprotozero-dev:protozero \
+      "libstdc++-$(g++ -dumpversion)-dev:libstdc++"; do
     cp -L "/usr/share/doc/${pair%:*}/copyright" "$1/licences/${pair#*:}.txt"
   done
 }

@@ -10,7 +10,7 @@ from elf import check_needed, check_versions
 from harness import Folder, arguments, check, files_below, finish, run, skip
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-LICENCES = {f"{name}.txt" for name in ("cli11", "fmt", "isa-l", "libstdc++", "simdjson", "zstd")}
+LICENCES = {f"{name}.txt" for name in ("cli11", "fmt", "isa-l", "libstdc++", "protozero", "simdjson", "zstd")}
 TRACE = {"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5.5, "dur": 1.25}]}
 
 

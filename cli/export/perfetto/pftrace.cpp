@@ -1,0 +1,164 @@
+#include "cli/export/perfetto/pftrace.h"
+
+#include <deque>
+#include <optional>
+
+#include "cli/export/census.h"
+#include "cli/export/perfetto/counters.h"
+#include "cli/export/perfetto/moment.h"
+#include "cli/export/perfetto/render_stages.h"
+#include "cli/export/perfetto/row_book.h"
+#include "cli/export/perfetto/slices.h"
+
+namespace cli {
+namespace perfetto {
+namespace {
+
+// What lives from begin() on.
+struct Parts {
+  Parts(const Catalog& catalog, ByteSink& sink, PacketCompression compression)
+      : census(catalog),
+        stream(sink, compression),
+        packets(stream),
+        vocabulary(catalog, packets),
+        tracks(stream),
+        arrows(catalog),
+        slices(packets, vocabulary),
+        rows(catalog, packets, tracks, sequences),
+        counters(catalog, packets, tracks, sequences),
+        stages(catalog, packets, vocabulary, tracks, sequences) {}
+
+  Census census;
+  PacketStream stream;
+  EventPackets packets;
+  Vocabulary vocabulary;
+  Tracks tracks;
+  std::deque<Sequence> sequences;
+  Arrows arrows;
+  Slices slices;
+  RowBook rows;
+  Counters counters;
+  RenderStages stages;
+  Moment moment;
+};
+
+class Pftrace : public Exporter {
+ public:
+  explicit Pftrace(const FormatOptions& options) : options_(options) {}
+
+  bool needs_two_passes() const override { return true; }
+
+  void begin(const Catalog& catalog, ByteSink& sink) override { parts_.emplace(catalog, sink, options_.compression); }
+
+  void prepare(const Event& event, std::string_view) override {
+    parts_->census.count(event);
+    parts_->arrows.prepare(event);
+  }
+
+  void event(const Event& event, std::string_view args) override {
+    if (!started_) start();
+    ++summary_.events_in;
+    if (event.start_ns != now_ns_) end_moment();
+    now_ns_ = event.start_ns;
+    if (event.kind == Kind::flow) {
+      ++summary_.flow_events_in;
+      parts_->arrows.flow(event);
+    } else if (parts_->arrows.has_flows()) {
+      if (is_slice(event)) parts_->arrows.slice(event, correlated_, summary_);
+      parts_->moment.add(event, args, correlated_);
+      correlated_.clear();
+    } else {
+      if (is_slice(event)) parts_->arrows.slice(event, correlated_, summary_);
+      write(event, args, correlated_);
+      correlated_.clear();
+    }
+  }
+
+  void derived(const Derived& derived) override {
+    if (!started_) start();
+    if (row(derived.row).counter) {
+      parts_->counters.computed(derived);
+      ++summary_.derived_values;
+      return;
+    }
+    Sequence& sequence = parts_->rows.place(derived);
+    parts_->slices.end_until(derived.start_ns, sequence);
+    parts_->slices.computed(derived, sequence);
+    ++summary_.derived_slices;
+  }
+
+  ExportSummary finish() override {
+    if (!started_) start();
+    end_moment();
+    for (Sequence& sequence : parts_->sequences) {
+      parts_->slices.end_until(std::numeric_limits<std::int64_t>::max(), sequence);
+    }
+    parts_->stream.finish();
+    summary_.extra_lanes = parts_->rows.extra_lanes();
+    return summary_;
+  }
+
+ private:
+  void start() {
+    started_ = true;
+    parts_->arrows.end_prepare();
+    parts_->rows.begin(parts_->census);
+    parts_->counters.origin(parts_->census.first_ns());
+    if (options_.gpu_tracks) parts_->stages.begin(parts_->stream, parts_->census.first_ns());
+  }
+
+  void end_moment() {
+    if (!parts_->arrows.has_flows()) return;
+    parts_->arrows.bind_flows([&](const Event& flow, TrackId track) { return flows_of(flow, track); }, summary_);
+    parts_->moment.write(
+        [&](const Event& event, std::string_view args, const FlowIds& flows) { write(event, args, flows); });
+  }
+
+  FlowIds* flows_of(const Event& flow, TrackId track) {
+    if (FlowIds* const starting = parts_->moment.slice_of(flow, track)) return starting;
+    OpenSlice* const open = parts_->rows.covering(track, flow.start_ns);
+    return open == nullptr ? nullptr : &open->flows;
+  }
+
+  void write(const Event& event, std::string_view args, const FlowIds& flows) {
+    if (is_slice(event)) return slice(event, args, flows);
+    const bool counter = event.kind == Kind::counter || event.phase == 'C';
+    if (counter && parts_->counters.event(event, args)) return void(++summary_.counters_out);
+    Sequence& sequence = parts_->rows.base(event.track);
+    parts_->slices.end_until(event.start_ns, sequence);
+    parts_->slices.instant(event, args, sequence);
+    ++summary_.instants_out;
+  }
+
+  void slice(const Event& event, std::string_view args, const FlowIds& flows) {
+    const std::int64_t end_ns = slice_end(event, parts_->census.last_ns());
+    ++summary_.slices_out;
+    if (event.duration_ns < 0) ++summary_.unfinished;
+    if (options_.gpu_tracks && parts_->stages.draws(event)) {
+      summary_.arrows_out -= parts_->stages.write(event, end_ns, parts_->rows.name(event.track), args, flows);
+      return;
+    }
+    Sequence& sequence = parts_->rows.place(event, end_ns);
+    parts_->slices.end_until(event.start_ns, sequence);
+    const bool launch = options_.gpu_tracks && is_api_call(event.kind);
+    parts_->slices.begin(event, end_ns, args, flows, launch ? flows : kNone, sequence);
+  }
+
+  static inline const FlowIds kNone;
+
+  FormatOptions options_;
+  std::optional<Parts> parts_;
+  FlowIds correlated_;
+  ExportSummary summary_;
+  std::int64_t now_ns_ = 0;
+  bool started_ = false;
+};
+
+}  // namespace
+}  // namespace perfetto
+
+std::unique_ptr<Exporter> make_pftrace(const FormatOptions& options) {
+  return std::make_unique<perfetto::Pftrace>(options);
+}
+
+}  // namespace cli

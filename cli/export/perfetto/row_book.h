@@ -1,0 +1,58 @@
+// Where things are drawn: the rows of the input's tracks and of what is computed, each with its sequence, both made at
+// their first use.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "cli/export/perfetto/sequence.h"
+#include "cli/export/perfetto/tracks.h"
+#include "cli/export/rows.h"
+#include "cli/export/track_lanes.h"
+
+namespace cli::perfetto {
+
+class RowBook {
+ public:
+  RowBook(const Catalog& catalog, EventPackets& packets, Tracks& tracks, std::deque<Sequence>& sequences)
+      : catalog_(catalog), packets_(packets), tracks_(tracks), sequences_(sequences) {}
+
+  void begin(const Census& census);
+
+  // The sequence of a slice; it has ended nothing yet.
+  Sequence& place(const Event& event, std::int64_t end_ns);
+  // Of instants on the track.
+  Sequence& base(TrackId track) { return sequence(track, lanes_[track]->base()); }
+  // Of a computed slice.
+  Sequence& place(const Derived& slice);
+  // The slice that is open on the track at that time and started last, or null.
+  OpenSlice* covering(TrackId track, std::int64_t time_ns);
+
+  const std::string& name(TrackId track) const { return rows_[track].name; }
+  std::uint64_t extra_lanes() const { return extra_lanes_; }
+
+ private:
+  struct Computed {
+    Lanes lanes{LaneRule::nest};
+    std::vector<Sequence*> rows;
+  };
+  Sequence& sequence(TrackId track, TrackLanes::Row& row);
+  Sequence& open(Uuid track);
+  Uuid describe(TrackId track, const TrackLanes::Row& row, bool first);
+
+  const Catalog& catalog_;
+  EventPackets& packets_;
+  Tracks& tracks_;
+  std::deque<Sequence>& sequences_;
+  std::vector<ProcessRow> processes_;
+  std::vector<TrackRow> rows_;
+  std::vector<std::unique_ptr<TrackLanes>> lanes_;  // by TrackId; null where nothing is drawn
+  std::map<std::tuple<ProcessId, DerivedRow, std::int64_t>, Computed> computed_;
+  std::int64_t origin_ns_ = 0;
+  std::uint64_t extra_lanes_ = 0;
+};
+
+}  // namespace cli::perfetto

@@ -1,0 +1,73 @@
+#include "cli/export/perfetto/slices.h"
+
+#include <algorithm>
+
+#include "cli/io/json_text.h"
+
+namespace cli::perfetto {
+
+void Slices::begin(const Event& event, std::int64_t end_ns, std::string_view args, const FlowIds& flows,
+                   const FlowIds& submissions, Sequence& sequence) {
+  head(event::begin, event, sequence);
+  put_flows(flows);
+  arguments(event, args, sequence);
+  put_submissions(submissions);
+  packets_.finish(sequence, event.start_ns);
+  sequence.open.push_back({event.start_ns, end_ns, {}});
+}
+
+void Slices::instant(const Event& event, std::string_view args, Sequence& sequence) {
+  head(event::instant, event, sequence);
+  arguments(event, args, sequence);
+  packets_.finish(sequence, event.start_ns);
+}
+
+void Slices::end_until(std::int64_t ns, Sequence& sequence) {
+  while (!sequence.open.empty() && sequence.open.back().end_ns <= ns) {
+    packets_.start();
+    Writer(packets_.event()).add_uint32(event::type, event::end);
+    put_flows(sequence.open.back().flows);
+    packets_.finish(sequence, sequence.open.back().end_ns);
+    sequence.open.pop_back();
+  }
+}
+
+void Slices::computed(const Derived& slice, Sequence& sequence) {
+  packets_.start();
+  Writer out(packets_.event());
+  std::string scratch;
+  out.add_uint32(event::type, event::begin);
+  out.add_uint32(event::category, 1);
+  if (sequence.categories.insert(1)) packets_.define(interned::categories, 1, row(slice.row).name);
+  const std::string_view name = valid_utf8(slice.name, scratch);
+  out.add_string(event::inline_name, name.data(), name.size());
+  if (!slice.args.empty()) arguments_.members(slice.args, false, sequence, packets_.event());
+  packets_.finish(sequence, std::max(slice.start_ns, sequence.now_ns));
+  sequence.open.push_back({slice.start_ns, slice.start_ns + slice.duration_ns, {}});
+}
+
+void Slices::head(std::uint32_t type, const Event& event, Sequence& sequence) {
+  packets_.start();
+  Writer out(packets_.event());
+  out.add_uint32(event::type, type);
+  out.add_uint32(event::category, vocabulary_.category(event, sequence));
+  out.add_uint32(event::name, vocabulary_.name(event, sequence));
+}
+
+void Slices::arguments(const Event& event, std::string_view args, Sequence& sequence) {
+  add_arguments(event, args, vocabulary_.full_name(event), arguments_, sequence, packets_.event());
+}
+
+void Slices::put_flows(const FlowIds& flows) {
+  Writer out(packets_.event());
+  for (const std::uint64_t id : flows) out.add_fixed64(event::flows, id);
+}
+
+void Slices::put_submissions(const FlowIds& submissions) {
+  if (submissions.empty()) return;
+  Writer out(packets_.event());
+  Writer correlation(out, event::gpu_correlation);
+  for (const std::uint64_t id : submissions) correlation.add_uint64(event::submissions, id);
+}
+
+}  // namespace cli::perfetto

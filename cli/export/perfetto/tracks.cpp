@@ -1,0 +1,193 @@
+#include "cli/export/perfetto/tracks.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "cli/export/perfetto/fields.h"
+#include "cli/io/json_text.h"
+#include "cli/model/losses.h"
+#include "cli/model/version.h"
+
+namespace cli::perfetto {
+namespace {
+
+constexpr std::uint32_t kSequence = 1;  // of what is no event
+constexpr std::int64_t kLargestPid = 1 << 22;
+constexpr std::string_view kBytes = "bytes";
+
+void text(Writer& out, Field field, std::string_view value) { out.add_string(field, value.data(), value.size()); }
+
+void head(Writer& out, Uuid uuid, Uuid parent, std::string_view name, std::size_t order) {
+  std::string scratch;
+  out.add_uint64(track::uuid, uuid);
+  if (parent != 0) out.add_uint64(track::parent, parent);
+  if (!name.empty()) text(out, track::name, valid_utf8(name, scratch));
+  out.add_int32(track::order, static_cast<std::int32_t>(order));
+  out.add_uint32(track::merging, track::never_merged);
+}
+
+std::string ranks_of(const Catalog& catalog) {
+  std::string ranks;
+  for (const Process& p : catalog.processes) {
+    if (p.rank >= 0) ranks += (ranks.empty() ? "" : ",") + std::to_string(p.rank);
+  }
+  return ranks;
+}
+
+void add_attribute(Writer& attributes, std::string_view key, std::string_view value) {
+  if (value.empty()) return;
+  std::string scratch;
+  Writer one(attributes, attribute::attribute);
+  text(one, attribute::key, key);
+  text(one, attribute::text, valid_utf8(value, scratch));
+}
+
+}  // namespace
+
+void Tracks::begin(const Catalog& catalog, const std::vector<ProcessRow>& rows, std::int64_t origin_ns) {
+  catalog_ = &catalog;
+  processes_.resize(rows.size());
+  choose_pids(rows);
+  clock(origin_ns);
+  attributes();
+  root();
+  std::vector<ProcessId> shown;
+  for (ProcessId id = 0; id < rows.size(); ++id) {
+    if (rows[id].shown) shown.push_back(id);
+  }
+  std::sort(shown.begin(), shown.end(), [&](auto a, auto b) { return rows[a].order < rows[b].order; });
+  for (const ProcessId id : shown) describe_process(id, rows[id]);
+}
+
+// The real ones where each is known and no two are the same, as on one host; else those of the rows.
+void Tracks::choose_pids(const std::vector<ProcessRow>& rows) {
+  std::set<std::int64_t> real;
+  for (const Process& p : catalog_->processes) {
+    if (p.pid > 0 && p.pid <= kLargestPid) real.insert(p.pid);
+  }
+  const bool unique = real.size() == rows.size();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    processes_[i].pid = unique ? static_cast<std::uint32_t>(catalog_->processes[i].pid) : rows[i].pid;
+  }
+}
+
+void Tracks::clock(std::int64_t origin_ns) {
+  Buffer body;
+  Writer out(body);
+  out.add_uint32(packet::sequence, kSequence);
+  out.add_uint32(packet::sequence_flags, packet::state_cleared);
+  out.add_bool(packet::first_on_sequence, true);
+  {
+    Writer snapshot(out, packet::clock_snapshot);
+    {
+      Writer wall(snapshot, snapshot::clocks);
+      wall.add_uint32(snapshot::clock_id, snapshot::realtime);
+      wall.add_uint64(snapshot::timestamp, static_cast<std::uint64_t>(origin_ns));
+    }
+    snapshot.add_uint32(snapshot::primary_trace_clock, snapshot::realtime);
+  }
+  stream_.packet(body.view());
+}
+
+void Tracks::attributes() {
+  Buffer body;
+  {
+    Writer out(body);
+    out.add_uint32(packet::sequence, kSequence);
+    Writer all(out, packet::trace_attributes);
+    add_attribute(all, "tracetool_version", TRACETOOL_VERSION);
+    add_attribute(all, "ranks", ranks_of(*catalog_));
+    for (const Process& p : catalog_->processes) {
+      const std::string who = p.rank >= 0 ? fmt::format("rank {}", p.rank) : p.source;
+      add_attribute(all, who + " source", p.source);
+      add_attribute(all, who + " lost", loss_text(p));
+    }
+  }
+  stream_.packet(body.view());
+}
+
+void Tracks::root() {
+  Buffer track;
+  Writer out(track);
+  out.add_uint64(track::uuid, 0);
+  out.add_uint32(track::process_ordering, track::explicit_rows);
+  out.add_uint32(track::thread_ordering, track::explicit_rows);
+  write(track);
+}
+
+void Tracks::describe_process(ProcessId id, const ProcessRow& row) {
+  Buffer track;
+  std::string scratch;
+  const Process& process = catalog_->processes[id];
+  processes_[id].uuid = ++last_;
+  {
+    Writer out(track);
+    head(out, last_, 0, row.name, row.order);
+    const std::string losses = loss_text(process);
+    if (!losses.empty()) text(out, track::description, "not in this recording: " + losses);
+    Writer described(out, track::process);
+    described.add_int32(track::process_pid, static_cast<std::int32_t>(processes_[id].pid));
+    text(described, track::process_name, valid_utf8(row.name, scratch));
+  }
+  write(track);
+}
+
+Uuid Tracks::thread(ProcessId process, std::uint32_t tid, std::string_view name, std::size_t order) {
+  Buffer track;
+  std::string scratch;
+  {
+    Writer out(track);
+    head(out, ++last_, processes_[process].uuid, name, order);
+    Writer described(out, track::thread);
+    described.add_int32(track::thread_pid, static_cast<std::int32_t>(processes_[process].pid));
+    described.add_int64(track::thread_tid, tid);
+    text(described, track::thread_name, valid_utf8(name, scratch));
+  }
+  write(track);
+  return last_;
+}
+
+Uuid Tracks::row(Uuid parent, std::string_view name, std::size_t order) {
+  Buffer track;
+  Writer out(track);
+  head(out, ++last_, parent, name, order);
+  out.add_uint32(track::child_ordering, track::explicit_children);
+  write(track);
+  return last_;
+}
+
+Uuid Tracks::counter(Uuid parent, std::string_view name, std::string_view unit, std::size_t order) {
+  Buffer track;
+  {
+    Writer out(track);
+    head(out, ++last_, parent, name, order);
+    Writer counter(out, track::counter);
+    if (unit == kBytes) counter.add_uint32(track::counter_unit, track::unit_bytes);
+    if (!unit.empty() && unit != kBytes) text(counter, track::counter_unit_name, unit);
+    if (!unit.empty()) text(counter, track::counter_scale, name);
+  }
+  write(track);
+  return last_;
+}
+
+Uuid Tracks::device(ProcessId process, std::int64_t device) {
+  if (device < 0) return processes_[process].uuid;
+  Uuid& uuid = devices_[{process, device}];
+  if (uuid != 0) return uuid;
+  std::string name = fmt::format("GPU {}", device);
+  for (const Device& d : catalog_->processes[process].devices) {
+    if (d.device == device && !d.name.empty()) name += ' ' + d.name;
+  }
+  return uuid = row(processes_[process].uuid, name, static_cast<std::size_t>(device));
+}
+
+void Tracks::write(const Buffer& track) {
+  Buffer body;
+  Writer out(body);
+  out.add_uint32(packet::sequence, kSequence);
+  out.add_message(packet::track_descriptor, track.view().data(), track.size());
+  stream_.packet(body.view());
+}
+
+}  // namespace cli::perfetto

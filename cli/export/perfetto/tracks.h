@@ -1,0 +1,54 @@
+// The tree of rows: a process per rank; its threads; its GPUs, below each its streams with their lanes and counters.
+// https://perfetto.dev/docs/reference/synthetic-track-event
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "cli/export/perfetto/packet_stream.h"
+#include "cli/export/rows.h"
+#include "cli/model/catalog.h"
+
+namespace cli::perfetto {
+
+using Uuid = std::uint64_t;
+
+class Tracks {
+ public:
+  explicit Tracks(PacketStream& stream) : stream_(stream) {}
+
+  // What the file begins with: the wall clock as the time of the trace, who wrote it, of which ranks and with which
+  // losses; every process that is shown, in the order of ranks.
+  void begin(const Catalog& catalog, const std::vector<ProcessRow>& rows, std::int64_t origin_ns);
+
+  // Each call makes a track.
+  Uuid thread(ProcessId process, std::uint32_t tid, std::string_view name, std::size_t order);
+  Uuid row(Uuid parent, std::string_view name, std::size_t order);
+  Uuid counter(Uuid parent, std::string_view name, std::string_view unit, std::size_t order);
+
+  Uuid process(ProcessId id) const { return processes_[id].uuid; }
+  std::uint32_t pid(ProcessId id) const { return processes_[id].pid; }
+  // The GPU's own, made at its first use; of the process where `device` is negative.
+  Uuid device(ProcessId process, std::int64_t device);
+
+ private:
+  struct OfProcess {
+    Uuid uuid = 0;
+    std::uint32_t pid = 0;
+  };
+  void choose_pids(const std::vector<ProcessRow>& rows);
+  void clock(std::int64_t origin_ns);
+  void root();
+  void attributes();
+  void describe_process(ProcessId id, const ProcessRow& row);
+  void write(const Buffer& track);
+
+  PacketStream& stream_;
+  const Catalog* catalog_ = nullptr;
+  std::vector<OfProcess> processes_;
+  std::map<std::pair<ProcessId, std::int64_t>, Uuid> devices_;
+  Uuid last_ = 0;
+};
+
+}  // namespace cli::perfetto
