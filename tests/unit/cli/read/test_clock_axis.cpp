@@ -41,3 +41,13 @@ TEST_CASE("without samples of CUPTI its times are not changed") {
   ClockAxis axis({{0, kMono, kReal, 100}});
   CHECK(axis.from_cupti(42) == 42);
 }
+
+TEST_CASE("a damaged sample moves nothing") {
+  const trace::ClockSample kDamaged{7'671'438'862'039'646'208, kMono, 2'182'162'244'745'288'000, 1};
+  const trace::ClockSample kOther{5, kMono, UINT64_MAX - 5, 1};
+  ClockAxis axis({kDamaged, kBefore, kOther});
+  axis.enter_block(kOther);
+  CHECK(axis.from_cupti(kReal + 5) == static_cast<std::int64_t>(kReal + 5));
+  CHECK(axis.from_mono(kMono + 7) == static_cast<std::int64_t>(kReal + 7));
+  CHECK(axis.stepped_blocks() == 0);
+}
