@@ -36,8 +36,11 @@ class Translated {
   // One activity in a place of its own, with garbage behind it, as another record would be.
   template <typename Activity>
   void add(const Activity& activity) {
-    std::vector<std::uint64_t> place(sizeof(activity) / 8 + 32, 0xeeeeeeeeeeeeeeeeu);
-    std::memcpy(place.data(), &activity, sizeof(activity));
+    add(&activity, sizeof(activity));
+  }
+  void add(const void* activity, std::size_t bytes) {
+    std::vector<std::uint64_t> place(bytes / 8 + 32, 0xeeeeeeeeeeeeeeeeu);
+    std::memcpy(place.data(), activity, bytes);
     REQUIRE(translation_->begin());
     translation_->record(reinterpret_cast<const CUpti_Activity*>(place.data()));
     translation_->end();
@@ -45,13 +48,8 @@ class Translated {
 
   template <typename Record>
   std::vector<Record> in_blocks() const {
-    std::map<std::uint64_t, trace::BlockHeader*> by_ticket;
-    for (std::uint64_t i = 0; i < header().block_count; ++i)
-      by_ticket[agent::ring().block(i)->ticket] = agent::ring().block(i);
     std::vector<Record> found;
-    for (const auto& [ticket, block] : by_ticket) {
-      if (ticket > first_ticket_) collect(found, trace::payload_of(block), block->committed);
-    }
+    for (trace::BlockHeader* block : blocks()) collect(found, trace::payload_of(block), block->committed);
     return found;
   }
   template <typename Record>
@@ -68,10 +66,47 @@ class Translated {
     return found[0];
   }
 
+  // Names of kernels (Record is KernelRecord or KernelWideRecord), in the order of in_blocks(): shape and name lie in the
+  // region or in the kernel's own block.
+  template <typename Record>
+  std::vector<std::string> names_in_blocks() const {
+    std::vector<std::string> names;
+    for (trace::BlockHeader* block : blocks()) {
+      std::vector<Record> kernels;
+      collect(kernels, trace::payload_of(block), block->committed);
+      for (const Record& kernel : kernels) names.push_back(name_of(trace::payload_of(block), kernel.shape_ref));
+    }
+    return names;
+  }
+
   std::uint64_t odd_times() const { return header().odd_times - odd_before_; }
   std::uint64_t unknown() const { return header().unknown_activities - unknown_before_; }
 
  private:
+  // By ticket, those that were written since this was made.
+  std::vector<trace::BlockHeader*> blocks() const {
+    std::map<std::uint64_t, trace::BlockHeader*> by_ticket;
+    for (std::uint64_t i = 0; i < header().block_count; ++i)
+      by_ticket[agent::ring().block(i)->ticket] = agent::ring().block(i);
+    std::vector<trace::BlockHeader*> found;
+    for (const auto& [ticket, block] : by_ticket) {
+      if (ticket > first_ticket_) found.push_back(block);
+    }
+    return found;
+  }
+
+  static const std::byte* place(const std::byte* payload, std::uint32_t ref) {
+    return (trace::is_local(ref) ? payload : agent::ring().definitions()) + trace::ref_offset(ref);
+  }
+  static std::string name_of(const std::byte* payload, std::uint32_t shape_ref) {
+    trace::LaunchShapeRecord shape;
+    std::memcpy(&shape, place(payload, shape_ref), sizeof(shape));
+    trace::StringRecord text;
+    const std::byte* at = place(payload, shape.name_ref);
+    std::memcpy(&text, at, sizeof(text));
+    return {reinterpret_cast<const char*>(at + sizeof(text)), text.length};
+  }
+
   template <typename Record>
   static void collect(std::vector<Record>& found, const std::byte* bytes, std::size_t size) {
     std::size_t step;
