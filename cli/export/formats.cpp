@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/export/chrome_json.h"
+#include "cli/export/kineto_json.h"
 #include "cli/export/perfetto/pftrace.h"
 
 namespace cli {
@@ -13,6 +14,7 @@ bool ends_with(std::string_view text, std::string_view end) {
 }
 
 std::unique_ptr<Exporter> chrome_json(const FormatOptions&) { return make_chrome_json(); }
+std::unique_ptr<Exporter> kineto_json(const FormatOptions&) { return make_kineto_json(); }
 
 }  // namespace
 
@@ -21,6 +23,7 @@ const std::vector<ExportFormat>& export_formats() {
       {"perfetto", "Chrome trace JSON for ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
       {"chrome", "Chrome trace JSON for chrome://tracing", ".json.gz", chrome_json, kMaxJsonBytes},
       {"pftrace", "Perfetto's native form, for ui.perfetto.dev and trace_processor", ".pftrace", make_pftrace},
+      {"kineto", "A profile per rank for HTA, TensorBoard and TraceLens", ".pt.trace.json.gz", kineto_json, 0, true},
   };
   return formats;
 }

@@ -86,7 +86,8 @@ struct Track {
   std::string name;         // "" = none was given
   std::string group_name;   // other: what stands here ("GPU 0 memory"; the process id of Kineto's "Spans"); else ""
   std::optional<std::int64_t> priority;  // of a stream: lower numbers run first
-  std::string kineto_row;  // of a Kineto file: its "pid" and "tid" members as they stood; else ""
+  std::string kineto_row;  // of a Kineto file: its "pid" and "tid" members as they stood, a second spelling ("7", 7) in a
+                           // second line; else ""
 };
 
 class Catalog {

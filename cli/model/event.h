@@ -54,6 +54,7 @@ struct Event {
   bool open_start = false;     // began before the first kept record: start_ns is not its real start
   bool no_category = false;    // the input gave none
   bool encloses = false;       // end of a flow: "bp": "e", it binds to the slice around it
+  bool second_row = false;     // the input spelled its place as in the second line of Track::kineto_row
   char scope = 0;              // of an instant of the input: 't', 'p', 'g'; 0: none was given
 };
 static_assert(sizeof(Event) == 56);

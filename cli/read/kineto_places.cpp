@@ -1,5 +1,7 @@
 #include "cli/read/kineto_places.h"
 
+#include <algorithm>
+
 #include "cli/read/decimal.h"
 #include "cli/read/json_unescape.h"
 
@@ -70,6 +72,7 @@ KinetoPlace& KinetoPlaces::find(const JsonScalar& pid, const JsonScalar& tid) {
     at->second.pid = key.pid;
     at->second.tid = key.tid;
     at->second.row = row_text(pid, tid);
+    at->second.text_pid = pid.is_string(), at->second.text_tid = tid.is_string();
     in_order_.push_back(&at->second);
   }
   return at->second;
@@ -113,6 +116,18 @@ TrackId KinetoPlaces::track_of(const KinetoPlace& place, TrackKind kind, std::in
   }
   if (catalog_.tracks[id].kineto_row.empty()) catalog_.tracks[id].kineto_row = place.row;
   return id;
+}
+
+// A third spelling would be written back as the first; nobody has three.
+bool KinetoPlaces::second_row(const KinetoPlace& place, TrackId track, const JsonScalar& pid, const JsonScalar& tid) {
+  std::string& rows = catalog_.tracks[track].kineto_row;
+  const std::size_t first = std::min(rows.find('\n'), rows.size());
+  const bool as_place = place.text_pid == pid.is_string() && place.text_tid == tid.is_string();
+  if (as_place && std::string_view(rows).substr(0, first) == place.row) return false;
+  const std::string row = row_text(pid, tid);
+  if (std::string_view(rows).substr(0, first) == row) return false;
+  if (first == rows.size()) rows.append("\n").append(row);
+  return std::string_view(rows).substr(first + 1) == row;
 }
 
 TrackId KinetoPlaces::thread_track(KinetoPlace& place) {

@@ -32,7 +32,8 @@ struct KinetoPlace {
   std::int64_t device = -1;               // of stream
   std::uint64_t host_events = 0, gpu_events = 0;
   std::string name;             // by thread_name
-  std::string row;              // "pid" and "tid" as they stand in its first event
+  std::string row;              // "pid" and "tid" as they stand in its first event,
+  bool text_pid = false, text_tid = false;  // ... and whether they are in quotes
   std::vector<OpenSlice> open;  // B without E so far, innermost last
 };
 
@@ -45,6 +46,9 @@ class KinetoPlaces {
 
   // The track of an event of this category there; `device` is its argument, for streams.
   TrackId track(KinetoPlace& place, const KinetoCategory& category, char phase, const JsonScalar& device);
+
+  // Whether an event with these ids is spelled as in the second line of the row of its track; adds the line.
+  bool second_row(const KinetoPlace& place, TrackId track, const JsonScalar& pid, const JsonScalar& tid);
 
   // A pid that is a device number, so that an arrow's end which comes before its kernel finds the stream.
   void expect_gpu(std::int64_t pid) { gpu_pids_.insert(pid); }

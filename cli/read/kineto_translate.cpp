@@ -86,6 +86,7 @@ void KinetoTranslator::take(const KinetoEvent& raw) {
   if (phase == 'E') return end_slice(place, start_of(raw), raw.args);
   Event event = event_of(raw, category);
   event.track = places_.track(place, category, phase, raw.device);
+  event.second_row = places_.second_row(place, event.track, raw.pid, raw.tid);
   if (phase == 'B') return begin_slice(place, event, raw.args);
   launch_flows_ |= event.kind == Kind::flow && category.launch_flow;
   emit(event, raw.args);

@@ -30,7 +30,8 @@ std::uint8_t flags_of(const Event& event) {
   const auto scope = static_cast<std::size_t>(std::find(kScopes, kScopes + 4, event.scope) - kScopes) % 4;
   return static_cast<std::uint8_t>((event.has_bytes ? kHasBytes : 0) | (event.args_complete ? kArgsComplete : 0) |
                                    (event.open_start ? kOpenStart : 0) | (event.no_category ? kNoCategory : 0) |
-                                   (event.encloses ? kEncloses : 0) | scope << kScopeShift);
+                                   (event.encloses ? kEncloses : 0) | scope << kScopeShift |
+                                   (event.second_row ? kSecondRow : 0));
 }
 
 void set_flags(Event& event, std::uint8_t flags) {
@@ -39,6 +40,7 @@ void set_flags(Event& event, std::uint8_t flags) {
   event.open_start = (flags & kOpenStart) != 0;
   event.no_category = (flags & kNoCategory) != 0;
   event.encloses = (flags & kEncloses) != 0;
+  event.second_row = (flags & kSecondRow) != 0;
   event.scope = kScopes[flags >> kScopeShift & 3];
 }
 

@@ -40,6 +40,7 @@ enum EventFlag : std::uint8_t {
   kNoCategory = 8,
   kEncloses = 16,
   kScopeShift = 5,  // two bits: an index in kScopes
+  kSecondRow = 128,
 };
 inline constexpr char kScopes[4] = {0, 't', 'p', 'g'};
 

@@ -17,7 +17,8 @@ struct Collected {
   auto fields() const {
     const Event& e = event;
     return std::tuple(e.start_ns, e.duration_ns, e.correlation, e.bytes, e.track, e.name, e.category, e.kind, e.phase,
-                      e.has_bytes, e.args_complete, e.open_start, e.no_category, e.encloses, e.scope, args);
+                      e.has_bytes, e.args_complete, e.open_start, e.no_category, e.encloses, e.second_row,
+                      e.scope, args);
   }
   friend bool operator==(const Collected& a, const Collected& b) { return a.fields() == b.fields(); }
 };
@@ -45,6 +46,7 @@ inline std::vector<Collected> random_events(std::size_t count, std::uint32_t see
     e.event.open_start = random() % 2 == 0;
     e.event.no_category = random() % 2 == 0;
     e.event.encloses = random() % 2 == 0;
+    e.event.second_row = random() % 2 == 0;
     e.event.scope = "\0tpg"[random() % 4];
     if (random() % 3 != 0) e.args = "\"a\":" + std::to_string(random() % 50);
   }

@@ -164,14 +164,16 @@ TEST_CASE("what only an exact copy needs is kept: rows, scopes, bindings, metada
          {"ph":"i","s":"t","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":2,"ts":1},
          {"ph":"f","bp":"e","id":1,"cat":"async","name":"launch","pid":0,"tid":"stream 9","ts":1},
          {"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":1,"dur":1,"args":{"device":0}},
-         {"ph":"X","cat":"kernel","name":"b","pid":8,"tid":7,"ts":1,"dur":1,"args":{"device":0}})J");
-  REQUIRE(trace->events.size() == 5);
+         {"ph":"X","cat":"kernel","name":"b","pid":8,"tid":7,"ts":1,"dur":1,"args":{"device":0}},
+         {"ph":"X","cat":"kernel","name":"c","pid":0,"tid":"7","ts":1,"dur":1,"args":{"device":0}})J");
+  REQUIRE(trace->events.size() == 6);
+  CHECK((trace->events[5].event.second_row && !trace->events[3].event.second_row));
   CHECK((trace->events[0].event.scope == 'g' && trace->events[0].event.no_category));
   CHECK((trace->events[1].event.scope == 't' && !trace->events[1].event.no_category));
   CHECK((trace->events[2].event.encloses && trace->name(2) == "launch" && trace->category(2) == "async"));
   CHECK(trace->track(0).kineto_row == R"("pid": "", "tid": "")");
   CHECK(trace->track(2).kineto_row == R"("pid": 0, "tid": "stream 9")");
-  CHECK(trace->track(3).kineto_row == R"("pid": 0, "tid": 7)");
+  CHECK(trace->track(3).kineto_row == "\"pid\": 0, \"tid\": 7\n\"pid\": 0, \"tid\": \"7\"");
   CHECK(trace->track(4).kineto_row == R"("pid": 8, "tid": 7)");
   CHECK(trace->track(4).group == 0);
   CHECK(trace->process().kineto_metadata ==

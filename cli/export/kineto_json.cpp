@@ -1,0 +1,192 @@
+#include "cli/export/kineto_json.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+#include "cli/error.h"
+#include "cli/export/arrow_table.h"
+#include "cli/export/census.h"
+#include "cli/export/kineto_collectives.h"
+#include "cli/export/kineto_head.h"
+#include "cli/export/kineto_recording.h"
+#include "cli/export/kineto_rows.h"
+#include "cli/export/kineto_text.h"
+#include "cli/model/kinds.h"
+
+namespace cli {
+namespace {
+
+constexpr std::string_view kArrow = "ac2g";
+
+ArrowStart role(Kind kind) { return kind == Kind::runtime ? ArrowStart::runtime : ArrowStart::driver; }
+
+bool has_id(char phase) { return std::string_view("XiIRCM").find(phase) == std::string_view::npos; }
+
+class KinetoJson : public Exporter {
+ public:
+  // Only recordings need one, for their arrows.
+  bool needs_two_passes() const override {
+    if (catalog_ == nullptr) return true;
+    for (const Process& p : catalog_->processes) {
+      if (p.format != SourceFormat::kineto) return true;
+    }
+    return false;
+  }
+  void begin(const Catalog& catalog, ByteSink& sink) override {
+    catalog_ = &catalog;
+    text_.emplace(sink);
+  }
+  void prepare(const Event& event, std::string_view args) override;
+  void steps(const Steps& steps) override { steps_ = steps; }
+  void event(const Event& event, std::string_view args) override;
+  ExportSummary finish() override;
+  std::uint64_t pending_bytes() const override { return text_->pending_bytes(); }
+
+ private:
+  void start(ProcessId process);
+  void write_steps(ProcessId process);
+  void write(const Event& event, std::string_view args);
+  KinetoLine line_of(const Event& event, std::string_view args);
+  void arrows(const Event& event, std::string_view row);
+  void arrow_end(char phase, const Event& event, std::string_view row);
+  void count(const Event& event);
+  std::string_view row(const Event& event);
+  bool by_correlation(const Event& event) const { return event.correlation != 0 && !event.args_complete; }
+
+  const Catalog* catalog_ = nullptr;
+  const Process* process_ = nullptr;
+  std::optional<KinetoText> text_;
+  std::optional<KinetoRows> rows_;
+  std::optional<KinetoCollectives> collectives_;
+  ArrowTable arrows_;
+  Steps steps_;
+  ExportSummary summary_;
+  std::string args_, metadata_;
+  bool names_steps_ = false;  // the recording holds ranges ProfilerStep#N of its own
+};
+
+void KinetoJson::prepare(const Event& event, std::string_view) {
+  const ProcessId id = catalog_->tracks[event.track].process;
+  names_steps_ |= event.kind == Kind::nvtx && catalog_->strings[event.name].starts_with("ProfilerStep#");
+  if (!by_correlation(event)) return;
+  if (is_api_call(event.kind)) arrows_.note_start(id, event.correlation, role(event.kind));
+  if (is_gpu_work(event.kind)) arrows_.note_end(id, event.correlation);
+}
+
+void KinetoJson::event(const Event& event, std::string_view args) {
+  const ProcessId id = catalog_->tracks[event.track].process;
+  if (process_ == nullptr) start(id);
+  if (process_ != &catalog_->processes[id])
+    throw Error(Exit::usage, "a Kineto profile holds one process: name a folder");
+  ++summary_.events_in;
+  count(event);
+  write(event, args);
+  text_->flush_if_full();
+}
+
+ExportSummary KinetoJson::finish() {
+  if (process_ == nullptr && !catalog_->processes.empty()) start(0);
+  if (process_ != nullptr) text_->raw(kineto_tail(*process_));
+  text_->flush();
+  return summary_;
+}
+
+void KinetoJson::start(ProcessId id) {
+  process_ = &catalog_->processes[id];
+  rows_.emplace(*catalog_, id);
+  collectives_.emplace(*catalog_, *process_);
+  text_->set_base(kineto_base_ns(*catalog_, *process_));
+  text_->raw(kineto_head(*catalog_, *process_));
+  text_->lines(process_->kineto_metadata);
+  if (process_->format != SourceFormat::kineto && !names_steps_ && id < steps_.size()) write_steps(id);
+}
+
+void KinetoJson::write_steps(ProcessId id) {
+  if (steps_[id].empty()) return;
+  const std::string where = rows_->main_thread(metadata_);
+  text_->lines(metadata_);
+  for (const Step& step : steps_[id]) {
+    const std::string name = fmt::format("ProfilerStep#{}", step.number);
+    KinetoLine line;
+    line.category = cli::row(Kind::user_annotation).category;
+    line.name = name, line.row = where, line.start_ns = step.start_ns, line.duration_ns = step.end_ns - step.start_ns;
+    text_->line(line);
+    ++summary_.derived_slices;
+  }
+}
+
+void KinetoJson::write(const Event& event, std::string_view args) {
+  KinetoLine line = line_of(event, args);
+  if (event.args_complete) return text_->line(line);
+  as_kineto(event, line, args_);
+  if (const std::string call = collectives_->event(event, args); !call.empty()) {
+    args_ += (args_.empty() ? "" : ", ") + call;
+    line.more_args = args_;
+  }
+  text_->line(line);
+  arrows(event, line.row);
+}
+
+KinetoLine KinetoJson::line_of(const Event& event, std::string_view args) {
+  KinetoLine line;
+  line.phase = event.phase;
+  if (!event.no_category)
+    line.category = event.category != 0 ? catalog_->strings[event.category] : cli::row(event.kind).category;
+  line.name = catalog_->strings[event.name];
+  line.row = row(event);
+  line.start_ns = event.start_ns;
+  if (event.phase == 'X') line.duration_ns = slice_end(event, process_->last_ns) - event.start_ns;
+  if (event.args_complete && has_id(event.phase)) line.id = event.correlation;
+  line.scope = event.scope;
+  line.encloses = event.encloses;
+  line.args = args;
+  return line;
+}
+
+std::string_view KinetoJson::row(const Event& event) {
+  metadata_.clear();
+  const std::string_view where = rows_->where(event, metadata_);
+  text_->lines(metadata_);
+  return where;
+}
+
+// From the outermost call with the correlation to each piece of its work; a graph's launch has many.
+void KinetoJson::arrows(const Event& event, std::string_view row) {
+  if (!by_correlation(event)) return;
+  const ProcessId id = catalog_->tracks[event.track].process;
+  if (is_api_call(event.kind) && arrows_.start(id, event.correlation, role(event.kind)) != 0)
+    arrow_end('s', event, row);
+  if (!is_gpu_work(event.kind)) return;
+  if (arrows_.end(id, event.correlation).arrow == 0) return void(++summary_.works_without_launch);
+  arrow_end('f', event, row);
+  ++summary_.arrows_out;
+}
+
+void KinetoJson::arrow_end(char phase, const Event& event, std::string_view row) {
+  KinetoLine line;
+  line.phase = phase, line.category = kArrow, line.name = kArrow, line.row = row;
+  line.start_ns = event.start_ns, line.id = event.correlation, line.encloses = phase == 'f';
+  text_->line(line);
+}
+
+void KinetoJson::count(const Event& event) {
+  if (event.kind == Kind::flow) {
+    ++summary_.flow_events_in, ++summary_.flow_events_drawn;
+    summary_.arrows_out += event.phase == 'f';
+  } else if (event.kind == Kind::counter) {
+    ++summary_.counters_out;
+  } else if (is_slice(event)) {
+    ++summary_.slices_out;
+    summary_.unfinished += event.duration_ns < 0;
+  } else {
+    ++summary_.instants_out;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Exporter> make_kineto_json() { return std::make_unique<KinetoJson>(); }
+
+}  // namespace cli

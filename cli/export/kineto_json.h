@@ -1,0 +1,21 @@
+// A Kineto profile: one file per process in the schema of PyTorch's profiler, for HTA, TensorBoard and TraceLens. The
+// exporter is given the events of one process only.
+//
+// A Kineto file comes back as it was: its members, metadata, rows, ids, args, and times with exactly three decimals.
+// Not kept: white space, the order of events (ours is that of time), decimals below a nanosecond, durations that are
+// missing or negative (0), ids of arrows that are text (numbers instead), members of events that no writer of such
+// files uses; B and E are one X.
+//
+// A recording becomes what Kineto would have written, as far as it is known: names, categories, rows and args by its
+// table, arrows ac2g, ProfilerStep#N for the steps that its own ranges name. HTA leaves out the last step and what was
+// launched from there on, as with torch.profiler's own files; TraceAnalysis(include_last_profiler_step=True) keeps it.
+#pragma once
+#include <memory>
+
+#include "cli/export/exporter.h"
+
+namespace cli {
+
+std::unique_ptr<Exporter> make_kineto_json();
+
+}  // namespace cli
