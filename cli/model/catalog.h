@@ -69,9 +69,9 @@ struct Process {
   std::vector<Device> devices;
   std::vector<Communicator> communicators;
   std::vector<Notice> notices;
-  std::string phase;          // of several files of one rank: what this one is of ("model_init"); else ""
-  std::string kineto_header;  // of a Kineto file: its top-level members but the events and their base, as they stood,
-                              // without braces; ""
+  std::string phase;            // of several files of one rank: what this one is of ("model_init"); else ""
+  std::string kineto_header;    // of a Kineto file: its top-level members but the events and their base, as they stood,
+                                // without braces; ""
   std::string kineto_metadata;  // ...: its metadata events (M), minified, each on a line; ""
   std::optional<std::int64_t> kineto_base_ns;  // ...: its baseTimeNanoseconds, which every ts was relative to
 };
@@ -86,8 +86,8 @@ struct Track {
   std::string name;         // "" = none was given
   std::string group_name;   // other: what stands here ("GPU 0 memory"; the process id of Kineto's "Spans"); else ""
   std::optional<std::int64_t> priority;  // of a stream: lower numbers run first
-  std::string kineto_row;  // of a Kineto file: its "pid" and "tid" members as they stood, a second spelling ("7", 7) in a
-                           // second line; else ""
+  std::string kineto_row;  // of a Kineto file: its "pid" and "tid" members as they stood, a second spelling ("7", 7) in
+                           // a second line; else ""
 };
 
 class Catalog {

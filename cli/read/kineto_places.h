@@ -31,10 +31,10 @@ struct KinetoPlace {
   std::optional<TrackId> thread, stream;  // made at first use; text: thread is the track
   std::int64_t device = -1;               // of stream
   std::uint64_t host_events = 0, gpu_events = 0;
-  std::string name;             // by thread_name
-  std::string row;              // "pid" and "tid" as they stand in its first event,
+  std::string name;                         // by thread_name
+  std::string row;                          // "pid" and "tid" as they stand in its first event,
   bool text_pid = false, text_tid = false;  // ... and whether they are in quotes
-  std::vector<OpenSlice> open;  // B without E so far, innermost last
+  std::vector<OpenSlice> open;              // B without E so far, innermost last
 };
 
 class KinetoPlaces {

@@ -17,8 +17,8 @@ struct Collected {
   auto fields() const {
     const Event& e = event;
     return std::tuple(e.start_ns, e.duration_ns, e.correlation, e.bytes, e.track, e.name, e.category, e.kind, e.phase,
-                      e.has_bytes, e.args_complete, e.open_start, e.no_category, e.encloses, e.second_row,
-                      e.scope, args);
+                      e.has_bytes, e.args_complete, e.open_start, e.no_category, e.encloses, e.second_row, e.scope,
+                      args);
   }
   friend bool operator==(const Collected& a, const Collected& b) { return a.fields() == b.fields(); }
 };
