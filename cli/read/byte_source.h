@@ -12,9 +12,11 @@ class ByteSource {
   virtual ~ByteSource() = default;
 
   // Fills `out` with up to `size` bytes (size > 0) and returns how many; 0 only at the end.
-  // Throws Error: cannot_open when the system refuses, bad_content for a truncated or corrupt gzip stream, naming the
-  // offset in the compressed file.
+  // Throws Error (cannot_open) when the system refuses. A compressed file that is cut or corrupt ends where it is.
   virtual std::size_t read(char* out, std::size_t size) = 0;
+
+  // After the end: what is wrong with the compressed file, with the offset in it; "" when nothing is.
+  virtual std::string damage() const { return {}; }
 };
 
 // Opens by the first two bytes (gzip: RFC 1952), not by the name. Throws Error (cannot_open).

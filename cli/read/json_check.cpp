@@ -20,6 +20,10 @@ class Judge {
     space();
     if (at_ != text_.size()) fail("the end");
   }
+  std::size_t first_value() {
+    value(0);
+    return at_;
+  }
   void number() {
     take('-');
     if (!take('0')) digits();
@@ -150,6 +154,14 @@ std::optional<JsonFault> fault_of(std::string_view text, Check check) {
 
 std::optional<JsonFault> find_json_fault(std::string_view text) {
   return fault_of(text, [](Judge& judge) { judge.document(); });
+}
+
+JsonExtent find_json_extent(std::string_view text) {
+  try {
+    return {Judge(text).first_value(), {}};
+  } catch (const JsonFault& fault) {
+    return {fault.at, fault};
+  }
 }
 
 bool is_json_number(std::string_view text) {

@@ -2,6 +2,9 @@
 // and the elements of its event array, each handed out whole, with its offset. What is inside an element is the
 // parser's to check; everything between them is checked here.
 //
+// What is damaged costs itself and no neighbour: the walk goes on at the next event or member (json_resume.h), and
+// damage() tells of it. Only a text that is no JSON from its first byte on is refused.
+//
 //   JsonStream stream(open_byte_source(path), path, JsonStream::kWindow);
 //   if (stream.open() == '{') while (stream.next_member(key)) ... value() or enter_array() + next_element() ...
 //   stream.finish();
@@ -9,53 +12,83 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "cli/read/byte_source.h"
+#include "cli/read/json_check.h"
+#include "cli/read/json_damage.h"
+#include "cli/read/json_resume.h"
 #include "cli/read/window.h"
 
 namespace cli {
 
+struct JsonValue {
+  enum class Form : unsigned char { good, damaged, large };
+  Form form;
+  std::string_view text;  // damaged: what there is of it, perhaps with something else behind; large: ""
+};
+
 class JsonStream {
  public:
   static constexpr std::size_t kWindow = 1 << 20;
-  static constexpr std::size_t kMaxItem = 64 << 20;  // bytes of one event or member; beyond, the file is refused
+  static constexpr std::size_t kMaxEvent = 64 << 20;  // bytes; what goes on beyond is damaged
+  static constexpr std::size_t kMaxMember = 4 << 20;  // beyond, a member is passed over unread
 
   JsonStream(std::unique_ptr<ByteSource> source, std::string path, std::size_t window);
 
-  // All that follow throw Error (bad_content) where the text is not what it must be.
-
-  char open();                                // takes the first bracket and returns it: '{' or '['
-  bool next_member(std::string& key);         // in the top-level object; false: it is closed
-  char peek();                                // the first character of what is next; '\0' at the end
-  void enter_array();                         // the next value must be an array
-  bool next_element(std::string_view& text);  // an object, whole but unchecked; false: the array is closed
-  std::string_view value();                   // any value, whole and checked
-  void skip_value();                          // the same, but a long string (ftrace text) needs no memory
-  bool next_is_long_string(std::size_t most_bytes);  // the next value is a string that does not end within these
-  void finish();                              // nothing but white space may follow
+  // Takes the first bracket and returns it: '{' or '['. Throws Error (bad_content) when there is none.
+  char open();
+  bool next_member(std::string& key);         // in the top-level object; false: it is closed, or cut
+  JsonValue value() { return value_before(",}"); }  // of the member
+  void enter_array();                         // the value, an array of events
+  bool next_element(std::string_view& text);  // an object, whole but unchecked; false: the array is closed, or cut
+  void refuse(std::size_t at, std::string_view expected);  // the element handed out last is damaged at this index
+  void finish();                                           // nothing but white space should follow
 
   // A view lives until the next call. Its offset, as all offsets, counts uncompressed bytes.
   std::uint64_t text_offset() const { return text_offset_; }
-
-  // "PATH: byte N: expected ...; what to do".
-  [[noreturn]] void fail(std::uint64_t offset, const std::string& expected) const;
-  // The same for a text of this stream that a parser refused, where find_json_fault says; `otherwise` when it accepts.
-  [[noreturn]] void fail_in(std::string_view text, const std::string& otherwise) const;
+  const JsonDamage& damage() const { return damage_; }
+  JsonDamage& damage() { return damage_; }
 
  private:
-  bool next_item(char close, bool& first);
-  void take(char c, const char* expected);
-  void skip_string();
-  template <typename Find>
-  std::string_view whole(Find find);
-  void judge_unfinished(bool at_end) const;
+  // What becomes of what was handed out, when the walk goes on.
+  enum class Pending : unsigned char { none, pass, pass_to_member, pass_large, find_member, find_event };
+
+  char peek();
+  bool ended() const { return window_.size() == 0; }
+  void settle();
+  void cut(std::string_view expected);
+  std::optional<JsonFault> judge_begun(std::size_t size) const;
+
+  bool reach_member();
+  JsonValue value_before(std::string_view follows);
+  void lose_member(std::uint64_t at, std::string_view expected);
+  JsonValue unfinished_value();
+  JsonValue damaged_value(const JsonFault& fault, std::optional<std::size_t> extent);
+  void pass_large();
+
+  bool reach_element();
+  bool take_element(std::string_view& text);
+  bool give_up(const JsonFault& fault);
+  bool is_followed_well(std::size_t size);
+  void go_on_at_event();
+  void learn_gap(std::uint64_t from);
 
   Window window_;
   std::string path_;
+  JsonDamage damage_;
   std::uint64_t text_offset_ = 0;
-  bool first_member_ = true, first_element_ = true;
+  std::size_t text_size_ = 0;  // of what is handed out, from the window's begin
+  Pending pending_ = Pending::none;
+  bool comma_seen_ = true;     // no other is needed before the next member or element
+  bool events_seen_ = false;   // an array of them has begun
+  bool after_damage_ = false;  // the last element was broken: so may be the next
+  std::size_t max_event_ = kMaxEvent;
+  std::string key_, gap_;
+  std::size_t refused_at_ = 0;
+  std::string refusal_;
 };
 
 }  // namespace cli

@@ -43,6 +43,7 @@ bool keep_or_check(KinetoEvent& event, std::string_view key, od::value& value, i
     return has_valid_escapes(key) && check_value(value, depth, end);
   }
   JsonScalar* wanted = named(event, key);
+  if (wanted == &event.ph && !event.ph.empty()) return false;  // damage made one event of two
   return wanted != nullptr && !is_nested(value) ? read_scalar(value, *wanted) : check_value(value, depth, end);
 }
 

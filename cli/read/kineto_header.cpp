@@ -1,10 +1,12 @@
 #include "cli/read/kineto_header.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "cli/read/decimal.h"
 #include "cli/read/json_scalar.h"
 #include "cli/read/json_unescape.h"
+#include "cli/read/kineto_event.h"
 
 namespace cli {
 namespace {
@@ -46,6 +48,17 @@ void take_distributed(KinetoHeader& header, std::string_view text) {
   });
 }
 
+// `"rank": 3`, as HTA finds it.
+bool take_damaged_rank(KinetoHeader& header, std::string_view text) {
+  constexpr std::string_view key = "\"rank\":";
+  const std::size_t at = text.find(key);
+  if (at == text.npos || header.rank >= 0) return false;
+  text.remove_prefix(at + key.size());
+  text.remove_prefix(std::min(text.find_first_not_of(" \""), text.size()));
+  header.rank = to_int64(text.substr(0, text.find_first_not_of("0123456789"))).value_or(-1);
+  return header.rank >= 0;
+}
+
 void take_device(KinetoHeader& header, od::object object, const char* end) {
   std::optional<std::int64_t> id;
   std::string name;
@@ -72,26 +85,24 @@ void take_devices(KinetoHeader& header, std::string_view text) {
 }  // namespace
 
 void KinetoHeader::take(JsonStream& stream, std::string_view key) {
-  if (stream.next_is_long_string(kMaxHeaderBytes)) {
-    left_out.emplace_back(key);
-    return stream.skip_value();
-  }
-  const std::string_view text = stream.value();
-  use(stream, key, text);
-  if (key != "baseTimeNanoseconds") keep(key, text);
+  const JsonValue value = stream.value();
+  known_member_ |= is_known_member(key);
+  if (value.form == JsonValue::Form::large) return left_out.emplace_back(key), void();
+  const bool good = value.form == JsonValue::Form::good;
+  if (!use(key, value.text, good)) stream.damage().lose_member(key, stream.text_offset(), "an integer number of nanoseconds");
+  if (good && key != "baseTimeNanoseconds") keep(key, value.text);
 }
 
-void KinetoHeader::use(JsonStream& stream, std::string_view key, std::string_view text) {
-  if (key == "baseTimeNanoseconds") {
-    base_ns = integer_in(text);
-    if (!base_ns) stream.fail(stream.text_offset(), "an integer number of nanoseconds");
-  } else if (key == "distributedInfo") {
-    take_distributed(*this, text);
-  } else if (key == "deviceProperties") {
-    take_devices(*this, text);
-  } else if (key == "host_name" && text.starts_with('"')) {
+// Of what is damaged only the rank is taken, in whatever place: without it the ranks of a run cannot be told apart.
+bool KinetoHeader::use(std::string_view key, std::string_view text, bool good) {
+  if (key == "distributedInfo") return take_distributed(*this, text), good || take_damaged_rank(*this, text), true;
+  if (!good) return true;
+  if (key == "baseTimeNanoseconds") return (base_ns = integer_in(text)).has_value();
+  if (key == "deviceProperties") take_devices(*this, text);
+  if (key == "host_name" && text.starts_with('"')) {
     host = unescaped({JsonScalar::Form::string, text.substr(1, text.size() - 2)});
   }
+  return true;
 }
 
 void KinetoHeader::keep(std::string_view key, std::string_view text) {
@@ -102,8 +113,10 @@ void KinetoHeader::keep(std::string_view key, std::string_view text) {
 KinetoHeader scan_kineto_header(const std::string& path) {
   KinetoHeader header;
   JsonStream stream(open_byte_source(path), path, JsonStream::kWindow);
+  KinetoEventParser parser;
+  KinetoEvent event;
   std::string key;
-  std::string_view event;
+  std::string_view text;
   if (stream.open() == '[') return header;
   while (stream.next_member(key)) {
     if (key != "traceEvents") {
@@ -111,7 +124,9 @@ KinetoHeader scan_kineto_header(const std::string& path) {
       continue;
     }
     stream.enter_array();
-    while (stream.next_element(event)) continue;
+    while (stream.next_element(text)) {
+      if (!parser.parse(text, event)) stream.refuse(0, "an event");
+    }
   }
   return header;
 }

@@ -19,17 +19,23 @@ struct KinetoHeader {
   std::string members;                               // Process::kineto_header
   std::vector<std::string> left_out;                 // keys of members that are not in `members`: too large
 
-  // Takes the value of member `key`, which is next in `stream`, whether it is of use or not. Throws Error.
+  // Takes the value of member `key`, which is next in `stream`, whether it is of use or not. What is damaged is
+  // left out and said in stream.damage().
   void take(JsonStream& stream, std::string_view key);
 
+  // A member was seen by which this is known to be a profiler's file.
+  bool is_of_a_trace() const { return known_member_; }
+
  private:
-  void use(JsonStream& stream, std::string_view key, std::string_view text);
+  bool use(std::string_view key, std::string_view text, bool good);
   void keep(std::string_view key, std::string_view text);
+
+  bool known_member_ = false;
 };
 
-inline constexpr std::size_t kMaxHeaderBytes = 4 << 20;  // of KinetoHeader::members
+inline constexpr std::size_t kMaxHeaderBytes = JsonStream::kMaxMember;  // of KinetoHeader::members
 
-// Reads all of the file but the events' insides. Throws Error.
+// Reads the whole file. Throws Error.
 KinetoHeader scan_kineto_header(const std::string& path);
 
 }  // namespace cli

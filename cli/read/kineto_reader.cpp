@@ -5,6 +5,7 @@
 
 #include "cli/error.h"
 #include "cli/read/decimal.h"
+#include "cli/read/json_check.h"
 #include "cli/read/kineto_event.h"
 #include "cli/read/kineto_header.h"
 #include "cli/read/kineto_translate.h"
@@ -29,13 +30,16 @@ class KinetoReader : public Reader {
   void take(KinetoTranslator& translator, std::string_view text);
   void settle_header(KinetoTranslator& translator);
   void look_behind_events();
+  void refuse_without_use() const;
   void describe(Process& process, std::int64_t device);
+  void describe_damage(Process& process) const;
 
   std::string path_;
   JsonStream stream_;
   KinetoHeader header_;
   KinetoEventParser parser_;
   KinetoEvent event_;
+  std::uint64_t events_ = 0;  // that were taken, of any phase
   bool header_settled_ = false, taken_as_absolute_ = false;
 };
 
@@ -50,7 +54,9 @@ void KinetoReader::read(Catalog& catalog, EventSink& sink) {
   else
     read_members(translator);
   stream_.finish();
+  refuse_without_use();
   describe(catalog.processes[id], translator.finish());
+  describe_damage(catalog.processes[id]);
 }
 
 void KinetoReader::read_members(KinetoTranslator& translator) {
@@ -65,10 +71,11 @@ void KinetoReader::read_members(KinetoTranslator& translator) {
     stream_.enter_array();
     read_events(translator);
   }
-  if (found) return;
-  throw Error(Exit::bad_content, path_ +
-                                     ": JSON, but not a trace: expected a member \"traceEvents\"; give the file "
-                                     "that torch.profiler's export_chrome_trace wrote");
+  if (found || (stream_.damage().is_cut() && header_.is_of_a_trace())) return;
+  std::string why = "JSON, but not a trace: expected a member \"traceEvents\"";
+  for (const std::string& note : stream_.damage().notes()) why += "; " + note;
+  throw Error(Exit::bad_content,
+              path_ + ": " + why + "; give the file that torch.profiler's export_chrome_trace wrote");
 }
 
 void KinetoReader::read_events(KinetoTranslator& translator) {
@@ -77,15 +84,32 @@ void KinetoReader::read_events(KinetoTranslator& translator) {
 }
 
 void KinetoReader::take(KinetoTranslator& translator, std::string_view text) {
-  if (!parser_.parse(text, event_)) stream_.fail_in(text, "an event that simdjson can parse");
-  const std::uint64_t offset = stream_.text_offset();
+  if (!parser_.parse(text, event_)) {
+    const auto fault = find_json_fault(text);
+    return fault ? stream_.refuse(fault->at, fault->expected) : stream_.refuse(0, "each member of an event once");
+  }
   try {
     if (!header_settled_ && kineto_phase(event_) != 'M') settle_header(translator);
     translator.take(event_);
+    ++events_;
   } catch (const KinetoRefusal& refusal) {
-    const auto inside = refusal.at == nullptr ? 0 : static_cast<std::uint64_t>(refusal.at - text.data());
-    stream_.fail(offset + inside, refusal.expected);
+    stream_.refuse(refusal.at == nullptr ? 0 : static_cast<std::size_t>(refusal.at - text.data()), refusal.expected);
   }
+}
+
+void KinetoReader::refuse_without_use() const {
+  const JsonDamage& damage = stream_.damage();
+  if (events_ > 0 || damage.lost_events() == 0) return;
+  throw Error(Exit::bad_content, path_ + ": " + damage.first_loss() + "; none of its events can be read: copy or "
+                                                                       "record the file again");
+}
+
+void KinetoReader::describe_damage(Process& process) const {
+  const JsonDamage& damage = stream_.damage();
+  if (damage.none()) return;
+  process.state = "recovered";
+  process.lost_unknown_kind = damage.lost_events();
+  for (std::string& note : damage.notes()) process.notes.push_back(std::move(note));
 }
 
 // Metadata events carry no time of use, so they may pass before.

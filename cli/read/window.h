@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cli/read/byte_source.h"
@@ -22,6 +23,11 @@ class Window {
   std::size_t size() const { return end_ - begin_; }
   bool at_end() const { return at_end_; }                         // the source has nothing more
   std::uint64_t offset() const { return base_offset_ + begin_; }  // of begin() in the source
+
+  // The `bytes` before begin(); nullptr when they are no longer in memory.
+  const char* behind(std::size_t bytes) const { return bytes <= begin_ ? begin() - bytes : nullptr; }
+  // Why the source ended too early (ByteSource::damage); "" when it did not, or has not ended.
+  std::string damage() const { return at_end_ ? source_->damage() : std::string(); }
 
   void skip(std::size_t bytes) { begin_ += bytes; }  // bytes <= size()
 

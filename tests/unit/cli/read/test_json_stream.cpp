@@ -16,11 +16,11 @@ const std::string kText =
     "\"flag\":true }\n ";
 
 struct Walked {
-  std::vector<std::string> members, elements;
+  std::vector<std::string> members, elements, notes;
   std::vector<std::uint64_t> offsets;
 };
 
-Walked walk(const std::string& text, std::size_t window, std::size_t piece) {
+Walked walk(const std::string& text, std::size_t window, std::size_t piece = 7) {
   JsonStream stream(std::make_unique<TextSource>(text, piece), "x.json", window);
   Walked walked;
   std::string key;
@@ -28,10 +28,9 @@ Walked walk(const std::string& text, std::size_t window, std::size_t piece) {
   stream.open();
   while (stream.next_member(key)) {
     walked.members.push_back(key);
-    if (key == "systemTraceEvents") {
-      stream.skip_value();
-    } else if (key != "traceEvents") {
-      walked.members.back() += "=" + std::string(stream.value());
+    if (key != "traceEvents") {
+      const JsonValue value = stream.value();
+      walked.members.back() += (value.form == JsonValue::Form::good ? "=" : "?") + std::string(value.text);
     } else {
       stream.enter_array();
       while (stream.next_element(element)) {
@@ -41,21 +40,29 @@ Walked walk(const std::string& text, std::size_t window, std::size_t piece) {
     }
   }
   stream.finish();
+  walked.notes = stream.damage().notes();
   return walked;
 }
 
-std::string refusal(const std::string& text, std::size_t window = 16) {
-  return message_of([&] { walk(text, window, 7); });
+// All that was said, or why the text was refused.
+std::string said(const std::string& text) {
+  std::string all;
+  const std::string refused = message_of([&] {
+    for (const std::string& note : walk(text, 16).notes) all += note + "\n";
+  });
+  return refused + all;
 }
+
+using Texts = std::vector<std::string>;
 
 }  // namespace
 
 TEST_CASE("members and elements are whole across every window border") {
   const Walked expected = walk(kText, 1 << 20, 1 << 20);
-  CHECK(expected.members == std::vector<std::string>{"schemaVersion=1", "name=\"a \\\"b\\\" ]}\"",
-                                                     "deep=[[{\"x\":[]}], \"}\"]", "systemTraceEvents", "traceEvents",
-                                                     "flag=true"});
-  CHECK(expected.elements == std::vector<std::string>{"{\"a\": \"}\"}", "{ }", "{\"b\":{\"c\":[1]}}"});
+  CHECK(expected.members == Texts{"schemaVersion=1", "name=\"a \\\"b\\\" ]}\"", "deep=[[{\"x\":[]}], \"}\"]",
+                                  "systemTraceEvents=\"ftrace \\\\\\\" [{ text\"", "traceEvents", "flag=true"});
+  CHECK(expected.elements == Texts{"{\"a\": \"}\"}", "{ }", "{\"b\":{\"c\":[1]}}"});
+  CHECK(expected.notes.empty());
   for (std::size_t i = 0; i < expected.elements.size(); ++i) {
     CHECK(kText.substr(expected.offsets[i], expected.elements[i].size()) == expected.elements[i]);
   }
@@ -65,52 +72,97 @@ TEST_CASE("members and elements are whole across every window border") {
       REQUIRE(walked.members == expected.members);
       REQUIRE(walked.elements == expected.elements);
       REQUIRE(walked.offsets == expected.offsets);
+      REQUIRE(walked.notes.empty());
     }
   }
 }
 
-TEST_CASE("every truncation is refused at the end of the text") {
-  for (std::size_t size = 0; size + 3 < kText.size(); ++size) {  // the last bytes are "}\n "
-    const std::string message = refusal(kText.substr(0, size), 1 + size % 20);
-    CAPTURE(size, message);
-    REQUIRE(message.find("x.json: byte ") == 0);
-    REQUIRE(message.find("expected ") != std::string::npos);
+TEST_CASE("what is before a cut is handed out, and the cut is named") {
+  for (std::size_t size = 6; size + 3 < kText.size(); ++size) {  // from the first bracket; the last bytes are "}\n "
+    const Walked walked = walk(kText.substr(0, size), 1 + size % 20);
+    CAPTURE(size, walked.notes);
+    const std::string end = "byte " + std::to_string(size) + ": the JSON text ends here, expected ";
+    REQUIRE_FALSE(walked.notes.empty());
+    REQUIRE(walked.notes.back().find(end) == 0);
+    std::size_t whole = 0;
+    for (const char* last : {"{\"a\": \"}\"}", "{ }", "{\"b\":{\"c\":[1]}}"}) {
+      whole += kText.find(last) + std::string(last).size() <= size;
+    }
+    REQUIRE(walked.elements.size() == whole);
   }
 }
 
-TEST_CASE("a fault between the elements is named with its offset") {
-  const auto starts = [](const std::string& text, const std::string& start) {
-    CAPTURE(text, refusal(text));
-    CHECK(refusal(text).find(start) == 0);
-  };
-  starts("", "x.json: byte 0: the JSON text ends here: expected '{' or '['");
-  starts("hello", "x.json: byte 0: expected '{' or '['");
-  starts("{\"a\":1} x", "x.json: byte 8: expected the end of the file");
-  starts("{\"a\":1,}", "x.json: byte 7: expected a member's name");
-  starts("{\"a\" 1}", "x.json: byte 5: expected ':'");
-  starts("{\"a\":}", "x.json: byte 5: expected a value");
-  starts("{\"a\":1 \"b\":2}", "x.json: byte 7: expected ',' or '}'");
-  starts("{\"a\":tru}", "x.json: byte 5: expected a value");
-  starts("{\"a\":\"x\ny\"}", "x.json: byte 7: expected no raw control character");
-  starts("{\"traceEvents\":{}}", "x.json: byte 15: expected '['");
-  starts("{\"traceEvents\":[{},]}", "x.json: byte 19: expected '{': an event");
-  starts("{\"traceEvents\":[{} {}]}", "x.json: byte 19: expected ',' or ']'");
-  starts("{\"traceEvents\":[1]}", "x.json: byte 16: expected '{': an event");
-  starts("{\"traceEvents\":[{\"a\":\"]}", "x.json: byte 24: the JSON text ends here: expected the closing quote");
+TEST_CASE("a text that is no JSON is refused with its offset") {
+  CHECK(said("").find("x.json: byte 0: the JSON text ends here: expected '{' or '['") == 0);
+  CHECK(said("hello").find("x.json: byte 0: expected '{' or '['") == 0);
+  CHECK(said("  hello").find("x.json: byte 2: expected '{' or '['") == 0);
 }
 
-TEST_CASE("an item that never ends is refused without holding the whole file") {
+TEST_CASE("a fault beside the events is named with its offset") {
+  const auto starts = [](const std::string& text, const std::string& start) {
+    CAPTURE(text, said(text));
+    CHECK(said(text).find(start) == 0);
+  };
+  starts("{\"a\":1} x", "byte 8: expected the end of the file");
+  starts("{\"a\":1,}", "");
+  starts("{\"a\" 1}", "byte 5: expected ':'");
+  starts("{\"a\":}", "byte 5: expected a value; the member \"a\" is left out");
+  starts("{\"a\":1 \"b\":2}", "byte 7: expected ',' or '}'");
+  starts("{\"a\":tru}", "byte 5: expected a value");
+  starts("{\"a\":\"x\ny\"}", "byte 7: expected no raw control character");
+}
+
+TEST_CASE("a damaged member takes no other with it") {
+  const std::string head = "{\"schemaVersion\": 1, \"distributedInfo\": ", tail = ", \"traceName\": 2, \"x\": 3}";
+  for (const char* bad : {"{\"rank\": 1, \"b\": , \"c\": 2}", "{\"a\": \"x\ny\"}", "{\"a\": \"b\" c\"}", "\"un", "}",
+                          "", "{\"a\": [1}", "{\"a\": [1}]}", "nan"}) {
+    const Walked walked = walk(head + bad + tail, 16);
+    CAPTURE(bad, walked.members, walked.notes);
+    REQUIRE(walked.members.size() >= 3);
+    CHECK(walked.members.front() == "schemaVersion=1");
+    CHECK(walked.members[walked.members.size() - 2] == "traceName=2");
+    CHECK(walked.members.back() == "x=3");
+    REQUIRE_FALSE(walked.notes.empty());
+    CHECK(walked.notes[0].find("the member \"distributedInfo\" is left out") != std::string::npos);
+  }
+}
+
+TEST_CASE("a bracket that a member before lacks does not hide the events") {
+  for (const char* bad : {"{\"rank\": 1", "[1", "\"a", "{\"a\": {\"b\": 1}"}) {
+    const Walked walked = walk(std::string("{\"distributedInfo\": ") + bad + ", \"traceEvents\": [{}, {}]}", 16);
+    CAPTURE(bad, walked.notes);
+    CHECK(walked.elements == Texts{"{}", "{}"});
+    CHECK(walked.notes.size() == 1);
+  }
+}
+
+TEST_CASE("commas that are missing or too many cost nothing") {
+  const auto elements = [](const std::string& events) { return walk("{\"traceEvents\":[" + events + "]}", 16); };
+  for (const char* events : {"{\"a\":1}{\"b\":2}", ",{\"a\":1},{\"b\":2}", "{\"a\":1},{\"b\":2},", "{\"a\":1},,{\"b\":2}"}) {
+    const Walked walked = elements(events);
+    CAPTURE(events, walked.notes);
+    CHECK(walked.elements == Texts{"{\"a\":1}", "{\"b\":2}"});
+    REQUIRE(walked.notes.size() == 1);
+    CHECK(walked.notes[0].find("no event is lost") != std::string::npos);
+  }
+  CHECK(elements("{}{}").notes[0].find("byte 18: expected ','") == 0);
+}
+
+TEST_CASE("an event that never ends is given up without holding the whole file") {
   std::string text = "{\"traceEvents\":[{\"name\":\"no quote}, {\n\"name\": 1}";
   const std::size_t fault = text.find('\n');
   text.append(80 << 20, ' ');
-  const std::string message = refusal(text, JsonStream::kWindow);
-  CHECK(message.find("x.json: byte " + std::to_string(fault) + ": expected no raw control character") == 0);
-  std::string endless = "{\"traceEvents\":[{\"name\":\"" + std::string(140 << 20, 'a');
-  CHECK(refusal(endless, JsonStream::kWindow).find("x.json: byte 16: expected an event or member of at most 64 MiB") ==
-        0);
+  const Walked walked = walk(text, JsonStream::kWindow, 1 << 20);
+  CHECK(walked.notes[0].find("byte " + std::to_string(fault) + ": expected no raw control character") == 0);
+  const std::string endless = "{\"traceEvents\":[{\"name\":\"" + std::string(140 << 20, 'a') + "\"},\n{\"ph\":\"X\"}]}";
+  const Walked ended = walk(endless, JsonStream::kWindow, 1 << 20);
+  CHECK(ended.notes[0].find("byte 67108880: expected the closing quote") == 0);
+  CHECK(ended.elements == Texts{"{\"ph\":\"X\"}"});
 }
 
-TEST_CASE("a long string that nobody needs takes no memory") {
-  const std::string text = "{\"systemTraceEvents\":\"" + std::string(70 << 20, 'a') + "\\\"\", \"b\":2}";
-  CHECK(walk(text, 4096, 1 << 20).members == std::vector<std::string>{"systemTraceEvents", "b=2"});
+TEST_CASE("a long member that nobody needs takes no memory") {
+  const std::string large = "\"" + std::string(70 << 20, 'a') + "\\\"\"";
+  const Walked walked = walk("{\"systemTraceEvents\":" + large + ", \"l\":[" + large + ",{}], \"b\":2}", 4096, 1 << 20);
+  CHECK(walked.members == Texts{"systemTraceEvents?", "l?", "b=2"});
+  CHECK(walked.notes.empty());
 }

@@ -1,0 +1,64 @@
+#include "cli/read/json_damage.h"
+
+#include <fmt/format.h>
+
+namespace cli {
+namespace {
+
+void name(std::vector<std::string>& named, std::string text) {
+  if (named.size() < JsonDamage::kNamed) named.push_back(std::move(text));
+}
+
+std::string expected_at(std::uint64_t at, std::string_view expected) {
+  return fmt::format("byte {}: expected {}", at, expected);
+}
+
+// "(the first 5 are named)"; "" when all are.
+std::string unnamed(std::uint64_t count) {
+  return count > JsonDamage::kNamed ? fmt::format(" (the first {} are named)", JsonDamage::kNamed) : "";
+}
+
+}  // namespace
+
+void JsonDamage::lose_event(std::uint64_t at, std::string_view expected, std::uint64_t from, std::uint64_t until) {
+  ++lost_events_;
+  name(events_, fmt::format("{}; an event is left out, bytes {} to {}", expected_at(at, expected), from, until));
+}
+
+void JsonDamage::mend(std::uint64_t at, std::string_view expected) {
+  ++mended_;
+  name(commas_, expected_at(at, expected) + "; no event is lost by that");
+}
+
+void JsonDamage::lose_member(std::string_view key, std::uint64_t at, std::string_view expected) {
+  ++lost_members_;
+  name(other_, key.empty() ? expected_at(at, expected) + "; what stands there beside the events is left out"
+                           : fmt::format("{}; the member \"{}\" is left out", expected_at(at, expected), key));
+}
+
+void JsonDamage::cut(std::uint64_t at, std::string_view expected, std::string_view why) {
+  if (is_cut()) return;
+  cut_ = fmt::format("byte {}: the JSON text ends here, expected {}; the file was cut, what came behind is not here", at,
+                     expected);
+  if (!why.empty()) cut_ += fmt::format(" ({})", why);
+}
+
+std::vector<std::string> JsonDamage::notes() const {
+  std::vector<std::string> notes = events_;
+  if (lost_events_ > 0) {
+    notes.push_back(fmt::format("{} {} of the file could not be read and {} left out{}", lost_events_,
+                                lost_events_ == 1 ? "event" : "events", lost_events_ == 1 ? "is" : "are",
+                                unnamed(lost_events_)));
+  }
+  notes.insert(notes.end(), commas_.begin(), commas_.end());
+  if (mended_ > kNamed) notes.push_back(fmt::format("{} commas are missing or too many{}", mended_, unnamed(mended_)));
+  notes.insert(notes.end(), other_.begin(), other_.end());
+  if (lost_members_ > kNamed) {
+    notes.push_back(fmt::format("{} places beside the events are left out{}", lost_members_, unnamed(lost_members_)));
+  }
+  if (!cut_.empty()) notes.push_back(cut_);
+  if (!doubt_.empty()) notes.push_back(doubt_);
+  return notes;
+}
+
+}  // namespace cli

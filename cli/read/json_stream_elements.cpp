@@ -1,0 +1,131 @@
+// The elements of the array of events.
+#include <algorithm>
+#include <cstring>
+
+#include "cli/read/json_split.h"
+#include "cli/read/json_stream.h"
+
+namespace cli {
+namespace {
+
+// An event longer than this is looked at before its end is searched for further: one quote too many would hide it.
+constexpr std::size_t kFirstLook = 16 << 10;
+constexpr std::size_t kCloseLook = 512;  // after damage
+constexpr std::size_t kSmallestMaxEvent = 1 << 20;
+constexpr std::size_t kLongestGap = 64;
+
+}  // namespace
+
+void JsonStream::enter_array() {
+  events_seen_ = comma_seen_ = true;
+  gap_.clear();
+  if (peek() == '[') return window_.skip(1);
+  if (!ended()) damage_.lose_member("traceEvents", window_.offset(), "'[': an array of events");
+}
+
+bool JsonStream::next_element(std::string_view& text) {
+  settle();
+  while (reach_element()) {
+    if (take_element(text)) return true;
+  }
+  comma_seen_ = false;
+  return false;
+}
+
+// Stands at the '{' of an element. False: the array is closed, or cut.
+bool JsonStream::reach_element() {
+  const std::uint64_t from = window_.offset();
+  bool first = comma_seen_;
+  for (;;) {
+    const char next = peek();
+    if (ended()) return cut(comma_seen_ ? "'{' or ']'" : "',' or ']'"), false;
+    if (next == '{') {
+      if (!comma_seen_) damage_.mend(window_.offset(), "','");
+      if (!first) learn_gap(from);
+      return true;
+    }
+    if (next == ']' && is_followed_well(1)) {
+      if (comma_seen_ && !first) damage_.mend(window_.offset(), "'{': an event");
+      window_.skip(1);
+      return false;
+    }
+    if (next == ',') {
+      if (comma_seen_) damage_.mend(window_.offset(), "'{': an event");
+      comma_seen_ = true;
+      window_.skip(1);
+      continue;
+    }
+    text_offset_ = window_.offset();
+    refuse(0, comma_seen_ ? "'{': an event" : "',' or ']'");
+    settle();
+    first = true;
+  }
+}
+
+// False: it was broken, and the walk is behind it.
+bool JsonStream::take_element(std::string_view& text) {
+  text_offset_ = window_.offset();
+  for (std::size_t look = after_damage_ ? kCloseLook : kFirstLook;;) {
+    const std::size_t held = std::min(window_.size(), look);
+    const char* close = find_close(window_.begin(), window_.begin() + held);
+    if (close != nullptr) {
+      text_size_ = static_cast<std::size_t>(close - window_.begin());
+      if (!is_followed_well(text_size_)) return give_up({text_size_, "',' or ']'"});
+      text = {window_.begin(), text_size_};
+      pending_ = Pending::pass;
+      after_damage_ = false;
+      return true;
+    }
+    if (held < look) {
+      if (!window_.more()) return give_up({window_.size(), "the end of an event"});
+    } else if (judge_begun(look) || look >= max_event_) {
+      return give_up({look, "an event of at most 64 MiB"});
+    } else {
+      look *= 4;
+    }
+  }
+}
+
+// An element that is not handed out. `otherwise`: where no fault is found in it.
+bool JsonStream::give_up(const JsonFault& otherwise) {
+  const auto fault = find_json_fault({window_.begin(), std::min(otherwise.at, window_.size())});
+  if (otherwise.at > kSmallestMaxEvent) max_event_ = std::max(kSmallestMaxEvent, max_event_ / 2);
+  const JsonFault& worst = fault ? *fault : otherwise;
+  refuse(worst.at, worst.expected);
+  settle();
+  return false;
+}
+
+void JsonStream::refuse(std::size_t at, std::string_view expected) {
+  pending_ = Pending::find_event;
+  refused_at_ = at;
+  refusal_ = expected;
+}
+
+void JsonStream::go_on_at_event() {
+  const std::uint64_t from = text_offset_;
+  resume_events(window_, gap_);
+  damage_.lose_event(from + refused_at_, refusal_, from, window_.offset());
+  comma_seen_ = after_damage_ = true;
+}
+
+// Does what stands behind the next `size` bytes, an element or the bracket that closes the array, belong there?
+bool JsonStream::is_followed_well(std::size_t size) {
+  const bool bracket = *window_.begin() == ']';
+  for (;;) {
+    const std::string_view held(window_.begin(), window_.size());
+    const Follow follow = bracket ? follow_of_array(held, size) : follow_of_element(held, size);
+    if (follow != Follow::unknown) return follow == Follow::well;
+    if (!window_.more()) return true;
+  }
+}
+
+// What stands between two events, for resume_events.
+void JsonStream::learn_gap(std::uint64_t from) {
+  const auto size = static_cast<std::size_t>(window_.offset() - from);
+  const char* begin = window_.behind(size);
+  if (begin == nullptr || size > kLongestGap) return;
+  if (gap_.size() != size || std::memcmp(gap_.data(), begin, size) != 0) gap_.assign(begin, size);
+}
+
+}  // namespace cli
