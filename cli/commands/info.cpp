@@ -10,6 +10,7 @@
 #include "cli/commands/input_options.h"
 #include "cli/io/output_file.h"
 #include "cli/io/progress.h"
+#include "cli/merge/damage_warnings.h"
 #include "cli/merge/ranks.h"
 #include "cli/read/merged_reader.h"
 #include "cli/read/reader.h"
@@ -51,6 +52,7 @@ void run(const Options& options) {
     for (const TraceInput& input : inputs) read_catalog(input, progress, catalog);
   }
   sort_processes(catalog);
+  for (const std::string& warning : damage_warnings(catalog)) fmt::print(stderr, "tracetool: warning: {}\n", warning);
   std::vector<std::string> notes = repeated_ranks(catalog);
   if (std::string mixed = mixed_runs(catalog); !mixed.empty()) notes.push_back(std::move(mixed));
   OutputFile out("-");

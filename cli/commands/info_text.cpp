@@ -78,7 +78,7 @@ std::string losses(const Process& process) {
   if (const std::string kinds = list(process.lost); !kinds.empty()) {
     out += fmt::format("{}: lost, never recorded: {}\n", name_of(process), kinds);
   }
-  if (process.lost_unknown_kind != 0) {
+  if (process.lost_unknown_kind != 0 && process.format == SourceFormat::ring) {  // of files the notes tell
     out += fmt::format("{}: {} activity records dropped by CUPTI, of unknown kinds\n", name_of(process),
                        process.lost_unknown_kind);
   }

@@ -78,7 +78,7 @@ std::string name_beside(const std::string& input, const std::string& extension) 
   if (!path.has_filename()) path = path.parent_path();
   std::string name = path.filename().string();
   if (name.empty() || name == "-" || name == "." || name == "..") return "trace" + extension;
-  for (const std::string ending : {".gz", ".json", ".trace", ".pt", ".ttrace", ".ring"}) {
+  for (const std::string ending : {".gz", ".zst", ".json", ".trace", ".pt", ".ttrace", ".ring"}) {
     const bool ends =
         name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
     if (ends) name.resize(name.size() - ending.size());

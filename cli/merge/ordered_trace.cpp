@@ -6,6 +6,7 @@
 #include "cli/io/progress.h"
 #include "cli/merge/align.h"
 #include "cli/merge/clock_domains.h"
+#include "cli/merge/damage_warnings.h"
 #include "cli/merge/ranks.h"
 #include "cli/read/merged_reader.h"
 #include "cli/read/reader.h"
@@ -16,7 +17,10 @@ namespace {
 // One merged file is in order already.
 class MergedTrace : public OrderedTrace {
  public:
-  explicit MergedTrace(const std::string& path) : reader_(path) { reader_.read_lists(catalog_); }
+  explicit MergedTrace(const std::string& path) : reader_(path) {
+    reader_.read_lists(catalog_);
+    warnings = damage_warnings(catalog_);
+  }
   const Catalog& catalog() const override { return catalog_; }
   const std::vector<ClockFit>& fits() const override { return reader_.fits(); }
   void walk(EventSink& sink) override { reader_.read_events(sink); }
@@ -103,6 +107,7 @@ void SortedTrace::read_merged(const TraceInput& input, Intake& intake) {
 }
 
 void SortedTrace::finish() {
+  for (std::string& damaged : damage_warnings(catalog_)) warnings.push_back(std::move(damaged));
   if (const std::string mixed = mixed_runs(catalog_); !mixed.empty()) warnings.push_back(mixed);
   std::vector<ClockFit>& fits = clocks_.fits();
   for (std::size_t i = 0; i < catalog_.processes.size(); ++i) {

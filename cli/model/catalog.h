@@ -61,7 +61,7 @@ struct Process {
   KindCounts counts{};                     // events, as read
   KindCounts overwritten{};                // recycled by the ring
   KindCounts lost{};                       // never recorded, and counted
-  std::uint64_t lost_unknown_kind = 0;     // CUPTI's own drops
+  std::uint64_t lost_unknown_kind = 0;     // CUPTI's own drops; of a Kineto file: events that could not be read
   std::int64_t first_ns = 0, last_ns = 0;  // of all events; 0, 0 when there are none
   bool explicit_flows = false;             // launch arrows are events of Kind::flow; else they follow from correlation
   std::vector<std::string> notes;          // what a user should know: "12 blocks changed while they were read", ...

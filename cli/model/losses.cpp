@@ -69,8 +69,9 @@ std::string overwritten_text(const Process& p) { return list(p.overwritten, "ove
 std::string unrecorded_text(const Process& p) {
   std::string text = list(p.lost, "lost");
   if (p.lost_unknown_kind > 0) {
-    join(text, with_commas(p.lost_unknown_kind) + (p.lost_unknown_kind == 1 ? " record" : " records") +
-                   " of unknown kind dropped by CUPTI");
+    const bool one = p.lost_unknown_kind == 1, file = p.format == SourceFormat::kineto;
+    join(text, with_commas(p.lost_unknown_kind) + (file ? one ? " event" : " events" : one ? " record" : " records") +
+                   (file ? " of the file that could not be read" : " of unknown kind dropped by CUPTI"));
   }
   return text;
 }

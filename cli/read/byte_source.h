@@ -1,9 +1,10 @@
-// Where the bytes of a trace come from: a plain file, or the inside of a gzip file (any number of members), in one
-// forward pass of bounded memory.
+// Where the bytes of a trace come from: a plain file, or the inside of a gzip or zstd file (any number of members or
+// frames), in one forward pass of bounded memory.
 #pragma once
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace cli {
 
@@ -19,7 +20,11 @@ class ByteSource {
   virtual std::string damage() const { return {}; }
 };
 
-// Opens by the first two bytes (gzip: RFC 1952), not by the name. Throws Error (cannot_open).
+// By the first bytes of a file (4 are enough): gzip (RFC 1952), zstd (RFC 8878).
+bool is_gzip(std::string_view first_bytes);
+bool is_zstd(std::string_view first_bytes);
+
+// Opens by these, not by the name. Throws Error (cannot_open).
 std::unique_ptr<ByteSource> open_byte_source(const std::string& path);
 
 }  // namespace cli

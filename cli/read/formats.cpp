@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/error.h"
+#include "cli/read/byte_source.h"
 #include "cli/read/kineto_reader.h"
 #include "cli/read/merged_reader.h"
 #include "cli/read/paths.h"
@@ -24,8 +25,6 @@ bool is_merged(std::string_view bytes) {
 
 std::unique_ptr<Reader> open_merged(const std::string& path) { return std::make_unique<MergedReader>(path); }
 
-bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
-
 bool is_json(std::string_view bytes) {
   if (bytes.starts_with("\xef\xbb\xbf")) return true;
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
@@ -41,7 +40,7 @@ std::unique_ptr<Reader> open_file(const std::string& path) {
   }
   throw Error(Exit::bad_content, path + (bytes.empty() ? ": the file is empty" : ": byte 0: not a trace") +
                                      "; expected a recording (*.ring), a merged file (*.ttrace), or the JSON of "
-                                     "torch.profiler (*.json, *.json.gz)");
+                                     "torch.profiler (*.json, *.json.gz, *.json.zst)");
 }
 
 // Standard input, by the name that its user knows it by.
@@ -70,6 +69,7 @@ const std::vector<InputFormat>& input_formats() {
       {"recording", is_ring, open_ring},
       {"merged file", is_merged, open_merged},
       {"gzip of Kineto or Chrome JSON", is_gzip, open_json},
+      {"zstd of Kineto or Chrome JSON", is_zstd, open_json},
       {"Kineto or Chrome JSON", is_json, open_json},
   };
   return formats;

@@ -5,8 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/error.h"
-
 namespace cli {
 namespace {
 
@@ -27,8 +25,8 @@ std::string_view explain(int result) {
 
 }  // namespace
 
-GzipSource::GzipSource(std::unique_ptr<ByteSource> compressed, std::string path)
-    : compressed_(std::move(compressed)), path_(std::move(path)), input_(kInputBytes) {
+GzipSource::GzipSource(std::unique_ptr<ByteSource> compressed)
+    : compressed_(std::move(compressed)), input_(kInputBytes) {
   isal_inflate_init(&state_);
   state_.crc_flag = ISAL_GZIP;
 }
@@ -49,7 +47,7 @@ void GzipSource::inflate() {
   const bool more = state_.avail_in != 0 || refill();
   const std::uint32_t input_before = state_.avail_in, output_before = state_.avail_out;
   const int result = isal_inflate(&state_);
-  if (result != ISAL_DECOMP_OK && result != ISAL_END_INPUT) fail(std::string(explain(result)));
+  if (result != ISAL_DECOMP_OK && result != ISAL_END_INPUT) return void(fail(explain(result)));
   const bool progress = input_before != state_.avail_in || output_before != state_.avail_out;
   if (state_.block_state == ISAL_BLOCK_FINISH || progress) return;
   fail(more ? "the gzip data makes no sense" : "the gzip data ends too early");
@@ -71,16 +69,17 @@ bool GzipSource::next_member() {
     if (*state_.next_in != 0) break;
     ++state_.next_in, --state_.avail_in;
   }
-  if (padded || *state_.next_in != 0x1f) fail("expected the end of the file or another gzip member");
+  if (padded || *state_.next_in != 0x1f) return fail("expected the end of the file or another gzip member");
   isal_inflate_reset(&state_);
   state_.crc_flag = ISAL_GZIP;
   return true;
 }
 
-void GzipSource::fail(const std::string& what) const {
-  throw Error(Exit::bad_content,
-              path_ + ": byte " + std::to_string(input_end_offset_ - state_.avail_in) + " of the compressed file: " +
-                  what + "; the file is damaged or was cut: check it with gzip -t, copy or record it again");
+bool GzipSource::fail(std::string_view what) {
+  done_ = true;
+  damage_ = "byte " + std::to_string(input_end_offset_ - state_.avail_in) +
+            " of the compressed file: " + std::string(what) + "; the file is damaged or was cut: check it with gzip -t";
+  return false;
 }
 
 }  // namespace cli

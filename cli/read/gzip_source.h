@@ -1,11 +1,12 @@
 // The inside of a gzip file (RFC 1952: members back to back), decompressed by ISA-L as it is asked for. Checksums and
-// lengths of every member are verified.
+// lengths of every member are verified. What was decompressed before damage is handed out.
 #pragma once
 #include <isa-l/igzip_lib.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/read/byte_source.h"
@@ -14,23 +15,24 @@ namespace cli {
 
 class GzipSource : public ByteSource {
  public:
-  // `compressed` begins with a gzip member; `path` is for messages.
-  GzipSource(std::unique_ptr<ByteSource> compressed, std::string path);
+  // `compressed` begins with a gzip member.
+  explicit GzipSource(std::unique_ptr<ByteSource> compressed);
 
   std::size_t read(char* out, std::size_t size) override;
+  std::string damage() const override { return damage_; }
 
  private:
   void inflate();
   bool refill();
   bool next_member();
-  [[noreturn]] void fail(const std::string& what) const;
+  bool fail(std::string_view what);
 
   std::unique_ptr<ByteSource> compressed_;
-  std::string path_;
   std::vector<unsigned char> input_;
   std::uint64_t input_end_offset_ = 0;  // in the compressed file, of the end of what input_ holds
   inflate_state state_;
   bool done_ = false;
+  std::string damage_;
 };
 
 }  // namespace cli

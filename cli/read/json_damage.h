@@ -29,7 +29,7 @@ class JsonDamage {
   bool none() const { return lost_events_ == 0 && mended_ == 0 && other_.empty() && cut_.empty() && doubt_.empty(); }
   const std::string& first_loss() const { return events_.front(); }  // lost_events() > 0
 
-  // For Process::notes.
+  // For Process::notes; each begins with "byte " or a number.
   std::vector<std::string> notes() const;
 
  private:

@@ -16,9 +16,9 @@ constexpr std::size_t kNear = 4 << 10;
 constexpr std::size_t kLongestKey = 64;
 constexpr std::size_t npos = std::string_view::npos;
 
-constexpr std::array<std::string_view, 20> kEventKeys{
-    "ph",  "cat",   "name", "pid", "tid",   "ts",  "dur",     "args",    "id",      "bp",
-    "tts", "cname", "s",    "sf",  "scope", "id2", "bind_id", "flow_in", "flow_out", "tdur"};
+constexpr std::array<std::string_view, 20> kEventKeys{"ph",    "cat", "name",    "pid",     "tid",      "ts",  "dur",
+                                                      "args",  "id",  "bp",      "tts",     "cname",    "s",   "sf",
+                                                      "scope", "id2", "bind_id", "flow_in", "flow_out", "tdur"};
 
 constexpr std::array<std::string_view, 24> kMembers{"traceEvents",
                                                     "baseTimeNanoseconds",

@@ -23,7 +23,9 @@ char JsonStream::open() {
   if (std::string_view(window_.begin(), window_.size()).starts_with(kByteOrderMark)) window_.skip(3);
   const char bracket = peek();
   if (bracket == '{' || bracket == '[') return window_.skip(1), bracket;
-  const std::string ends = !ended() ? "" : window_.damage().empty() ? "the JSON text ends here: " : window_.damage() + ": ";
+  const std::string ends = !ended()                   ? ""
+                           : window_.damage().empty() ? "the JSON text ends here: "
+                                                      : window_.damage() + ": ";
   throw Error(Exit::bad_content, path_ + ": byte " + std::to_string(window_.offset()) + ": " + ends +
                                      "expected '{' or '[': a trace in JSON; copy or record it again");
 }
@@ -55,7 +57,7 @@ void JsonStream::finish() {
   if (!ended()) damage_.lose_member("", window_.offset(), "the end of the file");
   do window_.skip(window_.size());
   while (window_.more());
-  if (!window_.damage().empty()) damage_.doubt(window_.damage());
+  if (!damage_.is_cut() && !window_.damage().empty()) damage_.doubt(window_.damage());
 }
 
 void JsonStream::cut(std::string_view expected) {

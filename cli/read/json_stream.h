@@ -40,9 +40,9 @@ class JsonStream {
 
   // Takes the first bracket and returns it: '{' or '['. Throws Error (bad_content) when there is none.
   char open();
-  bool next_member(std::string& key);         // in the top-level object; false: it is closed, or cut
+  bool next_member(std::string& key);               // in the top-level object; false: it is closed, or cut
   JsonValue value() { return value_before(",}"); }  // of the member
-  void enter_array();                         // the value, an array of events
+  void enter_array();                               // the value, an array of events
   bool next_element(std::string_view& text);  // an object, whole but unchecked; false: the array is closed, or cut
   void refuse(std::size_t at, std::string_view expected);  // the element handed out last is damaged at this index
   void finish();                                           // nothing but white space should follow

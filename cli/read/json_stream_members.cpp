@@ -137,11 +137,16 @@ void JsonStream::pass_large() {
     const char *at = window_.begin(), *end = window_.end();
     for (; at < end; ++at) {
       if (in_string && *at == '\\' && at + 1 == end) break;
-      if (in_string && *at == '\\') ++at;
-      else if (*at == '"') in_string = !in_string;
-      else if (!in_string && (*at == '{' || *at == '[')) ++depth;
-      else if (!in_string && (*at == '}' || *at == ']')) --depth;
-      else continue;
+      if (in_string && *at == '\\')
+        ++at;
+      else if (*at == '"')
+        in_string = !in_string;
+      else if (!in_string && (*at == '{' || *at == '['))
+        ++depth;
+      else if (!in_string && (*at == '}' || *at == ']'))
+        --depth;
+      else
+        continue;
       if (depth == 0 && !in_string && *at != '\\') break;
     }
     const bool closed = at < end && depth == 0 && !in_string;

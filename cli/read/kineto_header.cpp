@@ -89,7 +89,8 @@ void KinetoHeader::take(JsonStream& stream, std::string_view key) {
   known_member_ |= is_known_member(key);
   if (value.form == JsonValue::Form::large) return left_out.emplace_back(key), void();
   const bool good = value.form == JsonValue::Form::good;
-  if (!use(key, value.text, good)) stream.damage().lose_member(key, stream.text_offset(), "an integer number of nanoseconds");
+  if (!use(key, value.text, good))
+    stream.damage().lose_member(key, stream.text_offset(), "an integer number of nanoseconds");
   if (good && key != "baseTimeNanoseconds") keep(key, value.text);
 }
 

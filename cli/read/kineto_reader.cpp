@@ -100,8 +100,9 @@ void KinetoReader::take(KinetoTranslator& translator, std::string_view text) {
 void KinetoReader::refuse_without_use() const {
   const JsonDamage& damage = stream_.damage();
   if (events_ > 0 || damage.lost_events() == 0) return;
-  throw Error(Exit::bad_content, path_ + ": " + damage.first_loss() + "; none of its events can be read: copy or "
-                                                                       "record the file again");
+  throw Error(Exit::bad_content, path_ + ": " + damage.first_loss() +
+                                     "; none of its events can be read: copy or "
+                                     "record the file again");
 }
 
 void KinetoReader::describe_damage(Process& process) const {

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 4> kEndings{".ring", ".ttrace", ".json", ".json.gz"};
+constexpr std::array<std::string_view, 5> kEndings{".ring", ".ttrace", ".json", ".json.gz", ".json.zst"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -79,7 +79,7 @@ std::vector<std::string> expand(const std::string& path) {
       found.push_back(readable_file(root));
   }
   if (found.empty())
-    fail(path, "no trace in this folder; expected *.ring, *.ttrace, *.json or *.json.gz there or below");
+    fail(path, "no trace in this folder; expected *.ring, *.ttrace, *.json, *.json.gz or *.json.zst there or below");
   std::sort(found.begin(), found.end(), natural_less);
   return found;
 }

@@ -9,7 +9,7 @@ namespace cli {
 // equal numbers of different spelling ("1", "01") fall back to the bytes.
 bool natural_less(std::string_view a, std::string_view b);
 
-// Is this how a trace's file is named? *.ring, *.ttrace, *.json, *.json.gz; hidden files are not.
+// Is this how a trace's file is named? *.ring, *.ttrace, *.json, *.json.gz, *.json.zst; hidden files are not.
 bool is_trace_name(std::string_view name);
 
 // The file to read for `path`: X.ring for X.spool, which is nothing without it; any other path itself. Throws Error

@@ -138,7 +138,8 @@ TEST_CASE("a bracket that a member before lacks does not hide the events") {
 
 TEST_CASE("commas that are missing or too many cost nothing") {
   const auto elements = [](const std::string& events) { return walk("{\"traceEvents\":[" + events + "]}", 16); };
-  for (const char* events : {"{\"a\":1}{\"b\":2}", ",{\"a\":1},{\"b\":2}", "{\"a\":1},{\"b\":2},", "{\"a\":1},,{\"b\":2}"}) {
+  for (const char* events :
+       {"{\"a\":1}{\"b\":2}", ",{\"a\":1},{\"b\":2}", "{\"a\":1},{\"b\":2},", "{\"a\":1},,{\"b\":2}"}) {
     const Walked walked = elements(events);
     CAPTURE(events, walked.notes);
     CHECK(walked.elements == Texts{"{\"a\":1}", "{\"b\":2}"});

@@ -54,8 +54,8 @@ TEST_CASE("a trace that is cut anywhere gives what is before the cut") {
       REQUIRE(message.empty());
       const auto trace = read_kineto(text, "t.json", window);
       const auto ends_before = [&](const char* end) { return kTrace.find(end) <= size; };
-      const std::size_t whole = ends_before(",\n {\"ph\": \"s\"") + ends_before(",\n {\"ph\": \"B\"") +
-                                ends_before(",\n {\"ph\": \"M\"");
+      const std::size_t whole =
+          ends_before(",\n {\"ph\": \"s\"") + ends_before(",\n {\"ph\": \"B\"") + ends_before(",\n {\"ph\": \"M\"");
       REQUIRE(trace->events.size() == whole);
       REQUIRE(trace->process().state == "recovered");
       REQUIRE(trace->process().notes.back().find("byte " + std::to_string(size) + ": the JSON text ends here") == 0);
@@ -126,7 +126,9 @@ TEST_CASE("what is wrong beside the events is noted") {
 
 TEST_CASE("the rank of a damaged header is found") {
   const auto rank = [](const std::string& info) {
-    return read_kineto("{\"distributedInfo\": " + info + R"(, "traceEvents":[{"ph":"X","ts":1,"dur":1}]})")->process().rank;
+    return read_kineto("{\"distributedInfo\": " + info + R"(, "traceEvents":[{"ph":"X","ts":1,"dur":1}]})")
+        ->process()
+        .rank;
   };
   CHECK(rank(R"({"rank": 3, "pg_desc": , "a": 1})") == 3);
   CHECK(rank(R"({"pg_desc": , "rank": 3})") == 3);

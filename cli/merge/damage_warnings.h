@@ -1,0 +1,13 @@
+// Files that were read although they are damaged: what a person must know before they trust a picture of them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/model/catalog.h"
+
+namespace cli {
+
+// One line for each damaged JSON file: how many events were lost, and where the first was.
+std::vector<std::string> damage_warnings(const Catalog& catalog);
+
+}  // namespace cli
