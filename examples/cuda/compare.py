@@ -14,6 +14,15 @@ def recorded(traces):
     return json.loads(found.stdout)["ranks"]
 
 
+def counts(done, ranks):
+    """(kind, how many were done, how many are recorded) of each kind that known_work counts."""
+    return [(kind, done[kind], sum(rank["counts"][kind] for rank in ranks)) for kind in ("kernel", "memcpy", "memset")]
+
+
+def lost(ranks):
+    return sum(rank["lost"] + rank["overwritten"] for rank in ranks)
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -21,13 +30,12 @@ def main():
         done = json.load(file)
     ranks = recorded(sys.argv[2])
     wrong = 0
-    for kind in ("kernel", "memcpy", "memset"):
-        seen = sum(rank["counts"][kind] for rank in ranks)
-        wrong += seen != done[kind]
-        print(f"{kind}: {done[kind]} done, {seen} recorded{'' if seen == done[kind] else '   DIFFERENT'}")
-    lost = sum(rank["lost"] + rank["overwritten"] for rank in ranks)
-    print(f"lost or overwritten, of any kind: {lost}")
+    for kind, expected, seen in counts(done, ranks):
+        wrong += seen != expected
+        print(f"{kind}: {expected} done, {seen} recorded{'' if seen == expected else '   DIFFERENT'}")
+    print(f"lost or overwritten, of any kind: {lost(ranks)}")
     return 1 if wrong else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

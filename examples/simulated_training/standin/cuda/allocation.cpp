@@ -54,6 +54,15 @@ std::uint64_t draw_address(std::size_t bytes) {
   return address;
 }
 
+std::uint64_t device_bytes() {
+  const std::lock_guard lock(allocations().mutex);
+  std::uint64_t sum = 0;
+  for (const auto& [address, each] : allocations().live) {
+    sum += each.memory == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE ? each.bytes : 0;
+  }
+  return sum;
+}
+
 void allocated(const Call& call, const Allocation& allocation, const Stream* stream) {
   {
     const std::lock_guard lock(allocations().mutex);

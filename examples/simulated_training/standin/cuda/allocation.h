@@ -17,6 +17,8 @@ struct Allocation {
 };
 
 std::uint64_t draw_address(std::size_t bytes);
+// What is allocated on devices now.
+std::uint64_t device_bytes();
 // Remembers it and tells CUPTI. `stream`: of an asynchronous allocation, else null.
 void allocated(const Call& call, const Allocation& allocation, const Stream* stream);
 // False: no such allocation.

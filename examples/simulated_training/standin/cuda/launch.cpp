@@ -91,7 +91,7 @@ CUresult launch(const Call& call, CUfunction handle, Dim3 grid, Dim3 block, std:
   if (std::min({grid.x, grid.y, grid.z, block.x, block.y, block.z}) == 0) return CUDA_ERROR_INVALID_VALUE;
   if (std::uint64_t{block.x} * block.y * block.z > 1'024) return CUDA_ERROR_INVALID_VALUE;
   load(call, *function);
-  const KernelWork work = work_of(params);
+  const KernelWork work = work_of(function->takes_work ? params : nullptr);
   Op op;
   op.duration_ns = work.duration_ns;
   op.meeting = work.meeting;

@@ -13,6 +13,10 @@ CUresult launch(const Call& call, CUfunction function, Dim3 grid, Dim3 block, st
 // Null: no function of a loaded module.
 const Function* find_function(const void* handle);
 const char* function_name(const void* handle);  // null likewise
+// A function of no module, which takes no KernelWork; it lives as long as the process.
+const Function* add_function(const char* name);
+// The handle of a kernel that the program knows by the address of one of its functions; any other comes back as it is.
+const void* device_function(const void* host);
 
 // Gives the work its place in the stream and in CUPTI's buffers; CUDA_ERROR_ILLEGAL_ADDRESS where the context failed.
 CUresult enqueue(std::uint32_t correlation, Stream& stream, Op&& op);

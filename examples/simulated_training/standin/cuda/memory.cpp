@@ -1,9 +1,11 @@
 // Allocation, copies and sets. Device memory is numbers: nothing can be read back.
+#include <algorithm>
 #include <cstdlib>
 
 #include "allocation.h"
 #include "call.h"
 #include "cbids.h"
+#include "devices.h"
 #include "launch.h"
 
 namespace sim {
@@ -59,6 +61,14 @@ CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
 CUresult cuMemFree(CUdeviceptr address) {
   SIM_DRIVER_CALL(cuMemFree_v2);
   return call.end(address == 0 || released(call, address, nullptr) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult cuMemGetInfo(size_t* available, size_t* total) {
+  SIM_DRIVER_CALL(cuMemGetInfo_v2);
+  if (current_context() == nullptr) return call.end(CUDA_ERROR_INVALID_CONTEXT);
+  *total = device_facts(current_context()->device)->memory_bytes;
+  *available = *total - std::min<std::uint64_t>(*total, device_bytes());
+  return call.end(CUDA_SUCCESS);
 }
 
 CUresult cuMemHostAlloc(void** memory, size_t bytes, unsigned int) {

@@ -87,6 +87,15 @@ const Function* find_function(const void* handle) {
   return modules().functions.count(handle) != 0 ? static_cast<const Function*>(handle) : nullptr;
 }
 
+const Function* add_function(const char* name) {
+  constexpr std::uint32_t kRegisters = 16;
+  auto* function = new Function{name, kRegisters, 0, 0};
+  function->takes_work = false;
+  const std::lock_guard lock(modules().mutex);
+  modules().functions.insert(function);
+  return function;
+}
+
 const char* function_name(const void* handle) {
   const Function* function = find_function(handle);
   return function != nullptr ? function->name.c_str() : nullptr;

@@ -81,6 +81,7 @@ struct Function {
   std::string name;
   std::uint32_t registers, static_shared_bytes, local_bytes;
   mutable std::atomic<bool> loaded{false};
+  bool takes_work = true;  // its first parameter points to a KernelWork
 };
 
 std::uint32_t device_count();

@@ -93,8 +93,9 @@ cudaError_t cudaFreeHost(void* memory) {
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args, size_t shared,
                              cudaStream_t stream) {
   const cudaLaunchKernel_v7000_params seen{function, grid, block, args, shared, stream};
-  SIM_RUNTIME_CALL(cudaLaunchKernel_v7000, &seen, function_name(function));
-  const auto handle = reinterpret_cast<CUfunction>(const_cast<void*>(function));
+  const void* const known = device_function(function);
+  SIM_RUNTIME_CALL(cudaLaunchKernel_v7000, &seen, function_name(known));
+  const auto handle = reinterpret_cast<CUfunction>(const_cast<void*>(known));
   return call.end(runtime_error(cuLaunchKernel(handle, grid.x, grid.y, grid.z, block.x, block.y, block.z,
                                                static_cast<unsigned int>(shared), stream, args, nullptr)));
 }

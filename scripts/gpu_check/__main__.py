@@ -1,0 +1,6 @@
+"""python3 gpu_check [OPTION]...: see main.py."""
+import sys
+
+from main import main
+
+sys.exit(main())

@@ -1,0 +1,72 @@
+"""What this machine is, and what of the parts' needs it has. What cannot be found is "unknown", never guessed."""
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+
+NVCC_PATH = f"{os.environ.get('PATH', '')}:/usr/local/cuda/bin"
+TORCH = """
+import json, torch
+nccl = getattr(torch.cuda, "nccl", None)
+print(json.dumps({"pytorch": torch.__version__, "cuda": torch.version.cuda, "gpu": torch.cuda.is_available(),
+                  "nccl": ".".join(map(str, nccl.version())) if torch.cuda.is_available() and nccl else None}))
+"""
+
+
+def output(*command, timeout=60):
+    """What a program prints; empty where it is not there or fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=timeout)
+        return done.stdout if done.returncode == 0 else ""
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+def first(pattern, text):
+    found = re.search(pattern, text, re.M)
+    return found.group(1) if found else "unknown"
+
+
+class Machine:
+    """nvcc, python (one that may have torch), torch (what it says of itself, or None) and gpus (lines of nvidia-smi)."""
+
+    def __init__(self, simulate):
+        self.simulate = simulate
+        self.gpus = [] if simulate else output("nvidia-smi", "--query-gpu=name,driver_version,memory.total",
+                                               "--format=csv,noheader").strip().splitlines()
+        self.nvcc = shutil.which("nvcc", path=NVCC_PATH)
+        self.python = os.environ.get("TRACETOOL_PYTHON", sys.executable)
+        said = output(self.python, "-c", TORCH, timeout=180)
+        self.torch = json.loads(said.splitlines()[-1]) if said else None
+
+    def missing(self, row):
+        """Why the part cannot run here; None: it can."""
+        if self.simulate:
+            return None if row.simulated else f"it needs {' and '.join(row.needs)}: it is not simulated"
+        return next((reason for need, reason in self.absent() if need in row.needs), None)
+
+    def absent(self):
+        if not self.gpus:
+            yield "gpu", "nvidia-smi names no GPU"
+        if self.nvcc is None:
+            yield "nvcc", "there is no nvcc in PATH or /usr/local/cuda/bin"
+        if self.torch is None:
+            yield "torch", f"{self.python} has no torch (TRACETOOL_PYTHON names another)"
+        elif not self.torch["gpu"]:
+            yield "torch", f"the torch of {self.python} finds no GPU"
+        if self.torch is None or self.torch["nccl"] is None:
+            yield "nccl", f"the torch of {self.python} has no NCCL"
+
+    def describe(self):
+        gpu = "simulated" if self.simulate else "; ".join(line.split(",")[0] for line in self.gpus) or "none"
+        driver = "simulated" if self.simulate else self.gpus[0].split(", ")[1] if self.gpus else "unknown"
+        torch = self.torch or {"pytorch": "none", "nccl": None}
+        with open("/etc/os-release", encoding="utf-8") as file:
+            system = first(r'^PRETTY_NAME="?([^"\n]*)', file.read())
+        return {"gpu": gpu, "driver": driver, "cuda": first(r"release ([\d.]+)", output(self.nvcc or "nvcc", "--version")),
+                "cupti": "unknown", "pytorch": torch["pytorch"], "nccl": torch["nccl"] or "unknown",
+                "cpu_count": os.cpu_count(), "os": f"{system}, Linux {platform.release()}, {platform.machine()}",
+                "glibc": (os.confstr("CS_GNU_LIBC_VERSION") or "unknown").replace("glibc ", "")}

@@ -1,0 +1,9 @@
+"""The parts, in the order in which they run. Each is parts/NAME.py with run(part); see part.py."""
+from collections import namedtuple
+
+# `needs`: what must be on the machine (machine.py says whether it is); `simulated`: it runs with --simulate too, where
+# the stand-ins are its GPU and g++ is its nvcc.
+Row = namedtuple("Row", "name what minutes needs simulated")
+PARTS = (
+    Row("smoke", "a CUDA program with known work: the recording holds exactly that", 1, ("gpu", "nvcc"), True),
+)
