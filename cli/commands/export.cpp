@@ -14,6 +14,7 @@
 #include "cli/io/progress.h"
 #include "cli/io/temp_file.h"
 #include "cli/merge/ordered_trace.h"
+#include "cli/overlay/overlay.h"
 
 namespace cli {
 namespace {
@@ -42,6 +43,27 @@ class Pass : public EventSink {
   Progress& progress_;
 };
 
+// Hands every event to the exporter, with what is computed from them.
+class Pictured : public EventSink {
+ public:
+  Pictured(const Catalog& catalog, Exporter& exporter, Progress& progress)
+      : overlay_(catalog, exporter), exporter_(exporter), progress_(progress) {}
+  void event(const Event& event, std::string_view args) override {
+    overlay_.event(event, args);
+    exporter_.event(event, args);
+    progress_.step();
+  }
+  void finish() {
+    overlay_.finish();
+    for (const std::string& note : overlay_.notes()) fmt::print(stderr, "tracetool: {}\n", note);
+  }
+
+ private:
+  Overlay overlay_;
+  Exporter& exporter_;
+  Progress& progress_;
+};
+
 ExportSummary write(OrderedTrace& trace, Exporter& exporter, ByteSink& sink) {
   Progress progress("exporting");
   exporter.begin(trace.catalog(), sink);
@@ -49,8 +71,9 @@ ExportSummary write(OrderedTrace& trace, Exporter& exporter, ByteSink& sink) {
     Pass prepare(exporter, &Exporter::prepare, progress);
     trace.walk(prepare);
   }
-  Pass events(exporter, &Exporter::event, progress);
+  Pictured events(trace.catalog(), exporter, progress);
   trace.walk(events);
+  events.finish();
   return exporter.finish();
 }
 
@@ -61,6 +84,10 @@ void say(std::uint64_t count, std::string_view what) {
 void print_summary(const ExportSummary& summary, const std::string& output) {
   fmt::print(stderr, "{}: {} events: {} slices, {} instants, {} counter values, {} arrows\n", output, summary.events_in,
              summary.slices_out, summary.instants_out, summary.counters_out, summary.arrows_out);
+  if (summary.derived_slices + summary.derived_values > 0) {
+    fmt::print(stderr, "  computed besides: {} slices (idle, exposed communication, losses), {} values of counters\n",
+               summary.derived_slices, summary.derived_values);
+  }
   say(summary.one_ended_flows, "ends of arrows whose other end is not in the trace: not drawn");
   say(summary.unplaced_flows, "ends of arrows at a place without a slice: not drawn");
   say(summary.backward_arrows, "arrows to work that ended before its launch began: viewers may hide them");

@@ -1,14 +1,16 @@
 #include "cli/export/chrome_json.h"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "cli/export/census.h"
 #include "cli/export/chrome_arrows.h"
+#include "cli/export/chrome_derived.h"
 #include "cli/export/chrome_text.h"
-#include "cli/model/losses.h"
 #include "cli/export/rows.h"
 #include "cli/export/track_lanes.h"
+#include "cli/model/losses.h"
 
 namespace cli {
 namespace {
@@ -32,7 +34,7 @@ class ChromeJson : public Exporter {
   }
 
   void event(const Event& event, std::string_view args) override {
-    if (!started_) start();
+    if (!started_) start(event.start_ns);
     arrows_->time(event.start_ns, *text_, tracks_, summary_);
     ++summary_.events_in;
     if (is_slice(event)) {
@@ -46,25 +48,33 @@ class ChromeJson : public Exporter {
     if (text_->full()) text_->flush(), arrows_->moved();
   }
 
+  void derived(const Derived& derived) override {
+    if (!started_) start(derived.start_ns);
+    if (!processes_[derived.process].shown) describe_process(derived.process);
+    derived_->draw(derived, *origin_ns_, *text_, summary_);
+  }
+
   ExportSummary finish() override {
-    if (!started_) start();
+    if (!started_) start(census_->first_ns());
     arrows_->finish(*text_, tracks_, summary_);
     text_->tail();
     return summary_;
   }
 
  private:
-  void start() {
+  // What is drawn first may begin before the first event.
+  void start(std::int64_t first_ns) {
     started_ = true;
+    if (!origin_ns_) origin_ns_ = census_->empty() ? first_ns : std::min(first_ns, census_->first_ns());
     arrows_->end_prepare();
     processes_ = process_rows(*catalog_, *census_);
     track_rows_ = track_rows(*catalog_, *census_, processes_);
     open_tracks();
-    text_->head(origin_ns_.value_or(census_->first_ns()));
+    text_->head(*origin_ns_);
     const auto [processes, tracks] = display_order(*catalog_, processes_, track_rows_);
     for (const ProcessId id : processes) describe_process(id);
     for (const TrackId id : tracks) describe_row(tracks_[id]->base());
-    for (const ProcessId id : processes) show_losses(id);
+    derived_.emplace(*catalog_, track_rows_, processes_, home_);
   }
 
   void open_tracks() {
@@ -80,6 +90,7 @@ class ChromeJson : public Exporter {
   }
 
   void describe_process(std::size_t id) {
+    processes_[id].shown = true;
     text_->name("process_name", home_[id], processes_[id].name, loss_json(catalog_->processes[id]));
     text_->sort_index("process_sort_index", home_[id], processes_[id].order);
   }
@@ -88,13 +99,6 @@ class ChromeJson : public Exporter {
     row.fresh = false;
     text_->name("thread_name", row.where, row.name);
     text_->sort_index("thread_sort_index", row.where, row.sort_index);
-  }
-
-  void show_losses(std::size_t id) {
-    const std::string words = loss_text(catalog_->processes[id]);
-    if (words.empty()) return;
-    const std::int64_t at = census_->processes[id].seen ? census_->processes[id].first_ns : census_->first_ns();
-    text_->process_instant(home_[id], words, at, loss_json(catalog_->processes[id]).substr(1));
   }
 
   void slice(const Event& event, std::string_view args) {
@@ -126,6 +130,7 @@ class ChromeJson : public Exporter {
   std::optional<ChromeArrows> arrows_;
   std::vector<ProcessRow> processes_;
   std::vector<TrackRow> track_rows_;
+  std::optional<ChromeDerived> derived_;
   std::vector<std::string> home_;  // by ProcessId: the row that stands for the process
   ChromeArrows::Tracks tracks_;
   ExportSummary summary_;

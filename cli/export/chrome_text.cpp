@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "cli/export/chrome_colors.h"
 #include "cli/model/kinds.h"
+#include "cli/read/ring_words.h"
 
 namespace cli {
 
@@ -39,7 +41,7 @@ void ChromeText::name(std::string_view metadata, std::string_view row, std::stri
   out_.raw("}}");
 }
 
-void ChromeText::sort_index(std::string_view metadata, std::string_view row, std::size_t index) {
+void ChromeText::sort_index(std::string_view metadata, std::string_view row, std::int64_t index) {
   open("{\"ph\":\"M\",\"name\":\"");
   out_.raw(metadata);
   out_.raw("\",");
@@ -49,38 +51,57 @@ void ChromeText::sort_index(std::string_view metadata, std::string_view row, std
   out_.raw("}}");
 }
 
-void ChromeText::process_instant(std::string_view row, std::string_view name, std::int64_t ns, std::string_view args) {
-  open("{\"ph\":\"i\",\"s\":\"p\",\"cat\":\"loss\",\"name\":");
-  json_string(out_, name);
-  out_.raw(",");
-  out_.raw(row);
-  out_.raw(",\"ts\":");
-  time(ns);
-  out_.raw(",\"args\":{");
-  out_.raw(args);
-  out_.raw("}}");
-}
-
 void ChromeText::slice(const Event& event, std::int64_t end_ns, std::string_view row, std::string_view args) {
+  const KernelText* const kernel = event.kind == Kind::kernel ? &kernel_text(event.name) : nullptr;
   open("{\"ph\":\"X\",");
-  names(event, row);
+  names(event, row, kernel);
   out_.raw(",\"dur\":");
   out_.micros(static_cast<std::uint64_t>(end_ns) - static_cast<std::uint64_t>(event.start_ns));
-  arguments(event, args);
+  color(kernel != nullptr ? kernel->color : chrome_color(event.kind, {}));
+  arguments(event, args, kernel);
 }
 
 void ChromeText::instant(const Event& event, std::string_view row, std::string_view args) {
   open("{\"ph\":\"i\",\"s\":\"t\",");
-  names(event, row);
-  arguments(event, args);
+  names(event, row, nullptr);
+  arguments(event, args, nullptr);
 }
 
 // The members of a counter's args are its series: nothing of ours goes there.
 void ChromeText::counter(const Event& event, std::string_view row, std::string_view args) {
   open("{\"ph\":\"C\",");
-  names(event, row);
+  names(event, row, nullptr);
   out_.raw(",\"args\":{");
   out_.raw(args);
+  out_.raw("}}");
+}
+
+void ChromeText::computed_slice(const Derived& derived, std::string_view row, std::string_view name_of_color) {
+  open("{\"ph\":\"X\",\"cat\":\"computed\",\"name\":");
+  json_string(out_, derived.name);
+  out_.raw(",");
+  out_.raw(row);
+  out_.raw(",\"ts\":");
+  time(derived.start_ns);
+  out_.raw(",\"dur\":");
+  out_.micros(static_cast<std::uint64_t>(derived.duration_ns));
+  color(name_of_color);
+  out_.raw(",\"args\":{");
+  out_.raw(derived.args);
+  out_.raw("}}");
+}
+
+void ChromeText::computed_value(const Derived& derived, std::string_view name, std::string_view row) {
+  open("{\"ph\":\"C\",\"cat\":\"computed\",\"name\":");
+  json_string(out_, name);
+  out_.raw(",");
+  out_.raw(row);
+  out_.raw(",\"ts\":");
+  time(derived.start_ns);
+  out_.raw(",\"args\":{\"");
+  out_.raw(cli::row(derived.row).unit);
+  out_.raw("\":");
+  out_.real(derived.value);
   out_.raw("}}");
 }
 
@@ -100,10 +121,10 @@ void ChromeText::flow(char phase, std::uint64_t id, std::string_view category, s
   out_.raw(phase == 's' ? "}" : ",\"bp\":\"e\"}");
 }
 
-void ChromeText::names(const Event& event, std::string_view row) {
+void ChromeText::names(const Event& event, std::string_view row, const KernelText* kernel) {
   category(event);
   out_.raw(",\"name\":");
-  interned(event.name);
+  kernel != nullptr ? out_.raw(kernel->shown) : interned(event.name);
   out_.raw(",");
   out_.raw(row);
   out_.raw(",\"ts\":");
@@ -118,6 +139,23 @@ void ChromeText::category(const Event& event) {
   out_.raw("\"");
 }
 
+const ChromeText::KernelText& ChromeText::kernel_text(StringId id) {
+  if (id >= kernels_.size()) kernels_.resize(std::max(catalog_->strings.size(), id + std::size_t{1}));
+  if (kernels_[id] != nullptr) return *kernels_[id];
+  const ShortNames::Name name = short_names_[id];
+  const std::string_view color = chrome_color(Kind::kernel, catalog_->strings[id]);
+  kernels_[id] = std::make_unique<KernelText>(KernelText{json_quoted(name.shown), "", color});
+  if (!name.full.empty()) kernels_[id]->full = "\"full name\":" + json_quoted(name.full);
+  return *kernels_[id];
+}
+
+void ChromeText::color(std::string_view name) {
+  if (name.empty()) return;
+  out_.raw(",\"cname\":\"");
+  out_.raw(name);
+  out_.raw("\"");
+}
+
 void ChromeText::interned(StringId id) {
   const std::string_view text = catalog_->strings[id];
   if (id >= spellings_.size()) spellings_.resize(std::max(catalog_->strings.size(), id + std::size_t{1}));
@@ -129,13 +167,14 @@ void ChromeText::interned(StringId id) {
   out_.raw("\"");
 }
 
-void ChromeText::arguments(const Event& event, std::string_view args) {
+void ChromeText::arguments(const Event& event, std::string_view args, const KernelText* kernel) {
   std::string_view separator = ",\"args\":{";
   const auto member = [&](std::string_view text) {
     out_.raw(separator);
     out_.raw(text);
     separator = ",";
   };
+  if (kernel != nullptr && !kernel->full.empty()) member(kernel->full);
   if (!args.empty()) member(args);
   if (event.correlation != 0 && !event.args_complete) member("\"correlation\":"), out_.number(event.correlation);
   if (event.has_bytes && !event.args_complete) member("\"bytes\":"), out_.number(event.bytes);

@@ -2,13 +2,16 @@
 // https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/io/json_text.h"
 #include "cli/model/catalog.h"
+#include "cli/model/derived.h"
 #include "cli/model/event.h"
+#include "cli/model/short_name.h"
 
 namespace cli {
 
@@ -17,7 +20,7 @@ std::string chrome_row(std::uint32_t pid, std::uint32_t tid);
 
 class ChromeText {
  public:
-  ChromeText(const Catalog& catalog, ByteSink& sink) : catalog_(&catalog), out_(sink) {}
+  ChromeText(const Catalog& catalog, ByteSink& sink) : catalog_(&catalog), out_(sink), short_names_(catalog.strings) {}
 
   // `origin_ns` becomes ts 0 and is written as baseTimeNanoseconds.
   void head(std::int64_t origin_ns);
@@ -25,12 +28,15 @@ class ChromeText {
 
   // A metadata event; `more` is further members of its args, each with a comma before it.
   void name(std::string_view metadata, std::string_view row, std::string_view name, std::string_view more = {});
-  void sort_index(std::string_view metadata, std::string_view row, std::size_t index);
-  void process_instant(std::string_view row, std::string_view name, std::int64_t ns, std::string_view args);
+  void sort_index(std::string_view metadata, std::string_view row, std::int64_t index);
 
+  // Kernels by their short names; the whole one is an argument, "full name".
   void slice(const Event& event, std::int64_t end_ns, std::string_view row, std::string_view args);
   void instant(const Event& event, std::string_view row, std::string_view args);
   void counter(const Event& event, std::string_view row, std::string_view args);
+  // What we computed, category "computed". `color` is a cname, or "". The value's key is the counter's unit.
+  void computed_slice(const Derived& derived, std::string_view row, std::string_view color);
+  void computed_value(const Derived& derived, std::string_view name, std::string_view row);
   void flow(char phase, std::uint64_t id, std::string_view category, std::string_view row, std::int64_t ns);
 
   // For what must stand directly behind an event that is already written: the text since `since` moves to `position`.
@@ -45,16 +51,25 @@ class ChromeText {
 
   void open(std::string_view head);  // the separator and `head`
   void time(std::int64_t ns) { out_.micros(static_cast<std::uint64_t>(ns) - static_cast<std::uint64_t>(origin_)); }
+  struct KernelText {
+    std::string shown;  // as a JSON string
+    std::string full;   // a member of args, "" when `shown` is all
+    std::string_view color;
+  };
+  const KernelText& kernel_text(StringId id);
+  void color(std::string_view name);
   void interned(StringId id);
-  void names(const Event& event, std::string_view row);
+  void names(const Event& event, std::string_view row, const KernelText* kernel);
   void category(const Event& event);
-  void arguments(const Event& event, std::string_view args);
+  void arguments(const Event& event, std::string_view args, const KernelText* kernel);
 
   const Catalog* catalog_;
   JsonText out_;
   std::int64_t origin_ = 0;
   bool first_ = true;
   std::vector<Spelling> spellings_;
+  ShortNames short_names_;
+  std::vector<std::unique_ptr<KernelText>> kernels_;  // by StringId
 };
 
 }  // namespace cli

@@ -37,10 +37,10 @@ struct ExportSummary {
   }
 };
 
-// Calls, in this order: origin, or not; begin once; prepare for every event when needs_two_passes(); steps once; event for the same
-// events in the same order, with derived() between them; finish once. Events come by start_ns ascending, the longer
-// first at equal starts. The catalogue is complete before begin() and outlives the exporter, as does the sink. `args`
-// lives only during its call. All may throw Error.
+// Calls, in this order: origin, or not; begin once; prepare for every event when needs_two_passes(); steps once; event
+// for the same events in the same order, with derived() between them; finish once. Events come by start_ns ascending,
+// the longer first at equal starts. The catalogue is complete before begin() and outlives the exporter, as does the
+// sink. `args` lives only during its call. All may throw Error.
 class Exporter : public DerivedSink {
  public:
   virtual bool needs_two_passes() const { return false; }

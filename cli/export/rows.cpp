@@ -25,6 +25,7 @@ bool known_rank(const Process& p) { return p.rank >= 0 && p.rank <= kLargestRank
 std::string process_name(const Process& p, bool shares_rank) {
   std::string name = known_rank(p) ? "rank " + std::to_string(p.rank) : stem(p.source);
   if (shares_rank && p.pid >= 0) name += " pid " + std::to_string(p.pid);
+  if (!p.phase.empty()) name += ' ' + p.phase;
   if (!p.host.empty()) name += ' ' + p.host;
   return p.device_name.empty() ? name : name + (p.host.empty() ? ' ' : ':') + p.device_name;
 }

@@ -33,6 +33,12 @@ TrackLanes::Row& TrackLanes::place(const Event& event, std::int64_t end_ns) {
   return families_[id].rows[lane];
 }
 
+std::size_t TrackLanes::index_of(std::size_t order, FamilyId id) {
+  return (order * family_count + id) * kRowsPerFamily;
+}
+
+std::size_t TrackLanes::index_beneath(std::size_t order) { return index_of(order, work); }
+
 void TrackLanes::open_row(FamilyId id) {
   auto& rows = families_[id].rows;
   Row row;
@@ -40,7 +46,7 @@ void TrackLanes::open_row(FamilyId id) {
   row.where = chrome_row(process_->pid, row.tid);
   row.name = track_->name + kSuffix[id];
   if (!rows.empty()) row.name += " (" + std::to_string(rows.size() + 1) + ')';
-  row.sort_index = (track_->order * family_count + id) * kRowsPerFamily + std::min(rows.size(), kRowsPerFamily - 1);
+  row.sort_index = index_of(track_->order, id) + std::min(rows.size(), kRowsPerFamily - 1);
   rows.push_back(std::move(row));
 }
 

@@ -38,6 +38,8 @@ class TrackLanes {
     const Row* row;
     std::int64_t start_ns, end_ns;
   };
+  // In the order of rows: beneath the stream at place `order`, whose last family is never used.
+  static std::size_t index_beneath(std::size_t order);
   // The slice that an arrow at `time_ns` binds to (lanes.h).
   std::optional<Bound> covering(std::int64_t time_ns) const;
 
@@ -51,6 +53,7 @@ class TrackLanes {
   };
 
   FamilyId family(Kind kind) const;
+  static std::size_t index_of(std::size_t order, FamilyId id);
   void open_row(FamilyId id);
 
   TrackKind kind_;

@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace cli {
 namespace {
@@ -68,6 +69,14 @@ void JsonText::micros(std::uint64_t ns) {
   at[2] = static_cast<char>('0' + rest / 10 % 10);
   at[3] = static_cast<char>('0' + rest % 10);
   used_ += 4;
+}
+
+void JsonText::real(double value) {
+  constexpr double kWhole = 1ull << 53;
+  if (!std::isfinite(value)) return raw("null");
+  if (std::abs(value) < kWhole && value == std::trunc(value)) return number(static_cast<std::int64_t>(value));
+  char* at = room(32);
+  used_ += static_cast<std::size_t>(std::to_chars(at, at + 32, value, std::chars_format::general, 6).ptr - at);
 }
 
 void JsonText::move_tail(std::size_t since, std::size_t position) {

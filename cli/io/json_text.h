@@ -31,6 +31,9 @@ class JsonText {
   // Nanoseconds as microseconds with exactly three decimals: a double of up to 2^52 ns holds every one of them.
   void micros(std::uint64_t ns);
 
+  // Whole numbers as such, others with six digits that count. Infinite ones and NaN, which JSON has not, as null.
+  void real(double value);
+
   // At least `size` bytes to write to; then advance().
   char* room(std::size_t size) {
     if (bytes_.size() - used_ < size) grow(size);

@@ -4,7 +4,8 @@
     check_chrome_json.py TRACE.json[.gz] [--info INFO.json] [--json]
 
 Checked: valid JSON; metadata first; ids in 1..2^32-1 and named once; times with exactly three decimals; on every row
-slices nest, and GPU work never overlaps at all; every arrow has one start, at least one end, and an id of its own; each
+slices nest, and GPU work never overlaps at all; computed slices lie on rows of their own; a computed counter has one value
+a moment, none negative, and none twice in a row; every arrow has one start, at least one end, and an id of its own; each
 end of an arrow lies in the slice that a viewer binds it to: the one opened last on that row.
 With --info (the output of `tracetool info --json`) the counts of each rank are compared. Exit 1 when anything is wrong.
 Standard library only; shares no code with the exporter.
@@ -23,6 +24,7 @@ KIND_OF_CATEGORY = {
     "cuda_driver": "driver", "nvtx": "nvtx", "nccl": "nccl", "cuda_sync": "sync", "overhead": "overhead",
     "cuda_graph": "graph",
 }
+COMPUTED = "computed"  # the category of what the exporter adds to the events
 METADATA = {"process_name", "process_sort_index", "thread_name", "thread_sort_index"}
 MOST_MESSAGES = 20
 
@@ -36,6 +38,8 @@ class Checker:
         self.process_names = {}
         self.row_names = {}
         self.slices = collections.defaultdict(list)  # (pid, tid) -> (start, end, is GPU work, name), in file order
+        self.row_categories = collections.defaultdict(set)  # (pid, tid) -> {computed or not}
+        self.values = {}                             # (pid, name) of computed counters -> (time, value)
         self.flows = collections.defaultdict(list)   # id -> (phase, time, row, category)
         self.opened = collections.defaultdict(list)  # (pid, tid) -> (time, place in file, what, end)
 
@@ -59,7 +63,8 @@ class Checker:
 
     def event(self, place, event):
         phase = event.get("ph")
-        self.phases[phase] += 1
+        computed = event.get("cat") == COMPUTED
+        self.phases[phase, "computed" if computed else "events"] += 1
         row = self.row_of(event)
         handler = getattr(self, "on_" + str(phase), None)
         if handler is None:
@@ -87,6 +92,7 @@ class Checker:
         if row not in self.row_names:
             self.wrong("slice on a row without a name", event)
         self.counts[row[0], event["cat"]] += 1
+        self.row_categories[row].add(event["cat"] == COMPUTED)
         self.slices[row].append((start, start + duration, event["cat"] in GPU_WORK, event["name"]))
         self.opened[row].append((start, place, "slice", start + duration))
 
@@ -94,9 +100,18 @@ class Checker:
         if event.get("s") == "t":
             self.opened[row].append((self.nanoseconds(event["ts"], event), place, "instant", None))
 
-    def on_C(self, _place, event, _row):
+    def on_C(self, _place, event, row):
         if not isinstance(event.get("args"), dict) or not event["args"]:
             self.wrong("counter without a series", event)
+        elif event["cat"] == COMPUTED:
+            self.computed_value(row[0], event)
+
+    def computed_value(self, pid, event):
+        time, value = self.nanoseconds(event["ts"], event), float(next(iter(event["args"].values())))
+        last = self.values.get((pid, event["name"]))
+        if value < 0 or (last and (time <= last[0] or value == last[1])):
+            self.wrong("computed counter", f"{event} after {last}")
+        self.values[pid, event["name"]] = time, value
 
     def on_s(self, place, event, row):
         time = self.nanoseconds(event["ts"], event)
@@ -161,12 +176,17 @@ class Checker:
             self.event(place, event)
         self.check_nesting()
         self.check_binding()
+        for row, kinds in self.row_categories.items():
+            if len(kinds) > 1:
+                self.wrong("computed slices among events", row)
         arrows, backward = self.check_arrows()
         return {
             "events": len(events),
-            "slices": self.phases["X"],
-            "instants": self.phases["i"],
-            "counters": self.phases["C"],
+            "slices": self.phases["X", "events"],
+            "instants": self.phases["i", "events"],
+            "counters": self.phases["C", "events"],
+            "computed_slices": self.phases["X", "computed"],
+            "computed_values": self.phases["C", "computed"],
             "arrows": arrows,
             "backward_arrows": backward,
             "rows": len(self.row_names),
@@ -225,7 +245,7 @@ def compare(result, info, checker):
 
 
 def print_text(result, messages):
-    for key in ("events", "slices", "instants", "counters", "arrows", "backward_arrows", "rows", "lanes"):
+    for key in ("events", "slices", "instants", "counters", "computed_slices", "computed_values", "arrows", "backward_arrows", "rows", "lanes"):
         print(f"{key:16} {result[key]:>12,}")
     for category, number in result["categories"].items():
         print(f"  {category:24} {number:>12,}")

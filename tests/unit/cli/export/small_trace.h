@@ -7,6 +7,7 @@
 
 #include "cli/export/chrome_json.h"
 #include "cli/model/catalog.h"
+#include "cli/overlay/overlay.h"
 
 namespace cli {
 
@@ -14,6 +15,16 @@ struct StringSink : ByteSink {
   void write(std::string_view bytes) override { text += bytes; }
   void finish() override {}
   std::string text;
+};
+
+// Lets only some computed rows pass, so that a golden file shows one behaviour.
+struct SomeRows : DerivedSink {
+  SomeRows(DerivedSink& to, const std::vector<DerivedRow>& rows) : to(to), rows(rows) {}
+  void derived(const Derived& derived) override {
+    if (std::count(rows.begin(), rows.end(), derived.row) > 0) to.derived(derived);
+  }
+  DerivedSink& to;
+  const std::vector<DerivedRow>& rows;
 };
 
 class SmallTrace {
@@ -66,13 +77,32 @@ class SmallTrace {
     });
     StringSink sink;
     const auto exporter = make_chrome_json();
+    note_spans();
+    SomeRows rows(*exporter, computed);
+    Overlay overlay(catalog, rows);
     exporter->begin(catalog, sink);
     for (const auto& [event, args] : events) exporter->prepare(event, args);
-    for (const auto& [event, args] : events) exporter->event(event, args);
+    for (const auto& [event, args] : events) {
+      overlay.event(event, args);
+      exporter->event(event, args);
+    }
+    overlay.finish();
     summary = exporter->finish();
     return sink.text;
   }
+  std::vector<DerivedRow> computed;  // rows of an overlay that are drawn
   ExportSummary summary;
+
+ private:
+  // As readers do.
+  void note_spans() {
+    for (const auto& [event, args] : events) {
+      Process& p = catalog.processes[catalog.tracks[event.track].process];
+      const std::int64_t end = event.start_ns + std::max<std::int64_t>(0, event.duration_ns);
+      if (p.first_ns == 0 || event.start_ns < p.first_ns) p.first_ns = event.start_ns;
+      p.last_ns = std::max(p.last_ns, end);
+    }
+  }
 };
 
 }  // namespace cli

@@ -184,20 +184,6 @@ TEST_CASE("export: hostile names stay within their strings") {
   golden_export("hostile_names", t);
 }
 
-TEST_CASE("export: what was lost is on the picture") {
-  SmallTrace t;
-  const ProcessId some = t.process(0), all = t.process(1), none = t.process(2);
-  Process& p = t.catalog.processes[some];
-  p.overwritten[static_cast<std::size_t>(Kind::kernel)] = 12345;
-  p.overwritten[static_cast<std::size_t>(Kind::memcpy)] = 1;
-  p.lost[static_cast<std::size_t>(Kind::runtime)] = 1000;
-  p.lost_unknown_kind = 3;
-  t.catalog.processes[all].lost[static_cast<std::size_t>(Kind::nvtx)] = 1;
-  t.add(t.thread(none), Kind::nvtx, "earlier", kOrigin - 500, 1);
-  t.add(t.thread(some), Kind::nvtx, "step", kOrigin, 1);
-  golden_export("lost", t);
-}
-
 TEST_CASE("export: instants, counters and host calls with their bytes") {
   SmallTrace t;
   const ProcessId p = t.process(0);

@@ -1,0 +1,42 @@
+#include "cli/export/chrome_colors.h"
+
+#include "cli/model/kernel_names.h"
+
+namespace cli {
+namespace {
+
+constexpr std::string_view kOrange = "bad", kGreen = "good", kOlive = "olive", kYellow = "yellow", kLightGrey = "grey",
+                           kRed = "terrible", kBlack = "black";
+
+}  // namespace
+
+std::string_view chrome_color(Kind kind, std::string_view name) {
+  switch (kind) {
+    case Kind::kernel:
+      return is_nccl_name(name) ? kOrange : is_gemm_name(name) ? kGreen : "";
+    case Kind::nccl:
+      return kOrange;
+    case Kind::memcpy:
+    case Kind::memset:
+      return kOlive;
+    case Kind::sync:
+      return kYellow;
+    default:
+      return {};
+  }
+}
+
+std::string_view chrome_color(DerivedRow row) {
+  switch (row) {
+    case DerivedRow::idle:
+      return kLightGrey;
+    case DerivedRow::exposed_comm:
+      return kRed;
+    case DerivedRow::lost:
+      return kBlack;
+    default:
+      return {};
+  }
+}
+
+}  // namespace cli
