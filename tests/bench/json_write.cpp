@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/export/formats.h"
+#include "cli/overlay/overlay.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/many_events.h"
 
@@ -20,7 +21,7 @@ struct Result {
 };
 
 // `step` 2 exports the kernels alone: slices without arrows.
-Result export_all(std::uint64_t events, std::uint64_t first, std::uint64_t step) {
+Result export_all(std::uint64_t events, std::uint64_t first, std::uint64_t step, bool computed = false) {
   cli::Catalog catalog;
   ManyEvents many(catalog, 0);
   catalog.processes[0].first_ns = many.at(first).start_ns;
@@ -35,8 +36,42 @@ Result export_all(std::uint64_t events, std::uint64_t first, std::uint64_t step)
     }
   };
   if (exporter->needs_two_passes()) each([&](const auto& event, auto args) { exporter->prepare(event, args); });
-  each([&](const auto& event, auto args) { exporter->event(event, args); });
+  cli::Overlay overlay(catalog, *exporter);
+  each([&](const auto& event, auto args) {
+    if (computed) overlay.event(event, args);
+    exporter->event(event, args);
+  });
+  if (computed) overlay.finish();
   return {exporter->finish(), sink.total};
+}
+
+// Counts what it gets.
+struct Counted : cli::DerivedSink {
+  void derived(const cli::Derived&) override { ++items; }
+  std::uint64_t items = 0;
+};
+
+std::uint64_t compute_all(std::uint64_t events) {
+  cli::Catalog catalog;
+  ManyEvents many(catalog, 0);
+  catalog.processes[0].first_ns = many.at(0).start_ns;
+  catalog.processes[0].last_ns = many.at(events).start_ns + 4321;
+  Counted sink;
+  cli::Overlay overlay(catalog, sink);
+  for (std::uint64_t i = 0; i < events; ++i) {
+    const cli::Event& event = many.at(i);
+    overlay.event(event, many.args(event));
+  }
+  overlay.finish();
+  return sink.items;
+}
+
+Figure overlay_rate(double seconds, std::uint64_t events, std::uint64_t items) {
+  const double rate = static_cast<double>(events) / seconds;
+  return {"compute rows and counters, without drawing", ">= 10 M events/s",
+          fmt::format("{:.2f} M events/s, {:.2f} items an event", rate / 1e6,
+                      static_cast<double>(items) / static_cast<double>(events)),
+          rate >= 10e6};
 }
 
 Figure rate(const char* what, double seconds, const Result& result) {
@@ -54,8 +89,13 @@ Figures json_write(bool small) {
   Result plain{}, arrows{};
   const double plain_s = fastest_cpu_s(small ? 1 : 3, [&] { plain = export_all(events, 1, 2); });
   const double arrows_s = fastest_cpu_s(small ? 1 : 3, [&] { arrows = export_all(events, 0, 1); });
+  Result all{};
+  const double all_s = fastest_cpu_s(small ? 1 : 3, [&] { all = export_all(events, 0, 1, true); });
+  std::uint64_t items = 0;
+  const double overlay_s = fastest_cpu_s(small ? 1 : 3, [&] { items = compute_all(events); });
   return {rate("write Chrome JSON to memory, slices alone", plain_s, plain),
-          rate("write Chrome JSON, an arrow per kernel", arrows_s, arrows)};
+          rate("write Chrome JSON, an arrow per kernel", arrows_s, arrows),
+          rate("write Chrome JSON, with computed rows", all_s, all), overlay_rate(overlay_s, events, items)};
 }
 
 }  // namespace bench

@@ -42,9 +42,14 @@ def arrows_of(trace):
 
 
 def said(summary):
-    """The numbers of the line that export prints."""
+    """The numbers that export prints; what it computed besides the events are slices and values like others."""
     line = re.search(r"([\d,]+) slices, ([\d,]+) instants, ([\d,]+) counter values, ([\d,]+) arrows", summary)
-    return [int(number.replace(",", "")) for number in line.groups()] if line else [-1] * 4
+    computed = re.search(r"computed besides: ([\d,]+) slices .*, ([\d,]+) values", summary)
+    if not line:
+        return [-1] * 4
+    slices, instants, counters, arrows = (int(number.replace(",", "")) for number in line.groups())
+    more_slices, more_values = (int(number.replace(",", "")) for number in computed.groups()) if computed else (0, 0)
+    return [slices + more_slices, instants, counters + more_values, arrows]
 
 
 def differences(have, should):
