@@ -6,4 +6,5 @@ from collections import namedtuple
 Row = namedtuple("Row", "name what minutes needs simulated")
 PARTS = (
     Row("smoke", "a CUDA program with known work: the recording holds exactly that", 1, ("gpu", "nvcc"), True),
+    Row("native", "a training without Python, static cudart, in the manner of llm.c", 1, ("gpu", "nvcc"), True),
 )

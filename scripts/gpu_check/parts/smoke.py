@@ -3,6 +3,7 @@ import json
 from collections import Counter
 
 import build
+import names
 import recording
 import compare  # of examples/cuda, which recording puts into the path
 
@@ -56,15 +57,7 @@ def expected_shapes(done):
 
 
 def shapes(kernels):
-    return dict(Counter((plain(kernel.shape.name), kernel.shape.grid, kernel.shape.block) for kernel in kernels))
-
-
-def plain(mangled):
-    """_Z7add_onePfi -> add_one, _Z9add_timesILi2EEvPfi -> add_times<2>: names of the Itanium ABI without scopes."""
-    length = "".join(letter for letter in mangled[2:5] if letter.isdigit())
-    begin = 2 + len(length)
-    name, rest = mangled[begin:begin + int(length or 0)], mangled[begin + int(length or 0):]
-    return f"{name}<{rest[3:rest.index('E')]}>" if rest.startswith("ILi") else name
+    return dict(Counter((names.plain(kernel.shape.name), kernel.shape.grid, kernel.shape.block) for kernel in kernels))
 
 
 def bytes_by_direction(copies):
