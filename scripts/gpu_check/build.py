@@ -50,3 +50,12 @@ def program(part, name):
     source, target = next(path for path in sources if os.path.exists(path)), os.path.join(part.folder, name)
     run_compiler((simulated if part.simulate else real)(part, source, target))
     return target
+
+
+def cupti_variant(part, cupti):
+    """The path of a library to put before the libcupti at `cupti` (programs/cupti_variant.cpp)."""
+    target, folder = os.path.join(part.folder, "libcupti_variant.so"), os.path.dirname(cupti)
+    run_compiler([*os.environ.get("CXX", "g++").split(), "-O2", "-std=c++17", "-shared", "-fPIC",
+                  os.path.join(PROGRAMS, "cupti_variant.cpp"), "-o", target, "-Wl,--no-as-needed", cupti,
+                  f"-Wl,-rpath,{folder}", "-ldl"])
+    return target

@@ -70,7 +70,7 @@ def run_here(options, places):
         failed = [check["what"] for check in part.result["checks"] if not check["ok"]]
         if not part.result["checks"]:
             failed = ["it checked nothing"]
-        part.end("failed" if failed else "ok", "; ".join(failed))
+        part.end("failed" if failed else "ok", "; ".join(failed + part.notes))
     except Skipped as skipped:
         part.end("skipped", str(skipped))
     except Exception as error:  # whatever it is, the other parts run, and the page says what happened

@@ -17,6 +17,7 @@ class Part:
 
     def __init__(self, name, folder, places, machine, simulate):
         self.name, self.folder, self.places, self.machine, self.simulate = name, folder, places, machine, simulate
+        self.notes = []
         self.began = time.monotonic()
         self.result = {"name": name, "status": "failed", "reason": "it did not end", "seconds": 0.0, "checks": [],
                        "figures": []}
@@ -49,6 +50,10 @@ class Part:
         rounds = [one / other for one, other in zip(values, base)]
         self.figure(name, value, "times", len(rounds), (min(rounds), max(rounds)), interval)
         return value
+
+    def note(self, text):
+        """What was left out, and why; the part goes on."""
+        self.notes.append(text)
 
     def end(self, status, reason=""):
         self.result.update(status=status, reason=reason)

@@ -1,0 +1,93 @@
+"""cost: what the recorder adds to the launch of an empty kernel: with each kind switched on alone, with the named sets, with
+buffers per thread or for all, of other sizes, and with other flush periods. Everything is measured interleaved, and each
+figure is a ratio to the same rounds without the recorder or with the default."""
+import json
+import shutil
+import statistics
+
+import build
+import measure
+import recording
+
+KINDS = ("kernel", "memcpy", "memcpy_peer", "memset", "graph_node", "graph_launch", "runtime", "driver", "sync", "overhead",
+         "memory", "memory_pool", "device", "context", "stream", "nvtx", "nccl")
+SETS = ("light", "default", "all")
+FLUSH_MS = (20, 200, 2000)
+BUFFER_KIB = (32, 128, 512)
+THREADS = 4
+
+
+class Loop:
+    """The program, and how often it runs here."""
+
+    def __init__(self, part):
+        self.part, self.program = part, build.program(part, "empty_launches")
+        self.rounds, self.batches, self.launches = (2, 4, 200) if part.simulate else (7, 40, 500)
+        self.cupti = None  # the library that the recorder found
+        self.runs = 0
+
+    def ns(self, threads=1, record=True, **settings):
+        """The median ns of a launch over the batches of one run of the program; what was recorded is checked."""
+        self.runs += 1
+        recorded = recording.run(self.part, f"run{self.runs}", [self.program, self.batches, self.launches, threads], record,
+                                 **{"TRACETOOL_BUFFER": "64M", **settings})
+        if recorded.done.returncode != 0:
+            raise RuntimeError(f"empty_launches {settings}: {recorded.done.stderr[-500:]}")
+        done = json.loads(recorded.done.stdout)
+        if record:
+            self.look_at(recorded, done, settings)
+        return statistics.median(done["ns"])
+
+    def look_at(self, recorded, done, settings):
+        """A run that was not recorded as it should be would make a figure of something else."""
+        for found in recorded.recordings():
+            self.cupti = found.header["cupti_path"] or self.cupti
+            kernels = sum((found.kept + found.overwritten)[kind] for kind in ("kernel", "kernel_wide"))
+            events = settings.get("TRACETOOL_EVENTS", "default")
+            expected = done["launches"] if events in (*SETS, "kernel") else 0
+            if kernels != expected:
+                raise RuntimeError(f"{events}: {done['launches']} launched, {expected} to be recorded, {kernels} are")
+            asked = settings.get("TRACETOOL_CUPTI", self.cupti)
+            if self.cupti != asked:
+                raise RuntimeError(f"{asked} was to be CUPTI, {self.cupti} is")
+        shutil.rmtree(recorded.traces)  # there are hundreds of runs
+
+
+def run(part):
+    loop = Loop(part)
+    against_nothing(part, loop)
+    flush_periods(part, loop)
+    buffers(part, loop)
+
+
+def compare(part, loop, what, base, variants, unit_of_base="ns"):
+    """Figures of `variants` ({name: arguments of Loop.ns}), each against the one called `base`; {name: ratio}."""
+    samples = measure.interleaved(variants, loop.rounds, lambda name: loop.ns(**variants[name]))
+    for name in variants:
+        part.samples(f"{what}: a launch, {name}", samples[name], unit_of_base)
+    return {name: part.ratio(f"{what}: {name} / {base}", samples[name], samples[base]) for name in variants if name != base}
+
+
+def against_nothing(part, loop):
+    variants = {"without": {"record": False}}
+    variants.update({f"set {name}": {"TRACETOOL_EVENTS": name} for name in SETS})
+    variants.update({f"only {name}": {"TRACETOOL_EVENTS": name} for name in KINDS})
+    ratios = compare(part, loop, "kinds", "without", variants)
+    part.check(len(ratios) == len(SETS) + len(KINDS), "every set and every kind alone was measured and recorded what it should",
+               f"{len(ratios)} variants, {loop.rounds} rounds")
+
+
+def flush_periods(part, loop):
+    variants = {f"{ms} ms": {"TRACETOOL_FLUSH_MS": ms} for ms in FLUSH_MS}
+    ratios = compare(part, loop, "flush period", "200 ms", variants)
+    part.check(len(ratios) == len(FLUSH_MS) - 1, "flush periods were measured", ratios)
+
+
+def buffers(part, loop):
+    """Of CUPTI, by a library that stands before it: the recorder has no settings for them."""
+    library = build.cupti_variant(part, loop.cupti)
+    variants = {"per thread": {}, "for all": {"GPU_CHECK_GLOBAL_BUFFERS": 1}}
+    variants.update({f"of {kib} KiB": {"GPU_CHECK_BUFFER_BYTES": kib << 10} for kib in BUFFER_KIB if kib != 512})
+    chosen = {name: {"threads": THREADS, "TRACETOOL_CUPTI": library, **more} for name, more in variants.items()}
+    ratios = compare(part, loop, f"buffers, {THREADS} threads", "per thread", chosen)
+    part.check(len(ratios) == len(variants) - 1, "buffers per thread and for all, and of other sizes, were measured", ratios)
