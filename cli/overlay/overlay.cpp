@@ -73,7 +73,7 @@ class Overlay::Rooms {
     for (std::size_t id = 0; id < queues_.size(); ++id) {
       if (queues_[id].given_up() == 0) continue;
       notes.push_back(rank_list({catalog_.processes[id].rank}) + ": " + std::to_string(queues_[id].given_up()) +
-                      " launches without work, or with work much later, are not counted as queued");
+                      " launches are not counted as queued: their work is not in the trace, or much later");
     }
     return notes;
   }

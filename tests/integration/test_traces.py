@@ -5,13 +5,16 @@ exactly those events, an arrow for every pair of ends; what cannot be merged is 
   test_traces.py --tracetool PATH --traces FOLDER        exit 77 where the folder is absent
 """
 import argparse
+import collections
 import glob
+import gzip
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
+KERNEL = ("kernel", "Kernel")
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETS = ("modded-nanogpt-8xh100", "dlrm-8xv100", "sampled-2of128")
 
@@ -56,6 +59,7 @@ class Checks:
             result = run(sys.executable, f"{HERE}/check_chrome_json.py", exported, "--info", f"{work}/info.json", "--json")
             self.check(result.returncode == 0, f"the export of {name}: {result.stdout[-2000:]}{result.stderr}")
             self.same_arrows(json.loads(result.stdout), truth, name)
+            self.same_kernels(paths, exported, name)
 
     def same_counts(self, ranks, truth, name):
         by_source = {os.path.basename(rank["source"]): rank for rank in ranks}
@@ -70,6 +74,26 @@ class Checks:
         pairs = sum(flow["pairs"] for counted in truth for flow in counted["flows"].values())
         if any(counted["flows"] for counted in truth):
             self.check(checked["arrows"] == pairs, f"{name}: {checked['arrows']} arrows, the JSON has {pairs} pairs")
+
+    def same_kernels(self, paths, exported, name):
+        """Kernels by their whole names: a shortened one has it as an argument. Linker names are demangled on the way."""
+        def whole(event):
+            return event.get("args", {}).get("full name", event["name"])
+
+        kernels = collections.Counter(whole(e) for e in load(exported) if e.get("cat") in KERNEL and e["ph"] == "X")
+        should = collections.Counter()
+        for path in paths:
+            should.update(e["name"] for e in load(path) if e.get("cat") in KERNEL and e["ph"] == "X")
+        linker = sum(n for kernel, n in should.items() if kernel.startswith("_Z"))
+        missing = should - kernels
+        self.check(sum(missing.values()) <= linker and sum(kernels.values()) == sum(should.values()),
+                   f"{name}: kernels by name: {list(missing.items())[:3]} are missing")
+
+
+def load(path):
+    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as file:
+        trace = json.loads(file.read().decode("utf-8", "replace"), strict=False)
+    return trace["traceEvents"] if isinstance(trace, dict) else trace
 
 
 def main():
