@@ -1,136 +1,116 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
+#include <algorithm>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "cli/commands/commands.h"
-#include "cli/commands/input_options.h"
-#include "cli/error.h"
-#include "cli/export/formats.h"
+#include "cli/commands/export_options.h"
+#include "cli/commands/export_text.h"
+#include "cli/export/parts/chosen_catalog.h"
+#include "cli/export/parts/write_file.h"
+#include "cli/export/parts/write_folder.h"
+#include "cli/export/parts/write_manifest.h"
 #include "cli/io/output_file.h"
 #include "cli/io/progress.h"
 #include "cli/io/temp_file.h"
 #include "cli/merge/ordered_trace.h"
-#include "cli/overlay/overlay.h"
+#include "cli/model/losses.h"
+#include "cli/select/step_finder.h"
 
 namespace cli {
 namespace {
 
-struct Options {
-  std::shared_ptr<InputOptions> inputs;
-  std::shared_ptr<std::size_t> memory_mib;
-  std::string output;
-  const ExportFormat* format = nullptr;
-};
+// A place that cannot be written is said before the work.
+void check_writable(const ExportTarget& target) {
+  if (target.form != ExportTarget::Form::folder && target.path != "-") OutputFile probe(target.path);
+}
 
-// Hands every event to one method of the exporter.
-class Pass : public EventSink {
+TraceFacts find_facts(OrderedTrace& trace) {
+  Progress progress("looking for steps");
+  StepFinder finder(trace.catalog());
+  trace.walk(finder);
+  return {finder.take(), finder.first_ns(), finder.last_ns()};
+}
+
+class Survey : public EventSink {
  public:
-  using Method = void (Exporter::*)(const Event&, std::string_view);
-  Pass(Exporter& exporter, Method method, Progress& progress)
-      : exporter_(exporter), method_(method), progress_(progress) {}
-  void event(const Event& event, std::string_view args) override {
-    (exporter_.*method_)(event, args);
+  explicit Survey(Selector& selector) : selector_(selector) {}
+  void event(const Event& event, std::string_view) override {
+    selector_.survey(event);
     progress_.step();
   }
 
  private:
-  Exporter& exporter_;
-  Method method_;
-  Progress& progress_;
+  Selector& selector_;
+  Progress progress_{"choosing"};
 };
 
-// Hands every event to the exporter, with what is computed from them.
-class Pictured : public EventSink {
- public:
-  Pictured(const Catalog& catalog, Exporter& exporter, Progress& progress)
-      : overlay_(catalog, exporter), exporter_(exporter), progress_(progress) {}
-  void event(const Event& event, std::string_view args) override {
-    overlay_.event(event, args);
-    exporter_.event(event, args);
-    progress_.step();
+// Whom an exporter may tell of. Of files per process, those without an event are not written.
+std::vector<bool> shown(const Catalog& catalog, const Selector& selector, ExportTarget::Form form) {
+  std::vector<bool> shown(catalog.processes.size());
+  for (ProcessId id = 0; id < shown.size(); ++id) {
+    const bool told = form == ExportTarget::Form::file || !lost_everything(catalog.processes[id]);
+    shown[id] = selector.has(id) && told;
   }
-  void finish() {
-    overlay_.finish();
-    for (const std::string& note : overlay_.notes()) fmt::print(stderr, "tracetool: {}\n", note);
-  }
-
- private:
-  Overlay overlay_;
-  Exporter& exporter_;
-  Progress& progress_;
-};
-
-ExportSummary write(OrderedTrace& trace, Exporter& exporter, ByteSink& sink) {
-  Progress progress("exporting");
-  exporter.begin(trace.catalog(), sink);
-  if (exporter.needs_two_passes()) {
-    Pass prepare(exporter, &Exporter::prepare, progress);
-    trace.walk(prepare);
-  }
-  Pictured events(trace.catalog(), exporter, progress);
-  trace.walk(events);
-  events.finish();
-  return exporter.finish();
+  return shown;
 }
 
-void say(std::uint64_t count, std::string_view what) {
-  if (count != 0) fmt::print(stderr, "  {} {}\n", count, what);
-}
-
-void print_summary(const ExportSummary& summary, const std::string& output) {
-  fmt::print(stderr, "{}: {} events: {} slices, {} instants, {} counter values, {} arrows\n", output, summary.events_in,
-             summary.slices_out, summary.instants_out, summary.counters_out, summary.arrows_out);
-  if (summary.derived_slices + summary.derived_values > 0) {
-    fmt::print(stderr, "  computed besides: {} slices (idle, exposed communication, losses), {} values of counters\n",
-               summary.derived_slices, summary.derived_values);
+ExportReport write(const ExportJob& job, const ExportTarget& target) {
+  switch (target.form) {
+    case ExportTarget::Form::folder:
+      return write_folder(job, target.path);
+    case ExportTarget::Form::manifest:
+      return write_manifest(job, target.path, scratch_folder(target.path));
+    default:
+      return write_file(job, target.path, target.max_bytes);
   }
-  say(summary.one_ended_flows, "ends of arrows whose other end is not in the trace: not drawn");
-  say(summary.unplaced_flows, "ends of arrows at a place without a slice: not drawn");
-  say(summary.backward_arrows, "arrows to work that ended before its launch began: viewers may hide them");
-  say(summary.works_without_launch, "kernels and copies whose launch is not in the trace: drawn without an arrow");
-  say(summary.unfinished, "slices whose end is not in the trace: drawn to its end");
-  if (!summary.balanced()) fmt::print(stderr, "  warning: not every event was drawn or counted; please report this\n");
 }
 
-void run(const Options& options) {
+ExportReport write(OrderedTrace& trace, const ExportOptions& options, const ExportTarget& target) {
+  const Selection selection = selection_of(options);
+  const TraceFacts facts = find_facts(trace);
+  Selector selector(selection, trace.catalog(), facts);
+  if (selector.needs_survey()) {
+    Survey survey(selector);
+    trace.walk(survey);
+  }
+  const std::vector<bool> told = shown(trace.catalog(), selector, target.form);
+  const bool all = std::find(told.begin(), told.end(), false) == told.end();
+  const Catalog some = all ? Catalog() : chosen_catalog(trace.catalog(), told);
+  ExportJob job;
+  job.trace = &trace, job.catalog = all ? &trace.catalog() : &some;
+  job.selector = &selector, job.steps = &facts.steps;
+  job.format = target.format, job.format_options = target.format_options;
+  job.gzip = options.gzip;
+  job.computed = !options.no_computed;
+  job.origin_ns = facts.first_ns;
+  return write(job, target);
+}
+
+void say(const ExportReport& report, const ExportOptions& options, const ExportTarget& target) {
+  const bool tar = target.form == ExportTarget::Form::manifest;
+  const ExportSaid said{target.path, tar ? "ui.perfetto.dev, v58 or newer" : std::string(target.format->help),
+                        target.max_bytes};
+  print_export(report, said);
+  if (!options.json) return;
+  OutputFile out("-");
+  write_export_json(report, said, out);
+}
+
+void run(const ExportOptions& options) {
+  selection_of(options);  // a word that is wrong is said before the work
   const std::vector<TraceInput> inputs = resolve(*options.inputs);
-  const std::string& first = options.inputs->paths.empty() ? inputs[0].path : options.inputs->paths[0];
-  const std::string output =
-      options.output.empty() ? name_beside(first, std::string(options.format->extension)) : options.output;
-  const ExportFormat& format = format_for(*options.format, output);
-  refuse_input_as_output(inputs, output);
-  // A name that the user did not choose may be that of the trace that the input was made from.
-  if (options.output.empty() && std::filesystem::exists(output)) {
-    throw Error(Exit::usage, fmt::format("{} exists; name the output with -o, the same to replace it", output));
-  }
-  const auto out = open_output(output);
-  const auto trace = order_traces(inputs, {true, *options.memory_mib << 20, scratch_folder(output)});
+  const ExportTarget target = target_of(options, inputs);
+  check_writable(target);
+  const auto trace = order_traces(inputs, {true, *options.memory_mib << 20, scratch_folder(target.path)});
   for (const std::string& warning : trace->warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
-  const auto exporter = format.make({compression_for(PacketCompression::deflate, output), false});
-  const ExportSummary summary = write(*trace, *exporter, *out);
-  out->finish();
-  print_summary(summary, output);
-  if (output != "-") fmt::print(stderr, "next: open {} there: {}\n", output, format.help);
+  say(write(*trace, options, target), options, target);
 }
 
 std::function<void()> set_up(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  options->inputs = add_inputs(app);
-  CLI::Option_group* formats = app.add_option_group("format", "one of");
-  for (const ExportFormat& format : export_formats()) {
-    formats->add_flag_callback(
-        fmt::format("--{}", format.flag), [options, &format] { options->format = &format; }, std::string(format.help));
-  }
-  formats->require_option(1);
-  app.add_option("-o,--output", options->output,
-                 "The file to write, compressed when it ends in .gz; - is stdout (default: beside the input)")
-      ->type_name("FILE");
-  options->memory_mib = add_memory(app);
-  return [options] { run(*options); };
+  return [options = add_export_options(app)] { run(*options); };
 }
 
 }  // namespace
@@ -142,7 +122,8 @@ Command export_command() {
           "as left out with the reason.\n"
           "\n"
           "  tracetool export --perfetto run.ttrace -o run.json.gz     # then open it in ui.perfetto.dev\n"
-          "  tracetool export --chrome traces/ -o - | less",
+          "  tracetool export --perfetto run.ttrace --ranks 0-3 --steps 10-12\n"
+          "  tracetool export --chrome traces/ --time 1.5s-2s --kinds kernel,memcpy -o - | less",
           set_up};
 }
 

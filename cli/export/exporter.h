@@ -30,6 +30,9 @@ struct ExportSummary {
   std::uint64_t derived_slices = 0;        // computed by us: they are not among the events
   std::uint64_t derived_values = 0;        // ... of counters
 
+  // Of several outputs together.
+  ExportSummary& operator+=(const ExportSummary& other);
+
   // Conservation: every event is in the picture or counted as left out.
   bool balanced() const {
     return events_in == slices_out + instants_out + counters_out + flow_events_in &&

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "cli/model/slice.h"
 #include "cli/select/refusals.h"
 
 namespace cli {
@@ -10,11 +11,7 @@ namespace {
 
 constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
 
-std::int64_t end_of(const Event& event) {
-  if (event.duration_ns < 0) return kForever;
-  return event.duration_ns > kForever - std::max<std::int64_t>(event.start_ns, 0) ? kForever
-                                                                                  : event.start_ns + event.duration_ns;
-}
+std::int64_t end_of(const Event& event) { return slice_end(event, kForever); }
 
 std::int64_t later(std::int64_t from_ns, std::int64_t by_ns) {
   return by_ns > kForever - std::max<std::int64_t>(from_ns, 0) ? kForever : from_ns + by_ns;
@@ -84,8 +81,8 @@ bool Selector::starts_in_step(const Event& event) const {
 bool Selector::is_launched(const Event& event) const {
   if (event.correlation == 0 || is_api_call(event.kind)) return false;
   if (event.kind != Kind::flow) return catalog_.tracks[event.track].kind == TrackKind::stream;
-  const std::string_view name = catalog_.strings[event.name];
-  return event.phase != 's' && (name == "ac2g" || name == "async_cpu_to_gpu");
+  const std::string_view what = catalog_.strings[event.category != 0 ? event.category : event.name];
+  return event.phase != 's' && (what == "ac2g" || what == "async_cpu_to_gpu");
 }
 
 bool Selector::belongs_to_step(const Event& event) const {
@@ -135,7 +132,7 @@ void Selector::survey_annotation(const Event& event) {
 
 void Selector::survey_work(const Event& event) {
   TimeWindow& window = windows_[process(event)];
-  const std::int64_t end_ns = event.duration_ns < 0 ? last_ns_ : end_of(event);
+  const std::int64_t end_ns = slice_end(event, last_ns_);
   window.to_ns = std::max(window.to_ns, selection_.time ? std::min(end_ns, time_.to_ns) : end_ns);
   end_annotations(event.track, event.start_ns);
   for (const Open& annotation : open_[event.track]) annotations_[annotation.index] = true;

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 
+#include "cli/model/slice.h"
+
 namespace cli {
 namespace {
-
-std::int64_t end_of(const Event& event) {
-  const std::int64_t room = std::numeric_limits<std::int64_t>::max() - std::max<std::int64_t>(event.start_ns, 0);
-  return event.start_ns + std::clamp<std::int64_t>(event.duration_ns, 0, room);
-}
 
 bool is_host_range(const Event& event) {
   return event.phase == 'X' &&
@@ -23,11 +20,11 @@ StepFinder::StepFinder(const Catalog& catalog)
 void StepFinder::event(const Event& event, std::string_view) {
   if (event.kind == Kind::flow) return;
   first_ns_ = std::min(first_ns_, event.start_ns);
-  last_ns_ = std::max(last_ns_, end_of(event));
+  last_ns_ = std::max(last_ns_, slice_end(event, event.start_ns));
   if (!is_host_range(event) || !may_be_step(event.name)) return;
   const StepName name = *step_name(catalog_->strings[event.name]);
   if (event.kind == Kind::cpu_op && name.family != 0) return;
-  const Found found{{name.number, event.start_ns, end_of(event)}, event.duration_ns < 0};
+  const Found found{{name.number, event.start_ns, slice_end(event, event.start_ns)}, event.duration_ns < 0};
   add(processes_[catalog_->tracks[event.track].process][name.family], found);
 }
 

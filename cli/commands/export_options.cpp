@@ -1,0 +1,78 @@
+#include "cli/commands/export_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "cli/commands/input_options.h"
+
+namespace cli {
+namespace {
+
+using Options = std::shared_ptr<ExportOptions>;
+
+void add_formats(CLI::App& app, const Options& options) {
+  CLI::Option_group* formats = app.add_option_group("format", "one of");
+  for (const ExportFormat& format : export_formats()) {
+    const ExportFormat* row = &format;
+    formats->add_flag_callback(
+        fmt::format("--{}", format.flag), [options, row] { options->format = row; }, std::string(format.help));
+  }
+  formats->require_option(0, 1);
+}
+
+void add_selection(CLI::App& app, const Options& options) {
+  app.add_option("--ranks", options->ranks, "Only these: 0-3,7")->type_name("LIST");
+  app.add_option("--steps", options->steps, "Only these training steps: 5, 10-12 or 10-; their GPU work with them")
+      ->type_name("LIST");
+  app.add_option("--time", options->time, "Only what runs then, since the trace's start: 1.5s-2s, 300ms-, -2s")
+      ->type_name("A-B");
+  app.add_option("--kinds", options->kinds, "Only these kinds, as `info --json` names them: kernel,memcpy,nccl,...")
+      ->type_name("LIST");
+  app.add_option("--min-dur", options->min_dur, "Only slices at least this long: 5us")->type_name("TIME");
+  app.add_flag("--no-computed", options->no_computed,
+               "Only what was recorded: no rows of idle gaps, exposed communication, counters and losses");
+}
+
+void add_output(CLI::App& app, const Options& options) {
+  app.add_option("-o,--output", options->output,
+                 "The file to write, compressed when it ends in .gz; a folder for formats of a file per rank; - is "
+                 "stdout (default: beside the input)")
+      ->type_name("FILE");
+  app.add_option("--max-size", options->max_bytes,
+                 "Bytes before compression, above which the output is parted in time: 500MB, 2GiB; 0: never (default: "
+                 "200MB for JSON, never for others)")
+      ->transform(CLI::AsSizeValue(true))
+      ->type_name("SIZE");
+  app.add_flag("--manifest", options->manifest,
+               "One TAR with a file per rank and Perfetto's manifest (v58): native ones, or JSON with --perfetto");
+  app.add_flag("--gzip", options->gzip, "Compresses what goes to stdout, too");
+  app.add_flag("--json", options->json, "What was written, as JSON on stdout");
+}
+
+void add_native(CLI::App& app, const Options& options) {
+  static const std::map<std::string, PacketCompression> kinds{
+      {"deflate", PacketCompression::deflate}, {"zstd", PacketCompression::zstd}, {"none", PacketCompression::none}};
+  app.add_option("--compress", options->format_options.compression,
+                 "Of Perfetto's native form: deflate (default), zstd (Perfetto v58 or newer) or none")
+      ->transform(CLI::CheckedTransformer(kinds).description(""))
+      ->type_name("HOW");
+  app.add_flag("--gpu-tracks", options->format_options.gpu_tracks,
+               "In Perfetto's native form: GPU work as render stages, for the GPU views of Perfetto v55 or newer");
+}
+
+}  // namespace
+
+std::shared_ptr<ExportOptions> add_export_options(CLI::App& app) {
+  auto options = std::make_shared<ExportOptions>();
+  options->inputs = add_inputs(app);
+  add_formats(app, options);
+  add_output(app, options);
+  add_selection(app, options);
+  add_native(app, options);
+  options->memory_mib = add_memory(app);
+  return options;
+}
+
+}  // namespace cli

@@ -1,0 +1,104 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/commands/export_options.h"
+#include "cli/error.h"
+
+namespace cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Form = ExportTarget::Form;
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(Exit::usage, message); }
+
+// A manifest without a word about the format holds native files.
+const ExportFormat& wanted_format(const ExportOptions& options) {
+  if (options.format != nullptr) return *options.format;
+  const auto& formats = export_formats();
+  const auto native = std::find_if(formats.begin(), formats.end(), [](const auto& f) { return f.flag == "pftrace"; });
+  if (options.manifest && native != formats.end()) return *native;
+  std::string flags;
+  for (const ExportFormat& format : formats) flags += fmt::format("{}--{}", flags.empty() ? "" : ", ", format.flag);
+  refuse(fmt::format("which format? One of {}", flags));
+}
+
+Form form_of(const ExportOptions& options, const ExportFormat& format) {
+  if (options.manifest && format.per_rank) {
+    refuse(fmt::format("--manifest: holds what Perfetto reads; with --{} there is a folder of files instead",
+                       format.flag));
+  }
+  return options.manifest ? Form::manifest : format.per_rank ? Form::folder : Form::file;
+}
+
+std::string path_of(const ExportOptions& options, const std::vector<TraceInput>& inputs, Form form,
+                    const ExportFormat& format) {
+  if (!options.output.empty()) return options.output;
+  const std::string& first = options.inputs->paths.empty() ? inputs[0].path : options.inputs->paths[0];
+  const std::string path = name_beside(first, form == Form::manifest ? ".tar"
+                                              : form == Form::folder ? fmt::format(".{}", format.flag)
+                                                                     : std::string(format.extension));
+  // A name that the user did not choose may be that of the trace that the input was made from.
+  if (!fs::exists(path)) return path;
+  refuse(fmt::format("{} exists; name the output with -o, the same to replace it", path));
+}
+
+// Its files may have the names of ours.
+void refuse_input_folder(const std::vector<TraceInput>& inputs, const std::string& folder) {
+  std::error_code error;
+  for (const TraceInput& input : inputs) {
+    const fs::path parent = fs::path(input.path).parent_path();
+    if (!fs::equivalent(parent.empty() ? "." : parent, folder, error)) continue;
+    refuse(fmt::format("{} is the folder of an input, {}: choose another with -o", folder, input.path));
+  }
+}
+
+void check_output(const ExportTarget& target, const std::vector<TraceInput>& inputs) {
+  if (target.form != Form::folder) return refuse_input_as_output(inputs, target.path);
+  if (target.path == "-")
+    refuse(fmt::format("--{} writes a file per rank: name a folder with -o", target.format->flag));
+  refuse_input_folder(inputs, target.path);
+}
+
+void check_options(const ExportOptions& options, const ExportTarget& target) {
+  if (options.max_bytes.value_or(0) != 0 && target.form != Form::file) {
+    refuse(
+        "--max-size: files per rank are not parted, as their readers want one for each rank; choose less with "
+        "--steps or --time");
+  }
+  if (options.json && target.path == "-") refuse("--json: stdout has the output already; write that to a file with -o");
+  if (options.gzip && target.form != Form::file) {
+    refuse("--gzip: is for one file, like - (stdout); name others with .gz");
+  }
+}
+
+}  // namespace
+
+Selection selection_of(const ExportOptions& options) {
+  Selection selection;
+  if (!options.ranks.empty()) selection.ranks.emplace("--ranks", options.ranks);
+  if (!options.steps.empty()) selection.steps.emplace("--steps", options.steps);
+  if (!options.time.empty()) selection.time = time_range_option("--time", options.time);
+  if (!options.kinds.empty()) selection.kinds = kinds_option("--kinds", options.kinds);
+  if (!options.min_dur.empty()) selection.min_dur_ns = duration_option("--min-dur", options.min_dur);
+  return selection;
+}
+
+ExportTarget target_of(const ExportOptions& options, const std::vector<TraceInput>& inputs) {
+  ExportTarget target;
+  const ExportFormat& wanted = wanted_format(options);
+  target.form = form_of(options, wanted);
+  target.path = path_of(options, inputs, target.form, wanted);
+  target.format = target.form == Form::file ? &format_for(wanted, target.path) : &wanted;
+  target.format_options = options.format_options;
+  target.format_options.compression =
+      options.gzip ? PacketCompression::none : compression_for(options.format_options.compression, target.path);
+  target.max_bytes = target.form == Form::file ? options.max_bytes.value_or(target.format->max_bytes) : 0;
+  check_output(target, inputs);
+  check_options(options, target);
+  return target;
+}
+
+}  // namespace cli

@@ -1,0 +1,137 @@
+#include "cli/commands/export_text.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "cli/io/json_writer.h"
+
+namespace cli {
+namespace {
+
+std::uint64_t left_out(const ExportReport& report) {
+  return std::accumulate(report.left_out.events.begin(), report.left_out.events.end(), std::uint64_t{0});
+}
+
+std::string megabytes(std::uint64_t bytes) { return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6); }
+
+void say(std::uint64_t count, std::string_view what) {
+  if (count != 0) fmt::print(stderr, "  {} {}\n", count, what);
+}
+
+void say_left_out(const ExportReport& report) {
+  if (left_out(report) == 0) return;
+  std::string reasons;
+  for (std::size_t i = 0; i < kLeftOutOptions.size(); ++i) {
+    if (report.left_out.events[i] == 0) continue;
+    reasons += fmt::format("{}{} by {}", reasons.empty() ? "" : ", ", report.left_out.events[i], kLeftOutOptions[i]);
+  }
+  fmt::print(stderr, "  {} events are not in it, as you chose: {}\n", left_out(report), reasons);
+  say(report.left_out.cut_arrows, "arrows between what is in it and what is not: not drawn");
+}
+
+void say_files(const ExportReport& report, const ExportSaid& said) {
+  if (report.files.size() == 1 && report.files[0].path == said.output) return;
+  if (report.whole_bytes > 0) {
+    fmt::print(stderr, "{}: {} before compression, more than --max-size {}: in {} parts, {} of {} cuts between steps\n",
+               said.output, megabytes(report.whole_bytes), megabytes(said.max_bytes), report.files.size(),
+               report.cuts_at_steps, report.files.size() - 1);
+  }
+  constexpr std::size_t kNamed = 16;
+  for (std::size_t i = 0; i < std::min(kNamed, report.files.size()); ++i) {
+    const WrittenFile& file = report.files[i];
+    fmt::print(stderr, "  {}: {} events, {} before compression\n", file.path, file.events, megabytes(file.bytes));
+  }
+  if (report.files.size() > kNamed) fmt::print(stderr, "  ... and {} more\n", report.files.size() - kNamed);
+}
+
+}  // namespace
+
+void print_export(const ExportReport& report, const ExportSaid& said) {
+  const ExportSummary& summary = report.summary;
+  say_files(report, said);
+  fmt::print(stderr, "{}: {} events: {} slices, {} instants, {} counter values, {} arrows\n", said.output,
+             summary.events_in, summary.slices_out, summary.instants_out, summary.counters_out, summary.arrows_out);
+  if (summary.derived_slices + summary.derived_values > 0) {
+    fmt::print(stderr, "  besides, computed: {} slices (idle, exposed communication, losses), {} counter values\n",
+               summary.derived_slices, summary.derived_values);
+  }
+  say_left_out(report);
+  say(report.parted_arrows, "arrows from one part to another: not drawn");
+  const std::string where = left_out(report) > 0 || report.parted_arrows > 0 ? "here" : "in the trace";
+  say(summary.one_ended_flows, fmt::format("ends of arrows whose other end is not {}: not drawn", where));
+  say(summary.unplaced_flows, "ends of arrows at a place without a slice: not drawn");
+  say(summary.backward_arrows, "arrows to work that ended before its launch began: viewers may hide them");
+  say(summary.works_without_launch,
+      fmt::format("kernels and copies whose launch is not {}: drawn without an arrow", where));
+  say(summary.unfinished, "slices whose end is not in the trace: drawn to its end");
+  for (const std::string& note : report.notes) fmt::print(stderr, "  {}\n", note);
+  if (!summary.balanced()) fmt::print(stderr, "  warning: not every event was drawn or counted; please report this\n");
+  if (said.output == "-" || report.files.empty()) return;
+  const std::string& first = report.files.size() > 1 && report.whole_bytes > 0 ? report.files[0].path : said.output;
+  fmt::print(stderr, "next: open {} there: {}\n", first, said.opens_with);
+}
+
+namespace {
+
+void write_left_out(const ExportReport& report, JsonWriter& json) {
+  json.open('{', "left_out");
+  for (std::size_t i = 1; i < kLeftOutOptions.size(); ++i) {
+    std::string key(kLeftOutOptions[i].substr(2));
+    for (char& c : key) c = c == '-' ? '_' : c;
+    json.number(key, report.left_out.events[i]);
+  }
+  json.close('}');
+}
+
+void write_counts(const ExportReport& report, JsonWriter& json) {
+  const ExportSummary& summary = report.summary;
+  json.number("slices", summary.slices_out);
+  json.number("instants", summary.instants_out);
+  json.number("counter_values", summary.counters_out);
+  json.number("arrows", summary.arrows_out);
+  json.number("cut_arrows", report.left_out.cut_arrows);
+  json.number("one_ended_flows", summary.one_ended_flows);
+  json.number("unplaced_flows", summary.unplaced_flows);
+  json.number("backward_arrows", summary.backward_arrows);
+  json.number("works_without_launch", summary.works_without_launch);
+  json.number("parted_arrows", report.parted_arrows);
+  json.number("unfinished", summary.unfinished);
+  json.number("computed_slices", summary.derived_slices);
+  json.number("computed_values", summary.derived_values);
+}
+
+void write_files(const ExportReport& report, JsonWriter& json) {
+  json.open('[', "files");
+  for (const WrittenFile& file : report.files) {
+    json.open('{');
+    json.text("path", file.path);
+    if (file.rank >= 0) json.number("rank", file.rank);
+    json.number("events", file.events);
+    json.number("uncompressed_bytes", file.bytes);
+    json.close('}');
+  }
+  json.close(']');
+}
+
+}  // namespace
+
+void write_export_json(const ExportReport& report, const ExportSaid& said, ByteSink& sink) {
+  JsonText out(sink);
+  JsonWriter json(out);
+  json.open('{');
+  json.text("output", said.output);
+  json.number("events", report.summary.events_in + left_out(report));
+  json.number("kept", report.summary.events_in);
+  write_left_out(report, json);
+  write_counts(report, json);
+  write_files(report, json);
+  json.open('[', "notes");
+  for (const std::string& note : report.notes) json.text({}, note);
+  json.close(']');
+  json.close('}');
+  out.raw("\n");
+  out.flush();
+}
+
+}  // namespace cli

@@ -1,0 +1,24 @@
+// What `export` says of its work: for people on stderr, for programs (--json) on stdout.
+#pragma once
+#include <string>
+
+#include "cli/export/parts/export_report.h"
+#include "cli/io/byte_sink.h"
+
+namespace cli {
+
+struct ExportSaid {
+  std::string output;           // as named
+  std::string opens_with;       // ExportFormat::help
+  std::uint64_t max_bytes = 0;  // the limit that parted it
+};
+
+void print_export(const ExportReport& report, const ExportSaid& said);
+
+// {"output","events","kept","left_out":{"ranks","steps","time","kinds","min_dur"},"slices","instants","counter_values",
+// "arrows","cut_arrows","one_ended_flows","unplaced_flows","backward_arrows","works_without_launch","parted_arrows",
+// "unfinished","computed_slices","computed_values","files":[{"path","rank","events","uncompressed_bytes"}],"notes":[]};
+// "rank" only of files per rank.
+void write_export_json(const ExportReport& report, const ExportSaid& said, ByteSink& sink);
+
+}  // namespace cli

@@ -1,0 +1,13 @@
+// The catalogue as exporters of some processes shall see it.
+#pragma once
+#include <vector>
+
+#include "cli/model/catalog.h"
+
+namespace cli {
+
+// A copy with the same ids. The processes that are not `shown` have no events and lost none, so that no exporter draws
+// a row that tells of them.
+Catalog chosen_catalog(const Catalog& catalog, const std::vector<bool>& shown);
+
+}  // namespace cli

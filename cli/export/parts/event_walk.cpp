@@ -1,0 +1,56 @@
+#include "cli/export/parts/event_walk.h"
+
+namespace cli {
+
+EventWalk::EventWalk(const ExportJob& job, Pieces& pieces, CutPlan* plan, Progress& progress)
+    : job_(job),
+      pieces_(pieces),
+      plan_(plan),
+      progress_(progress),
+      router_(*job.catalog, pieces.layout),
+      clip_([this](ProcessId id) { return job_.selector->window(id); }, *this) {
+  job_.selector->begin_walk();
+  if (job_.computed) overlay_.emplace(*job.catalog, clip_);
+}
+
+// The overlay sees all events of a rank that is written, so that what it computes is true of the rank.
+void EventWalk::event(const Event& event, std::string_view args) {
+  progress_.step();
+  const LeftOut why = judge(event);
+  const ProcessId process = router_.process(event);
+  if (!job_.selector->has(process)) return;
+  cut(event.start_ns);
+  Piece* piece = pieces_.at(router_.output(process));
+  if (plan_ != nullptr) plan_->note(event.start_ns, piece->bytes());
+  if (overlay_ && (piece != nullptr || !router_.by_process())) overlay_->event(event, args);
+  if (piece != nullptr && why == LeftOut::kept) piece->event(event, args);
+}
+
+LeftOut EventWalk::judge(const Event& event) {
+  const LeftOut why = job_.selector->judge(event);
+  if (why != LeftOut::kept) ++left_out_.events[static_cast<std::size_t>(why)];
+  if (job_.selector->loses_arrow(event, why == LeftOut::kept)) ++left_out_.cut_arrows;
+  return why;
+}
+
+// What is computed ends at the border, in the output that ends there.
+void EventWalk::cut(std::int64_t now_ns) {
+  while (const std::int64_t* border = router_.border(now_ns)) {
+    if (overlay_) overlay_->cut(*border);
+    if (Piece* piece = pieces_.at(router_.output(0))) piece->finish();
+    router_.cross();
+  }
+}
+
+void EventWalk::derived(const Derived& derived) {
+  if (Piece* piece = pieces_.at(router_.output(derived.process))) piece->exporter().derived(derived);
+}
+
+LeftOutSummary EventWalk::finish() {
+  if (overlay_) overlay_->finish();
+  clip_.finish();
+  for (const auto& piece : pieces_.alive) piece->finish();
+  return left_out_;
+}
+
+}  // namespace cli

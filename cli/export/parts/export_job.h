@@ -1,0 +1,30 @@
+// What an export is made of, whatever its outputs are. All that is pointed to outlives the job.
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "cli/export/formats.h"
+#include "cli/merge/ordered_trace.h"
+#include "cli/select/selector.h"
+
+namespace cli {
+
+struct ExportJob {
+  OrderedTrace* trace = nullptr;
+  const Catalog* catalog = nullptr;  // the trace's, or a copy that says less of processes (chosen_catalog.h)
+  Selector* selector = nullptr;
+  const Steps* steps = nullptr;
+  const ExportFormat* format = nullptr;
+  FormatOptions format_options;
+  bool gzip = false;                      // also an output whose name does not say so
+  bool computed = true;                   // rows of cli/overlay are drawn, too
+  std::optional<std::int64_t> origin_ns;  // Exporter::origin
+};
+
+// What was not given to any exporter.
+struct LeftOutSummary {
+  LeftOutCounts events{};
+  std::uint64_t cut_arrows = 0;  // from a launch to its work, of which one is left out
+};
+
+}  // namespace cli

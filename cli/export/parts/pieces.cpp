@@ -1,0 +1,42 @@
+#include "cli/export/parts/pieces.h"
+
+#include "cli/export/parts/event_walk.h"
+
+namespace cli {
+namespace {
+
+class PrepareWalk : public EventSink {
+ public:
+  PrepareWalk(const ExportJob& job, const Pieces& pieces, Progress& progress)
+      : job_(job), pieces_(pieces), progress_(progress), router_(*job.catalog, pieces.layout) {
+    job_.selector->begin_walk();
+  }
+  void event(const Event& event, std::string_view args) override {
+    progress_.step();
+    while (router_.border(event.start_ns) != nullptr) router_.cross();
+    if (job_.selector->judge(event) != LeftOut::kept) return;
+    if (Piece* piece = pieces_.at(router_.output(router_.process(event)))) piece->exporter().prepare(event, args);
+  }
+
+ private:
+  const ExportJob& job_;
+  const Pieces& pieces_;
+  Progress& progress_;
+  Router router_;
+};
+
+}  // namespace
+
+LeftOutSummary write_pieces(const ExportJob& job, Pieces& pieces, CutPlan* plan) {
+  Progress progress("exporting");
+  if (!pieces.alive.empty() && pieces.alive[0]->exporter().needs_two_passes()) {
+    PrepareWalk prepare(job, pieces, progress);
+    job.trace->walk(prepare);
+  }
+  for (const auto& piece : pieces.alive) piece->exporter().steps(*job.steps);
+  EventWalk events(job, pieces, plan, progress);
+  job.trace->walk(events);
+  return events.finish();
+}
+
+}  // namespace cli

@@ -1,0 +1,53 @@
+#include "cli/export/parts/process_pieces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/model/rank_list.h"
+
+namespace cli {
+namespace {
+
+std::vector<ProcessId> chosen_processes(const ExportJob& job) {
+  std::vector<ProcessId> chosen;
+  for (ProcessId id = 0; id < job.catalog->processes.size(); ++id) {
+    if (job.selector->has(id)) chosen.push_back(id);
+  }
+  return chosen;
+}
+
+Pieces open_some(const ExportJob& job, const ProcessOutputs& outputs, const ProcessId* begin, const ProcessId* end) {
+  Pieces pieces;
+  pieces.layout.piece_of.assign(job.catalog->processes.size(), Layout::kNone);
+  for (const ProcessId* id = begin; id != end; ++id) {
+    pieces.layout.piece_of[*id] = pieces.alive.size();
+    pieces.alive.push_back(std::make_unique<Piece>(job, outputs.open(*id), 0, Piece::WhenEmpty::dropped));
+  }
+  return pieces;
+}
+
+}  // namespace
+
+void write_processes(const ExportJob& job, const ProcessOutputs& outputs, ExportReport& report) {
+  const std::vector<ProcessId> chosen = chosen_processes(job);
+  std::vector<std::int64_t> empty;
+  for (std::size_t first = 0; first < chosen.size(); first += kPiecesAtOnce) {
+    const std::size_t end = std::min(first + kPiecesAtOnce, chosen.size());
+    Pieces pieces = open_some(job, outputs, chosen.data() + first, chosen.data() + end);
+    const LeftOutSummary left_out = write_pieces(job, pieces);
+    if (first == 0) report.left_out = left_out;
+    for (std::size_t i = first; i < end; ++i) {
+      const Piece& piece = *pieces.alive[i - first];
+      if (piece.dropped()) {
+        empty.push_back(job.catalog->processes[chosen[i]].rank);
+      } else {
+        report.summary += piece.summary();
+      }
+      outputs.done(chosen[i], piece);
+    }
+  }
+  if (!empty.empty()) report.notes.push_back(rank_list(empty) + ": no events, no file");
+}
+
+}  // namespace cli

@@ -1,0 +1,106 @@
+#include "cli/export/parts/write_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/export/parts/cut_plan.h"
+#include "cli/export/parts/file_names.h"
+#include "cli/export/parts/pieces.h"
+#include "cli/io/gzip_sink.h"
+#include "cli/io/output_file.h"
+
+namespace cli {
+namespace {
+
+std::unique_ptr<ByteSink> open_sink(const ExportJob& job, const std::string& path) {
+  std::unique_ptr<ByteSink> sink = open_output(path);
+  const bool named = path.size() > 3 && path.compare(path.size() - 3, 3, ".gz") == 0;
+  return job.gzip && !named ? std::make_unique<GzipSink>(std::move(sink)) : std::move(sink);
+}
+
+// Steps of different ranks begin at nearly the same time: those of the first rank that has some stand for all.
+std::vector<std::int64_t> step_starts(const ExportJob& job) {
+  std::vector<std::int64_t> starts;
+  for (ProcessId id = 0; id < job.steps->size() && starts.empty(); ++id) {
+    if (!job.selector->has(id)) continue;
+    for (const Step& step : (*job.steps)[id]) starts.push_back(step.start_ns);
+  }
+  return starts;
+}
+
+WrittenFile written(const std::string& path, const Piece& piece) { return {path, piece.bytes(), piece.events(), -1}; }
+
+class Parts {
+ public:
+  Parts(const ExportJob& job, const std::string& output, std::vector<std::int64_t> borders, ExportReport& report)
+      : job_(job), output_(output), layout_{{}, std::move(borders)}, report_(report) {}
+
+  void write() {
+    report_.summary = {};
+    for (std::size_t first = 0; first < count(); first += kPiecesAtOnce) write_some(first);
+    const std::string next = part_name(output_, count() + 1, count());
+    if (std::filesystem::exists(next))
+      report_.notes.push_back(next + " is of an earlier export, as may be those after it");
+  }
+
+ private:
+  std::size_t count() const { return layout_.borders.size() + 1; }
+  std::string name(std::size_t number) const { return part_name(output_, number + 1, count()); }
+  void write_some(std::size_t first) {
+    Pieces pieces{layout_, first};
+    for (std::size_t i = first; i < std::min(first + kPiecesAtOnce, count()); ++i) {
+      pieces.alive.push_back(std::make_unique<Piece>(job_, open_sink(job_, name(i))));
+    }
+    write_pieces(job_, pieces);
+    for (std::size_t i = 0; i < pieces.alive.size(); ++i) {
+      report_.summary += pieces.alive[i]->summary();
+      report_.files.push_back(written(name(first + i), *pieces.alive[i]));
+    }
+  }
+
+  const ExportJob& job_;
+  const std::string& output_;
+  Layout layout_;
+  ExportReport& report_;
+};
+
+void write_parts(const ExportJob& job, const std::string& output, const std::vector<CutPlan::Cut>& cuts,
+                 ExportReport& report) {
+  std::vector<std::int64_t> borders;
+  for (const CutPlan::Cut& cut : cuts) borders.push_back(cut.at_ns);
+  report.cuts_at_steps =
+      static_cast<std::size_t>(std::count_if(cuts.begin(), cuts.end(), [](auto& cut) { return cut.at_step; }));
+  const std::uint64_t whole_arrows = report.summary.arrows_out;
+  Parts(job, output, std::move(borders), report).write();
+  report.parted_arrows = whole_arrows - std::min(whole_arrows, report.summary.arrows_out);
+}
+
+}  // namespace
+
+ExportReport write_file(const ExportJob& job, const std::string& output, std::uint64_t limit_bytes) {
+  const std::uint64_t most = output == "-" ? 0 : limit_bytes;
+  Pieces whole;
+  whole.alive.push_back(std::make_unique<Piece>(job, open_sink(job, output), most));
+  CutPlan plan(most, step_starts(job));
+  ExportReport report;
+  report.left_out = write_pieces(job, whole, most == 0 ? nullptr : &plan);
+  const Piece& piece = *whole.alive[0];
+  report.summary = piece.summary();
+  report.whole_bytes = piece.bytes();
+  if (piece.dropped()) {
+    const auto cuts = plan.cuts(piece.bytes());
+    whole.alive.clear();
+    write_parts(job, output, cuts, report);
+  } else {
+    report.files.push_back(written(output, piece));
+  }
+  if (output == "-" && limit_bytes != 0 && report.whole_bytes > limit_bytes) {
+    report.notes.push_back(fmt::format("stdout is never parted: these are {} bytes, more than --max-size {}",
+                                       report.whole_bytes, limit_bytes));
+  }
+  return report;
+}
+
+}  // namespace cli

@@ -1,0 +1,71 @@
+#include "cli/export/parts/write_folder.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <unordered_set>
+
+#include "cli/error.h"
+#include "cli/export/parts/file_names.h"
+#include "cli/export/parts/process_pieces.h"
+#include "cli/io/output_file.h"
+
+namespace cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_trace(const std::string& name) {
+  static constexpr std::array<std::string_view, 4> kEndings{".json", ".json.gz", ".json.zst", ".pftrace"};
+  for (const std::string_view ending : kEndings) {
+    if (name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0)
+      return true;
+  }
+  return false;
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (fs::is_directory(folder)) return;
+  throw Error(Exit::cannot_open, fmt::format("{}: cannot make this folder: {}; name another with -o", folder,
+                                             error ? error.message() : "it is a file"));
+}
+
+void refuse_others(const std::string& folder, const std::vector<std::string>& ours) {
+  const std::unordered_set<std::string> names(ours.begin(), ours.end());
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (names.count(name) != 0 || !is_trace(name)) continue;
+    throw Error(Exit::usage,
+                fmt::format("{} holds {}, which is not of this export, and readers take all that is there: "
+                            "choose an empty folder with -o, or remove it",
+                            folder, name));
+  }
+}
+
+}  // namespace
+
+ExportReport write_folder(const ExportJob& job, const std::string& folder) {
+  std::vector<std::string> names = process_file_names(*job.catalog, job.format->extension);
+  make_folder(folder);
+  std::vector<std::string> chosen;
+  for (ProcessId id = 0; id < names.size(); ++id) {
+    if (job.selector->has(id)) chosen.push_back(names[id]);
+  }
+  refuse_others(folder, chosen);
+  ExportReport report;
+  const auto path = [&](ProcessId id) { return (fs::path(folder) / names[id]).string(); };
+  write_processes(job,
+                  {[&](ProcessId id) { return open_output(path(id)); },
+                   [&](ProcessId id, const Piece& piece) {
+                     if (piece.dropped()) return;
+                     report.files.push_back({path(id), piece.bytes(), piece.events(), job.catalog->processes[id].rank});
+                   }},
+                  report);
+  return report;
+}
+
+}  // namespace cli

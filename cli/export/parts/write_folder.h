@@ -1,0 +1,14 @@
+// An export into a folder: one file per process.
+#pragma once
+#include <string>
+
+#include "cli/export/parts/export_report.h"
+
+namespace cli {
+
+// Makes the folder where there is none. Files of the same names are replaced, each when it is whole. The readers of
+// such folders take every trace in them, so one that holds another trace is refused. A process without a kept event
+// gets no file. Throws Error.
+ExportReport write_folder(const ExportJob& job, const std::string& folder);
+
+}  // namespace cli
