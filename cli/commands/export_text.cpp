@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "cli/io/json_writer.h"
@@ -14,6 +15,10 @@ std::uint64_t left_out(const ExportReport& report) {
 }
 
 std::string megabytes(std::uint64_t bytes) { return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6); }
+
+std::string size_text(std::uint64_t bytes, const ExportSaid& said) {
+  return megabytes(bytes) + (said.is_text ? " before compression" : "");
+}
 
 void say(std::uint64_t count, std::string_view what) {
   if (count != 0) fmt::print(stderr, "  {} {}\n", count, what);
@@ -33,14 +38,14 @@ void say_left_out(const ExportReport& report) {
 void say_files(const ExportReport& report, const ExportSaid& said) {
   if (report.files.size() == 1 && report.files[0].path == said.output) return;
   if (report.whole_bytes > 0) {
-    fmt::print(stderr, "{}: {} before compression, more than --max-size {}: in {} parts, {} of {} cuts between steps\n",
-               said.output, megabytes(report.whole_bytes), megabytes(said.max_bytes), report.files.size(),
+    fmt::print(stderr, "{}: {}, more than --max-size {}: in {} parts, {} of {} cuts between steps\n", said.output,
+               size_text(report.whole_bytes, said), megabytes(said.max_bytes), report.files.size(),
                report.cuts_at_steps, report.files.size() - 1);
   }
   constexpr std::size_t kNamed = 16;
   for (std::size_t i = 0; i < std::min(kNamed, report.files.size()); ++i) {
     const WrittenFile& file = report.files[i];
-    fmt::print(stderr, "  {}: {} events, {} before compression\n", file.path, file.events, megabytes(file.bytes));
+    fmt::print(stderr, "  {}: {} events, {}\n", file.path, file.events, size_text(file.bytes, said));
   }
   if (report.files.size() > kNamed) fmt::print(stderr, "  ... and {} more\n", report.files.size() - kNamed);
 }

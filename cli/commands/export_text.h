@@ -11,6 +11,7 @@ struct ExportSaid {
   std::string output;           // as named
   std::string opens_with;       // ExportFormat::help
   std::uint64_t max_bytes = 0;  // the limit that parted it
+  bool is_text = true;          // sizes are before compression
 };
 
 void print_export(const ExportReport& report, const ExportSaid& said);
