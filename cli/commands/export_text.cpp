@@ -58,7 +58,7 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   fmt::print(stderr, "{}: {} events: {} slices, {} instants, {} counter values, {} arrows\n", said.output,
              summary.events_in, summary.slices_out, summary.instants_out, summary.counters_out, summary.arrows_out);
   if (summary.derived_slices + summary.derived_values > 0) {
-    fmt::print(stderr, "  besides, computed: {} slices (idle, exposed communication, losses), {} counter values\n",
+    fmt::print(stderr, "  computed besides: {} slices (idle, exposed communication, losses), {} values of counters\n",
                summary.derived_slices, summary.derived_values);
   }
   say_left_out(report);
@@ -70,6 +70,7 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   say(summary.works_without_launch,
       fmt::format("kernels and copies whose launch is not {}: drawn without an arrow", where));
   say(summary.unfinished, "slices whose end is not in the trace: drawn to its end");
+  for (const std::string& note : report.left_out.rows) fmt::print(stderr, "  {}\n", note);
   for (const std::string& note : report.notes) fmt::print(stderr, "  {}\n", note);
   if (!summary.balanced()) fmt::print(stderr, "  warning: not every event was drawn or counted; please report this\n");
   if (said.output == "-" || report.files.empty()) return;
@@ -132,6 +133,7 @@ void write_export_json(const ExportReport& report, const ExportSaid& said, ByteS
   write_counts(report, json);
   write_files(report, json);
   json.open('[', "notes");
+  for (const std::string& note : report.left_out.rows) json.text({}, note);
   for (const std::string& note : report.notes) json.text({}, note);
   json.close(']');
   json.close('}');

@@ -47,7 +47,10 @@ void EventWalk::derived(const Derived& derived) {
 }
 
 LeftOutSummary EventWalk::finish() {
-  if (overlay_) overlay_->finish();
+  if (overlay_) {
+    overlay_->finish();
+    left_out_.rows = overlay_->notes();
+  }
   clip_.finish();
   for (const auto& piece : pieces_.alive) piece->finish();
   return left_out_;

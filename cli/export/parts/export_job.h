@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "cli/export/formats.h"
 #include "cli/merge/ordered_trace.h"
@@ -21,10 +23,11 @@ struct ExportJob {
   std::optional<std::int64_t> origin_ns;  // Exporter::origin
 };
 
-// What was not given to any exporter.
+// What a walk left out of its outputs.
 struct LeftOutSummary {
   LeftOutCounts events{};
-  std::uint64_t cut_arrows = 0;  // from a launch to its work, of which one is left out
+  std::uint64_t cut_arrows = 0;   // from a launch to its work, of which one is left out
+  std::vector<std::string> rows;  // Overlay::notes: rows that could not be computed
 };
 
 }  // namespace cli

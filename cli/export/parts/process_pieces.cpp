@@ -35,8 +35,9 @@ void write_processes(const ExportJob& job, const ProcessOutputs& outputs, Export
   for (std::size_t first = 0; first < chosen.size(); first += kPiecesAtOnce) {
     const std::size_t end = std::min(first + kPiecesAtOnce, chosen.size());
     Pieces pieces = open_some(job, outputs, chosen.data() + first, chosen.data() + end);
-    const LeftOutSummary left_out = write_pieces(job, pieces);
-    if (first == 0) report.left_out = left_out;
+    LeftOutSummary left_out = write_pieces(job, pieces);
+    left_out.rows.insert(left_out.rows.begin(), report.left_out.rows.begin(), report.left_out.rows.end());
+    report.left_out = std::move(left_out);
     for (std::size_t i = first; i < end; ++i) {
       const Piece& piece = *pieces.alive[i - first];
       if (piece.dropped()) {
