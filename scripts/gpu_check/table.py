@@ -7,6 +7,7 @@ Row = namedtuple("Row", "name what minutes needs simulated")
 PARTS = (
     Row("smoke", "a CUDA program with known work: the recording holds exactly that", 1, ("gpu", "nvcc"), True),
     Row("native", "a training without Python, static cudart, in the manner of llm.c", 1, ("gpu", "nvcc"), True),
+    Row("kill", "processes that end in all ways: what survived, and what the end cost", 3, ("gpu", "nvcc"), True),
     Row("graphs", "graphs: cost of a node, attribution to the capture, memory over millions of nodes", 4, ("gpu", "nvcc"), True),
     Row("cost", "ns per launch of an empty kernel: kinds, sets, buffers, flush periods", 5, ("gpu", "nvcc"), True),
 )

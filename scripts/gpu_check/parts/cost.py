@@ -30,7 +30,7 @@ class Loop:
         """The median ns of a launch over the batches of one run of the program; what was recorded is checked."""
         self.runs += 1
         recorded = recording.run(self.part, f"run{self.runs}", [self.program, self.batches, self.launches, threads], record,
-                                 **{"TRACETOOL_BUFFER": "64M", **settings})
+                                 **settings)
         if recorded.done.returncode != 0:
             raise RuntimeError(f"empty_launches {settings}: {recorded.done.stderr[-500:]}")
         done = json.loads(recorded.done.stdout)

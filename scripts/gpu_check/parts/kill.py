@@ -1,0 +1,98 @@
+"""kill: processes that end in all the ways in which trainings end: what survived against what they had issued, and how many
+milliseconds at the end are lost."""
+import glob
+import os
+from collections import namedtuple
+
+import build
+import issued
+import recording
+from recording import events
+
+# How a process ends: its exit status, and for each process that uses the GPU (itself, then its workers) the state of its
+# recording and whether nothing may be missing.
+Way = namedtuple("Way", "status processes")
+WHOLE, CUT, LATE = ("clean", True), ("recovered", False), ("clean", False)
+NATIVE = {
+    "exit": Way(0, [WHOLE]), "sigkill": Way(-9, [CUT]), "abort": Way(-6, [CUT]), "illegal_address": Way(3, [LATE]),
+    "os_exit": Way(0, [CUT]), "exception": Way(-6, [CUT]), "thread": Way(0, [LATE]), "fork": Way(0, [WHOLE]),
+    "early_fork": Way(0, [WHOLE, WHOLE, WHOLE]), "spawn": Way(0, [WHOLE, WHOLE, CUT]),
+}
+PYTHON = {
+    "exit": Way(0, [WHOLE]), "sigkill": Way(-9, [CUT]), "os_exit": Way(0, [CUT]), "exception": Way(1, [WHOLE]),
+    "thread_exit": Way(0, [WHOLE]), "fork": Way(0, [WHOLE]), "spawn": Way(0, [WHOLE, WHOLE, WHOLE]),
+}
+FATAL_KERNEL = 500  # of the loop: the one that breaks the context of the stand-ins
+OF_LOOP = ("6issued", "CUDAFunctor")  # in the names of the loops' kernels, in C++ and in torch
+
+
+class Setup:
+    """How long the processes run, how often, and what may be lost, here."""
+
+    def __init__(self, simulate):
+        self.ms, self.flush_ms, self.most_ms, self.runs = (300, 20, 250, 1) if simulate else (3000, 200, 1000, 3)
+
+
+def run(part):
+    setup, program = Setup(part.simulate), build.program(part, "ends")
+    for how, way in NATIVE.items():
+        check_way(part, setup, "native", [program], how, way)
+    torch = part.machine.torch
+    if not part.simulate and torch and torch["gpu"]:
+        script = os.path.join(os.path.dirname(__file__), "..", "programs", "ends.py")
+        for how, way in PYTHON.items():
+            check_way(part, setup, "python", [part.machine.python, script], how, way)
+    else:
+        part.note("the Python variants were left out: " + ("simulated" if part.simulate else "no torch that finds a GPU"))
+
+
+def check_way(part, setup, language, command, how, way):
+    tails = []
+    for number in range(setup.runs):
+        name = f"{language}_{how}_{number}"
+        fatal = {"SIM_FATAL_AFTER": FATAL_KERNEL} if part.simulate and how == "illegal_address" else {}
+        recorded = recording.run(part, name, [*command, how, "issued", setup.ms], TRACETOOL_FLUSH_MS=setup.flush_ms, **fatal)
+        title = f"{language}, {how}"
+        part.check(recorded.done.returncode == way.status, f"{title}: ends with {way.status}",
+                   f"{recorded.done.returncode}: {recorded.done.stderr[-300:]}")
+        tails += check_processes(part, setup, title, way, recorded)
+        if how == "illegal_address":
+            notices = {event.code for event in events(recorded.recordings(), "notice")}
+            part.check("fatal" in notices, f"{title}: the recording says that CUPTI ended itself", notices)
+    if tails:
+        part.samples(f"{language}, {how}: lost at the end", tails, "ms")
+
+
+def check_processes(part, setup, title, way, recorded):
+    """Of each process that said what it issued; the tails of those that did not close their recording."""
+    said = sorted(glob.glob(os.path.join(os.path.dirname(recorded.traces), "issued*")))
+    found = {each.header["pid"]: each for each in recorded.recordings()}
+    part.check(len(said) == len(found) == len(way.processes), f"{title}: a recording for each process that used the GPU",
+               f"{len(way.processes)} expected, {len(said)} issued, {len(found)} recorded")
+    tails = []
+    for number, (path, (state, whole)) in enumerate(zip(said, way.processes)):
+        pid, lines = issued.read_issued(path)
+        if pid in found:
+            what = f"{title}: process {number}"
+            result = issued.survived(lines, blocks_of(found[pid]))
+            check_survival(part, setup, what, result, found[pid], state, whole)
+            tails += [] if whole or result.tail_ms is None else [result.tail_ms]
+    return tails
+
+
+def blocks_of(found):
+    kernels = [event for event in events([found], "kernel", "kernel_wide") if any(part in event.shape.name for part in OF_LOOP)]
+    return [kernel.shape.grid[0] for kernel in sorted(kernels, key=lambda kernel: kernel.correlation)]
+
+
+def check_survival(part, setup, what, result, found, state, whole):
+    part.check(found.state == state, f"{what}: its recording is {state}", found.state)
+    part.check(recording.lost([found]) == 0, f"{what}: nothing is counted as lost", recording.lost([found]))
+    if "python" not in what:
+        part.check(result.holes == 0, f"{what}: no hole before the end", f"{result.holes} in {result.recorded}")
+    seen = f"{result.recorded} of {result.issued} launches, the last {result.tail_ms} ms are missing"
+    if whole:
+        part.check(result.recorded == result.issued, f"{what}: every launch is there", seen)
+    else:
+        part.check(result.tail_ms is not None and result.tail_ms <= setup.most_ms,
+                   f"{what}: all but the last {setup.most_ms} ms are there", seen)
