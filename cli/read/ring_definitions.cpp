@@ -153,6 +153,11 @@ std::uint32_t RingDefinitions::device_of(std::uint32_t context) const {
   return found == devices_of_.end() ? 0 : found->second;
 }
 
+const Device* RingDefinitions::limits_of(std::uint32_t device) const {
+  const auto found = devices_.find(device);
+  return found == devices_.end() ? nullptr : &found->second;
+}
+
 const std::string& RingDefinitions::captured(std::uint64_t graph_node) const {
   static const std::string kUnknown;
   auto node = nodes_.find(graph_node);

@@ -31,6 +31,7 @@ class RingDefinitions {
   // Kernels tell it, too: the definitions of contexts may have been overwritten.
   void note_context(std::uint32_t context, std::uint32_t device) { devices_of_.try_emplace(context, device); }
   std::uint32_t device_of(std::uint32_t context) const;  // 0 where the context is unknown
+  const Device* limits_of(std::uint32_t device) const;   // null where nothing was said of it so far
 
   // What was open when the node was captured, as members of JSON; "" where that is unknown.
   const std::string& captured(std::uint64_t graph_node) const;

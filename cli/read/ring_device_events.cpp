@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "cli/read/occupancy.h"
 #include "cli/read/ring_words.h"
 
 namespace cli {
@@ -14,6 +15,19 @@ constexpr std::uint32_t kNone = 0xffffffff;  // no stream, no event
 template <typename... Values>
 void append(std::string& to, fmt::format_string<Values...> format, Values&&... values) {
   fmt::format_to(std::back_inserter(to), format, std::forward<Values>(values)...);
+}
+
+std::uint64_t volume(const std::uint32_t (&size)[3]) { return std::uint64_t{size[0]} * size[1] * size[2]; }
+
+// By Kineto's names.
+void add_occupancy(const Device& device, const trace::LaunchShapeRecord& launch, std::string& args) {
+  const auto estimate = estimate_occupancy(
+      device, {volume(launch.grid), static_cast<std::uint32_t>(volume(launch.block)), launch.registers_per_thread,
+               launch.static_shared_bytes + launch.dynamic_shared_bytes});
+  if (!estimate) return;
+  append(args, ", \"blocks per SM\": {}, \"warps per SM\": {}", estimate->blocks_per_multiprocessor,
+         estimate->warps_per_multiprocessor);
+  if (estimate->achieved_percent) append(args, ", \"est. achieved occupancy %\": {}", *estimate->achieved_percent);
 }
 
 }  // namespace
@@ -41,6 +55,7 @@ const RingDeviceEvents::KernelText& RingDeviceEvents::kernel_text(std::uint32_t 
          ", \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"registers per thread\": {}, \"shared memory\": {}",
          shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
          shape.registers_per_thread, shape.static_shared_bytes + shape.dynamic_shared_bytes);
+  if (const Device* device = out_.definitions.limits_of(key.device)) add_occupancy(*device, shape, entry->second.args);
   return entry->second;
 }
 
