@@ -11,6 +11,7 @@
 #include "cli/io/output_file.h"
 #include "cli/io/progress.h"
 #include "cli/merge/damage_warnings.h"
+#include "cli/merge/phases.h"
 #include "cli/merge/ranks.h"
 #include "cli/read/merged_reader.h"
 #include "cli/read/reader.h"
@@ -51,6 +52,7 @@ void run(const Options& options) {
     Progress progress("reading");
     for (const TraceInput& input : inputs) read_catalog(input, progress, catalog);
   }
+  name_phases(catalog);
   sort_processes(catalog);
   for (const std::string& warning : damage_warnings(catalog)) fmt::print(stderr, "tracetool: warning: {}\n", warning);
   std::vector<std::string> notes = repeated_ranks(catalog);

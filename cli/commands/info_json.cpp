@@ -29,6 +29,7 @@ void write_process(JsonWriter& json, const Process& process) {
   json.number("pid", known(process.pid));
   json.text("source", process.source);
   json.text("format", process.format == SourceFormat::ring ? "ring" : "kineto");
+  json.text("phase", process.phase);
   json.text("rank_source", process.rank_source);
   json.number("local_rank", known(process.local_rank));
   json.number("world_size", known(process.world_size));

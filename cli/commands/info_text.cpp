@@ -22,7 +22,8 @@ std::string number_or(std::int64_t value, const char* unknown) {
 }
 
 std::string name_of(const Process& process) {
-  return process.rank < 0 ? process.source : fmt::format("rank {}", process.rank);
+  if (process.rank < 0) return process.source;
+  return fmt::format("rank {}{}{}", process.rank, process.phase.empty() ? "" : " ", process.phase);
 }
 
 // "12 kernel, 3 runtime"; "" when all are 0.
@@ -40,8 +41,9 @@ std::string ranks_table(const Catalog& catalog) {
   head.insert(head.end(), {"other", "state"});
   Table table(head);
   for (const Process& process : catalog.processes) {
-    std::vector<std::string> row{number_or(process.rank, "?"), or_dash(process.host), number_or(process.pid, "?"),
-                                 or_dash(process.device_name), duration_text(process.last_ns - process.first_ns)};
+    std::vector<std::string> row{number_or(process.rank, "?") + (process.phase.empty() ? "" : ' ' + process.phase),
+                                 or_dash(process.host), number_or(process.pid, "?"), or_dash(process.device_name),
+                                 duration_text(process.last_ns - process.first_ns)};
     std::uint64_t others = total(process.counts);
     for (std::size_t kind = 0; kind < kRecordedKinds; ++kind) {
       row.push_back(fmt::format("{}", process.counts[kind]));

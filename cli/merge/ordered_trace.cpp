@@ -7,6 +7,7 @@
 #include "cli/merge/align.h"
 #include "cli/merge/clock_domains.h"
 #include "cli/merge/damage_warnings.h"
+#include "cli/merge/phases.h"
 #include "cli/merge/ranks.h"
 #include "cli/read/merged_reader.h"
 #include "cli/read/reader.h"
@@ -114,7 +115,10 @@ void SortedTrace::finish() {
     const std::int64_t rank = catalog_.processes[i].rank;
     if (rank >= 0) fits[clock_of_[i]].ranks.push_back(rank);
   }
-  for (ClockFit& fit : fits) std::sort(fit.ranks.begin(), fit.ranks.end());
+  for (ClockFit& fit : fits) {
+    std::sort(fit.ranks.begin(), fit.ranks.end());
+    fit.ranks.erase(std::unique(fit.ranks.begin(), fit.ranks.end()), fit.ranks.end());  // phases
+  }
   aligner_->fit(fits);
   for (std::size_t i = 0; i < catalog_.processes.size(); ++i) {
     Process& process = catalog_.processes[i];
@@ -125,6 +129,7 @@ void SortedTrace::finish() {
   for (std::uint32_t clock = 0; clock < fits.size(); ++clock) {
     if (clocks_.reported(clock)) reported_.push_back(fits[clock]);
   }
+  name_phases(catalog_);
   sort_processes(catalog_);
 }
 

@@ -9,9 +9,31 @@
 #include <vector>
 
 #include "cli/error.h"
+#include "cli/merge/phases.h"
 #include "cli/model/rank_list.h"
 
 namespace cli {
+namespace {
+
+[[noreturn]] void fail_twice(const Process& first, const Process& second) {
+  throw Error(Exit::usage,
+              fmt::format("rank {} comes twice: {} and {}; leave one out (are these two runs?), or give one another "
+                          "rank with --rank N=FILE. Phases of one rank are files of one process and of other times",
+                          second.rank, first.source, second.source));
+}
+
+// The first two for which `holds` is true; nullptr when there are none.
+template <typename Holds>
+std::pair<const Process*, const Process*> find_pair(const std::vector<const Process*>& all, Holds holds) {
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (holds(all[j], all[i])) return {all[j], all[i]};
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 void set_rank(Catalog& catalog, std::size_t first, const std::string& source, std::optional<std::int64_t> rank) {
   if (!rank) return;
@@ -26,15 +48,14 @@ void set_rank(Catalog& catalog, std::size_t first, const std::string& source, st
 }
 
 void check_ranks(const Catalog& catalog) {
-  std::map<std::int64_t, const Process*> seen;
+  std::map<std::int64_t, std::vector<const Process*>> seen;
   for (const Process& process : catalog.processes) {
     if (process.rank < 0) continue;
-    const auto [other, is_new] = seen.try_emplace(process.rank, &process);
-    if (is_new) continue;
-    throw Error(Exit::usage,
-                fmt::format("rank {} comes twice: {} and {}; leave one out (are these two runs?), or give one another "
-                            "rank with --rank N=FILE",
-                            process.rank, other->second->source, process.source));
+    std::vector<const Process*>& others = seen[process.rank];
+    for (const Process* other : others) {
+      if (!are_phases(*other, process)) fail_twice(*other, process);
+    }
+    others.push_back(&process);
   }
 }
 
@@ -56,16 +77,18 @@ std::vector<std::string> repeated_ranks(const Catalog& catalog) {
     if (process.rank >= 0) by_rank[process.rank].push_back(&process);
   }
   std::vector<std::int64_t> ranks;
+  const Process *a = nullptr, *b = nullptr;
   const auto may_be_one = [](const Process* a, const Process* b) {
+    if (are_phases(*a, *b)) return false;
     return a->run_id == b->run_id || a->run_id.empty() || b->run_id.empty();
   };
   for (const auto& [rank, all] : by_rank) {
-    const Process* first = all[0];  // clang before 16 cannot capture a structured binding
-    const bool twice = std::any_of(all.begin() + 1, all.end(), [&](auto* each) { return may_be_one(first, each); });
-    if (twice) ranks.push_back(rank);
+    const auto [first, second] = find_pair(all, may_be_one);
+    if (first == nullptr) continue;
+    if (ranks.empty()) a = first, b = second;
+    ranks.push_back(rank);
   }
   if (ranks.empty()) return {};
-  const Process *a = by_rank[ranks[0]][0], *b = by_rank[ranks[0]][1];
   const std::string where = a->source == b->source ? fmt::format("{} itself and what was merged of it", a->source)
                                                    : fmt::format("{} and {}", a->source, b->source);
   return {fmt::format("{}: counted twice, because they come from several files, like {}; name only one of these",
@@ -77,8 +100,10 @@ void sort_processes(Catalog& catalog) {
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](ProcessId a, ProcessId b) {
     const Process &x = catalog.processes[a], &y = catalog.processes[b];
-    return std::tuple(x.rank < 0, x.rank, std::string_view(x.source)) <
-           std::tuple(y.rank < 0, y.rank, std::string_view(y.source));
+    const auto place = [](const Process& p) {
+      return std::tuple(p.rank < 0, p.rank, p.phase.empty() ? 0 : p.first_ns, std::string_view(p.source));
+    };
+    return place(x) < place(y);
   });
   std::vector<Process> processes;
   std::vector<ProcessId> now(order.size());

@@ -20,30 +20,11 @@ constexpr std::array<std::string_view, 20> kEventKeys{"ph",    "cat", "name",   
                                                       "args",  "id",  "bp",      "tts",     "cname",    "s",   "sf",
                                                       "scope", "id2", "bind_id", "flow_in", "flow_out", "tdur"};
 
-constexpr std::array<std::string_view, 24> kMembers{"traceEvents",
-                                                    "baseTimeNanoseconds",
-                                                    "distributedInfo",
-                                                    "deviceProperties",
-                                                    "displayTimeUnit",
-                                                    "traceName",
-                                                    "schemaVersion",
-                                                    "host_name",
-                                                    "trace_id",
-                                                    "record_shapes",
-                                                    "with_stack",
-                                                    "with_flops",
-                                                    "with_modules",
-                                                    "profile_memory",
-                                                    "cupti_version",
-                                                    "cuda_runtime_version",
-                                                    "cuda_driver_version",
-                                                    "PT_PROFILER_JOB_NAME",
-                                                    "PT_PROFILER_JOB_VERSION",
-                                                    "PT_PROFILER_JOB_ATTEMPT_INDEX",
-                                                    "systemTraceEvents",
-                                                    "stackFrames",
-                                                    "otherData",
-                                                    "metadata"};
+constexpr std::array<std::string_view, 20> kMembers{
+    "traceEvents",         "baseTimeNanoseconds", "distributedInfo", "deviceProperties", "displayTimeUnit",
+    "traceName",           "schemaVersion",       "host_name",       "trace_id",         "record_shapes",
+    "with_stack",          "with_flops",          "with_modules",    "profile_memory",   "cuda_runtime_version",
+    "cuda_driver_version", "systemTraceEvents",   "stackFrames",     "otherData",        "metadata"};
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
@@ -57,6 +38,12 @@ char before(std::string_view text, std::size_t at) {
   const std::size_t stop = at > kLookBehind ? at - kLookBehind : 0;
   while (at > stop && is_space(text[at - 1])) --at;
   return at > stop ? text[at - 1] : '\0';
+}
+
+// The '{' at `at` is the value of a member or the first of an array.
+bool is_inside(std::string_view text, std::size_t at) {
+  const char last = before(text, at);
+  return last == ':' || last == '[';
 }
 
 // `"key" :` at `at`: the key; "" for anything else.
@@ -92,16 +79,31 @@ bool is_whole_event(std::string_view text) {
   return parser.parse({padded.data(), text.size()}, event) && event.ph.is_string() && event.ph.text.size() == 1;
 }
 
+bool is_line_break(std::string_view gap) { return gap.find('\n') != npos; }
+
+// What stands at `at` is no event: garbage, an event without its '{', or the rest of the event before, of which a quote
+// ended a string too early. That has a '}', or the '{' of its args, before the next event's '{'.
+Follow follow_by_garbage(std::string_view text, std::size_t size, std::size_t at, std::string_view gap) {
+  if (is_line_break(gap) && text.substr(size, at - size) == gap) return Follow::well;
+  if (text[at] == '\0') return Follow::well;  // a hole
+  const std::size_t first = after_space(text, 1), brace = text.substr(at, kNear).find_first_of("{}");
+  const std::string_view key = key_at(text, first);
+  const std::size_t again = key.empty() ? npos : text.substr(at, 32).find(text.substr(first, key.size() + 2));
+  if (again < brace && !key_at(text, at + again).empty()) return Follow::well;  // events begin so
+  if (brace == npos && text.size() - at < kNear) return Follow::unknown;
+  return brace != npos && text[at + brace] == '{' && !is_inside(text, at + brace) ? Follow::well : Follow::badly;
+}
+
 bool begins_event(std::string_view text, std::size_t at, std::string_view gap) {
   const std::string_view key = key_at(text, after_space(text, at + 1));
   if (key.empty()) return false;
-  if (gap.find('\n') != npos && text.substr(0, at).ends_with(gap)) return true;
-  const char last = before(text, at);
-  if (last == ':' || last == '[') return false;
+  if (is_line_break(gap) && text.substr(0, at).ends_with(gap)) return true;
+  if (is_inside(text, at)) return false;
   const std::string_view event = text.substr(at, kLookAhead);
   const JsonExtent extent = find_json_extent(event);
-  if (extent.fault) return last == ',' && among(kEventKeys, key) && has_phase_near(event);
-  return is_whole_event(event.substr(0, extent.size)) && follow_of_element(text, at + extent.size) != Follow::badly;
+  if (extent.fault) return before(text, at) == ',' && among(kEventKeys, key) && has_phase_near(event);
+  return is_whole_event(event.substr(0, extent.size)) &&
+         follow_of_event(text.substr(at), extent.size, gap) != Follow::badly;
 }
 
 bool ends_array(std::string_view text, std::size_t at) {
@@ -115,28 +117,22 @@ bool ends_array(std::string_view text, std::size_t at) {
 
 bool is_known_member(std::string_view key) { return among(kMembers, key); }
 
-Follow follow_of_array(std::string_view text, std::size_t at) {
-  const std::size_t begin = at;
-  at = after_space(text, at);
+Follow follow_of_array(std::string_view text) {
+  std::size_t at = after_space(text, 1);
   if (at < text.size() && text[at] == '}') return Follow::well;
   if (at < text.size() && text[at] != ',') return Follow::badly;
   at = after_space(text, at + 1);
-  if (at >= text.size()) return at - begin < kLookAhead ? Follow::unknown : Follow::well;
+  if (at >= text.size()) return text.size() < kLookAhead ? Follow::unknown : Follow::well;
   return text[at] == '"' || text[at] == '}' ? Follow::well : Follow::badly;
 }
 
-// What stands between may be garbage, or the rest of an event of which a quote ended a string too early: that has a
-// '}' before the next event's '{'.
-Follow follow_of_element(std::string_view text, std::size_t at) {
-  const std::size_t begin = at;
-  at = after_space(text, at);
-  if (at < text.size() && text[at] == ']') return follow_of_array(text, at + 1);
+Follow follow_of_event(std::string_view text, std::size_t size, std::string_view gap) {
+  std::size_t at = after_space(text, size);
+  if (at < text.size() && text[at] == ']') return follow_of_array(text.substr(at));
   if (at < text.size() && text[at] == ',') at = after_space(text, at + 1);
-  if (at == text.size()) return at - begin < kLookAhead ? Follow::unknown : Follow::well;
+  if (at == text.size()) return at - size < kLookAhead ? Follow::unknown : Follow::well;
   if (text[at] == '{' || text[at] == ']' || text[at] == ',') return Follow::well;
-  const std::size_t brace = text.substr(at, kNear).find_first_of("{}");
-  if (brace == npos && text.size() - at < kNear) return Follow::unknown;
-  return brace != npos && text[at + brace] == '{' ? Follow::well : Follow::badly;
+  return follow_by_garbage(text, size, at, gap);
 }
 
 Resumed resume_events(Window& window, std::string_view gap) {

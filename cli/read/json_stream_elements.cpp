@@ -111,10 +111,9 @@ void JsonStream::go_on_at_event() {
 
 // Does what stands behind the next `size` bytes, an element or the bracket that closes the array, belong there?
 bool JsonStream::is_followed_well(std::size_t size) {
-  const bool bracket = *window_.begin() == ']';
   for (;;) {
     const std::string_view held(window_.begin(), window_.size());
-    const Follow follow = bracket ? follow_of_array(held, size) : follow_of_element(held, size);
+    const Follow follow = held[0] == ']' ? follow_of_array(held) : follow_of_event(held, size, gap_);
     if (follow != Follow::unknown) return follow == Follow::well;
     if (!window_.more()) return true;
   }

@@ -1,10 +1,12 @@
-// Any bytes as a Kineto trace: they are read or refused by an Error, and the fast parser agrees with the slow judge.
+// Any bytes as a Kineto trace: they are read or refused by an Error, what is read is valid and counted, the events
+// before damage are untouched, and the fast parser agrees with the slow judge.
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <numeric>
 #include <string>
 
 #include "cli/error.h"
@@ -15,40 +17,62 @@
 
 namespace {
 
-class NullSink : public cli::EventSink {
- public:
-  void event(const cli::Event&, std::string_view args) override {
+struct Checked : cli::EventSink {
+  void event(const cli::Event& event, std::string_view args) override {
     if (!args.empty() && cli::find_json_fault("{" + std::string(args) + "}")) std::abort();
+    good += event.start_ns == 1234567 && event.duration_ns == 7654321 && good == events;
+    ++events;
   }
+  std::uint64_t events = 0, good = 0;  // good: from the first on
 };
 
-void read_as_file(const std::uint8_t* data, std::size_t size, std::size_t window) {
+void check(const cli::Process& process, const Checked& sink, std::size_t size) {
+  const auto counted = std::accumulate(process.counts.begin(), process.counts.end(), std::uint64_t{0});
+  if (counted != sink.events || counted + process.lost_unknown_kind > size) std::abort();
+  if (process.lost_unknown_kind > 0 && (process.state != "recovered" || process.notes.empty())) std::abort();
+  if (process.notes.size() > 64) std::abort();
+}
+
+// Returns the number of events known to us that came first.
+std::uint64_t read_as_file(std::string_view bytes, std::size_t window) {
   const int fd = ::memfd_create("fuzz", MFD_CLOEXEC);
-  if (fd < 0 || ::write(fd, data, size) != static_cast<ssize_t>(size)) std::abort();
+  if (fd < 0 || ::write(fd, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) std::abort();
+  Checked sink;
   try {
     cli::Catalog catalog;
-    NullSink sink;
     cli::open_kineto("/proc/self/fd/" + std::to_string(fd), window)->read(catalog, sink);
+    check(catalog.processes.at(0), sink, bytes.size());
   } catch (const cli::Error&) {
   }
   ::close(fd);
+  return sink.good;
 }
 
-void parse_as_event(const std::uint8_t* data, std::size_t size) {
-  std::string text(reinterpret_cast<const char*>(data), size);
+void parse_as_event(std::string_view bytes) {
+  std::string text(bytes);
   text.append(cli::Window::kPadding, '\0');
-  const std::string_view event_text(text.data(), size);
+  const std::string_view event_text(text.data(), bytes.size());
   cli::KinetoEventParser parser;
   cli::KinetoEvent event;
   if (parser.parse(event_text, event) && cli::find_json_fault(event_text)) std::abort();
+}
+
+// In the place of an event: the two before it stay, whatever it is.
+void read_among_good_ones(std::string_view bytes, std::size_t window) {
+  const std::string good = "  {\n    \"ph\": \"X\", \"name\": \"good\", \"ts\": 1234.567, \"dur\": 7654.321\n  }";
+  const std::string text = "{\"baseTimeNanoseconds\": 0, \"traceEvents\": [\n" + good + ",\n" + good + ",\n  {" +
+                           std::string(bytes) + ",\n" + good + ",\n" + good + "\n  ]}";
+  if (read_as_file(text, window) < 2) std::abort();
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  if (data[0] == '{' && data[size - 1] == '}') parse_as_event(data, size);
-  read_as_file(data + 1, size - 1, 1 + data[0]);  // the first byte is the window's size
-  read_as_file(data, size, cli::JsonStream::kWindow);
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (bytes.front() == '{' && bytes.back() == '}') parse_as_event(bytes);
+  read_as_file(bytes.substr(1), 1 + data[0]);  // the first byte is the window's size
+  read_as_file(bytes, cli::JsonStream::kWindow);
+  read_among_good_ones(bytes.substr(1), 1 + data[0]);
   return 0;
 }
