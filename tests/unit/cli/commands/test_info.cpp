@@ -31,26 +31,28 @@ Catalog sample() {
 TEST_CASE("info --json: the contract") {
   TextSink sink;
   write_info_json(sample(), {}, sink);
-  CHECK(sink.text ==
-        R"({"ranks":[{"rank":3,"host":"node \"a\"","pid":42,"source":"traces/x.ring","format":"ring","rank_source":"",)"
-        R"("local_rank":null,"world_size":null,"run_id":"","program":"","device":"","state":"recovered",)"
-        R"("start_ns":1760000000000000001,"span_ns":1234000000,"counts":{"kernel":1000,"memcpy":0,"memset":0,)"
-        R"("runtime":0,"driver":0,"nvtx":0,"nccl":0,"cpu_op":7},"overwritten":50,"overwritten_by_kind":{"runtime":50},)"
-        R"("lost":5,"lost_by_kind":{"kernel":2},"lost_unknown_kind":3,)"
-        R"("notes":["12 blocks changed while they were read"],)"
-        R"("recorder":null,"devices":[],"communicators":[],"notices":[]},)"
-        R"({"rank":null,"host":"","pid":null,"source":"y.json","format":"kineto","rank_source":"","local_rank":null,)"
-        R"("world_size":null,"run_id":"","program":"","device":"","state":"unknown","start_ns":0,"span_ns":0,)"
-        R"("counts":{"kernel":0,"memcpy":0,"memset":0,"runtime":0,"driver":0,"nvtx":0,"nccl":0},"overwritten":0,)"
-        R"("overwritten_by_kind":{},"lost":0,"lost_by_kind":{},"lost_unknown_kind":0,"notes":[],)"
-        R"("recorder":null,"devices":[],"communicators":[],"notices":[]}],"notes":[]})"
-        "\n");
+  CHECK(
+      sink.text ==
+      R"({"ranks":[{"rank":3,"host":"node \"a\"","pid":42,"source":"traces/x.ring","format":"ring","phase":"","rank_source":"",)"
+      R"("local_rank":null,"world_size":null,"run_id":"","program":"","device":"","state":"recovered",)"
+      R"("start_ns":1760000000000000001,"span_ns":1234000000,"counts":{"kernel":1000,"memcpy":0,"memset":0,)"
+      R"("runtime":0,"driver":0,"nvtx":0,"nccl":0,"cpu_op":7},"overwritten":50,"overwritten_by_kind":{"runtime":50},)"
+      R"("lost":5,"lost_by_kind":{"kernel":2},"lost_unknown_kind":3,)"
+      R"("notes":["12 blocks changed while they were read"],)"
+      R"("recorder":null,"devices":[],"communicators":[],"notices":[]},)"
+      R"({"rank":null,"host":"","pid":null,"source":"y.json","format":"kineto","phase":"","rank_source":"","local_rank":null,)"
+      R"("world_size":null,"run_id":"","program":"","device":"","state":"unknown","start_ns":0,"span_ns":0,)"
+      R"("counts":{"kernel":0,"memcpy":0,"memset":0,"runtime":0,"driver":0,"nvtx":0,"nccl":0},"overwritten":0,)"
+      R"("overwritten_by_kind":{},"lost":0,"lost_by_kind":{},"lost_unknown_kind":0,"notes":[],)"
+      R"("recorder":null,"devices":[],"communicators":[],"notices":[]}],"notes":[]})"
+      "\n");
 }
 
 TEST_CASE("info: people see losses, notes and what to do next") {
   const std::string text = info_text(sample(), {"one note"}, false);
   CHECK_THAT(text, contains_text("rank  host") && contains_text("1.234 s") && contains_text("recovered"));
-  CHECK_THAT(text, contains_text("rank 3: overwritten by newer events: 50 runtime") && contains_text("TRACETOOL_BUFFER"));
+  CHECK_THAT(text,
+             contains_text("rank 3: overwritten by newer events: 50 runtime") && contains_text("TRACETOOL_BUFFER"));
   CHECK_THAT(text, contains_text("rank 3: lost, never recorded: 2 kernel"));
   CHECK_THAT(text, contains_text("rank 3: 3 activity records dropped by CUPTI"));
   CHECK_THAT(text, contains_text("12 blocks changed") && contains_text("other: 7 cpu_op"));
