@@ -102,6 +102,14 @@ def expected_of_known_work(done):
             [("memcpy", done["memcpy"], copied, None), ("memset", done["memset"], done["memset_bytes"], None)])
 
 
+def expected_of_calls(calls):
+    """Rows of what a rank asked of NCCL: [[group, op, bytes], ...]."""
+    nccl = {}
+    for _, name, size in calls:
+        add_moved(nccl, name, size)
+    return [("nccl", *both, name) for name, both in sorted(nccl.items())]
+
+
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == "--expected":
         with open(sys.argv[2], encoding="utf-8") as file:

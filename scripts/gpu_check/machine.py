@@ -42,6 +42,10 @@ class Machine:
         said = output(self.python, "-c", TORCH, timeout=180)
         self.torch = json.loads(said.splitlines()[-1]) if said else None
 
+    def gpu_bytes(self):
+        """Memory of the first GPU; 0: unknown."""
+        return int(first(r"(\d+) MiB", self.gpus[0]).replace("unknown", "0")) << 20 if self.gpus else 0
+
     def missing(self, row):
         """Why the part cannot run here; None: it can."""
         if self.simulate:

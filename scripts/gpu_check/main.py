@@ -53,7 +53,7 @@ def choose(parser, only):
 
 def show_list():
     for row in PARTS:
-        print(f"{row.name:9} {row.minutes:2} min  needs {', '.join(row.needs)}{', simulated' if row.simulated else ''}: "
+        print(f"{row.name:13} {row.minutes:2} min  needs {', '.join(row.needs)}{', simulated' if row.simulated else ''}: "
               f"{row.what}")
 
 

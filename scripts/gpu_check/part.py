@@ -34,6 +34,11 @@ class Part:
         self.write()
         return holds
 
+    def note(self, text):
+        """What was left out, and why, where that is no failure."""
+        self.result.setdefault("notes", []).append(text)
+        self.write()
+
     def figure(self, name, value, unit, runs=1, spread=None, interval=None):
         """A measured number. `spread`: the smallest and the largest run; `interval`: of 95 %."""
         self.result["figures"].append({"name": name, "value": value, "unit": unit, "runs": runs,

@@ -13,7 +13,7 @@ class Missing(Exception):
 
 
 class Places:
-    """agent, tool, and with a build its folder and its stand-ins."""
+    """agent, tool, capture (the library of raw captures), and with a build its folder and its stand-ins."""
 
     def __init__(self, dist, build):
         if dist is None and build is None:
@@ -22,7 +22,9 @@ class Places:
         home = self.build or os.path.abspath(dist)
         self.agent = os.path.join(home, "agent/libagent.so" if build else "libagent.so")
         self.tool = os.path.join(home, "cli/tracetool" if build else "tracetool")
+        self.capture = os.path.join(home, "scripts/gpu_check/capture/libraw_capture.so" if build else
+                                    "gpu_check/libraw_capture.so")
         self.standins = os.path.join(home, "examples/simulated_training/standin") if build else None
-        for path in (self.agent, self.tool):
+        for path in (self.agent, self.tool, self.capture):
             if not os.path.exists(path):
                 raise Missing(f"there is no {path}; name the folder with --dist or --build")

@@ -35,6 +35,7 @@ def details(part):
         lines += ["", f"## {part['name']}", ""]
     lines += [f"- {'ok' if check['ok'] else '**FAILED**'}: {check['what']}"
               + (f" ({cell(check['evidence'][:300])})" if check["evidence"] else "") for check in part["checks"]]
+    lines += [f"- note: {cell(note)}" for note in part.get("notes", [])]
     if part["figures"]:
         lines += ["", "| figure | value | runs | smallest to largest | 95 % interval |", "|---|---|---|---|---|"]
         lines += [f"| {figure['name']} | {number(figure['value'])} {figure['unit']} | {figure['runs']} | "
@@ -57,4 +58,4 @@ def cell(text):
 def summary(results):
     """The last lines on stdout."""
     for part in results["parts"]:
-        yield f"{part['name']:9} {part['status']:8} {part['seconds']:6.1f} s  {part['reason']}"
+        yield f"{part['name']:13} {part['status']:8} {part['seconds']:6.1f} s  {part['reason']}"

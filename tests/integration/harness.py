@@ -67,12 +67,13 @@ def clean_environment(**more):
     return environment
 
 
-def run(command, cwd=None, timeout=240, limit=None, **environment):
+def run(command, cwd=None, timeout=240, limit=None, commands="", **environment):
     """Runs a program to its end; environment variables are the clean ones and the given ones. `limit` is called in the
-    child before the program starts."""
-    return subprocess.run(command, cwd=cwd, env=clean_environment(**environment), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="backslashreplace",
-                          timeout=timeout, preexec_fn=limit)
+    child before the program starts; `commands` is its stdin."""
+    stdin = {"input": commands} if commands else {"stdin": subprocess.DEVNULL}
+    return subprocess.run(command, cwd=cwd, env=clean_environment(**environment), **stdin, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="backslashreplace", timeout=timeout,
+                          preexec_fn=limit)
 
 
 def files_below(folder, ending=""):

@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """A real PyTorch with the agent loaded, on a machine without a GPU: DataLoader workers, torchrun, exceptions and NVTX end as
-they do without it, and nothing is left behind. Skipped where the Python of TRACETOOL_PYTHON (else this one) has no torch.
+they do without it, and nothing is left behind. The programs of scripts/gpu_check work on the CPU, as far as that goes. Skipped where the Python of TRACETOOL_PYTHON (else this one) has no torch.
 
 The programs are in pytorch_programs.py. With a GPU they would be recorded; this test is about those that are not."""
+import json
 import os
 import re
 import sys
 import time
 import uuid
+from collections import Counter
 
 from harness import Folder, arguments, check, files_below, finish, first, run, skip
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pytorch_programs.py")
+GPU_CHECK = os.path.join(os.path.dirname(PROGRAMS), "..", "..", "scripts", "gpu_check", "programs")
 PYTHON = os.environ.get("TRACETOOL_PYTHON", sys.executable)
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
 
@@ -71,6 +74,36 @@ def check_case(what, how, code, agent):
         check(not left, f"{name}: nothing is left behind", first(left))
 
 
+def check_steps():
+    """The training that answers to commands: here tiny, and without a device."""
+    done = run([PYTHON, f"{GPU_CHECK}/torch_steps.py", "--device", "cpu", "--tiny"], OMP_NUM_THREADS=1,
+               commands="about\nrun main 3\nprofile small 2 cpu\nkernels main 2 cpu\nquit\n")
+    check(done.returncode == 0, "gpu_check's training ends with 0", done.stderr[-500:])
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    check([len(answer.get("steps_ms", ())) for answer in answers] == [0, 3, 2, 2], "it answers each command", answers)
+    check(all(0 < sum(answer["steps_ms"]) <= answer["wall_ms"] for answer in answers[1:]), "steps lie in windows", answers)
+    check(answers[-1]["kernels"] == {}, "there are no kernels on a CPU", answers[-1])
+
+
+def check_ranks(how, calls_of):
+    """What the ranks of a job log of their collectives: by `calls_of`, the number of calls of each kind."""
+    with Folder() as folder:
+        shape = [word for name, value in (("layers", 1), ("width", 32), ("length", 16), ("steps", 2))
+                 for word in (f"--{name}", str(value))]
+        done = run([PYTHON, *TORCHRUN, f"{GPU_CHECK}/torch_ranks.py", "--how", how, "--calls", folder, "--device", "cpu", *shape],
+                   OMP_NUM_THREADS=1)
+        if not check(done.returncode == 0, f"gpu_check's {how} ends with 0", done.stderr[-500:]):
+            return
+        logs = []
+        for rank in range(2):
+            with open(f"{folder}/rank{rank}.json", encoding="utf-8") as file:
+                logs.append(json.load(file))
+    check(logs[0]["calls"] == logs[1]["calls"] and logs[0]["calls"], f"{how}: both ranks asked for the same", logs)
+    check(not logs[0]["unknown"] and all(size > 0 for _, _, size in logs[0]["calls"]), f"{how}: every call is known", logs)
+    seen = Counter(op for _, op, _ in logs[0]["calls"])
+    check(all(seen[op] >= least for op, least in calls_of.items()), f"{how}: the calls of its steps are among them", seen)
+
+
 def main():
     options = arguments("agent")
     version = run([PYTHON, "-c", "import torch; print(torch.__version__, torch.cuda.is_available())"])
@@ -79,6 +112,9 @@ def main():
     print(f"torch {version.stdout.strip()}")
     if version.stdout.endswith("True\n"):
         skip("there is a GPU: these programs would be recorded")
+    check_steps()
+    check_ranks("ddp", {"ncclAllReduce": 2, "ncclBroadcast": 1})
+    check_ranks("fsdp", {"ncclAllGather": 4, "ncclReduceScatter": 4})
     for what, how, code in CASES:
         check_case(what, how, code, options.agent)
     finish()

@@ -1,0 +1,71 @@
+"""The processes of programs/torch_steps.py, which are asked for one window of steps after the other."""
+import json
+import os
+import selectors
+import subprocess
+import time
+
+import recording
+from places import EXAMPLES, PROGRAMS
+
+STEPS = os.path.join(PROGRAMS, "torch_steps.py")
+FIRST_ANSWER_S = 300  # torch.compile may take minutes
+
+
+class WorkerFailed(Exception):
+    """A process ended, or did not answer in time; the text has its last words."""
+
+
+class Worker:
+    """One process. `prefix` comes before the interpreter (nsys), `settings` are environment variables."""
+
+    def __init__(self, part, name, arguments=(), prefix=(), record=True, **settings):
+        self.name, self.folder = name, os.path.join(part.folder, name)
+        self.traces = os.path.join(self.folder, "traces")
+        os.makedirs(self.folder, exist_ok=True)
+        chosen = recording.environment(part, record, GPU_CHECK_EXAMPLES=EXAMPLES, TRACETOOL_DIR=self.traces, **settings)
+        self.words_path = os.path.join(self.folder, "stderr")
+        with open(self.words_path, "wb") as words:
+            self.process = subprocess.Popen([*prefix, part.machine.python, STEPS, *arguments], stdin=subprocess.PIPE,
+                                            stdout=subprocess.PIPE, stderr=words, env=chosen, cwd=self.folder)
+
+    def ask(self, *words, timeout_s=FIRST_ANSWER_S):
+        """The answer to one command, a dict."""
+        try:
+            self.process.stdin.write((" ".join(map(str, words)) + "\n").encode())
+            self.process.stdin.flush()
+            return json.loads(self.line(timeout_s))
+        except (BrokenPipeError, ValueError) as error:
+            raise WorkerFailed(f"{self.name}: {' '.join(map(str, words))}: {self.last_words()}") from error
+
+    def line(self, timeout_s):
+        until, data = time.monotonic() + timeout_s, b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.process.stdout, selectors.EVENT_READ)
+            while not data.endswith(b"\n"):
+                if not selector.select(max(0, until - time.monotonic())):
+                    raise WorkerFailed(f"{self.name}: no answer within {timeout_s} s: {self.last_words()}")
+                more = os.read(self.process.stdout.fileno(), 1 << 20)
+                if not more:
+                    raise WorkerFailed(f"{self.name}: it ended: {self.last_words()}")
+                data += more
+        return data
+
+    def last_words(self):
+        with open(self.words_path, encoding="utf-8", errors="backslashreplace") as file:
+            return file.read()[-1000:]
+
+    def end(self, timeout_s=120):
+        """Its exit status; a process that does not end is killed: None."""
+        try:
+            self.process.communicate(b"quit\n", timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+            return None
+        except BrokenPipeError:
+            pass
+        return self.process.wait()
+
+    def recordings(self):
+        return recording.Recorded(None, None, self.traces, 0).recordings()
