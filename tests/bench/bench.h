@@ -23,6 +23,7 @@ Figures json_read(bool small);
 Figures json_write(bool small);
 Figures merge(bool small);
 Figures nvtx_cost(bool small);
+Figures pftrace_write(bool small);
 
 // Seconds of the fastest of `rounds` runs, by CLOCK_MONOTONIC, or of processor time of this thread.
 double fastest_s(int rounds, const std::function<void()>& run);
@@ -33,7 +34,7 @@ struct Alone {
   const char* name;
   void (*run)(const std::string& argument);
 };
-extern const Alone kJsonReadAlone, kMergeAlone;
+extern const Alone kJsonReadAlone, kMergeAlone, kPftraceWriteAlone;
 
 // The most memory that it had at any time, in bytes.
 std::uint64_t peak_bytes(const Alone& what, const std::string& argument);

@@ -53,7 +53,7 @@ std::uint64_t peak_bytes(const Alone& what, const std::string& argument) {
 
 int main(int argc, char** argv) {
   if (argc == 4 && std::strcmp(argv[1], "--peak") == 0) {
-    for (const bench::Alone* what : {&bench::kJsonReadAlone, &bench::kMergeAlone}) {
+    for (const bench::Alone* what : {&bench::kJsonReadAlone, &bench::kMergeAlone, &bench::kPftraceWriteAlone}) {
       if (std::strcmp(argv[2], what->name) == 0) what->run(argv[3]);
     }
     return 0;
@@ -61,7 +61,8 @@ int main(int argc, char** argv) {
   const bool small = argc > 1 && std::strcmp(argv[1], "--smoke") == 0;
   fmt::print("{:<44} {:<34} {}\n", "what", "budget", "measured");
   if (!BENCH_PRELOADS) fmt::print("ranges, NCCL calls and start-up are left out: this build has a sanitizer\n");
-  for (const auto subject : {bench::append, bench::json_read, bench::json_write, bench::merge, bench::nvtx_cost}) {
+  for (const auto subject : {bench::append, bench::json_read, bench::json_write, bench::pftrace_write, bench::merge,
+                             bench::nvtx_cost}) {
     if (subject == bench::nvtx_cost && !BENCH_PRELOADS) continue;
     for (const bench::Figure& f : subject(small)) {
       fmt::print("{:<44} {:<34} {}{}\n", f.what, f.budget, f.measured, f.within ? "" : "   MISSED");

@@ -1,6 +1,5 @@
 #include "cli/export/perfetto/counters.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -39,7 +38,7 @@ void Counters::computed(const Derived& value) {
   const DerivedRowInfo& info = cli::row(value.row);
   const std::size_t order = kBelowStreams + static_cast<std::size_t>(value.row);
   Sequence& sequence = row({value.process, value.device, std::string(info.name)}, info.unit, order);
-  write(value.value, std::max(value.start_ns, sequence.now_ns), sequence);
+  write(value.value, value.start_ns, sequence);
 }
 
 Sequence& Counters::row(const Key& key, std::string_view unit, std::size_t order) {

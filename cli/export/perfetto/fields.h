@@ -53,7 +53,7 @@ inline constexpr Field categories = 1, names = 2, annotation_names = 3, graphics
 inline constexpr Field iid = 1, text = 2;
 inline constexpr Field context_pid = 2, context_api = 3;
 inline constexpr std::uint32_t api_cuda = 4;
-inline constexpr Field specification_description = 3, specification_category = 4;
+inline constexpr Field specification_category = 4;
 inline constexpr std::uint32_t category_compute = 2;
 inline constexpr Field kernel_demangled = 3;
 }  // namespace interned
@@ -66,7 +66,7 @@ inline constexpr Field grid = 1, block = 2, argument = 3;  // of launch
 
 namespace gpu_info {
 inline constexpr Field gpus = 1;
-inline constexpr Field name = 1, vendor = 2, model = 3, architecture = 4, uuid = 5, pci = 7;
+inline constexpr Field name = 1, vendor = 2, model = 3, architecture = 4, pci = 7;
 }  // namespace gpu_info
 
 namespace attribute {

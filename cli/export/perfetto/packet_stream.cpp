@@ -5,6 +5,7 @@
 
 #include <protozero/varint.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/error.h"
@@ -32,12 +33,15 @@ class PacketStream::Compressor {
     if (zstd) zstd_.emplace(kZstdLevel);
   }
 
-  void write(std::string_view chunk, ByteSink& sink) {
+  void squeeze(std::string_view chunk) {
     if (zstd_) {
       zstd_->compress(chunk, squeezed_);
     } else {
       deflate(chunk);
     }
+  }
+
+  void write(ByteSink& sink) const {
     Buffer head, tag;
     protozero::add_varint_to_buffer(&tag, std::uint64_t{field_} << 3 | 2);
     protozero::add_varint_to_buffer(&tag, squeezed_.size());
@@ -93,15 +97,21 @@ void PacketStream::flush() {
     sink_.write(chunk_.view());
     return chunk_.clear();
   }
-  const auto full = std::make_shared<Buffer>(std::move(chunk_));
-  chunk_ = Buffer();
-  chunk_.reserve_additional(kChunkBytes + kChunkBytes / 16);
-  background_->run([this, full] { compressor_->write(full->view(), sink_); });
+  land();
+  std::swap(in_flight_, chunk_);
+  background_->run([this] { compressor_->squeeze(in_flight_.view()); });
+}
+
+void PacketStream::land() {
+  if (in_flight_.empty()) return;
+  background_->wait();
+  compressor_->write(sink_);
+  in_flight_.clear();
 }
 
 void PacketStream::finish() {
   if (!chunk_.empty()) flush();
-  if (background_) background_->wait();
+  land();
 }
 
 }  // namespace cli::perfetto

@@ -1,6 +1,8 @@
 // The file: packets one behind the other, in chunks of about a MiB that are compressed on a second thread. Readers take
-// a chunk's packets as if they stood there themselves. One thread at a time; memory: three chunks.
+// a chunk's packets as if they stood there themselves. The sink is written to by the caller's thread alone. One thread
+// at a time; memory: two chunks.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -20,13 +22,17 @@ class PacketStream {
   void packet(std::string_view body, std::string_view more = {});
   // Writes what is left; the caller finishes the sink. Throws Error, as packet() does.
   void finish();
+  // What the sink has not got yet, before compression.
+  std::uint64_t pending_bytes() const { return chunk_.size() + in_flight_.size(); }
 
  private:
   class Compressor;
   void flush();
+  void land();
 
   ByteSink& sink_;
   Buffer chunk_;
+  Buffer in_flight_;                        // the chunk that is being compressed
   std::unique_ptr<Compressor> compressor_;  // none: chunks go to the sink as they are
   std::optional<Background> background_;    // last: it uses the others
 };

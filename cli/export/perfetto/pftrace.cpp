@@ -1,6 +1,8 @@
 #include "cli/export/perfetto/pftrace.h"
 
+#include <algorithm>
 #include <deque>
+#include <limits>
 #include <optional>
 
 #include "cli/export/census.h"
@@ -74,18 +76,24 @@ class Pftrace : public Exporter {
     }
   }
 
-  void derived(const Derived& derived) override {
+  // As in the Chrome form nothing is drawn before the first event: what begins earlier begins there.
+  void derived(const Derived& given) override {
     if (!started_) start();
-    if (row(derived.row).counter) {
+    Derived derived = given;
+    const std::int64_t early_ns = std::max<std::int64_t>(parts_->census.first_ns() - derived.start_ns, 0);
+    const bool counter = row(derived.row).counter;
+    if (!counter && early_ns > 0 && early_ns >= derived.duration_ns) return;
+    derived.start_ns += early_ns;
+    derived.duration_ns -= counter ? 0 : early_ns;
+    if (counter) {
       parts_->counters.computed(derived);
       ++summary_.derived_values;
-      return;
+    } else {
+      computed_slice(derived);
     }
-    Sequence& sequence = parts_->rows.place(derived);
-    parts_->slices.end_until(derived.start_ns, sequence);
-    parts_->slices.computed(derived, sequence);
-    ++summary_.derived_slices;
   }
+
+  std::uint64_t pending_bytes() const override { return parts_->stream.pending_bytes(); }
 
   ExportSummary finish() override {
     if (!started_) start();
@@ -104,7 +112,14 @@ class Pftrace : public Exporter {
     parts_->arrows.end_prepare();
     parts_->rows.begin(parts_->census);
     parts_->counters.origin(parts_->census.first_ns());
-    if (options_.gpu_tracks) parts_->stages.begin(parts_->stream, parts_->census.first_ns());
+    if (options_.gpu_tracks) parts_->stages.begin(parts_->census.first_ns());
+  }
+
+  void computed_slice(const Derived& slice) {
+    Sequence& sequence = parts_->rows.place(slice);
+    parts_->slices.end_until(slice.start_ns, sequence);
+    parts_->slices.computed(slice, sequence);
+    ++summary_.derived_slices;
   }
 
   void end_moment() {

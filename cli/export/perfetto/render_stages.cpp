@@ -60,26 +60,23 @@ const Device* find(const Process& process, std::int64_t device) {
 
 }  // namespace
 
-void RenderStages::begin(PacketStream& stream, std::int64_t origin_ns) {
+void RenderStages::begin(std::int64_t origin_ns) {
   origin_ns_ = origin_ns;
   for (const Track& t : catalog_.tracks) {
     if (t.kind == TrackKind::stream) gpus_.emplace(Gpu{t.process, t.group}, 0);
   }
-  Buffer body;
-  {
-    Writer out(body);
-    Writer info(out, packet::gpu_info);
-    std::int32_t number = 0;
-    for (auto& [gpu, id] : gpus_) {
-      id = number++;
-      Writer described(info, gpu_info::gpus);
-      const Device* const device = find(catalog_.processes[gpu.first], gpu.second);
-      Device unknown;
-      unknown.device = gpu.second;
-      describe(described, device != nullptr ? *device : unknown, catalog_.processes[gpu.first]);
-    }
+  Buffer content;
+  Writer info(content);
+  std::int32_t number = 0;
+  for (auto& [gpu, id] : gpus_) {
+    id = number++;
+    Writer described(info, gpu_info::gpus);
+    const Device* const device = find(catalog_.processes[gpu.first], gpu.second);
+    Device unknown;
+    unknown.device = gpu.second;
+    describe(described, device != nullptr ? *device : unknown, catalog_.processes[gpu.first]);
   }
-  if (!gpus_.empty()) stream.packet(body.view());
+  if (!gpus_.empty()) tracks_.describe(packet::gpu_info, content);
 }
 
 std::size_t RenderStages::write(const Event& event, std::int64_t end_ns, std::string_view name, std::string_view args,

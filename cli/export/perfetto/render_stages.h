@@ -31,7 +31,7 @@ class RenderStages {
         queues_(catalog.tracks.size()) {}
 
   // Says which GPUs there are; before the first stage. Their numbers are unique over all ranks.
-  void begin(PacketStream& stream, std::int64_t origin_ns);
+  void begin(std::int64_t origin_ns);
   bool draws(const Event& event) const {
     return is_gpu_work(event.kind) && catalog_.tracks[event.track].kind == TrackKind::stream;
   }

@@ -1,7 +1,5 @@
 #include "cli/export/perfetto/slices.h"
 
-#include <algorithm>
-
 #include "cli/io/json_text.h"
 
 namespace cli::perfetto {
@@ -38,11 +36,11 @@ void Slices::computed(const Derived& slice, Sequence& sequence) {
   std::string scratch;
   out.add_uint32(event::type, event::begin);
   out.add_uint32(event::category, 1);
-  if (sequence.categories.insert(1)) packets_.define(interned::categories, 1, row(slice.row).name);
+  if (sequence.categories.insert(1)) packets_.define(interned::categories, 1, "computed");
   const std::string_view name = valid_utf8(slice.name, scratch);
   out.add_string(event::inline_name, name.data(), name.size());
   if (!slice.args.empty()) arguments_.members(slice.args, false, sequence, packets_.event());
-  packets_.finish(sequence, std::max(slice.start_ns, sequence.now_ns));
+  packets_.finish(sequence, slice.start_ns);
   sequence.open.push_back({slice.start_ns, slice.start_ns + slice.duration_ns, {}});
 }
 

@@ -4,7 +4,6 @@
 
 #include <set>
 
-#include "cli/export/perfetto/fields.h"
 #include "cli/io/json_text.h"
 #include "cli/model/losses.h"
 #include "cli/model/version.h"
@@ -47,8 +46,9 @@ void add_attribute(Writer& attributes, std::string_view key, std::string_view va
 
 void Tracks::begin(const Catalog& catalog, const std::vector<ProcessRow>& rows, std::int64_t origin_ns) {
   catalog_ = &catalog;
+  rows_ = &rows;
   processes_.resize(rows.size());
-  choose_pids(rows);
+  choose_pids();
   clock(origin_ns);
   attributes();
   root();
@@ -57,18 +57,18 @@ void Tracks::begin(const Catalog& catalog, const std::vector<ProcessRow>& rows, 
     if (rows[id].shown) shown.push_back(id);
   }
   std::sort(shown.begin(), shown.end(), [&](auto a, auto b) { return rows[a].order < rows[b].order; });
-  for (const ProcessId id : shown) describe_process(id, rows[id]);
+  for (const ProcessId id : shown) describe_process(id);
 }
 
 // The real ones where each is known and no two are the same, as on one host; else those of the rows.
-void Tracks::choose_pids(const std::vector<ProcessRow>& rows) {
+void Tracks::choose_pids() {
   std::set<std::int64_t> real;
   for (const Process& p : catalog_->processes) {
     if (p.pid > 0 && p.pid <= kLargestPid) real.insert(p.pid);
   }
-  const bool unique = real.size() == rows.size();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    processes_[i].pid = unique ? static_cast<std::uint32_t>(catalog_->processes[i].pid) : rows[i].pid;
+  const bool unique = real.size() == rows_->size();
+  for (std::size_t i = 0; i < rows_->size(); ++i) {
+    processes_[i].pid = unique ? static_cast<std::uint32_t>(catalog_->processes[i].pid) : (*rows_)[i].pid;
   }
 }
 
@@ -91,20 +91,16 @@ void Tracks::clock(std::int64_t origin_ns) {
 }
 
 void Tracks::attributes() {
-  Buffer body;
-  {
-    Writer out(body);
-    out.add_uint32(packet::sequence, kSequence);
-    Writer all(out, packet::trace_attributes);
-    add_attribute(all, "tracetool_version", TRACETOOL_VERSION);
-    add_attribute(all, "ranks", ranks_of(*catalog_));
-    for (const Process& p : catalog_->processes) {
-      const std::string who = p.rank >= 0 ? fmt::format("rank {}", p.rank) : p.source;
-      add_attribute(all, who + " source", p.source);
-      add_attribute(all, who + " lost", loss_text(p));
-    }
+  Buffer content;
+  Writer all(content);
+  add_attribute(all, "tracetool_version", TRACETOOL_VERSION);
+  add_attribute(all, "ranks", ranks_of(*catalog_));
+  for (const Process& p : catalog_->processes) {
+    const std::string who = p.rank >= 0 ? fmt::format("rank {}", p.rank) : p.source;
+    add_attribute(all, who + " source", p.source);
+    add_attribute(all, who + " lost", loss_text(p));
   }
-  stream_.packet(body.view());
+  describe(packet::trace_attributes, content);
 }
 
 void Tracks::root() {
@@ -116,7 +112,13 @@ void Tracks::root() {
   write(track);
 }
 
-void Tracks::describe_process(ProcessId id, const ProcessRow& row) {
+Uuid Tracks::process(ProcessId id) {
+  if (processes_[id].uuid == 0) describe_process(id);
+  return processes_[id].uuid;
+}
+
+void Tracks::describe_process(ProcessId id) {
+  const ProcessRow& row = (*rows_)[id];
   Buffer track;
   std::string scratch;
   const Process& process = catalog_->processes[id];
@@ -134,11 +136,12 @@ void Tracks::describe_process(ProcessId id, const ProcessRow& row) {
 }
 
 Uuid Tracks::thread(ProcessId process, std::uint32_t tid, std::string_view name, std::size_t order) {
+  const Uuid parent = this->process(process);
   Buffer track;
   std::string scratch;
   {
     Writer out(track);
-    head(out, ++last_, processes_[process].uuid, name, order);
+    head(out, ++last_, parent, name, order);
     Writer described(out, track::thread);
     described.add_int32(track::thread_pid, static_cast<std::int32_t>(processes_[process].pid));
     described.add_int64(track::thread_tid, tid);
@@ -172,21 +175,21 @@ Uuid Tracks::counter(Uuid parent, std::string_view name, std::string_view unit, 
 }
 
 Uuid Tracks::device(ProcessId process, std::int64_t device) {
-  if (device < 0) return processes_[process].uuid;
+  if (device < 0) return this->process(process);
   Uuid& uuid = devices_[{process, device}];
   if (uuid != 0) return uuid;
   std::string name = fmt::format("GPU {}", device);
   for (const Device& d : catalog_->processes[process].devices) {
     if (d.device == device && !d.name.empty()) name += ' ' + d.name;
   }
-  return uuid = row(processes_[process].uuid, name, static_cast<std::size_t>(device));
+  return uuid = row(this->process(process), name, static_cast<std::size_t>(device));
 }
 
-void Tracks::write(const Buffer& track) {
+void Tracks::describe(Field field, const Buffer& content) {
   Buffer body;
   Writer out(body);
   out.add_uint32(packet::sequence, kSequence);
-  out.add_message(packet::track_descriptor, track.view().data(), track.size());
+  out.add_message(field, content.view().data(), content.size());
   stream_.packet(body.view());
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/export/perfetto/fields.h"
 #include "cli/export/perfetto/packet_stream.h"
 #include "cli/export/rows.h"
 #include "cli/model/catalog.h"
@@ -19,15 +20,19 @@ class Tracks {
   explicit Tracks(PacketStream& stream) : stream_(stream) {}
 
   // What the file begins with: the wall clock as the time of the trace, who wrote it, of which ranks and with which
-  // losses; every process that is shown, in the order of ranks.
+  // losses; every process that is shown, in the order of ranks. `rows` outlive this.
   void begin(const Catalog& catalog, const std::vector<ProcessRow>& rows, std::int64_t origin_ns);
+
+  // A packet that is about no event.
+  void describe(Field field, const Buffer& content);
 
   // Each call makes a track.
   Uuid thread(ProcessId process, std::uint32_t tid, std::string_view name, std::size_t order);
   Uuid row(Uuid parent, std::string_view name, std::size_t order);
   Uuid counter(Uuid parent, std::string_view name, std::string_view unit, std::size_t order);
 
-  Uuid process(ProcessId id) const { return processes_[id].uuid; }
+  // The process' own, described at its first use where it was not shown.
+  Uuid process(ProcessId id);
   std::uint32_t pid(ProcessId id) const { return processes_[id].pid; }
   // The GPU's own, made at its first use; of the process where `device` is negative.
   Uuid device(ProcessId process, std::int64_t device);
@@ -37,15 +42,16 @@ class Tracks {
     Uuid uuid = 0;
     std::uint32_t pid = 0;
   };
-  void choose_pids(const std::vector<ProcessRow>& rows);
+  void choose_pids();
   void clock(std::int64_t origin_ns);
   void root();
   void attributes();
-  void describe_process(ProcessId id, const ProcessRow& row);
-  void write(const Buffer& track);
+  void describe_process(ProcessId id);
+  void write(const Buffer& track) { describe(packet::track_descriptor, track); }
 
   PacketStream& stream_;
   const Catalog* catalog_ = nullptr;
+  const std::vector<ProcessRow>* rows_ = nullptr;
   std::vector<OfProcess> processes_;
   std::map<std::pair<ProcessId, std::int64_t>, Uuid> devices_;
   Uuid last_ = 0;

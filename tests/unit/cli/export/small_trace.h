@@ -1,6 +1,7 @@
 // Builds a trace by hand and exports it, as the command does: in the order of a merged trace, in two passes.
 #pragma once
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,13 +71,13 @@ class SmallTrace {
     return e;
   }
 
-  std::string json() {
+  std::string json() { return write(make_chrome_json()); }
+  std::string write(std::unique_ptr<Exporter> exporter) {
     std::stable_sort(events.begin(), events.end(), [](const auto& a, const auto& b) {
       if (a.first.start_ns != b.first.start_ns) return a.first.start_ns < b.first.start_ns;
       return static_cast<std::uint64_t>(a.first.duration_ns) > static_cast<std::uint64_t>(b.first.duration_ns);
     });
     StringSink sink;
-    const auto exporter = make_chrome_json();
     note_spans();
     SomeRows rows(*exporter, computed);
     Overlay overlay(catalog, rows);

@@ -1,0 +1,200 @@
+// One behaviour each, as text: tests/golden/pftrace_*.txt. The rules of the whole format are checked by
+// tests/integration/pftrace.py on real traces.
+#include <isa-l/igzip_lib.h>
+
+#include <map>
+#include <random>
+
+#include "cli/export/perfetto/pftrace.h"
+#include "cli/io/zstd_codec.h"
+#include "golden.h"
+#include "pftrace_text.h"
+#include "small_trace.h"
+#include "tests/unit/catch.h"
+
+using namespace cli;
+
+namespace {
+
+constexpr std::int64_t kOrigin = 1'700'000'000'000'000'000;
+
+std::string native(SmallTrace& t, PacketCompression compression = PacketCompression::none, bool gpu_tracks = false) {
+  return t.write(make_pftrace({compression, gpu_tracks}));
+}
+
+void golden_pftrace(const std::string& name, SmallTrace& t, bool gpu_tracks = false) {
+  golden::compare("pftrace_" + name + ".txt", pftrace_text::Text().of(native(t, PacketCompression::none, gpu_tracks)));
+  CHECK(t.summary.balanced());
+}
+
+SmallTrace launches() {
+  SmallTrace t;
+  const ProcessId p = t.process(3);
+  const TrackId thread = t.thread(p), stream = t.stream(p);
+  t.add(thread, Kind::runtime, "cudaLaunchKernel", kOrigin, 100, 1);
+  t.add(stream, Kind::kernel, "void at::native::add<float>(int)", kOrigin + 50, 200, 1,
+        R"("grid": [288, 1, 1], "block": [128, 1, 1], "device": 0)");
+  t.add(thread, Kind::runtime, "cudaGraphLaunch", kOrigin + 200, 50, 2);
+  t.add(stream, Kind::kernel, "first of the graph", kOrigin + 300, 20, 2);
+  t.add(stream, Kind::kernel, "second of the graph", kOrigin + 320, 20, 2);
+  t.add(stream, Kind::memcpy, "before its launch", kOrigin + 340, 5, 3);
+  t.add(thread, Kind::runtime, "cudaMemcpyAsync", kOrigin + 342, 8, 3);
+  return t;
+}
+
+// The only chunk of a compressed trace: the content of field `field` of its packet.
+std::string chunk(const std::string& trace, std::uint32_t field) {
+  protozero::pbf_reader packets(trace);
+  REQUIRE(packets.next(1));
+  protozero::pbf_reader packet = packets.get_message();
+  REQUIRE(packet.next(field));
+  const std::string inside = packet.get_bytes();
+  REQUIRE_FALSE(packets.next());
+  return inside;
+}
+
+}  // namespace
+
+TEST_CASE("pftrace: nothing is a valid picture of nothing") {
+  SmallTrace t;
+  golden_pftrace("empty", t);
+}
+
+TEST_CASE("pftrace: arrows, one for each work of a graph, to what ran before its launch too") {
+  SmallTrace t = launches();
+  golden_pftrace("arrows", t);
+  CHECK(t.summary.arrows_out == 4);
+  CHECK(t.summary.backward_arrows == 1);
+}
+
+TEST_CASE("pftrace: GPU work as render stages that their launches submit") {
+  SmallTrace t = launches();
+  golden_pftrace("gpu_tracks", t, true);
+  CHECK(t.summary.arrows_out == 4);
+}
+
+TEST_CASE("pftrace: overlaps get lanes of their own; ends come before begins") {
+  SmallTrace t;
+  const ProcessId p = t.process(0);
+  const TrackId stream = t.stream(p), thread = t.thread(p);
+  t.add(stream, Kind::kernel, "first", kOrigin, 100);
+  t.add(stream, Kind::kernel, "starts before the first ends", kOrigin + 90, 100);
+  t.add(stream, Kind::kernel, "starts when the first ends", kOrigin + 100, 10);
+  t.add(thread, Kind::nvtx, "outer", kOrigin, 100);
+  t.add(thread, Kind::nvtx, "inner, to the same end", kOrigin + 10, 90);
+  t.add(thread, Kind::nvtx, "of no length", kOrigin + 10, 0);
+  t.add(thread, Kind::nvtx, "a range that does not nest", kOrigin + 50, 100);
+  t.add(thread, Kind::nvtx, "without an end", kOrigin + 120, kUnknownDuration);
+  golden_pftrace("lanes", t);
+  CHECK(t.summary.extra_lanes == 2);
+}
+
+TEST_CASE("pftrace: flow events of the input are on the slice that they mean") {
+  SmallTrace t;
+  const ProcessId p = t.process(0, true);
+  const TrackId thread = t.thread(p), stream = t.stream(p);
+  t.add(thread, Kind::cpu_op, "around", kOrigin, 100);
+  t.add(thread, Kind::runtime, "launch", kOrigin, 40, 9);
+  t.point(thread, Kind::flow, 's', "ac2g", kOrigin, 9);
+  t.point(thread, Kind::flow, 's', "fwdbwd", kOrigin + 20, 1);
+  t.add(stream, Kind::kernel, "kernel", kOrigin + 60, 10, 9);
+  t.point(stream, Kind::flow, 'f', "ac2g", kOrigin + 60, 9);
+  t.add(thread, Kind::cpu_op, "backward", kOrigin + 200, 10);
+  t.point(thread, Kind::flow, 'f', "fwdbwd", kOrigin + 205, 1);
+  t.point(thread, Kind::flow, 's', "ac2g", kOrigin + 205, 10);
+  t.point(thread, Kind::flow, 'f', "ac2g", kOrigin + 400, 11);
+  golden_pftrace("flows", t);
+  CHECK(t.summary.arrows_out == 2);
+  CHECK(t.summary.one_ended_flows == 1);
+  CHECK(t.summary.unplaced_flows == 1);
+}
+
+TEST_CASE("pftrace: instants, counters of the input, and what holds no number") {
+  SmallTrace t;
+  const ProcessId p = t.process(0);
+  const TrackId thread = t.thread(p);
+  t.add(thread, Kind::nvtx, "range", kOrigin, 100);
+  t.point(thread, Kind::instant, 'i', "mark", kOrigin + 10);
+  t.point(thread, Kind::counter, 'C', "memory", kOrigin + 20, 0, R"("allocated": 5, "part": 0.25, "what": "text")");
+  t.point(thread, Kind::counter, 'C', "memory", kOrigin + 30, 0, R"("allocated": 7)");
+  t.point(thread, Kind::counter, 'C', "no number", kOrigin + 40, 0, R"("what": "text")");
+  golden_pftrace("points", t);
+  CHECK(t.summary.counters_out == 2);
+  CHECK(t.summary.instants_out == 2);
+}
+
+TEST_CASE("pftrace: what is computed has rows of its own") {
+  SmallTrace t;
+  const ProcessId p = t.process(0);
+  const TrackId stream = t.stream(p);
+  t.add(stream, Kind::kernel, "first", kOrigin, 1000);
+  t.add(stream, Kind::kernel, "second", kOrigin + 50'000, 1000);
+  t.computed = {DerivedRow::idle, DerivedRow::busy};
+  golden_pftrace("computed", t);
+  CHECK(t.summary.derived_slices == 1);
+}
+
+TEST_CASE("pftrace: hostile names stay valid UTF-8") {
+  SmallTrace t;
+  const TrackId thread = t.thread(t.process(0));
+  t.add(thread, Kind::nvtx, "bad \xff\xc0 bytes", kOrigin, 1, 0, R"("key \" quoted": "tab\t\u20ac")");
+  t.add(thread, Kind::nvtx, std::string_view("nul \0 within", 12), kOrigin + 5, 1);
+  golden_pftrace("hostile_names", t);
+}
+
+TEST_CASE("pftrace: packets are the same, deflated, with zstd and bare") {
+  SmallTrace t = launches();
+  const std::string bare = native(t), deflated = chunk(native(t, PacketCompression::deflate), 50);
+  std::string inflated(bare.size() + 1, '\0'), opened;
+  inflate_state state;
+  isal_inflate_init(&state);
+  state.crc_flag = ISAL_ZLIB;
+  state.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(deflated.data()));
+  state.avail_in = static_cast<std::uint32_t>(deflated.size());
+  state.next_out = reinterpret_cast<std::uint8_t*>(inflated.data());
+  state.avail_out = static_cast<std::uint32_t>(inflated.size());
+  REQUIRE(isal_inflate(&state) == ISAL_DECOMP_OK);
+  inflated.resize(state.total_out);
+  CHECK(inflated == bare);
+  ZstdDecompressor zstd;
+  REQUIRE(zstd.decompress(chunk(native(t, PacketCompression::zstd), 133), bare.size(), opened));
+  CHECK(opened == bare);
+}
+
+TEST_CASE("pftrace: whatever the events, each is in the picture or counted", "[property]") {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    std::mt19937 random(seed);
+    SmallTrace t;
+    std::vector<TrackId> tracks;
+    for (int rank = 0; rank < 2; ++rank) {
+      const ProcessId p = t.process(rank, rank == 1);
+      for (const TrackId id : {t.thread(p, 1), t.stream(p, 1), t.stream(p, 7)}) tracks.push_back(id);
+    }
+    for (int i = 0; i < 1000; ++i) {
+      const auto kind = static_cast<Kind>(random() % static_cast<unsigned>(Kind::count_));
+      const TrackId track = tracks[random() % tracks.size()];
+      const std::int64_t start = random() % 2000;
+      if (kind == Kind::flow) {
+        t.point(track, kind, "stf"[random() % 3], random() % 2 ? "ac2g" : "fwdbwd", start, random() % 200);
+      } else {
+        t.add(track, kind, "slice", start, random() % 20 == 0 ? kUnknownDuration : random() % 100, random() % 200);
+      }
+    }
+    const std::string text = pftrace_text::Text().of(native(t));
+    std::map<std::string, int> arrows;
+    std::size_t begins = 0, ends = 0;
+    for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != text.npos; at = end + 1) {
+      const std::string line = text.substr(at, end - at);
+      begins += line.find(" begin ") != line.npos, ends += line.find(" end") != line.npos;
+      for (std::size_t a = line.find(" arrow "); a != line.npos; a = line.find(" arrow ", a + 1)) {
+        ++arrows[line.substr(a + 7, line.find(' ', a + 7) - a - 7)];
+      }
+    }
+    REQUIRE(t.summary.balanced());
+    REQUIRE(begins == t.summary.slices_out);
+    REQUIRE(ends == t.summary.slices_out);
+    REQUIRE(arrows.size() == t.summary.arrows_out);
+    for (const auto& [id, times] : arrows) REQUIRE(times == 2);
+    REQUIRE(text.find('?') == text.npos);
+  }
+}
