@@ -17,6 +17,7 @@
 #include "cli/io/temp_file.h"
 #include "cli/merge/ordered_trace.h"
 #include "cli/model/losses.h"
+#include "cli/overlay/lost_rows.h"
 #include "cli/select/step_finder.h"
 
 namespace cli {
@@ -27,11 +28,17 @@ void check_writable(const ExportTarget& target) {
   if (target.form != ExportTarget::Form::folder && target.path != "-") OutputFile probe(target.path);
 }
 
+// A picture begins with what was lost before the first event, where that is drawn.
 TraceFacts find_facts(OrderedTrace& trace) {
   Progress progress("looking for steps");
   StepFinder finder(trace.catalog());
   trace.walk(finder);
-  return {finder.take(), finder.first_ns(), finder.last_ns()};
+  const std::int64_t losses_ns = picture_start(trace.catalog());
+  const bool has_events = finder.first_ns() != 0;
+  const std::int64_t first_ns = losses_ns == 0 ? finder.first_ns()
+                                : has_events   ? std::min(finder.first_ns(), losses_ns)
+                                               : losses_ns;
+  return {finder.take(), first_ns, finder.last_ns()};
 }
 
 class Survey : public EventSink {

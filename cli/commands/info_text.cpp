@@ -65,8 +65,10 @@ std::string summary(const Catalog& catalog) {
     if (total(process.counts) == 0) continue;
     first = std::min(first, process.first_ns), last = std::max(last, process.last_ns);
   }
-  std::string out = fmt::format("{} processes, {} hosts known by name, {} events over {}\n", catalog.processes.size(),
-                                hosts.size(), total(counts), first > last ? "no time" : duration_text(last - first));
+  const std::size_t processes = catalog.processes.size();
+  std::string out = fmt::format("{} process{}, {} host{} known by name, {} events over {}\n", processes,
+                                processes == 1 ? "" : "es", hosts.size(), hosts.size() == 1 ? "" : "s", total(counts),
+                                first > last ? "no time" : duration_text(last - first));
   if (const std::string others = list(counts, kRecordedKinds); !others.empty()) out += "other: " + others + "\n";
   return out;
 }
