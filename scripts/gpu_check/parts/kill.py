@@ -22,7 +22,7 @@ PYTHON = {
     "exit": Way(0, [WHOLE]), "sigkill": Way(-9, [CUT]), "os_exit": Way(0, [CUT]), "exception": Way(1, [WHOLE]),
     "thread_exit": Way(0, [WHOLE]), "fork": Way(0, [WHOLE]), "spawn": Way(0, [WHOLE, WHOLE, WHOLE]),
 }
-FATAL_KERNEL = 500  # of the loop: the one that breaks the context of the stand-ins
+FATAL_KERNEL, FATAL_MS = 4000, 20_000  # of the loop: the one that breaks the context of the stand-ins, however slow they are
 OF_LOOP = ("6issued", "CUDAFunctor")  # in the names of the loops' kernels, in C++ and in torch
 
 
@@ -50,8 +50,10 @@ def check_way(part, setup, language, command, how, way):
     tails = []
     for number in range(setup.runs):
         name = f"{language}_{how}_{number}"
-        fatal = {"SIM_FATAL_AFTER": FATAL_KERNEL} if part.simulate and how == "illegal_address" else {}
-        recorded = recording.run(part, name, [*command, how, "issued", setup.ms], TRACETOOL_FLUSH_MS=setup.flush_ms, **fatal)
+        ms, fatal = setup.ms, {}
+        if part.simulate and how == "illegal_address":
+            ms, fatal = FATAL_MS, {"SIM_FATAL_AFTER": FATAL_KERNEL}
+        recorded = recording.run(part, name, [*command, how, "issued", ms], TRACETOOL_FLUSH_MS=setup.flush_ms, **fatal)
         title = f"{language}, {how}"
         part.check(recorded.done.returncode == way.status, f"{title}: ends with {way.status}",
                    f"{recorded.done.returncode}: {recorded.done.stderr[-300:]}")

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""scripts/gpu_check.sh --simulate, part by part: which parts really ran and which were skipped, with what reason; and that a
+recording that is not what the program did fails."""
+import json
+import os
+import sys
+
+from harness import Folder, arguments, check, finish, first, run
+
+ROOM = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+RAN = {"smoke", "native", "kill", "graphs", "cost"}
+SKIPPED = {}
+# A tracetool that counts one kernel less.
+LIAR = """#!/usr/bin/env python3
+import re, subprocess, sys
+done = subprocess.run([{tool!r}, *sys.argv[1:]], capture_output=True, text=True)
+print(re.sub(r'"kernel": *([0-9]+)', lambda found: '"kernel": %d' % (int(found[1]) - 1), done.stdout))
+"""
+
+
+def gpu_check(options, folder, *more, build=None):
+    """(CompletedProcess, results.json or None)"""
+    done = run([f"{ROOM}/gpu_check.sh", "--simulate", "--build", build or options.build, "-o", folder, *more])
+    try:
+        with open(f"{folder}/results.json", encoding="utf-8") as file:
+            return done, json.load(file)
+    except OSError:
+        return done, None
+
+
+def check_part(options, folder, name):
+    done, found = gpu_check(options, folder, "--only", name)
+    part = found["parts"][0] if found else {"status": done.stderr, "reason": "", "checks": [], "figures": [], "seconds": 0}
+    if name in SKIPPED:
+        check((part["status"], part["reason"]) == ("skipped", SKIPPED[name]), f"{name} is skipped for its reason", part)
+        return
+    failed = [each for each in part["checks"] if not each["ok"]]
+    check(part["status"] == "ok" and done.returncode == 0, f"{name} ran and held: {len(part['checks'])} checks, "
+          f"{len(part['figures'])} figures, {part['seconds']} s", lambda: f"{part['status']}, {part['reason']}, {first(failed)}")
+
+
+def check_page(options, folder):
+    with open(f"{folder}/results.md", encoding="utf-8") as file:
+        page = file.read()
+    check("SIMULATED" in page, "the page says that it is simulated", page[:300])
+
+
+def check_options(options, folder):
+    done, _ = gpu_check(options, folder, "--only", "smoke,juggle")
+    check(done.returncode == 1 and "juggle" in done.stderr, "an unknown part is a usage error", done)
+    done, found = gpu_check(options, folder, "--only", "kill", "--limit", "1")
+    reason = found["parts"][0]["reason"] if found else None
+    check(done.returncode == 4 and reason == "it did not end within 1 s", "a part that takes too long fails", f"{reason}, {done}")
+
+
+def check_broken_expectation(options, folder):
+    """Everything is as it should be but for one count of tracetool's."""
+    build = os.path.join(folder, "build")
+    os.makedirs(f"{build}/cli")
+    for name in ("agent", "examples", "meson-info"):
+        os.symlink(os.path.join(options.build, name), os.path.join(build, name))
+    with open(f"{build}/cli/tracetool", "w", encoding="utf-8") as file:
+        file.write(LIAR.format(tool=f"{options.build}/cli/tracetool"))
+    os.chmod(f"{build}/cli/tracetool", 0o755)
+    done, found = gpu_check(options, f"{folder}/out", "--only", "smoke", build=build)
+    failed = [each["what"] for part in found["parts"] for each in part["checks"] if not each["ok"]] if found else None
+    check(done.returncode == 4 and failed == ["kernel: as many as were done"], "a count that is wrong fails", f"{failed}, {done}")
+
+
+def main():
+    options = arguments("build")
+    sys.path.insert(0, f"{ROOM}/gpu_check")
+    from table import PARTS
+    names = [row.name for row in PARTS]
+    check(set(names) == RAN | set(SKIPPED), "what is expected of each part is known", f"{names}, {RAN}, {SKIPPED}")
+    with Folder() as folder:
+        for name in names:
+            check_part(options, f"{folder}/out", name)
+        check_page(options, f"{folder}/out")
+        check_options(options, f"{folder}/options")
+        check_broken_expectation(options, f"{folder}/liar")
+    finish()
+
+
+main()
