@@ -23,7 +23,7 @@ def environment(part, record=True, **more):
         chosen.update(LD_LIBRARY_PATH=part.places.standins, SIM_DEVICES="1")
     if record:
         chosen.update(CUDA_INJECTION64_PATH=part.places.agent, TRACETOOL_GUARD_CPU="0", TRACETOOL_GUARD_RATE="0",
-                      TRACETOOL_KEEP="0", TRACETOOL_BUFFER="64M")
+                      TRACETOOL_KEEP="0", TRACETOOL_BUFFER="16M" if part.simulate else "64M")
     chosen.update({name: str(value) for name, value in more.items()})
     return {name: value for name, value in chosen.items() if more.get(name, "") is not None}
 
