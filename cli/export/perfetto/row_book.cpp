@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "cli/overlay/lost_rows.h"
+
 namespace cli::perfetto {
 
 void RowBook::begin(const Census& census) {
-  origin_ns_ = census.first_ns();
+  const std::int64_t lost_ns = picture_start(catalog_);  // what was lost is drawn before the first event
+  origin_ns_ = lost_ns > 0 && (census.empty() || lost_ns < census.first_ns()) ? lost_ns : census.first_ns();
   processes_ = process_rows(catalog_, census);
   rows_ = track_rows(catalog_, census, processes_);
   tracks_.begin(catalog_, processes_, origin_ns_);
