@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """scripts/gpu_check.sh --simulate, part by part: which parts really ran and which were skipped, with what reason; and that a
 recording that is not what the program did fails."""
+import importlib
 import json
 import os
 import sys
 
-from harness import Folder, arguments, check, finish, first, run
+from harness import Folder, arguments, check, files_below, finish, first, run
 
 ROOM = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 RAN = {"smoke", "native", "kill", "graphs", "cost", "capture"}
@@ -47,6 +48,24 @@ def check_page(options, folder):
     check("SIMULATED" in page, "the page says that it is simulated", page[:300])
 
 
+def check_comparisons(folder):
+    """What smoke and native compare tells one wrong number from all the right ones."""
+    import recording
+    for name, spoil, what in (("smoke", lambda done: done["memcpy_bytes"].update(host_to_device=1), "bytes copied in each direction"),
+                              ("smoke", lambda done: done["kernels"][0].update(grid=[1, 1, 1]), "kernels: names, grids and blocks"),
+                              ("smoke", lambda done: done.update(event_records=0), "waits for events"),
+                              ("native", lambda done: done.update(memset_per_step=2), "sets"),
+                              ("native", lambda done: done["kernels_per_step"].update(gelu_forward=11),
+                               "kernels by name, launches in each step")):
+        part = importlib.import_module(f"parts.{name}")
+        with open(f"{folder}/{name}/run/stdout", encoding="utf-8") as file:
+            done = json.load(file)
+        spoil(done)
+        found = recording.read_recording.read(files_below(f"{folder}/{name}/run/traces", ".ring")[0])
+        wrong = ", ".join(title for title, expected, seen in part.differences(done, found) if expected != seen)
+        check(wrong == what, f"{name} finds what is wrong: {what}", wrong)
+
+
 def check_options(options, folder):
     done, _ = gpu_check(options, folder, "--only", "smoke,juggle")
     check(done.returncode == 1 and "juggle" in done.stderr, "an unknown part is a usage error", done)
@@ -78,6 +97,7 @@ def main():
     with Folder() as folder:
         for name in names:
             check_part(options, f"{folder}/out", name)
+        check_comparisons(f"{folder}/out")
         check_page(options, f"{folder}/out")
         check_options(options, f"{folder}/options")
         check_broken_expectation(options, f"{folder}/liar")

@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
 """scripts/gpu_check: its arithmetic against values from elsewhere, what it makes of what survived, and its page."""
+import glob
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 import unittest
 from types import SimpleNamespace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOM = os.path.normpath(os.path.join(HERE, "..", "..", "scripts", "gpu_check"))
+EXAMPLES = os.path.normpath(os.path.join(HERE, "..", "..", "examples"))
+NVCC = shutil.which("nvcc", path=f"{os.environ.get('PATH', '')}:/usr/local/cuda/bin")
 sys.path.insert(0, ROOM)
 import issued
 import measure
@@ -100,6 +106,19 @@ class Table(unittest.TestCase):
         self.assertIn("GPU", machine.missing(SimpleNamespace(needs=("gpu", "nvcc"), simulated=True)))
         machine.simulate = True
         self.assertIn("not simulated", machine.missing(SimpleNamespace(needs=("torch",), simulated=False)))
+
+
+class Programs(unittest.TestCase):
+    @unittest.skipUnless(NVCC, "nvcc is not installed")
+    def test_nvcc_compiles_them(self):
+        """The tests of the stand-ins compile them with g++."""
+        programs = glob.glob(f"{ROOM}/programs/*.cu")
+        self.assertGreaterEqual(len(programs), 4)
+        with tempfile.TemporaryDirectory() as folder:
+            for path in programs:
+                done = subprocess.run([NVCC, "-std=c++17", "-O0", "-Werror", "all-warnings", f"-I{EXAMPLES}/cuda", "-ptx", "-o",
+                                       f"{folder}/out.ptx", path], capture_output=True, text=True)
+                self.assertEqual((path, done.returncode, done.stderr), (path, 0, ""))
 
 
 class Page(unittest.TestCase):

@@ -45,7 +45,7 @@ void fork_workers(const Job& job, Issuer* issuer) {
     workers[i] = fork();
     if (workers[i] > 0) continue;
     if (issuer == nullptr) work_and_exit(job.issued + "." + std::to_string(i + 1), job.ns);
-    std::exit(0);  // as a DataLoader's worker that read its part
+    _exit(0);  // as multiprocessing ends a worker of a DataLoader
   }
   if (issuer != nullptr) CHECK(issuer->run_for(job.ns));
   wait_for_workers(workers);
