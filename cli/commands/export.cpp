@@ -75,17 +75,6 @@ ExportReport write(const ExportJob& job, const ExportTarget& target) {
   }
 }
 
-// Time 0 of the output. What was lost is drawn before the first event, unless a part of the time was chosen.
-std::int64_t origin_of(const ExportJob& job, const TraceFacts& facts) {
-  const std::int64_t start_ns = picture_start(*job.catalog);
-  bool drawn = false;
-  for (ProcessId id = 0; id < job.catalog->processes.size(); ++id) {
-    drawn |= job.selector->has(id) && job.selector->window(id).from_ns <= start_ns;
-  }
-  drawn &= job.computed && start_ns > 0;
-  return drawn ? std::min(start_ns, facts.first_ns) : facts.first_ns;
-}
-
 ExportReport write(OrderedTrace& trace, const ExportOptions& options, const ExportTarget& target) {
   const Selection selection = selection_of(options);
   const TraceFacts facts = find_facts(trace);
@@ -103,7 +92,7 @@ ExportReport write(OrderedTrace& trace, const ExportOptions& options, const Expo
   job.format = target.format, job.format_options = target.format_options;
   job.gzip = options.gzip;
   job.computed = !options.no_computed;
-  job.origin_ns = origin_of(job, facts);
+  job.origin_ns = facts.first_ns;
   return write(job, target);
 }
 
