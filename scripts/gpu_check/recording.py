@@ -2,6 +2,7 @@
 tracetool for the counts."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -45,6 +46,10 @@ class Recorded:
         for recording in found:
             self.part.result["cupti"] = str(recording.header["cupti_version"])
         return found
+
+    def discard(self):
+        """Removes the recordings: of many runs they would fill a disk."""
+        shutil.rmtree(self.traces, ignore_errors=True)
 
     def ranks(self):
         """`ranks` of tracetool info --json."""

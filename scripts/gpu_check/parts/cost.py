@@ -2,8 +2,6 @@
 buffers per thread or for all, of other sizes, and with other flush periods. Everything is measured interleaved, and each
 figure is a ratio to the same rounds without the recorder or with the default."""
 import json
-import os
-import shutil
 import statistics
 
 import build
@@ -40,7 +38,7 @@ class Loop:
             raise RuntimeError(f"the library before CUPTI was {'' if said else 'not '}used: {recorded.done.stderr[-500:]}")
         if record:
             self.look_at(recorded, done, settings)
-            shutil.rmtree(os.path.dirname(recorded.traces))  # there are hundreds of runs
+            recorded.discard()
         return statistics.median(done["ns"])
 
     def look_at(self, recorded, done, settings):

@@ -33,14 +33,20 @@ def graphs(part, program, name, launches, samples, events, timeout=240):
 
 def levels(part, program):
     rounds, launches = (2, 60) if part.simulate else (7, 2000)
-    found = measure.interleaved(LEVELS, rounds, lambda level: graphs(part, program, level.replace(" ", "_"), launches, 10,
-                                                                     LEVELS[level])[0])
+    found = measure.interleaved(LEVELS, rounds, lambda level: timed(part, program, level, launches))
     for what, key in (("in the call", "call_ns"), ("until it is done", "all_ns")):
         samples = {level: [statistics.median(done[key]) for done in runs] for level, runs in found.items()}
         for level in LEVELS:
             part.samples(f"a node {what}, {level}", samples[level], "ns")
         for level in list(LEVELS)[1:]:
             part.ratio(f"a node {what}: {level} / without", samples[level], samples["without"])
+
+
+def timed(part, program, level, launches):
+    done, recorded = graphs(part, program, level.replace(" ", "_"), launches, 10, LEVELS[level])
+    if recorded:
+        recorded.discard()
+    return done
 
 
 def attribution(part, program):
@@ -106,6 +112,7 @@ def memory(part, program):
 def report_growth(part, what, points):
     """From the second tenth on: the first fills pools."""
     later = points[len(points) // 10:]
+    part.check(min(value for _, value in later) >= 0, f"{what}: its memory could be read", later[:3])
     grown = later[-1][1] - later[0][1]
     part.figure(f"{what}: growth over {later[-1][0] - later[0][0]:,} node records", grown, "bytes")
     part.figure(f"{what}: growth of memory for each node record", measure.slope(later), "bytes")

@@ -30,6 +30,7 @@ struct Job {
 [[noreturn]] void work_and_exit(const std::string& issued, std::int64_t ns) {
   Issuer issuer(issued.c_str());
   CHECK(issuer.run_for(ns));
+  CHECK(cudaDeviceSynchronize());
   std::exit(0);
 }
 
@@ -86,6 +87,7 @@ int end(const Job& job, Issuer& issuer) {
   }
   if (job.how == "fork") fork_workers(job, &issuer);
   if (job.how == "spawn") spawn_workers(job);
+  CHECK(cudaDeviceSynchronize());
   return 0;
 }
 

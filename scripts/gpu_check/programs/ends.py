@@ -31,6 +31,7 @@ def issue(path, ms):
 
 def worker(number, path, ms):
     issue(f"{path}.{number + 1}", ms)
+    torch.cuda.synchronize()
 
 
 def exit_a_thread():
@@ -59,6 +60,7 @@ def main():
         read_with_workers()
     elif how == "spawn":
         torch.multiprocessing.spawn(worker, (path, ms), nprocs=2)
+    torch.cuda.synchronize()
 
 
 if __name__ == "__main__":
