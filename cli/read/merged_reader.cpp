@@ -79,6 +79,7 @@ void MergedReader::read_tracks(Catalog& catalog) {
     const TrackId id = catalog.track(processes_[track.process], track.kind, track.group, track.id, track.group_name);
     catalog.tracks[id].name = std::move(track.name);
     catalog.tracks[id].priority = track.priority;
+    catalog.tracks[id].kineto_row = std::move(track.kineto_row);
     tracks_.push_back(id);
     return true;
   });

@@ -35,17 +35,19 @@ def tables(t, ranks):
 
 
 def plain(value):
-    """Frames as sorted lists of rows: HTA breaks ties by the order of events in the file."""
+    """Rows are sorted and without HTA's numbers of events: both follow the order of the file. Numbers are floats."""
     if hasattr(value, "to_dict"):
-        frame = value.reset_index(drop=False) if value.index.names != [None] else value
-        rows = [[str(key), plain(each)] for row in frame.to_dict("records") for key, each in row.items()]
-        width = max(1, len(frame.columns))
-        return sorted((rows[i:i + width] for i in range(0, len(rows), width)), key=repr)
+        frame = value.reset_index(drop=value.index.names == [None])
+        frame = frame[[column for column in frame.columns if not str(column).startswith("index")]]
+        return sorted(([plain(each) for each in row] for row in frame.itertuples(index=False)), key=repr)
     if isinstance(value, dict):
         return [[str(key), plain(each)] for key, each in value.items()]
     if isinstance(value, (list, tuple)):
         return [plain(each) for each in value]
-    return repr(value.item() if hasattr(value, "item") else value)
+    try:
+        return float(f"{float(value):.9g}")  # sums depend on the order, too
+    except (TypeError, ValueError):
+        return str(value)
 
 
 def main():

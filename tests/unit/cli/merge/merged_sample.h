@@ -40,6 +40,7 @@ inline Catalog sample_catalog() {
   catalog.track(second, TrackKind::other, -1, 3, "Spans");
   catalog.tracks[1].name = "stream 7 compute";
   catalog.tracks[1].priority = -5;
+  catalog.tracks[1].kineto_row = "\"pid\": 0";
   return catalog;
 }
 

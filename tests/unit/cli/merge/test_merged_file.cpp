@@ -62,8 +62,8 @@ TEST_CASE("merged file: every field of the lists comes back") {
   REQUIRE(out.tracks.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
     const Track &a = in.tracks[i], &b = out.tracks[i];
-    CHECK((std::tie(a.process, a.kind, a.group, a.id, a.name, a.group_name, a.priority) ==
-           std::tie(b.process, b.kind, b.group, b.id, b.name, b.group_name, b.priority)));
+    CHECK((std::tie(a.process, a.kind, a.group, a.id, a.name, a.group_name, a.priority, a.kineto_row) ==
+           std::tie(b.process, b.kind, b.group, b.id, b.name, b.group_name, b.priority, b.kineto_row)));
   }
   const std::vector<ClockFit> fits = sample_fits();
   REQUIRE(reader.fits().size() == fits.size());
