@@ -33,7 +33,7 @@ struct JsonValue {
 class JsonStream {
  public:
   static constexpr std::size_t kWindow = 1 << 20;
-  static constexpr std::size_t kMaxEvent = 64 << 20;  // bytes; what goes on beyond is damaged
+  static constexpr std::size_t kMaxEvent = 16 << 20;  // bytes; what goes on beyond is damaged
   static constexpr std::size_t kMaxMember = 4 << 20;  // beyond, a member is passed over unread
 
   JsonStream(std::unique_ptr<ByteSource> source, std::string path, std::size_t window);

@@ -79,7 +79,7 @@ bool JsonStream::take_element(std::string_view& text) {
     if (held < look) {
       if (!window_.more()) return give_up({window_.size(), "the end of an event"});
     } else if (judge_begun(look) || look >= max_event_) {
-      return give_up({look, "an event of at most 64 MiB"});
+      return give_up({look, "an event of at most 16 MiB"});
     } else {
       look *= 4;
     }
