@@ -3,8 +3,8 @@ from collections import namedtuple
 
 GRIDS = 61  # kGrids of issue.h: launch i has 1 + i % GRIDS blocks
 
-# `issued`, `recorded`: launches; `tail_ms`: from when the newest recorded one had been issued to the last line of the file, None
-# where nothing is recorded; `holes`: launches that are missing between recorded ones.
+# `issued`, `recorded`: launches; `tail_ms`: from when the newest recorded one had been issued to the last line of the
+# file, None where nothing is recorded; `holes`: launches that are missing between recorded ones.
 Survived = namedtuple("Survived", "issued recorded tail_ms holes")
 
 

@@ -15,7 +15,7 @@ PARTS = (
         ("gpu", "torch", "nccl"), False),
     Row("native", "a training without Python, static cudart, in the manner of llm.c", 1, ("gpu", "nvcc"), True),
     Row("kill", "processes that end in all ways: what survived, and what the end cost", 5, ("gpu", "nvcc"), True),
-    Row("graphs", "graphs: cost of a node, attribution to the capture, memory over millions of nodes", 4, ("gpu", "nvcc"), True),
+    Row("graphs", "cost of a node, what nodes know of their capture, memory over millions of nodes", 4, ("gpu", "nvcc"), True),
     Row("cost", "ns per launch of an empty kernel: kinds, sets, buffers, flush periods", 5, ("gpu", "nvcc"), True),
     Row("capture", "CUPTI's buffers and NCCL's payloads as they come, as fixtures of the tests", 2, ("gpu", "nvcc"), True),
 )

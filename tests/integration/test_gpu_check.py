@@ -13,6 +13,14 @@ RAN = {"smoke", "native", "kill", "graphs", "cost", "capture"}
 TORCH = "it needs gpu and torch: it is not simulated"
 SKIPPED = {"torch": TORCH, "torch_compile": TORCH, "fidelity": TORCH,
            "ranks": "it needs gpu and torch and nccl: it is not simulated"}
+# A part, what makes one number of its program's wrong, and what then differs.
+SPOILT = (
+    ("smoke", lambda done: done["memcpy_bytes"].update(host_to_device=1), "bytes copied in each direction"),
+    ("smoke", lambda done: done["kernels"][0].update(grid=[1, 1, 1]), "kernels: names, grids and blocks"),
+    ("smoke", lambda done: done.update(event_records=0), "waits for events"),
+    ("native", lambda done: done.update(memset_per_step=2), "sets"),
+    ("native", lambda done: done["kernels_per_step"].update(gelu_forward=11), "kernels by name, launches in each step"),
+)
 # A tracetool that counts one kernel less.
 LIAR = """#!/usr/bin/env python3
 import re, subprocess, sys
@@ -38,8 +46,9 @@ def check_part(options, folder, name):
         check((part["status"], part["reason"]) == ("skipped", SKIPPED[name]), f"{name} is skipped for its reason", part)
         return
     failed = [each for each in part["checks"] if not each["ok"]]
-    check(part["status"] == "ok" and done.returncode == 0, f"{name} ran and held: {len(part['checks'])} checks, "
-          f"{len(part['figures'])} figures, {part['seconds']} s", lambda: f"{part['status']}, {part['reason']}, {first(failed)}")
+    what = f"{len(part['checks'])} checks, {len(part['figures'])} figures, {part['seconds']} s"
+    check(part["status"] == "ok" and done.returncode == 0, f"{name} ran and held: {what}",
+          lambda: f"{part['status']}, {part['reason']}, {first(failed)}")
 
 
 def check_page(options, folder):
@@ -51,12 +60,7 @@ def check_page(options, folder):
 def check_comparisons(folder):
     """What smoke and native compare tells one wrong number from all the right ones."""
     import recording
-    for name, spoil, what in (("smoke", lambda done: done["memcpy_bytes"].update(host_to_device=1), "bytes copied in each direction"),
-                              ("smoke", lambda done: done["kernels"][0].update(grid=[1, 1, 1]), "kernels: names, grids and blocks"),
-                              ("smoke", lambda done: done.update(event_records=0), "waits for events"),
-                              ("native", lambda done: done.update(memset_per_step=2), "sets"),
-                              ("native", lambda done: done["kernels_per_step"].update(gelu_forward=11),
-                               "kernels by name, launches in each step")):
+    for name, spoil, what in SPOILT:
         part = importlib.import_module(f"parts.{name}")
         with open(f"{folder}/{name}/run/stdout", encoding="utf-8") as file:
             done = json.load(file)
@@ -69,9 +73,12 @@ def check_comparisons(folder):
 def check_options(options, folder):
     done, _ = gpu_check(options, folder, "--only", "smoke,juggle")
     check(done.returncode == 1 and "juggle" in done.stderr, "an unknown part is a usage error", done)
+    done, _ = gpu_check(options, folder, "--only", "ranks", "--no-skips")
+    check(done.returncode == 4, "with --no-skips a part that is skipped fails", done)
     done, found = gpu_check(options, folder, "--only", "kill", "--limit", "1")
     reason = found["parts"][0]["reason"] if found else None
-    check(done.returncode == 4 and reason == "it did not end within 1 s", "a part that takes too long fails", f"{reason}, {done}")
+    check(done.returncode == 4 and reason == "it did not end within 1 s", "a part that takes too long fails",
+          f"{reason}, {done}")
 
 
 def check_broken_expectation(options, folder):
@@ -85,7 +92,8 @@ def check_broken_expectation(options, folder):
     os.chmod(f"{build}/cli/tracetool", 0o755)
     done, found = gpu_check(options, f"{folder}/out", "--only", "smoke", build=build)
     failed = [each["what"] for part in found["parts"] for each in part["checks"] if not each["ok"]] if found else None
-    check(done.returncode == 4 and failed == ["kernel: as many as were done"], "a count that is wrong fails", f"{failed}, {done}")
+    check(done.returncode == 4 and failed == ["kernel: as many as were done"], "a count that is wrong fails",
+          f"{failed}, {done}")
 
 
 def main():

@@ -1,5 +1,5 @@
-"""graphs: what a node costs where each node is recorded and where a launch is one record; to what its capture was attributed; and
-whether the memory of the GPU or of the process grows with the records (parcagpu#23: about 40 bytes of the GPU each)."""
+"""graphs: what a node costs where each node is recorded and where a launch is one record; whether a node knows its capture;
+and whether the memory of the GPU or of the process grows with the records (parcagpu#23: about 40 bytes of the GPU each)."""
 import json
 import os
 import statistics
@@ -7,6 +7,7 @@ import statistics
 import build
 import measure
 import recording
+from places import PROGRAMS
 from recording import events
 
 NODES = 64
@@ -61,9 +62,9 @@ def attribution(part, program):
     part.check(not unknown, "each node knows the range of its capture", f"{len(unknown)} of {len(origins)} do not")
     _, recorded = graphs(part, program, "whole", launches, 1, "default,graph_launch")
     found = recorded.recordings()
-    part.check(len(events(found, "graph_launch")) == launches, "with graph_launch each launch is one record",
-               len(events(found, "graph_launch")))
-    part.check(not events(found, "kernel", "kernel_wide"), "and its nodes have none", len(events(found, "kernel", "kernel_wide")))
+    whole, kernels = len(events(found, "graph_launch")), len(events(found, "kernel", "kernel_wide"))
+    part.check(whole == launches, "with graph_launch each launch is one record", whole)
+    part.check(kernels == 0, "and its nodes have none", kernels)
 
 
 def nccl_command(part):
@@ -73,7 +74,7 @@ def nccl_command(part):
         return [program, "--agent", part.places.agent, "--dir", "traces", "--ranks", 2, "--steps", 6, "--graphs"]
     torch = part.machine.torch
     usable = torch and torch["gpu"] and torch["nccl"]
-    return [part.machine.python, os.path.join(os.path.dirname(__file__), "..", "programs", "captured_nccl.py")] if usable else None
+    return [part.machine.python, os.path.join(PROGRAMS, "captured_nccl.py")] if usable else None
 
 
 def attribution_of_nccl(part):

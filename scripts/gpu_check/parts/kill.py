@@ -7,6 +7,7 @@ from collections import namedtuple
 import build
 import issued
 import recording
+from places import PROGRAMS
 from recording import events
 
 # How a process ends: its exit status, and for each process that uses the GPU (itself, then its workers) the state of its
@@ -39,7 +40,7 @@ def run(part):
         check_way(part, setup, "native", [program], how, way)
     torch = part.machine.torch
     if not part.simulate and torch and torch["gpu"]:
-        script = os.path.join(os.path.dirname(__file__), "..", "programs", "ends.py")
+        script = os.path.join(PROGRAMS, "ends.py")
         for how, way in PYTHON.items():
             check_way(part, setup, "python", [part.machine.python, script], how, way)
     else:
@@ -47,7 +48,7 @@ def run(part):
 
 
 def check_way(part, setup, language, command, how, way):
-    tails, before = [], failures(part)
+    cut, before = [], failures(part)
     for number in range(setup.runs):
         name = f"{language}_{how}_{number}"
         ms, fatal = setup.ms, {}
@@ -58,14 +59,15 @@ def check_way(part, setup, language, command, how, way):
         title = f"{language}, {how}"
         part.check(recorded.done.returncode == way.status, f"{title}: ends with {way.status}",
                    f"{recorded.done.returncode}: {recorded.done.stderr[-300:]}")
-        tails += check_processes(part, setup, title, way, recorded)
+        cut += check_processes(part, setup, title, way, recorded)
         if how == "illegal_address":
             notices = {event.code for event in events(recorded.recordings(), "notice")}
             part.check("fatal" in notices, f"{title}: the recording says that CUPTI ended itself", notices)
         if failures(part) == before:
             recorded.discard()
-    if tails:
-        part.samples(f"{language}, {how}: lost at the end", tails, "ms")
+    if cut:
+        part.samples(f"{language}, {how}: lost at the end", [each.tail_ms for each in cut], "ms")
+        part.samples(f"{language}, {how}: launches lost at the end", [max(0, each.issued - each.recorded) for each in cut], "launches")
 
 
 def failures(part):
@@ -73,20 +75,20 @@ def failures(part):
 
 
 def check_processes(part, setup, title, way, recorded):
-    """Of each process that said what it issued; the tails of those that did not close their recording."""
+    """Of each process that said what it issued; what Survived of those of which something may be missing."""
     said = sorted(glob.glob(os.path.join(os.path.dirname(recorded.traces), "issued*")))
     found = {each.header["pid"]: each for each in recorded.recordings()}
     part.check(len(said) == len(found) == len(way.processes), f"{title}: a recording for each process that used the GPU",
                f"{len(way.processes)} expected, {len(said)} issued, {len(found)} recorded")
-    tails = []
+    cut = []
     for number, (path, (state, whole)) in enumerate(zip(said, way.processes)):
         pid, lines = issued.read_issued(path)
         if pid in found:
             what = f"{title}: process {number}"
             result = issued.survived(lines, blocks_of(found[pid]))
             check_survival(part, setup, what, result, found[pid], state, whole)
-            tails += [] if whole or result.tail_ms is None else [result.tail_ms]
-    return tails
+            cut += [] if whole or result.tail_ms is None else [result]
+    return cut
 
 
 def blocks_of(found):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """ends.py HOW ISSUED MS: what ends.cu does, in Python with torch: one kernel a launch, and the same file of what was issued.
 
-HOW: exit, sigkill, os_exit, exception, thread_exit (sys.exit in a thread, which ends only the thread), fork (a DataLoader with two
-workers), spawn (two processes of torch.multiprocessing, which use the GPU themselves: ISSUED.1 and ISSUED.2)."""
+HOW: exit, sigkill, os_exit, exception, thread_exit (sys.exit in a thread, which ends only the thread), fork (a DataLoader
+with two workers), spawn (two processes of torch.multiprocessing, which use the GPU themselves: ISSUED.1 and ISSUED.2)."""
 import os
 import signal
 import sys

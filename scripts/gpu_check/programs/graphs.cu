@@ -3,9 +3,9 @@
 //
 //   graphs [LAUNCHES [NODES [SAMPLES]]]
 //
-// It prints {"nodes", "launches", "call_ns": [a launch's call, per node], "all_ns": [until the GPU has done it, per node], "memory":
-// [[node records so far, bytes of the GPU in use, anonymous bytes of the process], ...]}. call_ns and all_ns are of SAMPLES groups
-// of launches. Exit: 0 done, 1 usage, 2 CUDA failed.
+// It prints {"nodes", "launches", "call_ns": [a launch's call, per node], "all_ns": [until the GPU has done it, per node],
+// "memory": [[node records so far, bytes of the GPU in use, anonymous bytes of the process], ...]}. call_ns and all_ns are of
+// SAMPLES groups of launches. Exit: 0 done, 1 usage, 2 CUDA failed.
 #include <nvtx3/nvToolsExt.h>
 
 #include <chrono>

@@ -162,7 +162,8 @@ void print_done(const Model& model, int steps) {
   std::printf("{\"steps\": %d, \"cudart\": \"%s\", \"memcpy_per_step\": 2, \"memset_per_step\": 1, \"memset_before\": 5,\n",
               steps, shared ? "shared" : "static");
   std::printf(" \"ranges_per_step\": [\"dataloader\", \"forward\", \"backward\", \"update\"],\n");
-  std::printf(" \"kernels_per_step\": {\"encoder_forward\": 1, \"layernorm_forward\": %d, \"matmul_forward\": %d,\n", layers, layers);
+  std::printf(" \"kernels_per_step\": {\"encoder_forward\": 1, \"layernorm_forward\": %d, \"matmul_forward\": %d,\n",
+              layers, layers);
   std::printf("  \"gelu_forward\": %d, \"crossentropy_forward\": 1, \"matmul_backward\": %d,\n", layers, layers);
   std::printf("  \"layernorm_backward\": %d, \"adamw_kernel\": 1}}\n", layers);
 }
