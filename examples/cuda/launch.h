@@ -7,13 +7,13 @@
 #include <cstdlib>
 #include <tuple>
 
-#define CHECK(call)                                                                          \
-  do {                                                                                       \
-    const cudaError_t error = (call);                                                        \
-    if (error != cudaSuccess) {                                                              \
-      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error));    \
-      std::exit(2);                                                                          \
-    }                                                                                        \
+#define CHECK(call)                                                                       \
+  do {                                                                                    \
+    const cudaError_t error = (call);                                                     \
+    if (error != cudaSuccess) {                                                           \
+      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error)); \
+      std::exit(2);                                                                       \
+    }                                                                                     \
   } while (0)
 
 #ifdef __CUDACC__

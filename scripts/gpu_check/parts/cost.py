@@ -72,7 +72,7 @@ def against_nothing(part, loop):
     variants.update({f"set {name}": {"TRACETOOL_EVENTS": name} for name in SETS})
     variants.update({f"only {name}": {"TRACETOOL_EVENTS": name} for name in KINDS})
     ratios = compare(part, loop, "kinds", "without", variants)
-    part.check(len(ratios) == len(SETS) + len(KINDS), "every set and every kind alone was measured and recorded what it should",
+    part.check(len(ratios) == len(SETS) + len(KINDS), "each set, and each kind alone, was measured and recorded what it should",
                f"{len(ratios)} variants, {loop.rounds} rounds")
 
 

@@ -55,7 +55,8 @@ def attribution(part, program):
     _, recorded = graphs(part, program, "nodes", launches, 1, "default")
     found = recorded.recordings()
     kernels = events(found, "kernel", "kernel_wide")
-    part.check(len(kernels) == launches * NODES, "each node of each launch is recorded", f"{len(kernels)} of {launches * NODES}")
+    part.check(len(kernels) == launches * NODES, "each node of each launch is recorded",
+               f"{len(kernels)} of {launches * NODES}")
     part.check(len({kernel.graph_node for kernel in kernels}) == NODES, "by the number of its node")
     origins = {node: found[0].captured(node) for node in {kernel.graph_node for kernel in kernels}}
     unknown = [node for node, origin in origins.items() if origin is None or origin.range != "capture"]
@@ -83,7 +84,8 @@ def attribution_of_nccl(part):
         part.note("NCCL in a capture was left out: no torch with NCCL")
         return
     recorded = recording.run(part, "nccl", command, SIM_DEVICES=None)
-    if not part.check(recorded.done.returncode == 0, "the program that captures collectives ends with 0", recorded.done.stderr[-500:]):
+    if not part.check(recorded.done.returncode == 0, "the program that captures collectives ends with 0",
+                      recorded.done.stderr[-500:]):
         return
     found = recorded.recordings()
     origins = [each.captured(kernel.graph_node) for each in found for kernel in events([each], "kernel_wide")

@@ -66,8 +66,9 @@ def check_way(part, setup, language, command, how, way):
         if failures(part) == before:
             recorded.discard()
     if cut:
+        launches = [max(0, each.issued - each.recorded) for each in cut]
         part.samples(f"{language}, {how}: lost at the end", [each.tail_ms for each in cut], "ms")
-        part.samples(f"{language}, {how}: launches lost at the end", [max(0, each.issued - each.recorded) for each in cut], "launches")
+        part.samples(f"{language}, {how}: launches lost at the end", launches, "launches")
 
 
 def failures(part):
@@ -92,7 +93,8 @@ def check_processes(part, setup, title, way, recorded):
 
 
 def blocks_of(found):
-    kernels = [event for event in events([found], "kernel", "kernel_wide") if any(part in event.shape.name for part in OF_LOOP)]
+    kernels = [event for event in events([found], "kernel", "kernel_wide")
+               if any(name in event.shape.name for name in OF_LOOP)]
     return [kernel.shape.grid[0] for kernel in sorted(kernels, key=lambda kernel: kernel.correlation)]
 
 

@@ -35,7 +35,8 @@ def differences(done, found):
     steps = done["steps"]
     yield "kernels by name", {name: count * steps for name, count in done["kernels_per_step"].items()}, names.counted(kernels)
     yield "copies", done["memcpy_per_step"] * steps, sum(event.kind == "memcpy" for event in found.events)
-    yield "sets", done["memset_before"] + done["memset_per_step"] * steps, sum(event.kind == "memset" for event in found.events)
+    sets = sum(event.kind == "memset" for event in found.events)
+    yield "sets", done["memset_before"] + done["memset_per_step"] * steps, sets
     pushes = Counter(event.name for event in found.events if event.kind == "nvtx_push")
     yield "ranges in the steps", {name: steps for name in done["ranges_per_step"]}, {
         name: pushes[name] for name in done["ranges_per_step"]}

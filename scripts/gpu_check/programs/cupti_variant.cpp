@@ -1,4 +1,5 @@
-// A CUPTI that answers otherwise in two things, for TRACETOOL_CUPTI. It depends on the real libcupti, where all else is found.
+// A CUPTI that answers otherwise in two things, for TRACETOOL_CUPTI. It depends on the real libcupti, where all else is
+// found.
 //
 //   GPU_CHECK_GLOBAL_BUFFERS=1   no buffers per thread, whoever asks for them
 //   GPU_CHECK_BUFFER_BYTES=N     of each buffer that the client gives CUPTI sees N bytes at most
@@ -14,7 +15,8 @@
 
 extern "C" {
 using Request = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records);
-using Completed = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size, std::size_t valid);
+using Completed = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
+                           std::size_t valid);
 int cuptiGetVersion(std::uint32_t* version);
 int cuptiActivitySetAttribute(int attribute, std::size_t* size, void* value);
 int cuptiActivityRegisterCallbacks(Request request, Completed completed);
@@ -48,7 +50,8 @@ int cuptiActivitySetAttribute(int attribute, std::size_t* size, void* value) {
   if (attribute == kPerThreadBuffer && std::getenv("GPU_CHECK_GLOBAL_BUFFERS") != nullptr) {
     *static_cast<std::uint8_t*>(value) = 0;
   }
-  return reinterpret_cast<decltype(&cuptiActivitySetAttribute)>(real("cuptiActivitySetAttribute"))(attribute, size, value);
+  return reinterpret_cast<decltype(&cuptiActivitySetAttribute)>(real("cuptiActivitySetAttribute"))(attribute, size,
+                                                                                                   value);
 }
 
 int cuptiActivityRegisterCallbacks(Request request, Completed completed) {

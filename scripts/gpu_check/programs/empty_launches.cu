@@ -1,5 +1,5 @@
-// What a launch of an empty kernel costs the thread that launches. Each batch is short enough for the queue of its stream, is
-// launched as fast as possible and timed, and waited for outside the time.
+// What a launch of an empty kernel costs the thread that launches. Each batch is short enough for the queue of its
+// stream, is launched as fast as possible and timed, and waited for outside the time.
 //
 //   empty_launches [BATCHES [LAUNCHES [THREADS]]]
 //
@@ -16,7 +16,8 @@ constexpr int kWarmUp = 3;  // batches that load the kernel and fill pools, and 
 __global__ void empty() {}
 
 std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 double batch(cudaStream_t stream, int launches) {
@@ -39,7 +40,8 @@ int main(int argc, char** argv) {
   const int batches = argc > 1 ? std::atoi(argv[1]) : 20, launches = argc > 2 ? std::atoi(argv[2]) : 500;
   const int threads = argc > 3 ? std::atoi(argv[3]) : 1;
   if (argc > 4 || batches < 1 || launches < 1 || launches > 1'000 || threads < 1 || threads > 64) {
-    std::fprintf(stderr, "usage: empty_launches [BATCHES [LAUNCHES [THREADS]]]   (at most 1000 launches, 64 threads)\n");
+    std::fprintf(stderr,
+                 "usage: empty_launches [BATCHES [LAUNCHES [THREADS]]]   (at most 1000 launches, 64 threads)\n");
     return 1;
   }
   CHECK(cudaSetDevice(0));

@@ -1,12 +1,13 @@
-// Launches for some time and ends in one of the ways in which training programs end, and says in files what it had issued
-// (issue.h): ISSUED of the process itself, ISSUED.1 and ISSUED.2 of its workers.
+// Launches for some time and ends in one of the ways in which training programs end, and says in files what it had
+// issued (issue.h): ISSUED of the process itself, ISSUED.1 and ISSUED.2 of its workers.
 //
 //   ends HOW ISSUED MS
 //
-// HOW: exit, sigkill, abort, illegal_address, os_exit (_exit), exception (nobody catches it), thread (exit in a second thread,
-// while the first launches), fork (two workers after CUDA was used, which use none), early_fork (two workers before, which use
-// it themselves), spawn (two workers as programs of their own, the second of which is killed). What the process
-// itself does then ends with exit. Exit: 0, or as HOW says; 1 usage, 2 CUDA failed, 3 the context broke, as it should.
+// HOW: exit, sigkill, abort, illegal_address, os_exit (_exit), exception (nobody catches it), thread (exit in a second
+// thread, while the first launches), fork (two workers after CUDA was used, which use none), early_fork (two workers
+// before, which use it themselves), spawn (two workers as programs of their own, the second of which is killed). What
+// the process itself does then ends with exit. Exit: 0, or as HOW says; 1 usage, 2 CUDA failed, 3 the context broke, as
+// it should.
 #include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>

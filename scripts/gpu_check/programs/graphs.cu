@@ -1,11 +1,11 @@
-// A graph of empty kernels, captured under the range "capture" and launched again and again: what a node costs, and what of
-// the GPU's and the process's memory is in use as the launches go on.
+// A graph of empty kernels, captured under the range "capture" and launched again and again: what a node costs, and
+// what of the GPU's and the process's memory is in use as the launches go on.
 //
 //   graphs [LAUNCHES [NODES [SAMPLES]]]
 //
-// It prints {"nodes", "launches", "call_ns": [a launch's call, per node], "all_ns": [until the GPU has done it, per node],
-// "memory": [[node records so far, bytes of the GPU in use, anonymous bytes of the process], ...]}. call_ns and all_ns are of
-// SAMPLES groups of launches. Exit: 0 done, 1 usage, 2 CUDA failed.
+// It prints {"nodes", "launches", "call_ns": [a launch's call, per node], "all_ns": [until the GPU has done it, per
+// node], "memory": [[node records so far, bytes of the GPU in use, anonymous bytes of the process], ...]}. call_ns and
+// all_ns are of SAMPLES groups of launches. Exit: 0 done, 1 usage, 2 CUDA failed.
 #include <nvtx3/nvToolsExt.h>
 
 #include <chrono>
@@ -33,7 +33,8 @@ struct Job {
 };
 
 std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 // RssAnon of /proc/self/status: the recording's own file is not in it. -1: unknown.

@@ -1,6 +1,6 @@
-// Launches in batches, and a file that says after each batch what was issued so far: what the recording of a process that was
-// killed is compared with. Its first line is the pid, each other "ISSUED NANOSECONDS": launches since the start, and
-// CLOCK_REALTIME after them.
+// Launches in batches, and a file that says after each batch what was issued so far: what the recording of a process
+// that was killed is compared with. Its first line is the pid, each other "ISSUED NANOSECONDS": launches since the
+// start, and CLOCK_REALTIME after them.
 #pragma once
 #include <fcntl.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 // A training program without Python, in the manner of llm.c: its own kernels, its own loop, NVTX ranges "Train step N",
-// cudaProfilerStart and -Stop around the steps, static cudart. The model computes nothing that matters: the kernels, their
-// order and their grids have the shape of a small GPT's. It prints what it did as JSON.
+// cudaProfilerStart and -Stop around the steps, static cudart. The model computes nothing that matters: the kernels,
+// their order and their grids have the shape of a small GPT's. It prints what it did as JSON.
 //
 //   train [STEPS [LAYERS]]
 //
@@ -159,8 +159,9 @@ void print_done(const Model& model, int steps) {
   bool shared = false;
   dl_iterate_phdr(look_for_cudart, &shared);
   const int layers = model.layers;
-  std::printf("{\"steps\": %d, \"cudart\": \"%s\", \"memcpy_per_step\": 2, \"memset_per_step\": 1, \"memset_before\": 5,\n",
-              steps, shared ? "shared" : "static");
+  std::printf(
+      "{\"steps\": %d, \"cudart\": \"%s\", \"memcpy_per_step\": 2, \"memset_per_step\": 1, \"memset_before\": 5,\n",
+      steps, shared ? "shared" : "static");
   std::printf(" \"ranges_per_step\": [\"dataloader\", \"forward\", \"backward\", \"update\"],\n");
   std::printf(" \"kernels_per_step\": {\"encoder_forward\": 1, \"layernorm_forward\": %d, \"matmul_forward\": %d,\n",
               layers, layers);
