@@ -24,6 +24,7 @@ class Worker:
         self.traces = os.path.join(self.folder, "traces")
         os.makedirs(self.folder, exist_ok=True)
         chosen = recording.environment(part, record, GPU_CHECK_EXAMPLES=EXAMPLES, TRACETOOL_DIR=self.traces, **settings)
+        self.read = b""  # and not yet given out
         self.words_path = os.path.join(self.folder, "stderr")
         with open(self.words_path, "wb") as words:
             self.process = subprocess.Popen([*prefix, part.machine.python, STEPS, *arguments], stdin=subprocess.PIPE,
@@ -39,17 +40,23 @@ class Worker:
             raise WorkerFailed(f"{self.name}: {' '.join(map(str, words))}: {self.last_words()}") from error
 
     def line(self, timeout_s):
-        until, data = time.monotonic() + timeout_s, b""
+        """The next line that is an answer: nsys writes lines of its own between them."""
+        until = time.monotonic() + timeout_s
         with selectors.DefaultSelector() as selector:
             selector.register(self.process.stdout, selectors.EVENT_READ)
-            while not data.endswith(b"\n"):
+            while True:
+                line, found, rest = self.read.partition(b"\n")
+                if found:
+                    self.read = rest
+                    if line.startswith(b"{"):
+                        return line
+                    continue
                 if not selector.select(max(0, until - time.monotonic())):
                     raise WorkerFailed(f"{self.name}: no answer within {timeout_s} s: {self.last_words()}")
                 more = os.read(self.process.stdout.fileno(), 1 << 20)
                 if not more:
                     raise WorkerFailed(f"{self.name}: it ended: {self.last_words()}")
-                data += more
-        return data
+                self.read += more
 
     def last_words(self):
         with open(self.words_path, encoding="utf-8", errors="backslashreplace") as file:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What scripts/dist.sh made: it asks for glibc 2.34 and nothing else, it tells nothing of the machine that built it, and
-it works: an error is thrown and caught, compressed JSON is read, a training is recorded."""
+it works: an error is thrown and caught, compressed JSON is read, a training is recorded, gpu_check finds all that it needs."""
 import gzip
 import json
 import os
 import shutil
+import sys
 
 from elf import check_needed, check_versions
 from harness import Folder, arguments, check, files_below, finish, run, skip
@@ -15,7 +16,7 @@ TRACE = {"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "ti
 
 
 def check_programs(dist):
-    for name in ["tracetool", "libagent.so", "aarch64/libagent.so"]:
+    for name in ["tracetool", "libagent.so", "aarch64/libagent.so", "gpu_check/libraw_capture.so"]:
         path = f"{dist}/{name}"
         if name.startswith("aarch64") and not os.path.exists(path):
             continue
@@ -64,6 +65,47 @@ def check_recording(options, agent):
         check(rank["counts"].get("kernel", 0) > 10 and rank["state"] == "clean", "tracetool reads the recording", rank)
 
 
+def check_capture(options):
+    with Folder() as folder:
+        done = run([options.simulated, "--agent", f"{options.dist}/gpu_check/libraw_capture.so", "--dir", f"{folder}/unused",
+                    "--ranks", "1", "--steps", "1"], cwd=folder, RAW_CAPTURE_DIR=folder)
+        check(done.returncode == 0 and not done.stderr and len(files_below(folder, ".rawcapture")) == 1,
+              "the library of raw captures captures a training", done)
+        done = run([options.simulated, "--agent", f"{options.dist}/gpu_check/libraw_capture.so", "--dir", f"{folder}/unused",
+                    "--ranks", "1", "--steps", "1"], cwd=folder)
+        check(done.returncode == 0 and not done.stderr and len(files_below(folder)) == 1,
+              "it does nothing without RAW_CAPTURE_DIR", files_below(folder))
+
+
+def check_gpu_check(dist):
+    """In a folder of its own, away from the sources: what --list names can be run, and skips itself where there is no GPU."""
+    with Folder() as folder:
+        away = os.path.join(folder, "dist")
+        shutil.copytree(dist, away)
+        leaks = [path for path in files_below(f"{away}/gpu_check") if ROOT in read_text(path)]
+        check(not leaks, "gpu_check: no path of this machine is in it", leaks)
+        listed = run([f"{away}/gpu_check.sh", "--list"], cwd=folder)
+        names = [line.split()[0] for line in listed.stdout.splitlines()]
+        check(listed.returncode == 0 and {"smoke", "torch", "ranks", "capture"} < set(names), "gpu_check lists its parts", listed)
+        importing = f"import sys; sys.path.insert(0, {away + '/gpu_check'!r}); import recording\n" + "\n".join(
+            f"import parts.{name}" for name in names)
+        done = run([sys.executable, "-c", importing], cwd=folder)
+        check(done.returncode == 0, "every part finds what it imports", done.stderr[-500:])
+        if shutil.which("nvidia-smi"):
+            print("nvidia-smi is there: gpu_check is not run, it would take an hour")
+            return
+        done = run([f"{away}/gpu_check.sh", "-o", f"{folder}/results"], cwd=folder)
+        with open(f"{folder}/results/results.json", encoding="utf-8") as file:
+            parts = json.load(file)["parts"]
+        check(done.returncode == 0 and [part["name"] for part in parts] == names, "gpu_check runs from dist/ alone", done)
+        check(all(part["status"] == "skipped" and part["reason"] for part in parts), "without a GPU each part says so", parts)
+
+
+def read_text(path):
+    with open(path, "rb") as file:
+        return file.read().decode("latin-1")
+
+
 def main():
     options = arguments("dist", "simulated")
     if shutil.which("readelf") is None:
@@ -73,6 +115,8 @@ def main():
     with open(f"{options.dist}/VERSION", encoding="utf-8") as file:
         check_tracetool(f"{options.dist}/tracetool", file.read())
     check_recording(options, f"{options.dist}/libagent.so")
+    check_capture(options)
+    check_gpu_check(options.dist)
     finish()
 
 

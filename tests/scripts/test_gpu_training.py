@@ -196,6 +196,7 @@ class Workers(unittest.TestCase):
             if line == "quit\\n": break
             if line == "die\\n": sys.exit("its last words")
             if line == "sleep\\n": time.sleep(60)
+            print("Collecting data...")
             print('{"said": "%s"}' % line.strip(), flush=True)
         """
 

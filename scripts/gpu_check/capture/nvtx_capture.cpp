@@ -137,14 +137,13 @@ bool install(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule modul
 }
 
 bool install_all(const NvtxExportTableCallbacks* callbacks) {
-  const Hook core[] = {hook(NVTX_CBID_CORE_MarkEx, mark_ex),     hook(NVTX_CBID_CORE_MarkA, mark_a),
+  const Hook core[] = {hook(NVTX_CBID_CORE_MarkEx, mark_ex), hook(NVTX_CBID_CORE_MarkA, mark_a),
                        hook(NVTX_CBID_CORE_RangePushEx, push_ex), hook(NVTX_CBID_CORE_RangePushA, push_a),
                        hook(NVTX_CBID_CORE_RangePop, pop)};
-  const Hook core2[] = {hook(NVTX_CBID_CORE2_DomainMarkEx, domain_mark),
-                        hook(NVTX_CBID_CORE2_DomainRangePushEx, domain_push),
-                        hook(NVTX_CBID_CORE2_DomainRangePop, domain_pop),
-                        hook(NVTX_CBID_CORE2_DomainRegisterStringA, register_string),
-                        hook(NVTX_CBID_CORE2_DomainCreateA, create_domain)};
+  const Hook core2[] = {
+      hook(NVTX_CBID_CORE2_DomainMarkEx, domain_mark), hook(NVTX_CBID_CORE2_DomainRangePushEx, domain_push),
+      hook(NVTX_CBID_CORE2_DomainRangePop, domain_pop), hook(NVTX_CBID_CORE2_DomainRegisterStringA, register_string),
+      hook(NVTX_CBID_CORE2_DomainCreateA, create_domain)};
   return install(callbacks, NVTX_CB_MODULE_CORE, core) && install(callbacks, NVTX_CB_MODULE_CORE2, core2);
 }
 

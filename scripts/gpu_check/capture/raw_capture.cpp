@@ -25,10 +25,12 @@ constexpr std::size_t kTexts = 1024;
 
 // What the agent can translate (agent/translate/translate.cpp), without whole graphs, which hide their nodes.
 constexpr CUpti_ActivityKind kKinds[] = {
-    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,          CUPTI_ACTIVITY_KIND_MEMCPY2,
-    CUPTI_ACTIVITY_KIND_MEMSET,            CUPTI_ACTIVITY_KIND_RUNTIME,         CUPTI_ACTIVITY_KIND_DRIVER,
-    CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,   CUPTI_ACTIVITY_KIND_OVERHEAD,        CUPTI_ACTIVITY_KIND_MEMORY2,
-    CUPTI_ACTIVITY_KIND_MEMORY_POOL,       CUPTI_ACTIVITY_KIND_CONTEXT,         CUPTI_ACTIVITY_KIND_STREAM,
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+    CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
+    CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_DRIVER,
+    CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,   CUPTI_ACTIVITY_KIND_OVERHEAD,
+    CUPTI_ACTIVITY_KIND_MEMORY2,           CUPTI_ACTIVITY_KIND_MEMORY_POOL,
+    CUPTI_ACTIVITY_KIND_CONTEXT,           CUPTI_ACTIVITY_KIND_STREAM,
 };
 
 void* driver() { return dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD); }
@@ -112,7 +114,8 @@ void CUPTIAPI on_requested(std::uint8_t** buffer, std::size_t* size, std::size_t
   *max_records = 0;
 }
 
-void CUPTIAPI on_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+void CUPTIAPI on_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
+                           std::size_t valid) {
   if (buffer == nullptr) return;
   std::size_t dropped = 0;
   if (is_open() && valid > 0 && buffer != s_sink) keep(buffer, valid);

@@ -1,5 +1,5 @@
-// What libraw_capture.so writes: CUPTI's buffers and NVTX's arguments as they came, in the order in which they came, small
-// enough to be kept as a fixture of the tests. Little-endian, native alignment, pointers of 64 bits.
+// What libraw_capture.so writes: CUPTI's buffers and NVTX's arguments as they came, in the order in which they came,
+// small enough to be kept as a fixture of the tests. Little-endian, native alignment, pointers of 64 bits.
 //
 //   FileHeader, then sections: Section, `bytes` of content, zeros up to the next multiple of 8
 //
@@ -15,10 +15,10 @@ inline constexpr std::uint32_t kVersion = 1;
 struct FileHeader {
   char magic[8];
   std::uint32_t version;
-  std::uint32_t header_bytes;    // sections begin there
-  std::uint32_t cupti_version;   // of the loaded library (cuptiGetVersion), which chose the records' layouts; 0: none
+  std::uint32_t header_bytes;   // sections begin there
+  std::uint32_t cupti_version;  // of the loaded library (cuptiGetVersion), which chose the records' layouts; 0: none
   std::uint32_t header_cupti_version;  // CUPTI_API_VERSION of the headers that libraw_capture.so was built with
-  std::int32_t driver_version;   // cuDriverGetVersion; 0: unknown
+  std::int32_t driver_version;         // cuDriverGetVersion; 0: unknown
   std::int32_t pid;
   std::uint64_t reserved[4];
 };
@@ -36,14 +36,14 @@ enum class SectionType : std::uint32_t {
 
 struct Section {
   SectionType type;
-  std::uint32_t tid;       // thread that wrote it: for nvtx the caller's
-  std::uint64_t bytes;     // of content, without the zeros behind it
-  std::uint64_t mono_ns;   // CLOCK_MONOTONIC when it was written
+  std::uint32_t tid;      // thread that wrote it: for nvtx the caller's
+  std::uint64_t bytes;    // of content, without the zeros behind it
+  std::uint64_t mono_ns;  // CLOCK_MONOTONIC when it was written
 };
 
 struct Clocks {
   std::uint64_t cupti_ns;
-  std::uint64_t mono_ns;     // read before and after: the middle
+  std::uint64_t mono_ns;  // read before and after: the middle
   std::uint64_t real_ns;
   std::uint64_t bracket_ns;  // between the two readings around
 };

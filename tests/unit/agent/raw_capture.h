@@ -1,4 +1,5 @@
-// A file of libraw_capture.so (scripts/gpu_check/capture/raw_capture_file.h), read whole, and what its program says it did.
+// A file of libraw_capture.so (scripts/gpu_check/capture/raw_capture_file.h), read whole, and what its program says it
+// did.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -27,7 +28,8 @@ struct RawNvtx {
   std::string attributes, message, payload;
 };
 
-// One line of NAME.expected: KIND COUNT BYTES NAME, "-" where a number or a name is not known. Bytes are of all of them.
+// One line of NAME.expected: KIND COUNT BYTES NAME, "-" where a number or a name is not known. Bytes are of all of
+// them.
 struct Expected {
   std::string kind, count, bytes, name;
 };
