@@ -11,6 +11,7 @@ import shutil
 from harness import arguments, check, finish, run, skip
 
 ROOTS_SH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "dist", "roots.sh")
+ENTER = 'mount -t proc proc "$0/proc"; mount --bind /dev "$0/dev"; exec chroot "$0" "$@"'
 SYSTEMS = {"jammy": (2, 35), "noble": (2, 39)}
 
 
@@ -28,7 +29,9 @@ class System:
             shutil.copy(f"{standins}/{name}", f"{tried}/standin/{name}")
 
     def run(self, *command, **environment):
-        return run(["chroot", self.root, *command], PATH="/usr/bin:/bin", HOME="/tmp", **environment)
+        """In the root, with a /proc and a /dev that go when it ends."""
+        return run(["unshare", "--mount", "sh", "-ec", ENTER, self.root, *command], PATH="/usr/sbin:/usr/bin:/sbin:/bin",
+                   HOME="/tmp", **environment)
 
     def close(self):
         shutil.rmtree(f"{self.root}/tried")
