@@ -1,4 +1,5 @@
 """What this machine is, and what of the parts' needs it has. What cannot be found is "unknown", never guessed."""
+import glob
 import json
 import os
 import platform
@@ -9,9 +10,9 @@ import sys
 
 NVCC_PATH = f"{os.environ.get('PATH', '')}:/usr/local/cuda/bin"
 TORCH = """
-import json, torch
+import json, os, torch
 nccl = getattr(torch.cuda, "nccl", None)
-print(json.dumps({"pytorch": torch.__version__, "cuda": torch.version.cuda, "gpu": torch.cuda.is_available(),
+print(json.dumps({"site": os.path.dirname(os.path.dirname(torch.__file__)), "pytorch": torch.__version__, "cuda": torch.version.cuda, "gpu": torch.cuda.is_available(),
                   "nccl": ".".join(map(str, nccl.version())) if torch.cuda.is_available() and nccl else None}))
 """
 
@@ -30,8 +31,20 @@ def first(pattern, text):
     return found.group(1) if found else "unknown"
 
 
+def find_cupti(toolkit, site, usual="/usr/local/cuda"):
+    """The path of a libcupti that the recorder does not find by itself in a program without PyTorch: beside an nvcc elsewhere
+    than in its usual place, or among PyTorch's. None: there is none, or it is where it is looked for."""
+    if any(glob.glob(f"{usual}/{below}/libcupti.so*") for below in ("lib64", "extras/CUPTI/lib64")):
+        return None
+    folders = [f"{toolkit}/{below}" for below in ("lib64", "extras/CUPTI/lib64", "targets/*/lib") if toolkit]
+    folders += [f"{site}/nvidia/{below}/lib" for below in ("cu1?", "cuda_cupti") if site]
+    found = [path for folder in folders for path in sorted(glob.glob(f"{folder}/libcupti.so.1?"), reverse=True)]
+    return found[0] if found else None
+
+
 class Machine:
-    """nvcc, python (one that may have torch), torch (what it says of itself, or None) and gpus (lines of nvidia-smi)."""
+    """nvcc, python (one that may have torch), torch (what it says of itself, or None), gpus (lines of nvidia-smi) and cupti
+    (what TRACETOOL_CUPTI has to name, or None)."""
 
     def __init__(self, simulate):
         self.simulate = simulate
@@ -41,6 +54,8 @@ class Machine:
         self.python = os.environ.get("TRACETOOL_PYTHON", sys.executable)
         said = output(self.python, "-c", TORCH, timeout=180)
         self.torch = json.loads(said.splitlines()[-1]) if said else None
+        toolkit = self.nvcc and os.path.dirname(os.path.dirname(os.path.realpath(self.nvcc)))
+        self.cupti = None if simulate else find_cupti(toolkit, self.torch and self.torch["site"])
 
     def gpu_bytes(self):
         """Memory of the first GPU; 0: unknown."""

@@ -25,6 +25,8 @@ def environment(part, record=True, **more):
     if record:
         chosen.update(CUDA_INJECTION64_PATH=part.places.agent, TRACETOOL_GUARD_CPU="0", TRACETOOL_GUARD_RATE="0",
                       TRACETOOL_KEEP="0", TRACETOOL_BUFFER="16M" if part.simulate else "64M")
+    if record and part.machine.cupti:
+        chosen["TRACETOOL_CUPTI"] = part.machine.cupti
     chosen.update({name: str(value) for name, value in more.items()})
     return {name: value for name, value in chosen.items() if more.get(name, "") is not None}
 

@@ -19,7 +19,7 @@ import measure
 import names
 import results
 import table
-from machine import Machine
+from machine import Machine, find_cupti
 
 # Gosset ("Student"), The probable error of a mean, 1908: additional hours of sleep. R's t.test gives the interval.
 SLEEP, SLEEP_MEAN, SLEEP_INTERVAL = (1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4), 1.58, (0.7001142, 2.4598858)
@@ -106,6 +106,19 @@ class Table(unittest.TestCase):
         self.assertIn("GPU", machine.missing(SimpleNamespace(needs=("gpu", "nvcc"), simulated=True)))
         machine.simulate = True
         self.assertIn("not simulated", machine.missing(SimpleNamespace(needs=("torch",), simulated=False)))
+
+
+class Cupti(unittest.TestCase):
+    def test_where_it_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIsNone(find_cupti(folder, folder, usual="/none"))
+            self.assertIsNone(find_cupti(None, None, usual="/none"))
+            wheel, toolkit = f"{folder}/nvidia/cu13/lib/libcupti.so.13", f"{folder}/extras/CUPTI/lib64/libcupti.so.13"
+            for path in (wheel, toolkit):
+                os.makedirs(os.path.dirname(path))
+                open(path, "w", encoding="ascii").close()
+                self.assertEqual(find_cupti(folder, folder, usual="/none"), path)
+            self.assertIsNone(find_cupti(folder, folder, usual=folder))
 
 
 class Programs(unittest.TestCase):
