@@ -8,6 +8,7 @@ HEAD = """# tracetool
 
 `libagent.so` records what a training process does on the GPU, `tracetool` reads it. Both need Linux with glibc 2.34 or newer
 and nothing else. Copy them where you like; `tracetool record` looks for `libagent.so` beside itself.
+`gpu_check.sh` checks the recorder on a machine with a GPU and measures its cost: gpu_check/README.md.
 Licences: LICENSE and licences/.
 """
 

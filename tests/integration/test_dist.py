@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What scripts/dist.sh made: it asks for glibc 2.34 and nothing else, it tells nothing of the machine that built it, and
-it works: an error is thrown and caught, compressed JSON is read, a training is recorded, gpu_check finds all that it needs."""
+it works: an error is thrown and caught, compressed JSON is read, a training is recorded, gpu_check finds all that it
+needs."""
 import gzip
 import json
 import os
@@ -86,7 +87,8 @@ def check_gpu_check(dist):
         check(not leaks, "gpu_check: no path of this machine is in it", leaks)
         listed = run([f"{away}/gpu_check.sh", "--list"], cwd=folder)
         names = [line.split()[0] for line in listed.stdout.splitlines()]
-        check(listed.returncode == 0 and {"smoke", "torch", "ranks", "capture"} < set(names), "gpu_check lists its parts", listed)
+        check(listed.returncode == 0 and {"smoke", "torch", "ranks", "capture"} < set(names), "gpu_check lists its parts",
+              listed)
         importing = f"import sys; sys.path.insert(0, {away + '/gpu_check'!r}); import recording\n" + "\n".join(
             f"import parts.{name}" for name in names)
         done = run([sys.executable, "-c", importing], cwd=folder)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A real PyTorch with the agent loaded, on a machine without a GPU: DataLoader workers, torchrun, exceptions and NVTX end as
-they do without it, and nothing is left behind. The programs of scripts/gpu_check work on the CPU, as far as that goes. Skipped where the Python of TRACETOOL_PYTHON (else this one) has no torch.
+they do without it, and nothing is left behind. The programs of scripts/gpu_check work on the CPU, as far as that goes.
+Skipped where the Python of TRACETOOL_PYTHON (else this one) has no torch.
 
 The programs are in pytorch_programs.py. With a GPU they would be recorded; this test is about those that are not."""
 import json
@@ -90,8 +91,8 @@ def check_ranks(how, calls_of):
     with Folder() as folder:
         shape = [word for name, value in (("layers", 1), ("width", 32), ("length", 16), ("steps", 2))
                  for word in (f"--{name}", str(value))]
-        done = run([PYTHON, *TORCHRUN, f"{GPU_CHECK}/torch_ranks.py", "--how", how, "--calls", folder, "--device", "cpu", *shape],
-                   OMP_NUM_THREADS=1)
+        done = run([PYTHON, *TORCHRUN, f"{GPU_CHECK}/torch_ranks.py", "--how", how, "--calls", folder, "--device", "cpu",
+                    *shape], OMP_NUM_THREADS=1)
         if not check(done.returncode == 0, f"gpu_check's {how} ends with 0", done.stderr[-500:]):
             return
         logs = []

@@ -208,7 +208,8 @@ class Workers(unittest.TestCase):
             file.write(textwrap.dedent(self.PROGRAM))
         self.before, workers.STEPS = workers.STEPS, path
         self.addCleanup(setattr, workers, "STEPS", self.before)
-        part = types.SimpleNamespace(folder=self.folder.name, simulate=False, machine=types.SimpleNamespace(python=sys.executable))
+        machine = types.SimpleNamespace(python=sys.executable)
+        part = types.SimpleNamespace(folder=self.folder.name, simulate=False, machine=machine)
         self.worker = workers.Worker(part, "one", record=False)
         self.addCleanup(self.worker.process.stdin.close)
         self.addCleanup(self.worker.process.stdout.close)
