@@ -28,7 +28,12 @@ struct RingOutput {
   RingOutput(const RingOutput&) = delete;
   RingOutput& operator=(const RingOutput&) = delete;
 
+  // A time that no clock shows (outside 1824 to 2116) is a damaged record's: counted, not an event.
   void emit(const Event& event, std::string_view args) {
+    if (!is_sound(event)) {
+      ++timeless_records;
+      return;
+    }
     Process& p = catalog.processes[process];
     ++p.counts[static_cast<std::size_t>(event.kind)];
     const std::int64_t end = event.start_ns + std::max<std::int64_t>(event.duration_ns, 0);
@@ -59,6 +64,11 @@ struct RingOutput {
     const auto [track, is_new] = gpu_tracks.try_emplace({device, what}, 0);
     if (is_new) track->second = other_track(device, "GPU " + std::to_string(device) + ' ' + what);
     return track->second;
+  }
+
+  static bool is_sound(const Event& event) {
+    constexpr std::int64_t kMost_ns = std::int64_t{1} << 62;
+    return event.start_ns > -kMost_ns && event.start_ns < kMost_ns && event.duration_ns < kMost_ns;
   }
 
   // A time between two of CUPTI's; an end of 0 had not come.

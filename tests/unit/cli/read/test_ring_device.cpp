@@ -80,6 +80,16 @@ TEST_CASE("ring: overhead lies on the thread that paid, by Kineto's names") {
   }
 }
 
+TEST_CASE("ring: a time that no clock shows is a damaged record's, and left out") {
+  Recording recording;
+  auto record = timed<trace::OverheadRecord>();
+  record.overhead = 1, record.start_cupti_ns = 1, record.end_cupti_ns = INT64_MAX;
+  recording.add(record);
+  record.start_cupti_ns = record.end_cupti_ns = std::uint64_t{1} << 63;
+  recording.add(record);
+  CHECK(recording.read().all.empty());
+}
+
 TEST_CASE("ring: a whole launch of a graph is GPU work of its stream") {
   Recording recording;
   auto record = timed<trace::GraphLaunchRecord>();
