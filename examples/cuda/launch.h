@@ -49,8 +49,10 @@ inline void know(const void* kernel) {
 template <typename... Parameters, typename... Given>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream, Given... given) {
   const void* const handle = reinterpret_cast<const void*>(kernel);
-  static const void* known = nullptr;  // one such variable for each kind of parameters: the last kernel of that kind
-  if (known != handle) know(known = handle);
+  if constexpr (kSimulated) {
+    thread_local const void* t_known = nullptr;  // one for each kind of parameters: the last kernel of that kind
+    if (t_known != handle) know(t_known = handle);
+  }
   std::tuple<Parameters...> values(given...);
   return std::apply(
       [&](auto&... value) {
