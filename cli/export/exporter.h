@@ -18,9 +18,10 @@ struct ExportSummary {
   std::uint64_t slices_out = 0;
   std::uint64_t instants_out = 0;
   std::uint64_t counters_out = 0;
-  std::uint64_t flow_events_in = 0;   // events of Kind::flow; each is drawn or in one of the next two
-  std::uint64_t one_ended_flows = 0;  // ... whose other end is not in the trace
+  std::uint64_t flow_events_in = 0;   // events of Kind::flow; each is drawn or in one of the next three
+  std::uint64_t one_ended_flows = 0;  // ... whose other end is not in the trace, or not drawn
   std::uint64_t unplaced_flows = 0;   // ... at a time and track where there is no slice to bind to
+  std::uint64_t undrawable_flows = 0;  // ... at GPU work that the format cannot give another arrow
   std::uint64_t flow_events_drawn = 0;
   std::uint64_t arrows_out = 0;            // one per pair of ends, explicit and by correlation
   std::uint64_t backward_arrows = 0;       // of these: the work ended before its launch began; viewers may hide them
@@ -36,7 +37,7 @@ struct ExportSummary {
   // Conservation: every event is in the picture or counted as left out.
   bool balanced() const {
     return events_in == slices_out + instants_out + counters_out + flow_events_in &&
-           flow_events_in == flow_events_drawn + one_ended_flows + unplaced_flows;
+           flow_events_in == flow_events_drawn + one_ended_flows + unplaced_flows + undrawable_flows;
   }
 };
 

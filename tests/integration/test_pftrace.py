@@ -235,6 +235,28 @@ def check_simulated(options, work):
     check_processor("simulated", f"{work}/s.pftrace", trace)
 
 
+def flow(phase, pid, tid, ts, category, number=1):
+    return {"ph": phase, "id": number, "pid": pid, "tid": tid, "ts": ts, "cat": category, "name": category, "bp": "e"}
+
+
+def check_stage_flows(options, work):
+    """Flow events that a render stage cannot hold: of an arrow too many, out of it, in its middle."""
+    slices = [("cpu_op", "op", 7, 7, 0, 100, {}), ("cuda_runtime", "cudaLaunchKernel", 7, 7, 10, 5, {"correlation": 9}),
+              ("kernel", "k", 0, 7, 60, 10, {"correlation": 9, "stream": 7, "device": 0}), ("cpu_op", "end", 7, 7, 200, 9, {})]
+    events = [dict(zip(("cat", "name", "pid", "tid", "ts", "dur", "args"), s), ph="X") for s in slices]
+    events += [flow("s", 7, 7, 10, "ac2g", 9), flow("f", 0, 7, 60, "ac2g", 9), flow("s", 7, 7, 10, "more"), flow("f", 0, 7, 60, "more"),
+               flow("s", 0, 7, 60, "back"), flow("f", 7, 7, 200, "back"), flow("s", 7, 7, 20, "late"), flow("f", 0, 7, 65, "late")]
+    path = f"{work}/stages.json"
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": events, "distributedInfo": {"rank": 0}}, file)
+    for more, arrows in (([], 4), (["--gpu-tracks"], 1)):
+        trace = export(options, [path], f"{work}/stages.pftrace", *more)
+        said = json.loads(run([options.tracetool, "export", "--pftrace", path, "-o", f"{work}/stages.pftrace", "--json", *more]).stdout)
+        check(trace is not None and len(trace.arrows()) == said["arrows"] == arrows,
+              f"flows at GPU work {' '.join(more)}: {arrows} arrows in the file are those that are said", said)
+    check((said["undrawable_flows"], said["one_ended_flows"]) == (3, 3), "what a stage cannot show is said", said)
+
+
 HOSTILE = ['quote " and \\ backslash', "controls \x00\x01\x1f\x7f", "newline\nand tab\t", "\u20ac \U0001f600 \ufffd",
            "void " + "ns::deep<" * 8000 + "int" + ">" * 8000 + "(int)", " ", "[]{}'`"]
 
@@ -287,6 +309,7 @@ def main():
     with Folder() as work:
         check_hostile(options, work)
         check_forms(options, work)
+        check_stage_flows(options, work)
         check_simulated(options, work)
         if not os.path.isdir(options.traces):
             print(f"left out: real traces, which are not in {options.traces}")

@@ -71,7 +71,8 @@ void Arrows::starts_first() {
 void Arrows::note_flows() {
   starts_first();
   for (const Event& flow : held_) {
-    if (track_of(flow) == kNoTrack) continue;
+    const TrackId track = track_of(flow);
+    if (track == kNoTrack || (takes_ && !takes_(flow, track))) continue;
     if (flow.phase == 's') {
       table_.note_start(group(flow), flow.correlation, ArrowStart::flow);
     } else {

@@ -8,6 +8,7 @@
 // Memory: ArrowTable; the flow events of one instant of time.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -21,10 +22,16 @@ using FlowIds = std::vector<std::uint64_t>;
 class Arrows {
  public:
   explicit Arrows(const Catalog& catalog);
+  // Flow events, with the track of their slice, that cannot be drawn there: asked in both passes, in the same order.
+  void refuse_unless(std::function<bool(const Event& flow, TrackId track)> takes) { takes_ = std::move(takes); }
 
   // The first pass: every event, then end_prepare().
   void prepare(const Event& event);
   void end_prepare();
+  // An arrow at this slice follows from its correlation.
+  bool by_correlation(const Event& event) const {
+    return event.correlation != 0 && !catalog_->processes[process(event)].explicit_flows;
+  }
   // There are flow events: the slices of an instant have to wait for them.
   bool has_flows() const { return has_flows_; }
 
@@ -38,6 +45,10 @@ class Arrows {
     starts_first();
     for (const Event& flow : held_) {
       const TrackId track = track_of(flow);
+      if (track != kNoTrack && takes_ && !takes_(flow, track)) {
+        ++summary.undrawable_flows;
+        continue;
+      }
       FlowIds* const ids = track == kNoTrack ? nullptr : bind(flow, track);
       draw(flow, track, ids, summary);
     }
@@ -48,9 +59,6 @@ class Arrows {
   static constexpr TrackId kNoTrack = 0xffffffffu;
 
   ProcessId process(const Event& event) const { return catalog_->tracks[event.track].process; }
-  bool by_correlation(const Event& event) const {
-    return event.correlation != 0 && !catalog_->processes[process(event)].explicit_flows;
-  }
   ArrowTable::Group group(const Event& flow);
   void find_twins();
   TrackId track_of(const Event& flow) const;
@@ -62,6 +70,7 @@ class Arrows {
   void end(const ArrowTable::End& end, FlowIds& ids, ExportSummary& summary);
 
   const Catalog* catalog_;
+  std::function<bool(const Event&, TrackId)> takes_;
   ArrowTable table_;
   std::unordered_map<std::uint64_t, ArrowTable::Group> groups_;  // of flows, by process and category
   std::vector<std::int64_t> reach_;                              // per track: the latest end of a slice so far

@@ -9,7 +9,7 @@ constexpr std::size_t kSearched = 256;  // of the slices that start at one time,
 
 }  // namespace
 
-FlowIds* Moment::slice_of(const Event& flow, TrackId track) {
+Moment::Held* Moment::find(const Event& flow, TrackId track) {
   Held* found = nullptr;
   for (std::size_t i = used_, searched = 0; i-- > 0 && searched < kSearched; ++searched) {
     Held& held = events_[i];
@@ -18,7 +18,7 @@ FlowIds* Moment::slice_of(const Event& flow, TrackId track) {
     if (same_call || found == nullptr) found = &held;
     if (same_call) break;
   }
-  return found == nullptr ? nullptr : &found->flows;
+  return found;
 }
 
 }  // namespace cli::perfetto

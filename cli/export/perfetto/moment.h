@@ -19,11 +19,18 @@ class Moment {
     held.args = args_.size();
     held.args_length = args.size();
     held.flows = flows;
+    held.taken = false;
     args_ += args;
   }
 
-  // Where the ids of the slice are kept that a flow event on `track` belongs to; null: none starts now.
-  FlowIds* slice_of(const Event& flow, TrackId track);
+  struct Held {
+    Event event;
+    std::size_t args = 0, args_length = 0;
+    FlowIds flows;
+    bool taken = false;  // for StageEnds
+  };
+  // The slice that a flow event on `track` belongs to; null: none starts now.
+  Held* find(const Event& flow, TrackId track);
 
   // Each event, its arguments and the ids of its arrows; then the moment is empty.
   template <typename Write>
@@ -32,16 +39,14 @@ class Moment {
       Held& held = events_[i];
       write(held.event, std::string_view(args_).substr(held.args, held.args_length), held.flows);
     }
+    clear();
+  }
+  void clear() {
     used_ = 0;
     args_.clear();
   }
 
  private:
-  struct Held {
-    Event event;
-    std::size_t args = 0, args_length = 0;
-    FlowIds flows;
-  };
   std::vector<Held> events_;  // the first used_ count; the rest is room that is kept
   std::size_t used_ = 0;
   std::string args_;

@@ -11,6 +11,7 @@
 #include "cli/export/perfetto/render_stages.h"
 #include "cli/export/perfetto/row_book.h"
 #include "cli/export/perfetto/slices.h"
+#include "cli/export/perfetto/stage_ends.h"
 
 namespace cli {
 namespace perfetto {
@@ -28,7 +29,8 @@ struct Parts {
         slices(packets, vocabulary),
         rows(catalog, packets, tracks, sequences),
         counters(catalog, packets, tracks, sequences),
-        stages(catalog, packets, vocabulary, tracks, sequences) {}
+        stages(catalog, packets, vocabulary, tracks, sequences),
+        stage_ends(catalog, arrows, stages, moment) {}
 
   Census census;
   PacketStream stream;
@@ -42,6 +44,7 @@ struct Parts {
   Counters counters;
   RenderStages stages;
   Moment moment;
+  StageEnds stage_ends;
 };
 
 class Pftrace : public Exporter {
@@ -50,11 +53,18 @@ class Pftrace : public Exporter {
 
   bool needs_two_passes() const override { return true; }
 
-  void begin(const Catalog& catalog, ByteSink& sink) override { parts_.emplace(catalog, sink, options_.compression); }
+  void begin(const Catalog& catalog, ByteSink& sink) override {
+    parts_.emplace(catalog, sink, options_.compression);
+    if (!options_.gpu_tracks) return;
+    parts_->slices.submit_stages();
+    parts_->arrows.refuse_unless(
+        [this](const Event& flow, TrackId track) { return parts_->stage_ends.takes(flow, track); });
+  }
 
   void prepare(const Event& event, std::string_view) override {
     parts_->census.count(event);
     parts_->arrows.prepare(event);
+    if (options_.gpu_tracks) parts_->stage_ends.prepare(event);
   }
 
   void event(const Event& event, std::string_view args) override {
@@ -110,6 +120,7 @@ class Pftrace : public Exporter {
   void start() {
     started_ = true;
     parts_->arrows.end_prepare();
+    parts_->stage_ends.end_prepare();
     parts_->rows.begin(parts_->census);
     parts_->counters.origin(parts_->census.first_ns());
     if (options_.gpu_tracks) parts_->stages.begin(parts_->census.first_ns());
@@ -130,7 +141,7 @@ class Pftrace : public Exporter {
   }
 
   FlowIds* flows_of(const Event& flow, TrackId track) {
-    if (FlowIds* const starting = parts_->moment.slice_of(flow, track)) return starting;
+    if (Moment::Held* const starting = parts_->moment.find(flow, track)) return &starting->flows;
     OpenSlice* const open = parts_->rows.covering(track, flow.start_ns);
     return open == nullptr ? nullptr : &open->flows;
   }
@@ -150,16 +161,12 @@ class Pftrace : public Exporter {
     ++summary_.slices_out;
     if (event.duration_ns < 0) ++summary_.unfinished;
     if (options_.gpu_tracks && parts_->stages.draws(event)) {
-      summary_.arrows_out -= parts_->stages.write(event, end_ns, parts_->rows.name(event.track), args, flows);
-      return;
+      return parts_->stages.write(event, end_ns, parts_->rows.name(event.track), args, flows);
     }
     Sequence& sequence = parts_->rows.place(event, end_ns);
     parts_->slices.end_until(event.start_ns, sequence);
-    const bool launch = options_.gpu_tracks && is_api_call(event.kind);
-    parts_->slices.begin(event, end_ns, args, flows, launch ? flows : kNone, sequence);
+    parts_->slices.begin(event, end_ns, args, flows, sequence);
   }
-
-  static inline const FlowIds kNone;
 
   FormatOptions options_;
   std::optional<Parts> parts_;

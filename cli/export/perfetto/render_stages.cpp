@@ -79,8 +79,8 @@ void RenderStages::begin(std::int64_t origin_ns) {
   if (!gpus_.empty()) tracks_.describe(packet::gpu_info, content);
 }
 
-std::size_t RenderStages::write(const Event& event, std::int64_t end_ns, std::string_view name, std::string_view args,
-                                const FlowIds& flows) {
+void RenderStages::write(const Event& event, std::int64_t end_ns, std::string_view name, std::string_view args,
+                         const FlowIds& flows) {
   const Track& track = catalog_.tracks[event.track];
   packets_.start();
   Sequence& sequence = queue(event, name);
@@ -96,7 +96,6 @@ std::size_t RenderStages::write(const Event& event, std::int64_t end_ns, std::st
   if (event.kind == Kind::kernel) kernel(event, shown, out, sequence);
   launch(event, args, sequence);
   packets_.finish(sequence, event.start_ns, packet::gpu_render_stage_event);
-  return flows.size() < 2 ? 0 : flows.size() - 1;
 }
 
 Sequence& RenderStages::queue(const Event& event, std::string_view name) {

@@ -35,9 +35,9 @@ class RenderStages {
   bool draws(const Event& event) const {
     return is_gpu_work(event.kind) && catalog_.tracks[event.track].kind == TrackKind::stream;
   }
-  // `name` is that of the queue. Of `flows` the first is drawn; returns how many are not.
-  std::size_t write(const Event& event, std::int64_t end_ns, std::string_view name, std::string_view args,
-                    const FlowIds& flows);
+  // `name` is that of the queue. `flows` has one id or none (StageEnds).
+  void write(const Event& event, std::int64_t end_ns, std::string_view name, std::string_view args,
+             const FlowIds& flows);
 
  private:
   using Gpu = std::pair<ProcessId, std::int64_t>;

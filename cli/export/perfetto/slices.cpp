@@ -5,11 +5,11 @@
 namespace cli::perfetto {
 
 void Slices::begin(const Event& event, std::int64_t end_ns, std::string_view args, const FlowIds& flows,
-                   const FlowIds& submissions, Sequence& sequence) {
+                   Sequence& sequence) {
   head(event::begin, event, sequence);
   put_flows(flows);
   arguments(event, args, sequence);
-  put_submissions(submissions);
+  put_submissions(flows);
   packets_.finish(sequence, event.start_ns);
   sequence.open.push_back({event.start_ns, end_ns, {}});
 }
@@ -25,6 +25,7 @@ void Slices::end_until(std::int64_t ns, Sequence& sequence) {
     packets_.start();
     Writer(packets_.event()).add_uint32(event::type, event::end);
     put_flows(sequence.open.back().flows);
+    put_submissions(sequence.open.back().flows);
     packets_.finish(sequence, sequence.open.back().end_ns);
     sequence.open.pop_back();
   }
@@ -61,11 +62,11 @@ void Slices::put_flows(const FlowIds& flows) {
   for (const std::uint64_t id : flows) out.add_fixed64(event::flows, id);
 }
 
-void Slices::put_submissions(const FlowIds& submissions) {
-  if (submissions.empty()) return;
+void Slices::put_submissions(const FlowIds& flows) {
+  if (!submits_ || flows.empty()) return;
   Writer out(packets_.event());
   Writer correlation(out, event::gpu_correlation);
-  for (const std::uint64_t id : submissions) correlation.add_uint64(event::submissions, id);
+  for (const std::uint64_t id : flows) correlation.add_uint64(event::submissions, id);
 }
 
 }  // namespace cli::perfetto

@@ -14,9 +14,12 @@ class Slices {
   Slices(EventPackets& packets, Vocabulary& vocabulary)
       : packets_(packets), vocabulary_(vocabulary), arguments_(kAnnotations, packets) {}
 
-  // `flows` are the ids of its arrows; `submissions` those of arrows to render stages, which are told apart.
-  void begin(const Event& event, std::int64_t end_ns, std::string_view args, const FlowIds& flows,
-             const FlowIds& submissions, Sequence& sequence);
+  // From now on slices name their arrows twice: those to render stages have a field of their own, and where an arrow
+  // ends is not known yet.
+  void submit_stages() { submits_ = true; }
+
+  // `flows` are the ids of its arrows.
+  void begin(const Event& event, std::int64_t end_ns, std::string_view args, const FlowIds& flows, Sequence& sequence);
   void instant(const Event& event, std::string_view args, Sequence& sequence);
   // Ends what has ended by `ns`, the innermost first.
   void end_until(std::int64_t ns, Sequence& sequence);
@@ -27,11 +30,12 @@ class Slices {
   void head(std::uint32_t type, const Event& event, Sequence& sequence);
   void arguments(const Event& event, std::string_view args, Sequence& sequence);
   void put_flows(const FlowIds& flows);
-  void put_submissions(const FlowIds& submissions);
+  void put_submissions(const FlowIds& flows);
 
   EventPackets& packets_;
   Vocabulary& vocabulary_;
   Arguments arguments_;
+  bool submits_ = false;
 };
 
 }  // namespace cli::perfetto
