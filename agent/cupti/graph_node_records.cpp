@@ -1,8 +1,10 @@
 #include "agent/cupti/graph_node_records.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 
+#include "agent/clocks.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
@@ -10,6 +12,7 @@ namespace {
 
 constexpr std::size_t kCloneBytes = offsetof(trace::GraphNodeRecord, range_ref);
 constexpr std::size_t kNames = 256;
+constexpr std::uint64_t kMostWaitNs = 200'000'000;
 
 // Names that the region has for nodes, by hash. Used under the interner's lock.
 struct RegionName {
@@ -17,6 +20,7 @@ struct RegionName {
   std::uint32_t ref;
 };
 constinit RegionName s_names[kNames]{};
+constinit std::atomic<std::uint64_t> s_waited_ns{0};  // for that lock, by all threads
 
 std::size_t keep_free() { return ring().header->definitions_bytes / 4; }
 
@@ -74,12 +78,20 @@ bool set_names(trace::GraphNodeRecord& record, const OpenRange& open, const Name
          has_place(call, record.nccl_name_ref);
 }
 
-// An application's thread does not wait: where another one holds the lock for long, the block has to do.
+// The holder may have lost its processor, and what goes into the block instead is overwritten in time. All captures of a
+// process together wait kMostWaitNs at most.
 bool lock_region() {
-  for (int i = 0; i < 100; ++i) {
-    if (interner().lock().try_lock()) return true;
+  if (interner().lock().try_lock()) return true;
+  const std::uint64_t begin_ns = mono_ns(), before_ns = s_waited_ns.load(std::memory_order_relaxed);
+  bool locked = false;
+  std::uint64_t waited_ns = 0;
+  while (!locked && before_ns + waited_ns < kMostWaitNs) {
+    sched_yield();
+    locked = interner().lock().try_lock();
+    waited_ns = mono_ns() - begin_ns;
   }
-  return false;
+  s_waited_ns.fetch_add(waited_ns, std::memory_order_relaxed);
+  return locked;
 }
 
 template <typename Write>

@@ -8,7 +8,7 @@
 
 namespace agent {
 
-// On the thread that captures, while there is a recording. No wait for a lock: the block has to do where one is held.
+// On the thread that captures, while there is a recording. Waits for a lock, but not long: then the block has to do.
 void write_captured_node(const Guard& guard, std::uint64_t node, const OpenRange& open) noexcept;
 void write_cloned_node(const Guard& guard, std::uint64_t node, std::uint64_t original) noexcept;
 
