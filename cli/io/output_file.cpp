@@ -48,7 +48,8 @@ std::string resolve_link(const std::string& path) {
 
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path) : target_(path == "-" ? "stdout" : resolve_link(path)) {
+OutputFile::OutputFile(const std::string& path, Placement* later)
+    : target_(path == "-" ? "stdout" : resolve_link(path)), later_(later) {
   if (path == "-") {
     fd_ = STDOUT_FILENO;
     return;
@@ -59,14 +60,39 @@ OutputFile::OutputFile(const std::string& path) : target_(path == "-" ? "stdout"
   if (exists && !S_ISREG(status.st_mode)) {
     fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
-    open_beside(target_);
+    open_nameless();
+    if (fd_ < 0) open_beside();
   }
   if (fd_ < 0) fail("cannot write", errno);
 }
 
+// Such a file gets its name through /proc.
+void OutputFile::open_nameless() {
+#ifdef O_TMPFILE
+  if (::access("/proc/self/fd", X_OK) != 0) return;
+  const std::string folder = std::filesystem::path(target_).parent_path().string();
+  fd_ = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  nameless_ = fd_ >= 0;
+#endif
+}
+
 // The name is only ours: a file of that name is left from a process that had our pid and was killed.
-void OutputFile::open_beside(const std::string& path) {
-  temporary_ = fmt::format("{}.tmp.{}", path, ::getpid());
+void OutputFile::take_name() {
+  const std::string name = fmt::format("{}.tmp.{}", target_, ::getpid());
+  ::unlink(name.c_str());
+  slot_ = remove_on_signal(name);
+  const std::string descriptor = fmt::format("/proc/self/fd/{}", fd_);
+  if (::linkat(AT_FDCWD, descriptor.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+    temporary_ = name;
+    return;
+  }
+  const int error = errno;
+  keep_on_signal(slot_);
+  fail("cannot put in place", error);
+}
+
+void OutputFile::open_beside() {
+  temporary_ = fmt::format("{}.tmp.{}", target_, ::getpid());
   ::unlink(temporary_.c_str());
   slot_ = remove_on_signal(temporary_);
   fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -98,10 +124,18 @@ void OutputFile::write(std::string_view bytes) {
 // Some file systems (NFS) say only at close that the disk is full.
 void OutputFile::finish() {
   if (fd_ == STDOUT_FILENO) return;
+  if (nameless_) take_name();
   const int closed = ::close(fd_);
   fd_ = -1;
   if (closed != 0) fail("cannot write", errno);
-  if (temporary_.empty()) return;
+  if (!temporary_.empty()) put_in_place();
+}
+
+void OutputFile::put_in_place() {
+  if (later_ != nullptr) {
+    later_->add(temporary_, target_, slot_);
+    return temporary_.clear();
+  }
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot put in place", errno);
   temporary_.clear();
   keep_on_signal(slot_);
@@ -112,8 +146,8 @@ void OutputFile::fail(const char* what, int error) const {
                                              bytes_, what_to_do(error)));
 }
 
-std::unique_ptr<ByteSink> open_output(const std::string& path) {
-  auto file = std::make_unique<OutputFile>(path);
+std::unique_ptr<ByteSink> open_output(const std::string& path, Placement* later) {
+  auto file = std::make_unique<OutputFile>(path, later);
   if (path.size() < 3 || path.compare(path.size() - 3, 3, ".gz") != 0) return file;
   return std::make_unique<GzipSink>(std::move(file));
 }

@@ -44,6 +44,15 @@ std::string part_name(const std::string& output, std::size_t number, std::size_t
   return fmt::format("{}.part{:0{}}{}", output.substr(0, at), number, digits, output.substr(at));
 }
 
+bool is_part_of(const std::string& name, const std::string& output) {
+  const std::size_t at = ending(output);
+  const std::string head = output.substr(0, at) + ".part", tail = output.substr(at);
+  if (name.size() <= head.size() + tail.size() || name.compare(0, head.size(), head) != 0) return false;
+  if (name.compare(name.size() - tail.size(), tail.size(), tail) != 0) return false;
+  return std::all_of(name.begin() + static_cast<std::ptrdiff_t>(head.size()),
+                     name.end() - static_cast<std::ptrdiff_t>(tail.size()), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 std::vector<std::string> process_file_names(const Catalog& catalog, std::string_view extension) {
   std::vector<std::string> names;
   std::unordered_set<std::string> taken;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "cli/export/parts/cut_plan.h"
 #include "cli/export/parts/file_names.h"
+#include "cli/export/parts/old_parts.h"
 #include "cli/export/parts/pieces.h"
 #include "cli/io/gzip_sink.h"
 #include "cli/io/output_file.h"
@@ -14,8 +14,8 @@
 namespace cli {
 namespace {
 
-std::unique_ptr<ByteSink> open_sink(const ExportJob& job, const std::string& path) {
-  std::unique_ptr<ByteSink> sink = open_output(path);
+std::unique_ptr<ByteSink> open_sink(const ExportJob& job, const std::string& path, Placement* later = nullptr) {
+  std::unique_ptr<ByteSink> sink = open_output(path, later);
   const bool named = path.size() > 3 && path.compare(path.size() - 3, 3, ".gz") == 0;
   return job.gzip && !named ? std::make_unique<GzipSink>(std::move(sink)) : std::move(sink);
 }
@@ -40,9 +40,7 @@ class Parts {
   void write() {
     report_.summary = {};
     for (std::size_t first = 0; first < count(); first += kPiecesAtOnce) write_some(first);
-    const std::string next = part_name(output_, count() + 1, count());
-    if (std::filesystem::exists(next))
-      report_.notes.push_back(next + " is of an earlier export, as may be those after it");
+    together_.place();
   }
 
  private:
@@ -51,7 +49,7 @@ class Parts {
   void write_some(std::size_t first) {
     Pieces pieces{layout_, first};
     for (std::size_t i = first; i < std::min(first + kPiecesAtOnce, count()); ++i) {
-      pieces.alive.push_back(std::make_unique<Piece>(job_, open_sink(job_, name(i))));
+      pieces.alive.push_back(std::make_unique<Piece>(job_, open_sink(job_, name(i), &together_)));
     }
     write_pieces(job_, pieces);
     for (std::size_t i = 0; i < pieces.alive.size(); ++i) {
@@ -64,6 +62,7 @@ class Parts {
   const std::string& output_;
   Layout layout_;
   ExportReport& report_;
+  Placement together_;  // a set that is not whole would look as if it were
 };
 
 void write_parts(const ExportJob& job, const std::string& output, const std::vector<CutPlan::Cut>& cuts,
@@ -75,6 +74,12 @@ void write_parts(const ExportJob& job, const std::string& output, const std::vec
   const std::uint64_t whole_arrows = report.summary.arrows_out;
   Parts(job, output, std::move(borders), report).write();
   report.parted_arrows = whole_arrows - std::min(whole_arrows, report.summary.arrows_out);
+}
+
+void note_old_parts(const std::string& output, ExportReport& report) {
+  std::vector<std::string> written;
+  for (const WrittenFile& file : report.files) written.push_back(file.path);
+  if (std::string note = old_parts_note(output, written); !note.empty()) report.notes.push_back(std::move(note));
 }
 
 }  // namespace
@@ -96,6 +101,7 @@ ExportReport write_file(const ExportJob& job, const std::string& output, std::ui
   } else {
     report.files.push_back(written(output, piece));
   }
+  if (output != "-") note_old_parts(output, report);
   if (output == "-" && limit_bytes != 0 && report.whole_bytes > limit_bytes) {
     report.notes.push_back(fmt::format("stdout is never parted: these are {} bytes, more than --max-size {}",
                                        report.whole_bytes, limit_bytes));

@@ -57,14 +57,16 @@ ExportReport write_folder(const ExportJob& job, const std::string& folder) {
   }
   refuse_others(folder, chosen);
   ExportReport report;
+  Placement together;
   const auto path = [&](ProcessId id) { return (fs::path(folder) / names[id]).string(); };
   write_processes(job,
-                  {[&](ProcessId id) { return open_output(path(id)); },
+                  {[&](ProcessId id) { return open_output(path(id), &together); },
                    [&](ProcessId id, const Piece& piece) {
                      if (piece.dropped()) return;
                      report.files.push_back({path(id), piece.bytes(), piece.events(), job.catalog->processes[id].rank});
                    }},
                   report);
+  together.place();
   return report;
 }
 

@@ -6,7 +6,7 @@
 
 namespace cli {
 
-// Makes the folder where there is none. Files of the same names are replaced, each when it is whole. The readers of
+// Makes the folder where there is none. Files of the same names are replaced, all at the end. The readers of
 // such folders take every trace in them, so one that holds another trace is refused. A process without a kept event
 // gets no file. Throws Error.
 ExportReport write_folder(const ExportJob& job, const std::string& folder);

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -25,6 +26,12 @@ int in_child(F&& f) {
   return status;
 }
 
+bool has_nameless_files(const std::string& folder) {
+  const int fd = ::open(folder.c_str(), O_TMPFILE | O_WRONLY, 0600);
+  if (fd >= 0) ::close(fd);
+  return fd >= 0;
+}
+
 }  // namespace
 
 TEST_CASE("output file: appears only when it is finished, and replaces the old one then") {
@@ -35,7 +42,6 @@ TEST_CASE("output file: appears only when it is finished, and replaces the old o
   out.write("new ");
   out.write("content");
   CHECK(read_file(path) == "old");
-  CHECK(scratch.files() == 2);
   out.finish();
   CHECK(read_file(path) == "new content");
   CHECK(out.bytes() == 11);
@@ -55,13 +61,49 @@ TEST_CASE("output file: a signal removes it, and ends the process as it would ha
       ::signal(signal_number, SIG_DFL);
       OutputFile out(scratch.path("out"));
       out.write("half");
-      if (scratch.files() != 1) ::_exit(1);
+      cli::Placement later;
+      OutputFile whole(scratch.path("whole"), &later);
+      whole.finish();
+      if (scratch.files() < 1) ::_exit(1);
       ::raise(signal_number);
     });
     CHECK(WIFSIGNALED(status));
     CHECK(WTERMSIG(status) == signal_number);
     CHECK(scratch.files() == 0);
   }
+}
+
+TEST_CASE("output file: of a process that is killed nothing stays, where files can be without a name") {
+  const Scratch scratch;
+  write_file(scratch.path("out"), "old");
+  const int status = in_child([&] {
+    OutputFile out(scratch.path("out"));
+    out.write("half");
+    ::raise(SIGKILL);
+  });
+  CHECK(WTERMSIG(status) == SIGKILL);
+  CHECK(read_file(scratch.path("out")) == "old");
+  CHECK(scratch.files() == (has_nameless_files(scratch.folder()) ? 1 : 2));
+}
+
+TEST_CASE("output file: files of one set appear together, or none does") {
+  const Scratch scratch;
+  for (const bool placed : {false, true}) {
+    cli::Placement together;
+    for (const char* name : {"a", "b"}) {
+      const auto out = cli::open_output(scratch.path(name), &together);
+      out->write(name);
+      out->finish();
+      CHECK_FALSE(std::filesystem::exists(scratch.path(name)));
+    }
+    if (placed) together.place();
+  }
+  CHECK(read_file(scratch.path("a")) + read_file(scratch.path("b")) == "ab");
+  CHECK(scratch.files() == 2);
+  cli::Placement dropped;
+  OutputFile(scratch.path("c"), &dropped).finish();
+  std::filesystem::create_directory(scratch.path("c"));
+  CHECK_THROWS_WITH(dropped.place(), contains_text("cannot put in place"));
 }
 
 TEST_CASE("output file: follows a link and writes through what is no regular file") {
