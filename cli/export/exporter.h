@@ -58,7 +58,8 @@ class Exporter : public DerivedSink {
   virtual void event(const Event& event, std::string_view args) = 0;
   // Writes what is left; the caller finishes the sink.
   virtual ExportSummary finish() = 0;
-  // Of the output so far, what the sink has not got yet. For those that cut it into parts.
+  // Of the output so far, before compression of its own, what the sink has not got yet: with what that has it only
+  // grows. For those that cut it into parts.
   virtual std::uint64_t pending_bytes() const { return 0; }
 };
 

@@ -5,6 +5,7 @@
 namespace cli {
 
 void CutPlan::note(std::int64_t start_ns, std::uint64_t bytes) {
+  noted_bytes_ = bytes;
   if (seen_ == Seen::nothing) {
     while (step_ < step_starts_.size() && step_starts_[step_] <= start_ns) ++step_;
     last_ns_ = start_ns;
@@ -35,13 +36,16 @@ const CutPlan::Place& CutPlan::choose(std::size_t from, std::uint64_t begin_byte
   return step != nullptr ? *step : *best;
 }
 
-std::vector<CutPlan::Cut> CutPlan::cuts(std::uint64_t total_bytes) const {
+std::vector<CutPlan::Cut> CutPlan::cuts(std::uint64_t total_bytes, double share) const {
+  const std::uint64_t end = std::max(total_bytes, noted_bytes_);
+  const double growth = static_cast<double>(end) / static_cast<double>(std::max<std::uint64_t>(total_bytes, 1));
+  const auto limit = static_cast<std::uint64_t>(static_cast<double>(limit_bytes_) * growth * share);
   // A few bytes for what a part has besides: rows opened again, counters begun again, its end.
-  const std::uint64_t room = limit_bytes_ - limit_bytes_ / 64;
+  const std::uint64_t room = limit - limit / 64;
   const std::uint64_t most = room > 2 * head_bytes_ ? room - head_bytes_ : std::max<std::uint64_t>(room / 2, 1);
   std::vector<Cut> cuts;
   std::uint64_t begin = head_bytes_;
-  for (std::size_t from = 0; from < places_.size() && total_bytes - begin > most;) {
+  for (std::size_t from = 0; from < places_.size() && end - begin > most;) {
     const Place& place = choose(from, begin, most);
     cuts.push_back({place.at_ns, place.at_step});
     begin = place.bytes;

@@ -26,7 +26,7 @@ class Piece {
 
   std::uint64_t events() const { return events_; }
   std::int64_t first_ns() const { return first_ns_; }  // of the first event
-  // So far, uncompressed.
+  // So far, before any compression; after finish() with that of the format itself.
   std::uint64_t bytes() const { return sink_.bytes() + (finished_ ? 0 : exporter_->pending_bytes()); }
   bool dropped() const { return sink_.exceeded() || (events_ == 0 && when_empty_ == WhenEmpty::dropped); }
   const ExportSummary& summary() const { return summary_; }  // after finish()

@@ -34,14 +34,21 @@ WrittenFile written(const std::string& path, const Piece& piece) { return {path,
 
 class Parts {
  public:
-  Parts(const ExportJob& job, const std::string& output, std::vector<std::int64_t> borders, ExportReport& report)
-      : job_(job), output_(output), layout_{{}, std::move(borders)}, report_(report) {}
-
-  void write() {
-    report_.summary = {};
-    for (std::size_t first = 0; first < count(); first += kPiecesAtOnce) write_some(first);
-    together_.place();
+  Parts(const ExportJob& job, const std::string& output, const std::vector<CutPlan::Cut>& cuts, ExportReport& report)
+      : job_(job), output_(output), report_(report) {
+    for (const CutPlan::Cut& cut : cuts) layout_.borders.push_back(cut.at_ns);
   }
+
+  // Returns the size of the largest; none is in place yet.
+  std::uint64_t write() {
+    report_.summary = {};
+    report_.files.clear();
+    for (std::size_t first = 0; first < count(); first += kPiecesAtOnce) write_some(first);
+    std::uint64_t largest = 0;
+    for (const WrittenFile& file : report_.files) largest = std::max(largest, file.bytes);
+    return largest;
+  }
+  void place() { together_.place(); }
 
  private:
   std::size_t count() const { return layout_.borders.size() + 1; }
@@ -65,15 +72,28 @@ class Parts {
   Placement together_;  // a set that is not whole would look as if it were
 };
 
-void write_parts(const ExportJob& job, const std::string& output, const std::vector<CutPlan::Cut>& cuts,
+// Parts name again what the whole names once, and how much that is shows only when they are written: where one is above
+// the limit, all are made again, smaller.
+constexpr int kTries = 4;
+
+void write_parts(const ExportJob& job, const std::string& output, const CutPlan& plan, std::uint64_t limit_bytes,
                  ExportReport& report) {
-  std::vector<std::int64_t> borders;
-  for (const CutPlan::Cut& cut : cuts) borders.push_back(cut.at_ns);
-  report.cuts_at_steps =
-      static_cast<std::size_t>(std::count_if(cuts.begin(), cuts.end(), [](auto& cut) { return cut.at_step; }));
   const std::uint64_t whole_arrows = report.summary.arrows_out;
-  Parts(job, output, std::move(borders), report).write();
-  report.parted_arrows = whole_arrows - std::min(whole_arrows, report.summary.arrows_out);
+  double share = 1;
+  for (int tries = 1;; ++tries) {
+    const std::vector<CutPlan::Cut> cuts = plan.cuts(report.whole_bytes, share);
+    Parts parts(job, output, cuts, report);
+    const std::uint64_t largest = parts.write();
+    report.cuts_at_steps =
+        static_cast<std::size_t>(std::count_if(cuts.begin(), cuts.end(), [](auto& cut) { return cut.at_step; }));
+    report.parted_arrows = whole_arrows - std::min(whole_arrows, report.summary.arrows_out);
+    if (largest <= limit_bytes) return parts.place();
+    if (tries == kTries) {
+      report.notes.push_back(fmt::format("the largest part is of {} bytes: no smaller ones were found", largest));
+      return parts.place();
+    }
+    share *= 0.95 * static_cast<double>(limit_bytes) / static_cast<double>(largest);
+  }
 }
 
 void note_old_parts(const std::string& output, ExportReport& report) {
@@ -95,9 +115,8 @@ ExportReport write_file(const ExportJob& job, const std::string& output, std::ui
   report.summary = piece.summary();
   report.whole_bytes = piece.bytes();
   if (piece.dropped()) {
-    const auto cuts = plan.cuts(piece.bytes());
     whole.alive.clear();
-    write_parts(job, output, cuts, report);
+    write_parts(job, output, plan, most, report);
   } else {
     report.files.push_back(written(output, piece));
   }

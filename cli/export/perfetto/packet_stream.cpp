@@ -41,7 +41,8 @@ class PacketStream::Compressor {
     }
   }
 
-  void write(ByteSink& sink) const {
+  // Returns how many bytes that were.
+  std::size_t write(ByteSink& sink) const {
     Buffer head, tag;
     protozero::add_varint_to_buffer(&tag, std::uint64_t{field_} << 3 | 2);
     protozero::add_varint_to_buffer(&tag, squeezed_.size());
@@ -49,6 +50,7 @@ class PacketStream::Compressor {
     head.append(tag.view().data(), tag.size());
     sink.write(head.view());
     sink.write(squeezed_);
+    return head.size() + squeezed_.size();
   }
 
  private:
@@ -93,8 +95,10 @@ void PacketStream::packet(std::string_view body, std::string_view more) {
 }
 
 void PacketStream::flush() {
+  made_bytes_ += chunk_.size();
   if (!compressor_) {
     sink_.write(chunk_.view());
+    sunk_bytes_ += chunk_.size();
     return chunk_.clear();
   }
   land();
@@ -105,7 +109,7 @@ void PacketStream::flush() {
 void PacketStream::land() {
   if (in_flight_.empty()) return;
   background_->wait();
-  compressor_->write(sink_);
+  sunk_bytes_ += compressor_->write(sink_);
   in_flight_.clear();
 }
 

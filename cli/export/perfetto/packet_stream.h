@@ -2,6 +2,7 @@
 // a chunk's packets as if they stood there themselves. The sink is written to by the caller's thread alone. One thread
 // at a time; memory: two chunks.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,8 +23,8 @@ class PacketStream {
   void packet(std::string_view body, std::string_view more = {});
   // Writes what is left; the caller finishes the sink. Throws Error, as packet() does.
   void finish();
-  // What the sink has not got yet, before compression.
-  std::uint64_t pending_bytes() const { return chunk_.size() + in_flight_.size(); }
+  // What the sink would have got by now without chunks and their compression, less what it has.
+  std::uint64_t pending_bytes() const { return made_bytes_ + chunk_.size() - std::min(sunk_bytes_, made_bytes_); }
 
  private:
   class Compressor;
@@ -32,6 +33,7 @@ class PacketStream {
 
   ByteSink& sink_;
   Buffer chunk_;
+  std::uint64_t made_bytes_ = 0, sunk_bytes_ = 0;  // of chunks: before compression; what the sink has
   Buffer in_flight_;                        // the chunk that is being compressed
   std::unique_ptr<Compressor> compressor_;  // none: chunks go to the sink as they are
   std::optional<Background> background_;    // last: it uses the others
