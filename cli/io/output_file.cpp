@@ -76,21 +76,12 @@ void OutputFile::open_nameless() {
 #endif
 }
 
-// The name is only ours: a file of that name is left from a process that had our pid and was killed.
 void OutputFile::take_name() {
-  const std::string name = fmt::format("{}.tmp.{}", target_, ::getpid());
-  ::unlink(name.c_str());
-  slot_ = remove_on_signal(name);
-  const std::string descriptor = fmt::format("/proc/self/fd/{}", fd_);
-  if (::linkat(AT_FDCWD, descriptor.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-    temporary_ = name;
-    return;
-  }
-  const int error = errno;
-  keep_on_signal(slot_);
-  fail("cannot put in place", error);
+  temporary_ = name_file(fd_, target_, slot_);
+  if (temporary_.empty()) fail("cannot put in place", errno);
 }
 
+// The name is only ours: a file of that name is left from a process that had our pid and was killed.
 void OutputFile::open_beside() {
   temporary_ = fmt::format("{}.tmp.{}", target_, ::getpid());
   ::unlink(temporary_.c_str());
@@ -124,6 +115,7 @@ void OutputFile::write(std::string_view bytes) {
 // Some file systems (NFS) say only at close that the disk is full.
 void OutputFile::finish() {
   if (fd_ == STDOUT_FILENO) return;
+  if (nameless_ && later_ != nullptr && later_->add(fd_, target_)) return void(fd_ = -1);
   if (nameless_) take_name();
   const int closed = ::close(fd_);
   fd_ = -1;

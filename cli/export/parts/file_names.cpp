@@ -50,7 +50,8 @@ bool is_part_of(const std::string& name, const std::string& output) {
   if (name.size() <= head.size() + tail.size() || name.compare(0, head.size(), head) != 0) return false;
   if (name.compare(name.size() - tail.size(), tail.size(), tail) != 0) return false;
   return std::all_of(name.begin() + static_cast<std::ptrdiff_t>(head.size()),
-                     name.end() - static_cast<std::ptrdiff_t>(tail.size()), [](char c) { return c >= '0' && c <= '9'; });
+                     name.end() - static_cast<std::ptrdiff_t>(tail.size()),
+                     [](char c) { return c >= '0' && c <= '9'; });
 }
 
 std::vector<std::string> process_file_names(const Catalog& catalog, std::string_view extension) {

@@ -19,7 +19,8 @@ TEST_CASE("names of parts: the number stands before the ending") {
 
 TEST_CASE("names of parts are known again, whatever their number") {
   for (const char* part : {"run.part1.json.gz", "run.part07.json.gz"}) CHECK(is_part_of(part, "run.json.gz"));
-  for (const char* other : {"run.json.gz", "run.part.json.gz", "run.part1b.json.gz", "run.part1.json", "run2.part1.json.gz"})
+  for (const char* other :
+       {"run.json.gz", "run.part.json.gz", "run.part1b.json.gz", "run.part1.json", "run2.part1.json.gz"})
     CHECK_FALSE(is_part_of(other, "run.json.gz"));
 }
 

@@ -62,9 +62,8 @@ TEST_CASE("output file: a signal removes it, and ends the process as it would ha
       OutputFile out(scratch.path("out"));
       out.write("half");
       cli::Placement later;
-      OutputFile whole(scratch.path("whole"), &later);
-      whole.finish();
-      if (scratch.files() < 1) ::_exit(1);
+      for (int i = 0; i < 40; ++i) OutputFile(scratch.path("whole" + std::to_string(i)), &later).finish();
+      if (scratch.files() < 8) ::_exit(1);
       ::raise(signal_number);
     });
     CHECK(WIFSIGNALED(status));
@@ -124,7 +123,8 @@ TEST_CASE("output file: follows a link and writes through what is no regular fil
 
 TEST_CASE("output file: what cannot be written says what to do") {
   const Scratch scratch;
-  CHECK_THROWS_WITH(OutputFile(scratch.path("no/such/out")), contains_text("no/such/out") && contains_text("make that folder"));
+  CHECK_THROWS_WITH(OutputFile(scratch.path("no/such/out")),
+                    contains_text("no/such/out") && contains_text("make that folder"));
   CHECK_THROWS_WITH(OutputFile(scratch.folder()), contains_text("is a folder"));
   const int status = in_child([&] {
     ::signal(SIGXFSZ, SIG_IGN);
