@@ -9,6 +9,10 @@ namespace {
 constexpr std::uint32_t kThreadsPerWarp = 32;
 constexpr std::uint32_t kRegisterUnit = 256;  // registers are given to warps in these units, since 2.0
 
+// Of every compute capability.
+constexpr std::uint64_t kMostThreads = 1024, kMostRegisters = 255;
+constexpr std::uint64_t kMostBlocks = 0x7fffffffull * 0xffff * 0xffff;
+
 constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
 // What depends on the compute capability alone. 3.x to 12.x are known.
@@ -25,6 +29,13 @@ std::optional<Generation> generation(const Device& d) {
   return Generation{two_partitions ? 2u : 4u, since_ampere ? 128u : 256u, since_ampere ? 1024u : 0u};
 }
 
+// One that a GPU can run; so the arithmetic on it does not wrap.
+bool can_be(const Device& d, const LaunchShape& shape) {
+  return shape.threads_per_block != 0 && shape.threads_per_block <= kMostThreads && shape.blocks != 0 &&
+         shape.blocks <= kMostBlocks && shape.registers_per_thread <= kMostRegisters &&
+         (d.max_shared_bytes_per_multiprocessor == 0 || shape.shared_bytes <= d.max_shared_bytes_per_multiprocessor);
+}
+
 bool limits_known(const Device& d) {
   return d.max_warps_per_multiprocessor != 0 && d.max_blocks_per_multiprocessor != 0 &&
          d.max_registers_per_multiprocessor != 0 && d.max_shared_bytes_per_multiprocessor != 0;
@@ -36,18 +47,20 @@ std::uint32_t blocks_by_registers(const Device& d, const Generation& g, std::uin
   return d.max_registers_per_multiprocessor / g.partitions / per_warp * g.partitions / warps;
 }
 
-std::uint32_t blocks_by_shared(const Device& d, const Generation& g, std::uint32_t bytes) {
-  const std::uint32_t allocated = round_up(bytes + g.reserved_shared_bytes, g.shared_unit);
+std::uint32_t blocks_by_shared(const Device& d, const Generation& g, std::uint64_t bytes) {
+  const std::uint64_t used = bytes + g.reserved_shared_bytes;
+  const std::uint64_t allocated = (used + g.shared_unit - 1) / g.shared_unit * g.shared_unit;
   if (allocated == 0) return d.max_blocks_per_multiprocessor;
-  return d.max_shared_bytes_per_multiprocessor / allocated;
+  return static_cast<std::uint32_t>(d.max_shared_bytes_per_multiprocessor / allocated);
 }
 
 }  // namespace
 
 std::optional<std::uint32_t> active_blocks(const Device& device, const LaunchShape& shape) {
   const auto known = generation(device);
-  if (!known || !limits_known(device) || shape.threads_per_block == 0) return std::nullopt;
-  const std::uint32_t warps = round_up(shape.threads_per_block, kThreadsPerWarp) / kThreadsPerWarp;
+  if (!known || !limits_known(device) || !can_be(device, shape)) return std::nullopt;
+  const auto threads = static_cast<std::uint32_t>(shape.threads_per_block);
+  const std::uint32_t warps = round_up(threads, kThreadsPerWarp) / kThreadsPerWarp;
   const std::uint32_t blocks =
       std::min({device.max_blocks_per_multiprocessor, device.max_warps_per_multiprocessor / warps,
                 blocks_by_registers(device, *known, shape.registers_per_thread, warps),
@@ -57,7 +70,7 @@ std::optional<std::uint32_t> active_blocks(const Device& device, const LaunchSha
 }
 
 std::optional<Occupancy> estimate_occupancy(const Device& device, const LaunchShape& shape) {
-  if (device.multiprocessors == 0) return std::nullopt;
+  if (device.multiprocessors == 0 || !can_be(device, shape)) return std::nullopt;
   Occupancy result;
   const auto threads = static_cast<float>(shape.threads_per_block);
   result.blocks_per_multiprocessor = static_cast<float>(shape.blocks) / static_cast<float>(device.multiprocessors);
@@ -65,7 +78,7 @@ std::optional<Occupancy> estimate_occupancy(const Device& device, const LaunchSh
   const auto active = active_blocks(device, shape);
   if (!active) return result;
   const float blocks = std::min(static_cast<float>(*active), result.blocks_per_multiprocessor);
-  const auto most_threads = static_cast<float>(device.max_warps_per_multiprocessor * kThreadsPerWarp);
+  const float most_threads = static_cast<float>(device.max_warps_per_multiprocessor) * kThreadsPerWarp;
   result.achieved_percent = static_cast<std::uint32_t>(std::lround(blocks * threads / most_threads * 100));
   return result;
 }

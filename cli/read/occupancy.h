@@ -12,11 +12,12 @@
 
 namespace cli {
 
+// Any numbers: those of a damaged recording make no launch.
 struct LaunchShape {
   std::uint64_t blocks = 0;  // of the grid
-  std::uint32_t threads_per_block = 0;
+  std::uint64_t threads_per_block = 0;
   std::uint32_t registers_per_thread = 0;
-  std::uint32_t shared_bytes = 0;  // static and dynamic
+  std::uint64_t shared_bytes = 0;  // static and dynamic
 };
 
 // Blocks that a multiprocessor holds at once; nullopt where a limit of the GPU is unknown, or the launch cannot be.
@@ -28,7 +29,8 @@ struct Occupancy {
   std::optional<std::uint32_t> achieved_percent;  // of the threads that it could hold, if blocks are spread evenly
 };
 
-// nullopt where even the number of multiprocessors is unknown.
+// nullopt where even the number of multiprocessors is unknown, or the launch cannot be: more than CUDA allows of any
+// GPU (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 std::optional<Occupancy> estimate_occupancy(const Device& device, const LaunchShape& shape);
 
 }  // namespace cli

@@ -17,13 +17,17 @@ void append(std::string& to, fmt::format_string<Values...> format, Values&&... v
   fmt::format_to(std::back_inserter(to), format, std::forward<Values>(values)...);
 }
 
-std::uint64_t volume(const std::uint32_t (&size)[3]) { return std::uint64_t{size[0]} * size[1] * size[2]; }
+// The most that there is, where it is more: sizes of a damaged recording.
+std::uint64_t volume(const std::uint32_t (&size)[3]) {
+  std::uint64_t product = std::uint64_t{size[0]} * size[1];
+  return __builtin_mul_overflow(product, std::uint64_t{size[2]}, &product) ? UINT64_MAX : product;
+}
 
 // By Kineto's names.
 void add_occupancy(const Device& device, const trace::LaunchShapeRecord& launch, std::string& args) {
   const auto estimate = estimate_occupancy(
-      device, {volume(launch.grid), static_cast<std::uint32_t>(volume(launch.block)), launch.registers_per_thread,
-               launch.static_shared_bytes + launch.dynamic_shared_bytes});
+      device, {volume(launch.grid), volume(launch.block), launch.registers_per_thread,
+               std::uint64_t{launch.static_shared_bytes} + launch.dynamic_shared_bytes});
   if (!estimate) return;
   append(args, ", \"blocks per SM\": {}, \"warps per SM\": {}", estimate->blocks_per_multiprocessor,
          estimate->warps_per_multiprocessor);
@@ -54,7 +58,7 @@ const RingDeviceEvents::KernelText& RingDeviceEvents::kernel_text(std::uint32_t 
   append(entry->second.args,
          ", \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"registers per thread\": {}, \"shared memory\": {}",
          shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
-         shape.registers_per_thread, shape.static_shared_bytes + shape.dynamic_shared_bytes);
+         shape.registers_per_thread, std::uint64_t{shape.static_shared_bytes} + shape.dynamic_shared_bytes);
   if (const Device* device = out_.definitions.limits_of(key.device)) add_occupancy(*device, shape, entry->second.args);
   return entry->second;
 }

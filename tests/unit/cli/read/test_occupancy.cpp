@@ -64,3 +64,22 @@ TEST_CASE("occupancy: what is not known is not guessed") {
   CHECK(!active_blocks(kH100, {1, 0, 32, 0}));
   CHECK(!active_blocks(kH100, {1, 1024, 255, 0}));  // cannot be launched
 }
+
+// Numbers of a damaged recording, the first of which wrap in 32 bits.
+TEST_CASE("occupancy: of a launch that cannot be there is none") {
+  const std::uint64_t half = std::uint64_t{1} << 32;
+  for (const std::uint64_t threads : {half - 31, half - 1, half, half + 128, UINT64_MAX, std::uint64_t{1025}}) {
+    CHECK(!active_blocks(kH100, {1, threads, 32, 0}));
+    CHECK(!estimate_occupancy(kH100, {1, threads, 32, 0}));
+  }
+  CHECK(!estimate_occupancy(kH100, {UINT64_MAX, 128, 32, 0}));
+  CHECK(!estimate_occupancy(kH100, {0, 128, 32, 0}));
+  CHECK(!estimate_occupancy(kH100, {1, 0, 32, 0}));
+  CHECK(!estimate_occupancy(kH100, {1, 128, 1u << 27, 0}));  // 32 times as many: 0
+  CHECK(!estimate_occupancy(kH100, {1, 128, 256, 0}));
+  CHECK(!estimate_occupancy(kH100, {1, 128, 32, half - 1024}));
+  CHECK(!estimate_occupancy(kH100, {1, 128, 32, kH100.max_shared_bytes_per_multiprocessor + std::uint64_t{1}}));
+  Device odd = kH100;
+  odd.max_warps_per_multiprocessor = 1u << 27;
+  CHECK(estimate_occupancy(odd, {1, 1024, 32, 0})->achieved_percent == 0u);
+}
