@@ -8,14 +8,18 @@
 #include "cli/model/kinds.h"
 #include "cli/read/decimal.h"
 #include "cli/read/json_unescape.h"
+#include "cli/read/kineto_header.h"
+#include "cli/read/merged_file.h"
 
 namespace cli {
 namespace {
 
 // B without E that are remembered at once; more are passed on without an end, so that memory stays bounded.
 constexpr std::size_t kMaxOpenSlices = 1 << 16;
-// Of metadata events that are kept as text; a file of thousands of threads has a few MB.
-constexpr std::size_t kMostMetadataBytes = 64 << 20;
+// Of metadata events that are kept as text; a file of thousands of threads has a few MB. With the header's members it
+// is one entry of a merged file.
+constexpr std::size_t kMostMetadataBytes = 32 << 20;
+static_assert(kMostMetadataBytes + kMaxHeaderBytes < kMaxChunkBytes / 2 + kMaxChunkBytes / 4);
 
 Kind kind_of(char phase, const KinetoCategory& category) {
   switch (phase) {
@@ -219,7 +223,7 @@ void KinetoTranslator::note_oddities(Process& process) const {
   note(process, odd_.unmatched_begin, "slices (B) have no end (E)");
   note(process, odd_.unmatched_end, "ends of slices (E) have no beginning (B): left out");
   note(process, odd_.metadata, "metadata events (M) were not understood: left out");
-  note(process, odd_.metadata_dropped, "metadata events (M) are too many to be kept as they stand");
+  note(process, odd_.metadata_dropped, "metadata events (M) are beyond 32 MiB of them: not kept as they stand");
   note(process, odd_.args, "events had args that are not an object: the args are left out");
 }
 

@@ -144,3 +144,19 @@ TEST_CASE("ranks on both sides of the begin of a quarter lie side by side") {
   CHECK(after->events[0].event.start_ns == kOctober - 1);
   CHECK(after->events[1].event.start_ns == kOctober + 2);
 }
+
+TEST_CASE("metadata and members at their limits go into a merged file together; what is beyond is noted") {
+  const TestFolder folder;
+  std::string text = "{\"more\": \"" + std::string((4 << 20) - 100, 'm') + "\", \"traceEvents\": [\n";
+  const std::string labels(256 << 10, 'l');
+  for (int i = 0; i < 300; ++i) {
+    text += R"({"ph": "M", "name": "process_labels", "pid": 9, "tid": 0, "args": {"labels": ")" + labels + "\"}},\n";
+  }
+  const auto after = merged(folder, {folder.write("a.json", text + kEvents + "]}")});
+  const Process& process = after->process();
+  CHECK(after->events.size() == 17);
+  CHECK(process.kineto_header.size() > (4 << 20) - 100);
+  CHECK(process.kineto_metadata.size() > (31 << 20));
+  REQUIRE(process.notes.size() == 1);
+  CHECK_THAT(process.notes[0], contains_text("173 metadata events (M) are beyond 32 MiB"));
+}
