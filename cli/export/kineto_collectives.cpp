@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
-#include <optional>
 
 #include "cli/export/census.h"
+#include "cli/export/kineto_args.h"
 
 namespace cli {
 namespace {
@@ -47,24 +46,6 @@ constexpr DataType kDataTypes[] = {
     {"ncclFloat8e4m3", "Float8_e4m3fn"},
     {"ncclFloat8e5m2", "Float8_e5m2"},
 };
-
-// The value of a member of args that our own reader wrote: `"count": 5`, without quotes; "" when it is not there.
-std::string_view member(std::string_view args, std::string_view key) {
-  const std::size_t at = args.find(fmt::format("\"{}\": ", key));
-  if (at == args.npos) return {};
-  std::string_view value = args.substr(at + key.size() + 4);
-  value = value.substr(0, value.find(','));
-  if (value.size() >= 2 && value.front() == '"') value = value.substr(1, value.size() - 2);
-  return value;
-}
-
-template <typename Integer>
-std::optional<Integer> integer(std::string_view text, int base = 10) {
-  Integer value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 template <typename Table, typename Field>
 auto find_row(const Table& table, Field field, std::string_view wanted) {
@@ -108,22 +89,21 @@ std::string KinetoCollectives::take(std::uint64_t correlation) {
 // As Kineto does it: all of name, sizes, group and type, or none.
 std::string KinetoCollectives::members(std::string_view name, std::string_view args) const {
   const Operation* operation = find_row(kOperations, &Operation::call, name);
-  const DataType* type = find_row(kDataTypes, &DataType::ours, member(args, "data type"));
-  const auto count = integer<std::uint64_t>(member(args, "count"));
-  const std::string_view communicator = member(args, "communicator");
+  const DataType* type = find_row(kDataTypes, &DataType::ours, argument(args, "data type"));
+  const auto count = integer<std::uint64_t>(argument(args, "count"));
+  const std::string_view communicator = argument(args, "communicator");
   const std::int64_t ranks = group_size(communicator);
   if (operation == nullptr || type == nullptr || !count || ranks <= 0) return {};
   const auto all = *count * static_cast<std::uint64_t>(ranks);
   return fmt::format(
-      "\"Collective name\": \"{}\", \"In msg nelems\": {}, \"Out msg nelems\": {}, \"Group size\": {}, \"dtype\": "
-      "\"{}\", "
-      "\"Process Group Name\": \"{}\"",
+      "\"Collective name\": \"{}\", \"In msg nelems\": {}, \"Out msg nelems\": {}, \"Group size\": {}, "
+      "\"dtype\": \"{}\", \"Process Group Name\": \"{}\"",
       operation->name, operation->all_in ? all : *count, operation->all_out ? all : *count, ranks, type->name,
       communicator);
 }
 
 std::int64_t KinetoCollectives::group_size(std::string_view communicator) const {
-  const auto hash = communicator.starts_with("0x") ? integer<std::uint64_t>(communicator.substr(2), 16) : std::nullopt;
+  const auto hash = hex_number(communicator);
   if (!hash) return -1;
   for (const Communicator& c : process_.communicators) {
     if (c.communicator == *hash) return c.ranks;

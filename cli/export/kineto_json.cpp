@@ -8,7 +8,6 @@
 #include "cli/error.h"
 #include "cli/export/arrow_table.h"
 #include "cli/export/census.h"
-#include "cli/export/kineto_collectives.h"
 #include "cli/export/kineto_head.h"
 #include "cli/export/kineto_recording.h"
 #include "cli/export/kineto_rows.h"
@@ -59,11 +58,11 @@ class KinetoJson : public Exporter {
   const Process* process_ = nullptr;
   std::optional<KinetoText> text_;
   std::optional<KinetoRows> rows_;
-  std::optional<KinetoCollectives> collectives_;
+  std::optional<KinetoRecording> recording_;
   ArrowTable arrows_;
   Steps steps_;
   ExportSummary summary_;
-  std::string args_, metadata_;
+  std::string metadata_;
   bool names_steps_ = false;  // the recording holds ranges ProfilerStep#N of its own
 };
 
@@ -96,7 +95,7 @@ ExportSummary KinetoJson::finish() {
 void KinetoJson::start(ProcessId id) {
   process_ = &catalog_->processes[id];
   rows_.emplace(*catalog_, id);
-  collectives_.emplace(*catalog_, *process_);
+  recording_.emplace(*catalog_, *process_);
   text_->set_base(kineto_base_ns(*catalog_, *process_));
   text_->raw(kineto_head(*catalog_, *process_));
   text_->lines(process_->kineto_metadata);
@@ -120,11 +119,7 @@ void KinetoJson::write_steps(ProcessId id) {
 void KinetoJson::write(const Event& event, std::string_view args) {
   KinetoLine line = line_of(event, args);
   if (event.args_complete) return text_->line(line);
-  as_kineto(event, line, args_);
-  if (const std::string call = collectives_->event(event, args); !call.empty()) {
-    args_ += (args_.empty() ? "" : ", ") + call;
-    line.more_args = args_;
-  }
+  recording_->complete(event, line);
   text_->line(line);
   arrows(event, line.row);
 }

@@ -1,8 +1,11 @@
 // An event of a recording as Kineto would have written it.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
+#include "cli/export/kineto_collectives.h"
 #include "cli/export/kineto_text.h"
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
@@ -13,7 +16,21 @@ namespace cli {
 // drawn as a kernel, marks and memory are instants.
 std::string_view kineto_category(const Event& event);
 
-// Completes `line` of an event that did not come from JSON. `args` holds what is added to it, and lives as long.
-void as_kineto(const Event& event, KinetoLine& line, std::string& args);
+// Given every event of one process, by time.
+class KinetoRecording {
+ public:
+  KinetoRecording(const Catalog& catalog, const Process& process) : collectives_(catalog, process) {}
+
+  // Completes `line` of an event that did not come from JSON. What is added lives until the next call.
+  void complete(const Event& event, KinetoLine& line);
+
+ private:
+  void add_correlation(const Event& event);
+  bool is_inner_call(const Event& event);
+
+  KinetoCollectives collectives_;
+  std::unordered_map<TrackId, std::uint64_t> calls_;  // of each thread, the correlation of its last runtime call
+  std::string args_;
+};
 
 }  // namespace cli

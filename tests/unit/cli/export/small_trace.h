@@ -83,6 +83,7 @@ class SmallTrace {
     Overlay overlay(catalog, rows);
     exporter->begin(catalog, sink);
     for (const auto& [event, args] : events) exporter->prepare(event, args);
+    exporter->steps(steps);
     for (const auto& [event, args] : events) {
       overlay.event(event, args);
       exporter->event(event, args);
@@ -92,6 +93,7 @@ class SmallTrace {
     return sink.text;
   }
   std::vector<DerivedRow> computed;  // rows of an overlay that are drawn
+  Steps steps;
   ExportSummary summary;
 
  private:

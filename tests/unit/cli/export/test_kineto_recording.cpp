@@ -1,0 +1,125 @@
+// A recording in the schema of PyTorch's profiler, as bytes: tests/golden/kineto_*.json. Events are as cli/read/ring_*
+// makes them. What Kineto writes: libkineto/src/output_json.cpp and CuptiActivity.cpp in github.com/pytorch/kineto.
+#include "cli/export/kineto_json.h"
+#include "golden.h"
+#include "small_trace.h"
+#include "tests/unit/catch.h"
+
+using namespace cli;
+
+namespace {
+
+constexpr std::int64_t kOrigin = 1'700'000'000'000'000'000;
+constexpr std::uint64_t kCommunicator = 0xc0ffee;
+const std::string kNccl = "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+
+std::string profile(SmallTrace& trace) { return trace.write(make_kineto_json()); }
+
+void golden_profile(const std::string& name, SmallTrace& trace) {
+  golden::compare("kineto_" + name + ".json", profile(trace));
+  CHECK(trace.summary.balanced());
+}
+
+std::string call_args(std::string_view more) {
+  return "\"domain\": \"NCCL\", \"communicator\": \"0x0000000000c0ffee\", \"epoch\": 1" + std::string(more);
+}
+
+// An NCCL call from 0 to 100 ns, a launch of a kernel at `launch_ns` by a thread of that id, and the kernel.
+std::string collective(std::string_view call, std::string_view args, std::int64_t launch_ns = 10,
+                       std::int64_t tid = 4242, std::string_view kernel = kNccl) {
+  SmallTrace t;
+  const ProcessId p = t.process(0);
+  t.catalog.processes[p].communicators.push_back({});
+  t.catalog.processes[p].communicators.back().communicator = kCommunicator;
+  t.catalog.processes[p].communicators.back().ranks = 8;
+  const TrackId thread = t.thread(p), launcher = tid == 4242 ? thread : t.thread(p, tid);
+  t.add(thread, Kind::nccl, call, kOrigin, 100, 0, std::string(args));
+  t.add(launcher, Kind::runtime, "cudaLaunchKernelExC", kOrigin + launch_ns, 20, 5, "\"cbid\": 430");
+  t.add(launcher, Kind::driver, "cuLaunchKernelEx", kOrigin + launch_ns + 1, 18, 5, "\"cbid\": 652");
+  t.add(t.stream(p, 20), Kind::kernel, kernel, kOrigin + 200, 1000, 5, "\"device\": 0, \"stream\": 20");
+  const std::string text = profile(t);
+  const std::size_t at = text.find("\"Collective name\"");
+  return at == text.npos ? "" : text.substr(at, text.find('}', at) - at);
+}
+
+const std::string kBf16 = ", \"data type\": \"ncclBfloat16\", \"count\": 1000";
+
+}  // namespace
+
+TEST_CASE("kineto: one call for each correlation, an arrow for each work") {
+  SmallTrace t;
+  const ProcessId p = t.process(0);
+  const TrackId thread = t.thread(p), other = t.thread(p, 4243), stream = t.stream(p);
+  t.add(thread, Kind::runtime, "cudaLaunchKernel", kOrigin, 500, 1, "\"cbid\": 211");
+  t.add(thread, Kind::driver, "cuLaunchKernel", kOrigin + 100, 300, 1, "\"cbid\": 307");
+  t.add(other, Kind::driver, "cuLaunchKernel", kOrigin + 150, 300, 2, "\"cbid\": 307");
+  Event& copy = t.add(stream, Kind::memcpy, "Memcpy DtoD (Device -> Device)", kOrigin + 2000, 1000, 2,
+                      "\"device\": 0, \"context\": 1, \"stream\": 7");
+  copy.bytes = 4096, copy.has_bytes = true;
+  t.add(stream, Kind::kernel, "gemm", kOrigin + 1000, 1000, 1, "\"device\": 0, \"context\": 1, \"stream\": 7");
+  t.add(stream, Kind::kernel, "of an earlier launch", kOrigin + 500, 400, 99, "\"device\": 0, \"stream\": 7");
+  golden_profile("calls", t);
+  CHECK(t.summary.arrows_out == 2);
+  CHECK(t.summary.works_without_launch == 1);
+}
+
+TEST_CASE("kineto: waits and overhead on rows of their own") {
+  SmallTrace t;
+  const ProcessId p = t.process(0);
+  const TrackId thread = t.thread(p), stream = t.stream(p), gpu = t.track(p, TrackKind::other, 0, -1, "");
+  t.catalog.tracks[gpu].group_name = "GPU 0 waits";
+  t.add(stream, Kind::sync, "Stream Sync", kOrigin, 500, 1, "\"cuda_sync_kind\": \"Stream Sync\", \"stream\": 7");
+  t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 600, 10, 2, "\"cuda_sync_kind\": \"Stream Wait Event\"");
+  t.add(gpu, Kind::sync, "Context Sync", kOrigin + 700, 500, 3, "\"cuda_sync_kind\": \"Context Sync\", \"device\": 0");
+  t.add(thread, Kind::overhead, "Lazy Function Loading", kOrigin + 800, 50, 3, "\"overhead\": 327680");
+  golden_profile("waits", t);
+}
+
+TEST_CASE("kineto: allocations by the names of PyTorch's allocator") {
+  SmallTrace t;
+  const TrackId gpu = t.track(t.process(1), TrackKind::other, 3, -1, "");
+  t.catalog.tracks[gpu].group_name = "GPU 3 memory";
+  const auto add = [&](std::string_view name, std::int64_t at, std::string args) {
+    Event& e = t.point(gpu, Kind::memory, 'i', name, kOrigin + at, 4, std::move(args));
+    e.bytes = 4096, e.has_bytes = true;
+  };
+  add("Allocate (Device)", 0, "\"device\": 3, \"context\": 1, \"address\": \"0x7f0000000000\"");
+  add("Release (Device)", 10, "\"device\": 3, \"context\": 1, \"address\": \"0x7f0000000000\"");
+  add("Allocate (Pinned)", 20, "\"device\": 3, \"context\": 1, \"address\": \"0xffffffffffffffff\"");
+  add("Memory pool trimmed", 30, "\"device\": 3, \"pool address\": \"0x10\"");
+  golden_profile("memory", t);
+}
+
+TEST_CASE("kineto: steps are named as torch.profiler names them") {
+  SmallTrace t;
+  const ProcessId p = t.process(0);
+  const TrackId thread = t.thread(p, t.catalog.processes[p].pid);
+  t.add(thread, Kind::nvtx, "train step 7", kOrigin, 1000, 0, "\"domain\": \"app\"");
+  t.steps = {{{7, kOrigin, kOrigin + 1000}}};
+  golden_profile("steps", t);
+  CHECK(t.summary.derived_slices == 1);
+  t.add(thread, Kind::nvtx, "ProfilerStep#7", kOrigin, 1000);
+  profile(t);
+  CHECK(t.summary.derived_slices == 0);
+}
+
+TEST_CASE("kineto: an NCCL kernel has the arguments of its call") {
+  const std::string group = "\"Group size\": 8, \"dtype\": \"BFloat16\", \"Process Group Name\": \"0x0000000000c0ffee\"";
+  CHECK(collective("ncclAllGather", call_args(kBf16)) ==
+        "\"Collective name\": \"allgather\", \"In msg nelems\": 1000, \"Out msg nelems\": 8000, " + group);
+  CHECK(collective("ncclReduceScatter", call_args(kBf16)) ==
+        "\"Collective name\": \"reduce_scatter\", \"In msg nelems\": 8000, \"Out msg nelems\": 1000, " + group);
+  CHECK(collective("ncclAllReduce", call_args(kBf16)) ==
+        "\"Collective name\": \"allreduce\", \"In msg nelems\": 1000, \"Out msg nelems\": 1000, " + group);
+}
+
+TEST_CASE("kineto: no arguments of a collective where one of them is not certain") {
+  CHECK(!collective("ncclAllGather", call_args(kBf16)).empty());
+  CHECK(collective("ncclAllGather", call_args("")).empty());                                    // no type, no count
+  CHECK(collective("ncclAllGather", call_args(", \"data type\": \"type 99\", \"count\": 1")).empty());
+  CHECK(collective("ncclAllGather", "\"communicator\": \"0x0000000000000bad\"" + kBf16).empty());  // of unknown size
+  CHECK(collective("ncclGroupEnd", call_args(kBf16)).empty());
+  CHECK(collective("ncclAllGather", call_args(kBf16), 90).empty());       // the launch ends after the call
+  CHECK(collective("ncclAllGather", call_args(kBf16), 10, 4243).empty());  // another thread's launch
+  CHECK(collective("ncclAllGather", call_args(kBf16), 10, 4242, "gemm").empty());
+}
