@@ -7,9 +7,10 @@
 // files uses; B and E are one X.
 //
 // A recording becomes what Kineto would have written, as far as it is known: names, categories, rows and args by its
-// table, arrows ac2g, one call for each correlation (a driver's call within the runtime's, which Kineto does not record,
-// and overhead name it as "call correlation"), ProfilerStep#N for the steps that its own ranges name. HTA leaves out the last step and what was
-// launched from there on, as with torch.profiler's own files; TraceAnalysis(include_last_profiler_step=True) keeps it.
+// table, arrows ac2g, one call for each correlation (overhead, and a driver's call within the runtime's, which Kineto
+// does not record, have a "call correlation"), ProfilerStep#N for the steps that its own ranges name. HTA leaves out
+// the last step and what was launched from there on, as with torch.profiler's own files;
+// TraceAnalysis(include_last_profiler_step=True) keeps it.
 #pragma once
 #include <memory>
 
