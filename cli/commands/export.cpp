@@ -99,7 +99,8 @@ ExportReport write(OrderedTrace& trace, const ExportOptions& options, const Expo
 void say(const ExportReport& report, const ExportOptions& options, const ExportTarget& target) {
   const bool tar = target.form == ExportTarget::Form::manifest;
   const ExportSaid said{target.path, tar ? "ui.perfetto.dev, v58 or newer" : std::string(target.format->help),
-                        target.max_bytes, target.format->extension.find(".json") != std::string_view::npos};
+                        std::string(target.format->computed), target.max_bytes,
+                        target.format->extension.find(".json") != std::string_view::npos};
   print_export(report, said);
   if (!options.json) return;
   OutputFile out("-");

@@ -23,7 +23,8 @@ const std::vector<ExportFormat>& export_formats() {
       {"perfetto", "Chrome trace JSON for ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
       {"chrome", "Chrome trace JSON for chrome://tracing", ".json.gz", chrome_json, kMaxJsonBytes},
       {"pftrace", "Perfetto's native form, for ui.perfetto.dev and trace_processor", ".pftrace", make_pftrace},
-      {"kineto", "A profile per rank for HTA, TensorBoard and TraceLens", ".pt.trace.json.gz", kineto_json, 0, true},
+      {"kineto", "A profile per rank for HTA, TensorBoard and TraceLens", ".pt.trace.json.gz", kineto_json, 0, true,
+       "ProfilerStep#N, for the steps that the recordings name"},
   };
   return formats;
 }

@@ -26,6 +26,7 @@ struct ExportFormat {
   std::unique_ptr<Exporter> (*make)(const FormatOptions&);
   std::uint64_t max_bytes = 0;  // parted above it (uncompressed), unless the user says otherwise; 0: never
   bool per_rank = false;        // a file per process, in a folder: each exporter sees the events of one
+  std::string_view computed = "idle, exposed communication, losses";  // what slices it draws besides events
 };
 
 const std::vector<ExportFormat>& export_formats();

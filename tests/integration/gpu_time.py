@@ -2,11 +2,13 @@
 of that a kernel that computes: one that does not communicate, and no copy or set."""
 
 WORK = ("kernel", "memcpy", "memset", "gpu_memcpy", "gpu_memset")  # kinds of the truth, categories of Kineto
+WAIT = "wait"
+NO_STREAM = 2**32 - 1
 
 
 def is_compute(name):
     """Of the truth, mangled, or of a profile."""
-    return "ncclDevKernel" not in name and not name.lower().startswith(("memcpy", "memset"))
+    return "ncclDevKernel" not in name and not name.lower().startswith(("memcpy", "memset", WAIT))
 
 
 def covered(spans):
@@ -41,6 +43,11 @@ def true_work(rank):
     """Of a truth (truth.Rank), by CUPTI's clock, whose pace is that of the wall clock but for a few millionths."""
     return [(line["start"], line["end"], line.get("name", line["kind"]), line["stream"]) for line in rank.of(
         "kernel", "memcpy", "memcpy_peer", "memset")]
+
+
+def true_waits(rank):
+    """Those on streams. HTA's temporal breakdown has them among the work: it asks for a stream only."""
+    return [(line["start"], line["end"], WAIT, line["stream"]) for line in rank.of("sync") if line["stream"] != NO_STREAM]
 
 
 def profile_work(events):

@@ -2,7 +2,6 @@
 import os
 
 import truth
-from gpu_time import true_work
 from harness import check, files_below, run
 
 STEPS, RANKS = 6, 2
@@ -24,7 +23,3 @@ def profiles(options, folder):
 def same(found, wanted):
     """Two dicts of times in ns, equal but for the clocks."""
     return found.keys() == wanted.keys() and all(abs(found[key] - wanted[key]) <= SAME_NS for key in wanted)
-
-
-def work_of(ranks):
-    return {rank.rank: true_work(rank) for rank in ranks}

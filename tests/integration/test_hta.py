@@ -1,30 +1,30 @@
 #!/usr/bin/env python3
-"""HTA's tables of an export --kineto are those of the original files, for every real trace that HTA can load. Skipped where
+"""HTA's tables of an export --kineto are those of the original files, for every real trace that HTA can load; and of a
+simulated training, where there are an agent and its stand-ins, they are what really happened. Skipped where
 TRACETOOL_HTA_PYTHON names no Python that has HolisticTraceAnalysis.
 
-  test_hta.py --tracetool PATH
+  test_hta.py --tracetool PATH [--agent PATH --simulated PATH]
 """
+import argparse
 import glob
+import gzip
 import json
 import os
 import shutil
 import subprocess
 
-from harness import Folder, arguments, check, finish, run, skip
+from gpu_time import gaps, shares, true_waits, true_work
+from harness import Folder, check, files_below, finish, run, skip
+from kineto_files import frozen, load
+from simulated_profiles import profiles, same
 
 TABLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hta_tables.py")
 PYTHON = os.environ.get("TRACETOOL_HTA_PYTHON", "")
 JOBS = ("modded-nanogpt-8xh100", "dlrm-8xv100", "sampled-2of128")
-# HTA orders what starts together by its place in the file; an export is in the order of time. That the events are the
-# same is what test_kineto_export.py shows.
-BY_PLACE = {("dlrm-8xv100", "idle time breakdown"), ("h100-qwen-inference.json.gz", "idle time breakdown"),
-            ("a100-rank0of16.json.gz", "queue length"), ("a100-rank0of16.json.gz", "queue length over time"),
-            ("v100-rank1of2-216k-events.json.gz", "queue length"),
-            ("v100-rank1of2-216k-events.json.gz", "queue length over time")}
 
 
-def tables(folder):
-    result = subprocess.run([PYTHON, TABLES, folder], capture_output=True, text=True)
+def tables(folder, *more):
+    result = subprocess.run([PYTHON, TABLES, folder, *more], capture_output=True, text=True)
     return json.loads(result.stdout) if result.returncode == 0 else None
 
 
@@ -41,24 +41,70 @@ def compare(tool, name, files):
             return print(f"      {name}: HTA cannot load the original", flush=True)
         found = tables(after)
         if check(found is not None, f"{name}: HTA loads the export"):
-            check_tables(name, wanted, found)
+            check_tables(tool, name, files, wanted, found)
 
 
-def check_tables(name, wanted, found):
+def check_tables(tool, name, files, wanted, found):
+    """HTA takes what starts together by its place in the file, and an export is in the order of time: where a table is
+    another one, the original with its own events in the order of the export must give the export's."""
+    by_place = {table for table in wanted if found[table] != wanted[table]}
+    reordered = in_our_order(tool, files) if by_place else {}
     for table in wanted:
-        if (name, table) in BY_PLACE:
-            print(f"      {name}: {table}: by HTA's order of events that start together", flush=True)
-            continue
-        check(found[table] == wanted[table], f"{name}: {table}", lambda: f"{str(wanted[table])[:300]} {str(found[table])[:300]}")
+        what = f"{name}: {table}" + (", with the original's events in our order" if table in by_place else "")
+        same_as = reordered if table in by_place else wanted
+        check(found[table] == same_as[table], what, lambda: f"{str(same_as[table])[:300]} {str(found[table])[:300]}")
+
+
+def in_our_order(tool, files):
+    """HTA's tables of the originals, of which only the order of events is changed."""
+    with Folder() as folder:
+        for path in files:
+            out = os.path.join(folder, "export")
+            run([tool, "export", "--kineto", path, "-o", out])
+            os.makedirs(os.path.join(folder, "all"), exist_ok=True)
+            write_reordered(path, files_below(out)[0], os.path.join(folder, "all", os.path.basename(path)))
+            shutil.rmtree(out)
+        return tables(os.path.join(folder, "all"))
+
+
+def write_reordered(path, by, to):
+    members, events = load(path)
+    place = {frozen(event): i for i, event in enumerate(load(by)[1])}
+    lines = [json.dumps(event, default=float) for event in sorted(events, key=lambda event: place[frozen(event)])]
+    head = "".join(f"{json.dumps(key)}: {json.dumps(value, default=float)},\n" for key, value in members.items())
+    with (gzip.open if to.endswith(".gz") else open)(to, "wt", encoding="utf-8") as file:
+        file.write("{" + head + '"traceEvents": [\n' + ",\n".join(lines) + "\n]}")
+
+
+def check_simulated(options):
+    with Folder() as folder:
+        made = profiles(options, folder)
+        found = tables(made[0], "include_last") if made else None
+        if not check(found is not None, "HTA loads the profiles of a simulated training"):
+            return
+        for each in made[1]:
+            rank, work, wanted = each.rank, true_work(each), shares(true_work(each) + true_waits(each))
+            times = next(row for row in found["temporal breakdown"] if row[0] == rank)
+            times = dict(zip(("idle", "compute", "other work", "whole"), (us * 1000 for us in times[1:])))
+            check(same(times, wanted), f"simulated rank {rank}: HTA's temporal breakdown is {wanted} ns", times)
+            idle = {stream: 0 for stream in gaps(work)}
+            for row in found["idle time breakdown"][0]:
+                idle[row[1]] += row[3] * 1000 if row[0] == rank else 0
+            check(same(idle, gaps(work)), f"simulated rank {rank}: HTA's idle time is {gaps(work)} ns", idle)
 
 
 def main():
-    options = arguments("tracetool")
+    parser = argparse.ArgumentParser()
+    for name in ("tracetool", "agent", "simulated"):
+        parser.add_argument("--" + name, type=os.path.abspath)
+    options = parser.parse_args()
     if not PYTHON or run([PYTHON, "-c", "import hta"]).returncode != 0:
         skip("TRACETOOL_HTA_PYTHON names no Python that has HolisticTraceAnalysis")
+    if options.agent:
+        check_simulated(options)
     traces = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "shared", "traces")
     if not os.path.isdir(traces):
-        skip("no folder with real traces")
+        print("      no folder with real traces", flush=True)
     for job in JOBS:
         compare(options.tracetool, job, sorted(glob.glob(f"{traces}/{job}/*.json*")))
     for path in sorted(glob.glob(f"{traces}/*/*.json*")):

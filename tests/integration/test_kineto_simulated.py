@@ -7,10 +7,10 @@ slowly from the JSON; each work joined to one call as Kineto's readers join them
 import collections
 import os
 
-from gpu_time import WORK, gaps, profile_work, shares
+from gpu_time import WORK, gaps, profile_work, shares, true_work
 from harness import Folder, arguments, check, finish, first
 from kineto_files import load
-from simulated_profiles import STEPS, profiles, same, work_of
+from simulated_profiles import STEPS, profiles, same
 
 CALLS = ("cuda_runtime", "cuda_driver")
 
@@ -52,9 +52,10 @@ def main():
         made = profiles(options, folder)
         if made is None:
             finish()
-        for rank, work in work_of(made[1]).items():
+        for truth in made[1]:
+            rank = truth.rank
             _, events = load(os.path.join(made[0], f"rank{rank}.pt.trace.json.gz"))
-            check_times(rank, events, work)
+            check_times(rank, events, true_work(truth))
             check_joins(rank, events)
             check_steps(rank, events)
     finish()

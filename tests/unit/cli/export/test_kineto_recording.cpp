@@ -104,7 +104,8 @@ TEST_CASE("kineto: steps are named as torch.profiler names them") {
 }
 
 TEST_CASE("kineto: an NCCL kernel has the arguments of its call") {
-  const std::string group = "\"Group size\": 8, \"dtype\": \"BFloat16\", \"Process Group Name\": \"0x0000000000c0ffee\"";
+  const std::string group =
+      "\"Group size\": 8, \"dtype\": \"BFloat16\", \"Process Group Name\": \"0x0000000000c0ffee\"";
   CHECK(collective("ncclAllGather", call_args(kBf16)) ==
         "\"Collective name\": \"allgather\", \"In msg nelems\": 1000, \"Out msg nelems\": 8000, " + group);
   CHECK(collective("ncclReduceScatter", call_args(kBf16)) ==
@@ -115,11 +116,11 @@ TEST_CASE("kineto: an NCCL kernel has the arguments of its call") {
 
 TEST_CASE("kineto: no arguments of a collective where one of them is not certain") {
   CHECK(!collective("ncclAllGather", call_args(kBf16)).empty());
-  CHECK(collective("ncclAllGather", call_args("")).empty());                                    // no type, no count
+  CHECK(collective("ncclAllGather", call_args("")).empty());  // no type, no count
   CHECK(collective("ncclAllGather", call_args(", \"data type\": \"type 99\", \"count\": 1")).empty());
   CHECK(collective("ncclAllGather", "\"communicator\": \"0x0000000000000bad\"" + kBf16).empty());  // of unknown size
   CHECK(collective("ncclGroupEnd", call_args(kBf16)).empty());
-  CHECK(collective("ncclAllGather", call_args(kBf16), 90).empty());       // the launch ends after the call
+  CHECK(collective("ncclAllGather", call_args(kBf16), 90).empty());        // the launch ends after the call
   CHECK(collective("ncclAllGather", call_args(kBf16), 10, 4243).empty());  // another thread's launch
   CHECK(collective("ncclAllGather", call_args(kBf16), 10, 4242, "gemm").empty());
 }
