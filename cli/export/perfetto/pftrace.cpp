@@ -86,11 +86,13 @@ class Pftrace : public Exporter {
     }
   }
 
-  // As in the Chrome form nothing is drawn before the first event: what begins earlier begins there.
+  // As in the Chrome form nothing is drawn before the first event but what was lost: what begins earlier begins there.
   void derived(const Derived& given) override {
     if (!started_) start();
     Derived derived = given;
-    const std::int64_t early_ns = std::max<std::int64_t>(parts_->census.first_ns() - derived.start_ns, 0);
+    const std::int64_t begin_ns =
+        derived.row == DerivedRow::lost ? parts_->rows.origin_ns() : parts_->census.first_ns();
+    const std::int64_t early_ns = std::max<std::int64_t>(begin_ns - derived.start_ns, 0);
     const bool counter = row(derived.row).counter;
     if (!counter && early_ns > 0 && early_ns >= derived.duration_ns) return;
     derived.start_ns += early_ns;
