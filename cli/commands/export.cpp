@@ -75,7 +75,8 @@ ExportReport write(const ExportJob& job, const ExportTarget& target) {
   }
 }
 
-ExportReport write(OrderedTrace& trace, const ExportOptions& options, const ExportTarget& target) {
+ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, const ExportOptions& options,
+                   const ExportTarget& target) {
   const Selection selection = selection_of(options);
   const TraceFacts facts = find_facts(trace);
   Selector selector(selection, trace.catalog(), facts);
@@ -93,6 +94,7 @@ ExportReport write(OrderedTrace& trace, const ExportOptions& options, const Expo
   job.gzip = options.gzip;
   job.computed = !options.no_computed;
   job.origin_ns = facts.first_ns;
+  job.check_output = [&inputs](const std::string& path) { refuse_input_as_output(inputs, path); };
   return write(job, target);
 }
 
@@ -114,7 +116,7 @@ void run(const ExportOptions& options) {
   check_writable(target);
   const auto trace = order_traces(inputs, {true, *options.memory_mib << 20, scratch_folder(target.path)});
   for (const std::string& warning : trace->warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
-  say(write(*trace, options, target), options, target);
+  say(write(*trace, inputs, options, target), options, target);
 }
 
 std::function<void()> set_up(CLI::App& app) {

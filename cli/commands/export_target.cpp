@@ -62,11 +62,33 @@ void check_output(const ExportTarget& target, const std::vector<TraceInput>& inp
   refuse_input_folder(inputs, target.path);
 }
 
-void check_options(const ExportOptions& options, const ExportTarget& target) {
-  if (options.max_bytes.value_or(0) != 0 && target.form != Form::file) {
+// A viewer opens a part at a time; and a number below 0 arrives as a very large one.
+void check_max_size(const ExportOptions& options, const ExportTarget& target) {
+  constexpr std::uint64_t kLeast = 10'000, kMost = std::uint64_t{1} << 50;
+  const std::uint64_t bytes = options.max_bytes.value_or(0);
+  if (bytes != 0 && target.form != Form::file) {
     refuse(
         "--max-size: files per rank are not parted, as their readers want one for each rank; choose less with "
         "--steps or --time");
+  }
+  if (bytes == 0 || (bytes >= kLeast && bytes <= kMost)) return;
+  refuse("--max-size: a part has at least 10kB, at most 1PiB; 0 is any size");
+}
+
+// What only the native form has, asked of another.
+void check_native(const ExportOptions& options, const ExportTarget& target) {
+  if (target.format->flag == "pftrace") return;
+  const FormatOptions standard;
+  if (options.format_options.gpu_tracks) refuse("--gpu-tracks: only Perfetto's native form has them: --pftrace");
+  if (options.format_options.compression == standard.compression) return;
+  refuse("--compress: is for Perfetto's native form (--pftrace); other files are compressed when they end in .gz");
+}
+
+void check_options(const ExportOptions& options, const ExportTarget& target) {
+  check_max_size(options, target);
+  check_native(options, target);
+  if (target.form == Form::manifest && target.path.ends_with(".gz")) {
+    refuse(fmt::format("{}: what is in the TAR is compressed already: name it .tar", target.path));
   }
   if (options.json && target.path == "-") refuse("--json: stdout has the output already; write that to a file with -o");
   if (options.gzip && target.form != Form::file) {

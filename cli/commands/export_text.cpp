@@ -63,12 +63,13 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   }
   say_left_out(report);
   say(report.parted_arrows, "arrows from one part to another: not drawn");
-  const std::string where = left_out(report) > 0 || report.parted_arrows > 0 ? "here" : "in the trace";
-  say(summary.one_ended_flows, fmt::format("ends of arrows whose other end is not {}: not drawn", where));
+  const std::string where = left_out(report) > 0 ? "here" : "in the trace";
+  say(summary.one_ended_flows - report.parted_flow_ends,
+      fmt::format("ends of arrows whose other end is not {}: not drawn", where));
   say(summary.unplaced_flows, "ends of arrows at a place without a slice: not drawn");
   say(summary.undrawable_flows, "ends of arrows at GPU work that has one already, or in its middle: not drawn");
   say(summary.backward_arrows, "arrows to work that ended before its launch began: viewers may hide them");
-  say(summary.works_without_launch,
+  say(summary.works_without_launch - report.parted_works,
       fmt::format("kernels and copies whose launch is not {}: drawn without an arrow", where));
   say(summary.unfinished, "slices whose end is not in the trace: drawn to its end");
   for (const std::string& note : report.left_out.rows) fmt::print(stderr, "  {}\n", note);
@@ -98,11 +99,11 @@ void write_counts(const ExportReport& report, JsonWriter& json) {
   json.number("counter_values", summary.counters_out);
   json.number("arrows", summary.arrows_out);
   json.number("cut_arrows", report.left_out.cut_arrows);
-  json.number("one_ended_flows", summary.one_ended_flows);
+  json.number("one_ended_flows", summary.one_ended_flows - report.parted_flow_ends);
   json.number("unplaced_flows", summary.unplaced_flows);
   json.number("undrawable_flows", summary.undrawable_flows);
   json.number("backward_arrows", summary.backward_arrows);
-  json.number("works_without_launch", summary.works_without_launch);
+  json.number("works_without_launch", summary.works_without_launch - report.parted_works);
   json.number("parted_arrows", report.parted_arrows);
   json.number("unfinished", summary.unfinished);
   json.number("computed_slices", summary.derived_slices);

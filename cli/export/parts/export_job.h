@@ -1,6 +1,7 @@
 // What an export is made of, whatever its outputs are. All that is pointed to outlives the job.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct ExportJob {
   bool gzip = false;                      // also an output whose name does not say so
   bool computed = true;                   // rows of cli/overlay are drawn, too
   std::optional<std::int64_t> origin_ns;  // Exporter::origin
+  // Throws Error (usage) when a file of this name must not be written: it is an input.
+  std::function<void(const std::string&)> check_output = [](const std::string&) {};
 };
 
 // What a walk left out of its outputs.

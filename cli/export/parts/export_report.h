@@ -21,6 +21,8 @@ struct ExportReport {
   std::vector<WrittenFile> files;
   std::uint64_t whole_bytes = 0;    // of an output that was parted: what it would have been
   std::uint64_t parted_arrows = 0;  // from one part to another: in neither
+  // What the summary counts because of these arrows alone.
+  std::uint64_t parted_flow_ends = 0, parted_works = 0;
   std::size_t cuts_at_steps = 0;
   std::vector<std::string> notes;  // a sentence each
 };

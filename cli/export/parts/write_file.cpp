@@ -43,6 +43,7 @@ class Parts {
   std::uint64_t write() {
     report_.summary = {};
     report_.files.clear();
+    for (std::size_t i = 0; i < count(); ++i) job_.check_output(name(i));
     for (std::size_t first = 0; first < count(); first += kPiecesAtOnce) write_some(first);
     std::uint64_t largest = 0;
     for (const WrittenFile& file : report_.files) largest = std::max(largest, file.bytes);
@@ -72,13 +73,20 @@ class Parts {
   Placement together_;  // a set that is not whole would look as if it were
 };
 
+void count_parted(const ExportSummary& whole, ExportReport& report) {
+  const auto fewer = [](std::uint64_t now, std::uint64_t before) { return before - std::min(before, now); };
+  report.parted_arrows = fewer(report.summary.arrows_out, whole.arrows_out);
+  report.parted_flow_ends = fewer(whole.one_ended_flows, report.summary.one_ended_flows);
+  report.parted_works = fewer(whole.works_without_launch, report.summary.works_without_launch);
+}
+
 // Parts name again what the whole names once, and how much that is shows only when they are written: where one is above
 // the limit, all are made again, smaller.
 constexpr int kTries = 4;
 
 void write_parts(const ExportJob& job, const std::string& output, const CutPlan& plan, std::uint64_t limit_bytes,
                  ExportReport& report) {
-  const std::uint64_t whole_arrows = report.summary.arrows_out;
+  const ExportSummary whole = report.summary;
   double share = 1;
   for (int tries = 1;; ++tries) {
     const std::vector<CutPlan::Cut> cuts = plan.cuts(report.whole_bytes, share);
@@ -86,7 +94,7 @@ void write_parts(const ExportJob& job, const std::string& output, const CutPlan&
     const std::uint64_t largest = parts.write();
     report.cuts_at_steps =
         static_cast<std::size_t>(std::count_if(cuts.begin(), cuts.end(), [](auto& cut) { return cut.at_step; }));
-    report.parted_arrows = whole_arrows - std::min(whole_arrows, report.summary.arrows_out);
+    count_parted(whole, report);
     if (largest <= limit_bytes) return parts.place();
     if (tries == kTries) {
       report.notes.push_back(fmt::format("the largest part is of {} bytes: no smaller ones were found", largest));
