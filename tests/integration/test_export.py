@@ -218,6 +218,9 @@ def refused(tool, folder):
             (["--perfetto", "--min-dur", "5"], 1, "unit"), ([], 1, "which format"), (["--kineto", "-o", "-"], 1, "folder"),
             (["--kineto", "-o", f"{folder}/other"], 1, "old.json"), (["--manifest", "--kineto"], 1, "--manifest"),
             (["--kineto", "--max-size", "5MB"], 1, "--max-size"), (["--perfetto", "--json", "-o", "-"], 1, "--json"),
+            (["--perfetto", "--max-size", "-1"], 1, "--max-size"), (["--perfetto", "--max-size", "1"], 1, "--max-size"),
+            (["--chrome", "--gpu-tracks"], 1, "--gpu-tracks"), (["--chrome", "--compress", "zstd"], 1, "--compress"),
+            (["--manifest", "-o", f"{folder}/x.tar.gz"], 1, "name it .tar"),
             (["--perfetto", "-o", f"{folder}/none/x.json"], 2, "none/x.json"),
             (["--kineto", "-o", f"{folder}/bad.json"], 2, "bad.json")):
         before = sorted(os.listdir(folder))
@@ -227,6 +230,17 @@ def refused(tool, folder):
               f"{result.returncode}: {said}")
         check(sorted(os.listdir(folder)) == before, "  and nothing is written")
     check(tool.run("--perfetto", "-o", f"{folder}/x.json", trace=f"{folder}/bad.json").returncode == 3, "no trace: exit 3")
+
+
+def part_that_is_an_input(tool, folder):
+    """A part would have the name of the input."""
+    source = f"{folder}/set.part1.json"
+    tool.run("--perfetto", "--no-computed", "--max-size", "0", "-o", source)
+    before = open(source, "rb").read()
+    result = tool.run("--perfetto", "--max-size", "20kB", "-o", f"{folder}/set.json", trace=source)
+    check(result.returncode == 1 and b"is also an input" in result.stderr, "a part with an input's name: exit 1",
+          result.stderr)
+    check(open(source, "rb").read() == before, "  and the input is as it was")
 
 
 def ended(tool, folder):
@@ -276,6 +290,7 @@ def main():
         tool = whole_way(options.tracetool, write_ranks(f"{folder}/ranks", 3), f"{folder}/a", "made")
         streams(tool, folder)
         refused(tool, f"{folder}/a")
+        part_that_is_an_input(tool, f"{folder}/a")
         many(options.tracetool, folder)
         real = f"{options.traces}/modded-nanogpt-8xh100"
         if os.path.isdir(real):
