@@ -237,7 +237,7 @@ def part_that_is_an_input(tool, folder):
     source = f"{folder}/set.part1.json"
     tool.run("--perfetto", "--no-computed", "--max-size", "0", "-o", source)
     before = open(source, "rb").read()
-    result = tool.run("--perfetto", "--max-size", "20kB", "-o", f"{folder}/set.json", trace=source)
+    result = tool.run("--perfetto", "--max-size", "80kB", "-o", f"{folder}/set.json", trace=source)
     check(result.returncode == 1 and b"is also an input" in result.stderr, "a part with an input's name: exit 1",
           result.stderr)
     check(open(source, "rb").read() == before, "  and the input is as it was")
