@@ -49,7 +49,7 @@ class Exporter : public DerivedSink {
  public:
   virtual bool needs_two_passes() const { return false; }
   // Before begin(): the moment that is time 0 in the output, so that files of one trace lie on one axis; else it is the
-  // first event's. For formats that do not hold the wall clock.
+  // first event's, or of what was lost before. Nothing is drawn earlier.
   virtual void origin(std::int64_t /*ns*/) {}
   virtual void begin(const Catalog& catalog, ByteSink& sink) = 0;
   virtual void prepare(const Event&, std::string_view /*args*/) {}

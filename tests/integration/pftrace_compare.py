@@ -1,12 +1,14 @@
 """A native Perfetto file beside the JSON export of the same trace, and beside the counts of the input."""
 import collections
 import json
+import math
 import os
 import subprocess
 import sys
 from decimal import Decimal
 
 from harness import check, first, run
+from pftrace_made import export
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 POINTS = {"instant", "counter", "flow"}
@@ -35,15 +37,16 @@ class Json:
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
             trace = json.load(file, parse_float=Decimal)
-        self.base, self.names, self.slices = trace["baseTimeNanoseconds"], {}, []
+        self.base, self.names, self.slices, self.computed, self.counters = trace["baseTimeNanoseconds"], {}, [], [], []
         opened, ends = collections.defaultdict(list), collections.defaultdict(list)
         for place, e in enumerate(trace["traceEvents"]):
             if e["ph"] == "M" and e["name"] == "process_name":
                 self.names[e["pid"]] = e["args"]["name"]
             elif e["ph"] == "X":
                 opened[e["pid"], e["tid"]].append((self.ns(e["ts"]), place, e))
-                if e["cat"] != "computed":
-                    self.slices.append(e)
+                (self.computed if e["cat"] == "computed" else self.slices).append(e)
+            elif e["ph"] == "C" and e["cat"] == "computed":
+                self.counters.append((self.names[e["pid"]], self.ns(e["ts"]), float(*e["args"].values())))
             elif e["ph"] in "stfi" and e.get("s") != "p":
                 opened[e["pid"], e["tid"]].append((self.ns(e["ts"]), place, e))
         for row in opened.values():
@@ -108,3 +111,21 @@ def check_against_json(options, name, inputs, trace, work):
     should = collections.Counter(tuple(sorted((other.key(a), other.key(b)))) for a, b in other.pairs)
     check(have == should, f"{name}: {len(other.pairs)} arrows join the slices that they join in the JSON export",
           differences(have, should))
+
+
+def check_computed(options, name, inputs, work, *more):
+    """Of traces without counters of their own."""
+    output = f"{work}/computed.json"
+    trace = export(options, inputs, f"{work}/computed.pftrace", *more)
+    result = run([options.tracetool, "export", "--chrome", *inputs, "--max-size", "0", *more, "-o", output], timeout=600)
+    if trace is None or not check(result.returncode == 0, f"{name}: the JSON export", result.stderr):
+        return
+    other = Json(output)
+    have = collections.Counter(key(trace, s) for s in trace.slices if s.category == "computed")
+    should = collections.Counter(other.key(e) for e in other.computed)
+    check(should and have == should, f"{name}: {len(other.computed)} computed slices are those of the JSON export",
+          differences(have, should))
+    values = sorted((trace.process_of(track).name, ns, value) for track, ns, value in trace.counters)
+    same = len(values) == len(other.counters) and all(
+        a[:2] == b[:2] and math.isclose(a[2], b[2], rel_tol=1e-4) for a, b in zip(values, sorted(other.counters)))
+    check(same, f"{name}: {len(other.counters)} computed values are those of the JSON export", len(values))

@@ -13,7 +13,7 @@ import os
 
 import pftrace
 from harness import Folder, check, finish, run
-from pftrace_compare import check_against_json, check_counts
+from pftrace_compare import check_against_json, check_computed, check_counts
 from pftrace_made import check_forms, check_hostile, check_stage_flows, export
 from pftrace_processor import check_processor, find_processor
 
@@ -41,6 +41,8 @@ def check_real(options, work):
         check(trace.compressed_chunks > 0, f"{name}: its packets are compressed")
         if name == SETS[0]:
             check_against_json(options, name, [merged], trace, work)
+            check_computed(options, f"{name} --kinds", [merged], work, "--kinds", "kernel", "--ranks", "3")
+            check_computed(options, f"{name} --time", [merged], work, "--time", "20ms-40ms", "--kinds", "memcpy")
             check_processor(name, f"{work}/t.pftrace", trace)
             check_gpu_tracks(options, name, inputs, merged, trace, work)
 
@@ -78,6 +80,18 @@ def check_simulated(options, work):
     check_processor("simulated", f"{work}/s.pftrace", trace)
 
 
+def check_overwritten(options, work):
+    """What was lost lies before the first event of a rank."""
+    if not options.simulated:
+        return
+    folder = f"{work}/overwritten"
+    result = run([options.simulated, "--agent", options.agent, "--dir", folder, "--ranks", "2", "--steps", "12"],
+                 TRACETOOL_BUFFER="256K")
+    check(result.returncode == 0, "a simulated run with small rings is recorded", result.stderr)
+    check_computed(options, "small rings", [folder], work)
+    check_computed(options, "small rings --kinds", [folder], work, "--kinds", "memcpy")
+
+
 def main():
     parser = argparse.ArgumentParser()
     for name in ("tracetool", "traces", "agent", "simulated"):
@@ -88,6 +102,7 @@ def main():
         check_forms(options, work)
         check_stage_flows(options, work)
         check_simulated(options, work)
+        check_overwritten(options, work)
         if not os.path.isdir(options.traces):
             print(f"left out: real traces, which are not in {options.traces}")
         check_real(options, work)

@@ -12,6 +12,7 @@
 #include "cli/export/perfetto/row_book.h"
 #include "cli/export/perfetto/slices.h"
 #include "cli/export/perfetto/stage_ends.h"
+#include "cli/overlay/lost_rows.h"
 
 namespace cli {
 namespace perfetto {
@@ -52,8 +53,10 @@ class Pftrace : public Exporter {
   explicit Pftrace(const FormatOptions& options) : options_(options) {}
 
   bool needs_two_passes() const override { return true; }
+  void origin(std::int64_t ns) override { origin_ns_ = ns; }
 
   void begin(const Catalog& catalog, ByteSink& sink) override {
+    catalog_ = &catalog;
     parts_.emplace(catalog, sink, options_.compression);
     if (!options_.gpu_tracks) return;
     parts_->slices.submit_stages();
@@ -86,13 +89,11 @@ class Pftrace : public Exporter {
     }
   }
 
-  // As in the Chrome form nothing is drawn before the first event but what was lost: what begins earlier begins there.
+  // As in the Chrome form nothing is drawn before the origin: what begins earlier begins there.
   void derived(const Derived& given) override {
     if (!started_) start();
     Derived derived = given;
-    const std::int64_t begin_ns =
-        derived.row == DerivedRow::lost ? parts_->rows.origin_ns() : parts_->census.first_ns();
-    const std::int64_t early_ns = std::max<std::int64_t>(begin_ns - derived.start_ns, 0);
+    const std::int64_t early_ns = std::max<std::int64_t>(begin_ns_ - derived.start_ns, 0);
     const bool counter = row(derived.row).counter;
     if (!counter && early_ns > 0 && early_ns >= derived.duration_ns) return;
     derived.start_ns += early_ns;
@@ -123,9 +124,17 @@ class Pftrace : public Exporter {
     started_ = true;
     parts_->arrows.end_prepare();
     parts_->stage_ends.end_prepare();
-    parts_->rows.begin(parts_->census);
-    parts_->counters.origin(parts_->census.first_ns());
-    if (options_.gpu_tracks) parts_->stages.begin(parts_->census.first_ns());
+    begin_ns_ = begin_of_picture();
+    parts_->rows.begin(parts_->census, begin_ns_);
+    parts_->counters.origin(begin_ns_);
+    if (options_.gpu_tracks) parts_->stages.begin(begin_ns_);
+  }
+
+  // What was lost is drawn before the first event.
+  std::int64_t begin_of_picture() const {
+    const std::int64_t begin_ns = origin_ns_.value_or(picture_start(*catalog_));
+    if (parts_->census.empty()) return begin_ns;
+    return begin_ns > 0 ? std::min(begin_ns, parts_->census.first_ns()) : parts_->census.first_ns();
   }
 
   void computed_slice(const Derived& slice) {
@@ -171,6 +180,9 @@ class Pftrace : public Exporter {
   }
 
   FormatOptions options_;
+  const Catalog* catalog_ = nullptr;
+  std::optional<std::int64_t> origin_ns_;  // as it was given
+  std::int64_t begin_ns_ = 0;              // of the picture
   std::optional<Parts> parts_;
   FlowIds correlated_;
   ExportSummary summary_;

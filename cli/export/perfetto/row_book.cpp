@@ -2,13 +2,10 @@
 
 #include <algorithm>
 
-#include "cli/overlay/lost_rows.h"
-
 namespace cli::perfetto {
 
-void RowBook::begin(const Census& census) {
-  const std::int64_t lost_ns = picture_start(catalog_);  // what was lost is drawn before the first event
-  origin_ns_ = lost_ns > 0 && (census.empty() || lost_ns < census.first_ns()) ? lost_ns : census.first_ns();
+void RowBook::begin(const Census& census, std::int64_t origin_ns) {
+  origin_ns_ = origin_ns;
   processes_ = process_rows(catalog_, census);
   rows_ = track_rows(catalog_, census, processes_);
   tracks_.begin(catalog_, processes_, origin_ns_);

@@ -20,9 +20,8 @@ class RowBook {
   RowBook(const Catalog& catalog, EventPackets& packets, Tracks& tracks, std::deque<Sequence>& sequences)
       : catalog_(catalog), packets_(packets), tracks_(tracks), sequences_(sequences) {}
 
-  void begin(const Census& census);
-  // Where the picture begins: at the first event, or at what was lost before it. After begin().
-  std::int64_t origin_ns() const { return origin_ns_; }
+  // Clocks count from `origin_ns`: nothing is drawn before.
+  void begin(const Census& census, std::int64_t origin_ns);
 
   // The sequence of a slice; it has ended nothing yet.
   Sequence& place(const Event& event, std::int64_t end_ns);

@@ -154,6 +154,32 @@ TEST_CASE("pftrace: what is computed has rows of its own") {
   CHECK(t.summary.derived_slices == 1);
 }
 
+TEST_CASE("pftrace: computed rows before the first event, from the origin on") {
+  SmallTrace t;
+  const TrackId stream = t.stream(t.process(0));
+  const Event& kernel = t.add(stream, Kind::kernel, "gemm", 3000, 100);
+  StringSink sink;
+  const auto exporter = make_pftrace({PacketCompression::none});
+  exporter->origin(1000);
+  exporter->begin(t.catalog, sink);
+  exporter->prepare(kernel, "");
+  exporter->derived({0, DerivedRow::idle, 0, 10, 20, 0, "before the picture", ""});
+  exporter->derived({0, DerivedRow::idle, 0, 500, 600, 0, "cut", ""});
+  exporter->derived({0, DerivedRow::idle, 0, 1200, 50, 0, "whole", ""});
+  exporter->derived({0, DerivedRow::queue_length, 0, 10, 0, 3, "", ""});
+  exporter->derived({0, DerivedRow::queue_length, 0, 2000, 0, 4, "", ""});
+  exporter->event(kernel, "");
+  const ExportSummary summary = exporter->finish();
+  CHECK(summary.derived_slices == 2);
+  CHECK(summary.derived_values == 2);
+  const std::string text = pftrace_text::Text().of(sink.text);
+  for (const char* line : {": +0 begin computed 'cut'", ": +100 end", ": +200 begin computed 'whole'", ": +250 end",
+                           ": +0 value 3", ": +1000 value 4", ": +2000 begin kernel 'gemm'"}) {
+    CAPTURE(line, text);
+    CHECK(text.find(line) != std::string::npos);
+  }
+}
+
 TEST_CASE("pftrace: hostile names stay valid UTF-8") {
   SmallTrace t;
   const TrackId thread = t.thread(t.process(0));
