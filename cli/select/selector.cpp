@@ -65,6 +65,17 @@ void Selector::choose_time() {
   }
 }
 
+Steps Selector::chosen(const Steps& steps) const {
+  Steps chosen = steps;
+  for (std::size_t id = 0; id < chosen.size(); ++id) {
+    std::erase_if(chosen[id], [&](const Step& step) {
+      const bool in_time = !selection_.time || (step.start_ns < time_.to_ns && step.end_ns > time_.from_ns);
+      return !chosen_[id] || !in_time || (selection_.steps && !selection_.steps->holds(step.number));
+    });
+  }
+  return chosen;
+}
+
 bool Selector::runs_in_time(const Event& event) const {
   if (event.start_ns >= time_.to_ns) return false;
   return event.start_ns >= time_.from_ns || end_of(event) > time_.from_ns;

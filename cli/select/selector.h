@@ -38,6 +38,8 @@ class Selector {
   void begin_walk() { annotation_ = 0; }
   LeftOut judge(const Event& event);
 
+  // Of the trace's, those of which something can be kept.
+  Steps chosen(const Steps& steps) const;
   bool has(ProcessId process) const { return chosen_[process]; }
   // Of a process that is chosen, the time in which anything of it can be kept: what is computed from the events beside
   // it is shown there.

@@ -34,6 +34,14 @@ void Clip::value(const Derived& derived, TimeWindow window) {
   if (derived.start_ns < window.to_ns) sink_.derived(derived);
 }
 
+void Clip::cut(std::int64_t at_ns) {
+  std::erase_if(before_, [&](const auto& entry) {
+    if (entry.second.start_ns >= at_ns) return false;
+    sink_.derived(entry.second);
+    return true;
+  });
+}
+
 void Clip::finish() {
   for (const auto& [row, value] : before_) sink_.derived(value);
   before_.clear();

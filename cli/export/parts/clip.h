@@ -18,6 +18,8 @@ class Clip : public DerivedSink {
   Clip(std::function<TimeWindow(ProcessId)> window, DerivedSink& sink) : window_(std::move(window)), sink_(sink) {}
 
   void derived(const Derived& derived) override;
+  // Here the picture is parted: values that wait for the window's beginning are given where that lies before.
+  void cut(std::int64_t at_ns);
   void finish();  // counters that had their last value before
 
  private:

@@ -37,6 +37,7 @@ LeftOut EventWalk::judge(const Event& event) {
 void EventWalk::cut(std::int64_t now_ns) {
   while (const std::int64_t* border = router_.border(now_ns)) {
     if (overlay_) overlay_->cut(*border);
+    clip_.cut(*border);
     if (Piece* piece = pieces_.at(router_.output(0))) piece->finish();
     router_.cross();
   }

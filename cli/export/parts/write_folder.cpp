@@ -46,6 +46,17 @@ void refuse_others(const std::string& folder, const std::vector<std::string>& ou
   }
 }
 
+// Of an earlier export: readers would take them for ranks of this one.
+void remove_old(const std::vector<std::string>& paths, ExportReport& report) {
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (fs::remove(path, error)) report.notes.push_back(path + " was of an earlier export: removed");
+    if (!error) continue;
+    throw Error(Exit::cannot_open, fmt::format("{}: of an earlier export, and cannot be removed: {}; remove it", path,
+                                               error.message()));
+  }
+}
+
 }  // namespace
 
 ExportReport write_folder(const ExportJob& job, const std::string& folder) {
@@ -58,15 +69,17 @@ ExportReport write_folder(const ExportJob& job, const std::string& folder) {
   refuse_others(folder, chosen);
   ExportReport report;
   Placement together;
+  std::vector<std::string> empty;
   const auto path = [&](ProcessId id) { return (fs::path(folder) / names[id]).string(); };
   write_processes(job,
                   {[&](ProcessId id) { return open_output(path(id), &together); },
                    [&](ProcessId id, const Piece& piece) {
-                     if (piece.dropped()) return;
+                     if (piece.dropped()) return empty.push_back(path(id));
                      report.files.push_back({path(id), piece.bytes(), piece.events(), job.catalog->processes[id].rank});
                    }},
                   report);
   together.place();
+  remove_old(empty, report);
   return report;
 }
 

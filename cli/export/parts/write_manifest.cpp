@@ -134,6 +134,7 @@ ExportReport write_manifest(const ExportJob& job, const std::string& output, con
       job,
       {[&](ProcessId id) { return archive.open(id); },
        [&](ProcessId id, const Piece& piece) {
+         if (piece.dropped()) return archive.drop(id);
          archive.add(id);
          report.files.push_back({archive.name(id), piece.bytes(), piece.events(), job.catalog->processes[id].rank});
        }},

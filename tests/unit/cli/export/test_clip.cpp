@@ -47,3 +47,16 @@ TEST_CASE("clip: a counter begins with the value that it had") {
   CHECK(clipped({queue(10, 3), queue(300, 9)}) == "launch queue 100+0=3\n");
   CHECK(clipped({queue(100, 7), queue(110, 8)}) == "launch queue 100+0=7\nlaunch queue 110+0=8\n");
 }
+
+TEST_CASE("clip: at a border the value at the window's beginning goes to the part that it lies in") {
+  Rows rows;
+  Clip clip([](ProcessId) { return TimeWindow{100, 200}; }, rows);
+  clip.derived(queue(10, 3));
+  clip.cut(90);
+  CHECK(rows.text.empty());
+  clip.cut(150);
+  CHECK(rows.text == "launch queue 100+0=3\n");
+  clip.derived(queue(160, 5));
+  clip.finish();
+  CHECK(rows.text == "launch queue 100+0=3\nlaunch queue 160+0=5\n");
+}
