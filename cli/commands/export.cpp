@@ -87,9 +87,10 @@ ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, c
   const std::vector<bool> told = shown(trace.catalog(), selector, target.form);
   const bool all = std::find(told.begin(), told.end(), false) == told.end();
   const Catalog some = all ? Catalog() : chosen_catalog(trace.catalog(), told);
+  const Steps steps = selector.chosen(facts.steps);
   ExportJob job;
   job.trace = &trace, job.catalog = all ? &trace.catalog() : &some;
-  job.selector = &selector, job.steps = &facts.steps;
+  job.selector = &selector, job.steps = &steps;
   job.format = target.format, job.format_options = target.format_options;
   job.gzip = options.gzip;
   job.computed = !options.no_computed;

@@ -197,6 +197,23 @@ def manifest(tool, whole, folder, what):
               f"{what}: members hold every slice, once")
 
 
+def empty_rank(program, folder):
+    """Rank 1 has no step 6: it is in no TAR, and leaves no file in a folder, nor that of an earlier export."""
+    os.makedirs(f"{folder}/uneven")
+    for rank, steps in ((0, 4), (1, 2)):
+        with open(f"{folder}/uneven/r{rank}.json", "w", encoding="utf-8") as file:
+            json.dump(small_rank(rank, steps), file)
+    tool = Tool(program, f"{folder}/uneven")
+    result = tool.run("--manifest", "--steps", "6", "-o", f"{folder}/uneven.tar")
+    with tarfile.open(f"{folder}/uneven.tar") as tar:
+        check(sorted(tar.getnames()) == ["perfetto_manifest.json", "rank0.pftrace"], "an empty rank is no member",
+              f"{tar.getnames()} {result.stderr}")
+    both, one = (tool.run("--kineto", *more, "-o", f"{folder}/uneven_k") for more in ((), ("--steps", "6")))
+    check(os.listdir(f"{folder}/uneven_k") == ["rank0.pt.trace.json.gz"], "an empty rank's old file is removed",
+          os.listdir(f"{folder}/uneven_k"))
+    check(both.returncode == 0 and b"earlier export" in one.stderr, "which is said", one.stderr)
+
+
 def streams(tool, folder):
     for flag in ("--perfetto", "--chrome", "--pftrace"):
         name = f"{folder}/one{'.pftrace' if flag == '--pftrace' else '.json'}"
@@ -292,6 +309,7 @@ def main():
         refused(tool, f"{folder}/a")
         part_that_is_an_input(tool, f"{folder}/a")
         many(options.tracetool, folder)
+        empty_rank(options.tracetool, folder)
         real = f"{options.traces}/modded-nanogpt-8xh100"
         if os.path.isdir(real):
             os.mkdir(f"{folder}/b")

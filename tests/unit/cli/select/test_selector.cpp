@@ -147,3 +147,14 @@ TEST_CASE("selection: what matches nothing is refused with what there is") {
   unnamed.add(unnamed.thread(unnamed.process(0)), Kind::nvtx, "forward", 1, 2);
   CHECK(refusal([&] { select(unnamed, steps); }).find("--time") != std::string::npos);
 }
+
+TEST_CASE("selector: steps of which something can be kept") {
+  const Trace t;
+  const TraceFacts facts{{{{1, 10, 20}, {2, 20, 30}, {3, 30, 40}}}, 5, 43};
+  Selection all, some, late;
+  some.steps.emplace("--steps", "1,3");
+  late.time = time_range_option("--time", "20ns-30ns");
+  CHECK(Selector(all, t.catalog, facts).chosen(facts.steps) == facts.steps);
+  CHECK(Selector(some, t.catalog, facts).chosen(facts.steps) == Steps{{{1, 10, 20}, {3, 30, 40}}});
+  CHECK(Selector(late, t.catalog, facts).chosen(facts.steps) == Steps{{{2, 20, 30}, {3, 30, 40}}});
+}
