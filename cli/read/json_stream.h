@@ -65,6 +65,8 @@ class JsonStream {
   bool reach_member();
   JsonValue value_before(std::string_view follows);
   void lose_member(std::uint64_t at, std::string_view expected);
+  bool has_next(std::size_t size) const;
+  JsonValue ended_value(std::size_t size, std::string_view follows);
   JsonValue unfinished_value();
   JsonValue damaged_value(const JsonFault& fault, std::optional<std::size_t> extent);
   void pass_large();
@@ -85,6 +87,7 @@ class JsonStream {
   bool comma_seen_ = true;     // no other is needed before the next member or element
   bool events_seen_ = false;   // an array of them has begun
   bool after_damage_ = false;  // the last element was broken: so may be the next
+  bool lost_member_ = false;   // the same of members
   std::size_t max_event_ = kMaxEvent;
   std::string key_, gap_;
   std::size_t refused_at_ = 0;

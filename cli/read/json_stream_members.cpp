@@ -9,6 +9,10 @@
 namespace cli {
 namespace {
 
+// As of events: a value longer than this is looked at before its end is searched for further.
+constexpr std::size_t kFirstLook = 64 << 10;
+constexpr std::size_t kCloseLook = 8 << 10;  // after damage
+
 const char* after(const char* last) { return last == nullptr ? nullptr : last + 1; }
 
 // The end of a number or word: the first byte that cannot be in one.
@@ -79,22 +83,41 @@ bool JsonStream::reach_member() {
 JsonValue JsonStream::value_before(std::string_view follows) {
   peek();
   text_offset_ = window_.offset();
-  for (;;) {
-    const char* close = find_value_end(window_.begin(), window_.end());
-    if (close != nullptr && (close < window_.end() || window_.at_end())) {
-      const auto size = static_cast<std::size_t>(close - window_.begin());
-      const std::string_view text(window_.begin(), size);
-      const auto fault = find_json_fault(text);
-      const std::size_t next = next_place({window_.begin(), window_.size()}, size);
-      const bool apart = next == window_.size() || follows.find(window_.begin()[next]) != follows.npos;
-      const JsonFault stray{next, follows == ":" ? "':'" : "',' or '}'"};
-      if (fault || !apart || swallows_events(text)) return damaged_value(fault.value_or(stray), size);
-      pending_ = Pending::pass;
-      text_size_ = size;
-      return {JsonValue::Form::good, text};
+  for (std::size_t look = lost_member_ ? kCloseLook : kFirstLook;;) {
+    const std::size_t held = std::min(window_.size(), look);
+    const char *begin = window_.begin(), *close = find_value_end(begin, begin + held);
+    const auto size = static_cast<std::size_t>(close == nullptr ? 0 : close - begin);
+    if (close != nullptr && (size < held || window_.at_end())) {
+      if (!has_next(size) && window_.size() <= kMaxMember && window_.more()) continue;
+      return ended_value(size, follows);
     }
-    if (window_.size() > kMaxMember || !window_.more()) return unfinished_value();
+    if (held == look && judge_begun(look)) return unfinished_value();
+    if (held == look) {
+      look *= 4;
+    } else if (window_.size() > kMaxMember || !window_.more()) {
+      return unfinished_value();
+    }
   }
+}
+
+// Is what follows the next `size` bytes in the window?
+bool JsonStream::has_next(std::size_t size) const {
+  return next_place({window_.begin(), window_.size()}, size) < window_.size();
+}
+
+// A bracket may be missing where the text ends behind the value, and the events be inside.
+JsonValue JsonStream::ended_value(std::size_t size, std::string_view follows) {
+  const std::string_view all(window_.begin(), window_.size()), text = all.substr(0, size);
+  const auto fault = find_json_fault(text);
+  const std::size_t next = next_place(all, size);
+  const bool last = next == all.size();
+  const bool apart = last ? !swallows_events(text) : follows.find(all[next]) != follows.npos;
+  const JsonFault stray{next, follows == ":" ? "':'" : "',' or '}'"};
+  if (fault || !apart) return damaged_value(fault.value_or(stray), size);
+  lost_member_ = false;
+  pending_ = Pending::pass;
+  text_size_ = size;
+  return {JsonValue::Form::good, text};
 }
 
 JsonValue JsonStream::unfinished_value() {
@@ -126,6 +149,7 @@ JsonValue JsonStream::damaged_value(const JsonFault& fault, std::optional<std::s
 
 void JsonStream::lose_member(std::uint64_t at, std::string_view expected) {
   damage_.lose_member(key_, at, expected);
+  lost_member_ = true;
   pending_ = Pending::find_member;
 }
 

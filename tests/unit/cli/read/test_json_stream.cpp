@@ -136,6 +136,20 @@ TEST_CASE("a bracket that a member before lacks does not hide the events") {
   }
 }
 
+TEST_CASE("a sound member that holds a member traceEvents is a member as others") {
+  for (const char* tail : {"}", "} ", ", \"x\": 1}"}) {
+    const Walked walked = walk(std::string(R"({"cfg": {"traceEvents": [1]}, "y": {"traceEvents": []})") + tail, 16);
+    CAPTURE(tail, walked.notes);
+    CHECK(walked.notes.empty());
+    REQUIRE(walked.members.size() >= 2);
+    CHECK(walked.members[0] == R"(cfg={"traceEvents": [1]})");
+  }
+  const Walked walked = walk(R"({"cfg": {"traceEvents": [1]}, "rank": 3, "traceEvents": [{}, {}]})", 16);
+  CHECK(walked.notes.empty());
+  CHECK(walked.members == Texts{R"(cfg={"traceEvents": [1]})", "rank=3", "traceEvents"});
+  CHECK(walked.elements == Texts{"{}", "{}"});
+}
+
 TEST_CASE("commas that are missing or too many cost nothing") {
   const auto elements = [](const std::string& events) { return walk("{\"traceEvents\":[" + events + "]}", 16); };
   for (const char* events :
