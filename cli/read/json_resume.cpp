@@ -10,8 +10,7 @@
 namespace cli {
 namespace {
 
-constexpr std::size_t kLookBehind = 128;      // bytes kept before a place, for what separates it
-constexpr std::size_t kLookAhead = 64 << 10;  // of an event that may begin there
+constexpr std::size_t kLookBehind = 128;  // bytes kept before a place, for what separates it
 constexpr std::size_t kNear = 4 << 10;
 constexpr std::size_t kLongestKey = 64;
 constexpr std::size_t npos = std::string_view::npos;
@@ -94,12 +93,12 @@ Follow follow_by_garbage(std::string_view text, std::size_t size, std::size_t at
   return brace != npos && text[at + brace] == '{' && !is_inside(text, at + brace) ? Follow::well : Follow::badly;
 }
 
-bool begins_event(std::string_view text, std::size_t at, std::string_view gap) {
+bool begins_event(std::string_view text, std::size_t at, std::string_view gap, std::size_t look) {
   const std::string_view key = key_at(text, after_space(text, at + 1));
   if (key.empty()) return false;
   if (is_line_break(gap) && text.substr(0, at).ends_with(gap)) return true;
   if (is_inside(text, at)) return false;
-  const std::string_view event = text.substr(at, kLookAhead);
+  const std::string_view event = text.substr(at, look);
   const JsonExtent extent = find_json_extent(event);
   if (extent.fault) return before(text, at) == ',' && among(kEventKeys, key) && has_phase_near(event);
   return is_whole_event(event.substr(0, extent.size)) &&
@@ -126,16 +125,25 @@ Follow follow_of_array(std::string_view text) {
   return text[at] == '"' || text[at] == '}' ? Follow::well : Follow::badly;
 }
 
+Follow follow_of_lost_bracket(std::string_view text) {
+  const std::string_view key = key_at(text, 0);
+  if (!key.empty()) return among(kEventKeys, key) ? Follow::badly : Follow::well;
+  if (text.empty() || text[0] != '}') return Follow::badly;
+  if (after_space(text, 1) < text.size()) return Follow::badly;
+  return text.size() < kLookAhead ? Follow::unknown : Follow::badly;
+}
+
 Follow follow_of_event(std::string_view text, std::size_t size, std::string_view gap) {
   std::size_t at = after_space(text, size);
   if (at < text.size() && text[at] == ']') return follow_of_array(text.substr(at));
   if (at < text.size() && text[at] == ',') at = after_space(text, at + 1);
   if (at == text.size()) return at - size < kLookAhead ? Follow::unknown : Follow::well;
   if (text[at] == '{' || text[at] == ']' || text[at] == ',') return Follow::well;
-  return follow_by_garbage(text, size, at, gap);
+  const Follow follow = follow_of_lost_bracket(text.substr(at));
+  return follow == Follow::badly ? follow_by_garbage(text, size, at, gap) : follow;
 }
 
-Resumed resume_events(Window& window, std::string_view gap) {
+Resumed resume_events(Window& window, std::string_view gap, std::size_t look) {
   for (std::size_t at = 1;;) {
     const std::string_view text(window.begin(), window.size());
     const std::size_t hit = std::min(text.find_first_of("{]", at), text.size());
@@ -146,7 +154,7 @@ Resumed resume_events(Window& window, std::string_view gap) {
       window.more();
       continue;
     }
-    const bool event = hit < text.size() && text[hit] == '{' && begins_event(text, hit, gap);
+    const bool event = hit < text.size() && text[hit] == '{' && begins_event(text, hit, gap, look);
     if (event || hit == text.size() || (text[hit] == ']' && ends_array(text, hit))) {
       window.skip(hit);
       return event ? Resumed::event : window.size() == 0 ? Resumed::end_of_text : Resumed::end_of_array;

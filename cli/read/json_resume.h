@@ -20,7 +20,9 @@ enum class Resumed { event, end_of_array, end_of_text };
 
 // Moves `window` from the broken element at its begin to what follows: a '{', a ']', or the end. `gap`: the bytes that
 // stood between the last two sound events; "" when there were none.
-Resumed resume_events(Window& window, std::string_view gap);
+// An event that may begin there is looked at for `look` <= kLookAhead bytes.
+inline constexpr std::size_t kLookAhead = 64 << 10;
+Resumed resume_events(Window& window, std::string_view gap, std::size_t look);
 
 // Moves `window` from within the top-level object, its first byte left out, to the quote of the next key that
 // is known of traces ("traceEvents", "baseTimeNanoseconds", ...). False: there is none, the window is at the end.
@@ -36,5 +38,8 @@ bool is_known_member(std::string_view key);
 enum class Follow { well, badly, unknown };  // unknown: the text ends too early to say
 Follow follow_of_event(std::string_view text, std::size_t size, std::string_view gap);
 Follow follow_of_array(std::string_view text);
+
+// `text` begins where an event or ']' should: well when it is a member of the top-level object instead, or its end.
+Follow follow_of_lost_bracket(std::string_view text);
 
 }  // namespace cli

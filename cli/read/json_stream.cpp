@@ -22,6 +22,7 @@ char JsonStream::open() {
   while (window_.size() < kByteOrderMark.size() && window_.more()) continue;
   if (std::string_view(window_.begin(), window_.size()).starts_with(kByteOrderMark)) window_.skip(3);
   const char bracket = peek();
+  bare_array_ = bracket == '[';
   if (bracket == '{' || bracket == '[') return window_.skip(1), bracket;
   const std::string ends = !ended()                   ? ""
                            : window_.damage().empty() ? "the JSON text ends here: "
@@ -45,6 +46,7 @@ void JsonStream::settle() {
   const Pending pending = std::exchange(pending_, Pending::none);
   if (pending == Pending::pass_large) pass_large();
   if (pending == Pending::find_event) go_on_at_event();
+  if (pending == Pending::pass_lost) lose_whole();
   if (pending == Pending::find_member) comma_seen_ = resume_members(window_);
   if (pending != Pending::pass && pending != Pending::pass_to_member) return;
   window_.skip(text_size_);

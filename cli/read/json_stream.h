@@ -45,7 +45,8 @@ class JsonStream {
   void enter_array();                               // the value, an array of events
   bool next_element(std::string_view& text);  // an object, whole but unchecked; false: the array is closed, or cut
   void refuse(std::size_t at, std::string_view expected);  // the element handed out last is damaged at this index
-  void finish();                                           // nothing but white space should follow
+  void refuse_whole(std::size_t at, std::string_view expected);  // the same, but it is sound JSON: passed by its size
+  void finish();                                                 // nothing but white space should follow
 
   // A view lives until the next call. Its offset, as all offsets, counts uncompressed bytes.
   std::uint64_t text_offset() const { return text_offset_; }
@@ -54,7 +55,7 @@ class JsonStream {
 
  private:
   // What becomes of what was handed out, when the walk goes on.
-  enum class Pending : unsigned char { none, pass, pass_to_member, pass_large, find_member, find_event };
+  enum class Pending : unsigned char { none, pass, pass_to_member, pass_large, pass_lost, find_member, find_event };
 
   char peek();
   bool ended() const { return window_.size() == 0; }
@@ -72,10 +73,13 @@ class JsonStream {
   void pass_large();
 
   bool reach_element();
+  bool ends_without_bracket();
+  bool is_blank_end(std::string_view& text);
   bool take_element(std::string_view& text);
   bool give_up(const JsonFault& fault);
   bool is_followed_well(std::size_t size);
   void go_on_at_event();
+  void lose_whole();
   void learn_gap(std::uint64_t from);
 
   Window window_;
@@ -86,6 +90,8 @@ class JsonStream {
   Pending pending_ = Pending::none;
   bool comma_seen_ = true;     // no other is needed before the next member or element
   bool events_seen_ = false;   // an array of them has begun
+  bool bare_array_ = false;    // the text is an array of events: its ']' is optional
+  std::size_t lost_in_row_ = 0;
   bool after_damage_ = false;  // the last element was broken: so may be the next
   bool lost_member_ = false;   // the same of members
   std::size_t max_event_ = kMaxEvent;

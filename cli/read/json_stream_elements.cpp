@@ -13,6 +13,8 @@ constexpr std::size_t kFirstLook = 16 << 10;
 constexpr std::size_t kCloseLook = 512;  // after damage
 constexpr std::size_t kSmallestMaxEvent = 1 << 20;
 constexpr std::size_t kLongestGap = 64;
+constexpr std::size_t kManyLost = 64;  // events in a row: then one is looked for less thoroughly
+constexpr std::size_t kShortLook = 1 << 10;
 
 }  // namespace
 
@@ -26,9 +28,11 @@ void JsonStream::enter_array() {
 bool JsonStream::next_element(std::string_view& text) {
   settle();
   while (reach_element()) {
-    if (take_element(text)) return true;
+    if (!take_element(text)) continue;
+    if (!is_blank_end(text)) return true;
+    settle();
   }
-  comma_seen_ = false;
+  comma_seen_ = comma_seen_ && !ended() && *window_.begin() == '"';  // a member follows, without the ']'
   return false;
 }
 
@@ -38,6 +42,7 @@ bool JsonStream::reach_element() {
   bool first = comma_seen_;
   for (;;) {
     const char next = peek();
+    if (ended() && bare_array_ && !after_damage_ && text_size_ > 0 && window_.damage().empty()) return false;
     if (ended()) return cut(comma_seen_ ? "'{' or ']'" : "',' or ']'"), false;
     if (next == '{') {
       if (!comma_seen_) damage_.mend(window_.offset(), "','");
@@ -45,7 +50,7 @@ bool JsonStream::reach_element() {
       return true;
     }
     if (next == ']' && is_followed_well(1)) {
-      if (comma_seen_ && !first) damage_.mend(window_.offset(), "'{': an event");
+      if (comma_seen_ && !first && !bare_array_) damage_.mend(window_.offset(), "'{': an event");
       window_.skip(1);
       return false;
     }
@@ -55,10 +60,33 @@ bool JsonStream::reach_element() {
       window_.skip(1);
       continue;
     }
+    if (ends_without_bracket()) return damage_.mend(window_.offset(), "']'"), false;
     text_offset_ = window_.offset();
     refuse(0, comma_seen_ ? "'{': an event" : "',' or ']'");
     settle();
     first = true;
+  }
+}
+
+// What stands here belongs to the top-level object: the ']' behind the last event is missing.
+bool JsonStream::ends_without_bracket() {
+  if (bare_array_ || after_damage_) return false;
+  for (;;) {
+    const Follow follow = follow_of_lost_bracket({window_.begin(), window_.size()});
+    if (follow != Follow::unknown) return follow == Follow::well;
+    if (!window_.more()) return true;
+  }
+}
+
+// `text` is the empty object that some writers put behind the last event of a bare array, after its comma.
+bool JsonStream::is_blank_end(std::string_view& text) {
+  if (!bare_array_ || text.find_first_not_of(" \t\r\n{}") != text.npos) return false;
+  for (;;) {
+    const std::string_view held(window_.begin(), window_.size());
+    const std::size_t next = held.find_first_not_of(" \t\r\n", text_size_);
+    text = held.substr(0, text_size_);
+    if (next != held.npos) return held[next] == ']';
+    if (held.size() >= kWindow || !window_.more()) return true;
   }
 }
 
@@ -74,6 +102,7 @@ bool JsonStream::take_element(std::string_view& text) {
       text = {window_.begin(), text_size_};
       pending_ = Pending::pass;
       after_damage_ = false;
+      lost_in_row_ = 0;
       return true;
     }
     if (held < look) {
@@ -102,9 +131,24 @@ void JsonStream::refuse(std::size_t at, std::string_view expected) {
   refusal_ = expected;
 }
 
+void JsonStream::refuse_whole(std::size_t at, std::string_view expected) {
+  constexpr std::string_view space = " \t\r\n";
+  const std::string_view held(window_.begin(), window_.size());
+  std::size_t next = held.find_first_not_of(space, text_size_);
+  if (next != held.npos && held[next] == ',') next = held.find_first_not_of(space, next + 1);
+  refuse(at, expected);  // and search, where what follows is no event: a quote may have ended this one too early
+  if (next == held.npos || held[next] == '{' || held[next] == ']') pending_ = Pending::pass_lost;
+}
+
+void JsonStream::lose_whole() {
+  damage_.lose_event(text_offset_ + refused_at_, refusal_, text_offset_, text_offset_ + text_size_);
+  window_.skip(text_size_);
+  comma_seen_ = false;
+}
+
 void JsonStream::go_on_at_event() {
   const std::uint64_t from = text_offset_;
-  resume_events(window_, gap_);
+  resume_events(window_, gap_, ++lost_in_row_ > kManyLost ? kShortLook : kLookAhead);
   damage_.lose_event(from + refused_at_, refusal_, from, window_.offset());
   comma_seen_ = after_damage_ = true;
 }

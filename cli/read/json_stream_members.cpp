@@ -11,7 +11,7 @@ namespace {
 
 // As of events: a value longer than this is looked at before its end is searched for further.
 constexpr std::size_t kFirstLook = 64 << 10;
-constexpr std::size_t kCloseLook = 8 << 10;  // after damage
+constexpr std::size_t kCloseLook = 4 << 10;  // after damage
 
 const char* after(const char* last) { return last == nullptr ? nullptr : last + 1; }
 

@@ -93,7 +93,8 @@ void KinetoReader::take(KinetoTranslator& translator, std::string_view text) {
     translator.take(event_);
     ++events_;
   } catch (const KinetoRefusal& refusal) {
-    stream_.refuse(refusal.at == nullptr ? 0 : static_cast<std::size_t>(refusal.at - text.data()), refusal.expected);
+    const auto at = refusal.at == nullptr ? 0 : static_cast<std::size_t>(refusal.at - text.data());
+    stream_.refuse_whole(at, refusal.expected);
   }
 }
 

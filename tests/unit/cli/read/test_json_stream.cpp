@@ -1,3 +1,4 @@
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -161,6 +162,29 @@ TEST_CASE("commas that are missing or too many cost nothing") {
     CHECK(walked.notes[0].find("no event is lost") != std::string::npos);
   }
   CHECK(elements("{}{}").notes[0].find("byte 18: expected ','") == 0);
+}
+
+TEST_CASE("a missing bracket behind the events costs none of them and no member") {
+  const Walked member = walk(R"({"traceEvents": [{"a":1}, {"b":2}
+, "rank": 3, "x": {"y": 1}})", 16);
+  CHECK(member.elements == Texts{"{\"a\":1}", "{\"b\":2}"});
+  CHECK(member.members == Texts{"traceEvents", "rank=3", "x={\"y\": 1}"});
+  REQUIRE(member.notes.size() == 1);
+  CHECK(member.notes[0] == "byte 36: expected ']'; no event is lost by that");
+  const Walked end = walk("{\"traceEvents\": [{\"a\":1}, {\"b\":2}}\n", 16);
+  CHECK(end.elements == Texts{"{\"a\":1}", "{\"b\":2}"});
+  CHECK(end.notes == Texts{"byte 34: expected ']'; no event is lost by that"});
+}
+
+TEST_CASE("time grows with the text where every member is broken") {
+  const auto seconds = [](std::size_t members) {
+    std::string text = "{";
+    for (std::size_t i = 0; i < members; ++i) text += "\"host_name\": {x, ";
+    const auto begin = std::chrono::steady_clock::now();
+    walk(text, JsonStream::kWindow, 1 << 20);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  CHECK(seconds(32'000) < 8 * seconds(4'000) * 4);  // 8 times the text; 64 times the work, were it quadratic
 }
 
 TEST_CASE("an event that never ends is given up without holding the whole file") {

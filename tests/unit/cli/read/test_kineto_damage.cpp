@@ -22,7 +22,7 @@ std::string refusal(const std::string& json, std::size_t window = JsonStream::kW
 }
 
 // The first note where `event` stands between two sound ones, which stay.
-std::string reason(const std::string& event) {
+std::string reason(const std::string& event, bool sound = false) {
   const std::string good = R"({"ph":"X","name":"good","ts":1,"dur":1})";
   const auto trace = read_kineto("[" + good + ", " + event + ", " + good + "]");
   CAPTURE(event);
@@ -32,7 +32,7 @@ std::string reason(const std::string& event) {
   REQUIRE(trace->process().notes.size() == 2);
   CHECK(trace->process().notes[1] == "1 event of the file could not be read and is left out");
   const std::string note = trace->process().notes[0];
-  CHECK(note.find("left out, bytes 42 to " + std::to_string(44 + event.size())) != std::string::npos);
+  CHECK(note.find("left out, bytes 42 to " + std::to_string((sound ? 42 : 44) + event.size())) != std::string::npos);
   const std::size_t at = std::stoul(note.substr(5));
   return std::to_string(static_cast<long>(at) - 42) + note.substr(note.find(':'), note.find(';') - note.find(':'));
 }
@@ -88,16 +88,39 @@ TEST_CASE("a broken event is named with the byte and what was expected") {
   CHECK(reason(R"({"ph":"X","args":{"a":nan}})") == "22: expected a value");
   CHECK(reason(R"({"ph":"X","args":{"a":-Infinity}})") == "23: expected a digit");
   CHECK(reason("{\"ph\":\"X\",\"name\":\"\xff\"}") == "18: expected UTF-8");
-  CHECK(reason(R"({"ph":"X","ts":"soon"})") == "16: expected \"ts\", a number of microseconds, in this event");
-  CHECK(reason(R"({"ph":"X","ts":1e40})").find("15: expected \"ts\"") == 0);
-  CHECK(reason(R"({"ph":"X"})").find("0: expected \"ts\"") == 0);
-  CHECK(reason(R"({"ph":"X","ts":1,"dur":"long"})").find("24: expected \"dur\"") == 0);
-  CHECK(reason(R"({"ts":1})").find("0: expected \"ph\"") == 0);
-  CHECK(reason(R"({"ph":"XX","ts":1})").find("7: expected \"ph\"") == 0);
+  CHECK(reason(R"({"ph":"X","ts":"soon"})", true) == "16: expected \"ts\", a number of microseconds, in this event");
+  CHECK(reason(R"({"ph":"X","ts":1e40})", true).find("15: expected \"ts\"") == 0);
+  CHECK(reason(R"({"ph":"X"})", true).find("0: expected \"ts\"") == 0);
+  CHECK(reason(R"({"ph":"X","ts":1,"dur":"long"})", true).find("24: expected \"dur\"") == 0);
+  CHECK(reason(R"({"ts":1})", true).find("0: expected \"ph\"") == 0);
+  CHECK(reason(R"({"ph":"XX","ts":1})", true).find("7: expected \"ph\"") == 0);
   CHECK(reason(R"({"ph":"X","ts":1,"args":{"Process Group Description": ,"a":1}})") == "54: expected a value");
   CHECK(reason(R"({"ph":"X","ts":1,"ph":"X","ts":2})") == "0: expected each member of an event once");
   CHECK(reason("garbage") == "0: expected '{': an event");
   CHECK(reason("[1]") == "0: expected '{': an event");
+}
+
+TEST_CASE("an event that is sound JSON but means nothing is not searched for others") {
+  const auto trace = read_events(R"({"ph":"X","ts":1,"name":"a"},
+{"ph":"X","tz":2,"name":"b","args":{"l":[{"x":1},{"ph":"X","ts":9,"name":"inner"}]}},{"ph":"X","ts":3,"name":"c"},
+{"tz":2,"args":{"ph":"X"}},{"ph":"X","ts":4,"name":"d"})");
+  REQUIRE(trace->events.size() == 3);
+  CHECK((trace->name(0) == "a" && trace->name(1) == "c" && trace->name(2) == "d"));
+  CHECK(trace->process().lost_unknown_kind == 2);
+}
+
+TEST_CASE("the bracket that closes a bare array is optional") {
+  const std::string events = "[{\"ph\":\"X\",\"ts\":1,\"dur\":1},\n{\"ph\":\"X\",\"ts\":2,\"dur\":1}";
+  for (const char* end : {"]", "", "\n", ",", ",\n", ",\n]", ",\n{}]", ",{ }\n]\n", ",{}"}) {
+    const auto trace = read_kineto(events + end);
+    CAPTURE(end, trace->process().notes);
+    CHECK(trace->events.size() == 2);
+    CHECK(trace->process().notes.empty());
+    CHECK(trace->process().state != "recovered");
+  }
+  CHECK(read_kineto(events + ",{},{\"ph\":\"X\",\"ts\":3,\"dur\":1}]")->process().lost_unknown_kind == 1);
+  CHECK(read_kineto(events + ",{\"ph\"")->process().state == "recovered");
+  CHECK(read_kineto("{\"traceEvents\": " + events)->process().state == "recovered");
 }
 
 TEST_CASE("a good JSON file that is no trace is said to be so") {
