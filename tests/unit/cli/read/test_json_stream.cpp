@@ -173,7 +173,7 @@ TEST_CASE("a missing bracket behind the events costs none of them and no member"
   CHECK(member.notes[0] == "byte 36: expected ']'; no event is lost by that");
   const Walked end = walk("{\"traceEvents\": [{\"a\":1}, {\"b\":2}}\n", 16);
   CHECK(end.elements == Texts{"{\"a\":1}", "{\"b\":2}"});
-  CHECK(end.notes == Texts{"byte 34: expected ']'; no event is lost by that"});
+  CHECK(end.notes == Texts{"byte 33: expected ']'; no event is lost by that"});
 }
 
 TEST_CASE("time grows with the text where every member is broken") {
