@@ -136,8 +136,12 @@ void JsonStream::refuse_whole(std::size_t at, std::string_view expected) {
   const std::string_view held(window_.begin(), window_.size());
   std::size_t next = held.find_first_not_of(space, text_size_);
   if (next != held.npos && held[next] == ',') next = held.find_first_not_of(space, next + 1);
-  refuse(at, expected);  // and search, where what follows is no event: a quote may have ended this one too early
-  if (next == held.npos || held[next] == '{' || held[next] == ']') pending_ = Pending::pass_lost;
+  refuse(at, expected);  // and search, where no sound event follows: a quote may have ended this one too early
+  if (next == held.npos || held[next] == ']') pending_ = Pending::pass_lost;
+  if (pending_ == Pending::pass_lost || held[next] != '{') return;
+  const std::string_view event = held.substr(next, kLookAhead);
+  const JsonExtent extent = find_json_extent(event);
+  if (!extent.fault || extent.size == event.size()) pending_ = Pending::pass_lost;
 }
 
 void JsonStream::lose_whole() {
