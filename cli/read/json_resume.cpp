@@ -69,15 +69,6 @@ bool has_phase_near(std::string_view event) {
   return false;
 }
 
-// `text` may be followed by anything.
-bool is_whole_event(std::string_view text) {
-  std::string padded(text);
-  padded.append(Window::kPadding, '\0');
-  KinetoEventParser parser;
-  KinetoEvent event;
-  return parser.parse({padded.data(), text.size()}, event) && event.ph.is_string() && event.ph.text.size() == 1;
-}
-
 bool is_line_break(std::string_view gap) { return gap.find('\n') != npos; }
 
 // What stands at `at` is no event: garbage, an event without its '{', or the rest of the event before, of which a quote
@@ -113,6 +104,14 @@ bool ends_array(std::string_view text, std::size_t at) {
 }
 
 }  // namespace
+
+bool is_whole_event(std::string_view text) {
+  std::string padded(text);
+  padded.append(Window::kPadding, '\0');
+  KinetoEventParser parser;
+  KinetoEvent event;
+  return parser.parse({padded.data(), text.size()}, event) && event.ph.is_string() && event.ph.text.size() == 1;
+}
 
 bool is_known_member(std::string_view key) { return among(kMembers, key); }
 

@@ -34,6 +34,9 @@ std::size_t find_known_member(std::string_view text);
 // A member by which traces are known.
 bool is_known_member(std::string_view key);
 
+// Sound JSON with a phase of one letter; anything may stand behind `text`.
+bool is_whole_event(std::string_view text);
+
 // What follows an event of `size` bytes at the begin of `text`, or the bracket there.
 enum class Follow { well, badly, unknown };  // unknown: the text ends too early to say
 Follow follow_of_event(std::string_view text, std::size_t size, std::string_view gap);

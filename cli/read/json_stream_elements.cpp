@@ -141,7 +141,8 @@ void JsonStream::refuse_whole(std::size_t at, std::string_view expected) {
   if (pending_ == Pending::pass_lost || held[next] != '{') return;
   const std::string_view event = held.substr(next, kLookAhead);
   const JsonExtent extent = find_json_extent(event);
-  if (!extent.fault || extent.size == event.size()) pending_ = Pending::pass_lost;
+  const bool cut_off = extent.fault && extent.size == event.size();
+  if (cut_off || (!extent.fault && is_whole_event(event.substr(0, extent.size)))) pending_ = Pending::pass_lost;
 }
 
 void JsonStream::lose_whole() {
