@@ -52,9 +52,11 @@ void run(const Options& options) {
     Progress progress("reading");
     for (const TraceInput& input : inputs) read_catalog(input, progress, catalog);
   }
-  name_phases(catalog);
+  std::vector<std::string> warnings = name_phases(catalog);
+  if (inputs.size() == 1) warnings.clear();  // its phases were said when it was merged
   sort_processes(catalog);
-  for (const std::string& warning : damage_warnings(catalog)) fmt::print(stderr, "tracetool: warning: {}\n", warning);
+  for (std::string& damaged : damage_warnings(catalog)) warnings.push_back(std::move(damaged));
+  for (const std::string& warning : warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
   std::vector<std::string> notes = repeated_ranks(catalog);
   if (std::string mixed = mixed_runs(catalog); !mixed.empty()) notes.push_back(std::move(mixed));
   OutputFile out("-");

@@ -9,8 +9,8 @@ namespace {
 
 std::string lost(std::uint64_t events) {
   if (events == 0) return {};
-  return events == 1 ? "1 event could not be read and is left out; "
-                     : fmt::format("{} events could not be read and are left out; ", events);
+  return events == 1 ? "at least 1 event could not be read and is left out; "
+                     : fmt::format("at least {} events could not be read and are left out; ", events);
 }
 
 }  // namespace

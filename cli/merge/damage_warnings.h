@@ -7,7 +7,8 @@
 
 namespace cli {
 
-// One line for each damaged JSON file: how many events were lost, and where the first was.
+// One line for each damaged JSON file: how many events were lost (at least: what stood in a
+// destroyed block is not known), and where the first was.
 std::vector<std::string> damage_warnings(const Catalog& catalog);
 
 }  // namespace cli

@@ -125,11 +125,12 @@ void SortedTrace::finish() {
     const ClockFit& fit = fits[clock_of_[i]];
     if (process.first_ns == 0 && process.last_ns == 0) continue;
     process.first_ns = fit.on_axis(process.first_ns), process.last_ns = fit.on_axis(process.last_ns);
+    if (process.first_unclamped_ns != 0) process.first_unclamped_ns = fit.on_axis(process.first_unclamped_ns);
   }
   for (std::uint32_t clock = 0; clock < fits.size(); ++clock) {
     if (clocks_.reported(clock)) reported_.push_back(fits[clock]);
   }
-  name_phases(catalog_);
+  for (std::string& phases : name_phases(catalog_)) warnings.push_back(std::move(phases));
   sort_processes(catalog_);
 }
 

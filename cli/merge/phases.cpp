@@ -1,74 +1,63 @@
 #include "cli/merge/phases.h"
 
-#include <algorithm>
-#include <array>
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <map>
-#include <set>
-#include <string_view>
 #include <tuple>
+
+#include "cli/merge/phase_labels.h"
 
 namespace cli {
 namespace {
 
 constexpr std::int64_t kDayNs = 86'400'000'000'000;
-constexpr std::string_view kSeparators = "-_.";
-
-std::string stem(const std::string& path) {
-  std::string name = path.substr(path.find_last_of('/') + 1);
-  constexpr std::array<std::string_view, 5> endings{".zst", ".gz", ".json", ".trace", ".pt"};
-  for (const std::string_view ending : endings) {
-    if (std::string_view(name).ends_with(ending)) name.resize(name.size() - ending.size());
-  }
-  return name;
-}
+constexpr std::size_t kSaid = 3;
 
 bool given(const Process& process) { return process.rank_source == "--rank"; }
 
-bool apart_in_time(const Process& a, const Process& b) {
-  if (a.first_ns > b.first_ns) return apart_in_time(b, a);
-  const bool known = a.last_ns != 0 && b.last_ns != 0;
-  return known && a.last_ns <= b.first_ns && b.first_ns - a.last_ns <= kDayNs;
+bool has_times(const Process& p) { return p.first_ns != 0 || p.last_ns != 0; }
+
+std::int64_t begin_of(const Process& p) { return p.first_unclamped_ns != 0 ? p.first_unclamped_ns : p.first_ns; }
+
+bool known_apart(const std::string& a, const std::string& b) { return !a.empty() && !b.empty() && a != b; }
+
+bool known_apart(std::int64_t a, std::int64_t b) { return a >= 0 && b >= 0 && a != b; }
+
+std::string fault_of_times(const Process& a, const Process& b) {
+  if (!has_times(a) || !has_times(b)) return {};
+  if (begin_of(a) > begin_of(b)) return fault_of_times(b, a);
+  if (begin_of(b) < a.last_ns) return "their times overlap";
+  return begin_of(b) - a.last_ns > kDayNs ? "they are more than a day apart" : "";
 }
 
-std::string_view first_word(std::string_view text) { return text.substr(0, text.find_first_of(kSeparators)); }
-
-std::string_view without_number(std::string_view word) {
-  while (!word.empty() && word.back() >= '0' && word.back() <= '9') word.remove_suffix(1);
-  return word;
+// What --rank says of two processes is true.
+std::string fault_of_process(const Process& a, const Process& b) {
+  if (given(a) && given(b)) return {};
+  if (known_apart(a.pid, b.pid)) return fmt::format("they are of other processes, {} and {}", a.pid, b.pid);
+  const bool known = (a.pid >= 0 || !has_times(a)) && (b.pid >= 0 || !has_times(b));
+  return known ? "" : "it is not known that they are of one process";
 }
 
-// Bytes that all begin with, up to the end of a word.
-std::size_t common_begin(const std::vector<std::string>& texts) {
-  std::size_t size = 0;
-  for (std::size_t at = 0; at < texts[0].size(); ++at) {
-    const char c = texts[0][at];
-    if (!std::all_of(texts.begin(), texts.end(), [&](const auto& t) { return at < t.size() && t[at] == c; })) break;
-    if (kSeparators.find(c) != kSeparators.npos) size = at + 1;
+std::string fault_of_names(const Process& a, const Process& b) {
+  if (!a.phase.empty() && !b.phase.empty()) return a.phase != b.phase ? "" : "they are of the same phase, " + a.phase;
+  const std::vector<std::string> names{a.source, b.source}, folders = differing_folders(names);
+  const std::vector<std::string> labels = phase_labels(names);
+  if (labels[0] == labels[1]) return "they have the same name";
+  if (given(a) && given(b)) return {};
+  const bool runs = only_count(folders);
+  if (name_phases_apart(labels) && !runs) return {};
+  return fmt::format("their names tell runs apart, not phases: \"{}\" and \"{}\"", runs ? folders[0] : labels[0],
+                     runs ? folders[1] : labels[1]);
+}
+
+std::string fault_of_run(const Process& a, const Process& b) {
+  if (known_apart(a.host, b.host)) return fmt::format("they are of other hosts, {} and {}", a.host, b.host);
+  if (known_apart(a.world_size, b.world_size)) {
+    return fmt::format("their runs have {} and {} ranks", a.world_size, b.world_size);
   }
-  return size;
-}
-
-void cut_begin(std::vector<std::string>& texts) {
-  const std::size_t size = common_begin(texts);
-  for (std::string& text : texts) text.erase(0, size);
-}
-
-void reverse(std::vector<std::string>& texts) {
-  for (std::string& text : texts) std::reverse(text.begin(), text.end());
-}
-
-// "stage1-", "stage2-": counts them, and says no more.
-void cut_count(std::vector<std::string>& texts) {
-  std::set<std::string> rest;
-  const std::string_view word = without_number(first_word(texts[0]));
-  for (const std::string& text : texts) {
-    const std::string_view first = first_word(text);
-    if (first.size() + 1 >= text.size() || without_number(first) != word || first == word) return;
-    rest.insert(text.substr(first.size() + 1));
-  }
-  if (rest.size() != texts.size()) return;
-  for (std::string& text : texts) text.erase(0, first_word(text).size() + 1);
+  if (!known_apart(a.device_name, b.device_name)) return {};
+  return fmt::format("their GPUs differ, {} and {}", a.device_name, b.device_name);
 }
 
 // Of one rank, or of one process of unknown rank; else each its own.
@@ -86,41 +75,55 @@ bool all_are_phases(const std::vector<Process*>& files) {
   return files.size() > 1;
 }
 
+void label(const std::vector<Process*>& files) {
+  std::vector<std::string> names;
+  for (const Process* file : files) names.push_back(file->source);
+  const std::vector<std::string> labels = phase_labels(names);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i]->phase.empty()) files[i]->phase = labels[i];
+  }
+}
+
+std::string notice(const std::vector<Process*>& files) {
+  const Process& first = *files[0];
+  std::string text = first.rank >= 0 ? fmt::format("rank {}", first.rank) : fmt::format("process {}", first.pid);
+  text += fmt::format(": {} files are taken as phases: ", files.size());
+  for (const Process* file : files) {
+    text += fmt::format("{}{} ({})", file == &first ? "" : ", ", file->source, file->phase);
+  }
+  return text;
+}
+
 }  // namespace
 
-bool are_phases(const Process& a, const Process& b) {
-  const bool files = a.format == SourceFormat::kineto && b.format == SourceFormat::kineto;
-  const bool one_host = a.host == b.host || a.host.empty() || b.host.empty();
-  const bool one_process = (a.pid >= 0 && a.pid == b.pid) || (given(a) && given(b));
-  const bool named_apart = a.phase.empty() || b.phase.empty() ? stem(a.source) != stem(b.source) : a.phase != b.phase;
-  return files && a.rank == b.rank && one_host && one_process && named_apart && apart_in_time(a, b);
+std::string phases_fault(const Process& a, const Process& b) {
+  if (a.format != SourceFormat::kineto || b.format != SourceFormat::kineto) {
+    return "phases are files of torch.profiler, these are not";
+  }
+  if (a.rank != b.rank) return "they are of other ranks";
+  for (const auto rule : {fault_of_run, fault_of_process, fault_of_times, fault_of_names}) {
+    if (std::string fault = rule(a, b); !fault.empty()) return fault;
+  }
+  return {};
 }
 
-std::vector<std::string> differing_parts(const std::vector<std::string>& names) {
-  std::vector<std::string> parts;
-  for (const std::string& name : names) parts.push_back(stem(name));
-  cut_begin(parts);
-  reverse(parts);
-  cut_begin(parts);
-  reverse(parts);
-  cut_count(parts);
-  return parts;
-}
+bool are_phases(const Process& a, const Process& b) { return phases_fault(a, b).empty(); }
 
-void name_phases(Catalog& catalog) {
+std::vector<std::string> name_phases(Catalog& catalog) {
   std::map<std::tuple<bool, std::int64_t, std::string>, std::vector<Process*>> owners;
   for (Process& process : catalog.processes) {
     if (process.rank >= 0 || process.pid >= 0) owners[owner(process)].push_back(&process);
   }
-  for (const auto& [owner, files] : owners) {
+  std::vector<std::string> said;
+  std::size_t more = 0;
+  for (auto& [owner, files] : owners) {
     if (!all_are_phases(files)) continue;
-    std::vector<std::string> names;
-    for (const Process* file : files) names.push_back(file->source);
-    std::vector<std::string> labels = differing_parts(names);
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      if (files[i]->phase.empty()) files[i]->phase = labels[i].empty() ? stem(names[i]) : labels[i];
-    }
+    label(files);
+    if (said.size() < kSaid) said.push_back(notice(files));
+    else ++more;
   }
+  if (more > 0) said.push_back(fmt::format("{} more have several files that are taken as phases", more));
+  return said;
 }
 
 }  // namespace cli

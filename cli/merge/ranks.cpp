@@ -17,9 +17,9 @@ namespace {
 
 [[noreturn]] void fail_twice(const Process& first, const Process& second) {
   throw Error(Exit::usage,
-              fmt::format("rank {} comes twice: {} and {}; leave one out (are these two runs?), or give one another "
-                          "rank with --rank N=FILE. Phases of one rank are files of one process and of other times",
-                          second.rank, first.source, second.source));
+              fmt::format("rank {} comes twice: {} and {} are not phases of one run, because {}; leave one out (are "
+                          "these two runs?), or give one another rank with --rank N=FILE",
+                          second.rank, first.source, second.source, phases_fault(first, second)));
 }
 
 // The first two for which `holds` is true; nullptr when there are none.

@@ -198,6 +198,7 @@ void KinetoTranslator::end_slice(KinetoPlace& place, std::int64_t end_ns, std::s
 void KinetoTranslator::emit(const Event& event, std::string_view args) {
   ++counts_[static_cast<std::size_t>(event.kind)];
   first_ns_ = std::min(first_ns_, event.start_ns);
+  if (event.start_ns != base_ns_) first_unclamped_ns_ = std::min(first_unclamped_ns_, event.start_ns);
   std::int64_t end = 0;
   const bool overflow = __builtin_add_overflow(event.start_ns, std::max<std::int64_t>(0, event.duration_ns), &end);
   last_ns_ = std::max(last_ns_, overflow ? std::numeric_limits<std::int64_t>::max() : end);
@@ -212,6 +213,7 @@ std::int64_t KinetoTranslator::finish() {
   Process& process = catalog_.processes[process_];
   process.counts = counts_;
   if (first_ns_ <= last_ns_) process.first_ns = first_ns_, process.last_ns = last_ns_;
+  if (first_unclamped_ns_ != INT64_MAX) process.first_unclamped_ns = first_unclamped_ns_;
   process.explicit_flows = launch_flows_;
   process.state = "clean";
   note_oddities(process);

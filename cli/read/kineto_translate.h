@@ -64,7 +64,7 @@ class KinetoTranslator {
   KinetoPlaces places_;
   std::int64_t base_ns_ = 0;
   KindCounts counts_{};
-  std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;
+  std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN, first_unclamped_ns_ = INT64_MAX;
   bool launch_flows_ = false;
   std::size_t open_slices_ = 0;
   Oddities odd_;

@@ -1,6 +1,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/merge/phase_labels.h"
 #include "cli/merge/phases.h"
 #include "cli/merge/ranks.h"
 #include "tests/unit/catch.h"
@@ -75,16 +76,16 @@ TEST_CASE("phases: what else comes twice is refused with both names") {
                                                 contains_text(second.source));
   };
   refused(file(3, "t/overlaps.json", 0));
-  refused(file(3, "another/init.json", 5));
+  refused(file(3, "another/init.json", 0));
   refused(file(3, "t/another_process.json", 5, 43));
   refused(file(3, "t/unknown_process.json", 5, -1));
   refused(file(3, "t/days_later.json", 200'000));
   Process elsewhere = file(3, "t/elsewhere.json", 5), ring = file(3, "t/a.ring", 5), empty = file(3, "t/empty.json", 5);
   elsewhere.host = "b";
   ring.format = SourceFormat::ring;
-  empty.first_ns = empty.last_ns = 0;
+  empty.first_ns = empty.last_ns = 0, empty.pid = -1;
   refused(ring);
-  refused(empty);
+  CHECK(are_phases(file(3, "t/init.json", 0), empty));
   Process here = file(3, "t/here.json", 0);
   CHECK(are_phases(here, elsewhere));
   here.host = "a";
@@ -99,4 +100,41 @@ TEST_CASE("phases: --rank says that files of two processes are of one rank") {
   }
   check_ranks(catalog);
   CHECK(phases(catalog) == "0:init 0:train ");
+}
+
+TEST_CASE("phases: containers have the same process id in every run") {
+  const auto fault = [](const char* a, const char* b) {
+    return phases_fault(file(0, a, 0, 75), file(0, b, 3600, 75));
+  };
+  for (const auto& [a, b] : {std::pair("exp1_rank0.json", "exp2_rank0.json"), {"attempt0.json", "attempt1.json"},
+                             {"run1/rank0.json", "run2/rank0.json"}, {"restart1/init.json", "restart2/opt.json"},
+                             {"h_1.1714838500.json", "h_1.1714848500.json"}, {"t.json", "t_20240506-1011.json"}}) {
+    CHECK_THAT(fault(a, b), contains_text("their names tell runs apart"));
+  }
+  CHECK(fault("t/rank0.json", "t/rank0.json") == "they have the same name");
+  CHECK(fault("init/rank0.json", "opt/rank0.json").empty());
+  CHECK(fault("init/h_1.1714838500.json", "opt/h_1.1714848500.json").empty());
+  CHECK(phase_labels({"t/init/rank0.json", "t/opt/rank0.json"}) == Names{"init", "opt"});
+}
+
+TEST_CASE("phases: the rule that does not hold is named") {
+  const Process a = file(0, "init.json", 0);
+  Process b = file(0, "opt.json", 5);
+  Process world = b, gpu = b, here = a;
+  here.world_size = 2, world.world_size = 8;
+  CHECK(phases_fault(here, world) == "their runs have 2 and 8 ranks");
+  CHECK(are_phases(a, world));
+  here.device_name = "H100", gpu.device_name = "A100";
+  CHECK(phases_fault(here, gpu) == "their GPUs differ, H100 and A100");
+  CHECK(phases_fault(a, file(0, "opt.json", 0)) == "their times overlap");
+  CHECK(phases_fault(a, file(0, "opt.json", 5, 43)) == "they are of other processes, 42 and 43");
+  b.first_ns = 1, b.first_unclamped_ns = a.last_ns;  // one event at relative time 0
+  CHECK(are_phases(a, b));
+}
+
+TEST_CASE("phases: what is taken for phases is said") {
+  Catalog catalog;
+  catalog.add_process(file(0, "init.json", 0));
+  catalog.add_process(file(0, "opt.json", 5));
+  CHECK(name_phases(catalog) == Names{"rank 0: 2 files are taken as phases: init.json (init), opt.json (opt)"});
 }
