@@ -18,6 +18,7 @@ class Buffer {
   std::string_view view() const { return {bytes_.get(), used_}; }
 
   void append(const char* data, std::size_t count) {
+    if (count == 0) return;  // `data` may be null
     if (room_ - used_ < count) grow(count);
     std::memcpy(bytes_.get() + used_, data, count);
     used_ += count;
