@@ -1,11 +1,6 @@
 #include "cli/export/chrome_arrows.h"
 
 #include <algorithm>
-#include <limits>
-#include <map>
-#include <tuple>
-
-#include "cli/export/census.h"
 
 namespace cli {
 namespace {
@@ -13,130 +8,48 @@ namespace {
 constexpr std::size_t kSearched = 256;       // of the slices that start at one time, for the one that a flow belongs to
 constexpr std::size_t kFarthest = 64 << 10;  // bytes that an arrow is moved across
 
-StringId category_of(const Event& flow) { return flow.category != 0 ? flow.category : flow.name; }
-ArrowStart role(Kind kind) { return kind == Kind::runtime ? ArrowStart::runtime : ArrowStart::driver; }
-
 }  // namespace
-
-ChromeArrows::ChromeArrows(const Catalog& catalog)
-    : catalog_(&catalog),
-      reach_(catalog.tracks.size(), std::numeric_limits<std::int64_t>::min()),
-      twins_(catalog.tracks.size(), kNoTrack),
-      has_flows_(catalog.processes.size()) {
-  find_twins();
-}
-
-void ChromeArrows::find_twins() {
-  std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, TrackId> by_ids;
-  for (TrackId id = 0; id < twins_.size(); ++id) {
-    const Track& t = catalog_->tracks[id];
-    const auto [twin, first] = by_ids.try_emplace({t.process, t.group, t.id}, id);
-    if (!first) twins_[id] = twin->second, twins_[twin->second] = id;
-  }
-}
-
-TrackId ChromeArrows::track_of(const Event& flow) const {
-  if (reach_[flow.track] >= flow.start_ns) return flow.track;
-  const TrackId twin = twins_[flow.track];
-  return twin != kNoTrack && reach_[twin] >= flow.start_ns ? twin : kNoTrack;
-}
-
-bool ChromeArrows::explicit_flows(const Event& event) const {
-  return catalog_->processes[process(event)].explicit_flows;
-}
-
-// Correlations of process p are group p; the categories of flows follow behind the processes.
-ArrowTable::Group ChromeArrows::group(const Event& flow) {
-  const std::uint64_t key = std::uint64_t{process(flow)} << 32 | category_of(flow);
-  const auto next = static_cast<ArrowTable::Group>(catalog_->processes.size() + groups_.size());
-  return groups_.try_emplace(key, next).first->second;
-}
-
-void ChromeArrows::reach(const Event& event) {
-  std::int64_t& end = reach_[event.track];
-  end = std::max(end, slice_end(event, std::numeric_limits<std::int64_t>::max()));
-}
-
-void ChromeArrows::prepare(const Event& event) {
-  if (event.start_ns != now_ns_) note_flows();
-  now_ns_ = event.start_ns;
-  if (event.kind == Kind::flow) {
-    has_flows_[process(event)] = true;
-    return held_.push_back(event);
-  }
-  if (!is_slice(event)) return;
-  reach(event);
-  if (event.correlation == 0 || explicit_flows(event)) return;
-  if (is_api_call(event.kind)) arrows_.note_start(process(event), event.correlation, role(event.kind));
-  if (is_gpu_work(event.kind)) arrows_.note_end(process(event), event.correlation);
-}
-
-// So that an end never comes before a start of the same time.
-void ChromeArrows::starts_first() {
-  std::stable_partition(held_.begin(), held_.end(), [](const Event& flow) { return flow.phase == 's'; });
-}
-
-void ChromeArrows::note_flows() {
-  starts_first();
-  for (const Event& flow : held_) {
-    if (track_of(flow) == kNoTrack) continue;
-    if (flow.phase == 's') {
-      arrows_.note_start(group(flow), flow.correlation, ArrowStart::flow);
-    } else {
-      arrows_.note_end(group(flow), flow.correlation);
-    }
-  }
-  held_.clear();
-}
-
-void ChromeArrows::end_prepare() {
-  note_flows();
-  std::fill(reach_.begin(), reach_.end(), std::numeric_limits<std::int64_t>::min());
-}
 
 void ChromeArrows::slice(const Event& event, std::int64_t end_ns, const TrackLanes::Row& row, ChromeText& text,
                          ExportSummary& summary) {
-  const ProcessId id = process(event);
-  if (has_flows_[id]) {
-    reach(event);
+  if (plan_.has_flows(plan_.process(event))) {
+    plan_.reach(event);
     fresh_.push_back({event.correlation, &row, text.position(), end_ns, event.track});
   }
-  if (event.correlation == 0 || explicit_flows(event)) return;
+  if (!plan_.by_correlation(event)) return;
   if (is_api_call(event.kind)) {
-    const std::uint64_t arrow = arrows_.start(id, event.correlation, role(event.kind));
+    const std::uint64_t arrow = plan_.start(event);
     if (arrow != 0) begin_arrow(arrow, 0, row, event.start_ns, text, summary);
   } else if (is_gpu_work(event.kind)) {
-    const ArrowTable::End end = arrows_.end(id, event.correlation);
+    const ArrowTable::End end = plan_.end(event);
     if (end.arrow == 0) ++summary.works_without_launch;
     if (end.arrow != 0) end_arrow(end, {{&row, event.start_ns, end_ns, 0}, event.start_ns, 0, 'f'}, text, summary);
   }
 }
 
 void ChromeArrows::next_time(std::int64_t now_ns, ChromeText& text, Tracks& tracks, ExportSummary& summary) {
-  starts_first();
-  for (const Event& flow : held_) {
-    draw_flow(flow, text, tracks, summary);
+  plan_.release([&](const Event& flow, TrackId track) {
+    if (track == ArrowPlan::kNoTrack) return void(++summary.unplaced_flows);
+    draw_flow(flow, track, text, tracks, summary);
     if (text.full()) text.flush(), moved();
-  }
-  held_.clear();
+  });
   fresh_.clear();
   now_ns_ = now_ns;
 }
 
-void ChromeArrows::draw_flow(const Event& flow, ChromeText& text, Tracks& tracks, ExportSummary& summary) {
-  const TrackId track = track_of(flow);
-  if (track == kNoTrack) return void(++summary.unplaced_flows);
+void ChromeArrows::draw_flow(const Event& flow, TrackId track, ChromeText& text, Tracks& tracks,
+                             ExportSummary& summary) {
   const Bound bound = bind(flow, track, tracks);
   const std::size_t since = text.position();
   if (flow.phase == 's') {
-    const std::uint64_t arrow = arrows_.start(group(flow), flow.correlation, ArrowStart::flow);
+    const std::uint64_t arrow = plan_.start(flow);
     if (arrow == 0) return void(++summary.one_ended_flows);
-    begin_arrow(arrow, category_of(flow), *bound.row, bound.drawn_ns(flow.start_ns), text, summary);
+    begin_arrow(arrow, ArrowPlan::category(flow), *bound.row, bound.drawn_ns(flow.start_ns), text, summary);
   } else {
-    const ArrowTable::End end = arrows_.end(group(flow), flow.correlation);
+    const ArrowTable::End end = plan_.end(flow);
     if (end.arrow == 0) return void(++summary.one_ended_flows);
     const char phase = flow.phase == 't' ? 't' : 'f';
-    end_arrow(end, {bound, flow.start_ns, category_of(flow), phase}, text, summary);
+    end_arrow(end, {bound, flow.start_ns, ArrowPlan::category(flow), phase}, text, summary);
   }
   ++summary.flow_events_drawn;
   move_behind(bound.fresh, since, text);

@@ -3,17 +3,15 @@
 // A viewer binds the end of an arrow to what it finds at its time on its row: Perfetto takes the slice that was opened
 // there last, so an instant or a nested slice between a slice and its arrow steals the arrow. So each end is written
 // directly behind the slice that it belongs to, or, when other things were opened on the row meanwhile, at the slice's
-// start. Flow events come apart from their slices: they are held until all
-// events of their time are known, then bound to the slice that starts there (with the same correlation if there are
-// several) or else to the one that is open there.
+// start. Which slices and flow events belong together is ArrowPlan's.
 //
-// Memory: ArrowTable; the flow events of one instant of time; ends that come before their start.
+// Memory: ArrowPlan; the slices of one instant; ends that come before their start.
 #pragma once
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
-#include "cli/export/arrow_table.h"
+#include "cli/export/arrow_plan.h"
 #include "cli/export/chrome_text.h"
 #include "cli/export/exporter.h"
 #include "cli/export/track_lanes.h"
@@ -24,11 +22,11 @@ class ChromeArrows {
  public:
   using Tracks = std::vector<std::unique_ptr<TrackLanes>>;  // by TrackId; null where nothing is drawn
 
-  explicit ChromeArrows(const Catalog& catalog);
+  explicit ChromeArrows(const Catalog& catalog) : catalog_(&catalog), plan_(catalog) {}
 
   // The first pass: every event, then end_prepare().
-  void prepare(const Event& event);
-  void end_prepare();
+  void prepare(const Event& event) { plan_.prepare(event); }
+  void end_prepare() { plan_.end_prepare(); }
 
   // The second pass. time() before each event; slice() behind each written slice; flow() for each flow event; moved()
   // after each flush of `text`; finish() at the end.
@@ -37,7 +35,7 @@ class ChromeArrows {
   }
   void slice(const Event& event, std::int64_t end_ns, const TrackLanes::Row& row, ChromeText& text,
              ExportSummary& summary);
-  void flow(const Event& event) { held_.push_back(event); }
+  void flow(const Event& event) { plan_.hold(event); }
   void moved() { fresh_.clear(); }
   void finish(ChromeText& text, Tracks& tracks, ExportSummary& summary) { next_time(now_ns_, text, tracks, summary); }
 
@@ -64,20 +62,10 @@ class ChromeArrows {
     char phase;
   };
 
-  bool explicit_flows(const Event& event) const;
-  ProcessId process(const Event& event) const { return catalog_->tracks[event.track].process; }
-  ArrowTable::Group group(const Event& flow);
   std::string_view category(StringId id) const { return id == 0 ? "ac2g" : catalog_->strings[id]; }
-  static constexpr TrackId kNoTrack = 0xffffffffu;
-  void find_twins();
-  // The track with the slice that a flow event is on; kNoTrack: there is none.
-  TrackId track_of(const Event& flow) const;
-  void reach(const Event& event);
-  void starts_first();
-  void note_flows();
 
   void next_time(std::int64_t now_ns, ChromeText& text, Tracks& tracks, ExportSummary& summary);
-  void draw_flow(const Event& flow, ChromeText& text, Tracks& tracks, ExportSummary& summary);
+  void draw_flow(const Event& flow, TrackId track, ChromeText& text, Tracks& tracks, ExportSummary& summary);
   Bound bind(const Event& flow, TrackId track, Tracks& tracks) const;
   void begin_arrow(std::uint64_t arrow, StringId category, const TrackLanes::Row& row, std::int64_t ns,
                    ChromeText& text, ExportSummary& summary);
@@ -85,13 +73,7 @@ class ChromeArrows {
   void move_behind(std::size_t fresh, std::size_t since, ChromeText& text);
 
   const Catalog* catalog_;
-  ArrowTable arrows_;
-  std::unordered_map<std::uint64_t, ArrowTable::Group> groups_;  // of flows, by process and category
-  std::vector<std::int64_t> reach_;                              // per track: the latest end of a slice so far
-  std::vector<TrackId> twins_;   // per track: the other one with the same ids, thread or stream (a flow event in
-                                 // Kineto's files does not say which it means)
-  std::vector<bool> has_flows_;  // per process
-  std::vector<Event> held_;      // flow events of now_ns_
+  ArrowPlan plan_;
   std::vector<Fresh> fresh_;
   std::unordered_map<std::uint64_t, std::vector<End>> early_;
   std::int64_t now_ns_ = 0;

@@ -31,7 +31,7 @@ struct Parts {
         rows(catalog, packets, tracks, sequences),
         counters(catalog, packets, tracks, sequences),
         stages(catalog, packets, vocabulary, tracks, sequences),
-        stage_ends(catalog, arrows, stages, moment) {}
+        stage_ends(catalog, arrows.plan(), stages, moment) {}
 
   Census census;
   PacketStream stream;
@@ -60,13 +60,13 @@ class Pftrace : public Exporter {
     parts_.emplace(catalog, sink, options_.compression);
     if (!options_.gpu_tracks) return;
     parts_->slices.submit_stages();
-    parts_->arrows.refuse_unless(
+    parts_->arrows.plan().refuse_unless(
         [this](const Event& flow, TrackId track) { return parts_->stage_ends.takes(flow, track); });
   }
 
   void prepare(const Event& event, std::string_view) override {
     parts_->census.count(event);
-    parts_->arrows.prepare(event);
+    parts_->arrows.plan().prepare(event);
     if (options_.gpu_tracks) parts_->stage_ends.prepare(event);
   }
 
@@ -77,8 +77,8 @@ class Pftrace : public Exporter {
     now_ns_ = event.start_ns;
     if (event.kind == Kind::flow) {
       ++summary_.flow_events_in;
-      parts_->arrows.flow(event);
-    } else if (parts_->arrows.has_flows()) {
+      parts_->arrows.plan().hold(event);
+    } else if (parts_->arrows.plan().has_flows()) {
       if (is_slice(event)) parts_->arrows.slice(event, correlated_, summary_);
       parts_->moment.add(event, args, correlated_);
       correlated_.clear();
@@ -122,7 +122,7 @@ class Pftrace : public Exporter {
  private:
   void start() {
     started_ = true;
-    parts_->arrows.end_prepare();
+    parts_->arrows.plan().end_prepare();
     parts_->stage_ends.end_prepare();
     begin_ns_ = begin_of_picture();
     parts_->rows.begin(parts_->census, begin_ns_);
@@ -145,7 +145,7 @@ class Pftrace : public Exporter {
   }
 
   void end_moment() {
-    if (!parts_->arrows.has_flows()) return;
+    if (!parts_->arrows.plan().has_flows()) return;
     parts_->arrows.bind_flows([&](const Event& flow, TrackId track) { return flows_of(flow, track); }, summary_);
     parts_->moment.write(
         [&](const Event& event, std::string_view args, const FlowIds& flows) { write(event, args, flows); });

@@ -1,6 +1,7 @@
 // With render stages: which flow events of the input can be drawn at GPU work. A stage is one packet with one id, so it
 // takes the end of one arrow, told when it starts; no arrow begins at a stage, and none ends in its middle.
 #pragma once
+#include "cli/export/arrow_plan.h"
 #include "cli/export/perfetto/moment.h"
 #include "cli/export/perfetto/render_stages.h"
 
@@ -8,10 +9,10 @@ namespace cli::perfetto {
 
 class StageEnds {
  public:
-  StageEnds(const Catalog& catalog, const Arrows& arrows, const RenderStages& stages, Moment& moment)
+  StageEnds(const Catalog& catalog, const ArrowPlan& arrows, const RenderStages& stages, Moment& moment)
       : catalog_(catalog), arrows_(arrows), stages_(stages), moment_(moment) {}
 
-  // In the first pass, after arrows.prepare(): holds the slices of an instant, as the second pass does.
+  // In the first pass, after the plan's: holds the slices of an instant, as the second pass does.
   void prepare(const Event& event);
   void end_prepare() { moment_.clear(); }
 
@@ -21,7 +22,7 @@ class StageEnds {
 
  private:
   const Catalog& catalog_;
-  const Arrows& arrows_;
+  const ArrowPlan& arrows_;
   const RenderStages& stages_;
   Moment& moment_;
   std::int64_t now_ns_ = 0;

@@ -1,0 +1,102 @@
+#include "cli/export/arrow_plan.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "cli/export/census.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
+
+bool starts(const Event& event) { return event.kind == Kind::flow ? event.phase == 's' : is_api_call(event.kind); }
+
+ArrowStart role(Kind kind) {
+  if (kind == Kind::flow) return ArrowStart::flow;
+  return kind == Kind::runtime ? ArrowStart::runtime : ArrowStart::driver;
+}
+
+}  // namespace
+
+ArrowPlan::ArrowPlan(const Catalog& catalog)
+    : catalog_(&catalog),
+      reach_(catalog.tracks.size(), kNever),
+      twins_(catalog.tracks.size(), kNoTrack),
+      has_flows_(catalog.processes.size()) {
+  find_twins();
+}
+
+void ArrowPlan::find_twins() {
+  std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, TrackId> by_ids;
+  for (TrackId id = 0; id < twins_.size(); ++id) {
+    const Track& t = catalog_->tracks[id];
+    const auto [twin, first] = by_ids.try_emplace({t.process, t.group, t.id}, id);
+    if (!first) twins_[id] = twin->second, twins_[twin->second] = id;
+  }
+}
+
+TrackId ArrowPlan::track_of(const Event& flow) const {
+  if (reach_[flow.track] >= flow.start_ns) return flow.track;
+  const TrackId twin = twins_[flow.track];
+  return twin != kNoTrack && reach_[twin] >= flow.start_ns ? twin : kNoTrack;
+}
+
+// Correlations of process p are group p; the categories of flows follow behind the processes.
+ArrowTable::Group ArrowPlan::group(const Event& event) {
+  if (event.kind != Kind::flow) return process(event);
+  const std::uint64_t key = std::uint64_t{process(event)} << 32 | category(event);
+  const auto next = static_cast<ArrowTable::Group>(catalog_->processes.size() + groups_.size());
+  return groups_.try_emplace(key, next).first->second;
+}
+
+void ArrowPlan::reach(const Event& slice) {
+  std::int64_t& end = reach_[slice.track];
+  end = std::max(end, slice_end(slice, std::numeric_limits<std::int64_t>::max()));
+}
+
+void ArrowPlan::note(const Event& event) {
+  if (starts(event)) {
+    table_.note_start(group(event), event.correlation, role(event.kind));
+  } else {
+    table_.note_end(group(event), event.correlation);
+  }
+}
+
+void ArrowPlan::prepare(const Event& event) {
+  if (event.start_ns != now_ns_) end_instant();
+  now_ns_ = event.start_ns;
+  if (event.kind == Kind::flow) {
+    has_flows_[process(event)] = has_any_flows_ = true;
+    return hold(event);
+  }
+  if (!is_slice(event)) return;
+  reach(event);
+  if (by_correlation(event) && (is_api_call(event.kind) || is_gpu_work(event.kind))) note(event);
+}
+
+void ArrowPlan::end_instant() {
+  release([this](const Event& flow, TrackId track) {
+    if (track != kNoTrack && !refused(flow, track)) note(flow);
+  });
+}
+
+void ArrowPlan::end_prepare() {
+  end_instant();
+  std::fill(reach_.begin(), reach_.end(), kNever);
+}
+
+std::uint64_t ArrowPlan::start(const Event& event) {
+  return table_.start(group(event), event.correlation, role(event.kind));
+}
+
+ArrowTable::End ArrowPlan::end(const Event& event) { return table_.end(group(event), event.correlation); }
+
+// So that an end never comes before a start of the same time.
+void ArrowPlan::starts_first() {
+  std::stable_partition(held_.begin(), held_.end(), [](const Event& flow) { return flow.phase == 's'; });
+}
+
+}  // namespace cli
