@@ -1,0 +1,67 @@
+#include "cli/export/arrow_plan.h"
+
+#include "small_trace.h"
+#include "tests/unit/catch.h"
+
+using namespace cli;
+
+namespace {
+
+Event flow(char phase, TrackId track, StringId name, StringId category, std::int64_t ns, std::uint64_t id) {
+  Event event;
+  event.kind = Kind::flow, event.phase = phase, event.track = track, event.start_ns = ns;
+  event.name = name, event.category = category, event.correlation = id;
+  return event;
+}
+
+// Both passes over slices of 10 ns and flow events of one instant; the arrow at each flow event, starts first.
+std::vector<std::uint64_t> arrows(ArrowPlan& plan, const std::vector<Event>& slices, const std::vector<Event>& flows) {
+  for (const Event& event : slices) plan.prepare(event);
+  for (const Event& event : flows) plan.prepare(event);
+  plan.end_prepare();
+  for (const Event& event : slices) plan.reach(event);
+  for (const Event& event : flows) plan.hold(event);
+  std::vector<std::uint64_t> found;
+  plan.release([&](const Event& event, TrackId track) {
+    if (track == ArrowPlan::kNoTrack || plan.refused(event, track)) return found.push_back(0);
+    found.push_back(event.phase == 's' ? plan.start(event) : plan.end(event).arrow);
+  });
+  return found;
+}
+
+Event slice_on(TrackId track) {
+  Event event;
+  event.kind = Kind::cpu_op, event.phase = 'X', event.track = track, event.start_ns = 100, event.duration_ns = 10;
+  return event;
+}
+
+}  // namespace
+
+TEST_CASE("arrow plan: one name in two categories is two spaces of ids") {
+  SmallTrace t;
+  const TrackId thread = t.thread(t.process(0, true));
+  const StringId name = t.catalog.strings.intern("flow"), a = t.catalog.strings.intern("a"),
+                 b = t.catalog.strings.intern("b");
+  ArrowPlan plan(t.catalog);
+  const auto found = arrows(plan, {slice_on(thread)},
+                            {flow('f', thread, name, a, 100, 5), flow('f', thread, name, b, 100, 5),
+                             flow('s', thread, name, a, 100, 5), flow('s', thread, name, b, 100, 5)});
+  REQUIRE(found.size() == 4);  // the starts, then the ends
+  CHECK(found[0] != found[1]);
+  CHECK(found[2] == found[0]);
+  CHECK(found[3] == found[1]);
+}
+
+TEST_CASE("arrow plan: an end that is refused has no arrow, and nor has its start") {
+  SmallTrace t;
+  const ProcessId p = t.process(0, true), other = t.process(1);
+  const TrackId thread = t.thread(p);
+  const StringId name = t.catalog.strings.intern("flow");
+  ArrowPlan plan(t.catalog);
+  plan.refuse_unless([](const Event& event, TrackId) { return event.phase == 's'; });
+  const auto found =
+      arrows(plan, {slice_on(thread)}, {flow('s', thread, name, 0, 100, 5), flow('f', thread, name, 0, 100, 5)});
+  CHECK(found == std::vector<std::uint64_t>{0, 0});
+  CHECK(plan.has_flows(p));
+  CHECK(!plan.has_flows(other));
+}
