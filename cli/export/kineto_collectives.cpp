@@ -1,9 +1,7 @@
 #include "cli/export/kineto_collectives.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
+#include <limits>
 
 #include "cli/export/census.h"
 #include "cli/export/kineto_args.h"
@@ -11,104 +9,67 @@
 namespace cli {
 namespace {
 
-struct Operation {
-  std::string_view call, name;  // ours, Kineto's
-  bool all_in, all_out;         // the buffer holds one message for each rank of the group
-};
-constexpr Operation kOperations[] = {
-    {"ncclAllReduce", "allreduce", false, false},
-    {"ncclAllGather", "allgather", false, true},
-    {"ncclReduceScatter", "reduce_scatter", true, false},
-    {"ncclBroadcast", "broadcast", false, false},
-    {"ncclBcast", "broadcast", false, false},
-    {"ncclReduce", "reduce", false, false},
-    {"ncclAlltoAll", "all_to_all", true, true},
-    {"ncclAllToAll", "all_to_all", true, true},
-    {"ncclSend", "send", false, false},
-    {"ncclRecv", "recv", false, false},
-};
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
-// PyTorch's names (c10::toString of the scalar type).
-struct DataType {
-  std::string_view ours, name;
-};
-constexpr DataType kDataTypes[] = {
-    {"ncclInt8", "Char"},
-    {"ncclUint8", "Byte"},
-    {"ncclInt32", "Int"},
-    {"ncclUint32", "UInt32"},
-    {"ncclInt64", "Long"},
-    {"ncclUint64", "UInt64"},
-    {"ncclFloat16", "Half"},
-    {"ncclFloat32", "Float"},
-    {"ncclFloat64", "Double"},
-    {"ncclBfloat16", "BFloat16"},
-    {"ncclFloat8e4m3", "Float8_e4m3fn"},
-    {"ncclFloat8e5m2", "Float8_e5m2"},
-};
-
-template <typename Table, typename Field>
-auto find_row(const Table& table, Field field, std::string_view wanted) {
-  const auto found =
-      std::find_if(std::begin(table), std::end(table), [&](const auto& row) { return row.*field == wanted; });
-  return found == std::end(table) ? nullptr : &*found;
-}
+bool is_whole(const Event& event) { return event.phase == 'X' && event.duration_ns >= 0; }
 
 }  // namespace
 
 std::string KinetoCollectives::event(const Event& event, std::string_view args) {
-  if (event.kind == Kind::nccl) return begin(event, args), std::string();
+  if (event.kind == Kind::nccl) return call(event, args), std::string();
+  if (event.kind == Kind::nvtx) return range(event, args), std::string();
   if (is_api_call(event.kind) && event.correlation != 0) return launch(event), std::string();
-  if (event.kind != Kind::kernel || waiting_.empty() || !is_nccl_name(catalog_.strings[event.name])) return {};
-  return take(event.correlation);
+  return event.kind == Kind::kernel ? kernel(event, args) : std::string();
 }
 
-void KinetoCollectives::begin(const Event& call, std::string_view args) {
-  if (call.phase != 'X' || call.duration_ns < 0) return;
-  calls_[call.track] = {call.start_ns + call.duration_ns, members(catalog_.strings[call.name], args)};
+void KinetoCollectives::call(const Event& event, std::string_view args) {
+  Thread& thread = threads_[event.track];
+  ++thread.calls;
+  thread.message = is_whole(event) ? message_of_call(catalog_.strings[event.name], event, args) : std::nullopt;
+  thread.end_ns = thread.open_groups > 0 ? kNever : event.start_ns + event.duration_ns;
+}
+
+void KinetoCollectives::range(const Event& event, std::string_view args) {
+  const std::string_view name = catalog_.strings[event.name];
+  if (!is_whole(event) || !name.starts_with("ncclGroup") || argument(args, "domain") != "NCCL") return;
+  Thread& thread = threads_[event.track];
+  if (name == "ncclGroupStart" && thread.open_groups++ == 0) thread.calls = 0;
+  if (name == "ncclGroupEnd") end_group(thread, event.start_ns + event.duration_ns);
+}
+
+// An end without a start, as at the begin of a ring, knows nothing of the calls before it.
+void KinetoCollectives::end_group(Thread& thread, std::int64_t end_ns) {
+  const bool outermost = thread.open_groups == 1;
+  if (!outermost || thread.calls != 1) thread.end_ns = kNever;
+  if (outermost && thread.calls == 1) thread.end_ns = end_ns;
+  thread.open_groups -= thread.open_groups > 0;
 }
 
 void KinetoCollectives::launch(const Event& api) {
-  const auto call = calls_.find(api.track);
-  if (call == calls_.end() || call->second.args.empty() || slice_end(api, api.start_ns) > call->second.end_ns) return;
+  const auto thread = threads_.find(api.track);
+  if (thread == threads_.end() || !thread->second.message) return;
+  if (slice_end(api, api.start_ns) > thread->second.end_ns) return;
   if (catalog_.strings[api.name].find("LaunchKernel") == std::string_view::npos) return;
   if (waiting_.size() == kMostWaiting) waiting_.erase(order_.front()), order_.pop_front();
-  if (waiting_.try_emplace(api.correlation, std::move(call->second.args)).second) order_.push_back(api.correlation);
-  call->second.args.clear();
+  if (waiting_.try_emplace(api.correlation, *thread->second.message).second) order_.push_back(api.correlation);
+  thread->second.message.reset();
 }
 
-std::string KinetoCollectives::take(std::uint64_t correlation) {
+std::string KinetoCollectives::kernel(const Event& event, std::string_view args) {
+  const std::string_view name = catalog_.strings[event.name];
+  if (!is_nccl_name(name)) return {};
+  const auto captured = message_of_graph(args);
+  const auto message = captured ? captured : take(event.correlation);
+  return message ? kineto_members(*message, name, groups_) : std::string();
+}
+
+std::optional<KinetoMessage> KinetoCollectives::take(std::uint64_t correlation) {
   const auto found = waiting_.find(correlation);
   if (found == waiting_.end()) return {};
-  std::string args = std::move(found->second);
+  const KinetoMessage message = found->second;
   waiting_.erase(found);
   order_.erase(std::find(order_.begin(), order_.end(), correlation));
-  return args;
-}
-
-// As Kineto does it: all of name, sizes, group and type, or none.
-std::string KinetoCollectives::members(std::string_view name, std::string_view args) const {
-  const Operation* operation = find_row(kOperations, &Operation::call, name);
-  const DataType* type = find_row(kDataTypes, &DataType::ours, argument(args, "data type"));
-  const auto count = integer<std::uint64_t>(argument(args, "count"));
-  const std::string_view communicator = argument(args, "communicator");
-  const std::int64_t ranks = group_size(communicator);
-  if (operation == nullptr || type == nullptr || !count || ranks <= 0) return {};
-  const auto all = *count * static_cast<std::uint64_t>(ranks);
-  return fmt::format(
-      "\"Collective name\": \"{}\", \"In msg nelems\": {}, \"Out msg nelems\": {}, \"Group size\": {}, "
-      "\"dtype\": \"{}\", \"Process Group Name\": \"{}\"",
-      operation->name, operation->all_in ? all : *count, operation->all_out ? all : *count, ranks, type->name,
-      communicator);
-}
-
-std::int64_t KinetoCollectives::group_size(std::string_view communicator) const {
-  const auto hash = hex_number(communicator);
-  if (!hash) return -1;
-  for (const Communicator& c : process_.communicators) {
-    if (c.communicator == *hash) return c.ranks;
-  }
-  return -1;
+  return message;
 }
 
 }  // namespace cli

@@ -1,13 +1,15 @@
-// What NCCL kernels of a recording carry of the call that launched them, by Kineto's names (appendCollectiveArgs in
-// libkineto's output_json.cpp). Only what is certain: the kernel was launched within the call, on its thread, and is
-// the first; of several calls in an explicit group it is not known which work their one kernel does.
+// What NCCL kernels of a recording carry of the call that launched them. Only what is certain: the kernel is the first
+// that was launched within the call, on its thread; or within the end of the group whose only call it is, which is how
+// PyTorch calls NCCL. Of several calls in a group it is not known which work their kernels do.
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "cli/export/kineto_message.h"
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
 
@@ -15,28 +17,31 @@ namespace cli {
 
 class KinetoCollectives {
  public:
-  KinetoCollectives(const Catalog& catalog, const Process& process) : catalog_(catalog), process_(process) {}
+  KinetoCollectives(const Catalog& catalog, const Process& process) : catalog_(catalog), groups_(catalog, process) {}
 
   // Every event of the recording, by time. Of an NCCL kernel the members of args to add, of all else "".
   std::string event(const Event& event, std::string_view args);
 
  private:
   static constexpr std::size_t kMostWaiting = 1 << 16;  // launches whose kernel has not come; the oldest are forgotten
-  struct Call {
-    std::int64_t end_ns = 0;
-    std::string args;  // "" once a launch has taken them
+  struct Thread {
+    std::optional<KinetoMessage> message;  // of the last call; none once a launch has taken it
+    std::int64_t end_ns = 0;               // launches until then are those of the call
+    std::size_t open_groups = 0;
+    std::size_t calls = 0;  // in the outermost open group
   };
 
-  void begin(const Event& call, std::string_view args);
+  void call(const Event& event, std::string_view args);
+  void range(const Event& event, std::string_view args);
+  void end_group(Thread& thread, std::int64_t end_ns);
   void launch(const Event& api);
-  std::string take(std::uint64_t correlation);
-  std::string members(std::string_view name, std::string_view args) const;
-  std::int64_t group_size(std::string_view communicator) const;
+  std::string kernel(const Event& event, std::string_view args);
+  std::optional<KinetoMessage> take(std::uint64_t correlation);
 
   const Catalog& catalog_;
-  const Process& process_;
-  std::unordered_map<TrackId, Call> calls_;  // the last one of each thread
-  std::unordered_map<std::uint64_t, std::string> waiting_;
+  KinetoGroups groups_;
+  std::unordered_map<TrackId, Thread> threads_;
+  std::unordered_map<std::uint64_t, KinetoMessage> waiting_;
   std::deque<std::uint64_t> order_;  // of waiting_
 };
 

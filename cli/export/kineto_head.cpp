@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 
+#include "cli/export/kineto_groups.h"
 #include "cli/read/ring_words.h"
 
 namespace cli {
@@ -44,37 +45,44 @@ std::string all_devices(const Process& process) {
   return text + "]";
 }
 
-std::string group(const Communicator& c) {
-  return fmt::format(
-      "{{\"pg_name\": \"{:#018x}\", \"pg_desc\": \"\", \"backend_config\": \"cuda:nccl\", \"pg_size\": {}}}",
-      c.communicator, c.ranks);
+std::string group(std::uint64_t communicator, const KinetoGroups::Group& group) {
+  std::string text = fmt::format("{{\"pg_name\": \"{}\", \"pg_desc\": \"\", \"backend_config\": \"cuda:nccl\"",
+                                 communicator_name(communicator));
+  if (group.size > 0) text += fmt::format(", \"pg_size\": {}", group.size);
+  if (!group.ranks.empty()) text += fmt::format(", \"ranks\": [{}]", list(group.ranks));
+  return text + "}";
+}
+
+std::string all_groups(const Catalog& catalog, const Process& p) {
+  const KinetoGroups groups(catalog, p);
+  std::string text = fmt::format(",\n    \"pg_count\": {}, \"pg_config\": [", p.communicators.size());
+  for (const Communicator& c : p.communicators) {
+    text += (text.back() == '[' ? "" : ", ") + group(c.communicator, *groups.find(c.communicator));
+  }
+  return text + "]";
 }
 
 // `"rank": N` stands on a line of its own.
-std::string distributed_info(const Process& p) {
+std::string distributed_info(const Catalog& catalog, const Process& p) {
   std::string text = "\"distributedInfo\": {";
   if (!p.communicators.empty()) text += "\"backend\": \"nccl\",";
   text += fmt::format("\n    \"rank\": {}", p.rank);
   if (p.world_size >= 0) text += fmt::format(",\n    \"world_size\": {}", p.world_size);
-  if (!p.communicators.empty()) {
-    text += fmt::format(",\n    \"pg_count\": {}, \"pg_config\": [", p.communicators.size());
-    for (const Communicator& c : p.communicators) text += (text.back() == '[' ? "" : ", ") + group(c);
-    text += "]";
-  }
+  if (!p.communicators.empty()) text += all_groups(catalog, p);
   if (const std::uint32_t v = p.recorder.nccl_version; v != 0) {
     text += fmt::format(",\n    \"nccl_version\": \"{}.{}.{}\"", v / 10000, v / 100 % 100, v % 100);
   }
   return text + "}";
 }
 
-std::string of_recording(const Process& p) {
+std::string of_recording(const Catalog& catalog, const Process& p) {
   std::string text = "  \"schemaVersion\": 1,\n  " + all_devices(p);
   if (p.recorder.cupti_version != 0) text += fmt::format(",\n  \"cupti_version\": {}", p.recorder.cupti_version);
   if (p.recorder.cuda_driver_version != 0) {
     text += fmt::format(",\n  \"cuda_driver_version\": {}", p.recorder.cuda_driver_version);
   }
   if (!p.host.empty()) text += ",\n  \"host_name\": " + json_quoted(p.host);
-  if (p.rank >= 0) text += ",\n  " + distributed_info(p);
+  if (p.rank >= 0) text += ",\n  " + distributed_info(catalog, p);
   return text + ",\n  \"displayTimeUnit\": \"ms\"";
 }
 
@@ -117,7 +125,7 @@ std::int64_t kineto_base_ns(const Catalog& catalog, const Process& process) {
 
 std::string kineto_head(const Catalog& catalog, const Process& process) {
   const bool ours = process.format != SourceFormat::kineto;
-  std::string text = "{\n" + (ours ? of_recording(process) : of_kineto(process));
+  std::string text = "{\n" + (ours ? of_recording(catalog, process) : of_kineto(process));
   const std::string_view comma = text.find_first_not_of("{\n ") == text.npos ? "" : ",\n";
   if (ours || process.kineto_base_ns) {
     text += fmt::format("{}  \"baseTimeNanoseconds\": {},\n", comma, kineto_base_ns(catalog, process));

@@ -10,8 +10,6 @@ using namespace cli;
 namespace {
 
 constexpr std::int64_t kOrigin = 1'700'000'000'000'000'000;
-constexpr std::uint64_t kCommunicator = 0xc0ffee;
-const std::string kNccl = "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 
 std::string profile(SmallTrace& trace) { return trace.write(make_kineto_json()); }
 
@@ -19,30 +17,6 @@ void golden_profile(const std::string& name, SmallTrace& trace) {
   golden::compare("kineto_" + name + ".json", profile(trace));
   CHECK(trace.summary.balanced());
 }
-
-std::string call_args(std::string_view more) {
-  return "\"domain\": \"NCCL\", \"communicator\": \"0x0000000000c0ffee\", \"epoch\": 1" + std::string(more);
-}
-
-// An NCCL call from 0 to 100 ns, a launch of a kernel at `launch_ns` by a thread of that id, and the kernel.
-std::string collective(std::string_view call, std::string_view args, std::int64_t launch_ns = 10,
-                       std::int64_t tid = 4242, std::string_view kernel = kNccl) {
-  SmallTrace t;
-  const ProcessId p = t.process(0);
-  t.catalog.processes[p].communicators.push_back({});
-  t.catalog.processes[p].communicators.back().communicator = kCommunicator;
-  t.catalog.processes[p].communicators.back().ranks = 8;
-  const TrackId thread = t.thread(p), launcher = tid == 4242 ? thread : t.thread(p, tid);
-  t.add(thread, Kind::nccl, call, kOrigin, 100, 0, std::string(args));
-  t.add(launcher, Kind::runtime, "cudaLaunchKernelExC", kOrigin + launch_ns, 20, 5, "\"cbid\": 430");
-  t.add(launcher, Kind::driver, "cuLaunchKernelEx", kOrigin + launch_ns + 1, 18, 5, "\"cbid\": 652");
-  t.add(t.stream(p, 20), Kind::kernel, kernel, kOrigin + 200, 1000, 5, "\"device\": 0, \"stream\": 20");
-  const std::string text = profile(t);
-  const std::size_t at = text.find("\"Collective name\"");
-  return at == text.npos ? "" : text.substr(at, text.find('}', at) - at);
-}
-
-const std::string kBf16 = ", \"data type\": \"ncclBfloat16\", \"count\": 1000";
 
 }  // namespace
 
@@ -101,26 +75,4 @@ TEST_CASE("kineto: steps are named as torch.profiler names them") {
   t.add(thread, Kind::nvtx, "ProfilerStep#7", kOrigin, 1000);
   profile(t);
   CHECK(t.summary.derived_slices == 0);
-}
-
-TEST_CASE("kineto: an NCCL kernel has the arguments of its call") {
-  const std::string group =
-      "\"Group size\": 8, \"dtype\": \"BFloat16\", \"Process Group Name\": \"0x0000000000c0ffee\"";
-  CHECK(collective("ncclAllGather", call_args(kBf16)) ==
-        "\"Collective name\": \"allgather\", \"In msg nelems\": 1000, \"Out msg nelems\": 8000, " + group);
-  CHECK(collective("ncclReduceScatter", call_args(kBf16)) ==
-        "\"Collective name\": \"reduce_scatter\", \"In msg nelems\": 8000, \"Out msg nelems\": 1000, " + group);
-  CHECK(collective("ncclAllReduce", call_args(kBf16)) ==
-        "\"Collective name\": \"allreduce\", \"In msg nelems\": 1000, \"Out msg nelems\": 1000, " + group);
-}
-
-TEST_CASE("kineto: no arguments of a collective where one of them is not certain") {
-  CHECK(!collective("ncclAllGather", call_args(kBf16)).empty());
-  CHECK(collective("ncclAllGather", call_args("")).empty());  // no type, no count
-  CHECK(collective("ncclAllGather", call_args(", \"data type\": \"type 99\", \"count\": 1")).empty());
-  CHECK(collective("ncclAllGather", "\"communicator\": \"0x0000000000000bad\"" + kBf16).empty());  // of unknown size
-  CHECK(collective("ncclGroupEnd", call_args(kBf16)).empty());
-  CHECK(collective("ncclAllGather", call_args(kBf16), 90).empty());        // the launch ends after the call
-  CHECK(collective("ncclAllGather", call_args(kBf16), 10, 4243).empty());  // another thread's launch
-  CHECK(collective("ncclAllGather", call_args(kBf16), 10, 4242, "gemm").empty());
 }

@@ -1,0 +1,124 @@
+#include "cli/export/kineto_message.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "cli/export/kineto_args.h"
+
+namespace cli {
+namespace {
+
+struct Operation {
+  std::string_view call, name;  // ours, PyTorch's for one call with whole buffers
+  bool all_in, all_out;         // the buffer holds one message for each rank of the group
+};
+constexpr Operation kOperations[] = {
+    {"ncclAllReduce", "allreduce", false, false},
+    {"ncclAllGather", "_allgather_base", false, true},
+    {"ncclReduceScatter", "_reduce_scatter_base", true, false},
+    {"ncclBroadcast", "broadcast", false, false},
+    {"ncclBcast", "broadcast", false, false},
+    {"ncclReduce", "reduce", false, false},
+    {"ncclAlltoAll", "all_to_all", true, true},
+    {"ncclAllToAll", "all_to_all", true, true},
+    {"ncclSend", "send", false, false},
+    {"ncclRecv", "recv", false, false},
+};
+
+// PyTorch's names are c10::toString of the scalar type. Kernels do not tell signed from unsigned integers.
+struct DataType {
+  std::string_view ours, in_kernels, name;
+  std::uint64_t bytes;
+};
+constexpr DataType kDataTypes[] = {
+    {"ncclInt8", "", "Char", 1},
+    {"ncclUint8", "", "Byte", 1},
+    {"ncclInt32", "", "Int", 4},
+    {"ncclUint32", "", "UInt32", 4},
+    {"ncclInt64", "", "Long", 8},
+    {"ncclUint64", "", "UInt64", 8},
+    {"ncclFloat16", "f16", "Half", 2},
+    {"ncclFloat32", "f32", "Float", 4},
+    {"ncclFloat64", "f64", "Double", 8},
+    {"ncclBfloat16", "bf16", "BFloat16", 2},
+    {"ncclFloat8e4m3", "f8e4m3", "Float8_e4m3fn", 1},
+    {"ncclFloat8e5m2", "f8e5m2", "Float8_e5m2", 1},
+};
+constexpr std::string_view kBytes = "Byte";
+constexpr std::size_t kMostRanksListed = 30;  // by PyTorch, too
+
+template <typename Table, typename Field>
+auto find_row(const Table& table, Field field, std::string_view wanted) {
+  const auto found =
+      std::find_if(std::begin(table), std::end(table), [&](const auto& row) { return row.*field == wanted; });
+  return found == std::end(table) || wanted.empty() ? nullptr : &*found;
+}
+
+// Of ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...) by ncclAllReduce: bf16.
+std::string_view type_in_name(std::string_view kernel, std::string_view call) {
+  const std::string head = fmt::format("ncclDevKernel_{}_", call.substr(std::string_view("nccl").size()));
+  if (!kernel.starts_with(head)) return {};
+  kernel.remove_prefix(std::min(kernel.find('_', head.size()), kernel.size() - 1) + 1);
+  return kernel.substr(0, kernel.find('_'));
+}
+
+struct Elements {
+  std::string_view type;
+  std::uint64_t count;
+};
+std::optional<Elements> elements(const KinetoMessage& message, std::string_view kernel) {
+  if (!message.type.empty()) return Elements{message.type, message.count};
+  if (!message.bytes) return {};
+  const DataType* type = find_row(kDataTypes, &DataType::in_kernels, type_in_name(kernel, message.call));
+  if (type == nullptr || *message.bytes % type->bytes != 0) return Elements{kBytes, *message.bytes};
+  return Elements{type->name, *message.bytes / type->bytes};
+}
+
+std::optional<KinetoMessage> message(std::string_view call, std::string_view args) {
+  const Operation* operation = find_row(kOperations, &Operation::call, call);
+  const auto communicator = hex_number(argument(args, "communicator"));
+  if (operation == nullptr || !communicator) return {};
+  KinetoMessage found;
+  found.call = operation->call, found.communicator = *communicator;
+  return found;
+}
+
+}  // namespace
+
+std::optional<KinetoMessage> message_of_call(std::string_view call, const Event& event, std::string_view args) {
+  auto found = message(call, args);
+  if (!found) return {};
+  const DataType* type = find_row(kDataTypes, &DataType::ours, argument(args, "data type"));
+  const auto count = integer<std::uint64_t>(argument(args, "count"));
+  if (type != nullptr && count) found->type = type->name, found->count = *count;
+  if (event.has_bytes) found->bytes = event.bytes;
+  return found;
+}
+
+std::optional<KinetoMessage> message_of_graph(std::string_view kernel_args) {
+  const std::string_view call = argument(kernel_args, "nccl call");
+  auto found = call.empty() ? std::nullopt : message(call, kernel_args);
+  if (found) found->bytes = integer<std::uint64_t>(argument(kernel_args, "nccl bytes"));
+  return found;
+}
+
+std::string kineto_members(const KinetoMessage& message, std::string_view kernel, const KinetoGroups& groups) {
+  const auto one = elements(message, kernel);
+  const KinetoGroups::Group* group = groups.find(message.communicator);
+  if (!one || group == nullptr || group->size <= 0) return {};
+  const Operation& operation = *find_row(kOperations, &Operation::call, message.call);
+  const std::uint64_t all = one->count * static_cast<std::uint64_t>(group->size);
+  const std::string ranks =
+      group->ranks.empty()
+          ? ""
+          : fmt::format(", \"Process Group Ranks\": \"[{}]\"", list(group->ranks, kMostRanksListed));
+  return fmt::format(
+      "\"Collective name\": \"{}\", \"In msg nelems\": {}, \"Out msg nelems\": {}, \"Group size\": {}, "
+      "\"dtype\": \"{}\", \"Process Group Name\": \"{}\"{}",
+      operation.name, operation.all_in ? all : one->count, operation.all_out ? all : one->count, group->size,
+      one->type, communicator_name(message.communicator), ranks);
+}
+
+}  // namespace cli
