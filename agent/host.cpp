@@ -110,10 +110,14 @@ void slurm_id(char* text, std::size_t size, const char* job) {
   snprintf(text, size, "slurm-%s.%s", job, step != nullptr ? step : start);
 }
 
-// However long the text is, the count is not cut off: restarts must not share a folder.
-void append_restart(char* text, std::size_t size, const char* count) {
-  char ending[16];
-  const int length = snprintf(ending, sizeof(ending), "-r%.12s", count);
+// However long the text is, the counts are not cut off: restarts must not share a folder, nor must a job that Slurm
+// puts back into its queue share one with what it was, whose number it keeps.
+void append_restarts(char* text, std::size_t size, const char* requeues, const char* restarts) {
+  char ending[32];
+  if (requeues != nullptr && std::strcmp(requeues, "0") == 0) requeues = nullptr;
+  const int length =
+      snprintf(ending, sizeof(ending), "%s%.12s%s%.12s", requeues != nullptr ? "-q" : "", requeues != nullptr ? requeues : "",
+               restarts != nullptr ? "-r" : "", restarts != nullptr ? restarts : "");
   const std::size_t room = size - 1 - static_cast<std::size_t>(length), used = std::strlen(text);
   std::strcpy(text + (used < room ? used : room), ending);
 }
@@ -142,7 +146,7 @@ void boot_id(char* text, std::size_t size) noexcept {
 }
 
 void program_name(char* text, std::size_t size) noexcept {
-  char line[4096];
+  static constinit char line[4096];
   const std::size_t length = read_small_file("/proc/self/cmdline", line, sizeof(line));
   snprintf(text, size, "%s", line);
   for (std::size_t at = std::strlen(line) + 1; at < length; at += std::strlen(line + at) + 1) {
@@ -178,7 +182,7 @@ void run_id(char* text, std::size_t size) noexcept {
   } else {
     start_time_id(text, size, has_any({"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK", "PMIX_RANK"}));
   }
-  if (restart != nullptr) append_restart(text, size, restart);
+  append_restarts(text, size, env("SLURM_RESTART_COUNT"), restart);
   keep_safe(text);
 }
 

@@ -16,6 +16,7 @@ constexpr const char* kLaunchers[] = {"TORCHELASTIC_RUN_ID",
                                       "SLURM_JOB_ID",
                                       "SLURM_STEP_ID",
                                       "SLURM_PROCID",
+                                      "SLURM_RESTART_COUNT",
                                       "RANK",
                                       "OMPI_COMM_WORLD_RANK",
                                       "PMIX_NAMESPACE",
@@ -52,6 +53,22 @@ TEST_CASE("each restart has a name of its own") {
   CHECK(with({{"TORCHELASTIC_RUN_ID", "none"}, {"SLURM_JOB_ID", "1"}, {"SLURM_STEP_ID", "2"}}) == "slurm-1.2-r7");
   const std::string long_id = with({{"TORCHELASTIC_RUN_ID", std::string(100, 'x')}});
   CHECK(long_id == std::string(60, 'x') + "-r7");
+}
+
+TEST_CASE("a job that was put back into the queue has a name of its own") {
+  const auto with = [](const char* requeues) {
+    return id_with({{"SLURM_JOB_ID", "1"}, {"SLURM_STEP_ID", "0"}, {"SLURM_RESTART_COUNT", requeues}});
+  };
+  CHECK(with("") == "slurm-1.0");
+  CHECK(with("0") == "slurm-1.0");
+  CHECK(with("1") == "slurm-1.0-q1");
+  const std::map<std::string, std::string> restarted{
+      {"TORCHELASTIC_RUN_ID", std::string(100, 'x')}, {"TORCHELASTIC_RESTART_COUNT", "7"}, {"SLURM_RESTART_COUNT", "2"}};
+  CHECK(id_with(restarted) == std::string(57, 'x') + "-q2-r7");
+  const std::map<std::string, std::string> endless{{"TORCHELASTIC_RUN_ID", "x"},
+                                                   {"TORCHELASTIC_RESTART_COUNT", std::string(30, '7')},
+                                                   {"SLURM_RESTART_COUNT", std::string(30, '2')}};
+  CHECK(id_with(endless) == "x-q" + std::string(12, '2') + "-r" + std::string(12, '7'));
 }
 
 TEST_CASE("launches of one batch script have names of their own, ranks of one launch the same") {
