@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "agent/cupti/cupti_source.h"
+#include "agent/environment.h"
 #include "agent/exit_time.h"
 #include "agent/flusher.h"
 #include "agent/identity.h"
@@ -21,6 +22,7 @@
 #include "agent/ring/recorder.h"
 #include "agent/ring/trace_file.h"
 #include "agent/settings.h"
+#include "agent/uncancelled.h"
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjection();
 
@@ -57,12 +59,12 @@ void* door_of_first_copy() {
   return is_door ? door : nullptr;
 }
 
-// Only while the library is loaded: later another thread may be reading the environment.
+// Only while the library is loaded: see set_variable().
 void mark_process() {
   char mark[64];
   snprintf(mark, sizeof(mark), "%d:%llx", getpid(),
            static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(&InitializeInjection)));
-  setenv("TRACETOOL_ACTIVE", mark, 1);
+  set_variable("TRACETOOL_ACTIVE", mark);
 }
 
 // Loaded: say where we are to CUDA and to NVTX, which call us if this process uses them. Nothing else may happen here:
@@ -83,6 +85,7 @@ void on_fork_child() { drop_trace_file(); }
 void on_exit() {
   static constinit std::atomic<bool> s_once{false};
   if (!is_recorded_process() || s_once.exchange(true)) return;
+  const Uncancelled uncancelled;
   begin_exit();
   if (!stop_flusher() && !t_inside) flush_cupti(true);  // there is no thread that could
   if (recording() == Recording::open) close_recording();
@@ -93,6 +96,7 @@ constinit std::atomic<bool> s_source_started{false};
 // Subscribes to CUPTI; where another tool holds it, our thread tries again.
 void start_source(const Guard& guard) {
   if (s_source_started.exchange(true)) return;
+  const Uncancelled uncancelled;
   start_cupti(guard);
   if (cupti_is_taken()) start_thread();
 }
@@ -130,6 +134,7 @@ bool attach() noexcept {
   static constinit Spinlock s_once;
   if (s_attached.load(std::memory_order_acquire) && is_recorded_process()) return true;
   if (getauxval(AT_SECURE) != 0 || disabled_by_user()) return false;
+  const Uncancelled uncancelled;
   // In a child it may be held by a thread that only its parent has: then this child is not recorded.
   for (int tries = 0; !s_once.try_lock(); ++tries) {
     if (tries == 10'000) return false;

@@ -1,6 +1,9 @@
 // A lock that an application thread only ever tries: where it is held, the caller does without.
 #pragma once
 #include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <atomic>
 
@@ -9,13 +12,22 @@ namespace agent {
 class Spinlock {
  public:
   bool try_lock() noexcept { return !held_.exchange(true, std::memory_order_acquire); }
-  // For the agent's own threads and for rare, short work (registrations).
+  // For the agent's own threads and for rare, short work (registrations). Who holds it may have lost its processor to
+  // the caller (a real-time thread, which yields to none of lower priority): so it sleeps in the end.
   void lock() noexcept {
-    while (!try_lock()) sched_yield();
+    constexpr int kYields = 100;
+    for (int tries = 0; !try_lock(); ++tries) tries < kYields ? yield() : sleep();
   }
   void unlock() noexcept { held_.store(false, std::memory_order_release); }
 
  private:
+  static void yield() noexcept { sched_yield(); }
+  // Not nanosleep(3), where pthread_cancel(3) may end the thread.
+  static void sleep() noexcept {
+    const timespec time{0, 50'000};
+    syscall(SYS_nanosleep, &time, nullptr);
+  }
+
   std::atomic<bool> held_{false};
 };
 

@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "agent/settings.h"
+#include "agent/uncancelled.h"
 
 namespace agent {
 namespace {
@@ -25,6 +26,7 @@ bool stderr_is_the_same() {
 
 // A reader of stderr that has gone raises SIGPIPE, which would kill a host that never wrote there itself.
 void write_unharmed(const char* line, std::size_t size) {
+  const Uncancelled uncancelled;
   sigset_t pipe, before, pending;
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);

@@ -33,10 +33,11 @@ bool set_dir(Settings& settings, const char* value) { return copy_text(settings.
 
 // By where the process is now: programs change to other folders before they use the GPU for the first time.
 void make_dir_absolute(Settings& settings) {
-  char here[PATH_MAX], path[2 * PATH_MAX];
-  if (settings.dir[0] == '/' || getcwd(here, sizeof(here)) == nullptr) return;
+  static constinit char path[2 * PATH_MAX];
+  if (settings.dir[0] == '/' || getcwd(path, PATH_MAX) == nullptr) return;
   const char* below = std::strncmp(settings.dir, "./", 2) == 0 ? settings.dir + 2 : settings.dir;
-  snprintf(path, sizeof(path), "%s/%s", here, below);
+  const std::size_t here = std::strlen(path);
+  snprintf(path + here, sizeof(path) - here, "/%s", below);
   if (std::strlen(path) < sizeof(settings.dir)) copy_text(settings.dir, path);
 }
 
@@ -149,12 +150,13 @@ bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept {
 }
 
 void read_settings() noexcept {
+  static constinit Settings s_before;
   for (const SettingRow* row = kSettings; row->name != nullptr; ++row) {
     const char* value = std::getenv(row->name);
     if (value == nullptr) continue;
-    Settings before = s_settings;
+    s_before = s_settings;
     if (row->set(s_settings, value)) continue;
-    s_settings = before;
+    s_settings = s_before;
     say("%s=%s is not a value for it (%s); using %s", row->name, value, row->help, row->fallback);
   }
   make_dir_absolute(s_settings);

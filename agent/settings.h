@@ -41,6 +41,7 @@ struct SettingRow {
 // The rows, ended by one with a null name.
 extern const SettingRow kSettings[];
 
+// Once, by one thread: its room is not on the stack, which may be of a thread that has next to none.
 void read_settings() noexcept;
 const Settings& settings() noexcept;
 // TRACETOOL_DISABLE is set to anything but 0 or "".

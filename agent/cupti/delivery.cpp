@@ -10,6 +10,7 @@
 #include "agent/cupti/own_calls.h"
 #include "agent/ring/recorder.h"
 #include "agent/translate/translate.h"
+#include "agent/uncancelled.h"
 
 namespace agent {
 namespace {
@@ -93,6 +94,7 @@ void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size, std:
 void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
                                   std::size_t valid) {
   if (buffer == nullptr) return;
+  const Uncancelled uncancelled;
   const Guard guard;
   const BufferOwner owner = owner_of(buffer);
   if (is_recorded_process() && (!guard || owner == BufferOwner::sink)) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "agent/environment.h"
 #include "agent/message.h"
 #include "agent/ring/recorder.h"
 
@@ -28,7 +29,7 @@ bool is_own(const char* value, const char* own_path) {
 void claim(const char* variable, const char* own_path, char (&other)[256]) {
   const char* value = std::getenv(variable);
   if (value == nullptr || value[0] == '\0') {
-    setenv(variable, own_path, 1);
+    set_variable(variable, own_path);
   } else if (!is_own(value, own_path)) {
     snprintf(other, sizeof(other), "%s", value);
   }

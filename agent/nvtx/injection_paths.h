@@ -8,7 +8,7 @@
 namespace agent {
 
 // Sets both variables to `own_path` where they are unset, and remembers who has them where not. Only while the library
-// is loaded: later another thread may be reading the environment.
+// is loaded: see set_variable().
 void claim_injections(const char* own_path) noexcept;
 
 // The other tool in NVTX_INJECTION64_PATH or CUDA_INJECTION64_PATH, "" where it is us.

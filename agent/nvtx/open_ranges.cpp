@@ -1,12 +1,12 @@
 #include "agent/nvtx/open_ranges.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 
 #include <cstring>
 
 #include "agent/guard.h"
 #include "agent/lock.h"
+#include "agent/own_key.h"
 #include "agent/ring/interner.h"
 
 namespace agent {
@@ -35,8 +35,7 @@ constexpr std::size_t kChunk = 256 << 10;
 
 constinit Spinlock s_lock{};
 constinit OpenRanges* s_pool = nullptr;
-constinit bool s_have_key = false;
-constinit pthread_key_t s_key = 0;
+constinit OwnKey s_key{};
 
 thread_local OpenRanges* t_ranges __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -61,7 +60,7 @@ void add_chunk() {
 
 OpenRanges* take() {
   const Locked locked(s_lock);
-  if (!s_have_key) s_have_key = pthread_key_create(&s_key, give_back) == 0;
+  if (!s_key.make(give_back)) return nullptr;
   if (s_pool == nullptr) add_chunk();
   OpenRanges* ranges = s_pool;
   if (ranges == nullptr) return nullptr;
@@ -73,7 +72,7 @@ OpenRanges* take() {
 OpenRanges* own_ranges() {
   if (t_ranges != nullptr) return t_ranges;
   t_ranges = take();
-  if (t_ranges != nullptr) pthread_setspecific(s_key, t_ranges);
+  if (t_ranges != nullptr) s_key.set(t_ranges);
   return t_ranges;
 }
 

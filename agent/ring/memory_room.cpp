@@ -54,7 +54,7 @@ std::uint64_t room_of_line(const char* root, char* line) {
 }  // namespace
 
 std::uint64_t memory_room(const char* root) noexcept {
-  char path[1024], text[4096];
+  static constinit char path[1024], text[4096];
   snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
   read_small_file(path, text, sizeof(text));
   std::uint64_t least = UINT64_MAX;

@@ -8,10 +8,11 @@
 #include <algorithm>
 
 #include "agent/message.h"
-#include "agent/settings.h"
 #include "agent/ring/storage.h"
 #include "agent/ring/thread_state.h"
 #include "agent/ring/trace_file.h"
+#include "agent/settings.h"
+#include "agent/uncancelled.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14; older kernels refuse it, and nothing is lost but the head start
@@ -36,6 +37,7 @@ Interner& interner() noexcept { return s_interner; }
 
 bool open_recording(const Guard&) noexcept {
   if (recording() == Recording::off) {
+    const Uncancelled uncancelled;
     const Locked locked(s_opening);
     if (recording() == Recording::off) {
       const bool made = create_trace_file(settings().dir, settings().ring_bytes, s_ring);

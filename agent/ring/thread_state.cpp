@@ -1,12 +1,12 @@
 #include "agent/ring/thread_state.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include <cstring>
 #include <new>
 
+#include "agent/own_key.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
@@ -16,8 +16,7 @@ constexpr std::size_t kChunk = 256 << 10;
 
 constinit Spinlock s_lock{};
 constinit ThreadState* s_pool = nullptr;
-constinit bool s_have_key = false;
-constinit pthread_key_t s_key = 0;
+constinit OwnKey s_key{};
 
 thread_local ThreadState* t_state __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -43,7 +42,7 @@ void add_chunk() {
 
 ThreadState* take() {
   const Locked locked(s_lock);
-  if (!s_have_key) s_have_key = pthread_key_create(&s_key, give_back) == 0;
+  if (!s_key.make(give_back)) return nullptr;
   if (s_pool == nullptr) add_chunk();
   ThreadState* state = s_pool;
   if (state != nullptr) s_pool = state->next;
@@ -83,7 +82,7 @@ ThreadState* thread_state() noexcept {
   if (t_state != nullptr) return t_state;
   t_state = take();
   if (t_state == nullptr) return nullptr;
-  pthread_setspecific(s_key, t_state);
+  s_key.set(t_state);
   write_own_name();
   return t_state;
 }

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Hosts that notice what is done to them (programs/sensitive.cpp): no thread-specific key is left, a thread is cancelled,
+a thread has the least stack that there is, the environment is being read. Each ends as it would without the agent, and is
+recorded where it can be."""
+import os
+
+from harness import Folder, arguments, check, files_below, finish, run
+from truth import read_recording
+
+# What, more arguments, and the events that its recording has.
+HOSTS = (("keys", (), {}), ("cancelled", (), {"nccl_call": 1, "nvtx_push": 1, "nvtx_pop": 2}),
+         ("small_stack", (16,), {"nccl_call": 1, "nvtx_push": 1, "nvtx_pop": 2}))
+
+
+def check_host(options, what, more, counts, kind, place):
+    """`place`: where the folder of the recordings is made; None: beside the program's."""
+    name = f"{what}, {kind}"
+    with Folder() as folder:
+        plain = run([options.program, what, *map(str, more)], cwd=folder)
+        check(plain.returncode == 0, f"{name}: holds without the agent", plain)
+        traces = os.path.join(place or folder, f"tracetool-test-{os.getpid()}")
+        try:
+            done = run([options.program, what, *map(str, more)], cwd=folder, LD_PRELOAD=options.agent,
+                       TRACETOOL_DIR=traces, TRACETOOL_BUFFER="1M", TRACETOOL_MODE="spool", RANK=3)
+            check((done.returncode, done.stderr) == (0, ""), f"{name}: holds with it", done)
+            files = files_below(traces, ".ring")
+            if check(len(files) == 1, f"{name}: there is one recording", files):
+                recording = read_recording.read(files[0])
+                kept = {kind: recording.kept[kind] for kind in ("nccl_call", "nvtx_push", "nvtx_pop")
+                        if recording.kept[kind]}
+                check(kept == counts and recording.state == "clean", f"{name}: what it did is there", recording.kept)
+                lost = sum(count for kind, count in recording.lost.items() if kind != "clock")
+                check(lost == 4 - sum(counts.values()), f"{name}: what has no place is counted", recording.lost)
+        finally:
+            run(["rm", "-rf", traces])
+
+
+def check_bad_value(options):
+    """A line is said on that stack, too."""
+    with Folder() as folder:
+        done = run([options.program, "small_stack", "16"], cwd=folder, LD_PRELOAD=options.agent, TRACETOOL_DIR=folder,
+                   TRACETOOL_BUFFER="1M", TRACETOOL_EVENTS="everything")
+        check(done.returncode == 0 and len(done.stderr.splitlines()) == 1, "small_stack, a bad value: one line", done)
+
+
+def check_environment(options):
+    with Folder() as folder:
+        done = run([options.program, "environment"], cwd=folder, SENSITIVE_AGENT=options.agent)
+        check((done.returncode, done.stderr) == (0, ""), "loaded late: the table that others may be reading stays", done)
+
+
+def main():
+    options = arguments("agent", "program")
+    places = [("a folder of its own", None)]
+    if os.access("/dev/shm", os.W_OK):
+        places.append(("memory", "/dev/shm"))
+    for kind, place in places:
+        for host in HOSTS:
+            check_host(options, *host, kind, place)
+    check_bad_value(options)
+    check_environment(options)
+    finish()
+
+
+main()
