@@ -5,7 +5,6 @@
 #include <charconv>
 #include <protozero/varint.hpp>
 
-#include "cli/export/perfetto/json_members.h"
 #include "cli/io/json_text.h"
 #include "cli/read/json_unescape.h"
 
@@ -22,34 +21,62 @@ bool whole(std::string_view text, Number& value) {
 
 }  // namespace
 
-void Arguments::members(std::string_view fragment, bool repeats, Sequence& sequence, Buffer& out) {
-  const std::uint32_t id = repeats ? fragments_.id(fragment) : 0;
-  return id != 0 ? memoised(id, fragment, sequence, out) : each(fragment, sequence, out);
-}
-
-void Arguments::memoised(std::uint32_t id, std::string_view fragment, Sequence& sequence, Buffer& out) {
-  if (id > known_.size()) {
-    const std::size_t from = out.size();
-    noting_ = &known_.emplace_back();
-    each(fragment, sequence, out);
-    noting_->bytes = out.view().substr(from);
-    noting_ = nullptr;
-    return void(sequence.fragments.insert(id));
-  }
-  const Fragment& made = known_[id - 1];
-  out.append(made.bytes.data(), made.bytes.size());
-  if (!sequence.fragments.insert(id)) return;
-  for (const std::uint32_t key : made.keys) define_key(key, sequence);
-  for (const std::uint32_t value : made.values) define_value(value, sequence);
-}
-
-void Arguments::each(std::string_view fragment, Sequence& sequence, Buffer& out) {
+void Arguments::members(std::string_view fragment, Kind kind, Sequence& sequence, Buffer& out) {
   JsonMembers members(fragment);
-  for (Member member; members.next(member);) {
-    open(unescape_json(member.key, scratch_), sequence);
-    value(member.value, sequence);
-    close(out);
+  for (std::uint32_t last = 1 + static_cast<std::uint32_t>(kind), now = 0;; last = now) {
+    now = known_[last].next;
+    if (expected(now, members, sequence, out)) continue;
+    Member next;
+    if (!members.next(next)) return;
+    now = member(next, sequence, out);
+    known_[last].next = now;
   }
+}
+
+bool Arguments::expected(std::uint32_t place, JsonMembers& members, Sequence& sequence, Buffer& out) {
+  if (place == 0) return false;
+  const Known& known = known_[place];
+  std::uint64_t number = 0;
+  if (known.natural ? !members.next_is(known.spelled, number) : !members.next_is(known.spelled)) return false;
+  repeat(place, number, sequence, out);
+  return true;
+}
+
+std::uint32_t Arguments::member(const Member& member, Sequence& sequence, Buffer& out) {
+  std::uint64_t number = 0;
+  const bool natural = whole(member.value, number);
+  const std::size_t head = member.spelled.size() - member.value.size();
+  const std::string_view spelled = natural ? member.spelled.substr(0, head) : member.spelled;
+  const std::uint32_t id = spelled.size() <= kLongestInterned ? members_.id(spelled) : 0;
+  const std::uint32_t place = id == 0 ? 0 : kKindsOfFragments + id;
+  if (place != 0 && place < known_.size()) {
+    repeat(place, number, sequence, out);
+  } else {
+    encode(member, natural ? &number : nullptr, id, sequence, out);
+  }
+  return place;
+}
+
+void Arguments::encode(const Member& member, const std::uint64_t* number, std::uint32_t id, Sequence& sequence,
+                       Buffer& out) {
+  open(unescape_json(member.key, scratch_), sequence);
+  if (number == nullptr) value(member.value, sequence);
+  if (number != nullptr) protozero::add_varint_to_buffer(&argument_, schema_.unsigned_number << 3);
+  if (id != 0) {
+    known_.push_back({members_.text(id), std::string(argument_.view()), number != nullptr, key_, value_});
+  }
+  if (number != nullptr) protozero::add_varint_to_buffer(&argument_, *number);
+  close(out);
+}
+
+void Arguments::repeat(std::uint32_t place, std::uint64_t number, Sequence& sequence, Buffer& out) {
+  const Known& known = known_[place];
+  if (sequence.members.insert(place)) define_key(known.key, sequence), define_value(known.value, sequence);
+  const std::size_t length = known.bytes.size() + (known.natural ? protozero::length_of_varint(number) : 0);
+  protozero::add_varint_to_buffer(&out, schema_.argument << 3 | 2);
+  protozero::add_varint_to_buffer(&out, length);
+  out.append(known.bytes.data(), known.bytes.size());
+  if (known.natural) protozero::add_varint_to_buffer(&out, number);
 }
 
 void Arguments::number(std::string_view key, std::uint64_t value, Sequence& sequence, Buffer& out) {
@@ -71,10 +98,8 @@ void Arguments::text(std::string_view key, std::string_view value, Sequence& seq
 }
 
 void Arguments::value(std::string_view value, Sequence& sequence) {
-  std::uint64_t natural = 0;
   std::int64_t integer = 0;
   Writer out(argument_);
-  if (whole(value, natural)) return out.add_uint64(schema_.unsigned_number, natural);
   if (value[0] == '"') return string(value, sequence);
   if (value[0] == '[' || value[0] == '{') return interned(on_one_line(value), sequence);
   if (value == "null") return interned(value, sequence);
@@ -110,15 +135,16 @@ void Arguments::interned(std::string_view text, Sequence& sequence) {
     return out.add_string(schema_.text, valid.data(), valid.size());
   }
   out.add_uint64(schema_.text_iid, id);
-  define_value(id, sequence);
+  define_value(value_ = id, sequence);
 }
 
 void Arguments::open(std::string_view key, Sequence& sequence) {
   argument_.clear();
-  const std::uint32_t id = keys_.id(key);
-  if (id != 0) {
-    Writer(argument_).add_uint64(schema_.key_iid, id);
-    return define_key(id, sequence);
+  value_ = 0;
+  key_ = keys_.id(key);
+  if (key_ != 0) {
+    Writer(argument_).add_uint64(schema_.key_iid, key_);
+    return define_key(key_, sequence);
   }
   const std::string_view valid = valid_utf8(key, valid_);
   Writer(argument_).add_string(schema_.key_text, valid.data(), valid.size());
@@ -129,20 +155,19 @@ void Arguments::close(Buffer& out) {
 }
 
 void Arguments::define_key(std::uint32_t id, Sequence& sequence) {
-  if (noting_ != nullptr) noting_->keys.push_back(id);
-  if (sequence.keys.insert(id)) packets_.define(schema_.keys, id, valid_utf8(keys_.text(id), valid_));
+  if (id == 0 || !sequence.keys.insert(id)) return;
+  packets_.define(schema_.keys, id, valid_utf8(keys_.text(id), valid_));
 }
 
 void Arguments::define_value(std::uint32_t id, Sequence& sequence) {
-  if (noting_ != nullptr) noting_->values.push_back(id);
-  if (!sequence.values.insert(id)) return;
+  if (id == 0 || !sequence.values.insert(id)) return;
   packets_.define(interned::string_values, id, valid_utf8(values_.text(id), valid_));
 }
 
 void add_arguments(const Event& event, std::string_view fragment, std::string_view full_name, Arguments& arguments,
                    Sequence& sequence, Buffer& out) {
   if (!full_name.empty()) arguments.text("full name", full_name, sequence, out);
-  if (!fragment.empty()) arguments.members(fragment, !event.args_complete, sequence, out);
+  if (!fragment.empty()) arguments.members(fragment, event.kind, sequence, out);
   if (event.correlation != 0 && !event.args_complete) {
     arguments.number("correlation", event.correlation, sequence, out);
   }

@@ -1,14 +1,16 @@
 // The arguments of events, from JSON to Perfetto's: numbers as numbers, strings as interned strings, arrays and objects
 // (launch shapes, dimensions) as their JSON text, interned too.
 //
-// Numbering is the same in all sequences, so an argument is encoded once wherever its text comes again; what a sequence
-// has not heard of yet is defined in the packet that uses it. Memory: at most 4,096 keys, 65,536 values in 16 MiB and
-// 4,096 whole fragments; what comes beyond is written in place.
+// Numbering is the same in all sequences, so a member is encoded once wherever its text comes again, and only its key
+// is where its value is a natural number (ids differ from event to event). What a sequence has not heard of yet is
+// defined in the packet that uses it. Memory: at most 4,096 keys, 65,536 values in 16 MiB and 16,384 members in 4 MiB;
+// what comes beyond is written in place.
 #pragma once
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/export/perfetto/json_members.h"
 #include "cli/export/perfetto/sequence.h"
 #include "cli/export/perfetto/text_ids.h"
 #include "cli/model/event.h"
@@ -29,19 +31,26 @@ class Arguments {
  public:
   Arguments(const ArgumentSchema& schema, EventPackets& packets) : schema_(schema), packets_(packets) {}
 
-  // Appends the members of `fragment` to `out`. With `repeats`, the whole is likely to come again.
-  void members(std::string_view fragment, bool repeats, Sequence& sequence, Buffer& out);
+  // Appends the members of `fragment` to `out`: those of one kind of events are much alike.
+  void members(std::string_view fragment, Kind kind, Sequence& sequence, Buffer& out);
   void number(std::string_view key, std::uint64_t value, Sequence& sequence, Buffer& out);
   void flag(std::string_view key, Sequence& sequence, Buffer& out);
   void text(std::string_view key, std::string_view value, Sequence& sequence, Buffer& out);
 
  private:
-  struct Fragment {
-    std::string bytes;
-    std::vector<std::uint32_t> keys, values;
+  // A member that came before, and what stood behind it the last time: mostly a look tells that it is there again.
+  struct Known {
+    std::string_view spelled;  // without its value where that is a natural number
+    std::string bytes;         // what the argument consists of, up to such a number
+    bool natural = false;
+    std::uint32_t key = 0, value = 0;  // what `bytes` refer to; 0: nothing
+    std::uint32_t next = 0;            // its place in known_; 0: not known
   };
-  void memoised(std::uint32_t id, std::string_view fragment, Sequence& sequence, Buffer& out);
-  void each(std::string_view fragment, Sequence& sequence, Buffer& out);
+  bool expected(std::uint32_t place, JsonMembers& members, Sequence& sequence, Buffer& out);
+  std::uint32_t member(const Member& member, Sequence& sequence, Buffer& out);
+  // `number`: the value where it is a natural number, else null. `id`: in members_; 0: it is not remembered.
+  void encode(const Member& member, const std::uint64_t* number, std::uint32_t id, Sequence& sequence, Buffer& out);
+  void repeat(std::uint32_t place, std::uint64_t number, Sequence& sequence, Buffer& out);
   void value(std::string_view value, Sequence& sequence);
   void real(std::string_view value, Sequence& sequence);
   void interned(std::string_view text, Sequence& sequence);
@@ -54,9 +63,11 @@ class Arguments {
 
   const ArgumentSchema& schema_;
   EventPackets& packets_;
-  TextIds keys_{4096, 1 << 20}, values_{65'536, 16 << 20}, fragments_{4096, 4 << 20};
-  std::vector<Fragment> known_;  // by fragment id - 1
-  Fragment* noting_ = nullptr;   // the one that is being made
+  TextIds keys_{4096, 1 << 20}, values_{65'536, 16 << 20}, members_{16'384, 4 << 20};
+  // 0: all that there is no room for; then what stands before the first member, a kind each; then by id of members_.
+  static constexpr std::uint32_t kKindsOfFragments = static_cast<std::uint32_t>(Kind::count_);
+  std::vector<Known> known_ = std::vector<Known>(kKindsOfFragments + 1);
+  std::uint32_t key_ = 0, value_ = 0;  // what the argument at hand refers to
   Buffer argument_;
   std::string scratch_, valid_;
 };

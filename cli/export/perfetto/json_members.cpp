@@ -1,5 +1,7 @@
 #include "cli/export/perfetto/json_members.h"
 
+#include <charconv>
+
 namespace cli::perfetto {
 
 void JsonMembers::skip_blank() {
@@ -13,13 +15,34 @@ bool JsonMembers::next(Member& member) {
   if (at_ == end_ || *at_ != '"') return false;
   const char* const key_end = behind_string(at_);
   if (key_end - at_ < 2) return false;
-  member.key = {at_ + 1, static_cast<std::size_t>(key_end - at_ - 2)};
+  const char* const begin = at_;
+  member.key = {begin + 1, static_cast<std::size_t>(key_end - begin - 2)};
   at_ = key_end;
   skip_blank();
   if (at_ == end_) return false;
   const char* const value_end = behind_value(at_);
   member.value = {at_, static_cast<std::size_t>(value_end - at_)};
+  member.spelled = {begin, static_cast<std::size_t>(value_end - begin)};
   at_ = value_end;
+  return !member.value.empty();
+}
+
+bool JsonMembers::next_is(std::string_view spelled) { return begins_with(spelled) && pass(at_ + spelled.size()); }
+
+bool JsonMembers::next_is(std::string_view head, std::uint64_t& number) {
+  if (!begins_with(head)) return false;
+  const auto [end, error] = std::from_chars(at_ + head.size(), end_, number);
+  return error == std::errc() && pass(end);
+}
+
+bool JsonMembers::begins_with(std::string_view text) {
+  skip_blank();
+  return std::string_view(at_, static_cast<std::size_t>(end_ - at_)).substr(0, text.size()) == text;
+}
+
+bool JsonMembers::pass(const char* end) {
+  if (end != end_ && *end != ',') return false;
+  at_ = end;
   return true;
 }
 

@@ -20,7 +20,7 @@ struct OpenSlice {
 struct Sequence {
   std::uint32_t id = 0;
   std::int64_t now_ns = 0;  // of the last packet
-  IdSet categories, names, keys, values, fragments;
+  IdSet categories, names, keys, values, members;
   std::vector<OpenSlice> open;  // outermost first
 };
 

@@ -40,7 +40,7 @@ void Slices::computed(const Derived& slice, Sequence& sequence) {
   if (sequence.categories.insert(1)) packets_.define(interned::categories, 1, "computed");
   const std::string_view name = valid_utf8(slice.name, scratch);
   out.add_string(event::inline_name, name.data(), name.size());
-  if (!slice.args.empty()) arguments_.members(slice.args, false, sequence, packets_.event());
+  if (!slice.args.empty()) arguments_.members(slice.args, Kind::other, sequence, packets_.event());
   packets_.finish(sequence, slice.start_ns);
   sequence.open.push_back({slice.start_ns, slice.start_ns + slice.duration_ns, {}});
 }

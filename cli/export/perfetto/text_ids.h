@@ -18,6 +18,7 @@ class TextIds {
 
   // 0: not known, and no room is left.
   std::uint32_t id(std::string_view text);
+  // Good as long as this.
   std::string_view text(std::uint32_t id) const { return texts_[id - 1]; }
   std::size_t size() const { return texts_.size(); }
 

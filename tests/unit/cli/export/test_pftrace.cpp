@@ -180,6 +180,39 @@ TEST_CASE("pftrace: computed rows before the first event, from the origin on") {
   }
 }
 
+TEST_CASE("pftrace: arguments that came before, that only begin alike, that stand elsewhere") {
+  SmallTrace t;
+  const ProcessId p = t.process(0);
+  const TrackId thread = t.thread(p), stream = t.stream(p);
+  std::int64_t at = kOrigin;
+  for (const char* const args : {R"("id": 1, "s": "x", "grid": [8, 1])", R"("id": 23, "s": "x", "grid": [8, 1])",
+                                 R"("id": 2.5, "s": "xy", "grid": [8, 1, 1])", R"("id": -1,"s" : "x","grid": [8, 1])",
+                                 R"("id": 18446744073709551616, "s": "")", R"("s": "x", "id": 3)", R"("id": 4})", "",
+                                 R"("id": 5)", R"("id": "5", "s": null)"}) {
+    for (const TrackId track : {thread, stream}) t.add(track, Kind::memset, "set", at, 1, 0, args).args_complete = true;
+    at += 10;
+  }
+  golden_pftrace("arguments", t);
+}
+
+TEST_CASE("pftrace: more members than are remembered, and longer ones") {
+  SmallTrace t;
+  const TrackId thread = t.thread(t.process(0));
+  const std::string text(5000, 'x');
+  for (int i = 0; i < 40'000; ++i) {
+    const int n = i % 20'000;
+    const std::string args = fmt::format(R"("id": {}, "text": "{}", "n": {}.5, "last": [{}])", i, n, n, n % 3);
+    t.add(thread, Kind::cpu_op, "op", kOrigin + i, 1, 0, n == 19'999 ? args + ", \"long\": \"" + text + '"' : args);
+  }
+  const std::string shown = pftrace_text::Text().of(native(t));
+  for (const int i : {0, 1, 16'383, 16'384, 19'999, 20'000, 39'998, 39'999}) {
+    const int n = i % 20'000;
+    INFO(i);
+    CHECK(shown.find(fmt::format("op' id={} text='{}' n={}.5 last='[{}]'{}\n", i, n, n, n % 3,
+                                 n == 19'999 ? " long=\"" + text + '"' : "")) != shown.npos);
+  }
+}
+
 TEST_CASE("pftrace: hostile names stay valid UTF-8") {
   SmallTrace t;
   const TrackId thread = t.thread(t.process(0));

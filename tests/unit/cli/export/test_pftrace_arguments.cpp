@@ -24,6 +24,28 @@ TEST_CASE("members of a JSON object, one after the other") {
   CHECK(split("\"a\": [[1, 2],\n {\"]\": \"}\"}], \"b\": {}") == "a=[[1, 2],\n {\"]\": \"}\"}];b={};");
 }
 
+TEST_CASE("the next member is the expected one only as a whole") {
+  std::uint64_t number = 0;
+  JsonMembers members(R"("a": 12, "b": "x","c": [1], "d": 7)");
+  CHECK_FALSE(members.next_is("\"a\": 1"));
+  CHECK_FALSE(members.next_is("\"b\": \"x\""));
+  CHECK_FALSE(members.next_is("\"b\": ", number));
+  CHECK(members.next_is("\"a\": ", number));
+  CHECK(number == 12);
+  CHECK_FALSE(members.next_is("\"b\": ", number));
+  CHECK(members.next_is("\"b\": \"x\""));
+  CHECK_FALSE(members.next_is("\"c\": [1"));
+  CHECK(members.next_is("\"c\": [1]"));
+  CHECK(members.next_is("\"d\": ", number));
+  CHECK(number == 7);
+  CHECK_FALSE(members.next_is("\"d\": ", number));
+  CHECK_FALSE(JsonMembers("\"a\": 1.5").next_is("\"a\": ", number));
+  CHECK_FALSE(JsonMembers("\"a\": 1e3").next_is("\"a\": ", number));
+  CHECK_FALSE(JsonMembers("\"a\": -1").next_is("\"a\": ", number));
+  CHECK_FALSE(JsonMembers("\"a\": 18446744073709551616").next_is("\"a\": ", number));
+  CHECK_FALSE(JsonMembers("\"a\": ").next_is("\"a\": ", number));
+}
+
 TEST_CASE("what is no JSON ends the members, without reading beyond") {
   for (const char* const text : {"\"", "\"a", "\"a\"", "\"a\":", "\"a\": \"b", "\"a\": [1", "\"a\": \"b\\", "x", ","}) {
     INFO(text);
