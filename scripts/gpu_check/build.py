@@ -1,4 +1,5 @@
 """Compiles the parts' CUDA programs: nvcc here, with --simulate g++ against the stand-ins."""
+import glob
 import json
 import os
 import subprocess
@@ -35,8 +36,17 @@ def simulated(part, source, target):
             "-l:libcuda.so.1", "-rdynamic", "-ldl", "-pthread", "-o", target]
 
 
+def nvtx_of_torch(part):
+    """NVTX's headers among PyTorch's packages, to be looked at last: not every toolkit has them."""
+    site = part.machine.torch and part.machine.torch["site"]
+    folders = [folder for below in ("cu1?", "nvtx") for folder in glob.glob(f"{site}/nvidia/{below}/include")] if site else []
+    return [f"-Xcompiler=-idirafter,{folder}" for folder in folders if os.path.isdir(f"{folder}/nvtx3")]
+
+
 def real(part, source, target):
-    return [part.machine.nvcc, "-O2", "-std=c++17", f"-I{CUDA_EXAMPLES}", source, "-ldl", "-o", target]
+    # Without -arch the driver compiles what nvcc left it, which takes time in the first launch and a driver as new as nvcc.
+    return [part.machine.nvcc, "-O2", "-std=c++17", "-arch=native", f"-I{CUDA_EXAMPLES}", *nvtx_of_torch(part), source, "-ldl",
+            "-o", target]
 
 
 def run_compiler(command):

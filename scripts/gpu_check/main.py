@@ -3,65 +3,38 @@
 Exit: 0 every chosen part ran and held, or was skipped with its reason (and --no-skips was not given), 1 usage, 4 a check
 failed, a part did not end, or none could run.
 """
-import argparse
 import datetime
+import faulthandler
 import importlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
+import time
 import traceback
 
+import evidence
+import pack
 import results
+from arguments import choose, parse, show_list
 from machine import Machine
 from part import Part, Skipped
 from places import HERE, Missing, Places
 from table import PARTS
 
-LIMIT_S = 480
 SEES_TO_OTHERS_S = 5
-
-
-def parse(arguments):
-    parser = argparse.ArgumentParser(prog="gpu_check", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", action="store_true", help="name the parts, what they do, need and take, and end")
-    parser.add_argument("--only", metavar="NAME,...", help="these parts instead of all")
-    parser.add_argument("--simulate", action="store_true", help="against the stand-ins of a build: no GPU is needed")
-    parser.add_argument("--no-skips", action="store_true", help="a part that is skipped fails")
-    parser.add_argument("--limit", type=int, default=LIMIT_S, metavar="S", help=f"seconds for each part ({LIMIT_S})")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--dist", metavar="DIR", help="where libagent.so and tracetool are (beside gpu_check.sh)")
-    where.add_argument("--build", metavar="DIR", help="a build of the checkout instead (build/)")
-    parser.add_argument("-o", "--output", default=os.path.abspath("gpu_check_results"), metavar="DIR", type=os.path.abspath,
-                        help="where results.json, results.md and what the parts left are written (gpu_check_results)")
-    parser.add_argument("--run-here", help=argparse.SUPPRESS)  # one part, in this process
-    parser.error = lambda message: (print(f"gpu_check: {message}; --help says more", file=sys.stderr), sys.exit(1))
-    return parser, parser.parse_args(arguments)
-
-
-def choose(parser, only):
-    if only is None:
-        return PARTS
-    names = only.split(",")
-    unknown = set(names) - {row.name for row in PARTS}
-    if unknown:
-        parser.error(f"there is no part {', '.join(sorted(unknown))}: {', '.join(row.name for row in PARTS)}")
-    return [row for row in PARTS if row.name in names]
-
-
-def show_list():
-    for row in PARTS:
-        print(f"{row.name:13} {row.minutes:2} min  needs {', '.join(row.needs)}{', simulated' if row.simulated else ''}: "
-              f"{row.what}")
+LAST_WORDS_S = 2  # for processes that are ended to say where they were
+KEEP_S = 15  # of --within: for what comes after the last part
+LEAST_SHARE = 0.2  # of a part's minutes: with less left it is not begun
 
 
 def run_here(options, places):
     """One part, in this process; what it found is in its folder."""
     row = next(row for row in PARTS if row.name == options.run_here)
     machine = Machine(options.simulate)
-    part = Part(row.name, os.path.join(options.output, row.name), places, machine, options.simulate)
+    part = Part(row.name, os.path.join(options.output, row.name), places, machine, options.simulate, options.limit)
     try:
         reason = machine.missing(row)
         if reason:
@@ -70,51 +43,97 @@ def run_here(options, places):
         failed = [check["what"] for check in part.result["checks"] if not check["ok"]]
         if not part.result["checks"]:
             failed = ["it checked nothing"]
-        part.end("failed" if failed else "ok", "; ".join(failed + part.notes))
+        part.end("failed" if failed else "ok", "; ".join(failed + part.result["notes"]))
     except Skipped as skipped:
         part.end("skipped", str(skipped))
     except Exception as error:  # whatever it is, the other parts run, and the page says what happened
         traceback.print_exc()
         part.end("failed", f"{type(error).__name__}: {error}")
+        evidence.write_text(part.folder, "exception.txt", traceback.format_exc())
     return 0
 
 
-def run_apart(row, options):
+def run_apart(row, options, limit_s):
     """One part in a process group of its own, so that neither its end nor its hanging takes others along."""
-    command = [sys.executable, HERE, *sys.argv[1:], "--run-here", row.name]
+    command = [sys.executable, HERE, *sys.argv[1:], "--run-here", row.name, "--limit", str(limit_s)]
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     late = False
     try:
-        child.wait(options.limit)
+        child.wait(limit_s)
     except subprocess.TimeoutExpired:
         late = True
     finally:
-        end_group(child)
-    return read_part(row, options, f"it did not end within {options.limit} s" if late else
+        end_group(child, late)
+    return read_part(row, options, f"it did not end within {limit_s} s" if late else
                      f"its process ended with {child.returncode}" if child.returncode else None)
 
 
-def end_group(child):
+def end_group(child, late):
+    """What hangs is told to abort first: Python then writes where it was to stderr."""
     try:
+        if late:
+            os.killpg(child.pid, signal.SIGABRT)
+            time.sleep(LAST_WORDS_S)
         os.killpg(child.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
-    child.wait(SEES_TO_OTHERS_S)
+    try:
+        child.wait(SEES_TO_OTHERS_S)
+    except subprocess.TimeoutExpired:  # in a call of the driver that does not come back
+        print(f"gpu_check: process {child.pid} cannot be killed", file=sys.stderr)
 
 
 def read_part(row, options, wrong):
     try:
         with open(os.path.join(options.output, row.name, "part.json"), encoding="utf-8") as file:
             found = json.load(file)
-    except OSError:
-        found = {"name": row.name, "status": "failed", "reason": "", "seconds": 0.0, "checks": [], "figures": []}
+    except (OSError, ValueError):
+        found = {"name": row.name, "status": "failed", "reason": "", "began": "", "seconds": 0.0, "checks": [], "figures": []}
     if wrong:
         found.update(status="failed", reason=wrong)
     return found
 
 
+def limit_of(row, options, left_s):
+    """Seconds that a part may take; None: too few are left."""
+    if left_s is None:
+        return options.limit
+    limit_s = min(options.limit, int(left_s - KEEP_S))
+    return limit_s if limit_s >= min(options.limit, row.minutes * 60 * LEAST_SHARE) else None
+
+
+def run_parts(chosen, options, places, found):
+    """The results of the chosen parts; written after each."""
+    began = time.monotonic()
+    for row in chosen:
+        limit_s = limit_of(row, options, options.within and options.within - (time.monotonic() - began))
+        print(f"== {row.name}: {row.what}", flush=True)
+        if limit_s is None:
+            part = results.skipped(row.name, f"no time was left of {options.within} s")
+        else:
+            part = run_apart(row, options, limit_s)
+            evidence.of_part(os.path.join(options.output, row.name), places.tool, part["status"])
+        found["machine"]["cupti"] = part.pop("cupti", found["machine"]["cupti"])
+        found["parts"] = results.put(found["parts"], part, [row.name for row in PARTS])
+        results.write(options.output, found)
+        if options.pack:
+            pack.write(options.pack, options.output, found["parts"])
+        yield part
+
+
+def set_up(options, places):
+    """What all parts share. A core file of a process with a GPU would fill the disk."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    os.environ["PYTHONFAULTHANDLER"] = "1"
+    os.makedirs(options.output, exist_ok=True)
+    machine = Machine(options.simulate)
+    machine.tell_children()
+    evidence.of_machine(options.output, machine, places.tool)
+    return machine
+
+
 def main():
-    parser, options = parse(sys.argv[1:])
+    parser, options = parse(sys.argv[1:], __doc__)
     if options.list:
         show_list()
         return 0
@@ -126,18 +145,15 @@ def main():
     if options.simulate and places.standins is None:
         parser.error("--simulate needs a build of the checkout, with the stand-ins: --build DIR")
     if options.run_here:
+        faulthandler.enable()
         return run_here(options, places)
-    os.makedirs(options.output, exist_ok=True)
+    machine = set_up(options, places)
     found = {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"), "simulated": options.simulate,
-             "machine": Machine(options.simulate).describe(), "parts": []}
-    for row in chosen:
-        print(f"== {row.name}: {row.what}", flush=True)
-        part = run_apart(row, options)
-        found["machine"]["cupti"] = part.pop("cupti", found["machine"]["cupti"])
-        found["parts"].append(part)
-        results.write(options.output, found)
-    print(*results.summary(found), sep="\n")
-    statuses = {part["status"] for part in found["parts"]}
+             "machine": machine.describe(), "parts": []}
+    found["parts"] = results.earlier(options.output, found)
+    ran = list(run_parts(chosen, options, places, found))
+    print(*results.summary(ran), sep="\n")
+    statuses = {part["status"] for part in ran}
     if statuses == {"skipped"}:
         print("gpu_check: no part could run")
     return 4 if "failed" in statuses or "ok" not in statuses or options.no_skips and "skipped" in statuses else 0

@@ -6,12 +6,16 @@ import statistics
 # Student's t, two-sided 95 %, for 1, 2, ... degrees of freedom; beyond the table the last value, which is a bit wide.
 T_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
         2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)
+FEWEST_ROUNDS = 3
 
 
-def interleaved(variants, rounds, run):
-    """{variant: [run(variant) of each round]}: A B C A B C ..., so that a drift of the machine meets all alike."""
+def interleaved(variants, rounds, run, has_time=lambda: True):
+    """{variant: [run(variant) of each round]}: A B C A B C ..., so that a drift of the machine meets all alike. Rounds are
+    whole, and some fewer where there is no time."""
     samples = {variant: [] for variant in variants}
-    for _ in range(rounds):
+    for done in range(rounds):
+        if done >= FEWEST_ROUNDS and not has_time():
+            break
         for variant in variants:
             samples[variant].append(run(variant))
     return samples

@@ -1,9 +1,11 @@
 """What a part is given: what it may use, and where its checks and figures go."""
+import datetime
 import json
 import os
 import shutil
 import statistics
 import time
+import traceback
 
 import measure
 
@@ -13,14 +15,16 @@ class Skipped(Exception):
 
 
 class Part:
-    """One run of one part. `folder` is its own; `simulate`: the stand-ins are the GPU; `machine`: machine.Machine."""
+    """One run of one part. `folder` is its own; `simulate`: the stand-ins are the GPU; `machine`: machine.Machine;
+    `limit_s`: it is killed after these seconds."""
 
-    def __init__(self, name, folder, places, machine, simulate):
+    def __init__(self, name, folder, places, machine, simulate, limit_s):
         self.name, self.folder, self.places, self.machine, self.simulate = name, folder, places, machine, simulate
-        self.notes = []
+        self.limit_s = limit_s
         self.began = time.monotonic()
-        self.result = {"name": name, "status": "failed", "reason": "it did not end", "seconds": 0.0, "checks": [],
-                       "figures": []}
+        self.result = {"name": name, "status": "failed", "reason": "it did not end",
+                       "began": datetime.datetime.now().astimezone().isoformat(timespec="seconds"), "seconds": 0.0,
+                       "checks": [], "figures": [], "notes": []}
         if os.path.exists(os.path.join(folder, "part.json")):  # of an earlier run
             shutil.rmtree(folder)
         os.makedirs(folder, exist_ok=True)
@@ -33,11 +37,6 @@ class Part:
         print(f"{'ok  ' if holds else 'FAIL'}  {self.name}: {what}{'' if holds else f': {seen}'}", flush=True)
         self.write()
         return holds
-
-    def note(self, text):
-        """What was left out, and why, where that is no failure."""
-        self.result.setdefault("notes", []).append(text)
-        self.write()
 
     def figure(self, name, value, unit, runs=1, spread=None, interval=None):
         """A measured number. `spread`: the smallest and the largest run; `interval`: of 95 %."""
@@ -56,9 +55,26 @@ class Part:
         self.figure(name, value, "times", len(rounds), (min(rounds), max(rounds)), interval)
         return value
 
+    def attempt(self, what, function, *arguments):
+        """function(self, *arguments); where it breaks, that is a check that failed, and the part goes on."""
+        try:
+            return function(self, *arguments)
+        except Skipped:
+            raise
+        except Exception as error:  # whatever it is
+            with open(os.path.join(self.folder, "exceptions.txt"), "a", encoding="utf-8") as file:
+                file.write(f"{what}\n{traceback.format_exc()}\n")
+            self.check(False, f"{what}: it can be seen through", f"{type(error).__name__}: {error}")
+            return None
+
     def note(self, text):
         """What was left out, and why; the part goes on."""
-        self.notes.append(text)
+        self.result["notes"].append(text)
+        self.write()
+
+    def left_s(self):
+        """Seconds until it is killed."""
+        return self.limit_s - (time.monotonic() - self.began)
 
     def end(self, status, reason=""):
         self.result.update(status=status, reason=reason)

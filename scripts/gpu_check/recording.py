@@ -3,6 +3,7 @@ tracetool for the counts."""
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -14,6 +15,8 @@ import read_recording  # noqa: E402
 
 CONFIGURES = ("TRACETOOL_", "SIM_", "CUDA_INJECTION", "NVTX_INJECTION", "LD_PRELOAD", "TORCHELASTIC", "SLURM", "RANK",
               "LOCAL_RANK", "WORLD_SIZE")
+LAST_WORDS_S = 2
+TOOL_S = 120
 
 
 def environment(part, record=True, **more):
@@ -24,7 +27,7 @@ def environment(part, record=True, **more):
         chosen.update(LD_LIBRARY_PATH=part.places.standins, SIM_DEVICES="1")
     if record:
         chosen.update(CUDA_INJECTION64_PATH=part.places.agent, TRACETOOL_GUARD_CPU="0", TRACETOOL_GUARD_RATE="0",
-                      TRACETOOL_KEEP="0", TRACETOOL_BUFFER="16M" if part.simulate else "64M")
+                      TRACETOOL_KEEP="0", TRACETOOL_VERBOSE="1", TRACETOOL_BUFFER="16M" if part.simulate else "64M")
     if record and part.machine.cupti:
         chosen["TRACETOOL_CUPTI"] = part.machine.cupti
     chosen.update({name: str(value) for name, value in more.items()})
@@ -60,7 +63,8 @@ class Recorded:
 
 def tool(part, *arguments):
     """What tracetool prints; a RuntimeError with what it says where it fails."""
-    done = subprocess.run([part.places.tool, *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run([part.places.tool, *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                          timeout=TOOL_S)
     if done.returncode != 0:
         raise RuntimeError(f"tracetool {' '.join(arguments)}: {done.stderr.strip()}")
     return done.stdout
@@ -68,19 +72,43 @@ def tool(part, *arguments):
 
 def run(part, name, command, record=True, timeout=240, **settings):
     """Runs a command in the folder NAME of the part to its end; settings are environment variables (TRACETOOL_EVENTS=...).
-    What it printed stays in that folder too."""
+    What it prints is in that folder too, from the first word on. A RuntimeError where it does not end in time."""
     folder = os.path.join(part.folder, name)
     traces = os.path.join(folder, "traces")
     os.makedirs(folder, exist_ok=True)
-    began = time.monotonic()
-    done = subprocess.run([str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, errors="backslashreplace", timeout=timeout,
-                          env=environment(part, record, **({"TRACETOOL_DIR": traces} if record else {}), **settings))
+    chosen = environment(part, record, **({"TRACETOOL_DIR": traces} if record else {}), **settings)
+    began, words = time.monotonic(), [str(word) for word in command]
+    with open(f"{folder}/stdout", "wb") as out, open(f"{folder}/stderr", "wb") as err:
+        with subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=chosen) as process:
+            status = wait(process, timeout)
     seconds = time.monotonic() - began
-    for what in ("stdout", "stderr"):
-        with open(os.path.join(folder, what), "w", encoding="utf-8") as file:
-            file.write(getattr(done, what))
+    if status is None:
+        raise RuntimeError(f"{name}: it did not end within {timeout} s: {last_words(f'{folder}/stderr')}")
+    done = subprocess.CompletedProcess(words, status, written(folder, "stdout"), written(folder, "stderr"))
     return Recorded(part, done, traces, seconds)
+
+
+def wait(process, timeout):
+    """Its exit status; None: it was killed, after PYTHONFAULTHANDLER had it say where it was."""
+    try:
+        return process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)
+        time.sleep(LAST_WORDS_S)
+        process.kill()
+        return None
+
+
+def written(folder, name):
+    with open(os.path.join(folder, name), encoding="utf-8", errors="backslashreplace") as file:
+        return file.read()
+
+
+def last_words(path, most=1500):
+    """The end of what a process wrote, without the list of modules that Python's faulthandler ends with."""
+    with open(path, encoding="utf-8", errors="backslashreplace") as file:
+        lines = [line for line in file if not line.startswith("Extension modules: ")]
+    return "".join(lines).strip()[-most:]
 
 
 def lost(recordings):

@@ -10,13 +10,38 @@ def write(folder, results):
         os.replace(os.path.join(folder, name + ".new"), os.path.join(folder, name))
 
 
+def skipped(name, reason):
+    """The result of a part that was not begun."""
+    return {"name": name, "status": "skipped", "reason": reason, "began": "", "seconds": 0.0, "checks": [], "figures": []}
+
+
+def earlier(folder, results):
+    """The parts of an earlier run into the same folder on the same machine."""
+    try:
+        with open(os.path.join(folder, "results.json"), encoding="utf-8") as file:
+            before = json.load(file)
+    except (OSError, ValueError):
+        return []
+    same = before.get("simulated") == results["simulated"] and before["machine"].get("gpu") == results["machine"]["gpu"]
+    results["machine"]["cupti"] = before["machine"].get("cupti", "unknown") if same else results["machine"]["cupti"]
+    return before["parts"] if same else []
+
+
+def put(parts, part, order):
+    """The parts with this one in its place. One that was skipped does not replace what an earlier run found."""
+    old = next((each for each in parts if each["name"] == part["name"]), None)
+    if old and part["status"] == "skipped" != old["status"]:
+        return parts
+    return sorted([each for each in parts if each is not old] + [part], key=lambda each: order.index(each["name"]))
+
+
 def page(results):
     lines = [f"# gpu_check, {results['date']}", ""]
     if results["simulated"]:
         lines += ["**SIMULATED: no GPU was used. The figures below are of stand-ins and mean nothing; the checks say only "
                   "that the parts themselves work.**", ""]
     lines += ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in results["machine"].items()), "",
-              "| part | status | seconds | checks | reason |", "|---|---|---|---|---|"]
+              "| part | status | began | seconds | checks | reason |", "|---|---|---|---|---|---|"]
     lines += [row(part) for part in results["parts"]]
     for part in results["parts"]:
         lines += details(part)
@@ -25,7 +50,8 @@ def page(results):
 
 def row(part):
     held = sum(check["ok"] for check in part["checks"])
-    return f"| {part['name']} | {part['status']} | {part['seconds']} | {held} of {len(part['checks'])} | " \
+    return f"| {part['name']} | {part['status']} | {part.get('began', '')} | {part['seconds']} | " \
+           f"{held} of {len(part['checks'])} | " \
            f"{cell(part['reason'])} |"
 
 
@@ -55,7 +81,7 @@ def cell(text):
     return str(text).replace("\n", " ").replace("|", "\\|")
 
 
-def summary(results):
+def summary(parts):
     """The last lines on stdout."""
-    for part in results["parts"]:
+    for part in parts:
         yield f"{part['name']:13} {part['status']:8} {part['seconds']:6.1f} s  {part['reason']}"

@@ -11,6 +11,7 @@ from collections import Counter, namedtuple
 
 import measure
 from ring_records import KINDS, MADE
+from workers import WorkerFailed
 
 # name; `events`: TRACETOOL_EVENTS, None: without the recorder; `command`: what a window is asked with; `of`: the variant
 # whose process it is (its own where None).
@@ -20,7 +21,7 @@ VARIANTS = (Variant("without"), Variant("light", "light"), Variant("default", "d
             Variant("after profiler cpu+cuda", of="profiler cpu+cuda"), Variant("nsys"))
 NSYS = ("nsys", "profile", "--trace=cuda,nvtx", "--sample=none", "--cpuctxsw=none", "--force-overwrite=true", "-o")
 STEPS = {"main": 10, "small": 30}
-MOST_ROUNDS, FEWEST_ROUNDS, KEEP_S = 30, 3, 90  # KEEP_S: for reading the recordings
+MOST_ROUNDS, FEWEST_ROUNDS = 30, 3
 SIZES = {KINDS[number - 16]: struct.calcsize("<" + layout) for number, (layout, _, _) in MADE.items()}
 
 
@@ -39,23 +40,34 @@ def rounds_for(first_round_s, left_s):
     return max(FEWEST_ROUNDS, min(MOST_ROUNDS, int(left_s / max(first_round_s, 1e-3))))
 
 
-def ask_round(variants, workers, model):
-    """{variant: answer} of one round, in the order of the variants."""
-    return {variant.name: workers[variant.of or variant.name].ask(*words(variant, model)) for variant in variants}
+def ask_round(variants, workers, model, lost):
+    """{variant: answer} of one round, in the order of the variants. One whose process fails is left out from then on: `lost`
+    says why. Without the first nothing can be compared."""
+    found = {}
+    for variant in (each for each in variants if each.name not in lost and (each.of or each.name) not in lost):
+        try:
+            found[variant.name] = workers[variant.of or variant.name].ask(*words(variant, model))
+        except WorkerFailed as failed:
+            if variant is variants[0]:
+                raise
+            lost[variant.name] = str(failed)
+    return found
 
 
 def rounds(variants, workers, left_s):
-    """{model: [one round's answers]}: the first round warms up and says how long one takes."""
-    began = time.monotonic()
+    """({model: [one round's answers]}, {lost variant: why}): the first round warms up and says how long one takes."""
+    began, lost = time.monotonic(), {}
     for model in STEPS:
-        ask_round(variants, workers, model)
+        ask_round(variants, workers, model, lost)
     warm = time.monotonic()
-    found = {model: [ask_round(variants, workers, model)] for model in STEPS}
+    found = {model: [ask_round(variants, workers, model, lost)] for model in STEPS}
     now = time.monotonic()
-    for _ in range(rounds_for(now - warm, left_s - (now - began)) - 1):
+    for done in range(1, rounds_for(now - warm, left_s - (now - began))):
+        if done >= FEWEST_ROUNDS and time.monotonic() - began >= left_s:
+            break  # one did not answer, and that took the time
         for model in STEPS:
-            found[model].append(ask_round(variants, workers, model))
-    return found
+            found[model].append(ask_round(variants, workers, model, lost))
+    return found, lost
 
 
 def step_ms(answer):
@@ -99,8 +111,7 @@ def demangled(names):
     free.argtypes = [ctypes.c_void_p]
     plain = {}
     for name in names:
-        # Kineto leaves longer names as they are, too.
-        text = demangle(name.encode(), None, None, None) if len(name) <= 1024 else None
+        text = demangle(name.encode(), None, None, None)
         plain[name] = ctypes.string_at(text).decode() if text else name
         free(text)
     return plain
@@ -117,11 +128,16 @@ def totals(events):
         name = event.shape.name if kind == "kernel" else kind
         found[name] += 1
         spent_ns[name] += event.end - event.start
-    plain = demangled(found)
-    summed = {}
-    for name, count in found.items():
+    return by_plain_name({name: (count, spent_ns[name]) for name, count in found.items()})
+
+
+def by_plain_name(found):
+    """{plain name: (count, ns)}. Kineto demangles too, but leaves names as they are from some length on: from 1024 or 8192
+    letters, as its version is."""
+    plain, summed = demangled(found), {}
+    for name, (count, spent_ns) in found.items():
         before = summed.get(plain[name], (0, 0))
-        summed[plain[name]] = (before[0] + count, before[1] + spent_ns[name])
+        summed[plain[name]] = (before[0] + count, before[1] + spent_ns)
     return summed
 
 

@@ -2,6 +2,7 @@
 import json
 import os
 import selectors
+import signal
 import subprocess
 import time
 
@@ -10,6 +11,8 @@ from places import EXAMPLES, PROGRAMS
 
 STEPS = os.path.join(PROGRAMS, "torch_steps.py")
 FIRST_ANSWER_S = 300  # torch.compile may take minutes
+ANSWER_S = 90
+LAST_WORDS_S = 3
 
 
 class WorkerFailed(Exception):
@@ -24,20 +27,30 @@ class Worker:
         self.traces = os.path.join(self.folder, "traces")
         os.makedirs(self.folder, exist_ok=True)
         chosen = recording.environment(part, record, GPU_CHECK_EXAMPLES=EXAMPLES, TRACETOOL_DIR=self.traces, **settings)
-        self.read = b""  # and not yet given out
+        self.asked, self.read = "start", b""  # read: and not yet given out
         self.words_path = os.path.join(self.folder, "stderr")
         with open(self.words_path, "wb") as words:
-            self.process = subprocess.Popen([*prefix, part.machine.python, STEPS, *arguments], stdin=subprocess.PIPE,
+            self.process = subprocess.Popen([*prefix, part.machine.python, STEPS, *arguments], bufsize=0, stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=words, env=chosen, cwd=self.folder)
 
-    def ask(self, *words, timeout_s=FIRST_ANSWER_S):
-        """The answer to one command, a dict."""
+    def send(self, *words):
+        """A command, whose answer is to be received later."""
+        self.asked = " ".join(map(str, words))
         try:
-            self.process.stdin.write((" ".join(map(str, words)) + "\n").encode())
-            self.process.stdin.flush()
+            self.process.stdin.write(self.asked.encode() + b"\n")
+        except BrokenPipeError as error:
+            raise WorkerFailed(f"{self.name}: {self.asked}: {self.last_words()}") from error
+
+    def receive(self, timeout_s=ANSWER_S):
+        """The answer to the command that was sent, a dict."""
+        try:
             return json.loads(self.line(timeout_s))
-        except (BrokenPipeError, ValueError) as error:
-            raise WorkerFailed(f"{self.name}: {' '.join(map(str, words))}: {self.last_words()}") from error
+        except ValueError as error:
+            raise WorkerFailed(f"{self.name}: {self.asked}: {self.last_words()}") from error
+
+    def ask(self, *words, timeout_s=ANSWER_S):
+        self.send(*words)
+        return self.receive(timeout_s)
 
     def line(self, timeout_s):
         """The next line that is an answer: nsys writes lines of its own between them."""
@@ -52,25 +65,33 @@ class Worker:
                         return line
                     continue
                 if not selector.select(max(0, until - time.monotonic())):
-                    raise WorkerFailed(f"{self.name}: no answer within {timeout_s} s: {self.last_words()}")
+                    raise WorkerFailed(f"{self.name}: {self.asked}: no answer within {timeout_s} s: {self.where()}")
                 more = os.read(self.process.stdout.fileno(), 1 << 20)
                 if not more:
                     raise WorkerFailed(f"{self.name}: it ended: {self.last_words()}")
                 self.read += more
 
+    def where(self):
+        """Of a process that hangs: PYTHONFAULTHANDLER has it say where, and it ends."""
+        self.process.send_signal(signal.SIGABRT)
+        try:
+            self.process.wait(LAST_WORDS_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+        return self.last_words()
+
     def last_words(self):
-        with open(self.words_path, encoding="utf-8", errors="backslashreplace") as file:
-            return file.read()[-1000:]
+        return recording.last_words(self.words_path)
 
     def end(self, timeout_s=120):
         """Its exit status; a process that does not end is killed: None."""
         try:
             self.process.communicate(b"quit\n", timeout=timeout_s)
         except subprocess.TimeoutExpired:
-            self.process.kill()
+            self.where()
             self.process.communicate()
             return None
-        except BrokenPipeError:
+        except (BrokenPipeError, ValueError):  # it has ended; it was ended before
             pass
         return self.process.wait()
 

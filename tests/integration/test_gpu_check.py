@@ -5,6 +5,7 @@ import importlib
 import json
 import os
 import sys
+import tarfile
 
 from harness import Folder, arguments, check, files_below, finish, first, run
 
@@ -41,7 +42,8 @@ def gpu_check(options, folder, *more, build=None):
 
 def check_part(options, folder, name):
     done, found = gpu_check(options, folder, "--only", name)
-    part = found["parts"][0] if found else {"status": done.stderr, "reason": "", "checks": [], "figures": [], "seconds": 0}
+    parts = {each["name"]: each for each in found["parts"]} if found else {}
+    part = parts[name] if found else {"status": done.stderr, "reason": "", "checks": [], "figures": [], "seconds": 0}
     if name in SKIPPED:
         check((part["status"], part["reason"]) == ("skipped", SKIPPED[name]), f"{name} is skipped for its reason", part)
         return
@@ -75,10 +77,23 @@ def check_options(options, folder):
     check(done.returncode == 1 and "juggle" in done.stderr, "an unknown part is a usage error", done)
     done, _ = gpu_check(options, folder, "--only", "ranks", "--no-skips")
     check(done.returncode == 4, "with --no-skips a part that is skipped fails", done)
-    done, found = gpu_check(options, folder, "--only", "kill", "--limit", "1")
+    done, found = gpu_check(options, f"{folder}/late", "--only", "kill", "--limit", "1")
     reason = found["parts"][0]["reason"] if found else None
     check(done.returncode == 4 and reason == "it did not end within 1 s", "a part that takes too long fails",
           f"{reason}, {done}")
+
+
+def check_short_loan(options, folder):
+    """What has no time is skipped, what was found earlier stays, and all of it is in one file."""
+    gpu_check(options, folder, "--only", "smoke")
+    done, found = gpu_check(options, folder, "--only", "native,cost,smoke", "--within", "70", "--pack", f"{folder}/all.tar.gz")
+    statuses = {part["name"]: (part["status"], part["reason"]) for part in found["parts"]}
+    check(done.returncode == 0 and statuses == {"smoke": ("ok", ""), "native": ("ok", ""), "cost": (
+        "skipped", "no time was left of 70 s")}, "with --within a part without time is skipped", f"{statuses}, {done}")
+    with tarfile.open(f"{folder}/all.tar.gz") as archive:
+        packed = set(archive.getnames())
+    wanted = {"results.json", "results.md", "machine.txt", "smoke/part.json", "native/run/stderr"}
+    check(wanted <= packed, "--pack has the results and the evidence of both runs", sorted(packed))
 
 
 def check_broken_expectation(options, folder):
@@ -94,6 +109,10 @@ def check_broken_expectation(options, folder):
     failed = [each["what"] for part in found["parts"] for each in part["checks"] if not each["ok"]] if found else None
     check(done.returncode == 4 and failed == ["kernel: as many as were done"], "a count that is wrong fails",
           f"{failed}, {done}")
+    with open(f"{folder}/out/smoke/run/recordings.txt", encoding="utf-8") as file:
+        said = file.read()
+    check("tracetool info" in said and "tracetool doctor" in said and "clean" in said, "what failed has its recordings told",
+          said[-500:])
 
 
 def main():
@@ -108,6 +127,7 @@ def main():
         check_comparisons(f"{folder}/out")
         check_page(options, f"{folder}/out")
         check_options(options, f"{folder}/options")
+        check_short_loan(options, f"{folder}/short")
         check_broken_expectation(options, f"{folder}/liar")
     finish()
 

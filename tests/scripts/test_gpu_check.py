@@ -114,7 +114,7 @@ class Cupti(unittest.TestCase):
             self.assertIsNone(find_cupti(folder, folder, usual="/none"))
             self.assertIsNone(find_cupti(None, None, usual="/none"))
             wheel, toolkit = f"{folder}/nvidia/cu13/lib/libcupti.so.13", f"{folder}/extras/CUPTI/lib64/libcupti.so.13"
-            for path in (wheel, toolkit):
+            for path in (toolkit, wheel):  # the one that PyTorch has loaded is better
                 os.makedirs(os.path.dirname(path))
                 open(path, "w", encoding="ascii").close()
                 self.assertEqual(find_cupti(folder, folder, usual="/none"), path)
@@ -138,12 +138,12 @@ class Page(unittest.TestCase):
     def page(self, simulated):
         check = {"what": "all of it", "ok": False, "evidence": "3 | 4"}
         figure = {"name": "a launch", "value": 1.5, "unit": "ns", "runs": 3, "spread": [1.0, 2.0], "interval": None}
-        part = {"name": "smoke", "status": "failed", "reason": "all of it", "seconds": 1.0, "checks": [check],
+        part = {"name": "smoke", "status": "failed", "reason": "all of it", "began": "today", "seconds": 1.0, "checks": [check],
                 "figures": [figure]}
         return results.page({"date": "today", "simulated": simulated, "machine": {"gpu": "H100"}, "parts": [part]})
 
     def test_page(self):
-        self.assertIn("| smoke | failed | 1.0 | 0 of 1 | all of it |", self.page(False))
+        self.assertIn("| smoke | failed | today | 1.0 | 0 of 1 | all of it |", self.page(False))
         self.assertIn("**FAILED**: all of it (3 \\| 4)", self.page(False))
         self.assertIn("| a launch | 1.5 ns | 3 | 1 to 2 |  |", self.page(False))
 

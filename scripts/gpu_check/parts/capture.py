@@ -13,16 +13,18 @@ from parts import ranks
 
 KERNELS, GRAPHS = 20, 3
 MOST_BYTES = 300 << 10
+# Of the training: a capture keeps 64 KiB of NVTX, and NCCL says several hundred bytes for each call, groups included.
+SMALL = ("--steps", "2", "--layers", "2", "--width", "128")
 
 
 def run(part):
-    known_work(part)
+    part.attempt("known_work", known_work)
     if part.simulate:
-        simulated_training(part)
+        part.attempt("training", simulated_training)
     elif part.machine.torch is None or not part.machine.torch["gpu"] or not part.machine.torch["nccl"]:
         part.note("NCCL's payloads: skipped, there is no PyTorch with NCCL and a GPU")
     else:
-        torch_ranks(part)
+        part.attempt("torch", torch_ranks)
 
 
 def captured(part, name, command, **settings):
@@ -30,7 +32,7 @@ def captured(part, name, command, **settings):
     folder = os.path.join(part.folder, name, "raw")
     os.makedirs(folder)
     ran = recording.run(part, name, command, record=False, CUDA_INJECTION64_PATH=part.places.capture, RAW_CAPTURE_DIR=folder,
-                        **settings)
+                        TRACETOOL_CUPTI=part.machine.cupti, **settings)
     part.check(ran.done.returncode == 0, f"{name}: it ends with 0", ran.done.stderr[-500:])
     return ran.done.stdout, sorted(glob.glob(f"{folder}/*.rawcapture"))
 
@@ -65,10 +67,12 @@ def torch_ranks(part):
     """Two ranks on the one GPU, as the part ranks has them; one of the two captures is kept."""
     folder = os.path.join(part.folder, "torch")
     os.makedirs(folder)
-    processes = ranks.start(part, "ddp", 2, 29650, folder, CUDA_INJECTION64_PATH=part.places.capture, RAW_CAPTURE_DIR=folder)
-    ends = ranks.wait(processes, ranks.JOB_S)
+    processes = ranks.start(part, "ddp", 2, 29650, folder, SMALL, CUDA_INJECTION64_PATH=part.places.capture,
+                            RAW_CAPTURE_DIR=folder)
+    ends = ranks.wait(processes, min(ranks.JOB_S, part.left_s() - 10))
     files = sorted(glob.glob(f"{folder}/*.rawcapture"))
-    if not part.check(ends == [0, 0] and len(files) == 2, "torch: two ranks, two captures", lambda: ranks.last_words(folder)):
+    if not part.check(ends == [0, 0] and len(files) == 2, "torch: two ranks, two captures",
+                      lambda: f"{ends}, {files}: {ranks.last_words(folder, ends)}"):
         return
     with open(os.path.join(folder, "rank0.json"), encoding="utf-8") as file:
         rows = captures.expected_of_calls(json.load(file)["calls"])

@@ -14,6 +14,7 @@ SETS = ("light", "default", "all")
 FLUSH_MS = (20, 200, 2000)
 BUFFER_KIB = (32, 128, 512)
 THREADS = 4
+REST_SHARE = 0.4  # of the part's time: no more rounds then than are needed
 
 
 class Loop:
@@ -54,15 +55,16 @@ class Loop:
 
 def run(part):
     loop = Loop(part)
-    against_nothing(part, loop)
-    flush_periods(part, loop)
-    buffers(part, loop)
+    part.attempt("kinds", against_nothing, loop)
+    part.attempt("flush periods", flush_periods, loop)
+    part.attempt("buffers", buffers, loop)
     part.check(not loop.wrong, "each run recorded what it should", f"{len(loop.wrong)} of {loop.runs}: {loop.wrong[:3]}")
 
 
 def compare(part, loop, what, base, variants, unit_of_base="ns"):
     """Figures of `variants` ({name: arguments of Loop.ns}), each against the one called `base`; {name: ratio}."""
-    samples = measure.interleaved(variants, loop.rounds, lambda name: loop.ns(**variants[name]))
+    samples = measure.interleaved(variants, loop.rounds, lambda name: loop.ns(**variants[name]),
+                                  lambda: part.left_s() > REST_SHARE * part.limit_s)
     for name in variants:
         part.samples(f"{what}: a launch, {name}", samples[name], unit_of_base)
     return {name: part.ratio(f"{what}: {name} / {base}", samples[name], samples[base]) for name in variants if name != base}

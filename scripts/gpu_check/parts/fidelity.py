@@ -3,53 +3,63 @@ import recording
 import trainings
 from workers import Worker
 
-STEPS = 5
+STEPS, ROUNDS = 5, 5
 DURATIONS_AGREE = 0.05  # two runs of one program: clocks of the GPU differ
 
 
 def run(part):
-    theirs = profiled(part)
-    ours = recorded(part)
-    if ours is None or not part.check(theirs, "torch.profiler has seen kernels", len(theirs)):
+    found = part.attempt("both programs, in turns", side_by_side)
+    if found is None:
         return
+    ours, theirs = found
     compare(part, ours, theirs)
     for coexist in ("yield", "retake"):
-        both_at_once(part, coexist, theirs)
+        part.attempt(f"both, {coexist}", both_at_once, coexist, theirs[0])
 
 
 def warm(worker):
     worker.ask("run", "main", 3)
 
 
-def profiled(part):
-    worker = Worker(part, "profiled", record=False)
-    warm(worker)
-    answer = worker.ask("kernels", "main", STEPS, "cpu+cuda")
-    part.check(worker.end() == 0, "the profiled program ends with 0", worker.last_words)
-    return {name: tuple(numbers) for name, numbers in answer["kernels"].items()}
-
-
-def recorded(part):
-    worker = Worker(part, "recorded", TRACETOOL_EVENTS="default")
-    warm(worker)
-    answer = worker.ask("run", "main", STEPS)
-    part.check(worker.end() == 0, "the recorded program ends with 0", worker.last_words)
-    found = worker.recordings()
-    if not part.check(len(found) == 1, "one recording", len(found)):
+def side_by_side(part):
+    """([what we recorded of each round], [what torch.profiler saw of each]), each {name: (count, ns)}; None: one did not."""
+    profiled = Worker(part, "profiled", record=False)
+    recorded = Worker(part, "recorded", TRACETOOL_EVENTS="default")
+    warm(profiled)
+    warm(recorded)
+    theirs, windows = [], []
+    for _ in range(ROUNDS):
+        theirs.append(trainings.by_plain_name(profiled.ask("kernels", "main", STEPS, "cpu+cuda")["kernels"]))
+        windows.append(recorded.ask("run", "main", STEPS))
+    part.check(profiled.end() == 0, "the profiled program ends with 0", profiled.last_words)
+    part.check(recorded.end() == 0, "the recorded program ends with 0", recorded.last_words)
+    part.check(all(theirs), "torch.profiler has seen kernels", [len(each) for each in theirs])
+    found = recorded.recordings()
+    if not part.check(len(found) == 1, "one recording", len(found)) or not all(theirs):
         return None
     part.result["cupti"] = str(found[0].header["cupti_version"])
     part.check(recording.lost(found) == 0, "nothing is lost", recording.lost(found))
-    return trainings.totals(trainings.window_events(found[0], answer))
+    return [trainings.totals(trainings.window_events(found[0], answer)) for answer in windows], theirs
+
+
+def spent_ns(totals):
+    return sum(spent for _, spent in totals.values())
+
+
+def count_of(totals):
+    return sum(count for count, _ in totals.values())
 
 
 def compare(part, ours, theirs):
-    different = trainings.differences(ours, theirs)
+    different = next(filter(None, map(trainings.differences, ours, theirs)), {})
     part.check(not different, "the same names, as often as torch.profiler saw them", dict(list(different.items())[:8]))
-    sums = [sum(spent for _, spent in each.values()) for each in (ours, theirs)]
-    part.figure("GPU time recorded by us to torch.profiler's, other run of the same program", sums[0] / sums[1], "times")
-    part.check(abs(sums[0] / sums[1] - 1) <= DURATIONS_AGREE, f"summed durations agree within {DURATIONS_AGREE:.0%}", sums)
-    part.figure("GPU work per step", sum(count for count, _ in ours.values()) / STEPS, "kernels, copies and sets")
-    part.figure("different names", len(ours), "")
+    if not part.check(all(map(spent_ns, ours)), "we recorded work in each round", list(map(count_of, ours))):
+        return
+    ratio = part.ratio("GPU time recorded by us to torch.profiler's, another process of the same program",
+                       list(map(spent_ns, ours)), list(map(spent_ns, theirs)))
+    part.check(abs(ratio - 1) <= DURATIONS_AGREE, f"summed durations agree within {DURATIONS_AGREE:.0%}", f"{ratio:.4f}")
+    part.samples("GPU work per step", [count_of(each) / STEPS for each in ours], "kernels, copies and sets")
+    part.figure("different names", len(ours[0]), "")
 
 
 def both_at_once(part, coexist, theirs):
@@ -62,8 +72,8 @@ def both_at_once(part, coexist, theirs):
     found = worker.recordings()
     if not part.check(len(found) == 1, f"{coexist}: one recording", len(found)):
         return
-    expected = sum(count for count, _ in theirs.values())
-    seen = {"torch.profiler": sum(count for count, _ in during["kernels"].values()),
+    expected = count_of(theirs)
+    seen = {"torch.profiler": count_of(during["kernels"]),
             "the recorder meanwhile": count_work(found[0], during), "the recorder afterwards": count_work(found[0], after)}
     for who, count in seen.items():
         part.figure(f"{coexist}: share of the GPU work seen by {who}", count / expected, "")
@@ -73,4 +83,4 @@ def both_at_once(part, coexist, theirs):
 
 
 def count_work(found, answer):
-    return sum(count for count, _ in trainings.totals(trainings.window_events(found, answer)).values())
+    return count_of(trainings.totals(trainings.window_events(found, answer)))

@@ -12,15 +12,16 @@ from recording import events
 
 NODES = 64
 LEVELS = {"without": None, "each node": "default", "whole launches": "default,graph_launch"}
+REST_SHARE = 0.6  # of the part's time: no more rounds then than are needed
 MOST_GROWTH_BYTES = 32 << 20  # of 5 million records, where parcagpu#23 took 200 MB
 
 
 def run(part):
     program = build.program(part, "graphs")
-    levels(part, program)
-    attribution(part, program)
-    attribution_of_nccl(part)
-    memory(part, program)
+    part.attempt("cost of a node", levels, program)
+    part.attempt("attribution", attribution, program)
+    part.attempt("memory", memory, program)
+    part.attempt("NCCL in a capture", attribution_of_nccl)
 
 
 def graphs(part, program, name, launches, samples, events, timeout=240):
@@ -34,7 +35,8 @@ def graphs(part, program, name, launches, samples, events, timeout=240):
 
 def levels(part, program):
     rounds, launches = (2, 60) if part.simulate else (7, 2000)
-    found = measure.interleaved(LEVELS, rounds, lambda level: timed(part, program, level, launches))
+    found = measure.interleaved(LEVELS, rounds, lambda level: timed(part, program, level, launches),
+                                lambda: part.left_s() > REST_SHARE * part.limit_s)
     for what, key in (("in the call", "call_ns"), ("until it is done", "all_ns")):
         samples = {level: [statistics.median(done[key]) for done in runs] for level, runs in found.items()}
         for level in LEVELS:

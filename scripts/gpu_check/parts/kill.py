@@ -24,25 +24,27 @@ PYTHON = {
     "thread_exit": Way(0, [WHOLE]), "fork": Way(0, [WHOLE]), "spawn": Way(0, [WHOLE, WHOLE, WHOLE]),
 }
 FATAL_KERNEL, FATAL_MS = 4000, 20_000  # of the loop: the one that breaks the context of the stand-ins, however slow they are
+RUN_S = 100  # of all ways once
 OF_LOOP = ("6issued", "CUDAFunctor")  # in the names of the loops' kernels, in C++ and in torch
 
 
 class Setup:
     """How long the processes run, how often, and what may be lost, here."""
 
-    def __init__(self, simulate):
+    def __init__(self, simulate, limit_s):
         self.ms, self.flush_ms, self.most_ms, self.runs = (300, 20, 250, 1) if simulate else (1500, 200, 1000, 3)
+        self.runs = max(1, min(self.runs, limit_s // RUN_S))
 
 
 def run(part):
-    setup, program = Setup(part.simulate), build.program(part, "ends")
+    setup, program = Setup(part.simulate, part.limit_s), build.program(part, "ends")
     for how, way in NATIVE.items():
-        check_way(part, setup, "native", [program], how, way)
+        part.attempt(f"native, {how}", check_way, setup, "native", [program], how, way)
     torch = part.machine.torch
     if not part.simulate and torch and torch["gpu"]:
         script = os.path.join(PROGRAMS, "ends.py")
         for how, way in PYTHON.items():
-            check_way(part, setup, "python", [part.machine.python, script], how, way)
+            part.attempt(f"python, {how}", check_way, setup, "python", [part.machine.python, script], how, way)
     else:
         part.note("the Python variants were left out: " + ("simulated" if part.simulate else "no torch that finds a GPU"))
 

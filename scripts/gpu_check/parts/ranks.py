@@ -2,6 +2,7 @@
 with the bytes and in the order in which PyTorch asked for it."""
 import json
 import os
+import signal
 import subprocess
 import time
 
@@ -11,52 +12,63 @@ from places import EXAMPLES, PROGRAMS
 
 PROGRAM = os.path.join(PROGRAMS, "torch_ranks.py")
 JOBS = (("ddp", 2), ("ddp", 4), ("fsdp", 2), ("fsdp", 4))
-JOB_S = 110  # four of them fit into the part's time
+JOB_S = 110  # at most
+AFTER_FAILURE_S = 15  # for the others, when one rank has failed: they wait for it
+LAST_WORDS_S = 3
 
 
 def run(part):
-    for port, (how, ranks) in enumerate(JOBS, 29600):
-        run_job(part, how, ranks, port)
+    for number, (how, ranks) in enumerate(JOBS):
+        seconds = min(JOB_S, part.left_s() / (len(JOBS) - number) - 8)
+        part.attempt(f"{how}, {ranks} ranks", run_job, how, ranks, 29600 + number, seconds)
 
 
 def settings_of(rank, ranks, port, traces):
-    """NCCL refuses two ranks on one GPU of one host; with a host id each, they talk over sockets, as hosts do."""
+    """NCCL refuses two ranks on one GPU of one host; with a host id each, they talk over sockets, as hosts do. What NCCL says
+    is kept: it explains a job that hangs."""
     return {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": ranks, "LOCAL_WORLD_SIZE": ranks, "MASTER_ADDR": "127.0.0.1",
             "MASTER_PORT": port, "TORCHELASTIC_RUN_ID": f"gpu_check_{port}", "NCCL_HOSTID": f"gpu_check_{rank}",
-            "NCCL_SOCKET_IFNAME": "lo", "NCCL_IB_DISABLE": 1, "TRACETOOL_DIR": traces, "GPU_CHECK_EXAMPLES": EXAMPLES}
+            "NCCL_SOCKET_IFNAME": "lo", "NCCL_IB_DISABLE": 1, "NCCL_NET": "Socket", "NCCL_MNNVL_ENABLE": 0,
+            "NCCL_DEBUG": "INFO", "PYTHONFAULTHANDLER": 1, "TRACETOOL_DIR": traces, "GPU_CHECK_EXAMPLES": EXAMPLES}
 
 
-def start(part, how, ranks, port, folder, **settings):
-    """The processes of a job; what they write is in the folder."""
+def start(part, how, ranks, port, folder, arguments=(), **settings):
+    """The processes of a job, with more arguments of the program; what they write is in the folder."""
     found = []
     for rank in range(ranks):
         with open(os.path.join(folder, f"stderr{rank}"), "wb") as words:
-            command = [part.machine.python, PROGRAM, "--how", how, "--calls", folder, "--one-gpu"]
+            command = [part.machine.python, PROGRAM, "--how", how, "--calls", folder, "--one-gpu", *arguments]
             of_rank = settings_of(rank, ranks, port, os.path.join(folder, "traces"))
             chosen = recording.environment(part, **of_rank, **settings)
-            found.append(subprocess.Popen(command, cwd=folder, env=chosen, stdin=subprocess.DEVNULL, stdout=words, stderr=words))
+            found.append(subprocess.Popen(command, cwd=folder, env=chosen, stdin=subprocess.DEVNULL, stdout=words,
+                                          stderr=words))
     return found
 
 
 def wait(processes, seconds):
-    """Exit statuses; what does not end in time is killed: None."""
-    until, ends = time.monotonic() + seconds, []
-    for process in processes:
-        try:
-            ends.append(process.wait(max(0.1, until - time.monotonic())))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            ends.append(None)
+    """Exit statuses; what does not end in time is ended: None. It says before where it was, in its stderr."""
+    until, ends = time.monotonic() + seconds, [None] * len(processes)
+    while None in ends and time.monotonic() < until:
+        time.sleep(0.1)
+        ends = [process.poll() for process in processes]
+        if any(ends):  # one has failed
+            until = min(until, time.monotonic() + AFTER_FAILURE_S)
+    hanging = [process for process, end in zip(processes, ends) if end is None]
+    for process in hanging:
+        process.send_signal(signal.SIGABRT)
+    time.sleep(LAST_WORDS_S if hanging else 0)
+    for process in hanging:
+        process.kill()
+        process.wait()
     return ends
 
 
-def run_job(part, how, ranks, port):
+def run_job(part, how, ranks, port, seconds):
     name = f"{how}, {ranks} ranks"
     folder = os.path.join(part.folder, f"{how}{ranks}")
     os.makedirs(folder)
-    ends = wait(start(part, how, ranks, port, folder), JOB_S)
-    if not part.check(ends == [0] * ranks, f"{name}: every rank ends with 0", lambda: f"{ends}: {last_words(folder)}"):
+    ends = wait(start(part, how, ranks, port, folder), seconds)
+    if not part.check(ends == [0] * ranks, f"{name}: every rank ends with 0", lambda: f"{ends}: {last_words(folder, ends)}"):
         return
     recordings = by_rank(recording.Recorded(part, None, os.path.join(folder, "traces"), 0).recordings())
     if part.check(sorted(recordings) == list(range(ranks)), f"{name}: one recording of each rank", sorted(recordings, key=str)):
@@ -64,9 +76,10 @@ def run_job(part, how, ranks, port):
         check_merged(part, name, folder, ranks)
 
 
-def last_words(folder):
-    with open(os.path.join(folder, "stderr0"), encoding="utf-8", errors="backslashreplace") as file:
-        return file.read()[-1500:]
+def last_words(folder, ends):
+    """Of a rank that failed by itself, or else of the first that hung."""
+    rank = next((rank for rank, end in enumerate(ends) if end), next((rank for rank, end in enumerate(ends) if end != 0), 0))
+    return f"rank {rank}: {recording.last_words(os.path.join(folder, f'stderr{rank}'))}"
 
 
 def by_rank(recordings):

@@ -44,7 +44,7 @@ class Training:
         self.model.head.weight = self.model.words.weight  # as GPT-2 does: 124 million, not 163
         self.parameters = sum(values.numel() for values in self.model.parameters())
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=3e-4, fused=self.device != "cpu")
-        self.forward = torch.compile(self.model) if options.compile else self.model
+        self.forward = torch.compile(self.model, dynamic=False) if options.compile else self.model
         self.tokens = torch.randint(self.words, (options.batch, shape["length"] + 1), device=self.device)
 
     def step(self):
