@@ -97,6 +97,18 @@ bool parse_events(const char* text, EventSet& events) noexcept {
   return true;
 }
 
+std::string_view unknown_word(std::string_view text) noexcept {
+  while (!text.empty()) {
+    if (text.front() == '+' || text.front() == '-') text.remove_prefix(1);
+    std::size_t length = 0;
+    while (length < text.size() && text[length] != ',') ++length;
+    const std::string_view word{text.data(), length};
+    if (!word.empty() && (find_set(word) | find_event(word)) == 0) return word;
+    text.remove_prefix(length < text.size() ? length + 1 : length);
+  }
+  return {};
+}
+
 void write_events(EventSet events, char* text, std::size_t size) noexcept {
   char candidate[256];
   write_from(nullptr, 0, events, text, size);

@@ -107,6 +107,14 @@ bool set_guard_rate(Settings& settings, const char* value) {
 // Read apart, before anything else happens: disabled_by_user(). Whoever sets it to anything wants us off.
 bool set_disable(Settings&, const char*) { return true; }
 
+// Which word it is, where it is one of several.
+void say_refused(const SettingRow& row, const char* value) {
+  const std::string_view word = row.set == set_events ? unknown_word(value) : std::string_view();
+  const bool named = !word.empty();
+  say("%s=%s is not a value for it%s%.*s (%s); using %s", row.name, value, named ? ", for its word " : "",
+      static_cast<int>(word.size()), word.data(), row.help, row.fallback);
+}
+
 }  // namespace
 
 const SettingRow kSettings[] = {
@@ -157,7 +165,7 @@ void read_settings() noexcept {
     s_before = s_settings;
     if (row->set(s_settings, value)) continue;
     s_settings = s_before;
-    say("%s=%s is not a value for it (%s); using %s", row->name, value, row->help, row->fallback);
+    say_refused(*row, value);
   }
   make_dir_absolute(s_settings);
 }

@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -23,7 +26,14 @@ bool is_ring_file(const std::string& path) {
   return std::memcmp(magic, trace::kMagic, sizeof(magic)) == 0;
 }
 
+void refuse_folder(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return;
+  throw Error(Exit::usage, fmt::format("{} is a folder: dump shows one file, such as {}; `tracetool info {}` says what is "
+                                       "in all of them", path, expand_paths({path}).front(), path));
+}
+
 void run(const std::string& path) {
+  refuse_folder(path);
   OutputFile out("-");
   const std::string file = path == "-" ? stdin_as_file() : readable_file(path);
   if (is_ring_file(file)) {

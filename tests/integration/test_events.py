@@ -109,6 +109,7 @@ def test_refused(args):
         lines = [line for line in said.splitlines() if line.startswith("tracetool:")]
         names = all(name in said for name in ("light", "graph_launch", "memory_pool", "nccl"))
         check(len(lines) == 1 and names, f"{bad!r} is refused in one line that names what there is", said)
+        check((" for its word kernels " in said) == (bad == "kernels"), f"{bad!r}: a word that is none is named", said)
         check(recording.header["events"] == "default", f"{bad!r}: the default is recorded", recording.header["events"])
 
 

@@ -13,7 +13,7 @@ void add_options(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, static_cast<int>(kMaxRanks)))
       ->capture_default_str();
   app.add_option("--steps", options.steps, "training steps")->check(CLI::NonNegativeNumber)->capture_default_str();
-  app.add_option("--dir", options.dir, "where the agents write (TRACETOOL_DIR)")->capture_default_str();
+  app.add_option("--dir", options.dir, "where the agents write")->envname("TRACETOOL_DIR")->capture_default_str();
   app.add_option("--straggler", options.straggler, "this rank's host is late in every step");
   app.add_option("--straggler-us", options.straggler_us, "by this much")->capture_default_str();
   app.add_option("--clock-offset-us", options.clock_offset_us, "clock of host h: ahead by h times this");

@@ -68,6 +68,16 @@ TEST_CASE("whole graphs come instead of their nodes") {
   CHECK(light_part(graphs) == ((kLightEvents & ~only(Event::graph_node)) | only(Event::graph_launch)));
 }
 
+TEST_CASE("the word that is none is named") {
+  CHECK(unknown_word("kernel,kernle,what") == "kernle");
+  CHECK(unknown_word("default,-overhed") == "overhed");
+  CHECK(unknown_word("light default") == "light default");
+  for (const char* none : {"", ",", "kernel,,nvtx", "+", "-all", "graph_node,graph_launch"}) {
+    INFO(none);
+    CHECK(unknown_word(none).empty());
+  }
+}
+
 TEST_CASE("what is no list of sets and kinds is refused, and nothing is changed") {
   EventSet events = 7;
   for (const char* bad :
