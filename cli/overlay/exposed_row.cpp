@@ -1,5 +1,6 @@
 #include "cli/overlay/exposed_row.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +43,7 @@ void ExposedRow::draw() {
   if (length_ns <= 0) return;
   exposed_ns_ += length_ns;
   out_.slice(DerivedRow::exposed_comm, from_ns_, to_ns_, "exposed " + duration_text(length_ns),
-             fmt::format("\"ns\":{}", length_ns));
+             fmt::format(FMT_COMPILE("\"ns\":{}"), length_ns));
   from_ns_ = to_ns_;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/overlay/idle_row.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,8 +29,10 @@ void IdleRow::gap(std::int64_t end_ns) {
     short_ns_ += length_ns, ++short_gaps_;
     return;
   }
-  std::string args = fmt::format("\"ns\":{}", length_ns);
-  if (short_gaps_ > 0) args += fmt::format(",\"short_gaps\":{},\"short_gaps_ns\":{}", short_gaps_, short_ns_);
+  std::string args = fmt::format(FMT_COMPILE("\"ns\":{}"), length_ns);
+  if (short_gaps_ > 0) {
+    args += fmt::format(FMT_COMPILE(",\"short_gaps\":{},\"short_gaps_ns\":{}"), short_gaps_, short_ns_);
+  }
   out_.slice(DerivedRow::idle, free_ns_, end_ns, "idle " + duration_text(length_ns), args);
   short_ns_ = 0, short_gaps_ = 0;
 }

@@ -63,7 +63,10 @@ TEST_CASE("info: people see losses, notes and what to do next") {
 
 TEST_CASE("info: durations keep the nanosecond") {
   CHECK(duration_text(0) == "0 ns");
+  CHECK(duration_text(999) == "999 ns");
+  CHECK(duration_text(1'000) == "1.000 us");
   CHECK(duration_text(1'001) == "1.001 us");
+  CHECK(duration_text(999'999) == "999.999 us");
   CHECK(duration_text(56'700'000) == "56.700 ms");
   CHECK(duration_text(12'345'000'000) == "12.345 s");
 }
