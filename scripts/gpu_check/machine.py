@@ -52,7 +52,7 @@ class Machine:
     (what TRACETOOL_CUPTI has to name, or None)."""
 
     def __init__(self, simulate):
-        self.simulate = simulate
+        self.simulate, self.held = simulate, []
         self.gpus = [] if simulate else output("nvidia-smi", "--query-gpu=name,driver_version,memory.total",
                                                "--format=csv,noheader").strip().splitlines()
         self.nvcc = shutil.which("nvcc", path=NVCC_PATH)
@@ -67,6 +67,15 @@ class Machine:
 
     def tell_children(self):
         os.environ[SAID] = self.said
+
+    def keep_awake(self):
+        """Holds the devices' files open: without a persistence daemon the driver starts a GPU that nobody uses anew for each
+        process, which takes seconds."""
+        for path in [] if self.simulate else glob.glob("/dev/nvidia[0-9]*"):
+            try:
+                self.held.append(os.open(path, os.O_RDWR | os.O_CLOEXEC))
+            except OSError as error:
+                print(f"gpu_check: {path} cannot be held open ({error.strerror}): programs may start slowly", flush=True)
 
     def gpu_bytes(self):
         """Memory of the first GPU; 0: unknown."""

@@ -3,6 +3,7 @@
 Exit: 0 every chosen part ran and held, or was skipped with its reason (and --no-skips was not given), 1 usage, 4 a check
 failed, a part did not end, or none could run.
 """
+import ctypes
 import datetime
 import faulthandler
 import importlib
@@ -30,6 +31,12 @@ KEEP_S = 15  # of --within: for what comes after the last part
 LEAST_SHARE = 0.2  # of a part's minutes: with less left it is not begun
 
 
+def end_with_parent():
+    """Where gpu_check itself is killed, its part must not go on using the GPU."""
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
 def run_here(options, places):
     """One part, in this process; what it found is in its folder."""
     row = next(row for row in PARTS if row.name == options.run_here)
@@ -54,9 +61,10 @@ def run_here(options, places):
 
 
 def run_apart(row, options, limit_s):
-    """One part in a process group of its own, so that neither its end nor its hanging takes others along."""
+    """One part in a process group of its own, so that neither its end nor its hanging takes others along. Not in a session of
+    its own: who ends ours means it too."""
     command = [sys.executable, HERE, *sys.argv[1:], "--run-here", row.name, "--limit", str(limit_s)]
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=os.setpgrp)
     late = False
     try:
         child.wait(limit_s)
@@ -121,13 +129,20 @@ def run_parts(chosen, options, places, found):
         yield part
 
 
+def stop(*_):
+    """SIGTERM: the part that runs is ended first (run_apart)."""
+    sys.exit(128 + signal.SIGTERM)
+
+
 def set_up(options, places):
     """What all parts share. A core file of a process with a GPU would fill the disk."""
+    signal.signal(signal.SIGTERM, stop)
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     os.environ["PYTHONFAULTHANDLER"] = "1"
     os.makedirs(options.output, exist_ok=True)
     machine = Machine(options.simulate)
     machine.tell_children()
+    machine.keep_awake()
     evidence.of_machine(options.output, machine, places.tool)
     return machine
 
@@ -146,6 +161,7 @@ def main():
         parser.error("--simulate needs a build of the checkout, with the stand-ins: --build DIR")
     if options.run_here:
         faulthandler.enable()
+        end_with_parent()
         return run_here(options, places)
     machine = set_up(options, places)
     found = {"date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"), "simulated": options.simulate,

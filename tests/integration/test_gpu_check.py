@@ -4,8 +4,11 @@ recording that is not what the program did fails."""
 import importlib
 import json
 import os
+import signal
+import subprocess
 import sys
 import tarfile
+import time
 
 from harness import Folder, arguments, check, files_below, finish, first, run
 
@@ -96,6 +99,37 @@ def check_short_loan(options, folder):
     check(wanted <= packed, "--pack has the results and the evidence of both runs", sorted(packed))
 
 
+def check_end(options, folder):
+    """Who ends gpu_check ends its part too, and all that this has started."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        before = f"{folder}/{number}"
+        command = [f"{ROOM}/gpu_check.sh", "--simulate", "--build", options.build, "-o", before, "--only", "cost"]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            wait_until(lambda: os.path.exists(f"{before}/cost/run3"))
+            process.send_signal(number)
+        time.sleep(1)  # for the kernel
+        left = processes_with(before)
+        check(process.returncode != 0 and not left, f"after {number.name} nothing goes on", f"{process.returncode}, {left}")
+
+
+def processes_with(text):
+    """Pids of the processes that have the text in their command line."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                found += [pid] if text.encode() in file.read() else []
+        except OSError:
+            continue  # it has ended
+    return found
+
+
+def wait_until(happens, seconds=60):
+    until = time.monotonic() + seconds
+    while not happens() and time.monotonic() < until:
+        time.sleep(0.05)
+
+
 def check_broken_expectation(options, folder):
     """Everything is as it should be but for one count of tracetool's."""
     build = os.path.join(folder, "build")
@@ -127,6 +161,7 @@ def main():
         check_comparisons(f"{folder}/out")
         check_page(options, f"{folder}/out")
         check_options(options, f"{folder}/options")
+        check_end(options, f"{folder}/end")
         check_short_loan(options, f"{folder}/short")
         check_broken_expectation(options, f"{folder}/liar")
     finish()
