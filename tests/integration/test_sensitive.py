@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Hosts that notice what is done to them (programs/sensitive.cpp): no thread-specific key is left, a thread is cancelled,
-a thread has the least stack that there is, the environment is being read. Each ends as it would without the agent, and is
-recorded where it can be."""
+a thread has the least stack that there is, the environment is being read, errno is looked at late, signals are meant
+for certain threads. Each ends as it would without the agent, and is recorded where it can be."""
 import os
 
 from harness import Folder, arguments, check, files_below, finish, run
@@ -9,7 +9,10 @@ from truth import read_recording
 
 # What, more arguments, and the events that its recording has.
 HOSTS = (("keys", (), {}), ("cancelled", (), {"nccl_call": 1, "nvtx_push": 1, "nvtx_pop": 2}),
-         ("small_stack", (16,), {"nccl_call": 1, "nvtx_push": 1, "nvtx_pop": 2}))
+         ("small_stack", (16,), {"nccl_call": 1, "nvtx_push": 1, "nvtx_pop": 2}),
+         ("errno", (), {"nccl_call": 100, "nvtx_push": 100, "nvtx_pop": 200}),
+         ("signals", (0,), {"nccl_call": 1, "nvtx_push": 1, "nvtx_pop": 2}))
+OWN_THREADS = 2  # with a spool; the disk's thread has ended by then
 
 
 def check_host(options, what, more, counts, kind, place):
@@ -30,9 +33,17 @@ def check_host(options, what, more, counts, kind, place):
                         if recording.kept[kind]}
                 check(kept == counts and recording.state == "clean", f"{name}: what it did is there", recording.kept)
                 lost = sum(count for kind, count in recording.lost.items() if kind != "clock")
-                check(lost == 4 - sum(counts.values()), f"{name}: what has no place is counted", recording.lost)
+                check(lost == (0 if counts else 4), f"{name}: what has no place is counted", recording.lost)
         finally:
             run(["rm", "-rf", traces])
+
+
+def check_signals(options):
+    """Nobody's signal is ours: the agent's threads block all of them, and it handles none."""
+    with Folder() as folder:
+        done = run([options.program, "signals", str(OWN_THREADS)], cwd=folder, LD_PRELOAD=options.agent,
+                   TRACETOOL_DIR=folder, TRACETOOL_BUFFER="1M", TRACETOOL_MODE="spool")
+        check((done.returncode, done.stderr) == (0, ""), "signals: they reach the program's own threads only", done)
 
 
 def check_bad_value(options):
@@ -57,6 +68,7 @@ def main():
     for kind, place in places:
         for host in HOSTS:
             check_host(options, *host, kind, place)
+    check_signals(options)
     check_bad_value(options)
     check_environment(options)
     finish()

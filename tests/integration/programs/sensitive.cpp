@@ -1,11 +1,14 @@
-// A host that notices whatever is done to it: sensitive WHAT [KIB]. Exits with 0 where all is as it would be without the
+// A host that notices whatever is done to it: sensitive WHAT [NUMBER]. Exits with 0 where all is as it would be without the
 // agent. What looks like a call of NCCL opens the recording, as it does where CUPTI cannot be had.
+#include <dirent.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -91,12 +94,72 @@ bool environment(long) {
   return same && getenv("SENSITIVE") != nullptr && getenv("NVTX_INJECTION64_PATH") != nullptr && taken[0] != nullptr;
 }
 
+// What is in errno before a call is there after it: programs look at it late.
+bool keeps_errno(long) {
+  bool kept = true;
+  for (int i = 0; i < 100; ++i) {
+    errno = 4711;
+    call_nccl(nullptr);
+    kept = kept && errno == 4711;
+  }
+  return kept;
+}
+
+constexpr unsigned long long bit(int signal) { return 1ull << (signal - 1); }
+// glibc keeps two for itself, which the first thread makes it handle.
+constexpr unsigned long long kOfGlibc = bit(32) | bit(33);
+
+// The hexadecimal number behind `name` in a status file of /proc, without glibc's signals; 1: there is none.
+unsigned long long status_mask(const char* path, const char* name) {
+  char line[256];
+  unsigned long long mask = 1;
+  FILE* file = fopen(path, "r");
+  while (file != nullptr && fgets(line, sizeof(line), file) != nullptr) {
+    if (std::strncmp(line, name, std::strlen(name)) == 0) mask = strtoull(line + std::strlen(name), nullptr, 16);
+  }
+  if (file != nullptr) fclose(file);
+  return mask & ~kOfGlibc;
+}
+
+// The threads that are not the program's own: how many, and whether each blocks all that can be blocked.
+bool count_blocking(long& count) {
+  constexpr unsigned long long kAll = ~(bit(SIGKILL) | bit(SIGSTOP) | kOfGlibc);
+  char path[64];
+  bool all = true;
+  count = 0;
+  DIR* tasks = opendir("/proc/self/task");
+  for (const dirent* task; (task = readdir(tasks)) != nullptr;) {
+    if (task->d_name[0] == '.' || atol(task->d_name) == getpid()) continue;
+    snprintf(path, sizeof(path), "/proc/self/task/%.20s/status", task->d_name);
+    all = all && (status_mask(path, "SigBlk:") & kAll) == kAll;
+    ++count;
+  }
+  closedir(tasks);
+  return all;
+}
+
+// `least` threads come, which no signal reaches; no signal is handled that was not; the thread that was here before
+// blocks what it did.
+bool signals(long least) {
+  const auto handled = status_mask("/proc/self/status", "SigCgt:"), blocked = status_mask("/proc/self/status", "SigBlk:");
+  call_nccl(nullptr);
+  long count = 0;
+  for (int tries = 0; tries < 200 && count < least; ++tries) {
+    usleep(20'000);
+    count_blocking(count);
+  }
+  return count_blocking(count) && count >= least && status_mask("/proc/self/status", "SigCgt:") == handled &&
+         status_mask("/proc/self/status", "SigBlk:") == blocked;
+}
+
 struct What {
   const char* name;
   bool (*holds)(long);
 };
 constexpr What kAll[] = {
-    {"keys", keys}, {"cancelled", cancelled}, {"small_stack", small_stack}, {"environment", environment}};
+    {"keys", keys},       {"cancelled", cancelled},     {"small_stack", small_stack}, {"environment", environment},
+    {"errno", keeps_errno}, {"signals", signals},
+};
 
 }  // namespace
 
