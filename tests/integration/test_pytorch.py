@@ -23,8 +23,8 @@ TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
 CASES = (("loader", (), 0), ("distributed", TORCHRUN, 0), ("distributed_failure", TORCHRUN, 1), ("exception", (), 1),
          ("exit_in_thread", (), 0), ("exit_code", (), 7), ("killed", (), -9), ("nvtx", (), 0), ("profiler", (), 0),
          ("cuda", (), 0))
-# What differs from one run to the next: pids, times, ports, addresses, folders.
-CHANGING = re.compile(r"0x[0-9a-f]+|/tmp/\S+|[\d.]+")
+# What differs from one run to the next: pids, times, ports, addresses, folders, how gloo noticed that a rank has gone.
+CHANGING = re.compile(r"0x[0-9a-f]+|/tmp/\S+|[\d.]+|(Read error|Connection closed by peer).*")
 
 
 def lines(text):
