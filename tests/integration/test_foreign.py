@@ -22,6 +22,7 @@ VERSIONS = (14, 18, 21, 26, 130000, 140000)
 # What odd_cupti.cpp does to a kernel, by its grid.z.
 ALMOST_WIDE, WIDE, ENDS_BEFORE_START, NO_END, NO_TIMES, UNKNOWN_KIND, EXTERNAL_CORRELATION = range(2, 9)
 NS_WIDE = 2**32
+RESOURCES, STATES = 3, 6  # CUpti_CallbackDomain
 
 
 def cupti(options):
@@ -97,6 +98,19 @@ def check_refused_kinds(options):
         numbers = {number for number, name in KINDS.items() if name in kept}
         check(good and not wrong and numbers == KINDS.keys() - {kind}, f"{what}: all the rest is recorded",
               f"{wrong}, {kept}")
+
+
+def check_callbacks(options):
+    """Whatever is recorded, no code of ours runs in a launch: of CUPTI's callbacks none is of an API call."""
+    for events in ("light", "default", "all"):
+        with Folder() as folder:
+            log = os.path.join(folder, "log")
+            job = record(options, "launches", "plain", 10, TRACETOOL_CUPTI=options.odd_cupti, ODD_CALLBACKS=log,
+                         TRACETOOL_EVENTS=events)
+            with open(log, encoding="utf-8") as file:
+                domains = {int(line) for line in file}
+        check(job.only is not None and RESOURCES in domains and domains <= {RESOURCES, STATES},
+              f"{events}: callbacks of resources and states only", domains)
 
 
 def check_refused_functions(options):
@@ -268,6 +282,7 @@ def main():
     check_contexts(options)
     check_odd_records(options)
     check_refused_kinds(options)
+    check_callbacks(options)
     check_refused_functions(options)
     check_no_driver(options)
     check_released(options)

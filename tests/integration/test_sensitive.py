@@ -12,6 +12,7 @@ HOSTS = (("keys", (), {}), ("cancelled", (), {"nccl_call": 1, "nvtx_push": 1, "n
          ("small_stack", (16,), {"nccl_call": 1, "nvtx_push": 1, "nvtx_pop": 2}),
          ("errno", (), {"nccl_call": 100, "nvtx_push": 100, "nvtx_pop": 200}),
          ("signals", (0,), {"nccl_call": 1, "nvtx_push": 1, "nvtx_pop": 2}))
+EVENTS = 20_000
 OWN_THREADS = 2  # with a spool; the disk's thread has ended by then
 
 
@@ -46,6 +47,22 @@ def check_signals(options):
         check((done.returncode, done.stderr) == (0, ""), "signals: they reach the program's own threads only", done)
 
 
+def check_undisturbed(options):
+    """While it records, a thread of the program makes no system call, waits for no lock and allocates nothing; also
+    where the ring goes round."""
+    with Folder() as folder:
+        command = [options.program, "undisturbed", str(EVENTS)]
+        if run(command, cwd=folder).returncode != 0:
+            print("left out: undisturbed: the clock is a system call here, or seccomp is not allowed", flush=True)
+            return
+        done = run(command, cwd=folder, LD_PRELOAD=options.agent, TRACETOOL_DIR=folder, TRACETOOL_BUFFER="1M")
+        check((done.returncode, done.stderr) == (0, ""), "undisturbed: no system call, no lock, no allocation", done)
+        recording = read_recording.read(files_below(folder, ".ring")[0])
+        counts = recording.kept + recording.overwritten + recording.lost
+        check(counts["nccl_call"] == EVENTS + 3 and recording.overwritten["nccl_call"] > 0 and
+              not recording.lost["nccl_call"], "undisturbed: and its events are recorded", counts)
+
+
 def check_bad_value(options):
     """A line is said on that stack, too."""
     with Folder() as folder:
@@ -69,6 +86,7 @@ def main():
         for host in HOSTS:
             check_host(options, *host, kind, place)
     check_signals(options)
+    check_undisturbed(options)
     check_bad_value(options)
     check_environment(options)
     finish()

@@ -9,6 +9,7 @@ from harness import arguments, check, finish, first
 from recorded import check_conserved, record
 
 SLEEPERS = 500
+MEMORY_KIB = 32 << 10  # 200 whole buffers are 100 MiB
 FEW_BUFFERS = 20_000  # kernels: a thread with full buffers may be put to sleep while another hands over newer ones
 
 
@@ -29,6 +30,15 @@ def check_together(options):
     tids = {event.tid for event in job.only.events if event.kind.startswith("runtime")}
     check(len(tids) == 65, f"{what}: the calls of all of them are there", len(tids))
     check(not job.only.lost and not job.only.overwritten, f"{what}: all is kept", job.only.lost)
+
+
+def check_memory(options):
+    """200 threads, each with a buffer of its own, hold what they wrote and not what they might write."""
+    what = "200 threads"
+    with_agent = recorded(options, what, "threads", "together", 200, 50, TRACETOOL_BUFFER="4M", SIM_TRUTH=None)
+    plain = record(options, "threads", "together", 200, 50, CUDA_INJECTION64_PATH=None, SIM_TRUTH=None)
+    more_kib = int(with_agent.done.stdout) - int(plain.done.stdout)
+    check(more_kib < MEMORY_KIB, f"{what}: {more_kib} KiB more than without the agent", f"expected below {MEMORY_KIB}")
 
 
 def check_together_small(options):
@@ -79,6 +89,7 @@ def main():
     options = arguments("agent", "simulated", "programs")
     check_together(options)
     check_together_small(options)
+    check_memory(options)
     check_asleep(options)
     check_shapes(options)
     finish()

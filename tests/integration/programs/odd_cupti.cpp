@@ -6,6 +6,7 @@
 //   ODD_FLUSH_MS=N ODD_FLUSH_FROM=M   cuptiActivityFlushAll takes N ms longer, from its Mth call on
 //   ODD_RECORDS=1              changes records as odd_cupti.h says
 //   ODD_LOG=FILE               one line for each kind that was asked for: its number
+//   ODD_CALLBACKS=FILE         one line for each domain of callbacks of which any was asked for: its number
 #include "odd_cupti.h"
 
 #include <cupti.h>
@@ -53,13 +54,15 @@ CUptiResult planned(const char* name) {
   return static_cast<CUptiResult>(std::atoi(found + std::strlen(name) + 1));
 }
 
-void note(CUpti_ActivityKind kind) {
-  const char* path = std::getenv("ODD_LOG");
+void note(const char* variable, int number) {
+  const char* path = std::getenv(variable);
   const int file = path != nullptr ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
   if (file < 0) return;
-  dprintf(file, "%d\n", static_cast<int>(kind));
+  dprintf(file, "%d\n", number);
   close(file);
 }
+
+void note(CUpti_ActivityKind kind) { note("ODD_LOG", static_cast<int>(kind)); }
 
 CUptiResult refused(CUpti_ActivityKind kind) {
   return number_of("ODD_REFUSE") == static_cast<std::uint64_t>(kind) ? CUPTI_ERROR_NOT_SUPPORTED : CUPTI_SUCCESS;
@@ -112,8 +115,19 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc ca
 
 CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
                                 CUpti_CallbackId id) {
+  note("ODD_CALLBACKS", static_cast<int>(domain));
   const CUptiResult result = planned("cuptiEnableCallback");
   return result != CUPTI_SUCCESS ? result : REAL(cuptiEnableCallback)(enable, handle, domain, id);
+}
+
+CUptiResult cuptiEnableDomain(std::uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain) {
+  note("ODD_CALLBACKS", static_cast<int>(domain));
+  return REAL(cuptiEnableDomain)(enable, handle, domain);
+}
+
+CUptiResult cuptiEnableAllDomains(std::uint32_t enable, CUpti_SubscriberHandle handle) {
+  note("ODD_CALLBACKS", CUPTI_CB_DOMAIN_RUNTIME_API);
+  return REAL(cuptiEnableAllDomains)(enable, handle);
 }
 
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,

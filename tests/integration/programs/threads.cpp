@@ -1,5 +1,7 @@
 // threads together COUNT LAUNCHES: COUNT threads that launch at once, LAUNCHES each
+//                                  and prints its memory at its most, in KiB
 // threads asleep COUNT LAUNCHES:   COUNT threads that launch once and sleep while one launches LAUNCHES
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -52,6 +54,9 @@ void together(const Gpu& gpu, int count, std::uint32_t launches) {
   }
   gate.open();
   join(threads);
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  std::printf("%ld\n", used.ru_maxrss);
 }
 
 void asleep(const Gpu& gpu, int count, std::uint32_t launches) {
