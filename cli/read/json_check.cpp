@@ -22,6 +22,7 @@ class Judge {
     return ended() || fail("the end");
   }
   bool first_value() { return value(0); }
+  bool first_members() { return object(1); }
   bool number() {
     take('-');
     if (!take('0') && !digits()) return false;
@@ -155,6 +156,12 @@ std::optional<JsonFault> find_json_fault(std::string_view text) {
 JsonExtent find_json_extent(std::string_view text) {
   Judge judge(text);
   if (judge.first_value()) return {judge.at(), {}};
+  return {judge.at(), judge.fault()};
+}
+
+JsonExtent find_members_extent(std::string_view text) {
+  Judge judge(text);
+  if (judge.first_members()) return {judge.at(), {}};
   return {judge.at(), judge.fault()};
 }
 

@@ -23,6 +23,7 @@ struct JsonExtent {
   std::optional<JsonFault> fault;
 };
 JsonExtent find_json_extent(std::string_view text);
+JsonExtent find_members_extent(std::string_view text);  // of an object without its '{'
 
 // -?int frac? exp?, nothing else.
 bool is_json_number(std::string_view text);

@@ -5,8 +5,10 @@
 namespace cli {
 namespace {
 
-void name(std::vector<std::string>& named, std::string text) {
-  if (named.size() < JsonDamage::kNamed) named.push_back(std::move(text));
+// Only texts that are kept are made: a file may have millions of faults.
+template <typename MakeText>
+void name(std::vector<std::string>& named, MakeText make_text) {
+  if (named.size() < JsonDamage::kNamed) named.push_back(make_text());
 }
 
 std::string expected_at(std::uint64_t at, std::string_view expected) {
@@ -22,18 +24,21 @@ std::string unnamed(std::uint64_t count) {
 
 void JsonDamage::lose_event(std::uint64_t at, std::string_view expected, std::uint64_t from, std::uint64_t until) {
   ++lost_events_;
-  name(events_, fmt::format("{}; an event is left out, bytes {} to {}", expected_at(at, expected), from, until));
+  name(events_,
+       [&] { return fmt::format("{}; an event is left out, bytes {} to {}", expected_at(at, expected), from, until); });
 }
 
 void JsonDamage::mend(std::uint64_t at, std::string_view expected) {
   ++mended_;
-  name(commas_, expected_at(at, expected) + "; no event is lost by that");
+  name(commas_, [&] { return expected_at(at, expected) + "; no event is lost by that"; });
 }
 
 void JsonDamage::lose_member(std::string_view key, std::uint64_t at, std::string_view expected) {
   ++lost_members_;
-  name(other_, key.empty() ? expected_at(at, expected) + "; what stands there beside the events is left out"
-                           : fmt::format("{}; the member \"{}\" is left out", expected_at(at, expected), key));
+  name(other_, [&] {
+    return key.empty() ? expected_at(at, expected) + "; what stands there beside the events is left out"
+                       : fmt::format("{}; the member \"{}\" is left out", expected_at(at, expected), key);
+  });
 }
 
 void JsonDamage::cut(std::uint64_t at, std::string_view expected, std::string_view why) {

@@ -19,6 +19,8 @@
 #include "cli/read/byte_source.h"
 #include "cli/read/json_check.h"
 #include "cli/read/json_damage.h"
+#include "cli/read/json_effort.h"
+#include "cli/read/json_follow.h"
 #include "cli/read/json_resume.h"
 #include "cli/read/window.h"
 
@@ -44,7 +46,7 @@ class JsonStream {
   JsonValue value() { return value_before(",}"); }  // of the member
   void enter_array();                               // the value, an array of events
   bool next_element(std::string_view& text);  // an object, whole but unchecked; false: the array is closed, or cut
-  void refuse(std::size_t at, std::string_view expected);  // the element handed out last is damaged at this index
+  void refuse(std::size_t at, std::string_view expected);        // the element handed out last is damaged at this index
   void refuse_whole(std::size_t at, std::string_view expected);  // the same, but it is sound JSON: passed by its size
   void finish();                                                 // nothing but white space should follow
 
@@ -76,9 +78,11 @@ class JsonStream {
   bool ends_without_bracket();
   bool is_blank_end(std::string_view& text);
   bool take_element(std::string_view& text);
+  bool has_fault_within(std::size_t size);
   bool give_up(const JsonFault& fault);
   bool is_followed_well(std::size_t size);
   void go_on_at_event();
+  bool is_apart(std::string_view next, std::string_view gap);
   void lose_whole();
   void learn_gap(std::uint64_t from);
 
@@ -88,10 +92,11 @@ class JsonStream {
   std::uint64_t text_offset_ = 0;
   std::size_t text_size_ = 0;  // of what is handed out, from the window's begin
   Pending pending_ = Pending::none;
-  bool comma_seen_ = true;     // no other is needed before the next member or element
-  bool events_seen_ = false;   // an array of them has begun
-  bool bare_array_ = false;    // the text is an array of events: its ']' is optional
-  std::size_t lost_in_row_ = 0;
+  bool comma_seen_ = true;       // no other is needed before the next member or element
+  bool events_seen_ = false;     // an array of them has begun
+  bool bare_array_ = false;      // the text is an array of events: its ']' is optional
+  std::size_t search_from_ = 1;  // of the lost element's bytes, for the next event
+  JsonEffort effort_;
   bool after_damage_ = false;  // the last element was broken: so may be the next
   bool lost_member_ = false;   // the same of members
   std::size_t max_event_ = kMaxEvent;

@@ -13,8 +13,6 @@ constexpr std::size_t kFirstLook = 16 << 10;
 constexpr std::size_t kCloseLook = 512;  // after damage
 constexpr std::size_t kSmallestMaxEvent = 1 << 20;
 constexpr std::size_t kLongestGap = 64;
-constexpr std::size_t kManyLost = 64;  // events in a row: then one is looked for less thoroughly
-constexpr std::size_t kShortLook = 1 << 10;
 
 }  // namespace
 
@@ -102,12 +100,11 @@ bool JsonStream::take_element(std::string_view& text) {
       text = {window_.begin(), text_size_};
       pending_ = Pending::pass;
       after_damage_ = false;
-      lost_in_row_ = 0;
       return true;
     }
     if (held < look) {
       if (!window_.more()) return give_up({window_.size(), "the end of an event"});
-    } else if (judge_begun(look) || look >= max_event_) {
+    } else if (has_fault_within(look) || look >= max_event_) {
       return give_up({look, "an event of at most 16 MiB"});
     } else {
       look *= 4;
@@ -115,18 +112,27 @@ bool JsonStream::take_element(std::string_view& text) {
   }
 }
 
+bool JsonStream::has_fault_within(std::size_t size) {
+  const auto fault = judge_begun(size);
+  effort_.spend(fault ? fault->at : size);
+  return fault.has_value();
+}
+
 // An element that is not handed out. `otherwise`: where no fault is found in it.
 bool JsonStream::give_up(const JsonFault& otherwise) {
   const auto fault = find_json_fault({window_.begin(), std::min(otherwise.at, window_.size())});
   if (otherwise.at > kSmallestMaxEvent) max_event_ = std::max(kSmallestMaxEvent, max_event_ / 2);
   const JsonFault& worst = fault ? *fault : otherwise;
+  effort_.spend(worst.at);
   refuse(worst.at, worst.expected);
   settle();
   return false;
 }
 
 void JsonStream::refuse(std::size_t at, std::string_view expected) {
+  if (pending_ == Pending::pass) effort_.spend(2 * text_size_);  // by who was handed it
   pending_ = Pending::find_event;
+  search_from_ = 1;
   refused_at_ = at;
   refusal_ = expected;
 }
@@ -136,13 +142,20 @@ void JsonStream::refuse_whole(std::size_t at, std::string_view expected) {
   const std::string_view held(window_.begin(), window_.size());
   std::size_t next = held.find_first_not_of(space, text_size_);
   if (next != held.npos && held[next] == ',') next = held.find_first_not_of(space, next + 1);
-  refuse(at, expected);  // and search, where no sound event follows: a quote may have ended this one too early
+  refuse(at, expected);  // and search behind it, where no sound event follows: a quote may have ended it too early
+  search_from_ = text_size_;
   if (next == held.npos || held[next] == ']') pending_ = Pending::pass_lost;
   if (pending_ == Pending::pass_lost || held[next] != '{') return;
-  const std::string_view event = held.substr(next, kLookAhead);
-  const JsonExtent extent = find_json_extent(event);
-  const bool cut_off = extent.fault && extent.size == event.size();
-  if (cut_off || (!extent.fault && is_whole_event(event.substr(0, extent.size)))) pending_ = Pending::pass_lost;
+  const std::string_view gap = held.substr(text_size_, next - text_size_);
+  if (is_apart(held.substr(next, kLookAhead), gap)) pending_ = Pending::pass_lost;
+}
+
+// `next` is no piece of the element before it: a whole event, or another object as far from it as events are.
+bool JsonStream::is_apart(std::string_view next, std::string_view gap) {
+  const JsonExtent extent = find_json_extent(next);
+  effort_.spend(extent.size);
+  if (extent.fault) return extent.size == next.size();
+  return gap == gap_ || gap_.empty() || is_whole_event(next.substr(0, extent.size));
 }
 
 void JsonStream::lose_whole() {
@@ -153,7 +166,7 @@ void JsonStream::lose_whole() {
 
 void JsonStream::go_on_at_event() {
   const std::uint64_t from = text_offset_;
-  resume_events(window_, gap_, ++lost_in_row_ > kManyLost ? kShortLook : kLookAhead);
+  resume_events(window_, search_from_, gap_, effort_);
   damage_.lose_event(from + refused_at_, refusal_, from, window_.offset());
   comma_seen_ = after_damage_ = true;
 }
@@ -162,7 +175,7 @@ void JsonStream::go_on_at_event() {
 bool JsonStream::is_followed_well(std::size_t size) {
   for (;;) {
     const std::string_view held(window_.begin(), window_.size());
-    const Follow follow = held[0] == ']' ? follow_of_array(held) : follow_of_event(held, size, gap_);
+    const Follow follow = held[0] == ']' ? follow_of_array(held) : follow_of_event(held, size, gap_, effort_);
     if (follow != Follow::unknown) return follow == Follow::well;
     if (!window_.more()) return true;
   }

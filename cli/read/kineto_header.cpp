@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/read/decimal.h"
+#include "cli/read/json_context.h"
 #include "cli/read/json_scalar.h"
 #include "cli/read/json_unescape.h"
 #include "cli/read/kineto_event.h"

@@ -109,6 +109,33 @@ TEST_CASE("an event that is sound JSON but means nothing is not searched for oth
   CHECK(trace->process().lost_unknown_kind == 2);
 }
 
+TEST_CASE("events without meaning in a row are counted one by one, and nothing in them is taken for an event") {
+  const std::string empty = R"({"tz":2,"args":{"l":[{"x":1},{"ph":"X","ts":9,"name":"inner"}]}})";
+  for (const char* gap : {", ", ",\n  "}) {
+    const auto trace = read_events(R"({"ph":"X","ts":1,"name":"a"})" + (gap + empty + gap + empty + gap) + empty + gap +
+                                   R"({"ph":"X","ts":4,"name":"d"})");
+    CAPTURE(gap);
+    REQUIRE(trace->events.size() == 2);
+    CHECK((trace->name(0) == "a" && trace->name(1) == "d"));
+    CHECK(trace->process().lost_unknown_kind == 3);
+  }
+}
+
+TEST_CASE("an event that has lost its begin costs none before it") {
+  const std::string good = R"({"ph":"s","id":1,"ts":1})", name = R"("}, {\"ph\": \"X\"")", gap = ", ";
+  for (const char* begin : {"", "~", "\x02", "@#", "  ~ "}) {
+    const std::string bad = begin + (R"("name": )" + name) + R"(, "ph": "X", "ts": 2, "dur": 1})";
+    const auto trace = read_events(good + gap + bad + gap + good);
+    CAPTURE(begin, trace->process().notes);
+    CHECK(trace->events.size() == 2);
+    CHECK(trace->process().lost_unknown_kind == 1);
+  }
+  // A '}' too many is no event's end.
+  const auto trace = read_events(good + gap + R"({"ph":"X","ts":1,"dur":2},"name":"a","cat":"b"})" + gap + good);
+  CHECK(trace->events.size() == 2);
+  CHECK(trace->process().lost_unknown_kind == 1);
+}
+
 TEST_CASE("the bracket that closes a bare array is optional") {
   const std::string events = "[{\"ph\":\"X\",\"ts\":1,\"dur\":1},\n{\"ph\":\"X\",\"ts\":2,\"dur\":1}";
   for (const char* end : {"]", "", "\n", ",", ",\n", ",\n]", ",\n{}]", ",{ }\n]\n", ",{}"}) {

@@ -13,7 +13,7 @@ namespace {
 
 struct Layout {
   const char *name, *open, *gap, *close;
-  bool spaced;
+  bool spaced, mixed = false;  // mixed: events of several shapes, with other first members
 };
 
 // Kineto's, json.dump's, and none at all.
@@ -23,6 +23,8 @@ const Layout kLayouts[] = {
     {"one line", "{\"traceEvents\": [", ", ", "], \"distributedInfo\": {\"rank\": 2}}", true},
     {"compact", "{\"traceEvents\":[", ",", "]}", false},
     {"array", "[", ",\n", "]\n", false},
+    {"mixed, one line", "{\"traceEvents\": [", ", ", "]}", true, true},
+    {"mixed, compact", "[", ",", "]", false, true},
 };
 
 // What names can hold: brackets, quotes, events.
@@ -40,6 +42,23 @@ std::string event(std::size_t number, bool spaced) {
          "\"ts\":" + s + n + ".125," + s + "\"dur\":" + s + "0.5," + break_line + "\"args\":" + s +
          "{\"External id\":" + s + n + ",\"Input Dims\":" + s + "[[1,2],[{\"a\":1},{\"b\":2}]]," + s +
          "\"Process Group Description\":" + s + "\"default_pg\"}" + break_line + "}";
+}
+
+std::string arrow(std::size_t number, bool spaced) {
+  const std::string s = spaced ? " " : "", n = std::to_string(number);
+  return "{\"ph\":" + s + "\"s\"," + s + "\"id\":" + s + n + "," + s + "\"pid\":" + s + "4," + s + "\"tid\":" + s + n +
+         "," + s + "\"ts\":" + s + n + ".125," + s + "\"cat\":" + s + "\"ac2g\"," + s + "\"name\":" + s + "\"ac2g\"}";
+}
+
+std::string named_first(std::size_t number, bool spaced) {
+  const std::string s = spaced ? " " : "", n = std::to_string(number);
+  return "{\"name\":" + s + "\"" + kNames[number % kNames.size()] + "\"," + s + "\"ph\":" + s + "\"X\"," + s +
+         "\"pid\":" + s + "4," + s + "\"tid\":" + s + n + "," + s + "\"ts\":" + s + n + ".125}";
+}
+
+std::string event_of(const Layout& layout, std::size_t number) {
+  if (layout.mixed && number % 3 == 1) return arrow(number, layout.spaced);
+  return layout.mixed && number % 3 == 2 ? named_first(number, layout.spaced) : event(number, layout.spaced);
 }
 
 using Damage = std::function<void(std::string& text, std::size_t at)>;
@@ -101,14 +120,15 @@ TEST_CASE("one damaged event is lost alone") {
   std::size_t tried = 0;
   for (const Layout& layout : kLayouts) {
     std::vector<std::string> good;
-    for (std::size_t i = 0; i < kEvents; ++i) good.push_back(event(i, layout.spaced));
+    for (std::size_t i = 0; i < kEvents; ++i) good.push_back(event_of(layout, i));
     const Outcome whole = read(all_of(layout, good), 1 << 20);
     REQUIRE(whole.events.size() == kEvents);
     for (const Way& way : kWays) {
       for (std::size_t at = 0; at < good[0].size(); at += 1 + (at + tried) % 4) {
-        const std::size_t hit = (at + tried) % kEvents;
+        const std::size_t hit = (at + tried) % kEvents, rest = good[0].size() - at;
         std::vector<std::string> events = good;
-        way.apply(events[hit], at + 10 > good[0].size() ? at - good[0].size() + good[hit].size() : at);  // ends align
+        if (rest > 10 && at + 10 > good[hit].size()) continue;
+        way.apply(events[hit], rest <= 10 ? good[hit].size() - rest : at);  // ends align
         if (events[hit].ends_with(good[hit])) continue;  // what is before an event does not damage it
         if (events[hit].empty()) continue;               // a comma too many
         if (reads_alone(events[hit])) continue;          // "name": "a~b" is another event, and no damage to be seen
