@@ -88,14 +88,13 @@ void KinetoReader::take(KinetoTranslator& translator, std::string_view text) {
     const auto fault = find_json_fault(text);
     return fault ? stream_.refuse(fault->at, fault->expected) : stream_.refuse(0, "each member of an event once");
   }
-  try {
-    if (!header_settled_ && kineto_phase(event_) != 'M') settle_header(translator);
-    translator.take(event_);
-    ++events_;
-  } catch (const KinetoRefusal& refusal) {
-    const auto at = refusal.at == nullptr ? 0 : static_cast<std::size_t>(refusal.at - text.data());
-    stream_.refuse_whole(at, refusal.expected);
-  }
+  const char phase = kineto_phase(event_);
+  if (!header_settled_ && phase != '\0' && phase != 'M') settle_header(translator);
+  const auto refusal = translator.take(event_);
+  events_ += !refusal;
+  if (!refusal) return;
+  const auto at = refusal->at == nullptr ? 0 : static_cast<std::size_t>(refusal->at - text.data());
+  stream_.refuse_whole(at, refusal->expected);
 }
 
 void KinetoReader::refuse_without_use() const {

@@ -1,7 +1,6 @@
 #include "cli/read/kineto_translate.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -21,41 +20,7 @@ constexpr std::size_t kMaxOpenSlices = 1 << 16;
 constexpr std::size_t kMostMetadataBytes = 32 << 20;
 static_assert(kMostMetadataBytes + kMaxHeaderBytes < kMaxChunkBytes / 2 + kMaxChunkBytes / 4);
 
-Kind kind_of(char phase, const KinetoCategory& category) {
-  switch (phase) {
-    case 'X':
-    case 'B':
-    case 'E':
-      return category.kind;
-    case 'i':
-    case 'I':
-    case 'R':
-      return Kind::instant;
-    case 'C':
-      return Kind::counter;
-    case 's':
-    case 't':
-    case 'f':
-      return Kind::flow;
-    default:
-      return Kind::other;
-  }
-}
-
 bool carries_bytes(Kind kind) { return kind == Kind::memcpy || kind == Kind::memset || kind == Kind::nccl; }
-
-std::uint64_t stable_hash(std::string_view text) {  // FNV-1a
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
-
-// Of an instant; 0: none that is known.
-char scope_of(const KinetoEvent& raw) {
-  return raw.scope.text.size() == 1 && std::string_view("tpg").find(raw.scope.text[0]) != std::string_view::npos
-             ? raw.scope.text[0]
-             : '\0';
-}
 
 std::string_view known_metadata_without_use[] = {"process_labels", "process_sort_index", "thread_sort_index"};
 
@@ -65,30 +30,25 @@ void note(Process& process, std::uint64_t count, const char* what) {
 
 }  // namespace
 
-char kineto_phase(const KinetoEvent& raw) {
-  if (raw.ph.is_string() && raw.ph.text.size() == 1) return raw.ph.text[0];
-  throw KinetoRefusal{raw.ph.text.data(), "\"ph\", a phase of one character, in this event"};
-}
-
-std::uint64_t kineto_id(const JsonScalar& id) {
-  if (id.empty()) return 0;
-  if (const auto value = to_uint64(id.text)) return *value;
-  if (const auto value = to_int64(id.text)) return static_cast<std::uint64_t>(*value);
-  const bool hex = id.text.starts_with("0x") || id.text.starts_with("0X");
-  const char *begin = id.text.data() + (hex ? 2 : 0), *end = id.text.data() + id.text.size();
-  std::uint64_t value = 0;
-  const auto parsed = std::from_chars(begin, end, value, 16);
-  return hex && parsed.ec == std::errc() && parsed.ptr == end ? value : stable_hash(id.text);
-}
-
-void KinetoTranslator::take(const KinetoEvent& raw) {
-  const char phase = kineto_phase(raw);
+std::optional<KinetoRefusal> KinetoTranslator::take(const KinetoEvent& raw) {
+  if (const auto refusal = refuse_kineto_phase(raw)) return refusal;
   odd_.args += raw.odd_args;
-  if (phase == 'M') return take_metadata(raw);
+  if (kineto_phase(raw) == 'M') return take_metadata(raw), std::nullopt;
+  KinetoTimes times;
+  if (const auto refusal = read_kineto_times(raw, base_ns_, times)) return refusal;
+  odd_.no_duration += times.odd_duration;
+  take_timed(raw, times);
+  return std::nullopt;
+}
+
+void KinetoTranslator::take_timed(const KinetoEvent& raw, const KinetoTimes& times) {
+  const char phase = kineto_phase(raw);
   const KinetoCategory& category = categories_.find(text_of(raw.cat));
   KinetoPlace& place = places_.find(raw.pid, raw.tid);
-  if (phase == 'E') return end_slice(place, start_of(raw), raw.args);
+  if (phase == 'E') return end_slice(place, times.start_ns, raw.args);
   Event event = event_of(raw, category);
+  event.start_ns = times.start_ns;
+  event.duration_ns = times.duration_ns;
   event.track = places_.track(place, category, phase, raw.device);
   event.second_row = places_.second_row(place, event.track, raw.pid, raw.tid);
   if (phase == 'B') return begin_slice(place, event, raw.args);
@@ -99,41 +59,18 @@ void KinetoTranslator::take(const KinetoEvent& raw) {
 Event KinetoTranslator::event_of(const KinetoEvent& raw, const KinetoCategory& category) {
   Event event;
   event.phase = raw.ph.text[0];
-  event.kind = kind_of(event.phase, category);
-  event.start_ns = start_of(raw);
+  event.kind = kineto_kind(event.phase, category);
   event.args_complete = true;
   event.category = category.text == row(event.kind).category ? 0 : category.id;
   event.no_category = raw.cat.empty();
   event.encloses = raw.binding.text == "e";
-  event.scope = scope_of(raw);
+  event.scope = kineto_scope(raw);
   event.name = name_of(raw);
   event.correlation = raw.id.empty() ? to_uint64(raw.correlation.text).value_or(0) : kineto_id(raw.id);
-  if (event.phase == 'X') event.duration_ns = duration_of(raw.dur);
   const auto bytes = carries_bytes(event.kind) ? to_uint64(raw.bytes.text) : std::nullopt;
   event.has_bytes = bytes.has_value();
   event.bytes = bytes.value_or(0);
   return event;
-}
-
-std::int64_t KinetoTranslator::start_of(const KinetoEvent& raw) const {
-  const auto ns = raw.ts.empty() ? std::nullopt : micros_to_ns(raw.ts.text);
-  std::int64_t start = 0;
-  if (!ns) throw KinetoRefusal{raw.ts.text.data(), "\"ts\", a number of microseconds, in this event"};
-  if (__builtin_add_overflow(*ns, base_ns_, &start)) {
-    throw KinetoRefusal{raw.ts.text.data(), "\"ts\" with baseTimeNanoseconds within 292 years of 1970"};
-  }
-  return start;
-}
-
-// Missing, negative and absurd ones (CUPTI's clock overflowed) become 0, and are counted.
-std::int64_t KinetoTranslator::duration_of(const JsonScalar& dur) {
-  const auto ns = dur.empty() ? std::nullopt : micros_to_ns(dur.text);
-  if (ns && *ns >= 0) return *ns;
-  if (!dur.empty() && !ns && dur.form != JsonScalar::Form::number) {
-    throw KinetoRefusal{dur.text.data(), "\"dur\", a number of microseconds, in this event"};
-  }
-  ++odd_.no_duration;
-  return 0;
 }
 
 std::string_view KinetoTranslator::text_of(const JsonScalar& scalar) {

@@ -9,6 +9,7 @@
 //   s, bp         scope, encloses; whether there is a cat: no_category
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,15 +17,10 @@
 #include "cli/model/event.h"
 #include "cli/read/kineto_category.h"
 #include "cli/read/kineto_event.h"
+#include "cli/read/kineto_fields.h"
 #include "cli/read/kineto_places.h"
 
 namespace cli {
-
-// Why an event was refused: at which byte of its text (nullptr: its first), and what was expected.
-struct KinetoRefusal {
-  const char* at;
-  const char* expected;
-};
 
 class KinetoTranslator {
  public:
@@ -34,8 +30,8 @@ class KinetoTranslator {
   void set_base(std::int64_t base_ns) { base_ns_ = base_ns; }
   void expect_gpu(std::int64_t device) { places_.expect_gpu(device); }
 
-  // Throws KinetoRefusal.
-  void take(const KinetoEvent& raw);
+  // Why it was refused; nullopt: it was taken.
+  std::optional<KinetoRefusal> take(const KinetoEvent& raw);
 
   // Ends what is still open and fills in the Process. Returns the device that was used most, or -1.
   std::int64_t finish();
@@ -45,14 +41,13 @@ class KinetoTranslator {
     std::uint64_t no_duration = 0, unmatched_begin = 0, unmatched_end = 0, metadata = 0, metadata_dropped = 0, args = 0;
   };
 
+  void take_timed(const KinetoEvent& raw, const KinetoTimes& times);
   void take_metadata(const KinetoEvent& raw);
   void keep_metadata(std::string_view text);
   void begin_slice(KinetoPlace& place, const Event& event, std::string_view args);
   void end_slice(KinetoPlace& place, std::int64_t end_ns, std::string_view args);
   void emit(const Event& event, std::string_view args);
   Event event_of(const KinetoEvent& raw, const KinetoCategory& category);
-  std::int64_t duration_of(const JsonScalar& dur);
-  std::int64_t start_of(const KinetoEvent& raw) const;
   std::string_view text_of(const JsonScalar& scalar);
   StringId name_of(const KinetoEvent& raw) { return catalog_.strings.intern(text_of(raw.name)); }
   void note_oddities(Process& process) const;
@@ -70,11 +65,5 @@ class KinetoTranslator {
   Oddities odd_;
   std::string scratch_;
 };
-
-// The single character of `ph`. Throws KinetoRefusal.
-char kineto_phase(const KinetoEvent& raw);
-
-// Id of an arrow or async event, of whatever form; 0 when there is none.
-std::uint64_t kineto_id(const JsonScalar& id);
 
 }  // namespace cli
