@@ -3,9 +3,11 @@
 #pragma once
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "cli/io/byte_sink.h"
 #include "cli/model/catalog.h"
+#include "cli/model/clock_fit.h"
 #include "cli/model/derived.h"
 #include "cli/model/event.h"
 #include "cli/model/steps.h"
@@ -41,7 +43,7 @@ struct ExportSummary {
   }
 };
 
-// Calls, in this order: origin, or not; begin once; prepare for every event when needs_two_passes(); steps once; event
+// Calls, in this order: origin, or not; begin once; clocks, or not; prepare for every event when needs_two_passes(); steps once; event
 // for the same events in the same order, with derived() between them; finish once. Events come by start_ns ascending,
 // the longer first at equal starts. The catalogue is complete before begin() and outlives the exporter, as does the
 // sink. `args` lives only during its call. All may throw Error.
@@ -52,6 +54,8 @@ class Exporter : public DerivedSink {
   // first event's, or of what was lost before. Nothing is drawn earlier.
   virtual void origin(std::int64_t /*ns*/) {}
   virtual void begin(const Catalog& catalog, ByteSink& sink) = 0;
+  // How the hosts' clocks lie on the axis, for formats that can say it; outlives the exporter.
+  virtual void clocks(const std::vector<ClockFit>&) {}
   virtual void prepare(const Event&, std::string_view /*args*/) {}
   virtual void steps(const Steps&) {}
   void derived(const Derived&) override {}

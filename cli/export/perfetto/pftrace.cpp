@@ -106,8 +106,8 @@ class Pftrace : public Exporter {
     }
   }
 
+  void clocks(const std::vector<ClockFit>& fits) override { parts_->tracks.clocks(fits); }
   std::uint64_t pending_bytes() const override { return parts_->stream.pending_bytes(); }
-
   ExportSummary finish() override {
     if (!started_) start();
     end_moment();

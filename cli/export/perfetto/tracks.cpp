@@ -4,9 +4,9 @@
 
 #include <set>
 
+#include "cli/export/perfetto/trace_attributes.h"
 #include "cli/io/json_text.h"
 #include "cli/model/losses.h"
-#include "cli/model/version.h"
 
 namespace cli::perfetto {
 namespace {
@@ -26,22 +26,6 @@ void head(Writer& out, Uuid uuid, Uuid parent, std::string_view name, std::size_
   out.add_uint32(track::merging, track::never_merged);
 }
 
-std::string ranks_of(const Catalog& catalog) {
-  std::string ranks;
-  for (const Process& p : catalog.processes) {
-    if (p.rank >= 0) ranks += (ranks.empty() ? "" : ",") + std::to_string(p.rank);
-  }
-  return ranks;
-}
-
-void add_attribute(Writer& attributes, std::string_view key, std::string_view value) {
-  if (value.empty()) return;
-  std::string scratch;
-  Writer one(attributes, attribute::attribute);
-  text(one, attribute::key, key);
-  text(one, attribute::text, valid_utf8(value, scratch));
-}
-
 }  // namespace
 
 void Tracks::begin(const Catalog& catalog, const std::vector<ProcessRow>& rows, std::int64_t origin_ns) {
@@ -50,7 +34,7 @@ void Tracks::begin(const Catalog& catalog, const std::vector<ProcessRow>& rows, 
   processes_.resize(rows.size());
   choose_pids();
   clock(origin_ns);
-  attributes();
+  describe(packet::trace_attributes, trace_attributes(catalog, fits_));
   root();
   std::vector<ProcessId> shown;
   for (ProcessId id = 0; id < rows.size(); ++id) {
@@ -88,19 +72,6 @@ void Tracks::clock(std::int64_t origin_ns) {
     snapshot.add_uint32(snapshot::primary_trace_clock, snapshot::realtime);
   }
   stream_.packet(body.view());
-}
-
-void Tracks::attributes() {
-  Buffer content;
-  Writer all(content);
-  add_attribute(all, "tracetool_version", TRACETOOL_VERSION);
-  add_attribute(all, "ranks", ranks_of(*catalog_));
-  for (const Process& p : catalog_->processes) {
-    const std::string who = p.rank >= 0 ? fmt::format("rank {}", p.rank) : p.source;
-    add_attribute(all, who + " source", p.source);
-    add_attribute(all, who + " lost", loss_text(p));
-  }
-  describe(packet::trace_attributes, content);
 }
 
 void Tracks::root() {

@@ -10,6 +10,7 @@
 #include "cli/export/perfetto/packet_stream.h"
 #include "cli/export/rows.h"
 #include "cli/model/catalog.h"
+#include "cli/model/clock_fit.h"
 
 namespace cli::perfetto {
 
@@ -19,8 +20,11 @@ class Tracks {
  public:
   explicit Tracks(PacketStream& stream) : stream_(stream) {}
 
-  // What the file begins with: the wall clock as the time of the trace, who wrote it, of which ranks and with which
-  // losses; every process that is shown, in the order of ranks. `rows` outlive this.
+  // For begin(), which they outlive.
+  void clocks(const std::vector<ClockFit>& fits) { fits_ = &fits; }
+
+  // What the file begins with: the wall clock as the time of the trace, its attributes; every process that is shown, in
+  // the order of ranks. `rows` outlive this.
   void begin(const Catalog& catalog, const std::vector<ProcessRow>& rows, std::int64_t origin_ns);
 
   // A packet that is about no event.
@@ -45,12 +49,12 @@ class Tracks {
   void choose_pids();
   void clock(std::int64_t origin_ns);
   void root();
-  void attributes();
   void describe_process(ProcessId id);
   void write(const Buffer& track) { describe(packet::track_descriptor, track); }
 
   PacketStream& stream_;
   const Catalog* catalog_ = nullptr;
+  const std::vector<ClockFit>* fits_ = nullptr;
   const std::vector<ProcessRow>* rows_ = nullptr;
   std::vector<OfProcess> processes_;
   std::map<std::pair<ProcessId, std::int64_t>, Uuid> devices_;
