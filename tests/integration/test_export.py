@@ -1,21 +1,17 @@
 #!/usr/bin/env python3
 """What `export` chooses and parts, against a slow reading of the whole export: selections hold exactly the events that
-this script would select, parts hold the events of the whole, once each; a TAR with its manifest; stdout; a file per
-rank for 1,024 ranks; errors; an end in the middle.
+this script would select, parts hold the events of the whole, once each; a TAR with its manifest.
 
   test_export.py --tracetool PATH --traces DIR
 """
 import argparse
 import collections
-import gzip
 import json
 import os
-import resource
-import signal
 import subprocess
 import tarfile
-import time
 
+from export_inputs import Tool, key, load, multiset, ranks_of, slices, write_ranks
 from harness import Folder, check, finish
 
 GPU = {"kernel", "gpu_memcpy", "gpu_memset", "cuda_sync", "cuda_event"}
@@ -27,64 +23,6 @@ def paths():
     parser.add_argument("--tracetool", required=True, type=os.path.abspath)
     parser.add_argument("--traces", required=True, type=os.path.abspath)
     return parser.parse_args()
-
-
-def load(data):
-    return json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
-
-
-def slices(trace):
-    return [e for e in trace["traceEvents"] if e["ph"] == "X"]
-
-
-def key(event):
-    return event["pid"], event.get("cat"), event["name"], round(event["ts"] * 1000), round(event["dur"] * 1000)
-
-
-def multiset(events):
-    return collections.Counter(key(e) for e in events)
-
-
-class Tool:
-    def __init__(self, program, trace):
-        self.program, self.trace = program, trace
-
-    def run(self, *options, trace=None, **more):
-        return subprocess.run([self.program, "export", trace or self.trace, *options], capture_output=True, **more)
-
-    def json(self, *options):
-        result = self.run("--perfetto", "--no-computed", "--max-size", "0", *options, "-o", "-")
-        return load(result.stdout) if result.returncode == 0 else result.stderr.decode()
-
-
-def small_rank(rank, steps=4, kernels=30):
-    """Kineto JSON of a rank whose GPU work runs late: a good half of a step after its launch."""
-    events, correlation = [], 1
-    for step in range(steps):
-        begin = 1000.5 * step
-        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step + 3}", "pid": 10, "tid": 10,
-                       "ts": begin, "dur": 1000.25})
-        for i in range(kernels):
-            at = begin + 10 + 30 * i
-            events += [
-                {"ph": "X", "cat": "cpu_op", "name": f"aten::op{i}", "pid": 10, "tid": 10, "ts": at - 2, "dur": 20},
-                {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 10, "tid": 10, "ts": at, "dur": 5.125,
-                 "args": {"correlation": correlation}},
-                {"ph": "X", "cat": "kernel", "name": f"kernel{i}", "pid": 0, "tid": 7, "ts": at + 600, "dur": 25.001,
-                 "args": {"correlation": correlation, "stream": 7, "device": 0}},
-                {"ph": "s", "id": correlation, "pid": 10, "tid": 10, "ts": at, "cat": "ac2g", "name": "ac2g"},
-                {"ph": "f", "id": correlation, "pid": 0, "tid": 7, "ts": at + 600, "cat": "ac2g", "name": "ac2g", "bp": "e"}]
-            correlation += 1
-    return {"schemaVersion": 1, "distributedInfo": {"rank": rank, "world_size": 3}, "baseTimeNanoseconds": 1759276800000000000,
-            "traceEvents": events}
-
-
-def write_ranks(folder, count, **more):
-    os.mkdir(folder)
-    for rank in range(count):
-        with open(f"{folder}/rank{rank}.json", "w", encoding="utf-8") as file:
-            json.dump(small_rank(rank, **more), file)
-    return folder
 
 
 def steps_of(whole):
@@ -112,11 +50,6 @@ def in_steps(whole, wanted):
             continue
         if launched[at] if event.get("cat") in GPU and at in launched else starts(event):
             yield event
-
-
-def ranks_of(whole):
-    return {e["pid"]: int(e["args"]["name"].split()[1]) for e in whole["traceEvents"]
-            if e["ph"] == "M" and e["name"] == "process_name"}
 
 
 def chosen(tool, whole, what):
@@ -197,125 +130,25 @@ def manifest(tool, whole, folder, what):
               f"{what}: members hold every slice, once")
 
 
-def empty_rank(program, folder):
-    """Rank 1 has no step 6: it is in no TAR, and leaves no file in a folder, nor that of an earlier export."""
-    os.makedirs(f"{folder}/uneven")
-    for rank, steps in ((0, 4), (1, 2)):
-        with open(f"{folder}/uneven/r{rank}.json", "w", encoding="utf-8") as file:
-            json.dump(small_rank(rank, steps), file)
-    tool = Tool(program, f"{folder}/uneven")
-    result = tool.run("--manifest", "--steps", "6", "-o", f"{folder}/uneven.tar")
-    with tarfile.open(f"{folder}/uneven.tar") as tar:
-        check(sorted(tar.getnames()) == ["perfetto_manifest.json", "rank0.pftrace"], "an empty rank is no member",
-              f"{tar.getnames()} {result.stderr}")
-    both, one = (tool.run("--kineto", *more, "-o", f"{folder}/uneven_k") for more in ((), ("--steps", "6")))
-    check(os.listdir(f"{folder}/uneven_k") == ["rank0.pt.trace.json.gz"], "an empty rank's old file is removed",
-          os.listdir(f"{folder}/uneven_k"))
-    check(both.returncode == 0 and b"earlier export" in one.stderr, "which is said", one.stderr)
-
-
-def streams(tool, folder):
-    for flag in ("--perfetto", "--chrome", "--pftrace"):
-        name = f"{folder}/one{'.pftrace' if flag == '--pftrace' else '.json'}"
-        check(tool.run(flag, "-o", name).returncode == 0, f"{flag}: a file")
-        plain = tool.run(flag, "-o", "-").stdout
-        check(plain == open(name, "rb").read(), f"{flag}: stdout is the file")
-    check(load(tool.run("--perfetto", "--gzip", "-o", "-").stdout) == load(tool.run("--perfetto", "-o", "-").stdout),
-          "--gzip: stdout is compressed")
-
-
-def refused(tool, folder):
-    os.mkdir(f"{folder}/other")
-    open(f"{folder}/other/old.json", "w", encoding="utf-8").write("{}")
-    open(f"{folder}/bad.json", "w", encoding="utf-8").write("no trace")
-    for options, code, words in (
-            (["--perfetto", "--ranks", "9"], 1, "there are ranks 0-2"), (["--perfetto", "--ranks", "2-1"], 1, "no range"),
-            (["--perfetto", "--steps", "50"], 1, "there are 3-6"), (["--perfetto", "--time", "5s-"], 1, "the trace lasts"),
-            (["--perfetto", "--time", "5"], 1, "with units"), (["--perfetto", "--kinds", "kernels"], 1, "\"kernels\""),
-            (["--perfetto", "--min-dur", "5"], 1, "unit"), ([], 1, "which format"), (["--kineto", "-o", "-"], 1, "folder"),
-            (["--kineto", "-o", f"{folder}/other"], 1, "old.json"), (["--manifest", "--kineto"], 1, "--manifest"),
-            (["--kineto", "--max-size", "5MB"], 1, "--max-size"), (["--perfetto", "--json", "-o", "-"], 1, "--json"),
-            (["--perfetto", "--max-size", "-1"], 1, "--max-size"), (["--perfetto", "--max-size", "1"], 1, "--max-size"),
-            (["--chrome", "--gpu-tracks"], 1, "--gpu-tracks"), (["--chrome", "--compress", "zstd"], 1, "--compress"),
-            (["--manifest", "-o", f"{folder}/x.tar.gz"], 1, "name it .tar"),
-            (["--perfetto", "-o", f"{folder}/none/x.json"], 2, "none/x.json"),
-            (["--kineto", "-o", f"{folder}/bad.json"], 2, "bad.json")):
-        before = sorted(os.listdir(folder))
-        result = tool.run(*options, *([] if "-o" in options else ["-o", f"{folder}/never"]))
-        said = result.stderr.decode()
-        check(result.returncode == code and words in said, f"{' '.join(options).replace(folder, 'DIR')}: exit {code}",
-              f"{result.returncode}: {said}")
-        check(sorted(os.listdir(folder)) == before, "  and nothing is written")
-    check(tool.run("--perfetto", "-o", f"{folder}/x.json", trace=f"{folder}/bad.json").returncode == 3, "no trace: exit 3")
-
-
-def part_that_is_an_input(tool, folder):
-    """A part would have the name of the input."""
-    source = f"{folder}/set.part1.json"
-    tool.run("--perfetto", "--no-computed", "--max-size", "0", "-o", source)
-    before = open(source, "rb").read()
-    result = tool.run("--perfetto", "--max-size", "80kB", "-o", f"{folder}/set.json", trace=source)
-    check(result.returncode == 1 and b"is also an input" in result.stderr, "a part with an input's name: exit 1",
-          result.stderr)
-    check(open(source, "rb").read() == before, "  and the input is as it was")
-
-
-def ended(tool, folder):
-    """SIGTERM while files are written: what is there is whole."""
-    target = f"{folder}/ended"
-    process = subprocess.Popen([tool.program, "export", tool.trace, "--kineto", "-o", target], stderr=subprocess.DEVNULL)
-    while process.poll() is None and not (os.path.isdir(target) and os.listdir(target)):
-        time.sleep(0.0005)
-    process.send_signal(signal.SIGTERM)
-    process.wait()
-    left = os.listdir(target)
-    check(not [name for name in left if ".tmp." in name], "ended in the middle: no half file stays", left)
-    for name in left:
-        load(open(f"{target}/{name}", "rb").read())
-
-
-def many(program, folder):
-    """1,024 ranks with few descriptors."""
-    inputs = write_ranks(f"{folder}/many", 1024, steps=1, kernels=2)
-    merged = f"{folder}/many.ttrace"
-    check(subprocess.run([program, "merge", inputs, "-o", merged], capture_output=True).returncode == 0, "1,024 ranks: merged")
-    few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
-    tool = Tool(program, merged)
-    result = tool.run("--kineto", "-o", f"{folder}/kineto", preexec_fn=few)
-    check(result.returncode == 0 and len(os.listdir(f"{folder}/kineto")) == 1024, "1,024 ranks: a file each", result.stderr)
-    result = tool.run("--manifest", "-o", f"{folder}/many.tar", preexec_fn=few)
-    with tarfile.open(f"{folder}/many.tar") as tar:
-        check(len(tar.getnames()) == 1025, "1,024 ranks: a member each", result.stderr)
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    check(usage < 600_000, "1,024 ranks: in bounded memory", f"{usage} kB")
-
-
 def whole_way(program, trace, folder, what):
     tool = Tool(program, trace)
+    os.mkdir(folder)
     whole = tool.json()
     chosen(tool, whole, what)
     counted(tool, folder, what)
     parted(tool, whole, folder, what)
     manifest(tool, whole, folder, what)
-    return tool
 
 
 def main():
     options = paths()
     with Folder() as folder:
-        os.mkdir(f"{folder}/a")
-        tool = whole_way(options.tracetool, write_ranks(f"{folder}/ranks", 3), f"{folder}/a", "made")
-        streams(tool, folder)
-        refused(tool, f"{folder}/a")
-        part_that_is_an_input(tool, f"{folder}/a")
-        many(options.tracetool, folder)
-        empty_rank(options.tracetool, folder)
+        whole_way(options.tracetool, write_ranks(f"{folder}/ranks", 3), f"{folder}/a", "made")
         real = f"{options.traces}/modded-nanogpt-8xh100"
         if os.path.isdir(real):
-            os.mkdir(f"{folder}/b")
             merged = f"{folder}/real.ttrace"
             subprocess.run([options.tracetool, "merge", real, "-o", merged], check=True, capture_output=True)
-            ended(whole_way(options.tracetool, merged, f"{folder}/b", "H100"), folder)
+            whole_way(options.tracetool, merged, f"{folder}/b", "H100")
         else:
             print(f"skipped: the H100 set, {real} is not there")
     finish()
