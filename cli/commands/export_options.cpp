@@ -12,6 +12,27 @@ namespace {
 
 using Options = std::shared_ptr<ExportOptions>;
 
+// What an unset variable of a script leaves behind is no choice.
+const CLI::Validator& not_empty() {
+  static const CLI::Validator validator([](const std::string& text) { return text.empty() ? "is empty" : std::string(); },
+                                        "");
+  return validator;
+}
+
+CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& text, const std::string& help) {
+  return app.add_option(name, text, help)->check(not_empty());
+}
+
+// To the number that CLI11 takes for an enumerator.
+std::string take_compression(std::string& word) {
+  static const std::map<std::string, PacketCompression> kinds{
+      {"deflate", PacketCompression::deflate}, {"zstd", PacketCompression::zstd}, {"none", PacketCompression::none}};
+  const auto found = kinds.find(word);
+  if (found == kinds.end()) return fmt::format("expected deflate, zstd or none, not \"{}\"", word);
+  word = std::to_string(static_cast<int>(found->second));
+  return {};
+}
+
 void add_formats(CLI::App& app, const Options& options) {
   CLI::Option_group* formats = app.add_option_group("format", "one of");
   for (const ExportFormat& format : export_formats()) {
@@ -23,22 +44,22 @@ void add_formats(CLI::App& app, const Options& options) {
 }
 
 void add_selection(CLI::App& app, const Options& options) {
-  app.add_option("--ranks", options->ranks, "Only these: 0-3,7")->type_name("LIST");
-  app.add_option("--steps", options->steps, "Only these training steps: 5, 10-12 or 10-; their GPU work with them")
+  add_text(app, "--ranks", options->ranks, "Only these: 0-3,7")->type_name("LIST");
+  add_text(app, "--steps", options->steps, "Only these training steps: 5, 10-12 or 10-; their GPU work with them")
       ->type_name("LIST");
-  app.add_option("--time", options->time, "Only what runs then, since the trace's start: 1.5s-2s, 300ms-, -2s")
+  add_text(app, "--time", options->time, "Only what runs then, since the trace's start: 1.5s-2s, 300ms-, -2s")
       ->type_name("A-B");
-  app.add_option("--kinds", options->kinds, "Only these kinds, as `info --json` names them: kernel,memcpy,nccl,...")
+  add_text(app, "--kinds", options->kinds, "Only these kinds, as `info --json` names them: kernel,memcpy,nccl,...")
       ->type_name("LIST");
-  app.add_option("--min-dur", options->min_dur, "Only slices at least this long: 5us")->type_name("TIME");
+  add_text(app, "--min-dur", options->min_dur, "Only slices at least this long: 5us")->type_name("TIME");
   app.add_flag("--no-computed", options->no_computed,
                "Only what was recorded: no rows of idle gaps, exposed communication, counters and losses");
 }
 
 void add_output(CLI::App& app, const Options& options) {
-  app.add_option("-o,--output", options->output,
-                 "The file to write, compressed when it ends in .gz; a folder for formats of a file per rank; - is "
-                 "stdout (default: beside the input)")
+  add_text(app, "-o,--output", options->output,
+           "The file to write, compressed when it ends in .gz; a folder for formats of a file per rank; - is stdout "
+           "(default: beside the input)")
       ->type_name("FILE");
   app.add_option("--max-size", options->max_bytes,
                  "Bytes before compression, above which the output is parted in time: 500MB, 2GiB; 0: never (default: "
@@ -52,11 +73,9 @@ void add_output(CLI::App& app, const Options& options) {
 }
 
 void add_native(CLI::App& app, const Options& options) {
-  static const std::map<std::string, PacketCompression> kinds{
-      {"deflate", PacketCompression::deflate}, {"zstd", PacketCompression::zstd}, {"none", PacketCompression::none}};
   app.add_option("--compress", options->format_options.compression,
                  "Of Perfetto's native form: deflate (default), zstd (Perfetto v58 or newer) or none")
-      ->transform(CLI::CheckedTransformer(kinds).description(""))
+      ->transform(CLI::Validator(take_compression, ""))
       ->type_name("HOW");
   app.add_flag("--gpu-tracks", options->format_options.gpu_tracks,
                "In Perfetto's native form: GPU work as render stages, for the GPU views of Perfetto v55 or newer");

@@ -84,7 +84,15 @@ void check_native(const ExportOptions& options, const ExportTarget& target) {
   refuse("--compress: is for Perfetto's native form (--pftrace); other files are compressed when they end in .gz");
 }
 
+// Readers go by the name.
+void check_name(const ExportTarget& target) {
+  if (target.form == Form::folder || !target.path.ends_with(".zst")) return;
+  refuse(fmt::format("{}: is not compressed with zstd as a whole: name it .gz, or without{}", target.path,
+                     target.format->flag == "pftrace" ? "; --compress zstd is for its packets" : ""));
+}
+
 void check_options(const ExportOptions& options, const ExportTarget& target) {
+  check_name(target);
   check_max_size(options, target);
   check_native(options, target);
   if (target.form == Form::manifest && target.path.ends_with(".gz")) {

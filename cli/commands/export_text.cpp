@@ -14,10 +14,13 @@ std::uint64_t left_out(const ExportReport& report) {
   return std::accumulate(report.left_out.events.begin(), report.left_out.events.end(), std::uint64_t{0});
 }
 
-std::string megabytes(std::uint64_t bytes) { return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6); }
+std::string size_in_words(std::uint64_t bytes) {
+  const double kilobytes = static_cast<double>(bytes) / 1e3;
+  return kilobytes < 1e3 ? fmt::format("{:.1f} kB", kilobytes) : fmt::format("{:.1f} MB", kilobytes / 1e3);
+}
 
 std::string size_text(std::uint64_t bytes, const ExportSaid& said) {
-  return megabytes(bytes) + (said.is_text ? " before compression" : "");
+  return size_in_words(bytes) + (said.is_text ? " before compression" : "");
 }
 
 void say(std::uint64_t count, std::string_view what) {
@@ -39,7 +42,7 @@ void say_files(const ExportReport& report, const ExportSaid& said) {
   if (report.files.size() == 1 && report.files[0].path == said.output) return;
   if (report.whole_bytes > 0) {
     fmt::print(stderr, "{}: {}, more than --max-size {}: in {} parts, {} of {} cuts between steps\n", said.output,
-               size_text(report.whole_bytes, said), megabytes(said.max_bytes), report.files.size(),
+               size_text(report.whole_bytes, said), size_in_words(said.max_bytes), report.files.size(),
                report.cuts_at_steps, report.files.size() - 1);
   }
   constexpr std::size_t kNamed = 16;

@@ -56,7 +56,10 @@ def refused(tool, folder):
             (["--kineto", "--max-size", "5MB"], 1, "--max-size"), (["--perfetto", "--json", "-o", "-"], 1, "--json"),
             (["--perfetto", "--max-size", "-1"], 1, "--max-size"), (["--perfetto", "--max-size", "1"], 1, "--max-size"),
             (["--chrome", "--gpu-tracks"], 1, "--gpu-tracks"), (["--chrome", "--compress", "zstd"], 1, "--compress"),
-            (["--manifest", "-o", f"{folder}/x.tar.gz"], 1, "name it .tar"),
+            (["--chrome", "--compress", "lz4"], 1, "expected deflate, zstd or none, not \"lz4\""),
+            (["--manifest", "-o", f"{folder}/x.tar.gz"], 1, "name it .tar"), (["--chrome", "-o", ""], 1, "--output: is empty"),
+            (["--perfetto", "-o", f"{folder}/x.json.zst"], 1, "name it .gz"), (["--perfetto", "--ranks", ""], 1, "is empty"),
+            (["--perfetto", "--steps", ""], 1, "is empty"), (["--perfetto", "--time", ""], 1, "is empty"),
             (["--perfetto", "-o", f"{folder}/none/x.json"], 2, "none/x.json"),
             (["--kineto", "-o", f"{folder}/bad.json"], 2, "bad.json")):
         before = sorted(os.listdir(folder))
@@ -77,6 +80,16 @@ def part_that_is_an_input(tool, folder):
     check(result.returncode == 1 and b"is also an input" in result.stderr, "a part with an input's name: exit 1",
           result.stderr)
     check(open(source, "rb").read() == before, "  and the input is as it was")
+
+
+def picture_as_input(tool, folder):
+    """The ranks of a merged picture are not found again, which is said; a picture of one rank has nothing to say."""
+    for options, told in (([], True), (["--ranks", "0"], False)):
+        tool.run("--chrome", *options, "-o", f"{folder}/picture.json")
+        for command in (["info"], ["export", "--perfetto", "-o", "-"]):
+            result = subprocess.run([tool.program, *command, f"{folder}/picture.json"], capture_output=True)
+            check(result.returncode == 0 and (b"like a picture that export made" in result.stderr) == told,
+                  f"{command[0]}: a picture {'of ranks' if told else 'of a rank'} as an input", result.stderr)
 
 
 def ended(tool, folder):
@@ -117,6 +130,7 @@ def main():
         os.mkdir(f"{folder}/a")
         refused(tool, f"{folder}/a")
         part_that_is_an_input(tool, f"{folder}/a")
+        picture_as_input(tool, f"{folder}/a")
         many(options.tracetool, folder)
         empty_rank(options.tracetool, folder)
         ended(Tool(options.tracetool, write_ranks(f"{folder}/longer", 8, steps=40, kernels=100)), folder)
