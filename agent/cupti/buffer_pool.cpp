@@ -74,9 +74,13 @@ constinit Pool<kBufferBytes, kBuffers> s_large{};
 constinit Pool<kSmallBytes, kSmallBuffers> s_small{};
 alignas(64) constinit std::uint8_t s_sink[kSmallBytes]{};
 
+// In small pages: where the system makes huge ones unasked, the first record in a buffer would zero 2 MiB in the middle
+// of a launch, and all that is reserved would soon be there.
 std::uint8_t* reserve(std::size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(memory);
+  if (memory == MAP_FAILED) return nullptr;
+  madvise(memory, bytes, MADV_NOHUGEPAGE);
+  return static_cast<std::uint8_t*>(memory);
 }
 
 // Whether all of `bytes` (a multiple of 8) are zero. Reading an untouched page does not make it resident.

@@ -1,5 +1,9 @@
 #include <atomic>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -26,6 +30,22 @@ TEST_CASE("buffers are aligned, zeroed and not given out twice") {
   CHECK(again.memory[0] == 0);
   CHECK(again.memory[kBufferBytes - 1] == 0);
   give_back_buffer(again.memory, 0);
+}
+
+TEST_CASE("buffers lie in small pages") {
+  if (!std::filesystem::exists("/sys/kernel/mm/transparent_hugepage")) return;  // there are no others
+  open_buffer_pool(1);
+  const Buffer buffer = take_buffer();
+  const auto address = reinterpret_cast<std::uintptr_t>(buffer.memory);
+  std::ifstream maps("/proc/self/smaps");
+  std::string line, flags;
+  for (bool here = false; std::getline(maps, line);) {
+    std::uintptr_t begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%zx-%zx ", &begin, &end) == 2) here = address >= begin && address < end;
+    if (here && line.rfind("VmFlags:", 0) == 0) flags = line;
+  }
+  CHECK(flags.find(" nh") != std::string::npos);
+  give_back_buffer(buffer.memory, 0);
 }
 
 TEST_CASE("there is always a buffer: small ones beyond the budget, then the sink") {
