@@ -157,7 +157,8 @@ Findings check_process(const ProcessView& process, int pid) {
   if (!process.exists) {
     return {fail("process", fmt::format("there is no process {}", pid), "a folder of recordings can be asked, too")};
   }
-  Findings found{ok("process", fmt::format("{} {} in {}", pid, process.name, process.folder))};
+  const std::string place = process.folder.empty() ? "" : " in " + process.folder;
+  Findings found{ok("process", fmt::format("{} {}{}", pid, process.name, place))};
   const bool agent_is_mapped = !files_named(process, "libagent").empty();
   for (Finding& each : check_variables(process, agent_is_mapped)) found.push_back(std::move(each));
   for (Finding& each : check_mapped(process)) found.push_back(std::move(each));

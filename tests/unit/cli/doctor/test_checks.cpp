@@ -179,3 +179,14 @@ TEST_CASE("doctor: losses, a late heartbeat, notices and costs are warned of") {
   CHECK_THAT(found(findings, "cost"), contains_text("WARN") && contains_text("10.0 % of a core"));
   CHECK_THAT(found(findings, "overhead"), contains_text("Lazy Function Loading: 4 times, 6.000 s in all, 10.00 %"));
 }
+
+TEST_CASE("doctor: a process of another user is named by what can be seen of it") {
+  ProcessView process;
+  process.exists = true, process.name = "python";
+  process.environ_error = process.maps_error = "Permission denied";
+  const Findings findings = check_process(process, 17);
+  CHECK_THAT(found(findings, "process"), contains_text("17 python\n"));
+  CHECK_THAT(found(findings, "variables"), contains_text("Permission denied"));
+  process.folder = "/home/me";
+  CHECK_THAT(found(check_process(process, 17), "process"), contains_text("17 python in /home/me\n"));
+}
