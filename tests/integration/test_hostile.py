@@ -80,7 +80,7 @@ def check_all_at_once(options):
 def check_launchers(options):
     """Bad values in the launchers' variables: the identity is unknown, nothing else."""
     names = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_JOB_ID", "SLURM_STEP_ID", "TORCHELASTIC_RUN_ID",
-             "TORCHELASTIC_RESTART_COUNT", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
+             "TORCHELASTIC_RESTART_COUNT", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_RESTART_COUNT")
     for what in ("nothing", "a word", "negative", "huge", "formats", "long", "two lines", "not UTF-8", "a path"):
         value = VALUES[what]
         text = os.fsdecode(value if isinstance(value, bytes) else value.encode())
@@ -91,6 +91,22 @@ def check_launchers(options):
         good = job.only is not None and job.only.kept["kernel"] == LAUNCHES and not outside
         check(done.returncode == 0 and not job.said and good, f"the launcher's variables are {what}: recorded",
               f"{done} {job.refused} {outside}")
+
+
+def check_identities(options):
+    """Good values: who comes first of several launchers is the one that started the rank itself."""
+    slurm = {"SLURM_PROCID": 3, "SLURM_LOCALID": 2, "SLURM_NTASKS": 16}
+    pmi = {"PMI_RANK": 5, "MPI_LOCALRANKID": 1, "PMI_SIZE": 6}
+    ompi = {"OMPI_COMM_WORLD_RANK": 4, "OMPI_COMM_WORLD_LOCAL_RANK": 0, "OMPI_COMM_WORLD_SIZE": 8}
+    torchrun = {"RANK": 9, "LOCAL_RANK": 1, "WORLD_SIZE": 12}
+    for what, environment, wanted in (
+            ("PMI", pmi, (5, 1, 6)), ("Slurm", pmi | slurm, (3, 2, 16)), ("Open MPI", pmi | slurm | ompi, (4, 0, 8)),
+            ("torchrun", pmi | slurm | ompi | torchrun, (9, 1, 12)), ("only a rank", {"RANK": 7}, (7, None, None)),
+            ("nobody", {}, (None, None, None))):
+        job = record(options, "launches", "plain", LAUNCHES, **environment)
+        identity = (job.only.identity or {}) if job.only is not None else {"rank": "no recording"}
+        found = tuple(identity.get(name) for name in ("rank", "local_rank", "world_size"))
+        check(found == wanted, f"{what} started it: rank, local rank and world size {wanted}", identity)
 
 
 def check_folders(options):
@@ -178,6 +194,7 @@ def main():
     check_values(options)
     check_all_at_once(options)
     check_launchers(options)
+    check_identities(options)
     check_folders(options)
     check_closed(options)
     check_used_again(options)
