@@ -19,8 +19,9 @@ std::optional<KinetoRefusal> read_duration(const JsonScalar& dur, KinetoTimes& t
   if (!dur.empty() && !ns && dur.form != JsonScalar::Form::number) {
     return KinetoRefusal{dur.text.data(), "\"dur\", a number of microseconds, in this event"};
   }
-  times.odd_duration = !ns || *ns < 0;
-  times.duration_ns = times.odd_duration ? 0 : *ns;
+  times.duration_ns = ns.value_or(-1);
+  times.odd_duration = times.duration_ns < 0;
+  if (times.odd_duration) times.duration_ns = 0;
   return std::nullopt;
 }
 
