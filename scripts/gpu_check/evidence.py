@@ -11,7 +11,7 @@ COMMANDS = (("nvidia-smi",), ("nvidia-smi", "-q"), ("sh", "-c", "ldconfig -p | g
             ("sh", "-c", "ls -d /usr/local/cuda*/ /usr/local/cuda*/extras/CUPTI/lib64/* /usr/local/nvidia/lib64/libcu*"),
             ("df", "-h"), ("free", "-m"), ("sh", "-c", "ulimit -a"), ("sh", "-c", "ip -brief address || cat /proc/net/dev"),
             ("uname", "-a"), ("lscpu",), ("nsys", "--version"))
-TORCH = "import torch, torch.utils.collect_env as all; print(torch.__config__.show(), all.get_pip_packages(None)[1])"
+TORCH = "import torch, torch.utils.collect_env as all; print(torch.__config__.show(), all.get_pip_packages(all.run)[1])"
 
 
 def said(command):

@@ -17,6 +17,9 @@ CONFIGURES = ("TRACETOOL_", "SIM_", "CUDA_INJECTION", "NVTX_INJECTION", "LD_PREL
               "LOCAL_RANK", "WORLD_SIZE")
 LAST_WORDS_S = 2
 TOOL_S = 120
+# Where the recording is has the name of the host, and the page is to be shown; the modules are what Python's faulthandler ends
+# with.
+NOT_SHOWN = ("tracetool: recording into ", "Extension modules: ")
 
 
 def environment(part, record=True, **more):
@@ -101,14 +104,12 @@ def wait(process, timeout):
 
 def written(folder, name):
     with open(os.path.join(folder, name), encoding="utf-8", errors="backslashreplace") as file:
-        return file.read()
+        return "".join(line for line in file if not line.startswith(NOT_SHOWN))
 
 
 def last_words(path, most=1500):
-    """The end of what a process wrote, without the list of modules that Python's faulthandler ends with."""
-    with open(path, encoding="utf-8", errors="backslashreplace") as file:
-        lines = [line for line in file if not line.startswith("Extension modules: ")]
-    return "".join(lines).strip()[-most:]
+    """The end of what a process wrote."""
+    return written(*os.path.split(path)).strip()[-most:]
 
 
 def lost(recordings):

@@ -60,6 +60,7 @@ def check_page(options, folder):
     with open(f"{folder}/results.md", encoding="utf-8") as file:
         page = file.read()
     check("SIMULATED" in page, "the page says that it is simulated", page[:300])
+    check(".ring" not in page, "the page names no recording, and so no host", page)
 
 
 def check_comparisons(folder):
