@@ -14,8 +14,8 @@ using Options = std::shared_ptr<ExportOptions>;
 
 // What an unset variable of a script leaves behind is no choice.
 const CLI::Validator& not_empty() {
-  static const CLI::Validator validator([](const std::string& text) { return text.empty() ? "is empty" : std::string(); },
-                                        "");
+  static const CLI::Validator validator(
+      [](const std::string& text) { return text.empty() ? "is empty" : std::string(); }, "");
   return validator;
 }
 

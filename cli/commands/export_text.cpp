@@ -61,8 +61,8 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   fmt::print(stderr, "{}: {} events: {} slices, {} instants, {} counter values, {} arrows\n", said.output,
              summary.events_in, summary.slices_out, summary.instants_out, summary.counters_out, summary.arrows_out);
   if (summary.derived_slices + summary.derived_values > 0) {
-    fmt::print(stderr, "  computed besides: {} slices ({}), {} values of counters\n",
-               summary.derived_slices, said.computed, summary.derived_values);
+    fmt::print(stderr, "  computed besides: {} slices ({}), {} values of counters\n", summary.derived_slices,
+               said.computed, summary.derived_values);
   }
   say_left_out(report);
   say(report.parted_arrows, "arrows from one part to another: not drawn");

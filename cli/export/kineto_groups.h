@@ -21,8 +21,8 @@ class KinetoGroups {
     std::vector<std::int64_t> ranks;  // of the job, ascending; empty where not all of them are in the trace
   };
 
-  // Those of `process`. NCCL does not tell the size of a split: it is that of the ranks that have it, where all ranks of
-  // its parent are in the catalog.
+  // Those of `process`. NCCL does not tell the size of a split: it is that of the ranks that have it, where all ranks
+  // of its parent are in the catalog.
   KinetoGroups(const Catalog& catalog, const Process& process);
 
   // Null: not one of the process.

@@ -111,14 +111,13 @@ std::string kineto_members(const KinetoMessage& message, std::string_view kernel
   const Operation& operation = *find_row(kOperations, &Operation::call, message.call);
   const std::uint64_t all = one->count * static_cast<std::uint64_t>(group->size);
   const std::string ranks =
-      group->ranks.empty()
-          ? ""
-          : fmt::format(", \"Process Group Ranks\": \"[{}]\"", list(group->ranks, kMostRanksListed));
+      group->ranks.empty() ? ""
+                           : fmt::format(", \"Process Group Ranks\": \"[{}]\"", list(group->ranks, kMostRanksListed));
   return fmt::format(
       "\"Collective name\": \"{}\", \"In msg nelems\": {}, \"Out msg nelems\": {}, \"Group size\": {}, "
       "\"dtype\": \"{}\", \"Process Group Name\": \"{}\"{}",
-      operation.name, operation.all_in ? all : one->count, operation.all_out ? all : one->count, group->size,
-      one->type, communicator_name(message.communicator), ranks);
+      operation.name, operation.all_in ? all : one->count, operation.all_out ? all : one->count, group->size, one->type,
+      communicator_name(message.communicator), ranks);
 }
 
 }  // namespace cli

@@ -11,10 +11,10 @@
 namespace cli {
 
 struct KinetoMessage {
-  std::string_view call;                    // ours: "ncclAllGather"
-  std::string_view type;                    // PyTorch's, "" where the recording does not tell it
-  std::uint64_t count = 0;                  // elements of `type` in the message of one rank
-  std::optional<std::uint64_t> bytes;       // of the message of one rank
+  std::string_view call;               // ours: "ncclAllGather"
+  std::string_view type;               // PyTorch's, "" where the recording does not tell it
+  std::uint64_t count = 0;             // elements of `type` in the message of one rank
+  std::optional<std::uint64_t> bytes;  // of the message of one rank
   std::uint64_t communicator = 0;
 };
 

@@ -22,9 +22,10 @@ std::string ranks_of(const Catalog& catalog) {
 
 std::string clock_text(const ClockFit& fit) {
   const bool bounded = fit.bound_lo_ns && fit.bound_hi_ns;
-  return fmt::format("offset {} ns, drift {} ppm, {}, by {} from {} samples", fit.offset_ns, fit.drift_ppm,
-                     bounded ? fmt::format("between {} and {} ns", *fit.bound_lo_ns, *fit.bound_hi_ns) : "error unknown",
-                     fit.method, fit.samples);
+  return fmt::format(
+      "offset {} ns, drift {} ppm, {}, by {} from {} samples", fit.offset_ns, fit.drift_ppm,
+      bounded ? fmt::format("between {} and {} ns", *fit.bound_lo_ns, *fit.bound_hi_ns) : "error unknown", fit.method,
+      fit.samples);
 }
 
 void text(Writer& out, Field field, std::string_view value) {

@@ -1,5 +1,5 @@
-// What a native file says of itself: who wrote it, of which ranks, what these lost, and how the clocks of their hosts lie
-// on the axis.
+// What a native file says of itself: who wrote it, of which ranks, what these lost, and how the clocks of their hosts
+// lie on the axis.
 #pragma once
 #include <vector>
 

@@ -159,9 +159,10 @@ TEST_CASE("kineto: the ranks of a group are named where all of them are in the t
     for (const ProcessId p : {0u, 4u}) r.communicator(p, kSplit, kCommunicator, -1);
     r.payload("ncclAllGather", 64, 0, kDomain + ", \"communicator\": \"0x000000000000beef\"");
     r.launch(10, r.thread);
-    CHECK(r.kernel() == "\"Collective name\": \"_allgather_base\", \"In msg nelems\": 64, \"Out msg nelems\": 128, "
-                        "\"Group size\": 2, \"dtype\": \"Byte\", \"Process Group Name\": \"0x000000000000beef\"" +
-                            ranks("0, 4"));
+    CHECK(r.kernel() ==
+          "\"Collective name\": \"_allgather_base\", \"In msg nelems\": 64, \"Out msg nelems\": 128, "
+          "\"Group size\": 2, \"dtype\": \"Byte\", \"Process Group Name\": \"0x000000000000beef\"" +
+              ranks("0, 4"));
     const std::string text = r.t.write(make_kineto_json());
     CHECK(text.find("\"backend_config\": \"cuda:nccl\", \"pg_size\": 2, \"ranks\": [0, 4]}") != text.npos);
   }

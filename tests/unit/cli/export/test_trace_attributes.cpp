@@ -1,9 +1,8 @@
-#include "cli/export/perfetto/trace_attributes.h"
-
 #include <map>
 #include <protozero/pbf_reader.hpp>
 #include <string>
 
+#include "cli/export/perfetto/trace_attributes.h"
 #include "small_trace.h"
 #include "tests/unit/catch.h"
 
