@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -88,8 +89,11 @@ bool cancelled(long) {
   return run_thread(run, 0, &result) && result == PTHREAD_CANCELED && s_came_back;
 }
 
-// The same in a thread that has next to no stack.
-bool small_stack(long kib) { return run_thread(call_nccl, static_cast<std::size_t>(kib) << 10, nullptr); }
+// The same in a thread that has next to no stack: `kib`, or as little as this system allows.
+bool small_stack(long kib) {
+  const long bytes = std::max(kib << 10, sysconf(_SC_THREAD_STACK_MIN));
+  return run_thread(call_nccl, static_cast<std::size_t>(bytes), nullptr);
+}
 
 // Another thread may be reading the environment while the driver loads us: what it holds must stay as it was.
 bool environment(long) {
