@@ -10,7 +10,8 @@ std::size_t read_small_file(const char* path, char* text, std::size_t size) noex
 
 void host_name(char* text, std::size_t size) noexcept;
 void boot_id(char* text, std::size_t size) noexcept;       // "" when unknown
-void program_name(char* text, std::size_t size) noexcept;  // argv[0] and the script's name, no other argument; for one thread at a time
+// argv[0] and the script's name, no other argument. For one thread at a time: its room is not on the stack.
+void program_name(char* text, std::size_t size) noexcept;
 std::uint64_t process_start_ticks(int pid) noexcept;       // field 22 of /proc/PID/stat; 0 when unknown
 // The run's folder name: the launcher's run id and restart count, else the batch job and step, else a start time.
 void run_id(char* text, std::size_t size) noexcept;
