@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Peak memory and CPU time of the shipped tracetool over JSON of growing size: one real trace, its events written again
-and again with later times, piped in, so that no big file lies on the disk but the ones that tracetool makes.
+and again with later times and correlation ids of their own, as a longer recording has them, piped in, so that no big
+file lies on the disk but the ones that tracetool makes.
 
   scale.py --tracetool PATH --trace FILE.json.gz --mb 50,500,5000 --work FOLDER
 """
@@ -8,6 +9,7 @@ import argparse
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -18,28 +20,37 @@ COMMANDS = (("info", ["info", "-"], None), ("merge", ["merge", "-", "-o"], "m.tt
 
 
 def copies(path):
-    """(what surrounds the events, metadata events, slices, how many us a copy of them lasts)"""
+    """(what surrounds the events, metadata events, slices, how many us a copy of them lasts, how many ids it takes)"""
     with gzip.open(path) as file:
-        trace = json.load(file, parse_float=str)
+        trace = json.load(file)
     events = trace.pop("traceEvents")
     once = [event for event in events if event["ph"] == "M"]
     again = [event for event in events if event["ph"] == "X"]
     times = [float(event["ts"]) for event in again]
-    return trace, once, again, max(times) - min(times) + 1e6
+    ids = [event.get("args", {}).get("correlation", 0) for event in again]
+    return trace, once, again, max(times) - min(times) + 1e6, max(ids) + 1
+
+
+def correlated(text):
+    """(text before the correlation id, the id, text behind it); the id is "" where there is none"""
+    before, key, behind = text.partition('"correlation": ')
+    number = re.match(r"[1-9]\d*", behind)
+    return (before + key, int(number[0]), behind[number.end():]) if number else (text, "", "")
 
 
 def write(to, path, most_bytes):
     """Writes the JSON; returns (bytes, events)."""
-    trace, once, again, lasts_us = copies(path)
+    trace, once, again, lasts_us, ids = copies(path)
     to.write(json.dumps(trace)[:-1].encode() + b', "traceEvents": [' + ",\n".join(map(json.dumps, once)).encode())
     pieces = []
     for event in again:
         text = json.dumps({**event, "ts": 0.5, "dur": 0.25}).replace('"dur": 0.25', f'"dur": {event["dur"]}')
         before, after = text.split('"ts": 0.5')
-        pieces.append((f',\n{before}"ts": ', float(event["ts"]), after))
+        pieces.append((f',\n{before}"ts": ', float(event["ts"]), *correlated(after)))
     done, number, copy = 0, len(once), 0
     while done < most_bytes:
-        text = "".join(f"{before}{at + copy * lasts_us:.3f}{after}" for before, at, after in pieces).encode()
+        text = "".join(f"{before}{at + copy * lasts_us:.3f}{middle}{id and id + copy * ids}{after}"
+                       for before, at, middle, id, after in pieces).encode()
         to.write(text)
         done, number, copy = done + len(text), number + len(pieces), copy + 1
     to.write(b"]}")
