@@ -28,12 +28,17 @@ constinit bool s_per_thread = false;
 constinit bool s_canary = false;
 constinit char s_holder[64] = "";
 
+// What cuptiSubscribe says in a process whose driver finds no device: CUPTI 12 the first, CUPTI 13 the second.
+bool as_without_gpu(CUptiResult result) {
+  return result == CUPTI_ERROR_NOT_INITIALIZED || result == CUPTI_ERROR_UNKNOWN;
+}
+
 bool failed(CUptiResult result, const char* what) {
   if (result == CUPTI_SUCCESS) return false;
   s_error.store(result);
   s_state.store(trace::SourceState::failed);
-  say("CUPTI: %s failed with %s (%d): GPU work is not recorded, NVTX and NCCL are", what, cupti_result_name(result),
-      static_cast<int>(result));
+  say("CUPTI: %s failed with %s (%d)%s: GPU work is not recorded, NVTX and NCCL are", what, cupti_result_name(result),
+      static_cast<int>(result), as_without_gpu(result) ? ", as where there is no GPU" : "");
   return true;
 }
 

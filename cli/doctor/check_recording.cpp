@@ -51,9 +51,10 @@ std::string versions(const Recorder& r) {
 }
 
 Finding check_failed(const Recorder& r) {
-  constexpr int kNoDriver = 999;
-  if (r.cupti_error == kNoDriver) {
-    return fail("cupti", "CUPTI says 999: it works with no driver here; GPU work is not recorded",
+  constexpr int kNotInitialized = 15, kUnknown = 999;  // where there is no device: CUPTI 12, CUPTI 13
+  if (r.cupti_error == kNotInitialized || r.cupti_error == kUnknown) {
+    return fail("cupti",
+                fmt::format("CUPTI says {}: it finds no GPU or no driver here; GPU work is not recorded", r.cupti_error),
                 "run where nvidia-smi works; in a container, with its GPUs and NVIDIA_DRIVER_CAPABILITIES=compute");
   }
   if (r.cupti_version == 0) {
