@@ -42,22 +42,6 @@ std::uint32_t region_name(std::string_view text) {
   return ref;
 }
 
-trace::GraphNodeRecord describe(std::uint64_t node, const OpenRange& open) {
-  auto record = trace::make_record<trace::GraphNodeRecord>();
-  record.node = node;
-  record.tid = thread_id();
-  if (open.nccl_calls == 0) return record;
-  record.nccl_class = open.nccl.nccl_class;
-  record.has = open.nccl.has;
-  record.epoch = open.nccl.epoch;
-  record.reduction_op = open.nccl.reduction_op;
-  record.communicator = open.nccl.communicator;
-  record.bytes = open.nccl.bytes;
-  record.ordinal = open.nccl.ordinal;
-  record.peer = open.nccl.peer;
-  return record;
-}
-
 trace::GraphNodeRecord describe_clone(std::uint64_t node, std::uint64_t original) {
   auto record = trace::make_record<trace::GraphNodeRecord>();
   record.size_words = kCloneBytes / 8;
@@ -108,8 +92,25 @@ bool append_to_region(const trace::GraphNodeRecord& record) {
 
 }  // namespace
 
+trace::GraphNodeRecord describe_captured(std::uint64_t node, const OpenRange& open) noexcept {
+  auto record = trace::make_record<trace::GraphNodeRecord>();
+  record.node = node;
+  record.tid = thread_id();
+  if (open.nccl_calls == 0) return record;
+  record.nccl_class = open.nccl.nccl_class;
+  record.has = open.nccl.has;
+  if (open.nccl_calls > 1) record.has |= record.kFirstOfGroup;
+  record.epoch = open.nccl.epoch;
+  record.reduction_op = open.nccl.reduction_op;
+  record.communicator = open.nccl.communicator;
+  record.bytes = open.nccl.bytes;
+  record.ordinal = open.nccl.ordinal;
+  record.peer = open.nccl.peer;
+  return record;
+}
+
 void write_captured_node(const Guard& guard, std::uint64_t node, const OpenRange& open) noexcept {
-  trace::GraphNodeRecord record = describe(node, open);
+  trace::GraphNodeRecord record = describe_captured(node, open);
   if (in_region([&] { return set_names(record, open, region_name) && append_to_region(record); })) return;
   const std::size_t room = sizeof(record) + string_room(open.nccl.name.size());
   HostWriter writer(guard, trace::RecordKind::graph_node, room, open.name.size() + open.domain.size());

@@ -5,8 +5,12 @@
 
 #include "agent/guard.h"
 #include "agent/nvtx/open_ranges.h"
+#include "common/record.h"
 
 namespace agent {
+
+// Without names, which depend on the place.
+trace::GraphNodeRecord describe_captured(std::uint64_t node, const OpenRange& open) noexcept;
 
 // On the thread that captures, while there is a recording. Waits for a lock, but not long: then the block has to do.
 void write_captured_node(const Guard& guard, std::uint64_t node, const OpenRange& open) noexcept;

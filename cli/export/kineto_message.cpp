@@ -99,7 +99,8 @@ std::optional<KinetoMessage> message_of_call(std::string_view call, const Event&
 
 std::optional<KinetoMessage> message_of_graph(std::string_view kernel_args) {
   const std::string_view call = argument(kernel_args, "nccl call");
-  auto found = call.empty() ? std::nullopt : message(call, kernel_args);
+  const bool certain = !call.empty() && argument(kernel_args, "nccl group").empty();
+  auto found = certain ? message(call, kernel_args) : std::nullopt;
   if (found) found->bytes = integer<std::uint64_t>(argument(kernel_args, "nccl bytes"));
   return found;
 }

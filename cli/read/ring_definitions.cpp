@@ -142,6 +142,7 @@ void RingDefinitions::add(const trace::GraphNodeRecord& record, std::size_t at) 
     if (record.nccl_class != 0) {
       if (record.nccl_name_ref != trace::kNoRef) add_member(node.args, "nccl call", text(record.nccl_name_ref));
       if ((record.has & 2) != 0) add_member(node.args, "nccl bytes", fmt::format("{}", record.bytes));
+      if ((record.has & record.kFirstOfGroup) != 0) add_member(node.args, "nccl group", "\"the first of several calls\"");
       add_nccl(node.args, record);
     }
   }

@@ -168,10 +168,11 @@ struct CommunicatorRecord {
 // behind them.
 struct GraphNodeRecord {
   static constexpr RecordKind kKind = RecordKind::graph_node;
+  static constexpr std::uint8_t kFirstOfGroup = 64;  // in `has`
   static constexpr std::string_view kName = "graph_node";
   std::uint8_t kind, size_words;
   std::uint8_t nccl_class;  // NcclClass; 0: no NCCL call was open
-  std::uint8_t has;         // as in nccl_call
+  std::uint8_t has;         // as in nccl_call; bit 6: the first of several calls of a group, of which this may be any
   std::uint32_t epoch;
   std::uint64_t node;
   std::uint64_t captured_node;  // 0: this is the captured one

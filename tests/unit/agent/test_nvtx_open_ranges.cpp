@@ -1,6 +1,7 @@
 #include <string>
 #include <thread>
 
+#include "agent/cupti/graph_node_records.h"
 #include "agent/nvtx/open_ranges.h"
 #include "tests/unit/catch.h"
 
@@ -80,6 +81,9 @@ TEST_CASE("the end of a group launches for its calls") {
   range_opened(nccl, "ncclGroupEnd");
   REQUIRE(current_range(open));
   CHECK((open.nccl_calls == 3 && open.nccl.ordinal == 0));
+  CHECK(agent::describe_captured(7, open).has == (open.nccl.has | trace::GraphNodeRecord::kFirstOfGroup));
+  open.nccl_calls = 1;
+  CHECK(agent::describe_captured(7, open).has == open.nccl.has);
   range_closed(nccl);
   range_opened(nccl, "ncclGroupEnd");
   CHECK_FALSE(current_range(open));

@@ -146,6 +146,14 @@ TEST_CASE("kineto: a kernel in a CUDA graph has the call that it was captured in
         said("allreduce", 1000, 1000, "Half"));
 }
 
+TEST_CASE("kineto: of several calls of a captured group none is told") {
+  Rank r;
+  CHECK(r.kernel("ncclDevKernel_SendRecv(...)", "\"nccl call\": \"ncclAllReduce\", \"nccl bytes\": 2000, \"nccl group\": "
+                                                "\"the first of several calls\", \"communicator\": "
+                                                "\"0x0000000000c0ffee\"")
+            .empty());
+}
+
 TEST_CASE("kineto: the ranks of a group are named where all of them are in the trace") {
   Rank r;
   for (std::int64_t rank = 1; rank < 8; ++rank) r.communicator(r.t.process(rank), kCommunicator, 0, 8);

@@ -175,6 +175,19 @@ TEST_CASE("ring: a kernel of a graph tells what was open at its capture, through
         "12, \"reduction\": \"sum\"");
 }
 
+TEST_CASE("ring: a kernel of a graph tells that its call may be another of the group") {
+  Recording recording;
+  auto captured = trace::make_record<trace::GraphNodeRecord>();
+  captured.node = 100, captured.range_ref = captured.domain_ref = trace::kNoRef;
+  captured.nccl_class = 1, captured.nccl_name_ref = recording.name("ncclSend"), captured.has = captured.kFirstOfGroup;
+  recording.define(captured);
+  auto kernel = timed<trace::KernelWideRecord>();
+  kernel.shape_ref = recording.shape("ring_ll"), kernel.graph = 5, kernel.graph_node = 100;
+  recording.add(kernel);
+  CHECK(recording.one().args.find("\"nccl call\": \"ncclSend\", \"nccl group\": \"the first of several calls\"") !=
+        std::string::npos);
+}
+
 TEST_CASE("ring: nodes that are unknown or go in circles say nothing") {
   Recording recording;
   auto node = trace::make_record<trace::GraphNodeRecord>();
