@@ -6,6 +6,7 @@
 #include <sys/auxv.h>
 
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -79,7 +80,12 @@ __attribute__((constructor)) void on_load() {
 }
 
 // In a child after fork: only what the parent's lock needs. Everything else sees the wiped page.
-void on_fork_child() { drop_trace_file(); }
+void on_fork_child() {
+  const int before = errno;
+  const Uncancelled uncancelled;
+  drop_trace_file();
+  errno = before;
+}
 
 // The thread brings home what is in flight and ends, then the file is marked closed.
 void on_exit() {
@@ -101,9 +107,10 @@ void start_source(const Guard& guard) {
   if (cupti_is_taken()) start_thread();
 }
 
-// In the middle of the run, so not on an application's thread.
+// In the middle of the run: only the library is loaded here, on an application's thread; ours does the rest.
 void start_late() {
   if (s_source_started.exchange(true)) return;
+  const Uncancelled uncancelled;
   start_cupti_late();
   start_thread();
 }
@@ -149,6 +156,7 @@ bool attach() noexcept {
 bool begin_recording(const Guard& guard) noexcept {
   if (!open_recording(guard)) return false;
   if (s_begun.exchange(true, std::memory_order_acq_rel)) return true;
+  const Uncancelled uncancelled;
   describe_cupti();
   describe_nvtx();
   record_environment_identity();

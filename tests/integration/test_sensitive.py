@@ -9,6 +9,7 @@ from truth import read_recording
 
 # What, more arguments, and the events that its recording has.
 HOSTS = (("keys", (), {}), ("cancelled", (), {"nccl_call": 1, "nvtx_push": 1, "nvtx_pop": 2}),
+         ("cancelled_fork", (), {"nccl_call": 1, "nvtx_push": 1, "nvtx_pop": 2}),
          ("small_stack", (16,), {"nccl_call": 1, "nvtx_push": 1, "nvtx_pop": 2}),
          ("errno", (), {"nccl_call": 100, "nvtx_push": 100, "nvtx_pop": 200}),
          ("signals", (0,), {"nccl_call": 1, "nvtx_push": 1, "nvtx_pop": 2}))
@@ -75,10 +76,12 @@ def check_environment(options):
     with Folder() as folder:
         done = run([options.program, "environment"], cwd=folder, SENSITIVE_AGENT=options.agent)
         check((done.returncode, done.stderr) == (0, ""), "loaded late: the table that others may be reading stays", done)
+        done = run([options.own_environ], cwd=folder, SENSITIVE_AGENT=options.agent)
+        check((done.returncode, done.stderr) == (0, ""), "loaded late: an environ of the program's own is left alone", done)
 
 
 def main():
-    options = arguments("agent", "program")
+    options = arguments("agent", "program", "own_environ")
     places = [("a folder of its own", None)]
     if os.access("/dev/shm", os.W_OK):
         places.append(("memory", "/dev/shm"))

@@ -4,6 +4,7 @@
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -87,8 +88,28 @@ bool small_stack(long kib) {
   return run_thread(call_nccl, static_cast<std::size_t>(bytes), nullptr);
 }
 
+// Neither fork(2) nor exec(2) is a place where a cancelled thread ends: its child does what it shall.
+bool cancelled_fork(long) {
+  static bool s_same_child = false;
+  call_nccl(nullptr);
+  const auto run = [](void*) -> void* {
+    pthread_cancel(pthread_self());
+    errno = 4711;
+    const pid_t child = fork();
+    if (child == 0) execl("/bin/sh", "sh", "-c", errno == 4711 ? "exit 42" : "exit 43", static_cast<char*>(nullptr));
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    int status = 0;
+    waitpid(child, &status, 0);
+    s_same_child = WIFEXITED(status) && WEXITSTATUS(status) == 42;
+    return nullptr;
+  };
+  void* result = nullptr;
+  return run_thread(run, 0, &result) && s_same_child;
+}
+
 // Another thread may be reading the environment while the driver loads us: what it holds must stay as it was.
 bool environment(long) {
+  run_thread([](void*) -> void* { return nullptr; }, 0, nullptr);  // there have been others
   setenv("SENSITIVE", "1", 1);  // from here on the table of variables is setenv's own, which it frees when it grows
   char** table = environ;
   std::size_t count = 0;
@@ -119,6 +140,7 @@ struct What {
 };
 constexpr What kAll[] = {
     {"keys", keys},       {"cancelled", cancelled},     {"small_stack", small_stack}, {"environment", environment},
+    {"cancelled_fork", cancelled_fork},
     {"errno", keeps_errno}, {"signals", signals},         {"undisturbed", undisturbed},
 };
 
