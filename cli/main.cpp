@@ -62,10 +62,20 @@ std::function<void()> add_commands(CLI::App& app) {
   return [chosen] { (*chosen)(); };
 }
 
+// "--output=$OUT" where OUT is unset: CLI11 would take the next word for the value.
+void refuse_empty_values(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word == "--") return;
+    if (word.starts_with("--") && word.find('=') == word.size() - 1)
+      throw CLI::ValidationError(word.substr(0, word.size() - 1), "is empty");
+  }
+}
+
 // CLI11 takes them from the end.
 std::vector<std::string> words_for(const CLI::App& app, int argc, char** argv) {
   const CLI::App& record = *app.get_subcommand("record");
   std::vector<std::string> words = cli::mark_command(record, {argv + std::min(argc, 1), argv + argc});
+  refuse_empty_values(words);
   std::reverse(words.begin(), words.end());
   return words;
 }

@@ -27,7 +27,8 @@ bool is_ring_file(const std::string& path) {
 }
 
 void refuse_folder(const std::string& path) {
-  if (!std::filesystem::is_directory(path)) return;
+  std::error_code unknown;
+  if (!std::filesystem::is_directory(path, unknown)) return;
   throw Error(Exit::usage, fmt::format("{} is a folder: dump shows one file, such as {}; `tracetool info {}` says what is "
                                        "in all of them", path, expand_paths({path}).front(), path));
 }

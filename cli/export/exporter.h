@@ -44,7 +44,7 @@ struct ExportSummary {
 };
 
 // Calls, in this order: origin, or not; begin once; clocks, or not; prepare for every event when needs_two_passes(); steps once; event
-// for the same events in the same order, with derived() between them; finish once. Events come by start_ns ascending,
+// for the same events in the same order, with derived() and left_out() between them; finish once. Events come by start_ns ascending,
 // the longer first at equal starts. The catalogue is complete before begin() and outlives the exporter, as does the
 // sink. `args` lives only during its call. All may throw Error.
 class Exporter : public DerivedSink {
@@ -60,6 +60,8 @@ class Exporter : public DerivedSink {
   virtual void steps(const Steps&) {}
   void derived(const Derived&) override {}
   virtual void event(const Event& event, std::string_view args) = 0;
+  // One between them that was not chosen, and is not drawn: what is said of others may follow from it.
+  virtual void left_out(const Event&, std::string_view /*args*/) {}
   // Writes what is left; the caller finishes the sink.
   virtual ExportSummary finish() = 0;
   // Of the output so far, before compression of its own, what the sink has not got yet: with what that has it only

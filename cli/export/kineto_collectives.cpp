@@ -26,7 +26,7 @@ void KinetoCollectives::call(const Event& event, std::string_view args) {
   Thread& thread = threads_[event.track];
   ++thread.calls;
   thread.message = is_whole(event) ? message_of_call(catalog_.strings[event.name], event, args) : std::nullopt;
-  thread.end_ns = thread.open_groups > 0 ? kNever : event.start_ns + event.duration_ns;
+  thread.end_ns = thread.open_groups > 0 ? kNever : slice_end(event, kNever);
 }
 
 void KinetoCollectives::range(const Event& event, std::string_view args) {
@@ -34,7 +34,7 @@ void KinetoCollectives::range(const Event& event, std::string_view args) {
   if (!is_whole(event) || !name.starts_with("ncclGroup") || argument(args, "domain") != "NCCL") return;
   Thread& thread = threads_[event.track];
   if (name == "ncclGroupStart" && thread.open_groups++ == 0) thread.calls = 0;
-  if (name == "ncclGroupEnd") end_group(thread, event.start_ns + event.duration_ns);
+  if (name == "ncclGroupEnd") end_group(thread, slice_end(event, kNever));
 }
 
 // An end without a start, as at the begin of a ring, knows nothing of the calls before it.
@@ -51,7 +51,7 @@ void KinetoCollectives::launch(const Event& api) {
   if (slice_end(api, api.start_ns) > thread->second.end_ns) return;
   if (catalog_.strings[api.name].find("LaunchKernel") == std::string_view::npos) return;
   if (waiting_.size() == kMostWaiting) waiting_.erase(order_.front()), order_.pop_front();
-  if (waiting_.try_emplace(api.correlation, *thread->second.message).second) order_.push_back(api.correlation);
+  if (waiting_.insert_or_assign(api.correlation, *thread->second.message).second) order_.push_back(api.correlation);
   thread->second.message.reset();
 }
 

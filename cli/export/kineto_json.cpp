@@ -40,11 +40,13 @@ class KinetoJson : public Exporter {
   void prepare(const Event& event, std::string_view args) override;
   void steps(const Steps& steps) override { steps_ = steps; }
   void event(const Event& event, std::string_view args) override;
+  void left_out(const Event& event, std::string_view args) override;
   ExportSummary finish() override;
   std::uint64_t pending_bytes() const override { return text_->pending_bytes(); }
 
  private:
   void start(ProcessId process);
+  KinetoRecording& recording(ProcessId process);
   void write_steps(ProcessId process);
   void write(const Event& event, std::string_view args);
   KinetoLine line_of(const Event& event, std::string_view args);
@@ -85,6 +87,15 @@ void KinetoJson::event(const Event& event, std::string_view args) {
   text_->flush_if_full();
 }
 
+void KinetoJson::left_out(const Event& event, std::string_view args) {
+  if (!event.args_complete) recording(catalog_->tracks[event.track].process).note(event, args);
+}
+
+KinetoRecording& KinetoJson::recording(ProcessId id) {
+  if (!recording_) recording_.emplace(*catalog_, catalog_->processes[id]);
+  return *recording_;
+}
+
 ExportSummary KinetoJson::finish() {
   if (process_ == nullptr && !catalog_->processes.empty()) start(0);
   if (process_ != nullptr) text_->raw(kineto_tail(*process_));
@@ -95,7 +106,6 @@ ExportSummary KinetoJson::finish() {
 void KinetoJson::start(ProcessId id) {
   process_ = &catalog_->processes[id];
   rows_.emplace(*catalog_, id);
-  recording_.emplace(*catalog_, *process_);
   text_->set_base(kineto_base_ns(*catalog_, *process_));
   text_->raw(kineto_head(*catalog_, *process_));
   text_->lines(process_->kineto_metadata);
@@ -119,7 +129,7 @@ void KinetoJson::write_steps(ProcessId id) {
 void KinetoJson::write(const Event& event, std::string_view args) {
   KinetoLine line = line_of(event, args);
   if (event.args_complete) return text_->line(line);
-  recording_->complete(event, line);
+  recording(catalog_->tracks[event.track].process).complete(event, line);
   text_->line(line);
   arrows(event, line.row);
 }

@@ -12,20 +12,23 @@ namespace {
 
 struct Operation {
   std::string_view call, name;  // ours, PyTorch's for one call with whole buffers
+  std::string_view kernel;      // what its kernels are for: ncclDevKernel_AllReduce_Sum_bf16_RING_LL
   bool all_in, all_out;         // the buffer holds one message for each rank of the group
 };
 constexpr Operation kOperations[] = {
-    {"ncclAllReduce", "allreduce", false, false},
-    {"ncclAllGather", "_allgather_base", false, true},
-    {"ncclReduceScatter", "_reduce_scatter_base", true, false},
-    {"ncclBroadcast", "broadcast", false, false},
-    {"ncclBcast", "broadcast", false, false},
-    {"ncclReduce", "reduce", false, false},
-    {"ncclAlltoAll", "all_to_all", true, true},
-    {"ncclAllToAll", "all_to_all", true, true},
-    {"ncclSend", "send", false, false},
-    {"ncclRecv", "recv", false, false},
+    {"ncclAllReduce", "allreduce", "AllReduce", false, false},
+    {"ncclAllGather", "_allgather_base", "AllGather", false, true},
+    {"ncclReduceScatter", "_reduce_scatter_base", "ReduceScatter", true, false},
+    {"ncclBroadcast", "broadcast", "Broadcast", false, false},
+    {"ncclBcast", "broadcast", "Broadcast", false, false},
+    {"ncclReduce", "reduce", "Reduce", false, false},
+    {"ncclAlltoAll", "all_to_all", "SendRecv", true, true},
+    {"ncclAllToAll", "all_to_all", "SendRecv", true, true},
+    {"ncclSend", "send", "SendRecv", false, false},
+    {"ncclRecv", "recv", "SendRecv", false, false},
 };
+constexpr std::string_view kKernels = "ncclDevKernel_";
+constexpr std::string_view kAnyOperation = "Generic";
 
 // PyTorch's names are c10::toString of the scalar type. Kernels do not tell signed from unsigned integers.
 struct DataType {
@@ -62,6 +65,14 @@ std::string_view type_in_name(std::string_view kernel, std::string_view call) {
   if (!kernel.starts_with(head)) return {};
   kernel.remove_prefix(std::min(kernel.find('_', head.size()), kernel.size() - 1) + 1);
   return kernel.substr(0, kernel.find('_'));
+}
+
+// False: the kernel is of another operation, whatever its launch seemed to be.
+bool can_do(std::string_view kernel, const Operation& operation) {
+  if (!kernel.starts_with(kKernels)) return true;
+  kernel.remove_prefix(kKernels.size());
+  const std::string_view what = kernel.substr(0, kernel.find_first_of("_("));
+  return what == kAnyOperation || what == operation.kernel;
 }
 
 struct Elements {
@@ -108,8 +119,8 @@ std::optional<KinetoMessage> message_of_graph(std::string_view kernel_args) {
 std::string kineto_members(const KinetoMessage& message, std::string_view kernel, const KinetoGroups& groups) {
   const auto one = elements(message, kernel);
   const KinetoGroups::Group* group = groups.find(message.communicator);
-  if (!one || group == nullptr || group->size <= 0) return {};
   const Operation& operation = *find_row(kOperations, &Operation::call, message.call);
+  if (!one || group == nullptr || group->size <= 0 || !can_do(kernel, operation)) return {};
   const std::uint64_t all = one->count * static_cast<std::uint64_t>(group->size);
   const std::string ranks =
       group->ranks.empty() ? ""

@@ -71,6 +71,11 @@ void KinetoRecording::complete(const Event& event, KinetoLine& line) {
   line.more_args = args_;
 }
 
+void KinetoRecording::note(const Event& event, std::string_view args) {
+  if (event.kind == Kind::runtime) is_inner_call(event);
+  collectives_.event(event, args);
+}
+
 // Kineto has one call for each correlation. HTA joins every event with every other of the same one, so that its tables
 // would hold work twice that has two calls; so what only belongs to a call names it by another key.
 void KinetoRecording::add_correlation(const Event& event) {

@@ -16,13 +16,14 @@ namespace cli {
 // drawn as a kernel, marks and memory are instants.
 std::string_view kineto_category(const Event& event);
 
-// Given every event of one process, by time.
+// Given every event of one process, by time: those that are drawn and those that are not.
 class KinetoRecording {
  public:
   KinetoRecording(const Catalog& catalog, const Process& process) : collectives_(catalog, process) {}
 
   // Completes `line` of an event that did not come from JSON. What is added lives until the next call.
   void complete(const Event& event, KinetoLine& line);
+  void note(const Event& event, std::string_view args);
 
  private:
   void add_correlation(const Event& event);

@@ -3,7 +3,8 @@
 // parser's to check; everything between them is checked here.
 //
 // What is damaged costs itself and no neighbour: the walk goes on at the next event or member (json_resume.h), and
-// damage() tells of it. Only a text that is no JSON from its first byte on is refused.
+// damage() tells of it. Where no line break stands between events, damage across the first bytes of one may cost the one
+// before it, too, and counts as one. Only a text that is no JSON from its first byte on is refused.
 //
 //   JsonStream stream(open_byte_source(path), path, JsonStream::kWindow);
 //   if (stream.open() == '{') while (stream.next_member(key)) ... value() or enter_array() + next_element() ...

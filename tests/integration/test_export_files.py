@@ -59,6 +59,7 @@ def refused(tool, folder):
             (["--chrome", "--compress", "lz4"], 1, "expected deflate, zstd or none, not \"lz4\""),
             (["--manifest", "-o", f"{folder}/x.tar.gz"], 1, "name it .tar"), (["--chrome", "-o", ""], 1, "--output: is empty"),
             (["--perfetto", "-o", f"{folder}/x.json.zst"], 1, "name it .gz"), (["--perfetto", "--ranks", ""], 1, "is empty"),
+            (["--perfetto", "--output="], 1, "--output: is empty"), (["--perfetto", "--steps="], 1, "--steps: is empty"),
             (["--perfetto", "--steps", ""], 1, "is empty"), (["--perfetto", "--time", ""], 1, "is empty"),
             (["--perfetto", "-o", f"{folder}/none/x.json"], 2, "none/x.json"),
             (["--kineto", "-o", f"{folder}/bad.json"], 2, "bad.json")):

@@ -86,6 +86,15 @@ def said(events):
     return found
 
 
+def check_filtered(options, name, folder, rank, should):
+    """What is said of a kernel does not depend on which other events are drawn."""
+    out = os.path.join(folder, "filtered")
+    run([options.tracetool, "export", "--kineto", "--min-dur", "10us", os.path.join(folder, "traces"), "-o", out])
+    have = said(load(os.path.join(out, f"rank{rank.rank}.pt.trace.json.gz"))[1])
+    check(have and not have - should, f"{name}: rank {rank.rank}: {have.total()} kernels of 10 us or more say the same",
+          lambda: first((have - should).items(), 3))
+
+
 def check_training(options, name, folder):
     os.mkdir(folder)
     done = truth.train(options, folder, "--ranks", RANKS, "--steps", STEPS, *TRAININGS[name])
@@ -101,6 +110,7 @@ def check_training(options, name, folder):
         sure = sum(count for (_, values), count in should.items() if values)
         check(sure > 0 and have == should, f"{name}: rank {rank.rank}: {sure} of {should.total()} kernels have their call",
               lambda: f"only said {first((have - should).items(), 3)}, only true {first((should - have).items(), 3)}")
+        check_filtered(options, name, folder, rank, should)
         listed = {each["pg_name"]: each.get("ranks") for each in header["distributedInfo"]["pg_config"]}
         mine = {f"0x{int(str(key), 0):016x}": members for key, members in groups.items() if rank.rank in members}
         check(listed == mine, f"{name}: rank {rank.rank}: its groups are {mine}", listed)

@@ -23,7 +23,12 @@ void EventWalk::event(const Event& event, std::string_view args) {
   Piece* piece = pieces_.at(router_.output(process));
   if (plan_ != nullptr) plan_->note(event.start_ns, piece->bytes());
   if (overlay_ && (piece != nullptr || !router_.by_process())) overlay_->event(event, args);
-  if (piece != nullptr && why == LeftOut::kept) piece->event(event, args);
+  if (piece == nullptr) return;
+  if (why == LeftOut::kept) {
+    piece->event(event, args);
+  } else {
+    piece->exporter().left_out(event, args);
+  }
 }
 
 LeftOut EventWalk::judge(const Event& event) {

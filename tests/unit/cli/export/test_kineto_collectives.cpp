@@ -53,7 +53,7 @@ std::string called(std::string_view name, const std::string& args, std::int64_t 
   Rank r;
   r.call(name, args);
   r.launch(launch_ns, r.thread);
-  return r.kernel();
+  return r.kernel("ncclDevKernel_" + std::string(name.substr(4)) + "_RING_LL(ncclDevKernelArgsStorage<4096ul>)");
 }
 
 std::string moved(std::string_view name, std::uint64_t bytes, std::string_view kernel) {
@@ -144,6 +144,22 @@ TEST_CASE("kineto: a kernel in a CUDA graph has the call that it was captured in
   CHECK(r.kernel("ncclDevKernel_AllReduce_Sum_f16_RING_LL(...)",
                  "\"nccl call\": \"ncclAllReduce\", \"nccl bytes\": 2000, \"communicator\": \"0x0000000000c0ffee\"") ==
         said("allreduce", 1000, 1000, "Half"));
+}
+
+TEST_CASE("kineto: a kernel of another operation has not the call that its launch is in") {
+  Rank r;
+  r.call("ncclAllReduce", kBf16);
+  r.launch(10, r.thread);
+  CHECK(r.kernel("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)").empty());
+}
+
+TEST_CASE("kineto: a later call with the same correlation is that of the kernel") {
+  Rank r;
+  r.call("ncclAllReduce", kBf16);
+  r.launch(10, r.thread);
+  r.call("ncclAllGather", kBf16, 200);
+  r.launch(210, r.thread);
+  CHECK(r.kernel() == said("_allgather_base", 1000, 8000, "BFloat16"));
 }
 
 TEST_CASE("kineto: of several calls of a captured group none is told") {
