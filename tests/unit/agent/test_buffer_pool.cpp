@@ -44,8 +44,12 @@ TEST_CASE("buffers lie in small pages") {
     if (std::sscanf(line.c_str(), "%zx-%zx ", &begin, &end) == 2) here = address >= begin && address < end;
     if (here && line.rfind("VmFlags:", 0) == 0) flags = line;
   }
-  CHECK(flags.find(" nh") != std::string::npos);
   give_back_buffer(buffer.memory, 0);
+  if (flags.empty()) {
+    WARN("this system does not tell of its pages (an emulator does not)");
+    return;
+  }
+  CHECK(flags.find(" nh") != std::string::npos);
 }
 
 TEST_CASE("there is always a buffer: small ones beyond the budget, then the sink") {
