@@ -36,8 +36,8 @@ const char* find_entry(const char* name) {
   return value == nullptr ? nullptr : value - std::strlen(name) - 1;
 }
 
-// A copy of the table `old` with `entry` in place of `replaced`, or at its end. Null: `old` changed meanwhile. Nothing in
-// it is looked into: it may have been given back.
+// A copy of the table `old` with `entry` in place of `replaced`, or at its end. Null: `old` changed meanwhile. Nothing
+// in it is looked into: it may have been given back.
 char** make_table(char* const* old, const char* replaced, char* entry) {
   std::size_t count = 0;
   while (old[count] != nullptr) ++count;

@@ -4,9 +4,9 @@
 
 namespace agent {
 
-// Sets it, whether it was set or not. Where the process has other threads, what a getenv(3) in one of them is reading stays
-// as it is, for good; beside a setenv(3) in one of them it is done again, or in the worst case not at all. Does nothing
-// where there is no memory. One thread at a time.
+// Sets it, whether it was set or not. Where the process has other threads, what a getenv(3) in one of them is reading
+// stays as it is, for good; beside a setenv(3) in one of them it is done again, or in the worst case not at all. Does
+// nothing where there is no memory. One thread at a time.
 void set_variable(const char* name, const char* value) noexcept;
 
 }  // namespace agent

@@ -78,17 +78,16 @@ EventSet without_replaced(EventSet of_base, EventSet events) {
   return has(events, Event::graph_launch) ? of_base & ~only(Event::graph_node) : of_base;
 }
 
-}  // namespace
-
-bool parse_events(const char* text, EventSet& events) noexcept {
+// `refused`: the word that is none; "" where each is one.
+bool choose(const char* text, EventSet& events, std::string_view& refused) {
   Choice choice;
   if (*text == '+' || *text == '-') choice.events = kDefaultEvents;
   while (true) {
     const char sign = *text == '-' ? '-' : '+';
     if (*text == '+' || *text == '-') ++text;
-    const std::size_t length = std::strcspn(text, ",");
-    if (!apply(choice, sign, {text, length})) return false;
-    text += length;
+    const std::string_view word{text, std::strcspn(text, ",")};
+    if (!apply(choice, sign, word)) return refused = word, false;
+    text += word.size();
     if (*text == '\0') break;
     ++text;
   }
@@ -97,16 +96,18 @@ bool parse_events(const char* text, EventSet& events) noexcept {
   return true;
 }
 
-std::string_view unknown_word(std::string_view text) noexcept {
-  while (!text.empty()) {
-    if (text.front() == '+' || text.front() == '-') text.remove_prefix(1);
-    std::size_t length = 0;
-    while (length < text.size() && text[length] != ',') ++length;
-    const std::string_view word{text.data(), length};
-    if (!word.empty() && (find_set(word) | find_event(word)) == 0) return word;
-    text.remove_prefix(length < text.size() ? length + 1 : length);
-  }
-  return {};
+}  // namespace
+
+bool parse_events(const char* text, EventSet& events) noexcept {
+  std::string_view refused;
+  return choose(text, events, refused);
+}
+
+std::string_view unknown_word(const char* text) noexcept {
+  EventSet events = 0;
+  std::string_view refused;
+  choose(text, events, refused);
+  return refused;
 }
 
 void write_events(EventSet events, char* text, std::size_t size) noexcept {

@@ -72,8 +72,8 @@ inline constexpr EventSet kDefaultEvents = events_of(FirstSet::standard);
 
 // False: a word that is no set and no kind, graph_node and graph_launch both by name, or nothing left.
 bool parse_events(const char* text, EventSet& events) noexcept;
-// The first word that is no set and no kind; "" where each is one.
-std::string_view unknown_word(std::string_view text) noexcept;
+// The first word that is no set and no kind, for a message; "" where each is one, and where a word is missing.
+std::string_view unknown_word(const char* text) noexcept;
 // The shortest list that means this set; always the same for the same set. `size`: 128 is enough for any.
 void write_events(EventSet events, char* text, std::size_t size) noexcept;
 
