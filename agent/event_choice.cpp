@@ -3,49 +3,11 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
-#include <string_view>
 
 #include "agent/settings.h"
 
 namespace agent {
 namespace {
-
-// What one word means; 0: nothing.
-EventSet find_set(std::string_view word) {
-  for (std::size_t i = 0; i < std::size(kNamedSets); ++i) {
-    if (word == kNamedSets[i]) return events_of(static_cast<FirstSet>(i));
-  }
-  return 0;
-}
-
-EventSet find_event(std::string_view word) {
-  for (std::size_t i = 0; i < kEvents; ++i) {
-    if (word == kEventRows[i].name) return EventSet{1} << i;
-  }
-  return 0;
-}
-
-struct Choice {
-  EventSet events = 0;
-  EventSet named = 0;  // asked for one by one, not as part of a set
-};
-
-bool apply(Choice& choice, char sign, std::string_view word) {
-  const EventSet set = find_set(word);
-  const EventSet event = find_event(word);
-  const EventSet both = set | event;
-  if (both == 0) return false;
-  choice.events = sign == '-' ? choice.events & ~both : choice.events | both;
-  choice.named = sign == '-' ? choice.named & ~both : choice.named | event;
-  return true;
-}
-
-bool choose_graphs(Choice& choice) {
-  constexpr EventSet kBoth = only(Event::graph_node) | only(Event::graph_launch);
-  if ((choice.named & kBoth) == kBoth) return false;
-  if (has(choice.events, Event::graph_launch)) choice.events &= ~only(Event::graph_node);
-  return true;
-}
 
 // Text that is cut where it does not fit.
 struct Text {
@@ -78,37 +40,7 @@ EventSet without_replaced(EventSet of_base, EventSet events) {
   return has(events, Event::graph_launch) ? of_base & ~only(Event::graph_node) : of_base;
 }
 
-// `refused`: the word that is none; "" where each is one.
-bool choose(const char* text, EventSet& events, std::string_view& refused) {
-  Choice choice;
-  if (*text == '+' || *text == '-') choice.events = kDefaultEvents;
-  while (true) {
-    const char sign = *text == '-' ? '-' : '+';
-    if (*text == '+' || *text == '-') ++text;
-    const std::string_view word{text, std::strcspn(text, ",")};
-    if (!apply(choice, sign, word)) return refused = word, false;
-    text += word.size();
-    if (*text == '\0') break;
-    ++text;
-  }
-  if (!choose_graphs(choice) || choice.events == 0) return false;
-  events = choice.events;
-  return true;
-}
-
 }  // namespace
-
-bool parse_events(const char* text, EventSet& events) noexcept {
-  std::string_view refused;
-  return choose(text, events, refused);
-}
-
-std::string_view unknown_word(const char* text) noexcept {
-  EventSet events = 0;
-  std::string_view refused;
-  choose(text, events, refused);
-  return refused;
-}
 
 void write_events(EventSet events, char* text, std::size_t size) noexcept {
   char candidate[256];

@@ -1,79 +1,26 @@
-// What is recorded: the meaning of TRACETOOL_EVENTS, which is a set, or a list of sets and kinds joined by commas:
-//
-//   light    what the GPU did, and which GPU it was: kernels, copies, sets, nodes of CUDA graphs, devices; NCCL; NVTX.
-//            A launch costs CUPTI's own record and nothing else
-//   default  light, and what the host did about it: runtime calls, those driver calls that launch, copy, set or
-//            allocate, waits, overhead of CUPTI and the driver, contexts, streams
-//   all      default, and memory and memory pools: each allocation and release
-//
-// A word adds; with `-` before it it takes away. A list that begins with a sign changes the default:
-// `light,runtime`, `default,-overhead,+memory`, `-nvtx`, `all,-driver`.
-//
-// graph_launch is one record for a whole launch of a CUDA graph, in place of its nodes: CUPTI gives no records of nodes
-// then. So it takes out a graph_node that came with a set, and both by name are refused.
+// The user's choice of events (common/event_choice.h) within the agent.
 #pragma once
 #include <cstddef>
-#include <cstdint>
-#include <string_view>
+
+#include "common/event_choice.h"
 
 namespace agent {
 
-// Spelled as the records' names; nvtx and nccl are all records of these sources. The order is that of kEventRows.
-enum class Event : std::uint8_t {
-  kernel,
-  memcpy,
-  memcpy_peer,
-  memset,
-  graph_node,    // what was open when nodes of CUDA graphs were captured
-  graph_launch,  // whole launches of CUDA graphs, instead of their nodes
-  runtime,
-  driver,
-  sync,
-  overhead,
-  memory,
-  memory_pool,
-  device,
-  context,
-  stream,
-  nvtx,
-  nccl,
-};
-inline constexpr std::size_t kEvents = 17;
+using trace::Event;
+using trace::EventRow;
+using trace::EventSet;
+using trace::FirstSet;
+using trace::events_of;
+using trace::has;
+using trace::kDefaultEvents;
+using trace::kEventRows;
+using trace::kEvents;
+using trace::kLightEvents;
+using trace::kNamedSets;
+using trace::only;
+using trace::parse_events;
+using trace::unknown_word;
 
-// A set of events: bit 1 << Event.
-using EventSet = std::uint32_t;
-constexpr EventSet only(Event event) { return EventSet{1} << static_cast<unsigned>(event); }
-constexpr bool has(EventSet set, Event event) { return (set & only(event)) != 0; }
-
-// The sets, each within the next.
-inline constexpr const char* kNamedSets[] = {"light", "default", "all"};
-enum class FirstSet : std::uint8_t { light, standard, all, none };
-
-struct EventRow {
-  const char* name;
-  FirstSet first;  // the smallest set that has it
-};
-inline constexpr EventRow kEventRows[kEvents] = {
-    {"kernel", FirstSet::light},      {"memcpy", FirstSet::light},     {"memcpy_peer", FirstSet::light},
-    {"memset", FirstSet::light},      {"graph_node", FirstSet::light}, {"graph_launch", FirstSet::none},
-    {"runtime", FirstSet::standard},  {"driver", FirstSet::standard},  {"sync", FirstSet::standard},
-    {"overhead", FirstSet::standard}, {"memory", FirstSet::all},       {"memory_pool", FirstSet::all},
-    {"device", FirstSet::light},      {"context", FirstSet::standard}, {"stream", FirstSet::standard},
-    {"nvtx", FirstSet::light},        {"nccl", FirstSet::light},
-};
-
-constexpr EventSet events_of(FirstSet set) {
-  EventSet events = 0;
-  for (std::size_t i = 0; i < kEvents; ++i) events |= EventSet{kEventRows[i].first <= set} << i;
-  return events;
-}
-inline constexpr EventSet kLightEvents = events_of(FirstSet::light);
-inline constexpr EventSet kDefaultEvents = events_of(FirstSet::standard);
-
-// False: a word that is no set and no kind, graph_node and graph_launch both by name, or nothing left.
-bool parse_events(const char* text, EventSet& events) noexcept;
-// The first word that is no set and no kind, for a message; "" where each is one, and where a word is missing.
-std::string_view unknown_word(const char* text) noexcept;
 // The shortest list that means this set; always the same for the same set. `size`: 128 is enough for any.
 void write_events(EventSet events, char* text, std::size_t size) noexcept;
 

@@ -11,6 +11,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/mark_command.h"
+#include "cli/commands/usage_error.h"
 #include "cli/error.h"
 #include "cli/model/version.h"
 
@@ -21,15 +22,17 @@ constexpr const char* kDescription =
     "Reads the recordings of libagent.so (*.ring), Kineto traces (*.json, *.json.gz) and merged traces (*.ttrace).";
 
 constexpr const char* kFooter =
-    "A run from its recording to a picture:\n"
+    "A run from its recording to a timeline:\n"
     "  tracetool record -- torchrun --nproc-per-node=8 train.py   # into ./traces\n"
     "  tracetool doctor traces/                                   # is everybody recorded? why not?\n"
+    "  tracetool runs traces/                                     # which runs are there\n"
     "  tracetool info traces/                                     # what is in it, what was lost\n"
     "  tracetool merge traces/ -o run.ttrace                      # all ranks on one time axis\n"
     "  tracetool export --perfetto run.ttrace -o run.json.gz      # open it in ui.perfetto.dev\n"
     "\n"
-    "PATH is a file, a folder (all traces in it) or a glob. `tracetool COMMAND --help` explains a command.\n"
-    "Exit status: 0 done, 1 usage, 2 cannot open or write, 3 bad content, 4 a gate failed.";
+    "PATH is a file, a directory (its newest run; --run names another) or a glob. `tracetool help COMMAND` explains a\n"
+    "command.\n"
+    "Exit status: 0 done, 1 usage, 2 cannot open or write, 3 bad content, 4 a check failed.";
 
 int code(cli::Exit exit) { return static_cast<int>(exit); }
 
@@ -43,13 +46,6 @@ bool is_unknown_command(int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return false;
   const auto& rows = cli::commands();
   return std::none_of(rows.begin(), rows.end(), [&](const cli::Command& row) { return row.name == argv[1]; });
-}
-
-int refuse_command(const char* name) {
-  std::string names;
-  for (const cli::Command& row : cli::commands()) names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
-  return fail(cli::Exit::usage,
-              fmt::format("there is no command {}; there are {}. `tracetool --help` explains them", name, names));
 }
 
 std::function<void()> add_commands(CLI::App& app) {
@@ -83,20 +79,19 @@ std::vector<std::string> words_for(const CLI::App& app, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (is_unknown_command(argc, argv)) return refuse_command(argv[1]);
   CLI::App app(kDescription, "tracetool");
   app.footer(kFooter);
   app.set_version_flag("--version", "tracetool " TRACETOOL_VERSION);
   app.require_subcommand(1);
   const std::function<void()> run = add_commands(app);
   try {
+    if (is_unknown_command(argc, argv)) cli::refuse_command(argv[1]);
     app.parse(words_for(app, argc, argv));
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? code(cli::Exit::done) : code(cli::Exit::usage);
-  }
-  try {
     run();
     return code(cli::Exit::done);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return fail(cli::Exit::usage, cli::usage_text(app, error));
   } catch (const cli::Error& error) {
     return fail(error.exit(), error.what());
   } catch (const std::bad_alloc&) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keep README.md's table of environment variables equal to kSettings in agent/settings.cpp.
+"""Keep README.md's table of environment variables equal to kSettings in common/settings.h.
 
   settings_table.py          rewrite the table between the markers in README.md
   settings_table.py --check  exit 1, naming the first difference, when it is not what the code says
@@ -10,8 +10,8 @@ import sys
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 README = f"{ROOT}/README.md"
-CODE = f"{ROOT}/agent/settings.cpp"
-ROW = re.compile(r'\{\s*"(TRACETOOL_\w+)",\s*"([^"]*)",\s*((?:"[^"]*"\s*)+),\s*\w+\s*\}')
+CODE = f"{ROOT}/common/settings.h"
+ROW = re.compile(r'\{\s*"(TRACETOOL_\w+)",\s*"([^"]*)",\s*((?:"[^"]*"\s*)+),\s*[\w:]+\s*\}')
 TABLE = re.compile(r"<!-- settings -->\n.*?<!-- end -->", re.S)
 
 

@@ -26,8 +26,10 @@ const std::vector<Command>& commands();
 Command record_command();
 Command doctor_command();
 Command info_command();
+Command runs_command();
 Command dump_command();
 Command merge_command();
 Command export_command();
+Command help_command();
 
 }  // namespace cli

@@ -9,7 +9,10 @@
 #include <string>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/input_options.h"
+#include "cli/commands/run_choice.h"
 #include "cli/doctor/checks.h"
+#include "cli/error.h"
 #include "cli/io/output_file.h"
 
 namespace cli {
@@ -17,6 +20,7 @@ namespace {
 
 struct Options {
   std::string target;
+  std::string run;
   bool json = false;
 };
 
@@ -26,14 +30,25 @@ bool is_pid(const std::string& target) {
   return digits && target.size() < 10 && !std::filesystem::exists(target, error);
 }
 
+void refuse_file(const std::string& target) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(target, error)) return;
+  throw Error(Exit::usage, fmt::format("{} is a file: doctor looks at a process or at a directory of recordings; "
+                                       "`tracetool info {}` says what is in it",
+                                       target, target));
+}
+
 std::string default_folder() {
   const char* folder = std::getenv("TRACETOOL_DIR");
   return folder != nullptr && folder[0] != '\0' ? folder : "./traces";
 }
 
-Findings look(const std::string& target) {
+Findings look(const std::string& target, const std::string& run) {
   if (!target.empty()) {
-    if (!is_pid(target)) return check_folder(target);
+    if (!is_pid(target)) {
+      refuse_file(target);
+      return check_folder(target, run);
+    }
     const int pid = std::atoi(target.c_str());
     return check_process(view_process(pid), pid);
   }
@@ -41,14 +56,14 @@ Findings look(const std::string& target) {
   Findings found = check_machine(folder);
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) return found;
-  for (Finding& each : check_folder(folder)) {
+  for (Finding& each : check_folder(folder, run)) {
     if (each.check != "folder") found.push_back(std::move(each));
   }
   return found;
 }
 
 void run(const Options& options) {
-  const Findings found = look(options.target);
+  const Findings found = look(options.target, options.run == kLatestRun ? "" : options.run);
   OutputFile out("-");
   if (options.json) {
     write_findings(found, out);
@@ -64,8 +79,9 @@ void run(const Options& options) {
 std::function<void()> set_up(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("PID|DIR", options->target,
-                 "A process, or a folder of recordings (default: this machine and shell, and "
+                 "A process, or a directory of recordings (default: this machine and shell, and "
                  "$TRACETOOL_DIR, ./traces if unset)");
+  add_run(app, options->run);
   app.add_flag("--json", options->json, "For programs: one JSON object on stdout");
   return [options] { run(*options); };
 }
@@ -76,9 +92,9 @@ Command doctor_command() {
   return {
       "doctor", "Is it on? Why is nothing recorded?",
       "One line for each finding: OK, WARN or FAIL, what was found, and behind -> what to do. A process is asked for\n"
-      "its variables and its libraries, a folder for its ranks, losses and what the recording cost. Exit status: 0, "
+      "its variables and its libraries, a directory for its ranks, losses and what the recording cost. Exit status: 0, "
       "or\n"
-      "4 when something failed, 3 when a recording in the folder cannot be read.\n"
+      "4 when something failed, 3 when a recording in the directory cannot be read.\n"
       "\n"
       "  tracetool doctor                      # this machine, this shell\n"
       "  tracetool doctor $(pgrep -n python)   # why does this process not record?\n"

@@ -11,8 +11,11 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/dump_events.h"
 #include "cli/io/output_file.h"
+#include "cli/merge/missing_data.h"
+#include "cli/model/losses.h"
 #include "cli/read/paths.h"
 #include "cli/read/reader.h"
+#include "cli/read/ring_description.h"
 #include "cli/read/ring_dump.h"
 #include "cli/read/stdin_file.h"
 #include "common/layout.h"
@@ -29,9 +32,11 @@ bool is_ring_file(const std::string& path) {
 void refuse_folder(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_directory(path, unknown)) return;
-  throw Error(Exit::usage, fmt::format("{} is a folder: dump shows one file, such as {}; `tracetool info {}` says what is "
+  throw Error(Exit::usage, fmt::format("{} is a directory: dump shows one file, such as {}; `tracetool info {}` says what is "
                                        "in all of them", path, expand_paths({path}).front(), path));
 }
+
+void warn(const std::string& what) { fmt::print(stderr, "tracetool: warning: {}\n", what); }
 
 void run(const std::string& path) {
   refuse_folder(path);
@@ -39,13 +44,16 @@ void run(const std::string& path) {
   const std::string file = path == "-" ? stdin_as_file() : readable_file(path);
   if (is_ring_file(file)) {
     const std::string shown = path == "-" ? kStdinName : file;
-    return path == "-" ? naming_stdin([&] { dump_ring(file, shown, out); }) : dump_ring(file, shown, out);
+    path == "-" ? naming_stdin([&] { dump_ring(file, shown, out); }) : dump_ring(file, shown, out);
+    if (const std::string losses = loss_text(survey_recording(file)); !losses.empty()) warn(shown + ": " + losses);
+    return;
   }
   Catalog catalog;
   DumpEvents dump(catalog, out);
   open_trace(path)->read(catalog, dump);
   dump.flush();
   out.finish();
+  for (const std::string& missing : missing_data(catalog)) warn(missing);
 }
 
 std::function<void()> set_up(CLI::App& app) {
@@ -57,7 +65,7 @@ std::function<void()> set_up(CLI::App& app) {
 }  // namespace
 
 Command dump_command() {
-  return {"dump", "Every record of a file as text: the debugging door",
+  return {"dump", "Every record of a file as text: a raw record dump",
           "A recording is shown as it lies in the file, record by record; any other trace as one event per line:\n"
           "start_ns, duration_ns (-1: no end), kind, rank, track, name, {arguments}.\n"
           "\n"

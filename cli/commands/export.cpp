@@ -101,7 +101,7 @@ ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, c
 
 void say(const ExportReport& report, const ExportOptions& options, const ExportTarget& target) {
   const bool tar = target.form == ExportTarget::Form::manifest;
-  const ExportSaid said{target.path, tar ? "ui.perfetto.dev, v58 or newer" : std::string(target.format->help),
+  const ExportSaid said{target.path, tar ? "ui.perfetto.dev, v58 or newer" : std::string(target.format->viewers),
                         std::string(target.format->computed), target.max_bytes,
                         target.format->extension.find(".json") != std::string_view::npos};
   print_export(report, said);
@@ -112,7 +112,8 @@ void say(const ExportReport& report, const ExportOptions& options, const ExportT
 
 void run(const ExportOptions& options) {
   selection_of(options);  // a word that is wrong is said before the work
-  const std::vector<TraceInput> inputs = resolve(*options.inputs);
+  const auto [inputs, skipped] = resolve(*options.inputs);
+  print_notes(skipped);
   const ExportTarget target = target_of(options, inputs);
   check_writable(target);
   const auto trace = order_traces(inputs, {true, *options.memory_mib << 20, scratch_folder(target.path)});

@@ -49,7 +49,7 @@ void add_selection(CLI::App& app, const Options& options) {
       ->type_name("LIST");
   add_text(app, "--time", options->time, "Only what runs then, since the trace's start: 1.5s-2s, 300ms-, -2s")
       ->type_name("A-B");
-  add_text(app, "--kinds", options->kinds, "Only these kinds, as `info --json` names them: kernel,memcpy,nccl,...")
+  add_text(app, "--kinds", options->kinds, "Only these kinds, as `info --json` names them: kernel,memcpy,nccl,...; nccl takes the kernels of collectives, too")
       ->type_name("LIST");
   add_text(app, "--min-dur", options->min_dur, "Only slices at least this long: 5us")->type_name("TIME");
   app.add_flag("--no-computed", options->no_computed,
@@ -58,8 +58,8 @@ void add_selection(CLI::App& app, const Options& options) {
 
 void add_output(CLI::App& app, const Options& options) {
   add_text(app, "-o,--output", options->output,
-           "The file to write, compressed when it ends in .gz; a folder for formats of a file per rank; - is stdout "
-           "(default: beside the input)")
+           "The file to write, compressed when it ends in .gz; a directory for formats of a file per rank; - is stdout "
+           "(default: named after the input, in the working directory)")
       ->type_name("FILE");
   app.add_option("--max-size", options->max_bytes,
                  "Bytes before compression, above which the output is parted in time: 500MB, 2GiB; 0: never (default: "

@@ -14,30 +14,35 @@ using Form = ExportTarget::Form;
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(Exit::usage, message); }
 
+bool wants_manifest(const ExportOptions& options) {
+  return options.manifest || (options.format == nullptr && options.output.ends_with(".tar"));
+}
+
 // A manifest without a word about the format holds native files.
 const ExportFormat& wanted_format(const ExportOptions& options) {
   if (options.format != nullptr) return *options.format;
-  const auto& formats = export_formats();
-  const auto native = std::find_if(formats.begin(), formats.end(), [](const auto& f) { return f.flag == "pftrace"; });
-  if (options.manifest && native != formats.end()) return *native;
+  const ExportFormat* named = format_by_name(wants_manifest(options) ? ".pftrace" : options.output);
+  if (named != nullptr) return *named;
   std::string flags;
-  for (const ExportFormat& format : formats) flags += fmt::format("{}--{}", flags.empty() ? "" : ", ", format.flag);
-  refuse(fmt::format("which format? One of {}", flags));
+  for (const ExportFormat& format : export_formats()) flags += fmt::format("--{}, ", format.flag);
+  refuse(fmt::format("no format is named: give one of {}--manifest, or an output that ends in .pftrace, .json, .json.gz "
+                     "or .tar",
+                     flags));
 }
 
 Form form_of(const ExportOptions& options, const ExportFormat& format) {
-  if (options.manifest && format.per_rank) {
+  if (wants_manifest(options) && format.per_rank) {
     refuse(fmt::format("--manifest: holds what Perfetto reads; with --{} there is a folder of files instead",
                        format.flag));
   }
-  return options.manifest ? Form::manifest : format.per_rank ? Form::folder : Form::file;
+  return wants_manifest(options) ? Form::manifest : format.per_rank ? Form::folder : Form::file;
 }
 
 std::string path_of(const ExportOptions& options, const std::vector<TraceInput>& inputs, Form form,
                     const ExportFormat& format) {
   if (!options.output.empty()) return options.output;
   const std::string& first = options.inputs->paths.empty() ? inputs[0].path : options.inputs->paths[0];
-  const std::string path = name_beside(first, form == Form::manifest ? ".tar"
+  const std::string path = output_name(first, form == Form::manifest ? ".tar"
                                               : form == Form::folder ? fmt::format(".{}", format.flag)
                                                                      : std::string(format.extension));
   // A name that the user did not choose may be that of the trace that the input was made from.

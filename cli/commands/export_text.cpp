@@ -66,6 +66,9 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   }
   say_left_out(report);
   say(report.parted_arrows, "arrows from one part to another: not drawn");
+  if (report.files.size() > 1 && report.whole_bytes > 0 && said.is_text) {
+    fmt::print(stderr, "  one smaller file with all of it, arrows too: export --pftrace\n");
+  }
   const std::string where = left_out(report) > 0 ? "here" : "in the trace";
   say(summary.one_ended_flows - report.parted_flow_ends,
       fmt::format("ends of arrows whose other end is not {}: not drawn", where));
@@ -80,7 +83,7 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   if (!summary.balanced()) fmt::print(stderr, "  warning: not every event was drawn or counted; please report this\n");
   if (said.output == "-" || report.files.empty()) return;
   const std::string& first = report.files.size() > 1 && report.whole_bytes > 0 ? report.files[0].path : said.output;
-  fmt::print(stderr, "next: open {} there: {}\n", first, said.opens_with);
+  fmt::print(stderr, "next: open {} in {}\n", first, said.viewers);
 }
 
 namespace {

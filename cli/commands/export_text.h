@@ -9,7 +9,7 @@ namespace cli {
 
 struct ExportSaid {
   std::string output;           // as named
-  std::string opens_with;       // ExportFormat::help
+  std::string viewers;          // ExportFormat::viewers
   std::string computed;         // ExportFormat::computed
   std::uint64_t max_bytes = 0;  // the limit that parted it
   bool is_text = true;          // sizes are before compression

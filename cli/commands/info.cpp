@@ -10,11 +10,11 @@
 #include "cli/commands/input_options.h"
 #include "cli/io/output_file.h"
 #include "cli/io/progress.h"
-#include "cli/merge/damage_warnings.h"
+#include "cli/merge/missing_data.h"
 #include "cli/merge/phases.h"
 #include "cli/merge/ranks.h"
+#include "cli/merge/read_catalog.h"
 #include "cli/read/merged_reader.h"
-#include "cli/read/reader.h"
 
 namespace cli {
 namespace {
@@ -24,41 +24,22 @@ struct Options {
   bool json = false;
 };
 
-class Count : public EventSink {
- public:
-  explicit Count(Progress& progress) : progress_(progress) {}
-  void event(const Event&, std::string_view) override { progress_.step(); }
-
- private:
-  Progress& progress_;
-};
-
-void read_catalog(const TraceInput& input, Progress& progress, Catalog& catalog) {
-  progress.say("reading " + input.path);
-  const std::size_t first = catalog.processes.size();
-  if (is_merged_file(input.path)) {
-    MergedReader(input.path).read_lists(catalog);
-  } else {
-    Count count(progress);
-    open_trace(input.path)->read(catalog, count);
-  }
-  set_rank(catalog, first, input.path, input.rank);
-}
-
 void run(const Options& options) {
-  const std::vector<TraceInput> inputs = resolve(*options.inputs);
+  const auto [inputs, skipped] = resolve(*options.inputs);
+  print_notes(skipped);
   Catalog catalog;
   {
     Progress progress("reading");
     for (const TraceInput& input : inputs) read_catalog(input, progress, catalog);
   }
+  check_given_ranks(catalog);
   std::vector<std::string> warnings = name_phases(catalog);
   if (inputs.size() == 1) warnings.clear();  // its phases were said when it was merged
   sort_processes(catalog);
-  for (std::string& damaged : damage_warnings(catalog)) warnings.push_back(std::move(damaged));
+  for (std::string& missing : missing_data(catalog)) warnings.push_back(std::move(missing));
   for (const std::string& warning : warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
   std::vector<std::string> notes = repeated_ranks(catalog);
-  if (std::string mixed = mixed_runs(catalog); !mixed.empty()) notes.push_back(std::move(mixed));
+  if (std::string fault = contradiction(catalog); !fault.empty()) notes.push_back(std::move(fault));
   OutputFile out("-");
   if (options.json) {
     write_info_json(catalog, notes, out);

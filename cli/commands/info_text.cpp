@@ -37,7 +37,10 @@ std::string list(const KindCounts& counts, std::size_t from = 0) {
 
 std::string ranks_table(const Catalog& catalog) {
   std::vector<std::string> head{"rank", "host", "pid", "device", "span"};
-  for (std::size_t kind = 0; kind < kRecordedKinds; ++kind) head.emplace_back(kKinds[kind].name);
+  for (std::size_t kind = 0; kind < kRecordedKinds; ++kind) {
+    const bool calls = static_cast<Kind>(kind) == Kind::nccl;  // on the host: what they launch are kernels
+    head.push_back(fmt::format("{}{}", kKinds[kind].name, calls ? " calls" : ""));
+  }
   head.insert(head.end(), {"other", "state"});
   Table table(head);
   for (const Process& process : catalog.processes) {

@@ -4,9 +4,17 @@
 
 namespace cli {
 
+void add_run(CLI::App& app, std::string& run) {
+  app.add_option("--run", run, "Of a directory with several runs: NAME as `tracetool runs` lists it, latest or all "
+                               "(default: latest)")
+      ->check([](const std::string& text) { return text.empty() ? "is empty" : std::string(); }, "")
+      ->type_name("NAME");
+}
+
 std::shared_ptr<InputOptions> add_inputs(CLI::App& app) {
   auto options = std::make_shared<InputOptions>();
-  app.add_option("PATH", options->paths, "Traces: files, folders (all traces in them) or globs; - is stdin");
+  app.add_option("PATH", options->paths, "Traces: files, directories (their newest run) or globs; - is stdin");
+  add_run(app, options->run);
   app.add_option("--rank", options->ranks, "N=FILE: reads FILE as rank N, whatever it says itself; may be repeated")
       ->type_name("N=FILE")
       ->allow_extra_args(false);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "cli/commands/inputs.h"
 
@@ -11,8 +12,11 @@ class App;
 
 namespace cli {
 
-// PATH... and --rank N=FILE.
+// PATH..., --rank N=FILE and --run.
 std::shared_ptr<InputOptions> add_inputs(CLI::App& app);
+
+// --run alone.
+void add_run(CLI::App& app, std::string& run);
 
 // --memory, in MiB.
 std::shared_ptr<std::size_t> add_memory(CLI::App& app);

@@ -7,8 +7,9 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "cli/commands/run_choice.h"
 #include "cli/error.h"
-#include "cli/read/reader.h"
+#include "cli/read/paths.h"
 
 namespace cli {
 namespace {
@@ -18,23 +19,41 @@ bool same_file(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, error);
 }
 
+std::string real_path(const std::string& path) {
+  std::error_code error;
+  const auto real = std::filesystem::weakly_canonical(path, error);
+  return error ? path : real.string();
+}
+
 // Files by their real path, so that thousands of them stay quick to tell apart.
 class InputList {
  public:
-  void add(TraceInput input) {
-    std::error_code error;
-    const auto real = std::filesystem::weakly_canonical(input.path, error);
-    const auto [place, is_new] = places_.try_emplace(error ? input.path : real.string(), inputs.size());
-    if (is_new) {
-      inputs.push_back(std::move(input));
-    } else if (input.rank) {
-      inputs[place->second].rank = input.rank;
+  void add(std::string path) {
+    const auto [place, is_new] = places_.try_emplace(real_path(path), traces.size());
+    if (is_new) traces.push_back({std::move(path), {}});
+  }
+
+  // Links to one file may be given different ranks, the same path may not.
+  void add_ranked(TraceInput input) {
+    const auto [ranked, is_first] =
+        ranked_.try_emplace(std::filesystem::path(input.path).lexically_normal().string(), *input.rank);
+    if (!is_first && ranked->second != *input.rank) {
+      throw Error(Exit::usage, fmt::format("{} is given two ranks, --rank {} and --rank {}; a file is of one rank",
+                                           input.path, ranked->second, *input.rank));
+    }
+    if (!is_first) return;
+    const auto [place, is_new] = places_.try_emplace(real_path(input.path), traces.size());
+    if (is_new || traces[place->second].rank) {
+      traces.push_back(std::move(input));
+    } else {
+      traces[place->second].rank = input.rank;
     }
   }
-  std::vector<TraceInput> inputs;
+  std::vector<TraceInput> traces;
 
  private:
   std::unordered_map<std::string, std::size_t> places_;
+  std::unordered_map<std::string, std::int64_t> ranked_;
 };
 
 }  // namespace
@@ -52,16 +71,19 @@ TraceInput parse_rank(const std::string& text) {
   return {text.substr(equals + 1), rank};
 }
 
-std::vector<TraceInput> resolve(const InputOptions& options) {
+Inputs resolve(const InputOptions& options) {
   if (options.paths.empty() && options.ranks.empty()) {
-    throw Error(Exit::usage, "which traces? Name files, a folder or a glob, like `tracetool info traces/`");
+    throw Error(Exit::usage, "no trace is named; name files, a directory or a glob, like `tracetool info traces/`");
   }
   InputList list;
-  if (!options.paths.empty()) {
-    for (std::string& path : expand_paths(options.paths)) list.add({std::move(path), {}});
-  }
-  for (const std::string& text : options.ranks) list.add(parse_rank(text));
-  return list.inputs;
+  ChosenFiles chosen = choose_run(find_files(options.paths), options.run);
+  for (std::string& path : chosen.paths) list.add(std::move(path));
+  for (const std::string& text : options.ranks) list.add_ranked(parse_rank(text));
+  return {std::move(list.traces), std::move(chosen.notes)};
+}
+
+void print_notes(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) fmt::print(stderr, "tracetool: {}\n", note);
 }
 
 void refuse_input_as_output(const std::vector<TraceInput>& inputs, const std::string& output) {
@@ -73,18 +95,15 @@ void refuse_input_as_output(const std::vector<TraceInput>& inputs, const std::st
   }
 }
 
-std::string name_beside(const std::string& input, const std::string& extension) {
+std::string output_name(const std::string& input, const std::string& extension) {
   std::filesystem::path path = std::filesystem::path(input).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
   std::string name = path.filename().string();
   if (name.empty() || name == "-" || name == "." || name == "..") return "trace" + extension;
   for (const std::string ending : {".gz", ".zst", ".json", ".trace", ".pt", ".ttrace", ".ring"}) {
-    const bool ends =
-        name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
-    if (ends) name.resize(name.size() - ending.size());
+    if (name.size() > ending.size() && name.ends_with(ending)) name.resize(name.size() - ending.size());
   }
-  const std::filesystem::path beside = path.parent_path() / (name + extension);
-  return beside == path ? (path.parent_path() / (name + ".export" + extension)).string() : beside.string();
+  return same_file(name + extension, input) ? name + ".export" + extension : name + extension;
 }
 
 }  // namespace cli

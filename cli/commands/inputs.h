@@ -10,10 +10,18 @@ namespace cli {
 struct InputOptions {
   std::vector<std::string> paths;
   std::vector<std::string> ranks;  // "N=FILE"
+  std::string run;                 // --run: NAME, "latest" or "all"; "": the latest of each directory
 };
 
-// Each file once, in the order given. Throws Error (usage) when there is none or a --rank is malformed.
-std::vector<TraceInput> resolve(const InputOptions& options);
+struct Inputs {
+  std::vector<TraceInput> traces;  // each file once; what was named comes first
+  std::vector<std::string> notes;  // for the person who asked: which run of several, and what was skipped; a line each
+};
+
+// Of a directory, the files of one run (merge/runs.h). Throws Error: (usage) when there is no input, a --rank is
+// malformed or names a file that has another already, or --run names no run; (cannot_open) when a path matches nothing
+// or nothing in it is a trace.
+Inputs resolve(const InputOptions& options);
 
 // "3=traces/a.ring" -> its two parts. Throws Error (usage).
 TraceInput parse_rank(const std::string& text);
@@ -21,8 +29,11 @@ TraceInput parse_rank(const std::string& text);
 // Throws Error (usage) when the output would replace one of the inputs.
 void refuse_input_as_output(const std::vector<TraceInput>& inputs, const std::string& output);
 
-// A new name beside an input: traces/ and ".json.gz" -> traces.json.gz; endings of traces are replaced. Never the
-// input.
-std::string name_beside(const std::string& input, const std::string& extension);
+// Prints each note on stderr.
+void print_notes(const std::vector<std::string>& notes);
+
+// A name in the working directory: a/traces/ and ".json.gz" -> traces.json.gz; endings of traces are replaced. Never
+// the input.
+std::string output_name(const std::string& input, const std::string& extension);
 
 }  // namespace cli

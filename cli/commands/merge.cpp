@@ -11,6 +11,7 @@
 #include "cli/io/output_file.h"
 #include "cli/io/progress.h"
 #include "cli/io/temp_file.h"
+#include "cli/io/units.h"
 #include "cli/merge/merged_writer.h"
 #include "cli/merge/ordered_trace.h"
 
@@ -46,7 +47,8 @@ void write(OrderedTrace& trace, MergedWriter& writer) {
 }
 
 void run(const Options& options) {
-  const std::vector<TraceInput> inputs = resolve(*options.inputs);
+  const auto [inputs, skipped] = resolve(*options.inputs);
+  print_notes(skipped);
   refuse_input_as_output(inputs, options.output);
   if (!options.report.empty()) {
     refuse_input_as_output(inputs, options.report);
@@ -66,8 +68,9 @@ void run(const Options& options) {
     write_clock_report(trace->fits(), *report);
     report->finish();
   }
-  fmt::print(stderr, "{}: {} processes, {} events, {} bytes\n", options.output, trace->catalog().processes.size(),
-             writer.events(), out.bytes());
+  fmt::print(stderr, "{}: {}, {}, {}\n", options.output,
+             count_text(trace->catalog().processes.size(), "process", "processes"), count_text(writer.events(), "event"),
+             count_text(out.bytes(), "byte"));
   if (options.output != "-") fmt::print(stderr, "next: tracetool export --perfetto {}\n", options.output);
 }
 

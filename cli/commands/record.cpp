@@ -1,9 +1,8 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -11,10 +10,13 @@
 #include <vector>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/record_summary.h"
+#include "cli/commands/run_program.h"
 #include "cli/doctor/agent_file.h"
 #include "cli/doctor/injection.h"
 #include "cli/doctor/place.h"
 #include "cli/error.h"
+#include "common/settings.h"
 
 namespace cli {
 namespace {
@@ -29,12 +31,12 @@ constexpr SettingOption kSettings[] = {
     {"--buffer", "TRACETOOL_BUFFER", "SIZE", "The ring of each process, like 1G"},
     {"--events", "TRACETOOL_EVENTS", "LIST", "light, default, all, or kinds"},
     {"--mode", "TRACETOOL_MODE", "MODE", "ring: keep the newest; spool: keep the whole run"},
-    {"--keep", "TRACETOOL_KEEP", "N", "Runs that stay in the folder"},
+    {"--keep", "TRACETOOL_KEEP", "N", "Runs that stay in the directory"},
     {"--max-disk", "TRACETOOL_MAX_DISK", "SIZE", "Beyond it older runs are removed; a spool ends at it"},
     {"--flush-ms", "TRACETOOL_FLUSH_MS", "MS", "How often the agent collects"},
     {"--nccl", "TRACETOOL_NCCL", "FROM", "NCCL's calls: payload, interpose or auto"},
     {"--coexist", "TRACETOOL_COEXIST", "HOW", "When another takes CUPTI's buffers: yield or retake"},
-    {"--guard-cpu", "TRACETOOL_GUARD_CPU", "PERCENT", "Of a core; beyond it the agent steps down to light; 0: never"},
+    {"--guard-cpu", "TRACETOOL_GUARD_CPU", "PERCENT", "Of a core; beyond it the agent is reduced to light; 0: never"},
     {"--guard-rate", "TRACETOOL_GUARD_RATE", "N", "Records per second; beyond it, too; 0: never"},
     {"--cupti", "TRACETOOL_CUPTI", "PATH", "The libcupti to use"},
 };
@@ -43,6 +45,7 @@ struct Options {
   InjectionOptions injection;
   std::vector<std::string> values = std::vector<std::string>(std::size(kSettings));
   bool verbose = false;
+  bool quiet = false;
   std::vector<std::string> command;
 };
 
@@ -60,11 +63,28 @@ void find_agent_for(InjectionOptions& options) {
   }
 }
 
+// By the agent's own rules, and before the program starts.
+void check_setting(const SettingOption& option, const std::string& value) {
+  trace::Settings scratch;
+  const trace::SettingRow& row = *trace::setting_row(option.variable);
+  if (row.set(scratch, value.c_str())) return;
+  const std::string_view word = trace::wrong_word(row, value.c_str());
+  throw Error(Exit::usage, fmt::format("{} {}: not a value of it{}; {} ({})", option.flag, value,
+                                       word.empty() ? "" : fmt::format(", for its word {}", word), row.help, row.name));
+}
+
+std::int64_t wall_clock_ns() {
+  using namespace std::chrono;
+  return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+}
+
 InjectionOptions complete(const Options& options) {
   InjectionOptions injection = options.injection;
   find_agent_for(injection);
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
-    if (!options.values[i].empty()) injection.settings.emplace_back(kSettings[i].variable, options.values[i]);
+    if (options.values[i].empty()) continue;
+    check_setting(kSettings[i], options.values[i]);
+    injection.settings.emplace_back(kSettings[i].variable, options.values[i]);
   }
   if (options.verbose) injection.settings.emplace_back("TRACETOOL_VERBOSE", "1");
   return injection;
@@ -84,27 +104,24 @@ void set_variables(const Injection& plan) {
     if (name == "TRACETOOL_DIR") {
       const Place place = look_at(value);
       if (!place.writable)
-        throw Error(Exit::cannot_open, fmt::format("{} cannot be written; choose a folder with -o", value));
+        throw Error(Exit::cannot_open, fmt::format("{} cannot be written; choose a directory with -o", value));
     }
     setenv(name.c_str(), value.c_str(), 1);
   }
 }
 
-// The program takes our place, so signals, exit status, terminal and stdin are its own.
-[[noreturn]] void become(const std::vector<std::string>& command) {
-  std::vector<char*> words;
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  execvp(words[0], words.data());
-  throw Error(Exit::cannot_open, fmt::format("cannot run {}: {}; name a program in $PATH or its path after --",
-                                             command[0], std::strerror(errno)));
-}
-
 void run(const Options& options) {
-  set_variables(plan_injection(complete(options), [](const char* name) { return std::getenv(name); }));
+  const Injection plan = plan_injection(complete(options), [](const char* name) { return std::getenv(name); });
+  set_variables(plan);
   warn_if_disabled();
-  std::fflush(nullptr);
-  become(options.command);
+  if (options.quiet || is_further_rank()) become_program(options.command);
+  const std::int64_t start_ns = wall_clock_ns();
+  const int status = run_program(options.command);
+  const char* directory = std::getenv("TRACETOOL_DIR");
+  for (const std::string& line : record_summary(directory == nullptr ? "./traces" : directory, start_ns)) {
+    fmt::print(stderr, "tracetool: {}\n", line);
+  }
+  end_like(status);
 }
 
 // What stands before the program (mark_command.h) is ours, or wrong.
@@ -117,21 +134,24 @@ void check_command(const std::vector<std::string>& command, std::vector<std::str
                             unknown[0]));
   }
   if (command.empty()) {
-    throw Error(Exit::usage, "which CMD? Name it behind --, like tracetool record -- python train.py");
+    throw Error(Exit::usage, "missing command after --, like tracetool record -- python train.py");
   }
 }
 
 std::function<void()> set_up(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("-o,--output", options->injection.folder,
-                 "Folder of the recordings (default: $TRACETOOL_DIR, ./traces)")
+                 "Directory of the recordings (default: $TRACETOOL_DIR, ./traces)")
       ->type_name("DIR");
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
     app.add_option(kSettings[i].flag, options->values[i],
                    fmt::format("{} ({})", kSettings[i].help, kSettings[i].variable))
+        ->check([](const std::string& text) { return text.empty() ? "is empty" : std::string(); }, "")
         ->type_name(kSettings[i].type);
   }
   app.add_flag("--verbose", options->verbose, "The agent says on stderr what it found (TRACETOOL_VERBOSE)");
+  app.add_flag("-q,--quiet", options->quiet,
+               "Says nothing at the end; the program takes this process's place and its process id");
   app.add_flag("--preload", options->injection.preload,
                "Also by LD_PRELOAD: sees NVTX that comes before CUDA, and NCCL calls of dynamic NCCL");
   app.add_flag("--force", options->injection.force, "Takes CUDA's and NVTX's injection from another tool");
@@ -147,9 +167,10 @@ std::function<void()> set_up(CLI::App& app) {
 
 Command record_command() {
   return {
-      "record", "Runs a program with the recorder in it",
+      "record", "Runs a program with the agent injected",
       "The program and all that it starts are recorded where they use the GPU; all else about them is as without us:\n"
-      "output, exit status, signals. The same without this command: CUDA_INJECTION64_PATH=/path/of/libagent.so CMD.\n"
+      "output, exit status, signals. At its end a line on stderr says what was recorded and where. The same without this\n"
+      "command: CUDA_INJECTION64_PATH=/path/of/libagent.so CMD.\n"
       "Exit status: the program's; 1 usage, or another tool holds the injection; 2 the program or the agent cannot be\n"
       "run.\n"
       "\n"

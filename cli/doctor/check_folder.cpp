@@ -9,6 +9,7 @@
 #include "cli/doctor/check_recording.h"
 #include "cli/doctor/checks.h"
 #include "cli/doctor/place.h"
+#include "cli/read/trace_peek.h"
 
 namespace cli {
 namespace {
@@ -21,9 +22,11 @@ std::int64_t wall_clock_ns() {
   return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-std::vector<std::string> recordings_below(const std::string& folder) {
+// `error` is of the directory itself; those below that cannot be listed are passed over.
+std::vector<std::string> recordings_below(const std::string& folder, std::error_code& error) {
   std::vector<std::string> found;
-  std::error_code error;
+  fs::directory_iterator probe(folder, error);
+  if (error) return found;
   fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
   for (; !error && at != end; at.increment(error)) {
     if (at->path().extension() == ".ring") found.push_back(at->path().string());
@@ -88,14 +91,22 @@ std::vector<std::pair<std::string, Run>> by_run(const std::vector<ReadRecording>
   return sorted;
 }
 
-void check_runs(const std::vector<ReadRecording>& all, Findings& found) {
+void check_runs(const std::vector<ReadRecording>& all, const std::string& wanted, Findings& found) {
   const auto runs = by_run(all);
   if (runs.empty()) return;
-  if (runs.size() > 1) found.push_back(ok("runs", fmt::format("{} runs; the newest is looked at", runs.size())));
-  const auto& [id, newest] = runs.back();
-  for (Finding& finding : check_ranks(id, newest)) found.push_back(std::move(finding));
+  auto looked_at = runs.end() - 1;
+  if (!wanted.empty()) {
+    looked_at = std::find_if(runs.begin(), runs.end(), [&](const auto& run) { return run.first == wanted; });
+    if (looked_at == runs.end()) {
+      throw Error(Exit::usage, fmt::format("--run {}: no recording is of it; `tracetool runs` lists the runs", wanted));
+    }
+  } else if (runs.size() > 1) {
+    found.push_back(ok("runs", fmt::format("{} runs; the newest is looked at, --run NAME takes another", runs.size())));
+  }
+  const auto& [id, recordings] = *looked_at;
+  for (Finding& finding : check_ranks(id, recordings)) found.push_back(std::move(finding));
   Findings each;
-  for (const ReadRecording* recording : newest) {
+  for (const ReadRecording* recording : recordings) {
     for (Finding& finding : check_recording(*recording, wall_clock_ns())) each.push_back(std::move(finding));
   }
   for (Finding& finding : grouped(each)) found.push_back(std::move(finding));
@@ -120,17 +131,25 @@ Findings check_empty(const std::string& folder) {
 
 }  // namespace
 
-Findings check_folder(const std::string& folder) {
+Findings check_folder(const std::string& folder, const std::string& run) {
   std::error_code error;
   if (!fs::exists(folder, error)) {
     return {fail("folder", fmt::format("{} does not exist: nothing was recorded there", folder),
                  "start the program with `tracetool record -- CMD`; if it runs, ask `tracetool doctor PID`")};
   }
-  const std::vector<std::string> files = recordings_below(folder);
+  const std::vector<std::string> files = recordings_below(folder, error);
+  if (error && files.empty()) {
+    return {fail("folder", fmt::format("{} cannot be listed: {}", folder, error.message()),
+                 "run tracetool as the user who recorded, or give yourself the right to read it")};
+  }
   if (files.empty()) return check_empty(folder);
   Findings found;
   std::vector<ReadRecording> all;
   for (const std::string& file : files) {
+    if (const TracePeek peek = peek_trace(file); peek.form == TracePeek::Form::no_trace) {
+      found.push_back(warn("file", fmt::format("{} is no recording: {}", file, peek.reason), "it is skipped"));
+      continue;
+    }
     try {
       all.push_back(read_recording(file));
     } catch (const Error& wrong) {
@@ -143,7 +162,7 @@ Findings check_folder(const std::string& folder) {
       std::any_of(all.begin(), all.end(), [](const auto& each) { return each.process.state == "live"; });
   Findings place = check_used_place(folder, largest(files), is_live);
   found.insert(found.begin(), place.begin(), place.end());
-  check_runs(all, found);
+  check_runs(all, run, found);
   return found;
 }
 

@@ -131,7 +131,7 @@ void check_life(const Process& p, std::int64_t seen_ns, Findings& found) {
   }
   const std::int64_t age_ns = seen_ns - p.recorder.heartbeat_ns;
   if (p.state == "live" && age_ns > kLateHeartbeat_ns) {
-    found.push_back(warn("heartbeat", "lives, but the agent has not run for over 10 s",
+    found.push_back(warn("heartbeat", "alive, no heartbeat for over 10 s",
                          "is the process stopped, or the machine overloaded?"));
   }
 }

@@ -4,12 +4,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "cli/io/units.h"
+#include "common/settings.h"
 
 namespace cli {
 namespace {
@@ -61,20 +61,10 @@ Place look_at(const std::string& folder) {
 }
 
 std::uint64_t ring_bytes_wanted() {
-  constexpr std::uint64_t kDefault = 256u << 20;
+  trace::Settings settings;
   const char* text = std::getenv("TRACETOOL_BUFFER");
-  if (text == nullptr) return kDefault;
-  const char* end = text + std::strlen(text);
-  std::uint64_t value = 0;
-  const auto number = std::from_chars(text, end, value);
-  if (number.ec != std::errc()) return kDefault;
-  const std::string_view unit(number.ptr, static_cast<std::size_t>(end - number.ptr));
-  const int shift = unit == "K" || unit == "k"   ? 10
-                    : unit == "M" || unit == "m" ? 20
-                    : unit == "G" || unit == "g" ? 30
-                    : unit.empty()               ? 0
-                                                 : 64;
-  return shift == 64 || value > UINT64_MAX >> shift ? kDefault : value << shift;
+  if (text != nullptr && !trace::setting_row("TRACETOOL_BUFFER")->set(settings, text)) return trace::Settings().ring_bytes;
+  return settings.ring_bytes;
 }
 
 Findings check_place(const std::string& folder, std::uint64_t ring_bytes) {

@@ -4,6 +4,7 @@
 
 #include "cli/export/chrome_colors.h"
 #include "cli/model/kinds.h"
+#include "cli/read/kineto_peek.h"
 #include "cli/read/ring_words.h"
 
 namespace cli {
@@ -16,6 +17,8 @@ void ChromeText::head(std::int64_t origin_ns) {
   origin_ = origin_ns;
   out_.raw("{\"displayTimeUnit\":\"ns\",\"baseTimeNanoseconds\":");
   out_.number(origin_ns);
+  out_.raw(",");
+  out_.raw(export_mark({ExportMark::Form::chrome, {}}));
   out_.raw(",\"traceEvents\":[");
 }
 

@@ -20,13 +20,25 @@ std::unique_ptr<Exporter> kineto_json(const FormatOptions&) { return make_kineto
 
 const std::vector<ExportFormat>& export_formats() {
   static const std::vector<ExportFormat> formats{
-      {"perfetto", "Chrome trace JSON for ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
-      {"chrome", "Chrome trace JSON for chrome://tracing", ".json.gz", chrome_json, kMaxJsonBytes},
-      {"pftrace", "Perfetto's native form, for ui.perfetto.dev and trace_processor", ".pftrace", make_pftrace},
-      {"kineto", "A profile per rank for HTA, TensorBoard and TraceLens", ".pt.trace.json.gz", kineto_json, 0, true,
+      {"perfetto", "Chrome trace JSON for ui.perfetto.dev", "ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
+      {"chrome", "Chrome trace JSON for chrome://tracing", "chrome://tracing or ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
+      {"pftrace", "Perfetto's native form, for ui.perfetto.dev and trace_processor", "ui.perfetto.dev or trace_processor",
+       ".pftrace", make_pftrace},
+      {"kineto", "A profile per rank for HTA, TensorBoard and TraceLens", "HTA, TensorBoard or TraceLens",
+       ".pt.trace.json.gz", kineto_json, 0, true,
        "ProfilerStep#N, for the steps that the recordings name"},
   };
   return formats;
+}
+
+const ExportFormat* format_by_name(std::string_view output) {
+  if (ends_with(output, ".gz")) output.remove_suffix(3);
+  const bool native = ends_with(output, ".pftrace");
+  if (!native && !ends_with(output, ".json")) return nullptr;
+  const auto& formats = export_formats();
+  const auto found =
+      std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.flag == (native ? "pftrace" : "perfetto"); });
+  return found == formats.end() ? nullptr : &*found;
 }
 
 const ExportFormat& format_for(const ExportFormat& format, std::string_view output) {

@@ -22,6 +22,7 @@ inline constexpr std::uint64_t kMaxJsonBytes = 200'000'000;  // what browsers st
 struct ExportFormat {
   std::string_view flag;       // "perfetto" for `export --perfetto`
   std::string_view help;       // one line
+  std::string_view viewers;    // "open it in ...": what reads it
   std::string_view extension;  // of a file that the user did not name; with ".gz" it is compressed
   std::unique_ptr<Exporter> (*make)(const FormatOptions&);
   std::uint64_t max_bytes = 0;  // parted above it (uncompressed), unless the user says otherwise; 0: never
@@ -30,6 +31,9 @@ struct ExportFormat {
 };
 
 const std::vector<ExportFormat>& export_formats();
+
+// By the ending of an output whose format was not named: .pftrace and .json, both also with .gz; nullptr for others.
+const ExportFormat* format_by_name(std::string_view output);
 
 // What is written to `output` when the user asked for `format`: Perfetto's native form by its ending.
 const ExportFormat& format_for(const ExportFormat& format, std::string_view output);

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "cli/export/kineto_groups.h"
+#include "cli/read/kineto_peek.h"
 #include "cli/read/ring_words.h"
 
 namespace cli {
@@ -83,6 +84,7 @@ std::string of_recording(const Catalog& catalog, const Process& p) {
   }
   if (!p.host.empty()) text += ",\n  \"host_name\": " + json_quoted(p.host);
   if (p.rank >= 0) text += ",\n  " + distributed_info(catalog, p);
+  text += ",\n  " + export_mark({ExportMark::Form::kineto, p.run_id});
   return text + ",\n  \"displayTimeUnit\": \"ms\"";
 }
 

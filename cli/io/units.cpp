@@ -3,6 +3,8 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
+#include <ctime>
+
 namespace cli {
 
 std::string duration_text(std::int64_t ns) {
@@ -18,6 +20,20 @@ std::string bytes_text(std::uint64_t bytes) {
   if (bytes >= 1u << 30) return fmt::format("{:.1f} GiB", value / (1u << 30));
   if (bytes >= 1u << 20) return fmt::format("{:.1f} MiB", value / (1u << 20));
   return fmt::format("{} bytes", bytes);
+}
+
+std::string time_text(std::int64_t ns) {
+  const std::time_t seconds = static_cast<std::time_t>(ns / 1'000'000'000);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &utc);
+  return text;
+}
+
+std::string count_text(std::uint64_t count, std::string_view singular, std::string_view plural) {
+  if (count == 1) return fmt::format("1 {}", singular);
+  return plural.empty() ? fmt::format("{} {}s", count, singular) : fmt::format("{} {}", count, plural);
 }
 
 }  // namespace cli

@@ -4,7 +4,7 @@
 
 namespace cli {
 
-RunMerger::RunMerger(std::vector<RunCursor> cursors) : cursors_(std::move(cursors)) {
+RunMerger::RunMerger(std::vector<SortedRunCursor> cursors) : cursors_(std::move(cursors)) {
   for (std::size_t run = 0; run < cursors_.size(); ++run) {
     if (cursors_[run].next(zstd_)) heap_.push_back(key_of(cursors_[run].event(), static_cast<std::uint32_t>(run)));
   }
@@ -13,7 +13,7 @@ RunMerger::RunMerger(std::vector<RunCursor> cursors) : cursors_(std::move(cursor
 
 bool RunMerger::next() {
   if (!std::exchange(started_, true)) return !heap_.empty();
-  RunCursor& cursor = cursors_[heap_[0].place];
+  SortedRunCursor& cursor = cursors_[heap_[0].place];
   if (cursor.next(zstd_)) {
     heap_[0] = key_of(cursor.event(), heap_[0].place);
   } else {

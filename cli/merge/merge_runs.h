@@ -3,14 +3,14 @@
 #include <vector>
 
 #include "cli/merge/event_key.h"
-#include "cli/merge/run_file.h"
+#include "cli/merge/sorted_run.h"
 
 namespace cli {
 
 class RunMerger {
  public:
   // Of events that are equal in order, those of the earlier run come first.
-  explicit RunMerger(std::vector<RunCursor> cursors);
+  explicit RunMerger(std::vector<SortedRunCursor> cursors);
 
   bool next();  // false: the end
   const Event& event() const { return cursors_[heap_[0].place].event(); }
@@ -20,7 +20,7 @@ class RunMerger {
   void sink(std::size_t at);
 
   ZstdDecompressor zstd_;
-  std::vector<RunCursor> cursors_;
+  std::vector<SortedRunCursor> cursors_;
   std::vector<EventKey> heap_;  // place: the run
   bool started_ = false;
 };

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/error.h"
 #include "cli/io/progress.h"
 #include "cli/merge/align.h"
 #include "cli/merge/clock_domains.h"
-#include "cli/merge/damage_warnings.h"
+#include "cli/merge/missing_data.h"
 #include "cli/merge/phases.h"
 #include "cli/merge/ranks.h"
 #include "cli/read/merged_reader.h"
@@ -20,7 +21,7 @@ class MergedTrace : public OrderedTrace {
  public:
   explicit MergedTrace(const std::string& path) : reader_(path) {
     reader_.read_lists(catalog_);
-    warnings = damage_warnings(catalog_);
+    warnings = missing_data(catalog_);
   }
   const Catalog& catalog() const override { return catalog_; }
   const std::vector<ClockFit>& fits() const override { return reader_.fits(); }
@@ -93,6 +94,7 @@ void SortedTrace::read(const TraceInput& input) {
     open_trace(input.path)->read(catalog_, intake);
   }
   set_rank(catalog_, first, input.path, input.rank);
+  if (const std::string fault = contradiction(catalog_); !fault.empty()) throw Error(Exit::usage, fault);
   check_ranks(catalog_);
   for (std::size_t i = first; i < catalog_.processes.size(); ++i) {
     clock_of_.push_back(intake.clock() ? *intake.clock() : clocks_.of_process(catalog_.processes[i]));
@@ -108,8 +110,7 @@ void SortedTrace::read_merged(const TraceInput& input, Intake& intake) {
 }
 
 void SortedTrace::finish() {
-  for (std::string& damaged : damage_warnings(catalog_)) warnings.push_back(std::move(damaged));
-  if (const std::string mixed = mixed_runs(catalog_); !mixed.empty()) warnings.push_back(mixed);
+  for (std::string& missing : missing_data(catalog_)) warnings.push_back(std::move(missing));
   std::vector<ClockFit>& fits = clocks_.fits();
   for (std::size_t i = 0; i < catalog_.processes.size(); ++i) {
     const std::int64_t rank = catalog_.processes[i].rank;
@@ -127,6 +128,7 @@ void SortedTrace::finish() {
     process.first_ns = fit.on_axis(process.first_ns), process.last_ns = fit.on_axis(process.last_ns);
     if (process.first_unclamped_ns != 0) process.first_unclamped_ns = fit.on_axis(process.first_unclamped_ns);
   }
+  if (std::string apart = apart_in_time(catalog_); !apart.empty()) warnings.push_back(std::move(apart));
   for (std::uint32_t clock = 0; clock < fits.size(); ++clock) {
     if (clocks_.reported(clock)) reported_.push_back(fits[clock]);
   }

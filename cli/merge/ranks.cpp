@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/error.h"
+#include "cli/io/units.h"
 #include "cli/merge/phases.h"
 #include "cli/model/rank_list.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 [[noreturn]] void fail_twice(const Process& first, const Process& second) {
   throw Error(Exit::usage,
-              fmt::format("rank {} comes twice: {} and {} are not phases of one run, because {}; leave one out (are "
+              fmt::format("duplicate rank {}: {} and {} are not phases of one run, because {}; leave one out (are "
                           "these two runs?), or give one another rank with --rank N=FILE",
                           second.rank, first.source, second.source, phases_fault(first, second)));
 }
@@ -59,16 +60,65 @@ void check_ranks(const Catalog& catalog) {
   }
 }
 
-std::string mixed_runs(const Catalog& catalog) {
-  const Process* first = nullptr;
+void check_given_ranks(const Catalog& catalog) {
+  Catalog given;
   for (const Process& process : catalog.processes) {
-    if (process.run_id.empty()) continue;
-    if (first == nullptr) first = &process;
-    if (process.run_id == first->run_id) continue;
-    return fmt::format("these are of different runs: {} is of run {}, {} of run {}; their ranks do not belong together",
-                       first->source, first->run_id, process.source, process.run_id);
+    if (process.rank_source == "--rank") given.processes.push_back(process);
+  }
+  check_ranks(given);
+}
+
+std::string contradiction(const Catalog& catalog) {
+  const Process *with_id = nullptr, *with_size = nullptr;
+  for (const Process& p : catalog.processes) {
+    if (with_id == nullptr && !p.run_id.empty()) with_id = &p;
+    if (with_size == nullptr && p.world_size >= 0) with_size = &p;
+    if (!p.run_id.empty() && p.run_id != with_id->run_id) {
+      return fmt::format("these are of different runs: {} is of run {}, {} of run {}; take one with --run NAME, or name "
+                         "its files",
+                         with_id->source, with_id->run_id, p.source, p.run_id);
+    }
+    if (p.world_size >= 0 && p.world_size != with_size->world_size) {
+      return fmt::format("these are of different runs: {} is of a run of {}, {} of one of {}; name the files of one run",
+                         with_size->source, count_text(with_size->world_size, "rank"), p.source,
+                         count_text(p.world_size, "rank"));
+    }
   }
   return {};
+}
+
+std::string apart_in_time(const Catalog& catalog) {
+  struct Span {
+    std::int64_t first_ns, last_ns;
+    const Process* process;
+  };
+  std::map<std::int64_t, Span> of_ranks;
+  std::vector<Span> spans;
+  for (const Process& p : catalog.processes) {
+    if (p.first_ns == 0 && p.last_ns == 0) continue;
+    const Span span{p.first_unclamped_ns != 0 ? p.first_unclamped_ns : p.first_ns, p.last_ns, &p};
+    if (p.rank < 0) {
+      spans.push_back(span);
+      continue;
+    }
+    Span& all = of_ranks.try_emplace(p.rank, span).first->second;
+    all.first_ns = std::min(all.first_ns, span.first_ns), all.last_ns = std::max(all.last_ns, span.last_ns);
+  }
+  for (const auto& [rank, span] : of_ranks) spans.push_back(span);
+  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.first_ns < b.first_ns; });
+  const Span *last = nullptr, *before = nullptr, *after = nullptr;
+  std::int64_t gap_ns = 0;
+  for (const Span& span : spans) {
+    if (last != nullptr && span.first_ns - last->last_ns > gap_ns) {
+      gap_ns = span.first_ns - last->last_ns;
+      before = last, after = &span;
+    }
+    if (last == nullptr || span.last_ns > last->last_ns) last = &span;
+  }
+  if (gap_ns == 0) return {};
+  return fmt::format("not all of these overlap in time: {} ends {} before {} begins; are they of one run? If so, a clock "
+                     "is wrong",
+                     before->process->source, duration_text(gap_ns), after->process->source);
 }
 
 std::vector<std::string> repeated_ranks(const Catalog& catalog) {

@@ -16,8 +16,16 @@ void set_rank(Catalog& catalog, std::size_t first, const std::string& source, st
 // Throws Error (usage) that names both files when two processes claim one rank and are not its phases (phases.h).
 void check_ranks(const Catalog& catalog);
 
-// A warning when processes come from more than one run, else "".
-std::string mixed_runs(const Catalog& catalog);
+// The same where --rank gave both of them the rank.
+void check_given_ranks(const Catalog& catalog);
+
+// In what the processes cannot be of one run: their run ids or the sizes of their worlds differ. "" where nothing
+// contradicts.
+std::string contradiction(const Catalog& catalog);
+
+// A warning where some processes ended before others began, with the largest such gap, else "". Phases of one rank
+// follow each other. Clocks may be wrong, so that it proves nothing.
+std::string apart_in_time(const Catalog& catalog);
 
 // A sentence when ranks of one run come from several files, so that what reads them all counts them twice;
 // phases are not meant.

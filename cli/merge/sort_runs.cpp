@@ -78,10 +78,10 @@ void EventSorter::drain_memory(const std::vector<ClockFit>& fits, EventSink& sin
 
 // One round: neighbours become one run in their place, so that equal events stay in the order of their coming.
 void EventSorter::merge_some(const std::vector<ClockFit>& fits) {
-  std::vector<Run> merged;
+  std::vector<SortedRun> merged;
   while (!runs_.empty()) {
     const std::size_t count = std::min(kFanIn, runs_.size());
-    Run run{scratch_.bytes(), scratch_.bytes(), kOnAxis};
+    SortedRun run{scratch_.bytes(), scratch_.bytes(), kOnAxis};
     EventBatch block;
     for (RunMerger merger(cursors(count, fits)); merger.next();) {
       block.add(merger.event(), merger.args());
@@ -96,8 +96,8 @@ void EventSorter::merge_some(const std::vector<ClockFit>& fits) {
   runs_ = std::move(merged);
 }
 
-std::vector<RunCursor> EventSorter::cursors(std::size_t count, const std::vector<ClockFit>& fits) const {
-  std::vector<RunCursor> cursors;
+std::vector<SortedRunCursor> EventSorter::cursors(std::size_t count, const std::vector<ClockFit>& fits) const {
+  std::vector<SortedRunCursor> cursors;
   for (std::size_t i = 0; i < count; ++i) cursors.emplace_back(scratch_, runs_[i], fit_of(runs_[i].clock, fits));
   return cursors;
 }

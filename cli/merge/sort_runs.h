@@ -2,7 +2,7 @@
 // file and are merged at the end. Sorting and writing a part goes on beside reading the next one.
 //
 // Memory: a part is a quarter of `memory_bytes`, and three may exist at once (filled, waiting, being sorted); merging
-// holds one block (run_file.h) of at most kFanIn runs. More runs are first merged into fewer.
+// holds one block (sorted_run.h) of at most kFanIn runs. More runs are first merged into fewer.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cli/io/background.h"
-#include "cli/merge/run_file.h"
+#include "cli/merge/sorted_run.h"
 #include "cli/model/clock_fit.h"
 #include "cli/model/event.h"
 
@@ -39,14 +39,14 @@ class EventSorter : public EventSink {
   struct Part;
   void hand_over();
   void merge_some(const std::vector<ClockFit>& fits);
-  std::vector<RunCursor> cursors(std::size_t count, const std::vector<ClockFit>& fits) const;
+  std::vector<SortedRunCursor> cursors(std::size_t count, const std::vector<ClockFit>& fits) const;
   void drain_memory(const std::vector<ClockFit>& fits, EventSink& sink);
 
   std::size_t part_bytes_;
   std::uint32_t clock_ = 0;
   TempFile scratch_;
-  RunWriter writer_;
-  std::vector<Run> runs_;  // in the order of their events' coming
+  SortedRunWriter writer_;
+  std::vector<SortedRun> runs_;  // in the order of their events' coming
   std::unique_ptr<Part> part_;
   Background background_;  // last: what it does uses the rest
 };

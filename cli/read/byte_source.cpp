@@ -1,5 +1,7 @@
 #include "cli/read/byte_source.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "cli/read/gzip_source.h"
@@ -7,6 +9,12 @@
 #include "cli/read/zstd_source.h"
 
 namespace cli {
+
+std::string compressed_damage(std::uint64_t at, std::string_view what, std::uint64_t unread, std::string_view program) {
+  const std::string behind = unread == 0 ? "" : fmt::format(", the {} bytes behind were not read", unread);
+  return fmt::format("byte {} of the compressed file: {}{}; the file is damaged or was cut: check it with {} -t", at, what,
+                     behind, program);
+}
 
 bool is_gzip(std::string_view first_bytes) { return first_bytes.starts_with("\x1f\x8b"); }
 

@@ -2,6 +2,7 @@
 // frames), in one forward pass of bounded memory.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +20,10 @@ class ByteSource {
   // After the end: what is wrong with the compressed file, with the offset in it; "" when nothing is.
   virtual std::string damage() const { return {}; }
 };
+
+// What damage() says: at byte `at` of the compressed file something is wrong, so that `unread` bytes behind it tell
+// nothing; `program` -t checks it.
+std::string compressed_damage(std::uint64_t at, std::string_view what, std::uint64_t unread, std::string_view program);
 
 // By the first bytes of a file (4 are enough): gzip (RFC 1952), zstd (RFC 8878).
 bool is_gzip(std::string_view first_bytes);

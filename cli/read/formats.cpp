@@ -65,12 +65,13 @@ class StdinReader : public Reader {
 }  // namespace
 
 const std::vector<InputFormat>& input_formats() {
+  using Form = TracePeek::Form;
   static const std::vector<InputFormat> formats{
-      {"recording", is_ring, open_ring},
-      {"merged file", is_merged, open_merged},
-      {"gzip of Kineto or Chrome JSON", is_gzip, open_json},
-      {"zstd of Kineto or Chrome JSON", is_zstd, open_json},
-      {"Kineto or Chrome JSON", is_json, open_json},
+      {"recording", is_ring, open_ring, Form::recording, peek_recording},
+      {"merged file", is_merged, open_merged, Form::merged, peek_merged},
+      {"gzip of Kineto or Chrome JSON", is_gzip, open_json, Form::kineto, peek_json},
+      {"zstd of Kineto or Chrome JSON", is_zstd, open_json, Form::kineto, peek_json},
+      {"Kineto or Chrome JSON", is_json, open_json, Form::kineto, peek_json},
   };
   return formats;
 }

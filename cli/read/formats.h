@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/read/reader.h"
+#include "cli/read/trace_peek.h"
 
 namespace cli {
 
@@ -14,6 +15,8 @@ struct InputFormat {
   std::string_view name;
   bool (*matches)(std::string_view first_bytes);  // up to kProbeBytes of the file
   std::unique_ptr<Reader> (*open)(const std::string& path);
+  TracePeek::Form form;  // what it is before more is known
+  TracePeek (*peek)(const std::string& path);
 };
 
 inline constexpr std::size_t kProbeBytes = 4096;

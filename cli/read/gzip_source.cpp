@@ -77,8 +77,10 @@ bool GzipSource::next_member() {
 
 bool GzipSource::fail(std::string_view what) {
   done_ = true;
-  damage_ = "byte " + std::to_string(input_end_offset_ - state_.avail_in) +
-            " of the compressed file: " + std::string(what) + "; the file is damaged or was cut: check it with gzip -t";
+  const std::uint64_t at = input_end_offset_ - state_.avail_in;
+  while (refill()) {
+  }
+  damage_ = compressed_damage(at, what, input_end_offset_ - at, "gzip");
   return false;
 }
 

@@ -43,7 +43,7 @@ void JsonDamage::lose_member(std::string_view key, std::uint64_t at, std::string
 
 void JsonDamage::cut(std::uint64_t at, std::string_view expected, std::string_view why) {
   if (is_cut()) return;
-  cut_ = fmt::format("byte {}: the JSON text ends here, expected {}; the file was cut, what came behind is not here",
+  cut_ = fmt::format("byte {}: the JSON text ends here, expected {}; what came behind is missing",
                      at, expected);
   if (!why.empty()) cut_ += fmt::format(" ({})", why);
 }

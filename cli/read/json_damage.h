@@ -26,6 +26,7 @@ class JsonDamage {
 
   std::uint64_t lost_events() const { return lost_events_; }
   bool is_cut() const { return !cut_.empty(); }
+  const std::string& cut_text() const { return cut_; }  // "" where it is not
   bool none() const { return lost_events_ == 0 && mended_ == 0 && other_.empty() && cut_.empty() && doubt_.empty(); }
   const std::string& first_loss() const { return events_.front(); }  // lost_events() > 0
 

@@ -11,6 +11,9 @@
 
 namespace cli {
 
+// Kineto counts from the quarter's or the year's begin; 2001-09-09 in microseconds since 1970 is 31 years later.
+inline constexpr std::int64_t kSurelyAbsoluteNs = 1'000'000'000'000'000'000;
+
 struct KinetoHeader {
   std::optional<std::int64_t> base_ns;               // baseTimeNanoseconds: what every ts is relative to
   std::int64_t rank = -1, world_size = -1;           // distributedInfo

@@ -8,14 +8,12 @@
 #include "cli/read/json_check.h"
 #include "cli/read/kineto_event.h"
 #include "cli/read/kineto_header.h"
+#include "cli/read/kineto_peek.h"
 #include "cli/read/kineto_translate.h"
 #include "cli/read/rank_name.h"
 
 namespace cli {
 namespace {
-
-// Kineto counts from the quarter's or the year's begin; 2001-09-09 in microseconds since 1970 is 31 years later.
-constexpr std::int64_t kSurelyAbsoluteNs = 1'000'000'000'000'000'000;
 
 class KinetoReader : public Reader {
  public:
@@ -110,6 +108,7 @@ void KinetoReader::describe_damage(Process& process) const {
   if (damage.none()) return;
   process.state = "recovered";
   process.lost_unknown_kind = damage.lost_events();
+  process.cut = damage.cut_text();
   for (std::string& note : damage.notes()) process.notes.push_back(std::move(note));
 }
 
@@ -138,6 +137,7 @@ void KinetoReader::describe(Process& process, std::int64_t device) {
   process.rank_source = header_.rank >= 0 ? "content" : named ? "file name" : "";
   process.world_size = header_.world_size;
   process.host = header_.host;
+  process.run_id = find_export_mark(header_.members).run_id;
   process.kineto_header = std::move(header_.members);
   for (const std::string& key : header_.left_out) {
     process.notes.push_back("the member \"" + key + "\" is too large to be kept: left out");

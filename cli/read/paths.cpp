@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -49,7 +49,7 @@ void add_folder(const std::string& folder, std::vector<std::string>& found) {
       found.push_back(at->path().string());
     }
   }
-  if (error) fail(folder, "cannot list this folder: " + error.message());
+  if (error) fail(folder, "cannot list this directory: " + error.message());
 }
 
 std::vector<std::string> matches(const std::string& pattern) {
@@ -61,26 +61,32 @@ std::vector<std::string> matches(const std::string& pattern) {
   return found;
 }
 
-std::vector<std::string> expand(const std::string& path) {
+std::vector<FoundFile> expand(const std::string& path) {
   std::error_code ignored;
   const bool exists = fs::exists(path, ignored);
   const std::vector<std::string> roots = exists ? std::vector{path} : matches(path);
   if (roots.empty()) {
     const bool pattern = path.find_first_of("*?[") != std::string::npos;
     fail(path, pattern
-                   ? "no file matches this pattern; give trace files, folders of traces or patterns of them"
-                   : "no such file or folder; check the path (recordings are in $TRACETOOL_DIR, ./traces if unset)");
+                   ? "no file matches this pattern; give trace files, directories of traces or patterns of them"
+                   : "no such file or directory; check the path (recordings are in $TRACETOOL_DIR, ./traces if unset)");
   }
-  std::vector<std::string> found;
+  std::vector<FoundFile> found;
   for (const std::string& root : roots) {
-    if (fs::is_directory(root, ignored))
-      add_folder(root, found);
-    else if (exists || fs::path(root).extension() != ".tmp")
-      found.push_back(readable_file(root));
+    if (fs::is_directory(root, ignored)) {
+      std::vector<std::string> files;
+      add_folder(root, files);
+      for (std::string& file : files) found.push_back({std::move(file), FoundBy::directory, root});
+    } else if (exists) {
+      found.push_back({readable_file(root), FoundBy::name, {}});
+    } else if (fs::path(root).extension() != ".tmp") {
+      found.push_back({readable_file(root), FoundBy::pattern, path});
+    }
   }
   if (found.empty())
-    fail(path, "no trace in this folder; expected *.ring, *.ttrace, *.json, *.json.gz or *.json.zst there or below");
-  std::sort(found.begin(), found.end(), natural_less);
+    fail(path, "no trace in this directory; expected *.ring, *.ttrace, *.json, *.json.gz or *.json.zst there or below");
+  std::sort(found.begin(), found.end(),
+            [](const FoundFile& a, const FoundFile& b) { return natural_less(a.path, b.path); });
   return found;
 }
 
@@ -116,16 +122,27 @@ std::string readable_file(const std::string& path) {
   return ring;
 }
 
-std::vector<std::string> expand_paths(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  std::unordered_set<std::string> seen;  // the same file given twice is read once
+std::vector<FoundFile> find_files(const std::vector<std::string>& paths) {
+  std::vector<FoundFile> files;
+  std::unordered_map<std::string, std::size_t> seen;  // the same file given twice is read once
   for (const std::string& path : paths) {
-    for (std::string& file : path == "-" ? std::vector{path} : expand(path)) {
+    const FoundFile standard_input{path, FoundBy::name, {}};
+    for (FoundFile& file : path == "-" ? std::vector{standard_input} : expand(path)) {
       std::error_code ignored;
-      if (seen.insert(fs::weakly_canonical(file, ignored).string()).second) files.push_back(std::move(file));
+      const auto [place, is_new] = seen.try_emplace(fs::weakly_canonical(file.path, ignored).string(), files.size());
+      if (is_new)
+        files.push_back(std::move(file));
+      else if (file.by == FoundBy::name)
+        files[place->second].by = FoundBy::name;
     }
   }
   return files;
+}
+
+std::vector<std::string> expand_paths(const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (FoundFile& file : find_files(paths)) names.push_back(std::move(file.path));
+  return names;
 }
 
 }  // namespace cli

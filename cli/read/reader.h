@@ -24,7 +24,4 @@ class Reader {
 // Opens a file by its content (ring, merged, JSON, gzip of JSON), not by its name. Throws Error.
 std::unique_ptr<Reader> open_trace(const std::string& path);
 
-// Files, directories (all traces below, sorted) and globs to files. Throws Error when one matches nothing.
-std::vector<std::string> expand_paths(const std::vector<std::string>& paths);
-
 }  // namespace cli

@@ -4,11 +4,22 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <numeric>
+#include <set>
 
 #include "cli/error.h"
 #include "cli/read/ring_file.h"
 
 namespace cli {
+namespace {
+
+void add_past(const trace::BlockHeader& block, std::uint64_t (&sums)[trace::kEventKinds]) {
+  const std::uint64_t* past = block.overwritten[trace::overwritten_index(block.generation)];
+  for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) sums[kind] += past[kind];
+}
+
+}  // namespace
 
 // A spool that is missing or not this ring's costs what is in it, not the ring.
 void RingFile::open_spool() {
@@ -59,8 +70,7 @@ bool RingFile::read_from_ring(const Place& place, const SpoolFile::Place* twin, 
   block.spooled = false;
   const bool whole = copy_block(place, block);
   if (!whole) block.header = read_block_header(place.index);
-  const std::uint64_t* past = block.header.overwritten[trace::overwritten_index(block.header.generation)];
-  for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) overwritten_[kind] += past[kind];
+  add_past(block.header, overwritten_);
   if (whole && (twin == nullptr || twin->payload_bytes <= block.payload.size())) return true;
   if (twin != nullptr) return read_spooled(*twin, !whole, block);
   ++changed_blocks_;
@@ -70,12 +80,9 @@ bool RingFile::read_from_ring(const Place& place, const SpoolFile::Place* twin, 
 
 // Whether blocks were overwritten before they were spooled, as far as this ring knows.
 bool RingFile::has_gaps(const std::vector<Place>& ring) const {
-  std::uint64_t gone = 0, saved = 0;
-  for (const Place& place : ring) {
-    const trace::BlockHeader header = read_block_header(place.index);
-    const std::uint64_t* past = header.overwritten[trace::overwritten_index(header.generation)];
-    for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) gone += past[kind];
-  }
+  std::uint64_t past[trace::kEventKinds] = {}, saved = 0;
+  for (const Place& place : ring) add_past(read_block_header(place.index), past);
+  const std::uint64_t gone = std::accumulate(std::begin(past), std::end(past), std::uint64_t{0});
   for (const SpoolFile::Place& place : spool_->places()) {
     if (held(place.ticket) > place.ticket) saved += place.events;
   }
@@ -92,6 +99,26 @@ bool RingFile::is_hole(std::uint64_t before, std::uint64_t after) const {
     if (held(before + i) < before + i) return true;
   }
   return false;
+}
+
+void RingFile::count_overwritten() {
+  std::fill(std::begin(overwritten_), std::end(overwritten_), 0);
+  for (const Place& place : places()) add_past(read_block_header(place.index), overwritten_);
+}
+
+std::uint64_t RingFile::count_records() {
+  std::set<std::uint64_t> spooled;
+  std::uint64_t records = 0;
+  if (spool_ != nullptr) {
+    for (const SpoolFile::Place& place : spool_->places()) spooled.insert(place.ticket), records += place.events;
+  }
+  std::uint64_t kinds[trace::kEventKinds] = {};
+  RingBlock block;
+  for (const Place& place : places()) {
+    const bool counts = !spooled.contains(place.ticket) && copy_block(place, block);
+    if (counts) trace::count_events(block.payload.data(), block.payload.size(), kinds);
+  }
+  return std::accumulate(std::begin(kinds), std::end(kinds), records);
 }
 
 void RingFile::settle_overwritten() {

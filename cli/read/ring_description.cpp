@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "cli/read/ring_definitions.h"
 #include "cli/read/ring_kinds.h"
 #include "cli/read/ring_names.h"
 #include "cli/read/ring_words.h"
@@ -62,6 +65,21 @@ Process describe_recording(const RingFile& file) {
   process.program = header.program;
   process.state = file.state();
   process.recorder = describe_recorder(header);
+  return process;
+}
+
+Process survey_recording(const std::string& path) {
+  RingFile file(path);
+  file.count_overwritten();
+  Catalog catalog;
+  const ProcessId id = catalog.add_process(describe_recording(file));
+  RingNames names(file, catalog);
+  RingDefinitions(file, catalog, id, names);
+  Process process = std::move(catalog.processes[id]);
+  add_losses(file, process);
+  const trace::FileHeader& header = file.header();
+  process.first_ns = process.recorder.created_ns;
+  process.last_ns = static_cast<std::int64_t>(std::max(header.heartbeat_real_ns, header.closed_real_ns));
   return process;
 }
 

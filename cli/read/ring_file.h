@@ -45,6 +45,13 @@ class RingFile {
   // The clock samples of all blocks and of the header: cheap, headers only.
   std::vector<trace::ClockSample> clock_samples();
 
+  // Sums what the blocks count, headers only, and without regard to the spool: for overwritten(), instead of
+  // for_each_block.
+  void count_overwritten();
+
+  // Records of events that the file holds: those of the ring's blocks, and as the chunks of its spool count them.
+  std::uint64_t count_records();
+
   // Known after for_each_block.
   std::uint64_t changed_blocks() const { return changed_blocks_; }
   const std::uint64_t* overwritten() const { return overwritten_; }  // [kEventKinds]

@@ -1,6 +1,5 @@
 #include "cli/read/zstd_source.h"
 
-#include <fmt/format.h>
 #include <zstd.h>
 
 #include <new>
@@ -47,8 +46,10 @@ bool ZstdSource::refill() {
 void ZstdSource::fail(const std::string& what) {
   done_ = true;
   if (!damage_.empty()) return;
-  damage_ = fmt::format("byte {} of the compressed file: {}; the file is damaged or was cut: check it with zstd -t",
-                        input_offset_ + at_, what);
+  const std::uint64_t at = input_offset_ + at_;
+  while (refill()) {
+  }
+  damage_ = compressed_damage(at, what, input_offset_ + end_ - at, "zstd");
 }
 
 }  // namespace cli

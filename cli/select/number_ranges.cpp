@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <optional>
 
 #include "cli/error.h"
 
@@ -39,6 +38,20 @@ NumberRanges::NumberRanges(std::string_view option, std::string_view text) : tex
     if (part.size() == rest.size()) return;
     rest.remove_prefix(part.size() + 1);
   }
+}
+
+std::optional<std::int64_t> NumberRanges::first_missing(const std::set<std::int64_t>& there) const {
+  for (const Range& range : ranges_) {
+    auto next = there.lower_bound(range.first);
+    if (range.last == std::numeric_limits<std::int64_t>::max()) {
+      if (next == there.end()) return range.first;
+      continue;
+    }
+    for (std::int64_t number = range.first; number <= range.last; ++number, ++next) {
+      if (next == there.end() || *next != number) return number;
+    }
+  }
+  return {};
 }
 
 bool NumberRanges::holds(std::int64_t number) const {

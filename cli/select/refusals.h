@@ -1,4 +1,4 @@
-// What to say when nothing matches a choice: what there is.
+// What to say when something that was chosen is not there: what there is.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,9 +10,10 @@
 
 namespace cli {
 
-// All throw Error (usage).
-[[noreturn]] void refuse_ranks(const NumberRanges& wanted, const Catalog& catalog);
-[[noreturn]] void refuse_steps(const NumberRanges& wanted, const Steps& steps, const std::vector<bool>& processes);
+// All throw Error (usage). The first two return where all that was chosen by number is there; steps: in any of the
+// chosen processes.
+void check_ranks_exist(const NumberRanges& wanted, const Catalog& catalog);
+void check_steps_exist(const NumberRanges& wanted, const Steps& steps, const std::vector<bool>& processes);
 [[noreturn]] void refuse_time(const TimeRange& wanted, std::int64_t span_ns);
 
 }  // namespace cli

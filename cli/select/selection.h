@@ -18,7 +18,7 @@ struct Selection {
   // range on the GPU (gpu_annotation) is kept when it holds work that is.
   std::optional<NumberRanges> steps;
   std::optional<TimeRange> time;  // what runs in it at some moment, whole
-  std::optional<KindSet> kinds;   // ends of arrows are kept whatever is chosen: an arrow is drawn where both ends are
+  std::optional<KindSet> kinds;   // nccl holds the kernels of collectives, too; ends of arrows are kept whatever is chosen: an arrow is drawn where both ends are
   std::int64_t min_dur_ns = 0;    // slices shorter than this go; those without an end, and points, stay
 
   bool by_event() const { return steps || time || kinds || min_dur_ns > 0; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "cli/model/kernel_names.h"
 #include "cli/model/slice.h"
 #include "cli/select/refusals.h"
 
@@ -30,19 +31,27 @@ Selector::Selector(const Selection& selection, const Catalog& catalog, const Tra
   if (selection_.ranks) choose_ranks();
   if (selection_.steps) choose_steps(facts.steps);
   if (selection_.time) choose_time();
+  if (selection_.kinds && selection_.kinds->test(static_cast<std::size_t>(Kind::nccl))) find_collectives();
+}
+
+void Selector::find_collectives() {
+  collectives_.resize(catalog_.strings.size());
+  for (std::size_t id = 0; id < collectives_.size(); ++id) {
+    collectives_[id] = is_nccl_name(catalog_.strings[static_cast<StringId>(id)]);
+  }
 }
 
 void Selector::choose_ranks() {
+  check_ranks_exist(*selection_.ranks, catalog_);
   for (std::size_t id = 0; id < chosen_.size(); ++id) {
     const std::int64_t rank = catalog_.processes[id].rank;
     chosen_[id] = rank >= 0 && selection_.ranks->holds(rank);
   }
-  if (std::find(chosen_.begin(), chosen_.end(), true) == chosen_.end()) refuse_ranks(*selection_.ranks, catalog_);
 }
 
 void Selector::choose_steps(const Steps& steps) {
+  check_steps_exist(*selection_.steps, steps, chosen_);
   steps_.resize(chosen_.size());
-  bool any = false;
   for (std::size_t id = 0; id < chosen_.size(); ++id) {
     Intervals& intervals = steps_[id];
     for (const Step& step : steps[id]) {
@@ -52,9 +61,7 @@ void Selector::choose_steps(const Steps& steps) {
       intervals.back().second = std::max(intervals.back().second, step.end_ns);
     }
     windows_[id] = intervals.empty() ? TimeWindow{} : TimeWindow{intervals.front().first, intervals.back().second};
-    any = any || !intervals.empty();
   }
-  if (!any) refuse_steps(*selection_.steps, steps, chosen_);
 }
 
 void Selector::choose_time() {
@@ -104,12 +111,17 @@ bool Selector::belongs_to_step(const Event& event) const {
   return starts_in_step(event);
 }
 
+bool Selector::is_of_kinds(const Event& event) const {
+  return selection_.kinds->test(static_cast<std::size_t>(event.kind)) ||
+         (event.kind == Kind::kernel && !collectives_.empty() && collectives_[event.name]);
+}
+
 LeftOut Selector::judge_alone(const Event& event, bool in_step) const {
   if (!chosen_[process(event)]) return LeftOut::ranks;
   if (selection_.steps && !in_step) return LeftOut::steps;
   if (selection_.time && !runs_in_time(event)) return LeftOut::time;
   if (event.kind == Kind::flow) return LeftOut::kept;
-  if (selection_.kinds && !selection_.kinds->test(static_cast<std::size_t>(event.kind))) return LeftOut::kinds;
+  if (selection_.kinds && !is_of_kinds(event)) return LeftOut::kinds;
   const bool is_short = event.phase == 'X' && event.duration_ns >= 0 && event.duration_ns < selection_.min_dur_ns;
   return is_short ? LeftOut::min_dur : LeftOut::kept;
 }

@@ -54,6 +54,8 @@ class Selector {
   void choose_steps(const Steps& steps);
   void choose_time();
   ProcessId process(const Event& event) const { return catalog_.tracks[event.track].process; }
+  void find_collectives();
+  bool is_of_kinds(const Event& event) const;
   bool runs_in_time(const Event& event) const;
   bool starts_in_step(const Event& event) const;
   bool is_launched(const Event& event) const;
@@ -70,6 +72,7 @@ class Selector {
   std::vector<Intervals> steps_;     // by ProcessId: where its chosen steps are, ascending, apart
   std::vector<TimeWindow> windows_;  // by ProcessId
   TimeWindow time_;                  // --time
+  std::vector<bool> collectives_;    // by StringId: names of kernels that belong to --kinds nccl, too
   LaunchTable launches_;
   std::vector<bool> annotations_;  // in the order of the walk: whether it holds work of a chosen step
   std::size_t annotation_ = 0;     // the next one of this walk

@@ -115,10 +115,10 @@ TEST_CASE("every set that can be chosen is written within its field, and read ba
 }
 
 TEST_CASE("the help of TRACETOOL_EVENTS names every set and every kind") {
-  for (const SettingRow* row = kSettings; row->name != nullptr; ++row) {
-    if (std::strcmp(row->name, "TRACETOOL_EVENTS") != 0) continue;
-    for (const char* set : kNamedSets) CHECK_THAT(row->help, contains_text(set));
-    for (const EventRow& event : kEventRows) CHECK_THAT(row->help, contains_text(event.name));
+  for (const SettingRow& row : kSettings) {
+    if (std::strcmp(row.name, "TRACETOOL_EVENTS") != 0) continue;
+    for (const char* set : kNamedSets) CHECK_THAT(row.help, contains_text(set));
+    for (const EventRow& event : kEventRows) CHECK_THAT(row.help, contains_text(event.name));
     return;
   }
   FAIL("no such row");

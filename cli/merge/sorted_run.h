@@ -11,7 +11,7 @@
 
 namespace cli {
 
-struct Run {
+struct SortedRun {
   std::uint64_t begin = 0, end = 0;  // in the scratch file
   std::uint32_t clock = 0;           // the clock of all its events
 };
@@ -20,14 +20,14 @@ struct Run {
 inline constexpr std::size_t kBlockEvents = 1024;
 inline constexpr std::size_t kBlockArgs = 128 << 10;
 
-class RunWriter {
+class SortedRunWriter {
  public:
-  explicit RunWriter(TempFile& file) : file_(file) {}
+  explicit SortedRunWriter(TempFile& file) : file_(file) {}
 
   // The batch in this order, as one run.
-  Run write(const EventBatch& batch, const std::uint32_t* order, std::uint32_t clock);
+  SortedRun write(const EventBatch& batch, const std::uint32_t* order, std::uint32_t clock);
   // Or block by block: `batch` in its order. Returns where it lies.
-  Run write_block(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end);
+  SortedRun write_block(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end);
 
  private:
   TempFile& file_;
@@ -36,11 +36,11 @@ class RunWriter {
 };
 
 // Reads one run, event by event.
-class RunCursor {
+class SortedRunCursor {
  public:
   // `fit`: puts the events on the axis; nullptr: as they are. It keeps the order of starts (of two that become equal,
   // the earlier stays first, even if it is the shorter).
-  RunCursor(const TempFile& file, const Run& run, const ClockFit* fit) : file_(&file), run_(run), fit_(fit) {}
+  SortedRunCursor(const TempFile& file, const SortedRun& run, const ClockFit* fit) : file_(&file), run_(run), fit_(fit) {}
 
   bool next(ZstdDecompressor& zstd);  // false: the end
   const Event& event() const { return batch_.event(at_); }
@@ -50,7 +50,7 @@ class RunCursor {
   void load(ZstdDecompressor& zstd);
 
   const TempFile* file_;
-  Run run_;
+  SortedRun run_;
   const ClockFit* fit_;
   EventBatch batch_;
   std::size_t at_ = static_cast<std::size_t>(-1);

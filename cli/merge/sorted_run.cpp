@@ -1,4 +1,4 @@
-#include "cli/merge/run_file.h"
+#include "cli/merge/sorted_run.h"
 
 #include <fmt/format.h>
 
@@ -32,8 +32,8 @@ std::size_t block_end(const EventBatch& batch, const std::uint32_t* order, std::
 
 }  // namespace
 
-Run RunWriter::write(const EventBatch& batch, const std::uint32_t* order, std::uint32_t clock) {
-  Run run{file_.bytes(), file_.bytes(), clock};
+SortedRun SortedRunWriter::write(const EventBatch& batch, const std::uint32_t* order, std::uint32_t clock) {
+  SortedRun run{file_.bytes(), file_.bytes(), clock};
   for (std::size_t at = 0; at < batch.size();) {
     const std::size_t end = block_end(batch, order, at);
     run.end = write_block(batch, order, at, end).end;
@@ -42,7 +42,7 @@ Run RunWriter::write(const EventBatch& batch, const std::uint32_t* order, std::u
   return run;
 }
 
-Run RunWriter::write_block(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end) {
+SortedRun SortedRunWriter::write_block(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end) {
   encode_events(batch, order, begin, end, raw_);
   zstd_.compress(raw_, packed_);
   const BlockHead head{static_cast<std::uint32_t>(end - begin), static_cast<std::uint32_t>(raw_.size()),
@@ -52,7 +52,7 @@ Run RunWriter::write_block(const EventBatch& batch, const std::uint32_t* order, 
   return {at, at + packed_.size(), 0};
 }
 
-bool RunCursor::next(ZstdDecompressor& zstd) {
+bool SortedRunCursor::next(ZstdDecompressor& zstd) {
   if (++at_ < batch_.size()) return true;
   if (run_.begin == run_.end) return false;
   load(zstd);
@@ -60,7 +60,7 @@ bool RunCursor::next(ZstdDecompressor& zstd) {
   return true;
 }
 
-void RunCursor::load(ZstdDecompressor& zstd) {
+void SortedRunCursor::load(ZstdDecompressor& zstd) {
   std::string packed, raw;
   file_->read(run_.begin, sizeof(BlockHead), packed);
   BlockHead head;

@@ -1,0 +1,33 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/usage_error.h"
+#include "cli/io/output_file.h"
+
+namespace cli {
+namespace {
+
+void run(const CLI::App& all, const std::string& name) {
+  const auto named =
+      all.get_subcommands([&](const CLI::App* sub) { return !name.empty() && sub->get_name() == name; });
+  if (named.empty() && !name.empty()) refuse_command(name);
+  OutputFile out("-");
+  out.write(named.empty() ? all.help() : named.front()->help());
+  out.finish();
+}
+
+std::function<void()> set_up(CLI::App& app) {
+  auto name = std::make_shared<std::string>();
+  app.add_option("COMMAND", *name, "The command to explain; without one, all of them in a line each");
+  return [name, all = app.get_parent()] { run(*all, *name); };
+}
+
+}  // namespace
+
+Command help_command() {
+  return {"help", "Explains a command", "The same as `tracetool COMMAND --help`.\n\n  tracetool help export", set_up};
+}
+
+}  // namespace cli

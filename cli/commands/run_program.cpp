@@ -1,0 +1,142 @@
+#include "cli/commands/run_program.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "cli/error.h"
+
+namespace cli {
+namespace {
+
+constexpr int kForwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
+volatile sig_atomic_t s_child = 0;
+
+// What the terminal or the kernel sends goes to the whole process group, so that the child has it already.
+void forward(int signal, siginfo_t* info, void*) {
+  const int saved_errno = errno;
+  if (s_child > 0 && info->si_code <= 0) kill(static_cast<pid_t>(s_child), signal);
+  errno = saved_errno;
+}
+
+// The forwarded signals are blocked while this lives, so that none comes between fork and what follows it.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : kForwarded) sigaddset(&signals, signal);
+    sigprocmask(SIG_BLOCK, &signals, &before_);
+  }
+  ~BlockedSignals() { end(); }
+  void end() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+// What was ignored stays so for both of us, as nohup(1) wants it.
+void set_handlers(void (*handler)(int, siginfo_t*, void*)) {
+  for (const int signal : kForwarded) {
+    struct sigaction now {};
+    sigaction(signal, nullptr, &now);
+    if (now.sa_handler == SIG_IGN && (now.sa_flags & SA_SIGINFO) == 0) continue;
+    struct sigaction action {};
+    sigemptyset(&action.sa_mask);
+    if (handler == nullptr) {
+      action.sa_handler = SIG_DFL;
+    } else {
+      action.sa_sigaction = handler;
+      action.sa_flags = SA_SIGINFO;
+    }
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+void execute(const std::vector<std::string>& command) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+}
+
+[[noreturn]] void refuse(const std::string& program, int error) {
+  throw Error(Exit::cannot_open, fmt::format("cannot run {}: {}; name a program in $PATH or its path after --", program,
+                                             std::strerror(error)));
+}
+
+[[noreturn]] void be_child(const std::vector<std::string>& command, const BlockedSignals& blocked, pid_t parent, int fd) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);  // it ended before the line above
+  set_handlers(nullptr);
+  blocked.end();
+  execute(command);
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = write(fd, &error, sizeof(error));
+  _exit(127);
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+}  // namespace
+
+void become_program(const std::vector<std::string>& command) {
+  std::fflush(nullptr);
+  execute(command);
+  refuse(command[0], errno);
+}
+
+int run_program(const std::vector<std::string>& command) {
+  std::fflush(nullptr);
+  int ends[2];  // closed by exec; what could not be executed says why
+  if (pipe2(ends, O_CLOEXEC) != 0) refuse(command[0], errno);
+  const pid_t parent = getpid();
+  pid_t child;
+  {
+    const BlockedSignals blocked;
+    child = fork();
+    if (child == 0) be_child(command, blocked, parent, ends[1]);
+    if (child > 0) s_child = child, set_handlers(forward);
+  }
+  if (child < 0) refuse(command[0], errno);
+  close(ends[1]);
+  int error = 0;
+  ssize_t got;
+  while ((got = read(ends[0], &error, sizeof(error))) < 0 && errno == EINTR) {
+  }
+  close(ends[0]);
+  const int status = wait_for(child);
+  s_child = 0;
+  set_handlers(nullptr);
+  if (got == sizeof(error)) refuse(command[0], error);
+  return status;
+}
+
+void end_like(int wait_status) {
+  std::fflush(nullptr);
+  if (WIFSIGNALED(wait_status)) {
+    const rlimit no_core{0, 0};  // the program has left its own
+    setrlimit(RLIMIT_CORE, &no_core);
+    signal(WTERMSIG(wait_status), SIG_DFL);
+    raise(WTERMSIG(wait_status));
+    _exit(128 + WTERMSIG(wait_status));
+  }
+  _exit(WEXITSTATUS(wait_status));
+}
+
+}  // namespace cli

@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/inputs.h"
+#include "cli/commands/run_choice.h"
+#include "cli/commands/runs_text.h"
+#include "cli/error.h"
+#include "cli/io/output_file.h"
+#include "cli/io/progress.h"
+#include "cli/merge/read_catalog.h"
+#include "cli/merge/runs.h"
+#include "cli/model/totals.h"
+#include "cli/read/spool_file.h"
+
+namespace cli {
+namespace {
+
+struct Options {
+  std::string directory;
+  bool json = false;
+};
+
+std::uint64_t size_of(const std::string& path) {
+  std::error_code error;
+  std::uint64_t bytes = std::filesystem::file_size(path, error);
+  if (error) return 0;
+  const std::string spool = spool_of(path);
+  const std::uint64_t more = spool.empty() ? 0 : std::filesystem::file_size(spool, error);
+  return error ? bytes : bytes + more;
+}
+
+// Of profiles all is read, of other files the peek has it.
+std::vector<Process> processes_of(const RunFile& file, Progress& progress) {
+  if (!file.peek.processes.empty()) return file.peek.processes;
+  Catalog catalog;
+  try {
+    read_catalog({file.path, {}}, progress, catalog);
+  } catch (const Error& error) {
+    fmt::print(stderr, "tracetool: warning: {}\n", error.what());
+  }
+  return std::move(catalog.processes);
+}
+
+class RunSummary {
+ public:
+  void add(const Process& p) {
+    ++row_.processes;
+    if (p.rank >= 0) ranks_.insert(p.rank);
+    row_.world_size = std::max(row_.world_size, p.world_size);
+    row_.overwritten += total(p.overwritten);
+    row_.lost += total(p.lost) + p.lost_unknown_kind;
+    live_ = live_ || p.state == "live";
+    unknown_ = unknown_ || (p.format == SourceFormat::ring && p.state == "unknown");
+    if (p.first_ns == 0 && p.last_ns == 0) return;
+    first_ns_ = std::min(first_ns_, p.first_ns), last_ns_ = std::max(last_ns_, p.last_ns);
+  }
+
+  RunRow row(const Run& run) {
+    row_.name = run.name;
+    row_.ranks.assign(ranks_.begin(), ranks_.end());
+    if (first_ns_ <= last_ns_) row_.start_ns = first_ns_, row_.span_ns = last_ns_ - first_ns_;
+    row_.state = live_ ? "live" : unknown_ ? "unknown" : "ended";
+    for (const RunFile& file : run.files) row_.bytes += size_of(file.path);
+    return std::move(row_);
+  }
+
+ private:
+  RunRow row_;
+  std::set<std::int64_t> ranks_;
+  std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::max(), last_ns_ = std::numeric_limits<std::int64_t>::min();
+  bool live_ = false, unknown_ = false;
+};
+
+void run(const Options& options) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(options.directory, error)) {
+    throw Error(Exit::cannot_open, fmt::format("{}: not a directory; name the one that holds recordings, or `tracetool "
+                                               "info` a file",
+                                               options.directory));
+  }
+  const RunList list = list_runs(find_files({options.directory}));
+  if (list.runs.empty()) refuse_without_trace(options.directory, list.skipped);
+  print_notes(skipped_text(list.skipped));
+  std::vector<RunRow> rows;
+  {
+    Progress progress("reading");
+    for (const Run& each : list.runs) {
+      RunSummary summary;
+      for (const RunFile& file : each.files) {
+        for (const Process& process : processes_of(file, progress)) summary.add(process);
+      }
+      rows.push_back(summary.row(each));
+    }
+  }
+  OutputFile out("-");
+  if (options.json) {
+    write_runs_json(rows, out);
+  } else {
+    out.write(runs_text(rows));
+    out.write(fmt::format("next: tracetool info {} --run NAME (without --run: the last of these)\n", options.directory));
+  }
+  out.finish();
+}
+
+std::function<void()> set_up(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("DIR", options->directory, "A directory of recordings or profiles")->required();
+  app.add_flag("--json", options->json, "For programs: one JSON object on stdout");
+  return [options] { run(*options); };
+}
+
+}  // namespace
+
+Command runs_command() {
+  return {"runs", "The runs in a directory: start, ranks, span, losses, size, live or ended",
+          "The newest comes last; every other command takes that one of a directory, or what --run NAME says.\n"
+          "Recordings with one run id are a run, profiles of torch.profiler in one directory too. The span of recordings\n"
+          "is from their begin to their last sign of life, also of what was overwritten since.\n"
+          "\n"
+          "  tracetool runs traces/\n"
+          "  tracetool runs traces/ --json | jq -r '.runs[].run'",
+          set_up};
+}
+
+}  // namespace cli

@@ -1,0 +1,101 @@
+#include "cli/merge/missing_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/io/units.h"
+#include "cli/model/losses.h"
+#include "cli/model/totals.h"
+
+namespace cli {
+namespace {
+
+constexpr std::size_t kSaid = 8;  // processes with a line of their own
+
+std::string lost(std::uint64_t events) {
+  if (events == 0) return {};
+  return events == 1 ? "at least 1 event could not be read and is left out; "
+                     : fmt::format("at least {} events could not be read and are left out; ", events);
+}
+
+std::string name_of(const Process& p) {
+  return p.rank < 0 ? p.source : fmt::format("rank {}{}{}", p.rank, p.phase.empty() ? "" : " ", p.phase);
+}
+
+// Processes that are named as the Chrome form of export names those of ranks.
+std::size_t ranks_drawn(std::string_view metadata) {
+  std::size_t ranks = 0;
+  while (!metadata.empty()) {
+    const std::string_view line = metadata.substr(0, metadata.find('\n'));
+    ranks += line.find("\"process_name\"") != line.npos && line.find("\"name\":\"rank ") != line.npos;
+    metadata.remove_prefix(std::min(line.size() + 1, metadata.size()));
+  }
+  return ranks;
+}
+
+std::string merged_export(const Process& process) {
+  const std::size_t ranks = ranks_drawn(process.kineto_metadata);
+  if (ranks < 2) return {};
+  return fmt::format("{} names {} processes as ranks, like a trace that export made: all is read as one process, derived "
+                     "tracks too; name what it was made of instead",
+                     process.source, ranks);
+}
+
+// Events lie in no order of time in such a file, so that nothing is said of when the missing ones were.
+std::string cut_text(const Process& process) {
+  if (process.cut.empty()) return {};
+  const std::string until = process.last_ns == 0
+                                ? std::string("no event with a time was read")
+                                : fmt::format("what was read spans {}, all that stood behind is missing",
+                                              duration_text(process.last_ns - process.first_ns));
+  return fmt::format("{}; {}; ", process.cut, until);
+}
+
+std::string file_damage(const Process& process) {
+  if (process.format != SourceFormat::kineto || process.state != "recovered") return {};
+  const auto names_a_place = [](const std::string& note) { return note.starts_with("byte "); };
+  const auto first = std::find_if(process.notes.begin(), process.notes.end(), names_a_place);
+  const bool place = first != process.notes.end() && *first != process.cut;
+  return fmt::format("{} is damaged: {}{}{}tracetool info tells more", process.source, lost(process.lost_unknown_kind),
+                     place ? *first + "; " : "", cut_text(process));
+}
+
+}  // namespace
+
+std::string recording_losses(const Process& process) {
+  std::string text;
+  if (const std::string overwritten = overwritten_text(process); !overwritten.empty()) {
+    const std::uint64_t gone = total(process.overwritten), kept = total(process.counts);
+    text = fmt::format("{} ({:.1f} % of what was recorded)", overwritten,
+                       100.0 * static_cast<double>(gone) / static_cast<double>(gone + kept));
+    if (process.recorder.created_ns > 0 && process.first_ns > process.recorder.created_ns) {
+      text += fmt::format(": its events begin {} after the recording did",
+                          duration_text(process.first_ns - process.recorder.created_ns));
+    }
+  }
+  if (const std::string unrecorded = unrecorded_text(process); !unrecorded.empty()) {
+    text += (text.empty() ? "" : "; ") + unrecorded;
+  }
+  return text;
+}
+
+std::vector<std::string> missing_data(const Catalog& catalog) {
+  std::vector<std::string> lines;
+  std::size_t more = 0;
+  const auto say = [&](std::string line) {
+    if (line.empty()) return;
+    if (lines.size() < kSaid) lines.push_back(std::move(line));
+    else ++more;
+  };
+  for (const Process& process : catalog.processes) {
+    say(merged_export(process));
+    say(file_damage(process));
+    if (process.format != SourceFormat::ring) continue;
+    if (const std::string losses = recording_losses(process); !losses.empty()) say(name_of(process) + ": " + losses);
+  }
+  if (more > 0) lines.push_back(fmt::format("{} more lack something; tracetool info tells what", more));
+  return lines;
+}
+
+}  // namespace cli

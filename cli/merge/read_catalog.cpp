@@ -1,0 +1,33 @@
+#include "cli/merge/read_catalog.h"
+
+#include "cli/merge/ranks.h"
+#include "cli/read/merged_reader.h"
+#include "cli/read/reader.h"
+
+namespace cli {
+namespace {
+
+class Count : public EventSink {
+ public:
+  explicit Count(Progress& progress) : progress_(progress) {}
+  void event(const Event&, std::string_view) override { progress_.step(); }
+
+ private:
+  Progress& progress_;
+};
+
+}  // namespace
+
+void read_catalog(const TraceInput& input, Progress& progress, Catalog& catalog) {
+  progress.say("reading " + input.path);
+  const std::size_t first = catalog.processes.size();
+  if (is_merged_file(input.path)) {
+    MergedReader(input.path).read_lists(catalog);
+  } else {
+    Count count(progress);
+    open_trace(input.path)->read(catalog, count);
+  }
+  set_rank(catalog, first, input.path, input.rank);
+}
+
+}  // namespace cli

@@ -1,0 +1,92 @@
+#include "cli/read/kineto_peek.h"
+
+#include "cli/model/version.h"
+#include "cli/read/decimal.h"
+#include "cli/read/json_unescape.h"
+#include "cli/read/kineto_event.h"
+#include "cli/read/kineto_header.h"
+#include "cli/read/kineto_translate.h"
+#include "cli/read/ring_words.h"
+
+namespace cli {
+namespace {
+
+constexpr std::string_view kKey = "\"tracetool\": {", kForm = "\"export\": ", kRun = "\"run_id\": ";
+
+// The text of the string behind `key`; "" where there is none.
+std::string string_behind(std::string_view members, std::string_view key) {
+  const std::size_t at = members.find(key);
+  if (at == members.npos) return {};
+  members.remove_prefix(at + key.size());
+  const std::size_t open = members.find('"'), close = members.find('"', open + 1);
+  if (open != 0 || close == members.npos) return {};
+  std::string scratch;
+  return std::string(unescape_json(members.substr(1, close - 1), scratch));
+}
+
+// Takes events up to the first with a time of its own. Those at time 0 are what Kineto clamps to its base.
+void look_at_events(JsonStream& stream, const KinetoHeader& header, KinetoPeek& peek) {
+  KinetoEventParser parser;
+  KinetoEvent event;
+  std::string_view text;
+  while (stream.next_element(text)) {
+    if (!parser.parse(text, event)) {
+      stream.refuse(0, "an event");
+      continue;
+    }
+    const char phase = kineto_phase(event);
+    peek.is_trace = peek.is_trace || phase != '\0';
+    const auto ts = micros_to_ns(event.ts.text);
+    if (phase == '\0' || phase == 'M' || !ts || *ts == 0) continue;
+    if (*ts >= kSurelyAbsoluteNs)
+      peek.start_ns = *ts;
+    else if (header.base_ns)
+      peek.start_ns = *header.base_ns + *ts;
+    return;
+  }
+}
+
+}  // namespace
+
+std::string export_mark(const ExportMark& mark) {
+  std::string text = std::string(kKey) + "\"version\": \"" TRACETOOL_VERSION "\", ";
+  text.append(kForm).append(mark.form == ExportMark::Form::chrome ? "\"chrome\"" : "\"kineto\"");
+  if (mark.form == ExportMark::Form::kineto) text.append(", ").append(kRun).append(json_quoted(mark.run_id));
+  return text + "}";
+}
+
+ExportMark find_export_mark(std::string_view members) {
+  const std::size_t at = members.find(kKey);
+  if (at == members.npos) return {};
+  members = members.substr(at, members.find('}', at) - at);
+  const std::string form = string_behind(members, kForm);
+  if (form == "chrome") return {ExportMark::Form::chrome, {}};
+  if (form == "kineto") return {ExportMark::Form::kineto, string_behind(members, kRun)};
+  return {};
+}
+
+KinetoPeek peek_kineto(const std::string& path) {
+  KinetoPeek peek;
+  KinetoHeader header;
+  JsonStream stream(open_byte_source(path), path, JsonStream::kWindow);
+  if (stream.open() == '[') {
+    look_at_events(stream, header, peek);
+    return peek;
+  }
+  std::string key;
+  while (stream.next_member(key)) {
+    if (key != "traceEvents") {
+      header.take(stream, key);
+      continue;
+    }
+    peek.is_trace = true;
+    peek.mark = find_export_mark(header.members);
+    stream.enter_array();
+    look_at_events(stream, header, peek);
+    return peek;
+  }
+  peek.is_trace = stream.damage().is_cut() && header.is_of_a_trace();
+  return peek;
+}
+
+}  // namespace cli

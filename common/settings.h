@@ -1,0 +1,189 @@
+// What the user can set: environment variables that the agent reads and `tracetool record` checks. The table here is the
+// only list; the README's is made from it.
+#pragma once
+#include <limits.h>
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "common/event_choice.h"
+
+namespace trace {
+
+// Where NCCL's calls are taken from: its NVTX payloads, also its functions, or also those where the payloads do not say
+// which communicator it is.
+enum class NcclCapture : std::uint8_t { automatic, payload, interpose };
+
+struct Settings {
+  char dir[PATH_MAX] = "./traces";  // absolute once it is read
+  std::uint64_t ring_bytes = 256ull << 20;
+  std::uint64_t flush_ms = 200;
+  char cupti[PATH_MAX] = "";        // path of the libcupti to load; empty: find one
+  EventSet events = kDefaultEvents;
+  NcclCapture nccl = NcclCapture::automatic;
+  bool spool = false;  // TRACETOOL_MODE
+  std::uint64_t keep_runs = 4;  // 0: all
+  // 0: any. Four runs of eight ranks with their default rings are 8 GB; what spools leave may be four times that.
+  std::uint64_t max_disk_bytes = 32ull << 30;
+  bool verbose = false;
+  bool retake = false;  // take CUPTI's buffers back from another user in this process
+  std::uint64_t guard_cpu_pct = 3;  // 0: no limit
+  std::uint64_t guard_rate = 500'000;  // records per second; 0: no limit
+};
+
+struct SettingRow {
+  const char* name;
+  const char* fallback;  // as a user would write it
+  const char* help;
+  bool (*set)(Settings&, const char* value);  // false: not a value of this variable
+};
+
+// "64M", "1G", "4096K", "1048576": bytes. Returns false for anything else.
+inline bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept;
+
+// Each takes the value of one variable; false: it is none, and the settings may have changed all the same.
+namespace values {
+
+constexpr std::uint64_t kMinRing = 64ull << 10;
+constexpr std::uint64_t kMaxRing = 1ull << 40;
+
+inline bool parse_number(const char* text, std::uint64_t& value, const char*& rest) {
+  const auto result = std::from_chars(text, text + std::strlen(text), value);
+  rest = result.ptr;
+  return result.ec == std::errc();
+}
+
+// A copy: programs that write their title overwrite the memory of their environment.
+template <std::size_t Size>
+bool copy_text(char (&to)[Size], const char* value) {
+  const int length = snprintf(to, Size, "%s", value);
+  return length > 0 && static_cast<std::size_t>(length) < Size;
+}
+
+inline bool set_dir(Settings& settings, const char* value) { return copy_text(settings.dir, value); }
+
+inline bool set_buffer(Settings& settings, const char* value) {
+  std::uint64_t bytes;
+  if (!trace::parse_bytes(value, bytes) || bytes < kMinRing || bytes > kMaxRing) return false;
+  settings.ring_bytes = bytes;
+  return true;
+}
+
+inline bool set_flush(Settings& settings, const char* value) {
+  std::uint64_t ms;
+  const char* rest;
+  if (!parse_number(value, ms, rest) || *rest != '\0' || ms < 1 || ms > 60'000) return false;
+  settings.flush_ms = ms;
+  return true;
+}
+
+inline bool set_cupti(Settings& settings, const char* value) { return copy_text(settings.cupti, value); }
+
+inline bool set_events(Settings& settings, const char* value) { return parse_events(value, settings.events); }
+
+inline bool set_nccl(Settings& settings, const char* value) {
+  constexpr const char* kValues[] = {"auto", "payload", "interpose"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (std::strcmp(value, kValues[i]) != 0) continue;
+    settings.nccl = static_cast<NcclCapture>(i);
+    return true;
+  }
+  return false;
+}
+
+inline bool set_mode(Settings& settings, const char* value) {
+  settings.spool = std::strcmp(value, "spool") == 0;
+  return settings.spool || std::strcmp(value, "ring") == 0;
+}
+
+inline bool set_keep(Settings& settings, const char* value) {
+  const char* rest;
+  return parse_number(value, settings.keep_runs, rest) && *rest == '\0';
+}
+
+inline bool set_max_disk(Settings& settings, const char* value) { return trace::parse_bytes(value, settings.max_disk_bytes); }
+
+inline bool is_switch(const char* value) { return std::strcmp(value, "0") == 0 || std::strcmp(value, "1") == 0; }
+
+inline bool set_verbose(Settings& settings, const char* value) {
+  settings.verbose = value[0] == '1';
+  return is_switch(value);
+}
+
+inline bool set_coexist(Settings& settings, const char* value) {
+  settings.retake = std::strcmp(value, "retake") == 0;
+  return settings.retake || std::strcmp(value, "yield") == 0;
+}
+
+inline bool set_guard_cpu(Settings& settings, const char* value) {
+  const char* rest;
+  return parse_number(value, settings.guard_cpu_pct, rest) && *rest == '\0' && settings.guard_cpu_pct <= 100;
+}
+
+inline bool set_guard_rate(Settings& settings, const char* value) {
+  const char* rest;
+  return parse_number(value, settings.guard_rate, rest) && *rest == '\0';
+}
+
+// Read apart, before anything else happens: disabled_by_user(). Whoever sets it to anything wants us off.
+inline bool set_disable(Settings&, const char*) { return true; }
+
+}  // namespace values
+
+inline constexpr SettingRow kSettings[] = {
+    {"TRACETOOL_DIR", "./traces", "folder of the recordings; each run gets a folder of its own in it", values::set_dir},
+    {"TRACETOOL_BUFFER", "256M", "size of the ring per process: 64K to 1024G; the newest records are kept", values::set_buffer},
+    {"TRACETOOL_MODE", "ring", "ring: the newest records; spool: all of them, compressed to a growing file beside the ring", values::set_mode},
+    {"TRACETOOL_KEEP", "4", "runs that stay in the folder, with this one; what older ones left is removed; 0: all", values::set_keep},
+    {"TRACETOOL_MAX_DISK", "32G", "beyond it older runs are removed; the spool of each process ends at it; 0: any size", values::set_max_disk},
+    {"TRACETOOL_FLUSH_MS", "200", "how often the agent collects from CUPTI, in ms: 1 to 60000", values::set_flush},
+    {"TRACETOOL_CUPTI", "found", "path of the libcupti to use instead of the one that is found", values::set_cupti},
+    {"TRACETOOL_COEXIST", "yield", "when another user of CUPTI in the process takes its buffers: yield, or retake them", values::set_coexist},
+    {"TRACETOOL_GUARD_CPU", "3", "percent of a core that the agent may take over 10 s before it steps down to light; 0: any", values::set_guard_cpu},
+    {"TRACETOOL_GUARD_RATE", "500000", "records per second over 10 s before it steps down to light; 0: any", values::set_guard_rate},
+    {"TRACETOOL_EVENTS", "default",
+     "what is recorded: light, default, all, or kinds joined by commas, with + and - to change a set "
+     "(default,-overhead,+memory): kernel, memcpy, memcpy_peer, memset, graph_node, graph_launch (whole graphs instead "
+     "of their nodes), runtime, driver, sync, overhead, memory, memory_pool, device, context, stream, nvtx, nccl",
+     values::set_events},
+    {"TRACETOOL_NCCL", "auto", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", values::set_nccl},
+    {"TRACETOOL_VERBOSE", "0", "1: say on stderr what was found and where the recording goes", values::set_verbose},
+    {"TRACETOOL_DISABLE", "0", "1, or anything but 0: the agent does nothing at all", values::set_disable},
+};
+
+inline bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept {
+  std::uint64_t value;
+  const char* rest;
+  if (!values::parse_number(text, value, rest)) return false;
+  int shift = 0;
+  switch (*rest) {
+    case 'K': case 'k': shift = 10; break;
+    case 'M': case 'm': shift = 20; break;
+    case 'G': case 'g': shift = 30; break;
+    case '\0': break;
+    default: return false;
+  }
+  if (shift != 0 && rest[1] != '\0') return false;
+  if (value > UINT64_MAX >> shift) return false;
+  bytes = value << shift;
+  return true;
+}
+
+// The row of a variable; nullptr where there is none.
+inline const SettingRow* setting_row(std::string_view name) noexcept {
+  for (const SettingRow& row : kSettings) {
+    if (name == row.name) return &row;
+  }
+  return nullptr;
+}
+
+// Of several words in a value, the one that is wrong; "" where the value as a whole is.
+inline std::string_view wrong_word(const SettingRow& row, const char* value) noexcept {
+  return row.set == values::set_events ? unknown_word(value) : std::string_view();
+}
+
+}  // namespace trace
