@@ -85,6 +85,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   const std::function<void()> run = add_commands(app);
   try {
+    if (argc < 2) return fmt::print(stderr, "{}", app.help()), code(cli::Exit::usage);
     if (is_unknown_command(argc, argv)) cli::refuse_command(argv[1]);
     app.parse(words_for(app, argc, argv));
     run();

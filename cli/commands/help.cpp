@@ -14,7 +14,7 @@ void run(const CLI::App& all, const std::string& name) {
       all.get_subcommands([&](const CLI::App* sub) { return !name.empty() && sub->get_name() == name; });
   if (named.empty() && !name.empty()) refuse_command(name);
   OutputFile out("-");
-  out.write(named.empty() ? all.help() : named.front()->help());
+  out.write(named.empty() ? all.help() : named.front()->help(all.get_name()));
   out.finish();
 }
 

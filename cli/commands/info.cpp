@@ -36,7 +36,7 @@ void run(const Options& options) {
   std::vector<std::string> warnings = name_phases(catalog);
   if (inputs.size() == 1) warnings.clear();  // its phases were said when it was merged
   sort_processes(catalog);
-  for (std::string& missing : missing_data(catalog)) warnings.push_back(std::move(missing));
+  for (std::string& missing : file_warnings(catalog)) warnings.push_back(std::move(missing));
   for (const std::string& warning : warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
   std::vector<std::string> notes = repeated_ranks(catalog);
   if (std::string fault = contradiction(catalog); !fault.empty()) notes.push_back(std::move(fault));

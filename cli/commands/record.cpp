@@ -110,15 +110,22 @@ void set_variables(const Injection& plan) {
   }
 }
 
+// As its user knows it.
+std::string shown_directory(const Options& options) {
+  if (!options.injection.folder.empty()) return options.injection.folder;
+  const char* set = std::getenv("TRACETOOL_DIR");
+  return set != nullptr && *set != '\0' ? set : "traces";
+}
+
 void run(const Options& options) {
+  const std::string directory = shown_directory(options);
   const Injection plan = plan_injection(complete(options), [](const char* name) { return std::getenv(name); });
   set_variables(plan);
   warn_if_disabled();
   if (options.quiet || is_further_rank()) become_program(options.command);
   const std::int64_t start_ns = wall_clock_ns();
   const int status = run_program(options.command);
-  const char* directory = std::getenv("TRACETOOL_DIR");
-  for (const std::string& line : record_summary(directory == nullptr ? "./traces" : directory, start_ns)) {
+  for (const std::string& line : record_summary(directory, start_ns)) {
     fmt::print(stderr, "tracetool: {}\n", line);
   }
   end_like(status);

@@ -9,6 +9,8 @@ namespace cli {
 
 std::string duration_text(std::int64_t ns) {
   const auto value = static_cast<double>(ns);
+  if (ns >= 172'800'000'000'000) return fmt::format("{:.1f} days", value / 86'400e9);
+  if (ns >= 7'200'000'000'000) return fmt::format("{:.1f} h", value / 3'600e9);
   if (ns >= 1'000'000'000) return fmt::format("{:.3f} s", value / 1e9);
   if (ns >= 1'000'000) return fmt::format("{:.3f} ms", value / 1e6);
   if (ns >= 1'000) return fmt::format(FMT_COMPILE("{}.{:03} us"), ns / 1'000, ns % 1'000);  // most gaps: no rounding

@@ -61,6 +61,26 @@ std::string file_damage(const Process& process) {
                      place ? *first + "; " : "", cut_text(process));
 }
 
+// The first few lines, and how many more there are.
+class Lines {
+ public:
+  void say(std::string line) {
+    if (line.empty()) return;
+    if (lines_.size() < kSaid)
+      lines_.push_back(std::move(line));
+    else
+      ++more_;
+  }
+  std::vector<std::string> take() {
+    if (more_ > 0) lines_.push_back(fmt::format("{} more lack something; tracetool info tells what", more_));
+    return std::move(lines_);
+  }
+
+ private:
+  std::vector<std::string> lines_;
+  std::size_t more_ = 0;
+};
+
 }  // namespace
 
 std::string recording_losses(const Process& process) {
@@ -80,22 +100,24 @@ std::string recording_losses(const Process& process) {
   return text;
 }
 
-std::vector<std::string> missing_data(const Catalog& catalog) {
-  std::vector<std::string> lines;
-  std::size_t more = 0;
-  const auto say = [&](std::string line) {
-    if (line.empty()) return;
-    if (lines.size() < kSaid) lines.push_back(std::move(line));
-    else ++more;
-  };
+std::vector<std::string> file_warnings(const Catalog& catalog) {
+  Lines lines;
   for (const Process& process : catalog.processes) {
-    say(merged_export(process));
-    say(file_damage(process));
-    if (process.format != SourceFormat::ring) continue;
-    if (const std::string losses = recording_losses(process); !losses.empty()) say(name_of(process) + ": " + losses);
+    lines.say(merged_export(process));
+    lines.say(file_damage(process));
   }
-  if (more > 0) lines.push_back(fmt::format("{} more lack something; tracetool info tells what", more));
-  return lines;
+  return lines.take();
+}
+
+std::vector<std::string> missing_data(const Catalog& catalog) {
+  std::vector<std::string> all = file_warnings(catalog);
+  Lines lines;
+  for (const Process& process : catalog.processes) {
+    if (process.format != SourceFormat::ring) continue;
+    if (const std::string losses = recording_losses(process); !losses.empty()) lines.say(name_of(process) + ": " + losses);
+  }
+  for (std::string& line : lines.take()) all.push_back(std::move(line));
+  return all;
 }
 
 }  // namespace cli

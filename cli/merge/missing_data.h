@@ -16,7 +16,10 @@ namespace cli {
 // To be called while times are those of the recordings' own clocks.
 std::vector<std::string> missing_data(const Catalog& catalog);
 
-// What `losses` says of a recording alone, without its name: "12,345 kernels overwritten (93 % of ...); 7 kernels lost".
+// Of these, the lines of JSON files alone.
+std::vector<std::string> file_warnings(const Catalog& catalog);
+
+// What it says of a recording alone, without its name: "12,345 kernels overwritten (93 % of ...); 7 kernels lost".
 // "" where nothing is missing.
 std::string recording_losses(const Process& process);
 
