@@ -1,6 +1,9 @@
 // The arrows of the native form: an id that the two slices of an arrow carry. A viewer draws it from the one that
 // starts first. Where a launch has several works (a graph) each has an arrow, and an id, of its own.
 //
+// Ids of processes differ, also in files that are written apart: Perfetto v58 joins a launch to the render stages of
+// its id in every file of a TAR (--manifest).
+//
 // Which slices and flow events belong together is ArrowPlan's.
 //
 // Memory: ArrowPlan; a count for each arrow with several ends.
@@ -18,7 +21,7 @@ using FlowIds = std::vector<std::uint64_t>;
 
 class Arrows {
  public:
-  explicit Arrows(const Catalog& catalog) : plan_(catalog) {}
+  explicit Arrows(const Catalog& catalog) : plan_(catalog), processes_(catalog.processes.size()) {}
   ArrowPlan& plan() { return plan_; }
 
   // The second pass. Appends the ids of a slice's arrows by correlation.
@@ -36,10 +39,13 @@ class Arrows {
 
  private:
   void draw(const Event& flow, FlowIds* ids, ExportSummary& summary);
-  void begin(std::uint64_t arrow, FlowIds& ids);
-  void end(const ArrowTable::End& end, FlowIds& ids, ExportSummary& summary);
+  // `event` is at the start, or the end, of the arrow.
+  void begin(const Event& event, std::uint64_t arrow, FlowIds& ids);
+  void end(const Event& event, const ArrowTable::End& end, FlowIds& ids, ExportSummary& summary);
+  std::uint64_t id(const Event& event, std::uint64_t arrow, std::uint64_t which) const;
 
   ArrowPlan plan_;
+  std::uint64_t processes_;
   std::unordered_map<std::uint64_t, std::uint64_t> drawn_;  // ends so far, of arrows with several
 };
 
