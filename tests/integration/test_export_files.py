@@ -42,6 +42,10 @@ def streams(tool, folder):
         check(plain == open(name, "rb").read(), f"{flag}: stdout is the file")
     check(load(tool.run("--perfetto", "--gzip", "-o", "-").stdout) == load(tool.run("--perfetto", "-o", "-").stdout),
           "--gzip: stdout is compressed")
+    for more, name in (((), "ranks.tar"), (("--perfetto",), "ranks.tar.gz")):
+        result = tool.run("--manifest", *more)
+        check(result.returncode == 0 and os.path.exists(f"{folder}/{name}"), f"--manifest {' '.join(more)}: names it {name}",
+              result.stderr)
     plain, packed = (tool.run("--perfetto", "--manifest", *more, "-o", "-").stdout for more in ((), ("--gzip",)))
     check(plain and gzip.decompress(packed) == plain, "--manifest of JSON to stdout: --gzip compresses the TAR")
 

@@ -46,9 +46,10 @@ void Arrows::end(const Event& event, const ArrowTable::End& end, FlowIds& ids, E
   if (!end.started) ++summary.backward_arrows;
 }
 
-// As small as it can be, for render stages have it as a varint. Both ends of an arrow are in one process.
+// Both ends of an arrow are in one process. Small numbers, for render stages have them as varints.
 std::uint64_t Arrows::id(const Event& event, std::uint64_t arrow, std::uint64_t which) const {
-  return (arrow | which << kEndShift) * processes_ + plan_.process(event);
+  const std::uint64_t in_file = arrow | which << kEndShift;
+  return processes_ == 0 ? in_file : in_file * processes_ + plan_.process(event);
 }
 
 }  // namespace cli::perfetto

@@ -1,9 +1,6 @@
 // The arrows of the native form: an id that the two slices of an arrow carry. A viewer draws it from the one that
 // starts first. Where a launch has several works (a graph) each has an arrow, and an id, of its own.
 //
-// Ids of processes differ, also in files that are written apart: Perfetto v58 joins a launch to the render stages of
-// its id in every file of a TAR (--manifest).
-//
 // Which slices and flow events belong together is ArrowPlan's.
 //
 // Memory: ArrowPlan; a count for each arrow with several ends.
@@ -21,8 +18,12 @@ using FlowIds = std::vector<std::uint64_t>;
 
 class Arrows {
  public:
-  explicit Arrows(const Catalog& catalog) : plan_(catalog), processes_(catalog.processes.size()) {}
+  explicit Arrows(const Catalog& catalog) : plan_(catalog) {}
   ArrowPlan& plan() { return plan_; }
+
+  // For render stages: Perfetto v58 joins a launch to the stages of its id in every file of a TAR (--manifest), so no
+  // two of `processes` share an id, also when each is in a file of its own. Flows are joined within a file.
+  void differ_by_process(std::size_t processes) { processes_ = processes; }
 
   // The second pass. Appends the ids of a slice's arrows by correlation.
   void slice(const Event& event, FlowIds& ids, ExportSummary& summary);
@@ -45,7 +46,7 @@ class Arrows {
   std::uint64_t id(const Event& event, std::uint64_t arrow, std::uint64_t which) const;
 
   ArrowPlan plan_;
-  std::uint64_t processes_;
+  std::uint64_t processes_ = 0;                             // 0: ids are unique within the file only
   std::unordered_map<std::uint64_t, std::uint64_t> drawn_;  // ends so far, of arrows with several
 };
 
