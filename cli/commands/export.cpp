@@ -101,9 +101,10 @@ ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, c
 
 void say(const ExportReport& report, const ExportOptions& options, const ExportTarget& target) {
   const bool tar = target.form == ExportTarget::Form::manifest;
+  const bool is_json = target.format->extension.find(".json") != std::string_view::npos;
+  const bool plain_tar = tar && !options.gzip && !target.path.ends_with(".gz");
   const ExportSaid said{target.path, tar ? "ui.perfetto.dev, v58 or newer" : std::string(target.format->viewers),
-                        std::string(target.format->computed), target.max_bytes,
-                        target.format->extension.find(".json") != std::string_view::npos};
+                        std::string(target.format->computed), target.max_bytes, is_json && !plain_tar};
   print_export(report, said);
   if (!options.json) return;
   OutputFile out("-");

@@ -67,7 +67,8 @@ void add_output(CLI::App& app, const Options& options) {
       ->transform(CLI::AsSizeValue(true))
       ->type_name("SIZE");
   app.add_flag("--manifest", options->manifest,
-               "One TAR with a file per rank and Perfetto's manifest (v58): native ones, or JSON with --perfetto");
+               "One TAR with a file per rank and Perfetto's manifest (v58): native ones, or JSON with --perfetto "
+               "(compressed when it ends in .tar.gz)");
   app.add_flag("--gzip", options->gzip, "Compresses what goes to stdout, too");
   app.add_flag("--json", options->json, "What was written, as JSON on stdout");
 }

@@ -14,8 +14,10 @@ using Form = ExportTarget::Form;
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(Exit::usage, message); }
 
+bool is_native(const ExportFormat& format) { return format.flag == "pftrace"; }
+
 bool wants_manifest(const ExportOptions& options) {
-  return options.manifest || (options.format == nullptr && options.output.ends_with(".tar"));
+  return options.manifest || (options.format == nullptr && (options.output.ends_with(".tar") || options.output.ends_with(".tar.gz")));
 }
 
 // A manifest without a word about the format holds native files.
@@ -42,7 +44,7 @@ std::string path_of(const ExportOptions& options, const std::vector<TraceInput>&
                     const ExportFormat& format) {
   if (!options.output.empty()) return options.output;
   const std::string& first = options.inputs->paths.empty() ? inputs[0].path : options.inputs->paths[0];
-  const std::string path = output_name(first, form == Form::manifest ? ".tar"
+  const std::string path = output_name(first, form == Form::manifest ? is_native(format) ? ".tar" : ".tar.gz"
                                               : form == Form::folder ? fmt::format(".{}", format.flag)
                                                                      : std::string(format.extension));
   // A name that the user did not choose may be that of the trace that the input was made from.
@@ -82,7 +84,7 @@ void check_max_size(const ExportOptions& options, const ExportTarget& target) {
 
 // What only the native form has, asked of another.
 void check_native(const ExportOptions& options, const ExportTarget& target) {
-  if (target.format->flag == "pftrace") return;
+  if (is_native(*target.format)) return;
   const FormatOptions standard;
   if (options.format_options.gpu_tracks) refuse("--gpu-tracks: only Perfetto's native form has them: --pftrace");
   if (options.format_options.compression == standard.compression) return;
@@ -93,19 +95,20 @@ void check_native(const ExportOptions& options, const ExportTarget& target) {
 void check_name(const ExportTarget& target) {
   if (target.form == Form::folder || !target.path.ends_with(".zst")) return;
   refuse(fmt::format("{}: is not compressed with zstd as a whole: name it .gz, or without{}", target.path,
-                     target.format->flag == "pftrace" ? "; --compress zstd is for its packets" : ""));
+                     is_native(*target.format) ? "; --compress zstd is for its packets" : ""));
 }
 
 void check_options(const ExportOptions& options, const ExportTarget& target) {
   check_name(target);
   check_max_size(options, target);
   check_native(options, target);
-  if (target.form == Form::manifest && target.path.ends_with(".gz")) {
+  const bool native_tar = target.form == Form::manifest && is_native(*target.format);
+  if (native_tar && target.path.ends_with(".gz")) {
     refuse(fmt::format("{}: what is in the TAR is compressed already: name it .tar", target.path));
   }
   if (options.json && target.path == "-") refuse("--json: stdout has the output already; write that to a file with -o");
-  if (options.gzip && target.form != Form::file) {
-    refuse("--gzip: is for one file, like - (stdout); name others with .gz");
+  if (options.gzip && (native_tar || target.form == Form::folder)) {
+    refuse("--gzip: is for one file, like - (stdout), or a TAR of JSON; name others with .gz");
   }
 }
 

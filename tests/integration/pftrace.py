@@ -3,11 +3,12 @@
 
     pftrace.py TRACE [--json | --text]
 
-Checked: every packet is well formed; a sequence begins with "first packet" and "state cleared"; what a packet interns
-is defined in it or before it on its sequence, and once; times on a sequence never go back; every track is described
-once, before it is used, beneath a parent that is there, and has its name; each slice has a begin and an end, in the
-right order (an end closes the slice that was opened last); GPU work never overlaps on a track; an arrow's id is on
-exactly two slices. Standard library only (zstd packets: the `zstd` program); shares no code with the exporter.
+Checked: every packet is well formed; the wall clock is the time of the trace, and BOOTTIME is related to it; a
+sequence begins with "first packet" and "state cleared"; what a packet interns is defined in it or before it on its
+sequence, and once; times on a sequence never go back; every track is described once, before it is used, beneath a
+parent that is there, and has its name; each slice has a begin and an end, in the right order (an end closes the slice
+that was opened last); GPU work never overlaps on a track; an arrow's id is on exactly two slices.
+Standard library only (zstd packets: the `zstd` program); shares no code with the exporter.
 """
 import argparse
 import collections
@@ -32,6 +33,7 @@ class Trace(Packets):
         self.submissions = collections.defaultdict(list)  # id -> launches that name render stages
         self.stages = collections.defaultdict(list)       # id -> render stages
         self.primary_clock = None
+        self.related = False  # BOOTTIME, which Perfetto asks for, is the wall clock
         self.packets = self.compressed_chunks = 0
         self.bytes = 0
 
@@ -50,6 +52,8 @@ class Trace(Packets):
                 raise Broken(f"sequence {number}: {len(sequence.open)} slices are never ended")
         if self.primary_clock != REALTIME:
             raise Broken("the time of the trace is not the wall clock")
+        if not self.related:
+            raise Broken("nothing relates BOOTTIME to the time of the trace")
         for identity, slices in self.flows.items():
             if len(slices) != 2 and not (len(slices) == 1 and identity in self.submissions):
                 raise Broken(f"arrow {identity} is on {len(slices)} slices")

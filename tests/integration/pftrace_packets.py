@@ -7,7 +7,7 @@ from pftrace_events import Events
 from pftrace_parts import Sequence, Track
 from pftrace_wire import Broken, fields, message, signed, text
 
-REALTIME, SEQUENCE_CLOCK = 1, 64
+REALTIME, BOOTTIME, SEQUENCE_CLOCK = 1, 6, 64
 
 
 def unzstd(data):
@@ -79,7 +79,7 @@ class Packets(Events):
         return self.sequences[number]
 
     def clocks(self, data, sequence):
-        wall = None
+        wall = boot = None
         for field, value in fields(data):
             if field == 2:
                 self.primary_clock = value
@@ -87,6 +87,8 @@ class Packets(Events):
             clock = message(value)
             if clock[1] == REALTIME:
                 wall = clock[2]
+            elif clock[1] == BOOTTIME:
+                boot = clock[2]
             elif clock[1] == SEQUENCE_CLOCK:
                 if not clock.get(3):
                     raise Broken("the sequence's clock does not count on")
@@ -95,6 +97,9 @@ class Packets(Events):
                 raise Broken(f"clock {clock[1]}")
         if wall is None:
             raise Broken("a clock snapshot without the wall clock")
+        if boot not in (None, wall):
+            raise Broken("a clock besides the wall clock")
+        self.related |= boot is not None
         sequence.offset = wall - (sequence.now or 0)
 
     @staticmethod

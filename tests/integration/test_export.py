@@ -108,10 +108,11 @@ def parted(tool, whole, folder, what):
 
 
 def manifest(tool, whole, folder, what):
-    for flag, ending in (("--perfetto", ".json.gz"), ("--pftrace", ".pftrace")):
-        result = tool.run("--manifest", flag, "--no-computed", "-o", f"{folder}/ranks.tar")
+    for flag, path, ending in (("--perfetto", "ranks.tar.gz", ".json"), ("--perfetto", "ranks.tar", ".json"),
+                               ("--pftrace", "ranks.tar", ".pftrace")):
+        result = tool.run("--manifest", flag, "--no-computed", "-o", f"{folder}/{path}")
         check(result.returncode == 0, f"{what}: --manifest {flag}", result.stderr)
-        with tarfile.open(f"{folder}/ranks.tar") as tar:
+        with tarfile.open(f"{folder}/{path}", "r:gz" if path.endswith(".gz") else "r:") as tar:
             members = {name: tar.extractfile(name).read() for name in tar.getnames()}
         text = members.pop("perfetto_manifest.json")
         check(text.startswith(b'{"perfetto_manifest"'), f"{what}: it is known by its first bytes")
@@ -122,6 +123,7 @@ def manifest(tool, whole, folder, what):
             check(all("clocks" not in f for f in said["files"]), f"{what}: native files have clocks of their own")
             continue
         first = said["files"][0]["path"]
+        check(all(data[:1] == b"{" for data in members.values()), f"{what}: no member is compressed, which Perfetto refuses")
         check(all(f["clocks"] == {"sync_to": {"file": first}, "offset_ns": 0} for f in said["files"][1:]),
               f"{what}: JSON is pinned to the first file", said)
         traces = [load(data) for data in members.values()]

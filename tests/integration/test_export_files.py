@@ -4,6 +4,7 @@ middle.
 
   test_export_files.py --tracetool PATH
 """
+import gzip
 import json
 import os
 import resource
@@ -41,6 +42,12 @@ def streams(tool, folder):
         check(plain == open(name, "rb").read(), f"{flag}: stdout is the file")
     check(load(tool.run("--perfetto", "--gzip", "-o", "-").stdout) == load(tool.run("--perfetto", "-o", "-").stdout),
           "--gzip: stdout is compressed")
+    for more, name in (((), "ranks.tar"), (("--perfetto",), "ranks.tar.gz")):
+        result = tool.run("--manifest", *more)
+        check(result.returncode == 0 and os.path.exists(f"{folder}/{name}"), f"--manifest {' '.join(more)}: names it {name}",
+              result.stderr)
+    plain, packed = (tool.run("--perfetto", "--manifest", *more, "-o", "-").stdout for more in ((), ("--gzip",)))
+    check(plain and gzip.decompress(packed) == plain, "--manifest of JSON to stdout: --gzip compresses the TAR")
 
 
 def refused(tool, folder):
@@ -57,7 +64,7 @@ def refused(tool, folder):
             (["--perfetto", "--max-size", "-1"], 1, "--max-size"), (["--perfetto", "--max-size", "1"], 1, "--max-size"),
             (["--chrome", "--gpu-tracks"], 1, "--gpu-tracks"), (["--chrome", "--compress", "zstd"], 1, "--compress"),
             (["--chrome", "--compress", "lz4"], 1, "expected deflate, zstd or none, not \"lz4\""),
-            (["--manifest", "-o", f"{folder}/x.tar.gz"], 1, "name it .tar"), (["--chrome", "-o", ""], 1, "--output: is empty"),
+            (["--manifest", "-o", f"{folder}/x.tar.gz"], 1, "name it .tar"), (["--manifest", "--gzip"], 1, "a TAR of JSON"), (["--chrome", "-o", ""], 1, "--output: is empty"),
             (["--perfetto", "-o", f"{folder}/x.json.zst"], 1, "name it .gz"), (["--perfetto", "--ranks", ""], 1, "is empty"),
             (["--perfetto", "--output="], 1, "--output: is empty"), (["--perfetto", "--steps="], 1, "--steps: is empty"),
             (["--perfetto", "--steps", ""], 1, "is empty"), (["--perfetto", "--time", ""], 1, "is empty"),

@@ -32,7 +32,16 @@ struct TextSink : ByteSink {
   std::string text;
 };
 
-bool is_compressed(std::string_view name) { return name.size() > 3 && name.substr(name.size() - 3) == ".gz"; }
+// Perfetto v58 takes a compressed member for an archive of its own, which a manifest may say nothing about; the TAR as
+// a whole may be compressed.
+std::string_view member_extension(std::string_view extension) {
+  return extension.ends_with(".gz") ? extension.substr(0, extension.size() - 3) : extension;
+}
+
+std::unique_ptr<ByteSink> open_tar(const ExportJob& job, const std::string& output) {
+  std::unique_ptr<ByteSink> sink = open_output(output);
+  return job.gzip && !output.ends_with(".gz") ? std::make_unique<GzipSink>(std::move(sink)) : std::move(sink);
+}
 
 void copy(const TempFile& file, TarWriter& tar) {
   std::string piece;
@@ -50,13 +59,11 @@ class Archive {
         scratch_(std::move(scratch)),
         names_(process_file_names(*job.catalog, extension)),
         files_(names_.size()),
-        has_clock_(extension.substr(0, 5) != ".json") {}
+        has_clock_(extension != ".json") {}
 
   std::unique_ptr<ByteSink> open(ProcessId id) {
     files_[id] = std::make_unique<TempFile>(scratch_);
-    std::unique_ptr<ByteSink> sink = std::make_unique<ScratchSink>(*files_[id]);
-    if (is_compressed(names_[id])) sink = std::make_unique<GzipSink>(std::move(sink));
-    return sink;
+    return std::make_unique<ScratchSink>(*files_[id]);
   }
 
   void add(ProcessId id) {
@@ -127,8 +134,8 @@ class Archive {
 }  // namespace
 
 ExportReport write_manifest(const ExportJob& job, const std::string& output, const std::string& scratch) {
-  OutputFile out(output);
-  Archive archive(job, out, scratch, job.format->extension);
+  const std::unique_ptr<ByteSink> out = open_tar(job, output);
+  Archive archive(job, *out, scratch, member_extension(job.format->extension));
   ExportReport report;
   write_processes(
       job,
@@ -140,7 +147,7 @@ ExportReport write_manifest(const ExportJob& job, const std::string& output, con
        }},
       report);
   archive.finish();
-  out.finish();
+  out->finish();
   return report;
 }
 

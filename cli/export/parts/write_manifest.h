@@ -10,8 +10,9 @@
 
 namespace cli {
 
-// "-" is stdout. Members wait in `scratch` until they are whole, as a TAR tells their sizes first. A process without a
-// kept event has no member. Throws Error.
+// "-" is stdout. The TAR is compressed where its name ends in ".gz" or the job says so; members are not. They wait in
+// `scratch` until they are whole, as a TAR tells their sizes first. A process without a kept event has no member.
+// Throws Error.
 ExportReport write_manifest(const ExportJob& job, const std::string& output, const std::string& scratch);
 
 }  // namespace cli

@@ -3,7 +3,7 @@
 namespace cli::perfetto {
 namespace {
 
-constexpr int kEndShift = 44;  // an id is the arrow's, and above it which of its ends
+constexpr int kEndShift = 36;  // above the arrow's number: which of its ends
 
 }  // namespace
 
@@ -12,11 +12,11 @@ void Arrows::slice(const Event& event, FlowIds& ids, ExportSummary& summary) {
   if (!plan_.by_correlation(event)) return;
   if (is_api_call(event.kind)) {
     const std::uint64_t arrow = plan_.start(event);
-    if (arrow != 0) begin(arrow, ids);
+    if (arrow != 0) begin(event, arrow, ids);
   } else if (is_gpu_work(event.kind)) {
     const ArrowTable::End found = plan_.end(event);
     if (found.arrow == 0) return void(++summary.works_without_launch);
-    end(found, ids, summary);
+    end(event, found, ids, summary);
   }
 }
 
@@ -25,25 +25,31 @@ void Arrows::draw(const Event& flow, FlowIds* ids, ExportSummary& summary) {
   if (flow.phase == 's') {
     const std::uint64_t arrow = plan_.start(flow);
     if (arrow == 0) return void(++summary.one_ended_flows);
-    begin(arrow, *ids);
+    begin(flow, arrow, *ids);
   } else {
     const ArrowTable::End found = plan_.end(flow);
     if (found.arrow == 0) return void(++summary.one_ended_flows);
-    end(found, *ids, summary);
+    end(flow, found, *ids, summary);
   }
   ++summary.flow_events_drawn;
 }
 
-void Arrows::begin(std::uint64_t arrow, FlowIds& ids) {
+void Arrows::begin(const Event& event, std::uint64_t arrow, FlowIds& ids) {
   const std::uint64_t ends = plan_.ends(arrow);
-  for (std::uint64_t i = 0; i < ends; ++i) ids.push_back(arrow | i << kEndShift);
+  for (std::uint64_t i = 0; i < ends; ++i) ids.push_back(id(event, arrow, i));
 }
 
-void Arrows::end(const ArrowTable::End& end, FlowIds& ids, ExportSummary& summary) {
+void Arrows::end(const Event& event, const ArrowTable::End& end, FlowIds& ids, ExportSummary& summary) {
   const std::uint64_t which = plan_.ends(end.arrow) > 1 ? drawn_[end.arrow]++ : 0;
-  ids.push_back(end.arrow | which << kEndShift);
+  ids.push_back(id(event, end.arrow, which));
   ++summary.arrows_out;
   if (!end.started) ++summary.backward_arrows;
+}
+
+// Both ends of an arrow are in one process. Small numbers, for render stages have them as varints.
+std::uint64_t Arrows::id(const Event& event, std::uint64_t arrow, std::uint64_t which) const {
+  const std::uint64_t in_file = arrow | which << kEndShift;
+  return processes_ == 0 ? in_file : in_file * processes_ + plan_.process(event);
 }
 
 }  // namespace cli::perfetto

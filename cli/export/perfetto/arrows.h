@@ -21,6 +21,10 @@ class Arrows {
   explicit Arrows(const Catalog& catalog) : plan_(catalog) {}
   ArrowPlan& plan() { return plan_; }
 
+  // For render stages: Perfetto v58 joins a launch to the stages of its id in every file of a TAR (--manifest), so no
+  // two of `processes` share an id, also when each is in a file of its own. Flows are joined within a file.
+  void differ_by_process(std::size_t processes) { processes_ = processes; }
+
   // The second pass. Appends the ids of a slice's arrows by correlation.
   void slice(const Event& event, FlowIds& ids, ExportSummary& summary);
   // Every flow event of the instant with the track of the slice that it is on: bind(flow, track) gives where that
@@ -36,10 +40,13 @@ class Arrows {
 
  private:
   void draw(const Event& flow, FlowIds* ids, ExportSummary& summary);
-  void begin(std::uint64_t arrow, FlowIds& ids);
-  void end(const ArrowTable::End& end, FlowIds& ids, ExportSummary& summary);
+  // `event` is at the start, or the end, of the arrow.
+  void begin(const Event& event, std::uint64_t arrow, FlowIds& ids);
+  void end(const Event& event, const ArrowTable::End& end, FlowIds& ids, ExportSummary& summary);
+  std::uint64_t id(const Event& event, std::uint64_t arrow, std::uint64_t which) const;
 
   ArrowPlan plan_;
+  std::uint64_t processes_ = 0;                             // 0: ids are unique within the file only
   std::unordered_map<std::uint64_t, std::uint64_t> drawn_;  // ends so far, of arrows with several
 };
 

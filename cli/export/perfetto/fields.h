@@ -26,8 +26,8 @@ inline constexpr Field track_uuid = 11;  // of its track_event
 namespace snapshot {
 inline constexpr Field clocks = 1, primary_trace_clock = 2;
 inline constexpr Field clock_id = 1, timestamp = 2, is_incremental = 3;
-inline constexpr std::uint32_t realtime = 1;         // a builtin clock
-inline constexpr std::uint32_t sequence_clock = 64;  // the first id of those that belong to one sequence
+inline constexpr std::uint32_t realtime = 1, boottime = 6;  // builtin clocks
+inline constexpr std::uint32_t sequence_clock = 64;         // the first id of those that belong to one sequence
 }  // namespace snapshot
 
 namespace track {

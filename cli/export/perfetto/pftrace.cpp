@@ -60,6 +60,7 @@ class Pftrace : public Exporter {
     parts_.emplace(catalog, sink, options_.compression);
     if (!options_.gpu_tracks) return;
     parts_->slices.submit_stages();
+    parts_->arrows.differ_by_process(catalog.processes.size());
     parts_->arrows.plan().refuse_unless(
         [this](const Event& flow, TrackId track) { return parts_->stage_ends.takes(flow, track); });
   }

@@ -56,6 +56,9 @@ void Tracks::choose_pids() {
   }
 }
 
+// Perfetto v58 takes every native file to have times on BOOTTIME, whatever it says and although we use none, and
+// reports an error where nothing relates that clock to the time of the trace; of a file that is merged with others it
+// then drops every event. No uptime is meant: the wall clock is the only one here, so both tell its time.
 void Tracks::clock(std::int64_t origin_ns) {
   Buffer body;
   Writer out(body);
@@ -64,10 +67,10 @@ void Tracks::clock(std::int64_t origin_ns) {
   out.add_bool(packet::first_on_sequence, true);
   {
     Writer snapshot(out, packet::clock_snapshot);
-    {
-      Writer wall(snapshot, snapshot::clocks);
-      wall.add_uint32(snapshot::clock_id, snapshot::realtime);
-      wall.add_uint64(snapshot::timestamp, static_cast<std::uint64_t>(origin_ns));
+    for (const std::uint32_t id : {snapshot::realtime, snapshot::boottime}) {
+      Writer clock(snapshot, snapshot::clocks);
+      clock.add_uint32(snapshot::clock_id, id);
+      clock.add_uint64(snapshot::timestamp, static_cast<std::uint64_t>(origin_ns));
     }
     snapshot.add_uint32(snapshot::primary_trace_clock, snapshot::realtime);
   }

@@ -2,6 +2,8 @@
 // tests/integration/pftrace.py on real traces.
 #include <isa-l/igzip_lib.h>
 
+#include <set>
+#include <sstream>
 
 #include "cli/export/perfetto/pftrace.h"
 #include "cli/io/zstd_codec.h"
@@ -69,6 +71,27 @@ TEST_CASE("pftrace: GPU work as render stages that their launches submit") {
   SmallTrace t = launches();
   golden_pftrace("gpu_tracks", t, true);
   CHECK(t.summary.arrows_out == 4);
+}
+
+TEST_CASE("pftrace: launches of processes never submit the same stage, also when each process has its own file") {
+  std::set<std::string> submitted;
+  std::size_t launches = 0;
+  for (const std::size_t written : {0, 1, 2}) {
+    SmallTrace t;
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      const ProcessId p = t.process(static_cast<std::int64_t>(rank));
+      const TrackId thread = t.thread(p), stream = t.stream(p);
+      if (rank != written) continue;
+      t.add(thread, Kind::runtime, "cudaGraphLaunch", kOrigin, 50, 1);
+      for (const int node : {1, 2, 3}) t.add(stream, Kind::kernel, "node", kOrigin + 100 * node, 20, 1);
+    }
+    std::istringstream words(pftrace_text::Text().of(native(t, PacketCompression::none, true)));
+    for (std::string word; words >> word;) {
+      if (word == "submits" && words >> word) ++launches, submitted.insert(word);
+    }
+  }
+  CHECK(launches == 9);
+  CHECK(submitted.size() == launches);
 }
 
 TEST_CASE("pftrace: overlaps get lanes of their own; ends come before begins") {
