@@ -15,7 +15,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct DoctorOptions {
   std::string target;
   bool json = false;
 };
@@ -47,7 +47,7 @@ Findings look(const std::string& target) {
   return found;
 }
 
-void run(const Options& options) {
+void run_doctor(const DoctorOptions& options) {
   const Findings found = look(options.target);
   OutputFile out("-");
   if (options.json) {
@@ -61,13 +61,13 @@ void run(const Options& options) {
   throw_if_failed(found);
 }
 
-std::function<void()> set_up(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<void()> set_up_doctor(CLI::App& app) {
+  auto options = std::make_shared<DoctorOptions>();
   app.add_option("PID|DIR", options->target,
                  "A process, or a folder of recordings (default: this machine and shell, and "
                  "$TRACETOOL_DIR, ./traces if unset)");
   app.add_flag("--json", options->json, "For programs: one JSON object on stdout");
-  return [options] { run(*options); };
+  return [options] { run_doctor(*options); };
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ Command doctor_command() {
       "  tracetool doctor                      # this machine, this shell\n"
       "  tracetool doctor $(pgrep -n python)   # why does this process not record?\n"
       "  tracetool doctor traces/",
-      set_up};
+      set_up_doctor};
 }
 
 }  // namespace cli

@@ -33,7 +33,7 @@ void refuse_folder(const std::string& path) {
                                        "in all of them", path, expand_paths({path}).front(), path));
 }
 
-void run(const std::string& path) {
+void run_dump(const std::string& path) {
   refuse_folder(path);
   OutputFile out("-");
   const std::string file = path == "-" ? stdin_as_file() : readable_file(path);
@@ -48,10 +48,10 @@ void run(const std::string& path) {
   out.finish();
 }
 
-std::function<void()> set_up(CLI::App& app) {
+std::function<void()> set_up_dump(CLI::App& app) {
   auto path = std::make_shared<std::string>();
   app.add_option("FILE", *path, "One trace; - is stdin")->required();
-  return [path] { run(*path); };
+  return [path] { run_dump(*path); };
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ Command dump_command() {
           "\n"
           "  tracetool dump traces/RUN/FILE.ring | head -50\n"
           "  tracetool dump run.ttrace | grep ncclAllReduce",
-          set_up};
+          set_up_dump};
 }
 
 }  // namespace cli

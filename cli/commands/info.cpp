@@ -19,7 +19,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct InfoOptions {
   std::shared_ptr<InputOptions> inputs;
   bool json = false;
 };
@@ -45,7 +45,7 @@ void read_catalog(const TraceInput& input, Progress& progress, Catalog& catalog)
   set_rank(catalog, first, input.path, input.rank);
 }
 
-void run(const Options& options) {
+void run_info(const InfoOptions& options) {
   const std::vector<TraceInput> inputs = resolve(*options.inputs);
   Catalog catalog;
   {
@@ -68,11 +68,11 @@ void run(const Options& options) {
   out.finish();
 }
 
-std::function<void()> set_up(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<void()> set_up_info(CLI::App& app) {
+  auto options = std::make_shared<InfoOptions>();
   options->inputs = add_inputs(app);
   app.add_flag("--json", options->json, "For programs: one JSON object on stdout");
-  return [options] { run(*options); };
+  return [options] { run_info(*options); };
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ Command info_command() {
           "\n"
           "  tracetool info traces/\n"
           "  tracetool info run.ttrace --json | jq '.ranks[].counts.kernel'",
-          set_up};
+          set_up_info};
 }
 
 }  // namespace cli

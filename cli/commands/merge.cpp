@@ -17,7 +17,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct MergeCommandOptions {
   std::shared_ptr<InputOptions> inputs;
   std::shared_ptr<std::size_t> memory_mib;
   std::string output;
@@ -45,7 +45,7 @@ void write(OrderedTrace& trace, MergedWriter& writer) {
   writer.finish(trace.catalog(), trace.fits());
 }
 
-void run(const Options& options) {
+void run_merge(const MergeCommandOptions& options) {
   const std::vector<TraceInput> inputs = resolve(*options.inputs);
   refuse_input_as_output(inputs, options.output);
   if (!options.report.empty()) {
@@ -71,8 +71,8 @@ void run(const Options& options) {
   if (options.output != "-") fmt::print(stderr, "next: tracetool export --perfetto {}\n", options.output);
 }
 
-std::function<void()> set_up(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<void()> set_up_merge(CLI::App& app) {
+  auto options = std::make_shared<MergeCommandOptions>();
   options->inputs = add_inputs(app);
   app.add_option("-o,--output", options->output, "The merged file to write; - is stdout")
       ->required()
@@ -81,7 +81,7 @@ std::function<void()> set_up(CLI::App& app) {
       ->type_name("FILE");
   app.add_flag("--no-align", options->no_align, "Leaves every host on its own wall clock");
   options->memory_mib = add_memory(app);
-  return [options] { run(*options); };
+  return [options] { run_merge(*options); };
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ Command merge_command() {
       "  tracetool merge traces/ -o run.ttrace\n"
       "  tracetool merge traces/ -o run.ttrace --report clocks.json\n"
       "  tracetool merge --rank 0=a.json.gz --rank 1=b.json.gz -o run.ttrace",
-      set_up};
+      set_up_merge};
 }
 
 }  // namespace cli

@@ -39,7 +39,7 @@ constexpr SettingOption kSettings[] = {
     {"--cupti", "TRACETOOL_CUPTI", "PATH", "The libcupti to use"},
 };
 
-struct Options {
+struct RecordOptions {
   InjectionOptions injection;
   std::vector<std::string> values = std::vector<std::string>(std::size(kSettings));
   bool verbose = false;
@@ -60,7 +60,7 @@ void find_agent_for(InjectionOptions& options) {
   }
 }
 
-InjectionOptions complete(const Options& options) {
+InjectionOptions complete(const RecordOptions& options) {
   InjectionOptions injection = options.injection;
   find_agent_for(injection);
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
@@ -100,7 +100,7 @@ void set_variables(const Injection& plan) {
                                              command[0], std::strerror(errno)));
 }
 
-void run(const Options& options) {
+void run_record(const RecordOptions& options) {
   set_variables(plan_injection(complete(options), [](const char* name) { return std::getenv(name); }));
   warn_if_disabled();
   std::fflush(nullptr);
@@ -121,8 +121,8 @@ void check_command(const std::vector<std::string>& command, std::vector<std::str
   }
 }
 
-std::function<void()> set_up(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<void()> set_up_record(CLI::App& app) {
+  auto options = std::make_shared<RecordOptions>();
   app.add_option("-o,--output", options->injection.folder,
                  "Folder of the recordings (default: $TRACETOOL_DIR, ./traces)")
       ->type_name("DIR");
@@ -139,7 +139,7 @@ std::function<void()> set_up(CLI::App& app) {
   app.allow_extras();
   return [options, &app] {
     check_command(options->command, app.remaining());
-    run(*options);
+    run_record(*options);
   };
 }
 
@@ -155,7 +155,7 @@ Command record_command() {
       "\n"
       "  tracetool record -- python train.py\n"
       "  tracetool record -o /scratch/traces --buffer 1G -- torchrun --nproc-per-node=8 train.py",
-      set_up};
+      set_up_record};
 }
 
 }  // namespace cli

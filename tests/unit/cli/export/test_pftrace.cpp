@@ -2,7 +2,6 @@
 // tests/integration/pftrace.py on real traces.
 #include <isa-l/igzip_lib.h>
 
-
 #include "cli/export/perfetto/pftrace.h"
 #include "cli/io/zstd_codec.h"
 #include "golden.h"
@@ -13,8 +12,6 @@
 using namespace cli;
 
 namespace {
-
-constexpr std::int64_t kOrigin = 1'700'000'000'000'000'000;
 
 std::string native(SmallTrace& t, PacketCompression compression = PacketCompression::none, bool gpu_tracks = false) {
   return t.write(make_pftrace({compression, gpu_tracks}));
