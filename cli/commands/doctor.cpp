@@ -18,7 +18,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct DoctorOptions {
   std::string target;
   std::string run;
   bool json = false;
@@ -62,7 +62,7 @@ Findings look(const std::string& target, const std::string& run) {
   return found;
 }
 
-void run(const Options& options) {
+void run_doctor(const DoctorOptions& options) {
   const Findings found = look(options.target, options.run == kLatestRun ? "" : options.run);
   OutputFile out("-");
   if (options.json) {
@@ -76,14 +76,14 @@ void run(const Options& options) {
   throw_if_failed(found);
 }
 
-std::function<void()> set_up(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<void()> set_up_doctor(CLI::App& app) {
+  auto options = std::make_shared<DoctorOptions>();
   app.add_option("PID|DIR", options->target,
                  "A process, or a directory of recordings (default: this machine and shell, and "
                  "$TRACETOOL_DIR, ./traces if unset)");
   add_run(app, options->run);
   app.add_flag("--json", options->json, "For programs: one JSON object on stdout");
-  return [options] { run(*options); };
+  return [options] { run_doctor(*options); };
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ Command doctor_command() {
       "  tracetool doctor                      # this machine, this shell\n"
       "  tracetool doctor $(pgrep -n python)   # why does this process not record?\n"
       "  tracetool doctor traces/",
-      set_up};
+      set_up_doctor};
 }
 
 }  // namespace cli

@@ -38,7 +38,7 @@ void refuse_folder(const std::string& path) {
 
 void warn(const std::string& what) { fmt::print(stderr, "tracetool: warning: {}\n", what); }
 
-void run(const std::string& path) {
+void run_dump(const std::string& path) {
   refuse_folder(path);
   OutputFile out("-");
   const std::string file = path == "-" ? stdin_as_file() : readable_file(path);
@@ -56,10 +56,10 @@ void run(const std::string& path) {
   for (const std::string& missing : missing_data(catalog)) warn(missing);
 }
 
-std::function<void()> set_up(CLI::App& app) {
+std::function<void()> set_up_dump(CLI::App& app) {
   auto path = std::make_shared<std::string>();
   app.add_option("FILE", *path, "One trace; - is stdin")->required();
-  return [path] { run(*path); };
+  return [path] { run_dump(*path); };
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ Command dump_command() {
           "\n"
           "  tracetool dump traces/RUN/FILE.ring | head -50\n"
           "  tracetool dump run.ttrace | grep ncclAllReduce",
-          set_up};
+          set_up_dump};
 }
 
 }  // namespace cli

@@ -111,7 +111,7 @@ void say(const ExportReport& report, const ExportOptions& options, const ExportT
   write_export_json(report, said, out);
 }
 
-void run(const ExportOptions& options) {
+void run_export(const ExportOptions& options) {
   selection_of(options);  // a word that is wrong is said before the work
   const auto [inputs, skipped] = resolve(*options.inputs);
   print_notes(skipped);
@@ -122,8 +122,8 @@ void run(const ExportOptions& options) {
   say(write(*trace, inputs, options, target), options, target);
 }
 
-std::function<void()> set_up(CLI::App& app) {
-  return [options = add_export_options(app)] { run(*options); };
+std::function<void()> set_up_export(CLI::App& app) {
+  return [options = add_export_options(app)] { run_export(*options); };
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ Command export_command() {
           "  tracetool export --perfetto run.ttrace -o run.json.gz     # then open it in ui.perfetto.dev\n"
           "  tracetool export --perfetto run.ttrace --ranks 0-3 --steps 10-12\n"
           "  tracetool export --chrome traces/ --time 1.5s-2s --kinds kernel,memcpy -o - | less",
-          set_up};
+          set_up_export};
 }
 
 }  // namespace cli

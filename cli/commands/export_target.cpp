@@ -17,13 +17,17 @@ using Form = ExportTarget::Form;
 bool is_native(const ExportFormat& format) { return format.flag == "pftrace"; }
 
 bool wants_manifest(const ExportOptions& options) {
-  return options.manifest || (options.format == nullptr && (options.output.ends_with(".tar") || options.output.ends_with(".tar.gz")));
+  const bool tar = options.output.ends_with(".tar") || options.output.ends_with(".tar.gz");
+  return options.manifest || (options.format == nullptr && tar);
 }
 
-// A manifest without a word about the format holds native files.
+// A manifest without a word about the format holds native files, which are compressed in it; in a .tar.gz it holds JSON.
 const ExportFormat& wanted_format(const ExportOptions& options) {
   if (options.format != nullptr) return *options.format;
-  const ExportFormat* named = format_by_name(wants_manifest(options) ? ".pftrace" : options.output);
+  const std::string_view name = options.output;
+  const ExportFormat* named = format_by_name(!wants_manifest(options)    ? name
+                                             : name.ends_with(".tar.gz") ? ".json"
+                                                                         : ".pftrace");
   if (named != nullptr) return *named;
   std::string flags;
   for (const ExportFormat& format : export_formats()) flags += fmt::format("--{}, ", format.flag);

@@ -9,7 +9,7 @@
 namespace cli {
 namespace {
 
-void run(const CLI::App& all, const std::string& name) {
+void run_help(const CLI::App& all, const std::string& name) {
   const auto named =
       all.get_subcommands([&](const CLI::App* sub) { return !name.empty() && sub->get_name() == name; });
   if (named.empty() && !name.empty()) refuse_command(name);
@@ -18,16 +18,16 @@ void run(const CLI::App& all, const std::string& name) {
   out.finish();
 }
 
-std::function<void()> set_up(CLI::App& app) {
+std::function<void()> set_up_help(CLI::App& app) {
   auto name = std::make_shared<std::string>();
   app.add_option("COMMAND", *name, "The command to explain; without one, all of them in a line each");
-  return [name, all = app.get_parent()] { run(*all, *name); };
+  return [name, all = app.get_parent()] { run_help(*all, *name); };
 }
 
 }  // namespace
 
 Command help_command() {
-  return {"help", "Explains a command", "The same as `tracetool COMMAND --help`.\n\n  tracetool help export", set_up};
+  return {"help", "Explains a command", "The same as `tracetool COMMAND --help`.\n\n  tracetool help export", set_up_help};
 }
 
 }  // namespace cli

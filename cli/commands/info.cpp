@@ -19,12 +19,12 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct InfoOptions {
   std::shared_ptr<InputOptions> inputs;
   bool json = false;
 };
 
-void run(const Options& options) {
+void run_info(const InfoOptions& options) {
   const auto [inputs, skipped] = resolve(*options.inputs);
   print_notes(skipped);
   Catalog catalog;
@@ -49,11 +49,11 @@ void run(const Options& options) {
   out.finish();
 }
 
-std::function<void()> set_up(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<void()> set_up_info(CLI::App& app) {
+  auto options = std::make_shared<InfoOptions>();
   options->inputs = add_inputs(app);
   app.add_flag("--json", options->json, "For programs: one JSON object on stdout");
-  return [options] { run(*options); };
+  return [options] { run_info(*options); };
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ Command info_command() {
           "\n"
           "  tracetool info traces/\n"
           "  tracetool info run.ttrace --json | jq '.ranks[].counts.kernel'",
-          set_up};
+          set_up_info};
 }
 
 }  // namespace cli

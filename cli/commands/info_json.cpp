@@ -10,10 +10,6 @@
 namespace cli {
 namespace {
 
-std::optional<std::int64_t> known(std::int64_t value) {
-  return value < 0 ? std::nullopt : std::optional<std::int64_t>(value);
-}
-
 void write_counts(JsonWriter& json, std::string_view key, const KindCounts& counts, std::size_t always) {
   json.open('{', key);
   for (std::size_t kind = 0; kind < counts.size(); ++kind) {
@@ -24,15 +20,15 @@ void write_counts(JsonWriter& json, std::string_view key, const KindCounts& coun
 
 void write_process(JsonWriter& json, const Process& process) {
   json.open('{');
-  json.number("rank", known(process.rank));
+  json.number("rank", known_number(process.rank));
   json.text("host", process.host);
-  json.number("pid", known(process.pid));
+  json.number("pid", known_number(process.pid));
   json.text("source", process.source);
   json.text("format", process.format == SourceFormat::ring ? "ring" : "kineto");
   json.text("phase", process.phase);
   json.text("rank_source", process.rank_source);
-  json.number("local_rank", known(process.local_rank));
-  json.number("world_size", known(process.world_size));
+  json.number("local_rank", known_number(process.local_rank));
+  json.number("world_size", known_number(process.world_size));
   json.text("run_id", process.run_id);
   json.text("program", process.program);
   json.text("device", process.device_name);

@@ -37,12 +37,8 @@ std::string line_of(const Recorder& r) {
   return text;
 }
 
-std::string name_of(const Process& process) {
+std::string rank_or_file(const Process& process) {
   return process.rank < 0 ? process.source : fmt::format("rank {}", process.rank);
-}
-
-std::optional<std::int64_t> known(std::int64_t value) {
-  return value < 0 ? std::nullopt : std::optional<std::int64_t>(value);
 }
 
 void write(JsonWriter& json, const Recorder& r) {
@@ -92,9 +88,9 @@ void write(JsonWriter& json, const Communicator& c) {
   json.open('{');
   json.text("communicator", fmt::format("{:#018x}", c.communicator));
   json.number("epoch", c.epoch);
-  json.number("rank", known(c.rank));
-  json.number("ranks", known(c.ranks));
-  json.number("device", known(c.device));
+  json.number("rank", known_number(c.rank));
+  json.number("ranks", known_number(c.ranks));
+  json.number("device", known_number(c.device));
   json.text("parent", c.parent == 0 ? "" : fmt::format("{:#018x}", c.parent));
   json.close('}');
 }
@@ -133,7 +129,7 @@ std::string notices_text(const Catalog& catalog) {
   for (const Process& process : catalog.processes) {
     for (const Notice& notice : process.notices) {
       const std::int64_t length_ns = notice.end_ns - notice.start_ns;
-      text += fmt::format("{}: {}", name_of(process), notice.what);
+      text += fmt::format("{}: {}", rank_or_file(process), notice.what);
       if (notice.end_ns == 0) text += ", to the end,";
       if (notice.end_ns != 0 && length_ns != 0) text += " of " + duration_text(length_ns);
       text += fmt::format(" at {}", duration_text(std::max<std::int64_t>(notice.start_ns - process.first_ns, 0)));

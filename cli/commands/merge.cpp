@@ -18,7 +18,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct MergeCommandOptions {
   std::shared_ptr<InputOptions> inputs;
   std::shared_ptr<std::size_t> memory_mib;
   std::string output;
@@ -46,7 +46,7 @@ void write(OrderedTrace& trace, MergedWriter& writer) {
   writer.finish(trace.catalog(), trace.fits());
 }
 
-void run(const Options& options) {
+void run_merge(const MergeCommandOptions& options) {
   const auto [inputs, skipped] = resolve(*options.inputs);
   print_notes(skipped);
   refuse_input_as_output(inputs, options.output);
@@ -74,8 +74,8 @@ void run(const Options& options) {
   if (options.output != "-") fmt::print(stderr, "next: tracetool export --perfetto {}\n", options.output);
 }
 
-std::function<void()> set_up(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<void()> set_up_merge(CLI::App& app) {
+  auto options = std::make_shared<MergeCommandOptions>();
   options->inputs = add_inputs(app);
   app.add_option("-o,--output", options->output, "The merged file to write; - is stdout")
       ->required()
@@ -84,7 +84,7 @@ std::function<void()> set_up(CLI::App& app) {
       ->type_name("FILE");
   app.add_flag("--no-align", options->no_align, "Leaves every host on its own wall clock");
   options->memory_mib = add_memory(app);
-  return [options] { run(*options); };
+  return [options] { run_merge(*options); };
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ Command merge_command() {
       "  tracetool merge traces/ -o run.ttrace\n"
       "  tracetool merge traces/ -o run.ttrace --report clocks.json\n"
       "  tracetool merge --rank 0=a.json.gz --rank 1=b.json.gz -o run.ttrace",
-      set_up};
+      set_up_merge};
 }
 
 }  // namespace cli

@@ -41,7 +41,7 @@ constexpr SettingOption kSettings[] = {
     {"--cupti", "TRACETOOL_CUPTI", "PATH", "The libcupti to use"},
 };
 
-struct Options {
+struct RecordOptions {
   InjectionOptions injection;
   std::vector<std::string> values = std::vector<std::string>(std::size(kSettings));
   bool verbose = false;
@@ -78,7 +78,7 @@ std::int64_t wall_clock_ns() {
   return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-InjectionOptions complete(const Options& options) {
+InjectionOptions complete(const RecordOptions& options) {
   InjectionOptions injection = options.injection;
   find_agent_for(injection);
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
@@ -111,13 +111,13 @@ void set_variables(const Injection& plan) {
 }
 
 // As its user knows it.
-std::string shown_directory(const Options& options) {
+std::string shown_directory(const RecordOptions& options) {
   if (!options.injection.folder.empty()) return options.injection.folder;
   const char* set = std::getenv("TRACETOOL_DIR");
   return set != nullptr && *set != '\0' ? set : "traces";
 }
 
-void run(const Options& options) {
+void run_record(const RecordOptions& options) {
   const std::string directory = shown_directory(options);
   const Injection plan = plan_injection(complete(options), [](const char* name) { return std::getenv(name); });
   set_variables(plan);
@@ -145,8 +145,8 @@ void check_command(const std::vector<std::string>& command, std::vector<std::str
   }
 }
 
-std::function<void()> set_up(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<void()> set_up_record(CLI::App& app) {
+  auto options = std::make_shared<RecordOptions>();
   app.add_option("-o,--output", options->injection.folder,
                  "Directory of the recordings (default: $TRACETOOL_DIR, ./traces)")
       ->type_name("DIR");
@@ -166,7 +166,7 @@ std::function<void()> set_up(CLI::App& app) {
   app.allow_extras();
   return [options, &app] {
     check_command(options->command, app.remaining());
-    run(*options);
+    run_record(*options);
   };
 }
 
@@ -183,7 +183,7 @@ Command record_command() {
       "\n"
       "  tracetool record -- python train.py\n"
       "  tracetool record -o /scratch/traces --buffer 1G -- torchrun --nproc-per-node=8 train.py",
-      set_up};
+      set_up_record};
 }
 
 }  // namespace cli

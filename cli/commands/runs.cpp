@@ -23,7 +23,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct RunsOptions {
   std::string directory;
   bool json = false;
 };
@@ -79,7 +79,7 @@ class RunSummary {
   bool live_ = false, unknown_ = false;
 };
 
-void run(const Options& options) {
+void run_runs(const RunsOptions& options) {
   std::error_code error;
   if (!std::filesystem::is_directory(options.directory, error)) {
     throw Error(Exit::cannot_open, fmt::format("{}: not a directory; name the one that holds recordings, or `tracetool "
@@ -110,11 +110,11 @@ void run(const Options& options) {
   out.finish();
 }
 
-std::function<void()> set_up(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+std::function<void()> set_up_runs(CLI::App& app) {
+  auto options = std::make_shared<RunsOptions>();
   app.add_option("DIR", options->directory, "A directory of recordings or profiles")->required();
   app.add_flag("--json", options->json, "For programs: one JSON object on stdout");
-  return [options] { run(*options); };
+  return [options] { run_runs(*options); };
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ Command runs_command() {
           "\n"
           "  tracetool runs traces/\n"
           "  tracetool runs traces/ --json | jq -r '.runs[].run'",
-          set_up};
+          set_up_runs};
 }
 
 }  // namespace cli

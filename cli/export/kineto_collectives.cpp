@@ -9,7 +9,7 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::min();
 
 bool is_whole(const Event& event) { return event.phase == 'X' && event.duration_ns >= 0; }
 
@@ -26,7 +26,7 @@ void KinetoCollectives::call(const Event& event, std::string_view args) {
   Thread& thread = threads_[event.track];
   ++thread.calls;
   thread.message = is_whole(event) ? message_of_call(catalog_.strings[event.name], event, args) : std::nullopt;
-  thread.end_ns = thread.open_groups > 0 ? kNever : slice_end(event, kNever);
+  thread.end_ns = thread.open_groups > 0 ? kNoEnd : slice_end(event, kNoEnd);
 }
 
 void KinetoCollectives::range(const Event& event, std::string_view args) {
@@ -34,13 +34,13 @@ void KinetoCollectives::range(const Event& event, std::string_view args) {
   if (!is_whole(event) || !name.starts_with("ncclGroup") || argument(args, "domain") != "NCCL") return;
   Thread& thread = threads_[event.track];
   if (name == "ncclGroupStart" && thread.open_groups++ == 0) thread.calls = 0;
-  if (name == "ncclGroupEnd") end_group(thread, slice_end(event, kNever));
+  if (name == "ncclGroupEnd") end_group(thread, slice_end(event, kNoEnd));
 }
 
 // An end without a start, as at the begin of a ring, knows nothing of the calls before it.
 void KinetoCollectives::end_group(Thread& thread, std::int64_t end_ns) {
   const bool outermost = thread.open_groups == 1;
-  if (!outermost || thread.calls != 1) thread.end_ns = kNever;
+  if (!outermost || thread.calls != 1) thread.end_ns = kNoEnd;
   if (outermost && thread.calls == 1) thread.end_ns = end_ns;
   thread.open_groups -= thread.open_groups > 0;
 }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kArrow = "ac2g";
 
-ArrowStart role(Kind kind) { return kind == Kind::runtime ? ArrowStart::runtime : ArrowStart::driver; }
+ArrowStart call_role(Kind kind) { return kind == Kind::runtime ? ArrowStart::runtime : ArrowStart::driver; }
 
 bool has_id(char phase) { return std::string_view("XiIRCM").find(phase) == std::string_view::npos; }
 
@@ -72,7 +72,7 @@ void KinetoJson::prepare(const Event& event, std::string_view) {
   const ProcessId id = catalog_->tracks[event.track].process;
   names_steps_ |= event.kind == Kind::nvtx && catalog_->strings[event.name].starts_with("ProfilerStep#");
   if (!by_correlation(event)) return;
-  if (is_api_call(event.kind)) arrows_.note_start(id, event.correlation, role(event.kind));
+  if (is_api_call(event.kind)) arrows_.note_start(id, event.correlation, call_role(event.kind));
   if (is_gpu_work(event.kind)) arrows_.note_end(id, event.correlation);
 }
 
@@ -161,7 +161,7 @@ std::string_view KinetoJson::row(const Event& event) {
 void KinetoJson::arrows(const Event& event, std::string_view row) {
   if (!by_correlation(event)) return;
   const ProcessId id = catalog_->tracks[event.track].process;
-  if (is_api_call(event.kind) && arrows_.start(id, event.correlation, role(event.kind)) != 0)
+  if (is_api_call(event.kind) && arrows_.start(id, event.correlation, call_role(event.kind)) != 0)
     arrow_end('s', event, row);
   if (!is_gpu_work(event.kind)) return;
   if (arrows_.end(id, event.correlation).arrow == 0) return void(++summary_.works_without_launch);

@@ -15,7 +15,7 @@ constexpr std::int64_t kSyncTidOffset = 1'000'000, kNoStreamTid = 1, kOverheadPi
 // In a container a process may have the pid of a GPU.
 constexpr std::int64_t kHostPidOffset = 10'000'000;
 // Rows that are no threads: above Linux's largest thread id, 2^22.
-constexpr std::int64_t kFirstOwnTid = 5'000'000;
+constexpr std::int64_t kFirstTidOfNoThread = 5'000'000;
 
 std::string metadata_event(std::string_view name, std::int64_t pid, std::int64_t tid, std::string_view args) {
   return fmt::format("{{\"ph\": \"M\", \"name\": \"{}\", \"ts\": 0.000, \"pid\": {}, \"tid\": {}, \"args\": {{{}}}}}",
@@ -72,7 +72,7 @@ KinetoRows::Row KinetoRows::row(TrackId id, Variant variant) const {
   if (t.kind == TrackKind::stream) return {t.group, t.id, named(fmt::format("stream {}", t.id)), t.id};
   if (t.kind == TrackKind::thread) return {host_pid_, t.id, named(fmt::format("thread {}", t.id)), t.id};
   Row row = other_row(t);
-  if (row.pid == host_pid_) row.tid = kFirstOwnTid + id, row.sort_index = row.tid;
+  if (row.pid == host_pid_) row.tid = kFirstTidOfNoThread + id, row.sort_index = row.tid;
   return row;
 }
 

@@ -15,7 +15,7 @@ constexpr std::int64_t kLargestRank = 999'999;
 constexpr std::uint32_t kLargestRealTid = 1u << 22;    // PID_MAX_LIMIT of 64-bit Linux
 constexpr std::int64_t kKinetoSyncTracks = 1'000'000;  // Kineto's row for the waits of stream n is n + this
 
-std::string stem(const std::string& path) {
+std::string name_before_dot(const std::string& path) {
   const std::string file = path.substr(path.find_last_of('/') + 1);
   return file.substr(0, std::max<std::size_t>(file.find('.'), 1));
 }
@@ -23,7 +23,7 @@ std::string stem(const std::string& path) {
 bool known_rank(const Process& p) { return p.rank >= 0 && p.rank <= kLargestRank; }
 
 std::string process_name(const Process& p, bool shares_rank) {
-  std::string name = known_rank(p) ? "rank " + std::to_string(p.rank) : stem(p.source);
+  std::string name = known_rank(p) ? "rank " + std::to_string(p.rank) : name_before_dot(p.source);
   if (shares_rank && p.pid >= 0) name += " pid " + std::to_string(p.pid);
   if (!p.phase.empty()) name += ' ' + p.phase;
   if (!p.host.empty()) name += ' ' + p.host;

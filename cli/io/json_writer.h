@@ -8,6 +8,11 @@
 
 namespace cli {
 
+// For amounts that are negative where they are not known: written as null.
+inline std::optional<std::int64_t> known_number(std::int64_t value) {
+  return value < 0 ? std::nullopt : std::optional<std::int64_t>(value);
+}
+
 class JsonWriter {
  public:
   explicit JsonWriter(JsonText& out) : out_(out) {}

@@ -13,7 +13,7 @@
 namespace cli {
 namespace {
 
-constexpr int kLevel = 1;
+constexpr int kZstdLevel = 1;
 constexpr std::size_t kChunkEvents = 32768;
 constexpr std::size_t kChunkArgs = 4 << 20;
 constexpr std::size_t kListBytes = 4 << 20;
@@ -21,7 +21,7 @@ constexpr std::size_t kMaxArgs = 16 << 20;
 static_assert(kChunkEvents <= kMaxChunkEvents);
 static_assert(kChunkArgs + kMaxArgs + kChunkEvents * kColumns * 10 < kMaxChunkBytes);
 
-std::int64_t end_of(const Event& event) {
+std::int64_t checked_end(const Event& event) {
   std::int64_t end;
   if (!__builtin_add_overflow(event.start_ns, std::max<std::int64_t>(event.duration_ns, 0), &end)) return end;
   throw Error(Exit::bad_content, fmt::format("an event that starts at {} ns lasts {} ns, which is beyond the end of "
@@ -31,7 +31,7 @@ std::int64_t end_of(const Event& event) {
 
 }  // namespace
 
-MergedWriter::MergedWriter(ByteSink& out) : out_(out), zstd_(kLevel), batch_(std::make_shared<EventBatch>()) {
+MergedWriter::MergedWriter(ByteSink& out) : out_(out), zstd_(kZstdLevel), batch_(std::make_shared<EventBatch>()) {
   MergedHeader header{};
   std::memcpy(header.magic, kMergedMagic, sizeof(header.magic));
   header.version = kMergedVersion;
@@ -48,7 +48,7 @@ void MergedWriter::event(const Event& event, std::string_view args) {
                                                "file out",
                                                event.start_ns, args.size(), kMaxArgs));
   }
-  end_of(event);
+  checked_end(event);
   batch_->add(event, args);
   ++events_;
   if (batch_->size() == kChunkEvents || batch_->args_bytes() >= kChunkArgs) hand_over();
@@ -57,8 +57,8 @@ void MergedWriter::event(const Event& event, std::string_view args) {
 void MergedWriter::hand_over() {
   background_.run([this, batch = std::move(batch_)] {
     encode_events(*batch, nullptr, 0, batch->size(), raw_);
-    std::int64_t last_ns = end_of(batch->event(0));
-    for (const Event& event : batch->events()) last_ns = std::max(last_ns, end_of(event));
+    std::int64_t last_ns = checked_end(batch->event(0));
+    for (const Event& event : batch->events()) last_ns = std::max(last_ns, checked_end(event));
     write_chunk(ChunkKind::events, batch->size(), raw_, batch->event(0).start_ns, last_ns);
   });
   batch_ = std::make_shared<EventBatch>();

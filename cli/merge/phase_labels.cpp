@@ -5,6 +5,8 @@
 #include <set>
 #include <string_view>
 
+#include "cli/model/characters.h"
+
 namespace cli {
 namespace {
 
@@ -19,7 +21,6 @@ std::string stem(const std::string& path) {
   return name;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view first_word(std::string_view text) { return text.substr(0, text.find_first_of(kSeparators)); }
 

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/model/characters.h"
+
 namespace cli {
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // `word` is in lower case.
 bool contains(std::string_view text, std::string_view word) {

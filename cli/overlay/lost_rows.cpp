@@ -35,7 +35,7 @@ std::optional<Span> trace_span(const Catalog& catalog) {
 }
 
 // When the recording began, if that is before its first event.
-std::optional<std::int64_t> begin_of(const Process& p) {
+std::optional<std::int64_t> begin_before_events(const Process& p) {
   if (p.recorder.created_ns <= 0 || p.recorder.created_ns >= p.first_ns) return std::nullopt;
   return p.recorder.created_ns;
 }
@@ -43,7 +43,7 @@ std::optional<std::int64_t> begin_of(const Process& p) {
 // Where the drawing begins of what happened before the first event.
 std::int64_t drawn_begin(const Process& p) {
   const std::int64_t shown = std::max((p.last_ns - p.first_ns) / kShown, kShortest_ns);
-  return std::max(begin_of(p).value_or(p.first_ns - shown), p.first_ns - shown);
+  return std::max(begin_before_events(p).value_or(p.first_ns - shown), p.first_ns - shown);
 }
 
 std::string with_span(const std::string& args, std::optional<std::int64_t> begin_ns, std::int64_t end_ns) {
@@ -62,7 +62,7 @@ class Losses {
   Losses(ProcessId id, const Process& process, std::vector<LostSlice>& out) : id_(id), p_(process), out_(out) {}
 
   void beside_events() {
-    const auto begin = begin_of(p_);
+    const auto begin = begin_before_events(p_);
     const std::string overwritten = overwritten_text(p_), unrecorded = unrecorded_text(p_);
     if (!overwritten.empty()) {
       add(drawn_begin(p_), p_.first_ns, overwritten, with_span(overwritten_json(p_), begin, p_.first_ns));

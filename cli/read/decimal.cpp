@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "cli/model/characters.h"
+
 namespace cli {
 namespace {
 
@@ -16,7 +18,6 @@ struct Decimal {
 
 constexpr int kFarAway = 100'000;  // an exponent beyond it is zero or overflow
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view take_digits(std::string_view& text) {
   std::size_t count = 0;

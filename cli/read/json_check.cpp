@@ -3,10 +3,11 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/model/characters.h"
+
 namespace cli {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 unsigned byte_of(char c) { return static_cast<unsigned char>(c); }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/model/characters.h"
+
 namespace cli {
 namespace {
 
@@ -19,7 +21,6 @@ constexpr std::array<std::string_view, 20> kMembers{
     "with_stack",          "with_flops",          "with_modules",    "profile_memory",   "cuda_runtime_version",
     "cuda_driver_version", "systemTraceEvents",   "stackFrames",     "otherData",        "metadata"};
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 template <std::size_t N>
 bool among(const std::array<std::string_view, N>& keys, std::string_view key) {
@@ -29,13 +30,13 @@ bool among(const std::array<std::string_view, N>& keys, std::string_view key) {
 }  // namespace
 
 std::size_t after_space(std::string_view text, std::size_t at) {
-  while (at < text.size() && is_space(text[at])) ++at;
+  while (at < text.size() && is_json_space(text[at])) ++at;
   return at;
 }
 
 char before(std::string_view text, std::size_t at) {
   const std::size_t stop = at > kLookBehind ? at - kLookBehind : 0;
-  while (at > stop && is_space(text[at - 1])) --at;
+  while (at > stop && is_json_space(text[at - 1])) --at;
   return at > stop ? text[at - 1] : '\0';
 }
 

@@ -11,15 +11,14 @@ namespace cli {
 namespace {
 
 constexpr std::size_t kNear = 4 << 10;
-constexpr std::size_t npos = std::string_view::npos;
 
-bool is_line_break(std::string_view gap) { return gap.find('\n') != npos; }
+bool is_line_break(std::string_view gap) { return gap.find('\n') != gap.npos; }
 
 // Two events, of which the second has lost its '{', or there is garbage in its place. Of one with a '}' too many, only
 // one half has the phase.
 Follow follow_by_members(std::string_view event, std::string_view rest, JsonEffort& effort) {
   const std::size_t quote = rest.substr(0, kNear).find_first_of("\"{}");
-  if (quote == npos || !is_event_key(key_at(rest, quote)) || effort.is_spent()) return Follow::badly;
+  if (quote == rest.npos || !is_event_key(key_at(rest, quote)) || effort.is_spent()) return Follow::badly;
   const std::string_view members = rest.substr(quote, kLookAhead);
   const JsonExtent extent = find_members_extent(members);
   effort.spend(extent.size + event.size());
@@ -38,10 +37,10 @@ Follow follow_by_garbage(std::string_view text, std::size_t size, std::size_t at
   if (members != Follow::badly) return members;
   const std::size_t first = after_space(text, 1), brace = text.substr(at, kNear).find_first_of("{}");
   const std::string_view key = key_at(text, first);
-  const std::size_t again = key.empty() ? npos : text.substr(at, 32).find(text.substr(first, key.size() + 2));
+  const std::size_t again = key.empty() ? text.npos : text.substr(at, 32).find(text.substr(first, key.size() + 2));
   if (again < brace && !key_at(text, at + again).empty()) return Follow::well;  // events begin so
-  if (brace == npos && text.size() - at < kNear) return Follow::unknown;
-  return brace != npos && text[at + brace] == '{' && !is_inside(text, at + brace) ? Follow::well : Follow::badly;
+  if (brace == text.npos && text.size() - at < kNear) return Follow::unknown;
+  return brace != text.npos && text[at + brace] == '{' && !is_inside(text, at + brace) ? Follow::well : Follow::badly;
 }
 
 }  // namespace

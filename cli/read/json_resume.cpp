@@ -9,12 +9,11 @@
 namespace cli {
 namespace {
 
-constexpr std::size_t kNear = 4 << 10;
-constexpr std::size_t npos = std::string_view::npos;
+constexpr std::size_t kNearPhase = 4 << 10;
 
 bool has_phase_near(std::string_view event) {
-  const std::string_view near = event.substr(0, kNear);
-  for (std::size_t at = near.find("\"ph\""); at != npos; at = near.find("\"ph\"", at + 1)) {
+  const std::string_view near = event.substr(0, kNearPhase);
+  for (std::size_t at = near.find("\"ph\""); at != near.npos; at = near.find("\"ph\"", at + 1)) {
     if (!key_at(near, at).empty()) return true;
   }
   return false;
@@ -23,7 +22,7 @@ bool has_phase_near(std::string_view event) {
 bool begins_event(std::string_view text, std::size_t at, std::string_view gap, JsonEffort& effort) {
   const std::string_view key = key_at(text, after_space(text, at + 1));
   if (key.empty()) return false;
-  if (gap.find('\n') != npos && text.substr(0, at).ends_with(gap)) return true;
+  if (gap.find('\n') != gap.npos && text.substr(0, at).ends_with(gap)) return true;
   if (is_inside(text, at)) return false;
   const std::string_view event = text.substr(at, kLookAhead);
   const JsonExtent extent = find_json_extent(event);
@@ -65,7 +64,7 @@ Resumed resume_events(Window& window, std::size_t from, std::string_view gap, Js
 }
 
 std::size_t find_known_member(std::string_view text) {
-  for (std::size_t at = text.find('"', 1); at != npos; at = text.find('"', at + 1)) {
+  for (std::size_t at = text.find('"', 1); at != text.npos; at = text.find('"', at + 1)) {
     const std::string_view key = key_at(text, at);
     if (!is_known_member(key)) continue;
     const std::size_t value = after_space(text, text.find(':', at + key.size()) + 1);
@@ -73,19 +72,19 @@ std::size_t find_known_member(std::string_view text) {
     const char last = before(text, at);
     if (events || (key != "traceEvents" && (last == ',' || last == '}' || last == ']'))) return at;
   }
-  return npos;
+  return text.npos;
 }
 
 bool resume_members(Window& window) {
   for (;;) {
     const std::string_view text(window.begin(), window.size());
     const std::size_t found = find_known_member(text);
-    if (found != npos && (text.size() - found > 2 * kLookBehind || window.at_end())) {
+    if (found != text.npos && (text.size() - found > 2 * kLookBehind || window.at_end())) {
       window.skip(found);
       return true;
     }
     const std::size_t keep = 4 * kLookBehind;
-    window.skip(found != npos ? 0 : text.size() > keep ? text.size() - keep : 0);
+    window.skip(found != text.npos ? 0 : text.size() > keep ? text.size() - keep : 0);
     if (window.at_end()) return window.skip(window.size()), false;
     window.more();
   }

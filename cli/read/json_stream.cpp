@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cli/error.h"
+#include "cli/model/characters.h"
 
 namespace cli {
 namespace {
@@ -11,7 +12,6 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 constexpr std::size_t kCutToken = 12;  // a fault this close to the end of what is held may only be a cut token
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 }  // namespace
 
@@ -35,7 +35,7 @@ char JsonStream::open() {
 char JsonStream::peek() {
   for (;;) {
     const char *at = window_.begin(), *end = window_.end();
-    while (at < end && is_space(*at)) ++at;
+    while (at < end && is_json_space(*at)) ++at;
     window_.skip(static_cast<std::size_t>(at - window_.begin()));
     if (at < end) return *at;
     if (!window_.more()) return '\0';

@@ -10,8 +10,8 @@ namespace cli {
 namespace {
 
 // As of events: a value longer than this is looked at before its end is searched for further.
-constexpr std::size_t kFirstLook = 64 << 10;
-constexpr std::size_t kCloseLook = 4 << 10;  // after damage
+constexpr std::size_t kFirstMemberLook = 64 << 10;
+constexpr std::size_t kCloseMemberLook = 4 << 10;  // after damage
 
 const char* after(const char* last) { return last == nullptr ? nullptr : last + 1; }
 
@@ -83,7 +83,7 @@ bool JsonStream::reach_member() {
 JsonValue JsonStream::value_before(std::string_view follows) {
   peek();
   text_offset_ = window_.offset();
-  for (std::size_t look = lost_member_ ? kCloseLook : kFirstLook;;) {
+  for (std::size_t look = lost_member_ ? kCloseMemberLook : kFirstMemberLook;;) {
     const std::size_t held = std::min(window_.size(), look);
     const char *begin = window_.begin(), *close = find_value_end(begin, begin + held);
     const auto size = static_cast<std::size_t>(close == nullptr ? 0 : close - begin);

@@ -11,7 +11,7 @@ constexpr std::uint32_t kRegisterUnit = 256;  // registers are given to warps in
 
 // Of every compute capability.
 constexpr std::uint64_t kMostThreads = 1024, kMostRegisters = 255;
-constexpr std::uint64_t kMostBlocks = 0x7fffffffull * 0xffff * 0xffff;
+constexpr std::uint64_t kMostBlocksOfGrid = 0x7fffffffull * 0xffff * 0xffff;
 
 constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -32,7 +32,7 @@ std::optional<Generation> generation(const Device& d) {
 // One that a GPU can run; so the arithmetic on it does not wrap.
 bool can_be(const Device& d, const LaunchShape& shape) {
   return shape.threads_per_block != 0 && shape.threads_per_block <= kMostThreads && shape.blocks != 0 &&
-         shape.blocks <= kMostBlocks && shape.registers_per_thread <= kMostRegisters &&
+         shape.blocks <= kMostBlocksOfGrid && shape.registers_per_thread <= kMostRegisters &&
          (d.max_shared_bytes_per_multiprocessor == 0 || shape.shared_bytes <= d.max_shared_bytes_per_multiprocessor);
 }
 

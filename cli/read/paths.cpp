@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/error.h"
+#include "cli/model/characters.h"
 #include "cli/read/reader.h"
 #include "cli/read/spool_file.h"
 
@@ -22,7 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 5> kEndings{".ring", ".ttrace", ".json", ".json.gz", ".json.zst"};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view take_number(std::string_view& text) {
   std::size_t digits = 0;

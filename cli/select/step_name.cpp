@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "cli/model/characters.h"
+
 namespace cli {
 namespace {
 
@@ -31,8 +33,6 @@ constexpr std::array<Pattern, 16> kPatterns{{
     {4, "global", "batch"},
 }};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
 // Takes `word` from the front, whatever its case.
 bool take(std::string_view& text, std::string_view word) {

@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "cli/io/byte_sink.h"
 
 namespace bench {
 
@@ -35,6 +38,13 @@ struct Alone {
   void (*run)(const std::string& argument);
 };
 extern const Alone kJsonReadAlone, kMergeAlone, kPftraceWriteAlone;
+
+// Memory that forgets: what it costs to make the bytes, without keeping them.
+struct NullSink : cli::ByteSink {
+  void write(std::string_view bytes) override { total += bytes.size(); }
+  void finish() override {}
+  std::uint64_t total = 0;
+};
 
 // The most memory that it had at any time, in bytes.
 std::uint64_t peak_bytes(const Alone& what, const std::string& argument);

@@ -8,13 +8,6 @@
 namespace bench {
 namespace {
 
-// Memory that forgets: what it costs to make the bytes, without keeping them.
-struct NullSink : cli::ByteSink {
-  void write(std::string_view bytes) override { total += bytes.size(); }
-  void finish() override {}
-  std::uint64_t total = 0;
-};
-
 struct Result {
   cli::ExportSummary summary;
   std::uint64_t bytes;

@@ -14,12 +14,6 @@ namespace {
 
 constexpr int kRanks = 8;
 
-struct NullSink : cli::ByteSink {
-  void write(std::string_view bytes) override { total += bytes.size(); }
-  void finish() override {}
-  std::uint64_t total = 0;
-};
-
 // What `tracetool merge` does after reading: sorts the events of all ranks and writes the merged file.
 std::uint64_t merge_all(std::uint64_t events) {
   cli::Catalog catalog;

@@ -10,13 +10,7 @@
 namespace bench {
 namespace {
 
-struct NullSink : cli::ByteSink {
-  void write(std::string_view bytes) override { total += bytes.size(); }
-  void finish() override {}
-  std::uint64_t total = 0;
-};
-
-struct Result {
+struct Written {
   cli::ExportSummary summary;
   std::uint64_t bytes = 0;
 };
@@ -72,7 +66,7 @@ class Stream {
   std::array<std::string, 4099> kineto_, ids_;
 };
 
-Result export_all(std::uint64_t slices, Arguments arguments, cli::PacketCompression compression) {
+Written export_all(std::uint64_t slices, Arguments arguments, cli::PacketCompression compression) {
   cli::Catalog catalog;
   Stream stream(catalog, arguments);
   NullSink sink;
@@ -85,11 +79,11 @@ Result export_all(std::uint64_t slices, Arguments arguments, cli::PacketCompress
   return {exporter->finish(), sink.total};
 }
 
-double bytes_a_slice(const Result& result) {
+double bytes_a_slice(const Written& result) {
   return static_cast<double>(result.bytes) / static_cast<double>(result.summary.slices_out);
 }
 
-Figure size(const char* what, double budget, const Result& result) {
+Figure size(const char* what, double budget, const Written& result) {
   return {what, fmt::format("<= {} B", budget), fmt::format("{:.1f} B", bytes_a_slice(result)),
           bytes_a_slice(result) <= budget};
 }
@@ -103,7 +97,7 @@ const Alone kPftraceWriteAlone{"pftrace_write", [](const std::string& slices) {
 namespace {
 
 Figure rate(const char* what, Arguments arguments, std::uint64_t slices, bool small) {
-  Result result;
+  Written result;
   const double seconds =
       fastest_cpu_s(small ? 1 : 3, [&] { result = export_all(slices, arguments, cli::PacketCompression::none); });
   const double per_s = static_cast<double>(result.summary.slices_out) / seconds;
@@ -114,7 +108,7 @@ Figure rate(const char* what, Arguments arguments, std::uint64_t slices, bool sm
 }
 
 Figure squeezed(std::uint64_t slices) {
-  Result result;
+  Written result;
   const double seconds =
       fastest_s(1, [&] { result = export_all(slices, Arguments::of_recordings, cli::PacketCompression::deflate); });
   return {"... to deflate packets, on 2 cores", "none; printed",

@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
-"""TensorBoard's PyTorch plugin and TraceLens show of an export --kineto what they show of the original, for some real traces,
-one of each age. Skipped where neither TRACETOOL_TENSORBOARD_PYTHON nor TRACETOOL_TRACELENS_PYTHON names a Python that has
+"""TensorBoard's PyTorch plugin and TraceLens show of an export --kineto what they show of the original, for some traces, of
+each age. Skipped where neither TRACETOOL_TENSORBOARD_PYTHON nor TRACETOOL_TRACELENS_PYTHON names a Python that has
 torch_tb_profiler or TraceLens.
 
-  test_consumers.py --tracetool PATH
+  test_consumers.py --tracetool PATH --traces FOLDER       real traces are left out where the folder is absent
 """
+import argparse
 import json
 import os
 import shutil
 import subprocess
 
-from harness import Folder, arguments, check, files_below, finish, run, skip
+import trace_sets
+from harness import Folder, check, files_below, finish, run, skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TRACES = os.path.join(HERE, "..", "..", "..", "shared", "traces")
-FILES = ("single/a100-alexnet.json.gz", "single/h100-qwen-inference.json.gz", "single/triton.json.gz",
+FILES = ("job-ns/rank0-chrome-trace.json.gz", "job-old-us/worker0_step_12.1694128201545.pt.trace.json.gz",
+         "two-of-one-rank/num_workers_0.pt.trace.json.gz", "single/inference.json.gz",
+         "single/a100-alexnet.json.gz", "single/h100-qwen-inference.json.gz", "single/triton.json.gz",
          "single/v100-rank1of2-216k-events.json.gz", "resnet50-dataloader/num_workers_0.pt.trace.json.gz",
          "modded-nanogpt-8xh100/rank0-chrome-trace.json.gz")
 NAME = "worker.pt.trace.json.gz"
@@ -61,16 +64,19 @@ def check_same(what, wanted, found):
 
 
 def main():
-    options = arguments("tracetool")
+    parser = argparse.ArgumentParser()
+    for name in ("tracetool", "traces"):
+        parser.add_argument("--" + name, required=True, type=os.path.abspath)
+    options = parser.parse_args()
     if not any(consumer.is_there for consumer in CONSUMERS):
         skip("no Python is named that has TensorBoard's PyTorch plugin or TraceLens: " +
              ", ".join(consumer.variable for consumer in CONSUMERS))
-    if not os.path.isdir(TRACES):
-        skip("no folder with real traces")
     for consumer in (each for each in CONSUMERS if not each.is_there):
         print(f"      without {consumer.name}: {consumer.variable}", flush=True)
-    for name in FILES:
-        compare(options.tracetool, name, os.path.join(TRACES, name))
+    with trace_sets.folders(options.traces) as folders:
+        for path in (os.path.join(folder, name) for folder in folders for name in FILES):
+            if os.path.exists(path):
+                compare(options.tracetool, os.path.relpath(path, os.path.dirname(os.path.dirname(path))), path)
     finish()
 
 

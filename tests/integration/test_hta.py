@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""HTA's tables of an export --kineto are those of the original files, for every real trace that HTA can load; and of a
-simulated training, where there are an agent and its stand-ins, they are what really happened. Skipped where
-TRACETOOL_HTA_PYTHON names no Python that has HolisticTraceAnalysis.
+"""HTA's tables of an export --kineto are those of the original files, for every trace that HTA can load, synthesized or
+real; and of a simulated training, where there are an agent and its stand-ins, they are what really happened. Skipped
+where TRACETOOL_HTA_PYTHON names no Python that has HolisticTraceAnalysis.
 
-  test_hta.py --tracetool PATH [--agent PATH --simulated PATH]
+  test_hta.py --tracetool PATH --traces FOLDER [--agent PATH --simulated PATH]
 """
 import argparse
-import glob
 import gzip
 import json
 import os
 import shutil
 import subprocess
 
+import trace_sets
 from gpu_time import gaps, shares, true_waits, true_work
 from harness import Folder, check, files_below, finish, run, skip
 from kineto_files import frozen, load
@@ -20,7 +20,6 @@ from simulated_profiles import profiles, same
 
 TABLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hta_tables.py")
 PYTHON = os.environ.get("TRACETOOL_HTA_PYTHON", "")
-JOBS = ("modded-nanogpt-8xh100", "dlrm-8xv100", "sampled-2of128")
 
 
 def tables(folder, *more):
@@ -95,21 +94,17 @@ def check_simulated(options):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("tracetool", "agent", "simulated"):
-        parser.add_argument("--" + name, type=os.path.abspath)
+    for name in ("tracetool", "traces", "agent", "simulated"):
+        parser.add_argument("--" + name, required=name in ("tracetool", "traces"), type=os.path.abspath)
     options = parser.parse_args()
     if not PYTHON or run([PYTHON, "-c", "import hta"]).returncode != 0:
         skip("TRACETOOL_HTA_PYTHON names no Python that has HolisticTraceAnalysis")
     if options.agent:
         check_simulated(options)
-    traces = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "shared", "traces")
-    if not os.path.isdir(traces):
-        print("      no folder with real traces", flush=True)
-    for job in JOBS:
-        compare(options.tracetool, job, sorted(glob.glob(f"{traces}/{job}/*.json*")))
-    for path in sorted(glob.glob(f"{traces}/*/*.json*")):
-        if os.path.basename(os.path.dirname(path)) not in JOBS:
-            compare(options.tracetool, os.path.basename(path), [path])
+    with trace_sets.folders(options.traces) as folders:
+        for folder in folders:
+            for name, paths in trace_sets.inputs(folder):
+                compare(options.tracetool, name, paths)
     finish()
 
 

@@ -6,16 +6,18 @@ Files of our own hold what real ones rarely do: hostile names and arguments, bot
   test_kineto_export.py --tracetool PATH --traces FOLDER       real traces are skipped where the folder is absent
 """
 import argparse
-import glob
 import json
 import os
 import sys
 
+import trace_sets
 from harness import Folder, check, files_below, finish, first, run
 from kineto_files import load, multiset
 
 # Members that we add to a file which does not let HTA find its rank (cli/export/kineto_head.h).
 ALLOWED = {"distributedInfo", "tracetool"}
+# Through a merged file too, one of each kind.
+MERGED_FIRST = ("v100-ns-resolution.pt.trace.json.gz", "inference.json.gz")
 HOSTILE = ['quote " back \\ slash', "tab\tnew\nline\x01\x1f", "\u20ac \U0001f600", "{}[],:", "x" * 65536, ""]
 
 
@@ -99,6 +101,15 @@ def check_order(tool, folder, trace):
           list(members))
 
 
+def whole_way(tool, path, name):
+    with Folder() as folder:
+        out = export(tool, path, folder)
+        if out:
+            check_same(name, path, out)
+    if os.path.basename(path) in MERGED_FIRST:
+        merged(tool, path)
+
+
 def merged(tool, source):
     """Through a merged file nothing more is lost."""
     with Folder() as folder:
@@ -116,13 +127,11 @@ def main():
     parser.add_argument("--traces", required=True, type=os.path.abspath)
     options = parser.parse_args()
     own_files(options.tracetool)
-    for path in sorted(glob.glob(f"{options.traces}/*/*.json*")):
-        with Folder() as folder:
-            out = export(options.tracetool, path, folder)
-            if out:
-                check_same(os.path.relpath(path, options.traces), path, out)
-    for path in glob.glob(f"{options.traces}/single/v100-ns-resolution.pt.trace.json.gz"):
-        merged(options.tracetool, path)
+    with trace_sets.folders(options.traces) as folders:
+        for traces in folders:
+            for path in files_below(traces):
+                if ".json" in path:
+                    whole_way(options.tracetool, path, os.path.relpath(path, traces))
     finish()
 
 

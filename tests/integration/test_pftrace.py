@@ -7,31 +7,22 @@ TRACE_PROCESSOR names it or scripts/viewer has it.
 """
 import argparse
 import collections
-import glob
 import json
 import os
 
 import pftrace
+import trace_sets
 from harness import Folder, check, finish, run
 from pftrace_compare import check_against_json, check_computed, check_counts
 from pftrace_made import check_forms, check_hostile, check_stage_flows, export
 from pftrace_processor import check_processor, find_processor
 
-SETS = ("modded-nanogpt-8xh100", "dlrm-8xv100", "sampled-2of128")
+# Of one job of each kind all is looked at: (--time of some copies).
+WHOLE = {"modded-nanogpt-8xh100": "20ms-40ms", "job-ns": "2ms-5ms"}
 
 
-def real_traces(options):
-    for name in SETS:
-        files = sorted(glob.glob(f"{options.traces}/{name}/*.json*"))
-        if files:
-            yield name, files
-    for path in sorted(glob.glob(f"{options.traces}/*/*.json*")):
-        if path.split("/")[-2] not in SETS:
-            yield os.path.basename(path), [path]
-
-
-def check_real(options, work):
-    for name, inputs in real_traces(options):
+def check_kineto(options, folder, work):
+    for name, inputs in trace_sets.inputs(folder):
         merged = f"{work}/m.ttrace"
         run([options.tracetool, "merge", *inputs, "-o", merged], timeout=600)
         trace = export(options, [merged], f"{work}/t.pftrace")
@@ -39,10 +30,10 @@ def check_real(options, work):
             continue
         check_counts(options, name, inputs, trace)
         check(trace.compressed_chunks > 0, f"{name}: its packets are compressed")
-        if name == SETS[0]:
+        if name in WHOLE:
             check_against_json(options, name, [merged], trace, work)
             check_computed(options, f"{name} --kinds", [merged], work, "--kinds", "kernel", "--ranks", "3")
-            check_computed(options, f"{name} --time", [merged], work, "--time", "20ms-40ms", "--kinds", "memcpy")
+            check_computed(options, f"{name} --time", [merged], work, "--time", WHOLE[name], "--kinds", "memcpy")
             check_processor(name, f"{work}/t.pftrace", trace)
             check_gpu_tracks(options, name, inputs, merged, trace, work)
 
@@ -103,9 +94,9 @@ def main():
         check_stage_flows(options, work)
         check_simulated(options, work)
         check_overwritten(options, work)
-        if not os.path.isdir(options.traces):
-            print(f"left out: real traces, which are not in {options.traces}")
-        check_real(options, work)
+        with trace_sets.folders(options.traces) as folders:
+            for folder in folders:
+                check_kineto(options, folder, work)
     if not find_processor():
         print("left out: Perfetto's own reader: TRACE_PROCESSOR names none, and scripts/viewer has none")
     finish()

@@ -28,7 +28,7 @@ std::string clock_text(const ClockFit& fit) {
       fit.samples);
 }
 
-void text(Writer& out, Field field, std::string_view value) {
+void valid_text(Writer& out, Field field, std::string_view value) {
   std::string scratch;
   const std::string_view valid = valid_utf8(value, scratch);
   out.add_string(field, valid.data(), valid.size());
@@ -37,8 +37,8 @@ void text(Writer& out, Field field, std::string_view value) {
 void add_attribute(Writer& attributes, std::string_view key, std::string_view value) {
   if (value.empty()) return;
   Writer one(attributes, attribute::attribute);
-  text(one, attribute::key, key);
-  text(one, attribute::text, value);
+  valid_text(one, attribute::key, key);
+  valid_text(one, attribute::text, value);
 }
 
 std::string who(const Process& p) {

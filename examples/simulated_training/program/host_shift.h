@@ -34,5 +34,9 @@ std::int64_t unshifted_ns(clockid_t clock, std::int64_t shifted);
 
 // The C library's own function behind one that this program exports.
 void* real_function(const char* name);
+template <typename Function>
+Function* real(const char* name) {
+  return reinterpret_cast<Function*>(real_function(name));
+}
 
 }  // namespace sim

@@ -24,11 +24,6 @@ timespec to_machine(clockid_t clock, const timespec& until) {
   return to_timespec(sim::unshifted_ns(clock, to_ns(until)));
 }
 
-template <typename Function>
-Function* real(const char* name) {
-  return reinterpret_cast<Function*>(sim::real_function(name));
-}
-
 }  // namespace
 
 extern "C" {
@@ -55,21 +50,21 @@ time_t time(time_t* seconds) noexcept {
 }
 
 int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
-  static auto* const sleep = real<int(clockid_t, int, const timespec*, timespec*)>("clock_nanosleep");
+  static auto* const sleep = sim::real<int(clockid_t, int, const timespec*, timespec*)>("clock_nanosleep");
   if ((flags & TIMER_ABSTIME) == 0) return sleep(clock, flags, time, left);
   const timespec until = to_machine(clock, *time);
   return sleep(clock, flags, &until, left);
 }
 
 int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time) {
-  static auto* const wait = real<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)>("pthread_cond_timedwait");
+  static auto* const wait = sim::real<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)>("pthread_cond_timedwait");
   const timespec until = to_machine(guess_clock(*time), *time);
   return wait(condition, mutex, &until);
 }
 
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
   static auto* const wait =
-      real<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)>("pthread_cond_clockwait");
+      sim::real<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)>("pthread_cond_clockwait");
   const timespec until = to_machine(clock, *time);
   return wait(condition, mutex, clock, &until);
 }

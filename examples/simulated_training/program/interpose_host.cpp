@@ -13,11 +13,6 @@
 
 namespace {
 
-template <typename Function>
-Function* real(const char* name) {
-  return reinterpret_cast<Function*>(sim::real_function(name));
-}
-
 bool is_boot_id(const char* path) {
   return strcmp(path, "/proc/sys/kernel/random/boot_id") == 0 && sim::host_shift().boot_id[0] != '\0';
 }
@@ -32,7 +27,7 @@ int open_boot_id() {
 
 int open_file(const char* function, int folder, const char* path, int flags, mode_t mode) {
   if (is_boot_id(path)) return open_boot_id();
-  return real<int(int, const char*, int, ...)>(function)(folder, path, flags, mode);
+  return sim::real<int(int, const char*, int, ...)>(function)(folder, path, flags, mode);
 }
 
 mode_t mode_of(int flags, va_list arguments) {
@@ -42,7 +37,7 @@ mode_t mode_of(int flags, va_list arguments) {
 
 FILE* open_stream(const char* function, const char* path, const char* mode) {
   if (is_boot_id(path)) return fdopen(open_boot_id(), mode);
-  return real<FILE*(const char*, const char*)>(function)(path, mode);
+  return sim::real<FILE*(const char*, const char*)>(function)(path, mode);
 }
 
 }  // namespace
@@ -79,7 +74,7 @@ FILE* fopen(const char* path, const char* mode) { return open_stream("fopen", pa
 FILE* fopen64(const char* path, const char* mode) { return open_stream("fopen64", path, mode); }
 
 int gethostname(char* name, size_t size) noexcept {
-  if (!sim::host_shift().active) return real<int(char*, size_t)>("gethostname")(name, size);
+  if (!sim::host_shift().active) return sim::real<int(char*, size_t)>("gethostname")(name, size);
   const size_t length = strlen(sim::host_shift().name);
   strncpy(name, sim::host_shift().name, size);
   if (length < size) return 0;
@@ -88,7 +83,7 @@ int gethostname(char* name, size_t size) noexcept {
 }
 
 int uname(utsname* about) noexcept {
-  const int result = real<int(utsname*)>("uname")(about);
+  const int result = sim::real<int(utsname*)>("uname")(about);
   if (result == 0 && sim::host_shift().active) {
     snprintf(about->nodename, sizeof(about->nodename), "%s", sim::host_shift().name);
   }

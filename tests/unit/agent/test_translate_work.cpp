@@ -3,7 +3,7 @@
 
 namespace {
 
-constexpr std::uint64_t kStart = 1'000'000'007;
+constexpr std::uint64_t kWorkStart = 1'000'000'007;
 
 CUpti_ActivityKernel5 kernel(std::uint64_t start, std::uint64_t end) {
   CUpti_ActivityKernel5 activity{};
@@ -33,19 +33,19 @@ void check_wide(const trace::KernelWideRecord& record, std::uint64_t start, std:
 
 TEST_CASE("a kernel of 2^32 - 1 ns is narrow, one of 2^32 ns is wide") {
   Translated buffer;
-  buffer.add(kernel(kStart, kStart + 0xffffffffu));
-  buffer.add(kernel(kStart, kStart + 0x100000000u));
+  buffer.add(kernel(kWorkStart, kWorkStart + 0xffffffffu));
+  buffer.add(kernel(kWorkStart, kWorkStart + 0x100000000u));
   const auto narrow = buffer.one<trace::KernelRecord>();
-  CHECK(narrow.start_cupti_ns == kStart);
+  CHECK(narrow.start_cupti_ns == kWorkStart);
   CHECK(narrow.duration_ns == 0xffffffffu);
   CHECK(narrow.device == 3);
   CHECK(narrow.correlation == 4711);
-  check_wide(buffer.one<trace::KernelWideRecord>(), kStart, kStart + 0x100000000u);
+  check_wide(buffer.one<trace::KernelWideRecord>(), kWorkStart, kWorkStart + 0x100000000u);
   CHECK(buffer.odd_times() == 0);
 }
 
 TEST_CASE("odd times of a kernel are kept as they came, and counted") {
-  const std::uint64_t odd[][2] = {{kStart, 0}, {0, kStart}, {0, 0}, {kStart, kStart - 1}, {~0ull, 1}};
+  const std::uint64_t odd[][2] = {{kWorkStart, 0}, {0, kWorkStart}, {0, 0}, {kWorkStart, kWorkStart - 1}, {~0ull, 1}};
   for (const auto& times : odd) {
     Translated buffer;
     buffer.add(kernel(times[0], times[1]));
@@ -56,13 +56,13 @@ TEST_CASE("odd times of a kernel are kept as they came, and counted") {
 
 TEST_CASE("kernels of graphs and of large device numbers are wide; no time at all is a duration") {
   Translated buffer;
-  auto activity = kernel(kStart, kStart);
+  auto activity = kernel(kWorkStart, kWorkStart);
   buffer.add(activity);
   CHECK(buffer.one<trace::KernelRecord>().duration_ns == 0);
   activity.graphNodeId = 1ull << 33 | 5;
   activity.graphId = 9;
   buffer.add(activity);
-  activity = kernel(kStart, kStart + 10);
+  activity = kernel(kWorkStart, kWorkStart + 10);
   activity.deviceId = 0x10000;
   buffer.add(activity);
   const auto wide = buffer.in_blocks<trace::KernelWideRecord>();
@@ -74,7 +74,7 @@ TEST_CASE("kernels of graphs and of large device numbers are wide; no time at al
 
 TEST_CASE("a kernel without a name has a shape without one") {
   Translated buffer;
-  auto activity = kernel(kStart, kStart + 1);
+  auto activity = kernel(kWorkStart, kWorkStart + 1);
   activity.name = nullptr;
   activity.gridX = 77;
   buffer.add(activity);
@@ -88,7 +88,7 @@ TEST_CASE("copies and sets keep every number, odd times too") {
   CUpti_ActivityMemcpy4 copy{};
   copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
   copy.copyKind = 1, copy.srcKind = 2, copy.dstKind = 3, copy.flags = 1;
-  copy.bytes = 1ull << 40, copy.start = kStart, copy.end = 0;
+  copy.bytes = 1ull << 40, copy.start = kWorkStart, copy.end = 0;
   copy.deviceId = 70000, copy.contextId = 2, copy.streamId = 7, copy.correlationId = 8;
   copy.graphNodeId = 11, copy.graphId = 12;
   buffer.add(copy);
@@ -103,15 +103,15 @@ TEST_CASE("copies and sets keep every number, odd times too") {
 
   CUpti_ActivityMemset3 set{};
   set.kind = CUPTI_ACTIVITY_KIND_MEMSET;
-  set.value = 0xdeadbeef, set.memoryKind = 3, set.start = kStart, set.end = kStart - 1, set.graphId = 4;
+  set.value = 0xdeadbeef, set.memoryKind = 3, set.start = kWorkStart, set.end = kWorkStart - 1, set.graphId = 4;
   buffer.add(set);
   CHECK(buffer.one<trace::MemsetRecord>().value == 0xdeadbeef);
-  CHECK(buffer.one<trace::MemsetRecord>().end_cupti_ns == kStart - 1);
+  CHECK(buffer.one<trace::MemsetRecord>().end_cupti_ns == kWorkStart - 1);
 
   CUpti_ActivityMemcpyPtoP3 peer{};
   peer.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
   peer.srcDeviceId = 1, peer.dstDeviceId = 2, peer.srcContextId = 3, peer.dstContextId = 4;
-  peer.start = kStart, peer.end = kStart + 1;
+  peer.start = kWorkStart, peer.end = kWorkStart + 1;
   buffer.add(peer);
   CHECK(buffer.one<trace::MemcpyPeerRecord>().src_device == 1);
   CHECK(buffer.one<trace::MemcpyPeerRecord>().dst_context == 4);
@@ -122,12 +122,12 @@ TEST_CASE("a launch of a whole graph") {
   Translated buffer("default,graph_launch", 18);
   CUpti_ActivityGraphTrace launch{};
   launch.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
-  launch.correlationId = 1, launch.start = kStart, launch.end = kStart + 5;
+  launch.correlationId = 1, launch.start = kWorkStart, launch.end = kWorkStart + 5;
   launch.deviceId = 2, launch.graphId = 3, launch.contextId = 4, launch.streamId = 5;
   buffer.add(launch);
   const auto record = buffer.one<trace::GraphLaunchRecord>();
   CHECK(record.correlation == 1);
-  CHECK(record.end_cupti_ns == kStart + 5);
+  CHECK(record.end_cupti_ns == kWorkStart + 5);
   CHECK(record.device == 2);
   CHECK(record.graph == 3);
   CHECK(record.context == 4);

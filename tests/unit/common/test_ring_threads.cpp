@@ -11,7 +11,7 @@ using namespace trace;
 
 namespace {
 
-constexpr std::size_t kKernel = static_cast<std::size_t>(RecordKind::kernel) - kFirstEventKind;
+constexpr std::size_t kKernelIndex = static_cast<std::size_t>(RecordKind::kernel) - kFirstEventKind;
 
 // The block's payload if it did not change meanwhile.
 bool copy_block(BlockHeader* block, std::vector<std::uint64_t>& copy) {
@@ -76,7 +76,7 @@ TEST_CASE("writers on many threads and a reader: nothing torn, nothing uncounted
   for (std::uint64_t i = 0; i < 16; ++i) {
     BlockHeader* block = memory.ring.block(i);
     count_events(payload_of(block), block->committed, counts);
-    overwritten += block->overwritten[overwritten_index(block->generation)][kKernel];
+    overwritten += block->overwritten[overwritten_index(block->generation)][kKernelIndex];
   }
-  CHECK(counts[kKernel] + overwritten + refused == kThreads * kEach);
+  CHECK(counts[kKernelIndex] + overwritten + refused == kThreads * kEach);
 }

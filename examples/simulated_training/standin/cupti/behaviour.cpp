@@ -39,8 +39,8 @@ const Driver* attach() {
   return entry != nullptr ? entry(&bridge_calls()) : nullptr;
 }
 
-std::mutex s_mutex;
-std::atomic<const Driver*> s_driver{nullptr};
+std::mutex s_attaching;
+std::atomic<const Driver*> s_attached{nullptr};
 std::atomic<bool> s_dead{false};
 
 }  // namespace
@@ -67,10 +67,10 @@ void die() {
 
 const Driver* driver() {
   if (behaviour().no_driver) return nullptr;
-  if (const Driver* known = s_driver.load(std::memory_order_acquire)) return known;
-  const std::lock_guard lock(s_mutex);
-  if (s_driver.load(std::memory_order_relaxed) == nullptr) s_driver.store(attach(), std::memory_order_release);
-  return s_driver.load(std::memory_order_relaxed);
+  if (const Driver* known = s_attached.load(std::memory_order_acquire)) return known;
+  const std::lock_guard lock(s_attaching);
+  if (s_attached.load(std::memory_order_relaxed) == nullptr) s_attached.store(attach(), std::memory_order_release);
+  return s_attached.load(std::memory_order_relaxed);
 }
 
 }  // namespace sim

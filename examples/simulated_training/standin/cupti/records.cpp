@@ -29,7 +29,7 @@ constexpr Since kCopySizes[] = {{CUPTI_API_VERSION, sizeof(NewestMemcpy)},
 constexpr Since kSetSizes[] = {{16, sizeof(NewestMemset)}, {0, sizeof(CUpti_ActivityMemset3)}};
 
 template <typename Record>
-void store(std::byte* at, const Record& record) {
+void store_sized(std::byte* at, const Record& record) {
   std::memcpy(at, &record, std::min(sizeof(record), record_size(record.kind)));
 }
 
@@ -68,7 +68,7 @@ void fill_kernel(std::byte* at, const DeviceEvent& event, bool incomplete) {
   record.name = event.name;
   record.launchType = CUPTI_ACTIVITY_LAUNCH_TYPE_REGULAR;
   record.sharedMemoryExecuted = 32'768;
-  store(at, record);
+  store_sized(at, record);
 }
 
 template <typename Record>
@@ -85,7 +85,7 @@ Record copy_record(const DeviceEvent& event, bool incomplete) {
 }
 
 void fill_copy(std::byte* at, const DeviceEvent& event, bool incomplete) {
-  store(at, copy_record<NewestMemcpy>(event, incomplete));
+  store_sized(at, copy_record<NewestMemcpy>(event, incomplete));
 }
 
 void fill_peer(std::byte* at, const DeviceEvent& event, bool incomplete) {
@@ -94,7 +94,7 @@ void fill_peer(std::byte* at, const DeviceEvent& event, bool incomplete) {
   record.srcContextId = event.src_context;
   record.dstDeviceId = event.dst_device;
   record.dstContextId = event.dst_context;
-  store(at, record);
+  store_sized(at, record);
 }
 
 void fill_set(std::byte* at, const DeviceEvent& event, bool incomplete) {
@@ -104,7 +104,7 @@ void fill_set(std::byte* at, const DeviceEvent& event, bool incomplete) {
   record.bytes = event.bytes;
   record.flags = event.flags;
   record.memoryKind = event.dst_memory;
-  store(at, record);
+  store_sized(at, record);
 }
 
 }  // namespace
@@ -173,7 +173,7 @@ void fill_record(std::byte* at, const CallEvent& event) {
   record.threadId = system_thread_ids() ? event.tid : static_cast<std::uint32_t>(pthread_self());
   record.correlationId = event.correlation;
   record.returnValue = event.result;
-  store(at, record);
+  store_sized(at, record);
 }
 
 }  // namespace sim

@@ -1,6 +1,7 @@
 // Builds a trace by hand and exports it, as the command does: in the order of a merged trace, in two passes.
 #pragma once
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +12,8 @@
 #include "cli/overlay/overlay.h"
 
 namespace cli {
+
+inline constexpr std::int64_t kOrigin = 1'700'000'000'000'000'000;  // ns, of the events of most tests
 
 struct StringSink : ByteSink {
   void write(std::string_view bytes) override { text += bytes; }

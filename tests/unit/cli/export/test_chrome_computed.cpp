@@ -7,7 +7,6 @@ using namespace cli;
 
 namespace {
 
-constexpr std::int64_t kOrigin = 1'700'000'000'000'000'000;
 const std::string kNccl = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 
 void golden_export(const std::string& name, SmallTrace& trace, std::vector<DerivedRow> computed) {

@@ -7,8 +7,6 @@ using namespace cli;
 
 namespace {
 
-constexpr std::int64_t kOrigin = 1'700'000'000'000'000'000;
-
 void golden_export(const std::string& name, SmallTrace& trace) {
   golden::compare("export_" + name + ".json", trace.json());
   CHECK(trace.summary.balanced());

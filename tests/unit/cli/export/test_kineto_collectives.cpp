@@ -8,7 +8,6 @@ using namespace cli;
 
 namespace {
 
-constexpr std::int64_t kOrigin = 1'700'000'000'000'000'000;
 constexpr std::uint64_t kCommunicator = 0xc0ffee, kSplit = 0xbeef;
 const std::string kAllGather = "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 const std::string kDomain = "\"domain\": \"NCCL\"";

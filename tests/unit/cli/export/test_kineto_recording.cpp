@@ -9,8 +9,6 @@ using namespace cli;
 
 namespace {
 
-constexpr std::int64_t kOrigin = 1'700'000'000'000'000'000;
-
 std::string profile(SmallTrace& trace) { return trace.write(make_kineto_json()); }
 
 void golden_profile(const std::string& name, SmallTrace& trace) {

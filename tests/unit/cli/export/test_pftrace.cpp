@@ -16,8 +16,6 @@ using namespace cli;
 
 namespace {
 
-constexpr std::int64_t kOrigin = 1'700'000'000'000'000'000;
-
 std::string native(SmallTrace& t, PacketCompression compression = PacketCompression::none, bool gpu_tracks = false) {
   return t.write(make_pftrace({compression, gpu_tracks}));
 }

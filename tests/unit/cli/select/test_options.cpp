@@ -6,22 +6,12 @@
 #include "cli/select/kind_set.h"
 #include "cli/select/number_ranges.h"
 #include "cli/select/time_range.h"
+#include "refusal.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
 
 namespace {
-
-template <typename F>
-std::string refusal(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    CHECK(error.exit() == Exit::usage);
-    return error.what();
-  }
-  return "nothing was refused";
-}
 
 bool says(const std::string& text, std::string_view what) { return text.find(what) != text.npos; }
 

@@ -4,6 +4,7 @@
 #include "cli/error.h"
 #include "cli/select/selector.h"
 #include "cli/select/step_finder.h"
+#include "refusal.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/export/small_trace.h"
 
@@ -58,17 +59,6 @@ Result select(const SmallTrace& trace, const Selection& selection) {
   }
   result.window = selector.window(0);
   return result;
-}
-
-template <typename F>
-std::string refusal(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    CHECK(error.exit() == Exit::usage);
-    return error.what();
-  }
-  return "nothing was refused";
 }
 
 using Names = std::set<std::string>;
