@@ -82,7 +82,7 @@ void execute(const std::vector<std::string>& command) {
   blocked.end();
   execute(command);
   const int error = errno;
-  [[maybe_unused]] const ssize_t written = write(fd, &error, sizeof(error));
+  [[maybe_unused]] const ssize_t written = ::write(fd, &error, sizeof(error));
   _exit(127);
 }
 
@@ -117,7 +117,7 @@ int run_program(const std::vector<std::string>& command) {
   close(ends[1]);
   int error = 0;
   ssize_t got;
-  while ((got = read(ends[0], &error, sizeof(error))) < 0 && errno == EINTR) {
+  while ((got = ::read(ends[0], &error, sizeof(error))) < 0 && errno == EINTR) {
   }
   close(ends[0]);
   const int status = wait_for(child);

@@ -13,10 +13,11 @@ namespace {
 
 constexpr std::size_t kSaid = 8;  // processes with a line of their own
 
-std::string lost(std::uint64_t events) {
+std::string lost(const Process& process) {
+  const std::uint64_t events = process.lost_unknown_kind;
   if (events == 0) return {};
-  return events == 1 ? "at least 1 event could not be read and is left out; "
-                     : fmt::format("at least {} events could not be read and are left out; ", events);
+  return fmt::format("at least {} could not be read and {} left out ({} of {} bytes of its text); ",
+                     count_text(events, "event"), events == 1 ? "is" : "are", process.unread_bytes, process.text_bytes);
 }
 
 std::string name_of(const Process& p) {
@@ -57,7 +58,7 @@ std::string file_damage(const Process& process) {
   const auto names_a_place = [](const std::string& note) { return note.starts_with("byte "); };
   const auto first = std::find_if(process.notes.begin(), process.notes.end(), names_a_place);
   const bool place = first != process.notes.end() && *first != process.cut;
-  return fmt::format("{} is damaged: {}{}{}tracetool info tells more", process.source, lost(process.lost_unknown_kind),
+  return fmt::format("{} is damaged: {}{}{}tracetool info tells more", process.source, lost(process),
                      place ? *first + "; " : "", cut_text(process));
 }
 

@@ -24,6 +24,7 @@ std::string unnamed(std::uint64_t count) {
 
 void JsonDamage::lose_event(std::uint64_t at, std::string_view expected, std::uint64_t from, std::uint64_t until) {
   ++lost_events_;
+  lost_bytes_ += until - from;
   name(events_,
        [&] { return fmt::format("{}; an event is left out, bytes {} to {}", expected_at(at, expected), from, until); });
 }

@@ -25,6 +25,7 @@ class JsonDamage {
   void doubt(std::string why) { doubt_ = std::move(why); }
 
   std::uint64_t lost_events() const { return lost_events_; }
+  std::uint64_t lost_bytes() const { return lost_bytes_; }  // of the text: what the lost events stood in
   bool is_cut() const { return !cut_.empty(); }
   const std::string& cut_text() const { return cut_; }  // "" where it is not
   bool none() const { return lost_events_ == 0 && mended_ == 0 && other_.empty() && cut_.empty() && doubt_.empty(); }
@@ -34,7 +35,7 @@ class JsonDamage {
   std::vector<std::string> notes() const;
 
  private:
-  std::uint64_t lost_events_ = 0, mended_ = 0, lost_members_ = 0;
+  std::uint64_t lost_events_ = 0, lost_bytes_ = 0, mended_ = 0, lost_members_ = 0;
   std::vector<std::string> events_, commas_, other_;
   std::string cut_, doubt_;
 };

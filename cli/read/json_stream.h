@@ -53,6 +53,7 @@ class JsonStream {
 
   // A view lives until the next call. Its offset, as all offsets, counts uncompressed bytes.
   std::uint64_t text_offset() const { return text_offset_; }
+  std::uint64_t bytes_read() const { return window_.offset() + window_.size(); }
   const JsonDamage& damage() const { return damage_; }
   JsonDamage& damage() { return damage_; }
 

@@ -109,6 +109,8 @@ void KinetoReader::describe_damage(Process& process) const {
   process.state = "recovered";
   process.lost_unknown_kind = damage.lost_events();
   process.cut = damage.cut_text();
+  process.text_bytes = stream_.bytes_read();
+  process.unread_bytes = damage.lost_bytes();
   for (std::string& note : damage.notes()) process.notes.push_back(std::move(note));
 }
 

@@ -119,7 +119,7 @@ void process_fields(F& f, P& p) {
   f.entries(p.communicators, [](auto& in, auto& c) { communicator_fields(in, c); });
   f.entries(p.notices, [](auto& in, auto& n) { notice_fields(in, n); });
   f.text(p.phase), f.text(p.kineto_header), f.text(p.kineto_metadata), f.optional(p.kineto_base_ns);
-  f.text(p.cut);
+  f.text(p.cut), f.number(p.text_bytes), f.number(p.unread_bytes);
   f.number(p.first_unclamped_ns);
 }
 

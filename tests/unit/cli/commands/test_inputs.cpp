@@ -17,11 +17,11 @@ TEST_CASE("inputs: each file once, --rank adds or renames") {
   write_file(scratch.path("a.json"), "{}");
   write_file(scratch.path("b.json"), "{}");
   const std::string a = scratch.path("a.json"), b = scratch.path("b.json");
-  const auto inputs = resolve({{a, scratch.folder() + "/./a.json"}, {"5=" + a, "6=" + b}});
+  const auto inputs = resolve({{a, scratch.folder() + "/./a.json"}, {"5=" + a, "6=" + b}, {}}).traces;
   REQUIRE(inputs.size() == 2);
   CHECK((inputs[0].path == a && inputs[0].rank == 5));
   CHECK((inputs[1].path == b && inputs[1].rank == 6));
-  CHECK_THROWS_WITH(resolve({}), contains_text("which traces"));
+  CHECK_THROWS_WITH(resolve({}), contains_text("no trace is named"));
 }
 
 TEST_CASE("inputs: an output never replaces an input") {
@@ -35,12 +35,25 @@ TEST_CASE("inputs: an output never replaces an input") {
   refuse_input_as_output({{scratch.path("a.json"), {}}}, "-");
 }
 
-TEST_CASE("inputs: a name beside the input, never the input itself") {
-  CHECK(name_beside("out/run.ttrace", ".json.gz") == "out/run.json.gz");
-  CHECK(name_beside("traces/", ".json.gz") == "traces.json.gz");
-  CHECK(name_beside("a/worker0.pt.trace.json.gz", ".json.gz") == "a/worker0.json.gz");
-  CHECK(name_beside("a/rank0.json.gz", ".json.gz") == "a/rank0.export.json.gz");
-  CHECK(name_beside("-", ".json") == "trace.json");
-  CHECK(name_beside(".", ".json") == "trace.json");
-  CHECK(name_beside("/", ".json") == "trace.json");
+TEST_CASE("inputs: a name in the working directory, never the input itself") {
+  CHECK(output_name("out/run.ttrace", ".json.gz") == "run.json.gz");
+  CHECK(output_name("traces/", ".json.gz") == "traces.json.gz");
+  CHECK(output_name("a/worker0.pt.trace.json.gz", ".json.gz") == "worker0.json.gz");
+  CHECK(output_name("a/rank0.json.gz", ".json.gz") == "rank0.json.gz");
+  CHECK(output_name("rank0.json.gz", ".json.gz") == "rank0.export.json.gz");
+  CHECK(output_name("-", ".json") == "trace.json");
+  CHECK(output_name(".", ".json") == "trace.json");
+  CHECK(output_name("/", ".json") == "trace.json");
+}
+
+TEST_CASE("inputs: a path is of one rank, links to one file may be several") {
+  const Scratch scratch;
+  const std::string a = scratch.path("a.json"), link = scratch.path("link.json");
+  write_file(a, "{}");
+  std::filesystem::create_symlink(a, link);
+  CHECK_THROWS_WITH(resolve({{}, {"3=" + a, "4=" + a}, {}}), contains_text("--rank 3") && contains_text("--rank 4"));
+  CHECK(resolve({{}, {"3=" + a, "3=" + a}, {}}).traces.size() == 1);
+  const auto two = resolve({{}, {"3=" + a, "4=" + link}, {}}).traces;
+  REQUIRE(two.size() == 2);
+  CHECK((two[0].rank == 3 && two[1].rank == 4));
 }

@@ -38,15 +38,37 @@ TEST_CASE("ranks: in order, unknown ones last, and tracks follow their process")
   CHECK(catalog.processes[catalog.tracks[0].process].source == "u2");
 }
 
-TEST_CASE("ranks: two runs in one merge are named") {
+TEST_CASE("ranks: run ids that differ contradict, and so do sizes of worlds") {
   Catalog catalog;
   catalog.add_process(process(0, "a"));
   catalog.add_process(process(1, "b"));
   catalog.add_process(process(2, "c"));
   catalog.processes[0].run_id = "job.1";
-  CHECK(mixed_runs(catalog).empty());
+  CHECK(contradiction(catalog).empty());
   catalog.processes[2].run_id = "job.2";
-  CHECK_THAT(mixed_runs(catalog), contains_text("a is of run job.1") && contains_text("c of run job.2"));
+  CHECK_THAT(contradiction(catalog), contains_text("a is of run job.1") && contains_text("c of run job.2"));
+  catalog.processes[2].run_id = "job.1";
+  catalog.processes[1].world_size = 8, catalog.processes[2].world_size = 8;
+  CHECK(contradiction(catalog).empty());
+  catalog.processes[2].world_size = 16;
+  CHECK_THAT(contradiction(catalog), contains_text("b is of a run of 8 ranks") && contains_text("c of one of 16 ranks"));
+}
+
+TEST_CASE("ranks: what does not overlap in time is said with the largest gap, but phases of a rank follow each other") {
+  Catalog catalog;
+  for (const auto& [rank, source, first, last] :
+       {std::tuple(0, "a", 100, 200), {1, "b", 150, 260}, {0, "a2", 5'000, 5'100}, {1, "b2", 5'050, 5'200}}) {
+    Process p = process(rank, source);
+    p.first_ns = first, p.last_ns = last;
+    catalog.add_process(p);
+  }
+  CHECK(apart_in_time(catalog).empty());
+  Process late = process(2, "late");
+  late.first_ns = 7'200, late.last_ns = 9'000;
+  catalog.add_process(late);
+  CHECK_THAT(apart_in_time(catalog), contains_text("b ends 2.000 us before late begins"));
+  catalog.add_process(process(3, "without times"));
+  CHECK_THAT(apart_in_time(catalog), contains_text("b ends 2.000 us before late begins"));
 }
 
 TEST_CASE("ranks: --rank is for a file with one process") {

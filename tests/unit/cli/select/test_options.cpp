@@ -82,3 +82,14 @@ TEST_CASE("kinds: every name; an unknown word is named with those that there are
   CHECK(says(message, "kernel, memcpy, memset"));
   CHECK(says(refusal([] { kinds_option("--kinds", "kernel,"); }), "no kind \"\""));
 }
+
+TEST_CASE("number ranges: what was asked for and is not there") {
+  const std::set<std::int64_t> there{0, 1, 2, 5, 7};
+  CHECK_FALSE(NumberRanges("--ranks", "0-2,5,7").first_missing(there));
+  CHECK(NumberRanges("--ranks", "0-3").first_missing(there) == 3);
+  CHECK(NumberRanges("--ranks", "1,6").first_missing(there) == 6);
+  CHECK(NumberRanges("--ranks", "7-9000000000000000000").first_missing(there) == 8);
+  CHECK_FALSE(NumberRanges("--ranks", "6-").first_missing(there));
+  CHECK(NumberRanges("--ranks", "8-").first_missing(there) == 8);
+  CHECK(NumberRanges("--ranks", "0").first_missing({}) == 0);
+}

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""What a command line may ask for and what is said of the rest: no option is taken in silence, a message names the next
+step. On synthesized profiles; needs no agent.
+
+  test_command_line.py --tracetool PATH
+"""
+import gzip
+import json
+import os
+import pty
+import subprocess
+import sys
+
+from harness import Folder, arguments, check, clean_environment, finish, run
+
+BASE_NS = 1_759_300_074_000_000_000
+
+
+def profile(path, rank, start_us=1000.0, world=2, pid=None, host="", steps=0):
+    """A small profile of one rank; with `steps`, ranges of ProfilerStep#0 to that, each with a kernel."""
+    pid = 70 + rank if pid is None else pid
+    events = [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": pid, "tid": pid, "ts": start_us, "dur": 5}]
+    for step in range(steps):
+        at = start_us + 100 * step
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": pid, "tid": pid,
+                       "ts": at + 10, "dur": 80})
+        for index, name in enumerate(("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "gemm")):
+            events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7 + index, "ts": at + 20, "dur": 30,
+                           "args": {"device": 0, "stream": 7 + index, "correlation": 10 * step + index}})
+    header = {"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": rank, "world_size": world},
+              "baseTimeNanoseconds": BASE_NS}
+    if host:
+        header["host_name"] = host
+    with open(path, "w", encoding="utf-8") as out:
+        json.dump({**header, "traceEvents": events}, out)
+    return path
+
+
+class Tool:
+    def __init__(self, path, folder):
+        self.path, self.folder = path, folder
+
+    def __call__(self, *words):
+        return run([self.path, *map(str, words)], cwd=self.folder)
+
+    def refused(self, what, words, *needles, code=1):
+        done = self(*words)
+        check(done.returncode == code and done.stderr.startswith("tracetool: ") and len(done.stderr.splitlines()) == 1 and
+              all(needle in done.stderr for needle in needles), what, done)
+
+    def kept(self, *words):
+        done = self("export", "--chrome", "--json", "-o", "kept.json", *words)
+        return json.loads(done.stdout)["kept"] if done.returncode == 0 else done
+
+
+def check_ranks_given(tool):
+    for rank in (0, 1):
+        profile(f"{tool.folder}/rank{rank}.json", rank)
+    tool.refused("one file as two ranks", ["info", "--rank", "3=rank0.json", "--rank", "4=rank0.json"], "rank0.json",
+                 "--rank 3", "--rank 4")
+    tool.refused("two files as one rank that are no phases",
+                 ["info", "--rank", "0=rank0.json", "--rank", "0=rank1.json"], "rank0.json", "rank1.json")
+    for link in range(8):
+        os.symlink(f"rank{link % 2}.json", f"{tool.folder}/link{link}")
+    words = [word for link in range(8) for word in ("--rank", f"{link}=link{link}")]
+    done = tool("info", "--json", *words)
+    found = [rank["rank"] for rank in json.loads(done.stdout)["ranks"]] if done.returncode == 0 else done
+    check(found == list(range(8)), "links to two files are the ranks that they are given as", found)
+
+
+def check_selection(tool):
+    os.mkdir(f"{tool.folder}/set")
+    for rank in range(2):
+        profile(f"{tool.folder}/set/rank{rank}.json", rank, steps=5)
+    tool.refused("an unknown rank", ["export", "--chrome", "set", "--ranks", "0-1,9"], "no rank 9", "ranks 0-1")
+    tool.refused("an unknown step", ["export", "--chrome", "set", "--steps", "3-100"], "no step 5", "0-4")
+    check(tool.kept("set", "--ranks", "1") == 16, "a known rank is kept", tool.kept("set", "--ranks", "1"))
+    check(tool.kept("set", "--steps", "3-") == 12, "an open range takes what there is", tool.kept("set", "--steps", "3-"))
+    check(tool.kept("set", "--kinds", "nccl") == 10, "kernels of collectives are of the kind nccl",
+          tool.kept("set", "--kinds", "nccl"))
+    check(tool.kept("set", "--kinds", "kernel") == 20, "and of the kind kernel", tool.kept("set", "--kinds", "kernel"))
+    done = tool("info", "set")
+    check("nccl calls" in done.stdout, "info says that its column counts calls", done.stdout)
+
+
+def check_unrelated(tool):
+    profile(f"{tool.folder}/early.json", 0)
+    profile(f"{tool.folder}/late.json", 1, start_us=70_000e6)
+    done = tool("merge", "early.json", "late.json", "-o", "x.ttrace")
+    lines = [line for line in done.stderr.splitlines() if "overlap in time" in line]
+    check(done.returncode == 0 and len(lines) == 1 and "early.json" in lines[0] and "19.4 h" in lines[0],
+          "what does not overlap is merged with a warning", done)
+    done = tool("merge", "set", "-o", "x.ttrace")
+    check("overlap" not in done.stderr, "what overlaps is merged without one", done)
+    profile(f"{tool.folder}/other.json", 1, world=64)
+    tool.refused("runs of other sizes contradict", ["merge", "early.json", "other.json", "-o", "x.ttrace"], "early.json",
+                 "2 ranks", "other.json", "64 ranks")
+    tool.refused("a rank twice contradicts", ["merge", "early.json", "set/rank0.json", "-o", "x.ttrace"],
+                 "duplicate rank 0", "early.json", "set/rank0.json")
+
+
+def check_kineto_directories(tool):
+    """Profiles without a run id that lie in one directory are one run; the newest of several is taken."""
+    os.makedirs(f"{tool.folder}/many/old")
+    os.makedirs(f"{tool.folder}/many/new")
+    for rank in range(2):
+        profile(f"{tool.folder}/many/new/rank{rank}.json", rank, start_us=9e9)
+        profile(f"{tool.folder}/many/old/rank{rank}.json", rank)
+    done = tool("info", "--json", "many")
+    sources = [rank["source"] for rank in json.loads(done.stdout)["ranks"]]
+    check(sources == ["many/new/rank0.json", "many/new/rank1.json"] and "2 runs" in done.stderr,
+          "the newer directory is taken", done)
+    done = tool("info", "--json", "many", "--run", "old")
+    check(["many/old/" in rank["source"] for rank in json.loads(done.stdout)["ranks"]] == [True, True],
+          "the other by its name", done)
+    rows = json.loads(tool("runs", "many", "--json").stdout)["runs"]
+    check([(row["run"], row["ranks"], row["start_ns"]) for row in rows] ==
+          [("old", [0, 1], BASE_NS + 1_000_000), ("new", [0, 1], BASE_NS + 9_000_000_000_000)],
+          "runs lists both, with the time of their first event", rows)
+    done = tool("merge", "many/new", "-o", "many/new/run.ttrace")
+    done = tool("info", "--json", "many/new")
+    check(len(json.loads(done.stdout)["ranks"]) == 2 and "skipped many/new/run.ttrace" in done.stderr,
+          "a merged file of profiles beside them is skipped", done)
+
+
+def check_cut(tool):
+    """Of a file that was cut: how much was read, and that the rest is missing."""
+    path = profile(f"{tool.folder}/long.json", 0, steps=3000)
+    with open(path, "rb") as file:
+        text = file.read()
+    packed = gzip.compress(text)
+    with open(f"{tool.folder}/cut.json.gz", "wb") as out:
+        out.write(packed[:len(packed) // 3])
+    half = bytearray(gzip.compress(text[:len(text) // 2]) + gzip.compress(text[len(text) // 2:]))
+    where = len(gzip.compress(text[:len(text) // 2])) + 3
+    half[where] ^= 0xff  # the method of the second member
+    with open(f"{tool.folder}/half.json.gz", "wb") as out:
+        out.write(half)
+    for name, needles in (("cut.json.gz", (f"byte {len(packed) // 3} of the compressed file", "all that stood behind")),
+                          ("half.json.gz", ("bytes behind were not read", "all that stood behind is missing"))):
+        for words in (["merge", name, "-o", "c.ttrace"], ["export", "--chrome", name, "-o", "c.json"], ["info", name],
+                      ["dump", name], ["export", "--chrome", "c.ttrace", "-o", "d.json"]):
+            done = tool(*words)
+            lines = [line for line in done.stderr.splitlines() if "is damaged" in line]
+            check(done.returncode == 0 and len(lines) == 1 and all(needle in lines[0] for needle in needles),
+                  f"{words[0]} {name}: what is missing", done.stderr)
+    plain = text.replace(b'"name": "gemm"', b'"name": "ge\x01m"', 3)
+    with open(f"{tool.folder}/hit.json", "wb") as out:
+        out.write(plain)
+    done = tool("merge", "hit.json", "-o", "c.ttrace")
+    check("at least 3 events" in done.stderr and f"of {len(plain)} bytes" in done.stderr,
+          "of damaged events how many, and how much of the text", done.stderr)
+
+
+def check_words(tool):
+    tool.refused("an unknown option and the nearest", ["export", "--perfeto", "set"], "--perfeto", "--perfetto")
+    tool.refused("a far one", ["export", "--zzzzzzzz", "set"], "unknown option --zzzzzzzz", "tracetool export --help")
+    tool.refused("an unknown command and the nearest", ["exprt"], "export", "runs")
+    tool.refused("a missing option", ["merge", "set"], "--output")
+    tool.refused("an option without a value", ["export", "set", "--ranks"], "--ranks")
+    tool.refused("no format", ["export", "set", "-o", "x"], "--pftrace", "--manifest", ".pftrace")
+    done = tool("merge", "set/rank0.json", "-o", "one.ttrace")
+    check("one.ttrace: 1 process, " in done.stderr, "one is one", done.stderr)
+    done = tool("export", "--chrome", "one.ttrace", "-o", "one.json")
+    check("next: open one.json in chrome://tracing" in done.stderr, "the next step names the viewer", done.stderr)
+    for name, magic in (("a.pftrace", b"\n"), ("a.json", b"{"), ("a.json.gz", b"\x1f\x8b"), ("a.tar", b"perfetto_manifest")):
+        done = tool("export", "set", "-o", name)
+        with open(f"{tool.folder}/{name}", "rb") as file:
+            check(done.returncode == 0 and file.read(32).startswith(magic), f"-o {name} says the format", done)
+    os.mkdir(f"{tool.folder}/elsewhere")
+    done = run([tool.path, "export", "--pftrace", "../set"], cwd=f"{tool.folder}/elsewhere")
+    check(done.returncode == 0 and os.listdir(f"{tool.folder}/elsewhere") == ["set.pftrace"] and
+          sorted(os.listdir(f"{tool.folder}/set")) == ["rank0.json", "rank1.json"],
+          "without -o an output lies in the working directory", done)
+    done = tool("export", "--chrome", "set", "--max-size", "10kB", "-o", "split.json")
+    check(done.returncode == 0 and "--pftrace" in done.stderr, "what is split names the smaller form", done.stderr)
+    for words in (["help"], ["help", "export"], ["help", "runs"]):
+        done = tool(*words)
+        same = tool(*words[1:], "--help")
+        check(done.returncode == 0 and done.stdout == same.stdout and not done.stderr, " ".join(words), done)
+    tool.refused("help for what is none", ["help", "frob"], "frob", "export")
+    check(tool().returncode == 1 and "export" in tool().stderr, "without a command it explains itself", tool())
+
+
+def check_doctor(tool):
+    tool.refused("doctor and a file", ["doctor", "one.ttrace"], "tracetool info one.ttrace")
+    shut = f"{tool.folder}/shut"
+    os.mkdir(shut, 0o000)
+    words = [tool.path, "doctor", shut]
+    if os.geteuid() == 0:  # whom nothing is shut; the folder is made passable for another
+        os.chmod(tool.folder, 0o755)
+        words = [sys.executable, "-c", "import os, sys; os.setgid(65534); os.setuid(65534); os.execv(sys.argv[1], "
+                 "sys.argv[1:])", *words]
+    done = run(words)
+    check(done.returncode == 4 and "cannot be listed" in done.stdout and "no recording below" not in done.stdout,
+          "doctor and a directory that cannot be read", done)
+    os.chmod(shut, 0o755)
+
+
+def check_progress(tool):
+    """Work of over a second shows on a terminal how far it is, and wipes it."""
+    with open(f"{tool.folder}/set/rank0.json", encoding="utf-8") as file:
+        trace = json.load(file)
+    kernel = next(event for event in trace["traceEvents"] if event["cat"] == "kernel")
+    text = json.dumps(kernel)
+    with gzip.open(f"{tool.folder}/big.json.gz", "wt", compresslevel=1) as out:
+        out.write('{"schemaVersion": 1, "traceEvents": [\n')
+        for _ in range(60):
+            out.write(",\n".join([text] * 100_000) + ",\n")
+        out.write(text + "]}\n")
+    above, below = pty.openpty()
+    with subprocess.Popen([tool.path, "info", "big.json.gz"], cwd=tool.folder, env=clean_environment(), stderr=below,
+                          stdout=subprocess.DEVNULL) as job:
+        os.close(below)
+        shown = b""
+        try:
+            while part := os.read(above, 4096):
+                shown += part
+        except OSError:  # the other side is closed
+            pass
+        check(job.wait() == 0, "info of a big file")
+    check(b"reading big.json.gz: " in shown and shown.endswith(b"\x1b[K"), "its progress is shown and wiped", shown)
+
+
+def main():
+    options = arguments("tracetool")
+    with Folder() as folder:
+        tool = Tool(options.tracetool, folder)
+        check_ranks_given(tool)
+        check_selection(tool)
+        check_unrelated(tool)
+        check_kineto_directories(tool)
+        check_cut(tool)
+        check_words(tool)
+        check_doctor(tool)
+        check_progress(tool)
+    finish()
+
+
+main()
