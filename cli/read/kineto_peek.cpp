@@ -1,6 +1,5 @@
 #include "cli/read/kineto_peek.h"
 
-#include "cli/model/version.h"
 #include "cli/read/decimal.h"
 #include "cli/read/json_unescape.h"
 #include "cli/read/kineto_event.h"
@@ -49,7 +48,7 @@ void look_at_events(JsonStream& stream, const KinetoHeader& header, KinetoPeek& 
 }  // namespace
 
 std::string export_mark(const ExportMark& mark) {
-  std::string text = std::string(kKey) + "\"version\": \"" TRACETOOL_VERSION "\", ";
+  std::string text(kKey);
   text.append(kForm).append(mark.form == ExportMark::Form::chrome ? "\"chrome\"" : "\"kineto\"");
   if (mark.form == ExportMark::Form::kineto) text.append(", ").append(kRun).append(json_quoted(mark.run_id));
   return text + "}";

@@ -132,7 +132,7 @@ def check_cut(tool):
     with open(f"{tool.folder}/cut.json.gz", "wb") as out:
         out.write(packed[:len(packed) // 3])
     half = bytearray(gzip.compress(text[:len(text) // 2]) + gzip.compress(text[len(text) // 2:]))
-    where = len(gzip.compress(text[:len(text) // 2])) + 3
+    where = len(gzip.compress(text[:len(text) // 2])) + 2
     half[where] ^= 0xff  # the method of the second member
     with open(f"{tool.folder}/half.json.gz", "wb") as out:
         out.write(half)
@@ -163,10 +163,11 @@ def check_words(tool):
     check("one.ttrace: 1 process, " in done.stderr, "one is one", done.stderr)
     done = tool("export", "--chrome", "one.ttrace", "-o", "one.json")
     check("next: open one.json in chrome://tracing" in done.stderr, "the next step names the viewer", done.stderr)
-    for name, magic in (("a.pftrace", b"\n"), ("a.json", b"{"), ("a.json.gz", b"\x1f\x8b"), ("a.tar", b"perfetto_manifest")):
+    for name, at, magic in (("a.pftrace", 0, b"\n"), ("a.json", 0, b"{"), ("a.json.gz", 0, b"\x1f\x8b"),
+                            ("a.tar", 257, b"ustar"), ("a.tar.gz", 0, b"\x1f\x8b")):
         done = tool("export", "set", "-o", name)
         with open(f"{tool.folder}/{name}", "rb") as file:
-            check(done.returncode == 0 and file.read(32).startswith(magic), f"-o {name} says the format", done)
+            check(done.returncode == 0 and file.read(512)[at:].startswith(magic), f"-o {name} says the format", done)
     os.mkdir(f"{tool.folder}/elsewhere")
     done = run([tool.path, "export", "--pftrace", "../set"], cwd=f"{tool.folder}/elsewhere")
     check(done.returncode == 0 and os.listdir(f"{tool.folder}/elsewhere") == ["set.pftrace"] and

@@ -107,7 +107,7 @@ def main():
             for name, paths in trace_sets.inputs(folder):
                 checks.merged(paths, name)
             twice = run(options.tracetool, "merge", f"{folder}/single", "-o", "/dev/null")
-            checks.check(twice.returncode == 1 and "twice" in twice.stderr, f"a rank that comes twice: {twice.stderr}")
+            checks.check(twice.returncode == 1 and "duplicate rank" in twice.stderr, f"a rank that comes twice: {twice.stderr}")
     print(f"{checks.passed} checks passed, {checks.failed} failed")
     return 1 if checks.failed else 0
 

@@ -72,7 +72,7 @@ TEST_CASE("phases: what else comes twice is refused with both names") {
     catalog.add_process(second);
     CHECK(phases(catalog) == "3: 3: ");
     CHECK(repeated_ranks(catalog).size() == 1);
-    CHECK_THROWS_WITH(check_ranks(catalog), contains_text("rank 3 comes twice: ") && contains_text("t/init.json") &&
+    CHECK_THROWS_WITH(check_ranks(catalog), contains_text("duplicate rank 3: ") && contains_text("t/init.json") &&
                                                 contains_text(second.source));
   };
   refused(file(3, "t/overlaps.json", 0));

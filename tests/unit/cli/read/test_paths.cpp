@@ -57,9 +57,9 @@ TEST_CASE("what matches nothing is an error that says what to do") {
   const TestFolder folder;
   std::filesystem::create_directory(folder.path() / "empty");
   const auto message = [&](const std::string& path) { return message_of([&] { names(folder, {path}); }); };
-  CHECK(message("nothing").find("nothing: no such file or folder; check the path") != std::string::npos);
+  CHECK(message("nothing").find("nothing: no such file or directory; check the path") != std::string::npos);
   CHECK(message("*.ring").find("*.ring: no file matches this pattern") != std::string::npos);
-  CHECK(message("empty").find("empty: no trace in this folder; expected *.ring") != std::string::npos);
+  CHECK(message("empty").find("empty: no trace in this directory; expected *.ring") != std::string::npos);
 }
 
 TEST_CASE("ranks are found in file names") {
