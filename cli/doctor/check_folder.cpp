@@ -9,7 +9,7 @@
 #include "cli/doctor/check_recording.h"
 #include "cli/doctor/checks.h"
 #include "cli/doctor/place.h"
-#include "cli/read/trace_peek.h"
+#include "cli/io/units.h"
 
 namespace cli {
 namespace {
@@ -66,7 +66,7 @@ std::string states(const Run& run) {
 Findings check_ranks(const std::string& id, const Run& run) {
   std::int64_t expected = -1;
   for (const ReadRecording* each : run) expected = std::max(expected, each->process.world_size);
-  const std::string what = fmt::format("run {}: {} processes ({})", id, run.size(), states(run));
+  const std::string what = fmt::format("run {}: {} ({})", id, count_text(run.size(), "process", "processes"), states(run));
   if (expected <= 0) return {ok("ranks", what)};
   const std::vector<std::int64_t> missing = missing_ranks(run, std::min<std::int64_t>(expected, 1 << 20));
   if (missing.empty()) return {ok("ranks", fmt::format("{}, all {} ranks", what, expected))};
@@ -146,8 +146,8 @@ Findings check_folder(const std::string& folder, const std::string& run) {
   Findings found;
   std::vector<ReadRecording> all;
   for (const std::string& file : files) {
-    if (const TracePeek peek = peek_trace(file); peek.form == TracePeek::Form::no_trace) {
-      found.push_back(warn("file", fmt::format("{} is no recording: {}", file, peek.reason), "it is skipped"));
+    if (fs::is_empty(file, error)) {
+      found.push_back(warn("file", file + " is empty: nothing was recorded in it", "was the disk full? It is skipped"));
       continue;
     }
     try {

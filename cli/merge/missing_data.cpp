@@ -48,7 +48,8 @@ std::string cut_text(const Process& process) {
   if (process.cut.empty()) return {};
   const std::string until = process.last_ns == 0
                                 ? std::string("no event with a time was read")
-                                : fmt::format("what was read spans {}, all that stood behind is missing",
+                                : fmt::format("the last event that was read ends {} after the first one begins, all that "
+                                              "stood behind is missing",
                                               duration_text(process.last_ns - process.first_ns));
   return fmt::format("{}; {}; ", process.cut, until);
 }

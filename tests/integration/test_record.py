@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 from harness import Folder, arguments, check, clean_environment, files_below, finish, run
 
@@ -23,13 +24,50 @@ def variables(done):
     return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
 
 
+def check_summary(paths, folder, done, files):
+    """At the end: how many recordings and records, where, what was lost, the next command; and that command works."""
+    said = done.stderr.splitlines()
+    place = os.path.join("here", os.path.basename(os.path.dirname(files[0])))
+    dump = run([paths.tracetool, "info", "--json", files[0]])
+    kept = sum(json.loads(dump.stdout)["ranks"][0]["counts"].values())
+    good = len(said) == 2 and said[0].startswith(f"tracetool: 1 recording in {place}: ") and "none lost" in said[0]
+    check(good and f"next: tracetool info {place}" in said[1], "its end says what was recorded and where", done.stderr)
+    check(int(said[0].split(": ")[2].split()[0]) >= kept > 100, "and how many records", (said, kept))
+    next_one = run([paths.tracetool, "info", place], cwd=folder)
+    check(next_one.returncode == 0 and "runtime" in next_one.stdout, "the next command works as it is written", next_one)
+
+
+def check_nothing_recorded(paths):
+    with Folder() as folder:
+        done = record(paths, folder, "--", "true")
+        said = done.stderr.splitlines()
+        check(done.returncode == 0 and "no process used the GPU" in said[0] and "tracetool doctor" in said[-1] and
+              any("doctor: driver" in line for line in said), "nothing recorded is said, with what doctor finds", done)
+        check(record(paths, folder, "--quiet", "--", "true").stderr == "", "--quiet says nothing")
+        check(record(paths, folder, "--", "true", RANK=1).stderr == "", "further ranks of a launcher say nothing")
+
+
+def check_settings(paths):
+    """A value that the agent would not take ends it before the program starts."""
+    with Folder() as folder:
+        wrong = (("--buffer", "1X", "64K to 1024G"), ("--buffer", "1K", "64K to 1024G"), ("--mode", "foo", "spool"),
+                 ("--events", "kernel,frob", "its word frob"), ("--flush-ms", "0", "1 to 60000"), ("--keep", "x", "TRACETOOL_KEEP"),
+                 ("--nccl", "maybe", "payload"), ("--coexist", "x", "retake"), ("--guard-cpu", "101", "percent"),
+                 ("--buffer", "", "empty"))
+        for option, value, needle in wrong:
+            done = record(paths, folder, option, value, "--", "touch", "started")
+            check(done.returncode == 1 and option in done.stderr and needle in done.stderr and
+                  not os.path.exists(os.path.join(folder, "started")), f"{option} {value!r} is refused at once", done)
+
+
 def check_recorded(paths):
     standin = os.path.join(os.path.dirname(paths.simulated), "standin")
     with Folder() as folder:
         done = record(paths, folder, "-o", "here", "--buffer", "4M", "--", sys.executable, PROGRAM,
                       os.path.join(standin, "libcuda.so.1"), "100", LD_LIBRARY_PATH=standin)
-        check((done.returncode, done.stdout, done.stderr) == (0, "done\n", ""), "a program is recorded as it is", done)
+        check((done.returncode, done.stdout) == (0, "done\n"), "a program is recorded as it is", done)
         files = files_below(os.path.join(folder, "here"), ".ring")
+        check_summary(paths, folder, done, files)
         if not check(len(files) == 1, "there is one recording, in the folder that was named", files):
             return
         check(os.path.getsize(files[0]) <= 4 << 20, "--buffer holds", os.path.getsize(files[0]))
@@ -58,7 +96,7 @@ def check_preload(paths):
     with Folder() as folder:
         done = record(paths, folder, "--preload", "--", "env", LD_PRELOAD="libdl.so.2")
         check(variables(done).get("LD_PRELOAD") == paths.agent + ":libdl.so.2", "--preload keeps what is there", done)
-        check(done.stderr == "", "and is silent", done.stderr)
+        check("NVTX" not in done.stderr, "and is no reason for a warning", done.stderr)
 
 
 def check_as_without(paths):
@@ -79,7 +117,46 @@ def check_as_without(paths):
         check(done.stdout == "through", "stdin is the program's", done)
         job = subprocess.Popen([paths.tracetool, "record", "--", *shell, "echo $$"], stdout=subprocess.PIPE, text=True,
                                cwd=folder, env=clean_environment(TRACETOOL_AGENT=paths.agent))
-        check(int(job.communicate()[0]) == job.pid, "the program has our place, not a child's")
+        check(int(job.communicate()[0]) != job.pid, "the program is our child")
+        job = subprocess.Popen([paths.tracetool, "record", "-q", "--", *shell, "echo $$"], stdout=subprocess.PIPE, text=True,
+                               cwd=folder, env=clean_environment(TRACETOOL_AGENT=paths.agent))
+        check(int(job.communicate()[0]) == job.pid, "with --quiet it has our place")
+        check_signals(paths, folder)
+
+
+def check_signals(paths, folder):
+    """Signals that are sent to us reach the program; and it does not outlive us."""
+    waits = "trap 'echo got; exit 9' TERM; echo ready; while :; do sleep 0.02; done"
+    def start(*words):
+        job = subprocess.Popen([paths.tracetool, "record", "--", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               text=True, cwd=folder, env=clean_environment(TRACETOOL_AGENT=paths.agent))
+        return job, job.stdout.readline().strip()
+    job, _ = start("sh", "-c", waits)
+    job.send_signal(signal.SIGTERM)
+    check((job.communicate()[0], job.returncode) == ("got\n", 9), "SIGTERM is the program's", job)
+    job, _ = start("sh", "-c", "echo ready; exec sleep 100")
+    job.send_signal(signal.SIGINT)
+    job.communicate()
+    check(job.returncode == -signal.SIGINT, "who is ended by a signal ends us so", job.returncode)
+    job, pid = start("sh", "-c", "echo $$; exec sleep 100")
+    job.kill()
+    job.wait()
+    deadline = time.monotonic() + 10
+    while os.path.exists(f"/proc/{pid}") and not is_zombie(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    check(not os.path.exists(f"/proc/{pid}") or is_zombie(pid), "a program whose record is killed ends, too", pid)
+    ignoring = ("import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])")
+    done = run([sys.executable, "-c", ignoring, paths.tracetool, "record", "--", "sh", "-c", "kill -HUP $PPID; kill -HUP $$; echo on"],
+               cwd=folder, TRACETOOL_AGENT=paths.agent)
+    check(done.stdout == "on\n" and done.returncode == 0, "what was ignored stays so, as for nohup", done)
+
+
+def is_zombie(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
 
 
 def check_refused(paths):
@@ -94,14 +171,15 @@ def check_refused(paths):
         check(variables(done).get("NVTX_INJECTION64_PATH") == "/other.so" and "/other.so" in done.stderr,
               "NVTX's is left and said", done)
         done = record(paths, folder)
-        check(done.returncode == 1 and "CMD" in done.stderr, "a command is needed", done)
+        check(done.returncode == 1 and "missing command" in done.stderr, "a command is needed", done)
         done = record(paths, folder, "-c", "true")
         check(done.returncode == 1 and "-c is not an option" in done.stderr and "--" in done.stderr,
               "what stands before it are our options", done)
         done = record(paths, folder, "--", "true", TRACETOOL_DISABLE=1)
-        check(done.returncode == 0 and len(done.stderr.splitlines()) == 1 and "nothing will be recorded" in done.stderr,
+        check(done.returncode == 0 and "nothing will be recorded" in done.stderr.splitlines()[0],
               "an agent that is disabled is said", done)
-        check(not record(paths, folder, "--", "true", TRACETOOL_DISABLE=0).stderr, "0 does not disable it")
+        check("nothing will be recorded" not in record(paths, folder, "--", "true", TRACETOOL_DISABLE=0).stderr,
+              "0 does not disable it")
         done = record(paths, folder, "--", "no-such-program")
         check(done.returncode == 2 and "cannot run no-such-program" in done.stderr, "a program must be there", done)
         done = run([paths.tracetool, "record", "--", "true"], cwd=folder, TRACETOOL_AGENT="/nowhere/libagent.so")
@@ -126,6 +204,8 @@ def check_found_by_itself(paths):
 def main():
     paths = arguments("agent", "simulated", "tracetool")
     check_recorded(paths)
+    check_nothing_recorded(paths)
+    check_settings(paths)
     check_environment(paths)
     check_preload(paths)
     check_as_without(paths)
