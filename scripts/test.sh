@@ -121,7 +121,7 @@ test_stranger() {
   attempt stranger clone git clone -q --depth 1 "file://$PWD" "$folder/tracetool" || return 0
   [ ! -d .venv ] || ln -s "$PWD/.venv" "$folder/tracetool/.venv"  # the headers of CUDA that setup.sh fetched
   printf '\n== stranger: building in %s\n' "$folder/tracetool/build"
-  [ $agent = disabled ] || programs+=(agent/libagent.so examples/simulated_training/simulated_training)
+  [ $agent = disabled ] || programs+=(agent/libagent.so simulation)
   if attempt stranger configure meson setup "$folder/tracetool/build" "$folder/tracetool" -Dagent=$agent &&
     attempt stranger build ninja -C "$folder/tracetool/build" "${programs[@]}"; then
     run_suites stranger "$folder/tracetool/build" traces scripts
