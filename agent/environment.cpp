@@ -11,7 +11,7 @@
 namespace agent {
 namespace {
 
-constexpr int kTries = 8;  // of another thread changing the table meanwhile
+constexpr int kWalks = 8;  // of another thread changing the table meanwhile
 
 constinit void** s_kept = nullptr;  // all that we ever made, one from the other, so that no checker takes it for lost
 
@@ -68,7 +68,7 @@ bool publish(const char* name, char* entry) {
 void set_variable(const char* name, const char* value) noexcept {
   if (__libc_single_threaded) return void(setenv(name, value, 1));
   char* entry = make_entry(name, value);
-  for (int tries = 0; entry != nullptr && tries < kTries; ++tries) {
+  for (int tries = 0; entry != nullptr && tries < kWalks; ++tries) {
     if (publish(name, entry)) return;
   }
 }

@@ -33,7 +33,7 @@ trace::IdentityRecord unknown_identity(trace::IdentitySource source) {
   return record;
 }
 
-void write(const trace::IdentityRecord& record) {
+void write_identity(const trace::IdentityRecord& record) {
   if (!define(record)) say("the recording's definitions are full: rank %d is not written down", record.rank);
 }
 
@@ -46,7 +46,7 @@ void record_environment_identity() noexcept {
     env_number(launcher.local_rank, record.local_rank);
     env_number(launcher.world_size, record.world_size);
     s_world_size.store(record.world_size);
-    write(record);
+    write_identity(record);
     return;
   }
 }
@@ -60,7 +60,7 @@ void record_nccl_identity(std::uint64_t communicator, std::int32_t rank, std::in
   record.world_size = ranks;
   record.device = device;
   record.communicator = communicator;
-  write(record);
+  write_identity(record);
 }
 
 }  // namespace agent

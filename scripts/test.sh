@@ -1,17 +1,15 @@
 #!/usr/bin/env bash
-# ./scripts/test.sh [--quick] [--sanitize]: sets up, builds with warnings as errors, and runs every test.
-#   (nothing)   g++ with every suite; the unit tests with clang++ and on aarch64 (qemu), where these are installed; dist/
-#   --quick     g++ with every suite, and nothing else
-#   --sanitize  besides: every suite with ASan + UBSan, the unit tests with TSan
+# ./scripts/test.sh [--all]: sets up, builds with warnings as errors, and runs every test.
+#   (nothing)  g++ with every suite
+#   --all      besides: the unit tests with clang++ and on aarch64 (qemu), where these are installed; dist/; a clone that
+#              sees no real traces; every suite with ASan + UBSan, the unit tests with TSan
 # Every skip must be on scripts/expected_skips.txt. The last line counts: N passed, M failed[, K skipped].
 set -euo pipefail
 
-quick=no
-sanitize=no
+all=no
 for argument in "$@"; do
   case $argument in
-    --quick) quick=yes ;;
-    --sanitize) sanitize=yes ;;
+    --all) all=yes ;;
     *) sed -n '2,6s/^# //p' "$0"; exit 1 ;;
   esac
 done
@@ -70,9 +68,10 @@ test_gcc() {
   run_suites g++ build
 }
 
+# Each file alone here, so that it has to include what it needs.
 test_clang() {
   have_command clang++ || { note clang++ "clang++" SKIP; return 0; }
-  CC=clang CXX=clang++ build clang++ build-clang -Dagent=$agent -Dwerror=true || return 0
+  CC=clang CXX=clang++ build clang++ build-clang -Dagent=$agent -Dwerror=true -Dunity=off || return 0
   run_suites clang++ build-clang unit
 }
 
@@ -114,6 +113,22 @@ test_dist() {
     --simulated build/examples/simulated_training/simulated_training || true
 }
 
+# What is committed, where nothing lies beside it: the tests of Kineto traces, and those of the scripts and documents.
+test_stranger() {
+  git rev-parse --verify -q HEAD >/dev/null || { note stranger "a git repository" SKIP; return 0; }
+  local folder programs=(cli/tracetool)
+  folder=$(mktemp -d)
+  attempt stranger clone git clone -q --depth 1 "file://$PWD" "$folder/tracetool" || return 0
+  [ ! -d .venv ] || ln -s "$PWD/.venv" "$folder/tracetool/.venv"  # the headers of CUDA that setup.sh fetched
+  printf '\n== stranger: building in %s\n' "$folder/tracetool/build"
+  [ $agent = disabled ] || programs+=(agent/libagent.so simulation)
+  if attempt stranger configure meson setup "$folder/tracetool/build" "$folder/tracetool" -Dagent=$agent &&
+    attempt stranger build ninja -C "$folder/tracetool/build" "${programs[@]}"; then
+    run_suites stranger "$folder/tracetool/build" traces scripts
+  fi
+  rm -rf "$folder"
+}
+
 sanitizer_options=(-Dagent=$agent -Dbuildtype=debug -Doptimization=1 -Db_lundef=false)
 
 # The agent leaves its memory to the end of the process on purpose, so leaks are looked for in the unit tests only.
@@ -131,15 +146,23 @@ test_threads() {
   TSAN_OPTIONS=die_after_fork=0:halt_on_error=1:report_thread_leaks=0 run_suites tsan build-tsan unit
 }
 
+# timed NAME COMMAND...: notes what that configuration took.
+timed() {
+  local TIMEFORMAT="  %0R s (%0U s + %0S s of a core)  $1"
+  shift
+  { time "$@" 2>&3; } 3>&2 2>>"$results/times"
+}
+
 patience=1
-test_gcc
-if [ $quick = no ]; then
-  test_clang
-  patience=5 test_aarch64
-  test_dist
+timed g++ test_gcc
+if [ $all = yes ]; then
+  timed clang++ test_clang
+  patience=5 timed aarch64 test_aarch64
+  timed dist test_dist
+  timed stranger test_stranger
+  patience=5 timed asan test_addresses
+  patience=5 timed tsan test_threads
 fi
-if [ $sanitize = yes ]; then
-  patience=5 test_addresses
-  patience=5 test_threads
-fi
+printf '\nTook:\n'
+cat "$results/times"
 python3 scripts/test_results.py summary "$results"

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "agent/cupti/find_function.h"
 #include "agent/message.h"
 #include "agent/settings.h"
 
@@ -99,27 +100,21 @@ void* open_library() {
   return handle;
 }
 
-template <typename Function>
-bool find(void* handle, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(dlsym(handle, name));
-  return function != nullptr;
-}
-
 bool find_required(void* handle) {
-  return find(handle, "cuptiGetVersion", s_cupti.get_version) &&
-         find(handle, "cuptiGetTimestamp", s_cupti.get_timestamp) &&
-         find(handle, "cuptiGetResultString", s_cupti.get_result_string) &&
-         find(handle, "cuptiSubscribe", s_cupti.subscribe) && find(handle, "cuptiUnsubscribe", s_cupti.unsubscribe) &&
-         find(handle, "cuptiEnableCallback", s_cupti.enable_callback) &&
-         find(handle, "cuptiGetCallbackName", s_cupti.get_callback_name) &&
-         find(handle, "cuptiActivityRegisterCallbacks", s_cupti.register_callbacks) &&
-         find(handle, "cuptiActivityEnable", s_cupti.activity_enable) &&
-         find(handle, "cuptiActivityDisable", s_cupti.activity_disable) &&
-         find(handle, "cuptiActivityGetNextRecord", s_cupti.get_next_record) &&
-         find(handle, "cuptiActivityGetNumDroppedRecords", s_cupti.get_dropped) &&
-         find(handle, "cuptiActivityFlushAll", s_cupti.flush_all) &&
-         find(handle, "cuptiActivitySetAttribute", s_cupti.set_attribute) &&
-         find(handle, "cuptiSetThreadIdType", s_cupti.set_thread_id_type);
+  return find_function(handle, "cuptiGetVersion", s_cupti.get_version) &&
+         find_function(handle, "cuptiGetTimestamp", s_cupti.get_timestamp) &&
+         find_function(handle, "cuptiGetResultString", s_cupti.get_result_string) &&
+         find_function(handle, "cuptiSubscribe", s_cupti.subscribe) && find_function(handle, "cuptiUnsubscribe", s_cupti.unsubscribe) &&
+         find_function(handle, "cuptiEnableCallback", s_cupti.enable_callback) &&
+         find_function(handle, "cuptiGetCallbackName", s_cupti.get_callback_name) &&
+         find_function(handle, "cuptiActivityRegisterCallbacks", s_cupti.register_callbacks) &&
+         find_function(handle, "cuptiActivityEnable", s_cupti.activity_enable) &&
+         find_function(handle, "cuptiActivityDisable", s_cupti.activity_disable) &&
+         find_function(handle, "cuptiActivityGetNextRecord", s_cupti.get_next_record) &&
+         find_function(handle, "cuptiActivityGetNumDroppedRecords", s_cupti.get_dropped) &&
+         find_function(handle, "cuptiActivityFlushAll", s_cupti.flush_all) &&
+         find_function(handle, "cuptiActivitySetAttribute", s_cupti.set_attribute) &&
+         find_function(handle, "cuptiSetThreadIdType", s_cupti.set_thread_id_type);
 }
 
 void remember_path() {
@@ -138,13 +133,13 @@ bool load_cupti() noexcept {
     s_cupti = {};
     return false;
   }
-  find(handle, "cuptiActivityGetAttribute", s_cupti.get_attribute);
-  find(handle, "cuptiSubscribe_v2", s_cupti.subscribe_v2);
-  find(handle, "cuptiActivityEnableRuntimeApi", s_cupti.enable_runtime_api);
-  find(handle, "cuptiActivityEnableDriverApi", s_cupti.enable_driver_api);
-  find(handle, "cuptiActivityEnableAndDump", s_cupti.activity_enable_and_dump);
-  find(handle, "cuptiGetGraphNodeId", s_cupti.get_graph_node_id);
-  find(handle, "cuptiGetStreamIdEx", s_cupti.get_stream_id_ex);
+  find_function(handle, "cuptiActivityGetAttribute", s_cupti.get_attribute);
+  find_function(handle, "cuptiSubscribe_v2", s_cupti.subscribe_v2);
+  find_function(handle, "cuptiActivityEnableRuntimeApi", s_cupti.enable_runtime_api);
+  find_function(handle, "cuptiActivityEnableDriverApi", s_cupti.enable_driver_api);
+  find_function(handle, "cuptiActivityEnableAndDump", s_cupti.activity_enable_and_dump);
+  find_function(handle, "cuptiGetGraphNodeId", s_cupti.get_graph_node_id);
+  find_function(handle, "cuptiGetStreamIdEx", s_cupti.get_stream_id_ex);
   s_cupti.get_version(&s_cupti.version);
   remember_path();
   return true;

@@ -162,7 +162,7 @@ void describe_cupti() noexcept {
   trace::FileHeader& header = *ring().header;
   write_events(settings().events, header.events, sizeof(header.events));
   header.cupti_version = cupti().version;
-  snprintf(header.cupti_path, sizeof(header.cupti_path), "%s", cupti().path);
+  snprintf(header.cupti_path, sizeof(header.cupti_path), "%.255s", cupti().path);
   snprintf(header.cupti_holder, sizeof(header.cupti_holder), "%s", s_holder);
   header.cupti_error = s_error.load();
   header.cupti_state = static_cast<std::uint32_t>(s_state.load());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "agent/cupti/find_function.h"
 #include "agent/event_choice.h"
 #include "agent/message.h"
 #include "agent/ring/recorder.h"
@@ -27,24 +28,18 @@ struct Driver {
   CUresult (*attribute)(int*, CUdevice_attribute, CUdevice);
 };
 
-template <typename Function>
-bool find(void* library, const char* name, Function*& function) {
-  function = reinterpret_cast<Function*>(dlsym(library, name));
-  return function != nullptr;
-}
-
 // By the names that the driver itself gives to what cuda.h calls cuDeviceTotalMem and cuDeviceGetUuid; the newer one
 // tells the parts of a divided GPU apart.
 bool load(Driver& driver) {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) return false;
-  find(library, "cuDriverGetVersion", driver.version);
-  find(library, "cuDeviceGetName", driver.name);
-  find(library, "cuDeviceTotalMem_v2", driver.memory);
-  find(library, "cuDeviceGetPCIBusId", driver.pci_bus_id);
-  if (!find(library, "cuDeviceGetUuid_v2", driver.uuid)) find(library, "cuDeviceGetUuid", driver.uuid);
-  return find(library, "cuDeviceGetCount", driver.count) && find(library, "cuDeviceGet", driver.device) &&
-         find(library, "cuDeviceGetAttribute", driver.attribute);
+  find_function(library, "cuDriverGetVersion", driver.version);
+  find_function(library, "cuDeviceGetName", driver.name);
+  find_function(library, "cuDeviceTotalMem_v2", driver.memory);
+  find_function(library, "cuDeviceGetPCIBusId", driver.pci_bus_id);
+  if (!find_function(library, "cuDeviceGetUuid_v2", driver.uuid)) find_function(library, "cuDeviceGetUuid", driver.uuid);
+  return find_function(library, "cuDeviceGetCount", driver.count) && find_function(library, "cuDeviceGet", driver.device) &&
+         find_function(library, "cuDeviceGetAttribute", driver.attribute);
 }
 
 // What the driver is asked by number, and where the answer goes.

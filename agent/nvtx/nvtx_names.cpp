@@ -19,7 +19,7 @@ struct Pending {
   char text[kPendingBytes];
 };
 
-constinit Spinlock s_lock{};
+constinit Spinlock s_names_lock{};
 constinit Pending s_pending[kMostPending]{};
 constinit std::size_t s_count = 0;
 constinit std::uint64_t s_missed = 0;
@@ -51,7 +51,7 @@ bool is_kept(const NvtxName& name) {
 }
 
 bool keep(const NvtxName& name) {
-  const Locked locked(s_lock);
+  const Locked locked(s_names_lock);
   if (s_replayed) return false;
   if (is_kept(name)) return true;
   if (s_count == kMostPending) {
@@ -143,14 +143,14 @@ void nvtx_name(const Guard& guard, NvtxName name) noexcept {
 }
 
 void replay_pending_names(const Guard& guard) noexcept {
-  const Locked locked(s_lock);
+  const Locked locked(s_names_lock);
   for (std::size_t i = 0; i < s_count; ++i) write(guard, s_pending[i].name);
   if (s_missed > 0) count_lost(trace::RecordKind::resource_name, s_missed);
   s_replayed = true;
 }
 
 void forget_pending_names() noexcept {
-  s_lock.unlock();  // a thread of the parent may have held it
+  s_names_lock.unlock();  // a thread of the parent may have held it
   s_count = 0;
   s_missed = 0;
 }

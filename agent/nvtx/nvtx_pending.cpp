@@ -17,7 +17,7 @@ struct Pending {
   char name[kNameBytes];
 };
 
-constinit Spinlock s_lock{};
+constinit Spinlock s_pending_lock{};
 constinit Pending s_pending[kMost]{};
 constinit std::size_t s_count = 0;  // kept so far; the last kMost of them are there
 constinit std::uint64_t s_lost[trace::kEventKinds]{};
@@ -37,14 +37,14 @@ void keep(const NvtxEvent& event) {
 }  // namespace
 
 bool keep_pending_nvtx(const NvtxEvent& event) noexcept {
-  const Locked locked(s_lock);
+  const Locked locked(s_pending_lock);
   if (!s_replayed) keep(event);
   return !s_replayed;
 }
 
 void replay_pending_nvtx(const Guard& guard) noexcept {
   replay_pending_names(guard);
-  const Locked locked(s_lock);
+  const Locked locked(s_pending_lock);
   for (std::size_t i = s_count > kMost ? s_count - kMost : 0; i < s_count; ++i) {
     write_nvtx(guard, s_pending[i % kMost].event);
   }
@@ -58,7 +58,7 @@ void forget_pending_nvtx() noexcept {
   forget_pending_names();
   release_nvtx_texts();
   release_open_ranges();
-  s_lock.unlock();  // a thread of the parent may have held it
+  s_pending_lock.unlock();  // a thread of the parent may have held it
   s_count = 0;
   for (std::uint64_t& lost : s_lost) lost = 0;
 }

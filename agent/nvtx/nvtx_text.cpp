@@ -57,7 +57,7 @@ struct LateString {
 constexpr std::uint64_t kWriting = ~std::uint64_t{0};
 constexpr std::uint64_t kLate = std::uint64_t{1} << 48;  // handles from here on
 
-constinit Spinlock s_lock{};
+constinit Spinlock s_text_lock{};
 constinit TextStore s_store{};
 constinit Domain s_domains[kMostDomains]{};
 constinit std::atomic<std::size_t> s_domain_count{0};
@@ -143,12 +143,12 @@ bool is_code_point(std::uint32_t code) { return code <= 0x10ffff && (code < 0xd8
 const Domain* make_domain(std::string_view name) noexcept {
   count_cut_name(name, clipped(name, kLongestKept));
   name = clipped(name, kLongestKept);
-  const Locked locked(s_lock);
+  const Locked locked(s_text_lock);
   const Domain* known = find_domain(name);
   return known != nullptr ? known : add_domain(name);
 }
 
-void release_nvtx_texts() noexcept { s_lock.unlock(); }
+void release_nvtx_texts() noexcept { s_text_lock.unlock(); }
 
 const Domain* domain_of(nvtxDomainHandle_t handle) noexcept {
   const auto offset = reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(s_domains);
@@ -159,7 +159,7 @@ const Domain* domain_of(nvtxDomainHandle_t handle) noexcept {
 nvtxStringHandle_t make_registered_string(std::string_view text) noexcept {
   count_cut_name(text, clipped(text, kLongestKept));
   text = clipped(text, kLongestKept);
-  const Locked locked(s_lock);
+  const Locked locked(s_text_lock);
   std::uint64_t handle = keep_string(text);
   if (handle == 0) handle = keep_late_string(text);
   return reinterpret_cast<nvtxStringHandle_t>(handle);

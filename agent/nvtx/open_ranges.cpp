@@ -31,9 +31,9 @@ struct OpenRanges {
   Range ranges[kOpenRanges];
 };
 
-constexpr std::size_t kChunk = 256 << 10;
+constexpr std::size_t kPoolChunk = 256 << 10;
 
-constinit Spinlock s_lock{};
+constinit Spinlock s_pool_lock{};
 constinit OpenRanges* s_pool = nullptr;
 constinit OwnKey s_key{};
 
@@ -42,24 +42,24 @@ thread_local OpenRanges* t_ranges __attribute__((tls_model("initial-exec"))) = n
 void give_back(void* ranges) {
   t_ranges = nullptr;
   if (!is_recorded_process()) return;
-  const Locked locked(s_lock);
+  const Locked locked(s_pool_lock);
   static_cast<OpenRanges*>(ranges)->next = s_pool;
   s_pool = static_cast<OpenRanges*>(ranges);
 }
 
 // Memory fresh from the kernel is zeroed, as an OpenRanges starts.
 void add_chunk() {
-  void* memory = mmap(nullptr, kChunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory = mmap(nullptr, kPoolChunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;
   auto* all = static_cast<OpenRanges*>(memory);
-  for (std::size_t i = 0; i < kChunk / sizeof(OpenRanges); ++i) {
+  for (std::size_t i = 0; i < kPoolChunk / sizeof(OpenRanges); ++i) {
     all[i].next = s_pool;
     s_pool = all + i;
   }
 }
 
 OpenRanges* take() {
-  const Locked locked(s_lock);
+  const Locked locked(s_pool_lock);
   if (!s_key.make(give_back)) return nullptr;
   if (s_pool == nullptr) add_chunk();
   OpenRanges* ranges = s_pool;
@@ -144,7 +144,7 @@ bool current_range(OpenRange& open) noexcept {
   return open.has_range || open.nccl_calls > 0;
 }
 
-void release_open_ranges() noexcept { s_lock.unlock(); }
+void release_open_ranges() noexcept { s_pool_lock.unlock(); }
 
 void range_opened(const Domain* domain, std::string_view name) noexcept {
   OpenRanges* ranges = own_ranges();

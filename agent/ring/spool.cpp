@@ -25,7 +25,7 @@ namespace {
 using Memory = trace::SharedMemory;
 
 constinit Worker s_worker{};
-constinit trace::Ring s_ring{};
+constinit trace::Ring s_spooled{};
 constinit SpoolWalk s_walk{};
 constinit ChunkMaker s_maker{};
 constinit OwnDescriptor s_file{};
@@ -34,12 +34,12 @@ constinit std::uint64_t s_max_bytes = 0;
 
 // A block is worth a look before the ring can have gone round at 2 GB/s, which is more than records come.
 double period_ms() {
-  const double lap_ms = static_cast<double>(s_ring.header->block_bytes * s_ring.header->block_count) / 2e6;
+  const double lap_ms = static_cast<double>(s_spooled.header->block_bytes * s_spooled.header->block_count) / 2e6;
   return std::clamp(lap_ms, 0.5, 50.0);
 }
 
 void set_state(trace::SourceState state, int error) {
-  trace::FileHeader& header = *s_ring.header;
+  trace::FileHeader& header = *s_spooled.header;
   __atomic_store_n(&header.spool_error, error, __ATOMIC_RELAXED);
   __atomic_store_n(&header.spool_state, static_cast<std::uint32_t>(state), __ATOMIC_RELEASE);
 }
@@ -74,7 +74,7 @@ bool write_whole(const std::byte* at, std::size_t bytes) {
     left -= static_cast<std::size_t>(wrote);
   }
   s_bytes += bytes;
-  Memory::store(s_ring.header->spooled_bytes, s_bytes);
+  Memory::store(s_spooled.header->spooled_bytes, s_bytes);
   return true;
 }
 
@@ -83,9 +83,9 @@ bool write_head() {
   std::memcpy(head.magic, trace::kSpoolMagic, sizeof(head.magic));
   head.version = trace::kSpoolVersion;
   head.header_bytes = sizeof(head);
-  head.created_real_ns = s_ring.header->created_real_ns;
-  head.process_start_ticks = s_ring.header->process_start_ticks;
-  head.pid = s_ring.header->pid;
+  head.created_real_ns = s_spooled.header->created_real_ns;
+  head.process_start_ticks = s_spooled.header->process_start_ticks;
+  head.pid = s_spooled.header->pid;
   head.chunk_header_bytes = sizeof(trace::SpoolChunk);
   return write_whole(reinterpret_cast<const std::byte*>(&head), sizeof(head));
 }
@@ -93,7 +93,7 @@ bool write_head() {
 // A block that is recycled while we copy it is gone, and counted as overwritten by whoever recycled it.
 bool take(std::uint64_t index, std::uint64_t ticket) {
   trace::BlockHeader header;
-  const bool whole = copy_whole_block(s_ring, index, header, s_maker.payload()) && header.ticket == ticket;
+  const bool whole = copy_whole_block(s_spooled, index, header, s_maker.payload()) && header.ticket == ticket;
   if (!whole || header.committed == 0) return true;
   std::size_t bytes = 0;
   const std::byte* chunk = s_maker.make(header, bytes);
@@ -102,7 +102,7 @@ bool take(std::uint64_t index, std::uint64_t ticket) {
 
 std::uint64_t pass(bool every, bool last) {
   const std::uint64_t waiting = s_walk.pass(every, last, take);
-  Memory::store(s_ring.header->spooled_ticket, s_walk.done_up_to());
+  Memory::store(s_spooled.header->spooled_ticket, s_walk.done_up_to());
   return waiting;
 }
 
@@ -116,8 +116,8 @@ void run() {
   const double period = period_ms();
   std::uint64_t looked_at_all = 0;  // tickets, when every block was looked at
   while (s_file.held() && s_worker.wait_ms(period)) {
-    const std::uint64_t claimed = Memory::load(s_ring.header->claimed_blocks);
-    const bool every = claimed - looked_at_all > s_ring.header->block_count / 8;
+    const std::uint64_t claimed = Memory::load(s_spooled.header->claimed_blocks);
+    const bool every = claimed - looked_at_all > s_spooled.header->block_count / 8;
     if (every) looked_at_all = claimed;
     pass(every, false);
   }
@@ -135,7 +135,7 @@ bool refuse(const char* why) {
 }
 
 std::uint64_t* make_done_words() {
-  const std::size_t bytes = s_ring.header->block_count * sizeof(std::uint64_t);
+  const std::size_t bytes = s_spooled.header->block_count * sizeof(std::uint64_t);
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<std::uint64_t*>(memory);
 }
@@ -143,7 +143,7 @@ std::uint64_t* make_done_words() {
 }  // namespace
 
 bool start_spool(const trace::Ring& ring, int folder, const char* name, std::uint64_t max_bytes) noexcept {
-  s_ring = ring;
+  s_spooled = ring;
   s_max_bytes = max_bytes;
   errno = ENOSYS;
   if (!can_spool()) return refuse("this agent was built without zstd");

@@ -61,6 +61,7 @@ def check_simulated(options, work):
     if trace is None:
         return
     ranks = json.loads(run([options.tracetool, "info", "--json", f"{work}/traces"]).stdout)["ranks"]
+    check(all(rank["counts"]["kernel"] for rank in ranks), "simulated: every rank has kernels", ranks)
     have = collections.Counter((trace.rank_of(s), s.category) for s in trace.slices)
     for rank in ranks:
         for kind, category in (("kernel", "kernel"), ("memcpy", "gpu_memcpy"), ("memset", "gpu_memset"),
