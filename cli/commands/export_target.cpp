@@ -24,10 +24,9 @@ bool wants_manifest(const ExportOptions& options) {
 // A manifest without a word about the format holds native files, which are compressed in it; in a .tar.gz it holds JSON.
 const ExportFormat& wanted_format(const ExportOptions& options) {
   if (options.format != nullptr) return *options.format;
-  const std::string_view name = options.output;
-  const ExportFormat* named = format_by_name(!wants_manifest(options)    ? name
-                                             : name.ends_with(".tar.gz") ? ".json"
-                                                                         : ".pftrace");
+  const bool json_tar = !options.manifest && options.output.ends_with(".tar.gz");
+  const ExportFormat* named =
+      format_by_name(!wants_manifest(options) ? options.output : json_tar ? ".json" : ".pftrace");
   if (named != nullptr) return *named;
   std::string flags;
   for (const ExportFormat& format : export_formats()) flags += fmt::format("--{}, ", format.flag);

@@ -103,7 +103,11 @@ bool RingFile::is_hole(std::uint64_t before, std::uint64_t after) const {
 
 void RingFile::count_overwritten() {
   std::fill(std::begin(overwritten_), std::end(overwritten_), 0);
-  for (const Place& place : places()) add_past(read_block_header(place.index), overwritten_);
+  const std::vector<Place> ring = places();
+  note_held(ring);
+  if (has_gaps_) return for_each_block([](const RingBlock&) {});
+  if (spool_ != nullptr) return;
+  for (const Place& place : ring) add_past(read_block_header(place.index), overwritten_);
 }
 
 std::uint64_t RingFile::count_records() {

@@ -8,8 +8,8 @@ namespace cli {
 // All that is known before the records are read.
 Process describe_recording(const RingFile& file);
 
-// Reads the header, the definitions and the headers of the blocks: who it was, and what was overwritten and lost (where a
-// spool saved records, those count as overwritten here). first_ns and last_ns are the recording's begin and its last
+// Reads the header, the definitions and the headers of the blocks: who it was, and what was overwritten
+// (RingFile::count_overwritten) and lost. first_ns and last_ns are the recording's begin and its last
 // sign of life. Throws Error.
 Process survey_recording(const std::string& path);
 

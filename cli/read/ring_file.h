@@ -45,8 +45,8 @@ class RingFile {
   // The clock samples of all blocks and of the header: cheap, headers only.
   std::vector<trace::ClockSample> clock_samples();
 
-  // Sums what the blocks count, headers only, and without regard to the spool: for overwritten(), instead of
-  // for_each_block.
+  // Sums what the blocks count, for overwritten(), instead of for_each_block: from headers alone, unless a spool has some of
+  // what the ring lost and not all.
   void count_overwritten();
 
   // Records of events that the file holds: those of the ring's blocks, and as the chunks of its spool count them.

@@ -43,7 +43,7 @@ def streams(tool, folder):
     check(load(tool.run("--perfetto", "--gzip", "-o", "-").stdout) == load(tool.run("--perfetto", "-o", "-").stdout),
           "--gzip: stdout is compressed")
     for more, name in (((), "ranks.tar"), (("--perfetto",), "ranks.tar.gz")):
-        result = tool.run("--manifest", *more)
+        result = tool.run("--manifest", *more, cwd=folder)
         check(result.returncode == 0 and os.path.exists(f"{folder}/{name}"), f"--manifest {' '.join(more)}: names it {name}",
               result.stderr)
     plain, packed = (tool.run("--perfetto", "--manifest", *more, "-o", "-").stdout for more in ((), ("--gzip",)))
@@ -58,7 +58,7 @@ def refused(tool, folder):
             (["--perfetto", "--ranks", "9"], 1, "there are ranks 0-2"), (["--perfetto", "--ranks", "2-1"], 1, "no range"),
             (["--perfetto", "--steps", "50"], 1, "there are 3-6"), (["--perfetto", "--time", "5s-"], 1, "the trace lasts"),
             (["--perfetto", "--time", "5"], 1, "with units"), (["--perfetto", "--kinds", "kernels"], 1, "\"kernels\""),
-            (["--perfetto", "--min-dur", "5"], 1, "unit"), ([], 1, "which format"), (["--kineto", "-o", "-"], 1, "folder"),
+            (["--perfetto", "--min-dur", "5"], 1, "unit"), ([], 1, "no format is named"), (["--kineto", "-o", "-"], 1, "folder"),
             (["--kineto", "-o", f"{folder}/other"], 1, "old.json"), (["--manifest", "--kineto"], 1, "--manifest"),
             (["--kineto", "--max-size", "5MB"], 1, "--max-size"), (["--perfetto", "--json", "-o", "-"], 1, "--json"),
             (["--perfetto", "--max-size", "-1"], 1, "--max-size"), (["--perfetto", "--max-size", "1"], 1, "--max-size"),
@@ -96,7 +96,7 @@ def picture_as_input(tool, folder):
         tool.run("--chrome", *options, "-o", f"{folder}/picture.json")
         for command in (["info"], ["export", "--perfetto", "-o", "-"]):
             result = subprocess.run([tool.program, *command, f"{folder}/picture.json"], capture_output=True)
-            check(result.returncode == 0 and (b"like a picture that export made" in result.stderr) == told,
+            check(result.returncode == 0 and (b"like a trace that export made" in result.stderr) == told,
                   f"{command[0]}: a picture {'of ranks' if told else 'of a rank'} as an input", result.stderr)
 
 
