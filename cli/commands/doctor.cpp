@@ -10,10 +10,10 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
-#include "cli/commands/run_choice.h"
 #include "cli/doctor/checks.h"
 #include "cli/error.h"
 #include "cli/io/output_file.h"
+#include "cli/model/run_name.h"
 
 namespace cli {
 namespace {
@@ -63,7 +63,7 @@ Findings look(const std::string& target, const std::string& run) {
 }
 
 void run_doctor(const DoctorOptions& options) {
-  const Findings found = look(options.target, options.run == kLatestRun ? "" : options.run);
+  const Findings found = look(options.target, options.run.empty() ? kLatestRun : options.run);
   OutputFile out("-");
   if (options.json) {
     write_findings(found, out);

@@ -12,13 +12,6 @@ namespace {
 
 using Options = std::shared_ptr<ExportOptions>;
 
-// What an unset variable of a script leaves behind is no choice.
-const CLI::Validator& not_empty() {
-  static const CLI::Validator validator(
-      [](const std::string& text) { return text.empty() ? "is empty" : std::string(); }, "");
-  return validator;
-}
-
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& text, const std::string& help) {
   return app.add_option(name, text, help)->check(not_empty());
 }

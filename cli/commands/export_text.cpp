@@ -67,7 +67,7 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   say_left_out(report);
   say(report.parted_arrows, "arrows from one part to another: not drawn");
   if (report.files.size() > 1 && report.whole_bytes > 0 && said.is_text) {
-    fmt::print(stderr, "  one smaller file with all of it, arrows too: export --pftrace\n");
+    fmt::print(stderr, "  one smaller file with all flows: export --pftrace\n");
   }
   const std::string where = left_out(report) > 0 ? "here" : "in the trace";
   say(summary.one_ended_flows - report.parted_flow_ends,

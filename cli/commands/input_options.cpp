@@ -4,10 +4,16 @@
 
 namespace cli {
 
+const CLI::Validator& not_empty() {
+  static const CLI::Validator validator(
+      [](const std::string& text) { return text.empty() ? "is empty" : std::string(); }, "");
+  return validator;
+}
+
 void add_run(CLI::App& app, std::string& run) {
   app.add_option("--run", run, "Of a directory with several runs: NAME as `tracetool runs` lists it, latest or all "
                                "(default: latest)")
-      ->check([](const std::string& text) { return text.empty() ? "is empty" : std::string(); }, "")
+      ->check(not_empty())
       ->type_name("NAME");
 }
 

@@ -8,9 +8,13 @@
 
 namespace CLI {
 class App;
+class Validator;
 }
 
 namespace cli {
+
+// Refuses an empty value: what an unset variable of a script leaves behind is no choice.
+const CLI::Validator& not_empty();
 
 // PATH..., --rank N=FILE and --run.
 std::shared_ptr<InputOptions> add_inputs(CLI::App& app);

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -10,12 +9,14 @@
 #include <vector>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/input_options.h"
 #include "cli/commands/record_summary.h"
 #include "cli/commands/run_program.h"
 #include "cli/doctor/agent_file.h"
 #include "cli/doctor/injection.h"
 #include "cli/doctor/place.h"
 #include "cli/error.h"
+#include "cli/io/wall_clock.h"
 #include "common/settings.h"
 
 namespace cli {
@@ -71,11 +72,6 @@ void check_setting(const SettingOption& option, const std::string& value) {
   const std::string_view word = trace::wrong_word(row, value.c_str());
   throw Error(Exit::usage, fmt::format("{} {}: not a value of it{}; {} ({})", option.flag, value,
                                        word.empty() ? "" : fmt::format(", for its word {}", word), row.help, row.name));
-}
-
-std::int64_t wall_clock_ns() {
-  using namespace std::chrono;
-  return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
 }
 
 InjectionOptions complete(const RecordOptions& options) {
@@ -153,7 +149,7 @@ std::function<void()> set_up_record(CLI::App& app) {
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
     app.add_option(kSettings[i].flag, options->values[i],
                    fmt::format("{} ({})", kSettings[i].help, kSettings[i].variable))
-        ->check([](const std::string& text) { return text.empty() ? "is empty" : std::string(); }, "")
+        ->check(not_empty())
         ->type_name(kSettings[i].type);
   }
   app.add_flag("--verbose", options->verbose, "The agent says on stderr what it found (TRACETOOL_VERBOSE)");

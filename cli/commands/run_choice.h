@@ -4,11 +4,9 @@
 #include <vector>
 
 #include "cli/merge/runs.h"
+#include "cli/model/run_name.h"
 
 namespace cli {
-
-inline constexpr const char* kLatestRun = "latest";
-inline constexpr const char* kAllRuns = "all";
 
 struct ChosenFiles {
   std::vector<std::string> paths;

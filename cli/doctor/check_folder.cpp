@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -9,18 +8,15 @@
 #include "cli/doctor/check_recording.h"
 #include "cli/doctor/checks.h"
 #include "cli/doctor/place.h"
+#include "cli/model/run_name.h"
 #include "cli/io/units.h"
+#include "cli/io/wall_clock.h"
 
 namespace cli {
 namespace {
 
 namespace fs = std::filesystem;
 constexpr std::size_t kNamedRanks = 8;
-
-std::int64_t wall_clock_ns() {
-  using namespace std::chrono;
-  return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 // `error` is of the directory itself; those below that cannot be listed are passed over.
 std::vector<std::string> recordings_below(const std::string& folder, std::error_code& error) {
@@ -91,25 +87,32 @@ std::vector<std::pair<std::string, Run>> by_run(const std::vector<ReadRecording>
   return sorted;
 }
 
-void check_runs(const std::vector<ReadRecording>& all, const std::string& wanted, Findings& found) {
-  const auto runs = by_run(all);
-  if (runs.empty()) return;
-  auto looked_at = runs.end() - 1;
-  if (!wanted.empty()) {
-    looked_at = std::find_if(runs.begin(), runs.end(), [&](const auto& run) { return run.first == wanted; });
-    if (looked_at == runs.end()) {
-      throw Error(Exit::usage, fmt::format("--run {}: no recording is of it; `tracetool runs` lists the runs", wanted));
-    }
-  } else if (runs.size() > 1) {
-    found.push_back(ok("runs", fmt::format("{} runs; the newest is looked at, --run NAME takes another", runs.size())));
-  }
-  const auto& [id, recordings] = *looked_at;
+void check_run(const std::string& id, const Run& recordings, Findings& found) {
   for (Finding& finding : check_ranks(id, recordings)) found.push_back(std::move(finding));
   Findings each;
   for (const ReadRecording* recording : recordings) {
     for (Finding& finding : check_recording(*recording, wall_clock_ns())) each.push_back(std::move(finding));
   }
   for (Finding& finding : grouped(each)) found.push_back(std::move(finding));
+}
+
+void check_runs(const std::vector<ReadRecording>& all, const std::string& wanted, Findings& found) {
+  const auto runs = by_run(all);
+  if (runs.empty()) return;
+  if (wanted == kLatestRun) {
+    if (runs.size() > 1) {
+      found.push_back(ok("runs", fmt::format("{} runs; the newest is looked at, --run NAME takes another", runs.size())));
+    }
+    return check_run(runs.back().first, runs.back().second, found);
+  }
+  bool any = false;
+  for (const auto& [id, recordings] : runs) {
+    if (wanted != kAllRuns && wanted != id) continue;
+    any = true;
+    check_run(id, recordings, found);
+  }
+  if (any) return;
+  throw Error(Exit::usage, fmt::format("--run {}: no recording is of it; `tracetool runs` lists the runs", wanted));
 }
 
 std::uint64_t largest(const std::vector<std::string>& files) {

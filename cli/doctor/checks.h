@@ -11,8 +11,8 @@ namespace cli {
 // Can this shell on this machine record at all? `folder` is where recordings would go.
 Findings check_machine(const std::string& folder);
 
-// What lies in a directory of recordings: is everybody there, alive, complete? Of several runs `run` is looked at, or the
-// newest where it is "". Throws Error (usage) where there is no such run.
+// What lies in a directory of recordings: is everybody there, alive, complete? Of several runs those are looked at that
+// `run` names (model/run_name.h). Throws Error (usage) where there is no such run.
 Findings check_folder(const std::string& folder, const std::string& run);
 
 // Why does this process record, or not?

@@ -86,6 +86,8 @@ def check_named(place):
     check(done.returncode == 1 and "--run" in done.stderr, "--run beside a file alone is refused", done)
     done = place.tool("doctor", "traces", "--run", first)
     check(done.returncode == 0 and f"run {first}" in done.stdout, "doctor takes --run", done)
+    done = place.tool("doctor", "traces", "--run", "all")
+    check(done.returncode == 0 and all(f"run {name}" in done.stdout for name in place.names()), "or all of them", done)
     done = place.tool("doctor", "traces", "--run", "nothing")
     check(done.returncode == 1, "doctor refuses an unknown run", done)
 
