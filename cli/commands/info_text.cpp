@@ -78,6 +78,9 @@ std::string summary(const Catalog& catalog) {
 
 std::string losses(const Process& process) {
   std::string out;
+  if (process.format == SourceFormat::ring && !process.cut.empty()) {
+    out += fmt::format("{}: {}\n", name_of(process), process.cut);
+  }
   if (const std::string kinds = list(process.overwritten); !kinds.empty()) {
     out += fmt::format("{}: overwritten by newer events: {} (to keep more, record with a larger TRACETOOL_BUFFER)\n",
                        name_of(process), kinds);

@@ -93,6 +93,7 @@ void add_amount(Findings& found, Finding finding, const std::string& series, dou
 }
 
 void check_losses(const Process& p, Findings& found) {
+  if (!p.cut.empty()) found.push_back(warn("file", p.cut, "is the disk full? What is there is read"));
   const std::uint64_t kept = total(p.counts), overwritten = total(p.overwritten);
   if (const std::uint64_t lost = total(p.lost) + p.lost_unknown_kind; lost != 0) {
     found.push_back(warn("losses", fmt::format("{} records were lost, {} of them by CUPTI", lost, p.lost_unknown_kind),

@@ -86,11 +86,12 @@ class Lines {
 }  // namespace
 
 std::string recording_losses(const Process& process) {
-  std::string text;
+  std::string text = process.cut;
   if (const std::string overwritten = overwritten_text(process); !overwritten.empty()) {
     const std::uint64_t gone = total(process.overwritten), kept = total(process.counts);
-    text = fmt::format("{} ({:.1f} % of what was recorded)", overwritten,
-                       100.0 * static_cast<double>(gone) / static_cast<double>(gone + kept));
+    text += text.empty() ? "" : "; ";
+    text += fmt::format("{} ({:.1f} % of what was recorded)", overwritten,
+                         100.0 * static_cast<double>(gone) / static_cast<double>(gone + kept));
     if (process.recorder.created_ns > 0 && process.first_ns > process.recorder.created_ns) {
       text += fmt::format(": its events begin {} after the recording did",
                           duration_text(process.first_ns - process.recorder.created_ns));

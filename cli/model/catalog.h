@@ -65,7 +65,7 @@ struct Process {
   std::int64_t first_ns = 0, last_ns = 0;  // of all events; 0, 0 when there are none
   std::int64_t first_unclamped_ns = 0;     // of a Kineto file: of events not at its relative time 0; 0: there are none
   bool explicit_flows = false;             // launch arrows are events of Kind::flow; else they follow from correlation
-  std::string cut;                         // of a Kineto file that ends too early: where, and why; ""
+  std::string cut;                         // of a file that ends too early: where, and why; ""
   std::uint64_t text_bytes = 0;            // of a damaged Kineto file: what there is of its text, uncompressed,
   std::uint64_t unread_bytes = 0;          // and how much of that could not be read
   std::vector<std::string> notes;          // what a user should know: "12 blocks changed while they were read", ...

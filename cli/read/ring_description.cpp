@@ -64,6 +64,7 @@ Process describe_recording(const RingFile& file) {
   process.run_id = header.run_id;
   process.program = header.program;
   process.state = file.state();
+  process.cut = file.cut_text();
   process.recorder = describe_recorder(header);
   return process;
 }

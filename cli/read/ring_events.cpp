@@ -4,8 +4,6 @@
 
 #include <array>
 
-#include "cli/error.h"
-
 namespace cli {
 
 RingEvents::RingEvents(const RingFile& file, Catalog& catalog, ProcessId process, EventSink& sink, ClockAxis axis)
@@ -54,10 +52,8 @@ void RingEvents::block(const RingBlock& block) {
   device_.enter_block();
   const std::size_t end = walk_records(
       block.payload, [&](std::size_t at, std::uint8_t kind, std::size_t size) { record(block, at, kind, size); });
-  if (end != block.payload.size()) {
-    throw Error(Exit::bad_content,
-                fmt::format("{}: byte {}: not a record; the file is damaged", out_.file.path(), block.offset + end));
-  }
+  if (end == block.payload.size()) return;
+  if (damaged_blocks_++ == 0) damaged_at_ = block.offset + end;
 }
 
 void RingEvents::finish() {
@@ -72,7 +68,11 @@ void RingEvents::finish() {
   note(out_.timeless_records, "records without a time (CUPTI took none): left out");
   note(unknown_records_, "records of kinds that this tracetool does not know; use a newer one");
   note(out_.axis.stepped_blocks(), "blocks in which the wall clock or CUPTI's time base had been changed");
-  note(out_.file.changed_blocks(), "blocks changed while they were read, and were left out");
+  note(out_.file.changed_blocks(), "blocks changed while they were read, are damaged or cut off, and were left out");
+  if (damaged_blocks_ == 0) return;
+  process.notes.push_back(fmt::format("byte {}: not a record; what is behind it in its block is left out{}", damaged_at_,
+                                      damaged_blocks_ > 1 ? fmt::format(", and in {} other blocks", damaged_blocks_ - 1)
+                                                          : ""));
 }
 
 }  // namespace cli

@@ -29,6 +29,7 @@ class RingEvents {
   RingNotices notices_;
   std::uint64_t unknown_records_ = 0;
   std::uint64_t holes_ = 0;  // blocks left out so far
+  std::uint64_t damaged_blocks_ = 0, damaged_at_ = 0;  // those with something that is no record; where the first is
 };
 
 }  // namespace cli

@@ -104,16 +104,16 @@ void RingFile::check_header() {
   if ((header_.features & ~trace::kKnownFeatures) != 0) {
     bad(path_, 16, fmt::format("needs features {:#x} that this tracetool lacks; use a newer one", header_.features));
   }
-  if (file_bytes_ < header_.file_bytes) {
-    bad(path_, file_bytes_,
-        fmt::format("the file ends here, {} bytes were reserved; copy it again", header_.file_bytes));
-  }
   const bool sane = header_.block_header_bytes >= sizeof(trace::BlockHeader) && header_.block_header_bytes % 8 == 0 &&
                     header_.block_bytes > header_.block_header_bytes && header_.block_bytes % 8 == 0 &&
                     header_.block_bytes <= (1u << 30) && header_.block_count <= kMostBlocks;
   if (!sane) bad(path_, 56, "block sizes that cannot be; the header is damaged");
   check_room("definitions", header_.definitions_offset, header_.definitions_bytes);
   check_room("blocks", header_.blocks_offset, header_.block_bytes * header_.block_count);
+  blocks_here_ = header_.block_count;
+  if (file_bytes_ >= header_.file_bytes) return;
+  const std::uint64_t behind = file_bytes_ - std::min(file_bytes_, header_.blocks_offset);
+  blocks_here_ = std::min(blocks_here_, (behind + header_.block_bytes - header_.block_header_bytes) / header_.block_bytes);
   header_.host[sizeof(header_.host) - 1] = header_.boot_id[sizeof(header_.boot_id) - 1] = '\0';
   header_.run_id[sizeof(header_.run_id) - 1] = header_.program[sizeof(header_.program) - 1] = '\0';
   header_.local_path[sizeof(header_.local_path) - 1] = '\0';
@@ -138,10 +138,30 @@ void RingFile::read_definitions() {
   std::uint64_t used;
   read_at(&used, sizeof(used), offsetof(trace::FileHeader, definitions_used));
   if (used > header_.definitions_bytes) bad(path_, 912, "more definitions than their region holds");
+  used = std::min(used, file_bytes_ - std::min(file_bytes_, header_.definitions_offset));
   const std::size_t known = definitions_.size();
   if (used <= known) return;
   definitions_.resize(used);
   read_at(definitions_.data() + known, used - known, header_.definitions_offset + known);
+  if (is_cut()) definitions_.resize(walk_records(definitions_, [](std::size_t, std::uint8_t, std::size_t) {}));
+}
+
+std::string RingFile::cut_text() const {
+  if (!is_cut()) return {};
+  const std::uint64_t used = std::min(header_.claimed_blocks, header_.block_count);
+  const auto here = places();
+  const std::uint64_t whole = static_cast<std::uint64_t>(std::count_if(
+      here.begin(), here.end(), [&](const Place& place) { return is_whole_in_file(place.index); }));
+  return fmt::format("byte {}: the file ends here, {} bytes were written: {} of its {} blocks in use are missing, and what "
+                     "they had overwritten is unknown; copy it again",
+                     file_bytes_, header_.file_bytes, used - std::min(used, whole), used);
+}
+
+// What the end of the file cuts off is no block, unless it was not in use.
+bool RingFile::is_whole_in_file(std::uint64_t index) const {
+  const std::uint64_t committed = read_block_header(index).committed;
+  const std::uint64_t most = header_.block_bytes - header_.block_header_bytes;
+  return block_offset(index) + header_.block_header_bytes + std::min(committed, most) <= file_bytes_;
 }
 
 std::uint64_t RingFile::block_offset(std::uint64_t index) const {
@@ -156,7 +176,7 @@ trace::BlockHeader RingFile::read_block_header(std::uint64_t index) const {
 
 std::vector<RingFile::Place> RingFile::places() const {
   std::vector<Place> found;
-  for (std::uint64_t index = 0; index < header_.block_count; ++index) {
+  for (std::uint64_t index = 0; index < blocks_here_; ++index) {
     const trace::BlockHeader header = read_block_header(index);
     if (header.generation != 0) found.push_back({header.ticket, index});
   }
@@ -181,10 +201,7 @@ bool RingFile::copy_block(const Place& place, RingBlock& block) const {
   if (generation % 2 != 0 || block.header.generation != generation || block.header.ticket != place.ticket) return false;
   const std::uint64_t most = header_.block_bytes - header_.block_header_bytes;
   block.offset = block_offset(index) + header_.block_header_bytes;
-  if (block.header.committed > most) {
-    bad(path_, block_offset(index) + 16,
-        fmt::format("{} bytes of records in a block of {}", block.header.committed, most));
-  }
+  if (block.header.committed > most || !is_whole_in_file(index)) return false;
   block.payload.resize(block.header.committed);
   read_at(block.payload.data(), block.payload.size(), block.offset);
   trace::SharedMemory::load_load_barrier();

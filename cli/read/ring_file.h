@@ -26,7 +26,8 @@ struct RingBlock {
 class RingFile {
  public:
   // Reads and checks the header. Throws Error: cannot open; not a recording, another version, unknown feature, sizes
-  // that contradict each other or the file's length.
+  // that contradict each other. A file that is shorter than it was written (a copy that broke off, a full disk) is read
+  // as far as it goes: is_cut().
   explicit RingFile(const std::string& path);
   ~RingFile();
   RingFile(const RingFile&) = delete;
@@ -35,6 +36,8 @@ class RingFile {
   const std::string& path() const { return path_; }
   const trace::FileHeader& header() const { return header_; }
   const char* state() const { return state_; }  // live, clean, recovered, unknown (FORMAT.md)
+  bool is_cut() const { return file_bytes_ < header_.file_bytes; }
+  std::string cut_text() const;  // where it ends, and how many blocks are missing; "" where it is whole
   // Grows while blocks of a live file are read: always what the blocks so far may refer to.
   const std::vector<std::byte>& definitions() const { return definitions_; }
 
@@ -72,6 +75,7 @@ class RingFile {
   void read_at(void* to, std::size_t bytes, std::uint64_t offset) const;
   trace::BlockHeader read_block_header(std::uint64_t index) const;
   std::vector<Place> places() const;
+  bool is_whole_in_file(std::uint64_t index) const;
   bool copy_block(const Place& place, RingBlock& block) const;
   void open_spool();
   bool read_spooled(const SpoolFile::Place& place, bool counted, RingBlock& block);
@@ -89,6 +93,7 @@ class RingFile {
   std::string path_;
   int file_ = -1;
   std::uint64_t file_bytes_ = 0;
+  std::uint64_t blocks_here_ = 0;  // of which at least the header lies before the end of the file
   trace::FileHeader header_{};
   const char* state_ = "unknown";
   std::vector<std::byte> definitions_;

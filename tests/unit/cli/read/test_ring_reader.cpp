@@ -102,10 +102,14 @@ TEST_CASE("the last identity wins, field by field") {
   CHECK(recording.catalog.processes[0].world_size == 8);
 }
 
-TEST_CASE("every length of a cut file is refused with its reason, the whole one is read") {
+TEST_CASE("a cut file is read as far as it goes, and says what is missing; within its header it is refused") {
   Recording recording(2);
   recording.add(push<trace::NvtxPushRecord>(1, 5'000'000'100, recording.name("x")));
-  for (std::size_t length = 0; length < recording.memory.size(); length += length < 4200 ? 1 : 64) {
+  const trace::BlockHeader* block = recording.memory.ring.block(0);
+  if (block->committed == 0) block = recording.memory.ring.block(1);
+  const std::size_t begin = static_cast<std::size_t>(reinterpret_cast<const char*>(block) - recording.memory.bytes());
+  const std::size_t end = begin + sizeof(trace::BlockHeader) + block->committed;
+  for (std::size_t length = 0; length < recording.memory.size(); length += length < 4200 ? 1 : 8) {
     Catalog catalog;
     KeepingSink sink;
     std::string reason;
@@ -115,9 +119,39 @@ TEST_CASE("every length of a cut file is refused with its reason, the whole one 
       reason = error.what();
       CHECK(error.exit() == Exit::bad_content);
     }
-    REQUIRE(reason.find("byte " + std::to_string(length)) != std::string::npos);
+    CAPTURE(length);
+    REQUIRE(reason.empty() == (length >= trace::kHeaderBytes));
+    if (!reason.empty()) {
+      REQUIRE(reason.find("byte " + std::to_string(length)) != std::string::npos);
+      continue;
+    }
+    REQUIRE(sink.all.size() == (length >= end ? 1 : 0));
+    const std::string expected = length >= end ? "0 of its 1 blocks in use are missing" : "1 of its 1 blocks";
+    REQUIRE(catalog.processes[0].cut.find(expected) != std::string::npos);
+    REQUIRE(catalog.processes[0].cut.find("byte " + std::to_string(length)) == 0);
   }
   CHECK(recording.read().all.size() == 1);
+  CHECK(recording.process().cut.empty());
+}
+
+TEST_CASE("a damaged block costs itself, from the damage on") {
+  Recording recording;
+  const std::uint32_t name = recording.name("x");
+  recording.add(push<trace::NvtxPushRecord>(1, 5'000'000'100, name));
+  recording.add(push<trace::NvtxPushRecord>(1, 5'000'000'200, name));
+  const trace::BlockHeader* block = recording.memory.ring.block(1);
+  SECTION("something that is no record") {
+    trace::payload_of(recording.memory.ring.block(1))[block->committed / 2 + 1] = std::byte{0xff};
+    CHECK(recording.read().all.size() == 1);
+    REQUIRE(recording.process().notes.size() == 1);
+    CHECK(recording.process().notes[0].find(": not a record; what is behind it") != std::string::npos);
+  }
+  SECTION("more records than fit") {
+    recording.memory.ring.block(1)->committed = 1ull << 40;
+    CHECK(recording.read().all.empty());
+    REQUIRE(recording.process().notes.size() == 1);
+    CHECK(recording.process().notes[0].find("1 blocks changed") == 0);
+  }
 }
 
 TEST_CASE("another version, an unknown feature, sizes that cannot be and references to nowhere are refused") {
@@ -134,8 +168,6 @@ TEST_CASE("another version, an unknown feature, sizes that cannot be and referen
   refused([](Recording& r) { r.memory.header()->block_count = 1ull << 40; });
   refused([](Recording& r) { r.memory.header()->definitions_used = 1ull << 40; });
   refused([](Recording& r) { r.memory.header()->blocks_offset = ~0ull; });
-  refused([](Recording& r) { r.memory.ring.block(1)->committed = 1ull << 40; });
-  refused([](Recording& r) { trace::payload_of(r.memory.ring.block(1))[1] = std::byte{0xff}; });
   refused([](Recording& r) { r.add(push<trace::NvtxPushRecord>(1, 1, 0x1000)); });
   refused([](Recording& r) { r.add(push<trace::NvtxPushRecord>(1, 1, trace::kLocalRef | 4)); });
 }
