@@ -45,7 +45,9 @@ void run_dump(const std::string& path) {
   if (is_ring_file(file)) {
     const std::string shown = path == "-" ? kStdinName : file;
     path == "-" ? naming_stdin([&] { dump_ring(file, shown, out); }) : dump_ring(file, shown, out);
-    if (const std::string losses = loss_text(survey_recording(file)); !losses.empty()) warn(shown + ": " + losses);
+    const Process recorded = survey_recording(file);
+    if (!recorded.cut.empty()) warn(shown + ": " + recorded.cut);
+    if (const std::string losses = loss_text(recorded); !losses.empty()) warn(shown + ": " + losses);
     return;
   }
   Catalog catalog;

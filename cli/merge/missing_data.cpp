@@ -90,8 +90,11 @@ std::string recording_losses(const Process& process) {
   if (const std::string overwritten = overwritten_text(process); !overwritten.empty()) {
     const std::uint64_t gone = total(process.overwritten), kept = total(process.counts);
     text += text.empty() ? "" : "; ";
-    text += fmt::format("{} ({:.1f} % of what was recorded)", overwritten,
-                         100.0 * static_cast<double>(gone) / static_cast<double>(gone + kept));
+    text += overwritten;
+    if (process.cut.empty()) {  // of a file that was cut nobody knows all that was recorded
+      const double share = 100.0 * static_cast<double>(gone) / static_cast<double>(gone + kept);
+      text += fmt::format(" ({:.1f} % of what was recorded)", share);
+    }
     if (process.recorder.created_ns > 0 && process.first_ns > process.recorder.created_ns) {
       text += fmt::format(": its events begin {} after the recording did",
                           duration_text(process.first_ns - process.recorder.created_ns));

@@ -187,6 +187,32 @@ def check_losses(paths):
               "runs counts what was overwritten as info does", row)
 
 
+def check_cut_ring(paths):
+    """A recording that was cut by a copy or a full disk is read as far as it goes, and what is missing is said."""
+    with Folder() as folder:
+        place = Place(paths, folder)
+        place.record(TRACETOOL_BUFFER="128K")
+        whole = place.info("traces")[0]["ranks"][0]
+        ring = files_below(place.traces, ".ring")[0]
+        size = os.path.getsize(ring)
+        os.truncate(ring, size // 2)
+        cut = place.info("traces")[0]["ranks"][0]
+        kept, had = sum(cut["counts"].values()), sum(whole["counts"].values())
+        check(0 < kept < had and all(cut["counts"][kind] <= whole["counts"][kind] for kind in whole["counts"]),
+              f"a ring that was cut: {kept} of {had} events are read", cut)
+        for words in (["merge", "traces", "-o", "m.ttrace"], ["export", "--pftrace", "traces", "-o", "m.pftrace"],
+                      ["dump", ring], ["export", "--pftrace", "m.ttrace", "-o", "n.pftrace"]):
+            done = place.tool(*words)
+            lines = [line for line in done.stderr.splitlines() if f"byte {size // 2}: the file ends here" in line]
+            check(done.returncode == 0 and len(lines) == 1 and f"{size} bytes were written" in lines[0] and
+                  "blocks in use are missing" in lines[0], f"{words[0]} {words[1]} says so", done.stderr)
+        done = place.tool("doctor", "traces")
+        check(done.returncode == 0 and "the file ends here" in done.stdout, "and doctor", done)
+        os.truncate(ring, 100)
+        done = place.tool("info", ring)
+        check(done.returncode == 3 and "byte 100" in done.stderr, "within its header it is refused", done)
+
+
 def check_live(paths):
     with Folder() as folder:
         place = Place(paths, folder)
@@ -216,6 +242,7 @@ def main():
         check_foreign(place)
         check_merged_alone(place)
     check_losses(paths)
+    check_cut_ring(paths)
     check_live(paths)
     finish()
 
