@@ -7,13 +7,14 @@ Where a kernel never ends, all are there but it and those behind it in its strea
 seconds after the last work ended CUPTI is made to hand over what it holds. A kernel that was running then has an unknown end,
 once, also where it ends later.
 """
+import json
 import os
 import signal
 import subprocess
 import time
 from collections import Counter, namedtuple
 
-from harness import Folder, arguments, check, clean_environment, finish, first
+from harness import Folder, arguments, check, clean_environment, finish, first, run
 from recorded import side_by_side
 from truth import command, load, recordings, wait_for_pids
 
@@ -42,11 +43,13 @@ def start(options, folder, load):
         env=clean_environment(TRACETOOL_FLUSH_MS=FLUSH_MS, TRACETOOL_GUARD_CPU=0, TRACETOOL_GUARD_RATE=0))
 
 
-def kill_after(options, folder, load):
+def kill_after(options, folder, load, before=None):
     """Kills the program; the moment of the kill by CLOCK_REALTIME, its truth and its recording."""
     job = start(options, folder, load)
     pid = wait_for_pids(os.path.join(folder, "truth"), job)[0]
     time.sleep(load.seconds)
+    if before is not None:
+        before(folder)
     killed_ns = time.time_ns()
     os.kill(pid, signal.SIGKILL)
     job.wait(timeout=60)
@@ -71,9 +74,22 @@ def recorded_kernels(recording):
     return ended, unfinished
 
 
+def check_live(options, folder):
+    """What `info` and `doctor` say of a program that runs: how old the newest work in the file is."""
+    traces = os.path.join(folder, "traces")
+    told = run([options.tracetool, "info", "--json", traces])
+    recorder = json.loads(told.stdout)["ranks"][0]["recorder"]
+    age_ns = recorder["heartbeat_ns"] - recorder["newest_gpu_end_ns"]
+    check(-1e9 < age_ns < 1e9, f"the newest work is {age_ns / 1e6:.0f} ms old while the program runs", recorder)
+    for command_line in (["info", traces], ["doctor", traces]):
+        said = run([options.tracetool, *command_line])
+        check("the newest work of the GPU that is here ended" in said.stdout, f"{command_line[0]} says how old", said)
+
+
 def check_load(options, load):
     with Folder() as folder:
-        killed_ns, rank, recording = kill_after(options, folder, load)
+        live = (lambda at: check_live(options, at)) if load is LOADS[0] else None
+        killed_ns, rank, recording = kill_after(options, folder, load, live)
     kernels = rank.of("kernel")
     tids = {line["correlation"]: line["tid"] for line in rank.of("runtime", "driver")}
     ended, unfinished = recorded_kernels(recording)
@@ -149,7 +165,7 @@ def check_stall(options, case):
 
 
 def main():
-    options = arguments("agent", "simulated")
+    options = arguments("agent", "simulated", "tracetool")
     for each in LOADS:
         check_load(options, each)
     side_by_side(lambda case: check_stall(options, case), [None, *HANGS])
