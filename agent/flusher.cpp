@@ -13,6 +13,7 @@
 #include "agent/cupti/devices.h"
 #include "agent/cupti/graph_nodes.h"
 #include "agent/cupti/own_calls.h"
+#include "agent/cupti/stall.h"
 #include "agent/cupti/watch.h"
 #include "agent/exit_time.h"
 #include "agent/message.h"
@@ -24,7 +25,7 @@
 namespace agent {
 namespace {
 
-constexpr std::size_t kSpareBuffers = 8;
+constexpr std::size_t kSpareBuffers = (4 << 20) / kBufferBytes;
 constexpr std::uint64_t kPatience_ms = 5000;
 constexpr std::size_t kStackBytes = 1 << 20;  // with the thread-local storage of all libraries
 
@@ -82,7 +83,10 @@ void beat() {
   touch_next_blocks();
 }
 
-void flush() { flush_cupti(false); }
+void flush() {
+  flush_cupti(false);
+  flush_stalled();
+}
 void keep_buffers() {
   if (cupti_is_on()) keep_spare_buffers(kSpareBuffers);
 }

@@ -9,7 +9,7 @@ KINDS = ("kernel", "kernel_wide", "memcpy", "memcpy_peer", "memset", "runtime", 
          "nvtx_push", "nvtx_pop", "nvtx_start", "nvtx_end", "nvtx_mark", "nccl_call", "clock", "sync", "overhead",
          "graph_launch", "memory", "memory_pool", "notice")  # 16, 17, ...
 NOTICES = {1: "gap", 2: "fatal", 3: "stepped_down", 4: "source_on", 5: "clock_changed", 6: "graphs_unknown",
-           7: "spool_ended"}
+           7: "spool_ended", 8: "stalled"}
 
 # Events. `kind` is one of KINDS, `block` an index in Recording.blocks; `end` is None where it was not seen. `payload`
 # is a number, or None where there is none.

@@ -1,20 +1,22 @@
 // Buffers for CUPTI. Requests come in the application's threads, in the middle of a launch: a pop from a lock-free list,
 // no system call. The memory is reserved once and touched as it is used; its size is the budget. CUPTI owns a buffer
 // from request to completion, so its own backlog and the number of launching threads (one buffer each since CUDA 12.3)
-// decide how much is out: 200 threads hold 100 MiB of addresses, and of memory what they wrote.
+// decide how much is out.
 //
-// CUPTI before 12.9 crashes on NULL, so there is always a buffer: when the large ones are out, small ones; when these
-// are out too, or no memory could be had, the sink, which is shared and whose contents are thrown away and counted.
+// A buffer comes back when all that is in it has ended, so what ended last is with CUPTI as long as the buffer has
+// room: small buffers are what keeps it from being lost with the process (docs/recording.md, "What a killed process
+// keeps", has the measurement behind the size).
+//
+// CUPTI before 12.9 crashes on NULL, so there is always a buffer: when all are out, or no memory could be had, the
+// sink, which is shared and whose contents are thrown away and counted.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace agent {
 
-inline constexpr std::size_t kBufferBytes = 512 << 10;
-inline constexpr std::size_t kBuffers = 512;
-inline constexpr std::size_t kSmallBytes = 16 << 10;
-inline constexpr std::size_t kSmallBuffers = 1024;
+inline constexpr std::size_t kBufferBytes = 32 << 10;
+inline constexpr std::size_t kBuffers = 8192;
 
 struct Buffer {
   std::uint8_t* memory;  // 8-byte aligned, zeroed (the sink: what it is)
@@ -25,14 +27,22 @@ enum class BufferOwner { ours, sink, foreign };
 
 // Reserves the memory, once, and touches the first `spare` buffers. Not for application threads in a launch.
 void open_buffer_pool(std::size_t spare) noexcept;
-// Never null. Thread-safe, without a lock.
-Buffer take_buffer() noexcept;
+// Never null. Thread-safe, without a lock. `thread` is the one that asks, for held_buffers(); not 0.
+Buffer take_buffer(std::uint32_t thread) noexcept;
 // Whose memory it is: another tool's buffers can reach our callback, and ours theirs.
 BufferOwner owner_of(const std::uint8_t* buffer) noexcept;
 // Keeps it for the next request, zeroed: the first `used` bytes, and behind them page by page as long as there is
 // anything. (CUPTI fills from the front; so a buffer that comes back almost empty costs little.) Only for buffers that
 // are `ours`; not for application threads.
 void give_back_buffer(std::uint8_t* buffer, std::size_t used) noexcept;
+
+// What was taken and did not come back. For our own thread.
+struct HeldBuffers {
+  std::size_t all;
+  std::size_t of_a_thread;  // of the one that has most
+};
+HeldBuffers held_buffers() noexcept;
+
 // Touches unused buffers until `spare` touched ones are free. For our own thread.
 void keep_spare_buffers(std::size_t spare) noexcept;
 

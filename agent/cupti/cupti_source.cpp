@@ -19,7 +19,7 @@
 namespace agent {
 namespace {
 
-constexpr std::size_t kFirstBuffers = 4;
+constexpr std::size_t kFirstBuffers = (2 << 20) / kBufferBytes;
 
 constinit CUpti_SubscriberHandle s_subscriber = nullptr;
 constinit std::atomic<trace::SourceState> s_state{trace::SourceState::off};

@@ -25,7 +25,8 @@ bool has_buffer_per_thread() noexcept;
 bool canary_is_enabled() noexcept;
 
 // Collects what CUPTI has completed. For our own thread, at a context's destruction and at exit; `forced` also takes
-// what has not completed, so only at the very end. Never under a lock: completed buffers come back on this thread.
+// what has not completed, whose end nobody will be told, so only at the very end and in a stall (stall.h). Never under a
+// lock: completed buffers come back on this thread.
 void flush_cupti(bool forced) noexcept;
 
 // Writes CUPTI's part of the file's header: version, path, state, holder. Nothing where there is no file.

@@ -20,6 +20,7 @@ constinit Translation s_translation{};
 constinit std::atomic<std::uint64_t> s_records{0};
 constinit std::atomic<std::uint64_t> s_foreign_cpu_ns{0};
 constinit std::atomic<std::uint64_t> s_last_mono_ns{0};
+constinit std::atomic<std::uint64_t> s_ended{0}, s_unfinished{0}, s_newest_end_cupti_ns{0};
 
 std::uint64_t thread_cpu_ns() {
   timespec used;
@@ -55,6 +56,10 @@ void translate_buffer(std::uint8_t* buffer, std::size_t valid) {
     ++records;
   });
   s_translation.end();
+  const GpuWork& work = s_translation.gpu_work();
+  s_ended.store(work.ended, std::memory_order_relaxed);
+  s_unfinished.store(work.unfinished, std::memory_order_relaxed);
+  s_newest_end_cupti_ns.store(work.newest_end_cupti_ns, std::memory_order_relaxed);
   s_records.fetch_add(records, std::memory_order_relaxed);
 }
 
@@ -84,7 +89,7 @@ void count_dropped(CUcontext context, std::uint32_t stream) {
 
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   const int before = errno;
-  const Buffer taken = take_buffer();
+  const Buffer taken = take_buffer(thread_id());
   *buffer = taken.memory;
   *size = taken.bytes;
   *max_records = 0;
@@ -115,7 +120,9 @@ void take_over_zeroing() noexcept {
 
 Delivered delivered() noexcept {
   return {s_records.load(std::memory_order_relaxed), s_foreign_cpu_ns.load(std::memory_order_relaxed),
-          s_last_mono_ns.load(std::memory_order_relaxed)};
+          s_last_mono_ns.load(std::memory_order_relaxed),
+          {s_ended.load(std::memory_order_relaxed), s_unfinished.load(std::memory_order_relaxed),
+           s_newest_end_cupti_ns.load(std::memory_order_relaxed)}};
 }
 
 }  // namespace agent

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/translate/gpu_work.h"
+
 namespace agent {
 
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records);
@@ -16,11 +18,12 @@ void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::
 void take_over_zeroing() noexcept;
 
 // What was delivered since the process began: records, CPU time of threads that are not ours, and when a buffer came
-// last (CLOCK_MONOTONIC).
+// last (CLOCK_MONOTONIC); and the work of the GPU among them.
 struct Delivered {
   std::uint64_t records;
   std::uint64_t foreign_cpu_ns;
   std::uint64_t last_mono_ns;
+  GpuWork work;
 };
 Delivered delivered() noexcept;
 

@@ -12,21 +12,21 @@ namespace {
 constexpr std::size_t kMost = 256;
 constexpr std::size_t kNameBytes = 128;  // longer names are cut here
 
-struct Pending {
+struct EarlyEvent {
   NvtxEvent event;
   char name[kNameBytes];
 };
 
 constinit Spinlock s_pending_lock{};
-constinit Pending s_pending[kMost]{};
-constinit std::size_t s_count = 0;  // kept so far; the last kMost of them are there
+constinit EarlyEvent s_early[kMost]{};
+constinit std::size_t s_early_count = 0;  // kept so far; the last kMost of them are there
 constinit std::uint64_t s_lost[trace::kEventKinds]{};
-constinit bool s_replayed = false;
+constinit bool s_early_replayed = false;
 
 // The oldest makes room: an end without its start is harmless, a start without its end is not.
 void keep(const NvtxEvent& event) {
-  Pending& pending = s_pending[s_count++ % kMost];
-  if (s_count > kMost) ++s_lost[static_cast<std::size_t>(pending.event.kind) - trace::kFirstEventKind];
+  EarlyEvent& pending = s_early[s_early_count++ % kMost];
+  if (s_early_count > kMost) ++s_lost[static_cast<std::size_t>(pending.event.kind) - trace::kFirstEventKind];
   pending.event = event;
   const std::string_view name = clipped(event.name, kNameBytes);
   count_cut_name(event.name, name);
@@ -38,20 +38,20 @@ void keep(const NvtxEvent& event) {
 
 bool keep_pending_nvtx(const NvtxEvent& event) noexcept {
   const Locked locked(s_pending_lock);
-  if (!s_replayed) keep(event);
-  return !s_replayed;
+  if (!s_early_replayed) keep(event);
+  return !s_early_replayed;
 }
 
 void replay_pending_nvtx(const Guard& guard) noexcept {
   replay_pending_names(guard);
   const Locked locked(s_pending_lock);
-  for (std::size_t i = s_count > kMost ? s_count - kMost : 0; i < s_count; ++i) {
-    write_nvtx(guard, s_pending[i % kMost].event);
+  for (std::size_t i = s_early_count > kMost ? s_early_count - kMost : 0; i < s_early_count; ++i) {
+    write_nvtx(guard, s_early[i % kMost].event);
   }
   for (std::size_t kind = 0; kind < trace::kEventKinds; ++kind) {
     if (s_lost[kind] > 0) count_lost(static_cast<trace::RecordKind>(trace::kFirstEventKind + kind), s_lost[kind]);
   }
-  s_replayed = true;
+  s_early_replayed = true;
 }
 
 void forget_pending_nvtx() noexcept {
@@ -59,7 +59,7 @@ void forget_pending_nvtx() noexcept {
   release_nvtx_texts();
   release_open_ranges();
   s_pending_lock.unlock();  // a thread of the parent may have held it
-  s_count = 0;
+  s_early_count = 0;
   for (std::uint64_t& lost : s_lost) lost = 0;
 }
 

@@ -13,6 +13,7 @@
 
 #include "agent/event_choice.h"
 #include "agent/ring/interner.h"
+#include "agent/translate/gpu_work.h"
 #include "common/definitions.h"
 
 namespace agent {
@@ -41,6 +42,9 @@ class Translation {
   // Into the region, once. Where that has no room (streams have half of it), into the block, for as long as it lives.
   void define_context(const trace::ContextRecord& record) noexcept;
   void define_stream(const trace::StreamRecord& record) noexcept;
+  // Of every record of work of the GPU, once.
+  void note_gpu_work(std::uint64_t end_cupti_ns) noexcept { gpu_work_.note(end_cupti_ns); }
+  const GpuWork& gpu_work() const noexcept { return gpu_work_; }
   // Counts times that are not 0 < start <= end.
   void check_times(std::uint64_t start_cupti_ns, std::uint64_t end_cupti_ns) noexcept;
 
@@ -89,6 +93,7 @@ class Translation {
   Writer writer_;
   std::uint64_t wanted_ = 0;  // kinds of CUPTI's records: bit 1 << kind
   std::uint64_t buffer_ = 0;  // how many were begun
+  GpuWork gpu_work_{};
   std::uint32_t tags_[kSets][kWays]{};
   KnownShape shapes_[kSets][kWays]{};
   std::uint32_t next_way_ = 0;

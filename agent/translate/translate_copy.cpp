@@ -6,6 +6,7 @@ namespace {
 // What a copy and a set have in common, by the same names in CUPTI's structs.
 template <typename Record, typename Activity>
 Record begin_record(Translation& out, const Activity& activity) {
+  out.note_gpu_work(activity.end);
   out.check_times(activity.start, activity.end);
   auto record = trace::make_record<Record>();
   record.flags = activity.flags;

@@ -13,6 +13,7 @@ void translate_graph_launch(Translation& out, const CUpti_Activity* activity) no
   record.context = launch.contextId;
   record.stream = launch.streamId;
   record.graph = launch.graphId;
+  out.note_gpu_work(launch.end);
   out.check_times(launch.start, launch.end);
   out.append(record);
 }

@@ -30,6 +30,7 @@ bool is_narrow(const CUpti_ActivityKernel5& kernel) {
 
 void translate_kernel(Translation& out, const CUpti_Activity* activity) noexcept {
   const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel5*>(activity);
+  out.note_gpu_work(kernel.end);
   if (!out.room(trace::RecordKind::kernel, sizeof(trace::KernelWideRecord))) return;
   if (!is_narrow(kernel)) return append_wide(out, kernel);
   auto record = trace::make_record<trace::KernelRecord>();

@@ -65,6 +65,7 @@ void write(JsonWriter& json, const Recorder& r) {
   json.number("agent_cpu_ns", r.agent_cpu_ns);
   json.number("created_ns", r.created_ns);
   json.number("heartbeat_ns", r.heartbeat_ns);
+  json.number("newest_gpu_end_ns", r.newest_gpu_end_ns);
   json.close('}');
 }
 
@@ -137,6 +138,14 @@ std::string notices_text(const Catalog& catalog) {
     }
   }
   return text;
+}
+
+std::string newest_work_text(const Process& process) {
+  const Recorder& r = process.recorder;
+  const std::optional<std::int64_t> age_ns = newest_gpu_age_ns(process);
+  if (r.agent_version.empty() || !age_ns.has_value()) return "";
+  return fmt::format("{}: the newest work of the GPU that is here ended {} before the last heartbeat\n",
+                     rank_or_file(process), duration_text(*age_ns));
 }
 
 void write_recorder(JsonWriter& json, const Process& process) {

@@ -109,7 +109,7 @@ std::string next_step(const Catalog& catalog, bool merged) {
 
 std::string info_text(const Catalog& catalog, const std::vector<std::string>& notes, bool merged) {
   std::string out = ranks_table(catalog) + "\n" + summary(catalog) + recorder_text(catalog);
-  for (const Process& process : catalog.processes) out += losses(process);
+  for (const Process& process : catalog.processes) out += losses(process) + newest_work_text(process);
   out += notices_text(catalog);
   for (const std::string& note : notes) out += "note: " + note + "\n";
   return out + next_step(catalog, merged);

@@ -14,6 +14,7 @@ namespace cli {
 namespace {
 
 constexpr std::int64_t kLateHeartbeat_ns = 10'000'000'000;
+constexpr std::int64_t kLateWork_ns = 10'000'000'000;
 constexpr std::int64_t kShortLife_ns = 10'000'000'000;  // below it the start is all that the agent did
 constexpr double kDearAgent_pct = 3;                    // the cost guard's limit
 constexpr double kDearOverhead_pct = 1;                 // of the recorded time
@@ -21,7 +22,9 @@ constexpr double kDearOverhead_pct = 1;                 // of the recorded time
 class Overheads : public EventSink {
  public:
   Overheads(const Catalog& catalog, std::map<std::string, OwnCost>& sums) : catalog_(catalog), sums_(sums) {}
+  std::int64_t newest_gpu_end_ns = 0;
   void event(const Event& event, std::string_view) override {
+    newest_gpu_end_ns = std::max(newest_gpu_end_ns, gpu_end_ns(event));
     if (event.kind != Kind::overhead) return;
     OwnCost& sum = sums_[std::string(catalog_.strings[event.name])];
     ++sum.count;
@@ -137,6 +140,17 @@ void check_life(const Process& p, std::int64_t seen_ns, Findings& found) {
   }
 }
 
+// What ended is in the file a flush period later, but for what shares a buffer of CUPTI's with work that runs.
+void check_newest_work(const Process& p, Findings& found) {
+  const std::optional<std::int64_t> age_ns = newest_gpu_age_ns(p);
+  if (!age_ns.has_value()) return;
+  const std::string what =
+      fmt::format("the newest work of the GPU that is here ended {} before the last heartbeat", duration_text(*age_ns));
+  const bool old = p.state == "live" && *age_ns > kLateWork_ns;
+  const char* next = "is the GPU idle? else it hangs: look at the last launches and collectives";
+  add_amount(found, old ? warn("newest", what, next) : ok("newest", what), "newest", static_cast<double>(*age_ns));
+}
+
 void check_notices(const Process& p, Findings& found) {
   for (const Notice& notice : p.notices) {
     const bool open = notice.end_ns == 0, moment = notice.end_ns == notice.start_ns;
@@ -182,6 +196,7 @@ ReadRecording read_recording(const std::string& path) {
   Overheads overheads(catalog, recording.overhead);
   open_trace(path)->read(catalog, overheads);
   recording.process = catalog.processes.at(0);
+  recording.process.recorder.newest_gpu_end_ns = overheads.newest_gpu_end_ns;
   return recording;
 }
 
@@ -191,6 +206,7 @@ Findings check_recording(const ReadRecording& recording, std::int64_t now_ns) {
   check_losses(p, found);
   check_spool(p.recorder, found);
   check_life(p, recording.copied_ns != 0 ? recording.copied_ns : now_ns, found);
+  check_newest_work(p, found);
   check_notices(p, found);
   check_agent_cost(p.recorder, found);
   check_overhead(recording, found);

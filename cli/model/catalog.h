@@ -80,6 +80,14 @@ struct Process {
   std::optional<std::int64_t> kineto_base_ns;  // ...: its baseTimeNanoseconds, which every ts was relative to
 };
 
+// Where a process records still, or was killed: how long before its last heartbeat the newest work of its GPU that is in
+// the file ended. Empty where that is not known.
+inline std::optional<std::int64_t> newest_gpu_age_ns(const Process& process) {
+  const Recorder& r = process.recorder;
+  if (r.newest_gpu_end_ns == 0 || (process.state != "live" && process.state != "recovered")) return std::nullopt;
+  return r.heartbeat_ns > r.newest_gpu_end_ns ? r.heartbeat_ns - r.newest_gpu_end_ns : 0;
+}
+
 enum class TrackKind : std::uint8_t { thread, stream, other };
 
 struct Track {

@@ -63,6 +63,10 @@ static_assert(sizeof(Event) == 56);
 constexpr bool is_gpu_work(Kind kind) {
   return kind == Kind::kernel || kind == Kind::memcpy || kind == Kind::memset || kind == Kind::graph;
 }
+// When this work of the GPU ended; 0: it is no such work, or its end is not known.
+constexpr std::int64_t gpu_end_ns(const Event& event) {
+  return is_gpu_work(event.kind) && event.duration_ns >= 0 ? event.start_ns + event.duration_ns : 0;
+}
 constexpr bool is_api_call(Kind kind) { return kind == Kind::runtime || kind == Kind::driver; }
 
 // Receives a trace. `args` is the body of a JSON object without its braces ("" = none), valid JSON, and lives only

@@ -30,7 +30,8 @@ constexpr std::string_view kMemoryOperation[] = {"Memory operation", "Allocate",
 constexpr std::string_view kPoolOperation[] = {"Memory pool operation", "Memory pool created", "Memory pool destroyed",
                                                "Memory pool trimmed"};
 constexpr std::string_view kNotice[] = {"notice",    "gap",           "fatal",          "stepped_down",
-                                        "source_on", "clock_changed", "graphs_unknown", "spool_ended"};
+                                        "source_on", "clock_changed", "graphs_unknown", "spool_ended",
+                                        "stalled"};
 constexpr std::string_view kState[] = {"off", "on", "failed", "taken"};
 // ncclRedOp_t, ncclDataType_t
 constexpr std::string_view kReduction[] = {"sum", "prod", "max", "min", "avg"};

@@ -25,6 +25,7 @@ enum class NoticeCode : std::uint8_t {
   clock_changed = 5, // CUPTI's time base was changed by somebody: times before and after differ by more than drift
   graphs_unknown = 6,  // graphs were captured before we were there: their nodes have no ranges
   spool_ended = 7,  // the spool could not grow (`value`: errno): from here on only the ring is kept
+  stalled = 8,  // CUPTI had nothing that ended for long: what ran was taken without its end (`value`: so many records)
 };
 
 struct NoticeRecord {

@@ -7,7 +7,6 @@ ring they are there or overwritten.
 TRACETOOL_SEED repeats the moments. This cannot show a wrong order of stores (finished ones stay in the page cache); a
 unit test of the ring does that.
 """
-import json
 import os
 import random
 import signal
@@ -17,7 +16,7 @@ from collections import Counter
 
 from compare import match, totals
 from harness import Folder, arguments, check, clean_environment, files_below, finish, first
-from truth import ALL_CUPTI_KINDS, FOREVER, HOST_KINDS, command, load, read_recording
+from truth import ALL_CUPTI_KINDS, FOREVER, HOST_KINDS, command, load, read_recording, wait_for_pids
 
 RANKS = 2
 FLUSH_MS = 20
@@ -25,20 +24,6 @@ FLUSH_MS = 20
 USUAL_S = 0.06
 JOBS = (("large ring", ["--ring-bytes", "16M", "--steps", 2000, "--step-us", 5000], 0.6),
         ("small ring", ["--ring-bytes", "256K", "--steps", 100000, "--burst", 200], 0.2))
-
-
-def wait_for_pids(path, job):
-    """The pids of the ranks, by rank, as soon as the index of the truth is written."""
-    give_up = time.monotonic() + 30
-    while time.monotonic() < give_up and job.poll() is None:
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as index:
-                text = index.read()
-            if text.endswith("]}\n"):
-                return [rank["pid"] for rank in json.loads(text)["ranks"]]
-        time.sleep(0.002)
-    job.kill()
-    raise SystemExit(f"the training did not start: {job.communicate()}")
 
 
 def stretch(options):

@@ -4,6 +4,7 @@ import collections
 import json
 import os
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples"))
 import read_recording  # noqa: E402
@@ -109,6 +110,20 @@ def load(path, killed=False):
         index = json.load(file)
     folder = os.path.dirname(path)
     return [Rank(each["rank"], each["pid"], os.path.join(folder, each["file"]), killed) for each in index["ranks"]]
+
+
+def wait_for_pids(path, job):
+    """The pids of the ranks, by rank, as soon as the index of the truth is written."""
+    give_up = time.monotonic() + 30
+    while time.monotonic() < give_up and job.poll() is None:
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as index:
+                text = index.read()
+            if text.endswith("]}\n"):
+                return [rank["pid"] for rank in json.loads(text)["ranks"]]
+        time.sleep(0.002)
+    job.kill()
+    raise SystemExit(f"the training did not start: {job.communicate()}")
 
 
 def command(options, folder, *arguments):

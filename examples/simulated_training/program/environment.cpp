@@ -82,6 +82,7 @@ void add_standins(Environment& to, const Options& options, int rank, const fs::p
   const std::string before = to["LD_LIBRARY_PATH"];
   to["LD_LIBRARY_PATH"] = (folder / "standin").string() + (before.empty() ? "" : ":" + before);
   to[kAreaVariable] = std::to_string(area);
+  if (options.ahead_us > 0) to["SIM_AHEAD_US"] = std::to_string(options.ahead_us);
   to.try_emplace("SIM_DEVICES", std::to_string(std::max(8, ranks_of(options, host_of(options, rank)))));
   if (!options.truth.empty()) to["SIM_TRUTH"] = fs::absolute(options.truth).string() + ".rank" + std::to_string(rank);
 }

@@ -105,18 +105,22 @@ std::uint64_t Gpu::vary(std::uint64_t duration_ns) {
 }
 
 void Gpu::launch(const Kernel& kernel, std::uint32_t scale, std::uint64_t duration_ns) {
+  launch(compute_, kernel, scale, vary(duration_ns));
+}
+
+void Gpu::launch(cudaStream_t stream, const Kernel& kernel, std::uint32_t scale, std::uint64_t duration_ns) const {
   KernelWork work;
-  work.duration_ns = vary(duration_ns);
+  work.duration_ns = duration_ns;
   void* params[] = {&work};
   const CUfunction function = functions_.at(kernel.name);
   const std::uint32_t grid_x = kernel.grid_x * scale;
   if (kernel.launcher == Launcher::driver) {
     check(cuLaunchKernel(function, grid_x, kernel.grid_y, 1, kernel.block_x, 1, 1, kernel.dynamic_shared_bytes,
-                         compute_, params, nullptr),
+                         stream, params, nullptr),
           "cuLaunchKernel");
   } else {
     check(cudaLaunchKernel(reinterpret_cast<const void*>(function), dim3{grid_x, kernel.grid_y, 1},
-                           dim3{kernel.block_x, 1, 1}, params, kernel.dynamic_shared_bytes, compute_),
+                           dim3{kernel.block_x, 1, 1}, params, kernel.dynamic_shared_bytes, stream),
           "cudaLaunchKernel");
   }
 }

@@ -30,6 +30,8 @@ class Gpu {
 
   // With a grid `scale` times the kernel's.
   void launch(const Kernel& kernel, std::uint32_t scale, std::uint64_t duration_ns);
+  // The same where the caller says in which stream, and how long exactly; for any thread.
+  void launch(cudaStream_t stream, const Kernel& kernel, std::uint32_t scale, std::uint64_t duration_ns) const;
   // In a stream of its own: whoever waits for the device waits forever.
   void begin_what_never_ends();
   void copy_batch();

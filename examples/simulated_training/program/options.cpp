@@ -29,6 +29,13 @@ void add_options(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--burst", options.burst, "instead of a training step: N kernels as fast as they can be launched")
       ->check(CLI::NonNegativeNumber);
+  app.add_option("--ahead-us", options.ahead_us, "the host runs ahead: work begins at least so long after its launch")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--rate", options.rate,
+                 "instead of training steps: N kernels a second, for steps times step-us, without a wait for the device")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--threads", options.threads, "with --rate: that launch them")->check(CLI::Range(1, 64));
+  app.add_option("--streams", options.streams, "with --rate: of each thread, which take turns")->check(CLI::Range(1, 64));
   app.add_flag("--graphs", options.graphs, "from step 2 on, forward and backward are captured once and replayed");
   app.add_flag("--groups", options.groups, "several NCCL calls in a group");
   app.add_flag("--p2p", options.p2p, "send to and receive from neighbours, in a group");
@@ -37,7 +44,10 @@ void add_options(CLI::App& app, Options& options) {
   app.add_flag("--nvtx", options.nvtx, "categories, colours, payloads, registered strings, domains, names of streams");
   app.add_flag("--memory", options.memory, "allocate and free device memory, also asynchronously and from pools");
   app.add_option("--hang", options.hang,
-                 "in this step a kernel begins that never ends; the ranks leave without waiting");
+                 "in this step a kernel begins that never ends; the ranks leave without waiting. With --rate: the Nth "
+                 "kernel of each thread, and the threads go on launching");
+  app.add_option("--hang-us", options.hang_us, "with --rate: the kernel of --hang ends after so long")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--profiler", options.profiler,
                  "A-B: from step A to B another tool uses CUPTI, as torch.profiler does");
   app.add_option("--agent", options.agent, "the libagent.so to inject (default: ../../agent/libagent.so from here)");

@@ -20,12 +20,16 @@ struct Options {
   int layers = 6;
   int buckets = 4;
   std::int64_t burst = 0;  // kernels per step, as fast as they can be launched; 0: a normal step
+  std::int64_t ahead_us = 0;  // work begins so long after its launch, at least
+  std::int64_t rate = 0;      // instead of steps: so many kernels in a second, and no wait for the device; 0: steps
+  int threads = 1, streams = 1;  // that launch them; of each thread
   bool graphs = false;     // from step 2 on, forward and backward are one CUDA graph
   bool groups = false;     // ncclGroupStart ... ncclGroupEnd
   bool p2p = false;        // send and receive between neighbours
   int comms = 0;           // communicators into which the world is split; 0: none
   bool nvtx = false;       // everything that NVTX has
   bool memory = false;     // allocations, asynchronous ones, pools
+  std::int64_t hang_us = 0;  // the kernel of `hang` takes so long; 0: it never ends
   int hang = -1;         // in this step a kernel begins that never ends, and the ranks leave without waiting; -1: none
   std::string profiler;  // "A-B": from step A to B another tool uses CUPTI, as torch.profiler does; empty: none
   std::string agent;     // empty: the one of this build

@@ -14,6 +14,7 @@
 #include "../standin/work.h"
 #include "host_shift.h"
 #include "nvtx.h"
+#include "steady_load.h"
 #include "training.h"
 
 namespace sim {
@@ -78,8 +79,12 @@ int run_rank(const Options& options) {
   end_comm_init(world);
   std::optional<Communicator> part;
   if (options.comms > 0) part = comm_split(world, options.comms);
-  Training(options, world, part.has_value() ? &*part : nullptr, gpu).run();
-  if (options.hang >= 0) return 0;
+  if (options.rate > 0) {
+    run_steady_load(options, gpu);
+  } else {
+    Training(options, world, part.has_value() ? &*part : nullptr, gpu).run();
+  }
+  if (options.hang >= 0 && options.hang_us == 0) return 0;
   if (part.has_value()) comm_destroy(*part);
   comm_destroy(world);
   gpu.close();

@@ -15,6 +15,8 @@ using namespace agent;
 
 namespace {
 
+constexpr std::uint32_t kThread = 7;
+
 // Of the mapping that the address is in; "" where the system does not tell.
 std::string page_flags(const void* memory) {
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
@@ -34,7 +36,7 @@ TEST_CASE("buffers are aligned, zeroed and not given out twice") {
   open_buffer_pool(3);
   std::set<std::uint8_t*> taken;
   for (int i = 0; i < 10; ++i) {
-    const Buffer buffer = take_buffer();
+    const Buffer buffer = take_buffer(kThread);
     REQUIRE(buffer.bytes == kBufferBytes);
     CHECK(reinterpret_cast<std::uintptr_t>(buffer.memory) % 8 == 0);
     CHECK(owner_of(buffer.memory) == BufferOwner::ours);
@@ -43,7 +45,7 @@ TEST_CASE("buffers are aligned, zeroed and not given out twice") {
     buffer.memory[0] = buffer.memory[kBufferBytes - 1] = 1;
   }
   for (std::uint8_t* buffer : taken) give_back_buffer(buffer, kBufferBytes);
-  const Buffer again = take_buffer();
+  const Buffer again = take_buffer(kThread);
   CHECK(taken.count(again.memory) == 1);
   CHECK(again.memory[0] == 0);
   CHECK(again.memory[kBufferBytes - 1] == 0);
@@ -62,31 +64,48 @@ TEST_CASE("buffers lie in small pages") {
     return;
   }
   open_buffer_pool(1);
-  const Buffer buffer = take_buffer();
+  const Buffer buffer = take_buffer(kThread);
   CHECK(page_flags(buffer.memory).find(" nh") != std::string::npos);
   give_back_buffer(buffer.memory, 0);
 }
 
-TEST_CASE("there is always a buffer: small ones beyond the budget, then the sink") {
+TEST_CASE("there is always a buffer: beyond the budget the sink") {
   open_buffer_pool(0);
   std::vector<Buffer> taken;
   std::set<std::uint8_t*> ours;
-  for (std::size_t i = 0; i < kBuffers + kSmallBuffers; ++i) {
-    taken.push_back(take_buffer());
+  for (std::size_t i = 0; i < kBuffers; ++i) {
+    taken.push_back(take_buffer(kThread));
     ours.insert(taken.back().memory);
   }
-  CHECK(ours.size() == kBuffers + kSmallBuffers);
-  CHECK(taken.back().bytes == kSmallBytes);
-  const Buffer sink = take_buffer();
+  CHECK(ours.size() == kBuffers);
+  CHECK(owner_of(taken.back().memory) == BufferOwner::ours);
+  CHECK(held_buffers().of_a_thread == kBuffers);
+  const Buffer sink = take_buffer(kThread);
   CHECK(owner_of(sink.memory) == BufferOwner::sink);
   CHECK(sink.bytes >= 4096);
-  CHECK(take_buffer().memory == sink.memory);
+  CHECK(take_buffer(kThread).memory == sink.memory);
   std::uint8_t elsewhere = 0;
   CHECK(owner_of(&elsewhere) == BufferOwner::foreign);
   for (const Buffer& buffer : taken) give_back_buffer(buffer.memory, 8);
-  const Buffer back = take_buffer();
+  const Buffer back = take_buffer(kThread);
   CHECK(owner_of(back.memory) == BufferOwner::ours);
   give_back_buffer(back.memory, 0);
+}
+
+TEST_CASE("what is out is known, and of whom") {
+  open_buffer_pool(1);
+  CHECK(held_buffers().all == 0);
+  std::vector<std::uint8_t*> taken;
+  for (const std::uint32_t thread : {11u, 12u, 11u, 13u, 11u, 12u}) taken.push_back(take_buffer(thread).memory);
+  CHECK(held_buffers().all == 6);
+  CHECK(held_buffers().of_a_thread == 3);
+  give_back_buffer(taken[2], 8);
+  CHECK(held_buffers().all == 5);
+  CHECK(held_buffers().of_a_thread == 2);
+  taken[2] = take_buffer(14).memory;
+  CHECK(held_buffers().of_a_thread == 2);
+  for (std::uint8_t* buffer : taken) give_back_buffer(buffer, 8);
+  CHECK(held_buffers().all == 0);
 }
 
 TEST_CASE("threads that take and give back never share a buffer") {
@@ -96,7 +115,7 @@ TEST_CASE("threads that take and give back never share a buffer") {
   for (int t = 1; t <= 4; ++t) {
     threads.emplace_back([t, &shared] {
       for (int i = 0; i < 2000; ++i) {
-        std::uint8_t* buffer = take_buffer().memory;
+        std::uint8_t* buffer = take_buffer(static_cast<std::uint32_t>(t)).memory;
         shared += buffer[0] != 0;
         buffer[0] = static_cast<std::uint8_t>(t);
         shared += buffer[0] != t;

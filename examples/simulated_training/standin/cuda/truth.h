@@ -1,6 +1,7 @@
 // What really happened, one JSON line per event, in the file that SIM_TRUTH names (nothing without it). README.md of
 // the simulated training describes the lines. Lines wait in memory until flush_truth(): always before CUPTI hands a
-// buffer over and before an NVTX call, so that after SIGKILL the file holds all that an agent can have seen.
+// buffer over and before an NVTX call, so that after SIGKILL the file holds all that an agent can have seen; and every
+// millisecond while work ends, so that it holds what the device had done too.
 #pragma once
 #include <cstdint>
 #include <string_view>

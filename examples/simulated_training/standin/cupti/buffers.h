@@ -3,9 +3,7 @@
 // filled when its work ends. Full buffers whose records have all ended are completed by a worker thread; partial ones
 // only by cuptiActivityFlushAll: without force when all records have ended, with force in any case, unfinished records
 // with end = 0.
-//
-// cuptiActivityFlushAll(0) closes a partial buffer that it cannot return yet: new records go into another, and a later
-// flush returns it. (Filled on, it would never be returned while the device has work.)
+// So a buffer that holds one unfinished record goes on filling, and cuptiActivityFlushAll(0) returns nothing of it.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -125,9 +125,10 @@ void take_away(Buffer& buffer) {
   buffer.pending.clear();
 }
 
-void close_partial(BufferState& state) {
+// Without force a buffer that holds unfinished work stays open and goes on filling.
+void close_partial(BufferState& state, bool forced) {
   for (auto at = state.open.begin(); at != state.open.end();) {
-    if (at->second->records == 0) {
+    if (at->second->records == 0 || (!forced && !at->second->pending.empty())) {
       ++at;
       continue;
     }
@@ -160,7 +161,7 @@ void start_worker() {
 void flush_all(bool forced) {
   BufferState& state = buffer_state();
   std::unique_lock lock(state.mutex);
-  close_partial(state);
+  close_partial(state, forced);
   auto ended = take_ended(state, forced);
   lock.unlock();
   const bool nested = t_in_callback;

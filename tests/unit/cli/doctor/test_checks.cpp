@@ -163,6 +163,23 @@ TEST_CASE("doctor: CUPTI that is taken, failed, off, silent") {
   CHECK_THAT(said([](Process& p) { p.counts = {}; }), contains_text("no kernel or copy came yet"));
 }
 
+TEST_CASE("doctor: how old the newest work of the GPU is, while it is recorded and after a kill") {
+  ReadRecording recording = healthy();
+  Recorder& r = recording.process.recorder;
+  const auto said = [&] { return found(check_recording(recording, kNow), "newest"); };
+  CHECK(said().empty());
+  r.newest_gpu_end_ns = r.heartbeat_ns - 120'000'000;
+  CHECK_THAT(said(), contains_text("OK") && contains_text("ended 120.000 ms before the last heartbeat"));
+  r.newest_gpu_end_ns = r.heartbeat_ns + 1;  // it ended after the heartbeat was read
+  CHECK_THAT(said(), contains_text("OK") && contains_text("ended 0"));
+  r.newest_gpu_end_ns = r.heartbeat_ns - 12'000'000'000;
+  CHECK_THAT(said(), contains_text("WARN") && contains_text("12.000 s"));
+  recording.process.state = "recovered";
+  CHECK_THAT(said(), contains_text("OK"));
+  recording.process.state = "clean";
+  CHECK(said().empty());
+}
+
 TEST_CASE("doctor: losses, a late heartbeat, notices and costs are warned of") {
   ReadRecording recording = healthy();
   Process& p = recording.process;

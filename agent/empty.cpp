@@ -1,0 +1,1 @@
+// Nothing: meson.build says when it is compiled.
