@@ -94,6 +94,7 @@ void on_exit() {
   const Uncancelled uncancelled;
   begin_exit();
   if (!stop_flusher() && !t_inside) flush_cupti(true);  // there is no thread that could
+  leave_cupti();
   if (recording() == Recording::open) close_recording();
 }
 
@@ -165,6 +166,11 @@ bool begin_recording(const Guard& guard) noexcept {
   // Registered as late as this, so that it runs before CUDA's own handlers; a second time does no harm.
   std::atexit(on_exit);
   return true;
+}
+
+void exit_before_driver() noexcept {
+  static constinit std::atomic<bool> s_once{false};
+  if (!s_once.exchange(true)) std::atexit(on_exit);
 }
 
 void begin_without_gpu(const Guard& guard) noexcept {

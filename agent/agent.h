@@ -12,6 +12,10 @@ bool attach() noexcept;
 // there is no file.
 bool begin_recording(const Guard&) noexcept;
 
+// Called when a context is there, or CUPTI is ours: what ends the recording was perhaps registered before the driver's own
+// exit handlers, and has to run before these.
+void exit_before_driver() noexcept;
+
 // For an NVTX or NCCL event before there is a recording: begins it where no context will ever be told to us, because
 // CUPTI cannot be had. Where CUDA calls another tool's injection and not ours, CUPTI is tried from here first.
 void begin_without_gpu(const Guard&) noexcept;

@@ -169,12 +169,13 @@ CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, std::uint8_t enab
 
 CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
   static std::atomic<std::uint64_t> s_calls{0};
+  const CUptiResult result = REAL(cuptiActivityFlushAll)(flag);
   const std::uint64_t ms = number_of("ODD_FLUSH_MS");
   if (ms != 0 && ++s_calls >= number_of("ODD_FLUSH_FROM")) {
     const timespec time{static_cast<time_t>(ms / 1000), static_cast<long>(ms % 1000) * 1'000'000};
     nanosleep(&time, nullptr);
   }
-  return REAL(cuptiActivityFlushAll)(flag);
+  return result;
 }
 
 CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, CUpti_Activity** record) {

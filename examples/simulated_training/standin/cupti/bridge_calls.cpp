@@ -11,7 +11,10 @@ namespace {
 
 void call_back(CUpti_CallbackDomain domain, std::uint32_t cbid, const void* data) {
   const Subscriber* to = subscriber();
-  if (to != nullptr && to->callback != nullptr) to->callback(to->user, domain, cbid, data);
+  if (to == nullptr || to->callback == nullptr) return;
+  const bool of_api = domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+  const InsideClient inside(of_api ? Inside::api_callback : Inside::other_callback);
+  to->callback(to->user, domain, cbid, data);
 }
 
 void api_callback(CallEvent& event, CUpti_ApiCallbackSite site) {
@@ -125,7 +128,7 @@ void fatal() {
 }
 
 constexpr Bridge kBridge{to_cupti,   tell_times,  reserve_device, finish_device, enter_call, exit_call,   finish_call,
-                         admit_note, finish_note, graph,          fatal,         resource,   synchronized};
+                         admit_note, finish_note, graph,          fatal,         resource,   synchronized, begin_teardown};
 
 }  // namespace
 

@@ -179,6 +179,7 @@ void fill_record(std::byte* at, const CallEvent& event) {
 }  // namespace sim
 
 CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, CUpti_Activity** record) {
+  sim::check_may_read();
   if (buffer == nullptr || record == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   auto* at = reinterpret_cast<std::uint8_t*>(*record);
   at = at == nullptr ? buffer : at + sim::record_size((*record)->kind);

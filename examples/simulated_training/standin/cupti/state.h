@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "exports.h"
+#include "rules.h"
 
 namespace sim {
 
@@ -49,8 +50,9 @@ void forget_kinds();
 // Everything ends here: kinds, subscriber, buffers.
 void die();
 
-// What CUPTI answers before the driver is there; otherwise goes on.
+// What CUPTI answers before the driver is there; otherwise goes on. After it there must be no call any more.
 #define SIM_NEED_DRIVER()                                   \
+  sim::check_not_torn_down(__func__);                       \
   if (sim::driver() == nullptr) return CUPTI_ERROR_UNKNOWN; \
   if (sim::is_dead()) return CUPTI_ERROR_NOT_INITIALIZED
 
