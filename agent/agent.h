@@ -12,8 +12,9 @@ bool attach() noexcept;
 // there is no file.
 bool begin_recording(const Guard&) noexcept;
 
-// Called when a context is there, or CUPTI is ours: what ends the recording was perhaps registered before the driver's own
-// exit handlers, and has to run before these.
+// What ends the recording was perhaps registered before the driver's own exit handlers (while cuInit runs, or earlier), and
+// has to run before these: registers it again. To be called a few times only: when the first context is told,
+// when CUPTI became ours later, which may be before or after that, and when it is tried for the second time.
 void exit_before_driver() noexcept;
 
 // For an NVTX or NCCL event before there is a recording: begins it where no context will ever be told to us, because

@@ -1,5 +1,6 @@
 #include "agent/cupti/callbacks.h"
 
+#include <atomic>
 #include <initializer_list>
 
 #include "agent/agent.h"
@@ -13,8 +14,9 @@ namespace {
 
 void on_resource(CUpti_CallbackId id) {
   if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    static constinit std::atomic<bool> s_any{false};
     const Guard guard;
-    if (guard && begin_recording(guard)) exit_before_driver();
+    if (guard && begin_recording(guard) && !s_any.exchange(true)) exit_before_driver();
   }
   // What CUPTI has of it is collected soon, in case the process leaves without an exit. Not here: cupti_activity.h forbids
   // cuptiActivityFlushAll in callbacks that are not of an API call.

@@ -137,6 +137,7 @@ bool load_cupti() noexcept {
   find_function(handle, "cuptiSubscribe_v2", s_cupti.subscribe_v2);
   find_function(handle, "cuptiActivityEnableRuntimeApi", s_cupti.enable_runtime_api);
   find_function(handle, "cuptiActivityEnableDriverApi", s_cupti.enable_driver_api);
+  find_function(handle, "cuptiActivityEnableAllSyncRecords", s_cupti.enable_all_sync_records);
   find_function(handle, "cuptiActivityEnableAndDump", s_cupti.activity_enable_and_dump);
   find_function(handle, "cuptiGetGraphNodeId", s_cupti.get_graph_node_id);
   find_function(handle, "cuptiGetStreamIdEx", s_cupti.get_stream_id_ex);

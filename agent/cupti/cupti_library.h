@@ -31,6 +31,7 @@ struct CuptiLibrary {
   CUptiResult (*subscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*, void* params);  // CUDA 13.0
   CUptiResult (*enable_runtime_api)(CUpti_CallbackId, std::uint8_t);
   CUptiResult (*enable_driver_api)(CUpti_CallbackId, std::uint8_t);
+  CUptiResult (*enable_all_sync_records)(std::uint8_t);  // CUDA 12.8
   CUptiResult (*activity_enable_and_dump)(CUpti_ActivityKind);
   CUptiResult (*get_graph_node_id)(CUgraphNode, std::uint64_t*);
   CUptiResult (*get_stream_id_ex)(CUcontext, CUstream, std::uint8_t, std::uint32_t*);

@@ -8,9 +8,11 @@
 #include "agent/cupti/callbacks.h"
 #include "agent/cupti/canary.h"
 #include "agent/cupti/cupti_library.h"
+#include "agent/cupti/cupti_threads.h"
 #include "agent/cupti/delivery.h"
 #include "agent/cupti/holder.h"
 #include "agent/cupti/kinds.h"
+#include "agent/cupti/queries.h"
 #include "agent/cupti/watch.h"
 #include "agent/message.h"
 #include "agent/ring/notice.h"
@@ -95,7 +97,10 @@ bool take() {
   take_over_zeroing();
   s_per_thread = ask_for_buffers_per_thread();
   open_buffer_pool(kFirstBuffers);
+  leave_out_queries();
+  remember_threads();
   if (!register_and_enable()) return let_go();
+  find_new_threads();
   s_error.store(0);
   s_holder[0] = '\0';
   s_state.store(trace::SourceState::on);

@@ -99,7 +99,7 @@ void check_losses(const Process& p, Findings& found) {
                          "a larger TRACETOOL_BUFFER, or fewer TRACETOOL_EVENTS"));
   }
   if (p.recorder.sunk_buffers != 0) {
-    found.push_back(warn("losses", fmt::format("{} buffers of CUPTI were thrown away", p.recorder.sunk_buffers),
+    found.push_back(warn("losses", fmt::format("{} buffers of CUPTI were thrown away, or not readable to their end", p.recorder.sunk_buffers),
                          "fewer TRACETOOL_EVENTS: records come faster than they can be kept"));
   }
   if (overwritten != 0) {

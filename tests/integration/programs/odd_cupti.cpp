@@ -4,6 +4,7 @@
 //   ODD_FAIL="NAME=CODE ..."   these functions answer with the code
 //   ODD_REFUSE=KIND            this kind cannot be enabled, nor can its API functions one by one
 //   ODD_FLUSH_MS=N ODD_FLUSH_FROM=M   cuptiActivityFlushAll takes N ms longer, from its Mth call on
+//   ODD_STOP=CODE ODD_STOP_AFTER=N  of each buffer N records can be read, then the iterator answers with the code
 //   ODD_RECORDS=1              changes records as odd_cupti.h says
 //   ODD_LOG=FILE               one line for each kind that was asked for: its number
 //   ODD_CALLBACKS=FILE         one line for each domain of callbacks of which any was asked for: its number
@@ -182,6 +183,10 @@ CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, 
   static const bool s_odd = number_of("ODD_RECORDS") != 0;
   if (*record != nullptr && *record == t_changed) (*record)->kind = t_kind;
   t_changed = nullptr;
+  thread_local std::uint64_t t_read = 0;
+  if (*record == nullptr) t_read = 0;
+  if (number_of("ODD_STOP") != 0 && t_read++ == number_of("ODD_STOP_AFTER"))
+    return static_cast<CUptiResult>(number_of("ODD_STOP"));
   const CUptiResult result = REAL(cuptiActivityGetNextRecord)(buffer, valid, record);
   if (s_odd && result == CUPTI_SUCCESS) change(*record);
   return result;

@@ -92,7 +92,12 @@ void synchronized(std::uint32_t cbid, void* context, void* stream) {
   call_back(CUPTI_CB_DOMAIN_SYNCHRONIZE, cbid, &data);
 }
 
-void admit_note(Note& note) { note.fate = kind_enabled(kind_of(note)) ? admit() : Fate::off; }
+bool is_wanted(const Note& note) {
+  const bool unfinished = note.kind == NoteKind::sync && note.result == CUDA_ERROR_NOT_READY;
+  return kind_enabled(kind_of(note)) && (!unfinished || all_sync_records());
+}
+
+void admit_note(Note& note) { note.fate = is_wanted(note) ? admit() : Fate::off; }
 
 void finish_note(const Note& note) {
   if (note.fate == Fate::emitted) append(note);
