@@ -141,9 +141,16 @@ bool load_cupti() noexcept {
   find_function(handle, "cuptiActivityEnableAndDump", s_cupti.activity_enable_and_dump);
   find_function(handle, "cuptiGetGraphNodeId", s_cupti.get_graph_node_id);
   find_function(handle, "cuptiGetStreamIdEx", s_cupti.get_stream_id_ex);
-  s_cupti.get_version(&s_cupti.version);
+  ask_cupti_version();
   remember_path();
   return true;
+}
+
+CUptiResult ask_cupti_version() noexcept {
+  std::uint32_t version = 0;
+  const CUptiResult result = s_cupti.get_version(&version);
+  s_cupti.version = result == CUPTI_SUCCESS ? version : 0;
+  return result;
 }
 
 const CuptiLibrary& cupti() noexcept { return s_cupti; }

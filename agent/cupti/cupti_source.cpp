@@ -93,6 +93,8 @@ bool register_and_enable() {
 
 bool take() {
   if (!subscribe()) return false;
+  // Without it nobody knows which fields the records have.
+  if (failed(ask_cupti_version(), "cuptiGetVersion")) return let_go();
   cupti().set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   take_over_zeroing();
   s_per_thread = ask_for_buffers_per_thread();

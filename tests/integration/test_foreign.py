@@ -15,6 +15,7 @@ ON, FAILED, TAKEN = 1, 2, 3  # SourceState
 NO_DRIVER = 999
 NOT_READY = 600
 QUERIES = 2000
+GET_VERSION = 2  # CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion
 ONE_BY_ONE = 23  # cuptiGetVersion of 12.5, the first that records single calls
 LAUNCHES = 200
 KINDS = {4: "driver", 5: "runtime", 10: "kernel"}  # CUpti_ActivityKind, of what the program does
@@ -80,6 +81,12 @@ def check_iterator(options):
         check(len(job.said) == 1 and f"({code})" in job.said[0], f"{what}: one line says so", job.said)
     job = record(options, "launches", "plain", LAUNCHES, TRACETOOL_CUPTI=options.odd_cupti)
     check(job.only is not None and job.only.header["sunk_buffers"] == 0, "a true end is no loss", job.done)
+
+
+def check_unseen_canary(options):
+    """CUPTI never tells of the call by which a loss of the buffers is noticed: they are not given up."""
+    job = record(options, "launches", "slowly", 6000, TRACETOOL_CUPTI=options.odd_cupti, ODD_DEAF=GET_VERSION)
+    check_end("a canary that was never seen", job, 0, "clean", True)
 
 
 def check_contexts(options):
@@ -157,6 +164,7 @@ def check_callbacks(options):
 
 def check_refused_functions(options):
     for plan, state in (("cuptiSubscribe=999", FAILED), ("cuptiSubscribe=35", FAILED), ("cuptiSubscribe=39", TAKEN),
+                        ("cuptiGetVersion=999", FAILED),
                         ("cuptiEnableCallback=35", FAILED), ("cuptiActivityRegisterCallbacks=35", FAILED),
                         ("cuptiActivityEnable=35 cuptiActivityEnableDriverApi=35", FAILED),
                         ("cuptiActivitySetAttribute=27", ON), ("cuptiActivityEnableDriverApi=27", ON),
@@ -323,6 +331,7 @@ def main():
     check_versions(options)
     check_queries(options)
     check_iterator(options)
+    check_unseen_canary(options)
     check_contexts(options)
     check_odd_records(options)
     check_refused_kinds(options)

@@ -4,6 +4,7 @@
 //   ODD_FAIL="NAME=CODE ..."   these functions answer with the code
 //   ODD_REFUSE=KIND            this kind cannot be enabled, nor can its API functions one by one
 //   ODD_FLUSH_MS=N ODD_FLUSH_FROM=M   cuptiActivityFlushAll takes N ms longer, from its Mth call on
+//   ODD_DEAF=CBID              this driver function seems to be enabled, and is not
 //   ODD_STOP=CODE ODD_STOP_AFTER=N  of each buffer N records can be read, then the iterator answers with the code
 //   ODD_RECORDS=1              changes records as odd_cupti.h says
 //   ODD_LOG=FILE               one line for each kind that was asked for: its number
@@ -36,7 +37,7 @@ std::uint64_t number_of(const char* variable) {
 void* behind() {
   static void* const library = [] {
     Dl_info info;
-    dladdr(reinterpret_cast<void*>(&cuptiGetVersion), &info);
+    dladdr(reinterpret_cast<void*>(&cuptiGetResultString), &info);
     return dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
   }();
   return library;
@@ -109,6 +110,11 @@ void change(CUpti_Activity* record) {
 
 }  // namespace
 
+CUptiResult cuptiGetVersion(std::uint32_t* version) {
+  const CUptiResult result = planned("cuptiGetVersion");
+  return result != CUPTI_SUCCESS ? result : REAL(cuptiGetVersion)(version);
+}
+
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* user) {
   const CUptiResult result = planned("cuptiSubscribe");
   return result != CUPTI_SUCCESS ? result : REAL(cuptiSubscribe)(handle, callback, user);
@@ -156,6 +162,7 @@ CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind) {
 
 CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, std::uint8_t enable) {
   note(CUPTI_ACTIVITY_KIND_DRIVER);
+  if (number_of("ODD_DEAF") == id) return CUPTI_SUCCESS;
   if (const CUptiResult result = planned("cuptiActivityEnableDriverApi"); result != CUPTI_SUCCESS) return result;
   const CUptiResult result = refused(CUPTI_ACTIVITY_KIND_DRIVER);
   return result != CUPTI_SUCCESS ? result : REAL(cuptiActivityEnableDriverApi)(id, enable);
