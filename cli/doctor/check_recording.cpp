@@ -18,19 +18,26 @@ constexpr std::int64_t kShortLife_ns = 10'000'000'000;  // below it the start is
 constexpr double kDearAgent_pct = 3;                    // the cost guard's limit
 constexpr double kDearOverhead_pct = 1;                 // of the recorded time
 
-class Overheads : public EventSink {
+// By the names that NCCL has given to its kernels since 2.0 and since 2.19, mangled or not.
+bool is_nccl_kernel(std::string_view name) {
+  constexpr std::size_t kMangling = 8;  // "_Z40"
+  return std::min(name.find("ncclKernel"), name.find("ncclDevKernel")) <= kMangling;
+}
+
+class Counted : public EventSink {
  public:
-  Overheads(const Catalog& catalog, std::map<std::string, OwnCost>& sums) : catalog_(catalog), sums_(sums) {}
+  Counted(const Catalog& catalog, ReadRecording& into) : catalog_(catalog), into_(into) {}
   void event(const Event& event, std::string_view) override {
+    if (event.kind == Kind::kernel) into_.nccl_kernels += is_nccl_kernel(catalog_.strings[event.name]);
     if (event.kind != Kind::overhead) return;
-    OwnCost& sum = sums_[std::string(catalog_.strings[event.name])];
+    OwnCost& sum = into_.overhead[std::string(catalog_.strings[event.name])];
     ++sum.count;
     sum.ns += std::max<std::int64_t>(event.duration_ns, 0);
   }
 
  private:
   const Catalog& catalog_;
-  std::map<std::string, OwnCost>& sums_;
+  ReadRecording& into_;
 };
 
 std::uint64_t count(const Process& p, Kind kind) { return p.counts[static_cast<std::size_t>(kind)]; }
@@ -57,7 +64,7 @@ Finding check_failed(const Recorder& r) {
                 fmt::format("CUPTI says {}: it finds no GPU or no driver here; GPU work is not recorded", r.cupti_error),
                 "run where nvidia-smi works; in a container, with its GPUs and NVIDIA_DRIVER_CAPABILITIES=compute");
   }
-  if (r.cupti_version == 0) {
+  if (r.cupti_version == 0 && r.cupti_error == 0) {
     return fail("cupti", "no libcupti was found: GPU work is not recorded",
                 "install the CUDA toolkit's CUPTI (pip: nvidia-cuda-cupti), or set TRACETOOL_CUPTI to a libcupti.so");
   }
@@ -151,6 +158,16 @@ void check_notices(const Process& p, Findings& found) {
   }
 }
 
+// NCCL looks for an NVTX tool once, at its first call, which may have come before CUDA brought the agent.
+void check_nccl(const ReadRecording& recording, Findings& found) {
+  const Process& p = recording.process;
+  if (recording.nccl_kernels == 0 || count(p, Kind::nccl) != 0) return;
+  if (p.overwritten[static_cast<std::size_t>(Kind::nccl)] != 0) return;
+  found.push_back(warn("nccl", fmt::format("{} kernels of NCCL, and no call of NCCL", recording.nccl_kernels),
+                       "set NVTX_INJECTION64_PATH to libagent.so too (tracetool record does): NCCL was used before CUDA; "
+                       "or is nccl left out of TRACETOOL_EVENTS?"));
+}
+
 void check_agent_cost(const Recorder& r, Findings& found) {
   const std::int64_t life_ns = r.heartbeat_ns - r.created_ns;
   if (life_ns < kShortLife_ns || r.agent_cpu_ns == 0) return;
@@ -178,8 +195,8 @@ ReadRecording read_recording(const std::string& path) {
   Catalog catalog;
   // First: a copy may be replaced by a newer one, whose heartbeat is later.
   recording.copied_ns = static_cast<std::int64_t>(RingFile(path).header().copied_real_ns);
-  Overheads overheads(catalog, recording.overhead);
-  open_trace(path)->read(catalog, overheads);
+  Counted counted(catalog, recording);
+  open_trace(path)->read(catalog, counted);
   recording.process = catalog.processes.at(0);
   return recording;
 }
@@ -191,6 +208,7 @@ Findings check_recording(const ReadRecording& recording, std::int64_t now_ns) {
   check_spool(p.recorder, found);
   check_life(p, recording.copied_ns != 0 ? recording.copied_ns : now_ns, found);
   check_notices(p, found);
+  check_nccl(recording, found);
   check_agent_cost(p.recorder, found);
   check_overhead(recording, found);
   for (Finding& finding : found) {
