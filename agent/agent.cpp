@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -13,6 +14,7 @@
 #include <cstring>
 
 #include "agent/cupti/cupti_source.h"
+#include "agent/cupti/watch.h"
 #include "agent/environment.h"
 #include "agent/exit_time.h"
 #include "agent/flusher.h"
@@ -94,6 +96,7 @@ void on_exit() {
   const Uncancelled uncancelled;
   begin_exit();
   if (!stop_flusher() && !t_inside) flush_cupti(true);  // there is no thread that could
+  leave_cupti();
   if (recording() == Recording::open) close_recording();
 }
 
@@ -107,12 +110,16 @@ void start_source(const Guard& guard) {
   if (cupti_is_taken()) start_thread();
 }
 
-// In the middle of the run: only the library is loaded here, on an application's thread; ours does the rest.
+// In the middle of the run: only the library is loaded here, on an application's thread; ours does the rest. Its first
+// try is waited for, but not long: what this thread does next may be cuInit, and all that it launches then is to be
+// recorded, and the end of the recording registered behind the driver's.
 void start_late() {
+  constexpr int kMostWait_ms = 200;
   if (s_source_started.exchange(true)) return;
   const Uncancelled uncancelled;
   start_cupti_late();
   start_thread();
+  for (int ms = 0; ms < kMostWait_ms && cupti_is_taken() && !has_tried_cupti(); ++ms) usleep(1000);
 }
 
 }  // namespace
@@ -166,6 +173,8 @@ bool begin_recording(const Guard& guard) noexcept {
   std::atexit(on_exit);
   return true;
 }
+
+void exit_before_driver() noexcept { std::atexit(on_exit); }
 
 void begin_without_gpu(const Guard& guard) noexcept {
   static constinit std::atomic<std::uint32_t> s_calls{0};

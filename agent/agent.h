@@ -12,6 +12,11 @@ bool attach() noexcept;
 // there is no file.
 bool begin_recording(const Guard&) noexcept;
 
+// What ends the recording was perhaps registered before the driver's own exit handlers (while cuInit runs, or earlier), and
+// has to run before these: registers it again. To be called a few times only: when the first context is told,
+// when CUPTI became ours later, which may be before or after that, and when it is tried for the second time.
+void exit_before_driver() noexcept;
+
 // For an NVTX or NCCL event before there is a recording: begins it where no context will ever be told to us, because
 // CUPTI cannot be had. Where CUDA calls another tool's injection and not ours, CUPTI is tried from here first.
 void begin_without_gpu(const Guard&) noexcept;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "agent/cupti/cupti_library.h"
+#include "agent/cupti/cupti_source.h"
 
 namespace agent {
 namespace {
@@ -26,7 +27,7 @@ std::uint64_t read_clock(clockid_t clock) {
 trace::ClockSample sample_once() {
   trace::ClockSample sample{};
   const std::uint64_t before = mono_ns();
-  if (cupti().get_timestamp == nullptr || cupti().get_timestamp(&sample.cupti_ns) != CUPTI_SUCCESS) sample.cupti_ns = 0;
+  if (cupti().get_timestamp == nullptr || has_left_cupti() || cupti().get_timestamp(&sample.cupti_ns) != CUPTI_SUCCESS) sample.cupti_ns = 0;
   sample.real_ns = real_ns();
   const std::uint64_t after = mono_ns();
   sample.bracket_ns = after - before;

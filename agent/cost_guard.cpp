@@ -6,6 +6,7 @@
 
 #include "agent/clocks.h"
 #include "agent/cupti/cupti_source.h"
+#include "agent/cupti/cupti_threads.h"
 #include "agent/cupti/delivery.h"
 #include "agent/cupti/kinds.h"
 #include "agent/cupti/watch.h"
@@ -22,6 +23,7 @@ constexpr std::uint64_t kWindow_ns = 10'000'000'000;
 struct Spent {
   std::uint64_t time_ns;
   std::uint64_t cpu_ns;
+  std::uint64_t cupti_ns;  // of the threads that CUPTI started, besides
   std::uint64_t records;
 };
 
@@ -33,14 +35,14 @@ Spent spent() {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
   const Delivered total = delivered();
   const auto own_ns = static_cast<std::uint64_t>(own.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(own.tv_nsec);
-  return {mono_ns(), own_ns + total.foreign_cpu_ns + storage_cpu_ns(), total.records};
+  return {mono_ns(), own_ns + total.foreign_cpu_ns + storage_cpu_ns(), cupti_threads_cpu_ns(), total.records};
 }
 
 void step_down(std::uint64_t cpu_permille, std::uint64_t rate) {
   s_stepped_down = true;
   reduce_to_light();
   char text[160];
-  const int length = snprintf(text, sizeof(text), "the agent took %llu.%llu %% of a core for %llu records/s: only light from here on",
+  const int length = snprintf(text, sizeof(text), "the agent and CUPTI's threads took %llu.%llu %% of a core for %llu records/s: only light from here on",
                               static_cast<unsigned long long>(cpu_permille / 10),
                               static_cast<unsigned long long>(cpu_permille % 10), static_cast<unsigned long long>(rate));
   const Guard guard;
@@ -54,7 +56,7 @@ void step_down(std::uint64_t cpu_permille, std::uint64_t rate) {
 
 void judge(const Spent& from, const Spent& to) {
   const std::uint64_t elapsed_ns = to.time_ns - from.time_ns;
-  const std::uint64_t cpu_permille = (to.cpu_ns - from.cpu_ns) * 1000 / elapsed_ns;
+  const std::uint64_t cpu_permille = (to.cpu_ns + to.cupti_ns - from.cpu_ns - from.cupti_ns) * 1000 / elapsed_ns;
   const std::uint64_t rate = (to.records - from.records) * 1'000'000'000 / elapsed_ns;
   const bool busy = settings().guard_cpu_pct != 0 && cpu_permille > settings().guard_cpu_pct * 10;
   const bool fast = settings().guard_rate != 0 && rate > settings().guard_rate;

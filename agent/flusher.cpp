@@ -1,6 +1,7 @@
 #include "agent/flusher.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <time.h>
 
@@ -33,8 +34,8 @@ constinit pthread_t s_thread{};
 constinit std::atomic<bool> s_started{false};
 constinit bool s_running = false;
 constinit std::atomic<bool> s_stop{false};
-pthread_mutex_t s_mutex = PTHREAD_MUTEX_INITIALIZER;
-pthread_cond_t s_wake = PTHREAD_COND_INITIALIZER;
+// A semaphore, because whoever posts may be interrupted by a signal handler that calls exit(3), which posts again.
+sem_t s_wake{};
 
 // By CLOCK_MONOTONIC: a wall clock that is set back must not stop the flushing.
 timespec in_ms(std::uint64_t ms) {
@@ -49,9 +50,9 @@ timespec in_ms(std::uint64_t ms) {
 // False: asked to stop.
 bool wait_a_period() {
   const timespec until = in_ms(settings().flush_ms);
-  pthread_mutex_lock(&s_mutex);
-  if (!s_stop.load()) pthread_cond_clockwait(&s_wake, &s_mutex, CLOCK_MONOTONIC, &until);
-  pthread_mutex_unlock(&s_mutex);
+  sem_clockwait(&s_wake, CLOCK_MONOTONIC, &until);
+  while (sem_trywait(&s_wake) == 0) {
+  }
   return !s_stop.load();
 }
 
@@ -146,12 +147,14 @@ void forget_flusher() noexcept {
   s_started.store(false);
 }
 
+void wake_flusher() noexcept {
+  if (is_recorded_process()) sem_post(&s_wake);
+}
+
 bool stop_flusher() noexcept {
   if (!s_running) return false;
-  pthread_mutex_lock(&s_mutex);
   s_stop.store(true);
-  pthread_cond_signal(&s_wake);
-  pthread_mutex_unlock(&s_mutex);
+  sem_post(&s_wake);
   s_running = false;
   const timespec until = in_ms(exit_ms_left(kPatience_ms));
   if (pthread_clockjoin_np(s_thread, nullptr, CLOCK_MONOTONIC, &until) != 0)

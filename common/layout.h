@@ -81,7 +81,7 @@ struct FileHeader {
   std::uint32_t nccl_version;            // ncclGetVersion: 22809; 0: no NCCL seen
   std::uint64_t lost[kEventKinds];       // records that found no block, per kind
   std::uint64_t clipped_names;           // names that were cut: longer than a third of a block, or than what waits or is converted
-  std::uint64_t sunk_buffers;            // CUPTI buffers thrown away because no memory was left: records unknown
+  std::uint64_t sunk_buffers;            // CUPTI buffers thrown away, for want of memory, or not readable to their end: records unknown
   std::uint64_t agent_cpu_ns;            // what the agent's own thread has used
   std::uint64_t spooled_ticket;          // spool mode: every block up to it is in the spool, or was overwritten before; 0: none
   char events[128];                      // TRACETOOL_EVENTS as it was understood

@@ -143,7 +143,7 @@ inline constexpr SettingRow kSettings[] = {
     {"TRACETOOL_FLUSH_MS", "200", "how often the agent collects from CUPTI, in ms: 1 to 60000", values::set_flush},
     {"TRACETOOL_CUPTI", "found", "path of the libcupti to use instead of the one that is found", values::set_cupti},
     {"TRACETOOL_COEXIST", "yield", "when another user of CUPTI in the process takes its buffers: yield, or retake them", values::set_coexist},
-    {"TRACETOOL_GUARD_CPU", "3", "percent of a core that the agent may take over 10 s before it steps down to light; 0: any", values::set_guard_cpu},
+    {"TRACETOOL_GUARD_CPU", "3", "percent of a core that the agent and the threads of CUPTI may take over 10 s before it steps down to light; 0: any", values::set_guard_cpu},
     {"TRACETOOL_GUARD_RATE", "500000", "records per second over 10 s before it steps down to light; 0: any", values::set_guard_rate},
     {"TRACETOOL_EVENTS", "default",
      "what is recorded: light, default, all, or kinds joined by commas, with + and - to change a set "

@@ -1,17 +1,44 @@
 #include "agent/cupti/api_choice.h"
 
-#include <cupti.h>
+#include <cstddef>
+#include <cstdint>
 
 #include "agent/cupti/cupti_library.h"
+#include "agent/cupti/queries.h"
 
 namespace agent {
 namespace {
 
+// By number where the headers of CUDA 11.8 lack the name.
 constexpr CUpti_CallbackId kRuntimeNoise[] = {
-    CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,          CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020,
-    CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,       CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
-    CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_v10000, CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaDeviceGetAttribute_v5000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaFuncGetAttributes_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaFuncSetAttribute_v9000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaGetFuncBySymbol_v11000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaGetDriverEntryPoint_v11030,
+    CUPTI_RUNTIME_TRACE_CBID_cudaGetDriverEntryPoint_ptsz_v11030,
+    468,  // cudaGetDriverEntryPointByVersion, CUDA 12.5
+    469,  // cudaGetDriverEntryPointByVersion_ptsz
+    CUPTI_RUNTIME_TRACE_CBID_cudaThreadExchangeStreamCaptureMode_v10010,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_v10000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_ptsz_v10000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v10010,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_ptsz_v10010,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v2_v11030,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v2_ptsz_v11030,
+    461,  // cudaStreamGetCaptureInfo_v3, CUDA 12.3
+    462,  // cudaStreamGetCaptureInfo_v3_ptsz
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamQuery_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamQuery_ptsz_v7000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery_v3020,
     CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_ptsz_v7000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventRecordWithFlags_v11010,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventRecordWithFlags_ptsz_v11010,
 };
 
 constexpr CUpti_CallbackId kDriverCalls[] = {
@@ -59,12 +86,36 @@ constexpr CUpti_CallbackId kDriverCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
 };
 
+constexpr CUpti_CallbackId kDriverQueries[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuEventQuery,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamQuery,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamQuery_ptsz,
+};
+
 bool switch_driver_calls(std::uint8_t on) {
   if (cupti().enable_driver_api == nullptr) return false;
   int switched = 0;
   for (const CUpti_CallbackId id : kDriverCalls) switched += cupti().enable_driver_api(id, on) == CUPTI_SUCCESS;
+  for (const CUpti_CallbackId id : kDriverQueries) {
+    if (has_to_find_queries()) cupti().enable_driver_api(id, on);
+  }
   return switched > 0;
 }
+
+// A bit for each callback id; no CUPTI has as many calls.
+class Ids {
+ public:
+  template <std::size_t Count>
+  constexpr explicit Ids(const CUpti_CallbackId (&ids)[Count]) {
+    for (const CUpti_CallbackId id : ids) words_[id / 64] |= std::uint64_t{1} << id % 64;
+  }
+  constexpr bool has(CUpti_CallbackId id) const { return id < kIds && (words_[id / 64] >> id % 64 & 1) != 0; }
+
+ private:
+  static constexpr std::size_t kIds = 2048;
+  std::uint64_t words_[kIds / 64]{};
+};
+constexpr Ids kChosen(kDriverCalls), kNoise(kRuntimeNoise);
 
 }  // namespace
 
@@ -73,7 +124,16 @@ bool leave_driver_calls() noexcept { return switch_driver_calls(0); }
 
 void deny_runtime_noise() noexcept {
   if (cupti().enable_runtime_api == nullptr) return;
-  for (const CUpti_CallbackId id : kRuntimeNoise) cupti().enable_runtime_api(id, 0);
+  for (const CUpti_CallbackId id : kRuntimeNoise) {
+    if (has_to_find_queries() && is_query_call(CUPTI_ACTIVITY_KIND_RUNTIME, id)) continue;
+    cupti().enable_runtime_api(id, 0);
+  }
+}
+
+bool is_left_out(const CUpti_Activity* activity) noexcept {
+  const CUpti_CallbackId id = reinterpret_cast<const CUpti_ActivityAPI*>(activity)->cbid;
+  if (activity->kind == CUPTI_ACTIVITY_KIND_DRIVER) return !kChosen.has(id);
+  return activity->kind == CUPTI_ACTIVITY_KIND_RUNTIME && kNoise.has(id);
 }
 
 }  // namespace agent

@@ -2,6 +2,7 @@
 // nothing about time. Driver calls: those that launch, copy, set, allocate, load or wait; PyTorch's runtime calls would
 // each bring their driver call as a double, Triton and torch.compile launch by the driver alone.
 #pragma once
+#include <cupti.h>
 
 namespace agent {
 
@@ -11,5 +12,7 @@ bool choose_driver_calls() noexcept;
 bool leave_driver_calls() noexcept;
 // Leaves the noise out, where this CUPTI can.
 void deny_runtime_noise() noexcept;
+// Whether it is a call that nobody chose: CUPTI before 12.5 records a kind as a whole or not at all.
+bool is_left_out(const CUpti_Activity* activity) noexcept;
 
 }  // namespace agent

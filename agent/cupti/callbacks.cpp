@@ -1,22 +1,26 @@
 #include "agent/cupti/callbacks.h"
 
+#include <atomic>
 #include <initializer_list>
 
 #include "agent/agent.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/cupti_source.h"
 #include "agent/cupti/graph_nodes.h"
+#include "agent/flusher.h"
 
 namespace agent {
 namespace {
 
 void on_resource(CUpti_CallbackId id) {
   if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    static constinit std::atomic<bool> s_any{false};
     const Guard guard;
-    if (guard) begin_recording(guard);
+    if (guard && begin_recording(guard) && !s_any.exchange(true)) exit_before_driver();
   }
-  // Outside a Guard: the buffers come back on this thread and enter one themselves.
-  if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) flush_cupti(false);
+  // What CUPTI has of it is collected soon, in case the process leaves without an exit. Not here: cupti_activity.h forbids
+  // cuptiActivityFlushAll in callbacks that are not of an API call.
+  if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) wake_flusher();
 }
 
 // CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR and CUpti_StateData of CUDA 12.2; older headers lack them.

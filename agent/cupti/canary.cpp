@@ -8,6 +8,7 @@
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/cupti_source.h"
 #include "agent/cupti/own_calls.h"
+#include "agent/message.h"
 #include "agent/settings.h"
 
 namespace agent {
@@ -77,14 +78,17 @@ CanarySays watch_canary() noexcept {
     return back ? CanarySays::ours : CanarySays::wait;
   }
   if (mono_ns() - s_sent.last_ns < patience_ns()) return CanarySays::wait;
-  if (s_sent.tries >= kTries) return CanarySays::lost;
+  if (s_sent.tries >= kTries && seen() != 0) return CanarySays::lost;
+  if (s_sent.tries == kTries)
+    say_verbose("CUPTI does not tell of the call that would show whether its buffers are taken: nothing would notice it");
   enable_canary();
   send();
   return CanarySays::wait;
 }
 
 bool canary_came_home() noexcept {
-  return recording() != Recording::open || s_sent.tries == 0 || seen() != s_sent.seen || something_was_dropped();
+  return recording() != Recording::open || s_sent.tries == 0 || seen() == 0 || seen() != s_sent.seen ||
+         something_was_dropped();
 }
 
 void send_new_canary() noexcept {

@@ -3,7 +3,8 @@
 //
 // One that does not return proves nothing yet: it may lie in a buffer that a long kernel holds, have been dropped, or
 // somebody switched the kind off. So it is switched on again and sent again, and only when several are gone with nothing
-// else to explain it, the buffers are.
+// else to explain it, the buffers are. And only where one has come back before: a CUPTI that never tells of the call
+// would else look like one whose buffers were taken, in every process.
 #pragma once
 #include <cstdint>
 
@@ -15,7 +16,8 @@ bool enable_canary() noexcept;
 enum class CanarySays { ours, wait, lost };
 // Sends the next one when it is time.
 CanarySays watch_canary() noexcept;
-// After the last flush, which brings home whatever is ours: false where one is out that must have come, and did not.
+// After the last flush, which brings home whatever is ours: false where one is out that must have come, as others did,
+// and did not.
 bool canary_came_home() noexcept;
 // Forgets what did not come back, and sends one.
 void send_new_canary() noexcept;

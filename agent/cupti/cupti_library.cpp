@@ -137,12 +137,20 @@ bool load_cupti() noexcept {
   find_function(handle, "cuptiSubscribe_v2", s_cupti.subscribe_v2);
   find_function(handle, "cuptiActivityEnableRuntimeApi", s_cupti.enable_runtime_api);
   find_function(handle, "cuptiActivityEnableDriverApi", s_cupti.enable_driver_api);
+  find_function(handle, "cuptiActivityEnableAllSyncRecords", s_cupti.enable_all_sync_records);
   find_function(handle, "cuptiActivityEnableAndDump", s_cupti.activity_enable_and_dump);
   find_function(handle, "cuptiGetGraphNodeId", s_cupti.get_graph_node_id);
   find_function(handle, "cuptiGetStreamIdEx", s_cupti.get_stream_id_ex);
-  s_cupti.get_version(&s_cupti.version);
+  ask_cupti_version();
   remember_path();
   return true;
+}
+
+CUptiResult ask_cupti_version() noexcept {
+  std::uint32_t version = 0;
+  const CUptiResult result = s_cupti.get_version(&version);
+  s_cupti.version = result == CUPTI_SUCCESS ? version : 0;
+  return result;
 }
 
 const CuptiLibrary& cupti() noexcept { return s_cupti; }

@@ -31,17 +31,20 @@ struct CuptiLibrary {
   CUptiResult (*subscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*, void* params);  // CUDA 13.0
   CUptiResult (*enable_runtime_api)(CUpti_CallbackId, std::uint8_t);
   CUptiResult (*enable_driver_api)(CUpti_CallbackId, std::uint8_t);
+  CUptiResult (*enable_all_sync_records)(std::uint8_t);  // CUDA 12.8
   CUptiResult (*activity_enable_and_dump)(CUpti_ActivityKind);
   CUptiResult (*get_graph_node_id)(CUgraphNode, std::uint64_t*);
   CUptiResult (*get_stream_id_ex)(CUcontext, CUstream, std::uint8_t, std::uint32_t*);
 
-  std::uint32_t version;
+  std::uint32_t version;  // 0: it does not say (13.5 before the driver is there)
   char path[256];
 };
 
 // False: no usable library, and a line said why. Call once, not from several threads.
 bool load_cupti() noexcept;
 const CuptiLibrary& cupti() noexcept;
+// Asks for its version again; what cuptiGetVersion answers.
+CUptiResult ask_cupti_version() noexcept;
 // "CUPTI_ERROR_..." of a result, never null.
 const char* cupti_result_name(CUptiResult result) noexcept;
 

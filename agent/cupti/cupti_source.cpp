@@ -8,9 +8,11 @@
 #include "agent/cupti/callbacks.h"
 #include "agent/cupti/canary.h"
 #include "agent/cupti/cupti_library.h"
+#include "agent/cupti/cupti_threads.h"
 #include "agent/cupti/delivery.h"
 #include "agent/cupti/holder.h"
 #include "agent/cupti/kinds.h"
+#include "agent/cupti/queries.h"
 #include "agent/cupti/watch.h"
 #include "agent/message.h"
 #include "agent/ring/notice.h"
@@ -24,6 +26,7 @@ constexpr std::size_t kFirstBuffers = (2 << 20) / kBufferBytes;
 constinit CUpti_SubscriberHandle s_subscriber = nullptr;
 constinit std::atomic<trace::SourceState> s_state{trace::SourceState::off};
 constinit std::atomic<int> s_error{0};
+constinit std::atomic<bool> s_left{false};
 constinit bool s_per_thread = false;
 constinit bool s_canary = false;
 constinit char s_holder[64] = "";
@@ -51,10 +54,11 @@ bool let_go() {
 }
 
 bool note_taken() {
-  s_state.store(trace::SourceState::taken);
+  const bool named = s_holder[0] != '\0';
+  if (!named) name_cupti_holder(s_holder, sizeof(s_holder));
   s_error.store(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
-  if (s_holder[0] != '\0') return false;
-  name_cupti_holder(s_holder, sizeof(s_holder));
+  s_state.store(trace::SourceState::taken);  // last: from here on our thread tries, and this one must have done with CUPTI
+  if (named) return false;
   say("CUPTI is held by %s: GPU work is not recorded until it lets go, NVTX and NCCL are; run without that tool to "
       "record all",
       s_holder);
@@ -89,11 +93,16 @@ bool register_and_enable() {
 
 bool take() {
   if (!subscribe()) return false;
+  // Without it nobody knows which fields the records have.
+  if (failed(ask_cupti_version(), "cuptiGetVersion")) return let_go();
   cupti().set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   take_over_zeroing();
   s_per_thread = ask_for_buffers_per_thread();
   open_buffer_pool(kFirstBuffers);
+  leave_out_queries();
+  remember_threads();
   if (!register_and_enable()) return let_go();
+  find_new_threads();
   s_error.store(0);
   s_holder[0] = '\0';
   s_state.store(trace::SourceState::on);
@@ -115,7 +124,7 @@ bool retry_cupti() noexcept {
   const bool was_held = s_holder[0] != '\0';
   const bool taken = take();
   const Guard guard;
-  if (taken && guard) begin_recording(guard);
+  if (taken && guard && begin_recording(guard)) exit_before_driver();
   describe_cupti();
   if (!taken || !was_held) return taken;
   const std::uint64_t now_ns = mono_ns();
@@ -140,8 +149,10 @@ void on_cupti_fatal(const Guard& guard, int result, const char* message) noexcep
   say("CUPTI has ended itself after an error of the GPU (%s): GPU work is not recorded from here on", text);
 }
 
-bool cupti_is_on() noexcept { return s_state.load() == trace::SourceState::on; }
-bool cupti_is_taken() noexcept { return s_state.load() == trace::SourceState::taken; }
+bool cupti_is_on() noexcept { return s_state.load() == trace::SourceState::on && !has_left_cupti(); }
+bool cupti_is_taken() noexcept { return s_state.load() == trace::SourceState::taken && !has_left_cupti(); }
+void leave_cupti() noexcept { s_left.store(true); }
+bool has_left_cupti() noexcept { return s_left.load(); }
 
 bool cupti_failed() noexcept {
   const trace::SourceState state = s_state.load();

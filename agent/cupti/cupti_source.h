@@ -24,9 +24,14 @@ bool cupti_failed() noexcept;
 bool has_buffer_per_thread() noexcept;
 bool canary_is_enabled() noexcept;
 
-// Collects what CUPTI has completed. For our own thread, at a context's destruction and at exit; `forced` also takes
-// what has not completed, whose end nobody will be told, so only at the very end and in a stall (stall.h). Never under a
-// lock: completed buffers come back on this thread.
+// The process leaves and the driver will be torn down: nothing of ours calls CUPTI or the driver from here on, also not
+// our thread where it is still in a call that hung.
+void leave_cupti() noexcept;
+bool has_left_cupti() noexcept;
+
+// Collects what CUPTI has completed. For our own thread, and at exit where there is none; `forced` also takes what has
+// not completed, whose end nobody will be told, so only at the very end and in a stall (stall.h). Never under a lock:
+// completed buffers come back on this thread.
 void flush_cupti(bool forced) noexcept;
 
 // Writes CUPTI's part of the file's header: version, path, state, holder. Nothing where there is no file.

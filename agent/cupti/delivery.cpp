@@ -5,9 +5,13 @@
 #include <cerrno>
 
 #include "agent/clocks.h"
+#include "agent/cupti/api_choice.h"
 #include "agent/cupti/buffer_pool.h"
 #include "agent/cupti/cupti_library.h"
+#include "agent/cupti/cupti_threads.h"
 #include "agent/cupti/own_calls.h"
+#include "agent/cupti/queries.h"
+#include "agent/message.h"
 #include "agent/ring/recorder.h"
 #include "agent/translate/translate.h"
 #include "agent/uncancelled.h"
@@ -28,12 +32,32 @@ std::uint64_t thread_cpu_ns() {
   return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(used.tv_nsec);
 }
 
+// What CUPTI's iterator said last: CUPTI_ERROR_MAX_LIMIT_REACHED is the end.
+template <typename Each>
+CUptiResult for_each_raw(std::uint8_t* buffer, std::size_t valid, const Each& each) {
+  CUpti_Activity* activity = nullptr;
+  CUptiResult result;
+  while ((result = cupti().get_next_record(buffer, valid, &activity)) == CUPTI_SUCCESS) each(activity);
+  return result;
+}
+
+// The rest of the buffer is lost, and nobody knows how many records it has: the whole buffer is counted.
+void count_unread(CUptiResult result) {
+  static constinit std::atomic<bool> s_said{false};
+  if (recording() == Recording::open) trace::SharedMemory::add(ring().header->sunk_buffers, 1);
+  if (s_said.exchange(true)) return;
+  say("CUPTI's records can be read up to one that it answers with %s (%d): what lies behind it is lost, and such buffers "
+      "are counted",
+      cupti_result_name(result), static_cast<int>(result));
+}
+
 template <typename Each>
 void for_each_record(std::uint8_t* buffer, std::size_t valid, const Each& each) {
-  CUpti_Activity* activity = nullptr;
-  while (cupti().get_next_record(buffer, valid, &activity) == CUPTI_SUCCESS) {
-    if (!is_own_call(activity)) each(activity);
-  }
+  if (has_to_find_queries()) for_each_raw(buffer, valid, find_query);
+  const CUptiResult result = for_each_raw(buffer, valid, [&](const CUpti_Activity* activity) {
+    if (!is_own_call(activity) && !is_left_out(activity) && !is_query_wait(activity)) each(activity);
+  });
+  if (result != CUPTI_ERROR_MAX_LIMIT_REACHED) count_unread(result);
 }
 
 // Records that came when nothing can be written any more.
@@ -71,7 +95,10 @@ void deliver(const Guard& guard, std::uint8_t* buffer, std::size_t valid) {
   } else if (recording() == Recording::closed) {
     count_buffer_lost(buffer, valid);
   }
-  if (!is_own_thread()) s_foreign_cpu_ns.fetch_add(thread_cpu_ns() - before, std::memory_order_relaxed);
+  if (is_own_thread()) return;
+  const std::uint64_t taken_ns = thread_cpu_ns() - before;
+  s_foreign_cpu_ns.fetch_add(taken_ns, std::memory_order_relaxed);
+  note_delivery(taken_ns);
 }
 
 void count_sink() {
@@ -89,6 +116,7 @@ void count_dropped(CUcontext context, std::uint32_t stream) {
 
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   const int before = errno;
+  note_buffer_request();
   const Buffer taken = take_buffer(thread_id());
   *buffer = taken.memory;
   *size = taken.bytes;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "agent/cupti/cupti_source.h"
 #include "agent/cupti/find_function.h"
 #include "agent/event_choice.h"
 #include "agent/message.h"
@@ -130,7 +131,7 @@ bool describe_all() {
 
 void describe_devices() noexcept {
   static constinit bool s_done = false;
-  if (s_done || recording() != Recording::open) return;
+  if (s_done || recording() != Recording::open || has_left_cupti()) return;
   const Guard guard;  // the driver may call back into us
   if (guard) s_done = describe_all();
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "agent/agent.h"
 #include "agent/clocks.h"
 #include "agent/cupti/canary.h"
 #include "agent/cupti/cupti_library.h"
@@ -30,6 +31,7 @@ constinit bool s_shared = false;  // another user was seen
 constinit std::uint64_t s_next_try_ns = 0;
 constinit std::uint64_t s_try_wait_ns = kFirstRetry_ns;
 constinit std::uint32_t s_tries = 0;
+constinit std::atomic<bool> s_tried{false};
 constinit std::uint64_t s_next_flush_ns = 0;
 
 void lose_buffers() {
@@ -76,12 +78,17 @@ void on_lost() {
 // It was somebody else's when the process began.
 void try_again() {
   if (mono_ns() < s_next_try_ns) return;
-  if (retry_cupti()) return;
+  if (s_tries == 1) exit_before_driver();  // the first try may have come before the driver was there
+  const bool ours = retry_cupti();
+  s_tried.store(true);
+  if (ours) return;
   s_next_try_ns = mono_ns() + s_try_wait_ns;
   if (++s_tries > kFirstRetries) s_try_wait_ns = std::min(2 * s_try_wait_ns, kLastRetry_ns);
 }
 
 }  // namespace
+
+bool has_tried_cupti() noexcept { return s_tried.load(); }
 
 void watch_cupti() noexcept {
   if (cupti_is_taken()) return try_again();

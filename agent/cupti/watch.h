@@ -9,6 +9,8 @@ namespace agent {
 
 // A chore of our own thread, about once a second.
 void watch_cupti() noexcept;
+// Whether CUPTI was tried, where it was another's when the process began. For any thread.
+bool has_tried_cupti() noexcept;
 // After the last flush of the process: writes down the gap that nobody had the time to notice.
 void finish_watching() noexcept;
 // The buffers go to somebody else, and we leave them there.

@@ -10,24 +10,24 @@
 namespace agent {
 namespace {
 
-constexpr std::size_t kEntries = 4096;
-constexpr std::size_t kMostProbes = 64;
+constexpr std::size_t kCommunicators = 4096;
+constexpr std::size_t kCommunicatorProbes = 64;
 
-struct Entry {
+struct CommunicatorEntry {
   std::atomic<const void*> communicator;  // null: free
   std::atomic<std::uint64_t> name;
   std::atomic<std::int32_t> rank;
   std::atomic<std::uint32_t> splits;
 };
-constinit Entry s_entries[kEntries]{};
+constinit CommunicatorEntry s_communicators[kCommunicators]{};
 
 std::size_t place(const void* communicator) {
   return static_cast<std::size_t>((reinterpret_cast<std::uint64_t>(communicator) >> 4) * 0x9e3779b97f4a7c15u >> 52);
 }
 
-Entry* find(const void* communicator, bool add) {
-  for (std::size_t i = 0; i < kMostProbes; ++i) {
-    Entry& at = s_entries[(place(communicator) + i) % kEntries];
+CommunicatorEntry* find(const void* communicator, bool add) {
+  for (std::size_t i = 0; i < kCommunicatorProbes; ++i) {
+    CommunicatorEntry& at = s_communicators[(place(communicator) + i) % kCommunicators];
     const void* known = at.communicator.load(std::memory_order_acquire);
     if (known == communicator) return &at;
     if (known != nullptr) continue;
@@ -58,7 +58,7 @@ std::uint64_t hash_private() noexcept {
 
 // A handle that NCCL gives out again is another communicator.
 void name_communicator(const void* communicator, const NamedCommunicator& named) noexcept {
-  Entry* entry = communicator != nullptr ? find(communicator, true) : nullptr;
+  CommunicatorEntry* entry = communicator != nullptr ? find(communicator, true) : nullptr;
   if (entry == nullptr) return;
   entry->splits.store(0);
   entry->rank.store(named.rank);
@@ -66,13 +66,13 @@ void name_communicator(const void* communicator, const NamedCommunicator& named)
 }
 
 NamedCommunicator named_communicator(const void* communicator) noexcept {
-  const Entry* entry = communicator != nullptr ? find(communicator, false) : nullptr;
+  const CommunicatorEntry* entry = communicator != nullptr ? find(communicator, false) : nullptr;
   if (entry == nullptr) return {};
   return {entry->name.load(std::memory_order_acquire), entry->rank.load()};
 }
 
 std::uint32_t count_split(const void* communicator) noexcept {
-  Entry* entry = communicator != nullptr ? find(communicator, true) : nullptr;
+  CommunicatorEntry* entry = communicator != nullptr ? find(communicator, true) : nullptr;
   return entry != nullptr ? entry->splits.fetch_add(1) + 1 : 0;
 }
 

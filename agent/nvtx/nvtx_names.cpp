@@ -14,16 +14,16 @@ constexpr std::size_t kMostPending = 128;
 constexpr std::size_t kPendingBytes = 128;  // longer names are cut here while they wait
 constexpr std::size_t kRemembered = 1024;
 
-struct Pending {
+struct PendingName {
   NvtxName name;
   char text[kPendingBytes];
 };
 
 constinit Spinlock s_names_lock{};
-constinit Pending s_pending[kMostPending]{};
-constinit std::size_t s_count = 0;
+constinit PendingName s_pending_names[kMostPending]{};
+constinit std::size_t s_name_count = 0;
 constinit std::uint64_t s_missed = 0;
-constinit bool s_replayed = false;
+constinit bool s_names_replayed = false;
 constinit std::atomic<std::uint64_t> s_written[kRemembered]{};  // by hash, so that a name in a loop does not fill the region
 
 // Streams are named while they live, so this is the moment to ask.
@@ -40,7 +40,7 @@ bool same(const NvtxResource& a, const NvtxResource& b) {
 }
 
 bool is_kept(const NvtxName& name) {
-  for (const Pending* known = s_pending; known != s_pending + s_count; ++known) {
+  for (const PendingName* known = s_pending_names; known != s_pending_names + s_name_count; ++known) {
     const NvtxName& other = known->name;
     if (other.domain == name.domain && other.category == name.category && same(other.resource, name.resource) &&
         other.text == clipped(name.text, kPendingBytes)) {
@@ -52,13 +52,13 @@ bool is_kept(const NvtxName& name) {
 
 bool keep(const NvtxName& name) {
   const Locked locked(s_names_lock);
-  if (s_replayed) return false;
+  if (s_names_replayed) return false;
   if (is_kept(name)) return true;
-  if (s_count == kMostPending) {
+  if (s_name_count == kMostPending) {
     ++s_missed;
     return true;
   }
-  Pending& pending = s_pending[s_count++];
+  PendingName& pending = s_pending_names[s_name_count++];
   pending.name = name;
   pending.name.text = clipped(name.text, kPendingBytes);
   count_cut_name(name.text, pending.name.text);
@@ -144,14 +144,14 @@ void nvtx_name(const Guard& guard, NvtxName name) noexcept {
 
 void replay_pending_names(const Guard& guard) noexcept {
   const Locked locked(s_names_lock);
-  for (std::size_t i = 0; i < s_count; ++i) write(guard, s_pending[i].name);
+  for (std::size_t i = 0; i < s_name_count; ++i) write(guard, s_pending_names[i].name);
   if (s_missed > 0) count_lost(trace::RecordKind::resource_name, s_missed);
-  s_replayed = true;
+  s_names_replayed = true;
 }
 
 void forget_pending_names() noexcept {
   s_names_lock.unlock();  // a thread of the parent may have held it
-  s_count = 0;
+  s_name_count = 0;
   s_missed = 0;
 }
 

@@ -93,6 +93,22 @@ void open(OpenRanges& open, const Domain* domain, std::string_view name, Kind ki
   if (!name.empty()) std::memcpy(range.name, name.data(), name.size());
 }
 
+const Range* innermost(const OpenRanges& open, bool of_nccl) {
+  const std::size_t known = open.depth < kOpenRanges ? open.depth : kOpenRanges;
+  for (const Range* range = open.ranges + known; range-- != open.ranges;) {
+    if ((range->kind != Kind::plain) == of_nccl) return range;
+  }
+  return nullptr;
+}
+
+// ncclSend and ncclRecv of NCCL up to 2.21 make a group of their own inside their range: it launches for that call.
+void begin_group(OpenRanges& open) {
+  const Range* around = innermost(open, true);
+  if (around == nullptr || around->kind != Kind::nccl_call) return;
+  open.group_calls = 1;
+  open.group_call = open.call;
+}
+
 void end_group(OpenRanges& open) {
   if (open.group_depth > 0) --open.group_depth;
   if (open.group_depth == 0) open.group_calls = 0;
@@ -110,14 +126,6 @@ void close(OpenRanges& open, Range* range) {
   if (range->kind == Kind::group_end) end_group(open);
   Range* last = open.ranges + --open.depth;
   if (range != last) std::memmove(range, range + 1, static_cast<std::size_t>(last - range) * sizeof(Range));
-}
-
-const Range* innermost(const OpenRanges& open, bool of_nccl) {
-  const std::size_t known = open.depth < kOpenRanges ? open.depth : kOpenRanges;
-  for (const Range* range = open.ranges + known; range-- != open.ranges;) {
-    if ((range->kind != Kind::plain) == of_nccl) return range;
-  }
-  return nullptr;
 }
 
 void find_nccl(const OpenRanges& ranges, OpenRange& open) {
@@ -150,7 +158,7 @@ void range_opened(const Domain* domain, std::string_view name) noexcept {
   OpenRanges* ranges = own_ranges();
   if (ranges == nullptr) return;
   const Kind kind = kind_of(domain, name);
-  if (kind == Kind::group_start) ++ranges->group_depth;
+  if (kind == Kind::group_start && ranges->group_depth++ == 0) begin_group(*ranges);
   open(*ranges, domain, name, kind);
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "cli/io/units.h"
+#include "cli/model/kernel_names.h"
 #include "cli/model/totals.h"
 #include "cli/read/reader.h"
 #include "cli/read/ring_file.h"
@@ -19,21 +20,22 @@ constexpr std::int64_t kShortLife_ns = 10'000'000'000;  // below it the start is
 constexpr double kDearAgent_pct = 3;                    // the cost guard's limit
 constexpr double kDearOverhead_pct = 1;                 // of the recorded time
 
-class Overheads : public EventSink {
+class Counted : public EventSink {
  public:
-  Overheads(const Catalog& catalog, std::map<std::string, OwnCost>& sums) : catalog_(catalog), sums_(sums) {}
+  Counted(const Catalog& catalog, ReadRecording& into) : catalog_(catalog), into_(into) {}
   std::int64_t newest_gpu_end_ns = 0;
   void event(const Event& event, std::string_view) override {
     newest_gpu_end_ns = std::max(newest_gpu_end_ns, gpu_end_ns(event));
+    if (event.kind == Kind::kernel) into_.nccl_kernels += is_nccl_name(catalog_.strings[event.name]);
     if (event.kind != Kind::overhead) return;
-    OwnCost& sum = sums_[std::string(catalog_.strings[event.name])];
+    OwnCost& sum = into_.overhead[std::string(catalog_.strings[event.name])];
     ++sum.count;
     sum.ns += std::max<std::int64_t>(event.duration_ns, 0);
   }
 
  private:
   const Catalog& catalog_;
-  std::map<std::string, OwnCost>& sums_;
+  ReadRecording& into_;
 };
 
 std::uint64_t count(const Process& p, Kind kind) { return p.counts[static_cast<std::size_t>(kind)]; }
@@ -60,7 +62,7 @@ Finding check_failed(const Recorder& r) {
                 fmt::format("CUPTI says {}: it finds no GPU or no driver here; GPU work is not recorded", r.cupti_error),
                 "run where nvidia-smi works; in a container, with its GPUs and NVIDIA_DRIVER_CAPABILITIES=compute");
   }
-  if (r.cupti_version == 0) {
+  if (r.cupti_version == 0 && r.cupti_error == 0) {
     return fail("cupti", "no libcupti was found: GPU work is not recorded",
                 "install the CUDA toolkit's CUPTI (pip: nvidia-cuda-cupti), or set TRACETOOL_CUPTI to a libcupti.so");
   }
@@ -103,7 +105,7 @@ void check_losses(const Process& p, Findings& found) {
                          "a larger TRACETOOL_BUFFER, or fewer TRACETOOL_EVENTS"));
   }
   if (p.recorder.sunk_buffers != 0) {
-    found.push_back(warn("losses", fmt::format("{} buffers of CUPTI were thrown away", p.recorder.sunk_buffers),
+    found.push_back(warn("losses", fmt::format("{} buffers of CUPTI were thrown away, or not readable to their end", p.recorder.sunk_buffers),
                          "fewer TRACETOOL_EVENTS: records come faster than they can be kept"));
   }
   if (overwritten != 0) {
@@ -166,6 +168,16 @@ void check_notices(const Process& p, Findings& found) {
   }
 }
 
+// NCCL looks for an NVTX tool once, at its first call, which may have come before CUDA brought the agent.
+void check_nccl(const ReadRecording& recording, Findings& found) {
+  const Process& p = recording.process;
+  if (recording.nccl_kernels == 0 || count(p, Kind::nccl) != 0) return;
+  if (p.overwritten[static_cast<std::size_t>(Kind::nccl)] != 0) return;
+  found.push_back(warn("nccl", fmt::format("{} kernels of NCCL, and no call of NCCL", recording.nccl_kernels),
+                       "set NVTX_INJECTION64_PATH to libagent.so too (tracetool record does): NCCL was used before CUDA; "
+                       "or is nccl left out of TRACETOOL_EVENTS?"));
+}
+
 void check_agent_cost(const Recorder& r, Findings& found) {
   const std::int64_t life_ns = r.heartbeat_ns - r.created_ns;
   if (life_ns < kShortLife_ns || r.agent_cpu_ns == 0) return;
@@ -193,10 +205,10 @@ ReadRecording read_recording(const std::string& path) {
   Catalog catalog;
   // First: a copy may be replaced by a newer one, whose heartbeat is later.
   recording.copied_ns = static_cast<std::int64_t>(RingFile(path).header().copied_real_ns);
-  Overheads overheads(catalog, recording.overhead);
-  open_trace(path)->read(catalog, overheads);
+  Counted counted(catalog, recording);
+  open_trace(path)->read(catalog, counted);
   recording.process = catalog.processes.at(0);
-  recording.process.recorder.newest_gpu_end_ns = overheads.newest_gpu_end_ns;
+  recording.process.recorder.newest_gpu_end_ns = counted.newest_gpu_end_ns;
   return recording;
 }
 
@@ -208,6 +220,7 @@ Findings check_recording(const ReadRecording& recording, std::int64_t now_ns) {
   check_life(p, recording.copied_ns != 0 ? recording.copied_ns : now_ns, found);
   check_newest_work(p, found);
   check_notices(p, found);
+  check_nccl(recording, found);
   check_agent_cost(p.recorder, found);
   check_overhead(recording, found);
   for (Finding& finding : found) {

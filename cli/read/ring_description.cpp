@@ -96,8 +96,8 @@ void add_losses(const RingFile& file, Process& process) {
   const Recorder& r = process.recorder;
   if (r.sunk_buffers > 0) {
     process.notes.push_back(
-        fmt::format("{} buffers of CUPTI were thrown away because no memory was left: what was in "
-                    "them is not known",
+        fmt::format("{} buffers of CUPTI were thrown away, for want of memory, or could not be read to their end: how "
+                    "many records they held is not known",
                     r.sunk_buffers));
   }
   if (r.odd_times > 0) {

@@ -37,6 +37,15 @@ def test_steps_down(args):
     check(len(kernels) > 100, "kernels are", len(kernels))
 
 
+def test_busy_cupti(args):
+    """What CUPTI's own threads take counts, whatever they do."""
+    with Folder() as folder:
+        recording, said = record(args, folder, SIM_CUPTI_BUSY_PCT=20)
+    notices = [e for e in recording.events if e.kind == "notice" and e.code == "stepped_down"]
+    check(len(notices) == 1 and said.count("only light from here on") == 1,
+          "a busy thread of CUPTI's: stepping down is written and said", (notices, said))
+
+
 def test_stays(args):
     with Folder() as folder:
         recording, said = record(args, folder, TRACETOOL_GUARD_CPU=100)
@@ -47,6 +56,7 @@ def test_stays(args):
 def main():
     args = arguments("agent", "simulated")
     test_steps_down(args)
+    test_busy_cupti(args)
     test_stays(args)
     finish()
 

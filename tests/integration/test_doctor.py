@@ -114,6 +114,15 @@ def check_without_gpu_work(paths, doctor):
             check(status == 4 and said(found, "fail", "cupti", *words), f"{what}: is said, for all ranks at once", found)
 
 
+def check_without_nccl(paths, doctor):
+    """NCCL looked for an NVTX tool when there was none."""
+    with Folder() as folder:
+        train(paths, folder, *SMALL, NVTX_INJECTION64_PATH="/nowhere/none.so")
+        _, found = doctor.ask(os.path.join(folder, "traces"))
+        check(said(found, "warn", "nccl", "ranks 0-1", "no call of NCCL", "NVTX_INJECTION64_PATH"),
+              "kernels of NCCL without its calls are a finding", found)
+
+
 def check_killed(paths, doctor):
     with Folder() as folder:
         job = subprocess.Popen([paths.simulated, "--agent", paths.agent, "--dir", f"{folder}/traces", "--ranks", "2",
@@ -191,6 +200,7 @@ def main():
     doctor = Doctor(paths)
     check_folders(paths, doctor)
     check_without_gpu_work(paths, doctor)
+    check_without_nccl(paths, doctor)
     check_killed(paths, doctor)
     check_processes(paths, doctor)
     check_machine(paths, doctor)

@@ -13,6 +13,10 @@ from truth import CUPTI_KINDS
 
 ON, FAILED, TAKEN = 1, 2, 3  # SourceState
 NO_DRIVER = 999
+NOT_READY = 600
+QUERIES = 2000
+GET_VERSION = 2  # CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion
+ONE_BY_ONE = 23  # cuptiGetVersion of 12.5, the first that records single calls
 LAUNCHES = 200
 KINDS = {4: "driver", 5: "runtime", 10: "kernel"}  # CUpti_ActivityKind, of what the program does
 
@@ -33,11 +37,56 @@ def cupti(options):
 def check_versions(options):
     jobs = side_by_side(lambda version: record(options, "launches", "plain", LAUNCHES, SIM_CUPTI_VERSION=version),
                         VERSIONS)
+    newest = jobs[-1]
+    left_out = {(line["kind"], line["name"]) for line in newest.rank.of("runtime", "driver", fate=("off",))}
+    check(("driver", "cuLaunchKernel") not in left_out and len(left_out) > 3, "some calls are left out", left_out)
     for version, job in zip(VERSIONS, jobs):
-        check_end(f"CUPTI {version}", job, 0, "clean", True)
+        check_end(f"CUPTI {version}", job, 0, "clean", True, left_out=left_out if version < ONE_BY_ONE else frozenset())
         if job.only is not None:
             check(job.only.header["cupti_version"] == version and job.only.kept["kernel"] == LAUNCHES,
                   f"CUPTI {version}: the file says so, and all kernels are recorded", job.only.kept)
+            check(job.only.kept["runtime"] == newest.only.kept["runtime"] and
+                  job.only.kept["driver"] == newest.only.kept["driver"],
+                  f"CUPTI {version}: the same calls are recorded", job.only.kept)
+
+
+def check_queries(options):
+    """A loop that polls an event waits for nothing: its queries leave no waits, whatever CUPTI is there."""
+    jobs = side_by_side(lambda version: record(options, "launches", "polling", QUERIES, SIM_CUPTI_VERSION=version),
+                        (18, 23, 26))
+    for version, job in zip((18, 23, 26), jobs):
+        what = f"CUPTI {version}, {QUERIES} queries"
+        check(job.done.returncode == 0 and job.only is not None, f"{what}: recorded", job.done)
+        if job.only is None:
+            continue
+        told = [line for line in job.rank.of("sync", fate=("emitted", "off")) if line["result"] == NOT_READY]
+        check(len(told) == QUERIES, f"{what}: all found their work unfinished", len(told))
+        check(job.only.kept["sync"] == 1, f"{what}: the one wait is recorded, and nothing else as a wait", job.only.kept)
+        names = {event.name for event in job.only.events if kind_of(event.kind) == "driver"}
+        check("cuEventQuery" not in names and "cuEventSynchronize" in names, f"{what}: nor are the calls", names)
+
+
+def check_iterator(options):
+    """What stands behind a record that CUPTI's iterator cannot read is lost, and that is known."""
+    for code in (NO_DRIVER, 21):  # what 12.1 and 12.4 answer at a record of no kind; a true end is 12
+        job = record(options, "launches", "plain", LAUNCHES, TRACETOOL_CUPTI=options.odd_cupti, ODD_STOP=code,
+                     ODD_STOP_AFTER=20, TRACETOOL_FLUSH_MS=500)
+        what = f"the iterator stops with {code}"
+        check(job.done.returncode == 0 and job.only is not None, f"{what}: the program ends well", job.done)
+        if job.only is None:
+            continue
+        buffers = len(job.rank.handed)
+        check(job.only.kept["kernel"] < LAUNCHES, f"{what}: not all could be read", job.only.kept)
+        check(0 < job.only.header["sunk_buffers"] <= buffers, f"{what}: the buffers are counted", job.only.header)
+        check(len(job.said) == 1 and f"({code})" in job.said[0], f"{what}: one line says so", job.said)
+    job = record(options, "launches", "plain", LAUNCHES, TRACETOOL_CUPTI=options.odd_cupti)
+    check(job.only is not None and job.only.header["sunk_buffers"] == 0, "a true end is no loss", job.done)
+
+
+def check_unseen_canary(options):
+    """CUPTI never tells of the call by which a loss of the buffers is noticed: they are not given up."""
+    job = record(options, "launches", "slowly", 6000, TRACETOOL_CUPTI=options.odd_cupti, ODD_DEAF=GET_VERSION)
+    check_end("a canary that was never seen", job, 0, "clean", True)
 
 
 def check_contexts(options):
@@ -115,6 +164,7 @@ def check_callbacks(options):
 
 def check_refused_functions(options):
     for plan, state in (("cuptiSubscribe=999", FAILED), ("cuptiSubscribe=35", FAILED), ("cuptiSubscribe=39", TAKEN),
+                        ("cuptiGetVersion=999", FAILED),
                         ("cuptiEnableCallback=35", FAILED), ("cuptiActivityRegisterCallbacks=35", FAILED),
                         ("cuptiActivityEnable=35 cuptiActivityEnableDriverApi=35", FAILED),
                         ("cuptiActivitySetAttribute=27", ON), ("cuptiActivityEnableDriverApi=27", ON),
@@ -279,6 +329,9 @@ def check_profiler(options):
 def main():
     options = arguments("agent", "simulated", "programs", "odd_cupti")
     check_versions(options)
+    check_queries(options)
+    check_iterator(options)
+    check_unseen_canary(options)
     check_contexts(options)
     check_odd_records(options)
     check_refused_kinds(options)

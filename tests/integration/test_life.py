@@ -64,6 +64,22 @@ def check_hanging_flush(options):
     check_end("exit while a flush hangs", job, 3, "clean", False, lines=1)
 
 
+def check_late_flush(options):
+    """A flush that hung comes back after the driver has begun to leave: our thread makes no call any more."""
+    job = record(options, "life", "lingers", TRACETOOL_CUPTI=options.odd_cupti, ODD_FLUSH_MS=6_500, ODD_FLUSH_FROM=3,
+                 timeout=30)
+    check_end("a flush comes back too late", job, 0, "clean", False, lines=1)
+
+
+def check_destroyed_context(options):
+    """What was collected when a context is destroyed comes home soon, whatever the period is."""
+    job = record(options, "life", "destroys_context", 20, TRACETOOL_FLUSH_MS=60_000)
+    check_end("a context is destroyed", job, 5, "recovered", False)
+    if job.only is not None:
+        check(job.only.kept["kernel"] == 2 * LEAST_LAUNCHES, "a context is destroyed: what had ended is recorded",
+              job.only.kept)
+
+
 def check_exit_out_of_cuda(options):
     """A handler that calls exit(3) interrupts the launching thread anywhere, also inside CUPTI and inside us."""
     way = "term_handler_exits_launching"
@@ -96,6 +112,8 @@ def main():
     check_exec_self(options)
     check_slow_flush(options)
     check_hanging_flush(options)
+    check_late_flush(options)
+    check_destroyed_context(options)
     check_exit_out_of_cuda(options)
     check_children(options)
     check_outlived(options)

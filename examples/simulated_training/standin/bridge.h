@@ -32,6 +32,8 @@ struct Bridge {
   void (*resource)(std::uint32_t cbid, void* context, void* stream);
   // CUPTI_CB_DOMAIN_SYNCHRONIZE callbacks.
   void (*synchronized)(std::uint32_t cbid, void* context, void* stream);
+  // The driver is being torn down, because the process leaves: nobody may call CUPTI from here on.
+  void (*torn_down)();
 };
 
 // The driver's side.

@@ -7,6 +7,7 @@
 // launches reuse COUNT:   closes every descriptor from 3 on, as daemons do, opens files of its own at these numbers,
 // and
 //                         goes on; 4 when somebody has written into them
+// launches polling COUNT: a kernel that takes a second, an event behind it, COUNT queries of it, and a wait for it
 // launches slowly COUNT:  COUNT kernels, one each millisecond
 // launches failing COUNT: COUNT kernels, whatever CUDA answers; says how many it took
 // launches chdir COUNT:   COUNT kernels, and as many again in another working directory
@@ -142,6 +143,18 @@ void slowly(std::uint32_t count) {
   gpu.wait();
 }
 
+void polling(std::uint32_t count) {
+  const Gpu gpu;
+  CUevent event = nullptr;
+  check(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+  gpu.launch(1, 1'000'000'000);
+  check(cuEventRecord(event, nullptr), "cuEventRecord");
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (cuEventQuery(event) != CUDA_ERROR_NOT_READY) check(1, "cuEventQuery of unfinished work");
+  }
+  check(cuEventSynchronize(event), "cuEventSynchronize");
+}
+
 void failing(std::uint32_t count) {
   const Gpu gpu;
   std::uint32_t taken = 0;
@@ -165,7 +178,7 @@ struct What {
 };
 constexpr What kWhats[] = {{"shapes", shapes}, {"odd", odd},       {"contexts", contexts}, {"plain", plain},
                            {"close", closed},  {"slowly", slowly}, {"chdir", elsewhere},   {"failing", failing},
-                           {"rounds", rounds}, {"reuse", reuse}};
+                           {"rounds", rounds}, {"reuse", reuse},  {"polling", polling}};
 
 }  // namespace
 

@@ -17,6 +17,9 @@
 
 #include "gpu.h"
 
+// By the name that every driver since CUDA 4 has; newer headers give it other parameters.
+extern "C" CUresult cuCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device);
+
 namespace {
 
 using programs::Gpu;
@@ -139,6 +142,20 @@ void endless(const Work& work) {
   for (int i = 0; i < 5; ++i) work.gpu.launch(1, 3'600'000'000'000u);
 }
 
+// The last of the process's exit handlers takes its time, behind those of the driver: main has registered it first.
+void linger() { sleep_ms(4'000); }
+
+// A context is destroyed, and soon after the process is gone.
+void destroys_context(const Work& work) {
+  work.gpu.launch_many(kLaunches);
+  work.gpu.wait();
+  CUcontext other = nullptr;
+  programs::check(cuCtxCreate_v2(&other, 0, 0), "cuCtxCreate");
+  programs::check(cuCtxDestroy(other), "cuCtxDestroy");
+  sleep_ms(300);
+  _exit(5);
+}
+
 struct Way {
   const char* name;
   void (*end)(const Work&);
@@ -168,6 +185,8 @@ constexpr Way kWays[] = {
     {"pthread_exit_main", pthread_exit_main},
     {"launch_at_exit", launch_at_exit},
     {"endless", endless},
+    {"lingers", do_nothing},
+    {"destroys_context", destroys_context},
 };
 
 const Way* find_way(const char* name) {
@@ -182,6 +201,7 @@ const Way* find_way(const char* name) {
 int main(int argc, char** argv) {
   const Way* way = argc > 1 ? find_way(argv[1]) : nullptr;
   if (way == nullptr) return 1;
+  if (std::strcmp(way->name, "lingers") == 0) std::atexit(linger);
   const Gpu gpu;
   gpu.launch_many(kLaunches);
   gpu.wait();

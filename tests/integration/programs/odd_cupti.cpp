@@ -4,6 +4,8 @@
 //   ODD_FAIL="NAME=CODE ..."   these functions answer with the code
 //   ODD_REFUSE=KIND            this kind cannot be enabled, nor can its API functions one by one
 //   ODD_FLUSH_MS=N ODD_FLUSH_FROM=M   cuptiActivityFlushAll takes N ms longer, from its Mth call on
+//   ODD_DEAF=CBID              this driver function seems to be enabled, and is not
+//   ODD_STOP=CODE ODD_STOP_AFTER=N  of each buffer N records can be read, then the iterator answers with the code
 //   ODD_RECORDS=1              changes records as odd_cupti.h says
 //   ODD_LOG=FILE               one line for each kind that was asked for: its number
 //   ODD_CALLBACKS=FILE         one line for each domain of callbacks of which any was asked for: its number
@@ -35,7 +37,7 @@ std::uint64_t number_of(const char* variable) {
 void* behind() {
   static void* const library = [] {
     Dl_info info;
-    dladdr(reinterpret_cast<void*>(&cuptiGetVersion), &info);
+    dladdr(reinterpret_cast<void*>(&cuptiGetResultString), &info);
     return dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
   }();
   return library;
@@ -108,6 +110,11 @@ void change(CUpti_Activity* record) {
 
 }  // namespace
 
+CUptiResult cuptiGetVersion(std::uint32_t* version) {
+  const CUptiResult result = planned("cuptiGetVersion");
+  return result != CUPTI_SUCCESS ? result : REAL(cuptiGetVersion)(version);
+}
+
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* user) {
   const CUptiResult result = planned("cuptiSubscribe");
   return result != CUPTI_SUCCESS ? result : REAL(cuptiSubscribe)(handle, callback, user);
@@ -155,6 +162,7 @@ CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind) {
 
 CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, std::uint8_t enable) {
   note(CUPTI_ACTIVITY_KIND_DRIVER);
+  if (number_of("ODD_DEAF") == id) return CUPTI_SUCCESS;
   if (const CUptiResult result = planned("cuptiActivityEnableDriverApi"); result != CUPTI_SUCCESS) return result;
   const CUptiResult result = refused(CUPTI_ACTIVITY_KIND_DRIVER);
   return result != CUPTI_SUCCESS ? result : REAL(cuptiActivityEnableDriverApi)(id, enable);
@@ -169,18 +177,23 @@ CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, std::uint8_t enab
 
 CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
   static std::atomic<std::uint64_t> s_calls{0};
+  const CUptiResult result = REAL(cuptiActivityFlushAll)(flag);
   const std::uint64_t ms = number_of("ODD_FLUSH_MS");
   if (ms != 0 && ++s_calls >= number_of("ODD_FLUSH_FROM")) {
     const timespec time{static_cast<time_t>(ms / 1000), static_cast<long>(ms % 1000) * 1'000'000};
     nanosleep(&time, nullptr);
   }
-  return REAL(cuptiActivityFlushAll)(flag);
+  return result;
 }
 
 CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, CUpti_Activity** record) {
   static const bool s_odd = number_of("ODD_RECORDS") != 0;
   if (*record != nullptr && *record == t_changed) (*record)->kind = t_kind;
   t_changed = nullptr;
+  thread_local std::uint64_t t_read = 0;
+  if (*record == nullptr) t_read = 0;
+  if (number_of("ODD_STOP") != 0 && t_read++ == number_of("ODD_STOP_AFTER"))
+    return static_cast<CUptiResult>(number_of("ODD_STOP"));
   const CUptiResult result = REAL(cuptiActivityGetNextRecord)(buffer, valid, record);
   if (s_odd && result == CUPTI_SUCCESS) change(*record);
   return result;

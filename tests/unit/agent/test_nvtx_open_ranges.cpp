@@ -90,6 +90,36 @@ TEST_CASE("the end of a group launches for its calls") {
   range_closed(nccl);
 }
 
+// What NCCL 2.18.1 and 2.21.5 push for an ncclSend outside of any group.
+TEST_CASE("a group inside of a call launches for that call") {
+  const Domain* nccl = make_domain("NCCL");
+  nccl_call_opened(nccl, call_of(7));
+  range_opened(nccl, "ncclGroupStart");
+  range_closed(nccl);
+  range_opened(nccl, "ncclGroupEnd");
+  OpenRange open;
+  REQUIRE(current_range(open));
+  CHECK((open.nccl_calls == 1 && open.nccl.ordinal == 7));
+  range_closed(nccl);
+  range_closed(nccl);
+  CHECK_FALSE(current_range(open));
+  // Inside of the program's own group it launches nothing, and counts once.
+  range_opened(nccl, "ncclGroupStart");
+  range_closed(nccl);
+  nccl_call_opened(nccl, call_of(8));
+  range_opened(nccl, "ncclGroupStart");
+  range_closed(nccl);
+  range_opened(nccl, "ncclGroupEnd");
+  CHECK((!current_range(open) && open.nccl_calls == 0));
+  range_closed(nccl);
+  range_closed(nccl);
+  range_opened(nccl, "ncclGroupEnd");
+  REQUIRE(current_range(open));
+  CHECK((open.nccl_calls == 1 && open.nccl.ordinal == 8));
+  range_closed(nccl);
+  CHECK_FALSE(current_range(open));
+}
+
 TEST_CASE("each thread has its own, and a thread that ends leaves nothing") {
   range_opened(nullptr, "here");
   for (int i = 0; i < 3; ++i) {

@@ -11,6 +11,7 @@
 #include "call.h"
 #include "cbids.h"
 #include "notes.h"
+#include "objects.h"
 
 namespace sim {
 namespace {
@@ -30,6 +31,14 @@ void inject() {
   if (auto entry = reinterpret_cast<Entry>(dlsym(library, "InitializeInjection"))) entry();
 }
 
+// The process leaves: the driver takes its contexts down, and CUPTI with it. Registered where cuInit ends, so behind
+// whatever the injected library registered in it: a client that wants to be there earlier has to come later.
+void tear_down() {
+  if (const Bridge* to = bridge()) to->torn_down();
+  for (const Context* context : live_contexts())
+    tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, const_cast<Context*>(context), nullptr);
+}
+
 }  // namespace
 
 bool is_initialized() { return s_initialized.load(std::memory_order_acquire); }
@@ -46,6 +55,7 @@ CUresult cuInit(unsigned int flags) {
     s_initialized.store(true, std::memory_order_release);
     for (std::uint32_t device = 0; device < device_count(); ++device) tell_device(device);
     tell_resource(CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, nullptr, nullptr);
+    std::atexit(tear_down);
   });
   SIM_DRIVER_CALL(cuInit);
   return call.end(CUDA_SUCCESS);

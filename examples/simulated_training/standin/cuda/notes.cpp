@@ -56,11 +56,12 @@ void tell(Note& note) {
 }
 
 void tell_sync(const Call& call, std::uint32_t type, const Context* context, const Stream* stream, std::uint32_t event,
-               std::uint64_t start_ns) {
+               std::uint64_t start_ns, CUresult result) {
   Note note = make_note(NoteKind::sync, context, stream);
   note.correlation = call.correlation();
   note.type = type;
   note.event = event;
+  note.result = static_cast<std::uint32_t>(result);
   note.start_ns = start_ns;
   tell(note);
 }

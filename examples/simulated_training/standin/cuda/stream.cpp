@@ -108,7 +108,11 @@ CUresult cuEventQuery(CUevent event) {
   SIM_DRIVER_CALL(cuEventQuery);
   Event* asked = find_event(event);
   if (asked == nullptr) return call.end(CUDA_ERROR_INVALID_HANDLE);
-  return call.end(is_done(*asked) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY);
+  const std::uint64_t start_ns = true_ns();
+  const CUresult result = is_done(*asked) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, current_context(), nullptr, asked->id, start_ns,
+            result);
+  return call.end(result);
 }
 
 CUresult cuEventSynchronize(CUevent event) {

@@ -25,6 +25,7 @@ Behaviour read_behaviour() {
   read.taken_ms = number_of("SIM_CUPTI_TAKEN_MS", 0);
   read.bad_times = number_of("SIM_CUPTI_BAD_TIMES", 0);
   read.zero_times = number_of("SIM_CUPTI_ZERO_TIMES", 0);
+  read.busy_percent = number_of("SIM_CUPTI_BUSY_PCT", 0);
   read.unknown_every = number_of("SIM_CUPTI_UNKNOWN_EVERY", 0);
   read.drop_every = number_of("SIM_CUPTI_DROP_EVERY", 0);
   return read;

@@ -11,7 +11,10 @@ namespace {
 
 void call_back(CUpti_CallbackDomain domain, std::uint32_t cbid, const void* data) {
   const Subscriber* to = subscriber();
-  if (to != nullptr && to->callback != nullptr) to->callback(to->user, domain, cbid, data);
+  if (to == nullptr || to->callback == nullptr) return;
+  const bool of_api = domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API;
+  const InsideClient inside(of_api ? Inside::api_callback : Inside::other_callback);
+  to->callback(to->user, domain, cbid, data);
 }
 
 void api_callback(CallEvent& event, CUpti_ApiCallbackSite site) {
@@ -89,7 +92,12 @@ void synchronized(std::uint32_t cbid, void* context, void* stream) {
   call_back(CUPTI_CB_DOMAIN_SYNCHRONIZE, cbid, &data);
 }
 
-void admit_note(Note& note) { note.fate = kind_enabled(kind_of(note)) ? admit() : Fate::off; }
+bool is_wanted(const Note& note) {
+  const bool unfinished = note.kind == NoteKind::sync && note.result == CUDA_ERROR_NOT_READY;
+  return kind_enabled(kind_of(note)) && (!unfinished || all_sync_records());
+}
+
+void admit_note(Note& note) { note.fate = is_wanted(note) ? admit() : Fate::off; }
 
 void finish_note(const Note& note) {
   if (note.fate == Fate::emitted) append(note);
@@ -125,7 +133,7 @@ void fatal() {
 }
 
 constexpr Bridge kBridge{to_cupti,   tell_times,  reserve_device, finish_device, enter_call, exit_call,   finish_call,
-                         admit_note, finish_note, graph,          fatal,         resource,   synchronized};
+                         admit_note, finish_note, graph,          fatal,         resource,   synchronized, begin_teardown};
 
 }  // namespace
 

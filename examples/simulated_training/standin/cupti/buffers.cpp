@@ -48,7 +48,10 @@ void check_memory(const std::uint8_t* memory, std::size_t size) {
 // In the application's thread, with no lock held.
 std::unique_ptr<Buffer> request_buffer() {
   auto buffer = std::make_unique<Buffer>();
-  buffer_state().request.load()(&buffer->memory, &buffer->size, &buffer->max_records);
+  {
+    const InsideClient inside(Inside::buffer_callback);
+    buffer_state().request.load()(&buffer->memory, &buffer->size, &buffer->max_records);
+  }
   check_memory(buffer->memory, buffer->size);
   if (!zeroed_by_client()) std::memset(buffer->memory, 0, buffer->size);
   return buffer;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -18,7 +19,6 @@
 namespace sim {
 namespace {
 
-thread_local bool t_in_callback = false;
 
 constexpr std::uint8_t kBeyond = 0xee;  // what the client finds behind validSize
 
@@ -64,9 +64,10 @@ void hand_over(std::unique_ptr<Buffer> buffer, bool forced) {
     const std::lock_guard lock(buffer_state().mutex);
     std::erase(buffer_state().owned, buffer.get());
   }
-  t_in_callback = true;
-  buffer_state().completed.load()(nullptr, 0, buffer->memory, buffer->size, buffer->used);
-  t_in_callback = false;
+  {
+    const InsideClient inside(Inside::buffer_callback);
+    buffer_state().completed.load()(nullptr, 0, buffer->memory, buffer->size, buffer->used);
+  }
   write_handed(*buffer, forced);
   if (!forced) tell_flush(*buffer, start_ns);
 }
@@ -96,6 +97,20 @@ void work() {
     lock.lock();
     --state.delivering;
     state.delivered.notify_all();
+  }
+}
+
+// As some CUPTIs do: their own thread takes more and more (release notes of 13.4 update 1).
+void keep_busy() {
+  constexpr std::uint64_t kRound_ns = 20'000'000;
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  for (;;) {
+    const std::uint64_t begin_ns = true_ns(), busy_ns = kRound_ns * behaviour().busy_percent / 100;
+    while (true_ns() - begin_ns < busy_ns) {
+    }
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kRound_ns - busy_ns));
   }
 }
 
@@ -155,18 +170,17 @@ void start_worker() {
   if (std::exchange(buffer_state().worker_runs, true)) return;
   survive_forks();
   std::thread(work).detach();
+  if (behaviour().busy_percent != 0) std::thread(keep_busy).detach();
 }
 
-// Waits for the worker's hand-overs too, unless it is called from one.
+// Waits for the worker's hand-overs too.
 void flush_all(bool forced) {
   BufferState& state = buffer_state();
   std::unique_lock lock(state.mutex);
   close_partial(state, forced);
   auto ended = take_ended(state, forced);
   lock.unlock();
-  const bool nested = t_in_callback;
   for (auto& buffer : ended) hand_over(std::move(buffer), forced);
-  if (nested) return;
   lock.lock();
   state.delivered.wait(lock, [&] { return state.delivering == 0; });
 }
@@ -186,6 +200,7 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
 
 CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
   SIM_NEED_DRIVER();
+  sim::check_may_flush();
   if (!sim::callbacks_registered()) return CUPTI_ERROR_INVALID_OPERATION;
   sim::flush_all(flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   return CUPTI_SUCCESS;
@@ -198,6 +213,7 @@ CUptiResult cuptiActivityFlushPeriod(std::uint32_t) {
 }
 
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, std::uint32_t stream, std::size_t* dropped) {
+  sim::check_not_torn_down(__func__);
   if (dropped == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   *dropped = context == nullptr && stream == 0 ? sim::take_dropped() : 0;
   sim::driver()->flush_truth();  // what the client is told of is in the truth, even if the process ends now

@@ -10,6 +10,11 @@ std::atomic<bool> s_kinds[CUPTI_ACTIVITY_KIND_COUNT];
 std::atomic<bool> s_driver[CUPTI_DRIVER_TRACE_CBID_SIZE];
 std::atomic<bool> s_runtime[CUPTI_RUNTIME_TRACE_CBID_SIZE];
 
+std::atomic<bool> s_all_sync{true};
+
+// cuptiGetVersion of the releases that brought a function: 12.5 and 12.8.
+constexpr std::uint32_t kCallsOneByOne = 23, kSyncChoice = 26;
+
 bool is_kind(CUpti_ActivityKind kind) { return kind > CUPTI_ACTIVITY_KIND_INVALID && kind < CUPTI_ACTIVITY_KIND_COUNT; }
 
 template <std::size_t Count>
@@ -35,6 +40,7 @@ CUptiResult change_kind(CUpti_ActivityKind kind, bool on) {
 template <std::size_t Count>
 CUptiResult change_api(std::atomic<bool> (&flags)[Count], CUpti_CallbackId cbid, bool on) {
   SIM_NEED_DRIVER();
+  if (behaviour().version < kCallsOneByOne) return CUPTI_ERROR_NOT_SUPPORTED;  // has no such function
   if (is_taken()) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   if (cbid == 0 || cbid >= Count) return CUPTI_ERROR_INVALID_PARAMETER;
   flags[cbid].store(on, std::memory_order_relaxed);
@@ -44,6 +50,8 @@ CUptiResult change_api(std::atomic<bool> (&flags)[Count], CUpti_CallbackId cbid,
 }  // namespace
 
 bool kind_enabled(CUpti_ActivityKind kind) { return is_kind(kind) && s_kinds[kind].load(std::memory_order_relaxed); }
+
+bool all_sync_records() { return s_all_sync.load(std::memory_order_relaxed); }
 
 bool api_enabled(CUpti_CallbackDomain domain, std::uint32_t cbid) {
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API) return s_driver[cbid].load(std::memory_order_relaxed);
@@ -70,6 +78,14 @@ CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind) {
   if (kind == CUPTI_ACTIVITY_KIND_CONTEXT) driver()->each(NoteKind::context, emit);
   if (kind == CUPTI_ACTIVITY_KIND_STREAM) driver()->each(NoteKind::stream, emit);
   return result;
+}
+
+// Since CUDA 12.8; older headers do not have it.
+extern "C" __attribute__((visibility("default"))) CUptiResult cuptiActivityEnableAllSyncRecords(std::uint8_t enable) {
+  SIM_NEED_DRIVER();
+  if (behaviour().version < kSyncChoice) return CUPTI_ERROR_NOT_SUPPORTED;
+  s_all_sync.store(enable != 0);
+  return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) { return change_kind(kind, false); }

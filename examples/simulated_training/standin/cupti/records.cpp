@@ -179,12 +179,13 @@ void fill_record(std::byte* at, const CallEvent& event) {
 }  // namespace sim
 
 CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, CUpti_Activity** record) {
+  sim::check_may_read();
   if (buffer == nullptr || record == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   auto* at = reinterpret_cast<std::uint8_t*>(*record);
   at = at == nullptr ? buffer : at + sim::record_size((*record)->kind);
   if (at + sizeof(CUpti_Activity) > buffer + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
   const std::size_t size = sim::record_size(reinterpret_cast<CUpti_Activity*>(at)->kind);
-  if (size == 0) return CUPTI_ERROR_INVALID_KIND;
+  if (size == 0) return sim::behaviour().version <= 18 ? CUPTI_ERROR_UNKNOWN : CUPTI_ERROR_INVALID_KIND;
   if (at + size > buffer + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
   *record = reinterpret_cast<CUpti_Activity*>(at);
   return CUPTI_SUCCESS;

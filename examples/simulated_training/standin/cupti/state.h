@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "exports.h"
+#include "rules.h"
 
 namespace sim {
 
@@ -16,6 +17,7 @@ struct Behaviour {
   std::uint64_t drop_every = 0;               // SIM_CUPTI_DROP_EVERY=N: each Nth record is dropped; 0: none
   std::uint64_t bad_times = 0;                // SIM_CUPTI_BAD_TIMES=N: each Nth work ends before it starts
   std::uint64_t zero_times = 0;               // SIM_CUPTI_ZERO_TIMES=N: each Nth work has no times
+  std::uint64_t busy_percent = 0;             // SIM_CUPTI_BUSY_PCT=N: a thread of this library takes so much of a core
   std::uint64_t unknown_every = 0;            // SIM_CUPTI_UNKNOWN_EVERY=N: behind each Nth work a record nobody knows
 };
 const Behaviour& behaviour();
@@ -37,6 +39,8 @@ Subscriber* subscriber();
 
 bool callback_enabled(CUpti_CallbackDomain domain, std::uint32_t cbid);
 bool kind_enabled(CUpti_ActivityKind kind);
+// Synchronization records of queries that found their work unfinished too.
+bool all_sync_records();
 bool api_enabled(CUpti_CallbackDomain domain, std::uint32_t cbid);
 // The number of callback ids of a domain; 0: no such domain.
 std::uint32_t callback_count(CUpti_CallbackDomain domain);
@@ -49,8 +53,9 @@ void forget_kinds();
 // Everything ends here: kinds, subscriber, buffers.
 void die();
 
-// What CUPTI answers before the driver is there; otherwise goes on.
+// What CUPTI answers before the driver is there; otherwise goes on. After it there must be no call any more.
 #define SIM_NEED_DRIVER()                                   \
+  sim::check_not_torn_down(__func__);                       \
   if (sim::driver() == nullptr) return CUPTI_ERROR_UNKNOWN; \
   if (sim::is_dead()) return CUPTI_ERROR_NOT_INITIALIZED
 

@@ -49,6 +49,10 @@ void set_all_domains(bool on) {
   }
 }
 
+// cupti_callbacks.h: "a subscriber must serialize access to cuptiGetCallbackState, cuptiEnableCallback,
+// cuptiEnableDomain, and cuptiEnableAllDomains".
+constexpr char kSerialize[] = "two threads were in functions of cuptiEnableCallback's family at once";
+
 bool is_current(CUpti_SubscriberHandle handle) {
   return !is_dead() && handle != nullptr && reinterpret_cast<Subscriber*>(handle) == subscriber();
 }
@@ -111,6 +115,7 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc
 #endif
 
 CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle) {
+  check_not_torn_down(__func__);
   if (!is_current(handle)) return CUPTI_ERROR_INVALID_PARAMETER;
   forget_subscriber();
   return CUPTI_SUCCESS;
@@ -118,18 +123,24 @@ CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle) {
 
 CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
                                 CUpti_CallbackId cbid) {
+  check_not_torn_down(__func__);
+  const OneAtATime alone(kSerialize);
   if (!is_current(handle) || cbid == 0 || cbid >= callback_count(domain)) return CUPTI_ERROR_INVALID_PARAMETER;
   flags_of(domain)[cbid].store(enable != 0);
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiEnableDomain(std::uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain) {
+  check_not_torn_down(__func__);
+  const OneAtATime alone(kSerialize);
   if (!is_current(handle) || callback_count(domain) == 0) return CUPTI_ERROR_INVALID_PARAMETER;
   set_all(domain, enable != 0);
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiEnableAllDomains(std::uint32_t enable, CUpti_SubscriberHandle handle) {
+  check_not_torn_down(__func__);
+  const OneAtATime alone(kSerialize);
   if (!is_current(handle)) return CUPTI_ERROR_INVALID_PARAMETER;
   set_all_domains(enable != 0);
   return CUPTI_SUCCESS;
@@ -137,6 +148,8 @@ CUptiResult cuptiEnableAllDomains(std::uint32_t enable, CUpti_SubscriberHandle h
 
 CUptiResult cuptiGetCallbackState(std::uint32_t* enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
                                   CUpti_CallbackId cbid) {
+  check_not_torn_down(__func__);
+  const OneAtATime alone(kSerialize);
   if (enable == nullptr || !is_current(handle) || cbid >= callback_count(domain)) return CUPTI_ERROR_INVALID_PARAMETER;
   *enable = callback_enabled(domain, cbid) ? 1 : 0;
   return CUPTI_SUCCESS;

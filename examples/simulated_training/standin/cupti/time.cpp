@@ -1,5 +1,6 @@
 // CUPTI's clock: the simulated host's CLOCK_REALTIME, or the client's own.
 #include "../true_clock.h"
+#include "buffers.h"
 #include "state.h"
 
 namespace sim {
@@ -23,6 +24,7 @@ bool system_thread_ids() { return s_system_ids.load(std::memory_order_relaxed); 
 using namespace sim;
 
 CUptiResult cuptiGetTimestamp(std::uint64_t* timestamp) {
+  check_not_torn_down(__func__);
   if (timestamp == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   *timestamp = to_cupti(true_ns());
   return CUPTI_SUCCESS;
@@ -38,7 +40,10 @@ CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc c
 CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
   SIM_NEED_DRIVER();
   if (type > CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) return CUPTI_ERROR_NOT_SUPPORTED;
-  s_system_ids.store(type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  const bool system = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
+  if (callbacks_registered() && system != system_thread_ids())
+    break_off("the thread id type was changed during a profiling session");
+  s_system_ids.store(system);
   return CUPTI_SUCCESS;
 }
 

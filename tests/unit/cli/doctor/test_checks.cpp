@@ -131,6 +131,16 @@ TEST_CASE("doctor: a healthy recording has nothing but OK") {
   }
 }
 
+TEST_CASE("doctor: kernels of NCCL without its calls") {
+  ReadRecording recording = healthy();
+  CHECK(found(check_recording(recording, kNow), "nccl").empty());
+  recording.nccl_kernels = 40;
+  CHECK_THAT(found(check_recording(recording, kNow), "nccl"),
+             contains_text("WARN") && contains_text("40 kernels") && contains_text("NVTX_INJECTION64_PATH"));
+  recording.process.overwritten[static_cast<std::size_t>(Kind::nccl)] = 1;
+  CHECK(found(check_recording(recording, kNow), "nccl").empty());
+}
+
 TEST_CASE("doctor: the heartbeat of a copy is as old as the copy") {
   ReadRecording recording = healthy();
   recording.copied_ns = kNow;
