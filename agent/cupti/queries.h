@@ -1,7 +1,8 @@
 // Queries of events and streams are no waits, but CUPTI makes synchronization records of them, of each try of a loop
 // that polls. CUPTI 12.8 and newer leaves those out that found their work unfinished, where it is told so
 // (cuptiActivityEnableAllSyncRecords). Before, they are recognised here: the record of the call has the same
-// correlation id, and lies in the same buffer or in one before it.
+// correlation id, and lies in the same buffer or in one before it. Where it comes in the next one, the query stays a wait:
+// one for each buffer at most.
 #pragma once
 #include <cupti.h>
 

@@ -23,9 +23,7 @@ constexpr double kDearOverhead_pct = 1;                 // of the recorded time
 class Counted : public EventSink {
  public:
   Counted(const Catalog& catalog, ReadRecording& into) : catalog_(catalog), into_(into) {}
-  std::int64_t newest_gpu_end_ns = 0;
   void event(const Event& event, std::string_view) override {
-    newest_gpu_end_ns = std::max(newest_gpu_end_ns, gpu_end_ns(event));
     if (event.kind == Kind::kernel) into_.nccl_kernels += is_nccl_name(catalog_.strings[event.name]);
     if (event.kind != Kind::overhead) return;
     OwnCost& sum = into_.overhead[std::string(catalog_.strings[event.name])];
@@ -208,7 +206,6 @@ ReadRecording read_recording(const std::string& path) {
   Counted counted(catalog, recording);
   open_trace(path)->read(catalog, counted);
   recording.process = catalog.processes.at(0);
-  recording.process.recorder.newest_gpu_end_ns = counted.newest_gpu_end_ns;
   return recording;
 }
 

@@ -1,7 +1,5 @@
 #include "cli/merge/read_catalog.h"
 
-#include <algorithm>
-
 #include "cli/merge/ranks.h"
 #include "cli/read/merged_reader.h"
 #include "cli/read/reader.h"
@@ -12,15 +10,10 @@ namespace {
 class Count : public EventSink {
  public:
   explicit Count(Progress& progress) : progress_(progress) {}
-  void event(const Event& event, std::string_view) override {
-    progress_.step();
-    newest_gpu_end_ns_ = std::max(newest_gpu_end_ns_, gpu_end_ns(event));
-  }
-  std::int64_t newest_gpu_end_ns() const { return newest_gpu_end_ns_; }
+  void event(const Event&, std::string_view) override { progress_.step(); }
 
  private:
   Progress& progress_;
-  std::int64_t newest_gpu_end_ns_ = 0;
 };
 
 }  // namespace
@@ -33,8 +26,6 @@ void read_catalog(const TraceInput& input, Progress& progress, Catalog& catalog)
   } else {
     Count count(progress);
     open_trace(input.path)->read(catalog, count);
-    for (std::size_t i = first; i < catalog.processes.size(); ++i)
-      catalog.processes[i].recorder.newest_gpu_end_ns = count.newest_gpu_end_ns();
   }
   set_rank(catalog, first, input.path, input.rank);
 }

@@ -82,7 +82,7 @@ struct Recorder {
   std::uint64_t agent_cpu_ns = 0;
   std::int64_t created_ns = 0;
   std::int64_t heartbeat_ns = 0;  // the last one
-  std::int64_t newest_gpu_end_ns = 0;  // of all work of the GPU that the file holds; 0: none, or not counted (merged files)
+  std::int64_t newest_gpu_end_ns = 0;  // of all work of the GPU that the file holds; 0: none
 
   bool operator==(const Recorder&) const = default;
 };

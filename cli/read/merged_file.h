@@ -82,7 +82,7 @@ void recorder_fields(F& f, R& r) {
   f.number(r.cuda_driver_version), f.number(r.nccl_version), f.number(r.clipped_names), f.number(r.sunk_buffers);
   f.number(r.definitions_missed), f.number(r.agent_cpu_ns), f.number(r.created_ns), f.number(r.heartbeat_ns);
   f.number(r.odd_times), f.text(r.spool_state), f.number(r.spool_error), f.number(r.spooled_bytes);
-  f.text(r.local_path);
+  f.text(r.local_path), f.number(r.newest_gpu_end_ns);
 }
 
 template <typename F, typename D>

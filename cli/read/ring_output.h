@@ -40,6 +40,7 @@ struct RingOutput {
     p.first_ns = any ? std::min(p.first_ns, event.start_ns) : event.start_ns;
     p.last_ns = any ? std::max(p.last_ns, end) : end;
     any = true;
+    p.recorder.newest_gpu_end_ns = std::max(p.recorder.newest_gpu_end_ns, gpu_end_ns(event));
     sink.event(event, args);
   }
 

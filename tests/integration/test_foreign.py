@@ -61,7 +61,9 @@ def check_queries(options):
             continue
         told = [line for line in job.rank.of("sync", fate=("emitted", "off")) if line["result"] == NOT_READY]
         check(len(told) == QUERIES, f"{what}: all found their work unfinished", len(told))
-        check(job.only.kept["sync"] == 1, f"{what}: the one wait is recorded, and nothing else as a wait", job.only.kept)
+        most = 1 if version == 26 else 1 + len(job.rank.handed)  # of one whose call is in the next buffer nobody knows
+        check(1 <= job.only.kept["sync"] <= most, f"{what}: the one wait is recorded, and nothing else as a wait",
+              (job.only.kept, most))
         names = {event.name for event in job.only.events if kind_of(event.kind) == "driver"}
         check("cuEventQuery" not in names and "cuEventSynchronize" in names, f"{what}: nor are the calls", names)
 

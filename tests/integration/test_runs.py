@@ -177,7 +177,8 @@ def check_losses(paths):
         for words in (["merge", "traces", "-o", "m.ttrace"], ["export", "--pftrace", "traces", "-o", "m.pftrace"],
                       ["export", "--pftrace", "m.ttrace", "-o", "n.pftrace"], ["dump", "m.ttrace"], ["dump", ring]):
             done = place.tool(*words)
-            lines = [line for line in done.stderr.splitlines() if f"{kernels:,} kernels" in line]
+            lines = [line for line in done.stderr.splitlines() if f"{kernels:,} kernels" in line
+                     and ("rank 0: " in line or ring in line)]
             check(done.returncode == 0 and len(lines) == 1, f"{words[0]} {words[1]}: one line of rank 0's losses", done.stderr)
             if words[0] != "dump":
                 check(f"{share:.1f} %" in lines[0] and "its events begin" in lines[0],

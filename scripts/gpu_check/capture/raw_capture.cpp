@@ -107,7 +107,11 @@ void keep(std::uint8_t* buffer, std::size_t valid) {
 
 alignas(64) constinit std::uint8_t s_sink[kBufferBytes]{};  // where there is no memory: what comes in it is lost
 
+void on_exit_before_driver();
+
 void CUPTIAPI on_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
+  static constinit std::atomic<bool> s_registered{false};  // behind the driver's own, so that it comes before it
+  if (!s_registered.exchange(true)) std::atexit(on_exit_before_driver);
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(64, kBufferBytes));
   if (*buffer == nullptr) *buffer = s_sink;
   *size = kBufferBytes;
@@ -131,12 +135,15 @@ bool enable() {
   return true;
 }
 
+// CUPTI is not called once the driver has begun to leave.
+void on_exit_before_driver() {
+  if (!is_open()) return;
+  cupti().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  write_clocks();
+}
+
 void on_exit() {
   if (!is_open()) return;
-  if (cupti().flush_all != nullptr) {
-    cupti().flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    write_clocks();
-  }
   write_section(SectionType::totals, {{&totals(), sizeof(Totals)}});
 }
 
