@@ -22,7 +22,8 @@ def check_counts(name, rank, recording):
     true = rank.counts()
     check(said == true, f"{name}: kept + overwritten + lost = truth, {dict(true)}", said)
     dropped = sum(rank.counts(fate=("dropped",)).values())
-    # The stand-in counts a drop, then writes it down: of its worker's last one the process may end in between.
+    # One more was seen once, under ASan. Suspected, not shown: the stand-in counts a drop before it writes it down, and
+    # the process may end in between.
     check(recording.dropped - dropped in (0, 1), f"{name}: CUPTI's {dropped} drops are counted", recording.dropped)
     wraps = recording.header["claimed_blocks"] // recording.header["block_count"] - 1
     check(wraps >= WRAPS, f"{name}: the ring wrapped {wraps} times", f"expected {WRAPS} or more")
