@@ -166,6 +166,7 @@ bool canary_is_enabled() noexcept { return s_canary; }
 void flush_cupti(bool forced) noexcept {
   if (!cupti_is_on() || (cupti_is_yielded() && !forced)) return;
   cupti().flush_all(forced && !cupti_is_yielded() ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+  count_dropped(nullptr, 0);
 }
 
 void describe_cupti() noexcept {

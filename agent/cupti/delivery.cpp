@@ -105,13 +105,6 @@ void count_sink() {
   if (recording() == Recording::open) trace::SharedMemory::add(ring().header->sunk_buffers, 1);
 }
 
-// Not under the lock: CUPTI may hold one of its own that a buffer callback waits for.
-void count_dropped(CUcontext context, std::uint32_t stream) {
-  std::size_t dropped = 0;
-  if (recording() != Recording::open || cupti().get_dropped(context, stream, &dropped) != CUPTI_SUCCESS) return;
-  if (dropped > 0) trace::SharedMemory::add(ring().header->cupti_dropped, dropped);
-}
-
 }  // namespace
 
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
@@ -138,6 +131,12 @@ void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::
   // Another tool's buffer is read, as ours may be by it, and left to its owner.
   if (owner == BufferOwner::ours) give_back_buffer(buffer, valid);
   if (guard) count_dropped(context, stream);
+}
+
+void count_dropped(CUcontext context, std::uint32_t stream) noexcept {
+  std::size_t dropped = 0;
+  if (recording() != Recording::open || cupti().get_dropped(context, stream, &dropped) != CUPTI_SUCCESS) return;
+  if (dropped > 0) trace::SharedMemory::add(ring().header->cupti_dropped, dropped);
 }
 
 void take_over_zeroing() noexcept {

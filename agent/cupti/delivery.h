@@ -14,6 +14,11 @@ void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size, std:
 void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                                   std::size_t valid);
 
+// Adds to the header what CUPTI dropped of this context and stream since it was last asked; null and 0 are its global
+// queue. With each buffer, and after each flush: a record may be dropped where no buffer comes after it. Not under a lock
+// of ours: CUPTI may hold one of its own that a buffer callback waits for.
+void count_dropped(CUcontext context, std::uint32_t stream) noexcept;
+
 // Leaves the zeroing of buffers to our threads; CUPTI would do it in the application's. Before the registration.
 void take_over_zeroing() noexcept;
 

@@ -64,7 +64,11 @@ void tell_times(DeviceEvent& event) {
   if (every(behaviour().zero_times, s_zero)) event.cupti_start_ns = event.cupti_end_ns = 0;
 }
 
-void finish_device(const DeviceEvent& event) { finish(event); }
+void finish_device(const DeviceEvent& event) {
+  count_if_dropped(event.fate);
+  finish(event);
+}
+
 void enter_call(CallEvent& event) { api_callback(event, CUPTI_API_ENTER); }
 
 void exit_call(CallEvent& event) {
@@ -75,6 +79,7 @@ void exit_call(CallEvent& event) {
 }
 
 void finish_call(const CallEvent& event) {
+  count_if_dropped(event.fate);
   if (event.fate == Fate::emitted) append(kind_of(event), event);
 }
 
@@ -100,6 +105,7 @@ bool is_wanted(const Note& note) {
 void admit_note(Note& note) { note.fate = is_wanted(note) ? admit() : Fate::off; }
 
 void finish_note(const Note& note) {
+  count_if_dropped(note.fate);
   if (note.fate == Fate::emitted) append(note);
 }
 

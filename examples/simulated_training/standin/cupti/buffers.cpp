@@ -146,8 +146,13 @@ Fate admit() {
   const bool no_place = state.request.load() == nullptr;
   const std::uint64_t every = behaviour().drop_every;
   const bool drop = no_place || (every != 0 && ++state.admitted % every == 0);
-  if (drop) ++state.dropped;
   return drop ? Fate::dropped : Fate::emitted;
+}
+
+void count_if_dropped(Fate fate) {
+  if (fate != Fate::dropped) return;
+  const std::lock_guard lock(buffer_state().mutex);
+  ++buffer_state().dropped;
 }
 
 void reserve(CUpti_ActivityKind kind, DeviceEvent& event) { event.slot = place(kind, event, false, true); }
@@ -171,6 +176,7 @@ void emit(Note& note) {
   note.fate = kind_enabled(kind_of(note)) ? admit() : Fate::off;
   if (note.kind == NoteKind::unknown) note.fate = admit();
   driver()->truth_of(note);
+  count_if_dropped(note.fate);
   if (note.fate == Fate::emitted) append(note);
 }
 

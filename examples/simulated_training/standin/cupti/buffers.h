@@ -12,8 +12,10 @@
 
 namespace sim {
 
-// Whether the next record is emitted or dropped and counted.
+// Whether the next record is emitted or dropped.
 Fate admit();
+// A drop counts for the client once the truth has it: a process that ends in between tells neither.
+void count_if_dropped(Fate fate);
 // A place for an admitted record of device work; sets its slot. May call the client's request callback.
 void reserve(CUpti_ActivityKind kind, DeviceEvent& event);
 // The work ended. Nothing where there is no slot.
