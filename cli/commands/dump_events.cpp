@@ -28,7 +28,7 @@ std::string one_line(std::string_view text) {
 
 }  // namespace
 
-void DumpEvents::event(const Event& event, std::string_view args) {
+void DumpEvents::event(const Event& event, const Facts& facts) {
   const Track& track = catalog_.tracks[event.track];
   const std::int64_t rank = catalog_.processes[track.process].rank;
   auto out = std::back_inserter(text_);
@@ -39,7 +39,7 @@ void DumpEvents::event(const Event& event, std::string_view args) {
   if (event.correlation != 0) fmt::format_to(out, " correlation={}", event.correlation);
   if (event.has_bytes) fmt::format_to(out, " bytes={}", event.bytes);
   if (event.open_start) fmt::format_to(out, " (began earlier)");
-  fmt::format_to(out, " {{{}}}\n", args);
+  fmt::format_to(out, " {{{}}}\n", args_(event, facts));
   if (text_.size() >= kPiece) flush();
 }
 

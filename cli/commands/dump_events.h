@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "cli/export/args_text.h"
 #include "cli/io/byte_sink.h"
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
@@ -10,13 +11,14 @@ namespace cli {
 
 class DumpEvents : public EventSink {
  public:
-  DumpEvents(const Catalog& catalog, ByteSink& out) : catalog_(catalog), out_(out) {}
-  void event(const Event& event, std::string_view args) override;
+  DumpEvents(const Catalog& catalog, ByteSink& out) : catalog_(catalog), out_(out), args_(catalog) {}
+  void event(const Event& event, const Facts& facts) override;
   void flush();
 
  private:
   const Catalog& catalog_;
   ByteSink& out_;
+  ArgsText args_;
   std::string text_;
 };
 

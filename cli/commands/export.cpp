@@ -44,7 +44,7 @@ TraceFacts find_facts(OrderedTrace& trace) {
 class Survey : public EventSink {
  public:
   explicit Survey(Selector& selector) : selector_(selector) {}
-  void event(const Event& event, std::string_view) override {
+  void event(const Event& event, const Facts&) override {
     selector_.survey(event);
     progress_.step();
   }

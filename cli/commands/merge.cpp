@@ -30,8 +30,8 @@ struct MergeCommandOptions {
 class Shown : public EventSink {
  public:
   explicit Shown(EventSink& sink) : sink_(sink) {}
-  void event(const Event& event, std::string_view args) override {
-    sink_.event(event, args);
+  void event(const Event& event, const Facts& facts) override {
+    sink_.event(event, facts);
     progress_.step();
   }
 

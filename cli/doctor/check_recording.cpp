@@ -23,7 +23,7 @@ constexpr double kDearOverhead_pct = 1;                 // of the recorded time
 class Counted : public EventSink {
  public:
   Counted(const Catalog& catalog, ReadRecording& into) : catalog_(catalog), into_(into) {}
-  void event(const Event& event, std::string_view) override {
+  void event(const Event& event, const Facts&) override {
     if (event.kind == Kind::kernel) into_.nccl_kernels += is_nccl_name(catalog_.strings[event.name]);
     if (event.kind != Kind::overhead) return;
     OwnCost& sum = into_.overhead[std::string(catalog_.strings[event.name])];

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "cli/export/args_text.h"
 #include "cli/export/census.h"
 #include "cli/export/chrome_arrows.h"
 #include "cli/export/chrome_derived.h"
@@ -24,17 +25,19 @@ class ChromeJson : public Exporter {
   void begin(const Catalog& catalog, ByteSink& sink) override {
     catalog_ = &catalog;
     text_.emplace(catalog, sink);
+    args_.emplace(catalog);
     census_.emplace(catalog);
     arrows_.emplace(catalog);
   }
 
-  void prepare(const Event& event, std::string_view) override {
+  void prepare(const Event& event, const Facts&) override {
     census_->count(event);
     arrows_->prepare(event);
   }
 
-  void event(const Event& event, std::string_view args) override {
+  void event(const Event& event, const Facts& facts) override {
     if (!started_) start(event.start_ns);
+    const std::string_view args = (*args_)(event, facts);
     arrows_->time(event.start_ns, *text_, tracks_, summary_);
     ++summary_.events_in;
     if (is_slice(event)) {
@@ -126,6 +129,7 @@ class ChromeJson : public Exporter {
   const Catalog* catalog_ = nullptr;
   std::optional<std::int64_t> origin_ns_;
   std::optional<ChromeText> text_;
+  std::optional<ArgsText> args_;
   std::optional<Census> census_;
   std::optional<ChromeArrows> arrows_;
   std::vector<ProcessRow> processes_;

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "cli/export/chrome_colors.h"
+#include "cli/io/json_text.h"
 #include "cli/model/kinds.h"
 #include "cli/read/kineto_peek.h"
-#include "cli/read/ring_words.h"
 
 namespace cli {
 

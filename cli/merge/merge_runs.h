@@ -14,7 +14,7 @@ class RunMerger {
 
   bool next();  // false: the end
   const Event& event() const { return cursors_[heap_[0].place].event(); }
-  std::string_view args() const { return cursors_[heap_[0].place].args(); }
+  Facts facts() const { return cursors_[heap_[0].place].facts(); }
 
  private:
   void sink(std::size_t at);

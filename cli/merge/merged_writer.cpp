@@ -19,7 +19,7 @@ constexpr std::size_t kChunkArgs = 4 << 20;
 constexpr std::size_t kListBytes = 4 << 20;
 constexpr std::size_t kMaxArgs = 16 << 20;
 static_assert(kChunkEvents <= kMaxChunkEvents);
-static_assert(kChunkArgs + kMaxArgs + kChunkEvents * kColumns * 10 < kMaxChunkBytes);
+static_assert(kChunkArgs + kMaxArgs + kChunkEvents * (kCommonColumns + kMostFields) * 10 < kMaxChunkBytes);
 
 std::int64_t checked_end(const Event& event) {
   std::int64_t end;
@@ -42,14 +42,14 @@ MergedWriter::MergedWriter(ByteSink& out) : out_(out), zstd_(kZstdLevel), batch_
 
 MergedWriter::~MergedWriter() = default;
 
-void MergedWriter::event(const Event& event, std::string_view args) {
-  if (args.size() > kMaxArgs) {
+void MergedWriter::event(const Event& event, const Facts& facts) {
+  if (facts.args.size() > kMaxArgs) {
     throw Error(Exit::bad_content, fmt::format("an event at {} ns has {} bytes of arguments, more than {}; leave its "
                                                "file out",
-                                               event.start_ns, args.size(), kMaxArgs));
+                                               event.start_ns, facts.args.size(), kMaxArgs));
   }
   checked_end(event);
-  batch_->add(event, args);
+  batch_->add(event, facts);
   ++events_;
   if (batch_->size() == kChunkEvents || batch_->args_bytes() >= kChunkArgs) hand_over();
 }
@@ -106,6 +106,14 @@ void MergedWriter::finish(const Catalog& catalog, const std::vector<ClockFit>& f
   for (std::size_t id = 0; id < strings.size(); ++id) strings[id] = catalog.strings[static_cast<StringId>(id)];
   write_list(ChunkKind::kinds, kKinds, [](std::string& entry, const KindRow& kind) { entry = kind.name; });
   write_list(ChunkKind::strings, strings, [](std::string& entry, std::string_view text) { entry = text; });
+  write_list(ChunkKind::launches, catalog.launches.all(), [](std::string& entry, const Launch& launch) {
+    FieldWriter fields(entry);
+    interned_fields(fields, launch);
+  });
+  write_list(ChunkKind::captures, catalog.captures.all(), [](std::string& entry, const Capture& capture) {
+    FieldWriter fields(entry);
+    interned_fields(fields, capture);
+  });
   write_list(ChunkKind::processes, catalog.processes, [](std::string& entry, const Process& process) {
     FieldWriter fields(entry);
     process_fields(fields, process);

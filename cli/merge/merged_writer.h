@@ -21,7 +21,7 @@ class MergedWriter : public EventSink {
 
   // In the order of time. Throws Error (cannot_open) of an earlier chunk; (bad_content) for an event that ends beyond
   // 2^63 ns, or whose arguments are longer than a chunk.
-  void event(const Event& event, std::string_view args) override;
+  void event(const Event& event, const Facts& facts) override;
 
   // The lists, the index and the footer. Does not finish the sink.
   void finish(const Catalog& catalog, const std::vector<ClockFit>& fits);

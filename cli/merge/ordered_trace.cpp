@@ -38,10 +38,10 @@ class Intake : public EventSink {
   Intake(const Catalog& catalog, ClockDomains& clocks, Aligner& aligner, EventSorter& sorter, Progress& progress)
       : catalog_(catalog), clocks_(clocks), aligner_(aligner), sorter_(sorter), progress_(progress) {}
 
-  void event(const Event& event, std::string_view args) override {
+  void event(const Event& event, const Facts& facts) override {
     if (!clock_) begin(clocks_.of_process(catalog_.processes[catalog_.tracks[event.track].process]));
-    if (clocks_.reported(*clock_)) aligner_.event(catalog_, event, args, *clock_);
-    sorter_.event(event, args);
+    if (clocks_.reported(*clock_)) aligner_.event(catalog_, event, facts, *clock_);
+    sorter_.event(event, facts);
     progress_.step();
   }
   void begin(std::uint32_t clock) { sorter_.begin_clock(*(clock_ = clock)); }

@@ -45,10 +45,10 @@ void EventSorter::begin_clock(std::uint32_t clock) {
   clock_ = clock;
 }
 
-void EventSorter::event(const Event& event, std::string_view args) {
+void EventSorter::event(const Event& event, const Facts& facts) {
   if (part_->batch.bytes() >= part_bytes_ && part_->batch.size() != 0) hand_over();
   part_->clock = clock_;
-  part_->batch.add(event, args);
+  part_->batch.add(event, facts);
 }
 
 void EventSorter::hand_over() {
@@ -64,7 +64,7 @@ void EventSorter::drain(const std::vector<ClockFit>& fits, EventSink& sink) {
   if (part_->batch.size() != 0) hand_over();
   background_.wait();
   while (runs_.size() > kFanIn) merge_some(fits);
-  for (RunMerger merger(cursors(runs_.size(), fits)); merger.next();) sink.event(merger.event(), merger.args());
+  for (RunMerger merger(cursors(runs_.size(), fits)); merger.next();) sink.event(merger.event(), merger.facts());
 }
 
 void EventSorter::drain_memory(const std::vector<ClockFit>& fits, EventSink& sink) {
@@ -72,7 +72,7 @@ void EventSorter::drain_memory(const std::vector<ClockFit>& fits, EventSink& sin
   for (const std::uint32_t index : part_->order()) {
     Event event = part_->batch.event(index);
     if (fit != nullptr) event.start_ns = fit->on_axis(event.start_ns);
-    sink.event(event, part_->batch.args(index));
+    sink.event(event, part_->batch.facts(index));
   }
 }
 
@@ -84,7 +84,7 @@ void EventSorter::merge_some(const std::vector<ClockFit>& fits) {
     SortedRun run{scratch_.bytes(), scratch_.bytes(), kOnAxis};
     EventBatch block;
     for (RunMerger merger(cursors(count, fits)); merger.next();) {
-      block.add(merger.event(), merger.args());
+      block.add(merger.event(), merger.facts());
       if (block.size() < kBlockEvents && block.args_bytes() < kBlockArgs) continue;
       run.end = writer_.write_block(block, nullptr, 0, block.size()).end;
       block.clear();

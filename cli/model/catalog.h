@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/model/event.h"
+#include "cli/model/payload.h"
 #include "cli/model/recording.h"
 
 namespace cli {
@@ -105,6 +106,8 @@ struct Track {
 class Catalog {
  public:
   Strings strings;
+  Interned<Launch> launches;
+  Interned<Capture> captures;
   std::vector<Process> processes;
   std::vector<Track> tracks;
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "cli/io/json_text.h"
 #include "cli/io/units.h"
 #include "cli/model/losses.h"
-#include "cli/read/ring_words.h"
 
 namespace cli {
 namespace {

@@ -27,7 +27,12 @@ JsonScalar* argument_named(KinetoEvent& event, std::string_view key) {
   if (key == "correlation") return &event.correlation;
   if (key == "bytes") return &event.bytes;
   if (key == "device") return &event.device;
-  return key == "name" ? &event.args_name : nullptr;
+  if (key == "name") return &event.args_name;
+  if (key.size() < 9) return nullptr;
+  if (key == "Device Type") return &event.device_type;
+  if (key == "Device Id") return &event.device_id;
+  if (key == "Total Allocated") return &event.total_allocated;
+  return key == "Total Reserved" ? &event.total_reserved : nullptr;
 }
 
 bool is_nested(od::value& value) {

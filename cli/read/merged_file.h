@@ -24,7 +24,7 @@ static_assert(std::endian::native == std::endian::little, "the structs below are
 
 inline constexpr char kMergedMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', '\r', '\n'};
 inline constexpr char kMergedEnd[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'E', 'N'};
-inline constexpr std::uint32_t kMergedVersion = 1;
+inline constexpr std::uint32_t kMergedVersion = 2;
 inline constexpr std::uint64_t kMergedFeatures = 0;
 
 // A reader takes this much memory for a chunk at most; a writer keeps to it.
@@ -39,7 +39,9 @@ enum class ChunkKind : std::uint32_t {
   processes = 4,
   tracks = 5,
   clocks = 6,
-  index = 7
+  index = 7,
+  launches = 8,
+  captures = 9
 };
 
 struct MergedHeader {
@@ -121,6 +123,40 @@ void process_fields(F& f, P& p) {
   f.text(p.phase), f.text(p.kineto_header), f.text(p.kineto_metadata), f.optional(p.kineto_base_ns);
   f.text(p.cut), f.number(p.text_bytes), f.number(p.unread_bytes);
   f.number(p.first_unclamped_ns);
+}
+
+// A visitor of the fields of payload.h, for entries of lists.
+template <typename F>
+struct EntryFields {
+  template <typename T>
+  void number(const char*, T& value, bool = true) {
+    f.number(value);
+  }
+  void number(const char*, float& value, bool = true) {
+    std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+    f.number(bits);
+    value = std::bit_cast<float>(bits);
+  }
+  void number(const char*, const float& value, bool = true) { f.number(std::bit_cast<std::uint32_t>(value)); }
+  template <typename T>
+  void delta(const char*, T& value, bool = true) {
+    f.number(value);
+  }
+  template <typename T>
+  void hex(const char*, T& value, bool = true) {
+    f.number(value);
+  }
+  template <typename T>
+  void string(const char*, T& id, bool = true) {
+    f.number(id);
+  }
+  F& f;
+};
+
+template <typename F, typename T>
+void interned_fields(F& f, T& value) {
+  EntryFields<F> fields{f};
+  payload_fields(fields, value);
 }
 
 template <typename F, typename T>

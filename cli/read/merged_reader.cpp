@@ -46,10 +46,11 @@ void MergedReader::for_each_entry(ChunkKind kind, F&& f) {
 }
 
 void MergedReader::read_lists(Catalog& catalog) {
-  kinds_.clear(), strings_.clear(), processes_.clear(), tracks_.clear(), fits_.clear();
+  kinds_.clear(), strings_.clear(), launches_.clear(), captures_.clear(), processes_.clear(), tracks_.clear(), fits_.clear();
   for_each_entry(ChunkKind::kinds, [&](std::string_view entry) { return kinds_.push_back(kind_of(entry)), true; });
   for_each_entry(ChunkKind::strings,
                  [&](std::string_view entry) { return strings_.push_back(catalog.strings.intern(entry)), true; });
+  read_interned(catalog);
   read_processes(catalog);
   read_tracks(catalog);
   for_each_entry(ChunkKind::clocks, [&](std::string_view entry) {
@@ -57,6 +58,43 @@ void MergedReader::read_lists(Catalog& catalog) {
     clock_fields(fields, fits_.emplace_back());
     return !fields.bad() && fits_.size() <= kMaxProcesses;
   });
+}
+
+// A visitor of fields: ids of the file become those of the catalogue.
+struct MergedReader::Translate {
+  template <typename T>
+  void number(const char*, T&, bool = true) {}
+  template <typename T>
+  void delta(const char*, T&, bool = true) {}
+  template <typename T>
+  void hex(const char*, T&, bool = true) {}
+  void string(const char*, StringId& id, bool = true) { look_up(of.strings_, id); }
+  void launch(const char*, LaunchId& id, bool = true) { look_up(of.launches_, id); }
+  void capture(const char*, CaptureId& id, bool = true) { look_up(of.captures_, id); }
+  void look_up(const std::vector<std::uint32_t>& ids, std::uint32_t& id) {
+    good = good && id < ids.size();
+    if (good) id = ids[id];
+  }
+
+  const MergedReader& of;
+  bool good = true;
+};
+
+void MergedReader::read_interned(Catalog& catalog) {
+  const auto read = [&]<typename T>(ChunkKind kind, Interned<T>& to, std::vector<std::uint32_t>& ids) {
+    for_each_entry(kind, [&](std::string_view entry) {
+      T value;
+      FieldReader fields(entry, kinds_);
+      interned_fields(fields, value);
+      Translate translate{*this};
+      payload_fields(translate, value);
+      if (fields.bad() || !translate.good) return false;
+      ids.push_back(to.intern(value));
+      return true;
+    });
+  };
+  read(ChunkKind::launches, catalog.launches, launches_);
+  read(ChunkKind::captures, catalog.captures, captures_);
 }
 
 void MergedReader::read_processes(Catalog& catalog) {
@@ -97,12 +135,19 @@ void MergedReader::read_events(EventSink& sink) {
   }
 }
 
+// False: it names what no list holds.
+bool MergedReader::translate(EventBatch& batch, std::size_t index) const {
+  Translate translate{*this};
+  visit_payload(batch.tag(index), batch.payload(index), [&](auto& payload) { payload_fields(translate, payload); });
+  return translate.good;
+}
+
 void MergedReader::send(const IndexEntry& chunk, EventBatch& batch, EventSink& sink) {
   for (std::size_t i = 0; i < batch.size(); ++i) {
     Event event = batch.event(i);
     const auto kind = static_cast<std::size_t>(event.kind);
     if (event.track >= tracks_.size() || event.name >= strings_.size() || event.category >= strings_.size() ||
-        kind >= kinds_.size() || !printable(event.phase)) {
+        kind >= kinds_.size() || !printable(event.phase) || !translate(batch, i)) {
       chunks_.refuse(chunk.offset, fmt::format("event {} of the chunk names what no list holds", i));
     }
     if (event.start_ns < last_start_ns_) {
@@ -113,7 +158,7 @@ void MergedReader::send(const IndexEntry& chunk, EventBatch& batch, EventSink& s
     event.name = strings_[event.name];
     event.category = strings_[event.category];
     event.kind = kinds_[kind];
-    sink.event(event, batch.args(i));
+    sink.event(event, batch.facts(i));
   }
 }
 

@@ -25,15 +25,20 @@ class MergedReader : public Reader {
   std::uint64_t events() const { return chunks_.events(); }
 
  private:
+  struct Translate;
   template <typename F>
   void for_each_entry(ChunkKind kind, F&& f);
   void read_processes(Catalog& catalog);
   void read_tracks(Catalog& catalog);
+  void read_interned(Catalog& catalog);
+  bool translate(EventBatch& batch, std::size_t index) const;
   void send(const IndexEntry& chunk, EventBatch& batch, EventSink& sink);
 
   MergedChunks chunks_;
   std::vector<Kind> kinds_;  // by the file's numbers
   std::vector<StringId> strings_;
+  std::vector<LaunchId> launches_;
+  std::vector<CaptureId> captures_;
   std::vector<ProcessId> processes_;
   std::vector<TrackId> tracks_;
   std::vector<ClockFit> fits_;

@@ -33,8 +33,8 @@ class RingDefinitions {
   std::uint32_t device_of(std::uint32_t context) const;  // 0 where the context is unknown
   const Device* limits_of(std::uint32_t device) const;   // null where nothing was said of it so far
 
-  // What was open when the node was captured, as members of JSON; "" where that is unknown.
-  const std::string& captured(std::uint64_t graph_node) const;
+  // What was open when the node was captured; 0 where that is unknown.
+  CaptureId captured(std::uint64_t graph_node) const;
   StringId category(StringId domain, std::uint32_t category) const;  // 0: has no name
 
   // Names the tracks that exist by now and the process's GPU.
@@ -43,7 +43,7 @@ class RingDefinitions {
  private:
   struct Node {
     std::uint64_t captured_node;
-    std::string args;
+    CaptureId capture = 0;
   };
   struct StreamKey {
     std::uint32_t context, stream;

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "cli/model/device_words.h"
 #include "cli/read/ring_definitions.h"
 #include "cli/read/ring_kinds.h"
 #include "cli/read/ring_names.h"
-#include "cli/read/ring_words.h"
 
 namespace cli {
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "cli/error.h"
+#include "cli/model/device_words.h"
 #include "cli/read/ring_file.h"
 #include "cli/read/ring_show.h"
-#include "cli/read/ring_words.h"
 
 namespace cli {
 namespace {

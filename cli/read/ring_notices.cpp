@@ -1,11 +1,9 @@
 #include "cli/read/ring_notices.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_map>
 
-#include "cli/read/ring_words.h"
+#include "cli/model/device_words.h"
 
 namespace cli {
 namespace {
@@ -51,10 +49,10 @@ void RingNotices::emit(const Kept& kept) {
   event.name = out_.catalog.strings.intern(kept.notice.what);
   event.start_ns = is_on && kept.notice.end_ns != 0 ? kept.notice.end_ns : kept.notice.start_ns;
   if (!is_moment) event.duration_ns = RingOutput::duration(kept.record.start_mono_ns, kept.record.end_mono_ns);
-  std::string args;
-  if (!kept.notice.text.empty()) add_member(args, "text", json_quoted(kept.notice.text));
-  add_member(args, "value", fmt::format("{}", kept.notice.value));
-  out_.emit(event, args);
+  NoticeFacts facts;
+  facts.code = kept.record.code, facts.value = kept.notice.value;
+  facts.text = out_.catalog.strings.intern(kept.notice.text);
+  out_.emit(event, facts);
 }
 
 void RingNotices::finish() {

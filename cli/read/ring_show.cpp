@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "cli/model/device_words.h"
 #include "cli/read/ring_file.h"
 #include "cli/read/ring_names.h"
-#include "cli/read/ring_words.h"
 
 namespace cli {
 namespace {

@@ -17,7 +17,7 @@ bool is_host_range(const Event& event) {
 StepFinder::StepFinder(const Catalog& catalog)
     : catalog_(&catalog), processes_(catalog.processes.size()), names_(catalog.strings.size(), Name::unseen) {}
 
-void StepFinder::event(const Event& event, std::string_view) {
+void StepFinder::event(const Event& event, const Facts&) {
   if (event.kind == Kind::flow) return;
   first_ns_ = std::min(first_ns_, event.start_ns);
   last_ns_ = std::max(last_ns_, slice_end(event, event.start_ns));

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cli/model/catalog.h"
-#include "cli/model/event.h"
+#include "cli/model/payload.h"
 #include "cli/model/steps.h"
 #include "cli/select/step_name.h"
 
@@ -25,7 +25,7 @@ class StepFinder : public EventSink {
   explicit StepFinder(const Catalog& catalog);  // complete; outlives this
 
   // All events of the trace, by start.
-  void event(const Event& event, std::string_view args) override;
+  void event(const Event& event, const Facts& facts) override;
 
   // After the last event. Call once.
   Steps take();

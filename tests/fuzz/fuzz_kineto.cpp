@@ -18,8 +18,8 @@
 namespace {
 
 struct Checked : cli::EventSink {
-  void event(const cli::Event& event, std::string_view args) override {
-    if (!args.empty() && cli::find_json_fault("{" + std::string(args) + "}")) std::abort();
+  void event(const cli::Event& event, const cli::Facts& facts) override {
+    if (!facts.args.empty() && cli::find_json_fault("{" + std::string(facts.args) + "}")) std::abort();
     good += event.start_ns == 1234567 && event.duration_ns == 7654321 && good == events;
     ++events;
   }

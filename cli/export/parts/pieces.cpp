@@ -11,11 +11,11 @@ class PrepareWalk : public EventSink {
       : job_(job), pieces_(pieces), progress_(progress), router_(*job.catalog, pieces.layout) {
     job_.selector->begin_walk();
   }
-  void event(const Event& event, std::string_view args) override {
+  void event(const Event& event, const Facts& facts) override {
     progress_.step();
     while (router_.border(event.start_ns) != nullptr) router_.cross();
     if (job_.selector->judge(event) != LeftOut::kept) return;
-    if (Piece* piece = pieces_.at(router_.output(router_.process(event)))) piece->exporter().prepare(event, args);
+    if (Piece* piece = pieces_.at(router_.output(router_.process(event)))) piece->exporter().prepare(event, facts);
   }
 
  private:

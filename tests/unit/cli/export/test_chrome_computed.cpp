@@ -74,10 +74,12 @@ TEST_CASE("export: busy percent of windows") {
 TEST_CASE("export: memory by device and of the host") {
   SmallTrace t;
   const TrackId thread = t.thread(t.process(0));
-  t.point(thread, Kind::instant, 'i', "[memory]", kOrigin, 0,
-          "\"Device Type\":1,\"Device Id\":0,\"Total Allocated\":512,\"Total Reserved\":2097152");
-  t.point(thread, Kind::instant, 'i', "[memory]", kOrigin + 5, 0,
-          "\"Device Type\":0,\"Device Id\":-1,\"Total Allocated\":64,\"Total Reserved\":0");
+  const auto says = [&](std::int64_t at, const AllocatorFacts& facts) {
+    t.point(thread, Kind::instant, 'i', "[memory]", kOrigin + at, 0, facts);
+  };
+  constexpr auto kAll = AllocatorFacts::kAllocated | AllocatorFacts::kReserved | AllocatorFacts::kDeviceId;
+  says(0, {1, 0, 512, 2097152, kAll});
+  says(5, {0, -1, 64, 0, kAll});
   golden_export("memory", t, {DerivedRow::allocated, DerivedRow::reserved});
 }
 

@@ -55,7 +55,7 @@ inline std::vector<ClockFit> sample_fits() {
 inline void write_merged(const std::string& path, const Catalog& catalog, const std::vector<Collected>& events) {
   OutputFile out(path);
   MergedWriter writer(out);
-  for (const Collected& e : events) writer.event(e.event, e.args);
+  for (const Collected& e : events) writer.event(e.event, e.facts);
   writer.finish(catalog, sample_fits());
   out.finish();
 }

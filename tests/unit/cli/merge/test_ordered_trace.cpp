@@ -17,7 +17,7 @@ void write_rank(const std::string& path, std::int64_t rank, std::size_t count, s
   for (std::size_t i = 0; i < count; ++i) {
     events[i].event.start_ns = static_cast<std::int64_t>(i) * step;
     events[i].event.name = catalog.strings.intern("rank " + std::to_string(rank));
-    events[i].args = "\"i\":" + std::to_string(i);
+    events[i].facts.args = "\"i\":" + std::to_string(i);
   }
   write_merged(path, catalog, events);
 }

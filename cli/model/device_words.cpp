@@ -1,12 +1,8 @@
-#include "cli/read/ring_words.h"
+#include "cli/model/device_words.h"
 
 #include <fmt/format.h>
 
-#include <bit>
-#include <cmath>
 #include <iterator>
-
-#include "cli/io/json_text.h"
 
 namespace cli {
 namespace {
@@ -38,37 +34,10 @@ constexpr std::string_view kReduction[] = {"sum", "prod", "max", "min", "avg"};
 constexpr std::string_view kDataType[] = {"ncclInt8",    "ncclUint8",    "ncclInt32",      "ncclUint32",
                                           "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
                                           "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
-constexpr std::uint64_t kUnknownOrdinal = ~std::uint64_t{0};
-enum Has : std::uint8_t { kCommunicator = 1, kReductionOp = 4, kPeer = 8, kTypeAndCount = 16, kStream = 32 };
 
 template <std::size_t Size>
 std::string_view pick(const std::string_view (&words)[Size], std::size_t index) {
   return index < Size ? words[index] : words[0];
-}
-
-// The word, or the number where there is none yet.
-template <std::size_t Size>
-void add_word(std::string& args, std::string_view key, const std::string_view (&words)[Size], std::uint32_t number) {
-  if (number < Size) return add_member(args, key, fmt::format("\"{}\"", words[number]));
-  add_member(args, key, fmt::format("{}", number));
-}
-
-// Hashes and addresses use all 64 bits, more than a viewer's numbers keep: text.
-std::string hex(std::uint64_t value) { return fmt::format("\"{:#018x}\"", value); }
-
-// JSON has no infinity and no NaN: text.
-template <typename Real>
-std::string real(Real value) {
-  return std::isfinite(value) ? fmt::format("{}", value) : fmt::format("\"{}\"", value);
-}
-
-template <typename Record>
-void add_identity(std::string& args, const Record& r) {
-  if ((r.has & kCommunicator) != 0) add_member(args, "communicator", hex(r.communicator));
-  if (r.epoch != 0) add_member(args, "epoch", fmt::format("{}", r.epoch));
-  if (r.ordinal != kUnknownOrdinal) add_member(args, "ordinal", fmt::format("{}", r.ordinal));
-  if ((r.has & kReductionOp) != 0) add_word(args, "reduction", kReduction, r.reduction_op);
-  if ((r.has & kPeer) != 0) add_member(args, "peer", fmt::format("{}", static_cast<std::int32_t>(r.peer)));
 }
 
 }  // namespace
@@ -89,55 +58,11 @@ std::string copy_name(std::uint8_t copy, std::uint8_t from, std::uint8_t to) {
   return fmt::format("Memcpy {} ({} -> {})", pick(kCopy, copy), memory_name(from), memory_name(to));
 }
 
-std::string json_quoted(std::string_view text) {
-  struct Text : ByteSink {
-    void write(std::string_view bytes) override { all += bytes; }
-    void finish() override {}
-    std::string all;
-    JsonText out{*this};  // its buffer is large: one for all calls
-  };
-  thread_local Text quoted;
-  quoted.all.clear();
-  json_string(quoted.out, text);
-  quoted.out.flush();
-  return quoted.all;
+std::string_view reduction_name(std::uint32_t reduction) {
+  return reduction < std::size(kReduction) ? kReduction[reduction] : std::string_view();
 }
-
-void add_member(std::string& args, std::string_view key, std::string_view json_value) {
-  if (!args.empty()) args += ", ";
-  args.append("\"").append(key).append("\": ").append(json_value);
+std::string_view nccl_type_name(std::uint32_t type) {
+  return type < std::size(kDataType) ? kDataType[type] : std::string_view();
 }
-
-// nvtxPayloadType_t
-void add_payload(std::string& args, std::uint8_t type, std::uint64_t payload) {
-  const auto low = static_cast<std::uint32_t>(payload);
-  switch (type) {
-    case 1:
-      return add_member(args, "payload", fmt::format("{}", payload));
-    case 2:
-      return add_member(args, "payload", fmt::format("{}", static_cast<std::int64_t>(payload)));
-    case 3:
-      return add_member(args, "payload", real(std::bit_cast<double>(payload)));
-    case 4:
-      return add_member(args, "payload", fmt::format("{}", low));
-    case 5:
-      return add_member(args, "payload", fmt::format("{}", static_cast<std::int32_t>(low)));
-    case 6:
-      return add_member(args, "payload", real(std::bit_cast<float>(low)));
-    default:
-      return;
-  }
-}
-
-void add_nccl(std::string& args, const trace::NcclCallRecord& call) {
-  add_identity(args, call);
-  if ((call.has & kTypeAndCount) != 0) {
-    add_word(args, "data type", kDataType, call.data_type);
-    add_member(args, "count", fmt::format("{}", call.count));
-  }
-  if ((call.has & kStream) != 0) add_member(args, "stream handle", hex(call.stream));
-}
-
-void add_nccl(std::string& args, const trace::GraphNodeRecord& node) { add_identity(args, node); }
 
 }  // namespace cli
