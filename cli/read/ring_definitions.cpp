@@ -125,7 +125,9 @@ void RingDefinitions::add(const trace::NvtxCategoryRecord& record, std::size_t a
 }
 
 void RingDefinitions::add(const trace::CommunicatorRecord& record, std::size_t) {
-  if (!communicators_.emplace(record.communicator, record.epoch, record.rank).second) return;
+  // One that NCCL did not name is told from others by when it was made.
+  const std::uint64_t which = record.communicator != 0 ? record.communicator : record.time_mono_ns;
+  if (!communicators_.emplace(which, record.epoch, record.rank).second) return;
   process().communicators.push_back({record.communicator, record.parent, record.rank, record.ranks, record.device,
                                      record.color, record.key, record.epoch});
 }

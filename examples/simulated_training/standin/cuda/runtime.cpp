@@ -153,6 +153,16 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return call.end(runtime_error(cuEventSynchronize(event)));
 }
 
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  SIM_RUNTIME_CALL(cudaEventQuery_v3020);
+  return call.end(runtime_error(cuEventQuery(event)));
+}
+
+cudaError_t cudaDeviceReset() {
+  SIM_RUNTIME_CALL(cudaDeviceReset_v3020);
+  return call.end(runtime_error(cuDevicePrimaryCtxReset(t_device)));
+}
+
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority) {
   SIM_RUNTIME_CALL(cudaStreamCreateWithPriority_v5050);
   return call.end(runtime_error(cuStreamCreateWithPriority(stream, flags, priority)));
