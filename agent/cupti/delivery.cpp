@@ -129,7 +129,7 @@ void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::
     deliver(guard, buffer, valid);
   }
   // Another tool's buffer is read, as ours may be by it, and left to its owner.
-  if (owner == BufferOwner::ours) give_back_buffer(buffer, valid);
+  if (owner == BufferOwner::ours) give_back_buffer(buffer);
   if (guard) count_dropped(context, stream);
 }
 
@@ -137,12 +137,6 @@ void count_dropped(CUcontext context, std::uint32_t stream) noexcept {
   std::size_t dropped = 0;
   if (recording() != Recording::open || cupti().get_dropped(context, stream, &dropped) != CUPTI_SUCCESS) return;
   if (dropped > 0) trace::SharedMemory::add(ring().header->cupti_dropped, dropped);
-}
-
-void take_over_zeroing() noexcept {
-  std::uint8_t on = 1;
-  std::size_t size = sizeof(on);
-  cupti().set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &on);
 }
 
 Delivered delivered() noexcept {
