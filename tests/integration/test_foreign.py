@@ -299,8 +299,9 @@ def check_profiler(options):
     """A profiler in the same process, as torch.profiler does it: its own work is not disturbed, and that we miss
     something is known."""
     library = cupti(options)
-    runs = (("buffers", {}), ("buffers", {"TRACETOOL_COEXIST": "retake"}), ("clock", {}), ("finalize", {}))
-    jobs = side_by_side(lambda each: record(options, "profiler", each[0], library, 15, TRACETOOL_BUFFER="16M",
+    runs = (("buffers", {}), ("buffers", {"TRACETOOL_COEXIST": "retake"}), ("clock", {}), ("finalize", {}),
+            ("torch", {}))
+    jobs = side_by_side(lambda each: record(options, "profiler", each[0], library, 24, TRACETOOL_BUFFER="16M",
                                             **each[1]), runs)
     for (how, settings), job in zip(runs, jobs):
         what = f"a profiler takes {how}, {settings.get('TRACETOOL_COEXIST', 'yield')}"
@@ -319,10 +320,12 @@ def check_profiler(options):
         others = [code for code in codes if code != "clock_changed"]
         check(others == (["gap", "source_on"] if settings else ["gap"]) and len(job.said) == 1,
               f"{what}: that the buffers were taken is recorded, and one line says so", f"{notices(job)} {job.said}")
-        launched, saw, damaged = map(int, re.findall(r"\d+", job.done.stdout))
+        launched, saw, damaged, after = map(int, re.findall(r"\d+", job.done.stdout))
         check(damaged == 0, f"{what}: its buffers are as they were", job.done.stdout)
         if not settings:
             check(saw == launched, f"{what}: it saw its {launched} kernels", job.done.stdout)
+        if how == "torch" and not settings:
+            check(after == 0, f"{what}: when it has ended, nothing comes that it would have to keep", job.done.stdout)
         last = [event for event in job.only.events if kind_of(event.kind) == "kernel" and event.shape.grid[0] == 2]
         check(bool(last) == bool(settings), f"{what}: after it has ended, we {'record' if settings else 'stay out'}",
               f"{len(last)} kernels")
