@@ -70,10 +70,11 @@ void count_buffer_lost(std::uint8_t* buffer, std::size_t valid) {
   });
 }
 
-// A buffer's way into the ring. The lock is held over CUPTI's iterator only, which takes no lock of its own.
-void translate_buffer(std::uint8_t* buffer, std::size_t valid) {
+// A buffer's way into the ring. The lock is held over CUPTI's iterator only, which takes no lock of its own. False: its
+// times show that CUPTI's clock has changed.
+bool translate_buffer(std::uint8_t* buffer, std::size_t valid) {
   const Locked locked(s_translating);
-  if (!s_translation.begin()) return count_buffer_lost(buffer, valid);
+  if (!s_translation.begin()) return count_buffer_lost(buffer, valid), true;
   std::uint64_t records = 0;
   for_each_record(buffer, valid, [&](const CUpti_Activity* activity) {
     s_translation.record(activity);
@@ -85,13 +86,21 @@ void translate_buffer(std::uint8_t* buffer, std::size_t valid) {
   s_unfinished.store(work.unfinished, std::memory_order_relaxed);
   s_newest_end_cupti_ns.store(work.newest_end_cupti_ns, std::memory_order_relaxed);
   s_records.fetch_add(records, std::memory_order_relaxed);
+  return !s_translation.has_strange_times();
+}
+
+// What a foreign clock shows now lies behind all times in the buffer, so that they can be told.
+void record_buffer(std::uint8_t* buffer, std::size_t valid) {
+  const bool ours = cupti_clock_is_ours();
+  if (!ours) sample_clocks();
+  if (!translate_buffer(buffer, valid) && ours) sample_clocks();
 }
 
 void deliver(const Guard& guard, std::uint8_t* buffer, std::size_t valid) {
   s_last_mono_ns.store(mono_ns(), std::memory_order_relaxed);
   const std::uint64_t before = is_own_thread() ? 0 : thread_cpu_ns();
   if (open_recording(guard)) {
-    translate_buffer(buffer, valid);
+    record_buffer(buffer, valid);
   } else if (recording() == Recording::closed) {
     count_buffer_lost(buffer, valid);
   }

@@ -7,6 +7,7 @@
 //   torch     what Kineto does for torch.profiler (CuptiActivityApi.cpp and CuptiTimestamp.cpp of 2026-08-20): a
 //             timestamp callback that counts ticks, not nanoseconds; its kinds; and at the end it asks CUPTI for shared
 //             buffers
+//   torch122  the same, built for CUDA 12.2: it knows nothing of buffers per thread
 //   ticks     only the timestamps of `torch`
 #include <cupti.h>
 #include <dlfcn.h>
@@ -47,6 +48,7 @@ constexpr How kHows[] = {{"buffers", true, false, kFewKinds},
                          {"clock", false, false, {}},
                          {"finalize", true, false, kFewKinds},
                          {"torch", true, true, kTorchKinds},
+                         {"torch122", true, true, kTorchKinds},
                          {"ticks", false, true, {}}};
 
 void* s_library = nullptr;
@@ -122,7 +124,7 @@ void end(const How& how) {
   for (const CUpti_ActivityKind kind : how.kinds) check(CUPTI(cuptiActivityDisable)(kind), "cuptiActivityDisable");
   if (how.ticks) {
     check(CUPTI(cuptiActivityFlushAll)(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
-    ask_for_buffers_per_thread(0);
+    if (std::strcmp(how.name, "torch") == 0) ask_for_buffers_per_thread(0);
   }
   if (std::strcmp(how.name, "finalize") == 0) check(CUPTI(cuptiFinalize)(), "cuptiFinalize");
 }
