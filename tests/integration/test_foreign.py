@@ -27,6 +27,7 @@ VERSIONS = (14, 18, 21, 26, 130000, 140000)
 ALMOST_WIDE, WIDE, ENDS_BEFORE_START, NO_END, NO_TIMES, UNKNOWN_KIND, EXTERNAL_CORRELATION = range(2, 9)
 NS_WIDE = 2**32
 MOST_OFF_NS = 1_000_000  # of a time that went through two clocks, on a machine that is busy
+MOST_MISSED = 20  # launches, 5 ms apart, of torch.profiler's begin: they lie in a buffer of ours until we flush
 UNKNOWN_NS = 1_500_000_000
 RESOURCES, STATES = 3, 6  # CUpti_CallbackDomain
 
@@ -347,7 +348,9 @@ def check_profiler(options):
         launched, saw, damaged, after = map(int, re.findall(r"\d+", job.done.stdout))
         check(damaged == 0, f"{what}: its buffers are as they were", job.done.stdout)
         if not settings:
-            check(saw == launched, f"{what}: it saw its {launched} kernels", job.done.stdout)
+            missed = MOST_MISSED if how == "torch" else 0
+            check(launched - missed <= saw <= launched, f"{what}: it saw its {launched} kernels, but {missed} at most",
+                  job.done.stdout)
         if how == "torch" and not settings:
             check(after == 0, f"{what}: when it has ended, nothing comes that it would have to keep", job.done.stdout)
         last = [event for event in job.only.events if kind_of(event.kind) == "kernel" and event.shape.grid[0] == 2]
