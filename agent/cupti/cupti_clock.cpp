@@ -10,11 +10,22 @@ constexpr std::uint64_t kApart_ns = 500'000'000;
 constexpr double kSameRate = 1e-3;
 constexpr std::uint64_t kMostTicks = 8;  // that a foreign clock counts in a nanosecond
 
+std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }
+
+// Whether it shows a clock that CUPTI takes unasked: CLOCK_REALTIME, or (WSL) CLOCK_MONOTONIC_RAW, which is slewed less
+// than CLOCK_MONOTONIC.
+bool is_cuptis_own(const trace::ClockSample& raw) {
+  return distance(raw.cupti_ns, raw.real_ns) < kHour_ns || distance(raw.cupti_ns, raw.mono_ns) < raw.mono_ns / 1'000;
+}
+
 }  // namespace
 
 void CuptiClock::note(const trace::ClockSample& raw) noexcept {
   if (raw.cupti_ns == 0) return;
-  if (last_.cupti_ns == 0) first_ = last_ = raw;
+  if (last_.cupti_ns == 0) {
+    first_ = last_ = raw;
+    if (!is_cuptis_own(raw)) first_.cupti_ns = last_.cupti_ns = raw.real_ns;
+  }
   if (!is_time_base_changed(last_, raw)) {
     is_ours_ = true;
     last_ = raw;

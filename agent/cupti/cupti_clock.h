@@ -2,7 +2,8 @@
 // (cuptiActivityRegisterTimestampCallback), as Kineto puts the processor's counter of ticks there for each session of
 // torch.profiler, and leaves it. From then on CUPTI's times are not nanoseconds, and of another begin.
 //
-// "Ours" is the clock that CUPTI had, which goes with CLOCK_MONOTONIC, or with CLOCK_REALTIME where that is set. The
+// "Ours" is the clock that CUPTI had, which goes with CLOCK_MONOTONIC, or with CLOCK_REALTIME where that is set; the latter
+// where CUPTI already had another's when it was first read. The
 // recording's times are in it, whatever CUPTI's clock is: a foreign time becomes one of ours where two readings of both
 // clocks lie around it, on the line between them; of any other foreign time nobody can tell when it was.
 #pragma once

@@ -86,6 +86,23 @@ TEST_CASE("when CUPTI has its clock again, times are of ours, and late ones of t
   CHECK(recorded(*clock, ticks(now), now) == 0);
 }
 
+TEST_CASE("a foreign clock that was there first is none of ours") {
+  const auto clock = std::make_unique<CuptiClock>();
+  const std::uint64_t now = kMono_ns + kSecond_ns;
+  clock->note(sample(ticks(kMono_ns), kMono_ns));
+  CHECK_FALSE(clock->is_ours());
+  CHECK(clock->in_ours(sample(ticks(kMono_ns), kMono_ns)).cupti_ns == kReal_ns);
+  CHECK(recorded(*clock, ticks(kMono_ns + 5), kMono_ns) == 0);
+  clock->note(sample(ticks(now), now));
+  CHECK(is_near(recorded(*clock, ticks(kMono_ns + 5'000'000), now), kReal_ns + 5'000'000));
+}
+
+TEST_CASE("a clock that goes with the monotonic one may be CUPTI's own") {
+  const auto clock = std::make_unique<CuptiClock>();
+  clock->note(sample(kMono_ns + kSecond_ns, kMono_ns));
+  CHECK(clock->is_ours());
+}
+
 TEST_CASE("readings of two foreign clocks are no line") {
   const auto clock = with_foreign(ticks, 20);
   const std::uint64_t now = kMono_ns + 21 * kSecond_ns;
