@@ -62,6 +62,11 @@ void send() {
   if (call() == CUDA_SUCCESS) ++s_sent.tries;
 }
 
+bool switch_call(std::uint8_t on) {
+  return cupti().enable_driver_api != nullptr &&
+         cupti().enable_driver_api(CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion, on) == CUPTI_SUCCESS;
+}
+
 bool something_was_dropped() {
   const trace::FileHeader& header = *ring().header;
   return trace::SharedMemory::load(header.cupti_dropped) != s_sent.dropped ||
@@ -70,10 +75,8 @@ bool something_was_dropped() {
 
 }  // namespace
 
-bool enable_canary() noexcept {
-  return cupti().enable_driver_api != nullptr &&
-         cupti().enable_driver_api(CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion, 1) == CUPTI_SUCCESS;
-}
+bool enable_canary() noexcept { return switch_call(1); }
+void disable_canary() noexcept { switch_call(0); }
 
 CanarySays watch_canary() noexcept {
   if (recording() != Recording::open) return CanarySays::wait;

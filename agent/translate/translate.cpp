@@ -55,6 +55,7 @@ std::uint64_t wanted_kinds() {
 bool Translation::begin() noexcept {
   ++buffer_;
   wanted_ = wanted_kinds();
+  window_ = cupti_window();
   return writer_.enter(ring(), 0, carried_clocks);
 }
 
@@ -195,8 +196,11 @@ void Translation::define_stream(const trace::StreamRecord& record) noexcept {
   define_once(streams_[(record.context * 61 + record.stream) % kStreams], record, ring().header->definitions_bytes / 2);
 }
 
-void Translation::check_times(std::uint64_t start_cupti_ns, std::uint64_t end_cupti_ns) noexcept {
-  if (start_cupti_ns == 0 || end_cupti_ns < start_cupti_ns) trace::SharedMemory::add(ring().header->odd_times, 1);
+std::uint64_t Translation::foreign_time(std::uint64_t cupti_ns) noexcept {
+  strange_ = true;
+  return from_foreign_cupti(cupti_ns);
 }
+
+void Translation::count_odd_times() noexcept { trace::SharedMemory::add(ring().header->odd_times, 1); }
 
 }  // namespace agent

@@ -10,7 +10,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
+#include "agent/clocks.h"
 #include "agent/event_choice.h"
 #include "agent/ring/interner.h"
 #include "agent/translate/gpu_work.h"
@@ -45,8 +47,23 @@ class Translation {
   // Of every record of work of the GPU, once.
   void note_gpu_work(std::uint64_t end_cupti_ns) noexcept { gpu_work_.note(end_cupti_ns); }
   const GpuWork& gpu_work() const noexcept { return gpu_work_; }
-  // Counts times that are not 0 < start <= end.
-  void check_times(std::uint64_t start_cupti_ns, std::uint64_t end_cupti_ns) noexcept;
+  // A time of CUPTI's as it is recorded: in the clock that CUPTI had, also where somebody gave it another (cupti_clock.h).
+  // 0: CUPTI took none, or nobody can tell.
+  std::uint64_t time(std::uint64_t cupti_ns) noexcept {
+    return window_.has(cupti_ns) || cupti_ns == 0 ? cupti_ns : foreign_time(cupti_ns);
+  }
+  // The same of both; counts those that are not 0 < start <= end then.
+  struct Times {
+    std::uint64_t start, end;
+    bool are_odd() const noexcept { return start == 0 || end < start; }
+  };
+  Times times(std::uint64_t start_cupti_ns, std::uint64_t end_cupti_ns) noexcept {
+    const Times both{time(start_cupti_ns), time(end_cupti_ns)};
+    if (both.are_odd()) count_odd_times();
+    return both;
+  }
+  // A foreign time came while CUPTI's clock was taken for ours: it has to be read. Asking ends it.
+  bool has_strange_times() noexcept { return std::exchange(strange_, false); }
 
  private:
   // What tells launches apart, as it stands in CUPTI's record: grid, block and both shared sizes are neighbours there.
@@ -81,6 +98,8 @@ class Translation {
   static constexpr std::size_t kContexts = 64;
   static constexpr std::size_t kStreams = 1024;
 
+  std::uint64_t foreign_time(std::uint64_t cupti_ns) noexcept;
+  void count_odd_times() noexcept;
   std::uint32_t new_shape(const Launch& launch, std::size_t record_bytes) noexcept;
   static Launch launch_of(const CUpti_ActivityKernel5& kernel) noexcept;
   bool is_known(KnownShape& known, const Launch& launch) const noexcept;
@@ -94,6 +113,8 @@ class Translation {
   std::uint64_t wanted_ = 0;  // kinds of CUPTI's records: bit 1 << kind
   std::uint64_t buffer_ = 0;  // how many were begun
   GpuWork gpu_work_{};
+  TimeWindow window_{};
+  bool strange_ = false;
   std::uint32_t tags_[kSets][kWays]{};
   KnownShape shapes_[kSets][kWays]{};
   std::uint32_t next_way_ = 0;

@@ -38,13 +38,13 @@ void translate_sync(Translation& out, const CUpti_Activity* activity) noexcept {
   auto record = trace::make_record<trace::SyncRecord>();
   record.type = static_cast<std::uint8_t>(wait.type);
   record.correlation = wait.correlationId;
-  record.start_cupti_ns = wait.start;
-  record.end_cupti_ns = wait.end;
+  const Translation::Times times = out.times(wait.start, wait.end);
+  record.start_cupti_ns = times.start;
+  record.end_cupti_ns = times.end;
   record.context = wait.contextId;
   record.stream = wait.streamId;
   record.event = wait.cudaEventId;
   record.return_value = late_field(activity, kSyncResult);
-  out.check_times(wait.start, wait.end);
   out.append(record);
 }
 
@@ -54,12 +54,12 @@ void translate_overhead(Translation& out, const CUpti_Activity* activity) noexce
   const auto& overhead = *reinterpret_cast<const CUpti_ActivityOverhead*>(activity);
   auto record = trace::make_record<trace::OverheadRecord>();
   record.overhead = static_cast<std::uint32_t>(overhead.overheadKind);
-  record.start_cupti_ns = overhead.start;
-  record.end_cupti_ns = overhead.end;
+  const Translation::Times times = out.times(overhead.start, overhead.end);
+  record.start_cupti_ns = times.start;
+  record.end_cupti_ns = times.end;
   record.correlation = late_field(activity, kOverheadCorrelation);
   set_object(record, overhead);
   if (record.tid != 0) out.name_thread(record.tid);
-  out.check_times(overhead.start, overhead.end);
   out.append(record);
 }
 

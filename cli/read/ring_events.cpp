@@ -65,7 +65,7 @@ void RingEvents::finish() {
     if (count > 0) process.notes.push_back(fmt::format("{} {}", count, what));
   };
   note(host_.unmatched_ends(), "ends of ranges without their start (it was overwritten)");
-  note(out_.timeless_records, "records without a time (CUPTI took none): left out");
+  note(out_.timeless_records, "records without a time (CUPTI took none, or by a clock that nobody can tell): left out");
   note(unknown_records_, "records of kinds that this tracetool does not know; use a newer one");
   note(out_.axis.stepped_blocks(), "blocks in which the wall clock or CUPTI's time base had been changed");
   note(out_.file.changed_blocks(), "blocks changed while they were read, are damaged or cut off, and were left out");
