@@ -16,6 +16,7 @@
 #include "agent/event_choice.h"
 #include "agent/ring/interner.h"
 #include "agent/translate/gpu_work.h"
+#include "agent/translate/late_field.h"
 #include "common/definitions.h"
 
 namespace agent {
@@ -71,6 +72,9 @@ class Translation {
     const char* name;
     std::uint64_t dimensions[4];
     std::uint16_t registers;
+    std::uint8_t launch_type;
+    std::uint32_t local_bytes_per_thread;
+    Cluster cluster;
   };
   // The shapes of the last launches, found without reading names: same name pointer, same launch, and once in every
   // buffer the text behind the pointer is compared with what was written (a module that is unloaded leaves its
@@ -131,6 +135,7 @@ void translate_memset(Translation& out, const CUpti_Activity* activity) noexcept
 void translate_runtime(Translation& out, const CUpti_Activity* activity) noexcept;
 void translate_driver(Translation& out, const CUpti_Activity* activity) noexcept;
 void translate_sync(Translation& out, const CUpti_Activity* activity) noexcept;
+void translate_cuda_event(Translation& out, const CUpti_Activity* activity) noexcept;
 void translate_overhead(Translation& out, const CUpti_Activity* activity) noexcept;
 void translate_graph_launch(Translation& out, const CUpti_Activity* activity) noexcept;
 void translate_memory(Translation& out, const CUpti_Activity* activity) noexcept;

@@ -1,4 +1,5 @@
-// Time in which nothing moves: waits of the host and of streams, and what CUPTI and the driver take for themselves.
+// Time in which nothing moves: waits of the host and of streams, the CUDA events that they wait for, and what CUPTI and the
+// driver take for themselves.
 #include "agent/translate/late_field.h"
 #include "agent/translate/translate.h"
 
@@ -30,6 +31,12 @@ void set_object(trace::OverheadRecord& record, const CUpti_ActivityOverhead& ove
   }
 }
 
+// What a wait that is not for an event has here, in 32 bits or in 64.
+std::uint64_t known_sync_id(std::uint64_t id) {
+  constexpr std::uint64_t kNone = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
+  return id == kNone || id == ~std::uint64_t{0} ? 0 : id;
+}
+
 }  // namespace
 
 void translate_sync(Translation& out, const CUpti_Activity* activity) noexcept {
@@ -45,6 +52,19 @@ void translate_sync(Translation& out, const CUpti_Activity* activity) noexcept {
   record.stream = wait.streamId;
   record.event = wait.cudaEventId;
   record.return_value = late_field(activity, kSyncResult);
+  record.event_sync_id = known_sync_id(late_field(activity, kSyncOfEvent));
+  out.append(record);
+}
+
+void translate_cuda_event(Translation& out, const CUpti_Activity* activity) noexcept {
+  if (!out.room(trace::RecordKind::cuda_event, sizeof(trace::CudaEventRecord))) return;
+  const auto& event = *reinterpret_cast<const CUpti_ActivityCudaEvent*>(activity);
+  auto record = trace::make_record<trace::CudaEventRecord>();
+  record.correlation = event.correlationId;
+  record.context = event.contextId;
+  record.stream = event.streamId;
+  record.event = event.eventId;
+  record.event_sync_id = known_sync_id(late_field(activity, kEventSync));
   out.append(record);
 }
 

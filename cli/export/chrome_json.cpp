@@ -28,9 +28,9 @@ class ChromeJson : public Exporter {
     arrows_.emplace(catalog);
   }
 
-  void prepare(const Event& event, std::string_view) override {
+  void prepare(const Event& event, std::string_view args) override {
     census_->count(event);
-    arrows_->prepare(event);
+    arrows_->prepare(event, args);
   }
 
   void event(const Event& event, std::string_view args) override {
@@ -108,7 +108,7 @@ class ChromeJson : public Exporter {
     text_->slice(event, end_ns, row.where, args);
     ++summary_.slices_out;
     if (event.duration_ns < 0) ++summary_.unfinished;
-    arrows_->slice(event, end_ns, row, *text_, summary_);
+    arrows_->slice(event, args, end_ns, row, *text_, summary_);
   }
 
   void point(const Event& event, std::string_view args) {

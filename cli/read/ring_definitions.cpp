@@ -156,6 +156,11 @@ std::uint32_t RingDefinitions::device_of(std::uint32_t context) const {
   return found == devices_of_.end() ? 0 : found->second;
 }
 
+std::optional<std::int32_t> RingDefinitions::priority_of(std::uint32_t context, std::uint32_t stream) const {
+  const auto found = priorities_.find({context, stream});
+  return found == priorities_.end() ? std::nullopt : std::optional(found->second);
+}
+
 const Device* RingDefinitions::limits_of(std::uint32_t device) const {
   const auto found = devices_.find(device);
   return found == devices_.end() ? nullptr : &found->second;

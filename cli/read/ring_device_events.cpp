@@ -45,6 +45,15 @@ const RingDeviceEvents::Place& RingDeviceEvents::place(PlaceKey key) {
   return entry->second;
 }
 
+// What most kernels do not have.
+void RingDeviceEvents::add_launch(const trace::LaunchShapeRecord& shape, std::string& args) {
+  if (shape.local_bytes_per_thread != 0) append(args, ", \"local memory per thread\": {}", shape.local_bytes_per_thread);
+  if (volume(shape.cluster) != 0) {
+    append(args, ", \"cluster\": [{}, {}, {}]", shape.cluster[0], shape.cluster[1], shape.cluster[2]);
+  }
+  if (shape.launch_type != 0) append(args, ", \"launch type\": \"{}\"", launch_type_name(shape.launch_type));
+}
+
 const RingDeviceEvents::KernelText& RingDeviceEvents::kernel_text(std::uint32_t shape_ref, PlaceKey key,
                                                                   std::size_t at) {
   KernelTexts& known = trace::is_local(shape_ref) ? block_kernels_ : kernels_;
@@ -59,6 +68,10 @@ const RingDeviceEvents::KernelText& RingDeviceEvents::kernel_text(std::uint32_t 
          ", \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"registers per thread\": {}, \"shared memory\": {}",
          shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
          shape.registers_per_thread, std::uint64_t{shape.static_shared_bytes} + shape.dynamic_shared_bytes);
+  add_launch(shape, entry->second.args);
+  if (const auto priority = out_.definitions.priority_of(key.context, key.stream)) {
+    append(entry->second.args, ", \"priority\": {}", *priority);
+  }
   if (const Device* device = out_.definitions.limits_of(key.device)) add_occupancy(*device, shape, entry->second.args);
   return entry->second;
 }
@@ -170,13 +183,13 @@ void RingDeviceEvents::translate(const trace::SyncRecord& record, std::size_t) {
   append(args_, "\"cuda_sync_kind\": \"{}\", \"device\": {}, \"context\": {}", sync_name(record.type), device,
          record.context);
   if (record.stream != kNone) append(args_, ", \"stream\": {}", record.stream);
-  if (record.event != kNone) append(args_, ", \"wait_on_cuda_event_id\": {}", record.event);
   if (record.return_value != 0) append(args_, ", \"return value\": {}", record.return_value);
   const TrackId track = record.stream != kNone
                             ? out_.catalog.track(out_.process, TrackKind::stream, device, record.stream)
                             : out_.gpu_track(device, "waits");
   Event event = work(Kind::sync, record, {track, {}});
   event.name = name(sync_name(record.type));
+  if (record.event != kNone) return out_.cuda_events.hold_wait(event, args_, record);
   out_.emit(event, args_);
 }
 

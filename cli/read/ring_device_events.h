@@ -20,6 +20,7 @@ class RingDeviceEvents {
   void translate(const trace::MemsetRecord& record, std::size_t at);
   void translate(const trace::GraphLaunchRecord& record, std::size_t at);
   void translate(const trace::SyncRecord& record, std::size_t at);
+  void translate(const trace::CudaEventRecord& record, std::size_t) { out_.cuda_events.add(record); }
   void translate(const trace::OverheadRecord& record, std::size_t at);
   void translate(const trace::MemoryRecord& record, std::size_t at);
   void translate(const trace::MemoryPoolRecord& record, std::size_t at);
@@ -56,6 +57,7 @@ class RingDeviceEvents {
   };
   using KernelTexts = std::unordered_map<KernelKey, KernelText, Hash>;
 
+  static void add_launch(const trace::LaunchShapeRecord& shape, std::string& args);
   const KernelText& kernel_text(std::uint32_t shape_ref, PlaceKey key, std::size_t at);
   const Place& place(PlaceKey key);
   template <typename Record>

@@ -58,6 +58,10 @@ void RingEvents::block(const RingBlock& block) {
 
 void RingEvents::finish() {
   host_.end_ranges();
+  const trace::FileHeader& header = out_.file.header();
+  const auto cuda_events = static_cast<std::size_t>(trace::RecordKind::cuda_event) - trace::kFirstEventKind;
+  out_.cuda_events.finish(header.lost[cuda_events] == 0 && header.cupti_dropped == 0 && header.sunk_buffers == 0,
+                          [&](const Event& event, std::string_view args) { out_.emit(event, args); });
   notices_.finish();
   out_.definitions.finish();
   Process& process = out_.catalog.processes[out_.process];

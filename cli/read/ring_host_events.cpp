@@ -19,6 +19,9 @@ void RingHostEvents::call(Kind kind, trace::RecordKind domain, const Record& rec
   event.correlation = record.correlation;
   std::string& args = call_args_[record.cbid];
   if (args.empty()) args = fmt::format("\"cbid\": {}", record.cbid);
+  if (return_value == 0 && kind == Kind::runtime && out_.cuda_events.is_record_call(out_.catalog.strings[event.name])) {
+    return out_.cuda_events.hold_call(event, args);
+  }
   if (return_value == 0) return out_.emit(event, args);
   out_.emit(event, fmt::format("{}, \"return value\": {}", args, return_value));
 }

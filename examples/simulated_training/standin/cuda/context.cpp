@@ -112,7 +112,7 @@ CUresult cuCtxSynchronize() {
   if (context == nullptr) return call.end(CUDA_ERROR_INVALID_CONTEXT);
   const std::uint64_t start_ns = true_ns();
   wait_for(*context);
-  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, context, nullptr, kNoNumber, start_ns);
+  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, context, nullptr, {}, start_ns);
   tell_synchronized(CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED, context, nullptr);
   return call.end(CUDA_SUCCESS);
 }
