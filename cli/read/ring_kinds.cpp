@@ -24,8 +24,6 @@ Kind event_kind(std::uint8_t record_kind) {
       return Kind::driver;
     case trace::RecordKind::sync:
       return Kind::sync;
-    case trace::RecordKind::cuda_event:
-      return Kind::cuda_event;
     case trace::RecordKind::overhead:
       return Kind::overhead;
     case trace::RecordKind::memory:

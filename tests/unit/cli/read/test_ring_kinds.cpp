@@ -37,8 +37,7 @@ TEST_CASE("ring: each record of an event's kind is one event of it") {
       const std::size_t events = recording.read().all.size();
       const Kind kind = event_kind(static_cast<std::uint8_t>(R::kKind));
       INFO(R::kName);
-      // A CUDA event has no time: what waits for it, and the call that recorded it, have what it says.
-      CHECK(events == (kind == Kind::count_ || kind == Kind::cuda_event ? 0 : 1));
+      CHECK(events == (kind == Kind::count_ ? 0 : 1));
       if (events == 1) CHECK(recording.process().counts[static_cast<std::size_t>(kind)] == 1);
     }
   });
