@@ -133,7 +133,8 @@ test_stranger() {
   rm -rf "$folder"
 }
 
-# Not optimised and with line numbers alone: compilers take several times as long otherwise, the tests hardly less.
+# With line numbers alone and, with ASan and UBSan, not optimised: compilers take several times as long otherwise, the tests
+# hardly less.
 sanitizer_options=(-Dagent=$agent -Dbuildtype=plain -Dcpp_args=-g1 -Db_lundef=false)
 
 # The agent leaves its memory to the end of the process on purpose, so leaks are looked for in the unit tests only.
@@ -150,7 +151,7 @@ test_addresses() {
 test_threads() {
   local targets='tests/unit/unit_common tests/unit/unit_cli'
   [ $agent = disabled ] || targets+=' tests/unit/unit_agent'
-  build tsan build-tsan "${sanitizer_options[@]}" -Db_sanitize=thread || return 0
+  build tsan build-tsan "${sanitizer_options[@]}" -Doptimization=1 -Db_sanitize=thread || return 0
   TSAN_OPTIONS=die_after_fork=0:halt_on_error=1:report_thread_leaks=0 run_suites tsan build-tsan unit
 }
 
