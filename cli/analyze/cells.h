@@ -29,7 +29,5 @@ inline Cell rank_cell(const Process& process) {
 inline constexpr Column kRankColumn{"rank", Unit::number, "Rank of the process in the job"};
 inline constexpr Column kDeviceColumn{"device", Unit::number, "CUDA ordinal of the GPU in the process"};
 inline constexpr Column kStepColumn{"step", Unit::number, "Number of the training step, as the program named it"};
-// Where files of one rank are phases of a run.
-inline constexpr Column kPhaseColumn{"phase", Unit::text, "Which of several files of the rank"};
 
 }  // namespace cli

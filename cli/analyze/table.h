@@ -10,7 +10,7 @@
 namespace cli {
 
 // ns, percent: of a part in the whole; count: of things; number: a name that is a number (rank, step, device).
-enum class Unit : std::uint8_t { text, number, count, ns, percent, ns_since_start };
+enum class Unit : std::uint8_t { text, number, count, ns, percent };
 
 struct Column {
   std::string_view key;  // in JSON and CSV; ends in the unit: busy_ns, overlap_pct
