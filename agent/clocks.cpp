@@ -7,6 +7,7 @@
 
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/cupti_source.h"
+#include "agent/lock.h"
 
 namespace agent {
 namespace {
@@ -16,6 +17,8 @@ constexpr int kTries = 3;
 std::atomic<std::int64_t> s_cupti_minus_mono{0};
 std::atomic<std::uint64_t> s_bracket_ns{0};
 std::atomic<std::int64_t> s_real_minus_mono{0};
+constinit Spinlock s_watching{};
+constinit CuptiClock s_cupti_clock{};
 constexpr std::int64_t kStep_ns = 1'000'000;
 
 std::uint64_t read_clock(clockid_t clock) {
@@ -46,12 +49,30 @@ trace::ClockSample sample_clocks() noexcept {
     const trace::ClockSample sample = sample_once();
     if (sample.bracket_ns < best.bracket_ns) best = sample;
   }
+  const Locked locked(s_watching);
+  s_cupti_clock.note(best);
+  best = s_cupti_clock.in_ours(best);
   if (best.cupti_ns != 0) {
     s_bracket_ns.store(best.bracket_ns, std::memory_order_relaxed);
     s_real_minus_mono.store(static_cast<std::int64_t>(best.real_ns - best.mono_ns), std::memory_order_relaxed);
     s_cupti_minus_mono.store(static_cast<std::int64_t>(best.cupti_ns - best.mono_ns), std::memory_order_relaxed);
   }
   return best;
+}
+
+bool cupti_clock_is_ours() noexcept {
+  const Locked locked(s_watching);
+  return s_cupti_clock.is_ours();
+}
+
+TimeWindow cupti_window() noexcept {
+  const Locked locked(s_watching);
+  return s_cupti_clock.window(mono_ns());
+}
+
+std::uint64_t from_foreign_cupti(std::uint64_t cupti_ns) noexcept {
+  const Locked locked(s_watching);
+  return s_cupti_clock.from_foreign(cupti_ns);
 }
 
 bool is_time_base_changed(const trace::ClockSample& before, const trace::ClockSample& after) noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "agent/cupti/cupti_clock.h"
 #include "common/layout.h"
 
 namespace agent {
@@ -10,9 +11,14 @@ namespace agent {
 std::uint64_t mono_ns() noexcept;
 std::uint64_t real_ns() noexcept;
 
-// Reads CUPTI's clock between two readings of CLOCK_MONOTONIC and keeps the closest of a few tries. For our own thread:
-// it calls into CUPTI.
+// Reads CUPTI's clock between two readings of CLOCK_MONOTONIC and keeps the closest of a few tries; in our clock where
+// CUPTI's is foreign (cupti_clock.h). It calls into CUPTI: not in a launch, and not under a lock of ours.
 trace::ClockSample sample_clocks() noexcept;
+
+// Of CUPTI's clock, as the last samples showed it. For any thread but those in a launch.
+bool cupti_clock_is_ours() noexcept;
+TimeWindow cupti_window() noexcept;
+std::uint64_t from_foreign_cupti(std::uint64_t cupti_ns) noexcept;
 
 // Whether CUPTI's time base was changed between two samples: it went neither with CLOCK_MONOTONIC nor, where the wall
 // clock was set, with CLOCK_REALTIME.

@@ -56,10 +56,15 @@ bool wait_a_period() {
   return !s_stop.load();
 }
 
+// Once when it changes, and once when it is as it was.
 void notice_clock(const Guard& guard, const trace::ClockSample& before, const trace::ClockSample& now) {
-  if (!is_time_base_changed(before, now)) return;
+  static constinit bool s_ours = true;
+  const bool ours = cupti_clock_is_ours();
+  if (ours == s_ours) return;
+  s_ours = ours;
   write_notice(guard, trace::NoticeCode::clock_changed, 0, before.mono_ns, now.mono_ns,
-               "somebody changed CUPTI's time base between these two moments");
+               ours ? "CUPTI has its own clock again since between these two moments"
+                    : "somebody gave CUPTI another clock between these two moments");
 }
 
 void write_clock() {

@@ -3,7 +3,7 @@
 //   light    what the GPU did, and which GPU it was: kernels, copies, sets, nodes of CUDA graphs, devices; NCCL; NVTX.
 //            A launch costs CUPTI's own record and nothing else
 //   default  light, and what the host did about it: runtime calls, those driver calls that launch, copy, set or
-//            allocate, waits, overhead of CUPTI and the driver, contexts, streams
+//            allocate, waits and the CUDA events that they wait for, overhead of CUPTI and the driver, contexts, streams
 //   all      default, and memory and memory pools: each allocation and release
 //
 // A word adds; with `-` before it it takes away. A list that begins with a sign changes the default:
@@ -31,6 +31,7 @@ enum class Event : std::uint8_t {
   runtime,
   driver,
   sync,
+  cuda_event,  // what cudaEventRecord recorded, and with runtime its calls
   overhead,
   memory,
   memory_pool,
@@ -40,7 +41,7 @@ enum class Event : std::uint8_t {
   nvtx,
   nccl,
 };
-inline constexpr std::size_t kEvents = 17;
+inline constexpr std::size_t kEvents = 18;
 
 // A set of events: bit 1 << Event.
 using EventSet = std::uint32_t;
@@ -59,9 +60,9 @@ inline constexpr EventRow kEventRows[kEvents] = {
     {"kernel", FirstSet::light},      {"memcpy", FirstSet::light},     {"memcpy_peer", FirstSet::light},
     {"memset", FirstSet::light},      {"graph_node", FirstSet::light}, {"graph_launch", FirstSet::none},
     {"runtime", FirstSet::standard},  {"driver", FirstSet::standard},  {"sync", FirstSet::standard},
-    {"overhead", FirstSet::standard}, {"memory", FirstSet::all},       {"memory_pool", FirstSet::all},
-    {"device", FirstSet::light},      {"context", FirstSet::standard}, {"stream", FirstSet::standard},
-    {"nvtx", FirstSet::light},        {"nccl", FirstSet::light},
+    {"cuda_event", FirstSet::standard}, {"overhead", FirstSet::standard}, {"memory", FirstSet::all},
+    {"memory_pool", FirstSet::all},   {"device", FirstSet::light},     {"context", FirstSet::standard},
+    {"stream", FirstSet::standard},   {"nvtx", FirstSet::light},       {"nccl", FirstSet::light},
 };
 
 constexpr EventSet events_of(FirstSet set) {

@@ -90,7 +90,7 @@ struct FileHeader {
   std::uint64_t spooled_bytes;           // length of the spool
   std::uint32_t spool_state;             // SourceState; failed: it ended before the recording did
   std::int32_t spool_error;              // errno with which it ended
-  std::uint64_t odd_times;               // CUPTI's records whose times are not 0 < start <= end; kept as they came
+  std::uint64_t odd_times;               // CUPTI's records whose times are not 0 < start <= end, or cannot be told (then 0)
 };
 static_assert(sizeof(FileHeader) <= kHeaderBytes);
 

@@ -32,7 +32,7 @@ using AllRecords =
                KernelRecord, KernelWideRecord, MemcpyRecord, MemcpyPeerRecord, MemsetRecord, RuntimeRecord,
                DriverRecord, RuntimeWideRecord, DriverWideRecord, NvtxPushRecord, NvtxPopRecord, NvtxStartRecord,
                NvtxEndRecord, NvtxMarkRecord, NcclCallRecord, ClockRecord, SyncRecord, OverheadRecord,
-               GraphLaunchRecord, MemoryRecord, MemoryPoolRecord, NoticeRecord>;
+               GraphLaunchRecord, MemoryRecord, MemoryPoolRecord, NoticeRecord, CudaEventRecord>;
 
 // Calls f(static_cast<Record*>(nullptr)) for each kind of record, in the order of AllRecords.
 template <typename F>
@@ -65,6 +65,6 @@ inline std::string_view record_name(std::uint8_t kind) {
 }
 
 static_assert(sizeof(KernelRecord) == 32 && sizeof(RuntimeRecord) == 24, "the budgets of bytes per record");
-static_assert(sizeof(StringRecord) == 16 && sizeof(LaunchShapeRecord) == 40);
+static_assert(sizeof(StringRecord) == 16 && sizeof(LaunchShapeRecord) == 64);
 
 }  // namespace trace

@@ -42,6 +42,7 @@ enum class RecordKind : std::uint8_t {
   memory = 35,
   memory_pool = 36,
   notice = 37,
+  cuda_event = 38,
 };
 
 inline constexpr std::uint32_t kNoRef = 0xffffffffu;

@@ -148,7 +148,7 @@ inline constexpr SettingRow kSettings[] = {
     {"TRACETOOL_EVENTS", "default",
      "what is recorded: light, default, all, or kinds joined by commas, with + and - to change a set "
      "(default,-overhead,+memory): kernel, memcpy, memcpy_peer, memset, graph_node, graph_launch (whole graphs instead "
-     "of their nodes), runtime, driver, sync, overhead, memory, memory_pool, device, context, stream, nvtx, nccl",
+     "of their nodes), runtime, driver, sync, cuda_event, overhead, memory, memory_pool, device, context, stream, nvtx, nccl",
      values::set_events},
     {"TRACETOOL_NCCL", "auto", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", values::set_nccl},
     {"TRACETOOL_VERBOSE", "0", "1: say on stderr what was found and where the recording goes", values::set_verbose},

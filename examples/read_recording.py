@@ -65,6 +65,24 @@ class Recording:
             graph_node = found.captured_node
         return None
 
+    def awaited(self, sync):
+        """The CudaEvent that a Sync with an event waits for; None: unknown (overwritten, or before the recording)."""
+        if not hasattr(self, "_recorded"):
+            self._recorded = [event for event in self.events if event.kind == "cuda_event"]
+            self._by_sync_id = {event.event_sync_id: event for event in self._recorded if event.event_sync_id}
+            self._by_event = {}
+            for event in self._recorded:
+                self._by_event.setdefault((event.context, event.event), []).append(event)
+        if self._by_sync_id:
+            return self._by_sync_id.get(sync.event_sync_id)
+        if self.lost["cuda_event"] or self.dropped or self.header["sunk_buffers"]:
+            return None
+        # Correlations are numbers of 32 bits that begin again at 0.
+        before = {(sync.correlation - event.correlation) % 2**32: event
+                  for event in self._by_event.get((sync.context, sync.event), ())}
+        nearest = min(before, default=2**31)
+        return before[nearest] if 0 < nearest < 2**31 else None
+
     @property
     def dropped(self):
         return self.header["cupti_dropped"]

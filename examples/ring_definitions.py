@@ -5,7 +5,8 @@ from collections import namedtuple
 UNKNOWN_ORDINAL = 2**64 - 1
 RESOURCES = {1: "device", 2: "context", 3: "stream", 4: "event", 5: "thread"}
 
-Shape = namedtuple("Shape", "name grid block registers_per_thread static_shared_bytes dynamic_shared_bytes")
+Shape = namedtuple("Shape", "name grid block registers_per_thread static_shared_bytes dynamic_shared_bytes "
+                            "local_bytes_per_thread launch_type cluster")
 Identity = namedtuple("Identity", "source rank local_rank world_size device communicator time_mono_ns")
 Device = namedtuple("Device", "device name memory_bytes multiprocessors compute_major compute_minor pci_bus_id uuid "
                               "memory_bandwidth_kbps core_clock_khz l2_bytes threads_per_warp max_threads_per_block "

@@ -7,7 +7,7 @@ from ring_definitions import DEFINED, UNKNOWN_ORDINAL, Shape
 NONE_REF, LOCAL_REF = 0xFFFFFFFF, 0x80000000
 KINDS = ("kernel", "kernel_wide", "memcpy", "memcpy_peer", "memset", "runtime", "driver", "runtime_wide", "driver_wide",
          "nvtx_push", "nvtx_pop", "nvtx_start", "nvtx_end", "nvtx_mark", "nccl_call", "clock", "sync", "overhead",
-         "graph_launch", "memory", "memory_pool", "notice")  # 16, 17, ...
+         "graph_launch", "memory", "memory_pool", "notice", "cuda_event")  # 16, 17, ...
 NOTICES = {1: "gap", 2: "fatal", 3: "stepped_down", 4: "source_on", 5: "clock_changed", 6: "graphs_unknown",
            7: "spool_ended", 8: "stalled"}
 
@@ -28,7 +28,9 @@ Mark = namedtuple("Mark", Push._fields)
 Nccl = namedtuple("Nccl", "kind block time tid name domain nccl_class communicator bytes ordinal epoch reduction_op "
                           "peer data_type count stream")
 ClockRead = namedtuple("ClockRead", "kind block cupti_ns mono_ns real_ns bracket_ns")
-Sync = namedtuple("Sync", "kind block start end type correlation context stream event return_value")
+Sync = namedtuple("Sync", "kind block start end type correlation context stream event return_value "
+                          "event_sync_id")
+CudaEvent = namedtuple("CudaEvent", "kind block correlation context stream event event_sync_id")
 Overhead = namedtuple("Overhead", "kind block start end overhead object tid device context stream correlation")
 GraphLaunch = namedtuple("GraphLaunch", "kind block start end device context stream correlation graph")
 Memory = namedtuple("Memory", "kind block start end operation memory correlation address bytes device context stream "
@@ -93,8 +95,9 @@ class Records:
     def shape_at(self, offset):
         if self.data[offset] != 2 or offset + 40 > len(self.data):
             raise self.bad(offset, "expected a launch shape here")
-        registers, name, *numbers = struct.unpack_from("<HI8I", self.data, offset + 2)
-        value = Shape(self.string(name, offset), tuple(numbers[:3]), tuple(numbers[3:6]), registers, *numbers[6:])
+        _, _, registers, name, *numbers = fields(SHAPE, self.data, offset, self.data[offset + 1] * 8)
+        value = Shape(self.string(name, offset), tuple(numbers[:3]), tuple(numbers[3:6]), registers, *numbers[6:10],
+                      tuple(numbers[10:]))
         self.shapes[offset] = value
         return value
 
@@ -194,7 +197,11 @@ def clock(r, b, at, f):
 
 
 def sync(r, b, at, f):
-    return Sync("sync", b, f[5], f[6] or None, f[2], f[4], f[7], f[8], f[9], f[10])
+    return Sync("sync", b, f[5], f[6] or None, f[2], f[4], f[7], f[8], f[9], f[10], f[11])
+
+
+def cuda_event(r, b, at, f):
+    return CudaEvent("cuda_event", b, f[3], f[4], f[5], f[6], f[8])
 
 
 def overhead(r, b, at, f):
@@ -224,12 +231,14 @@ MADE = {16: ("BBHIQIIII", kernel, 0), 17: ("BBHIQQIIIIQII", kernel_wide, 0), 18:
         22: ("BBHIQII", api, 0), 23: ("BBHIQQIIII", api_wide, 0), 24: ("BBHIQQIIII", api_wide, 0),
         25: ("BBBBIQIIII8s", push, 32), 26: ("BBHIQII", pop, 0), 27: ("BBBBIQIIIIQ8s", start, 40),
         28: ("BBHIQQ", end, 0), 29: ("BBBBIQIIII8s", mark, 32), 30: ("BBBBIQIIQQQIIIIQQ", nccl_call, 64),
-        31: ("BBHIQQQ", clock, 0), 32: ("BBBBIQQIIII", sync, 0), 33: ("BBHIQQIIIIII", overhead, 0),
+        31: ("BBHIQQQ", clock, 0), 32: ("BBBBIQQIIIIQ", sync, 40), 33: ("BBHIQQIIIIII", overhead, 0),
         34: ("BBHIQQIIII", graph_launch, 0), 35: ("BBBBIQQQIIIIQ", memory, 0),
-        36: ("BBBBIQQQQQII", memory_pool, 0), 37: ("BBBBIQQII", notice, 0)}
+        36: ("BBBBIQQQQQII", memory_pool, 0), 37: ("BBBBIQQII", notice, 0),
+        38: ("BBHIIIIIQ", cuda_event, 0)}
 DEFINITIONS = {kind: (struct.Struct("<" + layout), take) for kind, (layout, take, _) in DEFINED.items()}
 EVENTS = {kind: (struct.Struct("<" + layout), make) for kind, (layout, make, _) in MADE.items()}
 MINIMUM = {kind: fewest or struct.calcsize("<" + layout) for kind, (layout, _, fewest) in {**DEFINED, **MADE}.items()}
+SHAPE = struct.Struct("<BBHI8IIB3x3I4x")  # of 40 bytes before what local memory, kind of launch and cluster say
 MINIMUM.update({1: 16, 2: 40})
 
 

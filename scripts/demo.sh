@@ -52,6 +52,8 @@ main_job() {
   run $tracetool info "$out/traces"
   say "All ranks on one time axis"
   run $tracetool merge "$out/traces" -o "$out/run.ttrace"
+  say "Where the time went"
+  run $tracetool analyze "$out/run.ttrace" --only temporal
   say "For Perfetto"
   run $tracetool export --perfetto "$out/run.ttrace" -o "$out/run.json.gz"
 }
@@ -61,6 +63,7 @@ next_steps() {
   du -sh "$out/traces" "$out/run.ttrace" "$out/run.json.gz"
   say "What to do next"
   echo "Look at it:        open https://ui.perfetto.dev and drop $out/run.json.gz on it"
+  echo "Read the steps:    $tracetool analyze $out/run.ttrace --only steps"
   echo "Read every record: $tracetool dump $out/run.ttrace | less"
   echo "Record your own:   CUDA_INJECTION64_PATH=$PWD/build/agent/libagent.so torchrun --nproc-per-node=8 train.py"
   echo "                   (traces appear in ./traces; TRACETOOL_VERBOSE=1 says where and what was found)"

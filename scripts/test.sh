@@ -42,13 +42,16 @@ configure() {
   if [ -f "$folder/build.ninja" ]; then meson configure "$folder" "$@"; else meson setup "$folder" "$@"; fi
 }
 
-# build CONFIG FOLDER OPTION...
+# build CONFIG FOLDER OPTION...: all of it, or the targets that `targets` names.
 build() {
   local config=$1 folder=$2
   shift 2
   printf '\n== %s: building in %s\n' "$config" "$folder"
-  attempt "$config" configure configure "$folder" "$@" && attempt "$config" build ninja -k 0 -C "$folder"
+  attempt "$config" configure configure "$folder" "$@" && attempt "$config" build ninja -k 0 -C "$folder" ${targets:-}
 }
+
+# copy_programs FROM TO PATH...
+copy_programs() { (cd "$1" && cp -R --parents "${@:3}" "$2"); }
 
 # run_suites CONFIG FOLDER [SUITE...]: the tests of these suites (of all, where none is named).
 run_suites() {
@@ -68,10 +71,10 @@ test_gcc() {
   run_suites g++ build
 }
 
-# Each file alone here, so that it has to include what it needs; not optimised as much, for there are many.
+# Each file alone here, so that it has to include what it needs; not optimised, for there are many.
 test_clang() {
   have_command clang++ || { note clang++ "clang++" SKIP; return 0; }
-  CC=clang CXX=clang++ build clang++ build-clang -Dagent=$agent -Dwerror=true -Dunity=off -Doptimization=1 || return 0
+  CC=clang CXX=clang++ build clang++ build-clang -Dagent=$agent -Dwerror=true -Dunity=off -Doptimization=0 || return 0
   run_suites clang++ build-clang unit
 }
 
@@ -113,23 +116,26 @@ test_dist() {
     --simulated build/examples/simulated_training/simulated_training || true
 }
 
-# What is committed, where nothing lies beside it: the tests of Kineto traces, and those of the scripts and documents.
+# What is committed, where nothing lies beside it: the tests of Kineto traces, and those of the scripts and documents,
+# with the programs of the first build.
 test_stranger() {
   git rev-parse --verify -q HEAD >/dev/null || { note stranger "a git repository" SKIP; return 0; }
   local folder programs=(cli/tracetool)
   folder=$(mktemp -d)
   attempt stranger clone git clone -q --depth 1 "file://$PWD" "$folder/tracetool" || return 0
   [ ! -d .venv ] || ln -s "$PWD/.venv" "$folder/tracetool/.venv"  # the headers of CUDA that setup.sh fetched
-  printf '\n== stranger: building in %s\n' "$folder/tracetool/build"
-  [ $agent = disabled ] || programs+=(agent/libagent.so simulation)
+  printf '\n== stranger: in %s\n' "$folder/tracetool/build"
+  [ $agent = disabled ] || programs+=(agent/libagent.so examples/simulated_training/{simulated_training,standin})
   if attempt stranger configure meson setup "$folder/tracetool/build" "$folder/tracetool" -Dagent=$agent &&
-    attempt stranger build ninja -C "$folder/tracetool/build" "${programs[@]}"; then
+    attempt stranger programs copy_programs build "$folder/tracetool/build" "${programs[@]}"; then
     run_suites stranger "$folder/tracetool/build" traces scripts
   fi
   rm -rf "$folder"
 }
 
-sanitizer_options=(-Dagent=$agent -Dbuildtype=debug -Doptimization=1 -Db_lundef=false)
+# With line numbers alone and, with ASan and UBSan, not optimised: compilers take several times as long otherwise, the tests
+# hardly less.
+sanitizer_options=(-Dagent=$agent -Dbuildtype=plain -Dcpp_args=-g1 -Db_lundef=false)
 
 # The agent leaves its memory to the end of the process on purpose, so leaks are looked for in the unit tests only.
 test_addresses() {
@@ -140,9 +146,12 @@ test_addresses() {
     TRACETOOL_KILLS=30 ASAN_OPTIONS=abort_on_error=1:detect_leaks=0 run_suites asan-integration build-asan integration
 }
 
+# The unit tests alone run under it, of which there is one program per room.
 # TSan does not know pthread_clockjoin_np(3), and takes threads that were joined by it for leaked ones.
 test_threads() {
-  build tsan build-tsan "${sanitizer_options[@]}" -Db_sanitize=thread || return 0
+  local targets='tests/unit/unit_common tests/unit/unit_cli'
+  [ $agent = disabled ] || targets+=' tests/unit/unit_agent'
+  build tsan build-tsan "${sanitizer_options[@]}" -Doptimization=1 -Db_sanitize=thread || return 0
   TSAN_OPTIONS=die_after_fork=0:halt_on_error=1:report_thread_leaks=0 run_suites tsan build-tsan unit
 }
 

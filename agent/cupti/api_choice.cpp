@@ -5,6 +5,7 @@
 
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/queries.h"
+#include "agent/event_choice.h"
 
 namespace agent {
 namespace {
@@ -35,6 +36,10 @@ constexpr CUpti_CallbackId kRuntimeNoise[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaStreamQuery_v3020,
     CUPTI_RUNTIME_TRACE_CBID_cudaStreamQuery_ptsz_v7000,
     CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery_v3020,
+};
+
+// What tells when a CUDA event was recorded: CUPTI's records of events have no time.
+constexpr CUpti_CallbackId kEventRecords[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020,
     CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_ptsz_v7000,
     CUPTI_RUNTIME_TRACE_CBID_cudaEventRecordWithFlags_v11010,
@@ -115,7 +120,7 @@ class Ids {
   static constexpr std::size_t kIds = 2048;
   std::uint64_t words_[kIds / 64]{};
 };
-constexpr Ids kChosen(kDriverCalls), kNoise(kRuntimeNoise);
+constexpr Ids kChosen(kDriverCalls), kNoise(kRuntimeNoise), kRecorded(kEventRecords);
 
 }  // namespace
 
@@ -128,12 +133,16 @@ void deny_runtime_noise() noexcept {
     if (has_to_find_queries() && is_query_call(CUPTI_ACTIVITY_KIND_RUNTIME, id)) continue;
     cupti().enable_runtime_api(id, 0);
   }
+  for (const CUpti_CallbackId id : kEventRecords) {
+    if (!wants(Event::cuda_event)) cupti().enable_runtime_api(id, 0);
+  }
 }
 
 bool is_left_out(const CUpti_Activity* activity) noexcept {
   const CUpti_CallbackId id = reinterpret_cast<const CUpti_ActivityAPI*>(activity)->cbid;
   if (activity->kind == CUPTI_ACTIVITY_KIND_DRIVER) return !kChosen.has(id);
-  return activity->kind == CUPTI_ACTIVITY_KIND_RUNTIME && kNoise.has(id);
+  if (activity->kind != CUPTI_ACTIVITY_KIND_RUNTIME) return false;
+  return kNoise.has(id) || (kRecorded.has(id) && !wants(Event::cuda_event));
 }
 
 }  // namespace agent

@@ -1,5 +1,5 @@
 // Which API calls are worth a record. Runtime calls: all but those that training loops make without end and that say
-// nothing about time. Driver calls: those that launch, copy, set, allocate, load or wait; PyTorch's runtime calls would
+// nothing about time; those that record a CUDA event only where events are wanted. Driver calls: those that launch, copy, set, allocate, load or wait; PyTorch's runtime calls would
 // each bring their driver call as a double, Triton and torch.compile launch by the driver alone.
 #pragma once
 #include <cupti.h>

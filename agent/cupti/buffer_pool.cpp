@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 
 namespace agent {
 namespace {
@@ -99,24 +98,6 @@ std::uint8_t* reserve(std::size_t bytes) {
   return static_cast<std::uint8_t*>(memory);
 }
 
-// Whether all of `bytes` (a multiple of 8) are zero. Reading an untouched page does not make it resident.
-bool is_zero(const std::uint8_t* at, std::size_t bytes) {
-  std::uint64_t any = 0;
-  for (std::size_t i = 0; i < bytes; i += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, at + i, 8);
-    any |= word;
-  }
-  return any == 0;
-}
-
-void clear(std::uint8_t* buffer, std::size_t used) {
-  constexpr std::size_t kPage = 4096;
-  std::size_t at = std::min((used + kPage - 1) / kPage * kPage, kBufferBytes);
-  std::memset(buffer, 0, at);
-  for (; at < kBufferBytes && !is_zero(buffer + at, kPage); at += kPage) std::memset(buffer + at, 0, kPage);
-}
-
 void touch(std::uint8_t* buffer) {
   for (std::size_t at = 0; at < kBufferBytes; at += 4096) static_cast<volatile std::uint8_t*>(buffer)[at] = 0;
 }
@@ -138,10 +119,7 @@ BufferOwner owner_of(const std::uint8_t* buffer) noexcept {
   return buffer == s_sink ? BufferOwner::sink : BufferOwner::foreign;
 }
 
-void give_back_buffer(std::uint8_t* buffer, std::size_t used) noexcept {
-  clear(buffer, used);
-  s_buffers.keep(buffer);
-}
+void give_back_buffer(std::uint8_t* buffer) noexcept { s_buffers.keep(buffer); }
 
 HeldBuffers held_buffers() noexcept {
   static constinit std::uint32_t s_holders[kBuffers]{};

@@ -7,6 +7,9 @@
 // room: small buffers are what keeps it from being lost with the process (docs/recording.md, "What a killed process
 // keeps", has the measurement behind the size).
 //
+// CUPTI zeroes each buffer that it is given, in the launching thread. CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER
+// would leave that to us, and to every other user of CUPTI in the process, whose buffers are not zero: it stays as it is.
+//
 // CUPTI before 12.9 crashes on NULL, so there is always a buffer: when all are out, or no memory could be had, the
 // sink, which is shared and whose contents are thrown away and counted.
 #pragma once
@@ -19,7 +22,7 @@ inline constexpr std::size_t kBufferBytes = 32 << 10;
 inline constexpr std::size_t kBuffers = 8192;
 
 struct Buffer {
-  std::uint8_t* memory;  // 8-byte aligned, zeroed (the sink: what it is)
+  std::uint8_t* memory;  // 8-byte aligned; holds whatever was in it: CUPTI zeroes it before it writes
   std::size_t bytes;
 };
 
@@ -31,10 +34,8 @@ void open_buffer_pool(std::size_t spare) noexcept;
 Buffer take_buffer(std::uint32_t thread) noexcept;
 // Whose memory it is: another tool's buffers can reach our callback, and ours theirs.
 BufferOwner owner_of(const std::uint8_t* buffer) noexcept;
-// Keeps it for the next request, zeroed: the first `used` bytes, and behind them page by page as long as there is
-// anything. (CUPTI fills from the front; so a buffer that comes back almost empty costs little.) Only for buffers that
-// are `ours`; not for application threads.
-void give_back_buffer(std::uint8_t* buffer, std::size_t used) noexcept;
+// Keeps it for the next request. Only for buffers that are `ours`.
+void give_back_buffer(std::uint8_t* buffer) noexcept;
 
 // What was taken and did not come back. For our own thread.
 struct HeldBuffers {

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "agent/clocks.h"
 #include "agent/cupti/cupti_library.h"
@@ -21,12 +22,16 @@ constexpr std::uint64_t kOwnBuffer_ns = 1'500'000'000;
 constexpr std::uint64_t kSharedBuffer_ns = 600'000'000'000;
 constexpr std::uint64_t kFlushes = 3;
 
+// Part first_minutes of scripts/gpu_check looks for this.
+constexpr char kCanaryWorks[] = "CUPTI tells of the call that shows whose its buffers are";
+
 struct Sent {
   std::uint32_t tries;  // since the last one that came back; 0: none is out
   std::uint64_t last_ns;
   std::uint64_t seen, dropped, sunk;  // as they were when the first was sent
 };
 constinit Sent s_sent{};
+constinit bool s_works = false;  // one came back
 
 std::uint64_t patience_ns() {
   const std::uint64_t flushes_ns = kFlushes * settings().flush_ms * 1'000'000;
@@ -57,6 +62,11 @@ void send() {
   if (call() == CUDA_SUCCESS) ++s_sent.tries;
 }
 
+bool switch_call(std::uint8_t on) {
+  return cupti().enable_driver_api != nullptr &&
+         cupti().enable_driver_api(CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion, on) == CUPTI_SUCCESS;
+}
+
 bool something_was_dropped() {
   const trace::FileHeader& header = *ring().header;
   return trace::SharedMemory::load(header.cupti_dropped) != s_sent.dropped ||
@@ -65,15 +75,14 @@ bool something_was_dropped() {
 
 }  // namespace
 
-bool enable_canary() noexcept {
-  return cupti().enable_driver_api != nullptr &&
-         cupti().enable_driver_api(CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion, 1) == CUPTI_SUCCESS;
-}
+bool enable_canary() noexcept { return switch_call(1); }
+void disable_canary() noexcept { switch_call(0); }
 
 CanarySays watch_canary() noexcept {
   if (recording() != Recording::open) return CanarySays::wait;
   if (s_sent.tries == 0 || seen() != s_sent.seen || something_was_dropped()) {
     const bool back = s_sent.tries == 0 || seen() != s_sent.seen;
+    if (s_sent.tries != 0 && back && !std::exchange(s_works, true)) say_verbose("%s", kCanaryWorks);
     send_new_canary();
     return back ? CanarySays::ours : CanarySays::wait;
   }

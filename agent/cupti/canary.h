@@ -13,6 +13,9 @@ namespace agent {
 // Has CUPTI record the call, by any thread. False: this CUPTI cannot enable calls one by one, and there is no canary.
 bool enable_canary() noexcept;
 
+// Has CUPTI not record it any more.
+void disable_canary() noexcept;
+
 enum class CanarySays { ours, wait, lost };
 // Sends the next one when it is time.
 CanarySays watch_canary() noexcept;

@@ -96,7 +96,6 @@ bool take() {
   // Without it nobody knows which fields the records have.
   if (failed(ask_cupti_version(), "cuptiGetVersion")) return let_go();
   cupti().set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-  take_over_zeroing();
   s_per_thread = ask_for_buffers_per_thread();
   open_buffer_pool(kFirstBuffers);
   leave_out_queries();

@@ -70,10 +70,11 @@ void count_buffer_lost(std::uint8_t* buffer, std::size_t valid) {
   });
 }
 
-// A buffer's way into the ring. The lock is held over CUPTI's iterator only, which takes no lock of its own.
-void translate_buffer(std::uint8_t* buffer, std::size_t valid) {
+// A buffer's way into the ring. The lock is held over CUPTI's iterator only, which takes no lock of its own. False: its
+// times show that CUPTI's clock has changed.
+bool translate_buffer(std::uint8_t* buffer, std::size_t valid) {
   const Locked locked(s_translating);
-  if (!s_translation.begin()) return count_buffer_lost(buffer, valid);
+  if (!s_translation.begin()) return count_buffer_lost(buffer, valid), true;
   std::uint64_t records = 0;
   for_each_record(buffer, valid, [&](const CUpti_Activity* activity) {
     s_translation.record(activity);
@@ -85,13 +86,21 @@ void translate_buffer(std::uint8_t* buffer, std::size_t valid) {
   s_unfinished.store(work.unfinished, std::memory_order_relaxed);
   s_newest_end_cupti_ns.store(work.newest_end_cupti_ns, std::memory_order_relaxed);
   s_records.fetch_add(records, std::memory_order_relaxed);
+  return !s_translation.has_strange_times();
+}
+
+// What a foreign clock shows now lies behind all times in the buffer, so that they can be told.
+void record_buffer(std::uint8_t* buffer, std::size_t valid) {
+  const bool ours = cupti_clock_is_ours();
+  if (!ours) sample_clocks();
+  if (!translate_buffer(buffer, valid) && ours) sample_clocks();
 }
 
 void deliver(const Guard& guard, std::uint8_t* buffer, std::size_t valid) {
   s_last_mono_ns.store(mono_ns(), std::memory_order_relaxed);
   const std::uint64_t before = is_own_thread() ? 0 : thread_cpu_ns();
   if (open_recording(guard)) {
-    translate_buffer(buffer, valid);
+    record_buffer(buffer, valid);
   } else if (recording() == Recording::closed) {
     count_buffer_lost(buffer, valid);
   }
@@ -129,7 +138,7 @@ void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::
     deliver(guard, buffer, valid);
   }
   // Another tool's buffer is read, as ours may be by it, and left to its owner.
-  if (owner == BufferOwner::ours) give_back_buffer(buffer, valid);
+  if (owner == BufferOwner::ours) give_back_buffer(buffer);
   if (guard) count_dropped(context, stream);
 }
 
@@ -137,12 +146,6 @@ void count_dropped(CUcontext context, std::uint32_t stream) noexcept {
   std::size_t dropped = 0;
   if (recording() != Recording::open || cupti().get_dropped(context, stream, &dropped) != CUPTI_SUCCESS) return;
   if (dropped > 0) trace::SharedMemory::add(ring().header->cupti_dropped, dropped);
-}
-
-void take_over_zeroing() noexcept {
-  std::uint8_t on = 1;
-  std::size_t size = sizeof(on);
-  cupti().set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &on);
 }
 
 Delivered delivered() noexcept {

@@ -19,9 +19,6 @@ void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::
 // of ours: CUPTI may hold one of its own that a buffer callback waits for.
 void count_dropped(CUcontext context, std::uint32_t stream) noexcept;
 
-// Leaves the zeroing of buffers to our threads; CUPTI would do it in the application's. Before the registration.
-void take_over_zeroing() noexcept;
-
 // What was delivered since the process began: records, CPU time of threads that are not ours, and when a buffer came
 // last (CLOCK_MONOTONIC); and the work of the GPU among them.
 struct Delivered {

@@ -36,6 +36,14 @@ void disable(const TranslatorRow& row) {
   cupti().activity_disable(row.activity);
 }
 
+// PyTorch's kCudaTypes (torch/csrc/profiler/kineto_shim.cpp, 2026), of those that we enable. Synchronizations are not
+// among them: torch.profiler has them where it is asked for (enable_cuda_sync_events).
+bool is_torch_profilers_too(CUpti_ActivityKind kind) {
+  return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || kind == CUPTI_ACTIVITY_KIND_MEMCPY ||
+         kind == CUPTI_ACTIVITY_KIND_MEMSET || kind == CUPTI_ACTIVITY_KIND_RUNTIME ||
+         kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_OVERHEAD;
+}
+
 void say_refused(const TranslatorRow& row, CUptiResult result) {
   const std::string_view name = name_of(row.record);
   say_verbose("CUPTI refuses %.*s records (%s): they are not recorded", static_cast<int>(name.size()), name.data(),
@@ -71,6 +79,12 @@ void enable_kinds_again() noexcept {
 void disable_kinds() noexcept {
   for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
     if (wants(row->event)) cupti().activity_disable(row->activity);
+  }
+}
+
+void disable_kinds_of_ours() noexcept {
+  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
+    if (wants(row->event) && !is_torch_profilers_too(row->activity)) cupti().activity_disable(row->activity);
   }
 }
 

@@ -11,6 +11,11 @@ int enable_kinds() noexcept;
 void enable_kinds_again() noexcept;
 // Leaves CUPTI to others.
 void disable_kinds() noexcept;
+// Leaves CUPTI to another user that has the buffers now and may be in the middle of its session: switches off what is ours
+// alone. A kind has one switch for the whole process, and nobody can be asked who turned it: what torch.profiler
+// switches on at each start of a session stays on, because to switch it off would take it from the user's profile, and
+// torch.profiler switches it off itself at the end. For our own thread.
+void disable_kinds_of_ours() noexcept;
 // For the cost guard: leaves on only what the `light` set has, for good. For our own thread.
 void reduce_to_light() noexcept;
 

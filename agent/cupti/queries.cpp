@@ -24,6 +24,10 @@ void leave_out_queries() noexcept {
   s_find.store(all == nullptr || all(0) != CUPTI_SUCCESS);
 }
 
+void leave_in_queries() noexcept {
+  if (wants(Event::sync) && cupti().enable_all_sync_records != nullptr) cupti().enable_all_sync_records(1);
+}
+
 bool has_to_find_queries() noexcept { return s_find.load(std::memory_order_relaxed); }
 
 bool is_query_call(CUpti_ActivityKind kind, CUpti_CallbackId id) noexcept {

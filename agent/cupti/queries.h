@@ -10,6 +10,8 @@ namespace agent {
 
 // Asks CUPTI to leave them out. Before the kinds are enabled.
 void leave_out_queries() noexcept;
+// Takes that back, for another user of CUPTI: it is so for the whole process.
+void leave_in_queries() noexcept;
 // CUPTI cannot: each buffer is looked through first, for which the calls have to be recorded.
 bool has_to_find_queries() noexcept;
 bool is_query_call(CUpti_ActivityKind kind, CUpti_CallbackId id) noexcept;

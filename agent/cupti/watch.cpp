@@ -12,6 +12,7 @@
 #include "agent/cupti/cupti_source.h"
 #include "agent/cupti/delivery.h"
 #include "agent/cupti/kinds.h"
+#include "agent/cupti/queries.h"
 #include "agent/message.h"
 #include "agent/ring/notice.h"
 #include "agent/settings.h"
@@ -34,15 +35,31 @@ constinit std::uint32_t s_tries = 0;
 constinit std::atomic<bool> s_tried{false};
 constinit std::uint64_t s_next_flush_ns = 0;
 
+// Nothing that we asked for goes on into buffers that nobody takes from the other user once its session has ended.
+void yield_cupti() {
+  s_yielded.store(true);
+  disable_kinds_of_ours();
+  disable_canary();
+  leave_in_queries();
+}
+
+// It was only held back after all.
+void take_up_again() {
+  s_yielded.store(false);
+  leave_out_queries();
+  enable_kinds();
+}
+
 void lose_buffers() {
   const Guard guard;
   const bool retake = settings().retake;
   s_shared = true;
   s_gap_ns = delivered().last_mono_ns;
-  s_yielded.store(!retake);
   write_notice(guard, trace::NoticeCode::gap, 0, s_gap_ns, 0, "another user of CUPTI has taken the buffers");
   say("another user of CUPTI in this process (a profiler?) has taken its buffers: GPU work is not recorded %s",
-      retake ? "until they are taken back" : "from here on, NVTX and NCCL are; TRACETOOL_COEXIST=retake takes them back");
+      retake ? "until they are taken back, and is missing in the other's profile then"
+             : "from here on, NVTX and NCCL are, and waits are not recorded for the other either until it asks for them "
+               "again; TRACETOOL_COEXIST=retake takes the buffers back");
 }
 
 void find_buffers() {
@@ -50,7 +67,7 @@ void find_buffers() {
   const Guard guard;
   write_notice(guard, trace::NoticeCode::source_on, 0, s_gap_ns, mono_ns(), "CUPTI's buffers are ours again");
   s_gap_ns = 0;
-  s_yielded.store(false);
+  if (cupti_is_yielded()) take_up_again();
 }
 
 // Rarely, because it hands the other user its buffers before it asked; but a record of ours that was only held back
@@ -70,7 +87,10 @@ void on_ours() {
 }
 
 void on_lost() {
-  if (s_gap_ns == 0) lose_buffers();
+  if (s_gap_ns == 0) {
+    lose_buffers();
+    if (!settings().retake) yield_cupti();
+  }
   flush_what_was_yielded();
   if (settings().retake && retake_cupti()) send_new_canary();
 }

@@ -80,7 +80,7 @@ class Copy {
 
   bool copy_header() noexcept {
     trace::FileHeader header;
-    std::memcpy(&header, ring_.header, sizeof(header));
+    load_bytes(&header, ring_.header, sizeof(header));
     header.definitions_used = used_;
     header.copied_real_ns = real_ns();
     return write_at(&header, sizeof(header), 0);

@@ -9,6 +9,7 @@
 #include "agent/host.h"
 #include "agent/ring/trace_file.h"
 #include "common/memory.h"
+#include "common/ring_division.h"
 
 #ifndef TRACETOOL_VERSION
 #define TRACETOOL_VERSION "unknown"
@@ -16,23 +17,9 @@
 
 namespace agent {
 
-void divide_ring(trace::FileHeader& header, std::uint64_t ring_bytes) noexcept {
-  std::uint64_t block = 4096;
-  while (block < (64u << 10) && block * 512 <= ring_bytes) block *= 2;
-  std::uint64_t definitions = ring_bytes / 16;
-  if (definitions > (16u << 20)) definitions = 16u << 20;
-  definitions = (definitions + 16384) / 4096 * 4096;
-  header.definitions_offset = trace::kHeaderBytes;
-  header.definitions_bytes = definitions;
-  header.blocks_offset = header.definitions_offset + definitions;
-  header.block_bytes = block;
-  header.block_count = (ring_bytes - header.blocks_offset) / block;
-  header.file_bytes = header.blocks_offset + header.block_count * block;
-}
-
 void write_ring_header(trace::FileHeader& header, std::uint64_t ring_bytes, const char* run,
                        const char* local_path) noexcept {
-  divide_ring(header, ring_bytes);
+  trace::divide_ring(header, ring_bytes);
   header.version = trace::kFormatVersion;
   header.header_bytes = trace::kHeaderBytes;
   header.block_header_bytes = sizeof(trace::BlockHeader);

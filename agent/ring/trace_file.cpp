@@ -16,6 +16,7 @@
 #include "agent/ring/ring_place.h"
 #include "agent/ring/run_folder.h"
 #include "agent/settings.h"
+#include "common/ring_division.h"
 
 namespace agent {
 namespace {
@@ -148,7 +149,7 @@ bool create_trace_file(const char* dir, std::uint64_t ring_bytes, trace::Ring& r
   if (!open_file(dir)) return false;
   remove_piled_up_runs();
   trace::FileHeader sizes{};
-  divide_ring(sizes, ring_bytes);
+  trace::divide_ring(sizes, ring_bytes);
   if (!find_room(sizes.file_bytes)) return false;
   if (!hold_lock(s_file.get())) return give_up("cannot lock the file");
   void* map = mmap(nullptr, sizes.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s_file.get(), 0);

@@ -34,7 +34,4 @@ DiskLimits disk_limits() noexcept;
 // In a forked child: lets go of the lock, which the child would otherwise hold on after its parent.
 void drop_trace_file() noexcept;
 
-// How ring_bytes are divided. Exposed for tests and for benchmarks.
-void divide_ring(trace::FileHeader& header, std::uint64_t ring_bytes) noexcept;
-
 }  // namespace agent

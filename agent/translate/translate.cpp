@@ -18,6 +18,7 @@ constexpr TranslatorRow kTranslators[] = {
     {CUPTI_ACTIVITY_KIND_RUNTIME, trace::RecordKind::runtime, Event::runtime, translate_runtime},
     {CUPTI_ACTIVITY_KIND_DRIVER, trace::RecordKind::driver, Event::driver, translate_driver},
     {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, trace::RecordKind::sync, Event::sync, translate_sync},
+    {CUPTI_ACTIVITY_KIND_CUDA_EVENT, trace::RecordKind::cuda_event, Event::cuda_event, translate_cuda_event},
     {CUPTI_ACTIVITY_KIND_OVERHEAD, trace::RecordKind::overhead, Event::overhead, translate_overhead},
     {CUPTI_ACTIVITY_KIND_MEMORY2, trace::RecordKind::memory, Event::memory, translate_memory},
     {CUPTI_ACTIVITY_KIND_MEMORY_POOL, trace::RecordKind::memory_pool, Event::memory_pool, translate_memory_pool},
@@ -55,6 +56,7 @@ std::uint64_t wanted_kinds() {
 bool Translation::begin() noexcept {
   ++buffer_;
   wanted_ = wanted_kinds();
+  window_ = cupti_window();
   return writer_.enter(ring(), 0, carried_clocks);
 }
 
@@ -74,7 +76,12 @@ bool Translation::room(trace::RecordKind kind, std::size_t bytes) noexcept {
 
 Translation::Launch Translation::launch_of(const CUpti_ActivityKernel5& kernel) noexcept {
   static_assert(offsetof(CUpti_ActivityKernel5, dynamicSharedMemory) == offsetof(CUpti_ActivityKernel5, gridX) + 28);
-  Launch launch{kernel.name != nullptr ? kernel.name : "", {}, kernel.registersPerThread};
+  Launch launch{kernel.name != nullptr ? kernel.name : "",
+                {},
+                kernel.registersPerThread,
+                kernel.launchType,
+                kernel.localMemoryPerThread,
+                late_field(reinterpret_cast<const CUpti_Activity*>(&kernel), kKernelCluster)};
   std::memcpy(launch.dimensions, reinterpret_cast<const char*>(&kernel) + offsetof(CUpti_ActivityKernel5, gridX),
               sizeof(launch.dimensions));
   return launch;
@@ -82,6 +89,9 @@ Translation::Launch Translation::launch_of(const CUpti_ActivityKernel5& kernel) 
 
 bool Translation::is_known(KnownShape& known, const Launch& launch) const noexcept {
   const bool same = known.launch.name == launch.name && known.launch.registers == launch.registers &&
+                    known.launch.launch_type == launch.launch_type &&
+                    known.launch.local_bytes_per_thread == launch.local_bytes_per_thread &&
+                    known.launch.cluster == launch.cluster &&
                     std::memcmp(known.launch.dimensions, launch.dimensions, sizeof(launch.dimensions)) == 0 &&
                     (known.ticket == 0 || known.ticket == writer_.ticket());
   if (!same || known.verified_in == buffer_) return same;
@@ -110,6 +120,9 @@ std::uint32_t Translation::kernel_shape(const CUpti_ActivityKernel5& kernel, std
   // One multiplication each, none waiting for another.
   std::uint64_t hash = reinterpret_cast<std::uintptr_t>(launch.name) * kOdd;
   for (std::uint64_t i = 0; i < 4; ++i) hash ^= (launch.dimensions[i] + i) * (kOdd + 2 * i * kOdd);
+  const Cluster& cluster = launch.cluster;
+  const std::uint32_t rest = cluster.x << 24 ^ cluster.y << 16 ^ cluster.z << 8 ^ launch.launch_type;
+  hash ^= (std::uint64_t{launch.local_bytes_per_thread} << 32 | rest) * kOdd;
   const std::size_t set = hash >> 54;
   static_assert(kSets == 1u << (64 - 54));
   const auto tag = static_cast<std::uint32_t>(hash >> 20) | 1;
@@ -134,6 +147,9 @@ std::uint32_t Translation::new_shape(const Launch& launch, std::size_t record_by
   auto record = trace::make_record<trace::LaunchShapeRecord>();
   record.registers_per_thread = launch.registers;
   std::memcpy(record.grid, launch.dimensions, sizeof(launch.dimensions));
+  record.local_bytes_per_thread = launch.local_bytes_per_thread;
+  record.launch_type = launch.launch_type;
+  std::memcpy(record.cluster, &launch.cluster, sizeof(record.cluster));
   const Locked locked(interner().lock());
   return interner().shape(ring(), writer_, {record, name});
 }
@@ -195,8 +211,11 @@ void Translation::define_stream(const trace::StreamRecord& record) noexcept {
   define_once(streams_[(record.context * 61 + record.stream) % kStreams], record, ring().header->definitions_bytes / 2);
 }
 
-void Translation::check_times(std::uint64_t start_cupti_ns, std::uint64_t end_cupti_ns) noexcept {
-  if (start_cupti_ns == 0 || end_cupti_ns < start_cupti_ns) trace::SharedMemory::add(ring().header->odd_times, 1);
+std::uint64_t Translation::foreign_time(std::uint64_t cupti_ns) noexcept {
+  strange_ = true;
+  return from_foreign_cupti(cupti_ns);
 }
+
+void Translation::count_odd_times() noexcept { trace::SharedMemory::add(ring().header->odd_times, 1); }
 
 }  // namespace agent

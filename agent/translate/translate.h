@@ -10,10 +10,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
+#include "agent/clocks.h"
 #include "agent/event_choice.h"
 #include "agent/ring/interner.h"
 #include "agent/translate/gpu_work.h"
+#include "agent/translate/late_field.h"
 #include "common/definitions.h"
 
 namespace agent {
@@ -45,8 +48,23 @@ class Translation {
   // Of every record of work of the GPU, once.
   void note_gpu_work(std::uint64_t end_cupti_ns) noexcept { gpu_work_.note(end_cupti_ns); }
   const GpuWork& gpu_work() const noexcept { return gpu_work_; }
-  // Counts times that are not 0 < start <= end.
-  void check_times(std::uint64_t start_cupti_ns, std::uint64_t end_cupti_ns) noexcept;
+  // A time of CUPTI's as it is recorded: in the clock that CUPTI had, also where somebody gave it another (cupti_clock.h).
+  // 0: CUPTI took none, or nobody can tell.
+  std::uint64_t time(std::uint64_t cupti_ns) noexcept {
+    return window_.has(cupti_ns) || cupti_ns == 0 ? cupti_ns : foreign_time(cupti_ns);
+  }
+  // The same of both; counts those that are not 0 < start <= end then.
+  struct Times {
+    std::uint64_t start, end;
+    bool are_odd() const noexcept { return start == 0 || end < start; }
+  };
+  Times times(std::uint64_t start_cupti_ns, std::uint64_t end_cupti_ns) noexcept {
+    const Times both{time(start_cupti_ns), time(end_cupti_ns)};
+    if (both.are_odd()) count_odd_times();
+    return both;
+  }
+  // A foreign time came while CUPTI's clock was taken for ours: it has to be read. Asking ends it.
+  bool has_strange_times() noexcept { return std::exchange(strange_, false); }
 
  private:
   // What tells launches apart, as it stands in CUPTI's record: grid, block and both shared sizes are neighbours there.
@@ -54,6 +72,9 @@ class Translation {
     const char* name;
     std::uint64_t dimensions[4];
     std::uint16_t registers;
+    std::uint8_t launch_type;
+    std::uint32_t local_bytes_per_thread;
+    Cluster cluster;
   };
   // The shapes of the last launches, found without reading names: same name pointer, same launch, and once in every
   // buffer the text behind the pointer is compared with what was written (a module that is unloaded leaves its
@@ -81,6 +102,8 @@ class Translation {
   static constexpr std::size_t kContexts = 64;
   static constexpr std::size_t kStreams = 1024;
 
+  std::uint64_t foreign_time(std::uint64_t cupti_ns) noexcept;
+  void count_odd_times() noexcept;
   std::uint32_t new_shape(const Launch& launch, std::size_t record_bytes) noexcept;
   static Launch launch_of(const CUpti_ActivityKernel5& kernel) noexcept;
   bool is_known(KnownShape& known, const Launch& launch) const noexcept;
@@ -94,6 +117,8 @@ class Translation {
   std::uint64_t wanted_ = 0;  // kinds of CUPTI's records: bit 1 << kind
   std::uint64_t buffer_ = 0;  // how many were begun
   GpuWork gpu_work_{};
+  TimeWindow window_{};
+  bool strange_ = false;
   std::uint32_t tags_[kSets][kWays]{};
   KnownShape shapes_[kSets][kWays]{};
   std::uint32_t next_way_ = 0;
@@ -110,6 +135,7 @@ void translate_memset(Translation& out, const CUpti_Activity* activity) noexcept
 void translate_runtime(Translation& out, const CUpti_Activity* activity) noexcept;
 void translate_driver(Translation& out, const CUpti_Activity* activity) noexcept;
 void translate_sync(Translation& out, const CUpti_Activity* activity) noexcept;
+void translate_cuda_event(Translation& out, const CUpti_Activity* activity) noexcept;
 void translate_overhead(Translation& out, const CUpti_Activity* activity) noexcept;
 void translate_graph_launch(Translation& out, const CUpti_Activity* activity) noexcept;
 void translate_memory(Translation& out, const CUpti_Activity* activity) noexcept;

@@ -6,13 +6,13 @@ namespace {
 // What a copy and a set have in common, by the same names in CUPTI's structs.
 template <typename Record, typename Activity>
 Record begin_record(Translation& out, const Activity& activity) {
-  out.note_gpu_work(activity.end);
-  out.check_times(activity.start, activity.end);
+  const Translation::Times times = out.times(activity.start, activity.end);
+  out.note_gpu_work(times.end);
   auto record = trace::make_record<Record>();
   record.flags = activity.flags;
   record.correlation = activity.correlationId;
-  record.start_cupti_ns = activity.start;
-  record.end_cupti_ns = activity.end;
+  record.start_cupti_ns = times.start;
+  record.end_cupti_ns = times.end;
   record.bytes = activity.bytes;
   record.stream = activity.streamId;
   record.context = activity.contextId;

@@ -7,14 +7,14 @@ void translate_graph_launch(Translation& out, const CUpti_Activity* activity) no
   const auto& launch = *reinterpret_cast<const CUpti_ActivityGraphTrace*>(activity);
   auto record = trace::make_record<trace::GraphLaunchRecord>();
   record.correlation = launch.correlationId;
-  record.start_cupti_ns = launch.start;
-  record.end_cupti_ns = launch.end;
+  const Translation::Times times = out.times(launch.start, launch.end);
+  record.start_cupti_ns = times.start;
+  record.end_cupti_ns = times.end;
   record.device = launch.deviceId;
   record.context = launch.contextId;
   record.stream = launch.streamId;
   record.graph = launch.graphId;
-  out.note_gpu_work(launch.end);
-  out.check_times(launch.start, launch.end);
+  out.note_gpu_work(times.end);
   out.append(record);
 }
 

@@ -4,25 +4,24 @@
 namespace agent {
 namespace {
 
-void append_wide(Translation& out, const CUpti_ActivityKernel5& kernel) {
+void append_wide(Translation& out, const CUpti_ActivityKernel5& kernel, Translation::Times times) {
   auto record = trace::make_record<trace::KernelWideRecord>();
   record.shape_ref = out.kernel_shape(kernel, sizeof(record));
   if (record.shape_ref == trace::kNoRef) return;
   record.correlation = kernel.correlationId;
-  record.start_cupti_ns = kernel.start;
-  record.end_cupti_ns = kernel.end;
+  record.start_cupti_ns = times.start;
+  record.end_cupti_ns = times.end;
   record.stream = kernel.streamId;
   record.context = kernel.contextId;
   record.device = kernel.deviceId;
   record.graph_node = kernel.graphNodeId;
   record.graph = kernel.graphId;
-  out.check_times(kernel.start, kernel.end);
   if (kernel.graphNodeId != 0) note_graph_kernel();
   out.append(record);
 }
 
-bool is_narrow(const CUpti_ActivityKernel5& kernel) {
-  return kernel.start != 0 && kernel.end >= kernel.start && kernel.end - kernel.start <= UINT32_MAX &&
+bool is_narrow(const CUpti_ActivityKernel5& kernel, Translation::Times times) {
+  return !times.are_odd() && times.end - times.start <= UINT32_MAX &&
          kernel.deviceId <= UINT16_MAX && kernel.graphNodeId == 0 && kernel.graphId == 0;
 }
 
@@ -30,16 +29,17 @@ bool is_narrow(const CUpti_ActivityKernel5& kernel) {
 
 void translate_kernel(Translation& out, const CUpti_Activity* activity) noexcept {
   const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel5*>(activity);
-  out.note_gpu_work(kernel.end);
+  const Translation::Times times = out.times(kernel.start, kernel.end);
+  out.note_gpu_work(times.end);
   if (!out.room(trace::RecordKind::kernel, sizeof(trace::KernelWideRecord))) return;
-  if (!is_narrow(kernel)) return append_wide(out, kernel);
+  if (!is_narrow(kernel, times)) return append_wide(out, kernel, times);
   auto record = trace::make_record<trace::KernelRecord>();
   record.shape_ref = out.kernel_shape(kernel, sizeof(record));
   if (record.shape_ref == trace::kNoRef) return;
   record.device = static_cast<std::uint16_t>(kernel.deviceId);
   record.correlation = kernel.correlationId;
-  record.start_cupti_ns = kernel.start;
-  record.duration_ns = static_cast<std::uint32_t>(kernel.end - kernel.start);
+  record.start_cupti_ns = times.start;
+  record.duration_ns = static_cast<std::uint32_t>(times.end - times.start);
   record.stream = kernel.streamId;
   record.context = kernel.contextId;
   out.append(record);

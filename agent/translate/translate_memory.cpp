@@ -9,7 +9,7 @@ void translate_memory(Translation& out, const CUpti_Activity* activity) noexcept
   record.operation = static_cast<std::uint8_t>(memory.memoryOperationType);
   record.memory = static_cast<std::uint8_t>(memory.memoryKind);
   record.correlation = memory.correlationId;
-  record.time_cupti_ns = memory.timestamp;
+  record.time_cupti_ns = out.time(memory.timestamp);
   record.address = memory.address;
   record.bytes = memory.bytes;
   record.device = memory.deviceId;
@@ -28,7 +28,7 @@ void translate_memory_pool(Translation& out, const CUpti_Activity* activity) noe
   record.operation = static_cast<std::uint8_t>(pool.memoryPoolOperationType);
   record.pool = static_cast<std::uint8_t>(pool.memoryPoolType);
   record.correlation = pool.correlationId;
-  record.time_cupti_ns = pool.timestamp;
+  record.time_cupti_ns = out.time(pool.timestamp);
   record.address = pool.address;
   record.bytes = pool.size;
   record.used_bytes = pool.utilizedSize;

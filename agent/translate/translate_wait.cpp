@@ -1,4 +1,5 @@
-// Time in which nothing moves: waits of the host and of streams, and what CUPTI and the driver take for themselves.
+// Time in which nothing moves: waits of the host and of streams, the CUDA events that they wait for, and what CUPTI and the
+// driver take for themselves.
 #include "agent/translate/late_field.h"
 #include "agent/translate/translate.h"
 
@@ -30,6 +31,12 @@ void set_object(trace::OverheadRecord& record, const CUpti_ActivityOverhead& ove
   }
 }
 
+// What a wait that is not for an event has here, in 32 bits or in 64.
+std::uint64_t known_sync_id(std::uint64_t id) {
+  constexpr std::uint64_t kNone = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
+  return id == kNone || id == ~std::uint64_t{0} ? 0 : id;
+}
+
 }  // namespace
 
 void translate_sync(Translation& out, const CUpti_Activity* activity) noexcept {
@@ -38,13 +45,26 @@ void translate_sync(Translation& out, const CUpti_Activity* activity) noexcept {
   auto record = trace::make_record<trace::SyncRecord>();
   record.type = static_cast<std::uint8_t>(wait.type);
   record.correlation = wait.correlationId;
-  record.start_cupti_ns = wait.start;
-  record.end_cupti_ns = wait.end;
+  const Translation::Times times = out.times(wait.start, wait.end);
+  record.start_cupti_ns = times.start;
+  record.end_cupti_ns = times.end;
   record.context = wait.contextId;
   record.stream = wait.streamId;
   record.event = wait.cudaEventId;
   record.return_value = late_field(activity, kSyncResult);
-  out.check_times(wait.start, wait.end);
+  record.event_sync_id = known_sync_id(late_field(activity, kSyncOfEvent));
+  out.append(record);
+}
+
+void translate_cuda_event(Translation& out, const CUpti_Activity* activity) noexcept {
+  if (!out.room(trace::RecordKind::cuda_event, sizeof(trace::CudaEventRecord))) return;
+  const auto& event = *reinterpret_cast<const CUpti_ActivityCudaEvent*>(activity);
+  auto record = trace::make_record<trace::CudaEventRecord>();
+  record.correlation = event.correlationId;
+  record.context = event.contextId;
+  record.stream = event.streamId;
+  record.event = event.eventId;
+  record.event_sync_id = known_sync_id(late_field(activity, kEventSync));
   out.append(record);
 }
 
@@ -54,12 +74,12 @@ void translate_overhead(Translation& out, const CUpti_Activity* activity) noexce
   const auto& overhead = *reinterpret_cast<const CUpti_ActivityOverhead*>(activity);
   auto record = trace::make_record<trace::OverheadRecord>();
   record.overhead = static_cast<std::uint32_t>(overhead.overheadKind);
-  record.start_cupti_ns = overhead.start;
-  record.end_cupti_ns = overhead.end;
+  const Translation::Times times = out.times(overhead.start, overhead.end);
+  record.start_cupti_ns = times.start;
+  record.end_cupti_ns = times.end;
   record.correlation = late_field(activity, kOverheadCorrelation);
   set_object(record, overhead);
   if (record.tid != 0) out.name_thread(record.tid);
-  out.check_times(overhead.start, overhead.end);
   out.append(record);
 }
 

@@ -30,6 +30,7 @@ Command runs_command();
 Command dump_command();
 Command merge_command();
 Command export_command();
+Command analyze_command();
 Command help_command();
 
 }  // namespace cli

@@ -2,9 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 
@@ -13,21 +11,18 @@
 #include "cli/io/output_file.h"
 #include "cli/merge/missing_data.h"
 #include "cli/model/losses.h"
+#include "cli/read/formats.h"
 #include "cli/read/paths.h"
+#include "cli/read/plain_file.h"
 #include "cli/read/reader.h"
 #include "cli/read/ring_description.h"
 #include "cli/read/ring_dump.h"
 #include "cli/read/stdin_file.h"
-#include "common/layout.h"
 
 namespace cli {
 namespace {
 
-bool is_ring_file(const std::string& path) {
-  char magic[sizeof(trace::kMagic)] = {};
-  std::ifstream(path, std::ios::binary).read(magic, sizeof(magic));
-  return std::memcmp(magic, trace::kMagic, sizeof(magic)) == 0;
-}
+bool is_ring_file(const std::string& path) { return is_ring(PlainFile(path).peek(kProbeBytes)); }
 
 void refuse_folder(const std::string& path) {
   std::error_code unknown;

@@ -8,6 +8,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/export_options.h"
 #include "cli/commands/export_text.h"
+#include "cli/commands/trace_facts.h"
 #include "cli/export/parts/chosen_catalog.h"
 #include "cli/export/parts/write_file.h"
 #include "cli/export/parts/write_folder.h"
@@ -17,8 +18,6 @@
 #include "cli/io/temp_file.h"
 #include "cli/merge/ordered_trace.h"
 #include "cli/model/losses.h"
-#include "cli/overlay/lost_rows.h"
-#include "cli/select/step_finder.h"
 
 namespace cli {
 namespace {
@@ -26,19 +25,6 @@ namespace {
 // A place that cannot be written is said before the work.
 void check_writable(const ExportTarget& target) {
   if (target.form != ExportTarget::Form::folder && target.path != "-") OutputFile probe(target.path);
-}
-
-// A picture begins with what was lost before the first event, where that is drawn.
-TraceFacts find_facts(OrderedTrace& trace) {
-  Progress progress("looking for steps");
-  StepFinder finder(trace.catalog());
-  trace.walk(finder);
-  const std::int64_t losses_ns = picture_start(trace.catalog());
-  const bool has_events = finder.first_ns() != 0;
-  const std::int64_t first_ns = losses_ns == 0 ? finder.first_ns()
-                                : has_events   ? std::min(finder.first_ns(), losses_ns)
-                                               : losses_ns;
-  return {finder.take(), first_ns, finder.last_ns()};
 }
 
 class Survey : public EventSink {
@@ -77,8 +63,8 @@ ExportReport write(const ExportJob& job, const ExportTarget& target) {
 
 ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, const ExportOptions& options,
                    const ExportTarget& target) {
-  const Selection selection = selection_of(options);
-  const TraceFacts facts = find_facts(trace);
+  const Selection selection = selection_of(*options.selection);
+  const TraceFacts facts = find_facts(trace).facts;
   Selector selector(selection, trace.catalog(), facts);
   if (selector.needs_survey()) {
     Survey survey(selector);
@@ -112,7 +98,7 @@ void say(const ExportReport& report, const ExportOptions& options, const ExportT
 }
 
 void run_export(const ExportOptions& options) {
-  selection_of(options);  // a word that is wrong is said before the work
+  selection_of(*options.selection);  // a word that is wrong is said before the work
   const auto [inputs, skipped] = resolve(*options.inputs);
   print_notes(skipped);
   const ExportTarget target = target_of(options, inputs);

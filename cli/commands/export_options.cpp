@@ -36,19 +36,6 @@ void add_formats(CLI::App& app, const Options& options) {
   formats->require_option(0, 1);
 }
 
-void add_selection(CLI::App& app, const Options& options) {
-  add_text(app, "--ranks", options->ranks, "Only these: 0-3,7")->type_name("LIST");
-  add_text(app, "--steps", options->steps, "Only these training steps: 5, 10-12 or 10-; their GPU work with them")
-      ->type_name("LIST");
-  add_text(app, "--time", options->time, "Only what runs then, since the trace's start: 1.5s-2s, 300ms-, -2s")
-      ->type_name("A-B");
-  add_text(app, "--kinds", options->kinds, "Only these kinds, as `info --json` names them: kernel,memcpy,nccl,...; nccl takes the kernels of collectives, too")
-      ->type_name("LIST");
-  add_text(app, "--min-dur", options->min_dur, "Only slices at least this long: 5us")->type_name("TIME");
-  app.add_flag("--no-computed", options->no_computed,
-               "Only what was recorded: no rows of idle gaps, exposed communication, counters and losses");
-}
-
 void add_output(CLI::App& app, const Options& options) {
   add_text(app, "-o,--output", options->output,
            "The file to write, compressed when it ends in .gz; a directory for formats of a file per rank; - is stdout "
@@ -82,7 +69,10 @@ std::shared_ptr<ExportOptions> add_export_options(CLI::App& app) {
   options->inputs = add_inputs(app);
   add_formats(app, options);
   add_output(app, options);
-  add_selection(app, options);
+  options->selection = add_selection(app);
+  add_min_duration(app, options->selection);
+  app.add_flag("--no-computed", options->no_computed,
+               "Only what was recorded: no rows of idle gaps, exposed communication, counters and losses");
   add_native(app, options);
   options->memory_mib = add_memory(app);
   return options;

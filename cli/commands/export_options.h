@@ -6,8 +6,8 @@
 #include <string>
 
 #include "cli/commands/inputs.h"
+#include "cli/commands/selection_options.h"
 #include "cli/export/formats.h"
-#include "cli/select/selection.h"
 
 namespace CLI {
 class App;
@@ -21,7 +21,7 @@ struct ExportOptions {
   std::string output;  // "": not named
   const ExportFormat* format = nullptr;
   FormatOptions format_options;
-  std::string ranks, steps, time, kinds, min_dur;  // as given; "": not
+  std::shared_ptr<SelectionOptions> selection;
   std::optional<std::uint64_t> max_bytes;
   bool manifest = false;
   bool gzip = false;
@@ -31,9 +31,6 @@ struct ExportOptions {
 
 // Adds all options of `export` to the command. What is returned lives as long as the run that holds it.
 std::shared_ptr<ExportOptions> add_export_options(CLI::App& app);
-
-// Throws Error (usage) that names the option.
-Selection selection_of(const ExportOptions& options);
 
 // What is written where: a file, a folder, or a TAR.
 struct ExportTarget {

@@ -117,16 +117,6 @@ void check_options(const ExportOptions& options, const ExportTarget& target) {
 
 }  // namespace
 
-Selection selection_of(const ExportOptions& options) {
-  Selection selection;
-  if (!options.ranks.empty()) selection.ranks.emplace("--ranks", options.ranks);
-  if (!options.steps.empty()) selection.steps.emplace("--steps", options.steps);
-  if (!options.time.empty()) selection.time = time_range_option("--time", options.time);
-  if (!options.kinds.empty()) selection.kinds = kinds_option("--kinds", options.kinds);
-  if (!options.min_dur.empty()) selection.min_dur_ns = duration_option("--min-dur", options.min_dur);
-  return selection;
-}
-
 ExportTarget target_of(const ExportOptions& options, const std::vector<TraceInput>& inputs) {
   ExportTarget target;
   const ExportFormat& wanted = wanted_format(options);

@@ -85,14 +85,16 @@ void write(JsonWriter& json, const Device& d) {
   json.close('}');
 }
 
+std::string communicator_text(std::uint64_t hash) { return hash == 0 ? "" : fmt::format("{:#018x}", hash); }
+
 void write(JsonWriter& json, const Communicator& c) {
   json.open('{');
-  json.text("communicator", fmt::format("{:#018x}", c.communicator));
+  json.text("communicator", communicator_text(c.communicator));
   json.number("epoch", c.epoch);
   json.number("rank", known_number(c.rank));
   json.number("ranks", known_number(c.ranks));
   json.number("device", known_number(c.device));
-  json.text("parent", c.parent == 0 ? "" : fmt::format("{:#018x}", c.parent));
+  json.text("parent", communicator_text(c.parent));
   json.close('}');
 }
 

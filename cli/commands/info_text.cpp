@@ -7,7 +7,7 @@
 #include <set>
 
 #include "cli/commands/info_recorder.h"
-#include "cli/commands/table.h"
+#include "cli/io/table.h"
 #include "cli/io/units.h"
 #include "cli/model/kinds.h"
 #include "cli/model/totals.h"

@@ -71,7 +71,7 @@ void run_merge(const MergeCommandOptions& options) {
   fmt::print(stderr, "{}: {}, {}, {}\n", options.output,
              count_text(trace->catalog().processes.size(), "process", "processes"), count_text(writer.events(), "event"),
              count_text(out.bytes(), "byte"));
-  if (options.output != "-") fmt::print(stderr, "next: tracetool export --perfetto {}\n", options.output);
+  if (options.output != "-") fmt::print(stderr, "next: tracetool analyze {0}; tracetool export --perfetto {0}\n", options.output);
 }
 
 std::function<void()> set_up_merge(CLI::App& app) {

@@ -173,7 +173,7 @@ Command record_command() {
       "record", "Runs a program with the agent injected",
       "The program and all that it starts are recorded where they use the GPU; all else about them is as without us:\n"
       "output, exit status, signals. At its end a line on stderr says what was recorded and where. The same without this\n"
-      "command: CUDA_INJECTION64_PATH=/path/of/libagent.so CMD.\n"
+      "command: CUDA_INJECTION64_PATH=/path/of/libagent.so NVTX_INJECTION64_PATH=/path/of/libagent.so CMD.\n"
       "Exit status: the program's; 1 usage, or another tool holds the injection; 2 the program or the agent cannot be\n"
       "run.\n"
       "\n"

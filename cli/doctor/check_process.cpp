@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* kStart =
-    "start it with `tracetool record -- CMD`, or set CUDA_INJECTION64_PATH to libagent.so's "
-    "absolute path";
+    "start it with `tracetool record -- CMD`, or set CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH to "
+    "libagent.so's absolute path";
 
 std::string value(const ProcessView& process, const char* name) {
   const auto found = process.variables.find(name);

@@ -98,6 +98,9 @@ const std::string& ArgsText::launch(LaunchId id) {
   text = fmt::format(
       ", \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"registers per thread\": {}, \"shared memory\": {}",
       l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2], l.registers_per_thread, l.shared_bytes);
+  if (l.local_bytes_per_thread != 0) text += fmt::format(", \"local memory per thread\": {}", l.local_bytes_per_thread);
+  if (l.has_cluster()) text += fmt::format(", \"cluster\": [{}, {}, {}]", l.cluster[0], l.cluster[1], l.cluster[2]);
+  if (l.launch_type != 0) text += fmt::format(", \"launch type\": \"{}\"", launch_type_name(l.launch_type));
   if (!l.estimated) return text;
   text += fmt::format(", \"blocks per SM\": {}, \"warps per SM\": {}", l.blocks_per_multiprocessor,
                       l.warps_per_multiprocessor);
@@ -156,6 +159,7 @@ void ArgsText::say(const Event&, const CallFacts& facts) {
 void ArgsText::say(const Event& event, const KernelFacts& facts) {
   place(event.track, facts.context);
   out_ += launch(facts.launch);
+  if (const auto priority = catalog_->tracks[event.track].priority) signed_number("priority", *priority);
   graph(facts.graph);
 }
 
@@ -197,13 +201,24 @@ void ArgsText::say(const Event& event, const SetFacts& facts) {
   graph(facts.graph);
 }
 
+void ArgsText::say(const Event&, const EventRecordFacts& facts) {
+  number("cbid", facts.cbid);
+  number("event_id", facts.event);
+  number("event_stream", facts.stream);
+}
+
+// A wait's words are Kineto's, with its -1 for what is not known.
 void ArgsText::say(const Event&, const SyncFacts& facts) {
   quoted("cuda_sync_kind", sync_name(facts.type));
   number("device", facts.device);
   number("context", facts.context);
   if (facts.stream != kNoNumber) number("stream", facts.stream);
-  if (facts.event != kNoNumber) number("wait_on_cuda_event_id", facts.event);
   if (facts.return_value != 0) number("return value", facts.return_value);
+  if (facts.event == kNoNumber) return;
+  const bool known = facts.producer_is_known;
+  signed_number("wait_on_stream", known ? std::int64_t{facts.producer_stream} : -1);
+  signed_number("wait_on_cuda_event_record_corr_id", known ? std::int64_t{facts.producer_correlation} : -1);
+  number("wait_on_cuda_event_id", facts.event);
 }
 
 void ArgsText::say(const Event& event, const GraphLaunchFacts& facts) {

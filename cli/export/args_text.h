@@ -27,6 +27,7 @@ class ArgsText {
   void say(const Event& event, const NcclFacts& facts);
   void say(const Event& event, const CopyFacts& facts);
   void say(const Event& event, const SetFacts& facts);
+  void say(const Event& event, const EventRecordFacts& facts);
   void say(const Event& event, const SyncFacts& facts);
   void say(const Event& event, const GraphLaunchFacts& facts);
   void say(const Event& event, const OverheadFacts& facts);

@@ -65,7 +65,14 @@ void ArrowPlan::note(const Event& event) {
   }
 }
 
-void ArrowPlan::prepare(const Event& event) {
+std::uint64_t ArrowPlan::ends_arrow_of(const Event& event, const Facts& facts) const {
+  if (!by_correlation(event)) return 0;
+  if (is_gpu_work(event.kind)) return event.correlation;
+  const auto* wait = facts.get<SyncFacts>();
+  return wait != nullptr && wait->producer_is_known ? wait->producer_correlation : 0;
+}
+
+void ArrowPlan::prepare(const Event& event, const Facts& facts) {
   if (event.start_ns != now_ns_) end_instant();
   now_ns_ = event.start_ns;
   if (event.kind == Kind::flow) {
@@ -74,7 +81,8 @@ void ArrowPlan::prepare(const Event& event) {
   }
   if (!is_slice(event)) return;
   reach(event);
-  if (by_correlation(event) && (is_api_call(event.kind) || is_gpu_work(event.kind))) note(event);
+  if (by_correlation(event) && is_api_call(event.kind)) return note(event);
+  if (const std::uint64_t call = ends_arrow_of(event, facts); call != 0) table_.note_end(process(event), call);
 }
 
 void ArrowPlan::end_instant() {
@@ -92,7 +100,7 @@ std::uint64_t ArrowPlan::start(const Event& event) {
   return table_.start(group(event), event.correlation, role(event.kind));
 }
 
-ArrowTable::End ArrowPlan::end(const Event& event) { return table_.end(group(event), event.correlation); }
+ArrowTable::End ArrowPlan::end(const Event& flow) { return table_.end(group(flow), flow.correlation); }
 
 // So that an end never comes before a start of the same time.
 void ArrowPlan::starts_first() {

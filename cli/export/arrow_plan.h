@@ -15,6 +15,7 @@
 #include "cli/export/arrow_table.h"
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
+#include "cli/model/payload.h"
 
 namespace cli {
 
@@ -28,7 +29,7 @@ class ArrowPlan {
   bool refused(const Event& flow, TrackId track) const { return takes_ && !takes_(flow, track); }
 
   // The first pass: every event, then end_prepare().
-  void prepare(const Event& event);
+  void prepare(const Event& event, const Facts& facts = {});
   void end_prepare();
 
   ProcessId process(const Event& event) const { return catalog_->tracks[event.track].process; }
@@ -36,6 +37,9 @@ class ArrowPlan {
   bool by_correlation(const Event& event) const {
     return event.correlation != 0 && !catalog_->processes[process(event)].explicit_flows;
   }
+  // The correlation of the call whose arrow ends at this slice: that of work of the GPU, for a wait that of the call
+  // that recorded its CUDA event. 0: there is none.
+  std::uint64_t ends_arrow_of(const Event& event, const Facts& facts) const;
   bool has_flows() const { return has_any_flows_; }
   bool has_flows(ProcessId process) const { return has_flows_[process]; }
 
@@ -43,7 +47,8 @@ class ArrowPlan {
   // is by_correlation() or for a flow event.
   void reach(const Event& slice);
   std::uint64_t start(const Event& event);
-  ArrowTable::End end(const Event& event);
+  ArrowTable::End end(const Event& flow);
+  ArrowTable::End end(const Event& slice, std::uint64_t call) { return table_.end(process(slice), call); }
   std::uint64_t ends(std::uint64_t arrow) const { return table_.ends(arrow); }
 
   void hold(const Event& flow) { held_.push_back(flow); }

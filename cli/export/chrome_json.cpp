@@ -30,9 +30,9 @@ class ChromeJson : public Exporter {
     arrows_.emplace(catalog);
   }
 
-  void prepare(const Event& event, const Facts&) override {
+  void prepare(const Event& event, const Facts& facts) override {
     census_->count(event);
-    arrows_->prepare(event);
+    arrows_->prepare(event, facts);
   }
 
   void event(const Event& event, const Facts& facts) override {
@@ -41,7 +41,7 @@ class ChromeJson : public Exporter {
     arrows_->time(event.start_ns, *text_, tracks_, summary_);
     ++summary_.events_in;
     if (is_slice(event)) {
-      slice(event, args);
+      slice(event, facts, args);
     } else if (event.kind == Kind::flow) {
       ++summary_.flow_events_in;
       arrows_->flow(event);
@@ -104,14 +104,14 @@ class ChromeJson : public Exporter {
     text_->sort_index("thread_sort_index", row.where, row.sort_index);
   }
 
-  void slice(const Event& event, std::string_view args) {
+  void slice(const Event& event, const Facts& facts, std::string_view args) {
     const std::int64_t end_ns = slice_end(event, census_->last_ns());
     TrackLanes::Row& row = tracks_[event.track]->place(event, end_ns);
     if (row.fresh) describe_row(row), ++summary_.extra_lanes;
     text_->slice(event, end_ns, row.where, args);
     ++summary_.slices_out;
     if (event.duration_ns < 0) ++summary_.unfinished;
-    arrows_->slice(event, end_ns, row, *text_, summary_);
+    arrows_->slice(event, facts, end_ns, row, *text_, summary_);
   }
 
   void point(const Event& event, std::string_view args) {

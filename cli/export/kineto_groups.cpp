@@ -13,7 +13,9 @@ using Ranks = std::unordered_map<std::uint64_t, std::set<std::int64_t>>;
 // By communicator of the process: the ranks that have it.
 Ranks members(const Catalog& catalog, const Process& process) {
   Ranks found;
-  for (const Communicator& c : process.communicators) found[c.communicator];
+  for (const Communicator& c : process.communicators) {
+    if (c.communicator != 0) found[c.communicator];
+  }
   for (const Process& p : catalog.processes) {
     for (const Communicator& c : p.communicators) {
       const auto ranks = found.find(c.communicator);
@@ -31,6 +33,7 @@ std::string communicator_name(std::uint64_t communicator) { return fmt::format("
 KinetoGroups::KinetoGroups(const Catalog& catalog, const Process& process) {
   const Ranks found = members(catalog, process);
   for (const Communicator& c : process.communicators) {
+    if (c.communicator == 0) continue;
     const auto& ranks = found.at(c.communicator);
     const Group* parent = find(c.parent);
     const bool all_of_parent = parent != nullptr && !parent->ranks.empty();

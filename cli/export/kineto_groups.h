@@ -21,7 +21,7 @@ class KinetoGroups {
     std::vector<std::int64_t> ranks;  // of the job, ascending; empty where not all of them are in the trace
   };
 
-  // Those of `process`. NCCL does not tell the size of a split: it is that of the ranks that have it, where all ranks
+  // Those of `process` whose hash is known. NCCL does not tell the size of a split: it is that of the ranks that have it, where all ranks
   // of its parent are in the catalog.
   KinetoGroups(const Catalog& catalog, const Process& process);
 

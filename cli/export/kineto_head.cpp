@@ -56,11 +56,14 @@ std::string group(std::uint64_t communicator, const KinetoGroups::Group& group) 
 
 std::string all_groups(const Catalog& catalog, const Process& p) {
   const KinetoGroups groups(catalog, p);
-  std::string text = fmt::format(",\n    \"pg_count\": {}, \"pg_config\": [", p.communicators.size());
+  std::string configurations;
+  std::size_t count = 0;
   for (const Communicator& c : p.communicators) {
-    text += (text.back() == '[' ? "" : ", ") + group(c.communicator, *groups.find(c.communicator));
+    const KinetoGroups::Group* known = groups.find(c.communicator);
+    if (known == nullptr) continue;
+    configurations += (count++ == 0 ? "" : ", ") + group(c.communicator, *known);
   }
-  return text + "]";
+  return fmt::format(",\n    \"pg_count\": {}, \"pg_config\": [{}]", count, configurations);
 }
 
 // `"rank": N` stands on a line of its own.

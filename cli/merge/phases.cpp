@@ -12,7 +12,7 @@ namespace cli {
 namespace {
 
 constexpr std::int64_t kDayNs = 86'400'000'000'000;
-constexpr std::size_t kSaid = 3;
+constexpr std::size_t kPhasesSaid = 3;
 
 bool given(const Process& process) { return process.rank_source == "--rank"; }
 
@@ -119,7 +119,7 @@ std::vector<std::string> name_phases(Catalog& catalog) {
   for (auto& [owner, files] : owners) {
     if (!all_are_phases(files)) continue;
     label(files);
-    if (said.size() < kSaid) said.push_back(notice(files));
+    if (said.size() < kPhasesSaid) said.push_back(notice(files));
     else ++more;
   }
   if (more > 0) said.push_back(fmt::format("{} more have several files that are taken as phases", more));

@@ -12,6 +12,8 @@ constexpr std::string_view kMemory[] = {"Unknown", "Pageable", "Pinned",        
 constexpr std::string_view kCopy[] = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                       "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
 constexpr std::string_view kSync[] = {"Unknown Sync", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
+// CUpti_ActivityLaunchType, and what is newer than we are.
+constexpr std::string_view kLaunch[] = {"regular", "cooperative", "cooperative on several devices", "unknown"};
 // CUpti_ActivityOverheadKind >> 16; 1 (not shifted) is the compiler.
 constexpr std::string_view kOverhead[] = {"Unknown",
                                           "Buffer Flush",
@@ -44,6 +46,7 @@ std::string_view pick(const std::string_view (&words)[Size], std::size_t index) 
 
 std::string_view memory_name(std::uint8_t memory) { return pick(kMemory, memory); }
 std::string_view sync_name(std::uint8_t type) { return pick(kSync, type); }
+std::string_view launch_type_name(std::uint8_t type) { return kLaunch[type < 3 ? type : 3]; }
 std::string_view memory_operation(std::uint8_t operation) { return pick(kMemoryOperation, operation); }
 std::string_view pool_operation(std::uint8_t operation) { return pick(kPoolOperation, operation); }
 std::string_view notice_name(std::uint8_t code) { return pick(kNotice, code); }

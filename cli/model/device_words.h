@@ -11,6 +11,7 @@ constexpr bool is_device_memory(std::uint8_t memory) { return memory == 3 || mem
 std::string_view memory_name(std::uint8_t memory);                             // CUpti_ActivityMemoryKind
 std::string copy_name(std::uint8_t copy, std::uint8_t from, std::uint8_t to);  // "Memcpy HtoD (Pinned -> Device)"
 std::string_view sync_name(std::uint8_t type);                                 // "Stream Wait Event"
+std::string_view launch_type_name(std::uint8_t type);                          // "cooperative"
 std::string_view overhead_name(std::uint32_t overhead);                        // "Lazy Function Loading"
 std::string_view memory_operation(std::uint8_t operation);                     // "Allocate"
 std::string_view pool_operation(std::uint8_t operation);                       // "Memory pool created"

@@ -45,11 +45,15 @@ struct Launch {
   std::uint32_t block[3] = {};  // threads
   std::uint32_t registers_per_thread = 0;
   std::uint64_t shared_bytes = 0;  // static and dynamic
+  std::uint32_t local_bytes_per_thread = 0;
+  std::uint32_t cluster[3] = {};  // blocks; 0: it has none
+  std::uint8_t launch_type = 0;   // CUpti_ActivityLaunchType: 0 regular, 1 cooperative, 2 cooperative on several devices
   bool estimated = false;          // the next three are set
   float blocks_per_multiprocessor = 0;
   float warps_per_multiprocessor = 0;
   std::int32_t occupancy_percent = -1;  // achieved, of the threads that a multiprocessor can hold; -1: unknown
 
+  bool has_cluster() const { return cluster[0] != 0 && cluster[1] != 0 && cluster[2] != 0; }
   bool operator==(const Launch&) const = default;
 };
 
@@ -60,6 +64,10 @@ constexpr void payload_fields(F& f, T& l)
   f.number("grid_x", l.grid[0]), f.number("grid_y", l.grid[1]), f.number("grid_z", l.grid[2]);
   f.number("block_x", l.block[0]), f.number("block_y", l.block[1]), f.number("block_z", l.block[2]);
   f.number("registers_per_thread", l.registers_per_thread), f.number("shared_bytes", l.shared_bytes);
+  f.number("local_bytes_per_thread", l.local_bytes_per_thread, l.local_bytes_per_thread != 0);
+  f.number("cluster_x", l.cluster[0], l.has_cluster()), f.number("cluster_y", l.cluster[1], l.has_cluster());
+  f.number("cluster_z", l.cluster[2], l.has_cluster());
+  f.number("launch_type", l.launch_type, l.launch_type != 0);
   f.number("estimated", l.estimated, false);
   f.number("blocks_per_multiprocessor", l.blocks_per_multiprocessor, l.estimated);
   f.number("warps_per_multiprocessor", l.warps_per_multiprocessor, l.estimated);
@@ -185,12 +193,22 @@ struct CallFacts {
   std::uint32_t return_value = 0;  // cudaError_t or CUresult
 };
 
+// A call that recorded a CUDA event, and succeeded.
+struct EventRecordFacts {
+  std::uint32_t cbid = 0;
+  std::uint32_t event = 0;  // CUPTI's number of the event
+  std::uint32_t stream = 0;
+};
+
 struct SyncFacts {
   std::uint8_t type = 0;  // CUpti_ActivitySynchronizationType
   std::uint32_t device = 0, context = 0;
   std::uint32_t stream = kNoNumber;
   std::uint32_t event = kNoNumber;  // CUPTI's number of the event
   std::uint32_t return_value = 0;
+  bool producer_is_known = false;           // of a wait for an event: the next two are set
+  std::uint32_t producer_stream = 0;        // where the event was recorded,
+  std::uint32_t producer_correlation = 0;   // by the call of this correlation
 };
 
 struct OverheadFacts {
@@ -294,11 +312,21 @@ constexpr void payload_fields(F& f, T& p)
 
 template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, EventRecordFacts>
+{
+  f.number("cbid", p.cbid), f.number("event", p.event), f.number("stream", p.stream);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, SyncFacts>
 {
   f.number("type", p.type), f.number("device", p.device), f.number("context", p.context);
   f.number("stream", p.stream, p.stream != kNoNumber), f.number("event", p.event, p.event != kNoNumber);
   f.number("return_value", p.return_value, p.return_value != 0);
+  f.number("producer_is_known", p.producer_is_known, false);
+  f.number("producer_stream", p.producer_stream, p.producer_is_known);
+  f.delta("producer_correlation", p.producer_correlation, p.producer_is_known);
 }
 
 template <typename F, typename T>
@@ -365,7 +393,8 @@ constexpr void payload_fields(F& f, T& p)
 
 // Frequent ones first. A tag is the place here + 1; 0: no payload.
 using AllPayloads = std::tuple<CallFacts, KernelFacts, RangeFacts, NcclFacts, CopyFacts, SetFacts, SyncFacts,
-                               GraphLaunchFacts, OverheadFacts, MemoryFacts, PoolFacts, NoticeFacts, AllocatorFacts>;
+                               GraphLaunchFacts, OverheadFacts, MemoryFacts, PoolFacts, NoticeFacts, AllocatorFacts,
+                               EventRecordFacts>;
 inline constexpr std::size_t kPayloads = std::tuple_size_v<AllPayloads>;
 
 // Calls f(static_cast<P*>(nullptr)) for each kind of payload, in the order of AllPayloads.

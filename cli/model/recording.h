@@ -35,7 +35,7 @@ struct Device {
 
 // As NCCL's init ranges describe it.
 struct Communicator {
-  std::uint64_t communicator = 0;  // NCCL's hash
+  std::uint64_t communicator = 0;  // NCCL's hash; 0: NCCL did not tell it
   std::uint64_t parent = 0;        // of a split
   std::int64_t rank = -1;
   std::int64_t ranks = -1;

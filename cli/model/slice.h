@@ -8,6 +8,10 @@
 
 namespace cli {
 
+// Times of damaged files stay where differences of two are numbers; 2116 and 1933.
+inline constexpr std::int64_t kEarliest_ns = -(std::int64_t{1} << 60), kLatest_ns = std::int64_t{1} << 62;
+inline std::int64_t sane_ns(std::int64_t ns) { return std::clamp(ns, kEarliest_ns, kLatest_ns); }
+
 // Slices have a duration; counters, instants and the ends of flows have none.
 constexpr bool is_slice(const Event& event) {
   return event.phase == 'X' && event.kind != Kind::instant && event.kind != Kind::counter && event.kind != Kind::flow;

@@ -40,7 +40,7 @@ bool is_launch_name(std::string_view call) {
 const NameClasses::Class& NameClasses::learn(StringId name) {
   if (name >= classes_.size()) classes_.resize(std::max<std::size_t>(strings_->size(), name + std::size_t{1}));
   const std::string_view text = (*strings_)[name];
-  return classes_[name] = {true, is_nccl_name(text), is_launch_name(text), copy_row(text)};
+  return classes_[name] = {true, is_nccl_name(text), is_launch_name(text), text == "ncclGroupEnd", copy_row(text)};
 }
 
 }  // namespace cli

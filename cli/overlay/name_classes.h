@@ -23,7 +23,7 @@ class NameClasses {
   explicit NameClasses(const Strings& strings) : strings_(&strings) {}
 
   struct Class {
-    bool known = false, communicates = false, launches = false;
+    bool known = false, communicates = false, launches = false, ends_nccl_group = false;
     std::optional<DerivedRow> copy;
   };
   const Class& operator[](StringId name) {

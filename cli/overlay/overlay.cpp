@@ -12,15 +12,6 @@
 #include "cli/overlay/memory_rows.h"
 
 namespace cli {
-namespace {
-
-// Times of damaged files stay where differences of two are numbers; 2116 and 1933.
-constexpr std::int64_t kFirst_ns = -(std::int64_t{1} << 60), kLast_ns = std::int64_t{1} << 62;
-
-std::int64_t sane(std::int64_t ns) { return std::clamp(ns, kFirst_ns, kLast_ns); }
-
-}  // namespace
-
 class Overlay::Rooms {
  public:
   Rooms(const Catalog& catalog, DerivedSink& sink)
@@ -35,7 +26,7 @@ class Overlay::Rooms {
 
   void event(Event event, const Facts& facts) {
     if (!begun_) begin();
-    event.start_ns = sane(event.start_ns);
+    event.start_ns = sane_ns(event.start_ns);
     const ProcessId process = catalog_.tracks[event.track].process;
     if (is_gpu_work(event.kind)) {
       if (catalog_.tracks[event.track].kind == TrackKind::stream && is_slice(event)) work(event, process);
@@ -88,7 +79,7 @@ class Overlay::Rooms {
 
   void work(const Event& event, ProcessId process) {
     DeviceRows& rows = device(event.track, process);
-    const std::int64_t end_ns = std::max(event.start_ns, sane(slice_end(event, catalog_.processes[process].last_ns)));
+    const std::int64_t end_ns = std::max(event.start_ns, sane_ns(slice_end(event, catalog_.processes[process].last_ns)));
     rows.work(event, end_ns, names_[event.name]);
     if (event.correlation != 0) queues_[process].work(event.start_ns, event.correlation, rows.queue());
   }

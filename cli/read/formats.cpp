@@ -9,15 +9,12 @@
 #include "cli/read/paths.h"
 #include "cli/read/plain_file.h"
 #include "cli/read/ring_reader.h"
+#include "cli/read/ring_recovery.h"
 #include "cli/read/stdin_file.h"
 #include "common/layout.h"
 
 namespace cli {
 namespace {
-
-bool is_ring(std::string_view bytes) {
-  return bytes.starts_with(std::string_view(trace::kMagic, sizeof(trace::kMagic)));
-}
 
 bool is_merged(std::string_view bytes) {
   return bytes.starts_with(std::string_view(kMergedMagic, sizeof(kMergedMagic)));
@@ -63,6 +60,10 @@ class StdinReader : public Reader {
 };
 
 }  // namespace
+
+bool is_ring(std::string_view bytes) {
+  return bytes.starts_with(std::string_view(trace::kMagic, sizeof(trace::kMagic))) || is_ring_without_header(bytes);
+}
 
 const std::vector<InputFormat>& input_formats() {
   using Form = TracePeek::Form;

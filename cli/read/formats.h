@@ -19,8 +19,11 @@ struct InputFormat {
   TracePeek (*peek)(const std::string& path);
 };
 
-inline constexpr std::size_t kProbeBytes = 4096;
+inline constexpr std::size_t kProbeBytes = 4096 + 8;
 
 const std::vector<InputFormat>& input_formats();
+
+// A recording, also one whose header was destroyed.
+bool is_ring(std::string_view first_bytes);
 
 }  // namespace cli

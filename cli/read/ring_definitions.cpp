@@ -124,7 +124,9 @@ void RingDefinitions::add(const trace::NvtxCategoryRecord& record, std::size_t a
 }
 
 void RingDefinitions::add(const trace::CommunicatorRecord& record, std::size_t) {
-  if (!communicators_.emplace(record.communicator, record.epoch, record.rank).second) return;
+  // One that NCCL did not name is told from others by when it was made.
+  const std::uint64_t which = record.communicator != 0 ? record.communicator : record.time_mono_ns;
+  if (!communicators_.emplace(which, record.epoch, record.rank).second) return;
   process().communicators.push_back({record.communicator, record.parent, record.rank, record.ranks, record.device,
                                      record.color, record.key, record.epoch});
 }
@@ -158,6 +160,11 @@ void RingDefinitions::add(const trace::GraphNodeRecord& record, std::size_t at) 
 std::uint32_t RingDefinitions::device_of(std::uint32_t context) const {
   const auto found = devices_of_.find(context);
   return found == devices_of_.end() ? 0 : found->second;
+}
+
+std::optional<std::int32_t> RingDefinitions::priority_of(std::uint32_t context, std::uint32_t stream) const {
+  const auto found = priorities_.find({context, stream});
+  return found == priorities_.end() ? std::nullopt : std::optional(found->second);
 }
 
 const Device* RingDefinitions::limits_of(std::uint32_t device) const {

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -31,6 +32,7 @@ class RingDefinitions {
   // Kernels tell it, too: the definitions of contexts may have been overwritten.
   void note_context(std::uint32_t context, std::uint32_t device) { devices_of_.try_emplace(context, device); }
   std::uint32_t device_of(std::uint32_t context) const;  // 0 where the context is unknown
+  std::optional<std::int32_t> priority_of(std::uint32_t context, std::uint32_t stream) const;
   const Device* limits_of(std::uint32_t device) const;   // null where nothing was said of it so far
 
   // What was open when the node was captured; 0 where that is unknown.

@@ -22,6 +22,9 @@ Launch launch_of(const trace::LaunchShapeRecord& shape, const Device* limits) {
   std::copy_n(shape.block, 3, launch.block);
   launch.registers_per_thread = shape.registers_per_thread;
   launch.shared_bytes = std::uint64_t{shape.static_shared_bytes} + shape.dynamic_shared_bytes;
+  launch.local_bytes_per_thread = shape.local_bytes_per_thread;
+  std::copy_n(shape.cluster, 3, launch.cluster);
+  launch.launch_type = shape.launch_type;
   if (limits == nullptr) return launch;
   const auto estimate = estimate_occupancy(
       *limits, {volume(shape.grid), volume(shape.block), shape.registers_per_thread, launch.shared_bytes});
@@ -39,7 +42,11 @@ TrackId RingDeviceEvents::stream(PlaceKey key) {
   const auto [entry, is_new] = streams_.try_emplace(key, 0);
   if (!is_new) return entry->second;
   out_.definitions.note_context(key.context, key.device);
-  return entry->second = out_.catalog.track(out_.process, TrackKind::stream, key.device, key.stream);
+  entry->second = out_.catalog.track(out_.process, TrackKind::stream, key.device, key.stream);
+  if (const auto priority = out_.definitions.priority_of(key.context, key.stream)) {
+    out_.catalog.tracks[entry->second].priority = *priority;
+  }
+  return entry->second;
 }
 
 const RingDeviceEvents::Launched& RingDeviceEvents::launched(std::uint32_t shape_ref, PlaceKey key, std::size_t at) {
@@ -154,6 +161,7 @@ void RingDeviceEvents::translate(const trace::SyncRecord& record, std::size_t) {
                             : out_.gpu_track(facts.device, "waits");
   Event event = work(Kind::sync, record, track);
   event.name = name(sync_name(record.type));
+  if (facts.event != kNoNumber) return out_.cuda_events.hold_wait(event, facts, record.event_sync_id);
   out_.emit(event, facts);
 }
 

@@ -19,6 +19,7 @@ class RingDeviceEvents {
   void translate(const trace::MemsetRecord& record, std::size_t at);
   void translate(const trace::GraphLaunchRecord& record, std::size_t at);
   void translate(const trace::SyncRecord& record, std::size_t at);
+  void translate(const trace::CudaEventRecord& record, std::size_t) { out_.cuda_events.add(record); }
   void translate(const trace::OverheadRecord& record, std::size_t at);
   void translate(const trace::MemoryRecord& record, std::size_t at);
   void translate(const trace::MemoryPoolRecord& record, std::size_t at);

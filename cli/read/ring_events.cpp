@@ -58,6 +58,10 @@ void RingEvents::block(const RingBlock& block) {
 
 void RingEvents::finish() {
   host_.end_ranges();
+  const trace::FileHeader& header = out_.file.header();
+  const auto cuda_events = static_cast<std::size_t>(trace::RecordKind::cuda_event) - trace::kFirstEventKind;
+  out_.cuda_events.finish(header.lost[cuda_events] == 0 && header.cupti_dropped == 0 && header.sunk_buffers == 0,
+                          [&](const Event& event, const Facts& facts) { out_.emit(event, facts); });
   notices_.finish();
   out_.definitions.finish();
   Process& process = out_.catalog.processes[out_.process];
@@ -65,7 +69,7 @@ void RingEvents::finish() {
     if (count > 0) process.notes.push_back(fmt::format("{} {}", count, what));
   };
   note(host_.unmatched_ends(), "ends of ranges without their start (it was overwritten)");
-  note(out_.timeless_records, "records without a time (CUPTI took none): left out");
+  note(out_.timeless_records, "records without a time (CUPTI took none, or by a clock that nobody can tell): left out");
   note(unknown_records_, "records of kinds that this tracetool does not know; use a newer one");
   note(out_.axis.stepped_blocks(), "blocks in which the wall clock or CUPTI's time base had been changed");
   note(out_.file.changed_blocks(), "blocks changed while they were read, are damaged or cut off, and were left out");

@@ -9,9 +9,11 @@
 #include <cerrno>
 #include <chrono>
 #include <fstream>
+#include <optional>
 
 #include "cli/error.h"
 #include "cli/io/read_at.h"
+#include "cli/read/ring_recovery.h"
 
 namespace cli {
 namespace {
@@ -67,6 +69,7 @@ RingFile::RingFile(const std::string& path) : path_(path) {
           fmt::format("the file ends within the header of {} bytes; copy it again", trace::kHeaderBytes));
     }
     read_at(&header_, sizeof(header_), 0);
+    recover_if_destroyed();
     check_header();
     find_state();
     open_spool();
@@ -90,6 +93,17 @@ void RingFile::check_room(const char* what, std::uint64_t offset, std::uint64_t 
         fmt::format("the header places the {} at {} + {} in a file of {} bytes", what, offset, bytes,
                     header_.file_bytes));
   }
+}
+
+// No magic is no header: of a file without one, or of one whose writer died while making it, nothing is recovered.
+void RingFile::recover_if_destroyed() {
+  constexpr char kDestroyed[sizeof(trace::kMagic)] = {};
+  if (std::memcmp(header_.magic, kDestroyed, sizeof(kDestroyed)) != 0) return;
+  const std::optional<trace::FileHeader> found = recover_header(file_, file_bytes_, path_);
+  if (!found) return;
+  header_ = *found;
+  std::memcpy(header_.magic, trace::kMagic, sizeof(trace::kMagic));
+  is_recovered_ = true;
 }
 
 void RingFile::check_header() {
@@ -122,6 +136,7 @@ void RingFile::check_header() {
 
 // Closed is read again after the lock was found free: the writer closes the recording before it lets go of it.
 void RingFile::find_state() {
+  if (is_recovered_) return;
   const bool locked = header_.closed_real_ns == 0 && is_locked(file_);
   if (!locked) read_at(&header_.closed_real_ns, sizeof(std::uint64_t), offsetof(trace::FileHeader, closed_real_ns));
   if (header_.closed_real_ns != 0) {
@@ -135,8 +150,8 @@ void RingFile::find_state() {
 
 // What was added since the last time. After the blocks that use it: a definition is whole before it is referred to.
 void RingFile::read_definitions() {
-  std::uint64_t used;
-  read_at(&used, sizeof(used), offsetof(trace::FileHeader, definitions_used));
+  std::uint64_t used = header_.definitions_used;
+  if (!is_recovered_) read_at(&used, sizeof(used), offsetof(trace::FileHeader, definitions_used));
   if (used > header_.definitions_bytes) bad(path_, 912, "more definitions than their region holds");
   used = std::min(used, file_bytes_ - std::min(file_bytes_, header_.definitions_offset));
   const std::size_t known = definitions_.size();
@@ -147,6 +162,10 @@ void RingFile::read_definitions() {
 }
 
 std::string RingFile::cut_text() const {
+  if (is_recovered_) {
+    return "byte 0: the header is destroyed, and what it said is unknown: host, process, program, how it ended, and what "
+           "CUPTI or the recorder dropped; copy the file again if there is a whole one";
+  }
   if (!is_cut()) return {};
   const std::uint64_t used = std::min(header_.claimed_blocks, header_.block_count);
   const auto here = places();

@@ -26,7 +26,7 @@ struct RingBlock {
 class RingFile {
  public:
   // Reads and checks the header. Throws Error: cannot open; not a recording, another version, unknown feature, sizes
-  // that contradict each other. A file that is shorter than it was written (a copy that broke off, a full disk) is read
+  // that contradict each other. Where the page of the header was destroyed, it is what ring_recovery.h finds. A file that is shorter than it was written (a copy that broke off, a full disk) is read
   // as far as it goes: is_cut().
   explicit RingFile(const std::string& path);
   ~RingFile();
@@ -37,7 +37,8 @@ class RingFile {
   const trace::FileHeader& header() const { return header_; }
   const char* state() const { return state_; }  // live, clean, recovered, unknown (FORMAT.md)
   bool is_cut() const { return file_bytes_ < header_.file_bytes; }
-  std::string cut_text() const;  // where it ends, and how many blocks are missing; "" where it is whole
+  // Where it ends, and how many blocks are missing; or that its header is; "" where it is whole.
+  std::string cut_text() const;
   // Grows while blocks of a live file are read: always what the blocks so far may refer to.
   const std::vector<std::byte>& definitions() const { return definitions_; }
 
@@ -68,6 +69,7 @@ class RingFile {
     std::uint64_t ticket;
     std::uint64_t index;
   };
+  void recover_if_destroyed();
   void check_header();
   void check_room(const char* what, std::uint64_t offset, std::uint64_t bytes) const;
   void find_state();
@@ -102,6 +104,7 @@ class RingFile {
   std::uint64_t saved_[trace::kEventKinds] = {};  // overwritten, but in the spool
   std::uint64_t holes_ = 0;
   std::vector<std::uint64_t> held_;  // tickets by block; 0: never used
+  bool is_recovered_ = false;        // the header
   bool is_old_ = false;              // the spool has what came after this copy of the ring
   bool has_gaps_ = false;
   std::uint64_t damaged_chunks_ = 0;

@@ -13,6 +13,9 @@ void RingHostEvents::call(Kind kind, trace::RecordKind domain, const Record& rec
   event.start_ns = out_.axis.from_cupti(record.start_cupti_ns);
   event.duration_ns = RingOutput::duration(record.start_cupti_ns, end_cupti_ns);
   event.correlation = record.correlation;
+  if (return_value == 0 && kind == Kind::runtime && out_.cuda_events.is_record_call(out_.catalog.strings[event.name])) {
+    return out_.cuda_events.hold_call(event, record.cbid);
+  }
   out_.emit(event, CallFacts{record.cbid, return_value});
 }
 

@@ -6,7 +6,8 @@
 
 namespace cli {
 
-// Kind::count_ for records that are none (range ends, clocks, definitions).
+// Kind::count_ for records that are none (range ends, clocks, definitions, CUDA events: they have no time, and
+// what waits for one, and the call that recorded it, have what it says).
 Kind event_kind(std::uint8_t record_kind);
 
 }  // namespace cli

@@ -10,6 +10,7 @@
 
 #include "cli/model/catalog.h"
 #include "cli/read/clock_axis.h"
+#include "cli/read/ring_cuda_events.h"
 #include "cli/read/ring_definitions.h"
 #include "cli/read/ring_file.h"
 #include "cli/read/ring_names.h"
@@ -85,6 +86,7 @@ struct RingOutput {
   ClockAxis axis;
   RingNames names;
   RingDefinitions definitions;
+  RingCudaEvents cuda_events;
   std::unordered_map<std::uint32_t, TrackId> threads;
   std::map<std::pair<std::uint32_t, const char*>, TrackId> gpu_tracks;
   std::uint64_t timeless_records = 0;

@@ -11,9 +11,10 @@ namespace {
 
 std::string show(const trace::StringRecord& r) { return fmt::format("length {}", r.length); }
 std::string show(const trace::LaunchShapeRecord& r) {
-  return fmt::format("name @{:x} grid {},{},{} block {},{},{} registers {} shared {}+{}", r.name_ref, r.grid[0],
-                     r.grid[1], r.grid[2], r.block[0], r.block[1], r.block[2], r.registers_per_thread,
-                     r.static_shared_bytes, r.dynamic_shared_bytes);
+  return fmt::format("name @{:x} grid {},{},{} block {},{},{} registers {} shared {}+{} local {} cluster {},{},{} launch {}",
+                     r.name_ref, r.grid[0], r.grid[1], r.grid[2], r.block[0], r.block[1], r.block[2],
+                     r.registers_per_thread, r.static_shared_bytes, r.dynamic_shared_bytes, r.local_bytes_per_thread,
+                     r.cluster[0], r.cluster[1], r.cluster[2], launch_type_name(r.launch_type));
 }
 std::string show(const trace::ApiNameRecord& r) {
   return fmt::format("domain {} cbid {} {}", r.domain, r.cbid, terminated(r.name));
@@ -116,9 +117,13 @@ std::string show(const trace::ClockRecord& r) {
   return fmt::format("cupti {} mono {} real {} bracket {}", r.cupti_ns, r.mono_ns, r.real_ns, r.bracket_ns);
 }
 std::string show(const trace::SyncRecord& r) {
-  return fmt::format("start {} end {} type {} context {} stream {} event {} correlation {} returned {}",
-                     r.start_cupti_ns, r.end_cupti_ns, r.type, r.context, r.stream, r.event, r.correlation,
-                     r.return_value);
+  return fmt::format("start {} end {} type {} context {} stream {} event {} sync id {} correlation {} returned {}",
+                     r.start_cupti_ns, r.end_cupti_ns, r.type, r.context, r.stream, r.event, r.event_sync_id,
+                     r.correlation, r.return_value);
+}
+std::string show(const trace::CudaEventRecord& r) {
+  return fmt::format("context {} stream {} event {} sync id {} correlation {}", r.context, r.stream, r.event,
+                     r.event_sync_id, r.correlation);
 }
 std::string show(const trace::OverheadRecord& r) {
   return fmt::format("start {} end {} overhead {:#x} object {} tid {} device {} context {} stream {} correlation {}",

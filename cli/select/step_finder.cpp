@@ -48,6 +48,16 @@ void StepFinder::add(std::vector<Found>& steps, const Found& next) {
   }
 }
 
+std::vector<std::string_view> StepFinder::found_by() const {
+  std::vector<std::string_view> names(processes_.size());
+  for (std::size_t id = 0; id < names.size(); ++id) {
+    for (std::size_t family = kStepFamilies; family-- > 0;) {
+      if (!processes_[id][family].empty()) names[id] = kStepFamilyNames[family];
+    }
+  }
+  return names;
+}
+
 Steps StepFinder::take() {
   Steps steps(processes_.size());
   for (std::size_t id = 0; id < steps.size(); ++id) {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "cli/model/catalog.h"
@@ -27,7 +28,9 @@ class StepFinder : public EventSink {
   // All events of the trace, by start.
   void event(const Event& event, const Facts& facts) override;
 
-  // After the last event. Call once.
+  // After the last event. By ProcessId: how its steps are named (step_name.h); "": it has none.
+  std::vector<std::string_view> found_by() const;
+  // After that. Call once.
   Steps take();
 
   // Of all events but the ends of flows; nothing is seen: 0.

@@ -18,6 +18,8 @@
 namespace cli {
 
 inline constexpr std::size_t kStepFamilies = 5;
+inline constexpr std::string_view kStepFamilyNames[kStepFamilies] = {"ProfilerStep#N", "train step N", "step N", "iteration N",
+                                                                     "batch N"};
 
 struct StepName {
   std::size_t family = 0;

@@ -26,6 +26,11 @@ struct LaunchShapeRecord {
   std::uint32_t block[3];
   std::uint32_t static_shared_bytes;
   std::uint32_t dynamic_shared_bytes;
+  std::uint32_t local_bytes_per_thread;
+  std::uint8_t launch_type;  // CUpti_ActivityLaunchType: 0 regular, 1 cooperative, 2 cooperative on several devices
+  std::uint8_t reserved[3];
+  std::uint32_t cluster[3];  // blocks of a cluster; 0: none, or unknown
+  std::uint32_t reserved2;
 };
 
 // The name of a CUDA API function. Written before the first call of that function in each block, unless the region
@@ -63,7 +68,7 @@ struct IdentityRecord {
   std::int32_t world_size;
   std::int32_t device;  // CUDA ordinal given to ncclCommInit
   std::int32_t reserved2;
-  std::uint64_t communicator;  // 0 for the environment
+  std::uint64_t communicator;  // 0 for the environment, and where NCCL did not tell it
   std::uint64_t time_mono_ns;
 };
 

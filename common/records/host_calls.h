@@ -50,6 +50,23 @@ struct SyncRecord {
   std::uint32_t stream;  // 0xffffffff: none
   std::uint32_t event;   // CUPTI's number of the event; 0xffffffff: none
   std::uint32_t return_value;
+  std::uint64_t event_sync_id;  // of the cuda_event that is awaited; 0: unknown
+};
+
+// A call that recorded a CUDA event into a stream; its time is that of the call with the same correlation. A wait (sync)
+// for the event waits for the last one before its own call: that with the same event_sync_id, or, where CUPTI (before
+// 12.8) has none, that of its context and event with the last correlation before its own.
+struct CudaEventRecord {
+  static constexpr RecordKind kKind = RecordKind::cuda_event;
+  static constexpr std::string_view kName = "cuda_event";
+  std::uint8_t kind, size_words;
+  std::uint16_t reserved;
+  std::uint32_t correlation;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t event;  // CUPTI's number of the event, which may be recorded many times
+  std::uint32_t reserved2;
+  std::uint64_t event_sync_id;  // of this recording of the event; 0: unknown
 };
 
 // Time that CUPTI or the driver took for itself.

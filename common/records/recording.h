@@ -22,7 +22,7 @@ enum class NoticeCode : std::uint8_t {
   fatal = 2,         // CUPTI ended itself after an error that sticks (`value`: CUptiResult)
   stepped_down = 3,  // the cost guard reduced what is recorded
   source_on = 4,     // CUPTI, another's before, is ours from now on; a gap that this ends has the same start
-  clock_changed = 5, // CUPTI's time base was changed by somebody: times before and after differ by more than drift
+  clock_changed = 5, // somebody gave CUPTI another clock, or took it away again: whose first times are unknown
   graphs_unknown = 6,  // graphs were captured before we were there: their nodes have no ranges
   spool_ended = 7,  // the spool could not grow (`value`: errno): from here on only the ring is kept
   stalled = 8,  // CUPTI had nothing that ended for long: what ran was taken without its end (`value`: so many records)

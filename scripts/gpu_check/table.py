@@ -5,6 +5,8 @@ from collections import namedtuple
 # the stand-ins are its GPU and g++ is its nvcc.
 Row = namedtuple("Row", "name what minutes needs simulated")
 PARTS = (
+    Row("first_minutes", "what no stand-in can tell: whose CUPTI's buffers are, a kill and a reset under load, a soak", 3,
+        ("gpu", "nvcc"), True),
     Row("smoke", "a CUDA program with known work: the recording holds exactly that", 1, ("gpu", "nvcc"), True),
     Row("torch", "step times of a GPT-2-sized training without us, with us, under torch.profiler and nsys", 8,
         ("gpu", "torch"), False),

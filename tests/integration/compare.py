@@ -36,6 +36,8 @@ def totals(counts):
 def recorded_cupti(event):
     """What a recorded event says, in the truth's terms."""
     kind = kind_of(event.kind)
+    if kind == "cuda_event":  # has no time
+        return kind, event.correlation, event.context, event.stream, event.event
     base = (kind, event.correlation, event.start, event.end)
     if kind in CALLS_AND_NOTES:
         return base + tuple(getattr(event, field) for field in CALLS_AND_NOTES[kind])
@@ -55,6 +57,8 @@ def recorded_cupti(event):
 def true_cupti(line):
     """A line of truth as recorded_cupti() gives it."""
     kind = line["kind"]
+    if kind == "cuda_event":
+        return kind, line["correlation"], line["context"], line["stream"], line["event"]
     base = (kind, line["correlation"], line["cupti_start"], line["cupti_end"] or None)
     if kind in CALLS_AND_NOTES:
         return base + tuple(line[TRUE_NAMES.get(field, field)] for field in CALLS_AND_NOTES[kind])
@@ -63,7 +67,8 @@ def true_cupti(line):
     base += (line["device"], line["context"], line["stream"], line.get("graph", 0), line.get("graph_node", 0))
     if kind == "kernel":
         return base + (line["name"], tuple(line["grid"]), tuple(line["block"]), line["registers"],
-                       line["static_shared"], line["dynamic_shared"])
+                       line["static_shared"], line["dynamic_shared"], line["local"], line["launch_type"],
+                       tuple(line["cluster"]))
     if kind == "memset":
         return base + (line["bytes"], line["value"], line["memory"], line["flags"])
     base += (line["bytes"], line["copy_kind"], line["flags"], line["src_memory"], line["dst_memory"])

@@ -14,7 +14,7 @@ OWN = {"clock", "notice"}  # the agent's about itself
 WORK = {"kernel", "memcpy", "memcpy_peer", "memset"}
 NVTX = {"nvtx_push", "nvtx_pop", "nvtx_start", "nvtx_end", "nvtx_mark"}
 LIGHT = WORK | NVTX | {"nccl_call"}
-DEFAULT = LIGHT | {"runtime", "driver", "sync", "overhead"}
+DEFAULT = LIGHT | {"runtime", "driver", "sync", "cuda_event", "overhead"}
 ALL = DEFAULT | {"memory", "memory_pool"}
 # What is asked for: (as the header says it, the kinds of events that are recorded)
 CHOICES = {

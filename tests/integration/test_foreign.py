@@ -26,6 +26,9 @@ VERSIONS = (14, 18, 21, 26, 130000, 140000)
 # What odd_cupti.cpp does to a kernel, by its grid.z.
 ALMOST_WIDE, WIDE, ENDS_BEFORE_START, NO_END, NO_TIMES, UNKNOWN_KIND, EXTERNAL_CORRELATION = range(2, 9)
 NS_WIDE = 2**32
+MOST_OFF_NS = 1_000_000  # of a time that went through two clocks, on a machine that is busy
+MOST_MISSED = 20  # launches, 5 ms apart, of torch.profiler's begin: they lie in a buffer of ours until we flush
+UNKNOWN_NS = 1_500_000_000
 RESOURCES, STATES = 3, 6  # CUpti_CallbackDomain
 
 
@@ -295,12 +298,37 @@ def notices(job):
     return [(event.code, event.end) for event in job.only.events if event.kind == "notice"]
 
 
+def check_other_clock(what, job):
+    """What was handed over went to the profiler for a while: only what is recorded is looked at. Its times are right,
+    but for what came before our first two readings of the new clock: of that no time is known."""
+    lines = {(line["kind"], line["correlation"]): line for line in job.rank.of(*CUPTI_KINDS)}
+    change = [event for event in job.only.events if event.kind == "notice" and event.code == "clock_changed"]
+    start, end = (job.only.wall(change[0].time, "mono_ns"), job.only.wall(change[0].end, "mono_ns")) if change else (0, 0)
+    events = [event for event in job.only.events if kind_of(event.kind) in CUPTI_KINDS]
+    strange, wrong, unknown = [], [], []
+    for event in events:
+        line = lines.get((kind_of(event.kind), event.correlation))
+        if line is None:
+            strange.append(event)
+        elif not event.start or event.end is None:
+            unknown.append((line, event))
+        elif abs(job.only.wall(event.start) - line["start"]) > MOST_OFF_NS or \
+                abs(event.end - event.start - line["end"] + line["start"]) > MOST_OFF_NS:
+            wrong.append((line, event))
+    check(events and not strange, f"{what}: what is recorded has happened", lambda: first(strange))
+    check(not wrong, f"{what}: of {len(events) - len(unknown)} times all are right", lambda: (len(wrong), first(wrong)))
+    early = [line for line, _ in unknown if start - 10_000_000 < line["end"] and line["start"] < end + UNKNOWN_NS]
+    check(len(early) == len(unknown), f"{what}: {len(unknown)} times are unknown, all of when the clock had just changed",
+          lambda: first([line for line, _ in unknown if line not in early]))
+
+
 def check_profiler(options):
     """A profiler in the same process, as torch.profiler does it: its own work is not disturbed, and that we miss
     something is known."""
     library = cupti(options)
-    runs = (("buffers", {}), ("buffers", {"TRACETOOL_COEXIST": "retake"}), ("clock", {}), ("finalize", {}))
-    jobs = side_by_side(lambda each: record(options, "profiler", each[0], library, 15, TRACETOOL_BUFFER="16M",
+    runs = (("buffers", {}), ("buffers", {"TRACETOOL_COEXIST": "retake"}), ("clock", {}), ("finalize", {}),
+            ("torch", {}), ("torch122", {"TRACETOOL_COEXIST": "retake"}), ("ticks", {}))
+    jobs = side_by_side(lambda each: record(options, "profiler", each[0], library, 24, TRACETOOL_BUFFER="16M",
                                             **each[1]), runs)
     for (how, settings), job in zip(runs, jobs):
         what = f"a profiler takes {how}, {settings.get('TRACETOOL_COEXIST', 'yield')}"
@@ -308,21 +336,23 @@ def check_profiler(options):
               f"{what}: the program ends well", job.done)
         if job.only is None or job.done.returncode != 0:
             continue
-        # What was handed over went to the profiler for a while: only what is recorded is looked at.
-        extra = match(job.rank, job.only.events).extra
-        check(not extra, f"{what}: what is recorded is true", lambda: first(extra))
+        check_other_clock(what, job)
         codes = [code for code, _ in notices(job)]
-        check("clock_changed" in codes, f"{what}: that CUPTI's clock changed is recorded", notices(job))
-        if how == "clock":
+        check(codes.count("clock_changed") == 1, f"{what}: that CUPTI's clock changed is recorded, once", notices(job))
+        if how in ("clock", "ticks"):
             check(not job.said, f"{what}: nothing is said", job.said)
             continue
         others = [code for code in codes if code != "clock_changed"]
         check(others == (["gap", "source_on"] if settings else ["gap"]) and len(job.said) == 1,
               f"{what}: that the buffers were taken is recorded, and one line says so", f"{notices(job)} {job.said}")
-        launched, saw, damaged = map(int, re.findall(r"\d+", job.done.stdout))
+        launched, saw, damaged, after = map(int, re.findall(r"\d+", job.done.stdout))
         check(damaged == 0, f"{what}: its buffers are as they were", job.done.stdout)
         if not settings:
-            check(saw == launched, f"{what}: it saw its {launched} kernels", job.done.stdout)
+            missed = MOST_MISSED if how == "torch" else 0
+            check(launched - missed <= saw <= launched, f"{what}: it saw its {launched} kernels, but {missed} at most",
+                  job.done.stdout)
+        if how == "torch" and not settings:
+            check(after == 0, f"{what}: when it has ended, nothing comes that it would have to keep", job.done.stdout)
         last = [event for event in job.only.events if kind_of(event.kind) == "kernel" and event.shape.grid[0] == 2]
         check(bool(last) == bool(settings), f"{what}: after it has ended, we {'record' if settings else 'stay out'}",
               f"{len(last)} kernels")

@@ -13,7 +13,7 @@ import time
 from harness import Folder, arguments, check, files_below, finish, first, run
 
 ROOM = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
-RAN = {"smoke", "native", "kill", "graphs", "cost", "capture"}
+RAN = {"first_minutes", "smoke", "native", "kill", "graphs", "cost", "capture"}
 TORCH = "it needs gpu and torch: it is not simulated"
 SKIPPED = {"torch": TORCH, "torch_compile": TORCH, "fidelity": TORCH,
            "ranks": "it needs gpu and torch and nccl: it is not simulated"}

@@ -214,6 +214,34 @@ def check_cut_ring(paths):
         check(done.returncode == 3 and "byte 100" in done.stderr, "within its header it is refused", done)
 
 
+def check_destroyed_header(paths):
+    """The page of the header was lost: the blocks tell where they are, and their events are all there."""
+    for size in ("128K", "1000000", "32M"):
+        with Folder() as folder:
+            place = Place(paths, folder)
+            place.record(TRACETOOL_BUFFER=size)
+            whole = place.info("traces")[0]["ranks"]
+            ring = next(path for path in files_below(place.traces, ".ring") if path == whole[0]["source"] or
+                        os.path.basename(path) in whole[0]["source"])
+            with open(ring, "r+b") as file:
+                file.write(bytes(4096))
+            found = place.info("traces")[0]["ranks"]
+            what = f"a header that was destroyed, {os.path.getsize(ring)} bytes"
+            check(len(found) == len(whole) and found[0]["rank"] == whole[0]["rank"], f"{what}: the rank is known", found)
+            check(found[0]["counts"] == whole[0]["counts"] and found[0]["overwritten"] == whole[0]["overwritten"],
+                  f"{what}: all {sum(whole[0]['counts'].values())} events are there", found[0])
+            check(found[0]["state"] == "unknown" and not found[0]["host"], f"{what}: how it ended and where are unknown",
+                  found[0])
+            for words in (["merge", "traces", "-o", "m.ttrace"], ["dump", ring]):
+                done = place.tool(*words)
+                check(done.returncode == 0 and done.stderr.count("the header is destroyed") == 1, f"{what}: {words[0]} says so",
+                      done.stderr)
+            with open(ring, "r+b") as file:
+                file.truncate(os.path.getsize(ring) - 1000)
+            done = place.tool("info", ring)
+            check(done.returncode == 3 and "no magic" in done.stderr, f"{what}, and cut: nobody knows", done)
+
+
 def check_live(paths):
     with Folder() as folder:
         place = Place(paths, folder)
@@ -244,6 +272,7 @@ def main():
         check_merged_alone(place)
     check_losses(paths)
     check_cut_ring(paths)
+    check_destroyed_header(paths)
     check_live(paths)
     finish()
 

@@ -9,7 +9,8 @@ from harness import Folder, arguments, check, finish, first
 from truth import ALL_CUPTI_KINDS, CUPTI_KINDS, HOST_KINDS, load, recordings, train
 
 RANKS, STEPS, RING = 8, 20, "32M"
-WAITS = ("sync", "overhead")  # what `default` adds to the kinds of every training
+WAITS = ("sync", "cuda_event", "overhead")  # what `default` adds to the kinds of every training
+NO_EVENT = 0xFFFFFFFF
 EVERYTHING = ("--graphs", "--groups", "--p2p", "--comms", 2, "--nvtx", "--memory")
 
 
@@ -21,6 +22,9 @@ def check_events(rank, recording, found):
     calls = [(line, event) for line, event in found.pairs if line["kind"] == "overhead"
              and line["correlation"] != event.correlation]
     check(not calls, f"{name}: overhead has its call", lambda: first(calls))
+    wrong = [(line, recording.awaited(event)) for line, event in found.pairs if line["kind"] == "sync"
+             and event.event != NO_EVENT and line["record"] != getattr(recording.awaited(event), "correlation", 0)]
+    check(not wrong, f"{name}: each wait for an event leads to the call that recorded it", lambda: first(wrong))
     lost = {"lost": recording.lost, "overwritten": recording.overwritten, "unknown": recording.unknown,
             "dropped": recording.dropped, "skipped": recording.blocks_skipped,
             "activities": recording.header["unknown_activities"]}
@@ -75,7 +79,7 @@ def check_comparison(rank, recording):
         if at is None:
             continue
         events, event = recording.events, recording.events[at]
-        field = "end" if kind in ALL_CUPTI_KINDS else "tid"
+        field = "stream" if kind == "cuda_event" else "end" if kind in ALL_CUPTI_KINDS else "tid"
         changed = event._replace(**{field: getattr(event, field) + 1})
         noticed = (match(rank, events[:at] + events[at + 1:])[1:], match(rank, events + [event])[1:],
                    match(rank, events[:at] + [changed] + events[at + 1:])[1:])
@@ -136,6 +140,8 @@ def main():
     check_definitions(rank, recording)
     check_job(options, "the same, graphs as a whole", *EVERYTHING, kinds=[*CUPTI_KINDS, *HOST_KINDS, "graph_launch"],
               TRACETOOL_EVENTS="default,graph_launch")
+    _, recording = check_job(options, "CUPTI of 12.5, whose waits do not name what they wait for", SIM_CUPTI_VERSION=23)
+    check(not any(getattr(event, "event_sync_id", 0) for event in recording.events), "it has no ids of waits")
     check_job(options, "a kernel that never ends, and times that are wrong", "--hang", 5, SIM_CUPTI_BAD_TIMES=7,
               SIM_CUPTI_ZERO_TIMES=11)
     finish()

@@ -12,7 +12,7 @@ import read_recording  # noqa: E402
 from harness import files_below, run  # noqa: E402
 
 CUPTI_KINDS = ("kernel", "memcpy", "memcpy_peer", "memset", "runtime", "driver")  # in every training
-MORE_CUPTI_KINDS = ("sync", "overhead", "graph_launch", "memory", "memory_pool")  # where they are asked for
+MORE_CUPTI_KINDS = ("sync", "cuda_event", "overhead", "graph_launch", "memory", "memory_pool")  # where they are asked for
 ALL_CUPTI_KINDS = CUPTI_KINDS + MORE_CUPTI_KINDS
 DEFINED_KINDS = ("device", "context", "stream")  # CUPTI hands them over too; they become definitions
 OTHER_KINDS = ("graph_node", "resource_name", "nvtx_category", "communicator", "external_correlation", "unknown",

@@ -27,8 +27,8 @@ WORK = "start=16 end=24"
 # version of the struct, none is 1.
 FIELDS = {
     "Kernel": (5, f"{WORK} registersPerThread=6 deviceId=40 contextId=44 streamId=48 gridX=52 gridY=56 gridZ=60 "
-                  "blockX=64 blockY=68 blockZ=72 staticSharedMemory=76 dynamicSharedMemory=80 correlationId=92 "
-                  "name=104 graphNodeId=144 graphId=156"),
+                  "blockX=64 blockY=68 blockZ=72 staticSharedMemory=76 dynamicSharedMemory=80 "
+                  "localMemoryPerThread=84 correlationId=92 name=104 launchType=136 graphNodeId=144 graphId=156"),
     "Memcpy": (4, f"copyKind=4 srcKind=5 dstKind=6 flags=7 bytes=8 {WORK} deviceId=32 contextId=36 streamId=40 "
                   "correlationId=44 graphNodeId=64 graphId=72"),
     "MemcpyPtoP": (3, f"copyKind=4 srcKind=5 dstKind=6 flags=7 bytes=8 {WORK} deviceId=32 contextId=36 streamId=40 "
@@ -38,6 +38,7 @@ FIELDS = {
                   "memoryKind=50 graphNodeId=64 graphId=72"),
     "API": (1, "cbid=4 start=8 end=16 threadId=28 correlationId=32 returnValue=36"),
     "Synchronization": (1, "type=4 start=8 end=16 correlationId=24 contextId=28 streamId=32 cudaEventId=36"),
+    "CudaEvent": (1, "correlationId=4 contextId=8 streamId=12 eventId=16"),
     "Overhead": (1, "overheadKind=4 objectKind=8 objectId=12 start=24 end=32"),
     "GraphTrace": (1, "correlationId=4 start=8 end=16 deviceId=24 graphId=28 contextId=32 streamId=36"),
     "Memory": (3, "memoryOperationType=4 memoryKind=8 correlationId=12 address=16 bytes=24 timestamp=32 deviceId=52 "
@@ -48,7 +49,9 @@ FIELDS = {
     "Stream": (1, "contextId=4 streamId=8 priority=12 flag=16"),
 }
 # agent/translate/late_field.h: (struct, field, place, the first CUPTI_API_VERSION that has it)
-LATE = [("Overhead3", "correlationId", 40, 22), ("Synchronization2", "returnValue", 48, 26)]
+LATE = [("Overhead3", "correlationId", 40, 22), ("Synchronization2", "returnValue", 48, 26),
+        ("Synchronization2", "cudaEventSyncId", 40, 26), ("CudaEvent2", "cudaEventSyncId", 48, 26),
+        ("Kernel8", "clusterX", 176, 18), ("Kernel8", "clusterY", 180, 18), ("Kernel8", "clusterZ", 184, 18)]
 RECORD = re.compile(r"^\}\s*CUpti_Activity(\w+?)(\d*);", re.M)
 
 

@@ -68,9 +68,9 @@ class Pftrace : public Exporter {
         [this](const Event& flow, TrackId track) { return parts_->stage_ends.takes(flow, track); });
   }
 
-  void prepare(const Event& event, const Facts&) override {
+  void prepare(const Event& event, const Facts& facts) override {
     parts_->census.count(event);
-    parts_->arrows.plan().prepare(event);
+    parts_->arrows.plan().prepare(event, facts);
     if (options_.gpu_tracks) parts_->stage_ends.prepare(event);
   }
 
@@ -84,11 +84,11 @@ class Pftrace : public Exporter {
       ++summary_.flow_events_in;
       parts_->arrows.plan().hold(event);
     } else if (parts_->arrows.plan().has_flows()) {
-      if (is_slice(event)) parts_->arrows.slice(event, correlated_, summary_);
+      if (is_slice(event)) parts_->arrows.slice(event, facts, correlated_, summary_);
       parts_->moment.add(event, args, correlated_);
       correlated_.clear();
     } else {
-      if (is_slice(event)) parts_->arrows.slice(event, correlated_, summary_);
+      if (is_slice(event)) parts_->arrows.slice(event, facts, correlated_, summary_);
       write(event, args, correlated_);
       correlated_.clear();
     }

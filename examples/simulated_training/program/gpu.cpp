@@ -83,8 +83,9 @@ Gpu::Gpu(int device, int device_count, std::uint64_t seed)
   }
   load(all_reduce_kernel());
   check(cudaStreamCreateWithFlags(&compute_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-  check(cudaStreamCreateWithFlags(&communication_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-  check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  check(cudaStreamCreateWithPriority(&communication_, cudaStreamNonBlocking, -5), "cudaStreamCreateWithPriority");
+  check(cudaEventCreateWithFlags(&ready_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  check(cudaEventCreateWithFlags(&done_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
   check(cudaHostAlloc(&batch_, kBatchBytes, cudaHostAllocDefault), "cudaHostAlloc");
   check(cudaMalloc(&memory_, kDeviceBytes), "cudaMalloc");
 }
@@ -114,7 +115,21 @@ void Gpu::launch(cudaStream_t stream, const Kernel& kernel, std::uint32_t scale,
   void* params[] = {&work};
   const CUfunction function = functions_.at(kernel.name);
   const std::uint32_t grid_x = kernel.grid_x * scale;
-  if (kernel.launcher == Launcher::driver) {
+  if (kernel.cluster_x != 0) {
+    cudaLaunchAttribute cluster{};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = kernel.cluster_x, cluster.val.clusterDim.y = kernel.cluster_y;
+    cluster.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3{grid_x, kernel.grid_y, 1}, config.blockDim = dim3{kernel.block_x, 1, 1};
+    config.dynamicSmemBytes = kernel.dynamic_shared_bytes, config.stream = stream;
+    config.attrs = &cluster, config.numAttrs = 1;
+    check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(function), params), "cudaLaunchKernelExC");
+  } else if (kernel.launcher == Launcher::cooperative) {
+    check(cuLaunchCooperativeKernel(function, grid_x, kernel.grid_y, 1, kernel.block_x, 1, 1,
+                                    kernel.dynamic_shared_bytes, stream, params),
+          "cuLaunchCooperativeKernel");
+  } else if (kernel.launcher == Launcher::driver) {
     check(cuLaunchKernel(function, grid_x, kernel.grid_y, 1, kernel.block_x, 1, 1, kernel.dynamic_shared_bytes,
                          stream, params, nullptr),
           "cuLaunchKernel");
@@ -156,12 +171,12 @@ void Gpu::copy_to_peer(std::size_t bytes) {
 
 void Gpu::wait() { check(cudaStreamSynchronize(compute_), "cudaStreamSynchronize"); }
 
-void Gpu::follow(cudaStream_t first, cudaStream_t second) {
-  check(cudaEventRecord(event_, first), "cudaEventRecord");
-  check(cudaStreamWaitEvent(second, event_, 0), "cudaStreamWaitEvent");
+void Gpu::follow(cudaStream_t first, cudaEvent_t event, cudaStream_t second) {
+  check(cudaEventRecord(event, first), "cudaEventRecord");
+  check(cudaStreamWaitEvent(second, event, 0), "cudaStreamWaitEvent");
 }
 
-void Gpu::let_communication_follow() { follow(compute_, communication_); }
-void Gpu::let_compute_follow() { follow(communication_, compute_); }
+void Gpu::let_communication_follow() { follow(compute_, ready_, communication_); }
+void Gpu::let_compute_follow() { follow(communication_, done_, compute_); }
 
 }  // namespace sim

@@ -39,7 +39,8 @@ class Gpu {
   void copy_loss_and_wait();
   void copy_to_peer(std::size_t bytes);
   void wait();
-  // The communication stream goes on when the compute stream is here, and the other way round.
+  // The communication stream goes on when the compute stream is here, and the other way round. Each direction records
+  // its one event again and again, as DDP and ProcessGroupNCCL do.
   void let_communication_follow();
   void let_compute_follow();
 
@@ -62,14 +63,14 @@ class Gpu {
   std::uint64_t vary(std::uint64_t duration_ns);  // by up to 3 % either way
 
  private:
-  void follow(cudaStream_t first, cudaStream_t second);
+  void follow(cudaStream_t first, cudaEvent_t event, cudaStream_t second);
 
   int device_, peer_;
   std::uint64_t random_;
   CUmodule module_{};
   std::map<std::string, CUfunction> functions_;
   cudaStream_t compute_{}, communication_{};
-  cudaEvent_t event_{};
+  cudaEvent_t ready_{}, done_{};  // gradients are ready, as DDP says it; they are reduced
   void* batch_ = nullptr;  // pinned
   void* memory_ = nullptr;
 };

@@ -52,10 +52,12 @@ constexpr char kAdam[] =
     "i4ELNS0_9ADAM_MODEE1ELb0EEEJPKfddEEEvT_T0_DpT1_";
 constexpr char kAllReduce[] = "_Z40ncclDevKernel_AllReduce_Sum_bf16_RING_LL24ncclDevKernelArgsStorageILm4096EE";
 
-// name, registers, static shared, local, grid x, grid y, block, dynamic shared, launcher, weight
+constexpr auto kCooperative = Launcher::cooperative;
+
+// name, registers, static shared, local, grid x, grid y, block, dynamic shared, launcher, weight, cluster x, cluster y
 constexpr Kernel kForward[] = {
     {kLayerNorm, 40, 24, 0, 8'192, 1, 128, 0, kRuntime, 3},
-    {kGemmWide, 168, 0, 0, 132, 1, 384, 213'504, kRuntime, 16},
+    {kGemmWide, 168, 0, 0, 132, 1, 384, 213'504, kRuntime, 16, 2, 1},
     {"triton_poi_fused_add_mul_0", 24, 0, 0, 6'144, 1, 256, 0, kDriver, 2},
     {kFlashForward, 255, 0, 32, 16, 96, 128, 49'152, kRuntime, 18},
     {kGemmOld, 168, 0, 0, 96, 4, 384, 198'656, kRuntime, 10},
@@ -64,8 +66,8 @@ constexpr Kernel kForward[] = {
 };
 constexpr Kernel kBackward[] = {
     {kBiasGrad, 48, 16, 0, 24, 4, 512, 4'096, kRuntime, 3},
-    {kGemmTall, 168, 0, 0, 132, 1, 384, 213'504, kRuntime, 17},
-    {kGemmWide, 168, 0, 0, 66, 2, 384, 213'504, kRuntime, 17},
+    {kGemmTall, 168, 0, 0, 132, 1, 384, 213'504, kRuntime, 17, 2, 1},
+    {kGemmWide, 168, 0, 0, 66, 2, 384, 213'504, kRuntime, 17, 1, 2},
     {"triton_poi_fused_gelu_backward_2", 32, 0, 0, 24'576, 1, 128, 0, kDriver, 5},
     {kFlashBackward, 255, 0, 64, 8, 96, 256, 147'456, kRuntime, 36},
     {kGemmOld, 168, 0, 0, 48, 8, 384, 198'656, kRuntime, 18},
@@ -82,7 +84,7 @@ constexpr Kernel kLossRow[] = {
     {kSoftmaxGrad, 36, 512, 0, 8'192, 1, 1'024, 4'096, kRuntime, 12},
 };
 constexpr Kernel kOptimizerRow[] = {
-    {kNorm, 40, 128, 0, 320, 1, 512, 0, kRuntime, 6},
+    {kNorm, 40, 128, 0, 320, 1, 512, 0, kCooperative, 6},
     {kMultiply, 18, 0, 0, 1, 1, 128, 0, kRuntime, 1},
     {kClip, 32, 0, 0, 320, 1, 512, 0, kRuntime, 6},
     {kAdam, 62, 0, 0, 320, 1, 512, 0, kRuntime, 14},

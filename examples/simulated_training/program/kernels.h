@@ -7,7 +7,7 @@
 
 namespace sim {
 
-enum class Launcher : std::uint8_t { runtime, driver };  // driver: as Triton launches
+enum class Launcher : std::uint8_t { runtime, driver, cooperative };  // driver: as Triton launches; cooperative: by the driver too
 
 struct Kernel {
   const char* name;
@@ -15,6 +15,7 @@ struct Kernel {
   std::uint32_t grid_x, grid_y, block_x, dynamic_shared_bytes;
   Launcher launcher;
   std::uint32_t weight;  // its time, in shares
+  std::uint32_t cluster_x = 0, cluster_y = 0;  // as cuBLAS launches with cudaLaunchKernelExC; 0: in no clusters
 };
 
 // Per layer, in launch order; a layer's grid is grid_x times 1 + layer % 3.

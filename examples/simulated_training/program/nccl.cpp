@@ -47,6 +47,10 @@ void launch(const Launch& what) {
   config.blockDimX = 512;
   config.sharedMemBytes = 83'296;
   config.hStream = what.stream;
+  CUlaunchAttribute cluster{};  // as NCCL launches on compute capability 9.0
+  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  cluster.value.clusterDim.x = 4, cluster.value.clusterDim.y = cluster.value.clusterDim.z = 1;
+  config.attrs = &cluster, config.numAttrs = 1;
   const CUresult result = cuLaunchKernelEx(&config, what.kernel, params, nullptr);
   if (result == CUDA_SUCCESS) return;
   std::fprintf(stderr, "simulated_training: NCCL's kernel could not be launched: %d\n", result);

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -63,6 +64,7 @@ void request(std::uint8_t** buffer, std::size_t* size, std::size_t* records) {
   const std::lock_guard lock(buffers().mutex);
   buffers().all.push_back(std::make_unique<std::uint64_t[]>(kBufferBytes / sizeof(std::uint64_t)));
   *buffer = reinterpret_cast<std::uint8_t*>(buffers().all.back().get());
+  std::memset(*buffer, 0xa5, kBufferBytes);  // as memory is that was in use before: Kineto clears nothing
   *size = kBufferBytes;
   *records = 0;
 }

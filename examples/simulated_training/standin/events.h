@@ -31,6 +31,8 @@ struct DeviceEvent {
   const char* name;
   std::uint32_t grid[3], block[3];
   std::uint32_t registers, static_shared_bytes, dynamic_shared_bytes, local_bytes;
+  std::uint32_t cluster[3];  // blocks of a thread block cluster; 0: none
+  std::uint8_t launch_type;  // CUpti_ActivityLaunchType
   // memcpy, memcpy_peer, memset; the numbers are CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind
   std::uint64_t bytes;
   std::uint8_t copy_kind, src_memory, dst_memory;
@@ -59,6 +61,7 @@ struct CallEvent {
 
 enum class NoteKind : std::uint8_t {
   sync,
+  cuda_event,  // recorded into a stream; has no time
   overhead,
   device,
   context,
@@ -80,7 +83,9 @@ struct Note {
   // ExternalCorrelationKind
   std::uint32_t type;
   std::uint32_t object;  // overhead: CUpti_ActivityObjectKind
-  std::uint32_t event;   // sync: number of the event; kNoNumber: none
+  std::uint32_t event;   // sync, cuda_event: number of the event; kNoNumber: none
+  std::uint32_t record;  // sync: the call that recorded the event last before this wait; 0: none
+  std::uint64_t event_sync_id;  // cuda_event: of this recording of the event; sync: of the one that is awaited, or 0
   std::uint32_t result;
   std::int32_t priority;  // stream; the least number runs first
   std::uint16_t null_stream;

@@ -1,5 +1,5 @@
 // How a program says what a simulated kernel does: the first kernel argument points to a KernelWork. Without one, or
-// without the magic number in it, a kernel takes kDefaultKernelNs.
+// without the magic number in it, a kernel takes kDefaultKernelNs, or what SIM_KERNEL_NS says.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 """cost: what the recorder adds to the launch of an empty kernel: with each kind switched on alone, with the named sets, with
-buffers per thread or for all, of other sizes, and with other flush periods. Everything is measured interleaved, and each
-figure is a ratio to the same rounds without the recorder or with the default."""
+CUDA events and without, with buffers per thread or for all, of other sizes, and with other flush periods. Everything is
+measured interleaved, and each figure is a ratio to the same rounds without the recorder or with the default."""
 import json
 import statistics
 
@@ -8,9 +8,10 @@ import build
 import measure
 import recording
 
-KINDS = ("kernel", "memcpy", "memcpy_peer", "memset", "graph_node", "graph_launch", "runtime", "driver", "sync", "overhead",
-         "memory", "memory_pool", "device", "context", "stream", "nvtx", "nccl")
+KINDS = ("kernel", "memcpy", "memcpy_peer", "memset", "graph_node", "graph_launch", "runtime", "driver", "sync", "cuda_event",
+         "overhead", "memory", "memory_pool", "device", "context", "stream", "nvtx", "nccl")
 SETS = ("light", "default", "all")
+NO_EVENTS = "default,-cuda_event"
 FLUSH_MS = (20, 200, 2000)
 BUFFER_KIB = (16, 32, 64, 512)  # the recorder's own are of 32
 THREADS = 4
@@ -26,11 +27,11 @@ class Loop:
         self.cupti = None  # the library that the recorder found
         self.runs, self.wrong = 0, []  # wrong: runs whose recording is not what it should be
 
-    def ns(self, threads=1, record=True, **settings):
+    def ns(self, threads=1, record=True, events=0, **settings):
         """The median ns of a launch over the batches of one run of the program; what was recorded is checked."""
         self.runs += 1
-        recorded = recording.run(self.part, f"run{self.runs}", [self.program, self.batches, self.launches, threads], record,
-                                 **settings)
+        recorded = recording.run(self.part, f"run{self.runs}", [self.program, self.batches, self.launches, threads, events],
+                                 record, **settings)
         if recorded.done.returncode != 0:
             raise RuntimeError(f"empty_launches {settings}: {recorded.done.stderr[-500:]}")
         done = json.loads(recorded.done.stdout)
@@ -45,7 +46,7 @@ class Loop:
     def look_at(self, recorded, done, settings):
         """The figure of a run that was not recorded as it should be is one of something else."""
         chosen = settings.get("TRACETOOL_EVENTS", "default")
-        expected = done["launches"] if chosen in (*SETS, "kernel") else 0
+        expected = done["launches"] if chosen in (*SETS, NO_EVENTS, "kernel") else 0
         kernels = sum(rank["counts"]["kernel"] for rank in recorded.ranks()) if recorded.files else 0
         if kernels != expected:
             self.wrong.append(f"{settings}: {done['launches']} launched, {expected} to be recorded, {kernels} are")
@@ -56,6 +57,7 @@ class Loop:
 def run(part):
     loop = Loop(part)
     part.attempt("kinds", against_nothing, loop)
+    part.attempt("events", events_of_cuda, loop)
     part.attempt("flush periods", flush_periods, loop)
     part.attempt("buffers", buffers, loop)
     part.check(not loop.wrong, "each run recorded what it should", f"{len(loop.wrong)} of {loop.runs}: {loop.wrong[:3]}")
@@ -77,6 +79,14 @@ def against_nothing(part, loop):
     ratios = compare(part, loop, "kinds", "without", variants)
     part.check(len(ratios) == len(SETS) + len(KINDS), "each set, and each kind alone, was measured",
                f"{len(ratios)} variants, {loop.rounds} rounds")
+
+
+def events_of_cuda(part, loop):
+    """A launch behind which an event is recorded, and for which another stream waits."""
+    variants = {"without": {"events": 1, "record": False}, "default": {"events": 1},
+                NO_EVENTS: {"events": 1, "TRACETOOL_EVENTS": NO_EVENTS}}
+    ratios = compare(part, loop, "launch, record and wait", "without", variants)
+    part.check(len(ratios) == 2, "what CUDA events cost was measured", ratios)
 
 
 def flush_periods(part, loop):

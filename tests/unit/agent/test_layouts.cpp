@@ -24,10 +24,15 @@ TEST_CASE("kernels: the prefix of CUpti_ActivityKernel5") {
   SAME(Used, Newest, blockX);
   SAME(Used, Newest, staticSharedMemory);
   SAME(Used, Newest, dynamicSharedMemory);
+  SAME(Used, Newest, localMemoryPerThread);
+  SAME(Used, Newest, launchType);
   SAME(Used, Newest, correlationId);
   SAME(Used, Newest, name);
   SAME(Used, Newest, graphNodeId);
   SAME(Used, Newest, graphId);
+  CHECK(agent::kKernelCluster.offset == offsetof(CUpti_ActivityKernel8, clusterX));
+  CHECK(agent::kKernelCluster.offset == offsetof(Newest, clusterX));
+  CHECK(offsetof(Newest, clusterZ) - offsetof(Newest, clusterX) == offsetof(agent::Cluster, z));
 }
 
 TEST_CASE("copies and sets: the prefixes of Memcpy4, MemcpyPtoP3 and Memset3") {
@@ -62,6 +67,12 @@ TEST_CASE("waits, overhead, graphs, memory, contexts: the structs of CUDA 11.8")
   SAME(CUpti_ActivitySynchronization, sim::SyncLayout, start);
   SAME(CUpti_ActivitySynchronization, sim::SyncLayout, cudaEventId);
   CHECK(agent::kSyncResult.offset == offsetof(sim::SyncLayout, returnValue));
+  CHECK(agent::kSyncOfEvent.offset == offsetof(sim::SyncLayout, cudaEventSyncId));
+  SAME(CUpti_ActivityCudaEvent, sim::CudaEventLayout, correlationId);
+  SAME(CUpti_ActivityCudaEvent, sim::CudaEventLayout, contextId);
+  SAME(CUpti_ActivityCudaEvent, sim::CudaEventLayout, streamId);
+  SAME(CUpti_ActivityCudaEvent, sim::CudaEventLayout, eventId);
+  CHECK(agent::kEventSync.offset == offsetof(sim::CudaEventLayout, cudaEventSyncId));
   SAME(CUpti_ActivityOverhead, sim::OverheadLayout, overheadKind);
   SAME(CUpti_ActivityOverhead, sim::OverheadLayout, objectId);
   SAME(CUpti_ActivityOverhead, sim::OverheadLayout, end);

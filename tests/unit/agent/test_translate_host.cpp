@@ -1,4 +1,5 @@
 // Calls, waits, overhead, memory, contexts and streams.
+#include "examples/simulated_training/standin/cupti/note_layouts.h"
 #include "agent/cupti/api_names.h"
 #include "tests/unit/agent/translated.h"
 
@@ -97,7 +98,42 @@ TEST_CASE("a wait; its result only where CUPTI has one") {
   wait.end = 1;
   newer.add(wait);
   CHECK(newer.one<trace::SyncRecord>().return_value == 0xeeeeeeee);  // what lies there
+  CHECK(newer.one<trace::SyncRecord>().event_sync_id == 0xeeeeeeeeeeeeeeee);
   CHECK(newer.odd_times() == 1);
+}
+
+TEST_CASE("an event that was recorded, and the wait for it; which recording, only where CUPTI says it") {
+  sim::CudaEventLayout event{};
+  event.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
+  event.correlationId = 1, event.contextId = 2, event.streamId = 3, event.eventId = 4, event.cudaEventSyncId = 1ull << 40;
+  sim::SyncLayout wait{};
+  wait.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+  wait.start = kStart, wait.end = kStart + 1;
+  for (const std::uint32_t version : {24u, 26u}) {
+    Translated buffer("default", version);
+    buffer.add(event);
+    const auto record = buffer.one<trace::CudaEventRecord>();
+    CHECK(record.correlation == 1);
+    CHECK(record.context == 2);
+    CHECK(record.stream == 3);
+    CHECK(record.event == 4);
+    CHECK(record.event_sync_id == (version == 26 ? 1ull << 40 : 0));
+    // Not applicable: 32 bits of the header's constant, or 64.
+    for (const std::uint64_t none : {std::uint64_t{CUPTI_SYNCHRONIZATION_INVALID_VALUE}, ~std::uint64_t{0}}) {
+      wait.cudaEventSyncId = none;
+      buffer.add(wait);
+    }
+    wait.cudaEventSyncId = 7;
+    buffer.add(wait);
+    const auto waits = buffer.in_blocks<trace::SyncRecord>();
+    REQUIRE(waits.size() == 3);
+    CHECK(waits[0].event_sync_id == 0);
+    CHECK(waits[1].event_sync_id == 0);
+    CHECK(waits[2].event_sync_id == (version == 26 ? 7 : 0));
+  }
+  Translated without("default,-cuda_event", 26);
+  without.add(event);
+  CHECK(without.in_blocks<trace::CudaEventRecord>().empty());
 }
 
 TEST_CASE("overhead belongs to a thread, a process, or a part of a device") {

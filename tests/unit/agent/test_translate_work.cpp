@@ -83,6 +83,39 @@ TEST_CASE("a kernel without a name has a shape without one") {
   CHECK(buffer.one<trace::LaunchShapeRecord>().registers_per_thread == 40);
 }
 
+TEST_CASE("launches that differ in local memory, clusters or cooperation have shapes of their own") {
+  Translated buffer;
+  CUpti_ActivityKernel8 activity{};
+  const auto plain = kernel(kWorkStart, kWorkStart + 1);
+  std::memcpy(&activity, &plain, sizeof(plain));
+  activity.gridX = 78;
+  for (int round = 0; round < 2; ++round) {
+    activity.localMemoryPerThread = 0, activity.launchType = 0;
+    activity.clusterX = activity.clusterY = activity.clusterZ = 0;
+    buffer.add(activity);
+    activity.localMemoryPerThread = 640;
+    buffer.add(activity);
+    activity.launchType = CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE;
+    buffer.add(activity);
+    activity.clusterX = 2, activity.clusterY = 4, activity.clusterZ = 1;
+    buffer.add(activity);
+    activity.clusterX = 4, activity.clusterY = 2;
+    buffer.add(activity);
+  }
+  const auto shapes = buffer.kernel_shapes();
+  REQUIRE(shapes.size() == 10);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    INFO(i);
+    const std::size_t which = i % 5;
+    CHECK(shapes[i].grid[0] == 78);
+    CHECK(shapes[i].local_bytes_per_thread == (which == 0 ? 0 : 640));
+    CHECK(shapes[i].launch_type == (which < 2 ? 0 : 1));
+    CHECK(shapes[i].cluster[0] == (which < 3 ? 0 : which == 3 ? 2 : 4));
+    CHECK(shapes[i].cluster[1] == (which < 3 ? 0 : which == 3 ? 4 : 2));
+    CHECK(shapes[i].cluster[2] == (which < 3 ? 0 : 1));
+  }
+}
+
 TEST_CASE("copies and sets keep every number, odd times too") {
   Translated buffer;
   CUpti_ActivityMemcpy4 copy{};

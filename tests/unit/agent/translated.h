@@ -79,6 +79,20 @@ class Translated {
     return names;
   }
 
+  // Of eager kernels, in the same order.
+  std::vector<trace::LaunchShapeRecord> kernel_shapes() const {
+    std::vector<trace::LaunchShapeRecord> shapes;
+    for (trace::BlockHeader* block : blocks()) {
+      std::vector<trace::KernelRecord> kernels;
+      collect(kernels, trace::payload_of(block), block->committed);
+      for (const trace::KernelRecord& kernel : kernels) {
+        std::memcpy(&shapes.emplace_back(), place(trace::payload_of(block), kernel.shape_ref),
+                    sizeof(trace::LaunchShapeRecord));
+      }
+    }
+    return shapes;
+  }
+
   std::uint64_t odd_times() const { return header().odd_times - odd_before_; }
   std::uint64_t unknown() const { return header().unknown_activities - unknown_before_; }
 

@@ -3,6 +3,7 @@
 
 #include "common/definitions.h"
 #include "common/ring.h"
+#include "common/ring_division.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/common/small_ring.h"
 
@@ -39,6 +40,21 @@ Totals totals(const Ring& ring) {
 }
 
 }  // namespace
+
+TEST_CASE("a ring of any size is divided so that it holds blocks and names") {
+  for (std::uint64_t bytes : {64ull << 10, 100'000ull, 1ull << 20, 64ull << 20, 256ull << 20, 8ull << 30}) {
+    trace::FileHeader header{};
+    divide_ring(header, bytes);
+    INFO(bytes);
+    CHECK(header.file_bytes <= bytes);
+    CHECK(header.file_bytes + header.block_bytes > bytes);
+    CHECK(header.block_count >= 8);
+    CHECK(header.block_bytes >= 4096);
+    CHECK(header.block_bytes <= 64u << 10);
+    CHECK(header.definitions_bytes >= 16u << 10);
+    CHECK(header.definitions_offset + header.definitions_bytes == header.blocks_offset);
+  }
+}
 
 TEST_CASE("what is appended stands in the payload, in order") {
   SmallRing memory(2, 4096);

@@ -50,14 +50,17 @@ CUresult create_current(CUcontext* context, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
-CUresult release(CUdevice device) {
+// The last release destroys the context; a reset does so at once, whoever holds it.
+CUresult release(CUdevice device, bool reset) {
   if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
   Context* last = nullptr;
   {
     const std::lock_guard lock(primary().mutex);
     const auto at = static_cast<std::size_t>(device);
-    if (primary().retained[at] == 0) return CUDA_ERROR_INVALID_CONTEXT;
-    if (--primary().retained[at] == 0) std::swap(last, primary().of_device[at]);
+    int& retained = primary().retained[at];
+    if (retained == 0) return reset ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    retained = reset ? 0 : retained - 1;
+    if (retained == 0) std::swap(last, primary().of_device[at]);
   }
   if (last != nullptr) destroy(last);
   return CUDA_SUCCESS;
@@ -109,7 +112,7 @@ CUresult cuCtxSynchronize() {
   if (context == nullptr) return call.end(CUDA_ERROR_INVALID_CONTEXT);
   const std::uint64_t start_ns = true_ns();
   wait_for(*context);
-  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, context, nullptr, kNoNumber, start_ns);
+  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, context, nullptr, {}, start_ns);
   tell_synchronized(CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED, context, nullptr);
   return call.end(CUDA_SUCCESS);
 }
@@ -128,7 +131,12 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
   SIM_DRIVER_CALL(cuDevicePrimaryCtxRelease_v2);
-  return call.end(release(device));
+  return call.end(release(device, false));
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice device) {
+  SIM_DRIVER_CALL(cuDevicePrimaryCtxReset_v2);
+  return call.end(release(device, true));
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int* flags, int* active) {

@@ -244,6 +244,17 @@ void record_event(Stream& stream, Event& event) {
   submit(stream, std::move(op));
 }
 
+Recorded note_recorded(Event& event, std::uint32_t correlation) {
+  static std::uint64_t s_sync_id = 0;
+  const std::lock_guard lock(executor().mutex);
+  return event.recorded = {correlation, ++s_sync_id};
+}
+
+Recorded last_recorded(const Event& event) {
+  const std::lock_guard lock(executor().mutex);
+  return event.recorded;
+}
+
 void wait_event(Stream& stream, Event& event) {
   Op op;
   op.kind = OpKind::wait;

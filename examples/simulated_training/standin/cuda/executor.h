@@ -12,6 +12,9 @@ bool submit(Stream& stream, Op&& op);
 // Until all that was submitted to the stream before is done and reported to CUPTI.
 void wait_for(Stream& stream);
 void record_event(Stream& stream, Event& event);
+// The call by which the event is recorded from now on, and by which it was last.
+Recorded note_recorded(Event& event, std::uint32_t correlation);
+Recorded last_recorded(const Event& event);
 void wait_event(Stream& stream, Event& event);
 bool is_done(Event& event);
 void wait_for(Event& event);

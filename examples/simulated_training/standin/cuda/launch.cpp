@@ -24,11 +24,22 @@ constexpr std::uint64_t kHostBytesPerUs = 52'000;       // PCIe 5 x16
 constexpr std::uint64_t kPeerBytesPerUs = 380'000;      // NVLink 4
 constexpr std::uint64_t kDeviceBytesPerUs = 2'600'000;  // HBM3
 
+// What a kernel takes that does not say it: SIM_KERNEL_NS.
+std::uint64_t usual_kernel_ns() {
+  static const std::uint64_t ns = [] {
+    const char* text = std::getenv("SIM_KERNEL_NS");
+    return text != nullptr ? std::strtoull(text, nullptr, 10) : kDefaultKernelNs;
+  }();
+  return ns;
+}
+
 KernelWork work_of(void** params) {
   KernelWork work;
-  if (params == nullptr || params[0] == nullptr) return work;
-  std::memcpy(&work, params[0], sizeof(work));
-  return work.magic == kWorkMagic ? work : KernelWork{};
+  if (params != nullptr && params[0] != nullptr) std::memcpy(&work, params[0], sizeof(work));
+  if (params != nullptr && params[0] != nullptr && work.magic == kWorkMagic) return work;
+  work = KernelWork{};
+  work.duration_ns = usual_kernel_ns();
+  return work;
 }
 
 std::uint64_t bytes_per_us(const DeviceEvent& event) {
@@ -67,6 +78,26 @@ void load(const Call& call, const Function& function) {
   tell_overhead(call.correlation(), kLazyFunctionLoading, current_context(), start_ns);
 }
 
+// cuda.h, CUlaunchAttributeValue::clusterDim: each dimension divides that of the grid.
+bool is_whole(Dim3 grid, Dim3 cluster) {
+  const auto divides = [](std::uint32_t size, std::uint32_t by) { return by != 0 && size % by == 0; };
+  const bool none = cluster.x == 0 && cluster.y == 0 && cluster.z == 0;
+  return none || (divides(grid.x, cluster.x) && divides(grid.y, cluster.y) && divides(grid.z, cluster.z));
+}
+
+LaunchKind kind_of(const CUlaunchConfig& config) {
+  LaunchKind kind;
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const CUlaunchAttribute& each = config.attrs[i];
+    if (each.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+      kind.cluster = {each.value.clusterDim.x, each.value.clusterDim.y, each.value.clusterDim.z};
+    } else if (each.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && each.value.cooperative != 0) {
+      kind.type = CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE;
+    }
+  }
+  return kind;
+}
+
 }  // namespace
 
 CUresult enqueue(std::uint32_t correlation, Stream& stream, Op&& op) {
@@ -85,11 +116,12 @@ CUresult enqueue(std::uint32_t correlation, Stream& stream, Op&& op) {
 }
 
 CUresult launch(const Call& call, CUfunction handle, Dim3 grid, Dim3 block, std::uint32_t shared_bytes, CUstream stream,
-                void** params) {
+                void** params, const LaunchKind& kind) {
   const Function* function = find_function(handle);
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (std::min({grid.x, grid.y, grid.z, block.x, block.y, block.z}) == 0) return CUDA_ERROR_INVALID_VALUE;
   if (std::uint64_t{block.x} * block.y * block.z > 1'024) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_whole(grid, kind.cluster)) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   load(call, *function);
   const KernelWork work = work_of(function->takes_work ? params : nullptr);
   Op op;
@@ -103,6 +135,8 @@ CUresult launch(const Call& call, CUfunction handle, Dim3 grid, Dim3 block, std:
   op.event.static_shared_bytes = function->static_shared_bytes;
   op.event.dynamic_shared_bytes = shared_bytes;
   op.event.local_bytes = function->local_bytes;
+  op.event.launch_type = kind.type;
+  std::memcpy(op.event.cluster, &kind.cluster, sizeof(kind.cluster));
   return queue(call, stream, std::move(op));
 }
 
@@ -131,5 +165,15 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** par
   SIM_DRIVER_CALL(cuLaunchKernelEx, &seen, function_name(f));
   return call.end(launch(call, f, {config->gridDimX, config->gridDimY, config->gridDimZ},
                          {config->blockDimX, config->blockDimY, config->blockDimZ}, config->sharedMemBytes,
-                         config->hStream, params));
+                         config->hStream, params, kind_of(*config)));
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                                   unsigned int block_x, unsigned int block_y, unsigned int block_z,
+                                   unsigned int shared_bytes, CUstream stream, void** params) {
+  const cuLaunchCooperativeKernel_params seen{f,       grid_x,  grid_y,       grid_z, block_x,
+                                              block_y, block_z, shared_bytes, stream, params};
+  SIM_DRIVER_CALL(cuLaunchCooperativeKernel, &seen, function_name(f));
+  return call.end(launch(call, f, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, params,
+                         {{}, CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE}));
 }

@@ -8,8 +8,13 @@ struct Dim3 {
   std::uint32_t x, y, z;
 };
 
+// What cuLaunchKernelEx and cuLaunchCooperativeKernel can ask for.
+struct LaunchKind {
+  Dim3 cluster{};
+  std::uint8_t type = 0;  // CUpti_ActivityLaunchType
+};
 CUresult launch(const Call& call, CUfunction function, Dim3 grid, Dim3 block, std::uint32_t shared_bytes,
-                CUstream stream, void** params);
+                CUstream stream, void** params, const LaunchKind& kind = {});
 // Null: no function of a loaded module.
 const Function* find_function(const void* handle);
 const char* function_name(const void* handle);  // null likewise

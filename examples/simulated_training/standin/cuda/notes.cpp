@@ -7,6 +7,7 @@
 #include "attach.h"
 #include "cbids.h"
 #include "devices.h"
+#include "executor.h"
 #include "truth.h"
 
 namespace sim {
@@ -55,12 +56,24 @@ void tell(Note& note) {
   if (to != nullptr) to->finish_note(note);
 }
 
-void tell_sync(const Call& call, std::uint32_t type, const Context* context, const Stream* stream, std::uint32_t event,
+Awaited await(const Event& event) { return {event.id, last_recorded(event)}; }
+
+void tell_recorded(const Stream& stream, const Event& event, const Recorded& recorded) {
+  Note note = make_note(NoteKind::cuda_event, stream.context, &stream);
+  note.correlation = recorded.correlation;
+  note.event = event.id;
+  note.event_sync_id = recorded.sync_id;
+  tell(note);
+}
+
+void tell_sync(const Call& call, std::uint32_t type, const Context* context, const Stream* stream, const Awaited& awaited,
                std::uint64_t start_ns, CUresult result) {
   Note note = make_note(NoteKind::sync, context, stream);
   note.correlation = call.correlation();
   note.type = type;
-  note.event = event;
+  note.event = awaited.event;
+  note.record = awaited.recorded.correlation;
+  note.event_sync_id = awaited.recorded.sync_id;
   note.result = static_cast<std::uint32_t>(result);
   note.start_ns = start_ns;
   tell(note);

@@ -93,7 +93,7 @@ Event* find_event(const void* handle) { return find_in<Event>(objects().events, 
 
 Event* make_event() {
   const std::lock_guard lock(objects().mutex);
-  auto* event = new Event{objects().next_event++, nullptr, {}, 0};
+  auto* event = new Event{objects().next_event++, {}, nullptr, {}, 0};
   objects().events.insert(event);
   return event;
 }

@@ -69,9 +69,16 @@ struct Context {
   std::uint64_t outstanding = 0;  // ops that are not done; guarded by the executor's mutex
 };
 
+// What a wait for an event waits for: which call recorded it last. Zeros: none had.
+struct Recorded {
+  std::uint32_t correlation = 0;
+  std::uint64_t sync_id = 0;
+};
+
 // cuEventCreate: the last record, if any. Guarded by the executor's mutex.
 struct Event {
   std::uint32_t id;
+  Recorded recorded;
   std::shared_ptr<Milestone> last;
   std::weak_ptr<Capture> capture;  // into which it was recorded last; guarded by the captures' mutex
   std::size_t captured_mark = 0;   // which mark of that capture

@@ -100,6 +100,22 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
                                                static_cast<unsigned int>(shared), stream, args, nullptr)));
 }
 
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** args) {
+  const cudaLaunchKernelExC_v11060_params seen{config, function, args};
+  const void* const known = device_function(function);
+  SIM_RUNTIME_CALL(cudaLaunchKernelExC_v11060, &seen, function_name(known));
+  static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute));  // the same to the last byte
+  CUlaunchConfig same{};
+  same.gridDimX = config->gridDim.x, same.gridDimY = config->gridDim.y, same.gridDimZ = config->gridDim.z;
+  same.blockDimX = config->blockDim.x, same.blockDimY = config->blockDim.y, same.blockDimZ = config->blockDim.z;
+  same.sharedMemBytes = static_cast<unsigned int>(config->dynamicSmemBytes);
+  same.hStream = config->stream;
+  same.attrs = reinterpret_cast<CUlaunchAttribute*>(config->attrs);
+  same.numAttrs = config->numAttrs;
+  const auto handle = reinterpret_cast<CUfunction>(const_cast<void*>(known));
+  return call.end(runtime_error(cuLaunchKernelEx(&same, handle, args, nullptr)));
+}
+
 cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   SIM_RUNTIME_CALL(cudaMemcpyAsync_v3020);
   return call.end(runtime_error(copy(dst, src, bytes, kind, stream)));
@@ -151,6 +167,16 @@ cudaError_t cudaDeviceSynchronize() {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   SIM_RUNTIME_CALL(cudaEventSynchronize_v3020);
   return call.end(runtime_error(cuEventSynchronize(event)));
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  SIM_RUNTIME_CALL(cudaEventQuery_v3020);
+  return call.end(runtime_error(cuEventQuery(event)));
+}
+
+cudaError_t cudaDeviceReset() {
+  SIM_RUNTIME_CALL(cudaDeviceReset_v3020);
+  return call.end(runtime_error(cuDevicePrimaryCtxReset(t_device)));
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags, int priority) {

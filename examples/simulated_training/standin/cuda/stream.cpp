@@ -29,15 +29,16 @@ CUresult create(CUstream* stream, unsigned int flags, int priority) {
 CUresult wait(const Call& call, Stream* stream, Event* awaited) {
   if (stream == nullptr || awaited == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   const std::uint64_t start_ns = true_ns();
+  const Awaited what = await(*awaited);
   if (!capture_wait(*stream, *awaited)) wait_event(*stream, *awaited);
-  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, stream->context, stream, awaited->id,
-            start_ns);
+  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, stream->context, stream, what, start_ns);
   return CUDA_SUCCESS;
 }
 
-CUresult record(Stream* stream, Event* event) {
+CUresult record(const Call& call, Stream* stream, Event* event) {
   if (stream == nullptr || event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (!capture_record(*stream, *event)) record_event(*stream, *event);
+  tell_recorded(*stream, *event, note_recorded(*event, call.correlation()));
   return CUDA_SUCCESS;
 }
 
@@ -82,7 +83,7 @@ CUresult cuStreamSynchronize(CUstream stream) {
   if (is_capturing(*found)) return call.end(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   const std::uint64_t start_ns = true_ns();
   wait_for(*found);
-  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, found->context, found, kNoNumber, start_ns);
+  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, found->context, found, {}, start_ns);
   tell_synchronized(CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED, found->context, found);
   return call.end(CUDA_SUCCESS);
 }
@@ -101,7 +102,7 @@ CUresult cuEventCreate(CUevent* event, unsigned int) {
 
 CUresult cuEventRecord(CUevent event, CUstream stream) {
   SIM_DRIVER_CALL(cuEventRecord);
-  return call.end(record(find_stream(stream), find_event(event)));
+  return call.end(record(call, find_stream(stream), find_event(event)));
 }
 
 CUresult cuEventQuery(CUevent event) {
@@ -109,8 +110,9 @@ CUresult cuEventQuery(CUevent event) {
   Event* asked = find_event(event);
   if (asked == nullptr) return call.end(CUDA_ERROR_INVALID_HANDLE);
   const std::uint64_t start_ns = true_ns();
+  const Awaited what = await(*asked);
   const CUresult result = is_done(*asked) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
-  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, current_context(), nullptr, asked->id, start_ns,
+  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, current_context(), nullptr, what, start_ns,
             result);
   return call.end(result);
 }
@@ -120,9 +122,9 @@ CUresult cuEventSynchronize(CUevent event) {
   Event* awaited = find_event(event);
   if (awaited == nullptr) return call.end(CUDA_ERROR_INVALID_HANDLE);
   const std::uint64_t start_ns = true_ns();
+  const Awaited what = await(*awaited);
   wait_for(*awaited);
-  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, current_context(), nullptr, awaited->id,
-            start_ns);
+  tell_sync(call, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, current_context(), nullptr, what, start_ns);
   return call.end(CUDA_SUCCESS);
 }
 

@@ -85,7 +85,8 @@ void add_times(Line& line, const Event& event) {
 void add_kernel(Line& line, const DeviceEvent& event) {
   line.text("name", event.name).triple("grid", event.grid).triple("block", event.block);
   line.number("registers", event.registers).number("static_shared", event.static_shared_bytes);
-  line.number("dynamic_shared", event.dynamic_shared_bytes);
+  line.number("dynamic_shared", event.dynamic_shared_bytes).number("local", event.local_bytes);
+  line.number("launch_type", event.launch_type).triple("cluster", event.cluster);
 }
 
 void add_copy(Line& line, const DeviceEvent& event) {

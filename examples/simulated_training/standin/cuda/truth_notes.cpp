@@ -9,7 +9,7 @@ namespace sim {
 namespace {
 
 constexpr const char* kNames[] = {
-    "sync", "overhead", "device", "context", "stream", "memory", "memory_pool", "external_correlation", "unknown"};
+    "sync", "cuda_event", "overhead", "device", "context", "stream", "memory", "memory_pool", "external_correlation", "unknown"};
 constexpr const char* kFates[] = {"off", "emitted", "dropped"};
 
 void add_device(Line& line, const DeviceFacts& facts) {
@@ -45,6 +45,10 @@ void add_own(Line& line, const Note& note) {
   switch (note.kind) {
     case NoteKind::sync:
       line.number("type", note.type).number("event", note.event).number("result", note.result);
+      line.number("record", note.record).number("event_sync_id", note.event_sync_id);
+      break;
+    case NoteKind::cuda_event:
+      line.number("event", note.event).number("event_sync_id", note.event_sync_id);
       break;
     case NoteKind::overhead:
       line.number("overhead", note.type).number("object", note.object).number("tid", note.tid);

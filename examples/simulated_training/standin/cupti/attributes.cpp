@@ -37,13 +37,15 @@ CUptiResult find(CUpti_ActivityAttribute id, const std::size_t* size, const void
   return CUPTI_ERROR_INVALID_PARAMETER;
 }
 
-// The header calls a change of buffers per thread in the middle of a session undefined: here it ends the process.
+// The header calls a change of buffers per thread in the middle of a session undefined: here it ends the process. What
+// it is already may be said again.
 void apply(const Attribute& attribute) {
   if (attribute.id == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER) set_zeroed_by_client(attribute.value != 0);
 #if SIM_BUFFER_PER_THREAD
-  if (attribute.id != CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER) return;
-  if (callbacks_registered()) break_off("PER_THREAD_ACTIVITY_BUFFER must be set before the callbacks are registered");
-  set_per_thread_buffers(attribute.value != 0);
+  const bool per_thread = attribute.value != 0;
+  if (attribute.id != CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER || per_thread == per_thread_buffers()) return;
+  if (anything_enabled()) break_off("PER_THREAD_ACTIVITY_BUFFER was changed while a kind of records was on");
+  set_per_thread_buffers(per_thread);
 #endif
 }
 

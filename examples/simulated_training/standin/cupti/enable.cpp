@@ -1,5 +1,8 @@
 // Which activity kinds and API functions produce records. A kind that a program of this simulation never causes can be
 // enabled and stays empty.
+#include <algorithm>
+#include <iterator>
+
 #include "buffers.h"
 #include "state.h"
 
@@ -50,6 +53,13 @@ CUptiResult change_api(std::atomic<bool> (&flags)[Count], CUpti_CallbackId cbid,
 }  // namespace
 
 bool kind_enabled(CUpti_ActivityKind kind) { return is_kind(kind) && s_kinds[kind].load(std::memory_order_relaxed); }
+
+bool anything_enabled() {
+  const auto any = [](const auto& flags) {
+    return std::any_of(std::begin(flags), std::end(flags), [](const auto& flag) { return flag.load(); });
+  };
+  return any(s_kinds) || any(s_driver) || any(s_runtime);
+}
 
 bool all_sync_records() { return s_all_sync.load(std::memory_order_relaxed); }
 

@@ -17,6 +17,13 @@ struct SyncLayout {  // CUpti_ActivitySynchronization2
   std::uint32_t returnValue, pad;
 };
 
+struct CudaEventLayout {  // CUpti_ActivityCudaEvent2
+  CUpti_ActivityKind kind;
+  std::uint32_t correlationId, contextId, streamId, eventId, pad, deviceId, pad2;
+  void* reserved0;
+  std::uint64_t deviceTimestamp, cudaEventSyncId;
+};
+
 struct OverheadLayout {  // CUpti_ActivityOverhead3
   CUpti_ActivityKind kind;
   std::uint32_t overheadKind, objectKind;
@@ -74,6 +81,10 @@ struct UnknownLayout {
 #if CUPTI_API_VERSION >= 130000
 using NewestDevice = CUpti_ActivityDevice5;
 static_assert(sizeof(SyncLayout) == sizeof(CUpti_ActivitySynchronization2));
+static_assert(offsetof(SyncLayout, cudaEventSyncId) == offsetof(CUpti_ActivitySynchronization2, cudaEventSyncId));
+static_assert(sizeof(CudaEventLayout) == sizeof(CUpti_ActivityCudaEvent2));
+static_assert(offsetof(CudaEventLayout, deviceId) == offsetof(CUpti_ActivityCudaEvent2, deviceId));
+static_assert(offsetof(CudaEventLayout, cudaEventSyncId) == offsetof(CUpti_ActivityCudaEvent2, cudaEventSyncId));
 static_assert(sizeof(OverheadLayout) == sizeof(CUpti_ActivityOverhead3));
 static_assert(offsetof(OverheadLayout, start) == offsetof(CUpti_ActivityOverhead3, start));
 static_assert(offsetof(OverheadLayout, overheadData) == offsetof(CUpti_ActivityOverhead3, overheadData));

@@ -16,6 +16,8 @@ namespace {
 // Where each struct grew: 12.3 is 21, 12.4 is 22, 12.5 is 23, 12.6 is 24, 12.8 is 26. The sizes before are those of the
 // older structs.
 constexpr Since kSyncSizes[] = {{26, sizeof(SyncLayout)}, {0, 40}};
+// 13.5 made the event longer, by what graph it is recorded in: no version writes more than is known here.
+constexpr Since kCudaEventSizes[] = {{26, sizeof(CudaEventLayout)}, {0, sizeof(CUpti_ActivityCudaEvent)}};
 constexpr Since kOverheadSizes[] = {{22, sizeof(OverheadLayout)}, {21, 48}, {0, 40}};
 constexpr Since kContextSizes[] = {{23, sizeof(ContextLayout)}, {22, 24}, {0, 16}};
 constexpr Since kMemorySizes[] = {{24, sizeof(MemoryLayout)}, {16, 120}, {0, 112}};
@@ -32,7 +34,20 @@ void fill_sync(std::byte* at, const Note& note) {
   record.contextId = note.context;
   record.streamId = note.stream;
   record.cudaEventId = note.event;
+  record.cudaEventSyncId = note.event_sync_id != 0 ? note.event_sync_id : CUPTI_SYNCHRONIZATION_INVALID_VALUE;
   record.returnValue = note.result;
+  store(at, record);
+}
+
+void fill_cuda_event(std::byte* at, const Note& note) {
+  CudaEventLayout record{};
+  record.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
+  record.correlationId = note.correlation;
+  record.contextId = note.context;
+  record.streamId = note.stream;
+  record.eventId = note.event;
+  record.deviceId = note.device;
+  record.cudaEventSyncId = note.event_sync_id;
   store(at, record);
 }
 
@@ -69,6 +84,7 @@ void fill_unknown(std::byte* at) {
 
 CUpti_ActivityKind kind_of(const Note& note) {
   constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                                           CUPTI_ACTIVITY_KIND_CUDA_EVENT,
                                            CUPTI_ACTIVITY_KIND_OVERHEAD,
                                            CUPTI_ACTIVITY_KIND_DEVICE,
                                            CUPTI_ACTIVITY_KIND_CONTEXT,
@@ -84,6 +100,8 @@ std::size_t note_record_size(CUpti_ActivityKind kind) {
   switch (static_cast<int>(kind)) {
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
       return size_in(kSyncSizes);
+    case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
+      return size_in(kCudaEventSizes);
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
       return size_in(kOverheadSizes);
     case CUPTI_ACTIVITY_KIND_DEVICE:
@@ -111,6 +129,8 @@ void fill_record(std::byte* at, const Note& note) {
   switch (note.kind) {
     case NoteKind::sync:
       return fill_sync(at, note);
+    case NoteKind::cuda_event:
+      return fill_cuda_event(at, note);
     case NoteKind::overhead:
       return fill_overhead(at, note);
     case NoteKind::device:

@@ -66,7 +66,10 @@ void fill_kernel(std::byte* at, const DeviceEvent& event, bool incomplete) {
   record.localMemoryPerThread = event.local_bytes;
   record.gridId = static_cast<std::int64_t>(event.seq);
   record.name = event.name;
-  record.launchType = CUPTI_ACTIVITY_LAUNCH_TYPE_REGULAR;
+  record.launchType = event.launch_type;
+  record.clusterX = event.cluster[0];
+  record.clusterY = event.cluster[1];
+  record.clusterZ = event.cluster[2];
   record.sharedMemoryExecuted = 32'768;
   store_sized(at, record);
 }

@@ -39,6 +39,7 @@ Subscriber* subscriber();
 
 bool callback_enabled(CUpti_CallbackDomain domain, std::uint32_t cbid);
 bool kind_enabled(CUpti_ActivityKind kind);
+bool anything_enabled();  // a kind, or a single API function
 // Synchronization records of queries that found their work unfinished too.
 bool all_sync_records();
 bool api_enabled(CUpti_CallbackDomain domain, std::uint32_t cbid);

@@ -6,14 +6,43 @@
 namespace sim {
 namespace {
 
-std::atomic<CUpti_TimestampCallbackFunc> s_callback{nullptr};
+// A client's clock, and what it said when it was registered. Never deleted: a thread may still read with it.
+struct ClientClock {
+  CUpti_TimestampCallbackFunc callback;
+  std::uint64_t true_ns, value;
+};
+
+std::atomic<const ClientClock*> s_client{nullptr};
 std::atomic<bool> s_system_ids{false};
+
+// The client's clock and the true one, as good as at once.
+ClientClock read_together(CUpti_TimestampCallbackFunc callback) {
+  constexpr std::uint64_t kClose_ns = 5'000;
+  ClientClock read{callback, 0, 0};
+  std::uint64_t between_ns = 0;
+  for (int tries = 0; tries < 10 && (tries == 0 || between_ns > kClose_ns); ++tries) {
+    const std::uint64_t before_ns = true_ns();
+    read.value = callback();
+    between_ns = true_ns() - before_ns;
+    read.true_ns = before_ns + between_ns / 2;
+  }
+  return read;
+}
+
+// On the line through now and the moment of the registration: the client's clock may count anything.
+std::uint64_t in_clients_clock(const ClientClock& client, std::uint64_t ns) {
+  constexpr std::uint64_t kLong_ns = 1'000'000;
+  ClientClock now = read_together(client.callback);
+  while (now.true_ns < client.true_ns + kLong_ns) now = read_together(client.callback);
+  const double ticks = static_cast<double>(now.value - client.value) / static_cast<double>(now.true_ns - client.true_ns);
+  return now.value - static_cast<std::uint64_t>(static_cast<std::int64_t>(
+                         static_cast<double>(static_cast<std::int64_t>(now.true_ns - ns)) * ticks));
+}
 
 }  // namespace
 
-// With a client's clock a moment in the past is as far behind its clock as it is behind the true one.
 std::uint64_t to_cupti(std::uint64_t ns) {
-  if (const auto callback = s_callback.load(std::memory_order_relaxed)) return callback() - (true_ns() - ns);
+  if (const ClientClock* client = s_client.load(std::memory_order_acquire)) return in_clients_clock(*client, ns);
   return simulated_host_real_ns != nullptr ? simulated_host_real_ns(ns) : ns;
 }
 
@@ -26,14 +55,15 @@ using namespace sim;
 CUptiResult cuptiGetTimestamp(std::uint64_t* timestamp) {
   check_not_torn_down(__func__);
   if (timestamp == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  *timestamp = to_cupti(true_ns());
+  const ClientClock* client = s_client.load(std::memory_order_acquire);
+  *timestamp = client != nullptr ? client->callback() : to_cupti(true_ns());
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc callback) {
   SIM_NEED_DRIVER();
   if (callback == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  s_callback.store(callback);
+  s_client.store(new ClientClock(read_together(callback)), std::memory_order_release);
   return CUPTI_SUCCESS;
 }
 

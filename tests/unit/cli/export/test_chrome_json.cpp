@@ -105,6 +105,24 @@ TEST_CASE("export: waits, overhead, whole graphs, memory and notices have their 
   CHECK(t.summary.balanced());
 }
 
+TEST_CASE("export: arrows from the call that recorded an event to each wait for it") {
+  SmallTrace t;
+  const ProcessId p = t.process(0);
+  const TrackId thread = t.thread(p), stream = t.stream(p);
+  t.add(thread, Kind::runtime, "cudaEventRecord", kOrigin, 10, 1);
+  for (const int correlation : {2, 3}) {
+    t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 10 * correlation, 5, static_cast<std::uint64_t>(correlation),
+          "\"wait_on_stream\": 7, \"wait_on_cuda_event_record_corr_id\": 1, \"wait_on_cuda_event_id\": 9");
+  }
+  t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 40, 5, 4,
+        "\"wait_on_stream\": -1, \"wait_on_cuda_event_record_corr_id\": -1, \"wait_on_cuda_event_id\": 9");
+  t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 50, 5, 5,
+        "\"wait_on_stream\": 7, \"wait_on_cuda_event_record_corr_id\": 77, \"wait_on_cuda_event_id\": 9");  // no such call
+  golden_export("event_waits", t);
+  CHECK(t.summary.arrows_out == 2);
+  CHECK(t.summary.works_without_launch == 0);
+}
+
 TEST_CASE("export: work that begins before its launch keeps its arrow") {
   SmallTrace t;
   const ProcessId p = t.process(0);

@@ -128,6 +128,25 @@ TEST_CASE("pftrace: flow events of the input are on the slice that they mean") {
   CHECK(t.summary.unplaced_flows == 1);
 }
 
+TEST_CASE("pftrace: arrows from the call that recorded an event to each wait for it") {
+  for (const bool gpu_tracks : {false, true}) {
+    SmallTrace t;
+    const ProcessId p = t.process(0);
+    const TrackId thread = t.thread(p), stream = t.stream(p);
+    t.add(thread, Kind::runtime, "cudaEventRecord", kOrigin, 10, 1);
+    for (const int correlation : {2, 3}) {
+      t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 10 * correlation, 5,
+            static_cast<std::uint64_t>(correlation), "\"wait_on_cuda_event_record_corr_id\": 1");
+    }
+    t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 40, 5, 4, "\"wait_on_cuda_event_record_corr_id\": -1");
+    FormatOptions options;
+    options.gpu_tracks = gpu_tracks;
+    t.write(make_pftrace(options));
+    CHECK(t.summary.arrows_out == 2);
+    CHECK(t.summary.backward_arrows == 0);
+  }
+}
+
 TEST_CASE("pftrace: a render stage has one arrow, from whatever slice; the others are counted as not drawn") {
   SmallTrace t;
   const ProcessId p = t.process(0, true);

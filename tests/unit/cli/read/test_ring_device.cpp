@@ -43,8 +43,142 @@ TEST_CASE("ring: a wait of a stream lies on it, on the device of its context") {
   CHECK((recording.track_of(kept.event).group == 5 && recording.track_of(kept.event).id == 20));
   CHECK(kept.args ==
         "\"cuda_sync_kind\": \"Stream Wait Event\", \"device\": 5, \"context\": 3, \"stream\": 20, "
-        "\"wait_on_cuda_event_id\": 9");
+        "\"wait_on_stream\": -1, \"wait_on_cuda_event_record_corr_id\": -1, \"wait_on_cuda_event_id\": 9");
   CHECK(recording.process().counts[static_cast<std::size_t>(Kind::sync)] == 1);
+}
+
+namespace {
+
+struct Made {
+  std::uint32_t correlation, stream, event;
+  std::uint64_t sync_id;
+  std::uint32_t context = 3;
+};
+
+void add_event(Recording& recording, const Made& made) {
+  auto record = trace::make_record<trace::CudaEventRecord>();
+  record.correlation = made.correlation, record.context = made.context, record.stream = made.stream;
+  record.event = made.event, record.event_sync_id = made.sync_id;
+  recording.add(record);
+}
+
+trace::SyncRecord wait_for(std::uint32_t correlation, std::uint32_t event, std::uint64_t sync_id) {
+  auto record = sync(2, 20, event);
+  record.correlation = correlation, record.event_sync_id = sync_id;
+  return record;
+}
+
+// "stream/correlation" of what the wait with this correlation waits for.
+std::string awaited(const KeepingSink& read, std::uint32_t correlation) {
+  for (const KeptRecord& each : read.all) {
+    if (each.event.kind != Kind::sync || each.event.correlation != correlation) continue;
+    long long stream = 0, call = 0;
+    const std::size_t at = each.args.find("\"wait_on_stream\"");
+    REQUIRE(std::sscanf(each.args.c_str() + at,
+                        "\"wait_on_stream\": %lld, \"wait_on_cuda_event_record_corr_id\": %lld", &stream, &call) == 2);
+    return std::to_string(stream) + "/" + std::to_string(call);
+  }
+  return "no such wait";
+}
+
+}  // namespace
+
+TEST_CASE("ring: a wait names the recording of its event that CUPTI says, wherever in the file that is") {
+  Recording recording;
+  recording.add(wait_for(13, 9, 102));  // before what it waits for
+  add_event(recording, {10, 7, 9, 101});
+  add_event(recording, {12, 8, 9, 102});
+  add_event(recording, {14, 6, 9, 103});
+  recording.add(wait_for(15, 9, 101));  // an older one than the last: CUPTI knows
+  recording.add(wait_for(16, 9, 99));   // overwritten
+  recording.add(wait_for(17, 9, 0));    // never recorded
+  recording.add(wait_for(18, 8, 102));  // of another event
+  const KeepingSink read = recording.read();
+  REQUIRE(read.all.size() == 5);
+  CHECK(awaited(read, 13) == "8/12");
+  CHECK(awaited(read, 15) == "7/10");
+  CHECK(awaited(read, 16) == "-1/-1");
+  CHECK(awaited(read, 17) == "-1/-1");
+  CHECK(awaited(read, 18) == "-1/-1");
+}
+
+TEST_CASE("ring: where CUPTI does not say it, a wait names the last recording of its event before its own call") {
+  Recording recording;
+  recording.add(wait_for(13, 9, 0));
+  add_event(recording, {14, 6, 9, 0});
+  add_event(recording, {10, 7, 9, 0});
+  add_event(recording, {12, 8, 9, 0});
+  add_event(recording, {11, 5, 4, 0});
+  add_event(recording, {0xfffffff0, 2, 6, 0});  // correlations begin again at 0
+  recording.add(wait_for(2, 6, 0));
+  recording.add(wait_for(9, 9, 0));    // before the first
+  recording.add(wait_for(15, 77, 0));  // no such event
+  add_event(recording, {16, 5, 4, 0, 33});
+  recording.add(wait_for(17, 4, 0));  // the other is an event of another context
+  const KeepingSink read = recording.read();
+  CHECK(awaited(read, 13) == "8/12");
+  CHECK(awaited(read, 2) == "2/4294967280");
+  CHECK(awaited(read, 9) == "-1/-1");
+  CHECK(awaited(read, 15) == "-1/-1");
+  CHECK(awaited(read, 17) == "5/11");
+}
+
+TEST_CASE("ring: what was lost may be what a wait waited for, unless CUPTI says what that is") {
+  for (int what = 0; what < 3; ++what) {
+    for (const std::uint64_t sync_id : {0, 101}) {
+      Recording recording;
+      add_event(recording, {10, 7, 9, sync_id});
+      recording.add(wait_for(13, 9, sync_id));
+      trace::FileHeader& header = *recording.memory.ring.header;
+      if (what == 0) header.lost[static_cast<std::size_t>(trace::RecordKind::cuda_event) - 16] = 1;
+      if (what == 1) header.cupti_dropped = 1;
+      if (what == 2) header.sunk_buffers = 1;
+      CHECK(awaited(recording.read(), 13) == (sync_id != 0 ? "7/10" : "-1/-1"));
+    }
+  }
+}
+
+TEST_CASE("ring: a call that recorded an event says which, and into which stream") {
+  Recording recording;
+  auto name = trace::make_record<trace::ApiNameRecord>();
+  name.domain = static_cast<std::uint8_t>(trace::RecordKind::runtime), name.cbid = 135;
+  std::strcpy(name.name, "cudaEventRecord");
+  recording.define(name);
+  auto call = trace::make_record<trace::RuntimeRecord>();
+  call.cbid = 135, call.correlation = 10, call.start_cupti_ns = kStart, call.duration_ns = 5, call.tid = 4;
+  recording.add(call);
+  call.correlation = 11;
+  recording.add(call);
+  add_event(recording, {10, 7, 9, 101});
+  const KeepingSink read = recording.read();
+  REQUIRE(read.all.size() == 2);
+  CHECK(read.all[0].args == "\"cbid\": 135, \"event_id\": 9, \"event_stream\": 7");
+  CHECK(read.all[1].args == "\"cbid\": 135");
+}
+
+TEST_CASE("ring: kernels show what few of them have, and the priority of their stream") {
+  Recording recording;
+  auto stream = trace::make_record<trace::StreamRecord>();
+  stream.context = 3, stream.stream = 20, stream.priority = -5;
+  recording.define(stream);
+  auto shape = trace::make_record<trace::LaunchShapeRecord>();
+  shape.name_ref = recording.name("k");
+  shape.local_bytes_per_thread = 640, shape.launch_type = 1;
+  shape.cluster[0] = 2, shape.cluster[1] = 4, shape.cluster[2] = 1;
+  auto kernel = trace::make_record<trace::KernelRecord>();
+  kernel.start_cupti_ns = kStart, kernel.context = 3, kernel.stream = 20;
+  kernel.shape_ref = recording.define(shape);
+  recording.add(kernel);
+  // Of a recording of before: its shape ends behind the shared memory.
+  shape.size_words = 5;
+  kernel.shape_ref = trace::append_definition(recording.memory.ring, 0, &shape, 40);
+  kernel.stream = 21;
+  recording.add(kernel);
+  const KeepingSink read = recording.read();
+  REQUIRE(read.all.size() == 2);
+  CHECK(read.all[0].args.ends_with("\"shared memory\": 0, \"local memory per thread\": 640, \"cluster\": [2, 4, 1], "
+                                   "\"launch type\": \"cooperative\", \"priority\": -5"));
+  CHECK(read.all[1].args.ends_with("\"shared memory\": 0"));
 }
 
 TEST_CASE("ring: the other waits by Kineto's names; one without a stream has a row of its own") {

@@ -88,7 +88,7 @@ TEST_CASE("ring: an NCCL call with what interposition adds") {
         "\"0x0000000000001234\"");
 }
 
-TEST_CASE("ring: threads by the program's name, communicators once") {
+TEST_CASE("ring: threads by the program's name, communicators once, and those without a name apart") {
   Recording recording;
   auto named = trace::make_record<trace::ResourceNameRecord>();
   named.resource = static_cast<std::uint8_t>(trace::ResourceKind::thread), named.id = 1;
@@ -98,11 +98,17 @@ TEST_CASE("ring: threads by the program's name, communicators once") {
   communicator.communicator = 0xc0ffee, communicator.rank = 3, communicator.ranks = 8, communicator.epoch = 1;
   recording.define(communicator);
   recording.define(communicator);
+  communicator.communicator = 0, communicator.epoch = 0, communicator.ranks = 4;
+  for (const std::uint64_t made_ns : {7, 8, 8}) {
+    communicator.time_mono_ns = made_ns;
+    recording.define(communicator);
+  }
   recording.add(mark(recording.name("m")));
   const KeptRecord kept = recording.one();
   CHECK(recording.track_of(kept.event).name == "a name longer than fifteen bytes");
-  REQUIRE(recording.process().communicators.size() == 1);
+  REQUIRE(recording.process().communicators.size() == 3);
   CHECK(recording.process().communicators[0].ranks == 8);
+  CHECK(recording.process().communicators[2].communicator == 0);
 }
 
 TEST_CASE("ring: a gap lasts to the notice that ends it, or to the end") {

@@ -1,4 +1,4 @@
-#include "cli/commands/table.h"
+#include "cli/io/table.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,0 +1,100 @@
+#include "cli/analyze/analyze.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "cli/analyze/work_classes.h"
+#include "cli/io/progress.h"
+#include "cli/io/units.h"
+#include "cli/model/slice.h"
+
+namespace cli {
+namespace {
+
+Windows windows_of(const AnalysisRequest& request, GroupBy by, const Selector& selector, const TraceFacts& facts,
+                   std::size_t processes) {
+  const auto& time = request.selection.time;
+  const auto at = [&](std::int64_t since_ns) { return since_ns > kLatest_ns - facts.first_ns ? kLatest_ns : facts.first_ns + since_ns; };
+  const std::int64_t from_ns = time ? at(time->from_ns) : kEarliest_ns, to_ns = time ? std::min(at(time->to_ns), facts.last_ns) : kLatest_ns;
+  if (by == GroupBy::step || request.selection.steps) {
+    return Windows(selector.chosen(facts.steps), by == GroupBy::step, from_ns, to_ns);
+  }
+  return time ? Windows(processes, from_ns, to_ns) : Windows(processes);
+}
+
+class AnalysisWalk : public EventSink {
+ public:
+  struct Member {
+    AnalysisContext context;
+    std::unique_ptr<Analysis> analysis;
+  };
+
+  AnalysisWalk(const Catalog& catalog, Selector& selector, std::deque<Member>& members)
+      : catalog_(catalog), selector_(selector), members_(members), classes_(catalog) {}
+
+  void event(const Event& event, std::string_view) override {
+    progress_.step();
+    classes_.event(event);
+    if (!is_gpu_work(event.kind) || !is_slice(event) || catalog_.tracks[event.track].kind != TrackKind::stream) return;
+    if (selector_.judge(event) != LeftOut::kept) return;
+    if (event.duration_ns < 0) {
+      ++endless_;
+      return;
+    }
+    const Track& track = catalog_.tracks[event.track];
+    GpuWork work{track.process, track.group, sane_ns(event.start_ns), 0, event.name, event.kind,
+                 classes_.of(event)};
+    work.end_ns = std::max(work.start_ns, sane_ns(slice_end(event, kLatest_ns)));
+    for (Member& member : members_) {
+      if (member.context.windows.hold(work.process, work.start_ns, work.end_ns)) member.analysis->work(work);
+    }
+  }
+
+  std::uint64_t endless() const { return endless_; }
+
+ private:
+  const Catalog& catalog_;
+  Selector& selector_;
+  std::deque<Member>& members_;
+  WorkClasses classes_;
+  Progress progress_{"analyzing"};
+  std::uint64_t endless_ = 0;  // pieces of work whose end is not known
+};
+
+GroupBy group_of(const AnalysisRow& row, GroupBy by) {
+  return std::find(row.by.begin(), row.by.end(), by) != row.by.end() ? by : row.by.front();
+}
+
+}  // namespace
+
+AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<std::string_view>& found_by,
+                       const AnalysisRequest& request) {
+  const Catalog& catalog = trace.catalog();
+  const std::size_t processes = catalog.processes.size();
+  const Selector chosen(request.selection, catalog, facts);
+  std::vector<bool> has(processes);
+  for (ProcessId id = 0; id < processes; ++id) has[id] = chosen.has(id);
+  Selection whole = request.selection;  // windows cut work, which the choice of events does not
+  whole.steps.reset(), whole.time.reset();
+  Selector selector(whole, catalog, facts);
+
+  std::deque<AnalysisWalk::Member> members;
+  for (const AnalysisRow* row : request.analyses) {
+    const GroupBy by = group_of(*row, request.by);
+    members.push_back({{catalog, windows_of(request, by, chosen, facts, processes), found_by, has, facts.first_ns, by}, nullptr});
+    members.back().analysis = row->make(members.back().context);
+  }
+  AnalysisResult result;
+  {
+    AnalysisWalk walk(catalog, selector, members);
+    trace.walk(walk);
+    if (walk.endless() > 0) {
+      result.notes.push_back(count_text(walk.endless(), "kernel or copy", "kernels and copies") +
+                             " had not ended where the trace ends, and are in no sum");
+    }
+  }
+  for (AnalysisWalk::Member& member : members) result.tables.push_back(member.analysis->finish());
+  return result;
+}
+
+}  // namespace cli

@@ -1,0 +1,29 @@
+// Runs analyses over a trace, all in one walk.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/analyze/analysis.h"
+#include "cli/merge/ordered_trace.h"
+#include "cli/select/selection.h"
+#include "cli/select/selector.h"
+
+namespace cli {
+
+struct AnalysisRequest {
+  std::vector<const AnalysisRow*> analyses;
+  GroupBy by = GroupBy::none;  // of those that can; the others as they are
+  Selection selection;         // of steps and time, what runs in them counts as far as it does
+};
+
+struct AnalysisResult {
+  std::vector<ResultTable> tables;  // in the order of the request
+  std::vector<std::string> notes;   // what the numbers do not hold; a line each
+};
+
+// `facts` are of the trace; found_by by ProcessId, as StepFinder says it. Throws Error (usage) when the selection matches
+// nothing. Memory: that of the analyses.
+AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<std::string_view>& found_by,
+                       const AnalysisRequest& request);
+
+}  // namespace cli

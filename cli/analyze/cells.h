@@ -1,0 +1,33 @@
+// What several analyses put into their rows.
+#pragma once
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/analyze/analysis.h"
+#include "cli/analyze/table.h"
+
+namespace cli {
+
+inline Cell known(std::optional<std::int64_t> value) { return value ? Cell(*value) : Cell(); }
+
+// Of a whole of 0 there is no part.
+inline Cell percent(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? Cell(100.0 * static_cast<double>(part) / static_cast<double>(whole)) : Cell();
+}
+
+template <typename... Values>
+void append(std::vector<Cell>& row, Values&&... values) {
+  (row.emplace_back(std::forward<Values>(values)), ...);
+}
+
+inline Cell rank_cell(const Process& process) {
+  return process.rank >= 0 ? Cell(process.rank) : Cell();
+}
+
+inline constexpr Column kRankColumn{"rank", Unit::number, "Rank of the process in the job"};
+inline constexpr Column kDeviceColumn{"device", Unit::number, "CUDA ordinal of the GPU in the process"};
+inline constexpr Column kStepColumn{"step", Unit::number, "Number of the training step, as the program named it"};
+
+}  // namespace cli

@@ -1,0 +1,40 @@
+#include "cli/analyze/windows.h"
+
+#include <algorithm>
+
+namespace cli {
+
+Windows::Windows(const Steps& chosen, bool by_step, std::int64_t from_ns, std::int64_t to_ns)
+    : of_process_(chosen.size()), bounded_(true) {
+  for (std::size_t id = 0; id < chosen.size(); ++id) {
+    std::vector<AnalysisWindow>& windows = of_process_[id];
+    for (const Step& step : chosen[id]) {
+      // A step may begin before the last one's end was seen on another thread.
+      const std::int64_t begun = windows.empty() ? from_ns : std::max(from_ns, windows.back().to_ns);
+      const AnalysisWindow next{std::max(begun, step.start_ns), std::min(to_ns, step.end_ns), step.number};
+      if (next.from_ns >= next.to_ns) continue;
+      if (!by_step && !windows.empty() && windows.back().to_ns == next.from_ns) {
+        windows.back().to_ns = next.to_ns;
+      } else {
+        windows.push_back(next);
+      }
+      if (!by_step) windows.back().step.reset();
+    }
+  }
+}
+
+std::size_t Windows::first_after(ProcessId process, std::int64_t start_ns) const {
+  const auto& windows = of_process_[process];
+  const auto found = std::upper_bound(windows.begin(), windows.end(), start_ns,
+                                      [](std::int64_t ns, const AnalysisWindow& window) { return ns < window.to_ns; });
+  return static_cast<std::size_t>(found - windows.begin());
+}
+
+bool Windows::hold(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const {
+  const std::size_t at = first_after(process, start_ns);
+  if (at == of_process_[process].size()) return false;
+  const std::int64_t from_ns = of_process_[process][at].from_ns;
+  return start_ns >= from_ns || end_ns > from_ns;
+}
+
+}  // namespace cli

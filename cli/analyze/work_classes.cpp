@@ -1,0 +1,51 @@
+#include "cli/analyze/work_classes.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "cli/model/kernel_names.h"
+#include "cli/model/slice.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+WorkClasses::WorkClasses(const Catalog& catalog)
+    : catalog_(catalog),
+      names_(catalog.strings),
+      nccl_end_ns_(catalog.tracks.size(), std::numeric_limits<std::int64_t>::min()),
+      launches_(catalog.processes.size()) {}
+
+void WorkClasses::event(const Event& event) {
+  const bool may_launch = event.kind == Kind::nccl || event.kind == Kind::nvtx;
+  if (!may_launch && !(is_api_call(event.kind) && event.correlation != 0)) return;
+  const ProcessId process = catalog_.tracks[event.track].process;
+  if (catalog_.processes[process].format != SourceFormat::ring) return;
+  std::int64_t& end_ns = nccl_end_ns_[event.track];
+  if (may_launch) {
+    if (!is_slice(event) || (event.kind == Kind::nvtx && !names_[event.name].ends_nccl_group)) return;
+    // One that never ended lasts until the thread is seen in another.
+    const bool known = end_ns != kNoEnd && event.duration_ns >= 0;
+    end_ns = known ? std::max(end_ns, slice_end(event, kNoEnd)) : slice_end(event, kNoEnd);
+    return;
+  }
+  if (event.start_ns >= end_ns) return;
+  Launches& launches = launches_[process];
+  if (!launches.known.insert(event.correlation).second) return;
+  launches.order.push_back(event.correlation);
+  if (launches.order.size() <= kMostLaunches) return;
+  launches.known.erase(launches.order.front());
+  launches.order.pop_front();
+}
+
+WorkClass WorkClasses::of(const Event& event) {
+  const bool by_name = event.kind == Kind::kernel && names_[event.name].communicates;
+  const ProcessId process = catalog_.tracks[event.track].process;
+  if (by_name || (event.correlation != 0 && launches_[process].known.count(event.correlation) != 0)) return WorkClass::comm;
+  return event.kind == Kind::memcpy || event.kind == Kind::memset ? WorkClass::memory : WorkClass::compute;
+}
+
+}  // namespace cli

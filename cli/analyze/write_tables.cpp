@@ -1,0 +1,187 @@
+#include "cli/analyze/write_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/io/json_text.h"
+#include "cli/io/table.h"
+#include "cli/io/units.h"
+
+namespace cli {
+namespace {
+
+std::string shown(const Cell& cell, Unit unit) {
+  if (std::holds_alternative<std::monostate>(cell)) return "-";
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{:.2f}", *real) + (unit == Unit::percent ? " %" : "");
+  const std::int64_t number = std::get<std::int64_t>(cell);
+  return unit == Unit::ns ? duration_text(number) : fmt::format("{}", number);
+}
+
+// The unit stands in the cells.
+std::string title(const Column& column) {
+  std::string text(column.key);
+  for (const std::string_view ending : {"_ns", "_pct"}) {
+    if (text.ends_with(ending)) text.erase(text.size() - ending.size());
+  }
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+// Names of kernels may be pages long; the other formats have them whole.
+std::string shortened(std::string text) {
+  constexpr std::size_t kMost = 100;
+  if (text.size() <= kMost) return text;
+  std::size_t end = kMost - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not within a character
+  return text.substr(0, end) + "...";
+}
+
+// Names go to the end, where their length does no harm.
+std::vector<std::size_t> text_last(const ResultTable& table) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) order.push_back(i);
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return table.columns[i].key != "name"; });
+  return order;
+}
+
+std::string write_text(const std::vector<ResultTable>& tables) {
+  std::string out;
+  for (const ResultTable& table : tables) {
+    if (tables.size() > 1) out += fmt::format("{}{}\n", out.empty() ? "" : "\n", table.name);
+    const std::vector<std::size_t> order = text_last(table);
+    std::vector<std::string> head;
+    for (const std::size_t i : order) head.push_back(title(table.columns[i]));
+    Table text(std::move(head));
+    for (const auto& cells : table.rows) {
+      std::vector<std::string> row;
+      for (const std::size_t i : order) row.push_back(shortened(shown(cells[i], table.columns[i].unit)));
+      text.add(std::move(row));
+    }
+    out += text.text();
+    for (const std::string& note : table.notes) out += fmt::format("note: {}\n", note);
+  }
+  return out;
+}
+
+struct StringSink : ByteSink {
+  void write(std::string_view bytes) override { all += bytes; }
+  void finish() override {}
+  std::string all;
+};
+
+void json_value(JsonText& out, const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return json_string(out, *text);
+  if (const auto* number = std::get_if<std::int64_t>(&cell)) return out.number(*number);
+  if (const auto* real = std::get_if<double>(&cell)) return out.raw(fmt::format("{}", *real));
+  out.raw("null");
+}
+
+void json_row(JsonText& out, const ResultTable& table, const std::vector<Cell>& cells) {
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    out.raw(i == 0 ? "{\"" : ", \"");
+    out.raw(table.columns[i].key);
+    out.raw("\": ");
+    json_value(out, cells[i]);
+  }
+  out.raw("}");
+}
+
+std::string write_json(const std::vector<ResultTable>& tables) {
+  StringSink sink;
+  JsonText out(sink);
+  const char* between_tables = "{\n";
+  for (const ResultTable& table : tables) {
+    out.raw(fmt::format("{}\"{}\": [", std::exchange(between_tables, ",\n"), table.name));
+    const char* between_rows = "\n  ";
+    for (const auto& cells : table.rows) {
+      out.raw(std::exchange(between_rows, ",\n  "));
+      json_row(out, table, cells);
+    }
+    out.raw("]");
+  }
+  out.raw("\n}\n");
+  out.flush();
+  return std::move(sink.all);
+}
+
+std::string csv_text(const std::string& text) {
+  const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
+  const std::string safe = (formula ? "'" : "") + text;
+  if (safe.find_first_of(",\"\r\n") == std::string::npos) return safe;
+  std::string quoted = "\"";
+  for (const char c : safe) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string csv_value(const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return csv_text(*text);
+  if (const auto* number = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *number);
+  if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
+  return {};
+}
+
+std::string write_csv(const std::vector<ResultTable>& tables) {
+  std::string out;
+  for (const ResultTable& table : tables) {
+    for (const Column& column : table.columns) out += (&column == &table.columns[0] ? "" : ",") + std::string(column.key);
+    out += "\r\n";
+    for (const auto& cells : table.rows) {
+      for (const Cell& cell : cells) out += (&cell == &cells[0] ? "" : ",") + csv_value(cell);
+      out += "\r\n";
+    }
+  }
+  return out;
+}
+
+std::string markdown_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view("\\|<>*_`[]").find(c) != std::string_view::npos) out += '\\';
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string write_markdown(const std::vector<ResultTable>& tables) {
+  std::string out;
+  for (const ResultTable& table : tables) {
+    if (tables.size() > 1) out += fmt::format("{}## {}\n\n", out.empty() ? "" : "\n", table.name);
+    std::string rule = "|";
+    out += "|";
+    for (const Column& column : table.columns) {
+      out += fmt::format(" {} |", markdown_text(title(column)));
+      rule += column.unit == Unit::text ? "---|" : "---:|";
+    }
+    out += "\n" + rule + "\n";
+    for (const auto& cells : table.rows) {
+      out += "|";
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        out += fmt::format(" {} |", markdown_text(shown(cells[i], table.columns[i].unit)));
+      }
+      out += "\n";
+    }
+    for (const std::string& note : table.notes) out += fmt::format("\n{}\n", markdown_text(note));
+  }
+  return out;
+}
+
+}  // namespace
+
+const std::vector<TableFormat>& table_formats() {
+  static const std::vector<TableFormat> rows{{"text", true, write_text},
+                                             {"json", true, write_json},
+                                             {"csv", false, write_csv},
+                                             {"md", true, write_markdown}};
+  return rows;
+}
+
+const TableFormat* find_table_format(std::string_view name) {
+  const auto& rows = table_formats();
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const TableFormat& row) { return row.name == name; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+}  // namespace cli

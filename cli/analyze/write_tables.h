@@ -1,0 +1,27 @@
+// Results as text for people, and as JSON, CSV and Markdown.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/analyze/table.h"
+
+namespace cli {
+
+struct TableFormat {
+  std::string_view name;
+  bool holds_several;  // tables in one output
+  std::string (*write)(const std::vector<ResultTable>& tables);
+};
+
+// text: aligned columns, times with units, long names cut, "-" for what is unknown; a table under its name where there are several.
+// json: {"NAME": [{"COLUMN": value, ...}, ...], ...}; integers are integers, unknown is null.
+// csv: one table, a line of keys first (RFC 4180); a text that a spreadsheet would take for a formula begins with '.
+// md: like text, as tables of Markdown.
+const std::vector<TableFormat>& table_formats();
+
+// Null: there is none of that name.
+const TableFormat* find_table_format(std::string_view name);
+
+}  // namespace cli

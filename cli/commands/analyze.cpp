@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <string>
+
+#include "cli/analyze/analyze.h"
+#include "cli/analyze/write_tables.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/input_options.h"
+#include "cli/commands/selection_options.h"
+#include "cli/commands/trace_facts.h"
+#include "cli/error.h"
+#include "cli/io/output_file.h"
+#include "cli/io/table.h"
+#include "cli/io/temp_file.h"
+#include "cli/merge/missing_data.h"
+
+namespace cli {
+namespace {
+
+struct AnalyzeOptions {
+  std::shared_ptr<InputOptions> inputs;
+  std::shared_ptr<SelectionOptions> selection;
+  std::shared_ptr<std::size_t> memory_mib;
+  std::vector<std::string> only;
+  GroupBy by = GroupBy::none;
+  std::string by_word, format = "text", sort, output = "-";
+  std::optional<std::size_t> limit;
+  bool list = false;
+};
+
+[[noreturn]] void refuse_analyze(const std::string& why) { throw Error(Exit::usage, why); }
+
+std::string names_of_analyses() {
+  std::string names;
+  for (const AnalysisRow& row : analyses()) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  return names;
+}
+
+std::vector<const AnalysisRow*> chosen_analyses(const AnalyzeOptions& options) {
+  std::vector<const AnalysisRow*> chosen;
+  for (const AnalysisRow& row : analyses()) {
+    if (options.only.empty()) chosen.push_back(&row);
+  }
+  for (const std::string& name : options.only) {
+    const auto& all = analyses();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const AnalysisRow& row) { return row.name == name; });
+    if (found == all.end()) refuse_analyze(fmt::format("--only {}: there is no such table; there are {}", name, names_of_analyses()));
+    if (std::find(chosen.begin(), chosen.end(), &*found) == chosen.end()) chosen.push_back(&*found);
+  }
+  return chosen;
+}
+
+bool can(const AnalysisRow& row, GroupBy by) { return std::find(row.by.begin(), row.by.end(), by) != row.by.end(); }
+
+void check_words(const AnalyzeOptions& options, const std::vector<const AnalysisRow*>& chosen) {
+  if (!find_table_format(options.format)->holds_several && chosen.size() > 1) {
+    refuse_analyze(fmt::format("--format {}: holds one table; choose it with --only {}", options.format, chosen.front()->name));
+  }
+  if (options.by != GroupBy::none && std::none_of(chosen.begin(), chosen.end(), [&](auto* row) { return can(*row, options.by); })) {
+    refuse_analyze(fmt::format("--by {}: {} has no such rows", options.by_word, chosen.front()->name));
+  }
+  if (options.sort.empty()) return;
+  const auto has = [&](const AnalysisRow* row) {
+    const auto columns = row->columns(can(*row, options.by) ? options.by : row->by.front());
+    return std::any_of(columns.begin(), columns.end(), [&](const Column& column) { return column.key == options.sort; });
+  };
+  if (std::none_of(chosen.begin(), chosen.end(), has)) {
+    refuse_analyze(fmt::format("--sort {}: there is no such column; `tracetool analyze --list` names them", options.sort));
+  }
+}
+
+// Numbers the largest first, names in their order; what is unknown last.
+void sort_rows(ResultTable& table, const std::string& key) {
+  const auto column = std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return c.key == key; });
+  if (column == table.columns.end()) return;
+  const std::size_t at = static_cast<std::size_t>(column - table.columns.begin());
+  const auto is_known = [](const Cell& cell) { return !std::holds_alternative<std::monostate>(cell); };
+  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
+    if (!is_known(a[at]) || !is_known(b[at])) return is_known(a[at]) && !is_known(b[at]);
+    return std::holds_alternative<std::string>(a[at]) ? a[at] < b[at] : b[at] < a[at];
+  });
+}
+
+void limit_rows(ResultTable& table, std::size_t most) {
+  if (table.rows.size() <= most) return;
+  fmt::print(stderr, "tracetool: {}: {} of {} rows are shown (--limit)\n", table.name, most, table.rows.size());
+  table.rows.resize(most);
+}
+
+std::string list_text() {
+  std::string out;
+  for (const AnalysisRow& row : analyses()) {
+    out += fmt::format("{}{}: {}\n", out.empty() ? "" : "\n", row.name, row.meaning);
+    Table table({"  column", "meaning"});
+    const auto columns = row.columns(can(row, GroupBy::step) ? GroupBy::step : can(row, GroupBy::rank) ? GroupBy::rank : GroupBy::none);
+    for (const Column& column : columns) {
+      const bool sometimes = row.by.size() > 1 && (column.key == "step" || (column.key == "rank" && !can(row, GroupBy::step)));
+      table.add({"  " + std::string(column.key),
+                 std::string(column.meaning) + (sometimes ? fmt::format(" (with --by {})", column.key) : "")});
+    }
+    const std::string text = table.text();
+    out += text.substr(text.find('\n') + 1);
+  }
+  return out;
+}
+
+void write_out(const std::string& text, const std::string& path) {
+  OutputFile out(path);
+  out.write(text);
+  out.finish();
+}
+
+void run_analyze(AnalyzeOptions options) {
+  if (options.list) return write_out(list_text(), "-");
+  AnalysisRequest request;
+  request.analyses = chosen_analyses(options);
+  request.by = options.by;
+  request.selection = selection_of(*options.selection);
+  check_words(options, request.analyses);
+  const auto [inputs, skipped] = resolve(*options.inputs);
+  print_notes(skipped);
+  refuse_input_as_output(inputs, options.output);
+  const auto trace = order_traces(inputs, {true, *options.memory_mib << 20, scratch_folder(options.output)});
+  for (const std::string& warning : trace->warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
+  const FoundFacts found = find_facts(*trace);
+  AnalysisResult result = analyze(*trace, found.facts, found.steps_found_by, request);
+  for (const std::string& note : result.notes) fmt::print(stderr, "tracetool: {}\n", note);
+  for (ResultTable& table : result.tables) {
+    if (!options.sort.empty()) sort_rows(table, options.sort);
+    if (options.limit) limit_rows(table, *options.limit);
+  }
+  write_out(find_table_format(options.format)->write(result.tables), options.output);
+}
+
+std::function<void()> set_up_analyze(CLI::App& app) {
+  auto options = std::make_shared<AnalyzeOptions>();
+  options->inputs = add_inputs(app);
+  app.add_option("--only", options->only, "These tables alone, in this order (default: all)")->delimiter(',')->type_name("NAME,...");
+  app.add_option("--by", options->by_word, "Rows for each step or rank, of tables that have them")
+      ->check(CLI::IsMember({"step", "rank"}))
+      ->each([options = options.get()](const std::string& word) { options->by = word == "step" ? GroupBy::step : GroupBy::rank; })
+      ->type_name("step|rank");
+  app.add_option("--format", options->format, "How tables are written (default: text)")
+      ->check(CLI::IsMember({"text", "json", "csv", "md"}))
+      ->type_name("text|json|csv|md");
+  app.add_option("--sort", options->sort, "By this column: numbers the largest first")->check(not_empty())->type_name("COLUMN");
+  app.add_option("--limit", options->limit, "At most so many rows of each table")->check(CLI::PositiveNumber)->type_name("N");
+  app.add_flag("--list", options->list, "Names the tables and their columns");
+  options->selection = add_selection(app);
+  app.add_option("-o,--output", options->output, "The file to write; - is stdout (default)")->check(not_empty())->type_name("FILE");
+  options->memory_mib = add_memory(app);
+  return [options] { run_analyze(*options); };
+}
+
+}  // namespace
+
+Command analyze_command() {
+  return {"analyze", "Where the time went: tables of GPU time, steps and kernels",
+          "Times are of each rank alone, exact to the nanosecond. With --steps or --time, work counts as far as it runs in\n"
+          "them, whenever it was launched.\n"
+          "\n"
+          "  tracetool analyze traces/\n"
+          "  tracetool analyze run.ttrace --only temporal --by step --steps 10-12\n"
+          "  tracetool analyze run.ttrace --only kernels --limit 20\n"
+          "  tracetool analyze run.ttrace --only temporal --format json | jq '.temporal[].exposed_comm_ns'",
+          set_up_analyze};
+}
+
+}  // namespace cli

@@ -1,0 +1,36 @@
+#include "cli/commands/selection_options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands/input_options.h"
+
+namespace cli {
+
+std::shared_ptr<SelectionOptions> add_selection(CLI::App& app) {
+  auto options = std::make_shared<SelectionOptions>();
+  const auto add = [&](const std::string& name, std::string& text, const std::string& type, const std::string& help) {
+    app.add_option(name, text, help)->check(not_empty())->type_name(type);
+  };
+  add("--ranks", options->ranks, "LIST", "Only these: 0-3,7");
+  add("--steps", options->steps, "LIST", "Only these training steps: 5, 10-12 or 10-; their GPU work with them");
+  add("--time", options->time, "A-B", "Only what runs then, since the trace's start: 1.5s-2s, 300ms-, -2s");
+  add("--kinds", options->kinds, "LIST",
+      "Only these kinds, as `info --json` names them: kernel,memcpy,nccl,...; nccl takes the kernels of collectives, too");
+  return options;
+}
+
+void add_min_duration(CLI::App& app, const std::shared_ptr<SelectionOptions>& options) {
+  app.add_option("--min-dur", options->min_dur, "Only slices at least this long: 5us")->check(not_empty())->type_name("TIME");
+}
+
+Selection selection_of(const SelectionOptions& options) {
+  Selection selection;
+  if (!options.ranks.empty()) selection.ranks.emplace("--ranks", options.ranks);
+  if (!options.steps.empty()) selection.steps.emplace("--steps", options.steps);
+  if (!options.time.empty()) selection.time = time_range_option("--time", options.time);
+  if (!options.kinds.empty()) selection.kinds = kinds_option("--kinds", options.kinds);
+  if (!options.min_dur.empty()) selection.min_dur_ns = duration_option("--min-dur", options.min_dur);
+  return selection;
+}
+
+}  // namespace cli

@@ -1,0 +1,26 @@
+// --ranks, --steps, --time, --kinds: which part of a trace a command works on; the same everywhere.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "cli/select/selection.h"
+
+namespace CLI {
+class App;
+}
+
+namespace cli {
+
+struct SelectionOptions {
+  std::string ranks, steps, time, kinds, min_dur;  // as given; "": not
+};
+
+std::shared_ptr<SelectionOptions> add_selection(CLI::App& app);
+
+// --min-dur, for commands that show events one by one.
+void add_min_duration(CLI::App& app, const std::shared_ptr<SelectionOptions>& options);
+
+// Throws Error (usage) that names the option.
+Selection selection_of(const SelectionOptions& options);
+
+}  // namespace cli

@@ -1,0 +1,28 @@
+// How a ring of so many bytes is divided into definitions and blocks: by its writer, and by a reader of a file whose header
+// was destroyed, so it changes only with kFormatVersion.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "common/layout.h"
+
+namespace trace {
+
+inline constexpr std::uint64_t kSmallestBlock = 4096, kLargestBlock = 64u << 10;
+
+// Sets the offsets, sizes and counts of `header`. ring_bytes: at least 64 KiB; file_bytes is at most that, and less than a
+// block smaller.
+inline void divide_ring(FileHeader& header, std::uint64_t ring_bytes) {
+  std::uint64_t block = kSmallestBlock;
+  while (block < kLargestBlock && block * 512 <= ring_bytes) block *= 2;
+  std::uint64_t definitions = std::min<std::uint64_t>(ring_bytes / 16, 16u << 20);
+  definitions = (definitions + 16384) / 4096 * 4096;
+  header.definitions_offset = kHeaderBytes;
+  header.definitions_bytes = definitions;
+  header.blocks_offset = header.definitions_offset + definitions;
+  header.block_bytes = block;
+  header.block_count = (ring_bytes - header.blocks_offset) / block;
+  header.file_bytes = header.blocks_offset + header.block_count * block;
+}
+
+}  // namespace trace

@@ -1,0 +1,101 @@
+"""The tables of `tracetool analyze`, the slow way: lists of intervals, one moment after the other. From Kineto's JSON, or from
+the truth of a simulated run."""
+import gzip
+import json
+import re
+from collections import namedtuple
+from decimal import Decimal
+
+# Of one piece of GPU work; times are integers of ns. `kind`: comm, compute or memory.
+Work = namedtuple("Work", "device start end kind name")
+COMM = re.compile(r"^(void )?(nccl|rccl|msccl|oneccl)|ncclKernel|ncclDevKernel")
+KERNELS, COPIES = {"kernel"}, {"gpu_memcpy", "gpu_memset"}
+OLD = {"Kernel": "kernel", "Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}
+
+
+def ns(us):
+    return int(Decimal(us) * 1000)
+
+
+def read_json(path):
+    """The events; None where Python cannot read the file."""
+    opened = gzip.open if path.endswith(".gz") else open
+    try:
+        with opened(path, "rt", encoding="utf-8") as file:
+            trace = json.load(file, parse_float=Decimal)
+    except (ValueError, OSError, EOFError):
+        return None
+    return trace if isinstance(trace, list) else trace.get("traceEvents", [])
+
+
+def of_kineto(events):
+    """GPU work by the categories that torch.profiler gives it."""
+    for event in events:
+        category = OLD.get(event.get("cat"), event.get("cat"))
+        args = event.get("args", {})
+        if event.get("ph") != "X" or category not in KERNELS | COPIES or "stream" not in args:
+            continue
+        start, device = ns(event["ts"]), args.get("device")
+        kind = "memory" if category in COPIES else "comm" if COMM.search(event["name"]) else "compute"
+        yield Work(int(device) if device is not None else None, start, start + ns(event["dur"]), kind, event["name"])
+
+
+def of_truth(rank):
+    """Of what a simulated run recorded, on CUPTI's clock."""
+    for line in rank.of("kernel", "memcpy", "memset", "memcpy_peer"):
+        kind = "memory" if line["kind"] != "kernel" else "comm" if "nccl" in line["name"] else "compute"
+        yield Work(line["device"], line["cupti_start"], line["cupti_end"], kind, line.get("name", ""))
+
+
+def union(intervals):
+    """Sorted, and apart."""
+    apart = []
+    for start, end in sorted(intervals):
+        if apart and start <= apart[-1][1]:
+            apart[-1][1] = max(apart[-1][1], end)
+        else:
+            apart.append([start, end])
+    return apart
+
+
+def length(intervals):
+    return sum(end - start for start, end in union(intervals))
+
+
+def common(some, others):
+    """What two unions share: every pair is looked at."""
+    return sum(max(0, min(end, other_end) - max(start, other_start))
+               for start, end in union(some) for other_start, other_end in union(others))
+
+
+def clipped(work, begin, end):
+    return [each._replace(start=max(each.start, begin), end=min(each.end, end)) for each in work
+            if each.start < end and (each.end > begin or each.start >= begin)]
+
+
+def temporal(work, span=None):
+    """The row of one device, but for its keys."""
+    of = lambda *kinds: [(each.start, each.end) for each in work if each.kind in kinds]
+    if span is None:
+        span = max(each.end for each in work) - min(each.start for each in work)
+    busy, comm, overlap = length(of("comm", "compute", "memory")), length(of("comm")), common(of("comm"), of("compute"))
+    return {"span_ns": span, "busy_ns": busy, "idle_ns": span - busy, "compute_ns": length(of("compute")), "comm_ns": comm,
+            "memory_ns": length(of("memory")), "exposed_comm_ns": comm - overlap,
+            "overlap_pct": 100.0 * overlap / comm if comm else None}
+
+
+def kernels(work):
+    """[{...}] by name and class, as `kernels` has them."""
+    found = {}
+    for each in work:
+        if each.kind != "memory":
+            found.setdefault((each.name, each.kind), []).append(each.end - each.start)
+    total = sum(map(sum, found.values()))
+    rows = []
+    for (name, kind), durations in found.items():
+        durations.sort()
+        at = lambda percent: durations[-(-len(durations) * percent // 100) - 1]
+        rows.append({"name": name, "class": kind, "count": len(durations), "sum_ns": sum(durations),
+                     "share_pct": 100.0 * sum(durations) / total if total else None, "min_ns": durations[0],
+                     "median_ns": at(50), "p95_ns": at(95), "max_ns": durations[-1]})
+    return sorted(rows, key=lambda row: (-row["sum_ns"], row["name"]))
