@@ -1,8 +1,8 @@
-// `dump` of any trace: one line per event, in the order of the file.
+// `dump` of any trace: one line per event, in the order of the file. The line is an interface (docs/dump.md): fields are
+// added, never changed.
 #pragma once
 #include <string>
 
-#include "cli/export/args_text.h"
 #include "cli/io/byte_sink.h"
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
@@ -11,14 +11,13 @@ namespace cli {
 
 class DumpEvents : public EventSink {
  public:
-  DumpEvents(const Catalog& catalog, ByteSink& out) : catalog_(catalog), out_(out), args_(catalog) {}
+  DumpEvents(const Catalog& catalog, ByteSink& out) : catalog_(catalog), out_(out) {}
   void event(const Event& event, const Facts& facts) override;
   void flush();
 
  private:
   const Catalog& catalog_;
   ByteSink& out_;
-  ArgsText args_;
   std::string text_;
 };
 

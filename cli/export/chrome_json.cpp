@@ -6,6 +6,7 @@
 
 #include "cli/export/args_text.h"
 #include "cli/export/census.h"
+#include "cli/export/losses_json.h"
 #include "cli/export/chrome_arrows.h"
 #include "cli/export/chrome_derived.h"
 #include "cli/export/chrome_text.h"

@@ -30,7 +30,7 @@ class EventSorter : public EventSink {
   void event(const Event& event, const Facts& facts) override;
 
   // All events, in the order of event_key.h; those that are equal in it in the order in which they came. After it no
-  // event may come; it may be called again.
+  // event may come; it may be called again, with the same fits.
   void drain(const std::vector<ClockFit>& fits, EventSink& sink);
 
   std::uint64_t spilled_bytes() const { return scratch_.bytes(); }
@@ -39,7 +39,8 @@ class EventSorter : public EventSink {
   struct Part;
   void hand_over();
   void merge_some(const std::vector<ClockFit>& fits);
-  std::vector<SortedRunCursor> cursors(std::size_t count, const std::vector<ClockFit>& fits) const;
+  struct RunCursor;
+  std::vector<RunCursor> cursors(std::size_t count, const std::vector<ClockFit>& fits, ZstdDecompressor& zstd) const;
   void drain_memory(const std::vector<ClockFit>& fits, EventSink& sink);
 
   std::size_t part_bytes_;

@@ -49,8 +49,8 @@ std::string_view sync_name(std::uint8_t type) { return pick(kSync, type); }
 std::string_view launch_type_name(std::uint8_t type) { return kLaunch[type < 3 ? type : 3]; }
 std::string_view memory_operation(std::uint8_t operation) { return pick(kMemoryOperation, operation); }
 std::string_view pool_operation(std::uint8_t operation) { return pick(kPoolOperation, operation); }
-std::string_view notice_name(std::uint8_t code) { return pick(kNotice, code); }
-std::string_view source_state(std::uint32_t state) { return pick(kState, state); }
+std::string_view word(trace::NoticeCode code) { return pick(kNotice, static_cast<std::size_t>(code)); }
+std::string_view word(trace::SourceState state) { return pick(kState, static_cast<std::size_t>(state)); }
 
 std::string_view overhead_name(std::uint32_t overhead) {
   if (overhead == 1) return "Driver Compiler";

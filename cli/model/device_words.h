@@ -4,6 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "common/layout.h"
+#include "common/record.h"
+
 namespace cli {
 
 constexpr bool is_host_memory(std::uint8_t memory) { return memory == 1 || memory == 2; }    // CUpti_ActivityMemoryKind
@@ -15,8 +18,8 @@ std::string_view launch_type_name(std::uint8_t type);                          /
 std::string_view overhead_name(std::uint32_t overhead);                        // "Lazy Function Loading"
 std::string_view memory_operation(std::uint8_t operation);                     // "Allocate"
 std::string_view pool_operation(std::uint8_t operation);                       // "Memory pool created"
-std::string_view notice_name(std::uint8_t code);                               // "gap": as NoticeCode spells it
-std::string_view source_state(std::uint32_t state);                            // "taken": as SourceState spells it
+std::string_view word(trace::NoticeCode code);                                 // "gap": as NoticeCode spells it
+std::string_view word(trace::SourceState state);                               // "taken": as SourceState spells it
 std::string_view reduction_name(std::uint32_t reduction);                      // "avg", of ncclRedOp_t; "": unknown
 std::string_view nccl_type_name(std::uint32_t type);                           // "ncclFloat32"; "": unknown
 

@@ -11,7 +11,7 @@ using TrackId = std::uint32_t;    // index in Catalog::tracks
 
 inline constexpr std::int64_t kUnknownDuration = -1;  // started, end not seen
 
-// One row each in kKinds (kinds.h), in this order: name for people and JSON keys, Chrome category.
+// One row each in kKinds (kinds.h): name for people and JSON keys, Chrome category.
 enum class Kind : std::uint8_t {
   kernel,
   memcpy,

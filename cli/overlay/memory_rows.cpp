@@ -14,7 +14,7 @@ bool knows_all_allocations(const Process& p) {
   const auto of_memory = [](const KindCounts& counts) { return counts[static_cast<std::size_t>(Kind::memory)]; };
   return of_memory(p.overwritten) == 0 && of_memory(p.lost) == 0 && p.lost_unknown_kind == 0 &&
          p.recorder.sunk_buffers == 0 &&
-         std::none_of(p.notices.begin(), p.notices.end(), [](const Notice& n) { return n.what == "gap"; });
+         std::none_of(p.notices.begin(), p.notices.end(), [](const Notice& n) { return n.code == trace::NoticeCode::gap; });
 }
 
 }  // namespace

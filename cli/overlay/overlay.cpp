@@ -72,9 +72,7 @@ class Overlay::Rooms {
  private:
   void begin() {
     begun_ = true;
-    for (const LostSlice& lost : lost_slices(catalog_)) {
-      RowOut{&sink_, lost.process, -1}.slice(DerivedRow::lost, lost.start_ns, lost.end_ns, lost.name, lost.args);
-    }
+    for (const Derived& lost : lost_slices(catalog_)) sink_.derived(lost);
   }
 
   void work(const Event& event, ProcessId process) {

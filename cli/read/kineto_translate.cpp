@@ -103,7 +103,9 @@ void KinetoTranslator::take_metadata(const KinetoEvent& raw) {
     while (name.ends_with(' ')) name.remove_suffix(1);
     places_.find(raw.pid, raw.tid).name = name;
   } else if (what == "process_name") {
-    places_.name_process(places_.find(raw.pid, raw.tid), text_of(raw.args_name));
+    const std::string_view name = text_of(raw.args_name);
+    catalog_.processes[process_].ranks_drawn += name.starts_with("rank ");
+    places_.name_process(places_.find(raw.pid, raw.tid), name);
   } else {
     odd_.metadata +=
         std::count(std::begin(known_metadata_without_use), std::end(known_metadata_without_use), what) == 0;
@@ -170,7 +172,7 @@ std::int64_t KinetoTranslator::finish() {
   if (first_ns_ <= last_ns_) process.first_ns = first_ns_, process.last_ns = last_ns_;
   if (first_unclamped_ns_ != INT64_MAX) process.first_unclamped_ns = first_unclamped_ns_;
   process.explicit_flows = launch_flows_;
-  process.state = "clean";
+  process.state = RecordingState::clean;
   note_oddities(process);
   return places_.finish();
 }

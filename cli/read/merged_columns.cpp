@@ -6,6 +6,8 @@
 #include <cstring>
 #include <memory>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "cli/read/merged_varint.h"
 
@@ -155,8 +157,16 @@ class Encoder {
   }
   void finish(std::string& out) const {
     out.clear();
-    append_u32(out, kColumns);
-    for (std::size_t column = 0; column < kColumns; ++column) append_u32(out, column_bytes(column).size());
+    const auto columns = static_cast<std::uint32_t>(kColumns);
+    out.append(reinterpret_cast<const char*>(&columns), sizeof(columns));
+    std::uint64_t filled = 0;
+    for (std::size_t column = 0; column < kColumns; ++column) filled += !column_bytes(column).empty();
+    append_varint(out, filled);
+    for (std::size_t column = 0; column < kColumns; ++column) {
+      if (column_bytes(column).empty()) continue;
+      append_varint(out, column);
+      append_varint(out, column_bytes(column).size());
+    }
     for (std::size_t column = 0; column < kColumns; ++column) out.append(column_bytes(column));
   }
 
@@ -171,10 +181,6 @@ class Encoder {
   }
   std::string_view column_bytes(std::size_t column) const {
     return column == at(Column::text) ? std::string_view(text_) : columns_.column(column);
-  }
-  static void append_u32(std::string& out, std::size_t value) {
-    const auto narrow = static_cast<std::uint32_t>(value);
-    out.append(reinterpret_cast<const char*>(&narrow), sizeof(narrow));
   }
 
   NumberColumns columns_;
@@ -267,16 +273,22 @@ const char* Decoder::open(std::string_view raw, std::size_t count) {
   if (raw.size() < sizeof(columns)) return "the header of the columns is cut off";
   std::memcpy(&columns, raw.data(), sizeof(columns));
   raw.remove_prefix(sizeof(columns));
-  if (columns != kColumns || raw.size() / sizeof(columns) < columns) return "the number of columns is impossible";
-  std::string_view sizes = raw.substr(0, columns * sizeof(columns));
-  raw.remove_prefix(sizes.size());
-  for (std::size_t column = 0; column < kColumns; ++column) {
-    std::uint32_t size;
-    std::memcpy(&size, sizes.data() + column * sizeof(size), sizeof(size));
+  if (columns != kColumns) return "the number of columns is impossible";
+  std::uint64_t filled = take_varint(raw, bad_);
+  std::vector<std::pair<std::size_t, std::uint64_t>> sizes;
+  for (std::size_t next = 0; filled > 0 && !bad_; --filled) {
+    const std::uint64_t column = take_varint(raw, bad_), size = take_varint(raw, bad_);
+    if (column < next || column >= kColumns || size == 0) return "a column is none, or stands twice";
+    sizes.push_back({static_cast<std::size_t>(column), size});
+    next = static_cast<std::size_t>(column) + 1;
+  }
+  if (bad_) return "the header of the columns is cut off";
+  for (const auto& [column, size] : sizes) {
     if (size > raw.size()) return "a column is longer than its chunk";
     columns_[column] = raw.substr(0, size);
     raw.remove_prefix(size);
   }
+  if (!raw.empty()) return "something follows the columns";
   return columns_[at(Column::kind)].size() == count ? nullptr : "a column does not have one entry per event";
 }
 

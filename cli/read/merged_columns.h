@@ -1,8 +1,9 @@
 // A chunk of events as columns: each field of all events together, because neighbours of a kind look alike, which zstd
 // then packs to about half of what rows take.
 //
-//   u32 columns, u32 bytes of each column, then the columns: those of `Column`, then one for each field of each payload,
-//   in the order of AllPayloads and payload_fields() (model/payload.h). Numbers are varints; `zigzag` ones are signed
+//   u32 kColumns, a varint: how many columns are not empty, then of each of these its number and its bytes (varints), in
+//   their order; then the columns one behind the other: those of `Column`, then one for each field of each payload, in
+//   the order of AllPayloads and payload_fields() (model/payload.h). Numbers are varints; `zigzag` ones are signed
 //   differences. A payload's column has an entry only for the events with this payload:
 //     number, string, launch, capture, hex   as it is (signed ones zigzag, a float as its 32 bits)
 //     delta                                  zigzag: minus the entry before it in the column (at first 0)

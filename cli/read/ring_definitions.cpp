@@ -60,7 +60,7 @@ void RingDefinitions::add(const trace::IdentityRecord& identity, std::size_t) {
   if (identity.local_rank >= 0) p.local_rank = identity.local_rank;
   if (identity.world_size >= 0) p.world_size = identity.world_size;
   if (identity.source == static_cast<std::uint8_t>(trace::IdentitySource::nccl_init)) nccl_device_ = identity.device;
-  if (p.rank >= 0) p.rank_source = "content";
+  if (p.rank >= 0) p.rank_source = RankSource::content;
 }
 
 Device& RingDefinitions::device(std::uint32_t number) {

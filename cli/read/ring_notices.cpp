@@ -16,7 +16,7 @@ bool is(const trace::NoticeRecord& record, trace::NoticeCode code) {
 
 void RingNotices::translate(const trace::NoticeRecord& record, std::size_t at) {
   Kept kept{record, {}};
-  kept.notice.what = notice_name(record.code);
+  kept.notice.code = static_cast<trace::NoticeCode>(record.code);
   kept.notice.start_ns = out_.axis.from_mono(record.start_mono_ns);
   kept.notice.end_ns = record.end_mono_ns == 0 ? 0 : out_.axis.from_mono(record.end_mono_ns);
   kept.notice.value = record.value;
@@ -46,7 +46,7 @@ void RingNotices::emit(const Kept& kept) {
   event.kind = Kind::notice;
   event.phase = is_moment ? 'i' : 'X';
   event.track = out_.other_track(0, "recording");
-  event.name = out_.catalog.strings.intern(kept.notice.what);
+  event.name = out_.catalog.strings.intern(word(kept.notice.code));
   event.start_ns = is_on && kept.notice.end_ns != 0 ? kept.notice.end_ns : kept.notice.start_ns;
   if (!is_moment) event.duration_ns = RingOutput::duration(kept.record.start_mono_ns, kept.record.end_mono_ns);
   NoticeFacts facts;

@@ -72,7 +72,7 @@ ManyEvents::ManyEvents(cli::Catalog& catalog, std::int64_t rank) : seed_(static_
   process.source = fmt::format("rank{}.ring", rank);
   process.rank = rank;
   process.host = "node0";
-  process.state = "clean";
+  process.state = RecordingState::clean;
   const cli::ProcessId id = catalog.add_process(process);
   thread_ = catalog.track(id, cli::TrackKind::thread, 4242, 4242);
   stream_ = catalog.track(id, cli::TrackKind::stream, 0, 7);

@@ -29,7 +29,7 @@ struct Checked : cli::EventSink {
 void check(const cli::Process& process, const Checked& sink, std::size_t size) {
   const auto counted = std::accumulate(process.counts.begin(), process.counts.end(), std::uint64_t{0});
   if (counted != sink.events || counted + process.lost_unknown_kind > size) std::abort();
-  if (process.lost_unknown_kind > 0 && (process.state != "recovered" || process.notes.empty())) std::abort();
+  if (process.lost_unknown_kind > 0 && (process.state != cli::RecordingState::recovered || process.notes.empty())) std::abort();
   if (process.notes.size() > 64) std::abort();
 }
 

@@ -52,6 +52,13 @@ void EventWalk::derived(const Derived& derived) {
   if (Piece* piece = pieces_.at(router_.output(derived.process))) piece->exporter().derived(derived);
 }
 
+void EventWalk::not_read(const NotRead& events) {
+  const auto add = [&](LeftOut why, std::uint64_t count) { left_out_.events[static_cast<std::size_t>(why)] += count; };
+  add(LeftOut::ranks, events.by_process);
+  add(job_.selector->has_steps() ? LeftOut::steps : LeftOut::time, events.by_time);
+  add(LeftOut::kinds, events.by_kind);
+}
+
 LeftOutSummary EventWalk::finish() {
   if (overlay_) {
     overlay_->finish();

@@ -21,7 +21,10 @@ class EventWalk : public EventSink, public DerivedSink {
   void event(const Event& event, const Facts& facts) override;
   void derived(const Derived& derived) override;
 
-  // After the last event: finishes the pieces.
+  // Events that did not come because of the selection (ExportJob::wanted): they were left out, too.
+  void not_read(const NotRead& events);
+
+  // After that: finishes the pieces.
   LeftOutSummary finish();
 
  private:

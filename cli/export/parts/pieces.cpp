@@ -31,11 +31,11 @@ LeftOutSummary write_pieces(const ExportJob& job, Pieces& pieces, CutPlan* plan)
   Progress progress("exporting");
   if (!pieces.alive.empty() && pieces.alive[0]->exporter().needs_two_passes()) {
     PrepareWalk prepare(job, pieces, progress);
-    job.trace->walk(prepare);
+    job.trace->walk(prepare, job.wanted);
   }
   for (const auto& piece : pieces.alive) piece->exporter().steps(*job.steps);
   EventWalk events(job, pieces, plan, progress);
-  job.trace->walk(events);
+  events.not_read(job.trace->walk(events, job.wanted));
   return events.finish();
 }
 

@@ -145,7 +145,7 @@ class Pftrace : public Exporter {
   void computed_slice(const Derived& slice) {
     Sequence& sequence = parts_->rows.place(slice);
     parts_->slices.end_until(slice.start_ns, sequence);
-    parts_->slices.computed(slice, sequence);
+    parts_->slices.computed(slice, derived_text(slice, catalog_->processes[slice.process]), sequence);
     ++summary_.derived_slices;
   }
 

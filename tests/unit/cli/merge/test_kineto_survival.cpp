@@ -98,7 +98,7 @@ TEST_CASE("every kind of Kineto event comes out of a merged file as it was") {
   CHECK(count(Kind::flow) == 5);
   CHECK(count(Kind::sync) == 2);
   CHECK(after->process().kineto_header == "\"distributedInfo\": {\"rank\": 0}");
-  CHECK(after->process().state == "clean");
+  CHECK(after->process().state == RecordingState::clean);
 }
 
 TEST_CASE("args keep numbers beyond 64 bits with sign, and text as it was") {

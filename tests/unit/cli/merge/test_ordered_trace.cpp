@@ -57,7 +57,7 @@ TEST_CASE("ordered trace: a rank that comes twice is refused, unless it is given
                     contains_text("rank 1") && contains_text(scratch.path("a")) && contains_text(scratch.path("b")));
   const auto trace = order_traces({{scratch.path("a"), {}}, {scratch.path("b"), 0}}, {});
   CHECK(trace->catalog().processes[0].source == scratch.path("b"));
-  CHECK(trace->catalog().processes[0].rank_source == "--rank");
+  CHECK(trace->catalog().processes[0].rank_source == RankSource::option);
 }
 
 TEST_CASE("ordered trace: one merged file is taken as it is") {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "../scratch.h"
-#include "cli/merge/event_key.h"
+#include "cli/model/event_key.h"
 #include "cli/merge/sort_runs.h"
 #include "collect.h"
 #include "tests/unit/catch.h"

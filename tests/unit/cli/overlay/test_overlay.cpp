@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/overlay/busy_row.h"
-#include "cli/overlay/name_classes.h"
+#include "cli/model/name_classes.h"
 #include "cli/overlay/overlay.h"
 #include "derived_rows.h"
 #include "tests/unit/catch.h"

@@ -42,7 +42,7 @@ TEST_CASE("a kernel comes with its time, track, correlation and args") {
   CHECK(trace->process().counts[static_cast<std::size_t>(Kind::kernel)] == 1);
   CHECK(trace->process().first_ns == 1000000000000012345);
   CHECK(trace->process().last_ns == 1000000000000012857);
-  CHECK(trace->process().state == "clean");
+  CHECK(trace->process().state == RecordingState::clean);
   CHECK(trace->process().notes.empty());
 }
 
@@ -292,7 +292,7 @@ TEST_CASE("the header says who it was, before or after the events") {
   for (const auto& text : {"{" + header + "," + events + "}", "{" + events + "," + header + "}"}) {
     const auto trace = read_kineto(text, "rank5.json");
     CHECK(trace->process().rank == 3);
-    CHECK(trace->process().rank_source == "content");
+    CHECK(trace->process().rank_source == RankSource::content);
     CHECK(trace->process().world_size == 16);
     CHECK(trace->process().host == "node1");
     CHECK(trace->process().device_name == "B \"x\"");
@@ -326,9 +326,9 @@ TEST_CASE("a member beside the events that is too large to be kept is named") {
 
 TEST_CASE("the rank comes from the file name when the content has none") {
   CHECK(read_kineto("[]", "run-rank-5.pt.trace.json")->process().rank == 5);
-  CHECK(read_kineto("[]", "run-rank-5.pt.trace.json")->process().rank_source == "file name");
+  CHECK(read_kineto("[]", "run-rank-5.pt.trace.json")->process().rank_source == RankSource::file_name);
   CHECK(read_kineto("[]", "run.json")->process().rank == -1);
-  CHECK(read_kineto("[]", "run.json")->process().rank_source.empty());
+  CHECK(read_kineto("[]", "run.json")->process().rank_source == RankSource::unknown);
   CHECK(read_kineto(R"({"distributedInfo":{"rank":-1},"traceEvents":[]})", "worker7.json")->process().rank == 7);
 }
 
