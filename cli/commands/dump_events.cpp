@@ -72,7 +72,7 @@ void DumpEvents::event(const Event& event, const Facts& facts) {
   if (event.has_bytes) fmt::format_to(out, " bytes={}", event.bytes);
   if (event.open_start) fmt::format_to(out, " open_start=true");
   SayFields say{catalog_, text_};
-  visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { payload_fields(say, payload); });
+  if (!event.args_complete) visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { payload_fields(say, payload); });
   if (!facts.args.empty()) fmt::format_to(out, " args={{{}}}", one_line(facts.args));
   text_ += '\n';
   if (text_.size() >= kPiece) flush();

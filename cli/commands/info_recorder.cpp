@@ -32,7 +32,7 @@ std::string cupti_text(const Recorder& r) {
 std::string line_of(const Recorder& r) {
   std::string text = fmt::format("recorded by tracetool {}, ", r.agent_version);
   if (!r.events.empty()) text += fmt::format("events {}, ", r.events);
-  text += fmt::format("mode {}, {}", r.mode, cupti_text(r));
+  text += fmt::format("mode {}, {}", word(r.mode), cupti_text(r));
   if (r.cuda_driver_version != 0) text += ", driver " + driver_text(r.cuda_driver_version);
   if (r.nccl_version != 0) text += ", NCCL " + nccl_text(r.nccl_version);
   return text;
@@ -46,7 +46,7 @@ void write(JsonWriter& json, const Recorder& r) {
   json.open('{', "recorder");
   json.text("agent_version", r.agent_version);
   json.text("events", r.events);
-  json.text("mode", r.mode);
+  json.text("mode", word(r.mode));
   json.text("cupti_state", word(r.cupti_state));
   json.number("cupti_error", r.cupti_error);
   json.text("cupti_holder", r.cupti_holder);

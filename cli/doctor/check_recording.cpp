@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "cli/io/units.h"
+#include "cli/model/device_words.h"
 #include "cli/model/kernel_names.h"
 #include "cli/model/totals.h"
 #include "cli/read/reader.h"
@@ -119,7 +120,7 @@ void check_spool(const Recorder& r, Findings& found) {
     const char* why = std::strerror(static_cast<int>(r.spool_error));
     found.push_back(warn("spool", fmt::format("ended early: {}; the ring goes on", why),
                          "make room in the folder, or set TRACETOOL_DIR to another"));
-  } else if (r.mode == "spool") {
+  } else if (r.mode == RecordingMode::spool) {
     const std::string what = fmt::format("{} so far", bytes_text(r.spooled_bytes));
     add_amount(found, ok("spool", what), "bytes", static_cast<double>(r.spooled_bytes));
   }
@@ -154,7 +155,7 @@ void check_newest_work(const Process& p, Findings& found) {
 void check_notices(const Process& p, Findings& found) {
   for (const Notice& notice : p.notices) {
     const bool open = notice.end_ns == 0, moment = notice.end_ns == notice.start_ns;
-    std::string what = notice.what;
+    std::string what(word(notice.code));
     if (open) what += ", still so";
     if (!open && !moment) what += " for " + duration_text(notice.end_ns - notice.start_ns);
     if (!notice.text.empty()) what += ": " + notice.text;

@@ -17,6 +17,7 @@ struct KinetoEvent {
   std::string_view args;                             // without its braces and the space around
   JsonScalar correlation, bytes, device, args_name;  // of args
   JsonScalar device_type, device_id, total_allocated, total_reserved;  // ... of "[memory]"
+  JsonScalar wait_call, wait_stream, wait_event;                       // ... of a wait for a CUDA event
 };
 
 class KinetoEventParser {

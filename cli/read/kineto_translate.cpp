@@ -73,8 +73,9 @@ Event KinetoTranslator::event_of(const KinetoEvent& raw, const KinetoCategory& c
   return event;
 }
 
-// What PyTorch's allocator counts; of anything else the text alone.
+// What PyTorch's allocator counts, and what a wait waits for; of anything else the text alone.
 Facts KinetoTranslator::facts_of(const KinetoEvent& raw, const Event& event) {
+  if (event.kind == Kind::sync) return wait_of(raw);
   if (event.kind != Kind::instant || raw.name.text != "[memory]") return raw.args;
   const auto type = to_int64(raw.device_type.text);
   if (!type || *type != static_cast<std::int32_t>(*type)) return raw.args;
@@ -89,6 +90,17 @@ Facts KinetoTranslator::facts_of(const KinetoEvent& raw, const Event& event) {
   take(raw.total_allocated, AllocatorFacts::kAllocated, allocator_.allocated_bytes);
   take(raw.total_reserved, AllocatorFacts::kReserved, allocator_.reserved_bytes);
   return {allocator_, raw.args};
+}
+
+Facts KinetoTranslator::wait_of(const KinetoEvent& raw) {
+  const auto number = [](const JsonScalar& from) { return static_cast<std::uint32_t>(to_uint64(from.text).value_or(kNoNumber)); };
+  const auto call = to_uint64(raw.wait_call.text);  // -1: unknown
+  if (!call || *call == 0 || *call > UINT32_MAX) return raw.args;
+  wait_ = {};
+  wait_.event = number(raw.wait_event);
+  wait_.producer_is_known = true;
+  wait_.producer_stream = number(raw.wait_stream), wait_.producer_correlation = static_cast<std::uint32_t>(*call);
+  return {wait_, raw.args};
 }
 
 std::string_view KinetoTranslator::text_of(const JsonScalar& scalar) {

@@ -48,6 +48,7 @@ class KinetoTranslator {
   void end_slice(KinetoPlace& place, std::int64_t end_ns, std::string_view args);
   void emit(const Event& event, const Facts& facts);
   Facts facts_of(const KinetoEvent& raw, const Event& event);  // lives until the next call
+  Facts wait_of(const KinetoEvent& raw);
   Event event_of(const KinetoEvent& raw, const KinetoCategory& category);
   std::string_view text_of(const JsonScalar& scalar);
   StringId name_of(const KinetoEvent& raw) { return catalog_.strings.intern(text_of(raw.name)); }
@@ -65,6 +66,7 @@ class KinetoTranslator {
   std::size_t open_slices_ = 0;
   Oddities odd_;
   AllocatorFacts allocator_;
+  SyncFacts wait_;
   std::string scratch_;
 };
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/model/states.h"
 #include "cli/read/spool_file.h"
 #include "common/definitions.h"
 #include "common/layout.h"

@@ -196,7 +196,7 @@ TEST_CASE("doctor: losses, a late heartbeat, notices and costs are warned of") {
   p.lost[0] = 5, p.lost_unknown_kind = 2, p.recorder.sunk_buffers = 1;
   p.overwritten[0] = 3000;
   p.recorder.agent_cpu_ns = 6'000'000'000;
-  p.notices = {{trace::NoticeCode::gap, 10, 0, 0, "a profiler"}, {"fatal", 10, 10, 700, ""}};
+  p.notices = {{trace::NoticeCode::gap, 10, 0, 0, "a profiler"}, {trace::NoticeCode::fatal, 10, 10, 700, ""}};
   recording.overhead["Lazy Function Loading"] = {4, 6'000'000'000};
   const Findings findings = check_recording(recording, kNow + 60'000'000'000);
   CHECK_THAT(found(findings, "losses"), contains_text("7 records were lost, 2 of them by CUPTI") &&

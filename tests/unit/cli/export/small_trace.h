@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,14 @@ struct StringSink : ByteSink {
   void finish() override {}
   std::string text;
 };
+
+// Of a wait for CUDA event 9, which this call recorded on stream 7; none: unknown.
+inline SyncFacts wait_for_event(std::optional<std::uint32_t> producer = {}) {
+  SyncFacts facts;
+  facts.type = 2, facts.context = 1, facts.stream = 20, facts.event = 9;
+  if (producer) facts.producer_is_known = true, facts.producer_stream = 7, facts.producer_correlation = *producer;
+  return facts;
+}
 
 // Lets only some computed rows pass, so that a golden file shows one behaviour.
 struct SomeRows : DerivedSink {

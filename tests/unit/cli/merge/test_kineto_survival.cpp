@@ -71,8 +71,8 @@ std::unique_ptr<KeptTrace> merged(const TestFolder& folder, const std::vector<st
   const auto trace = order_traces(inputs, {false, kDefaultMemory, folder.path().string()});
   const std::string path = (folder.path() / "m.ttrace").string();
   OutputFile out(path);
-  MergedWriter writer(out);
-  trace->walk(writer);
+  MergedWriter writer(out, trace->catalog());
+  trace->walk_own_times(writer);
   writer.finish(trace->catalog(), trace->fits());
   out.finish();
   return read(path);

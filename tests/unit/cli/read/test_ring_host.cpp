@@ -143,7 +143,7 @@ TEST_CASE("ring: the header says how it was recorded") {
   recording.read();
   const Process& process = recording.process();
   CHECK((process.recorder.cupti_state == trace::SourceState::taken && process.recorder.events == "light"));
-  CHECK((process.recorder.mode == "ring" && process.recorder.nccl_version == 22809));
+  CHECK((process.recorder.mode == RecordingMode::ring && process.recorder.nccl_version == 22809));
   REQUIRE(process.notes.size() == 3);
   CHECK(process.notes[0] == "Nsight Systems held CUPTI: GPU work was not recorded");
 }
