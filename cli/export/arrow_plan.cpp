@@ -68,7 +68,7 @@ void ArrowPlan::note(const Event& event) {
 std::uint64_t ArrowPlan::ends_arrow_of(const Event& event, const Facts& facts) const {
   if (!by_correlation(event)) return 0;
   if (is_gpu_work(event.kind)) return event.correlation;
-  const auto* wait = facts.get<SyncFacts>();
+  const auto* wait = event.kind == Kind::sync ? facts.get<SyncFacts>() : nullptr;
   return wait != nullptr && wait->producer_is_known ? wait->producer_correlation : 0;
 }
 
