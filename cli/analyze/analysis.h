@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,7 +33,7 @@ enum class GroupBy : std::uint8_t { none, rank, step };
 struct AnalysisContext {
   const Catalog& catalog;
   Windows windows;
-  const std::vector<std::string_view>& steps_found_by;  // by ProcessId; "": the process named no steps
+  const std::vector<std::string>& steps_found_by;  // by ProcessId; "": the process named no steps
   const std::vector<bool>& chosen;                      // by ProcessId: of these there are rows
   std::int64_t origin_ns = 0;                           // the trace's start
   GroupBy by = GroupBy::none;

@@ -32,7 +32,7 @@ class AnalysisWalk : public EventSink {
   AnalysisWalk(const Catalog& catalog, Selector& selector, std::deque<Member>& members)
       : catalog_(catalog), selector_(selector), members_(members), classes_(catalog) {}
 
-  void event(const Event& event, std::string_view) override {
+  void event(const Event& event, const Facts&) override {
     progress_.step();
     classes_.event(event);
     if (!is_gpu_work(event.kind) || !is_slice(event) || catalog_.tracks[event.track].kind != TrackKind::stream) return;
@@ -67,7 +67,7 @@ GroupBy group_of(const AnalysisRow& row, GroupBy by) {
 
 }  // namespace
 
-AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<std::string_view>& found_by,
+AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<std::string>& found_by,
                        const AnalysisRequest& request) {
   const Catalog& catalog = trace.catalog();
   const std::size_t processes = catalog.processes.size();
@@ -87,7 +87,9 @@ AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::
   AnalysisResult result;
   {
     AnalysisWalk walk(catalog, selector, members);
-    trace.walk(walk);
+    Wanted wanted = chosen.wanted();
+    wanted.kinds = WorkClasses::kinds();
+    trace.walk(walk, wanted);
     if (walk.endless() > 0) {
       result.notes.push_back(count_text(walk.endless(), "kernel or copy", "kernels and copies") +
                              " had not ended where the trace ends, and are in no sum");

@@ -23,7 +23,7 @@ struct AnalysisResult {
 
 // `facts` are of the trace; found_by by ProcessId, as StepFinder says it. Throws Error (usage) when the selection matches
 // nothing. Memory: that of the analyses.
-AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<std::string_view>& found_by,
+AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<std::string>& found_by,
                        const AnalysisRequest& request);
 
 }  // namespace cli

@@ -19,6 +19,14 @@ WorkClasses::WorkClasses(const Catalog& catalog)
       nccl_end_ns_(catalog.tracks.size(), std::numeric_limits<std::int64_t>::min()),
       launches_(catalog.processes.size()) {}
 
+KindSet WorkClasses::kinds() {
+  KindSet kinds;
+  for (const Kind kind : {Kind::kernel, Kind::memcpy, Kind::memset, Kind::graph, Kind::runtime, Kind::driver, Kind::nccl, Kind::nvtx}) {
+    kinds.set(static_cast<std::size_t>(kind));
+  }
+  return kinds;
+}
+
 void WorkClasses::event(const Event& event) {
   const bool may_launch = event.kind == Kind::nccl || event.kind == Kind::nvtx;
   if (!may_launch && !(is_api_call(event.kind) && event.correlation != 0)) return;

@@ -11,7 +11,8 @@
 
 #include "cli/analyze/analysis.h"
 #include "cli/model/catalog.h"
-#include "cli/overlay/name_classes.h"
+#include "cli/model/kinds.h"
+#include "cli/model/name_classes.h"
 
 namespace cli {
 
@@ -19,7 +20,8 @@ class WorkClasses {
  public:
   explicit WorkClasses(const Catalog& catalog);
 
-  // Every event of the trace, by start.
+  // Every event of these kinds, by start: GPU work, and what tells what it is for.
+  static KindSet kinds();
   void event(const Event& event);
   // Of GPU work, after event().
   WorkClass of(const Event& event);

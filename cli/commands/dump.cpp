@@ -64,7 +64,7 @@ std::function<void()> set_up_dump(CLI::App& app) {
 Command dump_command() {
   return {"dump", "Every record of a file as text: a raw record dump",
           "A recording is shown as it lies in the file, record by record; any other trace as one event per line:\n"
-          "start_ns, duration_ns (-1: no end), kind, rank, track, name, {arguments}.\n"
+          "START_NS DURATION_NS PHASE KIND rank N, TRACK: NAME key=value ...    (-1: no end; docs/dump.md has the keys)\n"
           "\n"
           "  tracetool dump traces/RUN/FILE.ring | head -50\n"
           "  tracetool dump run.ttrace | grep ncclAllReduce",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "cli/io/json_text.h"
 #include "cli/model/kinds.h"
 
 namespace cli {
@@ -26,20 +27,54 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+// A visitor of fields: those that mean something, by the names of payload.h.
+struct SayFields {
+  template <typename T>
+  void number(const char* name, const T& value, bool is_there = true) {
+    if (is_there) fmt::format_to(std::back_inserter(out), " {}={}", name, +value);
+  }
+  void number(const char* name, const bool& value, bool is_there = true) {
+    if (is_there) fmt::format_to(std::back_inserter(out), " {}={}", name, value);
+  }
+  template <typename T>
+  void delta(const char* name, const T& value, bool is_there = true) {
+    number(name, value, is_there);
+  }
+  template <typename T>
+  void hex(const char* name, const T& value, bool is_there = true) {
+    if (is_there) fmt::format_to(std::back_inserter(out), " {}={:#x}", name, value);
+  }
+  void string(const char* name, StringId id, bool is_there = true) {
+    if (is_there) fmt::format_to(std::back_inserter(out), " {}={}", name, json_quoted(catalog.strings[id]));
+  }
+  void launch(const char*, LaunchId id, bool = true) {
+    if (id != 0) payload_fields(*this, catalog.launches[id]);
+  }
+  void capture(const char*, CaptureId id, bool = true) {
+    if (id != 0) payload_fields(*this, catalog.captures[id]);
+  }
+
+  const Catalog& catalog;
+  std::string& out;
+};
+
 }  // namespace
 
-void DumpEvents::event(const Event& event, std::string_view args) {
+void DumpEvents::event(const Event& event, const Facts& facts) {
   const Track& track = catalog_.tracks[event.track];
   const std::int64_t rank = catalog_.processes[track.process].rank;
   auto out = std::back_inserter(text_);
   fmt::format_to(out, "{} {} {} {} rank {}, {}: {}", event.start_ns, event.duration_ns, event.phase,
                  row(event.kind).name, rank < 0 ? "?" : fmt::format("{}", rank), track_text(track),
                  one_line(catalog_.strings[event.name]));
-  if (event.category != 0) fmt::format_to(out, " [{}]", catalog_.strings[event.category]);
+  if (event.category != 0) fmt::format_to(out, " category={}", json_quoted(catalog_.strings[event.category]));
   if (event.correlation != 0) fmt::format_to(out, " correlation={}", event.correlation);
   if (event.has_bytes) fmt::format_to(out, " bytes={}", event.bytes);
-  if (event.open_start) fmt::format_to(out, " (began earlier)");
-  fmt::format_to(out, " {{{}}}\n", args);
+  if (event.open_start) fmt::format_to(out, " open_start=true");
+  SayFields say{catalog_, text_};
+  if (!event.args_complete) visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { payload_fields(say, payload); });
+  if (!facts.args.empty()) fmt::format_to(out, " args={{{}}}", one_line(facts.args));
+  text_ += '\n';
   if (text_.size() >= kPiece) flush();
 }
 

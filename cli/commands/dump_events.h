@@ -1,4 +1,5 @@
-// `dump` of any trace: one line per event, in the order of the file.
+// `dump` of any trace: one line per event, in the order of the file. The line is an interface (docs/dump.md): fields are
+// added, never changed.
 #pragma once
 #include <string>
 
@@ -11,7 +12,7 @@ namespace cli {
 class DumpEvents : public EventSink {
  public:
   DumpEvents(const Catalog& catalog, ByteSink& out) : catalog_(catalog), out_(out) {}
-  void event(const Event& event, std::string_view args) override;
+  void event(const Event& event, const Facts& facts) override;
   void flush();
 
  private:

@@ -30,7 +30,7 @@ void check_writable(const ExportTarget& target) {
 class Survey : public EventSink {
  public:
   explicit Survey(Selector& selector) : selector_(selector) {}
-  void event(const Event& event, std::string_view) override {
+  void event(const Event& event, const Facts&) override {
     selector_.survey(event);
     progress_.step();
   }
@@ -66,9 +66,11 @@ ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, c
   const Selection selection = selection_of(*options.selection);
   const TraceFacts facts = find_facts(trace).facts;
   Selector selector(selection, trace.catalog(), facts);
+  Wanted wanted = selector.wanted();
+  if (!options.no_computed) wanted.times.clear(), wanted.kinds.reset();  // computed rows need all of a rank
   if (selector.needs_survey()) {
     Survey survey(selector);
-    trace.walk(survey);
+    trace.walk(survey, wanted);
   }
   const std::vector<bool> told = shown(trace.catalog(), selector, target.form);
   const bool all = std::find(told.begin(), told.end(), false) == told.end();
@@ -76,7 +78,7 @@ ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, c
   const Steps steps = selector.chosen(facts.steps);
   ExportJob job;
   job.trace = &trace, job.catalog = all ? &trace.catalog() : &some;
-  job.selector = &selector, job.steps = &steps;
+  job.selector = &selector, job.steps = &steps, job.wanted = std::move(wanted);
   job.format = target.format, job.format_options = target.format_options;
   job.gzip = options.gzip;
   job.computed = !options.no_computed;

@@ -26,13 +26,13 @@ void write_process(JsonWriter& json, const Process& process) {
   json.text("source", process.source);
   json.text("format", process.format == SourceFormat::ring ? "ring" : "kineto");
   json.text("phase", process.phase);
-  json.text("rank_source", process.rank_source);
+  json.text("rank_source", word(process.rank_source));
   json.number("local_rank", known_number(process.local_rank));
   json.number("world_size", known_number(process.world_size));
   json.text("run_id", process.run_id);
   json.text("program", process.program);
   json.text("device", process.device_name);
-  json.text("state", process.state);
+  json.text("state", word(process.state));
   json.number("start_ns", process.first_ns);
   json.number("span_ns", process.last_ns - process.first_ns);
   write_counts(json, "counts", process.counts, kRecordedKinds);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/io/units.h"
+#include "cli/model/device_words.h"
 #include "cli/model/rank_list.h"
 
 namespace cli {
@@ -22,16 +23,16 @@ std::string nccl_text(std::uint32_t version) {
 }
 
 std::string cupti_text(const Recorder& r) {
-  if (r.cupti_state == "taken") return "CUPTI taken by " + (r.cupti_holder.empty() ? "another tool" : r.cupti_holder);
-  if (r.cupti_state == "failed" && r.cupti_error == 0) return "no libcupti was found";
-  if (r.cupti_state == "failed") return fmt::format("CUPTI failed with error {}", r.cupti_error);
-  return r.cupti_state == "on" ? fmt::format("CUPTI {}", r.cupti_version) : "CUPTI off";
+  if (r.cupti_state == trace::SourceState::taken) return "CUPTI taken by " + (r.cupti_holder.empty() ? "another tool" : r.cupti_holder);
+  if (r.cupti_state == trace::SourceState::failed && r.cupti_error == 0) return "no libcupti was found";
+  if (r.cupti_state == trace::SourceState::failed) return fmt::format("CUPTI failed with error {}", r.cupti_error);
+  return r.cupti_state == trace::SourceState::on ? fmt::format("CUPTI {}", r.cupti_version) : "CUPTI off";
 }
 
 std::string line_of(const Recorder& r) {
   std::string text = fmt::format("recorded by tracetool {}, ", r.agent_version);
   if (!r.events.empty()) text += fmt::format("events {}, ", r.events);
-  text += fmt::format("mode {}, {}", r.mode, cupti_text(r));
+  text += fmt::format("mode {}, {}", word(r.mode), cupti_text(r));
   if (r.cuda_driver_version != 0) text += ", driver " + driver_text(r.cuda_driver_version);
   if (r.nccl_version != 0) text += ", NCCL " + nccl_text(r.nccl_version);
   return text;
@@ -45,20 +46,20 @@ void write(JsonWriter& json, const Recorder& r) {
   json.open('{', "recorder");
   json.text("agent_version", r.agent_version);
   json.text("events", r.events);
-  json.text("mode", r.mode);
-  json.text("cupti_state", r.cupti_state);
+  json.text("mode", word(r.mode));
+  json.text("cupti_state", word(r.cupti_state));
   json.number("cupti_error", r.cupti_error);
   json.text("cupti_holder", r.cupti_holder);
   json.text("cupti_path", r.cupti_path);
   json.number("cupti_version", r.cupti_version);
   json.number("cuda_driver_version", r.cuda_driver_version);
   json.number("nccl_version", r.nccl_version);
-  json.text("nvtx_state", r.nvtx_state);
+  json.text("nvtx_state", word(r.nvtx_state));
   json.number("clipped_names", r.clipped_names);
   json.number("sunk_buffers", r.sunk_buffers);
   json.number("definitions_missed", r.definitions_missed);
   json.number("odd_times", r.odd_times);
-  json.text("spool_state", r.spool_state);
+  json.text("spool_state", word(r.spool_state));
   json.number("spool_error", r.spool_error);
   json.number("spooled_bytes", r.spooled_bytes);
   json.text("local_path", r.local_path);
@@ -100,7 +101,7 @@ void write(JsonWriter& json, const Communicator& c) {
 
 void write(JsonWriter& json, const Notice& notice) {
   json.open('{');
-  json.text("what", notice.what);
+  json.text("what", word(notice.code));
   json.number("start_ns", notice.start_ns);
   json.number("end_ns", notice.end_ns == 0 ? std::nullopt : std::optional<std::int64_t>(notice.end_ns));
   json.number("value", notice.value);
@@ -132,7 +133,7 @@ std::string notices_text(const Catalog& catalog) {
   for (const Process& process : catalog.processes) {
     for (const Notice& notice : process.notices) {
       const std::int64_t length_ns = notice.end_ns - notice.start_ns;
-      text += fmt::format("{}: {}", rank_or_file(process), notice.what);
+      text += fmt::format("{}: {}", rank_or_file(process), word(notice.code));
       if (notice.end_ns == 0) text += ", to the end,";
       if (notice.end_ns != 0 && length_ns != 0) text += " of " + duration_text(length_ns);
       text += fmt::format(" at {}", duration_text(std::max<std::int64_t>(notice.start_ns - process.first_ns, 0)));

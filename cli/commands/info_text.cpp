@@ -52,7 +52,7 @@ std::string ranks_table(const Catalog& catalog) {
       row.push_back(fmt::format("{}", process.counts[kind]));
       others -= process.counts[kind];
     }
-    row.insert(row.end(), {fmt::format("{}", others), process.state});
+    row.insert(row.end(), {fmt::format("{}", others), std::string(word(process.state))});
     table.add(row);
   }
   return table.text();

@@ -14,6 +14,7 @@
 #include "cli/io/units.h"
 #include "cli/merge/merged_writer.h"
 #include "cli/merge/ordered_trace.h"
+#include "cli/select/step_finder.h"
 
 namespace cli {
 namespace {
@@ -26,24 +27,27 @@ struct MergeCommandOptions {
   bool no_align = false;
 };
 
-// What is written is shown.
-class Shown : public EventSink {
+// To the file, with a look for steps, so that nobody who reads it has to.
+class MergeWalk : public EventSink {
  public:
-  explicit Shown(EventSink& sink) : sink_(sink) {}
-  void event(const Event& event, std::string_view args) override {
-    sink_.event(event, args);
+  MergeWalk(const Catalog& catalog, MergedWriter& writer) : writer_(writer), steps_(catalog) {}
+  void event(const Event& event, const Facts& facts) override {
+    writer_.event(event, facts);
+    steps_.event(event, facts);
     progress_.step();
   }
+  std::vector<ProcessSteps> steps() { return steps_.take(); }
 
  private:
-  EventSink& sink_;
+  MergedWriter& writer_;
+  StepFinder steps_;
   Progress progress_{"writing"};
 };
 
 void write(OrderedTrace& trace, MergedWriter& writer) {
-  Shown shown(writer);
-  trace.walk(shown);
-  writer.finish(trace.catalog(), trace.fits());
+  MergeWalk walk(trace.catalog(), writer);
+  trace.walk_own_times(walk);
+  writer.finish(trace.catalog(), trace.fits(), walk.steps());
 }
 
 void run_merge(const MergeCommandOptions& options) {
@@ -61,7 +65,7 @@ void run_merge(const MergeCommandOptions& options) {
   const auto trace =
       order_traces(inputs, {!options.no_align, *options.memory_mib << 20, scratch_folder(options.output)});
   for (const std::string& warning : trace->warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
-  MergedWriter writer(out);
+  MergedWriter writer(out, trace->catalog());
   write(*trace, writer);
   out.finish();
   if (report != nullptr) {

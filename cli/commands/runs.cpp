@@ -57,8 +57,8 @@ class RunSummary {
     row_.world_size = std::max(row_.world_size, p.world_size);
     row_.overwritten += total(p.overwritten);
     row_.lost += total(p.lost) + p.lost_unknown_kind;
-    live_ = live_ || p.state == "live";
-    unknown_ = unknown_ || (p.format == SourceFormat::ring && p.state == "unknown");
+    live_ = live_ || p.state == RecordingState::live;
+    unknown_ = unknown_ || (p.format == SourceFormat::ring && p.state == RecordingState::unknown);
     if (p.first_ns == 0 && p.last_ns == 0) return;
     first_ns_ = std::min(first_ns_, p.first_ns), last_ns_ = std::max(last_ns_, p.last_ns);
   }

@@ -1,6 +1,7 @@
 #include "cli/commands/trace_facts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/io/progress.h"
 #include "cli/overlay/lost_rows.h"
@@ -8,18 +9,30 @@
 
 namespace cli {
 
-FoundFacts find_facts(OrderedTrace& trace) {
+namespace {
+
+std::vector<ProcessSteps> find_steps(OrderedTrace& trace) {
+  std::vector<ProcessSteps> known = trace.steps();
+  if (!known.empty()) return known;
   Progress progress("looking for steps");
   StepFinder finder(trace.catalog());
   trace.walk(finder);
-  const std::int64_t losses_ns = picture_start(trace.catalog());
-  const bool has_events = finder.first_ns() != 0;
-  const std::int64_t first_ns = losses_ns == 0 ? finder.first_ns()
-                                : has_events   ? std::min(finder.first_ns(), losses_ns)
-                                               : losses_ns;
+  return finder.take();
+}
+
+}  // namespace
+
+FoundFacts find_facts(OrderedTrace& trace) {
   FoundFacts found;
-  found.steps_found_by = finder.found_by();
-  found.facts = {finder.take(), first_ns, finder.last_ns()};
+  std::int64_t first_ns = picture_start(trace.catalog()), last_ns = 0;
+  for (ProcessSteps& process : find_steps(trace)) {
+    found.facts.steps.push_back(std::move(process.steps));
+    found.steps_found_by.push_back(std::move(process.found_by));
+    if (process.first_ns == 0) continue;
+    first_ns = first_ns == 0 ? process.first_ns : std::min(first_ns, process.first_ns);
+    last_ns = last_ns == 0 ? process.last_ns : std::max(last_ns, process.last_ns);
+  }
+  found.facts.first_ns = first_ns, found.facts.last_ns = last_ns;
   return found;
 }
 

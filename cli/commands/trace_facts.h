@@ -1,6 +1,6 @@
 // What has to be known of a trace before a part of it can be chosen.
 #pragma once
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "cli/merge/ordered_trace.h"
@@ -10,10 +10,10 @@ namespace cli {
 
 struct FoundFacts {
   TraceFacts facts;
-  std::vector<std::string_view> steps_found_by;  // by ProcessId: the family of names (select/step_name.h); "": no steps
+  std::vector<std::string> steps_found_by;  // by ProcessId: the family of names (select/step_name.h); "": no steps
 };
 
-// Walks the trace. It begins with what was lost before the first event, where the time of that is known.
+// Walks the trace, unless it is a file that says it. It begins with what was lost before the first event, where the time of that is known.
 FoundFacts find_facts(OrderedTrace& trace);
 
 }  // namespace cli

@@ -53,7 +53,7 @@ std::vector<std::int64_t> missing_ranks(const Run& run, std::int64_t expected) {
 
 std::string states(const Run& run) {
   std::map<std::string, int> counts;
-  for (const ReadRecording* each : run) ++counts[each->process.state];
+  for (const ReadRecording* each : run) ++counts[std::string(word(each->process.state))];
   std::string text;
   for (const auto& [state, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, state);
   return text;
@@ -162,7 +162,7 @@ Findings check_folder(const std::string& folder, const std::string& run) {
     }
   }
   const bool is_live =
-      std::any_of(all.begin(), all.end(), [](const auto& each) { return each.process.state == "live"; });
+      std::any_of(all.begin(), all.end(), [](const auto& each) { return each.process.state == RecordingState::live; });
   Findings place = check_used_place(folder, largest(files), is_live);
   found.insert(found.begin(), place.begin(), place.end());
   check_runs(all, run, found);

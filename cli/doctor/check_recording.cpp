@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "cli/io/units.h"
+#include "cli/model/device_words.h"
 #include "cli/model/kernel_names.h"
 #include "cli/model/totals.h"
 #include "cli/read/reader.h"
@@ -23,7 +24,7 @@ constexpr double kDearOverhead_pct = 1;                 // of the recorded time
 class Counted : public EventSink {
  public:
   Counted(const Catalog& catalog, ReadRecording& into) : catalog_(catalog), into_(into) {}
-  void event(const Event& event, std::string_view) override {
+  void event(const Event& event, const Facts&) override {
     if (event.kind == Kind::kernel) into_.nccl_kernels += is_nccl_name(catalog_.strings[event.name]);
     if (event.kind != Kind::overhead) return;
     OwnCost& sum = into_.overhead[std::string(catalog_.strings[event.name])];
@@ -71,14 +72,14 @@ Finding check_failed(const Recorder& r) {
 
 Finding check_cupti(const Process& p) {
   const Recorder& r = p.recorder;
-  if (r.cupti_state == "taken") {
+  if (r.cupti_state == trace::SourceState::taken) {
     return fail("cupti",
                 fmt::format("{} holds CUPTI: only NVTX and NCCL are recorded",
                             r.cupti_holder.empty() ? "another tool" : r.cupti_holder),
                 "end that tool (nsys, ncu, a debugger, a profiler in the program), or do without it");
   }
-  if (r.cupti_state == "failed") return check_failed(r);
-  if (r.cupti_state == "off") {
+  if (r.cupti_state == trace::SourceState::failed) return check_failed(r);
+  if (r.cupti_state == trace::SourceState::off) {
     return warn("cupti", "CUPTI is not on: no GPU work is recorded", "is it switched off by TRACETOOL_EVENTS?");
   }
   if (gpu_work(p) == 0 && p.overwritten[static_cast<std::size_t>(Kind::kernel)] == 0) {
@@ -115,11 +116,11 @@ void check_losses(const Process& p, Findings& found) {
 }
 
 void check_spool(const Recorder& r, Findings& found) {
-  if (r.spool_state == "failed") {
+  if (r.spool_state == trace::SourceState::failed) {
     const char* why = std::strerror(static_cast<int>(r.spool_error));
     found.push_back(warn("spool", fmt::format("ended early: {}; the ring goes on", why),
                          "make room in the folder, or set TRACETOOL_DIR to another"));
-  } else if (r.mode == "spool") {
+  } else if (r.mode == RecordingMode::spool) {
     const std::string what = fmt::format("{} so far", bytes_text(r.spooled_bytes));
     add_amount(found, ok("spool", what), "bytes", static_cast<double>(r.spooled_bytes));
   }
@@ -130,11 +131,11 @@ void check_spool(const Recorder& r, Findings& found) {
 
 // `seen_ns`: up to when the recording can tell.
 void check_life(const Process& p, std::int64_t seen_ns, Findings& found) {
-  if (p.state == "recovered") {
+  if (p.state == RecordingState::recovered) {
     found.push_back(warn("state", "was killed or crashed: what it had recorded is there", "its own stderr says why"));
   }
   const std::int64_t age_ns = seen_ns - p.recorder.heartbeat_ns;
-  if (p.state == "live" && age_ns > kLateHeartbeat_ns) {
+  if (p.state == RecordingState::live && age_ns > kLateHeartbeat_ns) {
     found.push_back(warn("heartbeat", "alive, no heartbeat for over 10 s",
                          "is the process stopped, or the machine overloaded?"));
   }
@@ -146,7 +147,7 @@ void check_newest_work(const Process& p, Findings& found) {
   if (!age_ns.has_value()) return;
   const std::string what =
       fmt::format("the newest work of the GPU that is here ended {} before the last heartbeat", duration_text(*age_ns));
-  const bool old = p.state == "live" && *age_ns > kLateWork_ns;
+  const bool old = p.state == RecordingState::live && *age_ns > kLateWork_ns;
   const char* next = "is the GPU idle? else it hangs: look at the last launches and collectives";
   add_amount(found, old ? warn("newest", what, next) : ok("newest", what), "newest", static_cast<double>(*age_ns));
 }
@@ -154,11 +155,11 @@ void check_newest_work(const Process& p, Findings& found) {
 void check_notices(const Process& p, Findings& found) {
   for (const Notice& notice : p.notices) {
     const bool open = notice.end_ns == 0, moment = notice.end_ns == notice.start_ns;
-    std::string what = notice.what;
+    std::string what(word(notice.code));
     if (open) what += ", still so";
     if (!open && !moment) what += " for " + duration_text(notice.end_ns - notice.start_ns);
     if (!notice.text.empty()) what += ": " + notice.text;
-    if (notice.what == "source_on") {
+    if (notice.code == trace::NoticeCode::source_on) {
       found.push_back(ok("notice", what));
     } else {
       found.push_back(warn("notice", what, "events of that time may be missing; analyses say so, too"));

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "cli/export/census.h"
-#include "cli/export/kineto_args.h"
 
 namespace cli {
 namespace {
@@ -66,14 +65,14 @@ void ArrowPlan::note(const Event& event) {
   }
 }
 
-std::uint64_t ArrowPlan::ends_arrow_of(const Event& event, std::string_view args) const {
+std::uint64_t ArrowPlan::ends_arrow_of(const Event& event, const Facts& facts) const {
   if (!by_correlation(event)) return 0;
   if (is_gpu_work(event.kind)) return event.correlation;
-  if (event.kind != Kind::sync) return 0;
-  return integer<std::uint64_t>(argument(args, "wait_on_cuda_event_record_corr_id")).value_or(0);  // -1: unknown
+  const auto* wait = event.kind == Kind::sync ? facts.get<SyncFacts>() : nullptr;
+  return wait != nullptr && wait->producer_is_known ? wait->producer_correlation : 0;
 }
 
-void ArrowPlan::prepare(const Event& event, std::string_view args) {
+void ArrowPlan::prepare(const Event& event, const Facts& facts) {
   if (event.start_ns != now_ns_) end_instant();
   now_ns_ = event.start_ns;
   if (event.kind == Kind::flow) {
@@ -83,7 +82,7 @@ void ArrowPlan::prepare(const Event& event, std::string_view args) {
   if (!is_slice(event)) return;
   reach(event);
   if (by_correlation(event) && is_api_call(event.kind)) return note(event);
-  if (const std::uint64_t call = ends_arrow_of(event, args); call != 0) table_.note_end(process(event), call);
+  if (const std::uint64_t call = ends_arrow_of(event, facts); call != 0) table_.note_end(process(event), call);
 }
 
 void ArrowPlan::end_instant() {

@@ -9,13 +9,13 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "cli/export/arrow_table.h"
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
+#include "cli/model/payload.h"
 
 namespace cli {
 
@@ -29,7 +29,7 @@ class ArrowPlan {
   bool refused(const Event& flow, TrackId track) const { return takes_ && !takes_(flow, track); }
 
   // The first pass: every event, then end_prepare().
-  void prepare(const Event& event, std::string_view args = {});
+  void prepare(const Event& event, const Facts& facts = {});
   void end_prepare();
 
   ProcessId process(const Event& event) const { return catalog_->tracks[event.track].process; }
@@ -39,7 +39,7 @@ class ArrowPlan {
   }
   // The correlation of the call whose arrow ends at this slice: that of work of the GPU, for a wait that of the call
   // that recorded its CUDA event. 0: there is none.
-  std::uint64_t ends_arrow_of(const Event& event, std::string_view args) const;
+  std::uint64_t ends_arrow_of(const Event& event, const Facts& facts) const;
   bool has_flows() const { return has_any_flows_; }
   bool has_flows(ProcessId process) const { return has_flows_[process]; }
 

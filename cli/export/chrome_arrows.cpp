@@ -10,7 +10,7 @@ constexpr std::size_t kFarthest = 64 << 10;  // bytes that an arrow is moved acr
 
 }  // namespace
 
-void ChromeArrows::slice(const Event& event, std::string_view args, std::int64_t end_ns, const TrackLanes::Row& row,
+void ChromeArrows::slice(const Event& event, const Facts& facts, std::int64_t end_ns, const TrackLanes::Row& row,
                          ChromeText& text, ExportSummary& summary) {
   if (plan_.has_flows(plan_.process(event))) {
     plan_.reach(event);
@@ -20,7 +20,7 @@ void ChromeArrows::slice(const Event& event, std::string_view args, std::int64_t
   if (is_api_call(event.kind)) {
     const std::uint64_t arrow = plan_.start(event);
     if (arrow != 0) begin_arrow(arrow, 0, row, event.start_ns, text, summary);
-  } else if (const std::uint64_t call = plan_.ends_arrow_of(event, args); call != 0) {
+  } else if (const std::uint64_t call = plan_.ends_arrow_of(event, facts); call != 0) {
     const ArrowTable::End end = plan_.end(event, call);
     if (end.arrow == 0) summary.works_without_launch += is_gpu_work(event.kind);
     if (end.arrow != 0) end_arrow(end, {{&row, event.start_ns, end_ns, 0}, event.start_ns, 0, 'f'}, text, summary);

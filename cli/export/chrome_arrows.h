@@ -25,7 +25,7 @@ class ChromeArrows {
   explicit ChromeArrows(const Catalog& catalog) : catalog_(&catalog), plan_(catalog) {}
 
   // The first pass: every event, then end_prepare().
-  void prepare(const Event& event, std::string_view args) { plan_.prepare(event, args); }
+  void prepare(const Event& event, const Facts& facts) { plan_.prepare(event, facts); }
   void end_prepare() { plan_.end_prepare(); }
 
   // The second pass. time() before each event; slice() behind each written slice; flow() for each flow event; moved()
@@ -33,7 +33,7 @@ class ChromeArrows {
   void time(std::int64_t now_ns, ChromeText& text, Tracks& tracks, ExportSummary& summary) {
     if (now_ns != now_ns_) next_time(now_ns, text, tracks, summary);
   }
-  void slice(const Event& event, std::string_view args, std::int64_t end_ns, const TrackLanes::Row& row, ChromeText& text,
+  void slice(const Event& event, const Facts& facts, std::int64_t end_ns, const TrackLanes::Row& row, ChromeText& text,
              ExportSummary& summary);
   void flow(const Event& event) { plan_.hold(event); }
   void moved() { fresh_.clear(); }

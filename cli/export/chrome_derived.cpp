@@ -9,7 +9,7 @@ namespace cli {
 
 ChromeDerived::ChromeDerived(const Catalog& catalog, const std::vector<TrackRow>& tracks,
                              std::vector<ProcessRow>& processes, const std::vector<std::string>& home)
-    : processes_(processes), home_(home), devices_(processes.size()) {
+    : catalog_(catalog), processes_(processes), home_(home), devices_(processes.size()) {
   for (std::size_t i = 0; i < tracks.size(); ++i) {
     const Track& track = catalog.tracks[i];
     if (track.kind != TrackKind::stream) continue;
@@ -30,7 +30,7 @@ void ChromeDerived::draw(Derived derived, std::int64_t origin_ns, ChromeText& te
     text.computed_value(derived, where.name, where.where);
     ++summary.derived_values;
   } else {
-    text.computed_slice(derived, where.where, chrome_color(derived.row));
+    text.computed_slice(derived, derived_text(derived, catalog_.processes[derived.process]), where.where, chrome_color(derived.row));
     ++summary.derived_slices;
   }
 }

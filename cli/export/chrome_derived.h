@@ -32,6 +32,7 @@ class ChromeDerived {
   std::string name(const Derived& derived) const;
   std::int64_t sort_index(const Derived& derived) const;
 
+  const Catalog& catalog_;
   std::vector<ProcessRow>& processes_;
   const std::vector<std::string>& home_;
   std::map<std::tuple<ProcessId, DerivedRow, std::int64_t>, Place> places_;

@@ -4,7 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "cli/export/args_text.h"
 #include "cli/export/census.h"
+#include "cli/export/losses_json.h"
 #include "cli/export/chrome_arrows.h"
 #include "cli/export/chrome_derived.h"
 #include "cli/export/chrome_text.h"
@@ -24,21 +26,23 @@ class ChromeJson : public Exporter {
   void begin(const Catalog& catalog, ByteSink& sink) override {
     catalog_ = &catalog;
     text_.emplace(catalog, sink);
+    args_.emplace(catalog);
     census_.emplace(catalog);
     arrows_.emplace(catalog);
   }
 
-  void prepare(const Event& event, std::string_view args) override {
+  void prepare(const Event& event, const Facts& facts) override {
     census_->count(event);
-    arrows_->prepare(event, args);
+    arrows_->prepare(event, facts);
   }
 
-  void event(const Event& event, std::string_view args) override {
+  void event(const Event& event, const Facts& facts) override {
     if (!started_) start(event.start_ns);
+    const std::string_view args = (*args_)(event, facts);
     arrows_->time(event.start_ns, *text_, tracks_, summary_);
     ++summary_.events_in;
     if (is_slice(event)) {
-      slice(event, args);
+      slice(event, facts, args);
     } else if (event.kind == Kind::flow) {
       ++summary_.flow_events_in;
       arrows_->flow(event);
@@ -101,14 +105,14 @@ class ChromeJson : public Exporter {
     text_->sort_index("thread_sort_index", row.where, row.sort_index);
   }
 
-  void slice(const Event& event, std::string_view args) {
+  void slice(const Event& event, const Facts& facts, std::string_view args) {
     const std::int64_t end_ns = slice_end(event, census_->last_ns());
     TrackLanes::Row& row = tracks_[event.track]->place(event, end_ns);
     if (row.fresh) describe_row(row), ++summary_.extra_lanes;
     text_->slice(event, end_ns, row.where, args);
     ++summary_.slices_out;
     if (event.duration_ns < 0) ++summary_.unfinished;
-    arrows_->slice(event, args, end_ns, row, *text_, summary_);
+    arrows_->slice(event, facts, end_ns, row, *text_, summary_);
   }
 
   void point(const Event& event, std::string_view args) {
@@ -126,6 +130,7 @@ class ChromeJson : public Exporter {
   const Catalog* catalog_ = nullptr;
   std::optional<std::int64_t> origin_ns_;
   std::optional<ChromeText> text_;
+  std::optional<ArgsText> args_;
   std::optional<Census> census_;
   std::optional<ChromeArrows> arrows_;
   std::vector<ProcessRow> processes_;

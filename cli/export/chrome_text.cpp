@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "cli/export/chrome_colors.h"
+#include "cli/io/json_text.h"
 #include "cli/model/kinds.h"
 #include "cli/read/kineto_peek.h"
-#include "cli/read/ring_words.h"
 
 namespace cli {
 
@@ -79,9 +79,9 @@ void ChromeText::counter(const Event& event, std::string_view row, std::string_v
   out_.raw("}}");
 }
 
-void ChromeText::computed_slice(const Derived& derived, std::string_view row, std::string_view name_of_color) {
+void ChromeText::computed_slice(const Derived& derived, const DerivedText& said, std::string_view row, std::string_view name_of_color) {
   open("{\"ph\":\"X\",\"cat\":\"computed\",\"name\":");
-  json_string(out_, derived.name);
+  json_string(out_, said.name);
   out_.raw(",");
   out_.raw(row);
   out_.raw(",\"ts\":");
@@ -90,7 +90,7 @@ void ChromeText::computed_slice(const Derived& derived, std::string_view row, st
   out_.micros(static_cast<std::uint64_t>(derived.duration_ns));
   color(name_of_color);
   out_.raw(",\"args\":{");
-  out_.raw(derived.args);
+  out_.raw(said.args);
   out_.raw("}}");
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/io/json_text.h"
+#include "cli/export/derived_text.h"
 #include "cli/model/catalog.h"
 #include "cli/model/derived.h"
 #include "cli/model/event.h"
@@ -35,7 +36,7 @@ class ChromeText {
   void instant(const Event& event, std::string_view row, std::string_view args);
   void counter(const Event& event, std::string_view row, std::string_view args);
   // What we computed, category "computed". `color` is a cname, or "". The value's key is the counter's unit.
-  void computed_slice(const Derived& derived, std::string_view row, std::string_view color);
+  void computed_slice(const Derived& derived, const DerivedText& said, std::string_view row, std::string_view color);
   void computed_value(const Derived& derived, std::string_view name, std::string_view row);
   void flow(char phase, std::uint64_t id, std::string_view category, std::string_view row, std::int64_t ns);
 

@@ -56,12 +56,12 @@ class Exporter : public DerivedSink {
   virtual void begin(const Catalog& catalog, ByteSink& sink) = 0;
   // How the hosts' clocks lie on the axis, for formats that can say it; outlives the exporter.
   virtual void clocks(const std::vector<ClockFit>&) {}
-  virtual void prepare(const Event&, std::string_view /*args*/) {}
+  virtual void prepare(const Event&, const Facts& /*facts*/) {}
   virtual void steps(const Steps&) {}
   void derived(const Derived&) override {}
-  virtual void event(const Event& event, std::string_view args) = 0;
+  virtual void event(const Event& event, const Facts& facts) = 0;
   // One between them that was not chosen, and is not drawn: what is said of others may follow from it.
-  virtual void left_out(const Event&, std::string_view /*args*/) {}
+  virtual void left_out(const Event&, const Facts& /*facts*/) {}
   // Writes what is left; the caller finishes the sink.
   virtual ExportSummary finish() = 0;
   // Of the output so far, before compression of its own, what the sink has not got yet: with what that has it only

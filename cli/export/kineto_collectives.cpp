@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "cli/export/census.h"
-#include "cli/export/kineto_args.h"
 
 namespace cli {
 namespace {
@@ -15,23 +14,25 @@ bool is_whole(const Event& event) { return event.phase == 'X' && event.duration_
 
 }  // namespace
 
-std::string KinetoCollectives::event(const Event& event, std::string_view args) {
-  if (event.kind == Kind::nccl) return call(event, args), std::string();
-  if (event.kind == Kind::nvtx) return range(event, args), std::string();
+std::string KinetoCollectives::event(const Event& event, const Facts& facts) {
+  if (event.kind == Kind::nccl) return call(event, facts), std::string();
+  if (event.kind == Kind::nvtx) return range(event, facts), std::string();
   if (is_api_call(event.kind) && event.correlation != 0) return launch(event), std::string();
-  return event.kind == Kind::kernel ? kernel(event, args) : std::string();
+  return event.kind == Kind::kernel ? kernel(event, facts) : std::string();
 }
 
-void KinetoCollectives::call(const Event& event, std::string_view args) {
+void KinetoCollectives::call(const Event& event, const Facts& facts) {
   Thread& thread = threads_[event.track];
   ++thread.calls;
-  thread.message = is_whole(event) ? message_of_call(catalog_.strings[event.name], event, args) : std::nullopt;
+  thread.message = is_whole(event) ? message_of_call(catalog_.strings[event.name], event, facts) : std::nullopt;
   thread.end_ns = thread.open_groups > 0 ? kNoEnd : slice_end(event, kNoEnd);
 }
 
-void KinetoCollectives::range(const Event& event, std::string_view args) {
+void KinetoCollectives::range(const Event& event, const Facts& facts) {
   const std::string_view name = catalog_.strings[event.name];
-  if (!is_whole(event) || !name.starts_with("ncclGroup") || argument(args, "domain") != "NCCL") return;
+  const RangeFacts* const range = facts.get<RangeFacts>();
+  if (!is_whole(event) || range == nullptr || !name.starts_with("ncclGroup")) return;
+  if (catalog_.strings[range->domain] != "NCCL") return;
   Thread& thread = threads_[event.track];
   if (name == "ncclGroupStart" && thread.open_groups++ == 0) thread.calls = 0;
   if (name == "ncclGroupEnd") end_group(thread, slice_end(event, kNoEnd));
@@ -55,10 +56,11 @@ void KinetoCollectives::launch(const Event& api) {
   thread->second.message.reset();
 }
 
-std::string KinetoCollectives::kernel(const Event& event, std::string_view args) {
+std::string KinetoCollectives::kernel(const Event& event, const Facts& facts) {
   const std::string_view name = catalog_.strings[event.name];
   if (!is_nccl_name(name)) return {};
-  const auto captured = message_of_graph(args);
+  const KernelFacts* const of = facts.get<KernelFacts>();
+  const auto captured = of != nullptr ? message_of_graph(catalog_, of->graph.capture) : std::nullopt;
   const auto message = captured ? captured : take(event.correlation);
   return message ? kineto_members(*message, name, groups_) : std::string();
 }

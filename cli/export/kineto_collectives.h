@@ -20,7 +20,7 @@ class KinetoCollectives {
   KinetoCollectives(const Catalog& catalog, const Process& process) : catalog_(catalog), groups_(catalog, process) {}
 
   // Every event of the recording, by time. Of an NCCL kernel the members of args to add, of all else "".
-  std::string event(const Event& event, std::string_view args);
+  std::string event(const Event& event, const Facts& facts);
 
  private:
   static constexpr std::size_t kMostWaiting = 1 << 16;  // launches whose kernel has not come; the oldest are forgotten
@@ -31,11 +31,11 @@ class KinetoCollectives {
     std::size_t calls = 0;  // in the outermost open group
   };
 
-  void call(const Event& event, std::string_view args);
-  void range(const Event& event, std::string_view args);
+  void call(const Event& event, const Facts& facts);
+  void range(const Event& event, const Facts& facts);
   void end_group(Thread& thread, std::int64_t end_ns);
   void launch(const Event& api);
-  std::string kernel(const Event& event, std::string_view args);
+  std::string kernel(const Event& event, const Facts& facts);
   std::optional<KinetoMessage> take(std::uint64_t correlation);
 
   const Catalog& catalog_;

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "cli/export/kineto_groups.h"
+#include "cli/io/json_text.h"
 #include "cli/read/kineto_peek.h"
-#include "cli/read/ring_words.h"
 
 namespace cli {
 namespace {

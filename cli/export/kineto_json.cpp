@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/error.h"
+#include "cli/export/args_text.h"
 #include "cli/export/arrow_table.h"
 #include "cli/export/census.h"
 #include "cli/export/kineto_head.h"
@@ -36,11 +37,12 @@ class KinetoJson : public Exporter {
   void begin(const Catalog& catalog, ByteSink& sink) override {
     catalog_ = &catalog;
     text_.emplace(sink);
+    args_.emplace(catalog);
   }
-  void prepare(const Event& event, std::string_view args) override;
+  void prepare(const Event& event, const Facts& facts) override;
   void steps(const Steps& steps) override { steps_ = steps; }
-  void event(const Event& event, std::string_view args) override;
-  void left_out(const Event& event, std::string_view args) override;
+  void event(const Event& event, const Facts& facts) override;
+  void left_out(const Event& event, const Facts& facts) override;
   ExportSummary finish() override;
   std::uint64_t pending_bytes() const override { return text_->pending_bytes(); }
 
@@ -48,7 +50,7 @@ class KinetoJson : public Exporter {
   void start(ProcessId process);
   KinetoRecording& recording(ProcessId process);
   void write_steps(ProcessId process);
-  void write(const Event& event, std::string_view args);
+  void write(const Event& event, const Facts& facts);
   KinetoLine line_of(const Event& event, std::string_view args);
   void arrows(const Event& event, std::string_view row);
   void arrow_end(char phase, const Event& event, std::string_view row);
@@ -59,6 +61,7 @@ class KinetoJson : public Exporter {
   const Catalog* catalog_ = nullptr;
   const Process* process_ = nullptr;
   std::optional<KinetoText> text_;
+  std::optional<ArgsText> args_;
   std::optional<KinetoRows> rows_;
   std::optional<KinetoRecording> recording_;
   ArrowTable arrows_;
@@ -68,7 +71,7 @@ class KinetoJson : public Exporter {
   bool names_steps_ = false;  // the recording holds ranges ProfilerStep#N of its own
 };
 
-void KinetoJson::prepare(const Event& event, std::string_view) {
+void KinetoJson::prepare(const Event& event, const Facts&) {
   const ProcessId id = catalog_->tracks[event.track].process;
   names_steps_ |= event.kind == Kind::nvtx && catalog_->strings[event.name].starts_with("ProfilerStep#");
   if (!by_correlation(event)) return;
@@ -76,19 +79,19 @@ void KinetoJson::prepare(const Event& event, std::string_view) {
   if (is_gpu_work(event.kind)) arrows_.note_end(id, event.correlation);
 }
 
-void KinetoJson::event(const Event& event, std::string_view args) {
+void KinetoJson::event(const Event& event, const Facts& facts) {
   const ProcessId id = catalog_->tracks[event.track].process;
   if (process_ == nullptr) start(id);
   if (process_ != &catalog_->processes[id])
     throw Error(Exit::usage, "a Kineto profile holds one process: name a folder");
   ++summary_.events_in;
   count(event);
-  write(event, args);
+  write(event, facts);
   text_->flush_if_full();
 }
 
-void KinetoJson::left_out(const Event& event, std::string_view args) {
-  if (!event.args_complete) recording(catalog_->tracks[event.track].process).note(event, args);
+void KinetoJson::left_out(const Event& event, const Facts& facts) {
+  if (!event.args_complete) recording(catalog_->tracks[event.track].process).note(event, facts);
 }
 
 KinetoRecording& KinetoJson::recording(ProcessId id) {
@@ -126,10 +129,10 @@ void KinetoJson::write_steps(ProcessId id) {
   }
 }
 
-void KinetoJson::write(const Event& event, std::string_view args) {
-  KinetoLine line = line_of(event, args);
+void KinetoJson::write(const Event& event, const Facts& facts) {
+  KinetoLine line = line_of(event, (*args_)(event, facts));
   if (event.args_complete) return text_->line(line);
-  recording(catalog_->tracks[event.track].process).complete(event, line);
+  recording(catalog_->tracks[event.track].process).complete(event, facts, line);
   text_->line(line);
   arrows(event, line.row);
 }

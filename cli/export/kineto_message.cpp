@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "cli/export/kineto_args.h"
+#include "cli/model/device_words.h"
 
 namespace cli {
 namespace {
@@ -87,32 +87,33 @@ std::optional<Elements> elements(const KinetoMessage& message, std::string_view 
   return Elements{type->name, *message.bytes / type->bytes};
 }
 
-std::optional<KinetoMessage> message(std::string_view call, std::string_view args) {
+std::optional<KinetoMessage> message(std::string_view call, const Collective& collective) {
   const Operation* operation = find_row(kOperations, &Operation::call, call);
-  const auto communicator = hex_number(argument(args, "communicator"));
-  if (operation == nullptr || !communicator) return {};
+  if (operation == nullptr || (collective.has & Collective::kCommunicator) == 0) return {};
   KinetoMessage found;
-  found.call = operation->call, found.communicator = *communicator;
+  found.call = operation->call, found.communicator = collective.communicator;
   return found;
 }
 
 }  // namespace
 
-std::optional<KinetoMessage> message_of_call(std::string_view call, const Event& event, std::string_view args) {
-  auto found = message(call, args);
+std::optional<KinetoMessage> message_of_call(std::string_view call, const Event& event, const Facts& facts) {
+  const NcclFacts* const nccl = facts.get<NcclFacts>();
+  auto found = nccl != nullptr ? message(call, nccl->collective) : std::nullopt;
   if (!found) return {};
-  const DataType* type = find_row(kDataTypes, &DataType::ours, argument(args, "data type"));
-  const auto count = integer<std::uint64_t>(argument(args, "count"));
-  if (type != nullptr && count) found->type = type->name, found->count = *count;
+  const bool told = (nccl->collective.has & Collective::kTypeAndCount) != 0;
+  const DataType* type =
+      told ? find_row(kDataTypes, &DataType::ours, nccl_type_name(nccl->collective.data_type)) : nullptr;
+  if (type != nullptr) found->type = type->name, found->count = nccl->collective.count;
   if (event.has_bytes) found->bytes = event.bytes;
   return found;
 }
 
-std::optional<KinetoMessage> message_of_graph(std::string_view kernel_args) {
-  const std::string_view call = argument(kernel_args, "nccl call");
-  const bool certain = !call.empty() && argument(kernel_args, "nccl group").empty();
-  auto found = certain ? message(call, kernel_args) : std::nullopt;
-  if (found) found->bytes = integer<std::uint64_t>(argument(kernel_args, "nccl bytes"));
+std::optional<KinetoMessage> message_of_graph(const Catalog& catalog, CaptureId id) {
+  const Capture& capture = catalog.captures[id];
+  if (!capture.has_call || capture.first_of_group) return {};
+  auto found = message(catalog.strings[capture.call], capture.collective);
+  if (found && (capture.collective.has & Collective::kBytes) != 0) found->bytes = capture.bytes;
   return found;
 }
 

@@ -18,10 +18,10 @@ struct KinetoMessage {
   std::uint64_t communicator = 0;
 };
 
-// Of a call: its name, args and bytes; of a kernel in a CUDA graph: those of the call that it was captured in. Nothing
+// Of a call: its name, facts and bytes; of a kernel in a CUDA graph: those of the call that it was captured in. Nothing
 // where it is no operation that Kineto knows, or the communicator or the size is unknown.
-std::optional<KinetoMessage> message_of_call(std::string_view call, const Event& event, std::string_view args);
-std::optional<KinetoMessage> message_of_graph(std::string_view kernel_args);
+std::optional<KinetoMessage> message_of_call(std::string_view call, const Event& event, const Facts& facts);
+std::optional<KinetoMessage> message_of_graph(const Catalog& catalog, CaptureId capture);
 
 // Members of args, all of them or "". Where the call does not tell the type, the kernel's name does, of floating-point
 // reductions (src/device/generate.py of NCCL 2.19 and newer); else elements are bytes, as NCCL moves them.

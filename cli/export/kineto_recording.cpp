@@ -4,12 +4,17 @@
 
 #include <iterator>
 
-#include "cli/export/kineto_args.h"
+#include "cli/io/json_text.h"
+#include "cli/model/device_words.h"
 #include "cli/model/kinds.h"
-#include "cli/read/ring_words.h"
 
 namespace cli {
 namespace {
+
+void add_member(std::string& args, std::string_view key, std::string_view json_value) {
+  if (!args.empty()) args += ", ";
+  args.append("\"").append(key).append("\": ").append(json_value);
+}
 
 void add_bandwidth(const Event& event, std::string& args) {
   if (event.duration_ns <= 0) return;
@@ -18,23 +23,14 @@ void add_bandwidth(const Event& event, std::string& args) {
 }
 
 // What the driver allocated, by the names that PyTorch's allocator has for what it did. Its totals are not known.
-void memory_instant(KinetoLine& line, const Event& event, std::string& args) {
-  const bool released = line.name.starts_with("Release");
-  const bool host = line.name.ends_with("(Pageable)") || line.name.ends_with("(Pinned)");
-  const std::string_view device = argument(line.args, "device");
+void memory_instant(KinetoLine& line, const Event& event, const MemoryFacts& facts, std::string& args) {
+  const bool host = is_host_memory(facts.memory);
   add_member(args, "operation", json_quoted(line.name));
-  add_member(args, "Bytes", fmt::format("{}{}", released ? "-" : "", event.bytes));
-  if (const auto address = hex_number(argument(line.args, "address"))) {
-    add_member(args, "Addr", fmt::format("{}", *address));
-  }
+  add_member(args, "Bytes", fmt::format("{}{}", facts.is_release() ? "-" : "", event.bytes));
+  add_member(args, "Addr", fmt::format("{}", facts.address));
   add_member(args, "Device Type", host ? "0" : "1");
-  add_member(args, "Device Id", host || device.empty() ? "-1" : device);
+  add_member(args, "Device Id", host ? "-1" : fmt::format("{}", facts.device));
   line.name = "[memory]";
-}
-
-// Pools are something else.
-bool is_allocation(const KinetoLine& line) {
-  return line.name.starts_with("Allocate") || line.name.starts_with("Release");
 }
 
 }  // namespace
@@ -52,28 +48,29 @@ std::string_view kineto_category(const Event& event) {
   }
 }
 
-void KinetoRecording::complete(const Event& event, KinetoLine& line) {
+void KinetoRecording::complete(const Event& event, const Facts& facts, KinetoLine& line) {
   args_.clear();
   line.category = kineto_category(event);
   if (event.phase == 'i') line.scope = 't';
   add_correlation(event);
-  if (event.kind == Kind::memory && is_allocation(line)) {
-    memory_instant(line, event, args_);
+  const MemoryFacts* const memory = facts.get<MemoryFacts>();
+  if (memory != nullptr && memory->is_known()) {
+    memory_instant(line, event, *memory, args_);
   } else if (event.has_bytes) {
     add_member(args_, "bytes", fmt::format("{}", event.bytes));
     if (event.kind == Kind::memcpy || event.kind == Kind::memset) add_bandwidth(event, args_);
   }
   if (event.phase == 'X' && event.duration_ns < 0) add_member(args_, "unfinished", "true");
   if (event.open_start) add_member(args_, "open_start", "true");
-  if (const std::string call = collectives_.event(event, line.args); !call.empty()) {
+  if (const std::string call = collectives_.event(event, facts); !call.empty()) {
     args_ += (args_.empty() ? "" : ", ") + call;
   }
   line.more_args = args_;
 }
 
-void KinetoRecording::note(const Event& event, std::string_view args) {
+void KinetoRecording::note(const Event& event, const Facts& facts) {
   if (event.kind == Kind::runtime) is_inner_call(event);
-  collectives_.event(event, args);
+  collectives_.event(event, facts);
 }
 
 // Kineto has one call for each correlation. HTA joins every event with every other of the same one, so that its tables

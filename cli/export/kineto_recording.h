@@ -22,8 +22,8 @@ class KinetoRecording {
   KinetoRecording(const Catalog& catalog, const Process& process) : collectives_(catalog, process) {}
 
   // Completes `line` of an event that did not come from JSON. What is added lives until the next call.
-  void complete(const Event& event, KinetoLine& line);
-  void note(const Event& event, std::string_view args);
+  void complete(const Event& event, const Facts& facts, KinetoLine& line);
+  void note(const Event& event, const Facts& facts);
 
  private:
   void add_correlation(const Event& event);

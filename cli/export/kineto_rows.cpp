@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/read/ring_words.h"
+#include "cli/io/json_text.h"
 
 namespace cli {
 namespace {

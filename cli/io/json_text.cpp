@@ -120,4 +120,18 @@ bool json_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return plain_byte(static_cast<unsigned char>(c)); });
 }
 
+std::string json_quoted(std::string_view text) {
+  struct Text : ByteSink {
+    void write(std::string_view bytes) override { all += bytes; }
+    void finish() override {}
+    std::string all;
+    JsonText out{*this};  // its buffer is large: one for all calls
+  };
+  thread_local Text quoted;
+  quoted.all.clear();
+  json_string(quoted.out, text);
+  quoted.out.flush();
+  return quoted.all;
+}
+
 }  // namespace cli

@@ -60,6 +60,7 @@ class JsonText {
 // A JSON string with its quotes (RFC 8259): quote, backslash and control characters are escaped, each byte that is not
 // part of valid UTF-8 becomes U+FFFD, all else is kept as it is.
 void json_string(JsonText& out, std::string_view text);
+std::string json_quoted(std::string_view text);
 
 // Each byte that is not part of valid UTF-8 becomes U+FFFD. Returns `text` itself when all of it is valid, else a view of
 // `scratch`.

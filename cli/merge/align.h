@@ -17,7 +17,7 @@ class Aligner {
 
   // Every event of inputs that are not yet on the axis, by its own clock, in no order: to take samples, for instance
   // the ends of collectives. `clock`: index of its host in the fits.
-  virtual void event(const Catalog&, const Event&, std::string_view /*args*/, std::uint32_t /*clock*/) {}
+  virtual void event(const Catalog&, const Event&, const Facts& /*facts*/, std::uint32_t /*clock*/) {}
 
   // Called once, after the last event, with host, boot_id and ranks filled in: sets the rest. Must keep the order of
   // time within a clock: drift_ppm > -1e6.

@@ -14,12 +14,12 @@ namespace cli {
 namespace {
 
 constexpr int kZstdLevel = 1;
-constexpr std::size_t kChunkEvents = 32768;
+constexpr std::size_t kMostChunkEvents = 32768, kLeastChunkEvents = 512;
 constexpr std::size_t kChunkArgs = 4 << 20;
 constexpr std::size_t kListBytes = 4 << 20;
 constexpr std::size_t kMaxArgs = 16 << 20;
-static_assert(kChunkEvents <= kMaxChunkEvents);
-static_assert(kChunkArgs + kMaxArgs + kChunkEvents * kColumns * 10 < kMaxChunkBytes);
+static_assert(kMostChunkEvents <= kMaxChunkEvents);
+static_assert(kChunkArgs + kMaxArgs + kMostChunkEvents * (kCommonColumns + kMostFields) * 10 < kMaxChunkBytes);
 
 std::int64_t checked_end(const Event& event) {
   std::int64_t end;
@@ -29,9 +29,21 @@ std::int64_t checked_end(const Event& event) {
                                              event.start_ns, event.duration_ns));
 }
 
+ChunkSort sort_of(const Event& event, const Track& track) {
+  if (event.kind == Kind::flow) return ChunkSort::flow;
+  if (is_api_call(event.kind)) return ChunkSort::call;
+  return track.kind == TrackKind::stream ? ChunkSort::stream : ChunkSort::other;
+}
+
 }  // namespace
 
-MergedWriter::MergedWriter(ByteSink& out) : out_(out), zstd_(kZstdLevel), batch_(std::make_shared<EventBatch>()) {
+MergedWriter::MergedWriter(ByteSink& out, const Catalog& catalog, std::size_t held_events)
+    : out_(out),
+      catalog_(catalog),
+      chunk_events_(std::clamp(held_events / (std::max<std::size_t>(catalog.processes.size(), 1) * kSorts),
+                               kLeastChunkEvents, kMostChunkEvents)),
+      zstd_(kZstdLevel),
+      processes_(catalog.processes.size()) {
   MergedHeader header{};
   std::memcpy(header.magic, kMergedMagic, sizeof(header.magic));
   header.version = kMergedVersion;
@@ -42,35 +54,60 @@ MergedWriter::MergedWriter(ByteSink& out) : out_(out), zstd_(kZstdLevel), batch_
 
 MergedWriter::~MergedWriter() = default;
 
-void MergedWriter::event(const Event& event, std::string_view args) {
-  if (args.size() > kMaxArgs) {
+void MergedWriter::event(const Event& event, const Facts& facts) {
+  if (facts.args.size() > kMaxArgs) {
     throw Error(Exit::bad_content, fmt::format("an event at {} ns has {} bytes of arguments, more than {}; leave its "
                                                "file out",
-                                               event.start_ns, args.size(), kMaxArgs));
+                                               event.start_ns, facts.args.size(), kMaxArgs));
   }
-  checked_end(event);
-  batch_->add(event, args);
+  const std::int64_t end_ns = checked_end(event);
+  const Track& track = catalog_.tracks[event.track];
+  const ChunkSort sort = sort_of(event, track);
+  Streams& process = processes_[track.process];
+  Stream& stream = process.sorts[static_cast<std::size_t>(sort)];
+  if (stream.batch == nullptr) begin(stream, event, track.process, static_cast<std::size_t>(sort));
+  if (sort == ChunkSort::call && event.correlation != 0) process.launches.note(event.correlation, event.start_ns);
+  IndexEntry& entry = stream.entry;
+  entry.last_ns = std::max(entry.last_ns, end_ns);
+  entry.first_launch_ns = std::min(entry.first_launch_ns, launch_of(event, process, sort));
+  entry.kinds |= std::uint64_t{1} << static_cast<unsigned>(event.kind);
+  stream.batch->add(event, facts);
   ++events_;
-  if (batch_->size() == kChunkEvents || batch_->args_bytes() >= kChunkArgs) hand_over();
+  if (stream.batch->size() == chunk_events_ || stream.batch->args_bytes() >= kChunkArgs) hand_over(stream);
 }
 
-void MergedWriter::hand_over() {
-  background_.run([this, batch = std::move(batch_)] {
+void MergedWriter::begin(Stream& stream, const Event& event, std::uint32_t process, std::size_t sort) {
+  stream.batch = std::make_shared<EventBatch>();
+  stream.entry = {};
+  stream.entry.first_ns = stream.entry.last_ns = stream.entry.first_launch_ns = event.start_ns;
+  stream.entry.process = process;
+  stream.entry.stream = static_cast<std::uint32_t>(process * kSorts + sort);
+}
+
+// The start of a flow is where its call is.
+std::int64_t MergedWriter::launch_of(const Event& event, Streams& process, ChunkSort sort) const {
+  const bool launched = sort == ChunkSort::stream || (sort == ChunkSort::flow && event.phase != 's');
+  if (!launched || event.correlation == 0) return event.start_ns;
+  std::int64_t start_ns = event.start_ns;
+  const bool forgotten = process.launches.find(event.correlation, start_ns) == LaunchStarts::Found::forgotten;
+  return forgotten ? kUnknownLaunch : start_ns;
+}
+
+void MergedWriter::hand_over(Stream& stream) {
+  background_.run([this, batch = std::move(stream.batch), entry = stream.entry] {
     encode_events(*batch, nullptr, 0, batch->size(), raw_);
-    std::int64_t last_ns = checked_end(batch->event(0));
-    for (const Event& event : batch->events()) last_ns = std::max(last_ns, checked_end(event));
-    write_chunk(ChunkKind::events, batch->size(), raw_, batch->event(0).start_ns, last_ns);
+    write_chunk(ChunkKind::events, batch->size(), raw_, entry);
   });
-  batch_ = std::make_shared<EventBatch>();
+  stream.batch = nullptr;
 }
 
-void MergedWriter::write_chunk(ChunkKind kind, std::size_t count, std::string_view raw, std::int64_t first_ns,
-                               std::int64_t last_ns) {
+void MergedWriter::write_chunk(ChunkKind kind, std::size_t count, std::string_view raw, IndexEntry entry) {
   zstd_.compress(raw, packed_);
-  const ChunkHeader header{static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(count),
-                           static_cast<std::uint32_t>(raw.size()), static_cast<std::uint32_t>(packed_.size())};
-  index_.push_back({offset_, first_ns, last_ns, header});
-  write_struct(header);
+  entry.offset = offset_;
+  entry.header = {static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(count),
+                  static_cast<std::uint32_t>(raw.size()), static_cast<std::uint32_t>(packed_.size())};
+  index_.push_back(entry);
+  write_struct(entry.header);
   write_bytes(packed_);
 }
 
@@ -99,13 +136,26 @@ void MergedWriter::write_list(ChunkKind kind, const List& list, Append&& append)
   if (count != 0) write_chunk(kind, count, raw);
 }
 
-void MergedWriter::finish(const Catalog& catalog, const std::vector<ClockFit>& fits) {
-  if (batch_->size() != 0) hand_over();
+void MergedWriter::finish(const Catalog& catalog, const std::vector<ClockFit>& fits,
+                          const std::vector<ProcessSteps>& steps) {
+  for (Streams& process : processes_) {
+    for (Stream& stream : process.sorts) {
+      if (stream.batch != nullptr) hand_over(stream);
+    }
+  }
   background_.wait();
   std::vector<std::string_view> strings(catalog.strings.size());
   for (std::size_t id = 0; id < strings.size(); ++id) strings[id] = catalog.strings[static_cast<StringId>(id)];
   write_list(ChunkKind::kinds, kKinds, [](std::string& entry, const KindRow& kind) { entry = kind.name; });
   write_list(ChunkKind::strings, strings, [](std::string& entry, std::string_view text) { entry = text; });
+  write_list(ChunkKind::launches, catalog.launches.all(), [](std::string& entry, const Launch& launch) {
+    FieldWriter fields(entry);
+    interned_fields(fields, launch);
+  });
+  write_list(ChunkKind::captures, catalog.captures.all(), [](std::string& entry, const Capture& capture) {
+    FieldWriter fields(entry);
+    interned_fields(fields, capture);
+  });
   write_list(ChunkKind::processes, catalog.processes, [](std::string& entry, const Process& process) {
     FieldWriter fields(entry);
     process_fields(fields, process);
@@ -117,6 +167,10 @@ void MergedWriter::finish(const Catalog& catalog, const std::vector<ClockFit>& f
   write_list(ChunkKind::clocks, fits, [](std::string& entry, const ClockFit& fit) {
     FieldWriter fields(entry);
     clock_fields(fields, fit);
+  });
+  write_list(ChunkKind::steps, steps, [](std::string& entry, const ProcessSteps& found) {
+    FieldWriter fields(entry);
+    steps_fields(fields, found);
   });
   write_index();
 }

@@ -1,5 +1,7 @@
-// Writes a merged file (cli/read/merged_file.h). Chunks are packed and written by a second thread.
+// Writes a merged file (cli/read/merged_file.h). Chunks are packed and written by a second thread. Memory: about
+// `held_events` events, of all streams together, wait until their chunks are full.
 #pragma once
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,33 +9,50 @@
 #include "cli/io/background.h"
 #include "cli/io/byte_sink.h"
 #include "cli/io/zstd_codec.h"
+#include "cli/merge/launch_starts.h"
 #include "cli/model/catalog.h"
 #include "cli/model/clock_fit.h"
+#include "cli/model/steps.h"
 #include "cli/read/merged_batch.h"
 #include "cli/read/merged_file.h"
 
 namespace cli {
 
+inline constexpr std::size_t kHeldEvents = std::size_t{1} << 19;
+
 class MergedWriter : public EventSink {
  public:
-  explicit MergedWriter(ByteSink& out);
+  // With the tracks and processes of the events; it outlives this.
+  MergedWriter(ByteSink& out, const Catalog& catalog, std::size_t held_events = kHeldEvents);
   ~MergedWriter() override;
 
-  // In the order of time. Throws Error (cannot_open) of an earlier chunk; (bad_content) for an event that ends beyond
-  // 2^63 ns, or whose arguments are longer than a chunk.
-  void event(const Event& event, std::string_view args) override;
+  // Those of a process in the order of event_key.h, at its own times. Throws Error (cannot_open) of an earlier chunk;
+  // (bad_content) for an event that ends beyond 2^63 ns, or whose arguments are longer than a chunk.
+  void event(const Event& event, const Facts& facts) override;
 
-  // The lists, the index and the footer. Does not finish the sink.
-  void finish(const Catalog& catalog, const std::vector<ClockFit>& fits);
+  // The lists, the index and the footer. `steps` by ProcessId; empty: nobody looked for them. Does not finish the sink.
+  void finish(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<ProcessSteps>& steps = {});
 
   std::uint64_t events() const { return events_; }
 
  private:
+  // What waits for its chunk.
+  struct Stream {
+    std::shared_ptr<EventBatch> batch;
+    IndexEntry entry;  // but where it lies
+  };
+  static constexpr auto kSorts = static_cast<std::size_t>(ChunkSort::count_);
+  struct Streams {
+    std::array<Stream, kSorts> sorts;
+    LaunchStarts launches;
+  };
+
+  void begin(Stream& stream, const Event& event, std::uint32_t process, std::size_t sort);
+  std::int64_t launch_of(const Event& event, Streams& process, ChunkSort sort) const;
   template <typename List, typename Append>
   void write_list(ChunkKind kind, const List& list, Append&& append);
-  void hand_over();
-  void write_chunk(ChunkKind kind, std::size_t count, std::string_view raw, std::int64_t first_ns = 0,
-                   std::int64_t last_ns = 0);
+  void hand_over(Stream& stream);
+  void write_chunk(ChunkKind kind, std::size_t count, std::string_view raw, IndexEntry entry = {});
   void write_index();
   void write_bytes(std::string_view bytes);
   template <typename T>
@@ -42,12 +61,14 @@ class MergedWriter : public EventSink {
   }
 
   ByteSink& out_;
+  const Catalog& catalog_;
+  std::size_t chunk_events_;
   ZstdCompressor zstd_;
   std::string raw_, packed_;
   std::vector<IndexEntry> index_;
   std::uint64_t offset_ = 0;
   std::uint64_t events_ = 0;
-  std::shared_ptr<EventBatch> batch_;
+  std::vector<Streams> processes_;
   Background background_;  // last: what it does uses the rest
 };
 

@@ -24,23 +24,11 @@ std::string name_of(const Process& p) {
   return p.rank < 0 ? p.source : fmt::format("rank {}{}{}", p.rank, p.phase.empty() ? "" : " ", p.phase);
 }
 
-// Processes that are named as the Chrome form of export names those of ranks.
-std::size_t ranks_drawn(std::string_view metadata) {
-  std::size_t ranks = 0;
-  while (!metadata.empty()) {
-    const std::string_view line = metadata.substr(0, metadata.find('\n'));
-    ranks += line.find("\"process_name\"") != line.npos && line.find("\"name\":\"rank ") != line.npos;
-    metadata.remove_prefix(std::min(line.size() + 1, metadata.size()));
-  }
-  return ranks;
-}
-
 std::string merged_export(const Process& process) {
-  const std::size_t ranks = ranks_drawn(process.kineto_metadata);
-  if (ranks < 2) return {};
+  if (process.ranks_drawn < 2) return {};
   return fmt::format("{} names {} processes as ranks, like a trace that export made: all is read as one process, derived "
                      "tracks too; name what it was made of instead",
-                     process.source, ranks);
+                     process.source, process.ranks_drawn);
 }
 
 // Events lie in no order of time in such a file, so that nothing is said of when the missing ones were.
@@ -55,12 +43,10 @@ std::string cut_text(const Process& process) {
 }
 
 std::string file_damage(const Process& process) {
-  if (process.format != SourceFormat::kineto || process.state != "recovered") return {};
-  const auto names_a_place = [](const std::string& note) { return note.starts_with("byte "); };
-  const auto first = std::find_if(process.notes.begin(), process.notes.end(), names_a_place);
-  const bool place = first != process.notes.end() && *first != process.cut;
-  return fmt::format("{} is damaged: {}{}{}tracetool info tells more", process.source, lost(process),
-                     place ? *first + "; " : "", cut_text(process));
+  if (process.format != SourceFormat::kineto || process.state != RecordingState::recovered) return {};
+  const std::string place = process.damage ? fmt::format("byte {}: {}; ", process.damage->byte, process.damage->what) : "";
+  return fmt::format("{} is damaged: {}{}{}tracetool info tells more", process.source, lost(process), place,
+                     cut_text(process));
 }
 
 // The first few lines, and how many more there are.

@@ -25,7 +25,9 @@ class MergedTrace : public OrderedTrace {
   }
   const Catalog& catalog() const override { return catalog_; }
   const std::vector<ClockFit>& fits() const override { return reader_.fits(); }
-  void walk(EventSink& sink) override { reader_.read_events(sink); }
+  NotRead walk(EventSink& sink, const Wanted& wanted) override { return reader_.read_events(sink, wanted); }
+  void walk_own_times(EventSink& sink) override { reader_.read_own_times(sink); }
+  std::vector<ProcessSteps> steps() const override { return reader_.steps(); }
 
  private:
   MergedReader reader_;
@@ -38,10 +40,10 @@ class Intake : public EventSink {
   Intake(const Catalog& catalog, ClockDomains& clocks, Aligner& aligner, EventSorter& sorter, Progress& progress)
       : catalog_(catalog), clocks_(clocks), aligner_(aligner), sorter_(sorter), progress_(progress) {}
 
-  void event(const Event& event, std::string_view args) override {
+  void event(const Event& event, const Facts& facts) override {
     if (!clock_) begin(clocks_.of_process(catalog_.processes[catalog_.tracks[event.track].process]));
-    if (clocks_.reported(*clock_)) aligner_.event(catalog_, event, args, *clock_);
-    sorter_.event(event, args);
+    if (clocks_.reported(*clock_)) aligner_.event(catalog_, event, facts, *clock_);
+    sorter_.event(event, facts);
     progress_.step();
   }
   void begin(std::uint32_t clock) { sorter_.begin_clock(*(clock_ = clock)); }
@@ -68,7 +70,11 @@ class SortedTrace : public OrderedTrace {
   }
   const Catalog& catalog() const override { return catalog_; }
   const std::vector<ClockFit>& fits() const override { return reported_; }
-  void walk(EventSink& sink) override { sorter_.drain(clocks_.fits(), sink); }
+  NotRead walk(EventSink& sink, const Wanted&) override {
+    sorter_.drain(clocks_.fits(), sink);
+    return {};
+  }
+  void walk_own_times(EventSink& sink) override { sorter_.drain({}, sink); }
 
  private:
   void read(const TraceInput& input);
@@ -101,11 +107,13 @@ void SortedTrace::read(const TraceInput& input) {
   }
 }
 
-// What was estimated when it was made stays true.
+// What was estimated when it was made stays true; its events come on the axis.
 void SortedTrace::read_merged(const TraceInput& input, Intake& intake) {
   MergedReader reader(input.path);
   intake.begin(clocks_.of_merged());
+  const std::size_t first = catalog_.processes.size();
   reader.read(catalog_, intake);
+  for (std::size_t i = first; i < catalog_.processes.size(); ++i) catalog_.processes[i].clock = -1;
   reported_.insert(reported_.end(), reader.fits().begin(), reader.fits().end());
 }
 
@@ -130,7 +138,11 @@ void SortedTrace::finish() {
   }
   if (std::string apart = apart_in_time(catalog_); !apart.empty()) warnings.push_back(std::move(apart));
   for (std::uint32_t clock = 0; clock < fits.size(); ++clock) {
-    if (clocks_.reported(clock)) reported_.push_back(fits[clock]);
+    if (!clocks_.reported(clock)) continue;
+    for (std::size_t i = 0; i < catalog_.processes.size(); ++i) {
+      if (clock_of_[i] == clock) catalog_.processes[i].clock = static_cast<std::int64_t>(reported_.size());
+    }
+    reported_.push_back(fits[clock]);
   }
   for (std::string& phases : name_phases(catalog_)) warnings.push_back(std::move(phases));
   sort_processes(catalog_);

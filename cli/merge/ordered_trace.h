@@ -9,6 +9,8 @@
 #include "cli/merge/sort_runs.h"
 #include "cli/model/catalog.h"
 #include "cli/model/clock_fit.h"
+#include "cli/model/steps.h"
+#include "cli/model/wanted.h"
 
 namespace cli {
 
@@ -30,7 +32,12 @@ class OrderedTrace {
   // Complete and unchanging: processes by rank (unknown ones last), then source.
   virtual const Catalog& catalog() const = 0;
   virtual const std::vector<ClockFit>& fits() const = 0;
-  virtual void walk(EventSink& sink) = 0;  // any number of times, the same each time
+  // Any number of times, the same each time: all that is wanted, and perhaps more. Returns what it left out.
+  virtual NotRead walk(EventSink& sink, const Wanted& wanted = {}) = 0;
+  // Once, instead of walk(): at the times of each process's own clock, in the order of time for each process alone.
+  virtual void walk_own_times(EventSink& sink) = 0;
+  // What was found when the file was made, by ProcessId; empty: nobody looked yet.
+  virtual std::vector<ProcessSteps> steps() const { return {}; }
 
   std::vector<std::string> warnings;  // for the person who asked: one line each
 };

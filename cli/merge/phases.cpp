@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kDayNs = 86'400'000'000'000;
 constexpr std::size_t kPhasesSaid = 3;
 
-bool given(const Process& process) { return process.rank_source == "--rank"; }
+bool given(const Process& process) { return process.rank_source == RankSource::option; }
 
 bool has_times(const Process& p) { return p.first_ns != 0 || p.last_ns != 0; }
 

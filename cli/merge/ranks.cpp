@@ -45,7 +45,7 @@ void set_rank(Catalog& catalog, std::size_t first, const std::string& source, st
                             *rank, source, count));
   }
   catalog.processes.back().rank = *rank;
-  catalog.processes.back().rank_source = "--rank";
+  catalog.processes.back().rank_source = RankSource::option;
 }
 
 void check_ranks(const Catalog& catalog) {
@@ -63,7 +63,7 @@ void check_ranks(const Catalog& catalog) {
 void check_given_ranks(const Catalog& catalog) {
   Catalog given;
   for (const Process& process : catalog.processes) {
-    if (process.rank_source == "--rank") given.processes.push_back(process);
+    if (process.rank_source == RankSource::option) given.processes.push_back(process);
   }
   check_ranks(given);
 }

@@ -10,7 +10,7 @@ namespace {
 class Count : public EventSink {
  public:
   explicit Count(Progress& progress) : progress_(progress) {}
-  void event(const Event&, std::string_view) override { progress_.step(); }
+  void event(const Event&, const Facts&) override { progress_.step(); }
 
  private:
   Progress& progress_;

@@ -149,7 +149,7 @@ class RunLister {
   // The beginning of a profile does not tell its time where its base stands behind its events.
   static void find_start(Run& run) {
     struct Earliest : EventSink {
-      void event(const Event& event, std::string_view) override { ns = std::min(ns, event.start_ns); }
+      void event(const Event& event, const Facts&) override { ns = std::min(ns, event.start_ns); }
       std::int64_t ns = std::numeric_limits<std::int64_t>::max();
     };
     if (run.start_ns != 0) return;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/merge/event_key.h"
-#include "cli/merge/merge_runs.h"
+#include "cli/model/event_heap.h"
+#include "cli/model/event_key.h"
 
 namespace cli {
 namespace {
@@ -13,10 +13,18 @@ constexpr std::uint32_t kOnAxis = ~std::uint32_t{0};  // the clock of a run that
 
 const ClockFit* fit_of(std::uint32_t clock, const std::vector<ClockFit>& fits) {
   if (clock >= fits.size()) return nullptr;
-  return fits[clock].offset_ns == 0 && fits[clock].drift_ppm == 0 ? nullptr : &fits[clock];
+  return fits[clock].moves() ? &fits[clock] : nullptr;
 }
 
 }  // namespace
+
+struct EventSorter::RunCursor {
+  SortedRunCursor run;
+  ZstdDecompressor* zstd;
+
+  bool next() { return run.next(*zstd); }
+  const Event& event() const { return run.event(); }
+};
 
 struct EventSorter::Part {
   EventBatch batch;
@@ -45,10 +53,10 @@ void EventSorter::begin_clock(std::uint32_t clock) {
   clock_ = clock;
 }
 
-void EventSorter::event(const Event& event, std::string_view args) {
+void EventSorter::event(const Event& event, const Facts& facts) {
   if (part_->batch.bytes() >= part_bytes_ && part_->batch.size() != 0) hand_over();
   part_->clock = clock_;
-  part_->batch.add(event, args);
+  part_->batch.add(event, facts);
 }
 
 void EventSorter::hand_over() {
@@ -64,7 +72,9 @@ void EventSorter::drain(const std::vector<ClockFit>& fits, EventSink& sink) {
   if (part_->batch.size() != 0) hand_over();
   background_.wait();
   while (runs_.size() > kFanIn) merge_some(fits);
-  for (RunMerger merger(cursors(runs_.size(), fits)); merger.next();) sink.event(merger.event(), merger.args());
+  ZstdDecompressor zstd;
+  EventHeap<RunCursor> heap(cursors(runs_.size(), fits, zstd));
+  while (heap.next()) sink.event(heap.first().event(), heap.first().run.facts());
 }
 
 void EventSorter::drain_memory(const std::vector<ClockFit>& fits, EventSink& sink) {
@@ -72,19 +82,20 @@ void EventSorter::drain_memory(const std::vector<ClockFit>& fits, EventSink& sin
   for (const std::uint32_t index : part_->order()) {
     Event event = part_->batch.event(index);
     if (fit != nullptr) event.start_ns = fit->on_axis(event.start_ns);
-    sink.event(event, part_->batch.args(index));
+    sink.event(event, part_->batch.facts(index));
   }
 }
 
 // One round: neighbours become one run in their place, so that equal events stay in the order of their coming.
 void EventSorter::merge_some(const std::vector<ClockFit>& fits) {
   std::vector<SortedRun> merged;
+  ZstdDecompressor zstd;
   while (!runs_.empty()) {
     const std::size_t count = std::min(kFanIn, runs_.size());
     SortedRun run{scratch_.bytes(), scratch_.bytes(), kOnAxis};
     EventBatch block;
-    for (RunMerger merger(cursors(count, fits)); merger.next();) {
-      block.add(merger.event(), merger.args());
+    for (EventHeap<RunCursor> heap(cursors(count, fits, zstd)); heap.next();) {
+      block.add(heap.first().event(), heap.first().run.facts());
       if (block.size() < kBlockEvents && block.args_bytes() < kBlockArgs) continue;
       run.end = writer_.write_block(block, nullptr, 0, block.size()).end;
       block.clear();
@@ -96,9 +107,12 @@ void EventSorter::merge_some(const std::vector<ClockFit>& fits) {
   runs_ = std::move(merged);
 }
 
-std::vector<SortedRunCursor> EventSorter::cursors(std::size_t count, const std::vector<ClockFit>& fits) const {
-  std::vector<SortedRunCursor> cursors;
-  for (std::size_t i = 0; i < count; ++i) cursors.emplace_back(scratch_, runs_[i], fit_of(runs_[i].clock, fits));
+std::vector<EventSorter::RunCursor> EventSorter::cursors(std::size_t count, const std::vector<ClockFit>& fits,
+                                                         ZstdDecompressor& zstd) const {
+  std::vector<RunCursor> cursors;
+  for (std::size_t i = 0; i < count; ++i) {
+    cursors.push_back({SortedRunCursor(scratch_, runs_[i], fit_of(runs_[i].clock, fits)), &zstd});
+  }
   return cursors;
 }
 

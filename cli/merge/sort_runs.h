@@ -12,7 +12,7 @@
 #include "cli/io/background.h"
 #include "cli/merge/sorted_run.h"
 #include "cli/model/clock_fit.h"
-#include "cli/model/event.h"
+#include "cli/model/payload.h"
 
 namespace cli {
 
@@ -27,10 +27,10 @@ class EventSorter : public EventSink {
   // What follows was timed by this clock, an index into the fits of drain(). A part holds the events of one clock, as
   // only those keep their order when the clocks are put on one axis.
   void begin_clock(std::uint32_t clock);
-  void event(const Event& event, std::string_view args) override;
+  void event(const Event& event, const Facts& facts) override;
 
   // All events, in the order of event_key.h; those that are equal in it in the order in which they came. After it no
-  // event may come; it may be called again.
+  // event may come; it may be called again, with the same fits.
   void drain(const std::vector<ClockFit>& fits, EventSink& sink);
 
   std::uint64_t spilled_bytes() const { return scratch_.bytes(); }
@@ -39,7 +39,8 @@ class EventSorter : public EventSink {
   struct Part;
   void hand_over();
   void merge_some(const std::vector<ClockFit>& fits);
-  std::vector<SortedRunCursor> cursors(std::size_t count, const std::vector<ClockFit>& fits) const;
+  struct RunCursor;
+  std::vector<RunCursor> cursors(std::size_t count, const std::vector<ClockFit>& fits, ZstdDecompressor& zstd) const;
   void drain_memory(const std::vector<ClockFit>& fits, EventSink& sink);
 
   std::size_t part_bytes_;

@@ -44,7 +44,7 @@ class SortedRunCursor {
 
   bool next(ZstdDecompressor& zstd);  // false: the end
   const Event& event() const { return batch_.event(at_); }
-  std::string_view args() const { return batch_.args(at_); }
+  Facts facts() const { return batch_.facts(at_); }
 
  private:
   void load(ZstdDecompressor& zstd);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/model/event.h"
+#include "cli/model/payload.h"
 #include "cli/model/recording.h"
 
 namespace cli {
@@ -43,6 +44,14 @@ class Strings {
 
 enum class SourceFormat : std::uint8_t { ring, kineto };
 
+// A place of a file where something else stands than was expected.
+struct Damage {
+  std::uint64_t byte = 0;  // of the text, uncompressed
+  std::string what;        // "expected ','; an event is left out, bytes 12 to 99"
+
+  bool operator==(const Damage&) const = default;
+};
+
 // One traced process: a ring file, or one Kineto file.
 struct Process {
   std::string source;  // path as given
@@ -51,21 +60,23 @@ struct Process {
   std::int64_t local_rank = -1;
   std::int64_t world_size = -1;
   std::int64_t pid = -1;
-  std::string rank_source;  // "content", "file name", "--rank"; "" when unknown
+  RankSource rank_source = RankSource::unknown;
   std::string host;
   std::string boot_id;  // the clock domain; "" when unknown
   std::string run_id;
   std::string program;
   std::string device_name;
-  std::string state = "unknown";           // live, clean, recovered, unknown
+  RecordingState state = RecordingState::unknown;
   KindCounts counts{};                     // events, as read
   KindCounts overwritten{};                // recycled by the ring
   KindCounts lost{};                       // never recorded, and counted
   std::uint64_t lost_unknown_kind = 0;     // CUPTI's own drops; of a Kineto file: events that could not be read
-  std::int64_t first_ns = 0, last_ns = 0;  // of all events; 0, 0 when there are none
+  std::int64_t first_ns = 0, last_ns = 0;  // of all events, on the axis; 0, 0 when there are none
+  std::int64_t clock = -1;                 // its ClockFit, of those of the trace; -1: none, its times are on the axis
   std::int64_t first_unclamped_ns = 0;     // of a Kineto file: of events not at its relative time 0; 0: there are none
   bool explicit_flows = false;             // launch arrows are events of Kind::flow; else they follow from correlation
   std::string cut;                         // of a file that ends too early: where, and why; ""
+  std::optional<Damage> damage;            // the first one: of an event, where one was lost
   std::uint64_t text_bytes = 0;            // of a damaged Kineto file: what there is of its text, uncompressed,
   std::uint64_t unread_bytes = 0;          // and how much of that could not be read
   std::vector<std::string> notes;          // what a user should know: "12 blocks changed while they were read", ...
@@ -76,6 +87,7 @@ struct Process {
   std::string phase;            // of several files of one rank: what this one is of ("model_init"); else ""
   std::string kineto_header;    // of a Kineto file: its top-level members but the events and their base, as they stood,
                                 // without braces; ""
+  std::uint32_t ranks_drawn = 0;  // ...: processes that it names as the Chrome form of export names those of ranks
   std::string kineto_metadata;  // ...: its metadata events (M), minified, each on a line; ""
   std::optional<std::int64_t> kineto_base_ns;  // ...: its baseTimeNanoseconds, which every ts was relative to
 };
@@ -84,7 +96,7 @@ struct Process {
 // the file ended. Empty where that is not known.
 inline std::optional<std::int64_t> newest_gpu_age_ns(const Process& process) {
   const Recorder& r = process.recorder;
-  if (r.newest_gpu_end_ns == 0 || (process.state != "live" && process.state != "recovered")) return std::nullopt;
+  if (r.newest_gpu_end_ns == 0 || (process.state != RecordingState::live && process.state != RecordingState::recovered)) return std::nullopt;
   return r.heartbeat_ns > r.newest_gpu_end_ns ? r.heartbeat_ns - r.newest_gpu_end_ns : 0;
 }
 
@@ -105,6 +117,8 @@ struct Track {
 class Catalog {
  public:
   Strings strings;
+  Interned<Launch> launches;
+  Interned<Capture> captures;
   std::vector<Process> processes;
   std::vector<Track> tracks;
 

@@ -21,6 +21,7 @@ struct ClockFit {
   std::optional<std::int64_t> bound_lo_ns, bound_hi_ns;  // the true offset lies between; none: unknown
   std::string method;
 
+  bool moves() const { return offset_ns != 0 || drift_ppm != 0; }
   std::int64_t on_axis(std::int64_t ns) const {
     if (drift_ppm == 0) return ns + offset_ns;
     return ns + offset_ns + std::llround(drift_ppm * 1e-6 * static_cast<double>(ns - reference_ns));

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cli/model/event.h"
+#include "cli/model/recording.h"
 
 namespace cli {
 
@@ -49,6 +50,18 @@ inline constexpr std::array<DerivedRowInfo, static_cast<std::size_t>(DerivedRow:
 
 constexpr const DerivedRowInfo& row(DerivedRow which) { return kDerivedRows[static_cast<std::size_t>(which)]; }
 
+enum class Loss : std::uint8_t { none, overwritten, unrecorded, everything, gap };
+
+// What a slice says besides its time, of which less may be drawn. Exporters make words of it (export/derived_text.h).
+struct DerivedFacts {
+  std::int64_t length_ns = -1;  // -1: unknown
+  std::uint64_t short_gaps = 0;  // of idle: gaps too short to be drawn since the one before, and their sum
+  std::int64_t short_gaps_ns = 0;
+  Loss loss = Loss::none;
+  const Notice* gap = nullptr;      // of the catalogue
+  std::int64_t gap_seen_ns = 0;     // how much of it lies before the last event
+};
+
 // A slice, or a counter's value from `start_ns` until the next one of its row.
 struct Derived {
   ProcessId process = 0;
@@ -57,8 +70,7 @@ struct Derived {
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;  // >= 0; 0 for counters
   double value = 0;              // of a counter
-  std::string_view name;         // of a slice: "idle 12.345 us"; lives during the call
-  std::string_view args;         // as of an event
+  DerivedFacts facts = {};       // of a slice
 };
 
 // Rows (process, row, device) each come in the order of time; among each other, and beside the events, in none.

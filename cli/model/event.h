@@ -1,9 +1,7 @@
 // What every reader yields and every command consumes: events on one time axis, and the catalogue of whom they belong
-// to. An event is fixed-size; its name is a string id, its further arguments are a fragment of JSON text that travels
-// with it, so that nothing of a foreign trace is lost on the way to an export.
+// to. An event is fixed-size and its name is a string id; what it says besides travels with it (payload.h).
 #pragma once
 #include <cstdint>
-#include <string_view>
 
 namespace cli {
 
@@ -13,7 +11,7 @@ using TrackId = std::uint32_t;    // index in Catalog::tracks
 
 inline constexpr std::int64_t kUnknownDuration = -1;  // started, end not seen
 
-// One row each in kKinds (kinds.h), in this order: name for people and JSON keys, Chrome category.
+// One row each in kKinds (kinds.h): name for people and JSON keys, Chrome category.
 enum class Kind : std::uint8_t {
   kernel,
   memcpy,
@@ -50,7 +48,7 @@ struct Event {
   Kind kind = Kind::other;
   char phase = 'X';  // of the Trace Event Format
   bool has_bytes = false;
-  bool args_complete = false;  // args holds correlation and bytes too (input was JSON): not to be repeated
+  bool args_complete = false;  // its foreign arguments hold correlation and bytes too (input was JSON): not to be repeated
   bool open_start = false;     // began before the first kept record: start_ns is not its real start
   bool no_category = false;    // the input gave none
   bool encloses = false;       // end of a flow: "bp": "e", it binds to the slice around it
@@ -68,13 +66,5 @@ constexpr std::int64_t gpu_end_ns(const Event& event) {
   return is_gpu_work(event.kind) && event.duration_ns >= 0 ? event.start_ns + event.duration_ns : 0;
 }
 constexpr bool is_api_call(Kind kind) { return kind == Kind::runtime || kind == Kind::driver; }
-
-// Receives a trace. `args` is the body of a JSON object without its braces ("" = none), valid JSON, and lives only
-// during the call. Order is the reader's; merge sorts.
-class EventSink {
- public:
-  virtual ~EventSink() = default;
-  virtual void event(const Event& event, std::string_view args) = 0;
-};
 
 }  // namespace cli

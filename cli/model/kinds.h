@@ -1,40 +1,49 @@
-// The table of kinds: one row each, in the order of the enumeration.
+// The table of kinds: one row each.
 #pragma once
+#include <algorithm>
 #include <array>
+#include <bitset>
+#include <cstddef>
 #include <string_view>
 
 #include "cli/model/event.h"
 
 namespace cli {
 
+using KindSet = std::bitset<static_cast<std::size_t>(Kind::count_)>;
+
 struct KindRow {
+  Kind kind;
   std::string_view name;      // the JSON key in `info --json`
   std::string_view category;  // what our own recordings get in Chrome JSON (Kineto's words where it has one)
 };
 
 inline constexpr std::array<KindRow, static_cast<std::size_t>(Kind::count_)> kKinds{{
-    {"kernel", "kernel"},
-    {"memcpy", "gpu_memcpy"},
-    {"memset", "gpu_memset"},
-    {"runtime", "cuda_runtime"},
-    {"driver", "cuda_driver"},
-    {"nvtx", "nvtx"},
-    {"nccl", "nccl"},
-    {"sync", "cuda_sync"},
-    {"cuda_event", "cuda_event"},
-    {"overhead", "overhead"},
-    {"graph", "cuda_graph"},
-    {"memory", "cuda_memory"},
-    {"notice", "notice"},
-    {"cpu_op", "cpu_op"},
-    {"user_annotation", "user_annotation"},
-    {"gpu_annotation", "gpu_user_annotation"},
-    {"python_function", "python_function"},
-    {"instant", "cpu_instant_event"},
-    {"counter", "counter"},
-    {"flow", "flow"},
-    {"other", "other"},
+    {Kind::kernel, "kernel", "kernel"},
+    {Kind::memcpy, "memcpy", "gpu_memcpy"},
+    {Kind::memset, "memset", "gpu_memset"},
+    {Kind::runtime, "runtime", "cuda_runtime"},
+    {Kind::driver, "driver", "cuda_driver"},
+    {Kind::nvtx, "nvtx", "nvtx"},
+    {Kind::nccl, "nccl", "nccl"},
+    {Kind::sync, "sync", "cuda_sync"},
+    {Kind::cuda_event, "cuda_event", "cuda_event"},
+    {Kind::overhead, "overhead", "overhead"},
+    {Kind::graph, "graph", "cuda_graph"},
+    {Kind::memory, "memory", "cuda_memory"},
+    {Kind::notice, "notice", "notice"},
+    {Kind::cpu_op, "cpu_op", "cpu_op"},
+    {Kind::user_annotation, "user_annotation", "user_annotation"},
+    {Kind::gpu_annotation, "gpu_annotation", "gpu_user_annotation"},
+    {Kind::python_function, "python_function", "python_function"},
+    {Kind::instant, "instant", "cpu_instant_event"},
+    {Kind::counter, "counter", "counter"},
+    {Kind::flow, "flow", "flow"},
+    {Kind::other, "other", "other"},
 }};
+static_assert(std::all_of(kKinds.begin(), kKinds.end(),
+                          [](const KindRow& row) { return &row - kKinds.data() == static_cast<int>(row.kind); }),
+              "rows are found by their kind: they stand in its order");
 
 constexpr const KindRow& row(Kind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 

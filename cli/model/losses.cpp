@@ -51,15 +51,6 @@ void join(std::string& text, const std::string& part) {
   text += part;
 }
 
-std::string object(std::string_view key, const KindCounts& counts) {
-  std::string text;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] == 0) continue;
-    text += (text.empty() ? "\"" : ",\"") + std::string(kKinds[i].name) + "\":" + std::to_string(counts[i]);
-  }
-  return text.empty() ? text : ",\"" + std::string(key) + "\":{" + text + '}';
-}
-
 std::uint64_t sum(const KindCounts& counts) { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
 
 }  // namespace
@@ -82,15 +73,8 @@ std::string loss_text(const Process& p) {
   return text;
 }
 
-std::string overwritten_json(const Process& p) { return object("overwritten", p.overwritten); }
-
-std::string unrecorded_json(const Process& p) {
-  std::string text = object("lost", p.lost);
-  if (p.lost_unknown_kind > 0) text += ",\"lost_unknown_kind\":" + std::to_string(p.lost_unknown_kind);
-  return text;
-}
-
-std::string loss_json(const Process& p) { return overwritten_json(p) + unrecorded_json(p); }
+bool overwrote(const Process& p) { return sum(p.overwritten) > 0; }
+bool left_unrecorded(const Process& p) { return sum(p.lost) > 0 || p.lost_unknown_kind > 0; }
 
 bool lost_everything(const Process& p) {
   return sum(p.counts) == 0 && (sum(p.overwritten) > 0 || sum(p.lost) > 0 || p.lost_unknown_kind > 0);

@@ -1,4 +1,4 @@
-// What a recording does not hold, in words and as JSON, so that no picture looks complete when it is not.
+// What a recording does not hold, in words, so that no picture looks complete when it is not.
 #pragma once
 #include <string>
 
@@ -13,10 +13,8 @@ std::string loss_text(const Process& process);
 std::string overwritten_text(const Process& process);
 std::string unrecorded_text(const Process& process);
 
-// Members of a JSON object, each with a comma before it: ,"overwritten":{"kernel":12345},"lost":{...}; "" for none.
-std::string loss_json(const Process& process);
-std::string overwritten_json(const Process& process);
-std::string unrecorded_json(const Process& process);
+bool overwrote(const Process& process);
+bool left_unrecorded(const Process& process);
 
 // Nothing was kept, and something was recorded.
 bool lost_everything(const Process& process);

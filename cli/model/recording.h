@@ -4,6 +4,10 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/model/states.h"
+#include "common/layout.h"
+#include "common/record.h"
+
 namespace cli {
 
 // As CUPTI and the driver describe a GPU; the limits are what occupancy is computed from.
@@ -49,7 +53,7 @@ struct Communicator {
 
 // What happened to the recording itself; an event of Kind::notice, too.
 struct Notice {
-  std::string what;  // "gap", "fatal", "stepped_down", ... (trace::NoticeCode)
+  trace::NoticeCode code{};
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;  // start_ns for a moment; 0: had not ended
   std::uint32_t value = 0;
@@ -62,11 +66,11 @@ struct Notice {
 struct Recorder {
   std::string agent_version;  // "": not one of our recordings
   std::string events;         // TRACETOOL_EVENTS as it was understood
-  std::string mode;           // "ring", "spool"
-  std::string cupti_state;    // "off", "on", "failed", "taken"
+  RecordingMode mode = RecordingMode::unknown;
+  trace::SourceState cupti_state{};
   std::string cupti_holder;   // who holds it where it is taken
   std::string cupti_path;
-  std::string nvtx_state;
+  trace::SourceState nvtx_state{};
   std::int64_t cupti_error = 0;           // CUptiResult
   std::uint32_t cupti_version = 0;        // cuptiGetVersion
   std::uint32_t cuda_driver_version = 0;  // 13000 is 13.0
@@ -75,7 +79,7 @@ struct Recorder {
   std::uint64_t sunk_buffers = 0;         // buffers of CUPTI thrown away: what was in them is not known
   std::uint64_t definitions_missed = 0;   // costs space, loses nothing
   std::uint64_t odd_times = 0;            // records whose times were not 0 < start <= end
-  std::string spool_state;                // "off": there is none; "failed": it ended early
+  trace::SourceState spool_state{};       // off: there is none; failed: it ended early
   std::int64_t spool_error = 0;           // errno
   std::uint64_t spooled_bytes = 0;
   std::string local_path;  // where the ring lies when it cannot lie in the run's folder

@@ -1,6 +1,7 @@
 // The training steps of a trace, as its programs named them: ProfilerStep#N, NVTX ranges such as "Train step N".
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace cli {
@@ -14,5 +15,12 @@ struct Step {
 
 // By ProcessId; ascending by start. Empty where a process named none.
 using Steps = std::vector<std::vector<Step>>;
+
+// What was found of one process.
+struct ProcessSteps {
+  std::string found_by;                    // the family of names (select/step_name.h); "": it named no steps
+  std::int64_t first_ns = 0, last_ns = 0;  // of all its events but the ends of flows; 0, 0: it has none
+  std::vector<Step> steps;                 // ascending by start
+};
 
 }  // namespace cli

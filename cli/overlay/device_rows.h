@@ -6,7 +6,7 @@
 #include "cli/overlay/busy_row.h"
 #include "cli/overlay/exposed_row.h"
 #include "cli/overlay/idle_row.h"
-#include "cli/overlay/name_classes.h"
+#include "cli/model/name_classes.h"
 #include "cli/overlay/running_sum.h"
 
 namespace cli {

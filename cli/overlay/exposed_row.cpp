@@ -1,11 +1,6 @@
 #include "cli/overlay/exposed_row.h"
 
-#include <fmt/compile.h>
-#include <fmt/format.h>
-
 #include <algorithm>
-
-#include "cli/io/units.h"
 
 namespace cli {
 
@@ -42,8 +37,9 @@ void ExposedRow::draw() {
   const std::int64_t length_ns = to_ns_ - from_ns_;
   if (length_ns <= 0) return;
   exposed_ns_ += length_ns;
-  out_.slice(DerivedRow::exposed_comm, from_ns_, to_ns_, "exposed " + duration_text(length_ns),
-             fmt::format(FMT_COMPILE("\"ns\":{}"), length_ns));
+  DerivedFacts facts;
+  facts.length_ns = length_ns;
+  out_.slice(DerivedRow::exposed_comm, from_ns_, to_ns_, facts);
   from_ns_ = to_ns_;
 }
 

@@ -1,11 +1,6 @@
 #include "cli/overlay/idle_row.h"
 
-#include <fmt/compile.h>
-#include <fmt/format.h>
-
 #include <algorithm>
-
-#include "cli/io/units.h"
 
 namespace cli {
 
@@ -29,11 +24,9 @@ void IdleRow::gap(std::int64_t end_ns) {
     short_ns_ += length_ns, ++short_gaps_;
     return;
   }
-  std::string args = fmt::format(FMT_COMPILE("\"ns\":{}"), length_ns);
-  if (short_gaps_ > 0) {
-    args += fmt::format(FMT_COMPILE(",\"short_gaps\":{},\"short_gaps_ns\":{}"), short_gaps_, short_ns_);
-  }
-  out_.slice(DerivedRow::idle, free_ns_, end_ns, "idle " + duration_text(length_ns), args);
+  DerivedFacts facts;
+  facts.length_ns = length_ns, facts.short_gaps = short_gaps_, facts.short_gaps_ns = short_ns_;
+  out_.slice(DerivedRow::idle, free_ns_, end_ns, facts);
   short_ns_ = 0, short_gaps_ = 0;
 }
 

@@ -1,14 +1,9 @@
 #include "cli/overlay/lost_rows.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
-#include <utility>
 
-#include "cli/io/units.h"
 #include "cli/model/losses.h"
-#include "cli/read/ring_words.h"
 
 namespace cli {
 namespace {
@@ -46,30 +41,24 @@ std::int64_t drawn_begin(const Process& p) {
   return std::max(begin_before_events(p).value_or(p.first_ns - shown), p.first_ns - shown);
 }
 
-std::string with_span(const std::string& args, std::optional<std::int64_t> begin_ns, std::int64_t end_ns) {
-  return args.substr(1) + (begin_ns ? fmt::format(",\"span_ns\":{}", end_ns - *begin_ns) : "");
-}
-
-std::string gap_args(const Notice& notice) {
-  const std::int64_t end = std::max(notice.start_ns, notice.end_ns);
-  const std::string length =
-      notice.end_ns == 0 ? "\"ended\":false" : fmt::format("\"span_ns\":{}", end - notice.start_ns);
-  return notice.text.empty() ? length : length + ",\"text\":" + json_quoted(notice.text);
+DerivedFacts loss(Loss what, std::optional<std::int64_t> begin_ns, std::int64_t end_ns) {
+  DerivedFacts facts;
+  facts.loss = what;
+  if (begin_ns) facts.length_ns = end_ns - *begin_ns;
+  return facts;
 }
 
 class Losses {
  public:
-  Losses(ProcessId id, const Process& process, std::vector<LostSlice>& out) : id_(id), p_(process), out_(out) {}
+  Losses(ProcessId id, const Process& process, std::vector<Derived>& out) : id_(id), p_(process), out_(out) {}
 
   void beside_events() {
     const auto begin = begin_before_events(p_);
-    const std::string overwritten = overwritten_text(p_), unrecorded = unrecorded_text(p_);
-    if (!overwritten.empty()) {
-      add(drawn_begin(p_), p_.first_ns, overwritten, with_span(overwritten_json(p_), begin, p_.first_ns));
-    }
-    if (!unrecorded.empty()) {
-      const std::int64_t from = begin || !overwritten.empty() ? drawn_begin(p_) : p_.first_ns;
-      add(from, p_.last_ns, unrecorded, with_span(unrecorded_json(p_), begin, p_.last_ns));
+    const bool overwritten = overwrote(p_);
+    if (overwritten) add(drawn_begin(p_), p_.first_ns, loss(Loss::overwritten, begin, p_.first_ns));
+    if (left_unrecorded(p_)) {
+      const std::int64_t from = begin || overwritten ? drawn_begin(p_) : p_.first_ns;
+      add(from, p_.last_ns, loss(Loss::unrecorded, begin, p_.last_ns));
     }
     gaps();
   }
@@ -81,36 +70,39 @@ class Losses {
       const Span inside{std::max(span.start_ns, trace->start_ns), std::min(span.end_ns, trace->end_ns)};
       span = inside.start_ns < inside.end_ns ? inside : *trace;
     }
-    add(span.start_ns, span.end_ns, loss_text(p_), loss_json(p_).substr(1));
+    add(span.start_ns, span.end_ns, loss(Loss::everything, {}, 0));
   }
 
  private:
-  void add(std::int64_t start_ns, std::int64_t end_ns, std::string name, std::string args) {
-    out_.push_back({id_, start_ns, std::max(end_ns, start_ns + kShortest_ns), std::move(name), std::move(args)});
+  void add(std::int64_t start_ns, std::int64_t end_ns, const DerivedFacts& facts) {
+    out_.push_back({id_, DerivedRow::lost, -1, start_ns, std::max(end_ns - start_ns, kShortest_ns), 0, facts});
   }
 
   // They come by start; of two that overlap, the second is drawn from the first one's end.
   void gaps() {
     std::int64_t free_ns = p_.first_ns;
     for (const Notice& notice : p_.notices) {
-      if (notice.what != "gap") continue;
+      if (notice.code != trace::NoticeCode::gap) continue;
       const std::int64_t end = notice.end_ns == 0 ? p_.last_ns : std::min(notice.end_ns, p_.last_ns);
       const std::int64_t start = std::max(notice.start_ns, free_ns);
       if (start + kShortest_ns > end) continue;
-      add(start, end, "gap of " + duration_text(end - notice.start_ns), gap_args(notice));
+      DerivedFacts facts = loss(Loss::gap, {}, 0);
+      facts.gap = &notice, facts.gap_seen_ns = end - notice.start_ns;
+      if (notice.end_ns != 0) facts.length_ns = std::max<std::int64_t>(notice.end_ns - notice.start_ns, 0);
+      add(start, end, facts);
       free_ns = end;
     }
   }
 
   ProcessId id_;
   const Process& p_;
-  std::vector<LostSlice>& out_;
+  std::vector<Derived>& out_;
 };
 
 }  // namespace
 
-std::vector<LostSlice> lost_slices(const Catalog& catalog) {
-  std::vector<LostSlice> slices;
+std::vector<Derived> lost_slices(const Catalog& catalog) {
+  std::vector<Derived> slices;
   const auto trace = trace_span(catalog);
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
     const Process& process = catalog.processes[id];
@@ -121,15 +113,15 @@ std::vector<LostSlice> lost_slices(const Catalog& catalog) {
       losses.instead_of_events(trace);
     }
   }
-  std::stable_sort(slices.begin(), slices.end(), [](const LostSlice& a, const LostSlice& b) {
-    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
+  std::stable_sort(slices.begin(), slices.end(), [](const Derived& a, const Derived& b) {
+    return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.duration_ns > b.duration_ns;
   });
   return slices;
 }
 
 std::int64_t picture_start(const Catalog& catalog) {
   const auto trace = trace_span(catalog);
-  const std::vector<LostSlice> lost = lost_slices(catalog);
+  const std::vector<Derived> lost = lost_slices(catalog);
   if (lost.empty()) return trace ? trace->start_ns : 0;
   return trace ? std::min(trace->start_ns, lost.front().start_ns) : lost.front().start_ns;
 }

@@ -7,11 +7,9 @@
 #pragma once
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/model/catalog.h"
-#include "cli/model/event.h"
 #include "cli/overlay/counter_row.h"
 
 namespace cli {
@@ -21,7 +19,7 @@ class MemoryRows {
   MemoryRows(const Catalog& catalog, ProcessId process, DerivedSink& sink);
 
   // Any event of this process; those that tell nothing of memory are passed over.
-  void event(const Event& event, std::string_view args);
+  void event(const Event& event, const Facts& facts);
   void cut(std::int64_t at_ns);
   void finish();
   void add_notes(std::vector<std::string>& notes) const;
@@ -32,8 +30,8 @@ class MemoryRows {
     std::int64_t live_bytes = 0;  // recordings
   };
   Rows& rows(std::int64_t device);
-  void allocator_says(std::int64_t ns, std::string_view args);
-  void allocation(const Event& event);
+  void allocator_says(std::int64_t ns, const AllocatorFacts& facts);
+  void allocation(const Event& event, const MemoryFacts& facts);
 
   const Catalog* catalog_;
   ProcessId process_;

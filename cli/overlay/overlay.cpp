@@ -24,7 +24,7 @@ class Overlay::Rooms {
     for (ProcessId id = 0; id < catalog.processes.size(); ++id) memory_.emplace_back(catalog, id, sink);
   }
 
-  void event(Event event, std::string_view args) {
+  void event(Event event, const Facts& facts) {
     if (!begun_) begin();
     event.start_ns = sane_ns(event.start_ns);
     const ProcessId process = catalog_.tracks[event.track].process;
@@ -34,7 +34,7 @@ class Overlay::Rooms {
       if (event.correlation == 0 || !names_[event.name].launches) return;
       queues_[process].launch(event.start_ns, event.correlation);
     } else if (event.kind == Kind::memory || event.kind == Kind::instant) {
-      memory_[process].event(event, args);
+      memory_[process].event(event, facts);
     }
   }
 
@@ -72,9 +72,7 @@ class Overlay::Rooms {
  private:
   void begin() {
     begun_ = true;
-    for (const LostSlice& lost : lost_slices(catalog_)) {
-      RowOut{&sink_, lost.process, -1}.slice(DerivedRow::lost, lost.start_ns, lost.end_ns, lost.name, lost.args);
-    }
+    for (const Derived& lost : lost_slices(catalog_)) sink_.derived(lost);
   }
 
   void work(const Event& event, ProcessId process) {
@@ -106,7 +104,7 @@ class Overlay::Rooms {
 Overlay::Overlay(const Catalog& catalog, DerivedSink& sink) : rooms_(std::make_unique<Rooms>(catalog, sink)) {}
 Overlay::~Overlay() = default;
 
-void Overlay::event(const Event& event, std::string_view args) { rooms_->event(event, args); }
+void Overlay::event(const Event& event, const Facts& facts) { rooms_->event(event, facts); }
 void Overlay::cut(std::int64_t at_ns) { rooms_->cut(at_ns); }
 void Overlay::finish() { rooms_->finish(); }
 std::vector<DeviceTotals> Overlay::totals() const { return rooms_->totals(); }

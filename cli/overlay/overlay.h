@@ -27,7 +27,7 @@
 
 #include "cli/model/catalog.h"
 #include "cli/model/derived.h"
-#include "cli/model/event.h"
+#include "cli/model/payload.h"
 
 namespace cli {
 
@@ -50,7 +50,7 @@ class Overlay : public EventSink {
   ~Overlay() override;
 
   // By start_ns ascending, the longer first at equal starts: the order of a merged trace.
-  void event(const Event& event, std::string_view args) override;
+  void event(const Event& event, const Facts& facts) override;
 
   // Here the picture is parted: what is open ends here, and what goes on begins again here, counters with their value.
   // `at_ns` is not before the start of any event so far, nor after that of any to come. What it emits lies before

@@ -1,7 +1,6 @@
 // Where the computed rows of one device, or of a process, go.
 #pragma once
 #include <cstdint>
-#include <string_view>
 
 #include "cli/model/derived.h"
 
@@ -12,12 +11,11 @@ struct RowOut {
   ProcessId process = 0;
   std::int64_t device = -1;
 
-  void slice(DerivedRow row, std::int64_t start_ns, std::int64_t end_ns, std::string_view name,
-             std::string_view args) const {
-    sink->derived({process, row, device, start_ns, end_ns - start_ns, 0, name, args});
+  void slice(DerivedRow row, std::int64_t start_ns, std::int64_t end_ns, const DerivedFacts& facts) const {
+    sink->derived({process, row, device, start_ns, end_ns - start_ns, 0, facts});
   }
   void value(DerivedRow row, std::int64_t ns, double value) const {
-    sink->derived({process, row, device, ns, 0, value, {}, {}});
+    sink->derived({process, row, device, ns, 0, value, {}});
   }
 };
 

@@ -11,9 +11,7 @@ void name(std::vector<std::string>& named, MakeText make_text) {
   if (named.size() < JsonDamage::kNamed) named.push_back(make_text());
 }
 
-std::string expected_at(std::uint64_t at, std::string_view expected) {
-  return fmt::format("byte {}: expected {}", at, expected);
-}
+std::string text(const Damage& damage) { return fmt::format("byte {}: {}", damage.byte, damage.what); }
 
 // "(the first 5 are named)"; "" when all are.
 std::string unnamed(std::uint64_t count) {
@@ -25,20 +23,29 @@ std::string unnamed(std::uint64_t count) {
 void JsonDamage::lose_event(std::uint64_t at, std::string_view expected, std::uint64_t from, std::uint64_t until) {
   ++lost_events_;
   lost_bytes_ += until - from;
-  name(events_,
-       [&] { return fmt::format("{}; an event is left out, bytes {} to {}", expected_at(at, expected), from, until); });
+  name(events_, [&] {
+    const Damage damage{at, fmt::format("expected {}; an event is left out, bytes {} to {}", expected, from, until)};
+    if (!first_event_) first_event_ = damage;
+    return text(damage);
+  });
 }
 
 void JsonDamage::mend(std::uint64_t at, std::string_view expected) {
   ++mended_;
-  name(commas_, [&] { return expected_at(at, expected) + "; no event is lost by that"; });
+  name(commas_, [&] {
+    const Damage damage{at, fmt::format("expected {}; no event is lost by that", expected)};
+    if (!first_other_) first_other_ = damage;
+    return text(damage);
+  });
 }
 
 void JsonDamage::lose_member(std::string_view key, std::uint64_t at, std::string_view expected) {
   ++lost_members_;
   name(other_, [&] {
-    return key.empty() ? expected_at(at, expected) + "; what stands there beside the events is left out"
-                       : fmt::format("{}; the member \"{}\" is left out", expected_at(at, expected), key);
+    const Damage damage{at, key.empty() ? fmt::format("expected {}; what stands there beside the events is left out", expected)
+                                        : fmt::format("expected {}; the member \"{}\" is left out", expected, key)};
+    if (!first_other_) first_other_ = damage;
+    return text(damage);
   });
 }
 

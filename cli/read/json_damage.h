@@ -2,9 +2,12 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "cli/model/catalog.h"
 
 namespace cli {
 
@@ -30,6 +33,8 @@ class JsonDamage {
   const std::string& cut_text() const { return cut_; }  // "" where it is not
   bool none() const { return lost_events_ == 0 && mended_ == 0 && other_.empty() && cut_.empty() && doubt_.empty(); }
   const std::string& first_loss() const { return events_.front(); }  // lost_events() > 0
+  // But for where the text ends: of an event, where one was lost.
+  const std::optional<Damage>& first() const { return first_event_ ? first_event_ : first_other_; }
 
   // For Process::notes; each begins with "byte " or a number.
   std::vector<std::string> notes() const;
@@ -37,6 +42,7 @@ class JsonDamage {
  private:
   std::uint64_t lost_events_ = 0, lost_bytes_ = 0, mended_ = 0, lost_members_ = 0;
   std::vector<std::string> events_, commas_, other_;
+  std::optional<Damage> first_event_, first_other_;
   std::string cut_, doubt_;
 };
 

@@ -16,6 +16,8 @@ struct KinetoEvent {
   bool odd_args = false;                             // `args` was something else: dropped
   std::string_view args;                             // without its braces and the space around
   JsonScalar correlation, bytes, device, args_name;  // of args
+  JsonScalar device_type, device_id, total_allocated, total_reserved;  // ... of "[memory]"
+  JsonScalar wait_call, wait_stream, wait_event;                       // ... of a wait for a CUDA event
 };
 
 class KinetoEventParser {

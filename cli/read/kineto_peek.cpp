@@ -1,11 +1,11 @@
 #include "cli/read/kineto_peek.h"
 
+#include "cli/io/json_text.h"
 #include "cli/read/decimal.h"
 #include "cli/read/json_unescape.h"
 #include "cli/read/kineto_event.h"
 #include "cli/read/kineto_header.h"
 #include "cli/read/kineto_translate.h"
-#include "cli/read/ring_words.h"
 
 namespace cli {
 namespace {

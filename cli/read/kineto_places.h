@@ -20,7 +20,7 @@ namespace cli {
 // An event "B" that waits for its "E".
 struct OpenSlice {
   Event event;
-  std::string args;
+  KeptFacts facts;
 };
 
 struct KinetoPlace {

@@ -106,9 +106,10 @@ void KinetoReader::refuse_without_use() const {
 void KinetoReader::describe_damage(Process& process) const {
   const JsonDamage& damage = stream_.damage();
   if (damage.none()) return;
-  process.state = "recovered";
+  process.state = RecordingState::recovered;
   process.lost_unknown_kind = damage.lost_events();
   process.cut = damage.cut_text();
+  process.damage = damage.first();
   process.text_bytes = stream_.bytes_read();
   process.unread_bytes = damage.lost_bytes();
   for (std::string& note : damage.notes()) process.notes.push_back(std::move(note));
@@ -136,7 +137,7 @@ void KinetoReader::look_behind_events() {
 void KinetoReader::describe(Process& process, std::int64_t device) {
   const auto named = rank_in_file_name(path_);
   process.rank = header_.rank >= 0 ? header_.rank : named.value_or(-1);
-  process.rank_source = header_.rank >= 0 ? "content" : named ? "file name" : "";
+  process.rank_source = header_.rank >= 0 ? RankSource::content : named ? RankSource::file_name : RankSource::unknown;
   process.world_size = header_.world_size;
   process.host = header_.host;
   process.run_id = find_export_mark(header_.members).run_id;

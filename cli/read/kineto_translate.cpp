@@ -51,9 +51,9 @@ void KinetoTranslator::take_timed(const KinetoEvent& raw, const KinetoTimes& tim
   event.duration_ns = times.duration_ns;
   event.track = places_.track(place, category, phase, raw.device);
   event.second_row = places_.second_row(place, event.track, raw.pid, raw.tid);
-  if (phase == 'B') return begin_slice(place, event, raw.args);
+  if (phase == 'B') return begin_slice(place, event, facts_of(raw, event));
   launch_flows_ |= event.kind == Kind::flow && category.launch_flow;
-  emit(event, raw.args);
+  emit(event, facts_of(raw, event));
 }
 
 Event KinetoTranslator::event_of(const KinetoEvent& raw, const KinetoCategory& category) {
@@ -73,6 +73,36 @@ Event KinetoTranslator::event_of(const KinetoEvent& raw, const KinetoCategory& c
   return event;
 }
 
+// What PyTorch's allocator counts, and what a wait waits for; of anything else the text alone.
+Facts KinetoTranslator::facts_of(const KinetoEvent& raw, const Event& event) {
+  if (event.kind == Kind::sync) return wait_of(raw);
+  if (event.kind != Kind::instant || raw.name.text != "[memory]") return raw.args;
+  const auto type = to_int64(raw.device_type.text);
+  if (!type || *type != static_cast<std::int32_t>(*type)) return raw.args;
+  const auto take = [this](const JsonScalar& from, AllocatorFacts::Has has, std::int64_t& to) {
+    const auto value = from.is_number() ? to_int64(from.text) : std::nullopt;
+    to = value.value_or(0);
+    if (value) allocator_.has |= has;
+  };
+  allocator_ = {};
+  allocator_.device_type = static_cast<std::int32_t>(*type);
+  take(raw.device_id, AllocatorFacts::kDeviceId, allocator_.device);
+  take(raw.total_allocated, AllocatorFacts::kAllocated, allocator_.allocated_bytes);
+  take(raw.total_reserved, AllocatorFacts::kReserved, allocator_.reserved_bytes);
+  return {allocator_, raw.args};
+}
+
+Facts KinetoTranslator::wait_of(const KinetoEvent& raw) {
+  const auto number = [](const JsonScalar& from) { return static_cast<std::uint32_t>(to_uint64(from.text).value_or(kNoNumber)); };
+  const auto call = to_uint64(raw.wait_call.text);  // -1: unknown
+  if (!call || *call == 0 || *call > UINT32_MAX) return raw.args;
+  wait_ = {};
+  wait_.event = number(raw.wait_event);
+  wait_.producer_is_known = true;
+  wait_.producer_stream = number(raw.wait_stream), wait_.producer_correlation = static_cast<std::uint32_t>(*call);
+  return {wait_, raw.args};
+}
+
 std::string_view KinetoTranslator::text_of(const JsonScalar& scalar) {
   return scalar.is_string() ? unescape_json(scalar.text, scratch_) : scalar.text;
 }
@@ -85,7 +115,9 @@ void KinetoTranslator::take_metadata(const KinetoEvent& raw) {
     while (name.ends_with(' ')) name.remove_suffix(1);
     places_.find(raw.pid, raw.tid).name = name;
   } else if (what == "process_name") {
-    places_.name_process(places_.find(raw.pid, raw.tid), text_of(raw.args_name));
+    const std::string_view name = text_of(raw.args_name);
+    catalog_.processes[process_].ranks_drawn += name.starts_with("rank ");
+    places_.name_process(places_.find(raw.pid, raw.tid), name);
   } else {
     odd_.metadata +=
         std::count(std::begin(known_metadata_without_use), std::end(known_metadata_without_use), what) == 0;
@@ -105,13 +137,13 @@ void KinetoTranslator::keep_metadata(std::string_view text) {
   kept.resize(static_cast<std::size_t>(at - kept.data()) + length);
 }
 
-void KinetoTranslator::begin_slice(KinetoPlace& place, const Event& event, std::string_view args) {
-  OpenSlice slice{event, std::string(args)};
+void KinetoTranslator::begin_slice(KinetoPlace& place, const Event& event, const Facts& facts) {
+  OpenSlice slice{event, facts};
   slice.event.phase = 'X';
   slice.event.duration_ns = kUnknownDuration;
   if (open_slices_ == kMaxOpenSlices) {
     ++odd_.unmatched_begin;
-    return emit(slice.event, slice.args);
+    return emit(slice.event, slice.facts);
   }
   place.open.push_back(std::move(slice));
   ++open_slices_;
@@ -128,23 +160,23 @@ void KinetoTranslator::end_slice(KinetoPlace& place, std::int64_t end_ns, std::s
   const bool sound =
       !__builtin_sub_overflow(end_ns, slice.event.start_ns, &slice.event.duration_ns) && slice.event.duration_ns >= 0;
   if (!sound) slice.event.duration_ns = 0, ++odd_.no_duration;
-  if (!args.empty()) slice.args.append(slice.args.empty() ? "" : ", ").append(args);
-  emit(slice.event, slice.args);
+  if (!args.empty()) slice.facts.args.append(slice.facts.args.empty() ? "" : ", ").append(args);
+  emit(slice.event, slice.facts);
 }
 
-void KinetoTranslator::emit(const Event& event, std::string_view args) {
+void KinetoTranslator::emit(const Event& event, const Facts& facts) {
   ++counts_[static_cast<std::size_t>(event.kind)];
   first_ns_ = std::min(first_ns_, event.start_ns);
   if (event.start_ns != base_ns_) first_unclamped_ns_ = std::min(first_unclamped_ns_, event.start_ns);
   std::int64_t end = 0;
   const bool overflow = __builtin_add_overflow(event.start_ns, std::max<std::int64_t>(0, event.duration_ns), &end);
   last_ns_ = std::max(last_ns_, overflow ? std::numeric_limits<std::int64_t>::max() : end);
-  sink_.event(event, args);
+  sink_.event(event, facts);
 }
 
 std::int64_t KinetoTranslator::finish() {
   places_.for_each([&](KinetoPlace& place) {
-    for (const OpenSlice& slice : place.open) emit(slice.event, slice.args);
+    for (const OpenSlice& slice : place.open) emit(slice.event, slice.facts);
     odd_.unmatched_begin += place.open.size();
   });
   Process& process = catalog_.processes[process_];
@@ -152,7 +184,7 @@ std::int64_t KinetoTranslator::finish() {
   if (first_ns_ <= last_ns_) process.first_ns = first_ns_, process.last_ns = last_ns_;
   if (first_unclamped_ns_ != INT64_MAX) process.first_unclamped_ns = first_unclamped_ns_;
   process.explicit_flows = launch_flows_;
-  process.state = "clean";
+  process.state = RecordingState::clean;
   note_oddities(process);
   return places_.finish();
 }

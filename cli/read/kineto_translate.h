@@ -2,7 +2,7 @@
 //   ts, dur       microseconds to exact nanoseconds; + baseTimeNanoseconds
 //   cat, ph       Kind: by category for slices, by phase for marks, counters, arrows (kineto_category.cpp)
 //   pid, tid      a track (kineto_places.h)
-//   args          kept as text; correlation, bytes and device are read from them
+//   args          kept as text; correlation, bytes, device and the allocator's totals are read from them
 //   id            of arrows and async events: correlation; numbers, hex, or any text by a stable hash
 //   B + E         joined to X; gpu_user_annotation keeps the 1 ns that Kineto adds on both sides
 //   M             thread_name and process_name; all are kept as text, and those of other names counted
@@ -44,9 +44,11 @@ class KinetoTranslator {
   void take_timed(const KinetoEvent& raw, const KinetoTimes& times);
   void take_metadata(const KinetoEvent& raw);
   void keep_metadata(std::string_view text);
-  void begin_slice(KinetoPlace& place, const Event& event, std::string_view args);
+  void begin_slice(KinetoPlace& place, const Event& event, const Facts& facts);
   void end_slice(KinetoPlace& place, std::int64_t end_ns, std::string_view args);
-  void emit(const Event& event, std::string_view args);
+  void emit(const Event& event, const Facts& facts);
+  Facts facts_of(const KinetoEvent& raw, const Event& event);  // lives until the next call
+  Facts wait_of(const KinetoEvent& raw);
   Event event_of(const KinetoEvent& raw, const KinetoCategory& category);
   std::string_view text_of(const JsonScalar& scalar);
   StringId name_of(const KinetoEvent& raw) { return catalog_.strings.intern(text_of(raw.name)); }
@@ -63,6 +65,8 @@ class KinetoTranslator {
   bool launch_flows_ = false;
   std::size_t open_slices_ = 0;
   Oddities odd_;
+  AllocatorFacts allocator_;
+  SyncFacts wait_;
   std::string scratch_;
 };
 

@@ -78,7 +78,8 @@ void MergedChunks::load_index() {
   const std::uint64_t at = footer.index_offset;
   if (at < chunks_begin_ || at > footer_at - sizeof(ChunkHeader))
     refuse(footer_at, "the index lies outside of the file");
-  IndexEntry index{at, 0, 0, {}};
+  IndexEntry index{};
+  index.offset = at;
   read(at, &index.header, sizeof(index.header));
   const ChunkHeader& header = index.header;
   if (!is(header, ChunkKind::index) || header.stored_bytes != footer_at - at - sizeof(header) ||

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "cli/read/merged_varint.h"
 
@@ -70,7 +74,8 @@ class NumberColumns {
   explicit NumberColumns(std::size_t events) : stride_(events * kMaxVarint), bytes_(new char[stride_ * kColumns]) {
     for (std::size_t column = 0; column < kColumns; ++column) end_[column] = bytes_.get() + column * stride_;
   }
-  void put(Column column, std::uint64_t value) { end_[at(column)] = put_varint(end_[at(column)], value); }
+  void put(Column column, std::uint64_t value) { put(at(column), value); }
+  void put(std::size_t column, std::uint64_t value) { end_[column] = put_varint(end_[column], value); }
   void put_byte(Column column, std::uint8_t value) { *end_[at(column)]++ = static_cast<char>(value); }
   std::string_view column(std::size_t column) const {
     const char* begin = bytes_.get() + column * stride_;
@@ -81,6 +86,45 @@ class NumberColumns {
   std::size_t stride_;
   std::unique_ptr<char[]> bytes_;
   std::array<char*, kColumns> end_{};
+};
+
+template <typename T>
+std::uint64_t number_of(T value) {
+  if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<std::uint32_t>(value);
+  } else if constexpr (std::is_signed_v<T>) {
+    return zigzag(static_cast<std::uint64_t>(static_cast<std::int64_t>(value)));
+  } else {
+    return static_cast<std::uint64_t>(value);
+  }
+}
+
+// What was last in each column of differences.
+using Lasts = std::array<std::uint64_t, kColumns>;
+
+// A visitor of fields.
+struct PutFields {
+  template <typename T>
+  void number(const char*, T value, bool = true) {
+    columns.put(column++, number_of(value));
+  }
+  template <typename T>
+  void hex(const char*, T value, bool = true) {
+    columns.put(column++, value);
+  }
+  template <typename T>
+  void delta(const char*, T value, bool = true) {
+    const auto now = static_cast<std::uint64_t>(value);
+    columns.put(column, zigzag(now - lasts[column]));
+    lasts[column++] = now;
+  }
+  void string(const char*, StringId id, bool = true) { columns.put(column++, id); }
+  void launch(const char*, LaunchId id, bool = true) { columns.put(column++, id); }
+  void capture(const char*, CaptureId id, bool = true) { columns.put(column++, id); }
+
+  NumberColumns& columns;
+  Lasts& lasts;
+  std::size_t column;
 };
 
 class Encoder {
@@ -103,6 +147,30 @@ class Encoder {
     columns_.put_byte(Column::phase, static_cast<std::uint8_t>(event.phase));
     columns_.put_byte(Column::flags, flags_of(event));
   }
+  void facts(const Facts& facts) {
+    columns_.put_byte(Column::payload, facts.tag());
+    visit_payload(facts.tag(), facts.data(), [&]<typename P>(const P& payload) {
+      PutFields put{columns_, *lasts_, kFirstColumn[payload_tag<P>()]};
+      payload_fields(put, payload);
+    });
+    args(facts.args);
+  }
+  void finish(std::string& out) const {
+    out.clear();
+    const auto columns = static_cast<std::uint32_t>(kColumns);
+    out.append(reinterpret_cast<const char*>(&columns), sizeof(columns));
+    std::uint64_t filled = 0;
+    for (std::size_t column = 0; column < kColumns; ++column) filled += !column_bytes(column).empty();
+    append_varint(out, filled);
+    for (std::size_t column = 0; column < kColumns; ++column) {
+      if (column_bytes(column).empty()) continue;
+      append_varint(out, column);
+      append_varint(out, column_bytes(column).size());
+    }
+    for (std::size_t column = 0; column < kColumns; ++column) out.append(column_bytes(column));
+  }
+
+ private:
   void args(std::string_view args) {
     if (args.empty()) return columns_.put(Column::args, 0);
     const std::uint32_t seen = recent_->find_or_add(args);
@@ -111,24 +179,13 @@ class Encoder {
     columns_.put(Column::text_bytes, args.size());
     text_.append(args);
   }
-  void finish(std::string& out) const {
-    out.clear();
-    append_u32(out, kColumns);
-    for (std::size_t column = 0; column < kColumns; ++column) append_u32(out, column_bytes(column).size());
-    for (std::size_t column = 0; column < kColumns; ++column) out.append(column_bytes(column));
-  }
-
- private:
   std::string_view column_bytes(std::size_t column) const {
     return column == at(Column::text) ? std::string_view(text_) : columns_.column(column);
-  }
-  static void append_u32(std::string& out, std::size_t value) {
-    const auto narrow = static_cast<std::uint32_t>(value);
-    out.append(reinterpret_cast<const char*>(&narrow), sizeof(narrow));
   }
 
   NumberColumns columns_;
   std::array<std::uint64_t, kCorrelationSlots> correlations_{};
+  std::unique_ptr<Lasts> lasts_ = std::make_unique<Lasts>();
   std::unique_ptr<RecentTexts> recent_ = std::make_unique<RecentTexts>();
   std::string text_;
   std::uint64_t last_start_ = 0;
@@ -147,7 +204,9 @@ class Decoder {
   }
 
  private:
-  std::uint64_t take(Column column) { return take_varint(columns_[at(column)], bad_); }
+  friend struct TakeFields;
+  std::uint64_t take(Column column) { return take(at(column)); }
+  std::uint64_t take(std::size_t column) { return take_varint(columns_[column], bad_); }
   std::uint32_t take32(Column column) {
     const std::uint64_t value = take(column);
     bad_ |= value >> 32 != 0;
@@ -160,8 +219,10 @@ class Decoder {
     in.remove_prefix(1);
     return value;
   }
+  void payload(EventBatch& out);
   void args(EventBatch& out);
 
+  Lasts lasts_{};
   std::array<std::string_view, kColumns> columns_{};
   std::array<std::uint64_t, kCorrelationSlots> correlations_{};
   std::vector<std::uint32_t> first_use_;  // of each text: the event
@@ -170,21 +231,64 @@ class Decoder {
   bool bad_ = false;
 };
 
+// A visitor of fields.
+struct TakeFields {
+  template <typename T>
+  void number(const char*, T& value, bool = true) {
+    const std::uint64_t raw = from.take(column++);
+    if constexpr (std::is_same_v<T, float>) {
+      value = std::bit_cast<float>(static_cast<std::uint32_t>(raw));
+    } else if constexpr (std::is_same_v<T, bool>) {
+      value = raw != 0;
+    } else if constexpr (std::is_signed_v<T>) {
+      value = static_cast<T>(unzigzag(raw));
+    } else {
+      value = static_cast<T>(raw);
+    }
+    if constexpr (std::is_same_v<T, bool>) {
+      from.bad_ |= raw > 1;
+    } else {
+      from.bad_ |= number_of(value) != raw;
+    }
+  }
+  template <typename T>
+  void hex(const char* name, T& value, bool = true) {
+    number(name, value);
+  }
+  template <typename T>
+  void delta(const char*, T& value, bool = true) {
+    value = static_cast<T>(from.lasts_[column] += unzigzag(from.take(column)));
+    ++column;
+  }
+  void string(const char* name, StringId& id, bool = true) { number(name, id); }
+  void launch(const char* name, LaunchId& id, bool = true) { number(name, id); }
+  void capture(const char* name, CaptureId& id, bool = true) { number(name, id); }
+
+  Decoder& from;
+  std::size_t column;
+};
+
 const char* Decoder::open(std::string_view raw, std::size_t count) {
   std::uint32_t columns = 0;
   if (raw.size() < sizeof(columns)) return "the header of the columns is cut off";
   std::memcpy(&columns, raw.data(), sizeof(columns));
   raw.remove_prefix(sizeof(columns));
-  if (columns < kColumns || raw.size() / sizeof(columns) < columns) return "the number of columns is impossible";
-  std::string_view sizes = raw.substr(0, columns * sizeof(columns));
-  raw.remove_prefix(sizes.size());
-  for (std::size_t column = 0; column < kColumns; ++column) {
-    std::uint32_t size;
-    std::memcpy(&size, sizes.data() + column * sizeof(size), sizeof(size));
+  if (columns != kColumns) return "the number of columns is impossible";
+  std::uint64_t filled = take_varint(raw, bad_);
+  std::vector<std::pair<std::size_t, std::uint64_t>> sizes;
+  for (std::size_t next = 0; filled > 0 && !bad_; --filled) {
+    const std::uint64_t column = take_varint(raw, bad_), size = take_varint(raw, bad_);
+    if (column < next || column >= kColumns || size == 0) return "a column is none, or stands twice";
+    sizes.push_back({static_cast<std::size_t>(column), size});
+    next = static_cast<std::size_t>(column) + 1;
+  }
+  if (bad_) return "the header of the columns is cut off";
+  for (const auto& [column, size] : sizes) {
     if (size > raw.size()) return "a column is longer than its chunk";
     columns_[column] = raw.substr(0, size);
     raw.remove_prefix(size);
   }
+  if (!raw.empty()) return "something follows the columns";
   return columns_[at(Column::kind)].size() == count ? nullptr : "a column does not have one entry per event";
 }
 
@@ -206,26 +310,41 @@ const char* Decoder::event(EventBatch& out) {
   if (event.duration_ns < kUnknownDuration) return "a duration is negative";
   if (__builtin_add_overflow(event.start_ns, std::max<std::int64_t>(event.duration_ns, 0), &end))
     return "an event ends beyond the end of time";
+  payload(out);
   args(out);
   out.events().push_back(event);
   ++index_;
   return bad_ ? "a column ends before its last event, or holds a number that is too large" : nullptr;
 }
 
+void Decoder::payload(EventBatch& out) {
+  const std::uint8_t tag = take_byte(Column::payload);
+  if (tag == 0) return out.place({});
+  std::uint64_t words[(kMostPayloadBytes + 7) / 8];
+  bad_ |= tag > kPayloads;
+  if (bad_) return out.place({});
+  visit_payload(tag, static_cast<void*>(words), [&]<typename P>(P& payload) {
+    payload = P{};
+    TakeFields take{*this, kFirstColumn[payload_tag<P>()]};
+    payload_fields(take, payload);
+  });
+  out.place({tag, words, {}});
+}
+
 void Decoder::args(EventBatch& out) {
   const std::uint64_t reference = take(Column::args);
-  if (reference == 0) return out.place({});
+  if (reference == 0) return;
   if (reference == 1) {
     std::string_view& text = columns_[at(Column::text)];
     const std::uint64_t size = take(Column::text_bytes);
     bad_ |= size > text.size();
-    out.place(text.substr(0, size));
+    out.give_args(text.substr(0, size));
     text.remove_prefix(size < text.size() ? size : text.size());
     first_use_.push_back(index_);
     return;
   }
   bad_ |= reference - 2 >= first_use_.size();
-  if (!bad_) out.repeat(first_use_[reference - 2]);
+  if (!bad_) out.repeat_args(first_use_[reference - 2]);
 }
 
 }  // namespace
@@ -236,7 +355,7 @@ void encode_events(const EventBatch& batch, const std::uint32_t* order, std::siz
   for (std::size_t i = begin; i < end; ++i) {
     const std::size_t index = order != nullptr ? order[i] : i;
     encoder.event(batch.event(index));
-    encoder.args(batch.args(index));
+    encoder.facts(batch.facts(index));
   }
   encoder.finish(out);
 }

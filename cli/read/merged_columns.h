@@ -1,11 +1,17 @@
 // A chunk of events as columns: each field of all events together, because neighbours of a kind look alike, which zstd
 // then packs to about half of what rows take.
 //
-//   u32 columns, u32 bytes of each column, then the columns, in the order of `Column`. More columns than known are
-//   skipped. Numbers are varints; `zigzag` ones are signed differences.
+//   u32 kColumns, a varint: how many columns are not empty, then of each of these its number and its bytes (varints), in
+//   their order; then the columns one behind the other: those of `Column`, then one for each field of each payload, in
+//   the order of AllPayloads and payload_fields() (model/payload.h). Numbers are varints; `zigzag` ones are signed
+//   differences. A payload's column has an entry only for the events with this payload:
+//     number, string, launch, capture, hex   as it is (signed ones zigzag, a float as its 32 bits)
+//     delta                                  zigzag: minus the entry before it in the column (at first 0)
 //
 // Decoding trusts nothing: each column must hold exactly one entry per event.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,12 +31,52 @@ enum class Column : std::uint32_t {
   kind,        // u8
   phase,       // u8
   flags,       // u8: EventFlag
+  payload,     // u8: its tag; 0: none
   args,        // 0: none; 1: the next of `text`; n: the same as the (n-2)th of `text`
   text_bytes,  // of each argument text
   text,
   count_
 };
-inline constexpr std::size_t kColumns = static_cast<std::size_t>(Column::count_);
+inline constexpr std::size_t kCommonColumns = static_cast<std::size_t>(Column::count_);
+
+// Counts the fields of a payload.
+struct FieldCount {
+  std::size_t fields = 0;
+  template <typename T>
+  constexpr void number(const char*, const T&, bool = true) { ++fields; }
+  template <typename T>
+  constexpr void delta(const char*, const T&, bool = true) { ++fields; }
+  template <typename T>
+  constexpr void hex(const char*, const T&, bool = true) { ++fields; }
+  constexpr void string(const char*, StringId, bool = true) { ++fields; }
+  constexpr void launch(const char*, LaunchId, bool = true) { ++fields; }
+  constexpr void capture(const char*, CaptureId, bool = true) { ++fields; }
+};
+template <typename P>
+constexpr std::size_t fields_of() {
+  FieldCount count;
+  P payload{};
+  payload_fields(count, payload);
+  return count.fields;
+}
+
+// The first column of the payload with this tag; of kPayloads + 1: behind the last.
+inline constexpr auto kFirstColumn = [] {
+  std::array<std::size_t, kPayloads + 2> first{};
+  std::size_t at = kCommonColumns;
+  for_each_payload([&]<typename P>(P*) {
+    first[payload_tag<P>()] = at;
+    at += fields_of<P>();
+  });
+  first[kPayloads + 1] = at;
+  return first;
+}();
+inline constexpr std::size_t kColumns = kFirstColumn[kPayloads + 1];
+inline constexpr std::size_t kMostFields = [] {
+  std::size_t most = 0;
+  for_each_payload([&]<typename P>(P*) { most = std::max(most, fields_of<P>()); });
+  return most;
+}();
 inline constexpr std::size_t kCorrelationSlots = 1024;
 
 enum EventFlag : std::uint8_t {

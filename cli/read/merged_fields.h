@@ -31,6 +31,11 @@ class FieldWriter {
     number(value.has_value());
     if (value) number(*value);
   }
+  template <typename T, typename Fields>
+  void optional_entry(const std::optional<T>& value, Fields&& fields) {
+    number(value.has_value());
+    if (value) entry(*value, fields);
+  }
   void numbers(const std::vector<std::int64_t>& values) {
     list(values, [this](auto value) { number(value); });
   }
@@ -88,6 +93,11 @@ class FieldReader {
   void optional(std::optional<std::int64_t>& value) {
     if (in_.empty()) return;
     if (take() != 0) value = static_cast<std::int64_t>(take());
+  }
+  template <typename T, typename Fields>
+  void optional_entry(std::optional<T>& value, Fields&& fields) {
+    if (in_.empty()) return;
+    if (take() != 0) entry(value.emplace(), fields);
   }
   void numbers(std::vector<std::int64_t>& values) {
     each([&] { values.push_back(static_cast<std::int64_t>(take())); });

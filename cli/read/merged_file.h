@@ -5,8 +5,15 @@
 //   index chunk           IndexEntry for each chunk before it, in their order
 //   MergedFooter          says where the index is; the last bytes of the file
 //
-// All integers are little-endian. Chunks of events (merged_columns.h) come first, ordered by time over the whole file:
-// start, then longer duration, kind, track. The lists follow, each in one or more chunks. An entry of a list is its
+// All integers are little-endian. Chunks of events (merged_columns.h) come first. The events of one process and of one
+// sort (IndexEntry::stream) are a stream: its chunks follow each other in the order of time, between those of others, so
+// that who wants one rank, some time or some kinds reads these chunks alone. Within a stream events are ordered by start,
+// then longer duration, kind, track; so a reader has them all in this order when it merges the streams.
+//
+// Times are the process's own. Where it lies on the axis of the trace says its clock (clock_fields): so a rank's own
+// figures do not depend on how ranks were aligned.
+//
+// The lists follow the events, each in one or more chunks. An entry of a list is its
 // length in bytes (varint), then its fields in the order of the functions below: numbers as zigzag varints, texts and
 // lists by their length, then their content. An entry within an entry is a text of fields, so it can grow, too.
 //
@@ -24,7 +31,7 @@ static_assert(std::endian::native == std::endian::little, "the structs below are
 
 inline constexpr char kMergedMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', '\r', '\n'};
 inline constexpr char kMergedEnd[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'E', 'N'};
-inline constexpr std::uint32_t kMergedVersion = 1;
+inline constexpr std::uint32_t kMergedVersion = 2;
 inline constexpr std::uint64_t kMergedFeatures = 0;
 
 // A reader takes this much memory for a chunk at most; a writer keeps to it.
@@ -39,7 +46,10 @@ enum class ChunkKind : std::uint32_t {
   processes = 4,
   tracks = 5,
   clocks = 6,
-  index = 7
+  index = 7,
+  launches = 8,
+  captures = 9,
+  steps = 10  // an entry per process, in their order; missing: nobody looked for steps
 };
 
 struct MergedHeader {
@@ -59,12 +69,24 @@ struct ChunkHeader {
 };
 static_assert(sizeof(ChunkHeader) == 16);
 
+inline constexpr std::int64_t kUnknownLaunch = INT64_MIN;
+
 struct IndexEntry {
-  std::uint64_t offset;            // of the ChunkHeader
-  std::int64_t first_ns, last_ns;  // of events: first start, last end; else 0
+  std::uint64_t offset;       // of the ChunkHeader
+  std::int64_t first_ns = 0;  // of events: first start,
+  std::int64_t last_ns = 0;   // last end (of one without an end: its start),
+  // and the start of the first call that launched one of them, where that is earlier than first_ns; kUnknownLaunch: it
+  // may be anywhere before.
+  std::int64_t first_launch_ns = 0;
+  std::uint64_t kinds = 0;    // a bit for each kind that is in it, by the list of kinds
+  std::uint32_t process = 0;  // of events
+  std::uint32_t stream = 0;   // a number of the file, of one process
   ChunkHeader header;
 };
-static_assert(sizeof(IndexEntry) == 40);
+static_assert(sizeof(IndexEntry) == 64);
+
+// What a process's events are told apart by, so that each sort has chunks of its own.
+enum class ChunkSort : std::uint32_t { stream, call, flow, other, count_ };  // on a GPU's stream; API calls; ends of arrows
 
 struct MergedFooter {
   std::uint64_t index_offset;
@@ -77,11 +99,11 @@ static_assert(sizeof(MergedFooter) == 32);
 // The fields of the entries, once for both directions: `f` is a FieldWriter or a FieldReader (merged_fields.h).
 template <typename F, typename R>
 void recorder_fields(F& f, R& r) {
-  f.text(r.agent_version), f.text(r.events), f.text(r.mode), f.text(r.cupti_state), f.text(r.cupti_holder);
-  f.text(r.cupti_path), f.text(r.nvtx_state), f.number(r.cupti_error), f.number(r.cupti_version);
+  f.text(r.agent_version), f.text(r.events), f.number(r.mode), f.number(r.cupti_state), f.text(r.cupti_holder);
+  f.text(r.cupti_path), f.number(r.nvtx_state), f.number(r.cupti_error), f.number(r.cupti_version);
   f.number(r.cuda_driver_version), f.number(r.nccl_version), f.number(r.clipped_names), f.number(r.sunk_buffers);
   f.number(r.definitions_missed), f.number(r.agent_cpu_ns), f.number(r.created_ns), f.number(r.heartbeat_ns);
-  f.number(r.odd_times), f.text(r.spool_state), f.number(r.spool_error), f.number(r.spooled_bytes);
+  f.number(r.odd_times), f.number(r.spool_state), f.number(r.spool_error), f.number(r.spooled_bytes);
   f.text(r.local_path), f.number(r.newest_gpu_end_ns);
 }
 
@@ -104,14 +126,14 @@ void communicator_fields(F& f, C& c) {
 
 template <typename F, typename N>
 void notice_fields(F& f, N& n) {
-  f.text(n.what), f.number(n.start_ns), f.number(n.end_ns), f.number(n.value), f.text(n.text);
+  f.number(n.code), f.number(n.start_ns), f.number(n.end_ns), f.number(n.value), f.text(n.text);
 }
 
 template <typename F, typename P>
 void process_fields(F& f, P& p) {
   f.text(p.source), f.number(p.format), f.number(p.rank), f.number(p.local_rank), f.number(p.world_size);
-  f.number(p.pid), f.text(p.rank_source), f.text(p.host), f.text(p.boot_id), f.text(p.run_id), f.text(p.program);
-  f.text(p.device_name), f.text(p.state), f.counts(p.counts), f.counts(p.overwritten), f.counts(p.lost);
+  f.number(p.pid), f.number(p.rank_source), f.text(p.host), f.text(p.boot_id), f.text(p.run_id), f.text(p.program);
+  f.text(p.device_name), f.number(p.state), f.counts(p.counts), f.counts(p.overwritten), f.counts(p.lost);
   f.number(p.lost_unknown_kind), f.number(p.first_ns), f.number(p.last_ns), f.number(p.explicit_flows);
   f.texts(p.notes);
   f.entry(p.recorder, [](auto& in, auto& r) { recorder_fields(in, r); });
@@ -120,7 +142,52 @@ void process_fields(F& f, P& p) {
   f.entries(p.notices, [](auto& in, auto& n) { notice_fields(in, n); });
   f.text(p.phase), f.text(p.kineto_header), f.text(p.kineto_metadata), f.optional(p.kineto_base_ns);
   f.text(p.cut), f.number(p.text_bytes), f.number(p.unread_bytes);
-  f.number(p.first_unclamped_ns);
+  f.number(p.first_unclamped_ns), f.number(p.clock), f.number(p.ranks_drawn);
+  f.optional_entry(p.damage, [](auto& in, auto& damage) { in.number(damage.byte), in.text(damage.what); });
+}
+
+// How a process's steps were found, and its first start and last end but for the ends of flows (0, 0: it has none): by
+// its own clock.
+template <typename F, typename S>
+void steps_fields(F& f, S& s) {
+  f.text(s.found_by), f.number(s.first_ns), f.number(s.last_ns);
+  f.entries(s.steps, [](auto& in, auto& step) {
+    in.number(step.number), in.number(step.start_ns), in.number(step.end_ns);
+  });
+}
+
+// A visitor of the fields of payload.h, for entries of lists.
+template <typename F>
+struct EntryFields {
+  template <typename T>
+  void number(const char*, T& value, bool = true) {
+    f.number(value);
+  }
+  void number(const char*, float& value, bool = true) {
+    std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+    f.number(bits);
+    value = std::bit_cast<float>(bits);
+  }
+  void number(const char*, const float& value, bool = true) { f.number(std::bit_cast<std::uint32_t>(value)); }
+  template <typename T>
+  void delta(const char*, T& value, bool = true) {
+    f.number(value);
+  }
+  template <typename T>
+  void hex(const char*, T& value, bool = true) {
+    f.number(value);
+  }
+  template <typename T>
+  void string(const char*, T& id, bool = true) {
+    f.number(id);
+  }
+  F& f;
+};
+
+template <typename F, typename T>
+void interned_fields(F& f, T& value) {
+  EntryFields<F> fields{f};
+  payload_fields(fields, value);
 }
 
 template <typename F, typename T>

@@ -1,10 +1,12 @@
 // Reads a merged file. Unlike other inputs it knows its catalogue before its first event, its events come in the order
-// of time, and it can be walked more than once.
+// of time, it can be walked more than once, and a walk reads only the chunks that it needs.
 #pragma once
 #include <string>
 #include <vector>
 
 #include "cli/model/clock_fit.h"
+#include "cli/model/steps.h"
+#include "cli/model/wanted.h"
 #include "cli/read/merged_batch.h"
 #include "cli/read/merged_chunks.h"
 #include "cli/read/reader.h"
@@ -19,25 +21,43 @@ class MergedReader : public Reader {
 
   // Or in two steps: the lists into `catalog`, which may hold other traces; then the events, any number of times.
   void read_lists(Catalog& catalog);
-  void read_events(EventSink& sink);
+  // All of what is wanted, and what lies in one chunk with it. Memory: a chunk of each stream.
+  NotRead read_events(EventSink& sink, const Wanted& wanted);
+  // The same at the times of each process's own clock: in the order of time for each process alone.
+  NotRead read_own_times(EventSink& sink);
 
-  const std::vector<ClockFit>& fits() const { return fits_; }  // after read_lists
+  // After read_lists.
+  const std::vector<ClockFit>& fits() const { return fits_; }
+  // On the axis, by ProcessId less the first of the file's; empty: nobody looked for steps.
+  const std::vector<ProcessSteps>& steps() const { return steps_; }
   std::uint64_t events() const { return chunks_.events(); }
 
  private:
+  struct Translate;
   template <typename F>
   void for_each_entry(ChunkKind kind, F&& f);
   void read_processes(Catalog& catalog);
   void read_tracks(Catalog& catalog);
-  void send(const IndexEntry& chunk, EventBatch& batch, EventSink& sink);
+  void read_interned(Catalog& catalog);
+  void read_steps();
+  bool translate(EventBatch& batch, std::size_t index) const;
+  class Stream;
+  std::vector<const IndexEntry*> choose(const Wanted& wanted, NotRead& not_read) const;
+  bool is_events(const IndexEntry& chunk) const;
+  bool holds(const IndexEntry& chunk, const KindSet& kinds) const;
+  NotRead read_events(EventSink& sink, const Wanted& wanted, bool own_times);
+  void load(const IndexEntry& chunk, EventBatch& batch, const ClockFit* fit, std::int64_t& last_start_ns);
 
   MergedChunks chunks_;
   std::vector<Kind> kinds_;  // by the file's numbers
   std::vector<StringId> strings_;
+  std::vector<LaunchId> launches_;
+  std::vector<CaptureId> captures_;
   std::vector<ProcessId> processes_;
   std::vector<TrackId> tracks_;
   std::vector<ClockFit> fits_;
-  std::int64_t last_start_ns_ = 0;
+  std::vector<const ClockFit*> process_fits_;  // by the file's numbers; null: on the axis
+  std::vector<ProcessSteps> steps_;
 };
 
 }  // namespace cli

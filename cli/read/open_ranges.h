@@ -6,13 +6,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cli/model/event.h"
+#include "cli/model/payload.h"
 
 namespace cli {
 
 struct OpenRange {
-  Event event;       // all but the duration
-  std::string args;  // its fragment
+  Event event;  // all but the duration
+  KeptFacts facts;
 };
 
 class OpenRanges {

@@ -1,7 +1,5 @@
 #include "cli/read/ring_cuda_events.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace cli {
@@ -16,19 +14,20 @@ void RingCudaEvents::index() {
   for (auto& [event, of_event] : by_event_) std::sort(of_event.begin(), of_event.end(), earlier);
 }
 
-const trace::CudaEventRecord* RingCudaEvents::awaited(const trace::SyncRecord& wait, bool is_complete) const {
+const trace::CudaEventRecord* RingCudaEvents::awaited(const Wait& wait, bool is_complete) const {
   if (!by_sync_id_.empty()) {
     const auto found = by_sync_id_.find(wait.event_sync_id);
-    return found != by_sync_id_.end() && found->second->event == wait.event ? found->second : nullptr;
+    return found != by_sync_id_.end() && found->second->event == wait.facts.event ? found->second : nullptr;
   }
-  const auto of_event = by_event_.find({wait.context, wait.event});
+  const auto of_event = by_event_.find({wait.facts.context, wait.facts.event});
   if (!is_complete || of_event == by_event_.end()) return nullptr;
   const auto& records = of_event->second;
-  const auto later = std::lower_bound(records.begin(), records.end(), wait.correlation,
-                                      [](const auto* a, std::uint32_t correlation) { return a->correlation < correlation; });
+  const auto correlation = static_cast<std::uint32_t>(wait.event.correlation);
+  const auto later = std::lower_bound(records.begin(), records.end(), correlation,
+                                      [](const auto* a, std::uint32_t wanted) { return a->correlation < wanted; });
   // Correlations begin again at 0 after 2^32 calls: then the largest is the last before.
   const trace::CudaEventRecord* last = later != records.begin() ? later[-1] : records.back();
-  return static_cast<std::int32_t>(wait.correlation - last->correlation) > 0 ? last : nullptr;
+  return static_cast<std::int32_t>(correlation - last->correlation) > 0 ? last : nullptr;
 }
 
 void RingCudaEvents::finish(bool is_complete, const Emit& emit) {
@@ -36,19 +35,18 @@ void RingCudaEvents::finish(bool is_complete, const Emit& emit) {
   for (const Call& each : calls_) {
     const auto found = by_correlation_.find(static_cast<std::uint32_t>(each.event.correlation));
     if (found == by_correlation_.end()) {
-      emit(each.event, each.args);
-      continue;
+      emit(each.event, CallFacts{each.cbid, 0});
+    } else {
+      emit(each.event, EventRecordFacts{each.cbid, found->second->event, found->second->stream});
     }
-    const trace::CudaEventRecord& record = *found->second;
-    emit(each.event, fmt::format("{}, \"event_id\": {}, \"event_stream\": {}", each.args, record.event, record.stream));
   }
-  // By Kineto's names, and -1 where it is not known, as Kineto has it.
-  for (const Wait& each : waits_) {
-    const trace::CudaEventRecord* record = awaited(each.wait, is_complete);
-    emit(each.event, fmt::format("{}, \"wait_on_stream\": {}, \"wait_on_cuda_event_record_corr_id\": {}, "
-                                 "\"wait_on_cuda_event_id\": {}",
-                                 each.args, record == nullptr ? -1 : std::int64_t{record->stream},
-                                 record == nullptr ? -1 : std::int64_t{record->correlation}, each.wait.event));
+  for (Wait& each : waits_) {
+    if (const trace::CudaEventRecord* record = awaited(each, is_complete)) {
+      each.facts.producer_is_known = true;
+      each.facts.producer_stream = record->stream;
+      each.facts.producer_correlation = record->correlation;
+    }
+    emit(each.event, each.facts);
   }
   waits_.clear(), calls_.clear();
 }

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "cli/model/event.h"
+#include "cli/model/payload.h"
 #include "common/record.h"
 
 namespace cli {
@@ -20,28 +20,28 @@ class RingCudaEvents {
  public:
   void add(const trace::CudaEventRecord& record) { records_.push_back(record); }
   // A wait for an event; a call that records one (is_record_call).
-  void hold_wait(const Event& event, std::string_view args, const trace::SyncRecord& wait) {
-    waits_.push_back({event, std::string(args), wait});
+  void hold_wait(const Event& event, const SyncFacts& facts, std::uint64_t event_sync_id) {
+    waits_.push_back({event, facts, event_sync_id});
   }
-  void hold_call(const Event& event, std::string_view args) { calls_.push_back({event, std::string(args)}); }
+  void hold_call(const Event& event, std::uint32_t cbid) { calls_.push_back({event, cbid}); }
   static bool is_record_call(std::string_view name) { return name.starts_with("cudaEventRecord"); }
 
   // Gives each on, with what is known of it. `is_complete`: no record of an event was lost or dropped.
-  using Emit = std::function<void(const Event&, std::string_view args)>;
+  using Emit = std::function<void(const Event&, const Facts& facts)>;
   void finish(bool is_complete, const Emit& emit);
 
  private:
   struct Wait {
     Event event;
-    std::string args;
-    trace::SyncRecord wait;
+    SyncFacts facts;
+    std::uint64_t event_sync_id;
   };
   struct Call {
     Event event;
-    std::string args;
+    std::uint32_t cbid;
   };
   void index();
-  const trace::CudaEventRecord* awaited(const trace::SyncRecord& wait, bool is_complete) const;
+  const trace::CudaEventRecord* awaited(const Wait& wait, bool is_complete) const;
 
   std::vector<trace::CudaEventRecord> records_;
   std::vector<Wait> waits_;

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "cli/error.h"
-#include "cli/read/ring_words.h"
 
 namespace cli {
 namespace {
@@ -61,7 +60,7 @@ void RingDefinitions::add(const trace::IdentityRecord& identity, std::size_t) {
   if (identity.local_rank >= 0) p.local_rank = identity.local_rank;
   if (identity.world_size >= 0) p.world_size = identity.world_size;
   if (identity.source == static_cast<std::uint8_t>(trace::IdentitySource::nccl_init)) nccl_device_ = identity.device;
-  if (p.rank >= 0) p.rank_source = "content";
+  if (p.rank >= 0) p.rank_source = RankSource::content;
 }
 
 Device& RingDefinitions::device(std::uint32_t number) {
@@ -133,22 +132,29 @@ void RingDefinitions::add(const trace::CommunicatorRecord& record, std::size_t) 
 }
 
 void RingDefinitions::add(const trace::GraphNodeRecord& record, std::size_t at) {
-  Node node{record.captured_node, {}};
+  Node node{record.captured_node};
   if (record.captured_node == 0) {
-    add_member(node.args, "captured", "true");
-    const auto text = [&](std::uint32_t ref) { return json_quoted(catalog_.strings[names_.string(ref, at)]); };
-    if (record.range_ref != trace::kNoRef) add_member(node.args, "nvtx range", text(record.range_ref));
-    if (record.range_ref != trace::kNoRef && record.domain_ref != trace::kNoRef) {
-      add_member(node.args, "nvtx domain", text(record.domain_ref));
-    }
+    Capture capture;
+    capture.known = true;
+    capture.has_range = record.range_ref != trace::kNoRef;
+    capture.has_domain = record.domain_ref != trace::kNoRef;
+    if (capture.has_range) capture.range = names_.string(record.range_ref, at);
+    if (capture.has_range && capture.has_domain) capture.domain = names_.string(record.domain_ref, at);
     if (record.nccl_class != 0) {
-      if (record.nccl_name_ref != trace::kNoRef) add_member(node.args, "nccl call", text(record.nccl_name_ref));
-      if ((record.has & 2) != 0) add_member(node.args, "nccl bytes", fmt::format("{}", record.bytes));
-      if ((record.has & record.kFirstOfGroup) != 0) add_member(node.args, "nccl group", "\"the first of several calls\"");
-      add_nccl(node.args, record);
+      capture.in_call = true;
+      capture.has_call = record.nccl_name_ref != trace::kNoRef;
+      if (capture.has_call) capture.call = names_.string(record.nccl_name_ref, at);
+      capture.bytes = record.bytes;
+      capture.first_of_group = (record.has & record.kFirstOfGroup) != 0;
+      Collective& c = capture.collective;
+      constexpr int kTold = Collective::kCommunicator | Collective::kBytes | Collective::kReduction | Collective::kPeer;
+      c.has = static_cast<std::uint8_t>(record.has & kTold);
+      c.nccl_class = record.nccl_class, c.communicator = record.communicator, c.epoch = record.epoch;
+      c.ordinal = record.ordinal, c.reduction = record.reduction_op, c.peer = static_cast<std::int32_t>(record.peer);
     }
+    node.capture = catalog_.captures.intern(capture);
   }
-  nodes_[record.node] = std::move(node);
+  nodes_[record.node] = node;
 }
 
 std::uint32_t RingDefinitions::device_of(std::uint32_t context) const {
@@ -166,14 +172,13 @@ const Device* RingDefinitions::limits_of(std::uint32_t device) const {
   return found == devices_.end() ? nullptr : &found->second;
 }
 
-const std::string& RingDefinitions::captured(std::uint64_t graph_node) const {
-  static const std::string kUnknown;
+CaptureId RingDefinitions::captured(std::uint64_t graph_node) const {
   auto node = nodes_.find(graph_node);
   for (int hops = 0; node != nodes_.end() && node->second.captured_node != 0; ++hops) {
-    if (hops == kMostClones) return kUnknown;
+    if (hops == kMostClones) return 0;
     node = nodes_.find(node->second.captured_node);
   }
-  return node == nodes_.end() ? kUnknown : node->second.args;
+  return node == nodes_.end() ? 0 : node->second.capture;
 }
 
 StringId RingDefinitions::category(StringId domain, std::uint32_t category) const {

@@ -35,8 +35,8 @@ class RingDefinitions {
   std::optional<std::int32_t> priority_of(std::uint32_t context, std::uint32_t stream) const;
   const Device* limits_of(std::uint32_t device) const;   // null where nothing was said of it so far
 
-  // What was open when the node was captured, as members of JSON; "" where that is unknown.
-  const std::string& captured(std::uint64_t graph_node) const;
+  // What was open when the node was captured; 0 where that is unknown.
+  CaptureId captured(std::uint64_t graph_node) const;
   StringId category(StringId domain, std::uint32_t category) const;  // 0: has no name
 
   // Names the tracks that exist by now and the process's GPU.
@@ -45,7 +45,7 @@ class RingDefinitions {
  private:
   struct Node {
     std::uint64_t captured_node;
-    std::string args;
+    CaptureId capture = 0;
   };
   struct StreamKey {
     std::uint32_t context, stream;

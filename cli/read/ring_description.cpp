@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "cli/model/device_words.h"
 #include "cli/read/ring_definitions.h"
 #include "cli/read/ring_kinds.h"
 #include "cli/read/ring_names.h"
-#include "cli/read/ring_words.h"
 
 namespace cli {
 namespace {
@@ -16,16 +16,16 @@ Recorder describe_recorder(const trace::FileHeader& header) {
   Recorder r;
   r.agent_version = terminated(header.agent_version);
   r.events = terminated(header.events);
-  r.spool_state = source_state(header.spool_state);
-  r.mode = header.spool_state != 0 ? "spool" : "ring";
+  r.spool_state = static_cast<trace::SourceState>(header.spool_state);
+  r.mode = header.spool_state != 0 ? RecordingMode::spool : RecordingMode::ring;
   r.spool_error = header.spool_error;
   r.spooled_bytes = header.spooled_bytes;
   r.local_path = terminated(header.local_path);
   r.odd_times = header.odd_times;
-  r.cupti_state = source_state(header.cupti_state);
+  r.cupti_state = static_cast<trace::SourceState>(header.cupti_state);
   r.cupti_holder = terminated(header.cupti_holder);
   r.cupti_path = terminated(header.cupti_path);
-  r.nvtx_state = source_state(header.nvtx_state);
+  r.nvtx_state = static_cast<trace::SourceState>(header.nvtx_state);
   r.cupti_error = header.cupti_error;
   r.cupti_version = header.cupti_version;
   r.cuda_driver_version = header.cuda_driver_version;
@@ -41,11 +41,11 @@ Recorder describe_recorder(const trace::FileHeader& header) {
 
 // Why there is no GPU work in it, where there is none.
 void add_cupti_note(const Recorder& recorder, Process& process) {
-  if (recorder.cupti_state == "taken") {
+  if (recorder.cupti_state == trace::SourceState::taken) {
     const std::string& holder = recorder.cupti_holder;
     process.notes.push_back(
         fmt::format("{} held CUPTI: GPU work was not recorded", holder.empty() ? "another tool" : holder));
-  } else if (recorder.cupti_state == "failed") {
+  } else if (recorder.cupti_state == trace::SourceState::failed) {
     process.notes.push_back(
         fmt::format("CUPTI could not be used (error {}): GPU work was not recorded", recorder.cupti_error));
   }

@@ -2,20 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
+#include <algorithm>
 
+#include "cli/model/device_words.h"
 #include "cli/read/occupancy.h"
-#include "cli/read/ring_words.h"
 
 namespace cli {
 namespace {
-
-constexpr std::uint32_t kNone = 0xffffffff;  // no stream, no event
-
-template <typename... Values>
-void append(std::string& to, fmt::format_string<Values...> format, Values&&... values) {
-  fmt::format_to(std::back_inserter(to), format, std::forward<Values>(values)...);
-}
 
 // The most that there is, where it is more: sizes of a damaged recording.
 std::uint64_t volume(const std::uint32_t (&size)[3]) {
@@ -23,174 +16,153 @@ std::uint64_t volume(const std::uint32_t (&size)[3]) {
   return __builtin_mul_overflow(product, std::uint64_t{size[2]}, &product) ? UINT64_MAX : product;
 }
 
-// By Kineto's names.
-void add_occupancy(const Device& device, const trace::LaunchShapeRecord& launch, std::string& args) {
+Launch launch_of(const trace::LaunchShapeRecord& shape, const Device* limits) {
+  Launch launch;
+  std::copy_n(shape.grid, 3, launch.grid);
+  std::copy_n(shape.block, 3, launch.block);
+  launch.registers_per_thread = shape.registers_per_thread;
+  launch.shared_bytes = std::uint64_t{shape.static_shared_bytes} + shape.dynamic_shared_bytes;
+  launch.local_bytes_per_thread = shape.local_bytes_per_thread;
+  std::copy_n(shape.cluster, 3, launch.cluster);
+  launch.launch_type = shape.launch_type;
+  if (limits == nullptr) return launch;
   const auto estimate = estimate_occupancy(
-      device, {volume(launch.grid), volume(launch.block), launch.registers_per_thread,
-               std::uint64_t{launch.static_shared_bytes} + launch.dynamic_shared_bytes});
-  if (!estimate) return;
-  append(args, ", \"blocks per SM\": {}, \"warps per SM\": {}", estimate->blocks_per_multiprocessor,
-         estimate->warps_per_multiprocessor);
-  if (estimate->achieved_percent) append(args, ", \"est. achieved occupancy %\": {}", *estimate->achieved_percent);
+      *limits, {volume(shape.grid), volume(shape.block), shape.registers_per_thread, launch.shared_bytes});
+  if (!estimate) return launch;
+  launch.estimated = true;
+  launch.blocks_per_multiprocessor = estimate->blocks_per_multiprocessor;
+  launch.warps_per_multiprocessor = estimate->warps_per_multiprocessor;
+  if (estimate->achieved_percent) launch.occupancy_percent = static_cast<std::int32_t>(*estimate->achieved_percent);
+  return launch;
 }
 
 }  // namespace
 
-const RingDeviceEvents::Place& RingDeviceEvents::place(PlaceKey key) {
-  const auto [entry, is_new] = places_.try_emplace(key);
+TrackId RingDeviceEvents::stream(PlaceKey key) {
+  const auto [entry, is_new] = streams_.try_emplace(key, 0);
   if (!is_new) return entry->second;
   out_.definitions.note_context(key.context, key.device);
-  entry->second.track = out_.catalog.track(out_.process, TrackKind::stream, key.device, key.stream);
-  append(entry->second.args, "\"device\": {}, \"context\": {}, \"stream\": {}", key.device, key.context, key.stream);
+  entry->second = out_.catalog.track(out_.process, TrackKind::stream, key.device, key.stream);
+  if (const auto priority = out_.definitions.priority_of(key.context, key.stream)) {
+    out_.catalog.tracks[entry->second].priority = *priority;
+  }
   return entry->second;
 }
 
-// What most kernels do not have.
-void RingDeviceEvents::add_launch(const trace::LaunchShapeRecord& shape, std::string& args) {
-  if (shape.local_bytes_per_thread != 0) append(args, ", \"local memory per thread\": {}", shape.local_bytes_per_thread);
-  if (volume(shape.cluster) != 0) {
-    append(args, ", \"cluster\": [{}, {}, {}]", shape.cluster[0], shape.cluster[1], shape.cluster[2]);
-  }
-  if (shape.launch_type != 0) append(args, ", \"launch type\": \"{}\"", launch_type_name(shape.launch_type));
-}
-
-const RingDeviceEvents::KernelText& RingDeviceEvents::kernel_text(std::uint32_t shape_ref, PlaceKey key,
-                                                                  std::size_t at) {
-  KernelTexts& known = trace::is_local(shape_ref) ? block_kernels_ : kernels_;
+const RingDeviceEvents::Launched& RingDeviceEvents::launched(std::uint32_t shape_ref, PlaceKey key, std::size_t at) {
+  Launches& known = trace::is_local(shape_ref) ? block_kernels_ : kernels_;
   const auto [entry, is_new] = known.try_emplace({shape_ref, key});
   if (!is_new) return entry->second;
   const trace::LaunchShapeRecord shape = out_.names.shape(shape_ref, at);
-  const Place& on = place(key);
-  entry->second.name = out_.names.kernel_name(shape, at);
-  entry->second.track = on.track;
-  entry->second.args = on.args;
-  append(entry->second.args,
-         ", \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"registers per thread\": {}, \"shared memory\": {}",
-         shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
-         shape.registers_per_thread, std::uint64_t{shape.static_shared_bytes} + shape.dynamic_shared_bytes);
-  add_launch(shape, entry->second.args);
-  if (const auto priority = out_.definitions.priority_of(key.context, key.stream)) {
-    append(entry->second.args, ", \"priority\": {}", *priority);
-  }
-  if (const Device* device = out_.definitions.limits_of(key.device)) add_occupancy(*device, shape, entry->second.args);
-  return entry->second;
+  Launched& made = entry->second;
+  made.track = stream(key);
+  made.name = out_.names.kernel_name(shape, at);
+  made.facts.launch = out_.catalog.launches.intern(launch_of(shape, out_.definitions.limits_of(key.device)));
+  made.facts.context = key.context;
+  return made;
 }
 
 // A record with start_cupti_ns, end_cupti_ns and correlation.
 template <typename Record>
-Event RingDeviceEvents::work(Kind kind, const Record& record, const Place& place) const {
+Event RingDeviceEvents::work(Kind kind, const Record& record, TrackId track) const {
   Event event;
   event.kind = kind;
-  event.track = place.track;
+  event.track = track;
   event.start_ns = out_.axis.from_cupti(record.start_cupti_ns);
   event.duration_ns = RingOutput::duration(record.start_cupti_ns, record.end_cupti_ns);
   event.correlation = record.correlation;
   return event;
 }
 
-// Adds to args_ where in a graph it comes from.
 template <typename Record>
-void RingDeviceEvents::add_graph(const Record& record) {
-  if (record.graph == 0 && record.graph_node == 0) return;
-  append(args_, ", \"graph id\": {}, \"graph node id\": {}", record.graph, record.graph_node);
-  const std::string& captured = out_.definitions.captured(record.graph_node);
-  if (!captured.empty()) args_.append(", ").append(captured);
+GraphNode RingDeviceEvents::graph_node(const Record& record) const {
+  if (record.graph == 0 && record.graph_node == 0) return {};
+  return {record.graph_node, record.graph, out_.definitions.captured(record.graph_node)};
 }
 
 void RingDeviceEvents::translate(const trace::KernelRecord& record, std::size_t at) {
   if (!out_.has_time(record.start_cupti_ns)) return;
-  const KernelText& text = kernel_text(record.shape_ref, {record.device, record.context, record.stream}, at);
+  const Launched& known = launched(record.shape_ref, {record.device, record.context, record.stream}, at);
   Event event;
   event.kind = Kind::kernel;
-  event.track = text.track;
-  event.name = text.name;
+  event.track = known.track;
+  event.name = known.name;
   event.start_ns = out_.axis.from_cupti(record.start_cupti_ns);
   event.duration_ns = record.duration_ns;
   event.correlation = record.correlation;
-  out_.emit(event, text.args);
+  out_.emit(event, known.facts);
 }
 
 void RingDeviceEvents::translate(const trace::KernelWideRecord& record, std::size_t at) {
   if (!out_.has_time(record.start_cupti_ns)) return;
-  const PlaceKey key{record.device, record.context, record.stream};
-  const KernelText& text = kernel_text(record.shape_ref, key, at);
-  Event event = work(Kind::kernel, record, place(key));
-  event.name = text.name;
-  args_ = text.args;
-  add_graph(record);
-  out_.emit(event, args_);
+  const Launched& known = launched(record.shape_ref, {record.device, record.context, record.stream}, at);
+  Event event = work(Kind::kernel, record, known.track);
+  event.name = known.name;
+  KernelFacts facts = known.facts;
+  facts.graph = graph_node(record);
+  out_.emit(event, facts);
 }
 
-// A copy of either kind; its places are in args_.
+// A copy of either kind.
 template <typename Record>
-void RingDeviceEvents::copy(const Record& record, std::string_view args, TrackId track) {
+void RingDeviceEvents::copy(const Record& record, CopyFacts facts) {
   const std::uint32_t which = record.copy_kind | record.src_memory << 8 | record.dst_memory << 16;
   const auto [known, is_new] = copy_names_.try_emplace(which, 0);
   if (is_new) known->second = name(copy_name(record.copy_kind, record.src_memory, record.dst_memory));
-  Event event = work(Kind::memcpy, record, {track, {}});
+  Event event = work(Kind::memcpy, record, stream({record.device, record.context, record.stream}));
   event.name = known->second;
   event.bytes = record.bytes;
   event.has_bytes = true;
-  args_ = args;
-  add_graph(record);
-  out_.emit(event, args_);
+  facts.direction = record.copy_kind, facts.from_memory = record.src_memory, facts.to_memory = record.dst_memory;
+  facts.flags = record.flags, facts.context = record.context;
+  facts.graph = graph_node(record);
+  out_.emit(event, facts);
 }
 
 void RingDeviceEvents::translate(const trace::MemcpyRecord& record, std::size_t) {
-  if (!out_.has_time(record.start_cupti_ns)) return;
-  const Place& on = place({record.device, record.context, record.stream});
-  copy(record, on.args, on.track);
+  if (out_.has_time(record.start_cupti_ns)) copy(record, {});
 }
 
 void RingDeviceEvents::translate(const trace::MemcpyPeerRecord& record, std::size_t) {
   if (!out_.has_time(record.start_cupti_ns)) return;
-  const Place& on = place({record.device, record.context, record.stream});
-  copy(record,
-       fmt::format("\"fromDevice\": {}, \"inDevice\": {}, \"toDevice\": {}, \"fromContext\": {}, \"inContext\": {}, "
-                   "\"toContext\": {}, \"stream\": {}",
-                   record.src_device, record.device, record.dst_device, record.src_context, record.context,
-                   record.dst_context, record.stream),
-       on.track);
+  CopyFacts facts;
+  facts.between_devices = true;
+  facts.from_device = record.src_device, facts.to_device = record.dst_device;
+  facts.from_context = record.src_context, facts.to_context = record.dst_context;
+  copy(record, facts);
 }
 
 void RingDeviceEvents::translate(const trace::MemsetRecord& record, std::size_t) {
   if (!out_.has_time(record.start_cupti_ns)) return;
-  const Place& on = place({record.device, record.context, record.stream});
-  Event event = work(Kind::memset, record, on);
+  Event event = work(Kind::memset, record, stream({record.device, record.context, record.stream}));
   event.name = name(fmt::format("Memset ({})", memory_name(record.memory)));
   event.bytes = record.bytes;
   event.has_bytes = true;
-  args_ = on.args;
-  append(args_, ", \"value\": {}", record.value);
-  add_graph(record);
-  out_.emit(event, args_);
+  SetFacts facts;
+  facts.memory = record.memory, facts.flags = record.flags, facts.value = record.value;
+  facts.context = record.context, facts.graph = graph_node(record);
+  out_.emit(event, facts);
 }
 
 void RingDeviceEvents::translate(const trace::GraphLaunchRecord& record, std::size_t) {
   if (!out_.has_time(record.start_cupti_ns)) return;
-  const Place& on = place({record.device, record.context, record.stream});
-  Event event = work(Kind::graph, record, on);
+  Event event = work(Kind::graph, record, stream({record.device, record.context, record.stream}));
   event.name = name(fmt::format("CUDA graph {}", record.graph));
-  args_ = on.args;
-  append(args_, ", \"graph id\": {}", record.graph);
-  out_.emit(event, args_);
+  out_.emit(event, GraphLaunchFacts{record.graph, record.context});
 }
 
 void RingDeviceEvents::translate(const trace::SyncRecord& record, std::size_t) {
   if (!out_.has_time(record.start_cupti_ns)) return;
-  const std::uint32_t device = out_.definitions.device_of(record.context);
-  args_.clear();
-  append(args_, "\"cuda_sync_kind\": \"{}\", \"device\": {}, \"context\": {}", sync_name(record.type), device,
-         record.context);
-  if (record.stream != kNone) append(args_, ", \"stream\": {}", record.stream);
-  if (record.return_value != 0) append(args_, ", \"return value\": {}", record.return_value);
-  const TrackId track = record.stream != kNone
-                            ? out_.catalog.track(out_.process, TrackKind::stream, device, record.stream)
-                            : out_.gpu_track(device, "waits");
-  Event event = work(Kind::sync, record, {track, {}});
+  SyncFacts facts;
+  facts.type = record.type, facts.context = record.context, facts.stream = record.stream, facts.event = record.event;
+  facts.device = out_.definitions.device_of(record.context), facts.return_value = record.return_value;
+  const TrackId track = facts.stream != kNoNumber
+                            ? out_.catalog.track(out_.process, TrackKind::stream, facts.device, facts.stream)
+                            : out_.gpu_track(facts.device, "waits");
+  Event event = work(Kind::sync, record, track);
   event.name = name(sync_name(record.type));
-  if (record.event != kNone) return out_.cuda_events.hold_wait(event, args_, record);
-  out_.emit(event, args_);
+  if (facts.event != kNoNumber) return out_.cuda_events.hold_wait(event, facts, record.event_sync_id);
+  out_.emit(event, facts);
 }
 
 // On the thread that paid for it, where it is known.
@@ -203,15 +175,12 @@ TrackId RingDeviceEvents::overhead_track(const trace::OverheadRecord& record) {
 
 void RingDeviceEvents::translate(const trace::OverheadRecord& record, std::size_t) {
   if (!out_.has_time(record.start_cupti_ns)) return;
-  args_.clear();
-  append(args_, "\"overhead\": {}", record.overhead);
-  if (record.object <= 2 && record.tid != 0) append(args_, ", \"tid\": {}", record.tid);
-  if (record.object >= 3) append(args_, ", \"device\": {}", record.device);
-  if (record.object >= 4) append(args_, ", \"context\": {}", record.context);
-  if (record.object >= 5) append(args_, ", \"stream\": {}", record.stream);
-  Event event = work(Kind::overhead, record, {overhead_track(record), {}});
+  OverheadFacts facts;
+  facts.overhead = record.overhead, facts.object = record.object, facts.tid = record.tid;
+  facts.device = record.device, facts.context = record.context, facts.stream = record.stream;
+  Event event = work(Kind::overhead, record, overhead_track(record));
   event.name = name(overhead_name(record.overhead));
-  out_.emit(event, args_);
+  out_.emit(event, facts);
 }
 
 // An instant: the one moment that CUPTI gives.
@@ -235,25 +204,22 @@ void RingDeviceEvents::translate(const trace::MemoryRecord& record, std::size_t)
   if (is_new)
     known->second = name(fmt::format("{} ({})", memory_operation(record.operation), memory_name(record.memory)));
   event.name = known->second;
-  args_.clear();
-  append(args_, "\"device\": {}, \"context\": {}", record.device, record.context);
-  if (record.stream != kNone) append(args_, ", \"stream\": {}", record.stream);
-  append(args_, ", \"address\": \"{:#x}\"", record.address);
-  if (record.is_async != 0) args_ += ", \"asynchronous\": true";
-  if (record.pool_address != 0) append(args_, ", \"pool address\": \"{:#x}\"", record.pool_address);
-  out_.emit(event, args_);
+  MemoryFacts facts;
+  facts.operation = record.operation, facts.memory = record.memory, facts.asynchronous = record.is_async != 0;
+  facts.device = record.device, facts.context = record.context, facts.stream = record.stream;
+  facts.address = record.address, facts.pool_address = record.pool_address;
+  out_.emit(event, facts);
 }
 
 void RingDeviceEvents::translate(const trace::MemoryPoolRecord& record, std::size_t) {
   if (!out_.has_time(record.time_cupti_ns)) return;
   Event event = memory_event(record.time_cupti_ns, record.device, record.bytes, record.correlation);
   event.name = name(pool_operation(record.operation));
-  args_.clear();
-  append(args_, "\"device\": {}, \"pool address\": \"{:#x}\", \"pool type\": {}", record.device, record.address,
-         record.pool);
-  append(args_, ", \"used bytes\": {}, \"release threshold bytes\": {}", record.used_bytes,
-         record.release_threshold_bytes);
-  out_.emit(event, args_);
+  PoolFacts facts;
+  facts.operation = record.operation, facts.pool = record.pool, facts.device = record.device;
+  facts.address = record.address, facts.used_bytes = record.used_bytes;
+  facts.release_threshold_bytes = record.release_threshold_bytes;
+  out_.emit(event, facts);
 }
 
 }  // namespace cli

@@ -1,6 +1,5 @@
 // Work of the GPU and what CUPTI tells besides it, to events: a function per kind of record.
 #pragma once
-#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -27,19 +26,15 @@ class RingDeviceEvents {
 
  private:
   // A stream of a context of a device, as every record on it needs it.
-  struct Place {
-    TrackId track;
-    std::string args;  // "device", "context", "stream"
-  };
   struct PlaceKey {
     std::uint32_t device, context, stream;
     bool operator==(const PlaceKey&) const = default;
   };
   // What kernels of one launch shape on one stream have in common.
-  struct KernelText {
+  struct Launched {
     StringId name;
     TrackId track;
-    std::string args;
+    KernelFacts facts;
   };
   struct KernelKey {
     std::uint32_t shape_ref;
@@ -55,28 +50,26 @@ class RingDeviceEvents {
       return static_cast<std::size_t>((key.shape_ref * 0x9e3779b97f4a7c15u) ^ (*this)(key.place));
     }
   };
-  using KernelTexts = std::unordered_map<KernelKey, KernelText, Hash>;
+  using Launches = std::unordered_map<KernelKey, Launched, Hash>;
 
-  static void add_launch(const trace::LaunchShapeRecord& shape, std::string& args);
-  const KernelText& kernel_text(std::uint32_t shape_ref, PlaceKey key, std::size_t at);
-  const Place& place(PlaceKey key);
+  const Launched& launched(std::uint32_t shape_ref, PlaceKey key, std::size_t at);
+  TrackId stream(PlaceKey key);
   template <typename Record>
-  Event work(Kind kind, const Record& record, const Place& place) const;
+  Event work(Kind kind, const Record& record, TrackId track) const;
   template <typename Record>
-  void copy(const Record& record, std::string_view args, TrackId track);
+  void copy(const Record& record, CopyFacts facts);
   template <typename Record>
-  void add_graph(const Record& record);
+  GraphNode graph_node(const Record& record) const;
   TrackId overhead_track(const trace::OverheadRecord& record);
   Event memory_event(std::uint64_t time_cupti_ns, std::uint32_t device, std::uint64_t bytes, std::uint32_t correlation);
   StringId name(std::string_view text) { return out_.catalog.strings.intern(text); }
 
   RingOutput& out_;
-  std::unordered_map<PlaceKey, Place, Hash> places_;
-  KernelTexts kernels_;
-  KernelTexts block_kernels_;  // by references that mean something in the current block only
+  std::unordered_map<PlaceKey, TrackId, Hash> streams_;
+  Launches kernels_;
+  Launches block_kernels_;  // by references that mean something in the current block only
   std::unordered_map<std::uint32_t, StringId> copy_names_;
   std::unordered_map<std::uint32_t, StringId> memory_names_;
-  std::string args_;  // of the record at hand
 };
 
 }  // namespace cli

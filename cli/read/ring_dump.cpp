@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "cli/error.h"
+#include "cli/model/device_words.h"
 #include "cli/read/ring_file.h"
 #include "cli/read/ring_show.h"
-#include "cli/read/ring_words.h"
 
 namespace cli {
 namespace {
@@ -37,11 +37,11 @@ std::uint64_t print_records(const std::vector<std::byte>& bytes, std::uint64_t o
 
 void print_header(const RingFile& file, const std::string& shown, ByteSink& out) {
   const trace::FileHeader& h = file.header();
-  out.write(fmt::format("# {}\n# {} host {} boot {} pid {} run {} program {}\n", shown, file.state(), h.host, h.boot_id,
+  out.write(fmt::format("# {}\n# {} host {} boot {} pid {} run {} program {}\n", shown, word(file.state()), h.host, h.boot_id,
                         h.pid, h.run_id, h.program));
   out.write(fmt::format("# {} blocks of {} bytes, definitions {} of {} bytes, CUPTI {} {} error {}\n", h.block_count,
                         h.block_bytes, h.definitions_used, h.definitions_bytes, h.cupti_version,
-                        source_state(h.cupti_state), h.cupti_error));
+                        word(static_cast<trace::SourceState>(h.cupti_state)), h.cupti_error));
 }
 
 }  // namespace

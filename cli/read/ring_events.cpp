@@ -61,7 +61,7 @@ void RingEvents::finish() {
   const trace::FileHeader& header = out_.file.header();
   const auto cuda_events = static_cast<std::size_t>(trace::RecordKind::cuda_event) - trace::kFirstEventKind;
   out_.cuda_events.finish(header.lost[cuda_events] == 0 && header.cupti_dropped == 0 && header.sunk_buffers == 0,
-                          [&](const Event& event, std::string_view args) { out_.emit(event, args); });
+                          [&](const Event& event, const Facts& facts) { out_.emit(event, facts); });
   notices_.finish();
   out_.definitions.finish();
   Process& process = out_.catalog.processes[out_.process];
@@ -74,6 +74,7 @@ void RingEvents::finish() {
   note(out_.axis.stepped_blocks(), "blocks in which the wall clock or CUPTI's time base had been changed");
   note(out_.file.changed_blocks(), "blocks changed while they were read, are damaged or cut off, and were left out");
   if (damaged_blocks_ == 0) return;
+  process.damage = Damage{damaged_at_, "not a record"};
   process.notes.push_back(fmt::format("byte {}: not a record; what is behind it in its block is left out{}", damaged_at_,
                                       damaged_blocks_ > 1 ? fmt::format(", and in {} other blocks", damaged_blocks_ - 1)
                                                           : ""));

@@ -47,12 +47,12 @@ bool is_fresh(std::uint64_t copied_real_ns) {
 
 // Of a copy, made on this machine: the lock is where the ring lies. Another user's, or in another container, it cannot
 // be asked, and all that we have is the copy's age.
-const char* state_elsewhere(const trace::FileHeader& header) {
+RecordingState state_elsewhere(const trace::FileHeader& header) {
   const int ring = open(header.local_path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (ring < 0) return is_fresh(header.copied_real_ns) ? "unknown" : "recovered";
+  if (ring < 0) return is_fresh(header.copied_real_ns) ? RecordingState::unknown : RecordingState::recovered;
   const bool locked = is_locked(ring);
   close(ring);
-  return locked ? "live" : "recovered";
+  return locked ? RecordingState::live : RecordingState::recovered;
 }
 
 }  // namespace
@@ -140,11 +140,11 @@ void RingFile::find_state() {
   const bool locked = header_.closed_real_ns == 0 && is_locked(file_);
   if (!locked) read_at(&header_.closed_real_ns, sizeof(std::uint64_t), offsetof(trace::FileHeader, closed_real_ns));
   if (header_.closed_real_ns != 0) {
-    state_ = "clean";
+    state_ = RecordingState::clean;
   } else if (locked) {
-    state_ = "live";
+    state_ = RecordingState::live;
   } else if (header_.boot_id == own_boot_id()) {
-    state_ = header_.copied_real_ns != 0 ? state_elsewhere(header_) : "recovered";
+    state_ = header_.copied_real_ns != 0 ? state_elsewhere(header_) : RecordingState::recovered;
   }
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/model/states.h"
 #include "cli/read/spool_file.h"
 #include "common/definitions.h"
 #include "common/layout.h"
@@ -35,7 +36,7 @@ class RingFile {
 
   const std::string& path() const { return path_; }
   const trace::FileHeader& header() const { return header_; }
-  const char* state() const { return state_; }  // live, clean, recovered, unknown (FORMAT.md)
+  RecordingState state() const { return state_; }  // live, clean, recovered, unknown (FORMAT.md)
   bool is_cut() const { return file_bytes_ < header_.file_bytes; }
   // Where it ends, and how many blocks are missing; or that its header is; "" where it is whole.
   std::string cut_text() const;
@@ -97,7 +98,7 @@ class RingFile {
   std::uint64_t file_bytes_ = 0;
   std::uint64_t blocks_here_ = 0;  // of which at least the header lies before the end of the file
   trace::FileHeader header_{};
-  const char* state_ = "unknown";
+  RecordingState state_ = RecordingState::unknown;
   std::vector<std::byte> definitions_;
   std::uint64_t changed_blocks_ = 0;
   std::uint64_t overwritten_[trace::kEventKinds] = {};

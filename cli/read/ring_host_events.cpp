@@ -1,9 +1,5 @@
 #include "cli/read/ring_host_events.h"
 
-#include <fmt/format.h>
-
-#include "cli/read/ring_words.h"
-
 namespace cli {
 
 template <typename Record>
@@ -17,13 +13,10 @@ void RingHostEvents::call(Kind kind, trace::RecordKind domain, const Record& rec
   event.start_ns = out_.axis.from_cupti(record.start_cupti_ns);
   event.duration_ns = RingOutput::duration(record.start_cupti_ns, end_cupti_ns);
   event.correlation = record.correlation;
-  std::string& args = call_args_[record.cbid];
-  if (args.empty()) args = fmt::format("\"cbid\": {}", record.cbid);
   if (return_value == 0 && kind == Kind::runtime && out_.cuda_events.is_record_call(out_.catalog.strings[event.name])) {
-    return out_.cuda_events.hold_call(event, args);
+    return out_.cuda_events.hold_call(event, record.cbid);
   }
-  if (return_value == 0) return out_.emit(event, args);
-  out_.emit(event, fmt::format("{}, \"return value\": {}", args, return_value));
+  out_.emit(event, CallFacts{record.cbid, return_value});
 }
 
 void RingHostEvents::translate(const trace::RuntimeRecord& record, std::size_t) {
@@ -43,29 +36,26 @@ void RingHostEvents::translate(const trace::DriverWideRecord& record, std::size_
 }
 
 template <typename Record>
-OpenRange RingHostEvents::host_range(const Record& record, std::size_t at) {
-  OpenRange range;
-  range.event.kind = Kind::nvtx;
-  range.event.track = out_.thread_track(record.tid);
-  range.event.name = out_.names.string(record.name_ref, at);
-  range.event.start_ns = out_.axis.from_mono(record.time_mono_ns);
-  if (record.domain_ref != trace::kNoRef) {
-    add_member(range.args, "domain", json_quoted(out_.catalog.strings[out_.names.string(record.domain_ref, at)]));
-  }
-  return range;
+Event RingHostEvents::host_event(Kind kind, const Record& record, std::size_t at) {
+  Event event;
+  event.kind = kind;
+  event.track = out_.thread_track(record.tid);
+  event.name = out_.names.string(record.name_ref, at);
+  event.start_ns = out_.axis.from_mono(record.time_mono_ns);
+  return event;
 }
 
 template <typename Record>
 OpenRange RingHostEvents::nvtx_range(const Record& record, std::size_t at) {
-  OpenRange range = host_range(record, at);
-  if (record.category != 0) {
-    add_member(range.args, "category", fmt::format("{}", record.category));
-    const StringId name = out_.definitions.category(out_.names.string(record.domain_ref, at), record.category);
-    if (name != 0) add_member(range.args, "category name", json_quoted(out_.catalog.strings[name]));
-  }
-  if (record.color_argb != 0) add_member(range.args, "color", fmt::format("\"#{:08x}\"", record.color_argb));
-  add_payload(range.args, record.payload_type, record.payload);
-  return range;
+  RangeFacts facts;
+  facts.has_domain = record.domain_ref != trace::kNoRef;
+  facts.domain = out_.names.string(record.domain_ref, at);
+  facts.category = record.category;
+  if (record.category != 0) facts.category_name = out_.definitions.category(facts.domain, record.category);
+  facts.color_argb = record.color_argb;
+  facts.payload_type = record.payload_type;
+  facts.payload = record.payload_type == 0 ? 0 : record.payload;
+  return {host_event(Kind::nvtx, record, at), facts};
 }
 
 void RingHostEvents::translate(const trace::NvtxPushRecord& record, std::size_t at) {
@@ -87,17 +77,19 @@ void RingHostEvents::translate(const trace::NvtxEndRecord& record, std::size_t) 
 void RingHostEvents::translate(const trace::NvtxMarkRecord& record, std::size_t at) {
   OpenRange mark = nvtx_range(record, at);
   mark.event.phase = 'i';
-  out_.emit(mark.event, mark.args);
+  out_.emit(mark.event, mark.facts);
 }
 
 void RingHostEvents::translate(const trace::NcclCallRecord& record, std::size_t at) {
-  OpenRange range = host_range(record, at);
-  range.event.kind = Kind::nccl;
-  range.event.has_bytes = (record.has & 2) != 0;
-  range.event.bytes = record.bytes;
-  range.args = "\"domain\": \"NCCL\"";
-  add_nccl(range.args, record);
-  ranges_.push(record.tid, out_.names.string(record.domain_ref, at), std::move(range));
+  Event event = host_event(Kind::nccl, record, at);
+  event.has_bytes = (record.has & Collective::kBytes) != 0;
+  event.bytes = record.bytes;
+  NcclFacts facts;
+  Collective& c = facts.collective;
+  c.has = record.has, c.nccl_class = record.nccl_class, c.communicator = record.communicator, c.epoch = record.epoch;
+  c.ordinal = record.ordinal, c.reduction = record.reduction_op, c.peer = static_cast<std::int32_t>(record.peer);
+  c.data_type = record.data_type, c.count = record.count, c.stream = record.stream;
+  ranges_.push(record.tid, out_.names.string(record.domain_ref, at), {event, facts});
 }
 
 }  // namespace cli

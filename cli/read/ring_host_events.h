@@ -1,8 +1,5 @@
 // What host threads did, to events: CUDA calls, NVTX, NCCL.
 #pragma once
-#include <string>
-#include <unordered_map>
-
 #include "cli/read/open_ranges.h"
 #include "cli/read/ring_output.h"
 
@@ -11,7 +8,7 @@ namespace cli {
 class RingHostEvents {
  public:
   explicit RingHostEvents(RingOutput& out)
-      : out_(out), ranges_([&out](const OpenRange& range) { out.emit(range.event, range.args); }) {}
+      : out_(out), ranges_([&out](const OpenRange& range) { out.emit(range.event, range.facts); }) {}
 
   void translate(const trace::RuntimeRecord& record, std::size_t at);
   void translate(const trace::RuntimeWideRecord& record, std::size_t at);
@@ -33,13 +30,12 @@ class RingHostEvents {
   void call(Kind kind, trace::RecordKind domain, const Record& record, std::uint64_t end_cupti_ns,
             std::uint32_t return_value);
   template <typename Record>
-  OpenRange host_range(const Record& record, std::size_t at);
+  Event host_event(Kind kind, const Record& record, std::size_t at);
   template <typename Record>
   OpenRange nvtx_range(const Record& record, std::size_t at);
 
   RingOutput& out_;
   OpenRanges ranges_;
-  std::unordered_map<std::uint32_t, std::string> call_args_;  // by cbid
 };
 
 }  // namespace cli

@@ -1,11 +1,9 @@
 #include "cli/read/ring_notices.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_map>
 
-#include "cli/read/ring_words.h"
+#include "cli/model/device_words.h"
 
 namespace cli {
 namespace {
@@ -18,7 +16,7 @@ bool is(const trace::NoticeRecord& record, trace::NoticeCode code) {
 
 void RingNotices::translate(const trace::NoticeRecord& record, std::size_t at) {
   Kept kept{record, {}};
-  kept.notice.what = notice_name(record.code);
+  kept.notice.code = static_cast<trace::NoticeCode>(record.code);
   kept.notice.start_ns = out_.axis.from_mono(record.start_mono_ns);
   kept.notice.end_ns = record.end_mono_ns == 0 ? 0 : out_.axis.from_mono(record.end_mono_ns);
   kept.notice.value = record.value;
@@ -48,13 +46,13 @@ void RingNotices::emit(const Kept& kept) {
   event.kind = Kind::notice;
   event.phase = is_moment ? 'i' : 'X';
   event.track = out_.other_track(0, "recording");
-  event.name = out_.catalog.strings.intern(kept.notice.what);
+  event.name = out_.catalog.strings.intern(word(kept.notice.code));
   event.start_ns = is_on && kept.notice.end_ns != 0 ? kept.notice.end_ns : kept.notice.start_ns;
   if (!is_moment) event.duration_ns = RingOutput::duration(kept.record.start_mono_ns, kept.record.end_mono_ns);
-  std::string args;
-  if (!kept.notice.text.empty()) add_member(args, "text", json_quoted(kept.notice.text));
-  add_member(args, "value", fmt::format("{}", kept.notice.value));
-  out_.emit(event, args);
+  NoticeFacts facts;
+  facts.code = kept.record.code, facts.value = kept.notice.value;
+  facts.text = out_.catalog.strings.intern(kept.notice.text);
+  out_.emit(event, facts);
 }
 
 void RingNotices::finish() {

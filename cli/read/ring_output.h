@@ -30,7 +30,7 @@ struct RingOutput {
   RingOutput& operator=(const RingOutput&) = delete;
 
   // A time that no clock shows (outside 1824 to 2116) is a damaged record's: counted, not an event.
-  void emit(const Event& event, std::string_view args) {
+  void emit(const Event& event, const Facts& facts) {
     if (!is_sound(event)) {
       ++timeless_records;
       return;
@@ -42,7 +42,7 @@ struct RingOutput {
     p.last_ns = any ? std::max(p.last_ns, end) : end;
     any = true;
     p.recorder.newest_gpu_end_ns = std::max(p.recorder.newest_gpu_end_ns, gpu_end_ns(event));
-    sink.event(event, args);
+    sink.event(event, facts);
   }
 
   // False: CUPTI gave no time; counted, not an event.

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "cli/model/device_words.h"
 #include "cli/read/ring_file.h"
 #include "cli/read/ring_names.h"
-#include "cli/read/ring_words.h"
 
 namespace cli {
 namespace {
@@ -148,7 +148,7 @@ std::string show(const trace::MemoryPoolRecord& r) {
       r.correlation);
 }
 std::string show(const trace::NoticeRecord& r) {
-  return fmt::format("start {} end {} {} value {} text @{:x}", r.start_mono_ns, r.end_mono_ns, notice_name(r.code),
+  return fmt::format("start {} end {} {} value {} text @{:x}", r.start_mono_ns, r.end_mono_ns, word(static_cast<trace::NoticeCode>(r.code)),
                      r.value, r.text_ref);
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "cli/model/kernel_names.h"
+#include "cli/model/name_classes.h"
 #include "cli/model/slice.h"
 #include "cli/select/refusals.h"
 
@@ -29,7 +30,7 @@ Selector::Selector(const Selection& selection, const Catalog& catalog, const Tra
       windows_(catalog.processes.size(), {std::numeric_limits<std::int64_t>::min(), kForever}),
       open_(catalog.tracks.size()) {
   if (selection_.ranks) choose_ranks();
-  if (selection_.steps) choose_steps(facts.steps);
+  if (selection_.steps) choose_steps(facts.steps), find_launch_flows();
   if (selection_.time) choose_time();
   if (selection_.kinds && selection_.kinds->test(static_cast<std::size_t>(Kind::nccl))) find_collectives();
 }
@@ -38,6 +39,13 @@ void Selector::find_collectives() {
   collectives_.resize(catalog_.strings.size());
   for (std::size_t id = 0; id < collectives_.size(); ++id) {
     collectives_[id] = is_nccl_name(catalog_.strings[static_cast<StringId>(id)]);
+  }
+}
+
+void Selector::find_launch_flows() {
+  launch_flows_.resize(catalog_.strings.size());
+  for (std::size_t id = 0; id < launch_flows_.size(); ++id) {
+    launch_flows_[id] = is_launch_flow_name(catalog_.strings[static_cast<StringId>(id)]);
   }
 }
 
@@ -83,6 +91,23 @@ Steps Selector::chosen(const Steps& steps) const {
   return chosen;
 }
 
+Wanted Selector::wanted() const {
+  Wanted wanted;
+  if (selection_.ranks) wanted.processes = chosen_;
+  if (selection_.steps) {
+    wanted.times = steps_;
+  } else if (selection_.time) {
+    wanted.times.assign(chosen_.size(), {{time_.from_ns, time_.to_ns}});
+  }
+  if (!selection_.kinds) return wanted;
+  wanted.kinds = *selection_.kinds;
+  // Ends of arrows are kept whatever is chosen, and an arrow that loses an end is counted.
+  for (const Kind kind : {Kind::flow, Kind::runtime, Kind::driver, Kind::kernel, Kind::memcpy, Kind::memset, Kind::graph}) {
+    wanted.kinds->set(static_cast<std::size_t>(kind));
+  }
+  return wanted;
+}
+
 bool Selector::runs_in_time(const Event& event) const {
   if (event.start_ns >= time_.to_ns) return false;
   return event.start_ns >= time_.from_ns || end_of(event) > time_.from_ns;
@@ -99,8 +124,7 @@ bool Selector::starts_in_step(const Event& event) const {
 bool Selector::is_launched(const Event& event) const {
   if (event.correlation == 0 || is_api_call(event.kind)) return false;
   if (event.kind != Kind::flow) return catalog_.tracks[event.track].kind == TrackKind::stream;
-  const std::string_view what = catalog_.strings[event.category != 0 ? event.category : event.name];
-  return event.phase != 's' && (what == "ac2g" || what == "async_cpu_to_gpu");
+  return event.phase != 's' && launch_flows_[event.category != 0 ? event.category : event.name];
 }
 
 bool Selector::belongs_to_step(const Event& event) const {

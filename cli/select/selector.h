@@ -10,6 +10,7 @@
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
 #include "cli/model/steps.h"
+#include "cli/model/wanted.h"
 #include "cli/select/launch_table.h"
 #include "cli/select/selection.h"
 
@@ -32,11 +33,15 @@ class Selector {
   // says what there is.
   Selector(const Selection& selection, const Catalog& catalog, const TraceFacts& facts);
 
+  bool has_steps() const { return selection_.steps.has_value(); }
   bool needs_survey() const { return selection_.by_event(); }
   void survey(const Event& event);
 
   void begin_walk() { annotation_ = 0; }
   LeftOut judge(const Event& event);
+
+  // What has to be read for all this to be true of what is read. Survey and judge walks with the same.
+  Wanted wanted() const;
 
   // Of the trace's, those of which something can be kept.
   Steps chosen(const Steps& steps) const;
@@ -48,13 +53,14 @@ class Selector {
   bool loses_arrow(const Event& work, bool kept) const;
 
  private:
-  using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  using Intervals = Wanted::Intervals;
 
   void choose_ranks();
   void choose_steps(const Steps& steps);
   void choose_time();
   ProcessId process(const Event& event) const { return catalog_.tracks[event.track].process; }
   void find_collectives();
+  void find_launch_flows();
   bool is_of_kinds(const Event& event) const;
   bool runs_in_time(const Event& event) const;
   bool starts_in_step(const Event& event) const;
@@ -73,6 +79,7 @@ class Selector {
   std::vector<TimeWindow> windows_;  // by ProcessId
   TimeWindow time_;                  // --time
   std::vector<bool> collectives_;    // by StringId: names of kernels that belong to --kinds nccl, too
+  std::vector<bool> launch_flows_;   // by StringId: kinds of arrows from a launch to its work
   LaunchTable launches_;
   std::vector<bool> annotations_;  // in the order of the walk: whether it holds work of a chosen step
   std::size_t annotation_ = 0;     // the next one of this walk

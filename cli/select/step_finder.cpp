@@ -17,15 +17,16 @@ bool is_host_range(const Event& event) {
 StepFinder::StepFinder(const Catalog& catalog)
     : catalog_(&catalog), processes_(catalog.processes.size()), names_(catalog.strings.size(), Name::unseen) {}
 
-void StepFinder::event(const Event& event, std::string_view) {
+void StepFinder::event(const Event& event, const Facts&) {
   if (event.kind == Kind::flow) return;
-  first_ns_ = std::min(first_ns_, event.start_ns);
-  last_ns_ = std::max(last_ns_, slice_end(event, event.start_ns));
+  Seen& seen = processes_[catalog_->tracks[event.track].process];
+  seen.first_ns = std::min(seen.first_ns, event.start_ns);
+  seen.last_ns = std::max(seen.last_ns, slice_end(event, event.start_ns));
   if (!is_host_range(event) || !may_be_step(event.name)) return;
   const StepName name = *step_name(catalog_->strings[event.name]);
   if (event.kind == Kind::cpu_op && name.family != 0) return;
   const Found found{{name.number, event.start_ns, slice_end(event, event.start_ns)}, event.duration_ns < 0};
-  add(processes_[catalog_->tracks[event.track].process][name.family], found);
+  add(seen.families[name.family], found);
 }
 
 bool StepFinder::may_be_step(StringId name) {
@@ -48,25 +49,19 @@ void StepFinder::add(std::vector<Found>& steps, const Found& next) {
   }
 }
 
-std::vector<std::string_view> StepFinder::found_by() const {
-  std::vector<std::string_view> names(processes_.size());
-  for (std::size_t id = 0; id < names.size(); ++id) {
-    for (std::size_t family = kStepFamilies; family-- > 0;) {
-      if (!processes_[id][family].empty()) names[id] = kStepFamilyNames[family];
-    }
+std::vector<ProcessSteps> StepFinder::take() {
+  std::vector<ProcessSteps> all(processes_.size());
+  for (std::size_t id = 0; id < all.size(); ++id) {
+    Seen& seen = processes_[id];
+    if (seen.first_ns > seen.last_ns) continue;
+    all[id].first_ns = seen.first_ns, all[id].last_ns = seen.last_ns;
+    const auto family = std::find_if(seen.families.begin(), seen.families.end(), [](auto& f) { return !f.empty(); });
+    if (family == seen.families.end()) continue;
+    all[id].found_by = kStepFamilyNames[static_cast<std::size_t>(family - seen.families.begin())];
+    if (family->back().open) family->back().step.end_ns = seen.last_ns;
+    for (const Found& found : *family) all[id].steps.push_back(found.step);
   }
-  return names;
-}
-
-Steps StepFinder::take() {
-  Steps steps(processes_.size());
-  for (std::size_t id = 0; id < steps.size(); ++id) {
-    const auto family = std::find_if(processes_[id].begin(), processes_[id].end(), [](auto& f) { return !f.empty(); });
-    if (family == processes_[id].end()) continue;
-    if (family->back().open) family->back().step.end_ns = last_ns();
-    for (const Found& found : *family) steps[id].push_back(found.step);
-  }
-  return steps;
+  return all;
 }
 
 }  // namespace cli

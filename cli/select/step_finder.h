@@ -4,7 +4,7 @@
 // Of one process only the first family of names counts that it has. Of ranges that overlap, one with the number of the
 // open step is the same step, seen on another thread: the step lasts until the later end. One with another number is
 // part of the open step when it ends in it, else a step of its own. A number that comes again later (the next epoch)
-// is another step. A range without an end lasts until the next step begins, else to the end of the trace.
+// is another step. A range without an end lasts until the next step begins, else to the end of its process's events.
 //
 // Memory: 40 bytes a step, one byte a string.
 #pragma once
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "cli/model/catalog.h"
-#include "cli/model/event.h"
+#include "cli/model/payload.h"
 #include "cli/model/steps.h"
 #include "cli/select/step_name.h"
 
@@ -25,17 +25,11 @@ class StepFinder : public EventSink {
  public:
   explicit StepFinder(const Catalog& catalog);  // complete; outlives this
 
-  // All events of the trace, by start.
-  void event(const Event& event, std::string_view args) override;
+  // All events of a process, by start, on one clock.
+  void event(const Event& event, const Facts& facts) override;
 
-  // After the last event. By ProcessId: how its steps are named (step_name.h); "": it has none.
-  std::vector<std::string_view> found_by() const;
-  // After that. Call once.
-  Steps take();
-
-  // Of all events but the ends of flows; nothing is seen: 0.
-  std::int64_t first_ns() const { return first_ns_ > last_ns_ ? 0 : first_ns_; }
-  std::int64_t last_ns() const { return first_ns_ > last_ns_ ? 0 : last_ns_; }
+  // After the last event, once: what was found, by ProcessId.
+  std::vector<ProcessSteps> take();
 
  private:
   enum class Name : std::uint8_t { unseen, no_step, step };
@@ -43,16 +37,18 @@ class StepFinder : public EventSink {
     Step step;
     bool open = false;  // has no end yet
   };
-  using Families = std::array<std::vector<Found>, kStepFamilies>;
+  struct Seen {
+    std::array<std::vector<Found>, kStepFamilies> families;
+    std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
+    std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+  };
 
   bool may_be_step(StringId name);
   static void add(std::vector<Found>& steps, const Found& next);
 
   const Catalog* catalog_;
-  std::vector<Families> processes_;
+  std::vector<Seen> processes_;
   std::vector<Name> names_;
-  std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::max();
-  std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min();
 };
 
 }  // namespace cli

@@ -9,7 +9,7 @@ namespace bench {
 namespace {
 
 struct CountingSink : cli::EventSink {
-  void event(const cli::Event&, std::string_view args) override { seen += 1 + (args.size() & 1); }
+  void event(const cli::Event&, const cli::Facts& facts) override { seen += 1 + (facts.args.size() & 1); }
   std::uint64_t seen = 0;
 };
 

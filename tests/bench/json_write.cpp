@@ -25,7 +25,7 @@ Result export_all(std::uint64_t events, std::uint64_t first, std::uint64_t step,
   const auto each = [&](auto&& call) {
     for (std::uint64_t i = first; i < events; i += step) {
       const cli::Event& event = many.at(i);
-      call(event, many.args(event));
+      call(event, many.facts(event));
     }
   };
   if (exporter->needs_two_passes()) each([&](const auto& event, auto args) { exporter->prepare(event, args); });
@@ -53,7 +53,7 @@ std::uint64_t compute_all(std::uint64_t events) {
   cli::Overlay overlay(catalog, sink);
   for (std::uint64_t i = 0; i < events; ++i) {
     const cli::Event& event = many.at(i);
-    overlay.event(event, many.args(event));
+    overlay.event(event, many.facts(event));
   }
   overlay.finish();
   return sink.items;

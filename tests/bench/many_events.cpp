@@ -72,10 +72,16 @@ ManyEvents::ManyEvents(cli::Catalog& catalog, std::int64_t rank) : seed_(static_
   process.source = fmt::format("rank{}.ring", rank);
   process.rank = rank;
   process.host = "node0";
-  process.state = "clean";
+  process.state = cli::RecordingState::clean;
   const cli::ProcessId id = catalog.add_process(process);
   thread_ = catalog.track(id, cli::TrackKind::thread, 4242, 4242);
   stream_ = catalog.track(id, cli::TrackKind::stream, 0, 7);
+  cli::Launch launch;
+  launch.grid[0] = 288, launch.block[0] = 128;
+  launch.grid[1] = launch.grid[2] = launch.block[1] = launch.block[2] = 1;
+  launch.registers_per_thread = 32;
+  kernel_.launch = catalog.launches.intern(launch), kernel_.context = 1;
+  call_.cbid = 211;
   launch_ = catalog.strings.intern("cudaLaunchKernel");
   for (int i = 0; i < 16; ++i) {
     kernels_[i] = catalog.strings.intern(fmt::format("void at::native::vectorized_elementwise_kernel<{}>(int)", i));
@@ -94,11 +100,8 @@ const cli::Event& ManyEvents::at(std::uint64_t i) {
   return event_;
 }
 
-std::string_view ManyEvents::args(const cli::Event& event) const {
-  return event.kind == cli::Kind::kernel
-             ? "\"device\": 0, \"context\": 1, \"stream\": 7, \"grid\": [288, 1, 1], \"block\": [128, 1, 1], "
-               "\"registers per thread\": 32, \"shared memory\": 0"
-             : "\"cbid\": 211";
+cli::Facts ManyEvents::facts(const cli::Event& event) const {
+  return event.kind == cli::Kind::kernel ? cli::Facts(kernel_) : cli::Facts(call_);
 }
 
 }  // namespace bench

@@ -16,15 +16,17 @@ std::uint64_t write_kineto(const std::string& path, int steps);
 class ManyEvents {
  public:
   ManyEvents(cli::Catalog& catalog, std::int64_t rank);
-  // Event i of this process and its arguments (a constant per kind).
+  // Event i of this process, and what it says (the same for each kind).
   const cli::Event& at(std::uint64_t i);
-  std::string_view args(const cli::Event& event) const;
+  cli::Facts facts(const cli::Event& event) const;
 
  private:
   std::uint64_t seed_;
   cli::TrackId thread_, stream_;
   cli::StringId launch_, kernels_[16];
   cli::Event event_;
+  cli::CallFacts call_;
+  cli::KernelFacts kernel_;
 };
 
 }  // namespace bench

@@ -22,11 +22,11 @@ std::uint64_t merge_all(std::uint64_t events) {
     ManyEvents many(catalog, rank);
     for (std::uint64_t i = 0; i < events / kRanks; ++i) {
       const cli::Event& event = many.at(i);
-      sorter.event(event, many.args(event));
+      sorter.event(event, many.facts(event));
     }
   }
   NullSink sink;
-  cli::MergedWriter writer(sink);
+  cli::MergedWriter writer(sink, catalog);
   sorter.drain({cli::ClockFit{}}, writer);
   writer.finish(catalog, {});
   return sink.total;

@@ -40,7 +40,7 @@ class Stream {
       cli::Event event = many_.at(i);
       if (i % 2 == 0) call(operator_around(event), operator_args(i));
       event.args_complete = arguments_ == Arguments::of_kineto;
-      call(event, args(event, i));
+      call(event, facts(event, i));
     }
   }
 
@@ -54,9 +54,9 @@ class Stream {
     if (arguments_ != Arguments::of_recordings) return ids_[i % ids_.size()];
     return "\"Input type\": [\"c10::BFloat16\"], \"Input Strides\": [[768, 1]], \"Input Dims\": [[48, 768]]";
   }
-  std::string_view args(const cli::Event& event, std::uint64_t i) const {
+  cli::Facts facts(const cli::Event& event, std::uint64_t i) const {
     if (arguments_ == Arguments::ids_only) return {};
-    if (arguments_ == Arguments::of_recordings || event.kind != cli::Kind::kernel) return many_.args(event);
+    if (arguments_ == Arguments::of_recordings || event.kind != cli::Kind::kernel) return many_.facts(event);
     return kineto_[i % kineto_.size()];
   }
 
@@ -74,8 +74,8 @@ Written export_all(std::uint64_t slices, Arguments arguments, cli::PacketCompres
   const auto native = std::find_if(formats.begin(), formats.end(), [](const auto& f) { return f.flag == "pftrace"; });
   const auto exporter = native->make({compression, false});
   exporter->begin(catalog, sink);
-  stream.each(slices, [&](const auto& event, auto args) { exporter->prepare(event, args); });
-  stream.each(slices, [&](const auto& event, auto args) { exporter->event(event, args); });
+  stream.each(slices, [&](const auto& event, const cli::Facts& facts) { exporter->prepare(event, facts); });
+  stream.each(slices, [&](const auto& event, const cli::Facts& facts) { exporter->event(event, facts); });
   return {exporter->finish(), sink.total};
 }
 

@@ -18,8 +18,8 @@
 namespace {
 
 struct Checked : cli::EventSink {
-  void event(const cli::Event& event, std::string_view args) override {
-    if (!args.empty() && cli::find_json_fault("{" + std::string(args) + "}")) std::abort();
+  void event(const cli::Event& event, const cli::Facts& facts) override {
+    if (!facts.args.empty() && cli::find_json_fault("{" + std::string(facts.args) + "}")) std::abort();
     good += event.start_ns == 1234567 && event.duration_ns == 7654321 && good == events;
     ++events;
   }
@@ -29,7 +29,7 @@ struct Checked : cli::EventSink {
 void check(const cli::Process& process, const Checked& sink, std::size_t size) {
   const auto counted = std::accumulate(process.counts.begin(), process.counts.end(), std::uint64_t{0});
   if (counted != sink.events || counted + process.lost_unknown_kind > size) std::abort();
-  if (process.lost_unknown_kind > 0 && (process.state != "recovered" || process.notes.empty())) std::abort();
+  if (process.lost_unknown_kind > 0 && (process.state != cli::RecordingState::recovered || process.notes.empty())) std::abort();
   if (process.notes.size() > 64) std::abort();
 }
 

@@ -13,7 +13,7 @@
 namespace {
 
 struct Ignore : cli::EventSink {
-  void event(const cli::Event&, std::string_view) override {}
+  void event(const cli::Event&, const cli::Facts&) override {}
 };
 
 }  // namespace

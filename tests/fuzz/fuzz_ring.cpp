@@ -13,7 +13,7 @@
 namespace {
 
 struct NullSink : cli::EventSink {
-  void event(const cli::Event&, std::string_view) override {}
+  void event(const cli::Event&, const cli::Facts&) override {}
 };
 
 template <typename Read>

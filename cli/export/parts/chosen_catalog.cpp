@@ -16,6 +16,8 @@ void hide(Process& process) {
 Catalog chosen_catalog(const Catalog& catalog, const std::vector<bool>& shown) {
   Catalog copy;
   for (StringId id = 0; id < catalog.strings.size(); ++id) copy.strings.intern(catalog.strings[id]);
+  copy.launches = catalog.launches;
+  copy.captures = catalog.captures;
   copy.processes = catalog.processes;
   copy.tracks = catalog.tracks;
   for (std::size_t id = 0; id < shown.size(); ++id) {

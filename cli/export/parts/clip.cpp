@@ -24,7 +24,7 @@ void Clip::value(const Derived& derived, TimeWindow window) {
   const Row row{derived.process, derived.row, derived.device};
   if (derived.start_ns <= window.from_ns) {
     Derived& kept = before_[row] = derived;
-    kept.start_ns = window.from_ns, kept.name = {}, kept.args = {};
+    kept.start_ns = window.from_ns;
     return;
   }
   if (const auto kept = before_.find(row); kept != before_.end()) {

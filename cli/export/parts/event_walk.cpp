@@ -14,7 +14,7 @@ EventWalk::EventWalk(const ExportJob& job, Pieces& pieces, CutPlan* plan, Progre
 }
 
 // The overlay sees all events of a rank that is written, so that what it computes is true of the rank.
-void EventWalk::event(const Event& event, std::string_view args) {
+void EventWalk::event(const Event& event, const Facts& facts) {
   progress_.step();
   const LeftOut why = judge(event);
   const ProcessId process = router_.process(event);
@@ -22,12 +22,12 @@ void EventWalk::event(const Event& event, std::string_view args) {
   cut(event.start_ns);
   Piece* piece = pieces_.at(router_.output(process));
   if (plan_ != nullptr) plan_->note(event.start_ns, piece->bytes());
-  if (overlay_ && (piece != nullptr || !router_.by_process())) overlay_->event(event, args);
+  if (overlay_ && (piece != nullptr || !router_.by_process())) overlay_->event(event, facts);
   if (piece == nullptr) return;
   if (why == LeftOut::kept) {
-    piece->event(event, args);
+    piece->event(event, facts);
   } else {
-    piece->exporter().left_out(event, args);
+    piece->exporter().left_out(event, facts);
   }
 }
 
@@ -50,6 +50,13 @@ void EventWalk::cut(std::int64_t now_ns) {
 
 void EventWalk::derived(const Derived& derived) {
   if (Piece* piece = pieces_.at(router_.output(derived.process))) piece->exporter().derived(derived);
+}
+
+void EventWalk::not_read(const NotRead& events) {
+  const auto add = [&](LeftOut why, std::uint64_t count) { left_out_.events[static_cast<std::size_t>(why)] += count; };
+  add(LeftOut::ranks, events.by_process);
+  add(job_.selector->has_steps() ? LeftOut::steps : LeftOut::time, events.by_time);
+  add(LeftOut::kinds, events.by_kind);
 }
 
 LeftOutSummary EventWalk::finish() {

@@ -18,10 +18,13 @@ class EventWalk : public EventSink, public DerivedSink {
   // `plan` may be null.
   EventWalk(const ExportJob& job, Pieces& pieces, CutPlan* plan, Progress& progress);
 
-  void event(const Event& event, std::string_view args) override;
+  void event(const Event& event, const Facts& facts) override;
   void derived(const Derived& derived) override;
 
-  // After the last event: finishes the pieces.
+  // Events that did not come because of the selection (ExportJob::wanted): they were left out, too.
+  void not_read(const NotRead& events);
+
+  // After that: finishes the pieces.
   LeftOutSummary finish();
 
  private:

@@ -16,6 +16,7 @@ struct ExportJob {
   OrderedTrace* trace = nullptr;
   const Catalog* catalog = nullptr;  // the trace's, or a copy that says less of processes (chosen_catalog.h)
   Selector* selector = nullptr;
+  Wanted wanted = {};  // of every walk
   const Steps* steps = nullptr;
   const ExportFormat* format = nullptr;
   FormatOptions format_options;

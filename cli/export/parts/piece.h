@@ -17,9 +17,9 @@ class Piece {
         WhenEmpty when_empty = WhenEmpty::written);
 
   Exporter& exporter() { return *exporter_; }
-  void event(const Event& event, std::string_view args) {
+  void event(const Event& event, const Facts& facts) {
     if (events_++ == 0) first_ns_ = event.start_ns;
-    exporter_->event(event, args);
+    exporter_->event(event, facts);
   }
   // Ends the output and, unless it is dropped, puts it in place. A second call does nothing.
   void finish();

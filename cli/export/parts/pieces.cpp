@@ -11,11 +11,11 @@ class PrepareWalk : public EventSink {
       : job_(job), pieces_(pieces), progress_(progress), router_(*job.catalog, pieces.layout) {
     job_.selector->begin_walk();
   }
-  void event(const Event& event, std::string_view args) override {
+  void event(const Event& event, const Facts& facts) override {
     progress_.step();
     while (router_.border(event.start_ns) != nullptr) router_.cross();
     if (job_.selector->judge(event) != LeftOut::kept) return;
-    if (Piece* piece = pieces_.at(router_.output(router_.process(event)))) piece->exporter().prepare(event, args);
+    if (Piece* piece = pieces_.at(router_.output(router_.process(event)))) piece->exporter().prepare(event, facts);
   }
 
  private:
@@ -31,11 +31,11 @@ LeftOutSummary write_pieces(const ExportJob& job, Pieces& pieces, CutPlan* plan)
   Progress progress("exporting");
   if (!pieces.alive.empty() && pieces.alive[0]->exporter().needs_two_passes()) {
     PrepareWalk prepare(job, pieces, progress);
-    job.trace->walk(prepare);
+    job.trace->walk(prepare, job.wanted);
   }
   for (const auto& piece : pieces.alive) piece->exporter().steps(*job.steps);
   EventWalk events(job, pieces, plan, progress);
-  job.trace->walk(events);
+  events.not_read(job.trace->walk(events, job.wanted));
   return events.finish();
 }
 

@@ -7,13 +7,13 @@ constexpr int kEndShift = 36;  // above the arrow's number: which of its ends
 
 }  // namespace
 
-void Arrows::slice(const Event& event, std::string_view args, FlowIds& ids, ExportSummary& summary) {
+void Arrows::slice(const Event& event, const Facts& facts, FlowIds& ids, ExportSummary& summary) {
   if (plan_.has_flows()) plan_.reach(event);
   if (!plan_.by_correlation(event)) return;
   if (is_api_call(event.kind)) {
     const std::uint64_t arrow = plan_.start(event);
     if (arrow != 0) begin(event, arrow, ids);
-  } else if (const std::uint64_t call = plan_.ends_arrow_of(event, args); call != 0) {
+  } else if (const std::uint64_t call = plan_.ends_arrow_of(event, facts); call != 0) {
     const ArrowTable::End found = plan_.end(event, call);
     if (found.arrow == 0) return void(summary.works_without_launch += is_gpu_work(event.kind));
     end(event, found, ids, summary);

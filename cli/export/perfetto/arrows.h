@@ -26,7 +26,7 @@ class Arrows {
   void differ_by_process(std::size_t processes) { processes_ = processes; }
 
   // The second pass. Appends the ids of a slice's arrows by correlation.
-  void slice(const Event& event, std::string_view args, FlowIds& ids, ExportSummary& summary);
+  void slice(const Event& event, const Facts& facts, FlowIds& ids, ExportSummary& summary);
   // Every flow event of the instant with the track of the slice that it is on: bind(flow, track) gives where that
   // slice's ids are kept, or null where there is none.
   template <typename Bind>

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "cli/export/args_text.h"
 #include "cli/export/census.h"
 #include "cli/export/perfetto/counters.h"
 #include "cli/export/perfetto/moment.h"
@@ -21,7 +22,8 @@ namespace {
 // What lives from begin() on.
 struct Parts {
   Parts(const Catalog& catalog, ByteSink& sink, PacketCompression compression)
-      : census(catalog),
+      : args(catalog),
+        census(catalog),
         stream(sink, compression),
         packets(stream),
         vocabulary(catalog, packets),
@@ -33,6 +35,7 @@ struct Parts {
         stages(catalog, packets, vocabulary, tracks, sequences),
         stage_ends(catalog, arrows.plan(), stages, moment) {}
 
+  ArgsText args;
   Census census;
   PacketStream stream;
   EventPackets packets;
@@ -65,14 +68,15 @@ class Pftrace : public Exporter {
         [this](const Event& flow, TrackId track) { return parts_->stage_ends.takes(flow, track); });
   }
 
-  void prepare(const Event& event, std::string_view args) override {
+  void prepare(const Event& event, const Facts& facts) override {
     parts_->census.count(event);
-    parts_->arrows.plan().prepare(event, args);
+    parts_->arrows.plan().prepare(event, facts);
     if (options_.gpu_tracks) parts_->stage_ends.prepare(event);
   }
 
-  void event(const Event& event, std::string_view args) override {
+  void event(const Event& event, const Facts& facts) override {
     if (!started_) start();
+    const std::string_view args = parts_->args(event, facts);
     ++summary_.events_in;
     if (event.start_ns != now_ns_) end_moment();
     now_ns_ = event.start_ns;
@@ -80,11 +84,11 @@ class Pftrace : public Exporter {
       ++summary_.flow_events_in;
       parts_->arrows.plan().hold(event);
     } else if (parts_->arrows.plan().has_flows()) {
-      if (is_slice(event)) parts_->arrows.slice(event, args, correlated_, summary_);
+      if (is_slice(event)) parts_->arrows.slice(event, facts, correlated_, summary_);
       parts_->moment.add(event, args, correlated_);
       correlated_.clear();
     } else {
-      if (is_slice(event)) parts_->arrows.slice(event, args, correlated_, summary_);
+      if (is_slice(event)) parts_->arrows.slice(event, facts, correlated_, summary_);
       write(event, args, correlated_);
       correlated_.clear();
     }
@@ -141,7 +145,7 @@ class Pftrace : public Exporter {
   void computed_slice(const Derived& slice) {
     Sequence& sequence = parts_->rows.place(slice);
     parts_->slices.end_until(slice.start_ns, sequence);
-    parts_->slices.computed(slice, sequence);
+    parts_->slices.computed(slice, derived_text(slice, catalog_->processes[slice.process]), sequence);
     ++summary_.derived_slices;
   }
 

@@ -31,16 +31,16 @@ void Slices::end_until(std::int64_t ns, Sequence& sequence) {
   }
 }
 
-void Slices::computed(const Derived& slice, Sequence& sequence) {
+void Slices::computed(const Derived& slice, const DerivedText& said, Sequence& sequence) {
   packets_.start();
   Writer out(packets_.event());
   std::string scratch;
   out.add_uint32(event::type, event::begin);
   out.add_uint32(event::category, 1);
   if (sequence.categories.insert(1)) packets_.define(interned::categories, 1, "computed");
-  const std::string_view name = valid_utf8(slice.name, scratch);
+  const std::string_view name = valid_utf8(said.name, scratch);
   out.add_string(event::inline_name, name.data(), name.size());
-  if (!slice.args.empty()) arguments_.members(slice.args, Kind::other, sequence, packets_.event());
+  if (!said.args.empty()) arguments_.members(said.args, Kind::other, sequence, packets_.event());
   packets_.finish(sequence, slice.start_ns);
   sequence.open.push_back({slice.start_ns, slice.start_ns + slice.duration_ns, {}});
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "cli/export/derived_text.h"
 #include "cli/export/perfetto/arguments.h"
 #include "cli/export/perfetto/arrows.h"
 #include "cli/export/perfetto/vocabulary.h"
@@ -24,7 +25,7 @@ class Slices {
   // Ends what has ended by `ns`, the innermost first.
   void end_until(std::int64_t ns, Sequence& sequence);
   // A slice of a computed row.
-  void computed(const Derived& slice, Sequence& sequence);
+  void computed(const Derived& slice, const DerivedText& said, Sequence& sequence);
 
  private:
   void head(std::uint32_t type, const Event& event, Sequence& sequence);

@@ -11,7 +11,7 @@ namespace {
 Catalog sample() {
   Catalog catalog;
   Process known;
-  known.rank = 3, known.host = "node \"a\"", known.pid = 42, known.state = "recovered", known.source = "traces/x.ring";
+  known.rank = 3, known.host = "node \"a\"", known.pid = 42, known.state = RecordingState::recovered, known.source = "traces/x.ring";
   known.counts[static_cast<std::size_t>(Kind::kernel)] = 1000;
   known.counts[static_cast<std::size_t>(Kind::cpu_op)] = 7;
   known.overwritten[static_cast<std::size_t>(Kind::runtime)] = 50;

@@ -21,9 +21,9 @@ std::string found(const Findings& findings, const std::string& check) {
 ReadRecording healthy() {
   ReadRecording recording;
   Process& p = recording.process;
-  p.rank = 3, p.state = "live", p.first_ns = 0, p.last_ns = 60'000'000'000;
+  p.rank = 3, p.state = RecordingState::live, p.first_ns = 0, p.last_ns = 60'000'000'000;
   p.counts[static_cast<std::size_t>(Kind::kernel)] = 1000;
-  p.recorder.cupti_state = "on", p.recorder.cupti_version = 130001;
+  p.recorder.cupti_state = trace::SourceState::on, p.recorder.cupti_version = 130001;
   p.recorder.created_ns = 1'000'000'000, p.recorder.heartbeat_ns = 61'000'000'000;
   p.recorder.agent_cpu_ns = 60'000'000;
   return recording;
@@ -163,13 +163,13 @@ TEST_CASE("doctor: CUPTI that is taken, failed, off, silent") {
     change(recording.process);
     return found(check_recording(recording, kNow), "cupti");
   };
-  CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = "taken", p.recorder.cupti_holder = "ncu"; }),
+  CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = trace::SourceState::taken, p.recorder.cupti_holder = "ncu"; }),
              contains_text("FAIL") && contains_text("ncu holds CUPTI"));
-  CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = "failed", p.recorder.cupti_error = 999; }),
+  CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = trace::SourceState::failed, p.recorder.cupti_error = 999; }),
              contains_text("no driver"));
-  CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = "failed", p.recorder.cupti_version = 0; }),
+  CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = trace::SourceState::failed, p.recorder.cupti_version = 0; }),
              contains_text("no libcupti was found"));
-  CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = "off"; }), contains_text("WARN"));
+  CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = trace::SourceState::off; }), contains_text("WARN"));
   CHECK_THAT(said([](Process& p) { p.counts = {}; }), contains_text("no kernel or copy came yet"));
 }
 
@@ -184,9 +184,9 @@ TEST_CASE("doctor: how old the newest work of the GPU is, while it is recorded a
   CHECK_THAT(said(), contains_text("OK") && contains_text("ended 0"));
   r.newest_gpu_end_ns = r.heartbeat_ns - 12'000'000'000;
   CHECK_THAT(said(), contains_text("WARN") && contains_text("12.000 s"));
-  recording.process.state = "recovered";
+  recording.process.state = RecordingState::recovered;
   CHECK_THAT(said(), contains_text("OK"));
-  recording.process.state = "clean";
+  recording.process.state = RecordingState::clean;
   CHECK(said().empty());
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("doctor: losses, a late heartbeat, notices and costs are warned of") {
   p.lost[0] = 5, p.lost_unknown_kind = 2, p.recorder.sunk_buffers = 1;
   p.overwritten[0] = 3000;
   p.recorder.agent_cpu_ns = 6'000'000'000;
-  p.notices = {{"gap", 10, 0, 0, "a profiler"}, {"fatal", 10, 10, 700, ""}};
+  p.notices = {{trace::NoticeCode::gap, 10, 0, 0, "a profiler"}, {trace::NoticeCode::fatal, 10, 10, 700, ""}};
   recording.overhead["Lazy Function Loading"] = {4, 6'000'000'000};
   const Findings findings = check_recording(recording, kNow + 60'000'000'000);
   CHECK_THAT(found(findings, "losses"), contains_text("7 records were lost, 2 of them by CUPTI") &&

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,14 @@ struct StringSink : ByteSink {
   std::string text;
 };
 
+// Of a wait for CUDA event 9, which this call recorded on stream 7; none: unknown.
+inline SyncFacts wait_for_event(std::optional<std::uint32_t> producer = {}) {
+  SyncFacts facts;
+  facts.type = 2, facts.context = 1, facts.stream = 20, facts.event = 9;
+  if (producer) facts.producer_is_known = true, facts.producer_stream = 7, facts.producer_correlation = *producer;
+  return facts;
+}
+
 // Lets only some computed rows pass, so that a golden file shows one behaviour.
 struct SomeRows : DerivedSink {
   SomeRows(DerivedSink& to, const std::vector<DerivedRow>& rows) : to(to), rows(rows) {}
@@ -34,7 +43,7 @@ struct SomeRows : DerivedSink {
 class SmallTrace {
  public:
   Catalog catalog;
-  std::vector<std::pair<Event, std::string>> events;
+  std::vector<std::pair<Event, KeptFacts>> events;
 
   ProcessId process(std::int64_t rank, bool explicit_flows = false) {
     Process p;
@@ -60,16 +69,16 @@ class SmallTrace {
 
   // The event stays changeable until the next one is added.
   Event& add(TrackId track, Kind kind, std::string_view name, std::int64_t start, std::int64_t duration,
-             std::uint64_t correlation = 0, std::string args = "") {
+             std::uint64_t correlation = 0, KeptFacts facts = {}) {
     Event e;
     e.track = track, e.kind = kind, e.name = catalog.strings.intern(name);
     e.start_ns = start, e.duration_ns = duration, e.correlation = correlation;
-    events.emplace_back(e, std::move(args));
+    events.emplace_back(e, std::move(facts));
     return events.back().first;
   }
   Event& point(TrackId track, Kind kind, char phase, std::string_view name, std::int64_t at, std::uint64_t id = 0,
-               std::string args = "") {
-    Event& e = add(track, kind, name, at, 0, id, std::move(args));
+               KeptFacts facts = {}) {
+    Event& e = add(track, kind, name, at, 0, id, std::move(facts));
     e.phase = phase;
     return e;
   }
@@ -85,11 +94,11 @@ class SmallTrace {
     SomeRows rows(*exporter, computed);
     Overlay overlay(catalog, rows);
     exporter->begin(catalog, sink);
-    for (const auto& [event, args] : events) exporter->prepare(event, args);
+    for (const auto& [event, facts] : events) exporter->prepare(event, facts);
     exporter->steps(steps);
-    for (const auto& [event, args] : events) {
-      overlay.event(event, args);
-      exporter->event(event, args);
+    for (const auto& [event, facts] : events) {
+      overlay.event(event, facts);
+      exporter->event(event, facts);
     }
     overlay.finish();
     summary = exporter->finish();
@@ -102,7 +111,7 @@ class SmallTrace {
  private:
   // As readers do.
   void note_spans() {
-    for (const auto& [event, args] : events) {
+    for (const auto& [event, facts] : events) {
       Process& p = catalog.processes[catalog.tracks[event.track].process];
       const std::int64_t end = event.start_ns + std::max<std::int64_t>(0, event.duration_ns);
       if (p.first_ns == 0 || event.start_ns < p.first_ns) p.first_ns = event.start_ns;

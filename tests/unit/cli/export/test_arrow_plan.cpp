@@ -73,7 +73,7 @@ TEST_CASE("arrow plan: from the call that recorded an event to each wait for it,
   call.kind = Kind::runtime, call.track = thread, call.start_ns = 50, call.duration_ns = 10, call.correlation = 5;
   Event wait = slice_on(thread);
   wait.kind = Kind::sync, wait.correlation = 6;
-  const std::string known = "\"wait_on_cuda_event_record_corr_id\": 5, \"wait_on_cuda_event_id\": 1";
+  const SyncFacts known = wait_for_event(5);
   ArrowPlan plan(t.catalog);
   plan.prepare(call);
   plan.prepare(wait, known);
@@ -84,7 +84,7 @@ TEST_CASE("arrow plan: from the call that recorded an event to each wait for it,
   CHECK(plan.ends(arrow) == 2);
   CHECK(plan.ends_arrow_of(wait, known) == 5);
   CHECK(plan.end(wait, 5).arrow == arrow);
-  CHECK(plan.ends_arrow_of(wait, "\"wait_on_cuda_event_record_corr_id\": -1") == 0);
+  CHECK(plan.ends_arrow_of(wait, wait_for_event()) == 0);
   CHECK(plan.ends_arrow_of(wait, "") == 0);
   CHECK(plan.ends_arrow_of(call, known) == 0);
 }

@@ -74,10 +74,12 @@ TEST_CASE("export: busy percent of windows") {
 TEST_CASE("export: memory by device and of the host") {
   SmallTrace t;
   const TrackId thread = t.thread(t.process(0));
-  t.point(thread, Kind::instant, 'i', "[memory]", kOrigin, 0,
-          "\"Device Type\":1,\"Device Id\":0,\"Total Allocated\":512,\"Total Reserved\":2097152");
-  t.point(thread, Kind::instant, 'i', "[memory]", kOrigin + 5, 0,
-          "\"Device Type\":0,\"Device Id\":-1,\"Total Allocated\":64,\"Total Reserved\":0");
+  const auto says = [&](std::int64_t at, const AllocatorFacts& facts) {
+    t.point(thread, Kind::instant, 'i', "[memory]", kOrigin + at, 0, facts);
+  };
+  constexpr auto kAll = AllocatorFacts::kAllocated | AllocatorFacts::kReserved | AllocatorFacts::kDeviceId;
+  says(0, {1, 0, 512, 2097152, kAll});
+  says(5, {0, -1, 64, 0, kAll});
   golden_export("memory", t, {DerivedRow::allocated, DerivedRow::reserved});
 }
 
@@ -90,7 +92,7 @@ TEST_CASE("export: what was lost is a slice where it must have happened") {
   p.lost[static_cast<std::size_t>(Kind::runtime)] = 1000;
   p.lost_unknown_kind = 3;
   p.recorder.created_ns = kOrigin - 3'600'000'000'000;
-  p.notices.push_back({"gap", kOrigin + 20'000, kOrigin + 40'000, 0, "CUPTI was taken"});
+  p.notices.push_back({trace::NoticeCode::gap, kOrigin + 20'000, kOrigin + 40'000, 0, "CUPTI was taken"});
   t.catalog.processes[all].lost[static_cast<std::size_t>(Kind::nvtx)] = 1;
   t.add(t.thread(none), Kind::nvtx, "a little earlier", kOrigin - 500, 1);
   t.add(t.thread(some), Kind::nvtx, "step", kOrigin, 100'000);
@@ -125,6 +127,16 @@ TEST_CASE("export: kernels by short names, with the full one beside") {
   golden_export("short_names", t, {});
 }
 
+namespace {
+
+DerivedFacts idle(std::int64_t length_ns) {
+  DerivedFacts facts;
+  facts.length_ns = length_ns;
+  return facts;
+}
+
+}  // namespace
+
 TEST_CASE("export: computed rows of a process without events are described, too") {
   SmallTrace t;
   t.thread(t.process(0));
@@ -132,9 +144,9 @@ TEST_CASE("export: computed rows of a process without events are described, too"
   const auto exporter = make_chrome_json();
   exporter->origin(1000);
   exporter->begin(t.catalog, sink);
-  exporter->derived({0, DerivedRow::idle, 0, 500, 600, 0, "idle 600 ns", "\"ns\":600"});
-  exporter->derived({0, DerivedRow::idle, 0, 10, 20, 0, "before the picture", ""});
-  exporter->derived({0, DerivedRow::queue_length, 0, 10, 0, 3, "", ""});
+  exporter->derived({0, DerivedRow::idle, 0, 500, 600, 0, idle(600)});
+  exporter->derived({0, DerivedRow::idle, 0, 10, 20, 0, idle(20)});
+  exporter->derived({0, DerivedRow::queue_length, 0, 10, 0, 3, {}});
   const ExportSummary summary = exporter->finish();
   CHECK(summary.derived_slices == 1);
   CHECK(summary.derived_values == 1);

@@ -112,12 +112,10 @@ TEST_CASE("export: arrows from the call that recorded an event to each wait for 
   t.add(thread, Kind::runtime, "cudaEventRecord", kOrigin, 10, 1);
   for (const int correlation : {2, 3}) {
     t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 10 * correlation, 5, static_cast<std::uint64_t>(correlation),
-          "\"wait_on_stream\": 7, \"wait_on_cuda_event_record_corr_id\": 1, \"wait_on_cuda_event_id\": 9");
+          wait_for_event(1));
   }
-  t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 40, 5, 4,
-        "\"wait_on_stream\": -1, \"wait_on_cuda_event_record_corr_id\": -1, \"wait_on_cuda_event_id\": 9");
-  t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 50, 5, 5,
-        "\"wait_on_stream\": 7, \"wait_on_cuda_event_record_corr_id\": 77, \"wait_on_cuda_event_id\": 9");  // no such call
+  t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 40, 5, 4, wait_for_event());
+  t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 50, 5, 5, wait_for_event(77));  // no such call
   golden_export("event_waits", t);
   CHECK(t.summary.arrows_out == 2);
   CHECK(t.summary.works_without_launch == 0);

@@ -11,7 +11,7 @@ namespace {
 struct Rows : DerivedSink {
   void derived(const Derived& d) override {
     text += std::string(row(d.row).name) + ' ' + std::to_string(d.start_ns) + '+' + std::to_string(d.duration_ns) +
-            '=' + std::to_string(static_cast<int>(d.value)) + std::string(d.name) + '\n';
+            '=' + std::to_string(static_cast<int>(d.value)) + '\n';
   }
   std::string text;
 };
@@ -25,19 +25,19 @@ std::string clipped(const std::vector<Derived>& all) {
 }
 
 Derived gap(std::int64_t start, std::int64_t duration, ProcessId process = 0) {
-  return {process, DerivedRow::idle, 0, start, duration, 0, " whole", {}};
+  return {process, DerivedRow::idle, 0, start, duration, 0, {}};
 }
 Derived queue(std::int64_t at, double value, std::int64_t device = 0) {
-  return {0, DerivedRow::queue_length, device, at, 0, value, {}, {}};
+  return {0, DerivedRow::queue_length, device, at, 0, value, {}};
 }
 
 }  // namespace
 
 TEST_CASE("clip: slices keep what lies in the window") {
   CHECK(clipped({gap(50, 100), gap(150, 10), gap(180, 90)}) ==
-        "idle 100+50=0 whole\nidle 150+10=0 whole\nidle 180+20=0 whole\n");
+        "idle 100+50=0\nidle 150+10=0\nidle 180+20=0\n");
   CHECK(clipped({gap(10, 20), gap(50, 50), gap(200, 5), gap(150, 10, 1)}).empty());
-  CHECK(clipped({gap(50, 500)}) == "idle 100+100=0 whole\n");
+  CHECK(clipped({gap(50, 500)}) == "idle 100+100=0\n");
 }
 
 TEST_CASE("clip: a counter begins with the value that it had") {

@@ -10,9 +10,21 @@ namespace {
 
 constexpr std::uint64_t kCommunicator = 0xc0ffee, kSplit = 0xbeef;
 const std::string kAllGather = "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
-const std::string kDomain = "\"domain\": \"NCCL\"";
-const std::string kInWorld = kDomain + ", \"communicator\": \"0x0000000000c0ffee\", \"epoch\": 1";
-const std::string kBf16 = kInWorld + ", \"data type\": \"ncclBfloat16\", \"count\": 1000";
+
+NcclFacts on(std::uint64_t communicator) {
+  NcclFacts facts;
+  facts.collective.communicator = communicator, facts.collective.epoch = 1;
+  facts.collective.has = Collective::kCommunicator;
+  return facts;
+}
+NcclFacts typed(std::uint32_t type, std::uint64_t count, std::uint64_t communicator = kCommunicator) {
+  NcclFacts facts = on(communicator);
+  facts.collective.has |= Collective::kTypeAndCount;
+  facts.collective.data_type = type, facts.collective.count = count;
+  return facts;
+}
+const NcclFacts kInWorld = on(kCommunicator), kInSplit = on(kSplit);
+const NcclFacts kBf16 = typed(9, 1000);
 const std::string kGroup = ", \"Process Group Name\": \"0x0000000000c0ffee\"";
 
 // A rank of a job of 8, with a thread that calls NCCL and a stream for its kernels.
@@ -27,30 +39,45 @@ struct Rank {
     c.communicator = hash, c.parent = parent, c.ranks = ranks;
     t.catalog.processes[p].communicators.push_back(c);
   }
-  Event& call(std::string_view name, const std::string& args, std::int64_t at = 0) {
-    return t.add(thread, Kind::nccl, name, kOrigin + at, 100, 0, args);
+  Event& call(std::string_view name, const NcclFacts& facts, std::int64_t at = 0) {
+    return t.add(thread, Kind::nccl, name, kOrigin + at, 100, 0, facts);
   }
-  void payload(std::string_view name, std::uint64_t bytes, std::int64_t at = 0, const std::string& args = kInWorld) {
-    Event& event = call(name, args, at);
+  void payload(std::string_view name, std::uint64_t bytes, std::int64_t at = 0, const NcclFacts& facts = kInWorld) {
+    Event& event = call(name, facts, at);
     event.bytes = bytes, event.has_bytes = true;
   }
-  void group(std::string_view name, std::int64_t at) { t.add(thread, Kind::nvtx, name, kOrigin + at, 100, 0, kDomain); }
+  void group(std::string_view name, std::int64_t at) {
+    RangeFacts facts;
+    facts.has_domain = true, facts.domain = t.catalog.strings.intern("NCCL");
+    t.add(thread, Kind::nvtx, name, kOrigin + at, 100, 0, facts);
+  }
   void launch(std::int64_t at, TrackId by) {
-    t.add(by, Kind::runtime, "cudaLaunchKernelExC", kOrigin + at, 20, 5, "\"cbid\": 430");
-    t.add(by, Kind::driver, "cuLaunchKernelEx", kOrigin + at + 1, 18, 5, "\"cbid\": 652");
+    t.add(by, Kind::runtime, "cudaLaunchKernelExC", kOrigin + at, 20, 5, CallFacts{430, 0});
+    t.add(by, Kind::driver, "cuLaunchKernelEx", kOrigin + at + 1, 18, 5, CallFacts{652, 0});
+  }
+  // A kernel of a graph, captured in a call of 2000 bytes.
+  KernelFacts captured(bool first_of_group) {
+    Capture capture;
+    capture.known = capture.in_call = capture.has_call = true, capture.first_of_group = first_of_group;
+    capture.call = t.catalog.strings.intern("ncclAllReduce"), capture.bytes = 2000;
+    capture.collective = kInWorld.collective;
+    capture.collective.has |= Collective::kBytes;
+    KernelFacts facts;
+    facts.graph = {300, 5, t.catalog.captures.intern(capture)};
+    return facts;
   }
   // What the kernel says.
-  std::string kernel(std::string_view name = kAllGather, const std::string& args = "\"device\": 0") {
-    t.add(stream, Kind::kernel, name, kOrigin + 10'000, 1000, 5, args);
+  std::string kernel(std::string_view name = kAllGather, const KernelFacts& facts = {}) {
+    t.add(stream, Kind::kernel, name, kOrigin + 10'000, 1000, 5, facts);
     const std::string text = t.write(make_kineto_json());
     const std::size_t at = text.find("\"Collective name\"");
     return at == text.npos ? "" : text.substr(at, text.find('}', at) - at);
   }
 };
 
-std::string called(std::string_view name, const std::string& args, std::int64_t launch_ns = 10) {
+std::string called(std::string_view name, const NcclFacts& facts, std::int64_t launch_ns = 10) {
   Rank r;
-  r.call(name, args);
+  r.call(name, facts);
   r.launch(launch_ns, r.thread);
   return r.kernel("ncclDevKernel_" + std::string(name.substr(4)) + "_RING_LL(ncclDevKernelArgsStorage<4096ul>)");
 }
@@ -141,7 +168,7 @@ TEST_CASE("kineto: groups in groups are one, and one without its start is none")
 TEST_CASE("kineto: a kernel in a CUDA graph has the call that it was captured in") {
   Rank r;
   CHECK(r.kernel("ncclDevKernel_AllReduce_Sum_f16_RING_LL(...)",
-                 "\"nccl call\": \"ncclAllReduce\", \"nccl bytes\": 2000, \"communicator\": \"0x0000000000c0ffee\"") ==
+                 r.captured(false)) ==
         said("allreduce", 1000, 1000, "Half"));
 }
 
@@ -163,10 +190,7 @@ TEST_CASE("kineto: a later call with the same correlation is that of the kernel"
 
 TEST_CASE("kineto: of several calls of a captured group none is told") {
   Rank r;
-  CHECK(r.kernel("ncclDevKernel_SendRecv(...)", "\"nccl call\": \"ncclAllReduce\", \"nccl bytes\": 2000, \"nccl group\": "
-                                                "\"the first of several calls\", \"communicator\": "
-                                                "\"0x0000000000c0ffee\"")
-            .empty());
+  CHECK(r.kernel("ncclDevKernel_AllReduce_Sum_f16_RING_LL(...)", r.captured(true)).empty());
 }
 
 TEST_CASE("kineto: the ranks of a group are named where all of them are in the trace") {
@@ -180,7 +204,7 @@ TEST_CASE("kineto: the ranks of a group are named where all of them are in the t
   }
   SECTION("of a split, whose size NCCL does not tell") {
     for (const ProcessId p : {0u, 4u}) r.communicator(p, kSplit, kCommunicator, -1);
-    r.payload("ncclAllGather", 64, 0, kDomain + ", \"communicator\": \"0x000000000000beef\"");
+    r.payload("ncclAllGather", 64, 0, kInSplit);
     r.launch(10, r.thread);
     CHECK(r.kernel() ==
           "\"Collective name\": \"_allgather_base\", \"In msg nelems\": 64, \"Out msg nelems\": 128, "
@@ -194,7 +218,7 @@ TEST_CASE("kineto: the ranks of a group are named where all of them are in the t
 TEST_CASE("kineto: no size is made up for a split of which ranks are missing") {
   Rank r;
   r.communicator(r.process, kSplit, kCommunicator, -1);
-  r.payload("ncclAllGather", 64, 0, kDomain + ", \"communicator\": \"0x000000000000beef\"");
+  r.payload("ncclAllGather", 64, 0, kInSplit);
   r.launch(10, r.thread);
   CHECK(r.kernel().empty());
   const std::string text = r.t.write(make_kineto_json());
@@ -205,9 +229,8 @@ TEST_CASE("kineto: no size is made up for a split of which ranks are missing") {
 TEST_CASE("kineto: no arguments of a collective where one of them is not certain") {
   CHECK(!called("ncclAllGather", kBf16).empty());
   CHECK(called("ncclAllGather", kInWorld).empty());  // no type, no count, no bytes
-  CHECK(called("ncclAllGather", kInWorld + ", \"data type\": \"type 99\", \"count\": 1").empty());
-  CHECK(called("ncclAllGather", "\"communicator\": \"0x0000000000000bad\", \"data type\": \"ncclInt8\", \"count\": 1")
-            .empty());  // of unknown size
+  CHECK(called("ncclAllGather", typed(99, 1)).empty());
+  CHECK(called("ncclAllGather", typed(0, 1, 0xbad)).empty());  // of unknown size
   CHECK(called("ncclGroupEnd", kBf16).empty());
   CHECK(moved("ncclAllGather", 64, "gemm").empty());
   CHECK(called("ncclAllGather", kBf16, 90).empty());  // the launch ends after the call

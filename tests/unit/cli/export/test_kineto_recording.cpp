@@ -51,14 +51,22 @@ TEST_CASE("kineto: allocations by the names of PyTorch's allocator") {
   SmallTrace t;
   const TrackId gpu = t.track(t.process(1), TrackKind::other, 3, -1, "");
   t.catalog.tracks[gpu].group_name = "GPU 3 memory";
-  const auto add = [&](std::string_view name, std::int64_t at, std::string args) {
-    Event& e = t.point(gpu, Kind::memory, 'i', name, kOrigin + at, 4, std::move(args));
+  const auto add = [&](std::string_view name, std::int64_t at, KeptFacts facts) {
+    Event& e = t.point(gpu, Kind::memory, 'i', name, kOrigin + at, 4, std::move(facts));
     e.bytes = 4096, e.has_bytes = true;
   };
-  add("Allocate (Device)", 0, "\"device\": 3, \"context\": 1, \"address\": \"0x7f0000000000\"");
-  add("Release (Device)", 10, "\"device\": 3, \"context\": 1, \"address\": \"0x7f0000000000\"");
-  add("Allocate (Pinned)", 20, "\"device\": 3, \"context\": 1, \"address\": \"0xffffffffffffffff\"");
-  add("Memory pool trimmed", 30, "\"device\": 3, \"pool address\": \"0x10\"");
+  const auto memory = [](std::uint8_t operation, std::uint8_t kind, std::uint64_t address) {
+    MemoryFacts facts;
+    facts.operation = operation, facts.memory = kind, facts.device = 3, facts.context = 1, facts.address = address;
+    return facts;
+  };
+  add("Allocate (Device)", 0, memory(1, 3, 0x7f0000000000));
+  add("Release (Device)", 10, memory(2, 3, 0x7f0000000000));
+  add("Allocate (Pinned)", 20, memory(1, 2, ~std::uint64_t{0}));
+  PoolFacts pool;
+  pool.operation = 3, pool.pool = 1, pool.device = 3, pool.address = 0x10;
+  pool.used_bytes = 1024, pool.release_threshold_bytes = 2048;
+  add("Memory pool trimmed", 30, pool);
   golden_profile("memory", t);
 }
 

@@ -136,9 +136,9 @@ TEST_CASE("pftrace: arrows from the call that recorded an event to each wait for
     t.add(thread, Kind::runtime, "cudaEventRecord", kOrigin, 10, 1);
     for (const int correlation : {2, 3}) {
       t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 10 * correlation, 5,
-            static_cast<std::uint64_t>(correlation), "\"wait_on_cuda_event_record_corr_id\": 1");
+            static_cast<std::uint64_t>(correlation), wait_for_event(1));
     }
-    t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 40, 5, 4, "\"wait_on_cuda_event_record_corr_id\": -1");
+    t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 40, 5, 4, wait_for_event());
     FormatOptions options;
     options.gpu_tracks = gpu_tracks;
     t.write(make_pftrace(options));
@@ -194,6 +194,16 @@ TEST_CASE("pftrace: what is computed has rows of its own") {
   CHECK(t.summary.derived_slices == 1);
 }
 
+namespace {
+
+DerivedFacts idle(std::int64_t length_ns) {
+  DerivedFacts facts;
+  facts.length_ns = length_ns;
+  return facts;
+}
+
+}  // namespace
+
 TEST_CASE("pftrace: computed rows before the first event, from the origin on") {
   SmallTrace t;
   const TrackId stream = t.stream(t.process(0));
@@ -203,17 +213,17 @@ TEST_CASE("pftrace: computed rows before the first event, from the origin on") {
   exporter->origin(1000);
   exporter->begin(t.catalog, sink);
   exporter->prepare(kernel, "");
-  exporter->derived({0, DerivedRow::idle, 0, 10, 20, 0, "before the picture", ""});
-  exporter->derived({0, DerivedRow::idle, 0, 500, 600, 0, "cut", ""});
-  exporter->derived({0, DerivedRow::idle, 0, 1200, 50, 0, "whole", ""});
-  exporter->derived({0, DerivedRow::queue_length, 0, 10, 0, 3, "", ""});
-  exporter->derived({0, DerivedRow::queue_length, 0, 2000, 0, 4, "", ""});
+  exporter->derived({0, DerivedRow::idle, 0, 10, 20, 0, idle(20)});
+  exporter->derived({0, DerivedRow::idle, 0, 500, 600, 0, idle(600)});
+  exporter->derived({0, DerivedRow::idle, 0, 1200, 50, 0, idle(50)});
+  exporter->derived({0, DerivedRow::queue_length, 0, 10, 0, 3, {}});
+  exporter->derived({0, DerivedRow::queue_length, 0, 2000, 0, 4, {}});
   exporter->event(kernel, "");
   const ExportSummary summary = exporter->finish();
   CHECK(summary.derived_slices == 2);
   CHECK(summary.derived_values == 2);
   const std::string text = pftrace_text::Text().of(sink.text);
-  for (const char* line : {": +0 begin computed 'cut'", ": +100 end", ": +200 begin computed 'whole'", ": +250 end",
+  for (const char* line : {": +0 begin computed 'idle 600 ns'", ": +100 end", ": +200 begin computed 'idle 50 ns'", ": +250 end",
                            ": +0 value 3", ": +1000 value 4", ": +2000 begin kernel 'gemm'"}) {
     CAPTURE(line, text);
     CHECK(text.find(line) != std::string::npos);

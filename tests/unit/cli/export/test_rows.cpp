@@ -2,6 +2,7 @@
 
 #include "cli/model/losses.h"
 #include "cli/export/rows.h"
+#include "cli/export/losses_json.h"
 #include "small_trace.h"
 #include "tests/unit/catch.h"
 

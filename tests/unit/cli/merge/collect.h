@@ -6,25 +6,82 @@
 #include <tuple>
 #include <vector>
 
-#include "cli/model/event.h"
+#include "cli/model/payload.h"
 
 namespace cli {
 
+// A visitor of fields: as text, to compare.
+struct FieldText {
+  template <typename T>
+  void number(const char* name, const T& value, bool = true) {
+    text += std::string(name) + '=' + std::to_string(value) + ' ';
+  }
+  template <typename T>
+  void delta(const char* name, const T& value, bool = true) { number(name, value); }
+  template <typename T>
+  void hex(const char* name, const T& value, bool = true) { number(name, value); }
+  void string(const char* name, StringId id, bool = true) { number(name, id); }
+  void launch(const char* name, LaunchId id, bool = true) { number(name, id); }
+  void capture(const char* name, CaptureId id, bool = true) { number(name, id); }
+  std::string text;
+};
+
+inline std::string payload_text(const Facts& facts) {
+  FieldText out;
+  visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { payload_fields(out, payload); });
+  return std::to_string(facts.tag()) + ": " + out.text;
+}
+
+// A visitor of fields: any number that fits; ids of lists that have few entries.
+struct FillFields {
+  template <typename T>
+  void number(const char*, T& value, bool = true) {
+    if constexpr (std::is_same_v<T, bool>) {
+      value = random() % 2 == 0;
+    } else if constexpr (std::is_same_v<T, float>) {
+      value = static_cast<float>(random() % 1000) / 7;
+    } else {
+      value = static_cast<T>(random() % 2 == 0 ? random() : random() % 100);
+    }
+  }
+  template <typename T>
+  void delta(const char* name, T& value, bool = true) { number(name, value); }
+  template <typename T>
+  void hex(const char* name, T& value, bool = true) { number(name, value); }
+  void string(const char*, StringId& id, bool = true) { id = static_cast<StringId>(random() % 5); }
+  void launch(const char*, LaunchId& id, bool = true) { id = static_cast<LaunchId>(random() % 3); }
+  void capture(const char*, CaptureId& id, bool = true) { id = static_cast<CaptureId>(random() % 2); }
+  std::mt19937_64& random;
+};
+
+// With a payload of this kind.
+inline KeptFacts random_facts(std::uint8_t tag, std::mt19937_64& random) {
+  KeptFacts facts;
+  for_each_payload([&]<typename P>(P*) {
+    if (payload_tag<P>() != tag) return;
+    P payload;
+    FillFields fill{random};
+    payload_fields(fill, payload);
+    facts = payload;
+  });
+  return facts;
+}
+
 struct Collected {
   Event event;
-  std::string args;
+  KeptFacts facts;
 
   auto fields() const {
     const Event& e = event;
     return std::tuple(e.start_ns, e.duration_ns, e.correlation, e.bytes, e.track, e.name, e.category, e.kind, e.phase,
                       e.has_bytes, e.args_complete, e.open_start, e.no_category, e.encloses, e.second_row, e.scope,
-                      args);
+                      facts.args, payload_text(facts));
   }
   friend bool operator==(const Collected& a, const Collected& b) { return a.fields() == b.fields(); }
 };
 
 struct Collect : EventSink {
-  void event(const Event& event, std::string_view args) override { all.push_back({event, std::string(args)}); }
+  void event(const Event& event, const Facts& facts) override { all.push_back({event, facts}); }
   std::vector<Collected> all;
 };
 
@@ -48,7 +105,8 @@ inline std::vector<Collected> random_events(std::size_t count, std::uint32_t see
     e.event.encloses = random() % 2 == 0;
     e.event.second_row = random() % 2 == 0;
     e.event.scope = "\0tpg"[random() % 4];
-    if (random() % 3 != 0) e.args = "\"a\":" + std::to_string(random() % 50);
+    e.facts = random_facts(static_cast<std::uint8_t>(random() % (kPayloads + 1)), random);
+    if (random() % 3 != 0) e.facts.args = "\"a\":" + std::to_string(random() % 50);
   }
   return events;
 }

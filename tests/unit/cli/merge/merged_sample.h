@@ -13,26 +13,34 @@ namespace cli {
 inline Process sample_process(std::int64_t rank) {
   Process p;
   p.source = "traces/rank" + std::to_string(rank), p.format = SourceFormat::kineto;
-  p.rank = rank, p.local_rank = rank % 4, p.world_size = 8, p.pid = 1000 + rank, p.rank_source = "content";
+  p.rank = rank, p.local_rank = rank % 4, p.world_size = 8, p.pid = 1000 + rank, p.rank_source = RankSource::content;
   p.host = "node", p.boot_id = "b-1", p.run_id = "job.0", p.program = "train.py", p.device_name = "H100";
-  p.state = "recovered", p.lost_unknown_kind = 3, p.first_ns = -5, p.last_ns = 77, p.explicit_flows = true;
+  p.state = RecordingState::recovered, p.lost_unknown_kind = 3, p.first_ns = -5, p.last_ns = 77, p.explicit_flows = true;
   for (std::size_t kind = 0; kind < p.counts.size(); ++kind) {
     p.counts[kind] = kind * 1'000'000'007, p.overwritten[kind] = kind + 1, p.lost[kind] = kind * kind;
   }
   p.notes = {"12 blocks changed", ""};
-  p.recorder.agent_version = "1.2.3", p.recorder.cupti_state = "taken", p.recorder.cupti_error = -39;
+  p.recorder.agent_version = "1.2.3", p.recorder.cupti_state = trace::SourceState::taken, p.recorder.cupti_error = -39;
   p.recorder.heartbeat_ns = 1'760'000'000'000'000'001, p.recorder.agent_cpu_ns = 1ull << 63;
   Device device;
   device.device = 3, device.name = "NVIDIA H100", device.memory_bytes = 80ull << 30, device.copy_engines = 7;
   p.devices = {device, {}};
   p.communicators = {{0xc0ffee00c0ffee00, 5, 1, 8, 3, -1, 2, 4}, {}};
-  p.notices = {{"gap", -5, 7, 4'000'000'000, "somebody"}, {}};
+  p.notices = {{trace::NoticeCode::gap, -5, 7, 4'000'000'000, "somebody"}, {}};
   return p;
 }
 
 inline Catalog sample_catalog() {
   Catalog catalog;
   for (const char* name : {"one", "two", "three \"quoted\"\n", "four"}) catalog.strings.intern(name);
+  for (std::uint32_t blocks : {1, 2}) {
+    Launch launch;
+    launch.grid[0] = blocks;
+    catalog.launches.intern(launch);
+  }
+  Capture capture;
+  capture.known = true;
+  catalog.captures.intern(capture);
   const ProcessId first = catalog.add_process(sample_process(0));
   const ProcessId second = catalog.add_process(sample_process(1));
   catalog.track(first, TrackKind::thread, 1000, -7);
@@ -51,12 +59,14 @@ inline std::vector<ClockFit> sample_fits() {
   return {known, unknown};
 }
 
-// `events` must be in the order of time.
-inline void write_merged(const std::string& path, const Catalog& catalog, const std::vector<Collected>& events) {
+// `events` must be in the order of time; the chunks are small. `known_tracks`: that the events may name, else those of
+// the catalogue.
+inline void write_merged(const std::string& path, const Catalog& catalog, const std::vector<Collected>& events,
+                         const std::vector<ProcessSteps>& steps = {}, const Catalog* known_tracks = nullptr) {
   OutputFile out(path);
-  MergedWriter writer(out);
-  for (const Collected& e : events) writer.event(e.event, e.args);
-  writer.finish(catalog, sample_fits());
+  MergedWriter writer(out, known_tracks == nullptr ? catalog : *known_tracks, 4000);
+  for (const Collected& e : events) writer.event(e.event, e.facts);
+  writer.finish(catalog, sample_fits(), steps);
   out.finish();
 }
 

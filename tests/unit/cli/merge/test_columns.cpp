@@ -11,13 +11,13 @@ namespace {
 
 EventBatch batch_of(const std::vector<Collected>& events) {
   EventBatch batch;
-  for (const Collected& e : events) batch.add(e.event, e.args);
+  for (const Collected& e : events) batch.add(e.event, e.facts);
   return batch;
 }
 
 std::vector<Collected> all_of(const EventBatch& batch) {
   std::vector<Collected> events;
-  for (std::size_t i = 0; i < batch.size(); ++i) events.push_back({batch.event(i), std::string(batch.args(i))});
+  for (std::size_t i = 0; i < batch.size(); ++i) events.push_back({batch.event(i), batch.facts(i)});
   return events;
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("columns: every field comes back, in the order asked for") {
   events[2].event.start_ns = 0, events[2].event.duration_ns = most;
   events[3].event.correlation = ~std::uint64_t{0};
   events[4].event.track = events[4].event.name = events[4].event.category = ~std::uint32_t{0};
-  events[5].args = std::string(300'000, 'x');
+  events[5].facts.args = std::string(300'000, 'x');
   std::string raw;
   EventBatch decoded;
 
@@ -67,7 +67,7 @@ TEST_CASE("columns: every field comes back, in the order asked for") {
 
 TEST_CASE("columns: repeated arguments are stored once") {
   std::vector<Collected> events = random_events(1000, 2);
-  for (std::size_t i = 0; i < events.size(); ++i) events[i].args = std::string(200, i % 2 == 0 ? 'a' : 'b');
+  for (std::size_t i = 0; i < events.size(); ++i) events[i].facts.args = std::string(200, i % 2 == 0 ? 'a' : 'b');
   std::string raw;
   encode_events(batch_of(events), nullptr, 0, events.size(), raw);
   CHECK(raw.size() < 40'000);

@@ -53,7 +53,7 @@ std::multiset<Seen> seen(const KeptTrace& trace) {
   std::multiset<Seen> all;
   for (std::size_t i = 0; i < trace.events.size(); ++i) {
     const Event& e = trace.events[i].event;
-    all.insert({e.kind, std::string(trace.name(i)), trace.events[i].args, e.start_ns, e.duration_ns, e.correlation});
+    all.insert({e.kind, std::string(trace.name(i)), trace.events[i].facts.args, e.start_ns, e.duration_ns, e.correlation});
   }
   return all;
 }
@@ -71,8 +71,8 @@ std::unique_ptr<KeptTrace> merged(const TestFolder& folder, const std::vector<st
   const auto trace = order_traces(inputs, {false, kDefaultMemory, folder.path().string()});
   const std::string path = (folder.path() / "m.ttrace").string();
   OutputFile out(path);
-  MergedWriter writer(out);
-  trace->walk(writer);
+  MergedWriter writer(out, trace->catalog());
+  trace->walk_own_times(writer);
   writer.finish(trace->catalog(), trace->fits());
   out.finish();
   return read(path);
@@ -98,7 +98,7 @@ TEST_CASE("every kind of Kineto event comes out of a merged file as it was") {
   CHECK(count(Kind::flow) == 5);
   CHECK(count(Kind::sync) == 2);
   CHECK(after->process().kineto_header == "\"distributedInfo\": {\"rank\": 0}");
-  CHECK(after->process().state == "clean");
+  CHECK(after->process().state == RecordingState::clean);
 }
 
 TEST_CASE("args keep numbers beyond 64 bits with sign, and text as it was") {
@@ -106,7 +106,7 @@ TEST_CASE("args keep numbers beyond 64 bits with sign, and text as it was") {
   const auto after = merged(folder, {folder.write("a.json", file_of(1'759'300'074'000'000'000, 0))});
   std::size_t found = 0;
   for (std::size_t i = 0; i < after->events.size(); ++i) {
-    const std::string& args = after->events[i].args;
+    const std::string& args = after->events[i].facts.args;
     found += after->name(i) == "k1" && args.find("\"Comms Id\": 16409283746123456789") != args.npos;
     found += after->name(i) == "aten::mm" && args.find("\"Input Strides\": [[8, 1], []]") != args.npos &&
              args.find("\"Call stack\": \"a.py(1): f;b.py(2): <lambda>\"") != args.npos;

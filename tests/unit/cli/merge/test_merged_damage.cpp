@@ -44,11 +44,10 @@ void write_crafted(const std::string& path, ChunkKind kind, std::uint32_t count,
   ZstdCompressor zstd(1);
   const auto add = [&](ChunkKind chunk_kind, std::uint32_t chunk_count, const std::string& content) {
     zstd.compress(content, packed);
-    const IndexEntry entry{file.size(),
-                           0,
-                           0,
-                           {static_cast<std::uint32_t>(chunk_kind), chunk_count,
-                            static_cast<std::uint32_t>(content.size()), static_cast<std::uint32_t>(packed.size())}};
+    IndexEntry entry{};
+    entry.offset = file.size();
+    entry.header = {static_cast<std::uint32_t>(chunk_kind), chunk_count, static_cast<std::uint32_t>(content.size()),
+                    static_cast<std::uint32_t>(packed.size())};
     file.append(reinterpret_cast<const char*>(&entry.header), sizeof(entry.header)) += packed;
     return entry;
   };
@@ -99,7 +98,7 @@ TEST_CASE("merged file: another version is said to be that") {
   const Scratch scratch;
   write_merged(scratch.path("m"), {}, {});
   std::string file = read_file(scratch.path("m"));
-  file[offsetof(MergedHeader, version)] = 2;
+  file[offsetof(MergedHeader, version)] = 1;
   write_file(scratch.path("m"), file);
   CHECK_THAT(read_all(scratch.path("m")), contains_text("another version"));
 }
@@ -126,13 +125,16 @@ TEST_CASE("merged file: a chunk of a kind that is not known is skipped") {
 TEST_CASE("merged file: events must name what the lists hold, in the order of time") {
   const Scratch scratch;
   std::vector<Collected> events = few_events();
+  for (Collected& e : events) e.event.track = 0, e.event.kind = Kind::nvtx;  // one stream
+  Catalog more_tracks = sample_catalog();
+  more_tracks.track(0, TrackKind::thread, 1000, 99);
   for (const auto& change :
        std::vector<void (*)(Event&)>{[](Event& e) { e.track = 3; }, [](Event& e) { e.name = 6; },
                                      [](Event& e) { e.category = 6; }, [](Event& e) { e.kind = Kind::count_; },
                                      [](Event& e) { e.phase = '"'; }, [](Event& e) { e.phase = '\n'; }}) {
     std::vector<Collected> changed = events;
     change(changed[77].event);
-    write_merged(scratch.path("m"), sample_catalog(), changed);
+    write_merged(scratch.path("m"), sample_catalog(), changed, {}, &more_tracks);
     CHECK_THAT(read_all(scratch.path("m")), contains_text("event 77"));
   }
   std::swap(events[10].event.start_ns, events[11].event.start_ns);

@@ -1,7 +1,11 @@
 #include <algorithm>
+#include <functional>
+#include <iterator>
 
 #include "../scratch.h"
 #include "cli/error.h"
+#include "cli/model/event_key.h"
+#include "cli/model/slice.h"
 #include "merged_sample.h"
 #include "tests/unit/catch.h"
 
@@ -12,7 +16,7 @@ namespace {
 std::vector<Collected> ordered(std::size_t count) {
   std::vector<Collected> events = random_events(count, 1, 1'000'000'000);
   std::stable_sort(events.begin(), events.end(),
-                   [](const Collected& a, const Collected& b) { return a.event.start_ns < b.event.start_ns; });
+                   [](const Collected& a, const Collected& b) { return key_of(a.event, 0) < key_of(b.event, 0); });
   return events;
 }
 
@@ -30,7 +34,7 @@ TEST_CASE("merged file: all events come back, over many chunks, and again") {
     reader.read_lists(catalog);
     for (int walk = 0; walk < 2; ++walk) {
       Collect out;
-      reader.read_events(out);
+      reader.read_events(out, {});
       CHECK((out.all == events));
     }
   }
@@ -99,9 +103,117 @@ TEST_CASE("merged file: joins a catalogue that holds other traces") {
 TEST_CASE("merged file: what no reader would take is not written") {
   const Scratch scratch;
   OutputFile out(scratch.path("m.ttrace"));
-  MergedWriter writer(out);
+  const Catalog catalog = sample_catalog();
+  MergedWriter writer(out, catalog);
   Event event;
   event.start_ns = std::numeric_limits<std::int64_t>::max(), event.duration_ns = 1;
   CHECK_THROWS_WITH(writer.event(event, ""), contains_text("end of time"));
   CHECK_THROWS_WITH(writer.event({}, std::string(17 << 20, ' ')), contains_text("arguments"));
+}
+
+namespace {
+
+std::size_t process_of(const Event& event) { return event.track == 2 ? 1 : 0; }  // of sample_catalog()
+
+std::vector<Collected> read_wanted(const std::string& path, const Wanted& wanted, NotRead& not_read) {
+  Catalog catalog;
+  MergedReader reader(path);
+  reader.read_lists(catalog);
+  Collect out;
+  not_read = reader.read_events(out, wanted);
+  return out.all;
+}
+
+std::vector<Collected> only(const std::vector<Collected>& events, const std::function<bool(const Event&)>& keep) {
+  std::vector<Collected> some;
+  std::copy_if(events.begin(), events.end(), std::back_inserter(some), [&](const Collected& e) { return keep(e.event); });
+  return some;
+}
+
+}  // namespace
+
+TEST_CASE("merged file: one rank alone is read, and the rest is counted") {
+  const Scratch scratch;
+  const std::vector<Collected> events = ordered(30'000);
+  write_merged(scratch.path("m"), sample_catalog(), events);
+  Wanted wanted;
+  wanted.processes = {false, true};
+  NotRead not_read;
+  const auto read = read_wanted(scratch.path("m"), wanted, not_read);
+  CHECK((read == only(events, [](const Event& e) { return process_of(e) == 1; })));
+  CHECK(not_read.by_process == events.size() - read.size());
+}
+
+TEST_CASE("merged file: some time is read with the calls that launched its work, and with the work of its calls") {
+  const Scratch scratch;
+  // A call every 10 ns; its kernel starts 5,000 ns later and lasts 3.
+  std::vector<Collected> events;
+  for (std::int64_t i = 0; i < 10'000; ++i) {
+    Collected call, kernel;
+    call.event.kind = Kind::runtime, kernel.event.kind = Kind::kernel;
+    call.event.track = 0, kernel.event.track = 1;
+    call.event.correlation = kernel.event.correlation = static_cast<std::uint64_t>(i + 1);
+    call.event.start_ns = i * 10, call.event.duration_ns = 2;
+    kernel.event.start_ns = i * 10 + 5'000, kernel.event.duration_ns = 3;
+    events.push_back(call), events.push_back(kernel);
+  }
+  std::stable_sort(events.begin(), events.end(),
+                   [](const Collected& a, const Collected& b) { return key_of(a.event, 0) < key_of(b.event, 0); });
+  write_merged(scratch.path("m"), sample_catalog(), events);
+  Wanted wanted;
+  wanted.times = {{{50'000, 51'000}}, {}};
+  NotRead not_read;
+  const auto read = read_wanted(scratch.path("m"), wanted, not_read);
+  const auto count = [&](Kind kind, std::int64_t from_ns, std::int64_t to_ns) {
+    return std::count_if(read.begin(), read.end(), [&](const Collected& e) {
+      return e.event.kind == kind && e.event.start_ns >= from_ns && e.event.start_ns < to_ns;
+    });
+  };
+  CHECK(count(Kind::runtime, 50'000, 51'000) == 100);
+  CHECK(count(Kind::kernel, 55'000, 56'000) == 100);
+  CHECK(count(Kind::kernel, 50'000, 51'000) == 100);
+  CHECK(count(Kind::runtime, 45'000, 46'000) == 100);
+  CHECK(read.size() + not_read.by_time == events.size());
+  CHECK(not_read.by_time > events.size() / 2);
+}
+
+TEST_CASE("merged file: chunks without a wanted kind stay unread") {
+  const Scratch scratch;
+  const std::vector<Collected> events = ordered(30'000);
+  write_merged(scratch.path("m"), sample_catalog(), events);
+  Wanted wanted;
+  wanted.kinds.emplace().set(static_cast<std::size_t>(Kind::flow));
+  NotRead not_read;
+  const auto read = read_wanted(scratch.path("m"), wanted, not_read);
+  CHECK((read == only(events, [](const Event& e) { return e.kind == Kind::flow; })));
+  CHECK(not_read.by_kind == events.size() - read.size());
+}
+
+TEST_CASE("merged file: a process lies on the axis as its clock says, and its own times stay its own") {
+  const Scratch scratch;
+  const std::vector<Collected> events = ordered(5'000);
+  Catalog catalog = sample_catalog();
+  catalog.processes[1].clock = 0;  // sample_fits()
+  const ClockFit fit = sample_fits()[0];
+  std::vector<ProcessSteps> steps(2);
+  steps[1] = {"nvtx", 100, 900, {{7, 200, 300}}};
+  write_merged(scratch.path("m"), catalog, events, steps);
+  Catalog back;
+  MergedReader reader(scratch.path("m"));
+  reader.read_lists(back);
+  REQUIRE(reader.steps().size() == 2);
+  CHECK(reader.steps()[1].found_by == "nvtx");
+  CHECK(reader.steps()[1].first_ns == fit.on_axis(100));
+  CHECK(reader.steps()[1].last_ns == fit.on_axis(900));
+  CHECK(reader.steps()[1].steps == std::vector<Step>{{7, fit.on_axis(200), fit.on_axis(300)}});
+  Collect axis, own;
+  reader.read_events(axis, {});
+  reader.read_own_times(own);
+  CHECK(std::is_sorted(axis.all.begin(), axis.all.end(),
+                       [](const Collected& a, const Collected& b) { return a.event.start_ns < b.event.start_ns; }));
+  const auto second = [](const Event& e) { return process_of(e) == 1; };
+  CHECK((only(own.all, second) == only(events, second)));
+  std::vector<Collected> moved = only(events, second);
+  for (Collected& e : moved) e.event.start_ns = fit.on_axis(e.event.start_ns);
+  CHECK((only(axis.all, second) == moved));
 }

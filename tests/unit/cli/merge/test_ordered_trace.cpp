@@ -17,7 +17,7 @@ void write_rank(const std::string& path, std::int64_t rank, std::size_t count, s
   for (std::size_t i = 0; i < count; ++i) {
     events[i].event.start_ns = static_cast<std::int64_t>(i) * step;
     events[i].event.name = catalog.strings.intern("rank " + std::to_string(rank));
-    events[i].args = "\"i\":" + std::to_string(i);
+    events[i].facts.args = "\"i\":" + std::to_string(i);
   }
   write_merged(path, catalog, events);
 }
@@ -57,7 +57,7 @@ TEST_CASE("ordered trace: a rank that comes twice is refused, unless it is given
                     contains_text("rank 1") && contains_text(scratch.path("a")) && contains_text(scratch.path("b")));
   const auto trace = order_traces({{scratch.path("a"), {}}, {scratch.path("b"), 0}}, {});
   CHECK(trace->catalog().processes[0].source == scratch.path("b"));
-  CHECK(trace->catalog().processes[0].rank_source == "--rank");
+  CHECK(trace->catalog().processes[0].rank_source == RankSource::option);
 }
 
 TEST_CASE("ordered trace: one merged file is taken as it is") {

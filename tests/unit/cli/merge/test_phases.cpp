@@ -96,7 +96,7 @@ TEST_CASE("phases: --rank says that files of two processes are of one rank") {
   Catalog catalog;
   for (const int i : {0, 1}) {
     catalog.add_process(file(0, i == 0 ? "init.json" : "train.json", 5 * i, 40 + i));
-    catalog.processes.back().rank_source = "--rank";
+    catalog.processes.back().rank_source = RankSource::option;
   }
   check_ranks(catalog);
   CHECK(phases(catalog) == "0:init 0:train ");

@@ -79,7 +79,7 @@ TEST_CASE("ranks: --rank is for a file with one process") {
   CHECK(catalog.processes[1].rank == 5);
   set_rank(catalog, 1, "b", 7);
   CHECK(catalog.processes[1].rank == 7);
-  CHECK(catalog.processes[1].rank_source == "--rank");
+  CHECK(catalog.processes[1].rank_source == RankSource::option);
   CHECK_THROWS_WITH(set_rank(catalog, 0, "ab", 7), contains_text("2 processes"));
 }
 

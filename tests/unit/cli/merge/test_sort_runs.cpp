@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "../scratch.h"
-#include "cli/merge/event_key.h"
+#include "cli/model/event_key.h"
 #include "cli/merge/sort_runs.h"
 #include "collect.h"
 #include "tests/unit/catch.h"
@@ -32,7 +32,7 @@ TEST_CASE("sorting: equals a stable sort, whatever fits in memory") {
   for (const std::size_t memory : {std::size_t{1}, std::size_t{5'000}, std::size_t{300'000}, kDefaultMemory}) {
     const Scratch scratch;
     EventSorter sorter(memory, scratch.folder());
-    for (const Collected& e : events) sorter.event(e.event, e.args);
+    for (const Collected& e : events) sorter.event(e.event, e.facts);
     for (int walk = 0; walk < 2; ++walk) {
       Collect out;
       sorter.drain({}, out);
@@ -76,7 +76,7 @@ TEST_CASE("sorting: each clock is put on the axis, also when its runs are merged
       sorter.begin_clock(clock);
       for (Collected e : random_events(300, clock + 10)) {
         e.event.duration_ns = 0;
-        sorter.event(e.event, e.args);
+        sorter.event(e.event, e.facts);
         e.event.start_ns = fits[clock].on_axis(e.event.start_ns);
         expected.push_back(e);
       }
@@ -92,7 +92,7 @@ TEST_CASE("sorting: a scratch folder that cannot be written is an error, not a l
   EventSorter sorter(1, "/no/such/folder");
   Collect out;
   const auto work = [&] {
-    for (const Collected& e : random_events(100, 5)) sorter.event(e.event, e.args);
+    for (const Collected& e : random_events(100, 5)) sorter.event(e.event, e.facts);
     sorter.drain({}, out);
   };
   CHECK_THROWS_WITH(work(), contains_text("TMPDIR"));

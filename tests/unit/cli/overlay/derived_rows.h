@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "cli/model/derived.h"
+#include "cli/export/derived_text.h"
 
 namespace cli {
 
@@ -18,8 +18,9 @@ struct Rows : DerivedSink {
   using Key = std::tuple<ProcessId, DerivedRow, std::int64_t>;
 
   void derived(const Derived& d) override {
+    const DerivedText said = row(d.row).counter || d.facts.loss != Loss::none ? DerivedText() : derived_text(d, {});
     rows[{d.process, d.row, d.device}].push_back(
-        {d.start_ns, d.duration_ns, d.value, std::string(d.name), std::string(d.args)});
+        {d.start_ns, d.duration_ns, d.value, said.name, said.args});
     earliest_ns = std::min(earliest_ns, d.start_ns);
     latest_ns = std::max(latest_ns, d.start_ns + d.duration_ns);
   }

@@ -1,3 +1,4 @@
+#include "cli/export/derived_text.h"
 #include "cli/overlay/lost_rows.h"
 #include "cli/overlay/overlay.h"
 #include "derived_rows.h"
@@ -17,6 +18,12 @@ Process process(std::int64_t rank) {
   return p;
 }
 
+DerivedText said(const Catalog& catalog, const Derived& slice) {
+  return derived_text(slice, catalog.processes[slice.process]);
+}
+
+std::int64_t end_ns(const Derived& slice) { return slice.start_ns + slice.duration_ns; }
+
 }  // namespace
 
 TEST_CASE("lost rows: what the ring recycled lies before the first kept event") {
@@ -33,11 +40,11 @@ TEST_CASE("lost rows: what the ring recycled lies before the first kept event") 
   REQUIRE(lost.size() == 3);
   CHECK(lost[0].process == 0);  // an hour, of which a twentieth of the kept ten seconds is drawn
   CHECK(lost[0].start_ns == kStart - kSecond / 2);
-  CHECK(lost[0].end_ns == kStart);
-  CHECK(lost[0].name == "12,345 kernels overwritten");
-  CHECK(lost[0].args == "\"overwritten\":{\"kernel\":12345},\"span_ns\":3600000000000");
+  CHECK(end_ns(lost[0]) == kStart);
+  CHECK(said(catalog, lost[0]).name == "12,345 kernels overwritten");
+  CHECK(said(catalog, lost[0]).args == "\"overwritten\":{\"kernel\":12345},\"span_ns\":3600000000000");
   CHECK(lost[1].process == 2);  // since when is not known
-  CHECK(lost[1].args == "\"overwritten\":{\"kernel\":12345}");
+  CHECK(said(catalog, lost[1]).args == "\"overwritten\":{\"kernel\":12345}");
   CHECK(lost[2].process == 1);  // all of it is drawn
   CHECK(lost[2].start_ns == kStart - kSecond / 10);
   CHECK(picture_start(catalog) == kStart - kSecond / 2);
@@ -47,22 +54,22 @@ TEST_CASE("lost rows: what was never recorded lies anywhere; gaps lie where they
   Catalog catalog;
   Process p = process(0);
   p.lost_unknown_kind = 3;
-  p.notices = {{"gap", kStart + kSecond, kStart + 2 * kSecond, 0, "another \"profiler\""},
-               {"stepped_down", kStart + kSecond, kStart + kSecond, 0, ""},
-               {"gap", kStart + kSecond * 3 / 2, kStart + 3 * kSecond, 0, ""},
-               {"gap", kStart + 9 * kSecond, 0, 0, ""}};
+  p.notices = {{trace::NoticeCode::gap, kStart + kSecond, kStart + 2 * kSecond, 0, "another \"profiler\""},
+               {trace::NoticeCode::stepped_down, kStart + kSecond, kStart + kSecond, 0, ""},
+               {trace::NoticeCode::gap, kStart + kSecond * 3 / 2, kStart + 3 * kSecond, 0, ""},
+               {trace::NoticeCode::gap, kStart + 9 * kSecond, 0, 0, ""}};
   catalog.add_process(p);
   const auto lost = lost_slices(catalog);
   REQUIRE(lost.size() == 4);
-  CHECK(lost[0].name == "3 records of unknown kind dropped by CUPTI");
+  CHECK(said(catalog, lost[0]).name == "3 records of unknown kind dropped by CUPTI");
   CHECK(lost[0].start_ns == kStart);
-  CHECK(lost[0].end_ns == kStart + 10 * kSecond);
-  CHECK(lost[1].name == "gap of 1.000 s");
-  CHECK(lost[1].args == "\"span_ns\":1000000000,\"text\":\"another \\\"profiler\\\"\"");
-  CHECK(lost[2].start_ns == lost[1].end_ns);  // they nest, or lie side by side
-  CHECK(lost[2].args == "\"span_ns\":1500000000");
-  CHECK(lost[3].end_ns == kStart + 10 * kSecond);
-  CHECK(lost[3].args == "\"ended\":false");
+  CHECK(end_ns(lost[0]) == kStart + 10 * kSecond);
+  CHECK(said(catalog, lost[1]).name == "gap of 1.000 s");
+  CHECK(said(catalog, lost[1]).args == "\"span_ns\":1000000000,\"text\":\"another \\\"profiler\\\"\"");
+  CHECK(lost[2].start_ns == end_ns(lost[1]));  // they nest, or lie side by side
+  CHECK(said(catalog, lost[2]).args == "\"span_ns\":1500000000");
+  CHECK(end_ns(lost[3]) == kStart + 10 * kSecond);
+  CHECK(said(catalog, lost[3]).args == "\"ended\":false");
 }
 
 TEST_CASE("lost rows: a process of which nothing was kept") {
@@ -78,10 +85,10 @@ TEST_CASE("lost rows: a process of which nothing was kept") {
   const auto lost = lost_slices(catalog);
   REQUIRE(lost.size() == 2);
   CHECK(lost[0].process == 2);
-  CHECK(lost[0].end_ns == kStart + 10 * kSecond);
+  CHECK(end_ns(lost[0]) == kStart + 10 * kSecond);
   CHECK(lost[1].process == 1);
   CHECK(lost[1].start_ns == kStart);
-  CHECK(lost[1].end_ns == kStart + 4 * kSecond);
+  CHECK(end_ns(lost[1]) == kStart + 4 * kSecond);
   Catalog alone;
   alone.add_process(p);
   CHECK(lost_slices(alone).size() == 1);

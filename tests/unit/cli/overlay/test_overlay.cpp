@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/overlay/busy_row.h"
-#include "cli/overlay/name_classes.h"
+#include "cli/model/name_classes.h"
 #include "cli/overlay/overlay.h"
 #include "derived_rows.h"
 #include "tests/unit/catch.h"
@@ -15,16 +15,16 @@ class Scene {
  public:
   Rows rows;
   Catalog catalog;
-  std::vector<std::pair<Event, std::string>> events;
+  std::vector<std::pair<Event, KeptFacts>> events;
 
   Scene() { catalog.add_process(Process()); }
 
   Event& add(TrackId track, Kind kind, std::string_view name, std::int64_t start, std::int64_t duration,
-             std::string args = "") {
+             KeptFacts facts = {}) {
     Event e;
     e.track = track, e.kind = kind, e.name = catalog.strings.intern(name);
     e.start_ns = start, e.duration_ns = duration;
-    events.emplace_back(e, std::move(args));
+    events.emplace_back(e, std::move(facts));
     return events.back().first;
   }
   TrackId stream(std::int64_t device = 0, std::int64_t id = 7) {
@@ -32,7 +32,7 @@ class Scene {
   }
   std::vector<DeviceTotals> run() {
     Overlay overlay(catalog, rows);
-    for (const auto& [event, args] : events) overlay.event(event, args);
+    for (const auto& [event, facts] : events) overlay.event(event, facts);
     overlay.finish();
     notes = overlay.notes();
     return overlay.totals();
@@ -146,13 +146,13 @@ TEST_CASE("overlay: calls that launch, and those that do not") {
 TEST_CASE("overlay: memory as PyTorch's allocator counts it") {
   Scene s;
   const TrackId thread = s.catalog.track(0, TrackKind::thread, 1, 1);
-  const auto says = [&](std::int64_t ns, const char* args) {
-    s.add(thread, Kind::instant, "[memory]", ns, 0, args).phase = 'i';
+  const auto says = [&](std::int64_t ns, const KeptFacts& facts) {
+    s.add(thread, Kind::instant, "[memory]", ns, 0, facts).phase = 'i';
   };
-  says(10,
-       "\"Total Reserved\": 2097152, \"Total Allocated\": 512, \"Bytes\": 512, \"Device Id\": 1, \"Device Type\": 1");
-  says(20, "\"Total Reserved\": 0, \"Total Allocated\": 64, \"Bytes\": 64, \"Device Id\": -1, \"Device Type\": 0");
-  says(30, "\"Total Reserved\":2097152,\"Total Allocated\":0,\"Bytes\":-512,\"Device Id\":1,\"Device Type\":1");
+  constexpr auto kAll = AllocatorFacts::kAllocated | AllocatorFacts::kReserved | AllocatorFacts::kDeviceId;
+  says(10, AllocatorFacts{1, 1, 512, 2097152, kAll});
+  says(20, AllocatorFacts{0, -1, 64, 0, kAll});
+  says(30, AllocatorFacts{1, 1, 0, 2097152, kAll});
   says(40, "\"Bytes\": 5");
   s.run();
   CHECK(s.values(DerivedRow::allocated, 1) == "10:512 30:0 ");
@@ -164,14 +164,17 @@ TEST_CASE("overlay: memory as PyTorch's allocator counts it") {
 TEST_CASE("overlay: memory of a recording, only when all of it is known") {
   Scene s;
   const TrackId memory = s.catalog.track(0, TrackKind::other, 1, 1, "GPU 1 memory");
-  const auto tells = [&](std::int64_t ns, const char* name, std::uint64_t bytes) {
-    Event& e = s.add(memory, Kind::memory, name, ns, 0);
+  const auto tells = [&](std::int64_t ns, std::uint8_t operation, std::uint8_t kind, std::uint64_t bytes) {
+    MemoryFacts facts;
+    facts.operation = operation, facts.memory = kind, facts.device = 1;
+    Event& e = s.add(memory, Kind::memory, "any name", ns, 0, facts);
     e.phase = 'i', e.bytes = bytes, e.has_bytes = true;
   };
-  tells(10, "Allocate (Device)", 4096);
-  tells(20, "Allocate (Pinned)", 1);  // the host's
-  tells(30, "Allocate (Device)", 100);
-  tells(40, "Release (Device)", 4096);
+  constexpr std::uint8_t kAllocate = 1, kRelease = 2, kPinned = 2, kDevice = 3;
+  tells(10, kAllocate, kDevice, 4096);
+  tells(20, kAllocate, kPinned, 1);  // the host's
+  tells(30, kAllocate, kDevice, 100);
+  tells(40, kRelease, kDevice, 4096);
   s.run();
   CHECK(s.values(DerivedRow::allocated, 1) == "10:4096 30:4196 40:100 ");
   CHECK(s.notes.empty());

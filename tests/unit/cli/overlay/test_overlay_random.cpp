@@ -319,7 +319,7 @@ void check(unsigned seed, int launches, int cuts) {
 
 }  // namespace
 
-TEST_CASE("overlay: as the slow and obvious one, at any time", "[property]") {
+TEST_CASE("overlay: as the slow and obvious one, at any time", "[property][slow]") {
   for (unsigned seed = 0; seed < 30; ++seed) check(seed, 1 + static_cast<int>(seed) * 8, 0);
 }
 

@@ -61,12 +61,13 @@ class TextSource : public ByteSource {
 struct KeptEvent {
   Event event;
   std::string args;
+  KeptFacts facts;
 };
 
 struct KeptTrace : EventSink {
   Catalog catalog;
   std::vector<KeptEvent> events;
-  void event(const Event& event, std::string_view args) override { events.push_back({event, std::string(args)}); }
+  void event(const Event& event, const Facts& facts) override { events.push_back({event, std::string(facts.args), facts}); }
 
   const Process& process() const { return catalog.processes.at(0); }
   const Track& track(std::size_t i) const { return catalog.tracks.at(events.at(i).event.track); }

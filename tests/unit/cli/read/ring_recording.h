@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/export/args_text.h"
 #include "cli/read/ring_reader.h"
 #include "common/definitions.h"
 #include "tests/unit/catch.h"
@@ -16,11 +17,14 @@ namespace cli {
 
 struct KeptRecord {
   Event event;
-  std::string args;
+  std::string args;  // as exporters say it
+  KeptFacts facts;
 };
 
 struct KeepingSink : EventSink {
-  void event(const Event& event, std::string_view args) override { all.push_back({event, std::string(args)}); }
+  explicit KeepingSink(const Catalog& catalog) : text(catalog) {}
+  void event(const Event& event, const Facts& facts) override { all.push_back({event, std::string(text(event, facts)), facts}); }
+  ArgsText text;
   std::vector<KeptRecord> all;
 };
 
@@ -60,7 +64,7 @@ class Recording {
     return path;
   }
   KeepingSink read() {
-    KeepingSink sink;
+    KeepingSink sink(catalog);
     open_ring(write(memory.size()))->read(catalog, sink);
     return sink;
   }

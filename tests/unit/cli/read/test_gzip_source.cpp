@@ -122,7 +122,7 @@ TEST_CASE("a trace in a gzip file that is cut gives its events up to there") {
   open_kineto(folder.write("t.json.gz", bytes.substr(0, bytes.size() / 2)))->read(trace.catalog, trace);
   CHECK(trace.events.size() > 500);
   CHECK(trace.events.size() < 2000);
-  CHECK(trace.process().state == "recovered");
+  CHECK(trace.process().state == RecordingState::recovered);
   CHECK(trace.process().notes.back().find("(byte " + std::to_string(bytes.size() / 2) + " of the compressed file: ") !=
         std::string::npos);
 }

@@ -176,7 +176,7 @@ TEST_CASE("a missing bracket behind the events costs none of them and no member"
   CHECK(end.notes == Texts{"byte 33: expected ']'; no event is lost by that"});
 }
 
-TEST_CASE("time grows with the text where every member is broken") {
+TEST_CASE("time grows with the text where every member is broken", "[slow]") {
   const auto cpu_ns = [](std::size_t members) {
     std::string text = "{";
     for (std::size_t i = 0; i < members; ++i) text += "\"host_name\": {x, ";

@@ -28,7 +28,7 @@ std::string reason(const std::string& event, bool sound = false) {
   CAPTURE(event);
   CHECK(trace->events.size() == 2);
   CHECK(trace->process().lost_unknown_kind == 1);
-  CHECK(trace->process().state == "recovered");
+  CHECK(trace->process().state == RecordingState::recovered);
   REQUIRE(trace->process().notes.size() == 2);
   CHECK(trace->process().notes[1] == "1 event of the file could not be read and is left out");
   const std::string note = trace->process().notes[0];
@@ -57,7 +57,7 @@ TEST_CASE("a trace that is cut anywhere gives what is before the cut") {
       const std::size_t whole =
           ends_before(",\n {\"ph\": \"s\"") + ends_before(",\n {\"ph\": \"B\"") + ends_before(",\n {\"ph\": \"M\"");
       REQUIRE(trace->events.size() == whole);
-      REQUIRE(trace->process().state == "recovered");
+      REQUIRE(trace->process().state == RecordingState::recovered);
       REQUIRE(trace->process().notes.back().find("byte " + std::to_string(size) + ": the JSON text ends here") == 0);
     }
   }
@@ -143,11 +143,11 @@ TEST_CASE("the bracket that closes a bare array is optional") {
     CAPTURE(end, trace->process().notes);
     CHECK(trace->events.size() == 2);
     CHECK(trace->process().notes.empty());
-    CHECK(trace->process().state != "recovered");
+    CHECK(trace->process().state != RecordingState::recovered);
   }
   CHECK(read_kineto(events + ",{},{\"ph\":\"X\",\"ts\":3,\"dur\":1}]")->process().lost_unknown_kind == 1);
-  CHECK(read_kineto(events + ",{\"ph\"")->process().state == "recovered");
-  CHECK(read_kineto("{\"traceEvents\": " + events)->process().state == "recovered");
+  CHECK(read_kineto(events + ",{\"ph\"")->process().state == RecordingState::recovered);
+  CHECK(read_kineto("{\"traceEvents\": " + events)->process().state == RecordingState::recovered);
 }
 
 TEST_CASE("a good JSON file that is no trace is said to be so") {
@@ -162,7 +162,7 @@ TEST_CASE("what is wrong beside the events is noted") {
     const auto trace = read_kineto(json);
     CAPTURE(json);
     CHECK(trace->events.size() == 1);
-    CHECK(trace->process().state == "recovered");
+    CHECK(trace->process().state == RecordingState::recovered);
     CHECK(trace->process().lost_unknown_kind == 0);
     REQUIRE(trace->process().notes.size() == 1);
     return trace->process().notes[0];

@@ -42,7 +42,7 @@ TEST_CASE("a kernel comes with its time, track, correlation and args") {
   CHECK(trace->process().counts[static_cast<std::size_t>(Kind::kernel)] == 1);
   CHECK(trace->process().first_ns == 1000000000000012345);
   CHECK(trace->process().last_ns == 1000000000000012857);
-  CHECK(trace->process().state == "clean");
+  CHECK(trace->process().state == RecordingState::clean);
   CHECK(trace->process().notes.empty());
 }
 
@@ -292,7 +292,7 @@ TEST_CASE("the header says who it was, before or after the events") {
   for (const auto& text : {"{" + header + "," + events + "}", "{" + events + "," + header + "}"}) {
     const auto trace = read_kineto(text, "rank5.json");
     CHECK(trace->process().rank == 3);
-    CHECK(trace->process().rank_source == "content");
+    CHECK(trace->process().rank_source == RankSource::content);
     CHECK(trace->process().world_size == 16);
     CHECK(trace->process().host == "node1");
     CHECK(trace->process().device_name == "B \"x\"");
@@ -326,9 +326,9 @@ TEST_CASE("a member beside the events that is too large to be kept is named") {
 
 TEST_CASE("the rank comes from the file name when the content has none") {
   CHECK(read_kineto("[]", "run-rank-5.pt.trace.json")->process().rank == 5);
-  CHECK(read_kineto("[]", "run-rank-5.pt.trace.json")->process().rank_source == "file name");
+  CHECK(read_kineto("[]", "run-rank-5.pt.trace.json")->process().rank_source == RankSource::file_name);
   CHECK(read_kineto("[]", "run.json")->process().rank == -1);
-  CHECK(read_kineto("[]", "run.json")->process().rank_source.empty());
+  CHECK(read_kineto("[]", "run.json")->process().rank_source == RankSource::unknown);
   CHECK(read_kineto(R"({"distributedInfo":{"rank":-1},"traceEvents":[]})", "worker7.json")->process().rank == 7);
 }
 
@@ -348,4 +348,34 @@ TEST_CASE("args that are not an object are left out and counted") {
   CHECK(trace->events[0].args.empty());
   CHECK(trace->process().notes ==
         std::vector<std::string>{"1 events had args that are not an object: the args are left out"});
+}
+
+namespace {
+
+struct KeptFactsOf : EventSink {
+  void event(const Event&, const Facts& facts) override { all.push_back(facts); }
+  std::vector<KeptFacts> all;
+};
+
+}  // namespace
+
+TEST_CASE("what is computed with comes as numbers beside the text: the allocator's totals, whom a wait waits for") {
+  const TestFolder folder;
+  const std::string path = folder.write("a.json", R"({"traceEvents":[
+    {"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":1,"args":{"Device Type": 1, "Device Id": 3, "Total Allocated": 512, "Total Reserved": 2048}},
+    {"ph":"X","cat":"cuda_sync","name":"Stream Wait Event","pid":0,"tid":7,"ts":2,"dur":1,"args":{"wait_on_stream": 20, "wait_on_cuda_event_record_corr_id": 81, "wait_on_cuda_event_id": 9}},
+    {"ph":"X","cat":"cuda_sync","name":"Stream Wait Event","pid":0,"tid":7,"ts":3,"dur":1,"args":{"wait_on_stream": -1, "wait_on_cuda_event_record_corr_id": -1, "wait_on_cuda_event_id": 9}}]})");
+  Catalog catalog;
+  KeptFactsOf kept;
+  open_kineto(path)->read(catalog, kept);
+  REQUIRE(kept.all.size() == 3);
+  const auto* allocator = kept.all[0].get<AllocatorFacts>();
+  REQUIRE(allocator != nullptr);
+  CHECK((allocator->device_type == 1 && allocator->device == 3 && allocator->allocated_bytes == 512 &&
+         allocator->reserved_bytes == 2048));
+  const auto* wait = kept.all[1].get<SyncFacts>();
+  REQUIRE(wait != nullptr);
+  CHECK((wait->producer_is_known && wait->producer_stream == 20 && wait->producer_correlation == 81 && wait->event == 9));
+  CHECK(kept.all[1].args.find("\"wait_on_stream\": 20") != std::string::npos);
+  CHECK(kept.all[2].get<SyncFacts>() == nullptr);
 }

@@ -115,7 +115,7 @@ std::string all_of(const Layout& layout, const std::vector<std::string>& events)
 
 }  // namespace
 
-TEST_CASE("one damaged event is lost alone") {
+TEST_CASE("one damaged event is lost alone", "[slow]") {
   constexpr std::size_t kEvents = 6;
   std::size_t tried = 0;
   for (const Layout& layout : kLayouts) {

@@ -129,7 +129,7 @@ TEST_CASE("ring: a gap lasts to the notice that ends it, or to the end") {
   CHECK(all[3].event.duration_ns == kUnknownDuration);
   const auto& notices = recording.process().notices;
   REQUIRE(notices.size() == 4);
-  CHECK((notices[0].what == "gap" && notices[0].end_ns - notices[0].start_ns == 50));
+  CHECK((notices[0].code == trace::NoticeCode::gap && notices[0].end_ns - notices[0].start_ns == 50));
   CHECK(notices[3].end_ns == 0);
 }
 
@@ -142,8 +142,8 @@ TEST_CASE("ring: the header says how it was recorded") {
   std::snprintf(header.events, sizeof(header.events), "light");
   recording.read();
   const Process& process = recording.process();
-  CHECK((process.recorder.cupti_state == "taken" && process.recorder.events == "light"));
-  CHECK((process.recorder.mode == "ring" && process.recorder.nccl_version == 22809));
+  CHECK((process.recorder.cupti_state == trace::SourceState::taken && process.recorder.events == "light"));
+  CHECK((process.recorder.mode == RecordingMode::ring && process.recorder.nccl_version == 22809));
   REQUIRE(process.notes.size() == 3);
   CHECK(process.notes[0] == "Nsight Systems held CUPTI: GPU work was not recorded");
 }

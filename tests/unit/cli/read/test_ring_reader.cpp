@@ -111,7 +111,7 @@ TEST_CASE("a cut file is read as far as it goes, and says what is missing; withi
   const std::size_t end = begin + sizeof(trace::BlockHeader) + block->committed;
   for (std::size_t length = 0; length < recording.memory.size(); length += length < 4200 ? 1 : 8) {
     Catalog catalog;
-    KeepingSink sink;
+    KeepingSink sink(catalog);
     std::string reason;
     try {
       open_ring(recording.write(length))->read(catalog, sink);

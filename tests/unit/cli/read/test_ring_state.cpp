@@ -31,7 +31,7 @@ struct MadeRing {
   }
   trace::FileHeader& header() { return *memory.header(); }
   void write() { write_file(path, {memory.bytes(), memory.size()}); }
-  std::string state() {
+  RecordingState state() {
     write();
     return RingFile(path).state();
   }
@@ -56,21 +56,21 @@ void set_lock(int file, short type) {
 
 TEST_CASE("ring state: a copy whose ring cannot be asked is unknown while it is fresh") {
   MadeRing made;
-  CHECK(made.state() == "recovered");
+  CHECK(made.state() == RecordingState::recovered);
   made.copy_of("/nowhere/x.ring", kSecond_ns);
-  CHECK(made.state() == "unknown");
+  CHECK(made.state() == RecordingState::unknown);
   made.copy_of("/nowhere/x.ring", 1000 * kSecond_ns);
-  CHECK(made.state() == "recovered");
+  CHECK(made.state() == RecordingState::recovered);
   const std::string local = made.scratch.path("local");
   write_file(local, "the ring");
   made.copy_of(local, kSecond_ns);
-  CHECK(made.state() == "recovered");
+  CHECK(made.state() == RecordingState::recovered);
   const int file = open(local.c_str(), O_RDWR | O_CLOEXEC);
   set_lock(file, F_WRLCK);
-  CHECK(made.state() == "live");
+  CHECK(made.state() == RecordingState::live);
   close(file);
   made.header().boot_id[0] = 'x';
-  CHECK(made.state() == "unknown");
+  CHECK(made.state() == RecordingState::unknown);
 }
 
 TEST_CASE("ring state: a process that closes and exits while it is looked at is clean") {
@@ -89,9 +89,9 @@ TEST_CASE("ring state: a process that closes and exits while it is looked at is 
       __atomic_store_n(&closed, 1, __ATOMIC_SEQ_CST);
       set_lock(file, F_UNLCK);
     });
-    std::string_view state = "live";
-    while (state == "live") state = RingFile(made.path).state();
-    recovered += state != "clean";
+    RecordingState state = RecordingState::live;
+    while (state == RecordingState::live) state = RingFile(made.path).state();
+    recovered += state != RecordingState::clean;
     writer.join();
   }
   CHECK(recovered == 0);

@@ -79,9 +79,9 @@ TEST_CASE("a trace is read from zstd, and up to where it is cut") {
   KeptTrace whole, cut;
   open_trace(folder.write("a.json.zst", bytes))->read(whole.catalog, whole);
   CHECK(whole.events.size() == 200001);
-  CHECK(whole.process().state == "clean");
+  CHECK(whole.process().state == RecordingState::clean);
   open_trace(folder.write("b.json.zst", bytes.substr(0, bytes.size() / 2)))->read(cut.catalog, cut);
   CHECK(cut.events.size() > 50000);
-  CHECK(cut.process().state == "recovered");
+  CHECK(cut.process().state == RecordingState::recovered);
   CHECK(cut.process().notes.back().find("ends too early") != std::string::npos);
 }

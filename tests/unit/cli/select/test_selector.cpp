@@ -41,7 +41,13 @@ struct Result {
 Result select(const SmallTrace& trace, const Selection& selection) {
   StepFinder finder(trace.catalog);
   for (const auto& [event, args] : trace.events) finder.event(event, args);
-  const TraceFacts facts{finder.take(), finder.first_ns(), finder.last_ns()};
+  TraceFacts facts;
+  for (const ProcessSteps& process : finder.take()) {
+    facts.steps.push_back(process.steps);
+    if (process.first_ns == 0) continue;
+    facts.first_ns = facts.first_ns == 0 ? process.first_ns : std::min(facts.first_ns, process.first_ns);
+    facts.last_ns = std::max(facts.last_ns, process.last_ns);
+  }
   Selector selector(selection, trace.catalog, facts);
   if (selector.needs_survey()) {
     for (const auto& [event, args] : trace.events) selector.survey(event);

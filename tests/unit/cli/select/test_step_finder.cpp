@@ -10,7 +10,9 @@ namespace {
 Steps find(const SmallTrace& trace) {
   StepFinder finder(trace.catalog);
   for (const auto& [event, args] : trace.events) finder.event(event, args);
-  return finder.take();
+  Steps steps;
+  for (const ProcessSteps& process : finder.take()) steps.push_back(process.steps);
+  return steps;
 }
 
 }  // namespace
@@ -66,7 +68,7 @@ TEST_CASE("steps: a number that comes again is another step") {
   CHECK(find(t) == Steps{{{0, 10, 15}, {0, 20, 25}}});
 }
 
-TEST_CASE("steps: a range without an end lasts until the next step, else to the end of the trace") {
+TEST_CASE("steps: a range without an end lasts until the next step, else to the end of its process") {
   SmallTrace t;
   const TrackId thread = t.thread(t.process(0));
   t.add(thread, Kind::nvtx, "step 1", 10, kUnknownDuration);
@@ -75,14 +77,18 @@ TEST_CASE("steps: a range without an end lasts until the next step, else to the 
   CHECK(find(t) == Steps{{{1, 10, 20}, {2, 20, 51}}});
 }
 
-TEST_CASE("steps: the trace's first and last moment") {
+TEST_CASE("steps: a process's first and last moment, and how its steps are named") {
   SmallTrace t;
-  const TrackId thread = t.thread(t.process(0));
+  const ProcessId named = t.process(0), other = t.process(1), empty = t.process(2);
+  const TrackId thread = t.thread(named);
   t.point(thread, Kind::flow, 's', "ac2g", 5);
-  t.add(thread, Kind::nvtx, "forward", 10, 7);
+  t.add(thread, Kind::nvtx, "step 1", 10, 7);
+  t.add(t.thread(other), Kind::nvtx, "forward", 11, 70);
   StepFinder finder(t.catalog);
-  CHECK(finder.first_ns() == 0);
   for (const auto& [event, args] : t.events) finder.event(event, args);
-  CHECK(finder.first_ns() == 10);
-  CHECK(finder.last_ns() == 17);
+  const std::vector<ProcessSteps> found = finder.take();
+  CHECK((found[named].first_ns == 10 && found[named].last_ns == 17));
+  CHECK_FALSE(found[named].found_by.empty());
+  CHECK((found[other].first_ns == 11 && found[other].last_ns == 81 && found[other].found_by.empty()));
+  CHECK((found[empty].first_ns == 0 && found[empty].last_ns == 0));
 }

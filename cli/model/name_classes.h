@@ -18,6 +18,9 @@ std::optional<DerivedRow> copy_row(std::string_view name);
 // cuMemsetD32Async, hipModuleLaunchKernel, ... Host functions are not the GPU's.
 bool is_launch_name(std::string_view call);
 
+// The kind of an arrow from a launch to its work, as Kineto names it.
+bool is_launch_flow_name(std::string_view category);
+
 class NameClasses {
  public:
   explicit NameClasses(const Strings& strings) : strings_(&strings) {}

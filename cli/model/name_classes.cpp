@@ -1,4 +1,4 @@
-#include "cli/overlay/name_classes.h"
+#include "cli/model/name_classes.h"
 
 #include <algorithm>
 
@@ -36,6 +36,8 @@ bool is_launch_name(std::string_view call) {
   if (has(call, "HostFunc")) return false;
   return has(call, "Launch") || has(call, "Memcpy") || has(call, "Memset");
 }
+
+bool is_launch_flow_name(std::string_view category) { return category == "ac2g" || category == "async_cpu_to_gpu"; }
 
 const NameClasses::Class& NameClasses::learn(StringId name) {
   if (name >= classes_.size()) classes_.resize(std::max<std::size_t>(strings_->size(), name + std::size_t{1}));

@@ -1,0 +1,267 @@
+#include "cli/export/args_text.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <iterator>
+
+#include "cli/io/json_text.h"
+#include "cli/model/device_words.h"
+
+namespace cli {
+namespace {
+
+// Hashes and addresses use all 64 bits, more than a viewer's numbers keep: text.
+std::string wide_hex(std::uint64_t value) { return fmt::format("{:#018x}", value); }
+
+// JSON has no infinity and no NaN: text.
+template <typename Real>
+std::string real(Real value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : fmt::format("\"{}\"", value);
+}
+
+// nvtxPayloadType_t; "" where there is none.
+std::string payload_text(std::uint8_t type, std::uint64_t payload) {
+  const auto low = static_cast<std::uint32_t>(payload);
+  switch (type) {
+    case 1:
+      return fmt::format("{}", payload);
+    case 2:
+      return fmt::format("{}", static_cast<std::int64_t>(payload));
+    case 3:
+      return real(std::bit_cast<double>(payload));
+    case 4:
+      return fmt::format("{}", low);
+    case 5:
+      return fmt::format("{}", static_cast<std::int32_t>(low));
+    case 6:
+      return real(std::bit_cast<float>(low));
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::string_view ArgsText::operator()(const Event& event, const Facts& facts) {
+  if (event.args_complete || facts.tag() == 0) return facts.args;
+  out_.clear();
+  visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { say(event, payload); });
+  if (!facts.args.empty()) out_.append(out_.empty() ? "" : ", ").append(facts.args);
+  return out_;
+}
+
+void ArgsText::key(std::string_view key) {
+  out_.append(out_.empty() ? "\"" : ", \"").append(key).append("\": ");
+}
+
+void ArgsText::number(std::string_view key, std::uint64_t value) {
+  this->key(key);
+  const fmt::format_int digits(value);
+  out_.append(digits.data(), digits.size());
+}
+
+void ArgsText::signed_number(std::string_view key, std::int64_t value) {
+  this->key(key);
+  const fmt::format_int digits(value);
+  out_.append(digits.data(), digits.size());
+}
+
+void ArgsText::quoted(std::string_view key, std::string_view plain) {
+  this->key(key);
+  out_.append("\"").append(plain).append("\"");
+}
+
+void ArgsText::string(std::string_view key, StringId id) {
+  this->key(key);
+  out_ += json_quoted(catalog_->strings[id]);
+}
+
+void ArgsText::place(TrackId track, std::uint32_t context) {
+  if (track >= places_.size()) places_.resize(catalog_->tracks.size());
+  Place& known = places_[track];
+  if (known.text.empty() || known.context != context) {
+    const Track& stream = catalog_->tracks[track];
+    known.context = context;
+    known.text =
+        fmt::format("\"device\": {}, \"context\": {}, \"stream\": {}", stream.group, context, stream.id);
+  }
+  out_ += known.text;
+}
+
+const std::string& ArgsText::launch(LaunchId id) {
+  if (id >= launches_.size()) launches_.resize(catalog_->launches.size());
+  std::string& text = launches_[id];
+  if (!text.empty()) return text;
+  const Launch& l = catalog_->launches[id];
+  text = fmt::format(
+      ", \"grid\": [{}, {}, {}], \"block\": [{}, {}, {}], \"registers per thread\": {}, \"shared memory\": {}",
+      l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2], l.registers_per_thread, l.shared_bytes);
+  if (l.local_bytes_per_thread != 0) text += fmt::format(", \"local memory per thread\": {}", l.local_bytes_per_thread);
+  if (l.has_cluster()) text += fmt::format(", \"cluster\": [{}, {}, {}]", l.cluster[0], l.cluster[1], l.cluster[2]);
+  if (l.launch_type != 0) text += fmt::format(", \"launch type\": \"{}\"", launch_type_name(l.launch_type));
+  if (!l.estimated) return text;
+  text += fmt::format(", \"blocks per SM\": {}, \"warps per SM\": {}", l.blocks_per_multiprocessor,
+                      l.warps_per_multiprocessor);
+  if (l.occupancy_percent >= 0) text += fmt::format(", \"est. achieved occupancy %\": {}", l.occupancy_percent);
+  return text;
+}
+
+const std::string& ArgsText::capture(CaptureId id) {
+  if (id >= captures_.size()) captures_.resize(catalog_->captures.size());
+  if (!captures_[id].empty()) return captures_[id];
+  const Capture& c = catalog_->captures[id];
+  std::string before;
+  before.swap(out_);
+  if (c.known) key("captured"), out_ += "true";
+  if (c.has_range) string("nvtx range", c.range);
+  if (c.has_range && c.has_domain) string("nvtx domain", c.domain);
+  if (c.in_call) {
+    if (c.has_call) string("nccl call", c.call);
+    if ((c.collective.has & Collective::kBytes) != 0) number("nccl bytes", c.bytes);
+    if (c.first_of_group) quoted("nccl group", "the first of several calls");
+    collective(c.collective);
+  }
+  captures_[id] = std::move(out_);
+  out_ = std::move(before);
+  return captures_[id];
+}
+
+void ArgsText::graph(const GraphNode& graph) {
+  if (!graph.any()) return;
+  number("graph id", graph.graph);
+  number("graph node id", graph.node);
+  if (graph.capture != 0) out_.append(", ").append(capture(graph.capture));
+}
+
+void ArgsText::collective(const Collective& c) {
+  const auto word = [this](std::string_view name, std::string_view text, std::uint32_t value) {
+    text.empty() ? number(name, value) : quoted(name, text);  // the number where there is no word yet
+  };
+  if ((c.has & Collective::kCommunicator) != 0) quoted("communicator", wide_hex(c.communicator));
+  if (c.epoch != 0) number("epoch", c.epoch);
+  if (c.ordinal != kNoOrdinal) number("ordinal", c.ordinal);
+  if ((c.has & Collective::kReduction) != 0) word("reduction", reduction_name(c.reduction), c.reduction);
+  if ((c.has & Collective::kPeer) != 0) signed_number("peer", c.peer);
+  if ((c.has & Collective::kTypeAndCount) != 0) {
+    word("data type", nccl_type_name(c.data_type), c.data_type);
+    number("count", c.count);
+  }
+  if ((c.has & Collective::kStream) != 0) quoted("stream handle", wide_hex(c.stream));
+}
+
+void ArgsText::say(const Event&, const CallFacts& facts) {
+  number("cbid", facts.cbid);
+  if (facts.return_value != 0) number("return value", facts.return_value);
+}
+
+void ArgsText::say(const Event& event, const KernelFacts& facts) {
+  place(event.track, facts.context);
+  out_ += launch(facts.launch);
+  if (const auto priority = catalog_->tracks[event.track].priority) signed_number("priority", *priority);
+  graph(facts.graph);
+}
+
+void ArgsText::say(const Event&, const RangeFacts& facts) {
+  if (facts.has_domain) string("domain", facts.domain);
+  if (facts.category != 0) number("category", facts.category);
+  if (facts.category_name != 0) string("category name", facts.category_name);
+  if (facts.color_argb != 0) quoted("color", fmt::format("#{:08x}", facts.color_argb));
+  if (const std::string text = payload_text(facts.payload_type, facts.payload); !text.empty()) {
+    key("payload");
+    out_ += text;
+  }
+}
+
+void ArgsText::say(const Event&, const NcclFacts& facts) {
+  quoted("domain", "NCCL");
+  collective(facts.collective);
+}
+
+void ArgsText::say(const Event& event, const CopyFacts& facts) {
+  if (facts.between_devices) {
+    const Track& stream = catalog_->tracks[event.track];
+    number("fromDevice", facts.from_device);
+    signed_number("inDevice", stream.group);
+    number("toDevice", facts.to_device);
+    number("fromContext", facts.from_context);
+    number("inContext", facts.context);
+    number("toContext", facts.to_context);
+    signed_number("stream", stream.id);
+  } else {
+    place(event.track, facts.context);
+  }
+  graph(facts.graph);
+}
+
+void ArgsText::say(const Event& event, const SetFacts& facts) {
+  place(event.track, facts.context);
+  number("value", facts.value);
+  graph(facts.graph);
+}
+
+void ArgsText::say(const Event&, const EventRecordFacts& facts) {
+  number("cbid", facts.cbid);
+  number("event_id", facts.event);
+  number("event_stream", facts.stream);
+}
+
+// A wait's words are Kineto's, with its -1 for what is not known.
+void ArgsText::say(const Event&, const SyncFacts& facts) {
+  quoted("cuda_sync_kind", sync_name(facts.type));
+  number("device", facts.device);
+  number("context", facts.context);
+  if (facts.stream != kNoNumber) number("stream", facts.stream);
+  if (facts.return_value != 0) number("return value", facts.return_value);
+  if (facts.event == kNoNumber) return;
+  const bool known = facts.producer_is_known;
+  signed_number("wait_on_stream", known ? std::int64_t{facts.producer_stream} : -1);
+  signed_number("wait_on_cuda_event_record_corr_id", known ? std::int64_t{facts.producer_correlation} : -1);
+  number("wait_on_cuda_event_id", facts.event);
+}
+
+void ArgsText::say(const Event& event, const GraphLaunchFacts& facts) {
+  place(event.track, facts.context);
+  number("graph id", facts.graph);
+}
+
+void ArgsText::say(const Event&, const OverheadFacts& facts) {
+  number("overhead", facts.overhead);
+  if (facts.object <= 2 && facts.tid != 0) number("tid", facts.tid);
+  if (facts.object >= 3) number("device", facts.device);
+  if (facts.object >= 4) number("context", facts.context);
+  if (facts.object >= 5) number("stream", facts.stream);
+}
+
+void ArgsText::say(const Event&, const MemoryFacts& facts) {
+  number("device", facts.device);
+  number("context", facts.context);
+  if (facts.stream != kNoNumber) number("stream", facts.stream);
+  quoted("address", fmt::format("{:#x}", facts.address));
+  if (facts.asynchronous) key("asynchronous"), out_ += "true";
+  if (facts.pool_address != 0) quoted("pool address", fmt::format("{:#x}", facts.pool_address));
+}
+
+void ArgsText::say(const Event&, const PoolFacts& facts) {
+  number("device", facts.device);
+  quoted("pool address", fmt::format("{:#x}", facts.address));
+  number("pool type", facts.pool);
+  number("used bytes", facts.used_bytes);
+  number("release threshold bytes", facts.release_threshold_bytes);
+}
+
+void ArgsText::say(const Event&, const NoticeFacts& facts) {
+  if (facts.text != 0) string("text", facts.text);
+  number("value", facts.value);
+}
+
+// Of Kineto, whose own words are kept.
+void ArgsText::say(const Event&, const AllocatorFacts& facts) {
+  signed_number("Device Type", facts.device_type);
+  if ((facts.has & AllocatorFacts::kDeviceId) != 0) signed_number("Device Id", facts.device);
+  if ((facts.has & AllocatorFacts::kAllocated) != 0) signed_number("Total Allocated", facts.allocated_bytes);
+  if ((facts.has & AllocatorFacts::kReserved) != 0) signed_number("Total Reserved", facts.reserved_bytes);
+}
+
+}  // namespace cli

@@ -1,0 +1,62 @@
+// What an event says, as the body of a JSON object: the words that every format of ours has for a payload. Foreign
+// arguments come back as they stand. The only place that knows these keys.
+//
+// Launch configurations and captures are put into words once; so are the places of GPU work (device, context, stream).
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/model/catalog.h"
+
+namespace cli {
+
+class ArgsText {
+ public:
+  // Outlives it; may grow meanwhile, as while a file is read.
+  explicit ArgsText(const Catalog& catalog) : catalog_(&catalog) {}
+
+  // Lives until the next call.
+  std::string_view operator()(const Event& event, const Facts& facts);
+
+ private:
+  void say(const Event& event, const CallFacts& facts);
+  void say(const Event& event, const KernelFacts& facts);
+  void say(const Event& event, const RangeFacts& facts);
+  void say(const Event& event, const NcclFacts& facts);
+  void say(const Event& event, const CopyFacts& facts);
+  void say(const Event& event, const SetFacts& facts);
+  void say(const Event& event, const EventRecordFacts& facts);
+  void say(const Event& event, const SyncFacts& facts);
+  void say(const Event& event, const GraphLaunchFacts& facts);
+  void say(const Event& event, const OverheadFacts& facts);
+  void say(const Event& event, const MemoryFacts& facts);
+  void say(const Event& event, const PoolFacts& facts);
+  void say(const Event& event, const NoticeFacts& facts);
+  void say(const Event& event, const AllocatorFacts& facts);
+
+  void place(TrackId track, std::uint32_t context);
+  void graph(const GraphNode& graph);
+  void collective(const Collective& collective);
+  const std::string& launch(LaunchId id);
+  const std::string& capture(CaptureId id);
+
+  void key(std::string_view key);  // with ", " before it unless it is the first
+  void number(std::string_view key, std::uint64_t value);
+  void signed_number(std::string_view key, std::int64_t value);
+  void quoted(std::string_view key, std::string_view plain);  // needs no escapes
+  void string(std::string_view key, StringId id);
+
+  struct Place {
+    std::uint32_t context = 0;
+    std::string text;  // "" : not asked for yet
+  };
+
+  const Catalog* catalog_;
+  std::string out_;
+  std::vector<std::string> launches_, captures_;  // by id; "": not asked for yet
+  std::vector<Place> places_;                     // by TrackId, of the context that was asked for last
+};
+
+}  // namespace cli

@@ -1,0 +1,18 @@
+// What a computed slice says, in words and as JSON: the same in every format.
+#pragma once
+#include <string>
+
+#include "cli/model/catalog.h"
+#include "cli/model/derived.h"
+
+namespace cli {
+
+struct DerivedText {
+  std::string name;  // "idle 12.345 us"
+  std::string args;  // the body of a JSON object; "": none
+};
+
+// Of its process.
+DerivedText derived_text(const Derived& slice, const Process& process);
+
+}  // namespace cli

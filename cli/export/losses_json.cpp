@@ -1,0 +1,31 @@
+#include "cli/export/losses_json.h"
+
+#include <string_view>
+
+#include "cli/model/kinds.h"
+
+namespace cli {
+namespace {
+
+std::string object(std::string_view key, const KindCounts& counts) {
+  std::string text;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    text += (text.empty() ? "\"" : ",\"") + std::string(kKinds[i].name) + "\":" + std::to_string(counts[i]);
+  }
+  return text.empty() ? text : ",\"" + std::string(key) + "\":{" + text + '}';
+}
+
+}  // namespace
+
+std::string overwritten_json(const Process& p) { return object("overwritten", p.overwritten); }
+
+std::string unrecorded_json(const Process& p) {
+  std::string text = object("lost", p.lost);
+  if (p.lost_unknown_kind > 0) text += ",\"lost_unknown_kind\":" + std::to_string(p.lost_unknown_kind);
+  return text;
+}
+
+std::string loss_json(const Process& p) { return overwritten_json(p) + unrecorded_json(p); }
+
+}  // namespace cli

@@ -1,0 +1,70 @@
+// Values that repeat, kept once: ids are dense from 0, which is the value that says nothing.
+#pragma once
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+namespace cli {
+
+// `T` is comparable, and has its fields in payload_fields() (payload.h).
+template <typename T>
+class Interned {
+ public:
+  using Id = std::uint32_t;
+
+  Interned() { intern(T{}); }
+  Id intern(const T& value) {
+    const std::uint64_t hash = hash_of(value);
+    const auto [first, last] = ids_.equal_range(hash);
+    for (auto known = first; known != last; ++known) {
+      if (values_[known->second] == value) return known->second;
+    }
+    const auto id = static_cast<Id>(values_.size());
+    values_.push_back(value);
+    ids_.emplace(hash, id);
+    return id;
+  }
+  const T& operator[](Id id) const { return values_[id]; }
+  std::size_t size() const { return values_.size(); }
+  const std::vector<T>& all() const { return values_; }
+
+ private:
+  // A visitor of fields.
+  struct Mix {
+    std::uint64_t hash = 0x9e3779b97f4a7c15u;
+    template <typename V>
+    void number(const char*, const V& value, bool = true) {
+      if constexpr (std::is_same_v<V, float>) {
+        add(std::bit_cast<std::uint32_t>(value));
+      } else {
+        add(static_cast<std::uint64_t>(value));
+      }
+    }
+    template <typename V>
+    void delta(const char*, const V& value, bool = true) {
+      add(static_cast<std::uint64_t>(value));
+    }
+    template <typename V>
+    void hex(const char*, const V& value, bool = true) {
+      add(static_cast<std::uint64_t>(value));
+    }
+    void string(const char*, std::uint32_t id, bool = true) { add(id); }
+    void add(std::uint64_t value) {
+      hash = (hash ^ value) * 0xc2b2ae3d27d4eb4fu;
+      hash ^= hash >> 29;
+    }
+  };
+  static std::uint64_t hash_of(const T& value) {
+    Mix mix;
+    payload_fields(mix, value);
+    return mix.hash;
+  }
+
+  std::vector<T> values_;
+  std::unordered_multimap<std::uint64_t, Id> ids_;
+};
+
+}  // namespace cli

@@ -1,0 +1,500 @@
+// What an event says besides its time, place and name: a struct per kind of fact, with numbers as numbers. Readers fill
+// it, once; exporters make words and JSON of it (cli/export/args_text.h); nobody between them makes or parses text.
+//
+// The design. An Event is what every event has (56 bytes); its payload is one of the structs below, chosen by a tag, or
+// none. In memory and on disk a payload takes what its struct takes, not what the largest of them does: a batch keeps
+// payloads in one array of words (merged_batch.h), a file keeps a column for each field (merged_columns.h). What repeats
+// from event to event is interned in the catalogue and is an id here: strings, launch configurations (Launch), what was
+// open when a node of a graph was captured (Capture). So a kernel of a recording costs 32 bytes beside its Event, where
+// its arguments as JSON text took about 200.
+// (Considered and not taken: std::variant, which is as large as its largest member in every event; fields by number as
+// in protobuf, which are looked up where a struct is read; one table per kind, which gives up the one order of events.)
+//
+// Foreign arguments (Kineto, Chrome JSON) stay text, `Facts::args`, in their order, so that a file comes back as it was.
+//
+// Each struct's fields are listed once, in payload_fields(): columns, equality in tests, `dump` and the translation of
+// ids follow from that list. A new kind of payload is a struct, its list and its name in AllPayloads; then the compiler
+// asks for its words (args_text.cpp).
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "cli/model/event.h"
+#include "cli/model/interned.h"
+
+namespace cli {
+
+using LaunchId = std::uint32_t;   // in Catalog::launches; 0: nothing is known
+using CaptureId = std::uint32_t;  // in Catalog::captures; 0: nothing is known
+
+inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a stream, event or thread: there is none
+inline constexpr std::uint64_t kNoOrdinal = ~std::uint64_t{0};
+
+// How kernels were launched, and what follows from that for a GPU with its limits (read/occupancy.h). The name of the
+// kernel is the event's.
+struct Launch {
+  std::uint32_t grid[3] = {};   // blocks
+  std::uint32_t block[3] = {};  // threads
+  std::uint32_t registers_per_thread = 0;
+  std::uint64_t shared_bytes = 0;  // static and dynamic
+  std::uint32_t local_bytes_per_thread = 0;
+  std::uint32_t cluster[3] = {};  // blocks; 0: it has none
+  std::uint8_t launch_type = 0;   // CUpti_ActivityLaunchType: 0 regular, 1 cooperative, 2 cooperative on several devices
+  bool estimated = false;          // the next three are set
+  float blocks_per_multiprocessor = 0;
+  float warps_per_multiprocessor = 0;
+  std::int32_t occupancy_percent = -1;  // achieved, of the threads that a multiprocessor can hold; -1: unknown
+
+  bool has_cluster() const { return cluster[0] != 0 && cluster[1] != 0 && cluster[2] != 0; }
+  bool operator==(const Launch&) const = default;
+};
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& l)
+  requires std::is_same_v<std::remove_const_t<T>, Launch>
+{
+  f.number("grid_x", l.grid[0]), f.number("grid_y", l.grid[1]), f.number("grid_z", l.grid[2]);
+  f.number("block_x", l.block[0]), f.number("block_y", l.block[1]), f.number("block_z", l.block[2]);
+  f.number("registers_per_thread", l.registers_per_thread), f.number("shared_bytes", l.shared_bytes);
+  f.number("local_bytes_per_thread", l.local_bytes_per_thread, l.local_bytes_per_thread != 0);
+  f.number("cluster_x", l.cluster[0], l.has_cluster()), f.number("cluster_y", l.cluster[1], l.has_cluster());
+  f.number("cluster_z", l.cluster[2], l.has_cluster());
+  f.number("launch_type", l.launch_type, l.launch_type != 0);
+  f.number("estimated", l.estimated, false);
+  f.number("blocks_per_multiprocessor", l.blocks_per_multiprocessor, l.estimated);
+  f.number("warps_per_multiprocessor", l.warps_per_multiprocessor, l.estimated);
+  f.number("occupancy_percent", l.occupancy_percent, l.occupancy_percent >= 0);
+}
+
+// A call of NCCL, or what is known of it: which fields mean something is in `has`.
+struct Collective {
+  enum Has : std::uint8_t {  // bits, as in the records (common/records/ranges.h)
+    kCommunicator = 1,
+    kBytes = 2,
+    kReduction = 4,
+    kPeer = 8,
+    kTypeAndCount = 16,
+    kStream = 32
+  };
+  std::uint64_t communicator = 0;  // NCCL's hash
+  std::uint64_t ordinal = kNoOrdinal;  // of its class on this communicator and epoch: the same on every rank
+  std::uint64_t count = 0;             // elements of one message
+  std::uint64_t stream = 0;            // cudaStream_t
+  std::uint32_t epoch = 0;             // how often a communicator of this hash was made; 0: unknown
+  std::uint32_t reduction = 0;         // ncclRedOp_t
+  std::uint32_t data_type = 0;         // ncclDataType_t
+  std::int32_t peer = 0;               // root or peer
+  std::uint8_t nccl_class = 0;         // trace::NcclClass; 0: unknown
+  std::uint8_t has = 0;
+
+  bool operator==(const Collective&) const = default;
+};
+
+template <typename F, typename T>
+constexpr void collective_fields(F& f, T& c) {
+  f.hex("communicator", c.communicator, (c.has & Collective::kCommunicator) != 0);
+  f.number("epoch", c.epoch, c.epoch != 0);
+  f.number("class", c.nccl_class, c.nccl_class != 0);
+  f.delta("ordinal", c.ordinal, c.ordinal != kNoOrdinal);
+  f.number("reduction", c.reduction, (c.has & Collective::kReduction) != 0);
+  f.number("peer", c.peer, (c.has & Collective::kPeer) != 0);
+  f.number("data_type", c.data_type, (c.has & Collective::kTypeAndCount) != 0);
+  f.number("count", c.count, (c.has & Collective::kTypeAndCount) != 0);
+  f.hex("stream_handle", c.stream, (c.has & Collective::kStream) != 0);
+  f.number("has", c.has, false);
+}
+
+// What was open on the capturing thread when a node of a CUDA graph was made.
+struct Capture {
+  bool known = false;
+  bool has_range = false, has_domain = false;
+  StringId range = 0, domain = 0;  // the innermost NVTX range
+  bool in_call = false;            // an NCCL call was open
+  bool has_call = false;
+  StringId call = 0;            // "ncclAllReduce"
+  bool first_of_group = false;  // of several calls of a group, of which this may be any
+  std::uint64_t bytes = 0;      // of one message, where `collective` has them
+  Collective collective;
+
+  bool operator==(const Capture&) const = default;
+};
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& c)
+  requires std::is_same_v<std::remove_const_t<T>, Capture>
+{
+  f.number("captured", c.known, c.known);
+  f.number("has_range", c.has_range, false), f.number("has_domain", c.has_domain, false);
+  f.string("range", c.range, c.has_range), f.string("range_domain", c.domain, c.has_domain);
+  f.number("in_call", c.in_call, false), f.number("has_call", c.has_call, false);
+  f.string("call", c.call, c.has_call);
+  f.number("first_of_group", c.first_of_group, c.first_of_group);
+  f.number("call_bytes", c.bytes, (c.collective.has & Collective::kBytes) != 0);
+  collective_fields(f, c.collective);
+}
+
+// Where in a CUDA graph work comes from; all 0: from none.
+struct GraphNode {
+  std::uint64_t node = 0;
+  std::uint32_t graph = 0;
+  CaptureId capture = 0;
+
+  bool any() const { return graph != 0 || node != 0; }
+};
+
+template <typename F, typename T>
+constexpr void graph_fields(F& f, T& g) {
+  const bool any = g.graph != 0 || g.node != 0;
+  f.number("graph", g.graph, any), f.delta("graph_node", g.node, any), f.capture("capture", g.capture, any);
+}
+
+// The payloads. The device and stream of GPU work are its track's.
+
+struct KernelFacts {
+  LaunchId launch = 0;
+  std::uint32_t context = 0;
+  GraphNode graph;
+};
+
+struct CopyFacts {
+  std::uint8_t direction = 0;                  // CUpti_ActivityMemcpyKind: 1 HtoD, 2 DtoH, ... 8 DtoD
+  std::uint8_t from_memory = 0, to_memory = 0;  // CUpti_ActivityMemoryKind: 1 pageable, 2 pinned, 3 device, ...
+  std::uint8_t flags = 0;                       // CUpti_ActivityFlag: 1 = asynchronous
+  bool between_devices = false;                 // the next four are set
+  std::uint32_t from_device = 0, to_device = 0, from_context = 0, to_context = 0;
+  std::uint32_t context = 0;
+  GraphNode graph;
+};
+
+struct SetFacts {
+  std::uint8_t memory = 0;  // CUpti_ActivityMemoryKind
+  std::uint8_t flags = 0;
+  std::uint32_t value = 0;
+  std::uint32_t context = 0;
+  GraphNode graph;
+};
+
+struct GraphLaunchFacts {
+  std::uint32_t graph = 0;
+  std::uint32_t context = 0;
+};
+
+// A call of the CUDA runtime or driver: the event's kind says which.
+struct CallFacts {
+  std::uint32_t cbid = 0;          // CUPTI callback id within the domain
+  std::uint32_t return_value = 0;  // cudaError_t or CUresult
+};
+
+// A call that recorded a CUDA event, and succeeded.
+struct EventRecordFacts {
+  std::uint32_t cbid = 0;
+  std::uint32_t event = 0;  // CUPTI's number of the event
+  std::uint32_t stream = 0;
+};
+
+struct SyncFacts {
+  std::uint8_t type = 0;  // CUpti_ActivitySynchronizationType
+  std::uint32_t device = 0, context = 0;
+  std::uint32_t stream = kNoNumber;
+  std::uint32_t event = kNoNumber;  // CUPTI's number of the event
+  std::uint32_t return_value = 0;
+  bool producer_is_known = false;           // of a wait for an event: the next two are set
+  std::uint32_t producer_stream = 0;        // where the event was recorded,
+  std::uint32_t producer_correlation = 0;   // by the call of this correlation
+};
+
+struct OverheadFacts {
+  std::uint32_t overhead = 0;  // CUpti_ActivityOverheadKind
+  std::uint16_t object = 0;    // CUpti_ActivityObjectKind
+  std::uint32_t tid = 0;       // of objects 1 and 2; 0: unknown
+  std::uint32_t device = 0, context = 0, stream = 0;  // of objects 3 to 5
+};
+
+// Device memory that the driver allocated or released; Event::bytes says how much.
+struct MemoryFacts {
+  std::uint8_t operation = 0;  // CUpti_ActivityMemoryOperationType: 1 allocate, 2 release
+  std::uint8_t memory = 0;     // CUpti_ActivityMemoryKind
+  bool asynchronous = false;
+  std::uint32_t device = 0, context = 0, stream = kNoNumber;
+  std::uint64_t address = 0;
+  std::uint64_t pool_address = 0;  // 0: of no pool
+
+  bool is_release() const { return operation == 2; }
+  bool is_known() const { return operation == 1 || operation == 2; }
+};
+
+// A pool of device memory; Event::bytes is its size.
+struct PoolFacts {
+  std::uint8_t operation = 0;  // CUpti_ActivityMemoryPoolOperationType
+  std::uint8_t pool = 0;       // CUpti_ActivityMemoryPoolType: 1 local, 2 imported
+  std::uint32_t device = 0;
+  std::uint64_t address = 0, used_bytes = 0, release_threshold_bytes = 0;
+};
+
+// An NVTX range or mark.
+struct RangeFacts {
+  bool has_domain = false;
+  std::uint8_t payload_type = 0;  // nvtxPayloadType_t: 0 none, 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float
+  StringId domain = 0;
+  std::uint32_t category = 0;  // 0: none
+  StringId category_name = 0;
+  std::uint32_t color_argb = 0;  // 0: none
+  std::uint64_t payload = 0;     // the value's bytes, in its own type
+};
+
+// A call of NCCL on the host; Event::bytes, where it has them, is the size of one message.
+struct NcclFacts {
+  Collective collective;
+};
+
+struct NoticeFacts {
+  std::uint8_t code = 0;  // trace::NoticeCode
+  std::uint32_t value = 0;
+  StringId text = 0;
+};
+
+// What PyTorch's allocator counts after an allocation or release (Kineto's "[memory]").
+struct AllocatorFacts {
+  enum Has : std::uint8_t { kAllocated = 1, kReserved = 2, kDeviceId = 4 };
+  std::int32_t device_type = 0;  // c10::DeviceType: 0 is the host
+  std::int64_t device = 0;
+  std::int64_t allocated_bytes = 0, reserved_bytes = 0;  // in total
+  std::uint8_t has = 0;
+};
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, KernelFacts>
+{
+  f.launch("launch", p.launch), f.number("context", p.context), graph_fields(f, p.graph);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, CopyFacts>
+{
+  f.number("direction", p.direction), f.number("from_memory", p.from_memory), f.number("to_memory", p.to_memory);
+  f.number("flags", p.flags), f.number("between_devices", p.between_devices, false);
+  f.number("from_device", p.from_device, p.between_devices), f.number("to_device", p.to_device, p.between_devices);
+  f.number("from_context", p.from_context, p.between_devices), f.number("to_context", p.to_context, p.between_devices);
+  f.number("context", p.context), graph_fields(f, p.graph);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, SetFacts>
+{
+  f.number("memory", p.memory), f.number("flags", p.flags), f.number("value", p.value);
+  f.number("context", p.context), graph_fields(f, p.graph);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, GraphLaunchFacts>
+{
+  f.number("graph", p.graph), f.number("context", p.context);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, CallFacts>
+{
+  f.number("cbid", p.cbid), f.number("return_value", p.return_value, p.return_value != 0);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, EventRecordFacts>
+{
+  f.number("cbid", p.cbid), f.number("event", p.event), f.number("stream", p.stream);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, SyncFacts>
+{
+  f.number("type", p.type), f.number("device", p.device), f.number("context", p.context);
+  f.number("stream", p.stream, p.stream != kNoNumber), f.number("event", p.event, p.event != kNoNumber);
+  f.number("return_value", p.return_value, p.return_value != 0);
+  f.number("producer_is_known", p.producer_is_known, false);
+  f.number("producer_stream", p.producer_stream, p.producer_is_known);
+  f.delta("producer_correlation", p.producer_correlation, p.producer_is_known);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, OverheadFacts>
+{
+  f.number("overhead", p.overhead), f.number("object", p.object), f.number("tid", p.tid, p.object <= 2 && p.tid != 0);
+  f.number("device", p.device, p.object >= 3), f.number("context", p.context, p.object >= 4);
+  f.number("stream", p.stream, p.object >= 5);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, MemoryFacts>
+{
+  f.number("operation", p.operation), f.number("memory", p.memory);
+  f.number("asynchronous", p.asynchronous, p.asynchronous);
+  f.number("device", p.device), f.number("context", p.context), f.number("stream", p.stream, p.stream != kNoNumber);
+  f.hex("address", p.address), f.hex("pool_address", p.pool_address, p.pool_address != 0);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, PoolFacts>
+{
+  f.number("operation", p.operation), f.number("pool", p.pool), f.number("device", p.device);
+  f.hex("pool_address", p.address), f.number("used_bytes", p.used_bytes);
+  f.number("release_threshold_bytes", p.release_threshold_bytes);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, RangeFacts>
+{
+  f.number("has_domain", p.has_domain, false), f.string("domain", p.domain, p.has_domain);
+  f.number("category", p.category, p.category != 0), f.string("category_name", p.category_name, p.category_name != 0);
+  f.hex("color_argb", p.color_argb, p.color_argb != 0);
+  f.number("payload_type", p.payload_type, p.payload_type != 0), f.hex("payload", p.payload, p.payload_type != 0);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, NcclFacts>
+{
+  collective_fields(f, p.collective);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, NoticeFacts>
+{
+  f.number("code", p.code), f.number("value", p.value), f.string("text", p.text, p.text != 0);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, AllocatorFacts>
+{
+  f.number("device_type", p.device_type), f.number("device", p.device, (p.has & AllocatorFacts::kDeviceId) != 0);
+  f.delta("total_allocated_bytes", p.allocated_bytes, (p.has & AllocatorFacts::kAllocated) != 0);
+  f.delta("total_reserved_bytes", p.reserved_bytes, (p.has & AllocatorFacts::kReserved) != 0);
+  f.number("has", p.has, false);
+}
+
+// Frequent ones first. A tag is the place here + 1; 0: no payload.
+using AllPayloads = std::tuple<CallFacts, KernelFacts, RangeFacts, NcclFacts, CopyFacts, SetFacts, SyncFacts,
+                               GraphLaunchFacts, OverheadFacts, MemoryFacts, PoolFacts, NoticeFacts, AllocatorFacts,
+                               EventRecordFacts>;
+inline constexpr std::size_t kPayloads = std::tuple_size_v<AllPayloads>;
+
+// Calls f(static_cast<P*>(nullptr)) for each kind of payload, in the order of AllPayloads.
+template <typename F>
+constexpr void for_each_payload(F&& f) {
+  [&]<typename... P>(std::tuple<P...>*) { (f(static_cast<P*>(nullptr)), ...); }(static_cast<AllPayloads*>(nullptr));
+}
+
+template <typename P>
+constexpr std::uint8_t payload_tag() {
+  std::uint8_t tag = 0, at = 0;
+  for_each_payload([&]<typename Q>(Q*) {
+    ++at;
+    if (std::is_same_v<P, Q>) tag = at;
+  });
+  return tag;
+}
+
+// Calls f(payload) with the payload of this tag at `data`; false where the tag is 0 or none that is known.
+template <typename Data, typename F>
+bool visit_payload(std::uint8_t tag, Data* data, F&& f) {
+  return [&]<typename... P>(std::tuple<P...>*) {
+    using Const = std::is_const<Data>;
+    return ((payload_tag<P>() == tag
+                 ? (f(*static_cast<std::conditional_t<Const::value, const P, P>*>(data)), true)
+                 : false) ||
+            ...);
+  }(static_cast<AllPayloads*>(nullptr));
+}
+
+// By tag.
+inline constexpr auto kPayloadBytes = [] {
+  std::array<std::size_t, kPayloads + 1> bytes{};
+  for_each_payload([&]<typename P>(P*) {
+    static_assert(std::is_trivially_copyable_v<P> && alignof(P) <= alignof(std::uint64_t));
+    bytes[payload_tag<P>()] = sizeof(P);
+  });
+  return bytes;
+}();
+inline constexpr std::size_t kMostPayloadBytes = *std::max_element(kPayloadBytes.begin(), kPayloadBytes.end());
+
+// What an event says, while it is handed on: lives during the call. Arguments alone convert to it.
+class Facts {
+ public:
+  Facts() = default;
+  Facts(std::string_view foreign) : args(foreign) {}
+  Facts(const std::string& foreign) : args(foreign) {}
+  Facts(const char* foreign) : args(foreign) {}
+  template <typename P>
+    requires(payload_tag<std::remove_cv_t<P>>() != 0)
+  Facts(const P& payload, std::string_view foreign = {}) : args(foreign), data_(&payload), tag_(payload_tag<P>()) {}
+  Facts(std::uint8_t tag, const void* data, std::string_view foreign) : args(foreign), data_(data), tag_(tag) {}
+
+  // Null: it is of another kind.
+  template <typename P>
+  const P* get() const {
+    return tag_ == payload_tag<P>() ? static_cast<const P*>(data_) : nullptr;
+  }
+  std::uint8_t tag() const { return tag_; }
+  const void* data() const { return data_; }
+
+  std::string_view args;  // foreign: the body of a JSON object without its braces ("" = none), valid JSON
+
+ private:
+  const void* data_ = nullptr;
+  std::uint8_t tag_ = 0;
+};
+
+// The same for longer.
+class KeptFacts {
+ public:
+  KeptFacts() = default;
+  KeptFacts(const Facts& facts) : args(facts.args), tag_(facts.tag()) {
+    if (tag_ != 0) std::memcpy(words_, facts.data(), kPayloadBytes[tag_]);
+  }
+  template <typename P>
+    requires(payload_tag<P>() != 0)
+  KeptFacts(const P& payload) : KeptFacts(Facts(payload)) {}
+  KeptFacts(std::string text) : args(std::move(text)) {}
+  KeptFacts(const char* text) : args(text) {}
+
+  operator Facts() const { return {tag_, words_, args}; }
+  template <typename P>
+  const P* get() const {
+    return Facts(*this).get<P>();
+  }
+  std::uint8_t tag() const { return tag_; }
+
+  std::string args;
+
+ private:
+  std::uint64_t words_[(kMostPayloadBytes + 7) / 8] = {};
+  std::uint8_t tag_ = 0;
+};
+
+// Receives a trace. Order is the reader's; merge sorts.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void event(const Event& event, const Facts& facts) = 0;
+};
+
+}  // namespace cli

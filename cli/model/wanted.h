@@ -1,0 +1,30 @@
+// Which events of a trace a walk has to bring. A trace in memory brings all of them; one that lies in a file with an index
+// may leave out others, whole chunks at a time, and counts what it left out.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cli/model/kinds.h"
+
+namespace cli {
+
+struct Wanted {
+  using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;  // from, and to where they end; on the axis
+
+  std::vector<bool> processes;  // by ProcessId; empty: all
+  // By ProcessId; empty: all of time. What runs in one at some moment, with the calls that launched it and what those
+  // calls launched.
+  std::vector<Intervals> times;
+  std::optional<KindSet> kinds;
+
+  bool has(std::size_t process) const { return processes.empty() || processes[process]; }
+};
+
+// Events that a walk left out, by the first reason, in this order.
+struct NotRead {
+  std::uint64_t by_process = 0, by_time = 0, by_kind = 0;
+};
+
+}  // namespace cli
