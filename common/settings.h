@@ -18,6 +18,10 @@ namespace trace {
 // which communicator it is.
 enum class NcclCapture : std::uint8_t { automatic, payload, interpose };
 
+// Another user of CUPTI in the process: it gets the buffers that it takes, they are taken back from it, or each has its
+// own, as a subscriber of CUPTI's version 2.
+enum class Coexist : std::uint8_t { yield, retake, share };
+
 struct Settings {
   char dir[PATH_MAX] = "./traces";  // absolute once it is read
   std::uint64_t ring_bytes = 256ull << 20;
@@ -30,7 +34,7 @@ struct Settings {
   // 0: any. Four runs of eight ranks with their default rings are 8 GB; what spools leave may be four times that.
   std::uint64_t max_disk_bytes = 32ull << 30;
   bool verbose = false;
-  bool retake = false;  // take CUPTI's buffers back from another user in this process
+  Coexist coexist = Coexist::yield;
   std::uint64_t guard_cpu_pct = 3;  // 0: no limit
   std::uint64_t guard_rate = 500'000;  // records per second; 0: no limit
 };
@@ -85,14 +89,19 @@ inline bool set_cupti(Settings& settings, const char* value) { return copy_text(
 
 inline bool set_events(Settings& settings, const char* value) { return parse_events(value, settings.events); }
 
-inline bool set_nccl(Settings& settings, const char* value) {
-  constexpr const char* kValues[] = {"auto", "payload", "interpose"};
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (std::strcmp(value, kValues[i]) != 0) continue;
-    settings.nccl = static_cast<NcclCapture>(i);
+// One of the words, which stand in the order of the enumeration.
+template <typename Choice, std::size_t Count>
+bool set_choice(Choice& choice, const char* const (&words)[Count], const char* value) {
+  for (std::size_t i = 0; i < Count; ++i) {
+    if (std::strcmp(value, words[i]) != 0) continue;
+    choice = static_cast<Choice>(i);
     return true;
   }
   return false;
+}
+
+inline bool set_nccl(Settings& settings, const char* value) {
+  return set_choice(settings.nccl, {"auto", "payload", "interpose"}, value);
 }
 
 inline bool set_mode(Settings& settings, const char* value) {
@@ -115,8 +124,7 @@ inline bool set_verbose(Settings& settings, const char* value) {
 }
 
 inline bool set_coexist(Settings& settings, const char* value) {
-  settings.retake = std::strcmp(value, "retake") == 0;
-  return settings.retake || std::strcmp(value, "yield") == 0;
+  return set_choice(settings.coexist, {"yield", "retake", "share"}, value);
 }
 
 inline bool set_guard_cpu(Settings& settings, const char* value) {
@@ -142,7 +150,7 @@ inline constexpr SettingRow kSettings[] = {
     {"TRACETOOL_MAX_DISK", "32G", "beyond it older runs are removed; the spool of each process ends at it; 0: any size", values::set_max_disk},
     {"TRACETOOL_FLUSH_MS", "200", "how often the agent collects from CUPTI, in ms: 1 to 60000", values::set_flush},
     {"TRACETOOL_CUPTI", "found", "path of the libcupti to use instead of the one that is found", values::set_cupti},
-    {"TRACETOOL_COEXIST", "yield", "when another user of CUPTI in the process takes its buffers: yield, or retake them", values::set_coexist},
+    {"TRACETOOL_COEXIST", "yield", "when another user of CUPTI in the process takes its buffers: yield, or retake them; share: each has its own (CUPTI 13.3, driver r610; not tried on hardware)", values::set_coexist},
     {"TRACETOOL_GUARD_CPU", "3", "percent of a core that the agent and the threads of CUPTI may take over 10 s before it steps down to light; 0: any", values::set_guard_cpu},
     {"TRACETOOL_GUARD_RATE", "500000", "records per second over 10 s before it steps down to light; 0: any", values::set_guard_rate},
     {"TRACETOOL_EVENTS", "default",

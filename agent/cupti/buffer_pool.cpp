@@ -45,6 +45,10 @@ class Pool {
     return base != nullptr && buffer >= base && buffer < base + kBufferBytes * kBuffers;
   }
 
+  void forget_holders() noexcept {
+    for (std::atomic<std::uint32_t>& holder : holders_) holder.store(0, std::memory_order_relaxed);
+  }
+
   // Writes the holders of all buffers that are out, one for each; their number.
   std::size_t holders(std::uint32_t (&found)[kBuffers]) const noexcept {
     std::size_t count = 0;
@@ -132,6 +136,8 @@ HeldBuffers held_buffers() noexcept {
   }
   return held;
 }
+
+void forget_held_buffers() noexcept { s_buffers.forget_holders(); }
 
 void keep_spare_buffers(std::size_t spare) noexcept {
   while (s_buffers.free_used_ones() < spare) {

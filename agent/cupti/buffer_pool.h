@@ -44,6 +44,9 @@ struct HeldBuffers {
 };
 HeldBuffers held_buffers() noexcept;
 
+// CUPTI, which had them, has been ended: nobody holds what did not come back, and it may stay away. For our own thread.
+void forget_held_buffers() noexcept;
+
 // Touches unused buffers until `spare` touched ones are free. For our own thread.
 void keep_spare_buffers(std::size_t spare) noexcept;
 

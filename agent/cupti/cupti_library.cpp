@@ -3,17 +3,21 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
 #include "agent/cupti/find_function.h"
+#include "agent/cupti/subscriber_functions.h"
 #include "agent/message.h"
 #include "agent/settings.h"
 
 namespace agent {
 namespace {
 
-constinit CuptiLibrary s_cupti{};
+constinit CuptiLibrary s_cupti{}, s_shared{};
+constinit std::atomic<const CuptiLibrary*> s_used{&s_cupti};
+constinit const char* s_lacks_for_sharing = "libcupti";
 
 struct Soname {
   const char* name;
@@ -143,17 +147,26 @@ bool load_cupti() noexcept {
   find_function(handle, "cuptiGetStreamIdEx", s_cupti.get_stream_id_ex);
   ask_cupti_version();
   remember_path();
+  s_shared = s_cupti;
+  s_lacks_for_sharing = find_subscriber_functions(handle, s_shared);
   return true;
 }
 
 CUptiResult ask_cupti_version() noexcept {
   std::uint32_t version = 0;
   const CUptiResult result = s_cupti.get_version(&version);
-  s_cupti.version = result == CUPTI_SUCCESS ? version : 0;
+  s_cupti.version = s_shared.version = result == CUPTI_SUCCESS ? version : 0;
   return result;
 }
 
-const CuptiLibrary& cupti() noexcept { return s_cupti; }
+const CuptiLibrary& cupti() noexcept { return *s_used.load(std::memory_order_acquire); }
+
+const char* use_cupti_version(int version) noexcept {
+  const bool shared = version == 2;
+  if (shared && s_lacks_for_sharing != nullptr) return s_lacks_for_sharing;
+  s_used.store(shared ? &s_shared : &s_cupti, std::memory_order_release);
+  return nullptr;
+}
 
 const char* cupti_result_name(CUptiResult result) noexcept {
   const char* name = nullptr;

@@ -9,7 +9,8 @@
 
 namespace agent {
 
-// The functions that we use; null where the library lacks it. Filled once by load_cupti().
+// The functions that we use; null where the library lacks it. Filled once by load_cupti(): two tables, of CUPTI's version
+// 1, whose buffers, kinds and clock are the process's, and of version 2, whose are the subscriber's.
 struct CuptiLibrary {
   CUptiResult (*get_version)(std::uint32_t*);
   CUptiResult (*get_timestamp)(std::uint64_t*);
@@ -36,13 +37,18 @@ struct CuptiLibrary {
   CUptiResult (*get_graph_node_id)(CUgraphNode, std::uint64_t*);
   CUptiResult (*get_stream_id_ex)(CUcontext, CUstream, std::uint8_t, std::uint32_t*);
 
+  bool is_shared;         // version 2: others may have subscribed as well (subscriber_functions.h)
   std::uint32_t version;  // 0: it does not say (13.5 before the driver is there)
   char path[256];
 };
 
 // False: no usable library, and a line said why. Call once, not from several threads.
 bool load_cupti() noexcept;
+// The table that is in use: at first that of version 1.
 const CuptiLibrary& cupti() noexcept;
+// Changes the table, while CUPTI is not ours. Returns the name of a function that this library lacks for it, and changes
+// nothing then; else null.
+const char* use_cupti_version(int version) noexcept;
 // Asks for its version again; what cuptiGetVersion answers.
 CUptiResult ask_cupti_version() noexcept;
 // "CUPTI_ERROR_..." of a result, never null.

@@ -1,6 +1,7 @@
 #include "agent/cupti/cupti_source.h"
 
 #include <cstdio>
+#include <utility>
 
 #include "agent/agent.h"
 #include "agent/clocks.h"
@@ -13,6 +14,7 @@
 #include "agent/cupti/holder.h"
 #include "agent/cupti/kinds.h"
 #include "agent/cupti/queries.h"
+#include "agent/cupti/subscriber_functions.h"
 #include "agent/cupti/watch.h"
 #include "agent/message.h"
 #include "agent/ring/notice.h"
@@ -36,13 +38,26 @@ bool as_without_gpu(CUptiResult result) {
   return result == CUPTI_ERROR_NOT_INITIALIZED || result == CUPTI_ERROR_UNKNOWN;
 }
 
-bool failed(CUptiResult result, const char* what) {
+// Why CUPTI could not be had at the last try.
+struct Refusal {
+  const char* what;
+  CUptiResult result;
+};
+constinit Refusal s_refusal{};
+
+bool refused(CUptiResult result, const char* what) {
   if (result == CUPTI_SUCCESS) return false;
+  s_refusal = {what, result};
+  return true;
+}
+
+bool fail() {
+  const CUptiResult result = s_refusal.result;
   s_error.store(result);
   s_state.store(trace::SourceState::failed);
-  say("CUPTI: %s failed with %s (%d)%s: GPU work is not recorded, NVTX and NCCL are", what, cupti_result_name(result),
-      static_cast<int>(result), as_without_gpu(result) ? ", as where there is no GPU" : "");
-  return true;
+  say("CUPTI: %s failed with %s (%d)%s: GPU work is not recorded, NVTX and NCCL are", s_refusal.what,
+      cupti_result_name(result), static_cast<int>(result), as_without_gpu(result) ? ", as where there is no GPU" : "");
+  return false;
 }
 
 // Leaves CUPTI to others.
@@ -66,35 +81,46 @@ bool note_taken() {
 }
 
 bool subscribe() {
-  const CUptiResult result = cupti().subscribe(&s_subscriber, on_cupti_callback, nullptr);
-  if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) return note_taken();
-  if (failed(result, "cuptiSubscribe")) return false;
-  return !failed(enable_callbacks(s_subscriber), "cuptiEnableCallback") || let_go();
+  if (refused(cupti().subscribe(&s_subscriber, on_cupti_callback, nullptr), "cuptiSubscribe")) {
+    s_subscriber = nullptr;
+    return false;
+  }
+  return !refused(enable_callbacks(s_subscriber), "cuptiEnableCallback") || let_go();
 }
 
 // A buffer for each thread costs less in the application, and lets the canary return alone. 12.3 to 12.9 share one
-// unless told otherwise; older ones do not know the attribute. Before the registration.
+// unless told otherwise; older ones do not know the attribute. Before the registration. Where others are subscribed it
+// stays as it is: no header says whose it is.
 bool ask_for_buffers_per_thread() {
   constexpr auto kPerThread = static_cast<CUpti_ActivityAttribute>(9);  // CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER
   std::uint8_t on = 1;
   std::size_t size = sizeof(on);
-  cupti().set_attribute(kPerThread, &size, &on);
+  if (!cupti().is_shared) cupti().set_attribute(kPerThread, &size, &on);
   on = 0;
   return cupti().get_attribute != nullptr && cupti().get_attribute(kPerThread, &size, &on) == CUPTI_SUCCESS && on != 0;
 }
 
+// False: this subscriber cannot be what the process's was.
+bool prepare_shared() {
+  if (refused(try_subscriber_functions(), "cuptiGetTimestamp_v2 or the type of thread ids")) return false;
+  choose_graph_level();
+  return true;
+}
+
 bool register_and_enable() {
   const CUptiResult registered = cupti().register_callbacks(on_buffer_requested, on_buffer_completed);
-  if (failed(registered, "cuptiActivityRegisterCallbacks")) return false;
-  if (failed(static_cast<CUptiResult>(enable_kinds()), "cuptiActivityEnable")) return false;
+  if (refused(registered, "cuptiActivityRegisterCallbacks")) return false;
+  if (refused(static_cast<CUptiResult>(enable_kinds()), "cuptiActivityEnable")) return false;
   s_canary = enable_canary();
   return true;
 }
 
-bool take() {
+// With the functions that are in use now.
+bool try_to_take() {
   if (!subscribe()) return false;
   // Without it nobody knows which fields the records have.
-  if (failed(ask_cupti_version(), "cuptiGetVersion")) return let_go();
+  if (refused(ask_cupti_version(), "cuptiGetVersion")) return let_go();
+  if (cupti().is_shared && !prepare_shared()) return let_go();
   cupti().set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   s_per_thread = ask_for_buffers_per_thread();
   open_buffer_pool(kFirstBuffers);
@@ -102,11 +128,56 @@ bool take() {
   remember_threads();
   if (!register_and_enable()) return let_go();
   find_new_threads();
+  return true;
+}
+
+// As one of several subscribers, where this CUPTI and its driver can.
+bool try_to_share() {
+  if (const char* lacking = use_cupti_version(2)) return !refused(CUPTI_ERROR_API_NOT_IMPLEMENTED, lacking);
+  if (try_to_take()) return true;
+  use_cupti_version(1);
+  return false;
+}
+
+// Once, and only where sharing is all that was refused.
+void say_not_shared(const Refusal& why) {
+  static constinit bool s_said = false;
+  if (std::exchange(s_said, true)) return;
+  say("TRACETOOL_COEXIST=share needs CUPTI 13.3 and driver r610, and a CUPTI that is not yet used otherwise (%s: %s, %d): "
+      "CUPTI is subscribed alone, as with TRACETOOL_COEXIST=yield",
+      why.what, cupti_result_name(why.result), static_cast<int>(why.result));
+}
+
+bool take() {
+  const bool share = settings().coexist == trace::Coexist::share;
+  const bool shared = share && try_to_share();
+  const Refusal why = s_refusal;
+  if (!shared && !try_to_take())
+    return s_refusal.result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED ? note_taken() : fail();
+  if (share && !shared) say_not_shared(why);
+  if (shared) warn_torch_profiler();
   s_error.store(0);
   s_holder[0] = '\0';
   s_state.store(trace::SourceState::on);
-  say_verbose("CUPTI %u from %s", cupti().version, cupti().path);
+  say_verbose("CUPTI %u from %s%s", cupti().version, cupti().path, shared ? ", shared with other subscribers" : "");
   return true;
+}
+
+// While the buffers are another's, what is unfinished in them is not ours to take. Nor is it where others are subscribed:
+// cuptiActivityFlushAll empties all subscribers alike, and can be asked for no single one. Whether any is there can be
+// seen when ours asks for nothing any more.
+bool may_take_unfinished() {
+  if (cupti_is_yielded()) return false;
+  if (!cupti().is_shared) return true;
+  disable_kinds();
+  disable_canary();
+  return !others_record();
+}
+
+// Buffers of a subscriber are registered once for good. It is gone where somebody has ended CUPTI.
+bool subscribe_again() {
+  forget_held_buffers();
+  return try_to_take();
 }
 
 }  // namespace
@@ -133,7 +204,11 @@ bool retry_cupti() noexcept {
 }
 
 bool retake_cupti() noexcept {
-  if (cupti().register_callbacks(on_buffer_requested, on_buffer_completed) != CUPTI_SUCCESS) return false;
+  if (cupti().is_shared) {
+    if (enable_callbacks(s_subscriber) != CUPTI_SUCCESS) return subscribe_again();
+  } else if (cupti().register_callbacks(on_buffer_requested, on_buffer_completed) != CUPTI_SUCCESS) {
+    return false;
+  }
   enable_canary();
   return enable_kinds() == CUPTI_SUCCESS;
 }
@@ -161,10 +236,9 @@ bool cupti_failed() noexcept {
 bool has_buffer_per_thread() noexcept { return s_per_thread; }
 bool canary_is_enabled() noexcept { return s_canary; }
 
-// While the buffers are another's, what is unfinished in them is not ours to take.
 void flush_cupti(bool forced) noexcept {
   if (!cupti_is_on() || (cupti_is_yielded() && !forced)) return;
-  cupti().flush_all(forced && !cupti_is_yielded() ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+  cupti().flush_all(forced && may_take_unfinished() ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
   count_dropped(nullptr, 0);
 }
 

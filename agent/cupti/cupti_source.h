@@ -1,5 +1,6 @@
 // CUPTI as a source of events: subscription, kinds, buffers. One registration per process, at cuInit; whatever fails is
-// one line and this source stays off. Taken by another tool is a state, not a failure: it is tried again.
+// one line and this source stays off. Taken by another tool is a state, not a failure: it is tried again. With
+// TRACETOOL_COEXIST=share as one of several subscribers, where that can be had, else alone, with one line.
 #pragma once
 #include "agent/guard.h"
 
@@ -11,7 +12,8 @@ bool start_cupti(const Guard&) noexcept;
 void start_cupti_late() noexcept;
 // Where it was taken. True: it is ours now, and recording has begun. For our own thread.
 bool retry_cupti() noexcept;
-// Registers our buffers again and enables our kinds again, after somebody else did. For our own thread.
+// Registers our buffers again and enables our kinds again, after somebody else did; as one of several subscribers:
+// subscribes again where the subscription is gone. For our own thread.
 bool retake_cupti() noexcept;
 // CUPTI has ended itself after an error that sticks.
 void on_cupti_fatal(const Guard&, int result, const char* message) noexcept;
@@ -30,8 +32,9 @@ void leave_cupti() noexcept;
 bool has_left_cupti() noexcept;
 
 // Collects what CUPTI has completed. For our own thread, and at exit where there is none; `forced` also takes what has
-// not completed, whose end nobody will be told, so only at the very end and in a stall (stall.h). Never under a lock:
-// completed buffers come back on this thread.
+// not completed, whose end nobody will be told, so only at the very end and in a stall (stall.h). As one of several
+// subscribers only at the very end, because nothing is asked for any more then, and only where no other asks for
+// anything: it would be taken from all of them. Never under a lock: completed buffers come back on this thread.
 void flush_cupti(bool forced) noexcept;
 
 // Writes CUPTI's part of the file's header: version, path, state, holder. Nothing where there is no file.

@@ -37,7 +37,8 @@ template <typename Each>
 CUptiResult for_each_raw(std::uint8_t* buffer, std::size_t valid, const Each& each) {
   CUpti_Activity* activity = nullptr;
   CUptiResult result;
-  while ((result = cupti().get_next_record(buffer, valid, &activity)) == CUPTI_SUCCESS) each(activity);
+  const auto get_next_record = cupti().get_next_record;
+  while ((result = get_next_record(buffer, valid, &activity)) == CUPTI_SUCCESS) each(activity);
   return result;
 }
 

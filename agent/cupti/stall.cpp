@@ -5,6 +5,7 @@
 
 #include "agent/clocks.h"
 #include "agent/cupti/buffer_pool.h"
+#include "agent/cupti/cupti_library.h"
 #include "agent/cupti/cupti_source.h"
 #include "agent/cupti/delivery.h"
 #include "agent/cupti/watch.h"
@@ -23,13 +24,15 @@ constexpr std::size_t kBuffersAgain = 3;
 constinit std::uint64_t s_ended_before = 0;     // as it was when it changed last
 constinit std::uint64_t s_since_ns = 0;  // since when CUPTI holds something and nothing has ended; 0: never looked
 constinit std::uint64_t s_patience_ns = kPatience_ns;
-constinit bool s_flushed = false;  // in this stall
+constinit bool s_flushed = false;  // or told of, in this stall
 
-void notice_stall(std::uint64_t now_ns, std::uint64_t unfinished) {
-  char text[160];
-  const int length = snprintf(text, sizeof(text),
-                              "CUPTI had nothing that ended for %llu s: what ran, or waited to, is recorded without an end",
-                              static_cast<unsigned long long>((now_ns - s_since_ns) / 1'000'000'000));
+constexpr char kTaken[] = "what ran, or waited to, is recorded without an end";
+constexpr char kLeft[] = "what its buffers hold is left there, because other subscribers would have to give theirs too";
+
+void notice_stall(std::uint64_t now_ns, std::uint64_t unfinished, const char* what) {
+  char text[192];
+  const int length = snprintf(text, sizeof(text), "CUPTI had nothing that ended for %llu s: %s",
+                              static_cast<unsigned long long>((now_ns - s_since_ns) / 1'000'000'000), what);
   const Guard guard;
   write_notice(guard, trace::NoticeCode::stalled, static_cast<std::uint32_t>(unfinished), s_since_ns, now_ns,
                {text, static_cast<std::size_t>(length)});
@@ -45,10 +48,17 @@ void empty_cupti(std::uint64_t now_ns) {
   flush_cupti(true);
   const GpuWork after = delivered().work;
   s_ended_before = after.ended;
-  if (after.unfinished != before.unfinished) notice_stall(now_ns, after.unfinished - before.unfinished);
+  if (after.unfinished != before.unfinished) notice_stall(now_ns, after.unfinished - before.unfinished, kTaken);
   s_flushed = after.ended == before.ended || !was_at_work(after);
   if (s_flushed) return;
   s_since_ns = now_ns;
+  s_patience_ns = std::min(2 * s_patience_ns, kMostPatience_ns);
+}
+
+// Once in a stall, and more and more seldom: nobody can see whether what CUPTI holds is unfinished work.
+void tell_of_stall(std::uint64_t now_ns) {
+  notice_stall(now_ns, 0, kLeft);
+  s_flushed = true;
   s_patience_ns = std::min(2 * s_patience_ns, kMostPatience_ns);
 }
 
@@ -62,6 +72,10 @@ void flush_stalled() noexcept {
   if (ended != s_ended_before || held.all == 0 || s_since_ns == 0) {
     s_ended_before = ended;
     s_since_ns = now_ns;
+    return;
+  }
+  if (cupti().is_shared) {
+    if (!s_flushed && now_ns - s_since_ns >= s_patience_ns) tell_of_stall(now_ns);
     return;
   }
   const std::size_t most = has_buffer_per_thread() ? held.of_a_thread : held.all;

@@ -7,6 +7,9 @@ namespace agent {
 // Makes CUPTI hand over what it holds where nothing has ended for long: once, and again when a thread has filled two
 // more buffers. What is running then is recorded without an end, and its end is lost where it comes later. To be called in
 // every flush period, after the flush. For our own thread.
+//
+// Not as one of several subscribers: what the others have would be taken from them as well, with its ends, and nobody
+// tells whether there are any. Then it is only written down that CUPTI holds work back.
 void flush_stalled() noexcept;
 
 }  // namespace agent

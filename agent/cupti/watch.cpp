@@ -28,7 +28,7 @@ constexpr std::uint64_t kYieldedFlush_ns = 30'000'000'000;
 
 constinit std::uint64_t s_gap_ns = 0;  // since when the buffers go elsewhere; 0: they come to us
 constinit std::atomic<bool> s_yielded{false};
-constinit bool s_shared = false;  // another user was seen
+constinit bool s_seen = false;  // another user
 constinit std::uint64_t s_next_try_ns = 0;
 constinit std::uint64_t s_try_wait_ns = kFirstRetry_ns;
 constinit std::uint32_t s_tries = 0;
@@ -50,16 +50,28 @@ void take_up_again() {
   enable_kinds();
 }
 
+// Buffers of our own are lost with the subscription only: nobody else misses anything when it is made again.
+bool takes_back() { return cupti().is_shared || settings().coexist == trace::Coexist::retake; }
+
+void say_lost() {
+  if (cupti().is_shared) {
+    say("CUPTI hands nothing over any more (has another user of it in this process ended it?): GPU work is not recorded "
+        "until it can be subscribed again");
+    return;
+  }
+  say("another user of CUPTI in this process (a profiler?) has taken its buffers: GPU work is not recorded %s",
+      takes_back() ? "until they are taken back, and is missing in the other's profile then"
+                   : "from here on, NVTX and NCCL are, and waits are not recorded for the other either until it asks for "
+                     "them again; TRACETOOL_COEXIST=retake takes the buffers back");
+}
+
 void lose_buffers() {
   const Guard guard;
-  const bool retake = settings().retake;
-  s_shared = true;
+  s_seen = true;
   s_gap_ns = delivered().last_mono_ns;
-  write_notice(guard, trace::NoticeCode::gap, 0, s_gap_ns, 0, "another user of CUPTI has taken the buffers");
-  say("another user of CUPTI in this process (a profiler?) has taken its buffers: GPU work is not recorded %s",
-      retake ? "until they are taken back, and is missing in the other's profile then"
-             : "from here on, NVTX and NCCL are, and waits are not recorded for the other either until it asks for them "
-               "again; TRACETOOL_COEXIST=retake takes the buffers back");
+  write_notice(guard, trace::NoticeCode::gap, 0, s_gap_ns, 0,
+               cupti().is_shared ? "CUPTI hands nothing over" : "another user of CUPTI has taken the buffers");
+  say_lost();
 }
 
 void find_buffers() {
@@ -81,7 +93,7 @@ void flush_what_was_yielded() {
 void on_ours() {
   find_buffers();
   // Kinds belong to the whole process: the other user switches its own off when it ends, and they were ours too.
-  if (!s_shared) return;
+  if (!s_seen) return;
   enable_kinds_again();
   enable_canary();
 }
@@ -89,10 +101,10 @@ void on_ours() {
 void on_lost() {
   if (s_gap_ns == 0) {
     lose_buffers();
-    if (!settings().retake) yield_cupti();
+    if (!takes_back()) yield_cupti();
   }
   flush_what_was_yielded();
-  if (settings().retake && retake_cupti()) send_new_canary();
+  if (takes_back() && retake_cupti()) send_new_canary();
 }
 
 // It was somebody else's when the process began.
@@ -118,7 +130,9 @@ void watch_cupti() noexcept {
   if (says == CanarySays::lost) on_lost();
 }
 
+// Where all threads share a buffer, what has not ended keeps it back from a flush that is not forced.
 void finish_watching() noexcept {
+  if (cupti().is_shared && !has_buffer_per_thread()) return;
   if (!cupti_is_on() || !canary_is_enabled() || s_gap_ns != 0 || canary_came_home()) return;
   usleep(kBeat_us);
   if (!canary_came_home()) lose_buffers();

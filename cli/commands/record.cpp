@@ -36,7 +36,7 @@ constexpr SettingOption kSettings[] = {
     {"--max-disk", "TRACETOOL_MAX_DISK", "SIZE", "Beyond it older runs are removed; a spool ends at it"},
     {"--flush-ms", "TRACETOOL_FLUSH_MS", "MS", "How often the agent collects"},
     {"--nccl", "TRACETOOL_NCCL", "FROM", "NCCL's calls: payload, interpose or auto"},
-    {"--coexist", "TRACETOOL_COEXIST", "HOW", "When another takes CUPTI's buffers: yield or retake"},
+    {"--coexist", "TRACETOOL_COEXIST", "HOW", "Beside another user of CUPTI: yield, retake or share"},
     {"--guard-cpu", "TRACETOOL_GUARD_CPU", "PERCENT", "Of a core; beyond it the agent is reduced to light; 0: never"},
     {"--guard-rate", "TRACETOOL_GUARD_RATE", "N", "Records per second; beyond it, too; 0: never"},
     {"--cupti", "TRACETOOL_CUPTI", "PATH", "The libcupti to use"},

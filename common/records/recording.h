@@ -25,7 +25,7 @@ enum class NoticeCode : std::uint8_t {
   clock_changed = 5, // somebody gave CUPTI another clock, or took it away again: whose first times are unknown
   graphs_unknown = 6,  // graphs were captured before we were there: their nodes have no ranges
   spool_ended = 7,  // the spool could not grow (`value`: errno): from here on only the ring is kept
-  stalled = 8,  // CUPTI had nothing that ended for long: what ran was taken without its end (`value`: so many records)
+  stalled = 8,  // CUPTI had nothing that ended for long: what ran was taken without its end (`value`: so many records; 0: left)
 };
 
 struct NoticeRecord {

@@ -21,8 +21,8 @@ from truth import command, load, recordings, wait_for_pids
 FLUSH_MS = 20
 LAUNCHES = 300  # of a thread, whose kernels may be missing
 
-Load = namedtuple("Load", "name ahead_us rate threads arguments seconds steps")
-Load.__new__.__defaults__ = ((), 2.5, 100_000)
+Load = namedtuple("Load", "name ahead_us rate threads arguments seconds steps environment")
+Load.__new__.__defaults__ = ((), 2.5, 100_000, {})
 LOADS = (
     Load("500 launches/s, 2 s ahead", 2_000_000, 500, 1, seconds=6),
     Load("4 threads, 2000 launches/s, 1.9 s ahead", 1_900_000, 2000, 4, seconds=6),
@@ -40,7 +40,8 @@ def start(options, folder, load):
         command(options, folder, "--ranks", 1, "--ring-bytes", "64M", "--ahead-us", load.ahead_us,
                 "--rate", load.rate, "--threads", load.threads, "--steps", load.steps, *load.arguments),
         cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        env=clean_environment(TRACETOOL_FLUSH_MS=FLUSH_MS, TRACETOOL_GUARD_CPU=0, TRACETOOL_GUARD_RATE=0))
+        env=clean_environment(TRACETOOL_FLUSH_MS=FLUSH_MS, TRACETOOL_GUARD_CPU=0, TRACETOOL_GUARD_RATE=0,
+                              **load.environment))
 
 
 def kill_after(options, folder, load, before=None):

@@ -56,7 +56,7 @@ def check_settings(paths):
     with Folder() as folder:
         wrong = (("--buffer", "1X", "64K to 1024G"), ("--buffer", "1K", "64K to 1024G"), ("--mode", "foo", "spool"),
                  ("--events", "kernel,frob", "its word frob"), ("--flush-ms", "0", "1 to 60000"), ("--keep", "x", "TRACETOOL_KEEP"),
-                 ("--nccl", "maybe", "payload"), ("--coexist", "x", "retake"), ("--guard-cpu", "101", "percent"),
+                 ("--nccl", "maybe", "payload"), ("--coexist", "x", "share"), ("--guard-cpu", "101", "percent"),
                  ("--buffer", "", "empty"))
         for option, value, needle in wrong:
             done = record(paths, folder, option, value, "--", "touch", "started")
@@ -88,9 +88,9 @@ def check_environment(paths):
         check({name: seen.get(name) for name in wanted} == wanted, "options become variables, paths absolute", seen)
         check("LD_PRELOAD" not in seen, "LD_PRELOAD is left alone", seen)
         check(not os.listdir(folder), "a program without a GPU leaves nothing behind", os.listdir(folder))
-        seen = variables(record(paths, folder, "--nccl", "payload", "--coexist", "retake", "--guard-cpu", "5",
+        seen = variables(record(paths, folder, "--nccl", "payload", "--coexist", "share", "--guard-cpu", "5",
                                 "--guard-rate", "9", "env"))
-        wanted = {"NCCL": "payload", "COEXIST": "retake", "GUARD_CPU": "5", "GUARD_RATE": "9"}
+        wanted = {"NCCL": "payload", "COEXIST": "share", "GUARD_CPU": "5", "GUARD_RATE": "9"}
         check({name: seen.get("TRACETOOL_" + name) for name in wanted} == wanted, "so do the rarer ones", seen)
         seen = variables(record(paths, folder, "-o", "a/b", "--", "env", TRACETOOL_DIR="/elsewhere"))
         check(seen["TRACETOOL_DIR"] == os.path.join(folder, "a/b"), "-o comes before $TRACETOOL_DIR", seen)

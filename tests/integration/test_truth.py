@@ -11,6 +11,7 @@ from truth import ALL_CUPTI_KINDS, CUPTI_KINDS, HOST_KINDS, load, recordings, tr
 RANKS, STEPS, RING = 8, 20, "32M"
 WAITS = ("sync", "cuda_event", "overhead")  # what `default` adds to the kinds of every training
 NO_EVENT = 0xFFFFFFFF
+SUBSCRIBERS = 130300  # cuptiGetVersion of 13.3, the first with several subscribers
 EVERYTHING = ("--graphs", "--groups", "--p2p", "--comms", 2, "--nvtx", "--memory")
 
 
@@ -140,6 +141,11 @@ def main():
     check_definitions(rank, recording)
     check_job(options, "the same, graphs as a whole", *EVERYTHING, kinds=[*CUPTI_KINDS, *HOST_KINDS, "graph_launch"],
               TRACETOOL_EVENTS="default,graph_launch")
+    shared = {"TRACETOOL_COEXIST": "share", "SIM_CUPTI_VERSION": SUBSCRIBERS}
+    check_job(options, "every kind of event, as a subscriber of CUPTI's version 2", *EVERYTHING,
+              kinds=graphless + [*HOST_KINDS], TRACETOOL_EVENTS="all", **shared)
+    check_job(options, "the same, graphs as a whole, a kernel that never ends", *EVERYTHING, "--hang", 5,
+              kinds=[*CUPTI_KINDS, *HOST_KINDS, "graph_launch"], TRACETOOL_EVENTS="default,graph_launch", **shared)
     _, recording = check_job(options, "CUPTI of 12.5, whose waits do not name what they wait for", SIM_CUPTI_VERSION=23)
     check(not any(getattr(event, "event_sync_id", 0) for event in recording.events), "it has no ids of waits")
     check_job(options, "a kernel that never ends, and times that are wrong", "--hang", 5, SIM_CUPTI_BAD_TIMES=7,

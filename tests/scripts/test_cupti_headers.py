@@ -9,7 +9,8 @@ toolkit (extras/CUPTI/include) or of an unpacked wheel (`pip download --no-deps 
 looked at. Exit 77 where there are none.
 
 A record is read through the oldest struct of its family that is named here; all later ones must have the same field in
-the same place. Held so far: 11.8, 12.0, 12.1, 12.2, 12.3, 12.4, 12.5, 12.6, 12.8, 12.9, 13.0.
+the same place. Held so far: 11.8, 12.0, 12.1, 12.2, 12.3, 12.4, 12.5, 12.6, 12.8, 12.9, 13.0, 13.5. From 13.3 on also what
+agent/cupti/subscriber_functions.cpp declares of its functions of version 2.
 """
 import argparse
 import os
@@ -52,6 +53,23 @@ FIELDS = {
 LATE = [("Overhead3", "correlationId", 40, 22), ("Synchronization2", "returnValue", 48, 26),
         ("Synchronization2", "cudaEventSyncId", 40, 26), ("CudaEvent2", "cudaEventSyncId", 48, 26),
         ("Kernel8", "clusterX", 176, 18), ("Kernel8", "clusterY", 180, 18), ("Kernel8", "clusterZ", 184, 18)]
+SUBSCRIBERS = 130300  # the first CUPTI_API_VERSION with all of these functions: (name, parameters after the subscriber)
+FUNCTIONS = [("cuptiGetTimestamp_v2", "uint64_t *"),
+             ("cuptiActivityRegisterCallbacks_v2", "CUpti_BuffersCallbackRequestFunc_v2, CUpti_BuffersCallbackCompleteFunc_v2"),
+             ("cuptiActivityEnable_v2", "CUpti_ActivityKind, CUpti_ActivityConfig *"),
+             ("cuptiActivityEnableAndDump_v2", "CUpti_ActivityKind, CUpti_ActivityConfig *"),
+             ("cuptiActivityDisable_v2", "CUpti_ActivityKind, CUpti_ActivityConfig *"),
+             ("cuptiActivityGetNextRecord_v2", "uint8_t *, size_t, CUpti_Activity **"),
+             ("cuptiActivityGetNumDroppedRecords_v2", "CUcontext, uint32_t, size_t *"),
+             ("cuptiActivitySetAttribute_v2", "CUpti_ActivityAttribute, size_t *, void *"),
+             ("cuptiActivityGetAttribute_v2", "CUpti_ActivityAttribute, size_t *, void *"),
+             ("cuptiActivityEnableRuntimeApi_v2", "CUpti_CallbackId, uint8_t"),
+             ("cuptiActivityEnableDriverApi_v2", "CUpti_CallbackId, uint8_t"),
+             ("cuptiActivityGetEnabledKinds", "CUpti_ActivityKind *, uint32_t *, uint32_t *")]
+CALLBACKS = [("CUpti_BuffersCallbackRequestFunc_v2", "uint8_t **, size_t *, size_t *, CUpti_BufferCallbackRequestInfo *"),
+             ("CUpti_BuffersCallbackCompleteFunc_v2", "uint8_t *, size_t, size_t, CUpti_BufferCallbackCompleteInfo *")]
+ATTRIBUTES = {"ENABLE_ALL_SYNC_RECORDS": 16, "ENABLE_MULTI_SUBSCRIBER_GRAPH_TRACE": 20, "THREAD_ID_TYPE": 21}
+PARAMS = "structSize=0 subscriberName=8 oldSubscriberName=16 oldSubscriberSize=24 allowMultipleSubscribers=32"
 RECORD = re.compile(r"^\}\s*CUpti_Activity(\w+?)(\d*);", re.M)
 
 
@@ -92,18 +110,32 @@ def expectations(folder):
     return wanted, wrong
 
 
-def source(wanted):
-    lines = ["#include <stddef.h>", "#include <stdint.h>", "#include <cupti.h>"]
+def subscribers():
+    """Lines that compile where the functions are as the agent declares them."""
+    has_type = '_Static_assert(_Generic({}, {}: 1, default: 0), "{}");'
+    yield from (has_type.format(f"&{name}", f"CUptiResult (*)(CUpti_SubscriberHandle, {more})", name)
+                for name, more in FUNCTIONS)
+    yield from (has_type.format(f"({name})0", f"void (*)({parameters})", name) for name, parameters in CALLBACKS)
+    yield from (f'_Static_assert(CUPTI_ACTIVITY_ATTR_{name} == {number}, "{name}");' for name, number in ATTRIBUTES.items())
+    yield from (f'_Static_assert(offsetof(CUpti_SubscriberParams, {name}) == {place}, "{name}");'
+                for name, place in (field.split("=") for field in PARAMS.split()))
+    yield '_Static_assert(sizeof(CUpti_SubscriberParams) == 40, "CUpti_SubscriberParams");'
+
+
+def source(wanted, more):
+    # Not all of cupti.h, whose other parts need the runtime's headers of the same version.
+    headers = ("stddef.h", "stdint.h", "cuda.h", "cupti_result.h", "cupti_callbacks.h", "cupti_activity.h")
+    lines = [*(f"#include <{name}>" for name in headers), *more]
     lines += [f'_Static_assert(offsetof({struct}, {field}) == {place}, "{struct}::{field}");'
               for struct, field, place in wanted]
     return "\n".join(lines) + "\n"
 
 
-def compile_errors(compiler, folder, others, wanted):
+def compile_errors(compiler, folder, others, wanted, more):
     with tempfile.TemporaryDirectory() as place:
         path = f"{place}/layouts.c"
         with open(path, "w", encoding="utf-8") as file:
-            file.write(source(wanted))
+            file.write(source(wanted, more))
         includes = [f"-I{each}" for each in [folder, *others]]
         done = subprocess.run([compiler, "-std=c11", "-w", "-fsyntax-only", *includes, path], stderr=subprocess.PIPE,
                               text=True, errors="replace", check=False)
@@ -125,9 +157,10 @@ def main():
     failed = 0
     for folder in folders:
         wanted, wrong = expectations(folder)
-        wrong += compile_errors(arguments.compiler, folder, build, wanted)
+        more = list(subscribers()) if api_version(folder) >= SUBSCRIBERS else []
+        wrong += compile_errors(arguments.compiler, folder, build, wanted, more)
         failed += bool(wrong)
-        print(f"{'FAIL' if wrong else 'ok  '}  CUPTI {api_version(folder)} in {folder}: {len(wanted)} places")
+        print(f"{'FAIL' if wrong else 'ok  '}  CUPTI {api_version(folder)} in {folder}: {len(wanted) + len(more)} places")
         for line in wrong[:10]:
             print(f"      {line}")
     return 1 if failed else 0

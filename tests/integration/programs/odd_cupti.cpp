@@ -198,3 +198,31 @@ CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, 
   if (s_odd && result == CUPTI_SUCCESS) change(*record);
   return result;
 }
+
+// Functions of version 2, which older headers lack: names of their own, and CUPTI's for the linker.
+#define ODD_CALLED(name) __asm__(name) __attribute__((visibility("default")))
+
+template <typename... Arguments>
+CUptiResult pass_on(const char* name, Arguments... arguments) {
+  if (const CUptiResult result = planned(name); result != CUPTI_SUCCESS) return result;
+  return reinterpret_cast<CUptiResult (*)(Arguments...)>(dlsym(behind(), name))(arguments...);
+}
+
+CUptiResult subscribe_2(void* handle, void* callback, void* user, void* params) ODD_CALLED("cuptiSubscribe_v2");
+CUptiResult subscribe_2(void* handle, void* callback, void* user, void* params) {
+  return pass_on("cuptiSubscribe_v2", handle, callback, user, params);
+}
+
+CUptiResult timestamp_2(void* handle, void* time) ODD_CALLED("cuptiGetTimestamp_v2");
+CUptiResult timestamp_2(void* handle, void* time) { return pass_on("cuptiGetTimestamp_v2", handle, time); }
+
+CUptiResult set_attribute_2(void* handle, CUpti_ActivityAttribute id, void* size, void* value)
+    ODD_CALLED("cuptiActivitySetAttribute_v2");
+CUptiResult set_attribute_2(void* handle, CUpti_ActivityAttribute id, void* size, void* value) {
+  return pass_on("cuptiActivitySetAttribute_v2", handle, id, size, value);
+}
+
+CUptiResult register_2(void* handle, void* request, void* completed) ODD_CALLED("cuptiActivityRegisterCallbacks_v2");
+CUptiResult register_2(void* handle, void* request, void* completed) {
+  return pass_on("cuptiActivityRegisterCallbacks_v2", handle, request, completed);
+}

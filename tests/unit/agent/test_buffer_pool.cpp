@@ -101,6 +101,10 @@ TEST_CASE("what is out is known, and of whom") {
   CHECK(held_buffers().of_a_thread == 2);
   taken[2] = take_buffer(14).memory;
   CHECK(held_buffers().of_a_thread == 2);
+  forget_held_buffers();
+  CHECK(held_buffers().all == 0);
+  taken.push_back(take_buffer(11).memory);
+  CHECK(held_buffers().all == 1);
   for (std::uint8_t* buffer : taken) give_back_buffer(buffer);
   CHECK(held_buffers().all == 0);
 }

@@ -38,6 +38,19 @@ TEST_CASE("a bad value leaves the default, a good one is taken") {
   CHECK(settings().flush_ms == 50);
 }
 
+TEST_CASE("a choice is one of its words") {
+  trace::Settings chosen;
+  CHECK(chosen.coexist == trace::Coexist::yield);
+  CHECK(trace::values::set_coexist(chosen, "share"));
+  CHECK(chosen.coexist == trace::Coexist::share);
+  CHECK(trace::values::set_coexist(chosen, "retake"));
+  CHECK(chosen.coexist == trace::Coexist::retake);
+  CHECK(trace::values::set_nccl(chosen, "interpose"));
+  CHECK(chosen.nccl == trace::NcclCapture::interpose);
+  for (const char* wrong : {"", "Share", "shared", "2"}) CHECK_FALSE(trace::values::set_coexist(chosen, wrong));
+  CHECK(chosen.coexist == trace::Coexist::retake);
+}
+
 TEST_CASE("only TRACETOOL_DISABLE with a value switches everything off") {
   unsetenv("TRACETOOL_DISABLE");
   CHECK_FALSE(disabled_by_user());

@@ -22,6 +22,7 @@ Behaviour read_behaviour() {
   read.version = static_cast<std::uint32_t>(number_of("SIM_CUPTI_VERSION", read.version));
   read.taken = number_of("SIM_CUPTI_TAKEN", 0) != 0;
   read.no_driver = number_of("SIM_CUPTI_NO_DRIVER", 0) != 0;
+  read.old_driver = number_of("SIM_CUPTI_OLD_DRIVER", 0) != 0;
   read.taken_ms = number_of("SIM_CUPTI_TAKEN_MS", 0);
   read.bad_times = number_of("SIM_CUPTI_BAD_TIMES", 0);
   read.zero_times = number_of("SIM_CUPTI_ZERO_TIMES", 0);
@@ -61,8 +62,10 @@ bool is_dead() { return s_dead.load(std::memory_order_acquire); }
 
 void die() {
   s_dead.store(true, std::memory_order_release);
-  forget_kinds();
-  forget_subscriber();
+  each_client([](Client& each) {
+    forget_kinds(each);
+    forget_subscriber(each);
+  });
   close_buffers();
 }
 

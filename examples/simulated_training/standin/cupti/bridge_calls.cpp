@@ -9,17 +9,24 @@
 namespace sim {
 namespace {
 
+bool anybody_calls_back(CUpti_CallbackDomain domain, std::uint32_t cbid) {
+  bool any = false;
+  each_client([&](const Client& each) { any |= callback_enabled(each, domain, cbid); });
+  return any;
+}
+
 void call_back(CUpti_CallbackDomain domain, std::uint32_t cbid, const void* data) {
-  const Subscriber* to = subscriber();
-  if (to == nullptr || to->callback == nullptr) return;
   const bool of_api = domain == CUPTI_CB_DOMAIN_DRIVER_API || domain == CUPTI_CB_DOMAIN_RUNTIME_API;
   const InsideClient inside(of_api ? Inside::api_callback : Inside::other_callback);
-  to->callback(to->user, domain, cbid, data);
+  each_client([&](const Client& each) {
+    if (!each.is_subscribed || each.callback == nullptr || !callback_enabled(each, domain, cbid)) return;
+    each.callback(each.user, domain, cbid, data);
+  });
 }
 
 void api_callback(CallEvent& event, CUpti_ApiCallbackSite site) {
   const auto domain = static_cast<CUpti_CallbackDomain>(event.domain);
-  if (!callback_enabled(domain, event.cbid)) return;
+  if (!anybody_calls_back(domain, event.cbid)) return;
   CUpti_CallbackData data{};
   data.callbackSite = site;
   data.functionName = event.name;
@@ -43,19 +50,28 @@ void emit_unknown() {
   Note note{};
   note.kind = NoteKind::unknown;
   note.start_ns = note.end_ns = true_ns();
-  emit(note);
+  emit_to(told(), note);
+}
+
+bool is_wanted(const Client& client, const DeviceEvent& event) {
+  if (event.graph_node != 0 && graphs_are_whole(client)) return false;
+  return kind_enabled(client, kind_of(event));
 }
 
 void reserve_device(DeviceEvent& event) {
-  const CUpti_ActivityKind kind = kind_of(event);
   event.fate = Fate::off;
   event.slot = nullptr;
-  // With GRAPH_TRACE a graph is one record, and its nodes have none.
-  if (event.graph_node != 0 && kind_enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) return;
-  if (!kind_enabled(kind)) return;
-  event.fate = admit();
-  if (event.fate == Fate::emitted) reserve(kind, event);
-  if (every(behaviour().unknown_every, s_works)) emit_unknown();
+  each_client([&](Client& each) {
+    if (!is_wanted(each, event)) return;
+    const Fate fate = admit(each);
+    if (fate == Fate::emitted) reserve(each, kind_of(event), event);
+    if (&each == &told()) {
+      event.fate = fate;
+      if (every(behaviour().unknown_every, s_works)) emit_unknown();
+    } else {
+      count_if_dropped(each, fate);
+    }
+  });
 }
 
 void tell_times(DeviceEvent& event) {
@@ -65,7 +81,7 @@ void tell_times(DeviceEvent& event) {
 }
 
 void finish_device(const DeviceEvent& event) {
-  count_if_dropped(event.fate);
+  count_if_dropped(told(), event.fate);
   finish(event);
 }
 
@@ -74,17 +90,28 @@ void enter_call(CallEvent& event) { api_callback(event, CUPTI_API_ENTER); }
 void exit_call(CallEvent& event) {
   api_callback(event, CUPTI_API_EXIT);
   emit_external(event.correlation);
-  const bool wanted = api_enabled(static_cast<CUpti_CallbackDomain>(event.domain), event.cbid);
-  event.fate = wanted ? admit() : Fate::off;
+  const bool wanted = api_enabled(told(), static_cast<CUpti_CallbackDomain>(event.domain), event.cbid);
+  event.fate = wanted ? admit(told()) : Fate::off;
+}
+
+// For one of the clients: that which the truth is about has its fate already.
+template <typename Event, typename Append>
+void deliver(Client& client, const Event& event, bool wanted, const Append& append) {
+  Fate fate = event.fate;
+  if (&client != &told()) fate = wanted ? admit(client) : Fate::off;
+  count_if_dropped(client, fate);
+  if (fate == Fate::emitted) append();
 }
 
 void finish_call(const CallEvent& event) {
-  count_if_dropped(event.fate);
-  if (event.fate == Fate::emitted) append(kind_of(event), event);
+  const auto domain = static_cast<CUpti_CallbackDomain>(event.domain);
+  each_client([&](Client& each) {
+    deliver(each, event, api_enabled(each, domain, event.cbid), [&] { append(each, kind_of(event), event); });
+  });
 }
 
 void resource(std::uint32_t cbid, void* context, void* stream) {
-  if (!callback_enabled(CUPTI_CB_DOMAIN_RESOURCE, cbid)) return;
+  if (!anybody_calls_back(CUPTI_CB_DOMAIN_RESOURCE, cbid)) return;
   CUpti_ResourceData data{};
   data.context = static_cast<CUcontext>(context);
   data.resourceHandle.stream = static_cast<CUstream>(stream);
@@ -92,25 +119,26 @@ void resource(std::uint32_t cbid, void* context, void* stream) {
 }
 
 void synchronized(std::uint32_t cbid, void* context, void* stream) {
-  if (!callback_enabled(CUPTI_CB_DOMAIN_SYNCHRONIZE, cbid)) return;
+  if (!anybody_calls_back(CUPTI_CB_DOMAIN_SYNCHRONIZE, cbid)) return;
   const CUpti_SynchronizeData data{static_cast<CUcontext>(context), static_cast<CUstream>(stream)};
   call_back(CUPTI_CB_DOMAIN_SYNCHRONIZE, cbid, &data);
 }
 
-bool is_wanted(const Note& note) {
+bool is_wanted(const Client& client, const Note& note) {
   const bool unfinished = note.kind == NoteKind::sync && note.result == CUDA_ERROR_NOT_READY;
-  return kind_enabled(kind_of(note)) && (!unfinished || all_sync_records());
+  return kind_enabled(client, kind_of(note)) && (!unfinished || client.all_sync.load(std::memory_order_relaxed));
 }
 
-void admit_note(Note& note) { note.fate = is_wanted(note) ? admit() : Fate::off; }
+void admit_note(Note& note) { note.fate = is_wanted(told(), note) ? admit(told()) : Fate::off; }
 
 void finish_note(const Note& note) {
-  count_if_dropped(note.fate);
-  if (note.fate == Fate::emitted) append(note);
+  each_client([&](Client& each) { deliver(each, note, is_wanted(each, note), [&] { append(each, note); }); });
 }
 
+std::uint64_t to_told(std::uint64_t true_ns) { return to_cupti(told(), true_ns); }
+
 void graph(std::uint32_t cbid, void* context, const GraphEvent& event) {
-  if (!callback_enabled(CUPTI_CB_DOMAIN_RESOURCE, cbid)) return;
+  if (!anybody_calls_back(CUPTI_CB_DOMAIN_RESOURCE, cbid)) return;
   CUpti_GraphData described{};
   described.graph = static_cast<CUgraph>(event.graph);
   described.originalGraph = static_cast<CUgraph>(event.original_graph);
@@ -128,7 +156,7 @@ void graph(std::uint32_t cbid, void* context, const GraphEvent& event) {
 // CUPTI says so while it still works, then answers nobody any more.
 void fatal() {
 #if CUPTI_API_VERSION >= 21  // CUDA 12.3
-  if (callback_enabled(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR)) {
+  if (anybody_calls_back(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR)) {
     CUpti_StateData data{};
     data.notification.result = CUPTI_ERROR_UNKNOWN;
     data.notification.message = "an illegal memory access was encountered";
@@ -138,7 +166,7 @@ void fatal() {
   die();
 }
 
-constexpr Bridge kBridge{to_cupti,   tell_times,  reserve_device, finish_device, enter_call, exit_call,   finish_call,
+constexpr Bridge kBridge{to_told,    tell_times,  reserve_device, finish_device, enter_call, exit_call,   finish_call,
                          admit_note, finish_note, graph,          fatal,         resource,   synchronized, begin_teardown};
 
 }  // namespace

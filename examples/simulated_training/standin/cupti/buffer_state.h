@@ -15,12 +15,21 @@
 namespace sim {
 
 struct Buffer;
+struct Client;
 
+struct RequestInfo;    // CUpti_BufferCallbackRequestInfo: size_t structSize
+struct CompletedInfo;  // CUpti_BufferCallbackCompleteInfo, the same and more
+using OnRequest2 = void (*)(std::uint8_t**, std::size_t*, std::size_t*, RequestInfo*);
+using OnCompleted2 = void (*)(std::uint8_t*, std::size_t, std::size_t, CompletedInfo*);
+
+// An event has one for each client that asked for it.
 struct Slot {
   Buffer* buffer;  // null: a forced flush took the record as it was
   std::size_t offset;
   std::size_t index;  // in Buffer::pending
   std::uint64_t seq;
+  Client* client;
+  Slot* next;  // of the same event
 };
 
 struct Buffer {
@@ -33,10 +42,12 @@ struct Buffer {
   std::vector<std::uint64_t> unfinished;                      // what a forced flush took before its end
 };
 
-// All but the atomics is guarded by `mutex`, which is never held while a client's function runs.
+// Of one client. All but the atomics is guarded by `mutex`, which is never held while a client's function runs.
 struct BufferState {
   std::atomic<CUpti_BuffersCallbackRequestFunc> request{nullptr};
   std::atomic<CUpti_BuffersCallbackCompleteFunc> completed{nullptr};
+  std::atomic<OnRequest2> request_2{nullptr};  // of version 2
+  std::atomic<OnCompleted2> completed_2{nullptr};
   std::atomic<bool> per_thread{SIM_BUFFER_PER_THREAD}, zeroed_by_client{false};
 
   std::mutex mutex;
@@ -51,8 +62,7 @@ struct BufferState {
   bool worker_runs = false;
 };
 
-BufferState& buffer_state();
-// Starts the worker thread at the first call.
-void start_worker();
+// Starts the client's worker thread at its first call.
+void start_worker(Client& client);
 
 }  // namespace sim

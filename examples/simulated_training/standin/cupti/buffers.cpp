@@ -1,5 +1,7 @@
 #include "buffers.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,11 +15,6 @@
 
 namespace sim {
 
-BufferState& buffer_state() {
-  static auto* const made = new BufferState;  // never deleted: threads of the simulation outlive main
-  return *made;
-}
-
 void break_off(const char* rule) {
   std::fprintf(stderr, "simulated libcupti: the client broke a rule: %s\n", rule);
   std::abort();
@@ -25,35 +22,40 @@ void break_off(const char* rule) {
 
 namespace {
 
-std::uint32_t buffer_key() {
+std::uint32_t buffer_key(const BufferState& state) {
   static std::atomic<std::uint32_t> s_next{1};
   thread_local const std::uint32_t key = s_next++;
-  return buffer_state().per_thread ? key : 0;
+  return state.per_thread ? key : 0;
 }
 
 bool overlaps(const Buffer& buffer, const std::uint8_t* memory, std::size_t size) {
   return memory < buffer.memory + buffer.size && buffer.memory < memory + size;
 }
 
-void check_memory(const std::uint8_t* memory, std::size_t size) {
+void check_memory(const BufferState& state, const std::uint8_t* memory, std::size_t size) {
   if (memory == nullptr) break_off("the request callback returned no buffer (this crashes CUPTI before 12.9)");
   if (reinterpret_cast<std::uintptr_t>(memory) % 8 != 0) break_off("a buffer must be aligned to 8 bytes");
   if (size < kMaxRecord) break_off("a buffer must hold at least one record");
-  if (!zeroed_by_client()) return;
+  if (!state.zeroed_by_client) return;
   if (std::any_of(memory, memory + size, [](std::uint8_t byte) { return byte != 0; })) {
     break_off("ZEROED_OUT_ACTIVITY_BUFFER is set, but a buffer holds something");
   }
 }
 
 // In the application's thread, with no lock held.
-std::unique_ptr<Buffer> request_buffer() {
+std::unique_ptr<Buffer> request_buffer(const BufferState& state) {
   auto buffer = std::make_unique<Buffer>();
   {
     const InsideClient inside(Inside::buffer_callback);
-    buffer_state().request.load()(&buffer->memory, &buffer->size, &buffer->max_records);
+    std::size_t info = sizeof(info);
+    if (const OnRequest2 request = state.request_2.load()) {
+      request(&buffer->memory, &buffer->size, &buffer->max_records, reinterpret_cast<RequestInfo*>(&info));
+    } else {
+      state.request.load()(&buffer->memory, &buffer->size, &buffer->max_records);
+    }
   }
-  check_memory(buffer->memory, buffer->size);
-  if (!zeroed_by_client()) std::memset(buffer->memory, 0, buffer->size);
+  check_memory(state, buffer->memory, buffer->size);
+  if (!state.zeroed_by_client) std::memset(buffer->memory, 0, buffer->size);
   return buffer;
 }
 
@@ -85,8 +87,7 @@ void close_full(BufferState& state, std::uint32_t key) {
 }
 
 // The buffer of `key` with room for `size`; returns with the lock held.
-Buffer& buffer_with_room(std::unique_lock<std::mutex>& lock, std::uint32_t key, std::size_t size) {
-  BufferState& state = buffer_state();
+Buffer& buffer_with_room(BufferState& state, std::unique_lock<std::mutex>& lock, std::uint32_t key, std::size_t size) {
   std::unique_lock shared_request(state.request_mutex, std::defer_lock);
   if (key == 0) {  // one buffer for all threads: one requests
     lock.unlock();
@@ -96,7 +97,7 @@ Buffer& buffer_with_room(std::unique_lock<std::mutex>& lock, std::uint32_t key, 
   while (!has_room(open_buffer(state, key), size)) {
     close_full(state, key);
     lock.unlock();
-    auto fresh = request_buffer();
+    auto fresh = request_buffer(state);
     lock.lock();
     own(state, key, std::move(fresh));
   }
@@ -111,16 +112,33 @@ void add_seq(Buffer& buffer, std::uint64_t seq) {
   }
 }
 
+// The event in the client's clock and numbers of threads. The driver has set those of the client that the truth is about.
+template <typename Event>
+Event as_seen_by(const Client& client, const Event& event) {
+  Event seen = event;
+  if (&client != &told()) {
+    seen.cupti_start_ns = to_cupti(client, event.start_ns);
+    seen.cupti_end_ns = to_cupti(client, event.end_ns);
+  }
+  if constexpr (requires { seen.tid; }) {
+    if (!client.system_ids) seen.tid = static_cast<std::uint32_t>(pthread_self());
+  }
+  return seen;
+}
+
 // A place for a record, filled at once: a forced flush may take it at any moment after. Ended records leave no slot.
 template <typename Event, typename... Extra>
-Slot* place(CUpti_ActivityKind kind, const Event& event, bool ended, Extra... extra) {
+Slot* place(Client& client, CUpti_ActivityKind kind, const Event& event, bool ended, Extra... extra) {
+  BufferState& state = client.buffers;
   const std::size_t size = record_size(kind);
-  const std::uint32_t key = buffer_key();
-  std::unique_lock lock(buffer_state().mutex);
-  Buffer* buffer = open_buffer(buffer_state(), key);
-  if (!has_room(buffer, size)) buffer = &buffer_with_room(lock, key, size);
-  fill_record(reinterpret_cast<std::byte*>(buffer->memory) + buffer->used, event, extra...);
-  Slot* slot = ended ? nullptr : new Slot{buffer, buffer->used, buffer->pending.size(), event.seq};
+  const std::uint32_t key = buffer_key(state);
+  const Event seen = as_seen_by(client, event);
+  std::unique_lock lock(state.mutex);
+  Buffer* buffer = open_buffer(state, key);
+  if (!has_room(buffer, size)) buffer = &buffer_with_room(state, lock, key, size);
+  fill_record(reinterpret_cast<std::byte*>(buffer->memory) + buffer->used, seen, extra...);
+  Slot* slot =
+      ended ? nullptr : new Slot{buffer, buffer->used, buffer->pending.size(), event.seq, &client, nullptr};
   if (slot != nullptr) buffer->pending.push_back(slot);
   buffer->used += size;
   ++buffer->records;
@@ -130,71 +148,83 @@ Slot* place(CUpti_ActivityKind kind, const Event& event, bool ended, Extra... ex
 }
 
 // The record is complete in its buffer.
-void settle(const Slot& slot) {
+void settle(BufferState& state, const Slot& slot) {
   Buffer& buffer = *slot.buffer;
   buffer.pending[slot.index] = buffer.pending.back();
   buffer.pending[slot.index]->index = slot.index;
   buffer.pending.pop_back();
-  if (buffer.full && buffer.pending.empty()) buffer_state().worker_wake.notify_one();
+  if (buffer.full && buffer.pending.empty()) state.worker_wake.notify_one();
 }
 
 }  // namespace
 
-Fate admit() {
-  BufferState& state = buffer_state();
+Fate admit(Client& client) {
+  BufferState& state = client.buffers;
   const std::lock_guard lock(state.mutex);
-  const bool no_place = state.request.load() == nullptr;
   const std::uint64_t every = behaviour().drop_every;
-  const bool drop = no_place || (every != 0 && ++state.admitted % every == 0);
+  const bool drop = !callbacks_registered(client) || (every != 0 && ++state.admitted % every == 0);
   return drop ? Fate::dropped : Fate::emitted;
 }
 
-void count_if_dropped(Fate fate) {
+void count_if_dropped(Client& client, Fate fate) {
   if (fate != Fate::dropped) return;
-  const std::lock_guard lock(buffer_state().mutex);
-  ++buffer_state().dropped;
+  const std::lock_guard lock(client.buffers.mutex);
+  ++client.buffers.dropped;
 }
 
-void reserve(CUpti_ActivityKind kind, DeviceEvent& event) { event.slot = place(kind, event, false, true); }
+void reserve(Client& client, CUpti_ActivityKind kind, DeviceEvent& event) {
+  Slot* slot = place(client, kind, event, false, true);
+  slot->next = event.slot;
+  event.slot = slot;
+}
 
 void finish(const DeviceEvent& event) {
-  if (event.slot == nullptr) return;
-  const std::unique_ptr<Slot> slot(event.slot);
-  const std::lock_guard lock(buffer_state().mutex);
-  if (slot->buffer == nullptr) return;  // a forced flush took the record as it was
-  fill_record(reinterpret_cast<std::byte*>(slot->buffer->memory) + slot->offset, event, false);
-  settle(*slot);
+  for (Slot* next = event.slot; next != nullptr;) {
+    const std::unique_ptr<Slot> slot(next);
+    next = slot->next;
+    BufferState& state = slot->client->buffers;
+    const DeviceEvent seen = as_seen_by(*slot->client, event);
+    const std::lock_guard lock(state.mutex);
+    if (slot->buffer == nullptr) continue;  // a forced flush took the record as it was
+    fill_record(reinterpret_cast<std::byte*>(slot->buffer->memory) + slot->offset, seen, false);
+    settle(state, *slot);
+  }
 }
 
-void append(CUpti_ActivityKind kind, const CallEvent& event) { place(kind, event, true); }
-void append(const Note& note) { place(kind_of(note), note, true); }
+void append(Client& client, CUpti_ActivityKind kind, const CallEvent& event) { place(client, kind, event, true); }
+void append(Client& client, const Note& note) { place(client, kind_of(note), note, true); }
 
-void emit(Note& note) {
-  note.cupti_start_ns = to_cupti(note.start_ns);
-  note.cupti_end_ns = to_cupti(note.end_ns);
-  note.seq = driver()->next_seq();
-  note.fate = kind_enabled(kind_of(note)) ? admit() : Fate::off;
-  if (note.kind == NoteKind::unknown) note.fate = admit();
-  driver()->truth_of(note);
-  count_if_dropped(note.fate);
-  if (note.fate == Fate::emitted) append(note);
+void emit_to(Client& client, Note& note) {
+  const bool is_told = &client == &told();
+  note.cupti_start_ns = to_cupti(client, note.start_ns);
+  note.cupti_end_ns = to_cupti(client, note.end_ns);
+  note.fate = kind_enabled(client, kind_of(note)) ? admit(client) : Fate::off;
+  if (note.kind == NoteKind::unknown) note.fate = admit(client);
+  if (is_told) note.seq = driver()->next_seq();
+  if (is_told) driver()->truth_of(note);
+  count_if_dropped(client, note.fate);
+  if (note.fate == Fate::emitted) append(client, note);
 }
 
 void close_buffers() {
-  const std::lock_guard lock(buffer_state().mutex);
-  buffer_state().request.store(nullptr);
+  each_client([](Client& each) {
+    const std::lock_guard lock(each.buffers.mutex);
+    each.buffers.request.store(nullptr);
+    each.buffers.request_2.store(nullptr);
+  });
 }
 
-bool callbacks_registered() { return buffer_state().request.load() != nullptr; }
-
-std::size_t take_dropped() {
-  const std::lock_guard lock(buffer_state().mutex);
-  return std::exchange(buffer_state().dropped, 0);
+bool callbacks_registered(const Client& client) {
+  return client.buffers.request.load() != nullptr || client.buffers.request_2.load() != nullptr;
 }
 
-void set_per_thread_buffers(bool per_thread) { buffer_state().per_thread = per_thread; }
-bool per_thread_buffers() { return buffer_state().per_thread; }
-void set_zeroed_by_client(bool zeroed) { buffer_state().zeroed_by_client = zeroed; }
-bool zeroed_by_client() { return buffer_state().zeroed_by_client; }
+CUptiResult take_dropped(Client& client, std::size_t* dropped) {
+  {
+    const std::lock_guard lock(client.buffers.mutex);
+    *dropped = std::exchange(client.buffers.dropped, 0);
+  }
+  driver()->flush_truth();  // what the client is told of is in the truth, even if the process ends now
+  return CUPTI_SUCCESS;
+}
 
 }  // namespace sim

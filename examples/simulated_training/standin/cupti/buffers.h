@@ -8,35 +8,34 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "exports.h"
+#include "state.h"
 
 namespace sim {
 
-// Whether the next record is emitted or dropped.
-Fate admit();
+// Whether the client's next record is emitted or dropped.
+Fate admit(Client& client);
 // A drop counts for the client once the truth has it: a process that ends in between tells neither.
-void count_if_dropped(Fate fate);
-// A place for an admitted record of device work; sets its slot. May call the client's request callback.
-void reserve(CUpti_ActivityKind kind, DeviceEvent& event);
+void count_if_dropped(Client& client, Fate fate);
+// A place for an admitted record of device work; adds its slot. May call the client's request callback.
+void reserve(Client& client, CUpti_ActivityKind kind, DeviceEvent& event);
 // The work ended. Nothing where there is no slot.
 void finish(const DeviceEvent& event);
 // An admitted API record, whole. May call the client's request callback.
-void append(CUpti_ActivityKind kind, const CallEvent& event);
+void append(Client& client, CUpti_ActivityKind kind, const CallEvent& event);
 
-// The same for what is told at once, and for what this library itself has to tell: admitted, its truth, its record.
-void append(const Note& note);
-void emit(Note& note);
+// The same for what is told at once, and for what this library itself has to tell one client: admitted, its truth where it
+// is the client that the truth is about, its record.
+void append(Client& client, const Note& note);
+void emit_to(Client& client, Note& note);
 
+// Of all clients: there is no way to ask for one.
 void flush_all(bool forced);
+// Nothing more goes into or comes out of a client's buffers, which are its own again. What was in them is gone.
+void abandon_buffers(Client& client);
 // For an error that sticks: nothing more goes in or comes out.
 void close_buffers();
-std::size_t take_dropped();
-bool callbacks_registered();
-
-void set_per_thread_buffers(bool per_thread);
-bool per_thread_buffers();
-void set_zeroed_by_client(bool zeroed);
-bool zeroed_by_client();
+bool callbacks_registered(const Client& client);
+void reset_attributes(Client& client);
 
 // Ends the process with one line that names the rule that the client broke.
 [[noreturn]] void break_off(const char* rule);

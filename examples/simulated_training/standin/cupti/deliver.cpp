@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -42,8 +43,8 @@ void write_handed(const Buffer& buffer, bool forced) {
 }
 
 // What a hand-over cost. Not of a forced one, which is the last as a rule, nor of one that returned nothing else.
-void tell_flush(const Buffer& buffer, std::uint64_t start_ns) {
-  if (buffer.others == 0 || !callbacks_registered()) return;
+void tell_flush(Client& client, const Buffer& buffer, std::uint64_t start_ns) {
+  if (buffer.others == 0 || !callbacks_registered(client)) return;
   Note note{};
   note.kind = NoteKind::overhead;
   note.type = CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH;
@@ -52,24 +53,31 @@ void tell_flush(const Buffer& buffer, std::uint64_t start_ns) {
   note.device = note.context = note.stream = kNoNumber;
   note.start_ns = start_ns;
   note.end_ns = true_ns();
-  emit(note);
+  emit_to(client, note);
+}
+
+void call_completed(const BufferState& state, const Buffer& buffer) {
+  const InsideClient inside(Inside::buffer_callback);
+  std::size_t info[4] = {sizeof(info)};  // and no thread, no layouts
+  if (const OnCompleted2 completed = state.completed_2.load()) {
+    completed(buffer.memory, buffer.size, buffer.used, reinterpret_cast<CompletedInfo*>(info));
+  } else {
+    state.completed.load()(nullptr, 0, buffer.memory, buffer.size, buffer.used);
+  }
 }
 
 // Without a lock. The client may give the memory out again while its callback still runs.
-void hand_over(std::unique_ptr<Buffer> buffer, bool forced) {
+void hand_over(Client& client, std::unique_ptr<Buffer> buffer, bool forced) {
   const std::uint64_t start_ns = true_ns();
   driver()->flush_truth();
   std::memset(buffer->memory + buffer->used, kBeyond, buffer->size - buffer->used);
   {
-    const std::lock_guard lock(buffer_state().mutex);
-    std::erase(buffer_state().owned, buffer.get());
+    const std::lock_guard lock(client.buffers.mutex);
+    std::erase(client.buffers.owned, buffer.get());
   }
-  {
-    const InsideClient inside(Inside::buffer_callback);
-    buffer_state().completed.load()(nullptr, 0, buffer->memory, buffer->size, buffer->used);
-  }
-  write_handed(*buffer, forced);
-  if (!forced) tell_flush(*buffer, start_ns);
+  call_completed(client.buffers, *buffer);
+  if (&client == &told()) write_handed(*buffer, forced);
+  if (!forced) tell_flush(client, *buffer, start_ns);
 }
 
 std::unique_ptr<Buffer> take_full(BufferState& state) {
@@ -81,19 +89,19 @@ std::unique_ptr<Buffer> take_full(BufferState& state) {
   return buffer;
 }
 
-void work() {
+void work(Client& client) {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, nullptr);
   pthread_setname_np(pthread_self(), "simulated-cupti");
-  BufferState& state = buffer_state();
+  BufferState& state = client.buffers;
   std::unique_lock lock(state.mutex);
   for (;;) {
     std::unique_ptr<Buffer> buffer;
     state.worker_wake.wait(lock, [&] { return (buffer = take_full(state)) != nullptr; });
     ++state.delivering;
     lock.unlock();
-    hand_over(std::move(buffer), false);
+    hand_over(client, std::move(buffer), false);
     lock.lock();
     --state.delivering;
     state.delivered.notify_all();
@@ -114,21 +122,30 @@ void keep_busy() {
   }
 }
 
+// Of clients that came before the fork; guarded by the first one's `request_mutex`.
+std::size_t s_forked_clients = 0;
+
+void unlock_clients() {
+  for (std::size_t i = s_forked_clients; i-- > 0;) {
+    client(i).buffers.mutex.unlock();
+    client(i).buffers.request_mutex.unlock();
+  }
+}
+
 // A child finds the mutexes free, whoever held them in the parent: it may call CUDA, though nothing comes of it.
 void survive_forks() {
+  static std::atomic<bool> s_once{false};
+  if (s_once.exchange(true)) return;
   pthread_atfork(
       [] {
-        buffer_state().request_mutex.lock();
-        buffer_state().mutex.lock();
+        const std::size_t count = client_count();
+        for (std::size_t i = 0; i < count; ++i) {
+          client(i).buffers.request_mutex.lock();
+          client(i).buffers.mutex.lock();
+        }
+        s_forked_clients = count;
       },
-      [] {
-        buffer_state().mutex.unlock();
-        buffer_state().request_mutex.unlock();
-      },
-      [] {
-        buffer_state().mutex.unlock();
-        buffer_state().request_mutex.unlock();
-      });
+      unlock_clients, unlock_clients);
 }
 
 // The records that have not ended stay as they are: their work will find no place.
@@ -165,24 +182,48 @@ std::vector<std::unique_ptr<Buffer>> take_ended(BufferState& state, bool forced)
 
 }  // namespace
 
-void start_worker() {
-  const std::lock_guard lock(buffer_state().mutex);
-  if (std::exchange(buffer_state().worker_runs, true)) return;
+void start_worker(Client& client) {
+  const std::lock_guard lock(client.buffers.mutex);
+  if (std::exchange(client.buffers.worker_runs, true)) return;
   survive_forks();
-  std::thread(work).detach();
-  if (behaviour().busy_percent != 0) std::thread(keep_busy).detach();
+  std::thread(work, std::ref(client)).detach();
+  static std::atomic<bool> s_busy{false};
+  if (behaviour().busy_percent != 0 && !s_busy.exchange(true)) std::thread(keep_busy).detach();
 }
 
+namespace {
+
 // Waits for the worker's hand-overs too.
-void flush_all(bool forced) {
-  BufferState& state = buffer_state();
+void flush(Client& client, bool forced) {
+  BufferState& state = client.buffers;
   std::unique_lock lock(state.mutex);
   close_partial(state, forced);
   auto ended = take_ended(state, forced);
   lock.unlock();
-  for (auto& buffer : ended) hand_over(std::move(buffer), forced);
+  for (auto& buffer : ended) hand_over(client, std::move(buffer), forced);
   lock.lock();
   state.delivered.wait(lock, [&] { return state.delivering == 0; });
+}
+
+}  // namespace
+
+void flush_all(bool forced) {
+  each_client([&](Client& each) {
+    if (callbacks_registered(each)) flush(each, forced);
+  });
+}
+
+// Also waits for a hand-over that is in progress: its function may be gone after.
+void abandon_buffers(Client& client) {
+  BufferState& state = client.buffers;
+  std::unique_lock lock(state.mutex);
+  state.request_2.store(nullptr);
+  state.delivered.wait(lock, [&] { return state.delivering == 0; });
+  for (auto& [key, buffer] : state.open) take_away(*buffer);
+  for (auto& buffer : state.closed) take_away(*buffer);
+  state.open.clear();
+  state.closed.clear();
+  state.owned.clear();
 }
 
 }  // namespace sim
@@ -191,17 +232,20 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
                                            CUpti_BuffersCallbackCompleteFunc completed) {
   if (request == nullptr || completed == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   SIM_NEED_DRIVER();
+  SIM_NEED_VERSION_1(true);
   if (sim::is_taken()) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-  sim::buffer_state().completed.store(completed);
-  sim::buffer_state().request.store(request);
-  sim::start_worker();
+  sim::process_client().buffers.completed.store(completed);
+  sim::process_client().buffers.request.store(request);
+  sim::start_worker(sim::process_client());
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
   SIM_NEED_DRIVER();
   sim::check_may_flush();
-  if (!sim::callbacks_registered()) return CUPTI_ERROR_INVALID_OPERATION;
+  bool any = false;
+  sim::each_client([&](const sim::Client& each) { any |= sim::callbacks_registered(each); });
+  if (!any) return CUPTI_ERROR_INVALID_OPERATION;
   sim::flush_all(flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   return CUPTI_SUCCESS;
 }
@@ -215,7 +259,8 @@ CUptiResult cuptiActivityFlushPeriod(std::uint32_t) {
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, std::uint32_t stream, std::size_t* dropped) {
   sim::check_not_torn_down(__func__);
   if (dropped == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  *dropped = context == nullptr && stream == 0 ? sim::take_dropped() : 0;
-  sim::driver()->flush_truth();  // what the client is told of is in the truth, even if the process ends now
-  return CUPTI_SUCCESS;
+  SIM_NEED_VERSION_1(false);
+  *dropped = 0;
+  if (context != nullptr || stream != 0) return CUPTI_SUCCESS;
+  return sim::take_dropped(sim::process_client(), dropped);
 }

@@ -77,8 +77,13 @@ extern "C" __attribute__((visibility("default"))) CUptiResult cuptiGetGraphExecI
   return driver()->graph_exec_id(exec, *id) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
+// CUPTI's guide, 2.4.7: with more than one subscriber it returns early.
 CUptiResult cuptiFinalize() {
-  forget_kinds();
-  forget_subscriber();
+  if (live_clients() > 1) return CUPTI_SUCCESS;
+  each_client([](Client& each) {
+    forget_kinds(each);
+    if (each.number == 0) forget_subscriber(each);
+  });
+  forget_subscribers();
   return CUPTI_SUCCESS;
 }

@@ -1,5 +1,4 @@
 // Notes as CUPTI's records.
-#include <pthread.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -57,7 +56,7 @@ void fill_overhead(std::byte* at, const Note& note) {
   record.overheadKind = note.type;
   record.objectKind = note.object;
   record.objectId[0] = static_cast<std::uint32_t>(getpid());
-  record.objectId[1] = system_thread_ids() ? note.tid : static_cast<std::uint32_t>(pthread_self());
+  record.objectId[1] = note.tid;
   record.start = note.cupti_start_ns;
   record.end = note.cupti_end_ns;
   record.correlationId = note.correlation;

@@ -1,6 +1,5 @@
 #include "records.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -173,23 +172,28 @@ void fill_record(std::byte* at, const CallEvent& event) {
   record.start = event.cupti_start_ns;
   record.end = event.cupti_end_ns;
   record.processId = static_cast<std::uint32_t>(getpid());
-  record.threadId = system_thread_ids() ? event.tid : static_cast<std::uint32_t>(pthread_self());
+  record.threadId = event.tid;
   record.correlationId = event.correlation;
   record.returnValue = event.result;
   store_sized(at, record);
 }
 
-}  // namespace sim
-
-CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, CUpti_Activity** record) {
-  sim::check_may_read();
+CUptiResult next_record(std::uint8_t* buffer, std::size_t valid, CUpti_Activity** record) {
+  check_may_read();
   if (buffer == nullptr || record == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   auto* at = reinterpret_cast<std::uint8_t*>(*record);
-  at = at == nullptr ? buffer : at + sim::record_size((*record)->kind);
+  at = at == nullptr ? buffer : at + record_size((*record)->kind);
   if (at + sizeof(CUpti_Activity) > buffer + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
-  const std::size_t size = sim::record_size(reinterpret_cast<CUpti_Activity*>(at)->kind);
-  if (size == 0) return sim::behaviour().version <= 18 ? CUPTI_ERROR_UNKNOWN : CUPTI_ERROR_INVALID_KIND;
+  const std::size_t size = record_size(reinterpret_cast<CUpti_Activity*>(at)->kind);
+  if (size == 0) return behaviour().version <= 18 ? CUPTI_ERROR_UNKNOWN : CUPTI_ERROR_INVALID_KIND;
   if (at + size > buffer + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
   *record = reinterpret_cast<CUpti_Activity*>(at);
   return CUPTI_SUCCESS;
+}
+
+}  // namespace sim
+
+CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, CUpti_Activity** record) {
+  SIM_NEED_VERSION_1(false);
+  return sim::next_record(buffer, valid, record);
 }

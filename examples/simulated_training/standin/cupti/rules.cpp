@@ -9,7 +9,6 @@ namespace {
 
 thread_local Inside t_inside = Inside::nothing;
 std::atomic<bool> s_torn_down{false};
-std::atomic<bool> s_occupied{false};
 
 }  // namespace
 
@@ -35,9 +34,9 @@ void check_may_read() {
   if (t_inside != Inside::buffer_callback) check_not_torn_down("cuptiActivityGetNextRecord");
 }
 
-OneAtATime::OneAtATime(const char* rule) noexcept {
-  if (s_occupied.exchange(true, std::memory_order_acquire)) break_off(rule);
+OneAtATime::OneAtATime(std::atomic<bool>& occupied, const char* rule) noexcept : occupied_(occupied) {
+  if (occupied_.exchange(true, std::memory_order_acquire)) break_off(rule);
 }
-OneAtATime::~OneAtATime() { s_occupied.store(false, std::memory_order_release); }
+OneAtATime::~OneAtATime() { occupied_.store(false, std::memory_order_release); }
 
 }  // namespace sim

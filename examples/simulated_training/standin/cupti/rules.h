@@ -32,10 +32,13 @@ void check_may_read();  // records
 // Held by functions of which a client may be in one at a time.
 class OneAtATime {
  public:
-  explicit OneAtATime(const char* rule) noexcept;
+  OneAtATime(std::atomic<bool>& occupied, const char* rule) noexcept;
   ~OneAtATime();
   OneAtATime(const OneAtATime&) = delete;
   OneAtATime& operator=(const OneAtATime&) = delete;
+
+ private:
+  std::atomic<bool>& occupied_;
 };
 
 }  // namespace sim

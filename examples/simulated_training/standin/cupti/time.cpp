@@ -1,10 +1,9 @@
-// CUPTI's clock: the simulated host's CLOCK_REALTIME, or the client's own.
+// CUPTI's clock: the simulated host's CLOCK_REALTIME, or each client's own.
 #include "../true_clock.h"
 #include "buffers.h"
 #include "state.h"
 
 namespace sim {
-namespace {
 
 // A client's clock, and what it said when it was registered. Never deleted: a thread may still read with it.
 struct ClientClock {
@@ -12,8 +11,7 @@ struct ClientClock {
   std::uint64_t true_ns, value;
 };
 
-std::atomic<const ClientClock*> s_client{nullptr};
-std::atomic<bool> s_system_ids{false};
+namespace {
 
 // The client's clock and the true one, as good as at once.
 ClientClock read_together(CUpti_TimestampCallbackFunc callback) {
@@ -41,12 +39,29 @@ std::uint64_t in_clients_clock(const ClientClock& client, std::uint64_t ns) {
 
 }  // namespace
 
-std::uint64_t to_cupti(std::uint64_t ns) {
-  if (const ClientClock* client = s_client.load(std::memory_order_acquire)) return in_clients_clock(*client, ns);
+std::uint64_t to_cupti(const Client& client, std::uint64_t ns) {
+  if (const ClientClock* clock = client.clock.load(std::memory_order_acquire)) return in_clients_clock(*clock, ns);
   return simulated_host_real_ns != nullptr ? simulated_host_real_ns(ns) : ns;
 }
 
-bool system_thread_ids() { return s_system_ids.load(std::memory_order_relaxed); }
+std::uint64_t now_of(const Client& client) {
+  const ClientClock* clock = client.clock.load(std::memory_order_acquire);
+  return clock != nullptr ? clock->callback() : to_cupti(client, true_ns());
+}
+
+CUptiResult set_clock(Client& client, CUpti_TimestampCallbackFunc callback) {
+  client.clock.store(callback != nullptr ? new ClientClock(read_together(callback)) : nullptr, std::memory_order_release);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult set_thread_ids(Client& client, std::uint32_t type) {
+  if (type > CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) return CUPTI_ERROR_NOT_SUPPORTED;
+  const bool system = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
+  if (callbacks_registered(client) && system != client.system_ids)
+    break_off("the thread id type was changed during a profiling session");
+  client.system_ids.store(system);
+  return CUPTI_SUCCESS;
+}
 
 }  // namespace sim
 
@@ -55,30 +70,27 @@ using namespace sim;
 CUptiResult cuptiGetTimestamp(std::uint64_t* timestamp) {
   check_not_torn_down(__func__);
   if (timestamp == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  const ClientClock* client = s_client.load(std::memory_order_acquire);
-  *timestamp = client != nullptr ? client->callback() : to_cupti(true_ns());
+  SIM_NEED_VERSION_1(false);
+  *timestamp = now_of(process_client());
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc callback) {
   SIM_NEED_DRIVER();
   if (callback == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  s_client.store(new ClientClock(read_together(callback)), std::memory_order_release);
-  return CUPTI_SUCCESS;
+  SIM_NEED_VERSION_1(true);
+  return set_clock(process_client(), callback);
 }
 
 CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
   SIM_NEED_DRIVER();
-  if (type > CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) return CUPTI_ERROR_NOT_SUPPORTED;
-  const bool system = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
-  if (callbacks_registered() && system != system_thread_ids())
-    break_off("the thread id type was changed during a profiling session");
-  s_system_ids.store(system);
-  return CUPTI_SUCCESS;
+  if (has_subscribers()) return CUPTI_ERROR_NOT_SUPPORTED;
+  return set_thread_ids(process_client(), type);
 }
 
 CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType* type) {
   if (type == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  *type = system_thread_ids() ? CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM : CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
+  if (has_subscribers()) return CUPTI_ERROR_NOT_SUPPORTED;
+  *type = process_client().system_ids ? CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM : CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
   return CUPTI_SUCCESS;
 }
