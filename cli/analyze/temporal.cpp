@@ -34,7 +34,7 @@ class Temporal : public Analysis {
       const DeviceTime& t = row.time;
       const bool is_known = row.device.has_value();
       for (const std::int64_t ns : {t.span_ns, t.busy_ns, t.idle_ns(), t.compute_ns, t.comm_ns, t.memory_ns, t.exposed_comm_ns()}) {
-        cells.push_back(is_known ? Cell(ns) : Cell());
+        is_known ? cells.emplace_back(ns) : cells.emplace_back();
       }
       cells.push_back(percent(t.overlap_ns, t.comm_ns));
     }

@@ -18,7 +18,7 @@
 
 namespace cli {
 
-inline constexpr std::size_t kHeldEvents = std::size_t{1} << 19;
+inline constexpr std::size_t kHeldEvents = std::size_t{1} << 17;
 
 class MergedWriter : public EventSink {
  public:
