@@ -30,6 +30,12 @@ inline SyncFacts wait_for_event(std::optional<std::uint32_t> producer = {}) {
   return facts;
 }
 
+inline DerivedFacts idle(std::int64_t length_ns) {
+  DerivedFacts facts;
+  facts.length_ns = length_ns;
+  return facts;
+}
+
 // Lets only some computed rows pass, so that a golden file shows one behaviour.
 struct SomeRows : DerivedSink {
   SomeRows(DerivedSink& to, const std::vector<DerivedRow>& rows) : to(to), rows(rows) {}

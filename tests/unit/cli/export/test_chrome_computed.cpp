@@ -127,16 +127,6 @@ TEST_CASE("export: kernels by short names, with the full one beside") {
   golden_export("short_names", t, {});
 }
 
-namespace {
-
-DerivedFacts idle(std::int64_t length_ns) {
-  DerivedFacts facts;
-  facts.length_ns = length_ns;
-  return facts;
-}
-
-}  // namespace
-
 TEST_CASE("export: computed rows of a process without events are described, too") {
   SmallTrace t;
   t.thread(t.process(0));

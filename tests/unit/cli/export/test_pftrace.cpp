@@ -194,16 +194,6 @@ TEST_CASE("pftrace: what is computed has rows of its own") {
   CHECK(t.summary.derived_slices == 1);
 }
 
-namespace {
-
-DerivedFacts idle(std::int64_t length_ns) {
-  DerivedFacts facts;
-  facts.length_ns = length_ns;
-  return facts;
-}
-
-}  // namespace
-
 TEST_CASE("pftrace: computed rows before the first event, from the origin on") {
   SmallTrace t;
   const TrackId stream = t.stream(t.process(0));
