@@ -27,17 +27,17 @@ void write_from(const char* base, EventSet of_base, EventSet events, char* text,
   Text out{text, size};
   text[0] = '\0';
   if (base != nullptr) out.add("", base);
-  for (std::size_t i = 0; i < kEvents; ++i) {
-    const EventSet bit = EventSet{1} << i;
+  for (const EventRow& row : kEventRows) {
+    const EventSet bit = only(row.event);
     if ((of_base & bit) == (events & bit)) continue;
     const char* sign = (events & bit) != 0 ? (base != nullptr ? ",+" : ",") : ",-";
-    out.add(text[0] == '\0' ? "" : sign, kEventRows[i].name);
+    out.add(text[0] == '\0' ? "" : sign, row.word.data());
   }
 }
 
 // As parse_events would understand it: graph_launch takes graph_node out.
 EventSet without_replaced(EventSet of_base, EventSet events) {
-  return has(events, Event::graph_launch) ? of_base & ~only(Event::graph_node) : of_base;
+  return has(events, trace::GraphLaunchRecord::kKind) ? of_base & ~only(trace::GraphNodeRecord::kKind) : of_base;
 }
 
 }  // namespace
@@ -57,6 +57,6 @@ void write_events(EventSet events, char* text, std::size_t size) noexcept {
 
 bool wants(Event event) noexcept { return has(settings().events, event); }
 
-EventSet light_part(EventSet events) noexcept { return events & (kLightEvents | only(Event::graph_launch)); }
+EventSet light_part(EventSet events) noexcept { return events & (kLightEvents | only(trace::GraphLaunchRecord::kKind)); }
 
 }  // namespace agent

@@ -79,7 +79,7 @@ void write_clock() {
   record.cupti_ns = sample.cupti_ns;
   record.mono_ns = sample.mono_ns;
   record.real_ns = sample.real_ns;
-  HostWriter writer(guard, trace::RecordKind::clock, sizeof(record), 0);
+  HostWriter writer(guard, trace::ClockRecord::kKind, sizeof(record), 0);
   if (writer) writer.append(record);
 }
 

@@ -12,66 +12,71 @@
 // graph_launch is one record for a whole launch of a CUDA graph, in place of its nodes: CUPTI gives no records of nodes
 // then. So it takes out a graph_node that came with a set, and both by name are refused.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <string_view>
 
+#include "common/record.h"
+
 namespace trace {
 
-// Spelled as the records' names; nvtx and nccl are all records of these sources. The order is that of kEventRows.
-enum class Event : std::uint8_t {
-  kernel,
-  memcpy,
-  memcpy_peer,
-  memset,
-  graph_node,    // what was open when nodes of CUDA graphs were captured
-  graph_launch,  // whole launches of CUDA graphs, instead of their nodes
-  runtime,
-  driver,
-  sync,
-  cuda_event,  // what cudaEventRecord recorded, and with runtime its calls
-  overhead,
-  memory,
-  memory_pool,
-  device,
-  context,
-  stream,
-  nvtx,
-  nccl,
-};
-inline constexpr std::size_t kEvents = 18;
+// What can be chosen: the kinds of records that have a kChoice. NvtxPushRecord stands for all of NVTX.
+using Event = RecordKind;
 
-// A set of events: bit 1 << Event.
-using EventSet = std::uint32_t;
+// A set of events: bit 1 << kind.
+using EventSet = std::uint64_t;
 constexpr EventSet only(Event event) { return EventSet{1} << static_cast<unsigned>(event); }
 constexpr bool has(EventSet set, Event event) { return (set & only(event)) != 0; }
 
 // The sets, each within the next.
 inline constexpr const char* kNamedSets[] = {"light", "default", "all"};
-enum class FirstSet : std::uint8_t { light, standard, all, none };
 
 struct EventRow {
-  const char* name;
+  Event event;
+  std::string_view word;
   FirstSet first;  // the smallest set that has it
 };
-inline constexpr EventRow kEventRows[kEvents] = {
-    {"kernel", FirstSet::light},      {"memcpy", FirstSet::light},     {"memcpy_peer", FirstSet::light},
-    {"memset", FirstSet::light},      {"graph_node", FirstSet::light}, {"graph_launch", FirstSet::none},
-    {"runtime", FirstSet::standard},  {"driver", FirstSet::standard},  {"sync", FirstSet::standard},
-    {"cuda_event", FirstSet::standard}, {"overhead", FirstSet::standard}, {"memory", FirstSet::all},
-    {"memory_pool", FirstSet::all},   {"device", FirstSet::light},     {"context", FirstSet::standard},
-    {"stream", FirstSet::standard},   {"nvtx", FirstSet::light},       {"nccl", FirstSet::light},
-};
+inline constexpr std::size_t kEvents = [] {
+  std::size_t count = 0;
+  for_each_record([&]<typename R>(R*) { count += requires { R::kChoice; }; });
+  return count;
+}();
+// In the order of AllRecords.
+inline constexpr auto kEventRows = [] {
+  std::array<EventRow, kEvents> rows{};
+  std::size_t at = 0;
+  for_each_record([&]<typename R>(R*) {
+    if constexpr (requires { R::kChoice; }) rows[at++] = {R::kKind, R::kChoice.word, R::kChoice.first};
+  });
+  return rows;
+}();
 
 constexpr EventSet events_of(FirstSet set) {
   EventSet events = 0;
-  for (std::size_t i = 0; i < kEvents; ++i) events |= EventSet{kEventRows[i].first <= set} << i;
+  for (const EventRow& row : kEventRows) events |= row.first <= set ? only(row.event) : 0;
   return events;
 }
 inline constexpr EventSet kLightEvents = events_of(FirstSet::light);
 inline constexpr EventSet kDefaultEvents = events_of(FirstSet::standard);
+
+// The text with each {kinds} in it replaced by the words of kEventRows.
+template <std::size_t Size>
+constexpr std::array<char, Size + kEvents * 16> with_kinds(const char (&text)[Size]) {
+  std::array<char, Size + kEvents * 16> out{};
+  std::size_t at = 0;
+  const std::string_view whole(text), mark = "{kinds}";
+  const std::size_t place = whole.find(mark);
+  const auto add = [&](std::string_view part) {
+    for (const char c : part) out[at++] = c;
+  };
+  add(whole.substr(0, place));
+  for (const EventRow& row : kEventRows) add(row.event == kEventRows[0].event ? "" : ", "), add(row.word);
+  add(whole.substr(place + mark.size()));
+  return out;
+}
 
 // False: a word that is no set and no kind, graph_node and graph_launch both by name, or nothing left.
 inline bool parse_events(const char* text, EventSet& events) noexcept;
@@ -89,18 +94,18 @@ inline EventSet find_set(std::string_view word) {
 }
 
 inline EventSet find_event(std::string_view word) {
-  for (std::size_t i = 0; i < kEvents; ++i) {
-    if (word == kEventRows[i].name) return EventSet{1} << i;
+  for (const EventRow& row : kEventRows) {
+    if (word == row.word) return only(row.event);
   }
   return 0;
 }
 
-struct Choice {
+struct Chosen {
   EventSet events = 0;
   EventSet named = 0;  // asked for one by one, not as part of a set
 };
 
-inline bool apply(Choice& choice, char sign, std::string_view word) {
+inline bool apply(Chosen& choice, char sign, std::string_view word) {
   const EventSet set = find_set(word);
   const EventSet event = find_event(word);
   const EventSet both = set | event;
@@ -110,16 +115,16 @@ inline bool apply(Choice& choice, char sign, std::string_view word) {
   return true;
 }
 
-inline bool choose_graphs(Choice& choice) {
-  constexpr EventSet kBoth = only(Event::graph_node) | only(Event::graph_launch);
+inline bool choose_graphs(Chosen& choice) {
+  constexpr EventSet kBoth = only(GraphNodeRecord::kKind) | only(GraphLaunchRecord::kKind);
   if ((choice.named & kBoth) == kBoth) return false;
-  if (has(choice.events, Event::graph_launch)) choice.events &= ~only(Event::graph_node);
+  if (has(choice.events, GraphLaunchRecord::kKind)) choice.events &= ~only(GraphNodeRecord::kKind);
   return true;
 }
 
 // `refused`: the word that is none; "" where each is one.
 inline bool choose(const char* text, EventSet& events, std::string_view& refused) {
-  Choice choice;
+  Chosen choice;
   if (*text == '+' || *text == '-') choice.events = kDefaultEvents;
   while (true) {
     const char sign = *text == '-' ? '-' : '+';

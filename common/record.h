@@ -13,9 +13,12 @@
 // before the record. kNoRef is "none". So a definition that is used once dies with its block, and a full region costs
 // bytes but never a name.
 //
-// A new kind is a number in record_kind.h, a struct in the file of its family, and a name in AllRecords.
+// A new kind is a struct in the file of its family and its name in AllRecords. A record of CUPTI's is made by a function and
+// a row in agent/translate; it becomes an event by a function in cli/read/ring_*_events.cpp. Then run scripts/format_tables.py.
+// What is forgotten the compiler or a test names.
 #pragma once
 #include <tuple>
+#include <type_traits>
 
 #include "common/record_kind.h"
 #include "common/records/definitions.h"
@@ -41,8 +44,15 @@ constexpr void for_each_record(F&& f) {
 }
 
 template <typename R>
+inline constexpr bool is_listed = [] {
+  bool found = false;
+  for_each_record([&]<typename Listed>(Listed*) { found = found || std::is_same_v<R, Listed>; });
+  return found;
+}();
+
+template <typename R>
 constexpr std::uint8_t size_words_of() {
-  return R::kKind == RecordKind::string ? 0 : static_cast<std::uint8_t>(sizeof(R) / 8);
+  return std::is_same_v<R, StringRecord> ? 0 : static_cast<std::uint8_t>(sizeof(R) / 8);
 }
 
 // A zeroed record with its head filled in.

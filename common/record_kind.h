@@ -6,43 +6,21 @@
 
 namespace trace {
 
+// Its numbers stand with the structs (records/*.h), as kKind. They are never used again for something else: 1 to 15 are
+// definitions, 16 to 47 events.
 enum class RecordKind : std::uint8_t {
-  none = 0,  // nothing here yet: the end of what a block or the region holds
-  string = 1,
-  launch_shape = 2,
-  api_name = 3,
-  thread_name = 4,
-  identity = 5,
-  device = 6,
-  context = 7,
-  stream = 8,
-  resource_name = 9,
-  nvtx_category = 10,
-  communicator = 11,
-  graph_node = 12,
-  kernel = 16,
-  kernel_wide = 17,
-  memcpy = 18,
-  memcpy_peer = 19,
-  memset = 20,
-  runtime = 21,
-  driver = 22,
-  runtime_wide = 23,
-  driver_wide = 24,
-  nvtx_push = 25,
-  nvtx_pop = 26,
-  nvtx_start = 27,
-  nvtx_end = 28,
-  nvtx_mark = 29,
-  nccl_call = 30,
-  clock = 31,
-  sync = 32,
-  overhead = 33,
-  graph_launch = 34,
-  memory = 35,
-  memory_pool = 36,
-  notice = 37,
-  cuda_event = 38,
+  none = 0  // nothing here yet: the end of what a block or the region holds
+};
+
+// Structs of records also have
+//   kName      as dump and FORMAT.md call them
+//   kCountsAs  the kind of event that they are, by the names of cli/model/kinds.h. Without it: none by itself (definitions, ends
+//              of ranges, clocks, CUDA events)
+//   kChoice    the word of TRACETOOL_EVENTS that asks for them, and the smallest set that has it (event_choice.h)
+enum class FirstSet : std::uint8_t { light, standard, all, none };
+struct Choice {
+  std::string_view word;
+  FirstSet first;
 };
 
 inline constexpr std::uint32_t kNoRef = 0xffffffffu;

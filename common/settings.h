@@ -142,6 +142,10 @@ inline bool set_disable(Settings&, const char*) { return true; }
 
 }  // namespace values
 
+inline constexpr auto kEventsHelp = with_kinds(
+    "what is recorded: light, default, all, or kinds joined by commas, with + and - to change a set "
+    "(default,-overhead,+memory): {kinds} (graph_launch: whole graphs instead of their nodes)");
+
 inline constexpr SettingRow kSettings[] = {
     {"TRACETOOL_DIR", "./traces", "folder of the recordings; each run gets a folder of its own in it", values::set_dir},
     {"TRACETOOL_BUFFER", "256M", "size of the ring per process: 64K to 1024G; the newest records are kept", values::set_buffer},
@@ -153,11 +157,7 @@ inline constexpr SettingRow kSettings[] = {
     {"TRACETOOL_COEXIST", "yield", "when another user of CUPTI in the process takes its buffers: yield, or retake them; share: each has its own (CUPTI 13.3, driver r610; not tried on hardware)", values::set_coexist},
     {"TRACETOOL_GUARD_CPU", "3", "percent of a core that the agent and the threads of CUPTI may take over 10 s before it steps down to light; 0: any", values::set_guard_cpu},
     {"TRACETOOL_GUARD_RATE", "500000", "records per second over 10 s before it steps down to light; 0: any", values::set_guard_rate},
-    {"TRACETOOL_EVENTS", "default",
-     "what is recorded: light, default, all, or kinds joined by commas, with + and - to change a set "
-     "(default,-overhead,+memory): kernel, memcpy, memcpy_peer, memset, graph_node, graph_launch (whole graphs instead "
-     "of their nodes), runtime, driver, sync, cuda_event, overhead, memory, memory_pool, device, context, stream, nvtx, nccl",
-     values::set_events},
+    {"TRACETOOL_EVENTS", "default", kEventsHelp.data(), values::set_events},
     {"TRACETOOL_NCCL", "auto", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", values::set_nccl},
     {"TRACETOOL_VERBOSE", "0", "1: say on stderr what was found and where the recording goes", values::set_verbose},
     {"TRACETOOL_DISABLE", "0", "1, or anything but 0: the agent does nothing at all", values::set_disable},

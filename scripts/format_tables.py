@@ -4,6 +4,7 @@
   format_tables.py            rewrite the tables between the markers in FORMAT.md
   format_tables.py --check    exit 1, naming the first difference, when they are not what the headers say
   format_tables.py --asserts  print C++ that asserts every offset and size, for a unit test to compile
+  format_tables.py --fields   print C++ that calls a function with each field of a record and its name, for dump
 """
 import glob
 import os
@@ -26,7 +27,8 @@ def read_structs():
     structs = {}
     for text in TEXTS:
         for name, body in STRUCT.findall(text):
-            structs[name] = members_of(body)
+            if name not in ("RecordHead", "Choice"):  # no bytes of a file by themselves
+                structs[name] = members_of(body)
     return structs
 
 
@@ -70,7 +72,7 @@ def table(members):
 
 def template_kinds(text):
     """RuntimeRecord etc. are aliases of templates; the tables show the template once."""
-    return re.findall(r"using (\w+) = (\w+)<RecordKind::(\w+)>;", text)
+    return re.findall(r"using (\w+) = (\w+)<(k\w+)>;", text)
 
 
 def render(document, structs):
@@ -88,8 +90,36 @@ def asserts(structs):
     for struct, members in structs.items():
         name = aliases.get(struct, struct)
         lines.append(f"static_assert(sizeof({name}) == {SIZES_OF_STRUCTS[current_name(members)]});")
+        if name.endswith("Record"):
+            lines.append(f'static_assert(is_listed<{name}>, "{name} is not in AllRecords");')
         lines += [f"static_assert(offsetof({name}, {m[2]}) == {m[0]});" for m in members]
     return "\n".join(lines + ["}  // namespace trace"])
+
+
+def fields(structs):
+    templates = {template for _, template, _ in template_kinds("\n".join(TEXTS))}
+    lines = ["// Made by scripts/format_tables.py --fields.", "#pragma once", '#include "common/record.h"', "namespace trace {"]
+    for name in (name for name in structs if name.endswith("Record")):
+        template = name in templates
+        lines.append(f"template <{'RecordKind K, ' if template else ''}typename F>")
+        lines.append(f"void record_fields(const {name}{'<K>' if template else ''}& record, F&& field) {{")
+        said = [m[2] for m in structs[name] if m[2] not in ("kind", "size_words") and not m[2].startswith("reserved")]
+        lines += [f'  field("{name}", record.{name});' for name in said]
+        lines.append("}")
+    return "\n".join(lines + ["}  // namespace trace"])
+
+
+def section(struct):
+    """Of a struct that the document does not have yet: its number and name, what its header says of it, and a table."""
+    for text in TEXTS:
+        found = re.search(r"((?:^//[^\n]*\n)*)^struct " + struct + r" (?:final )?\{\n(.*?)^\};", text, re.M | re.S)
+        if not found:
+            continue
+        comment = " ".join(line.strip("/ ") for line in found[1].splitlines())
+        number, name = re.search(r"kKind\{(\d+)\}", found[2]), re.search(r'kName = "(\w+)"', found[2])
+        kind = f"Kind {number[1]} **{name[1]}**: " if number and name else f"**{struct}**: "
+        return f"\n{kind}{comment}\n\n<!-- struct {struct} -->\n<!-- end -->\n"
+    return ""
 
 
 def missing(document, structs):
@@ -98,16 +128,18 @@ def missing(document, structs):
 
 def main():
     structs = {name: members for name, members in read_structs().items() if members}
-    structs.pop("RecordHead", None)
     if "--asserts" in sys.argv:
         print(asserts(structs))
         return 0
+    if "--fields" in sys.argv:
+        print(fields(structs))
+        return 0
     document = open(DOCUMENT, encoding="utf-8").read()
-    if absent := missing(document, structs):
-        print(f"{DOCUMENT}: says nothing of {', '.join(absent)}: add '<!-- struct NAME -->' and '<!-- end -->'",
-              file=sys.stderr)
+    absent = missing(document, structs)
+    if absent and "--check" in sys.argv:
+        print(f"{DOCUMENT}: says nothing of {', '.join(absent)}; run scripts/format_tables.py", file=sys.stderr)
         return 1
-    wanted = render(document, structs)
+    wanted = render(document + "".join(section(name) for name in absent), structs)
     if "--check" in sys.argv:
         if wanted == document:
             return 0

@@ -4,6 +4,7 @@
   settings_table.py          rewrite the table between the markers in README.md
   settings_table.py --check  exit 1, naming the first difference, when it is not what the code says
 """
+import glob
 import os
 import re
 import sys
@@ -15,8 +16,22 @@ ROW = re.compile(r'\{\s*"(TRACETOOL_\w+)",\s*"([^"]*)",\s*((?:"[^"]*"\s*)+),\s*[
 TABLE = re.compile(r"<!-- settings -->\n.*?<!-- end -->", re.S)
 
 
+def kinds():
+    """The words of TRACETOOL_EVENTS, in the order of AllRecords."""
+    words = {}
+    for path in glob.glob(f"{ROOT}/common/records/*.h"):
+        for name, body in re.findall(r"^struct (\w+) \{\n(.*?)^\};", open(path, encoding="utf-8").read(), re.M | re.S):
+            for word in re.findall(r'kChoice\{"(\w+)"', body):
+                words[name] = word
+    words |= {"RuntimeRecord": "runtime", "DriverRecord": "driver"}  # of ApiRecord
+    order = re.search(r"using AllRecords =(.*?);", open(f"{ROOT}/common/record.h", encoding="utf-8").read(), re.S)[1]
+    return [words[name] for name in re.findall(r"\w+Record\b", order) if name in words]
+
+
 def read_rows(code):
     """[(name, default, help)] in the order of the code."""
+    for name, text in re.findall(r"auto (k\w+) = with_kinds\(\s*((?:\"[^\"]*\"\s*)+)\);", code):
+        code = code.replace(f"{name}.data()", text.strip().replace("{kinds}", ", ".join(kinds())))
     body = re.search(r"kSettings\[\] = \{\n(.*?)\n\};", code, re.S)
     if not body:
         sys.exit(f"{CODE}: no kSettings")

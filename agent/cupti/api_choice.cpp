@@ -134,7 +134,7 @@ void deny_runtime_noise() noexcept {
     cupti().enable_runtime_api(id, 0);
   }
   for (const CUpti_CallbackId id : kEventRecords) {
-    if (!wants(Event::cuda_event)) cupti().enable_runtime_api(id, 0);
+    if (!wants(trace::CudaEventRecord::kKind)) cupti().enable_runtime_api(id, 0);
   }
 }
 
@@ -142,7 +142,7 @@ bool is_left_out(const CUpti_Activity* activity) noexcept {
   const CUpti_CallbackId id = reinterpret_cast<const CUpti_ActivityAPI*>(activity)->cbid;
   if (activity->kind == CUPTI_ACTIVITY_KIND_DRIVER) return !kChosen.has(id);
   if (activity->kind != CUPTI_ACTIVITY_KIND_RUNTIME) return false;
-  return kNoise.has(id) || (kRecorded.has(id) && !wants(Event::cuda_event));
+  return kNoise.has(id) || (kRecorded.has(id) && !wants(trace::CudaEventRecord::kKind));
 }
 
 }  // namespace agent

@@ -31,7 +31,7 @@ void learn_api_names() noexcept {
 }
 
 const char* api_name(trace::RecordKind domain, std::uint32_t cbid) noexcept {
-  const Names& names = domain == trace::RecordKind::driver ? s_driver : s_runtime;
+  const Names& names = domain == trace::DriverRecord::kKind ? s_driver : s_runtime;
   const char* name = cbid < kMost ? names.by_id[cbid] : nullptr;
   return name != nullptr ? name : "";
 }

@@ -10,7 +10,7 @@ namespace agent {
 
 // Before the first record can come. Later calls do nothing.
 void learn_api_names() noexcept;
-// "cudaLaunchKernel_v7000" of RecordKind::runtime, "cuLaunchKernel" of RecordKind::driver; "" where it has none.
+// "cudaLaunchKernel_v7000" of trace::RuntimeRecord::kKind, "cuLaunchKernel" of trace::DriverRecord::kKind; "" where it has none.
 const char* api_name(trace::RecordKind domain, std::uint32_t cbid) noexcept;
 
 }  // namespace agent

@@ -123,7 +123,7 @@ bool describe_all() {
   int count = 0;
   if (!load(driver) || driver.count(&count) != CUDA_SUCCESS) return false;
   note_version(driver);
-  for (int i = 0; wants(Event::device) && i < std::min(count, kMostDevices); ++i) describe(driver, i);
+  for (int i = 0; wants(trace::DeviceRecord::kKind) && i < std::min(count, kMostDevices); ++i) describe(driver, i);
   return true;
 }
 

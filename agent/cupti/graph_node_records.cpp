@@ -113,7 +113,7 @@ void write_captured_node(const Guard& guard, std::uint64_t node, const OpenRange
   trace::GraphNodeRecord record = describe_captured(node, open);
   if (in_region([&] { return set_names(record, open, region_name) && append_to_region(record); })) return;
   const std::size_t room = sizeof(record) + string_room(open.nccl.name.size());
-  HostWriter writer(guard, trace::RecordKind::graph_node, room, open.name.size() + open.domain.size());
+  HostWriter writer(guard, trace::GraphNodeRecord::kKind, room, open.name.size() + open.domain.size());
   if (!writer) return;
   set_names(record, open, [&](std::string_view text) { return writer.name(text); });
   writer.append(record);
@@ -122,7 +122,7 @@ void write_captured_node(const Guard& guard, std::uint64_t node, const OpenRange
 void write_cloned_node(const Guard& guard, std::uint64_t node, std::uint64_t original) noexcept {
   const trace::GraphNodeRecord record = describe_clone(node, original);
   if (in_region([&] { return append_to_region(record); })) return;
-  HostWriter writer(guard, trace::RecordKind::graph_node, kCloneBytes, 0);
+  HostWriter writer(guard, trace::GraphNodeRecord::kKind, kCloneBytes, 0);
   if (writer) writer.append(record, kCloneBytes);
 }
 

@@ -53,7 +53,7 @@ constexpr CUpti_CallbackId kCallbacks[] = {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED
 }  // namespace
 
 void enable_graph_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
-  if (!wants(Event::graph_node) || cupti().get_graph_node_id == nullptr) return;
+  if (!wants(trace::GraphNodeRecord::kKind) || cupti().get_graph_node_id == nullptr) return;
   bool all = true;
   for (const CUpti_CallbackId id : kCallbacks)
     all &= cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, id) == CUPTI_SUCCESS;

@@ -57,7 +57,7 @@ int enable_kinds() noexcept {
   CUptiResult last = CUPTI_SUCCESS;
   int enabled = 0;
   for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
-    if (!has(wanted_now(), row->event)) continue;
+    if (!has(wanted_now(), row->record)) continue;
     const CUptiResult result = enable(*row);
     enabled += result == CUPTI_SUCCESS;
     if (result == CUPTI_SUCCESS) continue;
@@ -66,32 +66,32 @@ int enable_kinds() noexcept {
   }
   if (enabled == 0) return last;
   if (last != CUPTI_SUCCESS) say("CUPTI refuses some kinds of records; TRACETOOL_VERBOSE=1 names them");
-  if (has(wanted_now(), Event::runtime)) deny_runtime_noise();
+  if (has(wanted_now(), trace::RuntimeRecord::kKind)) deny_runtime_noise();
   return CUPTI_SUCCESS;
 }
 
 void enable_kinds_again() noexcept {
   for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
-    if (has(wanted_now(), row->event) && !is_resource(row->activity)) enable(*row);
+    if (has(wanted_now(), row->record) && !is_resource(row->activity)) enable(*row);
   }
 }
 
 void disable_kinds() noexcept {
   for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
-    if (wants(row->event)) cupti().activity_disable(row->activity);
+    if (wants(row->record)) cupti().activity_disable(row->activity);
   }
 }
 
 void disable_kinds_of_ours() noexcept {
   for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
-    if (wants(row->event) && !is_torch_profilers_too(row->activity)) cupti().activity_disable(row->activity);
+    if (wants(row->record) && !is_torch_profilers_too(row->activity)) cupti().activity_disable(row->activity);
   }
 }
 
 void reduce_to_light() noexcept {
   s_light.store(true, std::memory_order_relaxed);
   for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
-    if (wants(row->event) && !has(wanted_now(), row->event)) disable(*row);
+    if (wants(row->record) && !has(wanted_now(), row->record)) disable(*row);
   }
 }
 

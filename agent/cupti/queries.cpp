@@ -19,13 +19,13 @@ constinit std::uint32_t s_queries[kPlaces]{};  // correlation ids, each in the p
 }  // namespace
 
 void leave_out_queries() noexcept {
-  if (!wants(Event::sync)) return;
+  if (!wants(trace::SyncRecord::kKind)) return;
   const auto all = cupti().enable_all_sync_records;
   s_find.store(all == nullptr || all(0) != CUPTI_SUCCESS);
 }
 
 void leave_in_queries() noexcept {
-  if (wants(Event::sync) && cupti().enable_all_sync_records != nullptr) cupti().enable_all_sync_records(1);
+  if (wants(trace::SyncRecord::kKind) && cupti().enable_all_sync_records != nullptr) cupti().enable_all_sync_records(1);
 }
 
 bool has_to_find_queries() noexcept { return s_find.load(std::memory_order_relaxed); }

@@ -56,7 +56,7 @@ void remember_open(const Domain* domain, const NcclCallRow& row, const trace::Nc
 void append(const Guard& guard, const Domain* domain, const NcclCallRow& row, trace::NcclCallRecord& record) {
   const bool is_short = (record.has & (kDataType | kStream)) == 0;
   const std::size_t bytes = is_short ? offsetof(trace::NcclCallRecord, count) : sizeof(record);
-  HostWriter writer(guard, trace::RecordKind::nccl_call, sizeof(record), row.name.size() + domain->text.size());
+  HostWriter writer(guard, trace::NcclCallRecord::kKind, sizeof(record), row.name.size() + domain->text.size());
   if (!writer) return;
   record.size_words = static_cast<std::uint8_t>(bytes / 8);
   record.name_ref = writer.name(row.name);
@@ -70,7 +70,7 @@ void write_call(const Guard& guard, const Domain* domain, const NcclCallRow& row
   record.nccl_class = static_cast<std::uint8_t>(row.nccl_class);
   record.tid = thread_id();
   record.time_mono_ns = mono_ns();
-  const bool is_wanted = wants(Event::nccl) && (recording() == Recording::open || begin_recording(guard));
+  const bool is_wanted = wants(trace::NcclCallRecord::kKind) && (recording() == Recording::open || begin_recording(guard));
   number(record, row);
   remember_open(domain, row, record);
   if (!is_wanted) return;
@@ -144,21 +144,21 @@ void nccl_call_begins(const Guard& guard, InterposedCall& call) noexcept {
   const Domain* domain = nccl_domain();
   if (domain == nullptr) return;
   call.written = true;
-  if (call.row == nullptr) return write_range(guard, trace::RecordKind::nvtx_push, domain, call.name);
+  if (call.row == nullptr) return write_range(guard, trace::NvtxPushRecord::kKind, domain, call.name);
   auto record = trace::make_record<trace::NcclCallRecord>();
   add_arguments(record, call.arguments);
   write_call(guard, domain, *call.row, record);
 }
 
 void nccl_call_ends(const Guard& guard, const InterposedCall& call) noexcept {
-  if (call.written && !call.seen_by_nvtx) write_range(guard, trace::RecordKind::nvtx_pop, nccl_domain(), {});
+  if (call.written && !call.seen_by_nvtx) write_range(guard, trace::NvtxPopRecord::kKind, nccl_domain(), {});
 }
 
 void nccl_communicator_made(const Guard& guard, const NcclInit& init) noexcept {
   if (!begin_recording(guard)) return;
   describe_nccl();
   const auto record = communicator_record(init, begin_epoch_of(init));
-  if (!define(record, kIdentityReserve)) count_lost(trace::RecordKind::communicator);
+  if (!define(record, kIdentityReserve)) count_lost(trace::CommunicatorRecord::kKind);
   if (init.rank >= 0) record_nccl_identity(init.communicator, init.rank, init.ranks, init.device);
 }
 

@@ -17,7 +17,7 @@ std::string_view domain_name(const NvtxEvent& event) {
 
 // The ends of NCCL's calls, and its groups, are ranges of its domain.
 bool is_wanted(const NvtxEvent& event) {
-  return wants(event.domain != nullptr && event.domain->is_nccl ? Event::nccl : Event::nvtx);
+  return wants(event.domain != nullptr && event.domain->is_nccl ? trace::NcclCallRecord::kKind : trace::NvtxPushRecord::kKind);
 }
 
 // The fields that a push, a start and a mark share. Without a payload the record is shorter by that field.
@@ -61,13 +61,13 @@ void append_pop(HostWriter& writer, const NvtxEvent& event) {
 
 void append_event(HostWriter& writer, const NvtxEvent& event) {
   switch (event.kind) {
-    case trace::RecordKind::nvtx_push:
+    case trace::NvtxPushRecord::kKind:
       return append_named<trace::NvtxPushRecord>(writer, event);
-    case trace::RecordKind::nvtx_mark:
+    case trace::NvtxMarkRecord::kKind:
       return append_named<trace::NvtxMarkRecord>(writer, event);
-    case trace::RecordKind::nvtx_start:
+    case trace::NvtxStartRecord::kKind:
       return append_start(writer, event);
-    case trace::RecordKind::nvtx_end:
+    case trace::NvtxEndRecord::kKind:
       return append_end(writer, event);
     default:
       return append_pop(writer, event);
@@ -84,8 +84,8 @@ void write_nvtx(const Guard& guard, const NvtxEvent& event) noexcept {
 void nvtx_event(const Guard& guard, NvtxEvent& event) noexcept {
   event.tid = thread_id();
   event.time_mono_ns = mono_ns();
-  if (event.kind == trace::RecordKind::nvtx_push) range_opened(event.domain, event.name);
-  if (event.kind == trace::RecordKind::nvtx_pop) range_closed(event.domain);
+  if (event.kind == trace::NvtxPushRecord::kKind) range_opened(event.domain, event.name);
+  if (event.kind == trace::NvtxPopRecord::kKind) range_closed(event.domain);
   if (!is_wanted(event)) return;
   if (recording() == Recording::open) return write_nvtx(guard, event);
   if (recording() != Recording::off) return;

@@ -12,7 +12,7 @@ namespace agent {
 
 // One event as it came. Only push, start and mark have a name, a colour, a category and a payload.
 struct NvtxEvent {
-  trace::RecordKind kind = trace::RecordKind::nvtx_push;
+  trace::RecordKind kind = trace::NvtxPushRecord::kKind;
   std::uint8_t payload_type = 0;  // nvtxPayloadType_t of 1 to 6; 0: none
   std::uint32_t tid = 0;
   std::uint64_t time_mono_ns = 0;

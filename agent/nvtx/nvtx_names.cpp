@@ -119,7 +119,7 @@ bool write_in_region(const NvtxName& name) {
 
 // Dies with its block, as all definitions beyond the region do.
 void write_in_block(const Guard& guard, const NvtxName& name) {
-  constexpr auto kKind = trace::RecordKind::resource_name;
+  constexpr auto kKind = trace::ResourceNameRecord::kKind;
   HostWriter writer(guard, kKind, sizeof(trace::ResourceNameRecord), name.text.size() + domain_text(name).size());
   if (!writer) return;
   const std::uint32_t domain_ref = writer.name(domain_text(name));
@@ -145,7 +145,7 @@ void nvtx_name(const Guard& guard, NvtxName name) noexcept {
 void replay_pending_names(const Guard& guard) noexcept {
   const Locked locked(s_names_lock);
   for (std::size_t i = 0; i < s_name_count; ++i) write(guard, s_pending_names[i].name);
-  if (s_missed > 0) count_lost(trace::RecordKind::resource_name, s_missed);
+  if (s_missed > 0) count_lost(trace::ResourceNameRecord::kKind, s_missed);
   s_names_replayed = true;
 }
 

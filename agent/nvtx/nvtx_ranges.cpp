@@ -61,7 +61,7 @@ void emit_ex(RecordKind kind, const Domain* domain, const nvtxEventAttributes_t*
   event.kind = kind;
   event.domain = domain;
   event.name = message_of(attributes.messageType, attributes.message, converted);
-  if (kind == RecordKind::nvtx_push && is_nccl_call(guard, domain, event.name, attributes)) return;
+  if (kind == trace::NvtxPushRecord::kKind && is_nccl_call(guard, domain, event.name, attributes)) return;
   if (attributes.colorType == NVTX_COLOR_ARGB) event.color_argb = attributes.color;
   event.category = attributes.category;
   event.range_id = range_id;
@@ -70,31 +70,31 @@ void emit_ex(RecordKind kind, const Domain* domain, const nvtxEventAttributes_t*
 }
 
 int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
-  emit_ex(RecordKind::nvtx_push, domain_of(domain), attributes);
+  emit_ex(trace::NvtxPushRecord::kKind, domain_of(domain), attributes);
   return NVTX_NO_PUSH_POP_TRACKING;
 }
 int domain_pop(nvtxDomainHandle_t domain) {
-  emit(RecordKind::nvtx_pop, domain_of(domain), {});
+  emit(trace::NvtxPopRecord::kKind, domain_of(domain), {});
   return NVTX_NO_PUSH_POP_TRACKING;
 }
 nvtxRangeId_t domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
   const std::uint64_t id = new_range();
-  emit_ex(RecordKind::nvtx_start, domain_of(domain), attributes, id);
+  emit_ex(trace::NvtxStartRecord::kKind, domain_of(domain), attributes, id);
   return id;
 }
-void domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id) { emit(RecordKind::nvtx_end, domain_of(domain), {}, id); }
+void domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id) { emit(trace::NvtxEndRecord::kKind, domain_of(domain), {}, id); }
 void domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* attributes) {
-  emit_ex(RecordKind::nvtx_mark, domain_of(domain), attributes);
+  emit_ex(trace::NvtxMarkRecord::kKind, domain_of(domain), attributes);
 }
 
 int push_ex(const nvtxEventAttributes_t* attributes) { return domain_push(nullptr, attributes); }
 int push_a(const char* name) {
-  emit(RecordKind::nvtx_push, nullptr, text_of(name));
+  emit(trace::NvtxPushRecord::kKind, nullptr, text_of(name));
   return NVTX_NO_PUSH_POP_TRACKING;
 }
 int push_w(const wchar_t* name) {
   char converted[kConverted];
-  emit(RecordKind::nvtx_push, nullptr, narrow(name, converted));
+  emit(trace::NvtxPushRecord::kKind, nullptr, narrow(name, converted));
   return NVTX_NO_PUSH_POP_TRACKING;
 }
 int pop() { return domain_pop(nullptr); }
@@ -102,7 +102,7 @@ int pop() { return domain_pop(nullptr); }
 nvtxRangeId_t start_ex(const nvtxEventAttributes_t* attributes) { return domain_start(nullptr, attributes); }
 nvtxRangeId_t start_named(std::string_view name) {
   const std::uint64_t id = new_range();
-  emit(RecordKind::nvtx_start, nullptr, name, id);
+  emit(trace::NvtxStartRecord::kKind, nullptr, name, id);
   return id;
 }
 nvtxRangeId_t start_a(const char* name) { return start_named(text_of(name)); }
@@ -113,17 +113,17 @@ nvtxRangeId_t start_w(const wchar_t* name) {
 void end(nvtxRangeId_t id) { domain_end(nullptr, id); }
 
 void mark_ex(const nvtxEventAttributes_t* attributes) { domain_mark(nullptr, attributes); }
-void mark_a(const char* name) { emit(RecordKind::nvtx_mark, nullptr, text_of(name)); }
+void mark_a(const char* name) { emit(trace::NvtxMarkRecord::kKind, nullptr, text_of(name)); }
 void mark_w(const wchar_t* name) {
   char converted[kConverted];
-  emit(RecordKind::nvtx_mark, nullptr, narrow(name, converted));
+  emit(trace::NvtxMarkRecord::kKind, nullptr, narrow(name, converted));
 }
 
 }  // namespace
 
 // Extended payloads are not kept: the range is.
 int push_with_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t*, std::size_t) {
-  emit(RecordKind::nvtx_push, domain_of(domain), {});
+  emit(trace::NvtxPushRecord::kKind, domain_of(domain), {});
   return NVTX_NO_PUSH_POP_TRACKING;
 }
 

@@ -83,7 +83,7 @@ std::uint32_t Interner::string(const trace::Ring& ring, Writer& writer, std::str
   text = clipped(text, longest_name(ring));
   const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
   return intern(
-      hash, trace::RecordKind::string, writer,
+      hash, trace::StringRecord::kKind, writer,
       [&](std::uint32_t ref) { return text_at(place(ring, writer, ref)) == text; },
       [&] { return define_string(ring, kNamesReserve, text); },
       [&] { return define_string(writer, text); });
@@ -111,7 +111,7 @@ std::uint32_t Interner::shape(const trace::Ring& ring, Writer& writer, const Sha
     record.name_ref = string(ring, writer, name);
     return trace::local_ref(writer.append(&record, sizeof(record)));
   };
-  return intern(hash, trace::RecordKind::launch_shape, writer, equal, in_region, in_block);
+  return intern(hash, trace::LaunchShapeRecord::kKind, writer, equal, in_region, in_block);
 }
 
 std::uint32_t define_string(Writer& writer, std::string_view text) noexcept {

@@ -10,7 +10,7 @@ void write_notice(const Guard& guard, trace::NoticeCode code, std::uint32_t valu
   record.value = value;
   record.start_mono_ns = start_mono_ns;
   record.end_mono_ns = end_mono_ns;
-  HostWriter writer(guard, trace::RecordKind::notice, sizeof(record), text.size());
+  HostWriter writer(guard, trace::NoticeRecord::kKind, sizeof(record), text.size());
   if (!writer) return;
   record.text_ref = writer.name(text);
   writer.append(record);

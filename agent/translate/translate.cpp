@@ -9,22 +9,29 @@
 
 namespace agent {
 
+// Each in a translate_*.cpp.
+using Translate = void(Translation& out, const CUpti_Activity* activity) noexcept;
+Translate translate_kernel, translate_memcpy, translate_memcpy_peer, translate_memset,
+    translate_runtime, translate_driver, translate_sync, translate_cuda_event,
+    translate_overhead, translate_graph_launch, translate_memory, translate_memory_pool,
+    translate_context, translate_stream;
+
 constexpr TranslatorRow kTranslators[] = {
-    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, trace::RecordKind::kernel, Event::kernel, translate_kernel},
-    {CUPTI_ACTIVITY_KIND_MEMCPY, trace::RecordKind::memcpy, Event::memcpy, translate_memcpy},
-    {CUPTI_ACTIVITY_KIND_MEMCPY2, trace::RecordKind::memcpy_peer, Event::memcpy_peer, translate_memcpy_peer},
-    {CUPTI_ACTIVITY_KIND_MEMSET, trace::RecordKind::memset, Event::memset, translate_memset},
-    {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, trace::RecordKind::graph_launch, Event::graph_launch, translate_graph_launch},
-    {CUPTI_ACTIVITY_KIND_RUNTIME, trace::RecordKind::runtime, Event::runtime, translate_runtime},
-    {CUPTI_ACTIVITY_KIND_DRIVER, trace::RecordKind::driver, Event::driver, translate_driver},
-    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, trace::RecordKind::sync, Event::sync, translate_sync},
-    {CUPTI_ACTIVITY_KIND_CUDA_EVENT, trace::RecordKind::cuda_event, Event::cuda_event, translate_cuda_event},
-    {CUPTI_ACTIVITY_KIND_OVERHEAD, trace::RecordKind::overhead, Event::overhead, translate_overhead},
-    {CUPTI_ACTIVITY_KIND_MEMORY2, trace::RecordKind::memory, Event::memory, translate_memory},
-    {CUPTI_ACTIVITY_KIND_MEMORY_POOL, trace::RecordKind::memory_pool, Event::memory_pool, translate_memory_pool},
-    {CUPTI_ACTIVITY_KIND_CONTEXT, trace::RecordKind::context, Event::context, translate_context},
-    {CUPTI_ACTIVITY_KIND_STREAM, trace::RecordKind::stream, Event::stream, translate_stream},
-    {CUPTI_ACTIVITY_KIND_INVALID, trace::RecordKind::none, {}, nullptr},
+    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, trace::KernelRecord::kKind, translate_kernel},
+    {CUPTI_ACTIVITY_KIND_MEMCPY, trace::MemcpyRecord::kKind, translate_memcpy},
+    {CUPTI_ACTIVITY_KIND_MEMCPY2, trace::MemcpyPeerRecord::kKind, translate_memcpy_peer},
+    {CUPTI_ACTIVITY_KIND_MEMSET, trace::MemsetRecord::kKind, translate_memset},
+    {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, trace::GraphLaunchRecord::kKind, translate_graph_launch},
+    {CUPTI_ACTIVITY_KIND_RUNTIME, trace::RuntimeRecord::kKind, translate_runtime},
+    {CUPTI_ACTIVITY_KIND_DRIVER, trace::DriverRecord::kKind, translate_driver},
+    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, trace::SyncRecord::kKind, translate_sync},
+    {CUPTI_ACTIVITY_KIND_CUDA_EVENT, trace::CudaEventRecord::kKind, translate_cuda_event},
+    {CUPTI_ACTIVITY_KIND_OVERHEAD, trace::OverheadRecord::kKind, translate_overhead},
+    {CUPTI_ACTIVITY_KIND_MEMORY2, trace::MemoryRecord::kKind, translate_memory},
+    {CUPTI_ACTIVITY_KIND_MEMORY_POOL, trace::MemoryPoolRecord::kKind, translate_memory_pool},
+    {CUPTI_ACTIVITY_KIND_CONTEXT, trace::ContextRecord::kKind, translate_context},
+    {CUPTI_ACTIVITY_KIND_STREAM, trace::StreamRecord::kKind, translate_stream},
+    {CUPTI_ACTIVITY_KIND_INVALID, trace::RecordKind::none, nullptr},
 };
 
 namespace {
@@ -45,7 +52,7 @@ constexpr ByKind kByKind = [] {
 std::uint64_t wanted_kinds() {
   std::uint64_t wanted = 0;
   for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
-    if (wants(row->event)) wanted |= std::uint64_t{1} << row->activity;
+    if (wants(row->record)) wanted |= std::uint64_t{1} << row->activity;
   }
   return wanted;
 }
@@ -143,7 +150,7 @@ std::uint32_t Translation::new_shape(const Launch& launch, std::size_t record_by
   const std::string_view name = clipped(launch.name, longest_name(ring()));
   count_cut_name(launch.name, name);
   const std::size_t bytes = record_bytes + sizeof(trace::LaunchShapeRecord) + string_room(name.size());
-  if (!room(trace::RecordKind::kernel, bytes)) return trace::kNoRef;
+  if (!room(trace::KernelRecord::kKind, bytes)) return trace::kNoRef;
   auto record = trace::make_record<trace::LaunchShapeRecord>();
   record.registers_per_thread = launch.registers;
   std::memcpy(record.grid, launch.dimensions, sizeof(launch.dimensions));
@@ -165,7 +172,7 @@ void Translation::write_once(Written& written, std::uint32_t key, const Make& ma
 }
 
 void Translation::name_api(trace::RecordKind domain, std::uint32_t cbid) noexcept {
-  const std::uint32_t key = (cbid << 1 | (domain == trace::RecordKind::driver)) + 1;  // 0 is an unused slot
+  const std::uint32_t key = (cbid << 1 | (domain == trace::DriverRecord::kKind)) + 1;  // 0 is an unused slot
   write_once(apis_[key % kApis], key, [&] {
     auto record = trace::make_record<trace::ApiNameRecord>();
     record.domain = static_cast<std::uint8_t>(domain);

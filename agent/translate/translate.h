@@ -128,25 +128,9 @@ class Translation {
   trace::StreamRecord streams_[kStreams]{};
 };
 
-void translate_kernel(Translation& out, const CUpti_Activity* activity) noexcept;
-void translate_memcpy(Translation& out, const CUpti_Activity* activity) noexcept;
-void translate_memcpy_peer(Translation& out, const CUpti_Activity* activity) noexcept;
-void translate_memset(Translation& out, const CUpti_Activity* activity) noexcept;
-void translate_runtime(Translation& out, const CUpti_Activity* activity) noexcept;
-void translate_driver(Translation& out, const CUpti_Activity* activity) noexcept;
-void translate_sync(Translation& out, const CUpti_Activity* activity) noexcept;
-void translate_cuda_event(Translation& out, const CUpti_Activity* activity) noexcept;
-void translate_overhead(Translation& out, const CUpti_Activity* activity) noexcept;
-void translate_graph_launch(Translation& out, const CUpti_Activity* activity) noexcept;
-void translate_memory(Translation& out, const CUpti_Activity* activity) noexcept;
-void translate_memory_pool(Translation& out, const CUpti_Activity* activity) noexcept;
-void translate_context(Translation& out, const CUpti_Activity* activity) noexcept;
-void translate_stream(Translation& out, const CUpti_Activity* activity) noexcept;
-
 struct TranslatorRow {
   CUpti_ActivityKind activity;
-  trace::RecordKind record;  // as which a loss is counted
-  Event event;               // what asks for it
+  trace::RecordKind record;  // what asks for it, and as which a loss is counted
   void (*translate)(Translation&, const CUpti_Activity*) noexcept;
 };
 

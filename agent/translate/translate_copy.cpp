@@ -34,12 +34,12 @@ Record begin_copy(Translation& out, const Activity& activity) {
 }  // namespace
 
 void translate_memcpy(Translation& out, const CUpti_Activity* activity) noexcept {
-  if (!out.room(trace::RecordKind::memcpy, sizeof(trace::MemcpyRecord))) return;
+  if (!out.room(trace::MemcpyRecord::kKind, sizeof(trace::MemcpyRecord))) return;
   out.append(begin_copy<trace::MemcpyRecord>(out, *reinterpret_cast<const CUpti_ActivityMemcpy4*>(activity)));
 }
 
 void translate_memcpy_peer(Translation& out, const CUpti_Activity* activity) noexcept {
-  if (!out.room(trace::RecordKind::memcpy_peer, sizeof(trace::MemcpyPeerRecord))) return;
+  if (!out.room(trace::MemcpyPeerRecord::kKind, sizeof(trace::MemcpyPeerRecord))) return;
   const auto& copy = *reinterpret_cast<const CUpti_ActivityMemcpyPtoP3*>(activity);
   auto record = begin_copy<trace::MemcpyPeerRecord>(out, copy);
   record.src_device = copy.srcDeviceId;
@@ -50,7 +50,7 @@ void translate_memcpy_peer(Translation& out, const CUpti_Activity* activity) noe
 }
 
 void translate_memset(Translation& out, const CUpti_Activity* activity) noexcept {
-  if (!out.room(trace::RecordKind::memset, sizeof(trace::MemsetRecord))) return;
+  if (!out.room(trace::MemsetRecord::kKind, sizeof(trace::MemsetRecord))) return;
   const auto& set = *reinterpret_cast<const CUpti_ActivityMemset3*>(activity);
   auto record = begin_record<trace::MemsetRecord>(out, set);
   record.memory = static_cast<std::uint8_t>(set.memoryKind);

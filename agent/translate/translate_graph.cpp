@@ -3,7 +3,7 @@
 namespace agent {
 
 void translate_graph_launch(Translation& out, const CUpti_Activity* activity) noexcept {
-  if (!out.room(trace::RecordKind::graph_launch, sizeof(trace::GraphLaunchRecord))) return;
+  if (!out.room(trace::GraphLaunchRecord::kKind, sizeof(trace::GraphLaunchRecord))) return;
   const auto& launch = *reinterpret_cast<const CUpti_ActivityGraphTrace*>(activity);
   auto record = trace::make_record<trace::GraphLaunchRecord>();
   record.correlation = launch.correlationId;

@@ -31,7 +31,7 @@ void translate_kernel(Translation& out, const CUpti_Activity* activity) noexcept
   const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel5*>(activity);
   const Translation::Times times = out.times(kernel.start, kernel.end);
   out.note_gpu_work(times.end);
-  if (!out.room(trace::RecordKind::kernel, sizeof(trace::KernelWideRecord))) return;
+  if (!out.room(trace::KernelRecord::kKind, sizeof(trace::KernelWideRecord))) return;
   if (!is_narrow(kernel, times)) return append_wide(out, kernel, times);
   auto record = trace::make_record<trace::KernelRecord>();
   record.shape_ref = out.kernel_shape(kernel, sizeof(record));

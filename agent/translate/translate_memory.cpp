@@ -3,7 +3,7 @@
 namespace agent {
 
 void translate_memory(Translation& out, const CUpti_Activity* activity) noexcept {
-  if (!out.room(trace::RecordKind::memory, sizeof(trace::MemoryRecord))) return;
+  if (!out.room(trace::MemoryRecord::kKind, sizeof(trace::MemoryRecord))) return;
   const auto& memory = *reinterpret_cast<const CUpti_ActivityMemory3*>(activity);
   auto record = trace::make_record<trace::MemoryRecord>();
   record.operation = static_cast<std::uint8_t>(memory.memoryOperationType);
@@ -22,7 +22,7 @@ void translate_memory(Translation& out, const CUpti_Activity* activity) noexcept
 }
 
 void translate_memory_pool(Translation& out, const CUpti_Activity* activity) noexcept {
-  if (!out.room(trace::RecordKind::memory_pool, sizeof(trace::MemoryPoolRecord))) return;
+  if (!out.room(trace::MemoryPoolRecord::kKind, sizeof(trace::MemoryPoolRecord))) return;
   const auto& pool = *reinterpret_cast<const CUpti_ActivityMemoryPool2*>(activity);
   auto record = trace::make_record<trace::MemoryPoolRecord>();
   record.operation = static_cast<std::uint8_t>(pool.memoryPoolOperationType);

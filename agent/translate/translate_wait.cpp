@@ -40,7 +40,7 @@ std::uint64_t known_sync_id(std::uint64_t id) {
 }  // namespace
 
 void translate_sync(Translation& out, const CUpti_Activity* activity) noexcept {
-  if (!out.room(trace::RecordKind::sync, sizeof(trace::SyncRecord))) return;
+  if (!out.room(trace::SyncRecord::kKind, sizeof(trace::SyncRecord))) return;
   const auto& wait = *reinterpret_cast<const CUpti_ActivitySynchronization*>(activity);
   auto record = trace::make_record<trace::SyncRecord>();
   record.type = static_cast<std::uint8_t>(wait.type);
@@ -57,7 +57,7 @@ void translate_sync(Translation& out, const CUpti_Activity* activity) noexcept {
 }
 
 void translate_cuda_event(Translation& out, const CUpti_Activity* activity) noexcept {
-  if (!out.room(trace::RecordKind::cuda_event, sizeof(trace::CudaEventRecord))) return;
+  if (!out.room(trace::CudaEventRecord::kKind, sizeof(trace::CudaEventRecord))) return;
   const auto& event = *reinterpret_cast<const CUpti_ActivityCudaEvent*>(activity);
   auto record = trace::make_record<trace::CudaEventRecord>();
   record.correlation = event.correlationId;
@@ -70,7 +70,7 @@ void translate_cuda_event(Translation& out, const CUpti_Activity* activity) noex
 
 void translate_overhead(Translation& out, const CUpti_Activity* activity) noexcept {
   constexpr std::size_t kRoom = sizeof(trace::OverheadRecord) + sizeof(trace::ThreadNameRecord);
-  if (!out.room(trace::RecordKind::overhead, kRoom)) return;
+  if (!out.room(trace::OverheadRecord::kKind, kRoom)) return;
   const auto& overhead = *reinterpret_cast<const CUpti_ActivityOverhead*>(activity);
   auto record = trace::make_record<trace::OverheadRecord>();
   record.overhead = static_cast<std::uint32_t>(overhead.overheadKind);

@@ -92,7 +92,7 @@ void add_losses(const RingFile& file, Process& process) {
     process.lost[static_cast<std::size_t>(kind)] += file.header().lost[i];
   }
   process.lost_unknown_kind = file.header().cupti_dropped;
-  constexpr auto kCudaEvents = static_cast<std::size_t>(trace::RecordKind::cuda_event) - trace::kFirstEventKind;
+  constexpr auto kCudaEvents = static_cast<std::size_t>(trace::CudaEventRecord::kKind) - trace::kFirstEventKind;
   if (const std::uint64_t gone = file.overwritten()[kCudaEvents] + file.header().lost[kCudaEvents]; gone > 0) {
     process.notes.push_back(fmt::format("{} records of CUDA events were overwritten or lost: what waits for these has an unknown "
                                         "producer",

@@ -15,7 +15,7 @@ void print_record(const std::vector<std::byte>& bytes, std::uint64_t offset, std
                   std::size_t size, ByteSink& out) {
   std::string line =
       fmt::format("byte {}: {} {}", offset + at, trace::record_name(kind), show_record(bytes, at, kind, size));
-  if (kind == static_cast<std::uint8_t>(trace::RecordKind::string) && size >= sizeof(trace::StringRecord)) {
+  if (kind == static_cast<std::uint8_t>(trace::StringRecord::kKind) && size >= sizeof(trace::StringRecord)) {
     const auto head = record_at<trace::StringRecord>(bytes, at, size);
     const std::size_t room = size - sizeof(head);
     line += " ";

@@ -1,10 +1,10 @@
 // One recording's records to events.
 #pragma once
-#include "cli/read/ring_device_events.h"
-#include "cli/read/ring_host_events.h"
-#include "cli/read/ring_kinds.h"
-#include "cli/read/ring_notices.h"
+#include <memory>
+#include <vector>
+
 #include "cli/read/ring_output.h"
+#include "cli/read/ring_translator.h"
 
 namespace cli {
 
@@ -17,16 +17,12 @@ class RingEvents {
   void finish();
 
  private:
-  using Handler = void (RingEvents::*)(const RingBlock&, std::size_t at, std::size_t size);
-  template <typename Record>
-  void translate(const RingBlock& block, std::size_t at, std::size_t size);
-  static Handler handler(std::uint8_t kind);
   void record(const RingBlock& block, std::size_t at, std::uint8_t kind, std::size_t size);
 
   RingOutput out_;
-  RingDeviceEvents device_;
-  RingHostEvents host_;
-  RingNotices notices_;
+  RingHandlers handlers_;
+  RingTranslator none_;  // of definitions and clocks, which RingDefinitions and ClockAxis take
+  std::vector<std::unique_ptr<RingTranslator>> translators_;
   std::uint64_t unknown_records_ = 0;
   std::uint64_t holes_ = 0;  // blocks left out so far
   std::uint64_t damaged_blocks_ = 0, damaged_at_ = 0;  // those with something that is no record; where the first is

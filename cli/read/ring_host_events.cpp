@@ -1,95 +1,121 @@
-#include "cli/read/ring_host_events.h"
+// What host threads did, to events: CUDA calls, NVTX, NCCL.
+#include "cli/read/open_ranges.h"
+#include "cli/read/ring_output.h"
+#include "cli/read/ring_translator.h"
 
 namespace cli {
+namespace {
 
-template <typename Record>
-void RingHostEvents::call(Kind kind, trace::RecordKind domain, const Record& record, std::uint64_t end_cupti_ns,
-                          std::uint32_t return_value) {
-  if (!out_.has_time(record.start_cupti_ns)) return;
-  Event event;
-  event.kind = kind;
-  event.track = out_.thread_track(record.tid);
-  event.name = out_.names.api_name(domain, record.cbid);
-  event.start_ns = out_.axis.from_cupti(record.start_cupti_ns);
-  event.duration_ns = RingOutput::duration(record.start_cupti_ns, end_cupti_ns);
-  event.correlation = record.correlation;
-  if (return_value == 0 && kind == Kind::runtime && out_.cuda_events.is_record_call(out_.catalog.strings[event.name])) {
-    return out_.cuda_events.hold_call(event, record.cbid);
+class HostEvents : public RingTranslator {
+ public:
+  explicit HostEvents(RingOutput& out)
+      : out_(out), ranges_([&out](const OpenRange& range) { out.emit(range.event, range.facts); }) {}
+  // Emits the ranges that are open: their ends are not in the recording.
+  void skip_records() override { ranges_.finish(); }
+  void finish() override {
+    ranges_.finish();
+    out_.note(ranges_.unmatched_ends(), "ends of ranges without their start (it was overwritten)");
   }
-  out_.emit(event, CallFacts{record.cbid, return_value});
-}
 
-void RingHostEvents::translate(const trace::RuntimeRecord& record, std::size_t) {
-  call(Kind::runtime, trace::RecordKind::runtime, record, record.start_cupti_ns + record.duration_ns, 0);
-}
+  template <typename Record>
+  void call(Kind kind, trace::RecordKind domain, const Record& record, std::uint64_t end_cupti_ns,
+                            std::uint32_t return_value) {
+    if (!out_.has_time(record.start_cupti_ns)) return;
+    Event event;
+    event.kind = kind;
+    event.track = out_.thread_track(record.tid);
+    event.name = out_.names.api_name(domain, record.cbid);
+    event.start_ns = out_.axis.from_cupti(record.start_cupti_ns);
+    event.duration_ns = RingOutput::duration(record.start_cupti_ns, end_cupti_ns);
+    event.correlation = record.correlation;
+    if (return_value == 0 && kind == Kind::runtime && out_.cuda_events.is_record_call(out_.catalog.strings[event.name])) {
+      return out_.cuda_events.hold_call(event, record.cbid);
+    }
+    out_.emit(event, CallFacts{record.cbid, return_value});
+  }
 
-void RingHostEvents::translate(const trace::DriverRecord& record, std::size_t) {
-  call(Kind::driver, trace::RecordKind::driver, record, record.start_cupti_ns + record.duration_ns, 0);
-}
+  void translate(const trace::RuntimeRecord& record, std::size_t) {
+    call(Kind::runtime, trace::RuntimeRecord::kKind, record, record.start_cupti_ns + record.duration_ns, 0);
+  }
 
-void RingHostEvents::translate(const trace::RuntimeWideRecord& record, std::size_t) {
-  call(Kind::runtime, trace::RecordKind::runtime, record, record.end_cupti_ns, record.return_value);
-}
+  void translate(const trace::DriverRecord& record, std::size_t) {
+    call(Kind::driver, trace::DriverRecord::kKind, record, record.start_cupti_ns + record.duration_ns, 0);
+  }
 
-void RingHostEvents::translate(const trace::DriverWideRecord& record, std::size_t) {
-  call(Kind::driver, trace::RecordKind::driver, record, record.end_cupti_ns, record.return_value);
-}
+  void translate(const trace::RuntimeWideRecord& record, std::size_t) {
+    call(Kind::runtime, trace::RuntimeRecord::kKind, record, record.end_cupti_ns, record.return_value);
+  }
 
-template <typename Record>
-Event RingHostEvents::host_event(Kind kind, const Record& record, std::size_t at) {
-  Event event;
-  event.kind = kind;
-  event.track = out_.thread_track(record.tid);
-  event.name = out_.names.string(record.name_ref, at);
-  event.start_ns = out_.axis.from_mono(record.time_mono_ns);
-  return event;
-}
+  void translate(const trace::DriverWideRecord& record, std::size_t) {
+    call(Kind::driver, trace::DriverRecord::kKind, record, record.end_cupti_ns, record.return_value);
+  }
 
-template <typename Record>
-OpenRange RingHostEvents::nvtx_range(const Record& record, std::size_t at) {
-  RangeFacts facts;
-  facts.has_domain = record.domain_ref != trace::kNoRef;
-  facts.domain = out_.names.string(record.domain_ref, at);
-  facts.category = record.category;
-  if (record.category != 0) facts.category_name = out_.definitions.category(facts.domain, record.category);
-  facts.color_argb = record.color_argb;
-  facts.payload_type = record.payload_type;
-  facts.payload = record.payload_type == 0 ? 0 : record.payload;
-  return {host_event(Kind::nvtx, record, at), facts};
-}
+  template <typename Record>
+  Event host_event(Kind kind, const Record& record, std::size_t at) {
+    Event event;
+    event.kind = kind;
+    event.track = out_.thread_track(record.tid);
+    event.name = out_.names.string(record.name_ref, at);
+    event.start_ns = out_.axis.from_mono(record.time_mono_ns);
+    return event;
+  }
 
-void RingHostEvents::translate(const trace::NvtxPushRecord& record, std::size_t at) {
-  ranges_.push(record.tid, out_.names.string(record.domain_ref, at), nvtx_range(record, at));
-}
+  template <typename Record>
+  OpenRange nvtx_range(const Record& record, std::size_t at) {
+    RangeFacts facts;
+    facts.has_domain = record.domain_ref != trace::kNoRef;
+    facts.domain = out_.names.string(record.domain_ref, at);
+    facts.category = record.category;
+    if (record.category != 0) facts.category_name = out_.definitions.category(facts.domain, record.category);
+    facts.color_argb = record.color_argb;
+    facts.payload_type = record.payload_type;
+    facts.payload = record.payload_type == 0 ? 0 : record.payload;
+    return {host_event(Kind::nvtx, record, at), facts};
+  }
 
-void RingHostEvents::translate(const trace::NvtxPopRecord& record, std::size_t at) {
-  ranges_.pop(record.tid, out_.names.string(record.domain_ref, at), out_.axis.from_mono(record.time_mono_ns));
-}
+  void translate(const trace::NvtxPushRecord& record, std::size_t at) {
+    ranges_.push(record.tid, out_.names.string(record.domain_ref, at), nvtx_range(record, at));
+  }
 
-void RingHostEvents::translate(const trace::NvtxStartRecord& record, std::size_t at) {
-  ranges_.start(record.range_id, nvtx_range(record, at));
-}
+  void translate(const trace::NvtxPopRecord& record, std::size_t at) {
+    ranges_.pop(record.tid, out_.names.string(record.domain_ref, at), out_.axis.from_mono(record.time_mono_ns));
+  }
 
-void RingHostEvents::translate(const trace::NvtxEndRecord& record, std::size_t) {
-  ranges_.end(record.range_id, out_.axis.from_mono(record.time_mono_ns));
-}
+  void translate(const trace::NvtxStartRecord& record, std::size_t at) {
+    ranges_.start(record.range_id, nvtx_range(record, at));
+  }
 
-void RingHostEvents::translate(const trace::NvtxMarkRecord& record, std::size_t at) {
-  OpenRange mark = nvtx_range(record, at);
-  mark.event.phase = 'i';
-  out_.emit(mark.event, mark.facts);
-}
+  void translate(const trace::NvtxEndRecord& record, std::size_t) {
+    ranges_.end(record.range_id, out_.axis.from_mono(record.time_mono_ns));
+  }
 
-void RingHostEvents::translate(const trace::NcclCallRecord& record, std::size_t at) {
-  Event event = host_event(Kind::nccl, record, at);
-  event.has_bytes = (record.has & Collective::kBytes) != 0;
-  event.bytes = record.bytes;
-  NcclFacts facts;
-  Collective& c = facts.collective;
-  c.has = record.has, c.nccl_class = record.nccl_class, c.communicator = record.communicator, c.epoch = record.epoch;
-  c.ordinal = record.ordinal, c.reduction = record.reduction_op, c.peer = static_cast<std::int32_t>(record.peer);
-  c.data_type = record.data_type, c.count = record.count, c.stream = record.stream;
-  ranges_.push(record.tid, out_.names.string(record.domain_ref, at), {event, facts});
+  void translate(const trace::NvtxMarkRecord& record, std::size_t at) {
+    OpenRange mark = nvtx_range(record, at);
+    mark.event.phase = 'i';
+    out_.emit(mark.event, mark.facts);
+  }
+
+  void translate(const trace::NcclCallRecord& record, std::size_t at) {
+    Event event = host_event(Kind::nccl, record, at);
+    event.has_bytes = (record.has & Collective::kBytes) != 0;
+    event.bytes = record.bytes;
+    NcclFacts facts;
+    Collective& c = facts.collective;
+    c.has = record.has, c.nccl_class = record.nccl_class, c.communicator = record.communicator, c.epoch = record.epoch;
+    c.ordinal = record.ordinal, c.reduction = record.reduction_op, c.peer = static_cast<std::int32_t>(record.peer);
+    c.data_type = record.data_type, c.count = record.count, c.stream = record.stream;
+    ranges_.push(record.tid, out_.names.string(record.domain_ref, at), {event, facts});
+  }
+
+ private:
+  RingOutput& out_;
+  OpenRanges ranges_;
+};
+
+}  // namespace
+
+std::unique_ptr<RingTranslator> host_translator(RingOutput& out, RingHandlers& handlers) {
+  return make_translator<HostEvents>(out, handlers);
 }
 
 }  // namespace cli

@@ -1,45 +1,34 @@
 #include "cli/read/ring_kinds.h"
 
+#include <array>
+
+#include "cli/model/kinds.h"
 #include "common/record.h"
 
 namespace cli {
+namespace {
 
-Kind event_kind(std::uint8_t record_kind) {
-  switch (static_cast<trace::RecordKind>(record_kind)) {
-    case trace::RecordKind::kernel:
-    case trace::RecordKind::kernel_wide:
-      return Kind::kernel;
-    case trace::RecordKind::memcpy:
-    case trace::RecordKind::memcpy_peer:
-      return Kind::memcpy;
-    case trace::RecordKind::memset:
-      return Kind::memset;
-    case trace::RecordKind::graph_launch:
-      return Kind::graph;
-    case trace::RecordKind::runtime:
-    case trace::RecordKind::runtime_wide:
-      return Kind::runtime;
-    case trace::RecordKind::driver:
-    case trace::RecordKind::driver_wide:
-      return Kind::driver;
-    case trace::RecordKind::sync:
-      return Kind::sync;
-    case trace::RecordKind::overhead:
-      return Kind::overhead;
-    case trace::RecordKind::memory:
-    case trace::RecordKind::memory_pool:
-      return Kind::memory;
-    case trace::RecordKind::nvtx_push:
-    case trace::RecordKind::nvtx_start:
-    case trace::RecordKind::nvtx_mark:
-      return Kind::nvtx;
-    case trace::RecordKind::nccl_call:
-      return Kind::nccl;
-    case trace::RecordKind::notice:
-      return Kind::notice;
-    default:
-      return Kind::count_;
+constexpr Kind kind_named(std::string_view name) {
+  for (const KindRow& row : kKinds) {
+    if (row.name == name) return row.kind;
   }
+  return Kind::count_;
 }
+
+constexpr auto kEventKinds = [] {
+  std::array<Kind, 256> kinds{};
+  kinds.fill(Kind::count_);
+  trace::for_each_record([&]<typename R>(R*) {
+    if constexpr (requires { R::kCountsAs; }) {
+      static_assert(kind_named(R::kCountsAs) != Kind::count_, "a record counts as a kind of event that there is none of");
+      kinds[static_cast<std::size_t>(R::kKind)] = kind_named(R::kCountsAs);
+    }
+  });
+  return kinds;
+}();
+
+}  // namespace
+
+Kind event_kind(std::uint8_t record_kind) { return kEventKinds[record_kind]; }
 
 }  // namespace cli

@@ -60,7 +60,7 @@ RingNames::Found RingNames::find(std::uint32_t ref, trace::RecordKind kind, std:
 }
 
 std::string_view RingNames::text(std::uint32_t ref, std::size_t record_at) const {
-  const Found found = find(ref, trace::RecordKind::string, record_at);
+  const Found found = find(ref, trace::StringRecord::kKind, record_at);
   const auto head = cli::record_at<trace::StringRecord>(*found.bytes, found.at, found.size);
   const std::size_t room = found.size < sizeof(head) ? 0 : found.size - sizeof(head);
   const auto* text = reinterpret_cast<const char*>(found.bytes->data() + found.at + sizeof(head));
@@ -76,7 +76,7 @@ StringId RingNames::string(std::uint32_t ref, std::size_t record_at) {
 }
 
 trace::LaunchShapeRecord RingNames::shape(std::uint32_t ref, std::size_t record_at) const {
-  const Found found = find(ref, trace::RecordKind::launch_shape, record_at);
+  const Found found = find(ref, trace::LaunchShapeRecord::kKind, record_at);
   return cli::record_at<trace::LaunchShapeRecord>(*found.bytes, found.at, found.size);
 }
 
@@ -90,7 +90,7 @@ StringId RingNames::kernel_name(const trace::LaunchShapeRecord& shape, std::size
 StringId RingNames::api_name(trace::RecordKind domain, std::uint32_t cbid) {
   const auto [entry, is_new] = apis_.try_emplace(std::uint64_t{static_cast<std::uint8_t>(domain)} << 32 | cbid, 0);
   if (is_new || entry->second == 0) {
-    const char* which = domain == trace::RecordKind::driver ? "driver" : "runtime";
+    const char* which = domain == trace::DriverRecord::kKind ? "driver" : "runtime";
     entry->second = catalog_.strings.intern(fmt::format("{} call {}", which, cbid));
   }
   return entry->second;

@@ -51,6 +51,11 @@ struct RingOutput {
     return cupti_ns != 0;
   }
 
+  // To the process: "12 records of kinds ..."; nothing where there are none.
+  void note(std::uint64_t count, const char* what) {
+    if (count > 0) catalog.processes[process].notes.push_back(std::to_string(count) + ' ' + what);
+  }
+
   TrackId thread_track(std::uint32_t tid) {
     const auto [track, is_new] = threads.try_emplace(tid, 0);
     if (is_new) track->second = catalog.track(process, TrackKind::thread, file.header().pid, tid);

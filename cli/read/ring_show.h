@@ -1,4 +1,4 @@
-// The fields of a record that are worth a column, as text; references and numbers are shown as they stand.
+// The fields of a record as text, by the names of common/records: "correlation=7 name_ref=@40".
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -6,7 +6,7 @@ namespace trace {
 
 // A name of any length: `length` bytes follow, then zeros up to size_bytes. size_words is always 0.
 struct StringRecord {
-  static constexpr RecordKind kKind = RecordKind::string;
+  static constexpr RecordKind kKind{1};
   static constexpr std::string_view kName = "string";
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
@@ -17,7 +17,7 @@ struct StringRecord {
 
 // What launches of one kernel with one configuration share.
 struct LaunchShapeRecord {
-  static constexpr RecordKind kKind = RecordKind::launch_shape;
+  static constexpr RecordKind kKind{2};
   static constexpr std::string_view kName = "launch_shape";
   std::uint8_t kind, size_words;
   std::uint16_t registers_per_thread;
@@ -36,17 +36,17 @@ struct LaunchShapeRecord {
 // The name of a CUDA API function. Written before the first call of that function in each block, unless the region
 // has it.
 struct ApiNameRecord {
-  static constexpr RecordKind kKind = RecordKind::api_name;
+  static constexpr RecordKind kKind{3};
   static constexpr std::string_view kName = "api_name";
   std::uint8_t kind, size_words;
-  std::uint8_t domain;  // RecordKind::runtime or RecordKind::driver
+  std::uint8_t domain;  // 21 runtime, 22 driver
   std::uint8_t reserved;
   std::uint32_t cbid;  // CUPTI callback id within the domain
   char name[64];       // zero-terminated, cut to fit
 };
 
 struct ThreadNameRecord {
-  static constexpr RecordKind kKind = RecordKind::thread_name;
+  static constexpr RecordKind kKind{4};
   static constexpr std::string_view kName = "thread_name";
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
@@ -58,7 +58,7 @@ enum class IdentitySource : std::uint8_t { environment = 1, nccl_init = 2 };
 
 // Who this process is. The last one in the file wins. -1 is unknown.
 struct IdentityRecord {
-  static constexpr RecordKind kKind = RecordKind::identity;
+  static constexpr RecordKind kKind{5};
   static constexpr std::string_view kName = "identity";
   std::uint8_t kind, size_words;
   std::uint8_t source;  // IdentitySource
@@ -74,8 +74,9 @@ struct IdentityRecord {
 
 // What CUPTI and the driver say of a device; 0 where they do not. Limits are what occupancy is computed from.
 struct DeviceRecord {
-  static constexpr RecordKind kKind = RecordKind::device;
+  static constexpr RecordKind kKind{6};
   static constexpr std::string_view kName = "device";
+  static constexpr Choice kChoice{"device", FirstSet::light};
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
   std::uint32_t device;  // as CUPTI and this process number it
@@ -103,8 +104,9 @@ struct DeviceRecord {
 };
 
 struct ContextRecord {
-  static constexpr RecordKind kKind = RecordKind::context;
+  static constexpr RecordKind kKind{7};
   static constexpr std::string_view kName = "context";
+  static constexpr Choice kChoice{"context", FirstSet::standard};
   std::uint8_t kind, size_words;
   std::uint16_t null_stream;  // number of the default stream
   std::uint32_t context;
@@ -113,8 +115,9 @@ struct ContextRecord {
 };
 
 struct StreamRecord {
-  static constexpr RecordKind kKind = RecordKind::stream;
+  static constexpr RecordKind kKind{8};
   static constexpr std::string_view kName = "stream";
+  static constexpr Choice kChoice{"stream", FirstSet::standard};
   std::uint8_t kind, size_words;
   std::uint16_t flag;  // CUpti_ActivityStreamFlag: 0 unknown, 1 default, 2 non-blocking, 3 null
   std::uint32_t context;
@@ -126,7 +129,7 @@ enum class ResourceKind : std::uint8_t { device = 1, context = 2, stream = 3, ev
 
 // A name that the program gave to a thing (nvtxNameCudaStreamA, nvtxNameOsThreadA, ...).
 struct ResourceNameRecord {
-  static constexpr RecordKind kKind = RecordKind::resource_name;
+  static constexpr RecordKind kKind{9};
   static constexpr std::string_view kName = "resource_name";
   std::uint8_t kind, size_words;
   std::uint8_t resource;  // ResourceKind
@@ -139,7 +142,7 @@ struct ResourceNameRecord {
 
 // nvtxDomainNameCategoryA: what a category number of a domain is called.
 struct NvtxCategoryRecord {
-  static constexpr RecordKind kKind = RecordKind::nvtx_category;
+  static constexpr RecordKind kKind{10};
   static constexpr std::string_view kName = "nvtx_category";
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
@@ -151,7 +154,7 @@ struct NvtxCategoryRecord {
 // A communicator as NCCL's init ranges describe it. -1 and 0 are unknown. A split does not tell rank and ranks of what it
 // makes: its members are the parent's ranks with the same color, ordered by key, then by their rank in the parent.
 struct CommunicatorRecord {
-  static constexpr RecordKind kKind = RecordKind::communicator;
+  static constexpr RecordKind kKind{11};
   static constexpr std::string_view kName = "communicator";
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
@@ -172,9 +175,10 @@ struct CommunicatorRecord {
 // from which a node was cloned, and has such a record itself; then only these two numbers are set, and the record ends
 // behind them.
 struct GraphNodeRecord {
-  static constexpr RecordKind kKind = RecordKind::graph_node;
   static constexpr std::uint8_t kFirstOfGroup = 64;  // in `has`
+  static constexpr RecordKind kKind{12};
   static constexpr std::string_view kName = "graph_node";
+  static constexpr Choice kChoice{"graph_node", FirstSet::light};
   std::uint8_t kind, size_words;
   std::uint8_t nccl_class;  // NcclClass; 0: no NCCL call was open
   std::uint8_t has;         // as in nccl_call; bit 6: the first of several calls of a group, of which this may be any

@@ -6,8 +6,10 @@ namespace trace {
 
 // An eager kernel shorter than 2^32 ns on a small device and context number; all others are kernel_wide.
 struct KernelRecord {
-  static constexpr RecordKind kKind = RecordKind::kernel;
+  static constexpr RecordKind kKind{16};
   static constexpr std::string_view kName = "kernel";
+  static constexpr std::string_view kCountsAs = "kernel";
+  static constexpr Choice kChoice{"kernel", FirstSet::light};
   std::uint8_t kind, size_words;
   std::uint16_t device;
   std::uint32_t correlation;
@@ -19,8 +21,9 @@ struct KernelRecord {
 };
 
 struct KernelWideRecord {
-  static constexpr RecordKind kKind = RecordKind::kernel_wide;
+  static constexpr RecordKind kKind{17};
   static constexpr std::string_view kName = "kernel_wide";
+  static constexpr std::string_view kCountsAs = "kernel";
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
   std::uint32_t correlation;
@@ -36,8 +39,10 @@ struct KernelWideRecord {
 };
 
 struct MemcpyRecord {
-  static constexpr RecordKind kKind = RecordKind::memcpy;
+  static constexpr RecordKind kKind{18};
   static constexpr std::string_view kName = "memcpy";
+  static constexpr std::string_view kCountsAs = "memcpy";
+  static constexpr Choice kChoice{"memcpy", FirstSet::light};
   std::uint8_t kind, size_words;
   std::uint8_t copy_kind;  // CUpti_ActivityMemcpyKind: 1 HtoD, 2 DtoH, ... 8 DtoD
   std::uint8_t flags;      // CUpti_ActivityFlag: 1 = asynchronous
@@ -57,8 +62,10 @@ struct MemcpyRecord {
 };
 
 struct MemcpyPeerRecord {
-  static constexpr RecordKind kKind = RecordKind::memcpy_peer;
+  static constexpr RecordKind kKind{19};
   static constexpr std::string_view kName = "memcpy_peer";
+  static constexpr std::string_view kCountsAs = "memcpy";
+  static constexpr Choice kChoice{"memcpy_peer", FirstSet::light};
   std::uint8_t kind, size_words;
   std::uint8_t copy_kind;
   std::uint8_t flags;
@@ -82,8 +89,10 @@ struct MemcpyPeerRecord {
 };
 
 struct MemsetRecord {
-  static constexpr RecordKind kKind = RecordKind::memset;
+  static constexpr RecordKind kKind{20};
   static constexpr std::string_view kName = "memset";
+  static constexpr std::string_view kCountsAs = "memset";
+  static constexpr Choice kChoice{"memset", FirstSet::light};
   std::uint8_t kind, size_words;
   std::uint8_t memory;  // CUpti_ActivityMemoryKind
   std::uint8_t flags;
@@ -102,8 +111,10 @@ struct MemsetRecord {
 
 // A whole launch of a CUDA graph, where TRACETOOL_EVENTS asks for that instead of its nodes.
 struct GraphLaunchRecord {
-  static constexpr RecordKind kKind = RecordKind::graph_launch;
+  static constexpr RecordKind kKind{34};
   static constexpr std::string_view kName = "graph_launch";
+  static constexpr std::string_view kCountsAs = "graph";
+  static constexpr Choice kChoice{"graph_launch", FirstSet::none};
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
   std::uint32_t correlation;
@@ -117,8 +128,10 @@ struct GraphLaunchRecord {
 
 // Memory of the device, allocated or released.
 struct MemoryRecord {
-  static constexpr RecordKind kKind = RecordKind::memory;
+  static constexpr RecordKind kKind{35};
   static constexpr std::string_view kName = "memory";
+  static constexpr std::string_view kCountsAs = "memory";
+  static constexpr Choice kChoice{"memory", FirstSet::all};
   std::uint8_t kind, size_words;
   std::uint8_t operation;  // CUpti_ActivityMemoryOperationType: 1 allocate, 2 release
   std::uint8_t memory;     // CUpti_ActivityMemoryKind
@@ -134,8 +147,10 @@ struct MemoryRecord {
 };
 
 struct MemoryPoolRecord {
-  static constexpr RecordKind kKind = RecordKind::memory_pool;
+  static constexpr RecordKind kKind{36};
   static constexpr std::string_view kName = "memory_pool";
+  static constexpr std::string_view kCountsAs = "memory";
+  static constexpr Choice kChoice{"memory_pool", FirstSet::all};
   std::uint8_t kind, size_words;
   std::uint8_t operation;  // CUpti_ActivityMemoryPoolOperationType: 1 created, 2 destroyed, 3 trimmed
   std::uint8_t pool;       // CUpti_ActivityMemoryPoolType: 1 local, 2 imported

@@ -4,11 +4,15 @@
 
 namespace trace {
 
+inline constexpr RecordKind kRuntime{21}, kDriver{22}, kRuntimeWide{23}, kDriverWide{24};
+
 // A CUDA runtime (kind 21) or driver (kind 22) call that returned 0 in less than 2^32 ns; others are wide.
 template <RecordKind Kind>
 struct ApiRecord {
   static constexpr RecordKind kKind = Kind;
-  static constexpr std::string_view kName = Kind == RecordKind::runtime ? "runtime" : "driver";
+  static constexpr std::string_view kName = Kind == kRuntime ? "runtime" : "driver";
+  static constexpr std::string_view kCountsAs = kName;
+  static constexpr Choice kChoice{kName, FirstSet::standard};
   std::uint8_t kind, size_words;
   std::uint16_t cbid;
   std::uint32_t correlation;
@@ -16,13 +20,14 @@ struct ApiRecord {
   std::uint32_t duration_ns;
   std::uint32_t tid;
 };
-using RuntimeRecord = ApiRecord<RecordKind::runtime>;
-using DriverRecord = ApiRecord<RecordKind::driver>;
+using RuntimeRecord = ApiRecord<kRuntime>;
+using DriverRecord = ApiRecord<kDriver>;
 
 template <RecordKind Kind>
 struct ApiWideRecord {
   static constexpr RecordKind kKind = Kind;
-  static constexpr std::string_view kName = Kind == RecordKind::runtime_wide ? "runtime_wide" : "driver_wide";
+  static constexpr std::string_view kName = Kind == kRuntimeWide ? "runtime_wide" : "driver_wide";
+  static constexpr std::string_view kCountsAs = Kind == kRuntimeWide ? "runtime" : "driver";
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
   std::uint32_t correlation;
@@ -33,13 +38,15 @@ struct ApiWideRecord {
   std::uint32_t return_value;  // cudaError_t or CUresult
   std::uint32_t reserved2;
 };
-using RuntimeWideRecord = ApiWideRecord<RecordKind::runtime_wide>;
-using DriverWideRecord = ApiWideRecord<RecordKind::driver_wide>;
+using RuntimeWideRecord = ApiWideRecord<kRuntimeWide>;
+using DriverWideRecord = ApiWideRecord<kDriverWide>;
 
 // A wait of the host for the device, or of a stream for an event. Not work of the device.
 struct SyncRecord {
-  static constexpr RecordKind kKind = RecordKind::sync;
+  static constexpr RecordKind kKind{32};
   static constexpr std::string_view kName = "sync";
+  static constexpr std::string_view kCountsAs = "sync";
+  static constexpr Choice kChoice{"sync", FirstSet::standard};
   std::uint8_t kind, size_words;
   std::uint8_t type;  // CUpti_ActivitySynchronizationType: 1 event, 2 stream waits for event, 3 stream, 4 context
   std::uint8_t reserved;
@@ -57,8 +64,9 @@ struct SyncRecord {
 // for the event waits for the last one before its own call: that with the same event_sync_id, or, where CUPTI (before
 // 12.8) has none, that of its context and event with the last correlation before its own.
 struct CudaEventRecord {
-  static constexpr RecordKind kKind = RecordKind::cuda_event;
+  static constexpr RecordKind kKind{38};
   static constexpr std::string_view kName = "cuda_event";
+  static constexpr Choice kChoice{"cuda_event", FirstSet::standard};
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
   std::uint32_t correlation;
@@ -71,8 +79,10 @@ struct CudaEventRecord {
 
 // Time that CUPTI or the driver took for itself.
 struct OverheadRecord {
-  static constexpr RecordKind kKind = RecordKind::overhead;
+  static constexpr RecordKind kKind{33};
   static constexpr std::string_view kName = "overhead";
+  static constexpr std::string_view kCountsAs = "overhead";
+  static constexpr Choice kChoice{"overhead", FirstSet::standard};
   std::uint8_t kind, size_words;
   std::uint16_t object;    // CUpti_ActivityObjectKind: 1 process, 2 thread, 3 device, 4 context, 5 stream
   std::uint32_t overhead;  // CUpti_ActivityOverheadKind: 1 compiler, 0x10000 buffer flush, 0x40000 module loading, ...

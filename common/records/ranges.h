@@ -7,8 +7,10 @@ namespace trace {
 // A range is two records, so that one that is open when the process dies is seen. Pushes and pops nest by
 // (tid, domain); a domain_ref of kNoRef is NVTX's default domain.
 struct NvtxPushRecord {
-  static constexpr RecordKind kKind = RecordKind::nvtx_push;
+  static constexpr RecordKind kKind{25};
   static constexpr std::string_view kName = "nvtx_push";
+  static constexpr std::string_view kCountsAs = "nvtx";
+  static constexpr Choice kChoice{"nvtx", FirstSet::light};  // of all of NVTX
   std::uint8_t kind, size_words;
   std::uint8_t payload_type;  // nvtxPayloadType_t: 0 none, 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float
   std::uint8_t reserved;
@@ -22,7 +24,7 @@ struct NvtxPushRecord {
 };
 
 struct NvtxPopRecord {
-  static constexpr RecordKind kKind = RecordKind::nvtx_pop;
+  static constexpr RecordKind kKind{26};
   static constexpr std::string_view kName = "nvtx_pop";
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
@@ -34,8 +36,9 @@ struct NvtxPopRecord {
 
 // Ranges that start on one thread and may end on another; range_id joins them.
 struct NvtxStartRecord {
-  static constexpr RecordKind kKind = RecordKind::nvtx_start;
+  static constexpr RecordKind kKind{27};
   static constexpr std::string_view kName = "nvtx_start";
+  static constexpr std::string_view kCountsAs = "nvtx";
   std::uint8_t kind, size_words;
   std::uint8_t payload_type;  // nvtxPayloadType_t: 0 none, 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float
   std::uint8_t reserved;
@@ -50,7 +53,7 @@ struct NvtxStartRecord {
 };
 
 struct NvtxEndRecord {
-  static constexpr RecordKind kKind = RecordKind::nvtx_end;
+  static constexpr RecordKind kKind{28};
   static constexpr std::string_view kName = "nvtx_end";
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
@@ -60,8 +63,9 @@ struct NvtxEndRecord {
 };
 
 struct NvtxMarkRecord {
-  static constexpr RecordKind kKind = RecordKind::nvtx_mark;
+  static constexpr RecordKind kKind{29};
   static constexpr std::string_view kName = "nvtx_mark";
+  static constexpr std::string_view kCountsAs = "nvtx";
   std::uint8_t kind, size_words;
   std::uint8_t payload_type;  // nvtxPayloadType_t: 0 none, 1 u64, 2 i64, 3 double, 4 u32, 5 i32, 6 float
   std::uint8_t reserved;
@@ -80,8 +84,10 @@ enum class NcclClass : std::uint8_t { collective = 1, send = 2, receive = 3 };
 // A host call into NCCL: a push in NCCL's NVTX domain; the next nvtx_pop of (tid, domain_ref) at its depth ends it.
 // (communicator, epoch, nccl_class, ordinal) names the same collective on every rank.
 struct NcclCallRecord {
-  static constexpr RecordKind kKind = RecordKind::nccl_call;
+  static constexpr RecordKind kKind{30};
   static constexpr std::string_view kName = "nccl_call";
+  static constexpr std::string_view kCountsAs = "nccl";
+  static constexpr Choice kChoice{"nccl", FirstSet::light};
   std::uint8_t kind, size_words;
   std::uint8_t nccl_class;  // NcclClass
   std::uint8_t has;         // bit 0: communicator, bit 1: bytes, bit 2: reduction_op, bit 3: peer (root or peer), bit 4: data_type

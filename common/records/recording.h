@@ -6,7 +6,7 @@ namespace trace {
 
 // The clocks read together: CUPTI's between two readings of CLOCK_MONOTONIC. Written about once a second.
 struct ClockRecord {
-  static constexpr RecordKind kKind = RecordKind::clock;
+  static constexpr RecordKind kKind{31};
   static constexpr std::string_view kName = "clock";
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
@@ -29,8 +29,9 @@ enum class NoticeCode : std::uint8_t {
 };
 
 struct NoticeRecord {
-  static constexpr RecordKind kKind = RecordKind::notice;
+  static constexpr RecordKind kKind{37};
   static constexpr std::string_view kName = "notice";
+  static constexpr std::string_view kCountsAs = "notice";
   std::uint8_t kind, size_words;
   std::uint8_t code;  // NoticeCode
   std::uint8_t reserved;

@@ -96,7 +96,7 @@ def export(paths, folder, info):
     again = run(paths.tracetool, "export", "--chrome", f"{folder}/traces", "-o", "-").stdout
     check(len(json.loads(again)["traceEvents"]) == len(trace), "recordings are exported without merging them first")
     dump = run(paths.tracetool, "dump", next_ring(folder)).stdout
-    check(" kernel start " in dump and " nccl_call time " in dump, "dump shows the records")
+    check(" kernel device=" in dump and " nccl_call nccl_class=" in dump, "dump shows the records")
     dump = run(paths.tracetool, "dump", f"{folder}/traces")
     check(dump.returncode == 1 and not dump.stdout and next_ring(folder) in dump.stderr,
           "dump of a folder names a file of it", dump)

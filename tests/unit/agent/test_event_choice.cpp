@@ -4,6 +4,7 @@
 
 #include "agent/event_choice.h"
 #include "agent/settings.h"
+#include "agent/translate/translate.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;
@@ -30,42 +31,44 @@ TEST_CASE("the named sets lie within each other") {
   CHECK(chosen("default") == kDefaultEvents);
   CHECK((kLightEvents & ~kDefaultEvents) == 0);
   CHECK((kDefaultEvents & ~chosen("all")) == 0);
-  CHECK(chosen("all") == (kDefaultEvents | only(Event::memory) | only(Event::memory_pool)));
-  for (const Event call : {Event::runtime, Event::driver, Event::sync, Event::overhead})
+  CHECK(chosen("all") == (kDefaultEvents | only(trace::MemoryRecord::kKind) | only(trace::MemoryPoolRecord::kKind)));
+  for (const Event call : {trace::RuntimeRecord::kKind, trace::DriverRecord::kKind, trace::SyncRecord::kKind, trace::OverheadRecord::kKind})
     CHECK_FALSE(has(kLightEvents, call));
-  for (const Event work : {Event::kernel, Event::memcpy, Event::memcpy_peer, Event::memset, Event::nvtx, Event::nccl})
+  for (const Event work : {trace::KernelRecord::kKind, trace::MemcpyRecord::kKind, trace::MemcpyPeerRecord::kKind, trace::MemsetRecord::kKind, trace::NvtxPushRecord::kKind, trace::NcclCallRecord::kKind})
     CHECK(has(kLightEvents, work));
 }
 
-TEST_CASE("every row stands where its event is") {
-  CHECK(std::string(kEventRows[static_cast<int>(Event::graph_launch)].name) == "graph_launch");
-  CHECK(std::string(kEventRows[static_cast<int>(Event::overhead)].name) == "overhead");
-  CHECK(std::string(kEventRows[static_cast<int>(Event::nccl)].name) == "nccl");
-  for (const EventRow& row : kEventRows) CHECK(canonical(chosen(row.name)) == row.name);
+TEST_CASE("every word means its event, and is written for it") {
+  CHECK(chosen("graph_launch") == only(trace::GraphLaunchRecord::kKind));
+  CHECK(chosen("nccl") == only(trace::NcclCallRecord::kKind));
+  for (const EventRow& row : kEventRows) {
+    CHECK(chosen(row.word.data()) == only(row.event));
+    CHECK(canonical(chosen(row.word.data())) == row.word);
+  }
 }
 
 TEST_CASE("words add, and take away with a minus; a list that begins with a sign changes the default") {
-  CHECK(chosen("light,runtime") == (kLightEvents | only(Event::runtime)));
-  CHECK(chosen("default,-overhead,+memory") == ((kDefaultEvents & ~only(Event::overhead)) | only(Event::memory)));
-  CHECK(chosen("-nvtx") == (kDefaultEvents & ~only(Event::nvtx)));
-  CHECK(chosen("+memory") == (kDefaultEvents | only(Event::memory)));
-  CHECK(chosen("kernel,nccl") == (only(Event::kernel) | only(Event::nccl)));
+  CHECK(chosen("light,runtime") == (kLightEvents | only(trace::RuntimeRecord::kKind)));
+  CHECK(chosen("default,-overhead,+memory") == ((kDefaultEvents & ~only(trace::OverheadRecord::kKind)) | only(trace::MemoryRecord::kKind)));
+  CHECK(chosen("-nvtx") == (kDefaultEvents & ~only(trace::NvtxPushRecord::kKind)));
+  CHECK(chosen("+memory") == (kDefaultEvents | only(trace::MemoryRecord::kKind)));
+  CHECK(chosen("kernel,nccl") == (only(trace::KernelRecord::kKind) | only(trace::NcclCallRecord::kKind)));
   CHECK(chosen("all,-light") == (chosen("all") & ~kLightEvents));
   CHECK(chosen("default,-runtime,runtime") == kDefaultEvents);
 }
 
 TEST_CASE("whole graphs come instead of their nodes") {
-  const EventSet graphs = (kDefaultEvents & ~only(Event::graph_node)) | only(Event::graph_launch);
+  const EventSet graphs = (kDefaultEvents & ~only(trace::GraphNodeRecord::kKind)) | only(trace::GraphLaunchRecord::kKind);
   CHECK(chosen("default,graph_launch") == graphs);
   CHECK(chosen("graph_launch,default") == graphs);
   CHECK(chosen("+graph_launch") == graphs);
   CHECK(chosen("default,-graph_node,graph_launch") == graphs);
-  CHECK(chosen("graph_launch,graph_node,-graph_node") == only(Event::graph_launch));
+  CHECK(chosen("graph_launch,graph_node,-graph_node") == only(trace::GraphLaunchRecord::kKind));
   EventSet events = 7;
   CHECK_FALSE(parse_events("graph_node,graph_launch", events));
   CHECK_FALSE(parse_events("default,+graph_node,+graph_launch", events));
   CHECK(events == 7);
-  CHECK(light_part(graphs) == ((kLightEvents & ~only(Event::graph_node)) | only(Event::graph_launch)));
+  CHECK(light_part(graphs) == ((kLightEvents & ~only(trace::GraphNodeRecord::kKind)) | only(trace::GraphLaunchRecord::kKind)));
 }
 
 TEST_CASE("the word that is none is named") {
@@ -101,8 +104,10 @@ TEST_CASE("a set is written as the shortest list that means it") {
 
 TEST_CASE("every set that can be chosen is written within its field, and read back as itself") {
   std::size_t longest = 0;
-  for (EventSet events = 1; events < EventSet{1} << kEvents; ++events) {
-    if (has(events, Event::graph_node) && has(events, Event::graph_launch)) continue;
+  for (std::size_t some = 1; some < std::size_t{1} << kEvents; ++some) {
+    EventSet events = 0;
+    for (std::size_t i = 0; i < kEvents; ++i) events |= (some >> i & 1) != 0 ? only(kEventRows[i].event) : 0;
+    if (has(events, trace::GraphNodeRecord::kKind) && has(events, trace::GraphLaunchRecord::kKind)) continue;
     char text[128];
     EventSet again = 0;
     write_events(events, text, sizeof(text));
@@ -114,11 +119,21 @@ TEST_CASE("every set that can be chosen is written within its field, and read ba
   CHECK(longest < 127);
 }
 
+TEST_CASE("what can be chosen is recorded: by a translator, or by another source than CUPTI's records") {
+  EventSet recorded = only(trace::NvtxPushRecord::kKind) | only(trace::NcclCallRecord::kKind) |
+                      only(trace::DeviceRecord::kKind) | only(trace::GraphNodeRecord::kKind);
+  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) recorded |= only(row->record);
+  for (const EventRow& row : kEventRows) {
+    INFO(row.word);
+    CHECK(has(recorded, row.event));
+  }
+}
+
 TEST_CASE("the help of TRACETOOL_EVENTS names every set and every kind") {
   for (const SettingRow& row : kSettings) {
     if (std::strcmp(row.name, "TRACETOOL_EVENTS") != 0) continue;
     for (const char* set : kNamedSets) CHECK_THAT(row.help, contains_text(set));
-    for (const EventRow& event : kEventRows) CHECK_THAT(row.help, contains_text(event.name));
+    for (const EventRow& event : kEventRows) CHECK_THAT(row.help, contains_text(std::string(event.word)));
     return;
   }
   FAIL("no such row");

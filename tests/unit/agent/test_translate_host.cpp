@@ -63,9 +63,9 @@ TEST_CASE("names of calls are asked for before the first record, never while one
   agent::learn_api_names();
   const int asked = s_asked;
   CHECK(asked > 1000);
-  CHECK(std::string(agent::api_name(trace::RecordKind::runtime, 211)) == "cudaLaunchKernel_v7000");
+  CHECK(std::string(agent::api_name(trace::RuntimeRecord::kKind, 211)) == "cudaLaunchKernel_v7000");
   for (const std::uint32_t odd : {0u, 210u, 2048u, 0xffffffffu})
-    CHECK(std::string(agent::api_name(trace::RecordKind::driver, odd)).empty());
+    CHECK(std::string(agent::api_name(trace::DriverRecord::kKind, odd)).empty());
   buffer.add(call(kStart, kStart + 1));
   auto unknown = call(kStart, kStart + 1);
   unknown.cbid = 0x7fffffff;

@@ -66,14 +66,14 @@ Seen read_back(const std::string& path) {
   Seen seen;
   file.for_each_block([&](const cli::RingBlock& block) {
     const std::size_t end = cli::walk_records(block.payload, [&](std::size_t at, std::uint8_t kind, std::size_t size) {
-      if (kind != static_cast<std::uint8_t>(RecordKind::kernel)) return;
+      if (kind != static_cast<std::uint8_t>(KernelRecord::kKind)) return;
       const auto record = cli::record_at<KernelRecord>(block.payload, at, size);
       REQUIRE(is_numbered(record));
       seen.numbers.push_back(record.correlation);
     });
     REQUIRE(end == block.payload.size());
   });
-  seen.overwritten = file.overwritten()[static_cast<std::size_t>(RecordKind::kernel) - kFirstEventKind];
+  seen.overwritten = file.overwritten()[static_cast<std::size_t>(KernelRecord::kKind) - kFirstEventKind];
   return seen;
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("after every single store of a definition the region reads whole") {
     cli::RingFile file(snapshot.write(memory));
     std::uint64_t found = 0;
     const auto count = [&](std::size_t, std::uint8_t kind, std::size_t) {
-      REQUIRE(kind == static_cast<std::uint8_t>(RecordKind::thread_name));
+      REQUIRE(kind == static_cast<std::uint8_t>(ThreadNameRecord::kKind));
       ++found;
     };
     REQUIRE(cli::walk_records(file.definitions(), count) == file.definitions().size());

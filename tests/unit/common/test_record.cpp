@@ -14,7 +14,7 @@ TEST_CASE("every kind of record has a number, a name and a head of its own") {
     CHECK(sizeof(R) % 8 == 0);
     const R record = make_record<R>();
     CHECK(record.kind == static_cast<std::uint8_t>(R::kKind));
-    CHECK((record.size_words == sizeof(R) / 8 || R::kKind == RecordKind::string));
+    CHECK((record.size_words == sizeof(R) / 8 || R::kKind == StringRecord::kKind));
     CHECK(record_name(record.kind) == R::kName);
   });
   CHECK(kinds.size() == std::tuple_size_v<AllRecords>);

@@ -11,7 +11,7 @@ using namespace trace;
 
 namespace {
 
-constexpr std::size_t kKernel = static_cast<std::size_t>(RecordKind::kernel) - kFirstEventKind;
+constexpr std::size_t kKernel = static_cast<std::size_t>(KernelRecord::kKind) - kFirstEventKind;
 
 bool append_numbered(BlockWriter<>& writer, const Ring& ring, std::uint64_t i) {
   if (!writer.enter(ring, 1, no_clock)) return false;

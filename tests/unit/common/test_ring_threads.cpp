@@ -11,7 +11,7 @@ using namespace trace;
 
 namespace {
 
-constexpr std::size_t kKernelIndex = static_cast<std::size_t>(RecordKind::kernel) - kFirstEventKind;
+constexpr std::size_t kKernelIndex = static_cast<std::size_t>(KernelRecord::kKind) - kFirstEventKind;
 
 // The block's payload if it did not change meanwhile.
 bool copy_block(BlockHeader* block, std::vector<std::uint64_t>& copy) {

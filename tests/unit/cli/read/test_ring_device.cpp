@@ -130,7 +130,7 @@ TEST_CASE("ring: what was lost may be what a wait waited for, unless CUPTI says 
       add_event(recording, {10, 7, 9, sync_id});
       recording.add(wait_for(13, 9, sync_id));
       trace::FileHeader& header = *recording.memory.ring.header;
-      if (what == 0) header.lost[static_cast<std::size_t>(trace::RecordKind::cuda_event) - 16] = 1;
+      if (what == 0) header.lost[static_cast<std::size_t>(trace::CudaEventRecord::kKind) - 16] = 1;
       if (what == 1) header.cupti_dropped = 1;
       if (what == 2) header.sunk_buffers = 1;
       CHECK(awaited(recording.read(), 13) == (sync_id != 0 ? "7/10" : "-1/-1"));
@@ -141,7 +141,7 @@ TEST_CASE("ring: what was lost may be what a wait waited for, unless CUPTI says 
 TEST_CASE("ring: a call that recorded an event says which, and into which stream") {
   Recording recording;
   auto name = trace::make_record<trace::ApiNameRecord>();
-  name.domain = static_cast<std::uint8_t>(trace::RecordKind::runtime), name.cbid = 135;
+  name.domain = static_cast<std::uint8_t>(trace::RuntimeRecord::kKind), name.cbid = 135;
   std::strcpy(name.name, "cudaEventRecord");
   recording.define(name);
   auto call = trace::make_record<trace::RuntimeRecord>();

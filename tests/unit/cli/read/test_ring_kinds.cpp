@@ -31,7 +31,7 @@ R sample(Recording& recording) {
 
 TEST_CASE("ring: each record of an event's kind is one event of it") {
   trace::for_each_record([]<typename R>(R*) {
-    if constexpr (R::kKind >= trace::RecordKind::kernel) {
+    if constexpr (R::kKind >= trace::KernelRecord::kKind) {
       Recording recording;
       recording.add(sample<R>(recording));
       const std::size_t events = recording.read().all.size();
@@ -46,9 +46,9 @@ TEST_CASE("ring: each record of an event's kind is one event of it") {
 TEST_CASE("ring: dump shows every kind of record") {
   Recording recording(8);
   trace::for_each_record([&]<typename R>(R*) {
-    if constexpr (R::kKind >= trace::RecordKind::kernel) {
+    if constexpr (R::kKind >= trace::KernelRecord::kKind) {
       recording.add(sample<R>(recording));
-    } else if constexpr (R::kKind != trace::RecordKind::string) {
+    } else if constexpr (R::kKind != trace::StringRecord::kKind) {
       recording.define(sample<R>(recording));
     }
   });
