@@ -60,18 +60,11 @@ void append_pop(HostWriter& writer, const NvtxEvent& event) {
 }
 
 void append_event(HostWriter& writer, const NvtxEvent& event) {
-  switch (event.kind) {
-    case trace::NvtxPushRecord::kKind:
-      return append_named<trace::NvtxPushRecord>(writer, event);
-    case trace::NvtxMarkRecord::kKind:
-      return append_named<trace::NvtxMarkRecord>(writer, event);
-    case trace::NvtxStartRecord::kKind:
-      return append_start(writer, event);
-    case trace::NvtxEndRecord::kKind:
-      return append_end(writer, event);
-    default:
-      return append_pop(writer, event);
-  }
+  if (event.kind == trace::NvtxPushRecord::kKind) return append_named<trace::NvtxPushRecord>(writer, event);
+  if (event.kind == trace::NvtxPopRecord::kKind) return append_pop(writer, event);
+  if (event.kind == trace::NvtxMarkRecord::kKind) return append_named<trace::NvtxMarkRecord>(writer, event);
+  if (event.kind == trace::NvtxStartRecord::kKind) return append_start(writer, event);
+  append_end(writer, event);
 }
 
 }  // namespace
