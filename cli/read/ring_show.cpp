@@ -7,6 +7,7 @@
 
 #include "cli/read/record_fields.h"
 #include "cli/read/ring_file.h"
+#include "cli/read/ring_names.h"
 
 namespace cli {
 namespace {
