@@ -71,6 +71,7 @@ void DumpEvents::event(const Event& event, const Facts& facts) {
   if (event.correlation != 0) fmt::format_to(out, " correlation={}", event.correlation);
   if (event.has_bytes) fmt::format_to(out, " bytes={}", event.bytes);
   if (event.open_start) fmt::format_to(out, " open_start=true");
+  if (track.priority && is_gpu_work(event.kind)) fmt::format_to(out, " priority={}", *track.priority);
   SayFields say{catalog_, text_};
   if (!event.args_complete) visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { payload_fields(say, payload); });
   if (!facts.args.empty()) fmt::format_to(out, " args={{{}}}", one_line(facts.args));

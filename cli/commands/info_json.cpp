@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "cli/commands/info_recorder.h"
+#include "cli/commands/launch_summary.h"
 #include "cli/io/json_writer.h"
 #include "cli/model/kinds.h"
 #include "cli/model/totals.h"
@@ -18,7 +19,32 @@ void write_counts(JsonWriter& json, std::string_view key, const KindCounts& coun
   json.close('}');
 }
 
-void write_process(JsonWriter& json, const Process& process) {
+void write_streams(JsonWriter& json, const Catalog& catalog, ProcessId id) {
+  json.open('[', "streams");
+  for (const Track& track : catalog.tracks) {
+    if (track.process != id || track.kind != TrackKind::stream) continue;
+    json.open('{');
+    json.number("device", track.group);
+    json.number("stream", track.id);
+    json.text("name", track.name);
+    json.number("priority", track.priority);
+    json.close('}');
+  }
+  json.close(']');
+}
+
+void write_launches(JsonWriter& json, const LaunchSummary& launches) {
+  json.open('{', "launches");
+  json.number("configurations", launches.configurations);
+  json.number("cooperative", launches.cooperative);
+  json.number("clustered", launches.clustered);
+  json.number("most_cluster_blocks", launches.most_cluster_blocks);
+  json.number("most_local_bytes_per_thread", launches.most_local_bytes_per_thread);
+  json.close('}');
+}
+
+void write_process(JsonWriter& json, const Catalog& catalog, ProcessId id) {
+  const Process& process = catalog.processes[id];
   json.open('{');
   json.number("rank", known_number(process.rank));
   json.text("host", process.host);
@@ -45,6 +71,7 @@ void write_process(JsonWriter& json, const Process& process) {
   for (const std::string& note : process.notes) json.text({}, note);
   json.close(']');
   write_recorder(json, process);
+  write_streams(json, catalog, id);
   json.close('}');
 }
 
@@ -55,8 +82,9 @@ void write_info_json(const Catalog& catalog, const std::vector<std::string>& not
   JsonWriter json(out);
   json.open('{');
   json.open('[', "ranks");
-  for (const Process& process : catalog.processes) write_process(json, process);
+  for (ProcessId id = 0; id < catalog.processes.size(); ++id) write_process(json, catalog, id);
   json.close(']');
+  write_launches(json, launch_summary(catalog));
   json.open('[', "notes");
   for (const std::string& note : notes) json.text({}, note);
   json.close(']');

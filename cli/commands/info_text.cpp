@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/commands/info_recorder.h"
+#include "cli/commands/launch_summary.h"
 #include "cli/io/table.h"
 #include "cli/io/units.h"
 #include "cli/model/kinds.h"
@@ -108,7 +109,7 @@ std::string next_step(const Catalog& catalog, bool merged) {
 }  // namespace
 
 std::string info_text(const Catalog& catalog, const std::vector<std::string>& notes, bool merged) {
-  std::string out = ranks_table(catalog) + "\n" + summary(catalog) + recorder_text(catalog);
+  std::string out = ranks_table(catalog) + "\n" + summary(catalog) + text_of(launch_summary(catalog)) + recorder_text(catalog);
   for (const Process& process : catalog.processes) out += losses(process) + newest_work_text(process);
   out += notices_text(catalog);
   for (const std::string& note : notes) out += "note: " + note + "\n";

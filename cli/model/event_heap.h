@@ -1,8 +1,12 @@
-// Merges sources of events, each in the order of event_key.h, into one stream of that order: a heap of their first
-// events. A Cursor has next() (false: the end) and event().
+// Merges sources of events, each in the order of event_key.h, into one stream of that order. A Cursor has next() (false: the
+// end) and event().
+//
+// A tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1): of k sources each event costs log2 k comparisons, on
+// the way from its source to the root; a node keeps who lost there.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -14,40 +18,54 @@ template <typename Cursor>
 class EventHeap {
  public:
   // Of events that are equal in order, those of the earlier source come first.
-  explicit EventHeap(std::vector<Cursor> cursors) : cursors_(std::move(cursors)) {
-    for (std::size_t i = 0; i < cursors_.size(); ++i) {
-      if (cursors_[i].next()) heap_.push_back(key_of(cursors_[i].event(), static_cast<std::uint32_t>(i)));
-    }
-    for (std::size_t at = heap_.size(); at-- > 0;) sink(at);
+  explicit EventHeap(std::vector<Cursor> cursors)
+      : cursors_(std::move(cursors)), keys_(cursors_.size()), losers_(cursors_.size(), kNobody) {
+    for (std::uint32_t source = 0; source < cursors_.size(); ++source) advance(source), enter(source);
   }
 
   bool next() {  // false: the end
-    if (!std::exchange(started_, true)) return !heap_.empty();
-    Cursor& cursor = cursors_[heap_[0].place];
-    if (cursor.next()) {
-      heap_[0] = key_of(cursor.event(), heap_[0].place);
-    } else {
-      heap_[0] = heap_.back();
-      heap_.pop_back();
+    if (std::exchange(started_, true) && alive_ > 0) {
+      advance(first_);
+      replay(first_);
     }
-    if (!heap_.empty()) sink(0);
-    return !heap_.empty();
+    return alive_ > 0;
   }
-  const Cursor& first() const { return cursors_[heap_[0].place]; }
+  const Cursor& first() const { return cursors_[first_]; }
 
  private:
-  void sink(std::size_t at) {
-    const EventKey key = heap_[at];
-    for (std::size_t child; (child = 2 * at + 1) < heap_.size(); at = child) {
-      if (child + 1 < heap_.size() && heap_[child + 1] < heap_[child]) ++child;
-      if (!(heap_[child] < key)) break;
-      heap_[at] = heap_[child];
+  static constexpr std::uint32_t kNobody = 0xffffffff;
+  static constexpr EventKey kEnd{std::numeric_limits<std::int64_t>::max(), ~std::uint64_t{0}, ~std::uint64_t{0}, kNobody};
+
+  void advance(std::uint32_t source) {
+    const bool was_alive = keys_[source].place != kNobody && started_;
+    const bool is_alive = cursors_[source].next();
+    keys_[source] = is_alive ? key_of(cursors_[source].event(), source) : kEnd;
+    alive_ += is_alive;
+    alive_ -= was_alive;
+  }
+  // While the tree is built: waits at the first node that nobody has come to.
+  void enter(std::uint32_t source) {
+    for (std::size_t node = (source + losers_.size()) / 2; node > 0; node /= 2) {
+      if (losers_[node] == kNobody) return void(losers_[node] = source);
+      if (keys_[losers_[node]] < keys_[source]) std::swap(losers_[node], source);
     }
-    heap_[at] = key;
+    first_ = source;
+  }
+  void replay(std::uint32_t winner) {
+    for (std::size_t node = (winner + losers_.size()) / 2; node > 0; node /= 2) {
+      const std::uint32_t other = losers_[node];
+      const bool other_wins = keys_[other] < keys_[winner];
+      losers_[node] = other_wins ? winner : other;
+      winner = other_wins ? other : winner;
+    }
+    first_ = winner;
   }
 
   std::vector<Cursor> cursors_;
-  std::vector<EventKey> heap_;  // place: the cursor
+  std::vector<EventKey> keys_;         // place: the cursor; kEnd: it has ended
+  std::vector<std::uint32_t> losers_;  // by node; [0] is not used
+  std::uint32_t first_ = 0;
+  std::size_t alive_ = 0;
   bool started_ = false;
 };
 

@@ -5,7 +5,7 @@
 //   index chunk           IndexEntry for each chunk before it, in their order
 //   MergedFooter          says where the index is; the last bytes of the file
 //
-// All integers are little-endian. Chunks of events (merged_columns.h) come first. The events of one process and of one
+// All integers are little-endian. Chunks of events (merged_columns.h; docs/ttrace.md has all of it for other languages) come first. The events of one process and of one
 // sort (IndexEntry::stream) are a stream: its chunks follow each other in the order of time, between those of others, so
 // that who wants one rank, some time or some kinds reads these chunks alone. Within a stream events are ordered by start,
 // then longer duration, kind, track; so a reader has them all in this order when it merges the streams.

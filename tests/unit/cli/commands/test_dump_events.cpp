@@ -29,6 +29,7 @@ TEST_CASE("dump: facts by their names, those of launches and texts among them") 
   DumpEvents dump(catalog, sink);
   Event event;
   event.kind = Kind::kernel, event.track = track, event.name = catalog.strings.intern("gemm");
+  catalog.tracks[track].priority = -5;
   Launch launch;
   launch.grid[0] = 4, launch.block[0] = 128, launch.launch_type = 1;
   KernelFacts kernel;
@@ -40,7 +41,7 @@ TEST_CASE("dump: facts by their names, those of launches and texts among them") 
   dump.event(event, range);
   dump.flush();
   CHECK(sink.text ==
-        "0 0 X kernel rank ?, device 0 stream 7: gemm grid_x=4 grid_y=0 grid_z=0 block_x=128 block_y=0 block_z=0 "
+        "0 0 X kernel rank ?, device 0 stream 7: gemm priority=-5 grid_x=4 grid_y=0 grid_z=0 block_x=128 block_y=0 block_z=0 "
         "registers_per_thread=0 shared_bytes=0 launch_type=1 context=3\n"
         "0 0 X nvtx rank ?, device 0 stream 7: gemm domain=\"my \\\"domain\\\"\" color_argb=0xff00ff00\n");
 }

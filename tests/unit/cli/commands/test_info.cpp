@@ -22,7 +22,13 @@ Catalog sample() {
   catalog.add_process(known);
   Process unknown;
   unknown.source = "y.json", unknown.format = SourceFormat::kineto;
-  catalog.add_process(unknown);
+  const ProcessId id = catalog.add_process(unknown);
+  catalog.tracks[catalog.track(id, TrackKind::stream, 0, 7)].priority = -5;
+  Launch plain, special;
+  plain.grid[0] = 1;
+  special.launch_type = 1, special.local_bytes_per_thread = 48;
+  special.cluster[0] = 2, special.cluster[1] = 2, special.cluster[2] = 1;
+  catalog.launches.intern(plain), catalog.launches.intern(special);
   return catalog;
 }
 
@@ -39,12 +45,13 @@ TEST_CASE("info --json: the contract") {
       R"("runtime":0,"driver":0,"nvtx":0,"nccl":0,"cpu_op":7},"overwritten":50,"overwritten_by_kind":{"runtime":50},)"
       R"("lost":5,"lost_by_kind":{"kernel":2},"lost_unknown_kind":3,)"
       R"("notes":["12 blocks changed while they were read"],)"
-      R"("recorder":null,"devices":[],"communicators":[],"notices":[]},)"
+      R"("recorder":null,"devices":[],"communicators":[],"notices":[],"streams":[]},)"
       R"({"rank":null,"host":"","pid":null,"source":"y.json","format":"kineto","phase":"","rank_source":"","local_rank":null,)"
       R"("world_size":null,"run_id":"","program":"","device":"","state":"unknown","start_ns":0,"span_ns":0,)"
       R"("counts":{"kernel":0,"memcpy":0,"memset":0,"runtime":0,"driver":0,"nvtx":0,"nccl":0},"overwritten":0,)"
       R"("overwritten_by_kind":{},"lost":0,"lost_by_kind":{},"lost_unknown_kind":0,"notes":[],)"
-      R"("recorder":null,"devices":[],"communicators":[],"notices":[]}],"notes":[]})"
+      R"("recorder":null,"devices":[],"communicators":[],"notices":[],"streams":[{"device":0,"stream":7,"name":"","priority":-5}]}],)"
+      R"("launches":{"configurations":2,"cooperative":1,"clustered":1,"most_cluster_blocks":4,"most_local_bytes_per_thread":48},"notes":[]})"
       "\n");
 }
 
@@ -57,6 +64,8 @@ TEST_CASE("info: people see losses, notes and what to do next") {
   CHECK_THAT(text, contains_text("rank 3: 3 activity records dropped by CUPTI"));
   CHECK_THAT(text, contains_text("12 blocks changed") && contains_text("other: 7 cpu_op"));
   CHECK_THAT(text, contains_text("note: one note"));
+  CHECK_THAT(text, contains_text("kernels: 2 launch configurations, 1 cooperative, 1 in clusters of up to 4 blocks, local "
+                                 "memory of up to 48 bytes a thread\n"));
   CHECK_THAT(text, contains_text("\n   ?  -") && contains_text("--rank N=FILE"));
   CHECK_THAT(info_text(sample(), {}, true), contains_text("next: tracetool export"));
 }

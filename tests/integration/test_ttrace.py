@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""A merged file, read by its description (ttrace_file.py), says what `tracetool dump` says of it, and its index is true."""
+import re
+
+from harness import Folder, arguments, check, finish, run
+from ttrace_file import MergedFile
+
+LINE = re.compile(r"^(-?\d+) (-?\d+) (.) (\w+) rank (\?|\d+), (device -?\d+ stream -?\d+|thread -?\d+|.*? -?\d+): (.*)$")
+
+
+def key_of(event):
+    return (event["start_ns"], event["duration_ns"], event["phase"], event["kind"], event["name"].replace("\n", " "))
+
+
+def dumped(tool, path):
+    lines = run([tool, "dump", path]).stdout.splitlines()
+    return [LINE.match(line).groups() for line in lines]
+
+
+def check_index(file):
+    for entry, events in file.events():
+        _, first_ns, last_ns, launch_ns, kinds, process, _, _, count, _, _ = entry
+        ends = [event["start_ns"] + max(event["duration_ns"], 0) for event in events]
+        check(len(events) == count and first_ns == events[0]["start_ns"] and last_ns == max(ends), "a chunk's times", entry)
+        check(launch_ns <= first_ns, "what launched it is not later", entry)
+        check({file.tracks[event["track"]]["process"] for event in events} == {process}, "a chunk is of one process", entry)
+        check(kinds == sum(1 << file.kinds.index(kind) for kind in {event["kind"] for event in events}), "its kinds", entry)
+        starts = [event["start_ns"] for event in events]
+        check(starts == sorted(starts), "the order of time in a chunk", entry)
+
+
+def main():
+    options = arguments("agent", "simulated", "tracetool")
+    with Folder() as folder:
+        done = run([options.simulated, "--agent", options.agent, "--dir", f"{folder}/traces", "--ranks", "2", "--steps", "20"])
+        check(done.returncode == 0, "the simulated job", done)
+        path = f"{folder}/run.ttrace"
+        done = run([options.tracetool, "merge", f"{folder}/traces", "-o", path])
+        check(done.returncode == 0, "merge", done)
+        file = MergedFile(path)
+        check_index(file)
+        events = [event for _, chunk in file.events() for event in chunk]
+        lines = dumped(options.tracetool, path)
+        check(len(events) == len(lines) == file.count > 1000, "every event is read", (len(events), len(lines), file.count))
+        shown = sorted((int(start), int(duration), phase, kind) for start, duration, phase, kind, _, _, _ in lines)
+        check(sorted(key_of(event)[:4] for event in events) == shown, "with its times and kind")
+        names = sorted(rest for *_, rest in lines)
+        mine = sorted(key_of(event)[4] for event in events)
+        check(all(line.startswith(name) for line, name in zip(names, mine)), "and its name")
+        calls = [event["payload"] for event in events if event["kind"] == "nccl"]
+        said = [dict(re.findall(r" (\w+)=(\S+)", rest)) for *_, kind, _, _, rest in lines if kind == "nccl"]
+        numbers = lambda call, *keys: tuple(int(str(call.get(key, 0)), 0) for key in keys)
+        keys = ("communicator", "epoch", "ordinal", "count", "data_type")
+        check(calls and sorted(numbers(c, *keys) for c in calls) == sorted(numbers(c, *keys) for c in said),
+              "with the numbers of its payload", (calls[:1], said[:1]))
+    finish()
+
+
+main()

@@ -1,0 +1,175 @@
+"""Reads a merged file by its description alone (docs/ttrace.md), with nothing of tracetool's.
+
+The fields of payloads are named, in their order, by payload_fields() in cli/model/payload.h; they are read from there, so that
+a column has the name that it has in `tracetool dump`.
+"""
+import ctypes
+import ctypes.util
+import os
+import re
+import struct
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+COMMON = ("start", "duration", "correlation", "bytes", "track", "name", "category", "kind", "phase", "flags", "payload",
+          "args", "text_bytes", "text")
+EVENTS, KINDS, STRINGS, PROCESSES, TRACKS, CLOCKS, INDEX, LAUNCHES, CAPTURES, STEPS = range(1, 11)
+SLOTS = 1024
+SIGNED = {"peer", "occupancy_percent", "device_type"}  # zigzag in a column of kind `number`
+
+
+def zstd():
+    library = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+    library.ZSTD_decompress.restype = ctypes.c_size_t
+    library.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    return library
+
+
+def inflate(library, packed, size):
+    out = ctypes.create_string_buffer(max(size, 1))
+    got = library.ZSTD_decompress(out, size, packed, len(packed))
+    assert got == size, (got, size)
+    return out.raw[:size]
+
+
+def payload_columns():
+    """[(payload, [(how, name)])] in the order of AllPayloads."""
+    code = open(f"{ROOT}/cli/model/payload.h", encoding="utf-8").read()
+    field = re.compile(r'f\.(number|delta|hex|string|launch|capture)\("(\w+)"|(\w+)_fields\(f,')
+    shared = {}
+    for name in ("collective", "graph"):
+        body = re.search(rf"constexpr void {name}_fields\(F& f, T& \w\) \{{(.*?)\n\}}", code, re.S)[1]
+        shared[name] = [(how, what) for how, what, _ in field.findall(body)]
+    lists = {}
+    for struct_name, body in re.findall(r"std::remove_const_t<T>, (\w+)>\n\{(.*?)\n\}", code, re.S):
+        lists[struct_name] = [entry for how, what, other in field.findall(body)
+                              for entry in (shared[other] if other else [(how, what)])]
+    order = re.search(r"using AllPayloads = std::tuple<(.*?)>;", code, re.S)[1]
+    return [(name, lists[name]) for name in re.findall(r"\w+", order)]
+
+
+class Bytes:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value & (1 << 64) - 1
+            shift += 7
+
+    def signed(self):
+        return unzigzag(self.varint())
+
+    def take(self, size):
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def ended(self):
+        return self.at == len(self.data)
+
+
+def unzigzag(value):
+    return value >> 1 ^ -(value & 1)
+
+
+def wrapped(value):
+    """As a signed number of 64 bits."""
+    value &= (1 << 64) - 1
+    return value - (1 << 64) if value >> 63 else value
+
+
+class MergedFile:
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.bytes = file.read()
+        self.zstd = zstd()
+        magic, version, self.begin, features, _ = struct.unpack_from("<8sIIQQ", self.bytes)
+        assert magic == b"TTRACE\r\n" and version == 2 and features == 0, (magic, version, features)
+        index_at, size, self.count, end = struct.unpack_from("<QQQ8s", self.bytes, len(self.bytes) - 32)
+        assert end == b"TTRACEEN" and size == len(self.bytes), (end, size)
+        kind, entries, _, _ = struct.unpack_from("<IIII", self.bytes, index_at)
+        assert kind == INDEX
+        raw = self.chunk(index_at)
+        self.index = [struct.unpack_from("<QqqqQIIIIII", raw, 64 * i) for i in range(entries)]
+        self.kinds = [entry.decode() for entry in self.entries(KINDS)]
+        self.strings = [entry.decode("utf-8", "surrogateescape") for entry in self.entries(STRINGS)]
+        self.tracks = [self.track(entry) for entry in self.entries(TRACKS)]
+
+    def chunk(self, at):
+        _, _, raw, stored = struct.unpack_from("<IIII", self.bytes, at)
+        return inflate(self.zstd, self.bytes[at + 16:at + 16 + stored], raw)
+
+    def entries(self, kind):
+        for entry in self.index:
+            if entry[7] != kind:
+                continue
+            data = Bytes(self.chunk(entry[0]))
+            for _ in range(entry[8]):
+                yield data.take(data.varint())
+            assert data.ended()
+
+    @staticmethod
+    def track(entry):
+        data = Bytes(entry)
+        process, kind, group, number = (data.signed() for _ in range(4))
+        return {"process": process, "kind": ("thread", "stream", "other")[kind], "group": group, "id": number}
+
+    def events(self):
+        """Of each chunk of events, in the order of the file: (its entry in the index, its events)."""
+        for entry in self.index:
+            if entry[7] == EVENTS:
+                yield entry, self.decoded(self.chunk(entry[0]), entry[8])
+
+    def decoded(self, raw, count):
+        payloads = payload_columns()
+        names = [(None, name) for name in COMMON] + [(p, field) for p, (_, fields) in enumerate(payloads, 1) for field in fields]
+        data = Bytes(raw)
+        assert struct.unpack("<I", data.take(4))[0] == len(names), "the number of columns"
+        sizes = [(data.varint(), data.varint()) for _ in range(data.varint())]
+        columns = {number: Bytes(data.take(size)) for number, size in sizes}
+        assert data.ended()
+        column = lambda number: columns.setdefault(number, Bytes(b""))
+        first = {}
+        for number, (payload, _) in enumerate(names):
+            first.setdefault(payload, number)
+        common = {name: column(number) for number, name in enumerate(COMMON)}
+        start, last, slots, texts, lasts, events = 0, 0, [0] * SLOTS, [], {}, []
+        for _ in range(count):
+            start = wrapped(start + common["start"].signed())
+            event = {"start_ns": start, "duration_ns": wrapped(common["duration"].varint() - 1)}
+            event["track"] = common["track"].varint()
+            slot = event["track"] % SLOTS
+            slots[slot] = (slots[slot] + common["correlation"].signed()) & (1 << 64) - 1
+            event["correlation"] = slots[slot]
+            event["name"] = self.strings[common["name"].varint()]
+            event["category"] = self.strings[common["category"].varint()]
+            event["kind"] = self.kinds[common["kind"].take(1)[0]]
+            event["phase"] = chr(common["phase"].take(1)[0])
+            event["flags"] = common["flags"].take(1)[0]
+            event["bytes"] = common["bytes"].varint() if event["flags"] & 1 else None
+            tag = common["payload"].take(1)[0]
+            event["payload"] = self.payload(payloads, tag, first, column, lasts) if tag else {}
+            reference = common["args"].varint()
+            if reference == 1:
+                texts.append(common["text"].take(common["text_bytes"].varint()))
+            event["args"] = b"" if reference == 0 else texts[-1 if reference == 1 else reference - 2]
+            events.append(event)
+        assert all(c.ended() for c in columns.values()), "a column holds more than its events"
+        return events
+
+    def payload(self, payloads, tag, first, column, lasts):
+        fields = {}
+        for number, (how, name) in enumerate(payloads[tag - 1][1], first[tag]):
+            value = column(number).varint()
+            if how == "delta":
+                value = lasts[number] = (lasts.get(number, 0) + unzigzag(value)) & (1 << 64) - 1
+            elif how == "string":
+                value = self.strings[value]
+            elif name in SIGNED:
+                value = unzigzag(value)
+            fields[name] = value
+        return fields
