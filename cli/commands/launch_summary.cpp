@@ -1,9 +1,9 @@
 #include "cli/commands/launch_summary.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace cli {
 
@@ -31,7 +31,9 @@ std::string text_of(const LaunchSummary& s) {
   if (s.most_local_bytes_per_thread > 0) {
     text += fmt::format(", local memory of up to {} bytes a thread", s.most_local_bytes_per_thread);
   }
-  if (s.priorities.size() > 1) text += fmt::format("; streams of priority {}", fmt::join(s.priorities, ", "));
+  if (s.priorities.size() < 2) return text + '\n';
+  const char* before = "; streams of priority ";
+  for (const std::int64_t priority : s.priorities) text += std::exchange(before, ", ") + std::to_string(priority);
   return text + '\n';
 }
 
