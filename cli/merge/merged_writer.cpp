@@ -14,7 +14,8 @@ namespace cli {
 namespace {
 
 constexpr int kZstdLevel = 1;
-constexpr std::size_t kMostChunkEvents = 32768, kLeastChunkEvents = 512;
+constexpr std::size_t kMostChunkEvents = 32768, kLeastChunkEvents = 256;
+constexpr std::size_t kLaunchSlots = std::size_t{1} << 20, kLeastLaunchSlots = 1024, kMostLaunchSlots = 16384;
 constexpr std::size_t kChunkArgs = 4 << 20;
 constexpr std::size_t kListBytes = 4 << 20;
 constexpr std::size_t kMaxArgs = 16 << 20;
@@ -42,6 +43,7 @@ MergedWriter::MergedWriter(ByteSink& out, const Catalog& catalog, std::size_t he
       catalog_(catalog),
       chunk_events_(std::clamp(held_events / (std::max<std::size_t>(catalog.processes.size(), 1) * kSorts),
                                kLeastChunkEvents, kMostChunkEvents)),
+      launch_slots_(std::clamp(kLaunchSlots / std::max<std::size_t>(catalog.processes.size(), 1), kLeastLaunchSlots, kMostLaunchSlots)),
       zstd_(kZstdLevel),
       processes_(catalog.processes.size()) {
   MergedHeader header{};
@@ -66,7 +68,7 @@ void MergedWriter::event(const Event& event, const Facts& facts) {
   Streams& process = processes_[track.process];
   Stream& stream = process.sorts[static_cast<std::size_t>(sort)];
   if (stream.batch == nullptr) begin(stream, event, track.process, static_cast<std::size_t>(sort));
-  if (sort == ChunkSort::call && event.correlation != 0) process.launches.note(event.correlation, event.start_ns);
+  if (sort == ChunkSort::call && event.correlation != 0) process.launches.note(event.correlation, event.start_ns, launch_slots_);
   IndexEntry& entry = stream.entry;
   entry.last_ns = std::max(entry.last_ns, end_ns);
   entry.first_launch_ns = std::min(entry.first_launch_ns, launch_of(event, process, sort));

@@ -63,6 +63,7 @@ class MergedWriter : public EventSink {
   ByteSink& out_;
   const Catalog& catalog_;
   std::size_t chunk_events_;
+  std::size_t launch_slots_;  // of each process
   ZstdCompressor zstd_;
   std::string raw_, packed_;
   std::vector<IndexEntry> index_;
