@@ -143,7 +143,7 @@ test_addresses() {
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
   ASAN_OPTIONS=abort_on_error=1 run_suites asan build-asan unit fuzz bench
   [ $agent = disabled ] ||
-    TRACETOOL_KILLS=30 ASAN_OPTIONS=abort_on_error=1:detect_leaks=0 run_suites asan-integration build-asan integration
+    TRACETOOL_KILLS=12 ASAN_OPTIONS=abort_on_error=1:detect_leaks=0 run_suites asan-integration build-asan integration
 }
 
 # The unit tests alone run under it, of which there is one program per room.

@@ -7,6 +7,7 @@
 
 #include "cli/overlay/overlay.h"
 #include "derived_rows.h"
+#include "tests/unit/case_step.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -320,10 +321,10 @@ void check(unsigned seed, int launches, int cuts) {
 }  // namespace
 
 TEST_CASE("overlay: as the slow and obvious one, at any time", "[property][slow]") {
-  for (unsigned seed = 0; seed < 30; ++seed) check(seed, 1 + static_cast<int>(seed) * 8, 0);
+  for (unsigned seed = 0; seed < 30; seed += static_cast<unsigned>(case_step())) check(seed, 1 + static_cast<int>(seed) * 8, 0);
 }
 
 TEST_CASE("overlay: likewise in parts", "[property]") {
-  for (unsigned seed = 100; seed < 140; ++seed)
+  for (unsigned seed = 100; seed < 140; seed += static_cast<unsigned>(case_step()))
     check(seed, 1 + static_cast<int>(seed % 60) * 4, 1 + static_cast<int>(seed % 5));
 }

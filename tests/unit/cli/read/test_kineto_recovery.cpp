@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "../../case_step.h"
 #include "../../catch.h"
 #include "cli/read/json_check.h"
 #include "read_helpers.h"
@@ -124,7 +125,7 @@ TEST_CASE("one damaged event is lost alone", "[slow]") {
     const Outcome whole = read(all_of(layout, good), 1 << 20);
     REQUIRE(whole.events.size() == kEvents);
     for (const Way& way : kWays) {
-      for (std::size_t at = 0; at < good[0].size(); at += 1 + (at + tried) % 4) {
+      for (std::size_t at = 0; at < good[0].size(); at += (1 + (at + tried) % 4) * case_step()) {
         const std::size_t hit = (at + tried) % kEvents, rest = good[0].size() - at;
         std::vector<std::string> events = good;
         if (rest > 10 && at + 10 > good[hit].size()) continue;
@@ -141,5 +142,5 @@ TEST_CASE("one damaged event is lost alone", "[slow]") {
       }
     }
   }
-  CHECK(tried > 2000);
+  CHECK(tried > 2000 / case_step());
 }
