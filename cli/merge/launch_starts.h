@@ -1,7 +1,8 @@
 // Of one process: when the calls began that launch work, by correlation, and which chunks hold work whose call has not
 // come yet, because by its clock the GPU ran it before. A call that launched nothing is never asked for, and the call of
-// some work never comes, so that old ones must go: the latest are kept, 16 bytes each.
+// some work never comes, so that old ones must go: the latest are kept.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,14 +18,18 @@ class LaunchStarts {
   enum Waiting : std::uint8_t { work, flow };
   using Chunks = std::array<std::size_t, 2>;  // by Waiting; kNoChunk: none waits
 
-  // A call. The chunks of what waited for it.
-  Chunks note(std::uint64_t correlation, std::int64_t start_ns, std::size_t slots) {
-    if (slots_.empty()) slots_.resize(slots);
-    Slot& slot = slots_[correlation % slots_.size()];
-    if (slot.correlation != correlation) slot = {correlation, start_ns};  // else a call within one that is noted
-    if (early_.empty()) return kNone;
-    const Early& early = early_[correlation % kEarlySlots];
-    return early.correlation == correlation ? early.chunks : kNone;
+  // A call; of about `calls` the latest are kept, the same number each time. The chunks of what waited for it.
+  Chunks note(std::uint64_t correlation, std::int64_t start_ns, std::size_t calls) {
+    if (sets_.empty()) sets_.resize(std::max<std::size_t>(calls / kWays, 1));
+    Set& set = sets_[set_of(correlation)];
+    Call* to = set.data();
+    for (Call& call : set) {
+      if (call.correlation == correlation) return chunks_of(correlation);  // a call within one that is noted
+      if (call.correlation < to->correlation) to = &call;
+    }
+    forgotten_ = std::max(forgotten_, to->correlation);
+    *to = {correlation, start_ns};
+    return chunks_of(correlation);
   }
   // The call has not come.
   void wait(std::uint64_t correlation, Waiting what, std::size_t chunk) {
@@ -33,29 +38,42 @@ class LaunchStarts {
     if (early.correlation != correlation) early = {correlation, kNone};
     early.chunks[what] = chunk;
   }
+
   enum class Found : std::uint8_t { no, yes, forgotten };
-  // `forgotten`: its place was taken by a later call. Writes to start_ns where it is `yes`.
+  // `forgotten`: later calls may have taken its place. Writes to start_ns where it is `yes`.
   Found find(std::uint64_t correlation, std::int64_t& start_ns) const {
-    if (slots_.empty()) return Found::no;
-    const Slot& slot = slots_[correlation % slots_.size()];
-    if (slot.correlation == correlation) return start_ns = slot.start_ns, Found::yes;
-    return slot.correlation > correlation ? Found::forgotten : Found::no;
+    if (sets_.empty()) return Found::no;
+    for (const Call& call : sets_[set_of(correlation)]) {
+      if (call.correlation == correlation) return start_ns = call.start_ns, Found::yes;
+    }
+    return correlation <= forgotten_ ? Found::forgotten : Found::no;
   }
 
  private:
+  static constexpr std::size_t kWays = 8;  // 16 bytes each: a set is two lines of the cache
   static constexpr Chunks kNone = {kNoChunk, kNoChunk};
   static constexpr std::size_t kEarlySlots = 1024;  // by far more than the clocks of a GPU and its host lie apart
 
-  struct Slot {
+  struct Call {
     std::uint64_t correlation = 0;  // 0: none yet
     std::int64_t start_ns = 0;
   };
+  using Set = std::array<Call, kWays>;
   struct Early {
     std::uint64_t correlation = 0;  // 0: none yet
     Chunks chunks = kNone;
   };
-  std::vector<Slot> slots_;   // by correlation modulo their number
-  std::vector<Early> early_;  // likewise; empty until one came
+
+  std::size_t set_of(std::uint64_t correlation) const { return (correlation * 0x9e3779b97f4a7c15u >> 32) % sets_.size(); }
+  Chunks chunks_of(std::uint64_t correlation) const {
+    if (early_.empty()) return kNone;
+    const Early& early = early_[correlation % kEarlySlots];
+    return early.correlation == correlation ? early.chunks : kNone;
+  }
+
+  std::vector<Set> sets_;
+  std::uint64_t forgotten_ = 0;  // the latest that had to go
+  std::vector<Early> early_;     // by correlation modulo their number; empty until one came
 };
 
 }  // namespace cli

@@ -7,6 +7,7 @@
 
 #include "cli/error.h"
 #include "cli/model/kinds.h"
+#include "cli/model/name_classes.h"
 #include "cli/read/merged_columns.h"
 #include "cli/read/merged_fields.h"
 
@@ -92,9 +93,18 @@ void MergedWriter::begin(Stream& stream, const Event& event, std::uint32_t proce
   stream.entry.sort = static_cast<std::uint32_t>(sort);
 }
 
-// The start of a flow is where its call is.
+// Whether it is the end of an arrow from a call to what that launched: the start is where the call is.
+bool MergedWriter::ends_launch(const Event& event) {
+  if (event.phase == 's') return false;
+  const StringId category = event.category != 0 ? event.category : event.name;
+  for (StringId id = static_cast<StringId>(launch_flows_.size()); id <= category; ++id) {
+    launch_flows_.push_back(is_launch_flow_name(catalog_.strings[id]));
+  }
+  return launch_flows_[category];
+}
+
 std::int64_t MergedWriter::launch_of(const Event& event, Streams& process, ChunkSort sort, std::size_t chunk) {
-  const bool launched = sort == ChunkSort::stream || (sort == ChunkSort::flow && event.phase != 's');
+  const bool launched = sort == ChunkSort::stream || (sort == ChunkSort::flow && ends_launch(event));
   if (!launched || event.correlation == 0) return event.start_ns;
   std::int64_t start_ns = event.start_ns;
   switch (process.launches.find(event.correlation, start_ns)) {

@@ -49,6 +49,7 @@ class MergedWriter : public EventSink {
   };
 
   void begin(Stream& stream, const Event& event, std::uint32_t process, std::size_t sort);
+  bool ends_launch(const Event& event);
   std::int64_t launch_of(const Event& event, Streams& process, ChunkSort sort, std::size_t chunk);
   template <typename List, typename Append>
   void write_list(ChunkKind kind, const List& list, Append&& append);
@@ -73,6 +74,7 @@ class MergedWriter : public EventSink {
   std::uint64_t offset_ = 0;
   std::uint64_t events_ = 0;
   std::vector<Streams> processes_;
+  std::vector<bool> launch_flows_;  // by StringId: names of arrows from a launch to its work; as far as was asked
   Background background_;  // last: what it does uses the rest
 };
 
