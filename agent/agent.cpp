@@ -1,5 +1,5 @@
 // The doors through which foreign code comes in, and the order in which things start and stop.
-#include "agent/agent.h"
+#include "agent/base/life.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -13,19 +13,19 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "agent/cupti/cupti_source.h"
-#include "agent/cupti/watch.h"
-#include "agent/environment.h"
-#include "agent/exit_time.h"
+#include "agent/activity/cupti_source.h"
+#include "agent/activity/watch.h"
+#include "agent/base/environment.h"
+#include "agent/base/message.h"
+#include "agent/base/settings.h"
+#include "agent/base/uncancelled.h"
+#include "agent/clocks/exit_time.h"
 #include "agent/flusher.h"
-#include "agent/identity.h"
-#include "agent/message.h"
 #include "agent/nvtx/injection_paths.h"
 #include "agent/nvtx/nvtx_pending.h"
+#include "agent/ring/identity.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/trace_file.h"
-#include "agent/settings.h"
-#include "agent/uncancelled.h"
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjection();
 

@@ -4,16 +4,16 @@
 
 #include <cstdio>
 
-#include "agent/clocks.h"
-#include "agent/cupti/cupti_source.h"
-#include "agent/cupti/cupti_threads.h"
-#include "agent/cupti/delivery.h"
-#include "agent/cupti/kinds.h"
-#include "agent/cupti/watch.h"
-#include "agent/message.h"
+#include "agent/activity/cupti_source.h"
+#include "agent/activity/cupti_threads.h"
+#include "agent/activity/delivery.h"
+#include "agent/activity/kinds.h"
+#include "agent/activity/watch.h"
+#include "agent/base/message.h"
+#include "agent/base/settings.h"
+#include "agent/clocks/clocks.h"
 #include "agent/ring/notice.h"
 #include "agent/ring/storage.h"
-#include "agent/settings.h"
 
 namespace agent {
 namespace {

@@ -7,21 +7,21 @@
 
 #include <atomic>
 
-#include "agent/clocks.h"
+#include "agent/activity/buffer_pool.h"
+#include "agent/activity/cupti_source.h"
+#include "agent/activity/devices.h"
+#include "agent/activity/own_calls.h"
+#include "agent/activity/stall.h"
+#include "agent/activity/watch.h"
+#include "agent/base/message.h"
+#include "agent/base/settings.h"
+#include "agent/clocks/clocks.h"
+#include "agent/clocks/exit_time.h"
 #include "agent/cost_guard.h"
-#include "agent/cupti/buffer_pool.h"
-#include "agent/cupti/cupti_source.h"
-#include "agent/cupti/devices.h"
 #include "agent/cupti/graph_nodes.h"
-#include "agent/cupti/own_calls.h"
-#include "agent/cupti/stall.h"
-#include "agent/cupti/watch.h"
-#include "agent/exit_time.h"
-#include "agent/message.h"
 #include "agent/ring/notice.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/storage.h"
-#include "agent/settings.h"
 
 namespace agent {
 namespace {

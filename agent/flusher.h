@@ -6,8 +6,6 @@ namespace agent {
 
 // Once per process; later calls do nothing. Thread-safe.
 void start_flusher() noexcept;
-// Has it collect now instead of when the period ends. For any thread, in the middle of anything: it takes no lock.
-void wake_flusher() noexcept;
 // Wakes it; it collects all that CUPTI has, finished or not, and ends. Waits for that five seconds at most, and no longer
 // than exit_time.h leaves: a hung driver must not hang the exit.
 // False: there was no thread.

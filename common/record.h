@@ -20,7 +20,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "common/record_kind.h"
+#include "common/records/record_kind.h"
 #include "common/records/definitions.h"
 #include "common/records/device_work.h"
 #include "common/records/host_calls.h"

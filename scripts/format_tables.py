@@ -13,8 +13,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 DOCUMENT = f"{ROOT}/common/FORMAT.md"
-HEADERS = [f"{ROOT}/common/record_kind.h", *sorted(glob.glob(f"{ROOT}/common/records/*.h")), f"{ROOT}/common/layout.h",
-           f"{ROOT}/common/spool.h"]
+HEADERS = [*sorted(glob.glob(f"{ROOT}/common/records/*.h")), f"{ROOT}/common/layout.h", f"{ROOT}/common/spool.h"]
 TEXTS = [open(path, encoding="utf-8").read() for path in HEADERS]
 CONSTANTS = {name: int(value) for name, value in re.findall(r"^inline constexpr .* (k\w+) = (\d+);", "\n".join(TEXTS), re.M)}
 SIZES = {"char": 1, "std::uint8_t": 1, "std::uint16_t": 2, "std::uint32_t": 4, "std::int32_t": 4, "std::uint64_t": 8}

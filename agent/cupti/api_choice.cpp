@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/base/event_choice.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/queries.h"
-#include "agent/event_choice.h"
 
 namespace agent {
 namespace {

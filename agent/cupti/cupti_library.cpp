@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "agent/base/message.h"
+#include "agent/base/settings.h"
 #include "agent/cupti/find_function.h"
 #include "agent/cupti/subscriber_functions.h"
-#include "agent/message.h"
-#include "agent/settings.h"
 
 namespace agent {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "agent/clocks.h"
+#include "agent/clocks/clocks.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

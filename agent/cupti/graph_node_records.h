@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "agent/guard.h"
+#include "agent/base/guard.h"
 #include "agent/nvtx/open_ranges.h"
 #include "common/record.h"
 

@@ -2,9 +2,9 @@
 
 #include <atomic>
 
+#include "agent/base/event_choice.h"
+#include "agent/base/message.h"
 #include "agent/cupti/find_function.h"
-#include "agent/event_choice.h"
-#include "agent/message.h"
 
 namespace agent {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <cstddef>
 
-#include "agent/agent.h"
-#include "agent/event_choice.h"
-#include "agent/identity.h"
+#include "agent/base/event_choice.h"
+#include "agent/base/life.h"
 #include "agent/nccl/nccl_ordinals.h"
 #include "agent/nvtx/nvtx_events.h"
 #include "agent/nvtx/open_ranges.h"
+#include "agent/ring/identity.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agent/guard.h"
+#include "agent/base/guard.h"
 #include "agent/nccl/nccl_payload.h"
 #include "agent/nvtx/nvtx_text.h"
 

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "agent/interpose/loaded_objects.h"
+#include "agent/base/loaded_objects.h"
 #include "agent/nccl/nccl.h"
 #include "agent/ring/recorder.h"
 

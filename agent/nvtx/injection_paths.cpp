@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "agent/environment.h"
-#include "agent/message.h"
+#include "agent/base/environment.h"
+#include "agent/base/message.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "agent/agent.h"
-#include "agent/event_choice.h"
+#include "agent/base/event_choice.h"
+#include "agent/base/life.h"
 #include "agent/nvtx/nvtx_pending.h"
 #include "agent/nvtx/open_ranges.h"
 #include "agent/ring/recorder.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agent/guard.h"
+#include "agent/base/guard.h"
 #include "agent/nvtx/nvtx_text.h"
 #include "common/record.h"
 

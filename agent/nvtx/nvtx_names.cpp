@@ -3,8 +3,6 @@
 #include <atomic>
 #include <cstring>
 
-#include "agent/cupti/cupti_library.h"
-#include "agent/cupti/cupti_source.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
@@ -26,13 +24,14 @@ constinit std::uint64_t s_missed = 0;
 constinit bool s_names_replayed = false;
 constinit std::atomic<std::uint64_t> s_written[kRemembered]{};  // by hash, so that a name in a loop does not fill the region
 
+constinit std::atomic<NumberStream> s_number_stream{nullptr};
+
 // Streams are named while they live, so this is the moment to ask.
 void number_stream(NvtxResource& resource) {
-  if (resource.kind != trace::ResourceKind::stream || resource.id != kUnknownId || !cupti_is_on()) return;
-  const auto ask = cupti().get_stream_id_ex;
+  if (resource.kind != trace::ResourceKind::stream || resource.id != kUnknownId) return;
+  const NumberStream number = s_number_stream.load(std::memory_order_acquire);
   std::uint32_t id;
-  auto* stream = reinterpret_cast<CUstream>(resource.handle);
-  if (ask != nullptr && ask(nullptr, stream, 0, &id) == CUPTI_SUCCESS) resource.id = id;
+  if (number != nullptr && number(resource.handle, id)) resource.id = id;
 }
 
 bool same(const NvtxResource& a, const NvtxResource& b) {
@@ -135,6 +134,8 @@ void write(const Guard& guard, NvtxName name) {
 }
 
 }  // namespace
+
+void set_stream_numbers(NumberStream number) noexcept { s_number_stream.store(number, std::memory_order_release); }
 
 void nvtx_name(const Guard& guard, NvtxName name) noexcept {
   number_stream(name.resource);

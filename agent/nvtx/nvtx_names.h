@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agent/guard.h"
+#include "agent/base/guard.h"
 #include "agent/nvtx/nvtx_text.h"
 #include "common/record.h"
 
@@ -14,7 +14,7 @@ inline constexpr std::uint32_t kUnknownId = 0xffffffff;
 
 struct NvtxResource {
   trace::ResourceKind kind{};
-  std::uint32_t id = kUnknownId;  // a stream's is asked of CUPTI
+  std::uint32_t id = kUnknownId;  // a stream's is asked for
   std::uint64_t handle = 0;
 };
 
@@ -24,6 +24,10 @@ struct NvtxName {
   NvtxResource resource;  // kind 0: a category
   std::string_view text;
 };
+
+// How the number of a stream is asked for while it lives; false: unknown. Before it is told none is.
+using NumberStream = bool (*)(std::uint64_t handle, std::uint32_t& id);
+void set_stream_numbers(NumberStream number) noexcept;
 
 // Now, or when the recording begins. The same name again costs nothing in the file.
 void nvtx_name(const Guard& guard, NvtxName name) noexcept;

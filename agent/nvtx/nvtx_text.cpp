@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "agent/lock.h"
+#include "agent/base/lock.h"
 #include "agent/ring/interner.h"
 #include "agent/ring/recorder.h"
 

@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "agent/guard.h"
-#include "agent/lock.h"
-#include "agent/own_key.h"
+#include "agent/base/guard.h"
+#include "agent/base/lock.h"
+#include "agent/base/own_key.h"
 #include "agent/ring/interner.h"
 
 namespace agent {

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "agent/message.h"
+#include "agent/base/message.h"
 #include "agent/ring/own_files.h"
 
 namespace agent {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agent/lock.h"
+#include "agent/base/lock.h"
 #include "common/definitions.h"
 
 namespace agent {

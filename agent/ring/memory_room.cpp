@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "agent/host.h"
+#include "agent/base/host.h"
 
 namespace agent {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "agent/host.h"
+#include "agent/base/host.h"
 #include "agent/ring/run_folder.h"
 #include "common/spool.h"
 

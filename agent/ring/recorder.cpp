@@ -7,12 +7,12 @@
 
 #include <algorithm>
 
-#include "agent/message.h"
+#include "agent/base/message.h"
+#include "agent/base/settings.h"
+#include "agent/base/uncancelled.h"
 #include "agent/ring/storage.h"
 #include "agent/ring/thread_state.h"
 #include "agent/ring/trace_file.h"
-#include "agent/settings.h"
-#include "agent/uncancelled.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14; older kernels refuse it, and nothing is lost but the head start

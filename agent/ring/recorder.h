@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agent/clocks.h"
-#include "agent/guard.h"
+#include "agent/base/guard.h"
+#include "agent/clocks/clocks.h"
 #include "agent/ring/interner.h"
 #include "common/definitions.h"
 

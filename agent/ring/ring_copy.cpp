@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "agent/clocks.h"
+#include "agent/clocks/clocks.h"
 #include "agent/ring/own_descriptor.h"
 #include "agent/ring/whole_block.h"
 

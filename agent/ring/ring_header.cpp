@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "agent/clocks.h"
-#include "agent/host.h"
+#include "agent/base/host.h"
+#include "agent/clocks/clocks.h"
 #include "agent/ring/trace_file.h"
 #include "common/memory.h"
 #include "common/ring_division.h"

@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "agent/clocks.h"
-#include "agent/exit_time.h"
-#include "agent/guard.h"
-#include "agent/message.h"
+#include "agent/base/guard.h"
+#include "agent/base/message.h"
+#include "agent/clocks/clocks.h"
+#include "agent/clocks/exit_time.h"
 #include "agent/ring/notice.h"
 #include "agent/ring/own_descriptor.h"
 #include "agent/ring/spool_chunk.h"
@@ -24,11 +24,11 @@ namespace {
 
 using Memory = trace::SharedMemory;
 
-constinit Worker s_worker{};
+constinit Worker s_spooler{};
 constinit trace::Ring s_spooled{};
 constinit SpoolWalk s_walk{};
 constinit ChunkMaker s_maker{};
-constinit OwnDescriptor s_file{};
+constinit OwnDescriptor s_spool_file{};
 constinit std::uint64_t s_bytes = 0;
 constinit std::uint64_t s_max_bytes = 0;
 
@@ -46,8 +46,8 @@ void set_state(trace::SourceState state, int error) {
 
 // What a failed write left behind is cut off, as far as the disk lets us; a reader finds the end without it.
 bool end_spool(int error, const char* why) {
-  if (ftruncate(s_file.get(), static_cast<off_t>(s_bytes)) != 0) say_verbose("the spool ends with half a block");
-  s_file.drop();
+  if (ftruncate(s_spool_file.get(), static_cast<off_t>(s_bytes)) != 0) say_verbose("the spool ends with half a block");
+  s_spool_file.drop();
   set_state(trace::SourceState::failed, error);
   say("the spool ends after %llu MB (%s): from here on only the ring is kept",
       static_cast<unsigned long long>(s_bytes >> 20), why);
@@ -67,7 +67,7 @@ bool write_whole(const std::byte* at, std::size_t bytes) {
   if (s_max_bytes != 0 && s_bytes + bytes > s_max_bytes) return end_spool(EFBIG, "TRACETOOL_MAX_DISK is reached");
   for (std::size_t left = bytes; left > 0;) {
     errno = ENOSPC;  // of a write of nothing
-    const ssize_t wrote = write(s_file.get(), at, left);
+    const ssize_t wrote = write(s_spool_file.get(), at, left);
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) return end_by_errno();
     at += wrote;
@@ -109,28 +109,28 @@ std::uint64_t pass(bool every, bool last) {
 // Who is within an append at this moment is done in microseconds, or never.
 void take_rest() {
   constexpr int kTries = 50;
-  for (int i = 0; i < kTries && pass(true, true) > 0 && s_file.held(); ++i) usleep(1000);
+  for (int i = 0; i < kTries && pass(true, true) > 0 && s_spool_file.held(); ++i) usleep(1000);
 }
 
-void run() {
+void spool() {
   const double period = period_ms();
   std::uint64_t looked_at_all = 0;  // tickets, when every block was looked at
-  while (s_file.held() && s_worker.wait_ms(period)) {
+  while (s_spool_file.held() && s_spooler.wait_ms(period)) {
     const std::uint64_t claimed = Memory::load(s_spooled.header->claimed_blocks);
     const bool every = claimed - looked_at_all > s_spooled.header->block_count / 8;
     if (every) looked_at_all = claimed;
     pass(every, false);
   }
-  if (!s_file.held()) return;
+  if (!s_spool_file.held()) return;
   take_rest();
   // A network filesystem may say only here that it is full.
-  if (s_file.held() && !s_file.drop()) set_state(trace::SourceState::failed, errno);
+  if (s_spool_file.held() && !s_spool_file.drop()) set_state(trace::SourceState::failed, errno);
 }
 
 bool refuse(const char* why) {
   set_state(trace::SourceState::failed, errno);
   say("TRACETOOL_MODE=spool: %s: only the ring is kept", why);
-  s_file.drop();
+  s_spool_file.drop();
   return false;
 }
 
@@ -151,17 +151,17 @@ bool start_spool(const trace::Ring& ring, int folder, const char* name, std::uin
   if (done == nullptr || !s_maker.begin(ring.payload_bytes())) return refuse("no memory for it");
   s_walk.begin(ring, done);
   const int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (!s_file.take(file)) return refuse("cannot make its file");
+  if (!s_spool_file.take(file)) return refuse("cannot make its file");
   set_state(trace::SourceState::on, 0);
   if (!write_head()) return false;
-  return s_worker.start("tracetool-spool", run) || refuse("cannot start a thread");
+  return s_spooler.start("tracetool-spool", spool) || refuse("cannot start a thread");
 }
 
 void finish_spool() noexcept {
   constexpr std::uint64_t kLimit_ms = 5000;
-  if (!s_worker.stop(exit_ms_left(kLimit_ms))) say("the spool's disk is slow: leaving the rest to the ring");
+  if (!s_spooler.stop(exit_ms_left(kLimit_ms))) say("the spool's disk is slow: leaving the rest to the ring");
 }
 
-std::uint64_t spool_cpu_ns() noexcept { return s_worker.cpu_ns(); }
+std::uint64_t spool_cpu_ns() noexcept { return s_spooler.cpu_ns(); }
 
 }  // namespace agent

@@ -8,9 +8,10 @@
 #include <cstdio>
 #include <cstring>
 
-#include "agent/clocks.h"
-#include "agent/exit_time.h"
-#include "agent/message.h"
+#include "agent/base/message.h"
+#include "agent/base/settings.h"
+#include "agent/clocks/clocks.h"
+#include "agent/clocks/exit_time.h"
 #include "agent/ring/disk_cap.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/ring_copy.h"
@@ -18,7 +19,6 @@
 #include "agent/ring/spool.h"
 #include "agent/ring/trace_file.h"
 #include "agent/ring/worker.h"
-#include "agent/settings.h"
 
 namespace agent {
 namespace {

@@ -9,13 +9,13 @@
 #include <cstdio>
 #include <cstring>
 
-#include "agent/host.h"
-#include "agent/message.h"
+#include "agent/base/host.h"
+#include "agent/base/message.h"
+#include "agent/base/settings.h"
 #include "agent/ring/own_files.h"
 #include "agent/ring/ring_header.h"
 #include "agent/ring/ring_place.h"
 #include "agent/ring/run_folder.h"
-#include "agent/settings.h"
 #include "common/ring_division.h"
 
 namespace agent {

@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "agent/clocks.h"
+#include "agent/clocks/clocks.h"
 
 namespace agent {
 namespace {

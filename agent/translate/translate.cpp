@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "agent/base/host.h"
 #include "agent/cupti/api_names.h"
-#include "agent/host.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

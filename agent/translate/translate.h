@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "agent/clocks.h"
-#include "agent/event_choice.h"
+#include "agent/base/event_choice.h"
+#include "agent/clocks/clocks.h"
 #include "agent/ring/interner.h"
 #include "agent/translate/gpu_work.h"
 #include "agent/translate/late_field.h"

@@ -1,6 +1,6 @@
 // Definitions (kinds 1 to 15): what events refer to, or what holds for the whole recording.
 #pragma once
-#include "common/record_kind.h"
+#include "common/records/record_kind.h"
 
 namespace trace {
 

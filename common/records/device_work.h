@@ -1,6 +1,6 @@
 // What happens on a device, in CUPTI's clock: kernels, copies, sets, launches of whole graphs, and its memory.
 #pragma once
-#include "common/record_kind.h"
+#include "common/records/record_kind.h"
 
 namespace trace {
 

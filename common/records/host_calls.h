@@ -1,6 +1,6 @@
 // What host threads spend on CUDA, in CUPTI's clock: calls as CUPTI saw them, waits, and what CUPTI and the driver take.
 #pragma once
-#include "common/record_kind.h"
+#include "common/records/record_kind.h"
 
 namespace trace {
 

@@ -1,6 +1,6 @@
 // NVTX ranges and NCCL calls, from our own injection, in CLOCK_MONOTONIC.
 #pragma once
-#include "common/record_kind.h"
+#include "common/records/record_kind.h"
 
 namespace trace {
 

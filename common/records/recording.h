@@ -1,6 +1,6 @@
 // About the recording itself: its clocks, and what happened to it. In CLOCK_MONOTONIC.
 #pragma once
-#include "common/record_kind.h"
+#include "common/records/record_kind.h"
 
 namespace trace {
 

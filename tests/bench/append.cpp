@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/agent.h"
+#include "agent/base/life.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/trace_file.h"
 #include "agent/translate/translate.h"

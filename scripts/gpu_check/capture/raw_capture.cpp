@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "agent/base/message.h"
+#include "agent/base/settings.h"
 #include "agent/cupti/cupti_library.h"
-#include "agent/message.h"
-#include "agent/settings.h"
 #include "scripts/gpu_check/capture/capture_writer.h"
 
 namespace raw_capture {

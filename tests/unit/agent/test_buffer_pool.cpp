@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "agent/cupti/buffer_pool.h"
+#include "agent/activity/buffer_pool.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

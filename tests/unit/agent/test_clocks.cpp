@@ -1,4 +1,4 @@
-#include "agent/clocks.h"
+#include "agent/clocks/clocks.h"
 #include "tests/unit/catch.h"
 
 namespace {

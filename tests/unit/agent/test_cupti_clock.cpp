@@ -1,6 +1,6 @@
 #include <memory>
 
-#include "agent/cupti/cupti_clock.h"
+#include "agent/clocks/cupti_clock.h"
 #include "tests/unit/catch.h"
 
 using agent::CuptiClock;

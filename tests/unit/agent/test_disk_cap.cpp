@@ -5,7 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "agent/host.h"
+#include "agent/base/host.h"
 #include "agent/ring/disk_cap.h"
 #include "agent/ring/memory_room.h"
 #include "agent/ring/own_files.h"

@@ -1,4 +1,4 @@
-#include "agent/environment.h"
+#include "agent/base/environment.h"
 
 #include <unistd.h>
 

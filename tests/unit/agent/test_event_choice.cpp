@@ -2,8 +2,8 @@
 #include <cstring>
 #include <string>
 
-#include "agent/event_choice.h"
-#include "agent/settings.h"
+#include "agent/base/event_choice.h"
+#include "agent/base/settings.h"
 #include "agent/translate/translate.h"
 #include "tests/unit/catch.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "agent/host.h"
+#include "agent/base/host.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

@@ -1,4 +1,4 @@
-#include "agent/interpose/nccl_communicators.h"
+#include "agent/doors/nccl_communicators.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

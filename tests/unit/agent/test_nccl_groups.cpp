@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "agent/interpose/nccl_groups.h"
+#include "agent/doors/nccl_groups.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

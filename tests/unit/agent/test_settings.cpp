@@ -1,4 +1,4 @@
-#include "agent/settings.h"
+#include "agent/base/settings.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "agent/host.h"
+#include "agent/base/host.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

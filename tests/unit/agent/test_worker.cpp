@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include "agent/clocks.h"
+#include "agent/clocks/clocks.h"
 #include "agent/ring/worker.h"
 #include "tests/unit/catch.h"
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "agent/base/settings.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/ring/recorder.h"
-#include "agent/settings.h"
 #include "agent/translate/translate.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/common/small_ring.h"

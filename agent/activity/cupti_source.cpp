@@ -1,0 +1,275 @@
+#include "agent/activity/cupti_source.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "agent/activity/buffer_pool.h"
+#include "agent/activity/callbacks.h"
+#include "agent/activity/canary.h"
+#include "agent/activity/cupti_threads.h"
+#include "agent/activity/delivery.h"
+#include "agent/activity/holder.h"
+#include "agent/activity/kinds.h"
+#include "agent/activity/watch.h"
+#include "agent/base/life.h"
+#include "agent/base/message.h"
+#include "agent/base/settings.h"
+#include "agent/clocks/clocks.h"
+#include "agent/cupti/cupti_library.h"
+#include "agent/cupti/queries.h"
+#include "agent/cupti/subscriber_functions.h"
+#include "agent/nvtx/nvtx_names.h"
+#include "agent/ring/notice.h"
+
+namespace agent {
+namespace {
+
+constexpr std::size_t kFirstBuffers = (2 << 20) / kBufferBytes;
+
+constinit CUpti_SubscriberHandle s_subscriber = nullptr;
+constinit std::atomic<trace::SourceState> s_state{trace::SourceState::off};
+constinit std::atomic<int> s_error{0};
+constinit std::atomic<bool> s_left{false};
+constinit bool s_per_thread = false;
+constinit bool s_canary = false;
+constinit char s_holder[64] = "";
+
+// What cuptiSubscribe says in a process whose driver finds no device: CUPTI 12 the first, CUPTI 13 the second.
+bool as_without_gpu(CUptiResult result) {
+  return result == CUPTI_ERROR_NOT_INITIALIZED || result == CUPTI_ERROR_UNKNOWN;
+}
+
+// Why CUPTI was not available at the last try.
+struct Refusal {
+  const char* what;
+  CUptiResult result;
+};
+constinit Refusal s_refusal{};
+
+bool refused(CUptiResult result, const char* what) {
+  if (result == CUPTI_SUCCESS) return false;
+  s_refusal = {what, result};
+  return true;
+}
+
+bool fail() {
+  const CUptiResult result = s_refusal.result;
+  s_error.store(result);
+  s_state.store(trace::SourceState::failed);
+  say("CUPTI: %s failed with %s (%d)%s: GPU work is not recorded, NVTX and NCCL are", s_refusal.what,
+      cupti_result_name(result), static_cast<int>(result), as_without_gpu(result) ? ", as where there is no GPU" : "");
+  return false;
+}
+
+// Leaves CUPTI to others.
+bool let_go() {
+  disable_kinds();
+  if (s_subscriber != nullptr) cupti().unsubscribe(s_subscriber);
+  s_subscriber = nullptr;
+  return false;
+}
+
+bool note_taken() {
+  const bool named = s_holder[0] != '\0';
+  if (!named) name_cupti_holder(s_holder, sizeof(s_holder));
+  s_error.store(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+  s_state.store(trace::SourceState::taken);  // last: from here on our thread tries, and this one must have done with CUPTI
+  if (named) return false;
+  say("CUPTI is held by %s: GPU work is not recorded until it lets go, NVTX and NCCL are; run without that tool to "
+      "record all",
+      s_holder);
+  return false;
+}
+
+bool subscribe() {
+  if (refused(cupti().subscribe(&s_subscriber, on_cupti_callback, nullptr), "cuptiSubscribe")) {
+    s_subscriber = nullptr;
+    return false;
+  }
+  return !refused(enable_callbacks(s_subscriber), "cuptiEnableCallback") || let_go();
+}
+
+// A buffer for each thread costs less in the application, and lets the canary return alone. 12.3 to 12.9 share one
+// unless told otherwise; older ones do not know the attribute. Before the registration. Where others are subscribed it
+// stays as it is: no header says whose it is.
+bool ask_for_buffers_per_thread() {
+  constexpr auto kPerThread = static_cast<CUpti_ActivityAttribute>(9);  // CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER
+  std::uint8_t on = 1;
+  std::size_t size = sizeof(on);
+  if (!cupti().is_shared) cupti().set_attribute(kPerThread, &size, &on);
+  on = 0;
+  return cupti().get_attribute != nullptr && cupti().get_attribute(kPerThread, &size, &on) == CUPTI_SUCCESS && on != 0;
+}
+
+// False: this subscriber cannot be what the process's was.
+bool prepare_shared() {
+  if (refused(try_subscriber_functions(), "cuptiGetTimestamp_v2 or the type of thread ids")) return false;
+  choose_graph_level();
+  return true;
+}
+
+bool register_and_enable() {
+  const CUptiResult registered = cupti().register_callbacks(on_buffer_requested, on_buffer_completed);
+  if (refused(registered, "cuptiActivityRegisterCallbacks")) return false;
+  if (refused(static_cast<CUptiResult>(enable_kinds()), "cuptiActivityEnable")) return false;
+  s_canary = enable_canary();
+  return true;
+}
+
+// With the functions that are in use now.
+bool try_to_take() {
+  if (!subscribe()) return false;
+  // Without it nobody knows which fields the records have.
+  if (refused(ask_cupti_version(), "cuptiGetVersion")) return let_go();
+  if (cupti().is_shared && !prepare_shared()) return let_go();
+  cupti().set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  s_per_thread = ask_for_buffers_per_thread();
+  open_buffer_pool(kFirstBuffers);
+  leave_out_queries();
+  remember_threads();
+  if (!register_and_enable()) return let_go();
+  find_new_threads();
+  return true;
+}
+
+// As one of several subscribers, where this CUPTI and its driver can.
+bool try_to_share() {
+  if (const char* lacking = use_cupti_version(2)) return !refused(CUPTI_ERROR_API_NOT_IMPLEMENTED, lacking);
+  if (try_to_take()) return true;
+  use_cupti_version(1);
+  return false;
+}
+
+// Once, and only where sharing is all that was refused.
+void say_not_shared(const Refusal& why) {
+  static constinit bool s_said = false;
+  if (std::exchange(s_said, true)) return;
+  say("TRACETOOL_COEXIST=share needs CUPTI 13.3 and driver r610, and a CUPTI that is not yet used otherwise (%s: %s, %d): "
+      "CUPTI is subscribed alone, as with TRACETOOL_COEXIST=yield",
+      why.what, cupti_result_name(why.result), static_cast<int>(why.result));
+}
+
+bool take() {
+  const bool share = settings().coexist == trace::Coexist::share;
+  const bool shared = share && try_to_share();
+  const Refusal why = s_refusal;
+  if (!shared && !try_to_take())
+    return s_refusal.result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED ? note_taken() : fail();
+  if (share && !shared) say_not_shared(why);
+  if (shared) warn_torch_profiler();
+  s_error.store(0);
+  s_holder[0] = '\0';
+  s_state.store(trace::SourceState::on);
+  say_verbose("CUPTI %u from %s%s", cupti().version, cupti().path, shared ? ", shared with other subscribers" : "");
+  return true;
+}
+
+// While the buffers are another's, what is unfinished in them is not ours to take. Nor is it where others are subscribed:
+// cuptiActivityFlushAll empties all subscribers alike, and can be asked for no single one. Whether any is there can be
+// seen when ours asks for nothing any more.
+bool may_take_unfinished() {
+  if (cupti_is_yielded()) return false;
+  if (!cupti().is_shared) return true;
+  disable_kinds();
+  disable_canary();
+  return !others_record();
+}
+
+bool read_clock(std::uint64_t& cupti_ns) {
+  return cupti().get_timestamp != nullptr && !has_left_cupti() && cupti().get_timestamp(&cupti_ns) == CUPTI_SUCCESS;
+}
+
+bool number_stream(std::uint64_t handle, std::uint32_t& id) {
+  const auto ask = cupti().get_stream_id_ex;
+  auto* stream = reinterpret_cast<CUstream>(handle);
+  return cupti_is_on() && ask != nullptr && ask(nullptr, stream, 0, &id) == CUPTI_SUCCESS;
+}
+
+// With what others ask of it.
+bool load() {
+  if (!load_cupti()) return false;
+  set_cupti_clock(read_clock);
+  set_stream_numbers(number_stream);
+  return true;
+}
+
+// Buffers of a subscriber are registered once for good. It is gone where somebody has ended CUPTI.
+bool subscribe_again() {
+  forget_held_buffers();
+  return try_to_take();
+}
+
+}  // namespace
+
+bool start_cupti(const Guard&) noexcept {
+  if (load()) return take();
+  s_state.store(trace::SourceState::failed);
+  return false;
+}
+
+void start_cupti_late() noexcept { s_state.store(load() ? trace::SourceState::taken : trace::SourceState::failed); }
+
+bool retry_cupti() noexcept {
+  const bool was_held = s_holder[0] != '\0';
+  const bool taken = take();
+  const Guard guard;
+  if (taken && guard && begin_recording(guard)) exit_before_driver();
+  describe_cupti();
+  if (!taken || !was_held) return taken;
+  const std::uint64_t now_ns = mono_ns();
+  write_notice(guard, trace::NoticeCode::source_on, 0, now_ns, now_ns, "CUPTI was taken, and is ours from here on");
+  say("CUPTI is free: GPU work is recorded from here on");
+  return true;
+}
+
+bool retake_cupti() noexcept {
+  if (cupti().is_shared) {
+    if (enable_callbacks(s_subscriber) != CUPTI_SUCCESS) return subscribe_again();
+  } else if (cupti().register_callbacks(on_buffer_requested, on_buffer_completed) != CUPTI_SUCCESS) {
+    return false;
+  }
+  enable_canary();
+  return enable_kinds() == CUPTI_SUCCESS;
+}
+
+void on_cupti_fatal(const Guard& guard, int result, const char* message) noexcept {
+  s_error.store(result);
+  s_state.store(trace::SourceState::failed);
+  const std::uint64_t now_ns = mono_ns();
+  const char* text = message != nullptr ? message : cupti_result_name(static_cast<CUptiResult>(result));
+  write_notice(guard, trace::NoticeCode::fatal, static_cast<std::uint32_t>(result), now_ns, now_ns, text);
+  describe_cupti();
+  say("CUPTI has ended itself after an error of the GPU (%s): GPU work is not recorded from here on", text);
+}
+
+bool cupti_is_on() noexcept { return s_state.load() == trace::SourceState::on && !has_left_cupti(); }
+bool cupti_is_taken() noexcept { return s_state.load() == trace::SourceState::taken && !has_left_cupti(); }
+void leave_cupti() noexcept { s_left.store(true); }
+bool has_left_cupti() noexcept { return s_left.load(); }
+
+bool cupti_failed() noexcept {
+  const trace::SourceState state = s_state.load();
+  return state == trace::SourceState::failed || state == trace::SourceState::taken;
+}
+
+bool has_buffer_per_thread() noexcept { return s_per_thread; }
+bool canary_is_enabled() noexcept { return s_canary; }
+
+void flush_cupti(bool forced) noexcept {
+  if (!cupti_is_on() || (cupti_is_yielded() && !forced)) return;
+  cupti().flush_all(forced && may_take_unfinished() ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+  count_dropped(nullptr, 0);
+}
+
+void describe_cupti() noexcept {
+  if (recording() != Recording::open) return;
+  trace::FileHeader& header = *ring().header;
+  write_events(settings().events, header.events, sizeof(header.events));
+  header.cupti_version = cupti().version;
+  snprintf(header.cupti_path, sizeof(header.cupti_path), "%.255s", cupti().path);
+  snprintf(header.cupti_holder, sizeof(header.cupti_holder), "%s", s_holder);
+  header.cupti_error = s_error.load();
+  header.cupti_state = static_cast<std::uint32_t>(s_state.load());
+}
+
+}  // namespace agent

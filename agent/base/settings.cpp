@@ -1,0 +1,56 @@
+#include "agent/base/settings.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "agent/base/message.h"
+
+namespace agent {
+namespace {
+
+constinit Settings s_settings;
+
+// By where the process is now: programs change to other folders before they use the GPU for the first time.
+void make_dir_absolute(Settings& settings) {
+  static constinit char path[2 * PATH_MAX];
+  if (settings.dir[0] == '/' || getcwd(path, PATH_MAX) == nullptr) return;
+  const char* below = std::strncmp(settings.dir, "./", 2) == 0 ? settings.dir + 2 : settings.dir;
+  const std::size_t here = std::strlen(path);
+  snprintf(path + here, sizeof(path) - here, "/%s", below);
+  if (std::strlen(path) < sizeof(settings.dir)) trace::values::copy_text(settings.dir, path);
+}
+
+// Which word it is, where it is one of several.
+void say_refused(const SettingRow& row, const char* value) {
+  const std::string_view word = trace::wrong_word(row, value);
+  const bool named = !word.empty();
+  say("%s=%s is not a value for it%s%.*s (%s); using %s", row.name, value, named ? ", for its word " : "",
+      static_cast<int>(word.size()), word.data(), row.help, row.fallback);
+}
+
+}  // namespace
+
+void read_settings() noexcept {
+  static constinit Settings s_before;
+  for (const SettingRow& row : kSettings) {
+    const char* value = std::getenv(row.name);
+    if (value == nullptr) continue;
+    s_before = s_settings;
+    if (row.set(s_settings, value)) continue;
+    s_settings = s_before;
+    say_refused(row, value);
+  }
+  make_dir_absolute(s_settings);
+}
+
+const Settings& settings() noexcept { return s_settings; }
+
+bool disabled_by_user() noexcept {
+  const char* value = std::getenv("TRACETOOL_DISABLE");
+  return value != nullptr && value[0] != '\0' && std::strcmp(value, "0") != 0;
+}
+
+}  // namespace agent

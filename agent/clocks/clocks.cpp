@@ -1,0 +1,104 @@
+#include "agent/clocks/clocks.h"
+
+#include <time.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "agent/base/lock.h"
+
+namespace agent {
+namespace {
+
+constexpr int kTries = 3;
+constinit std::atomic<ReadCuptiClock> s_read_cupti_clock{nullptr};
+// cupti_ns - mono_ns of the last sample; 0: none yet. Two words that need not agree: the bracket is advice.
+std::atomic<std::int64_t> s_cupti_minus_mono{0};
+std::atomic<std::uint64_t> s_bracket_ns{0};
+std::atomic<std::int64_t> s_real_minus_mono{0};
+constinit Spinlock s_watching{};
+constinit CuptiClock s_cupti_clock{};
+constexpr std::int64_t kStep_ns = 1'000'000;
+
+std::uint64_t read_clock(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+trace::ClockSample sample_once() {
+  trace::ClockSample sample{};
+  const std::uint64_t before = mono_ns();
+  const ReadCuptiClock read = s_read_cupti_clock.load(std::memory_order_acquire);
+  if (read == nullptr || !read(sample.cupti_ns)) sample.cupti_ns = 0;
+  sample.real_ns = real_ns();
+  const std::uint64_t after = mono_ns();
+  sample.bracket_ns = after - before;
+  sample.mono_ns = before + sample.bracket_ns / 2;
+  return sample;
+}
+
+}  // namespace
+
+std::uint64_t mono_ns() noexcept { return read_clock(CLOCK_MONOTONIC); }
+std::uint64_t real_ns() noexcept { return read_clock(CLOCK_REALTIME); }
+
+void set_cupti_clock(ReadCuptiClock read) noexcept { s_read_cupti_clock.store(read, std::memory_order_release); }
+
+trace::ClockSample sample_clocks() noexcept {
+  trace::ClockSample best = sample_once();
+  for (int i = 1; i < kTries; ++i) {
+    const trace::ClockSample sample = sample_once();
+    if (sample.bracket_ns < best.bracket_ns) best = sample;
+  }
+  const Locked locked(s_watching);
+  s_cupti_clock.note(best);
+  best = s_cupti_clock.in_ours(best);
+  if (best.cupti_ns != 0) {
+    s_bracket_ns.store(best.bracket_ns, std::memory_order_relaxed);
+    s_real_minus_mono.store(static_cast<std::int64_t>(best.real_ns - best.mono_ns), std::memory_order_relaxed);
+    s_cupti_minus_mono.store(static_cast<std::int64_t>(best.cupti_ns - best.mono_ns), std::memory_order_relaxed);
+  }
+  return best;
+}
+
+bool cupti_clock_is_ours() noexcept {
+  const Locked locked(s_watching);
+  return s_cupti_clock.is_ours();
+}
+
+TimeWindow cupti_window() noexcept {
+  const Locked locked(s_watching);
+  return s_cupti_clock.window(mono_ns());
+}
+
+std::uint64_t from_foreign_cupti(std::uint64_t cupti_ns) noexcept {
+  const Locked locked(s_watching);
+  return s_cupti_clock.from_foreign(cupti_ns);
+}
+
+bool is_time_base_changed(const trace::ClockSample& before, const trace::ClockSample& after) noexcept {
+  if (before.cupti_ns == 0 || after.cupti_ns == 0) return false;
+  const auto passed = [](std::uint64_t from, std::uint64_t to) { return static_cast<std::int64_t>(to - from); };
+  const std::int64_t cupti = passed(before.cupti_ns, after.cupti_ns);
+  return std::llabs(cupti - passed(before.mono_ns, after.mono_ns)) > kStep_ns &&
+         std::llabs(cupti - passed(before.real_ns, after.real_ns)) > kStep_ns;
+}
+
+trace::ClockSample carried_clocks() noexcept {
+  trace::ClockSample sample{};
+  sample.mono_ns = mono_ns();
+  sample.real_ns = real_ns();
+  const std::int64_t offset = s_cupti_minus_mono.load(std::memory_order_relaxed);
+  // After a step of the wall clock CUPTI's, which follows it, is unknown until it is read again.
+  const std::int64_t real_offset = static_cast<std::int64_t>(sample.real_ns - sample.mono_ns);
+  const bool stepped = std::llabs(real_offset - s_real_minus_mono.load(std::memory_order_relaxed)) > kStep_ns;
+  if (offset != 0 && !stepped) sample.cupti_ns = sample.mono_ns + static_cast<std::uint64_t>(offset);
+  // Whoever is put to sleep between the two readings has a worse sample, and says so.
+  const std::uint64_t between = mono_ns() - sample.mono_ns;
+  const std::uint64_t bracket = s_bracket_ns.load(std::memory_order_relaxed);
+  sample.bracket_ns = between > bracket ? between : bracket;
+  return sample;
+}
+
+}  // namespace agent

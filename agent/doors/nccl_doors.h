@@ -1,0 +1,60 @@
+// What all of our nccl* functions do: go on to the caller's library, and record what they are told on the way. The
+// caller is whoever the call returns to: code that reaches nccl* by a tail call (`return ncclSend(...)`, optimised to a
+// jump) is resolved as its own caller, and the call goes to that one's library. That is another only where several
+// copies of NCCL are loaded and the two objects are bound to different ones.
+#pragma once
+#include "agent/base/guard.h"
+#include "agent/doors/nccl_libraries.h"
+#include "agent/nccl/nccl.h"
+
+// NCCL's own types are pointers, ints and this; ncclResult_t is an int.
+struct NcclUniqueId {
+  char bytes[128];
+};
+
+namespace agent {
+
+enum NcclResult : int { kNcclSuccess = 0, kNcclSystemError = 2, kNcclInProgress = 7 };
+
+// Around one call: while it lives, NVTX's ranges on this thread belong to it.
+class InsideNccl {
+ public:
+  InsideNccl(NcclLibrary& library, InterposedCall& call) noexcept;
+  ~InsideNccl();
+  InsideNccl(const InsideNccl&) = delete;
+  InsideNccl& operator=(const InsideNccl&) = delete;
+
+ private:
+  NcclLibrary& library_;
+  InterposedCall& call_;
+  bool entered_ = false;
+};
+
+// The library's function in its own type, or null after a line that says so.
+template <typename... Arguments>
+auto function_of(const NcclLibrary* library, NcclFunction function, const void* caller, Arguments...) noexcept {
+  using Function = int (*)(Arguments...);
+  auto* found = library != nullptr ? reinterpret_cast<Function>(library->functions[function]) : nullptr;
+  if (found == nullptr) say_unresolved(function, caller);
+  return found;
+}
+
+// Passes a call on; `describe(InterposedCall&)` fills in what the arguments tell, where it is recorded. Calls that
+// NCCL makes of itself through us are its own business.
+template <typename Describe, typename... Arguments>
+int pass_on(NcclFunction function, const void* caller, const Describe& describe, Arguments... arguments) noexcept {
+  NcclLibrary* library = nccl_library_of(caller);
+  auto* next = function_of(library, function, caller, arguments...);
+  if (next == nullptr) return kNcclSystemError;
+  if (!library->active || t_interposed != nullptr) return next(arguments...);
+  InterposedCall call;
+  call.name = nccl_function_name(function);
+  describe(call);
+  const InsideNccl inside(*library, call);
+  return next(arguments...);
+}
+
+}  // namespace agent
+
+#define TRACETOOL_NCCL_DOOR extern "C" __attribute__((visibility("default"))) int
+#define TRACETOOL_CALLER __builtin_return_address(0)
