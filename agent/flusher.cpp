@@ -1,10 +1,5 @@
 #include "agent/flusher.h"
 
-#include <pthread.h>
-#include <semaphore.h>
-#include <signal.h>
-#include <time.h>
-
 #include <atomic>
 
 #include "agent/activity/buffer_pool.h"
@@ -22,39 +17,16 @@
 #include "agent/ring/notice.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/storage.h"
+#include "agent/ring/worker.h"
 
 namespace agent {
 namespace {
 
 constexpr std::size_t kSpareBuffers = (4 << 20) / kBufferBytes;
 constexpr std::uint64_t kPatience_ms = 5000;
-constexpr std::size_t kStackBytes = 1 << 20;  // with the thread-local storage of all libraries
 
-constinit pthread_t s_thread{};
+constinit Worker s_thread{};
 constinit std::atomic<bool> s_started{false};
-constinit bool s_running = false;
-constinit std::atomic<bool> s_stop{false};
-// A semaphore, because whoever posts may be interrupted by a signal handler that calls exit(3), which posts again.
-sem_t s_wake{};
-
-// By CLOCK_MONOTONIC: a wall clock that is set back must not stop the flushing.
-timespec in_ms(std::uint64_t ms) {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  const std::uint64_t ns = static_cast<std::uint64_t>(time.tv_nsec) + ms % 1000 * 1'000'000;
-  time.tv_sec += static_cast<time_t>(ms / 1000 + ns / 1'000'000'000);
-  time.tv_nsec = static_cast<long>(ns % 1'000'000'000);
-  return time;
-}
-
-// False: asked to stop.
-bool wait_a_period() {
-  const timespec until = in_ms(settings().flush_ms);
-  sem_clockwait(&s_wake, CLOCK_MONOTONIC, &until);
-  while (sem_trywait(&s_wake) == 0) {
-  }
-  return !s_stop.load();
-}
 
 // Once when it changes, and once when it is as it was.
 void notice_clock(const Guard& guard, const trace::ClockSample& before, const trace::ClockSample& now) {
@@ -118,52 +90,36 @@ void do_chores(std::uint64_t (&due_ns)[kChoreCount]) {
   }
 }
 
-void* run(void*) {
-  pthread_setname_np(pthread_self(), "tracetool");
+void run() {
   mark_own_thread();
   std::uint64_t due_ns[kChoreCount] = {};
   do {
     do_chores(due_ns);
-  } while (wait_a_period());
+  } while (s_thread.wait_ms(static_cast<double>(settings().flush_ms)));
   // The last flush is ours too: the thread that exits may hold CUPTI's locks, where a signal handler called exit(3).
   if (recording() == Recording::open) flush_cupti(true);
   finish_watching();
-  return nullptr;
 }
 
 }  // namespace
 
 void start_flusher() noexcept {
-  if (s_started.exchange(true)) return;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  s_running = pthread_create(&s_thread, &attributes, run, nullptr) == 0;
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!s_running) say("cannot start a thread: records stay with CUPTI until its buffers are full");
+  if (s_started.exchange(true) || s_thread.start("tracetool", run)) return;
+  say("cannot start a thread: records stay with CUPTI until its buffers are full");
 }
 
 void forget_flusher() noexcept {
-  s_running = false;
+  s_thread.forget();
   s_started.store(false);
 }
 
 void wake_flusher() noexcept {
-  if (is_recorded_process()) sem_post(&s_wake);
+  if (is_recorded_process()) s_thread.wake();
 }
 
 bool stop_flusher() noexcept {
-  if (!s_running) return false;
-  s_stop.store(true);
-  sem_post(&s_wake);
-  s_running = false;
-  const timespec until = in_ms(exit_ms_left(kPatience_ms));
-  if (pthread_clockjoin_np(s_thread, nullptr, CLOCK_MONOTONIC, &until) != 0)
-    say("CUPTI does not answer; leaving without the last records");
+  if (!s_thread.running()) return false;
+  if (!s_thread.stop(exit_ms_left(kPatience_ms))) say("CUPTI does not answer; leaving without the last records");
   return true;
 }
 

@@ -4,11 +4,13 @@
 
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "agent/base/message.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/subscriber_functions.h"
 #include "agent/nvtx/injection_paths.h"
+#include "common/known_tools.h"
 
 namespace agent {
 namespace {
@@ -39,23 +41,11 @@ bool ask_cupti(char* text, std::size_t size) {
   return true;
 }
 
-struct Tool {
-  const char* library;
-  const char* name;
-};
-constexpr Tool kTools[] = {
-    {"libToolsInjection", "Nsight Systems"},       {"libcuda-injection", "Nsight Compute"},
-    {"libsanitizer-collection", "compute-sanitizer"}, {"libcudadebugger", "cuda-gdb"},
-    {"libparcagpu", "parcagpu"},
-};
-
 int look_for_tool(dl_phdr_info* info, std::size_t, void* found) {
-  for (const Tool& tool : kTools) {
-    if (info->dlpi_name == nullptr || std::strstr(info->dlpi_name, tool.library) == nullptr) continue;
-    *static_cast<const char**>(found) = tool.name;
-    return 1;
-  }
-  return 0;
+  const std::string_view name = info->dlpi_name != nullptr ? trace::tool_of(info->dlpi_name) : std::string_view();
+  if (name.empty()) return 0;
+  *static_cast<const char**>(found) = name.data();  // of a literal
+  return 1;
 }
 
 }  // namespace

@@ -8,29 +8,16 @@
 #include <cstdlib>
 
 #include "agent/ring/memory_room.h"
+#include "common/filesystems.h"
 
 namespace agent {
-namespace {
-
-constexpr unsigned long kTmpfs = 0x01021994;
-// Filesystems that write a mapped page where it was reserved (statfs(2)): ext4, xfs, tmpfs, and overlayfs, on which
-// containers run; what it lies on cannot be asked, and is one of the others as a rule.
-constexpr unsigned long kMapInPlace[] = {0xef53, 0x58465342, kTmpfs, 0x794c7630};
-
-bool maps_in_place(unsigned long type) {
-  for (const unsigned long known : kMapInPlace) {
-    if (type == known) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 Fit ring_fits(int file, std::uint64_t bytes) noexcept {
   struct statfs info;
-  if (fstatfs(file, &info) != 0 || !maps_in_place(static_cast<unsigned long>(info.f_type)))
-    return Fit::wrong_filesystem;
-  if (static_cast<unsigned long>(info.f_type) == kTmpfs && memory_room() / 2 < bytes) return Fit::no_memory;
+  if (fstatfs(file, &info) != 0) return Fit::wrong_filesystem;
+  const trace::Filesystem* known = trace::filesystem_of(static_cast<std::uint64_t>(info.f_type));
+  if (known == nullptr || !known->maps_in_place) return Fit::wrong_filesystem;
+  if (known->type == trace::kTmpfs && memory_room() / 2 < bytes) return Fit::no_memory;
   return Fit::good;
 }
 

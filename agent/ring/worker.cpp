@@ -8,6 +8,8 @@
 namespace agent {
 namespace {
 
+constexpr std::size_t kStackBytes = 1 << 20;  // with the thread-local storage of all libraries
+
 timespec in_ms(double ms) {
   const std::uint64_t at_ns = mono_ns() + static_cast<std::uint64_t>(ms * 1e6);
   timespec time;
@@ -32,7 +34,11 @@ bool Worker::start(const char* name, void (*run)()) noexcept {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  running_ = pthread_create(&thread_, nullptr, enter, this) == 0;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  running_ = pthread_create(&thread_, &attributes, enter, this) == 0;
+  pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return running_;
 }
@@ -47,18 +53,16 @@ void Worker::publish_cpu() noexcept {
 bool Worker::wait_ms(double ms) noexcept {
   publish_cpu();
   const timespec until = in_ms(ms);
-  pthread_mutex_lock(&mutex_);
-  if (!stopping()) pthread_cond_clockwait(&wake_, &mutex_, CLOCK_MONOTONIC, &until);
-  pthread_mutex_unlock(&mutex_);
+  sem_clockwait(&wake_, CLOCK_MONOTONIC, &until);
+  while (sem_trywait(&wake_) == 0) {
+  }
   return !stopping();
 }
 
 bool Worker::stop(std::uint64_t limit_ms) noexcept {
   if (!running_) return true;
-  pthread_mutex_lock(&mutex_);
   stopping_.store(true, std::memory_order_release);
-  pthread_cond_signal(&wake_);
-  pthread_mutex_unlock(&mutex_);
+  wake();
   running_ = false;
   const timespec until = in_ms(static_cast<double>(limit_ms));
   return pthread_clockjoin_np(thread_, nullptr, CLOCK_MONOTONIC, &until) == 0;

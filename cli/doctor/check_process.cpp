@@ -7,7 +7,7 @@
 #include "cli/doctor/agent_file.h"
 #include "cli/doctor/check_recording.h"
 #include "cli/doctor/checks.h"
-#include "cli/doctor/other_tools.h"
+#include "common/known_tools.h"
 
 namespace cli {
 namespace {
@@ -45,7 +45,7 @@ Finding check_path(const std::string& path) {
                 "use the libagent.so of this machine");
   }
   if (!is_agent(path)) {
-    const std::string_view tool = tool_of(path);
+    const std::string_view tool = trace::tool_of(path);
     return fail("variables",
                 fmt::format("CUDA_INJECTION64_PATH={} is another tool's{}{}{}", path, tool.empty() ? "" : " (", tool,
                             tool.empty() ? "" : ")"),
@@ -69,7 +69,7 @@ void check_cupti_copies(const ProcessView& process, Findings& found) {
 void check_other_tools(const ProcessView& process, Findings& found) {
   std::vector<std::string_view> named;
   for (const std::string& file : process.files) {
-    const std::string_view tool = tool_of(file);
+    const std::string_view tool = trace::tool_of(file);
     if (tool.empty() || std::find(named.begin(), named.end(), tool) != named.end()) continue;
     named.push_back(tool);
     found.push_back(warn("tools", fmt::format("{} is in this process: {}", tool, file),

@@ -1,10 +1,10 @@
 #include "cli/doctor/injection.h"
+#include "common/known_tools.h"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 
-#include "cli/doctor/other_tools.h"
 
 namespace cli {
 namespace {
@@ -27,7 +27,7 @@ bool same_file(const std::string& a, const std::string& b) {
 std::string holder(const GetVariable& variable, const char* name, const std::string& agent) {
   const std::string value = value_of(variable, name);
   if (value.empty() || same_file(value, agent)) return {};
-  const std::string_view tool = tool_of(value);
+  const std::string_view tool = trace::tool_of(value);
   return tool.empty() ? fmt::format("{}={}", name, value) : fmt::format("{}={} ({})", name, value, tool);
 }
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "cli/io/units.h"
+#include "common/filesystems.h"
 #include "common/settings.h"
 
 namespace cli {
@@ -16,29 +17,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Filesystem {
-  std::uint64_t type;  // statfs(2)
-  const char* name;
-  bool maps_in_place;  // a mapped page is written where it was reserved
-};
-constexpr Filesystem kFilesystems[] = {
-    {0xef53, "ext4", true},          {0x58465342, "xfs", true},     {0x01021994, "tmpfs", true},
-    {0x794c7630, "overlayfs", true}, {0x9123683e, "btrfs", false},  {0x2fc12fc1, "zfs", false},
-    {0x6969, "NFS", false},          {0x0bd00bd0, "Lustre", false}, {0x65735546, "FUSE", false},
-    {0xff534d42, "CIFS", false},     {0xfe534d42, "SMB", false},    {0x47504653, "GPFS", false},
-    {0x00c36400, "Ceph", false},     {0x01021997, "9P", false},     {0x2011bab0, "exFAT", false},
-};
-
 void look_at_filesystem(Place& place) {
   struct statfs info;
   if (statfs(place.existing.c_str(), &info) != 0) return;
   const auto type = static_cast<std::uint64_t>(info.f_type) & 0xffffffff;
   place.filesystem = fmt::format("filesystem {:#x}", type);
   place.free_bytes = static_cast<std::uint64_t>(info.f_bavail) * static_cast<std::uint64_t>(info.f_bsize);
-  for (const Filesystem& known : kFilesystems) {
-    if (known.type != type) continue;
-    place.filesystem = known.name;
-    place.maps_in_place = known.maps_in_place;
+  if (const trace::Filesystem* known = trace::filesystem_of(type)) {
+    place.filesystem = known->name;
+    place.maps_in_place = known->maps_in_place;
   }
 }
 
