@@ -139,7 +139,10 @@ void run_analyze(AnalyzeOptions options) {
 std::function<void()> set_up_analyze(CLI::App& app) {
   auto options = std::make_shared<AnalyzeOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("--only", options->only, "These tables alone, in this order (default: all)")->delimiter(',')->type_name("NAME,...");
+  app.add_option("--only", options->only, "These tables alone, in this order (default: all); may be repeated")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
   app.add_option("--by", options->by_word, "Rows for each step or rank, of tables that have them")
       ->check(CLI::IsMember({"step", "rank"}))
       ->each([options = options.get()](const std::string& word) { options->by = word == "step" ? GroupBy::step : GroupBy::rank; })
