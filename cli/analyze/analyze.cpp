@@ -32,7 +32,7 @@ class AnalysisWalk : public EventSink {
   AnalysisWalk(const Catalog& catalog, Selector& selector, std::deque<Member>& members)
       : catalog_(catalog), selector_(selector), members_(members), classes_(catalog) {}
 
-  void event(const Event& event, const Facts&) override {
+  void event(const Event& event, const Facts& facts) override {
     progress_.step();
     classes_.event(event);
     if (!is_gpu_work(event.kind) || !is_slice(event) || catalog_.tracks[event.track].kind != TrackKind::stream) return;
@@ -43,7 +43,7 @@ class AnalysisWalk : public EventSink {
     }
     const Track& track = catalog_.tracks[event.track];
     GpuWork work{track.process, track.group, sane_ns(event.start_ns), 0, event.name, event.kind,
-                 classes_.of(event)};
+                 classes_.of(event, facts)};
     work.end_ns = std::max(work.start_ns, sane_ns(slice_end(event, kLatest_ns)));
     for (Member& member : members_) {
       if (member.context.windows.hold(work.process, work.start_ns, work.end_ns)) member.analysis->work(work);

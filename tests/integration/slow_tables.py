@@ -40,10 +40,11 @@ def of_kineto(events):
         yield Work(int(device) if device is not None else None, start, start + ns(event["dur"]), kind, event["name"])
 
 
-def of_truth(rank):
-    """Of what a simulated run recorded, on CUPTI's clock."""
+def of_truth(rank, by_name=False):
+    """Of what a simulated run recorded, on CUPTI's clock. `by_name`: communication is what only names tell."""
     for line in rank.of("kernel", "memcpy", "memset", "memcpy_peer"):
-        kind = "memory" if line["kind"] != "kernel" else "comm" if "nccl" in line["name"] else "compute"
+        comm = "nccl" in line.get("name", "") if by_name else "communicates" in line
+        kind = "comm" if comm else "compute" if line["kind"] == "kernel" else "memory"
         yield Work(line["device"], line["cupti_start"], line["cupti_end"], kind, line.get("name", ""))
 
 
