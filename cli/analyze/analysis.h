@@ -25,6 +25,7 @@ struct GpuWork {
   StringId name = 0;
   Kind kind = Kind::kernel;
   WorkClass work_class = WorkClass::compute;
+  LaunchId launch = 0;  // of a kernel: in the catalogue's launches; 0: unknown
 };
 
 // What rows stand for, besides what they always do.

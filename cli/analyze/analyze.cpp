@@ -44,6 +44,7 @@ class AnalysisWalk : public EventSink {
     const Track& track = catalog_.tracks[event.track];
     GpuWork work{track.process, track.group, sane_ns(event.start_ns), 0, event.name, event.kind,
                  classes_.of(event, facts)};
+    if (const auto* kernel = facts.get<KernelFacts>()) work.launch = kernel->launch;
     work.end_ns = std::max(work.start_ns, sane_ns(slice_end(event, kLatest_ns)));
     for (Member& member : members_) {
       if (member.context.windows.hold(work.process, work.start_ns, work.end_ns)) member.analysis->work(work);

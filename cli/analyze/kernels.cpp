@@ -1,6 +1,7 @@
-// kernels: what each kernel costs, by its name. Memory: 8 bytes a kernel, for exact percentiles.
+// kernels: what each kernel costs, by its name, and how it is launched. Memory: 8 bytes a kernel, for exact percentiles.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "cli/analyze/cells.h"
 
@@ -16,7 +17,11 @@ std::vector<Column> kernel_columns(GroupBy by) {
                               {"min_ns", Unit::ns, "The shortest"},
                               {"median_ns", Unit::ns, "At least half of them took at most so long"},
                               {"p95_ns", Unit::ns, "At least 95 % of them took at most so long"},
-                              {"max_ns", Unit::ns, "The longest"}};
+                              {"max_ns", Unit::ns, "The longest"},
+                              {"configurations", Unit::count,
+                               "In how many it was launched, of grid, block, registers, memory, cluster and type"},
+                              {"grid", Unit::extent, "Blocks of the most frequent of these, in x, y and z"},
+                              {"block", Unit::extent, "Threads of a block of it"}};
   if (by == GroupBy::rank) columns.emplace(columns.begin(), kRankColumn);
   return columns;
 }
@@ -26,9 +31,46 @@ std::int64_t percentile(const std::vector<std::int64_t>& sorted, std::size_t per
   return sorted[(sorted.size() * percent + 99) / 100 - 1];
 }
 
+// Of launches, what a program asks for; what follows from that for a GPU is left out.
+class Configurations {
+ public:
+  using Id = Interned<Launch>::Id;
+
+  explicit Configurations(const Interned<Launch>& launches) : launches_(launches) {}
+
+  // 0: nothing is known.
+  Id of(LaunchId launch) {
+    if (launch == 0) return 0;
+    if (launch >= known_.size()) known_.resize(launches_.size());
+    if (known_[launch] != 0) return known_[launch];
+    Launch asked = launches_[launch];
+    asked.estimated = false, asked.blocks_per_multiprocessor = asked.warps_per_multiprocessor = 0;
+    asked.occupancy_percent = Launch().occupancy_percent;
+    return known_[launch] = all_.intern(asked);
+  }
+  const Launch& operator[](Id id) const { return all_[id]; }
+
+  // The most frequent; of several the smallest, so that the order in which they came says nothing.
+  Id most_frequent(const std::map<Id, std::uint64_t>& counts) const {
+    const auto order = [](const Launch& l) {
+      return std::tuple(std::to_array(l.grid), std::to_array(l.block), l.registers_per_thread, l.shared_bytes,
+                        l.local_bytes_per_thread, std::to_array(l.cluster), l.launch_type);
+    };
+    return std::max_element(counts.begin(), counts.end(), [&](const auto& a, const auto& b) {
+             return a.second != b.second ? a.second < b.second : order(all_[b.first]) < order(all_[a.first]);
+           })->first;
+  }
+
+ private:
+  const Interned<Launch>& launches_;
+  Interned<Launch> all_;
+  std::vector<Id> known_;  // by LaunchId; 0: not looked at
+};
+
 class KernelTable : public Analysis {
  public:
-  explicit KernelTable(const AnalysisContext& context) : context_(context) {}
+  explicit KernelTable(const AnalysisContext& context)
+      : context_(context), configurations_(context.catalog.launches) {}
 
   // Whole, also where it reaches out of the window: a kernel is not longer or shorter for that.
   void work(const GpuWork& work) override {
@@ -38,6 +80,7 @@ class KernelTable : public Analysis {
     durations.ns.push_back(work.end_ns - work.start_ns);
     durations.sum_ns += work.end_ns - work.start_ns;
     sums_[group] += work.end_ns - work.start_ns;
+    if (const auto id = configurations_.of(work.launch); id != 0) ++durations.launches[id];
   }
 
   ResultTable finish() override {
@@ -63,6 +106,7 @@ class KernelTable : public Analysis {
   struct Durations {
     std::vector<std::int64_t> ns;
     std::int64_t sum_ns = 0;
+    std::map<Configurations::Id, std::uint64_t> launches;
   };
 
   std::vector<Cell> row(const Key& key, Durations& durations) const {
@@ -74,10 +118,19 @@ class KernelTable : public Analysis {
            std::string(key.work_class == WorkClass::comm ? "comm" : "compute"), static_cast<std::int64_t>(ns.size()),
            durations.sum_ns, percent(durations.sum_ns, sums_.at(key.group)), ns.front(), percentile(ns, 50),
            percentile(ns, 95), ns.back());
+    if (durations.launches.empty()) {
+      append(cells, Cell(), Cell(), Cell());
+    } else {
+      const Launch& most = configurations_[configurations_.most_frequent(durations.launches)];
+      append(cells, static_cast<std::int64_t>(durations.launches.size()), extent(most.grid), extent(most.block));
+    }
     return cells;
   }
 
+  static Extent extent(const std::uint32_t (&size)[3]) { return {size[0], size[1], size[2]}; }
+
   const AnalysisContext& context_;
+  Configurations configurations_;
   std::map<Key, Durations> kernels_;
   std::map<ProcessId, std::int64_t> sums_;
 };
@@ -86,7 +139,7 @@ class KernelTable : public Analysis {
 
 AnalysisRow kernels_analysis() {
   return {"kernels",
-          "Each kernel by name: how often, how long, its share",
+          "Each kernel by name: how often, how long, its share, how it was launched",
           {GroupBy::none, GroupBy::rank},
           kernel_columns,
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<KernelTable>(context); }};

@@ -164,6 +164,16 @@ def check_copy_engine(what, job):
               whole["memory_ns"] < by_name["memory_ns"], f"{what}: names do not tell it", (whole, by_name))
 
 
+def check_launches(options, what, path, job):
+    """Kernels of all ranks and how they were launched. Names are mangled in the truth, so rows are told by their sums."""
+    true = slow_tables.kernels([work for rank in job for work in slow_tables.of_truth(rank)])
+    said = sorted(tables(options, path, "--only", "kernels").get("kernels", []), key=lambda row: -row["sum_ns"])
+    for row in true:
+        del row["name"]
+    check_rows(f"{what}: kernels and their launches", said, true)
+    check(any(row["configurations"] > 1 for row in true), f"{what}: kernels are launched in several ways", true)
+
+
 def check_simulated(options):
     for words in ((), ("--graphs",), ("--hosts", 2, "--clock-offset-us", 500, "--drift-ppm", 30), ("--copy-engine",),
                   ("--copy-engine", "--groups", "--p2p"), ("--copy-engine", "--graphs", "--groups")):
@@ -184,6 +194,7 @@ def check_simulated(options):
                         for device, some in by_device(slow_tables.of_truth(rank, by_name)).items()]
                 said = tables(options, path, "--only", "temporal").get("temporal", [])
                 check_rows(f"{what}, {form}", said, true)
+            check_launches(options, what, merged, job)
             said = tables(options, merged, "--only", "steps").get("steps", [])
             check(len(said) == 4 * 6, f"{what}: 6 steps of 4 ranks", len(said))
 
