@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "cli/model/kernel_names.h"
+#include "cli/model/name_classes.h"
 #include "cli/model/slice.h"
 
 namespace cli {
