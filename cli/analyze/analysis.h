@@ -9,13 +9,12 @@
 
 #include "cli/analyze/table.h"
 #include "cli/analyze/windows.h"
+#include "cli/analyze/work_class.h"
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
 #include "cli/model/steps.h"
 
 namespace cli {
-
-enum class WorkClass : std::uint8_t { compute, comm, memory };
 
 // A kernel, copy, set or whole graph that ran on a device, with its end; of chosen ranks and kinds.
 struct GpuWork {

@@ -28,7 +28,7 @@ class StepTable : public Analysis {
       std::vector<Cell>& cells = table.rows.emplace_back();
       append(cells, known(row.window.step), rank_cell(context_.catalog.processes[row.process]), known(row.device),
              row.window.from_ns - context_.origin_ns, row.time.span_ns, is_known ? Cell(row.time.busy_ns) : Cell(),
-             is_known ? Cell(row.time.exposed_comm_ns()) : Cell(), std::string(context_.steps_found_by[row.process]));
+             is_known ? Cell(row.time.exposed_comm_ns) : Cell(), std::string(context_.steps_found_by[row.process]));
     }
     if (table.rows.empty()) {
       table.notes.push_back("no training steps were found: no range is named ProfilerStep#N, step N, iteration N or the like");

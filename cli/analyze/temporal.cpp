@@ -33,10 +33,10 @@ class Temporal : public Analysis {
       if (context_.by == GroupBy::step) cells.push_back(known(row.window.step));
       const DeviceTime& t = row.time;
       const bool is_known = row.device.has_value();
-      for (const std::int64_t ns : {t.span_ns, t.busy_ns, t.idle_ns(), t.compute_ns, t.comm_ns, t.memory_ns, t.exposed_comm_ns()}) {
+      for (const std::int64_t ns : {t.span_ns, t.busy_ns, t.idle_ns(), t.compute_ns, t.comm_ns, t.memory_ns, t.exposed_comm_ns}) {
         is_known ? cells.emplace_back(ns) : cells.emplace_back();
       }
-      cells.push_back(percent(t.overlap_ns, t.comm_ns));
+      cells.push_back(percent(t.overlap_ns(), t.comm_ns));
     }
     return table;
   }

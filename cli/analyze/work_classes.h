@@ -9,10 +9,11 @@
 #include <unordered_set>
 #include <vector>
 
-#include "cli/analyze/analysis.h"
+#include "cli/analyze/work_class.h"
 #include "cli/model/catalog.h"
 #include "cli/model/kinds.h"
 #include "cli/model/name_classes.h"
+#include "cli/model/payload.h"
 
 namespace cli {
 
