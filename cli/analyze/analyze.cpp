@@ -79,10 +79,13 @@ AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::
   whole.steps.reset(), whole.time.reset();
   Selector selector(whole, catalog, facts);
 
+  bool phases = false;
+  for (ProcessId id = 0; id < processes; ++id) phases = phases || (has[id] && !catalog.processes[id].phase.empty());
+
   std::deque<AnalysisWalk::Member> members;
   for (const AnalysisRow* row : request.analyses) {
     const GroupBy by = group_of(*row, request.by);
-    members.push_back({{catalog, windows_of(request, by, chosen, facts, processes), found_by, has, facts.first_ns, by}, nullptr});
+    members.push_back({{catalog, windows_of(request, by, chosen, facts, processes), found_by, has, facts.first_ns, {by, phases}}, nullptr});
     members.back().analysis = row->make(members.back().context);
   }
   AnalysisResult result;

@@ -8,22 +8,21 @@
 namespace cli {
 namespace {
 
-std::vector<Column> kernel_columns(GroupBy by) {
-  std::vector<Column> columns{{"name", Unit::text, "Of the kernel, demangled"},
-                              {"class", Unit::text, "comm or compute"},
-                              {"count", Unit::count, "How often it ran"},
-                              {"sum_ns", Unit::ns, "All its durations together, also where kernels ran at once"},
-                              {"share_pct", Unit::percent, "Of all kernels' sum; by rank, of the rank's"},
-                              {"min_ns", Unit::ns, "The shortest"},
-                              {"median_ns", Unit::ns, "At least half of them took at most so long"},
-                              {"p95_ns", Unit::ns, "At least 95 % of them took at most so long"},
-                              {"max_ns", Unit::ns, "The longest"},
-                              {"configurations", Unit::count,
-                               "In how many it was launched, of grid, block, registers, memory, cluster and type"},
-                              {"grid", Unit::extent, "Blocks of the most frequent of these, in x, y and z"},
-                              {"block", Unit::extent, "Threads of a block of it"}};
-  if (by == GroupBy::rank) columns.emplace(columns.begin(), kRankColumn);
-  return columns;
+std::vector<Column> kernel_columns(RowKeys keys) {
+  return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
+      {{"name", Unit::text, "Of the kernel, demangled"},
+       {"class", Unit::text, "comm or compute"},
+       {"count", Unit::count, "How often it ran"},
+       {"sum_ns", Unit::ns, "All its durations together, also where kernels ran at once"},
+       {"share_pct", Unit::percent, "Of all kernels' sum; by rank, of the rank's"},
+       {"min_ns", Unit::ns, "The shortest"},
+       {"median_ns", Unit::ns, "At least half of them took at most so long"},
+       {"p95_ns", Unit::ns, "At least 95 % of them took at most so long"},
+       {"max_ns", Unit::ns, "The longest"},
+       {"configurations", Unit::count,
+        "In how many it was launched, of grid, block, registers, memory, cluster and type"},
+       {"grid", Unit::extent, "Blocks of the most frequent of these, in x, y and z"},
+       {"block", Unit::extent, "Threads of a block of it"}});
 }
 
 // The smallest value that at least `percent` of all do not exceed: one of them, never between two.
@@ -75,7 +74,7 @@ class KernelTable : public Analysis {
   // Whole, also where it reaches out of the window: a kernel is not longer or shorter for that.
   void work(const GpuWork& work) override {
     if (work.kind != Kind::kernel) return;
-    const ProcessId group = context_.by == GroupBy::rank ? work.process : 0;
+    const ProcessId group = context_.keys.by == GroupBy::rank ? work.process : 0;
     Durations& durations = kernels_[{group, work.name, work.work_class}];
     durations.ns.push_back(work.end_ns - work.start_ns);
     durations.sum_ns += work.end_ns - work.start_ns;
@@ -84,7 +83,7 @@ class KernelTable : public Analysis {
   }
 
   ResultTable finish() override {
-    ResultTable table{"kernels", kernel_columns(context_.by), {}, {}};
+    ResultTable table{"kernels", kernel_columns(context_.keys), {}, {}};
     std::vector<std::pair<const Key*, Durations*>> sorted;
     for (auto& [key, durations] : kernels_) sorted.push_back({&key, &durations});
     std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
@@ -113,7 +112,7 @@ class KernelTable : public Analysis {
     std::vector<std::int64_t>& ns = durations.ns;
     std::sort(ns.begin(), ns.end());
     std::vector<Cell> cells;
-    if (context_.by == GroupBy::rank) cells.push_back(rank_cell(context_.catalog.processes[key.group]));
+    if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
     append(cells, std::string(context_.catalog.strings[key.name]),
            std::string(key.work_class == WorkClass::comm ? "comm" : "compute"), static_cast<std::int64_t>(ns.size()),
            durations.sum_ns, percent(durations.sum_ns, sums_.at(key.group)), ns.front(), percentile(ns, 50),

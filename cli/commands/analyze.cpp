@@ -65,7 +65,7 @@ void check_words(const AnalyzeOptions& options, const std::vector<const Analysis
   }
   if (options.sort.empty()) return;
   const auto has = [&](const AnalysisRow* row) {
-    const auto columns = row->columns(can(*row, options.by) ? options.by : row->by.front());
+    const auto columns = row->columns({can(*row, options.by) ? options.by : row->by.front(), true});
     return std::any_of(columns.begin(), columns.end(), [&](const Column& column) { return column.key == options.sort; });
   };
   if (std::none_of(chosen.begin(), chosen.end(), has)) {
@@ -96,7 +96,8 @@ std::string list_text() {
   for (const AnalysisRow& row : analyses()) {
     out += fmt::format("{}{}: {}\n", out.empty() ? "" : "\n", row.name, row.meaning);
     Table table({"  column", "meaning"});
-    const auto columns = row.columns(can(row, GroupBy::step) ? GroupBy::step : can(row, GroupBy::rank) ? GroupBy::rank : GroupBy::none);
+    const GroupBy most = can(row, GroupBy::step) ? GroupBy::step : can(row, GroupBy::rank) ? GroupBy::rank : GroupBy::none;
+    const auto columns = row.columns({most, true});
     for (const Column& column : columns) {
       const bool sometimes = row.by.size() > 1 && (column.key == "step" || (column.key == "rank" && !can(row, GroupBy::step)));
       table.add({"  " + std::string(column.key),

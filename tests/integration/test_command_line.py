@@ -210,6 +210,20 @@ def check_one_word(tool):
           "--only: several in a word, and again", done)
 
 
+def check_phases(tool):
+    """Rows of a rank that has several files say of which phase they are; other tables have no such column."""
+    for number, phase in enumerate(("init", "opt")):
+        os.mkdir(f"{tool.folder}/{phase}")
+        profile(f"{tool.folder}/{phase}/rank0.json", 0, start_us=1000.0 + number * 1e6, steps=2)
+    for words in (["temporal"], ["steps"], ["kernels", "--by", "rank"]):
+        rows = json.loads(tool("analyze", "init", "opt", "--format", "json", "--only", *words).stdout)[words[0]]
+        each = {"temporal": 1, "steps": 2, "kernels": 2}[words[0]]
+        check([(row["rank"], row["phase"]) for row in rows] == [(0, "init")] * each + [(0, "opt")] * each,
+              f"{words[0]}: of which phase", rows)
+        rows = json.loads(tool("analyze", "init", "--format", "json", "--only", *words).stdout)[words[0]]
+        check(len(rows) == each and "phase" not in rows[0], f"{words[0]}: of one file", rows)
+
+
 def check_doctor(tool):
     tool.refused("doctor and a file", ["doctor", "one.ttrace"], "tracetool info one.ttrace")
     shut = f"{tool.folder}/shut"
@@ -271,6 +285,7 @@ def main():
         check_cut(tool)
         check_words(tool)
         check_one_word(tool)
+        check_phases(tool)
         check_doctor(tool)
         check_progress(tool)
     finish()
