@@ -15,8 +15,6 @@
 #include "cli/error.h"
 #include "cli/io/output_file.h"
 #include "cli/io/table.h"
-#include "cli/io/temp_file.h"
-#include "cli/merge/missing_data.h"
 
 namespace cli {
 namespace {
@@ -122,11 +120,9 @@ void run_analyze(AnalyzeOptions options) {
   request.by = options.by;
   request.selection = selection_of(*options.selection);
   check_words(options, request.analyses);
-  const auto [inputs, skipped] = resolve(*options.inputs);
-  print_notes(skipped);
+  const auto inputs = find_inputs(*options.inputs);
   refuse_input_as_output(inputs, options.output);
-  const auto trace = order_traces(inputs, {true, *options.memory_mib << 20, scratch_folder(options.output)});
-  for (const std::string& warning : trace->warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
+  const auto trace = read_inputs(inputs, *options.memory_mib, options.output);
   const FoundFacts found = find_facts(*trace);
   AnalysisResult result = analyze(*trace, found.facts, found.steps_found_by, request);
   for (const std::string& note : result.notes) fmt::print(stderr, "tracetool: {}\n", note);
