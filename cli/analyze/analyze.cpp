@@ -7,6 +7,7 @@
 #include "cli/io/progress.h"
 #include "cli/io/units.h"
 #include "cli/model/slice.h"
+#include "cli/select/step_name.h"
 
 namespace cli {
 namespace {
@@ -67,6 +68,21 @@ GroupBy group_of(const AnalysisRow& row, GroupBy by) {
 }
 
 }  // namespace
+
+EventChoice analyzed_events() {
+  // By StringId, of operators, as which older profiles have their steps: 0 not seen, 1 no step, 2 a step.
+  return [names = std::vector<std::uint8_t>()](const Catalog& catalog, const Event& event) mutable {
+    const auto is_step = [&] {
+      if (event.name >= names.size()) names.resize(std::max(catalog.strings.size(), event.name + std::size_t{1}));
+      if (names[event.name] == 0) names[event.name] = step_name(catalog.strings[event.name]) ? 2 : 1;
+      return names[event.name] == 2;
+    };
+    if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation) return true;
+    if (event.kind == Kind::cpu_op) return is_step();
+    const bool is_recording = catalog.processes[catalog.tracks[event.track].process].format == SourceFormat::ring;
+    return event.kind == Kind::nvtx || (is_recording && WorkClasses::kinds().test(static_cast<std::size_t>(event.kind)));
+  };
+}
 
 AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<std::string>& found_by,
                        const AnalysisRequest& request) {
