@@ -28,7 +28,7 @@ struct MergeOptions {
   std::string scratch_folder = ".";
   // Empty: all events. Else those that it does not choose may be missing, but for the first and the last of each process, and
   // foreign arguments, too: to sort what nobody looks at is what takes the time.
-  EventChoice choice;
+  EventChoice choice = {};
 };
 
 class OrderedTrace {
