@@ -8,7 +8,7 @@
 #include "cli/model/rank_list.h"
 #include "cli/model/slice.h"
 #include "cli/overlay/device_rows.h"
-#include "cli/overlay/launch_queue.h"
+#include "cli/analyze/launch_queue.h"
 #include "cli/overlay/lost_rows.h"
 #include "cli/overlay/memory_rows.h"
 
