@@ -9,13 +9,12 @@
 
 #include "cli/analyze/table.h"
 #include "cli/analyze/windows.h"
+#include "cli/analyze/work_class.h"
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
 #include "cli/model/steps.h"
 
 namespace cli {
-
-enum class WorkClass : std::uint8_t { compute, comm, memory };
 
 // A kernel, copy, set or whole graph that ran on a device, with its end; of chosen ranks and kinds.
 struct GpuWork {
@@ -25,10 +24,17 @@ struct GpuWork {
   StringId name = 0;
   Kind kind = Kind::kernel;
   WorkClass work_class = WorkClass::compute;
+  LaunchId launch = 0;  // of a kernel: in the catalogue's launches; 0: unknown
 };
 
 // What rows stand for, besides what they always do.
 enum class GroupBy : std::uint8_t { none, rank, step };
+
+// What decides which columns a table has.
+struct RowKeys {
+  GroupBy by = GroupBy::none;
+  bool phases = false;  // a rank has several files, each of a phase of its run
+};
 
 struct AnalysisContext {
   const Catalog& catalog;
@@ -36,7 +42,7 @@ struct AnalysisContext {
   const std::vector<std::string>& steps_found_by;  // by ProcessId; "": the process named no steps
   const std::vector<bool>& chosen;                      // by ProcessId: of these there are rows
   std::int64_t origin_ns = 0;                           // the trace's start
-  GroupBy by = GroupBy::none;
+  RowKeys keys;
 };
 
 class Analysis {
@@ -52,7 +58,7 @@ struct AnalysisRow {
   std::string_view name;
   std::string_view meaning;
   std::vector<GroupBy> by;  // what its rows can stand for; the first where nothing else is asked for
-  std::vector<Column> (*columns)(GroupBy by);
+  std::vector<Column> (*columns)(RowKeys keys);
   std::unique_ptr<Analysis> (*make)(const AnalysisContext& context);  // the context outlives it
 };
 

@@ -7,6 +7,7 @@
 #include "cli/io/progress.h"
 #include "cli/io/units.h"
 #include "cli/model/slice.h"
+#include "cli/select/step_name.h"
 
 namespace cli {
 namespace {
@@ -32,7 +33,7 @@ class AnalysisWalk : public EventSink {
   AnalysisWalk(const Catalog& catalog, Selector& selector, std::deque<Member>& members)
       : catalog_(catalog), selector_(selector), members_(members), classes_(catalog) {}
 
-  void event(const Event& event, const Facts&) override {
+  void event(const Event& event, const Facts& facts) override {
     progress_.step();
     classes_.event(event);
     if (!is_gpu_work(event.kind) || !is_slice(event) || catalog_.tracks[event.track].kind != TrackKind::stream) return;
@@ -43,7 +44,8 @@ class AnalysisWalk : public EventSink {
     }
     const Track& track = catalog_.tracks[event.track];
     GpuWork work{track.process, track.group, sane_ns(event.start_ns), 0, event.name, event.kind,
-                 classes_.of(event)};
+                 classes_.of(event, facts)};
+    if (const auto* kernel = facts.get<KernelFacts>()) work.launch = kernel->launch;
     work.end_ns = std::max(work.start_ns, sane_ns(slice_end(event, kLatest_ns)));
     for (Member& member : members_) {
       if (member.context.windows.hold(work.process, work.start_ns, work.end_ns)) member.analysis->work(work);
@@ -67,6 +69,21 @@ GroupBy group_of(const AnalysisRow& row, GroupBy by) {
 
 }  // namespace
 
+EventChoice analyzed_events() {
+  // By StringId, of operators, as which older profiles have their steps: 0 not seen, 1 no step, 2 a step.
+  return [names = std::vector<std::uint8_t>()](const Catalog& catalog, const Event& event) mutable {
+    const auto is_step = [&] {
+      if (event.name >= names.size()) names.resize(std::max(catalog.strings.size(), event.name + std::size_t{1}));
+      if (names[event.name] == 0) names[event.name] = step_name(catalog.strings[event.name]) ? 2 : 1;
+      return names[event.name] == 2;
+    };
+    if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation) return true;
+    if (event.kind == Kind::cpu_op) return is_step();
+    const bool is_recording = catalog.processes[catalog.tracks[event.track].process].format == SourceFormat::ring;
+    return event.kind == Kind::nvtx || (is_recording && WorkClasses::kinds().test(static_cast<std::size_t>(event.kind)));
+  };
+}
+
 AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<std::string>& found_by,
                        const AnalysisRequest& request) {
   const Catalog& catalog = trace.catalog();
@@ -78,10 +95,13 @@ AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::
   whole.steps.reset(), whole.time.reset();
   Selector selector(whole, catalog, facts);
 
+  bool phases = false;
+  for (ProcessId id = 0; id < processes; ++id) phases = phases || (has[id] && !catalog.processes[id].phase.empty());
+
   std::deque<AnalysisWalk::Member> members;
   for (const AnalysisRow* row : request.analyses) {
     const GroupBy by = group_of(*row, request.by);
-    members.push_back({{catalog, windows_of(request, by, chosen, facts, processes), found_by, has, facts.first_ns, by}, nullptr});
+    members.push_back({{catalog, windows_of(request, by, chosen, facts, processes), found_by, has, facts.first_ns, {by, phases}}, nullptr});
     members.back().analysis = row->make(members.back().context);
   }
   AnalysisResult result;

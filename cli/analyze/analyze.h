@@ -21,6 +21,9 @@ struct AnalysisResult {
   std::vector<std::string> notes;   // what the numbers do not hold; a line each
 };
 
+// What analyses and the search for steps look at: to read a trace for them alone. One for each trace.
+EventChoice analyzed_events();
+
 // `facts` are of the trace; found_by by ProcessId, as StepFinder says it. Throws Error (usage) when the selection matches
 // nothing. Memory: that of the analyses.
 AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<std::string>& found_by,

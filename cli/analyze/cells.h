@@ -22,11 +22,22 @@ void append(std::vector<Cell>& row, Values&&... values) {
   (row.emplace_back(std::forward<Values>(values)), ...);
 }
 
-inline Cell rank_cell(const Process& process) {
-  return process.rank >= 0 ? Cell(process.rank) : Cell();
+inline constexpr Column kRankColumn{"rank", Unit::number, "Rank of the process in the job"};
+inline constexpr Column kPhaseColumn{"phase", Unit::text, "What of the rank's run the file is of; where ranks have several"};
+
+// Whose a row is.
+inline std::vector<Column> process_columns(RowKeys keys) {
+  return keys.phases ? std::vector{kRankColumn, kPhaseColumn} : std::vector{kRankColumn};
+}
+inline std::vector<Column> joined(std::vector<Column> first, const std::vector<Column>& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+inline void append_process(std::vector<Cell>& row, const Process& process, RowKeys keys) {
+  row.push_back(process.rank >= 0 ? Cell(process.rank) : Cell());
+  if (keys.phases) row.push_back(process.phase.empty() ? Cell() : Cell(process.phase));
 }
 
-inline constexpr Column kRankColumn{"rank", Unit::number, "Rank of the process in the job"};
 inline constexpr Column kDeviceColumn{"device", Unit::number, "CUDA ordinal of the GPU in the process"};
 inline constexpr Column kStepColumn{"step", Unit::number, "Number of the training step, as the program named it"};
 

@@ -1,24 +1,28 @@
-// kernels: what each kernel costs, by its name. Memory: 8 bytes a kernel, for exact percentiles.
+// kernels: what each kernel costs, by its name, and how it is launched. Memory: 8 bytes a kernel, for exact percentiles.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "cli/analyze/cells.h"
 
 namespace cli {
 namespace {
 
-std::vector<Column> kernel_columns(GroupBy by) {
-  std::vector<Column> columns{{"name", Unit::text, "Of the kernel, demangled"},
-                              {"class", Unit::text, "comm or compute"},
-                              {"count", Unit::count, "How often it ran"},
-                              {"sum_ns", Unit::ns, "All its durations together, also where kernels ran at once"},
-                              {"share_pct", Unit::percent, "Of all kernels' sum; by rank, of the rank's"},
-                              {"min_ns", Unit::ns, "The shortest"},
-                              {"median_ns", Unit::ns, "At least half of them took at most so long"},
-                              {"p95_ns", Unit::ns, "At least 95 % of them took at most so long"},
-                              {"max_ns", Unit::ns, "The longest"}};
-  if (by == GroupBy::rank) columns.emplace(columns.begin(), kRankColumn);
-  return columns;
+std::vector<Column> kernel_columns(RowKeys keys) {
+  return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
+      {{"name", Unit::text, "Of the kernel, demangled"},
+       {"class", Unit::text, "comm or compute"},
+       {"count", Unit::count, "How often it ran"},
+       {"sum_ns", Unit::ns, "All its durations together, also where kernels ran at once"},
+       {"share_pct", Unit::percent, "Of all kernels' sum; by rank, of the rank's"},
+       {"min_ns", Unit::ns, "The shortest"},
+       {"median_ns", Unit::ns, "At least half of them took at most so long"},
+       {"p95_ns", Unit::ns, "At least 95 % of them took at most so long"},
+       {"max_ns", Unit::ns, "The longest"},
+       {"configurations", Unit::count,
+        "In how many it was launched, of grid, block, registers, memory, cluster and type"},
+       {"grid", Unit::extent, "Blocks of the most frequent of these, in x, y and z"},
+       {"block", Unit::extent, "Threads of a block of it"}});
 }
 
 // The smallest value that at least `percent` of all do not exceed: one of them, never between two.
@@ -26,22 +30,60 @@ std::int64_t percentile(const std::vector<std::int64_t>& sorted, std::size_t per
   return sorted[(sorted.size() * percent + 99) / 100 - 1];
 }
 
+// Of launches, what a program asks for; what follows from that for a GPU is left out.
+class Configurations {
+ public:
+  using Id = Interned<Launch>::Id;
+
+  explicit Configurations(const Interned<Launch>& launches) : launches_(launches) {}
+
+  // 0: nothing is known.
+  Id of(LaunchId launch) {
+    if (launch == 0) return 0;
+    if (launch >= known_.size()) known_.resize(launches_.size());
+    if (known_[launch] != 0) return known_[launch];
+    Launch asked = launches_[launch];
+    asked.estimated = false, asked.blocks_per_multiprocessor = asked.warps_per_multiprocessor = 0;
+    asked.occupancy_percent = Launch().occupancy_percent;
+    return known_[launch] = all_.intern(asked);
+  }
+  const Launch& operator[](Id id) const { return all_[id]; }
+
+  // The most frequent; of several the smallest, so that the order in which they came says nothing.
+  Id most_frequent(const std::map<Id, std::uint64_t>& counts) const {
+    const auto order = [](const Launch& l) {
+      return std::tuple(std::to_array(l.grid), std::to_array(l.block), l.registers_per_thread, l.shared_bytes,
+                        l.local_bytes_per_thread, std::to_array(l.cluster), l.launch_type);
+    };
+    return std::max_element(counts.begin(), counts.end(), [&](const auto& a, const auto& b) {
+             return a.second != b.second ? a.second < b.second : order(all_[b.first]) < order(all_[a.first]);
+           })->first;
+  }
+
+ private:
+  const Interned<Launch>& launches_;
+  Interned<Launch> all_;
+  std::vector<Id> known_;  // by LaunchId; 0: not looked at
+};
+
 class KernelTable : public Analysis {
  public:
-  explicit KernelTable(const AnalysisContext& context) : context_(context) {}
+  explicit KernelTable(const AnalysisContext& context)
+      : context_(context), configurations_(context.catalog.launches) {}
 
   // Whole, also where it reaches out of the window: a kernel is not longer or shorter for that.
   void work(const GpuWork& work) override {
     if (work.kind != Kind::kernel) return;
-    const ProcessId group = context_.by == GroupBy::rank ? work.process : 0;
+    const ProcessId group = context_.keys.by == GroupBy::rank ? work.process : 0;
     Durations& durations = kernels_[{group, work.name, work.work_class}];
     durations.ns.push_back(work.end_ns - work.start_ns);
     durations.sum_ns += work.end_ns - work.start_ns;
     sums_[group] += work.end_ns - work.start_ns;
+    if (const auto id = configurations_.of(work.launch); id != 0) ++durations.launches[id];
   }
 
   ResultTable finish() override {
-    ResultTable table{"kernels", kernel_columns(context_.by), {}, {}};
+    ResultTable table{"kernels", kernel_columns(context_.keys), {}, {}};
     std::vector<std::pair<const Key*, Durations*>> sorted;
     for (auto& [key, durations] : kernels_) sorted.push_back({&key, &durations});
     std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
@@ -63,21 +105,31 @@ class KernelTable : public Analysis {
   struct Durations {
     std::vector<std::int64_t> ns;
     std::int64_t sum_ns = 0;
+    std::map<Configurations::Id, std::uint64_t> launches;
   };
 
   std::vector<Cell> row(const Key& key, Durations& durations) const {
     std::vector<std::int64_t>& ns = durations.ns;
     std::sort(ns.begin(), ns.end());
     std::vector<Cell> cells;
-    if (context_.by == GroupBy::rank) cells.push_back(rank_cell(context_.catalog.processes[key.group]));
+    if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
     append(cells, std::string(context_.catalog.strings[key.name]),
            std::string(key.work_class == WorkClass::comm ? "comm" : "compute"), static_cast<std::int64_t>(ns.size()),
            durations.sum_ns, percent(durations.sum_ns, sums_.at(key.group)), ns.front(), percentile(ns, 50),
            percentile(ns, 95), ns.back());
+    if (durations.launches.empty()) {
+      append(cells, Cell(), Cell(), Cell());
+    } else {
+      const Launch& most = configurations_[configurations_.most_frequent(durations.launches)];
+      append(cells, static_cast<std::int64_t>(durations.launches.size()), extent(most.grid), extent(most.block));
+    }
     return cells;
   }
 
+  static Extent extent(const std::uint32_t (&size)[3]) { return {size[0], size[1], size[2]}; }
+
   const AnalysisContext& context_;
+  Configurations configurations_;
   std::map<Key, Durations> kernels_;
   std::map<ProcessId, std::int64_t> sums_;
 };
@@ -86,7 +138,7 @@ class KernelTable : public Analysis {
 
 AnalysisRow kernels_analysis() {
   return {"kernels",
-          "Each kernel by name: how often, how long, its share",
+          "Each kernel by name: how often, how long, its share, how it was launched",
           {GroupBy::none, GroupBy::rank},
           kernel_columns,
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<KernelTable>(context); }};

@@ -1,6 +1,7 @@
 // The result of an analysis as data: columns with key, unit and meaning, and rows of typed cells. Text is made of it by
 // write_tables.h alone.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,8 +10,9 @@
 
 namespace cli {
 
-// ns, percent: of a part in the whole; count: of things; number: a name that is a number (rank, step, device).
-enum class Unit : std::uint8_t { text, number, count, ns, percent };
+// ns, percent: of a part in the whole; count: of things; number: a name that is a number (rank, step, device); extent:
+// sizes in x, y and z.
+enum class Unit : std::uint8_t { text, number, count, ns, percent, extent };
 
 struct Column {
   std::string_view key;  // in JSON and CSV; ends in the unit: busy_ns, overlap_pct
@@ -18,8 +20,10 @@ struct Column {
   std::string_view meaning;  // a sentence, without its period
 };
 
+using Extent = std::array<std::int64_t, 3>;
+
 // Empty: unknown, or there is none.
-using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
+using Cell = std::variant<std::monostate, std::int64_t, double, std::string, Extent>;
 
 struct ResultTable {
   std::string_view name;

@@ -5,10 +5,11 @@
 namespace cli {
 namespace {
 
-std::vector<Column> temporal_columns(GroupBy by) {
-  std::vector<Column> columns{
-      kRankColumn,
-      kDeviceColumn,
+std::vector<Column> temporal_columns(RowKeys keys) {
+  std::vector<Column> columns = process_columns(keys);
+  columns.push_back(kDeviceColumn);
+  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
+  return joined(std::move(columns), {
       {"span_ns", Unit::ns, "From the start of the first GPU work to the end of the last; of a step or a --time, its length"},
       {"busy_ns", Unit::ns, "When any work ran: kernels, copies, sets, whole graphs"},
       {"idle_ns", Unit::ns, "span - busy"},
@@ -16,9 +17,7 @@ std::vector<Column> temporal_columns(GroupBy by) {
       {"comm_ns", Unit::ns, "When any communication ran"},
       {"memory_ns", Unit::ns, "When any copy or set ran"},
       {"exposed_comm_ns", Unit::ns, "When communication ran, and no compute"},
-      {"overlap_pct", Unit::percent, "Of comm: when compute ran too"}};
-  if (by == GroupBy::step) columns.emplace(columns.begin() + 2, kStepColumn);
-  return columns;
+      {"overlap_pct", Unit::percent, "Of comm: when compute ran too"}});
 }
 
 class Temporal : public Analysis {
@@ -26,17 +25,18 @@ class Temporal : public Analysis {
   explicit Temporal(const AnalysisContext& context) : context_(context), times_(context) {}
   void work(const GpuWork& work) override { times_.add(work); }
   ResultTable finish() override {
-    ResultTable table{"temporal", temporal_columns(context_.by), {}, {}};
+    ResultTable table{"temporal", temporal_columns(context_.keys), {}, {}};
     for (const DeviceTimes::Row& row : times_.rows()) {
       std::vector<Cell>& cells = table.rows.emplace_back();
-      append(cells, rank_cell(context_.catalog.processes[row.process]), known(row.device));
-      if (context_.by == GroupBy::step) cells.push_back(known(row.window.step));
+      append_process(cells, context_.catalog.processes[row.process], context_.keys);
+      cells.push_back(known(row.device));
+      if (context_.keys.by == GroupBy::step) cells.push_back(known(row.window.step));
       const DeviceTime& t = row.time;
       const bool is_known = row.device.has_value();
-      for (const std::int64_t ns : {t.span_ns, t.busy_ns, t.idle_ns(), t.compute_ns, t.comm_ns, t.memory_ns, t.exposed_comm_ns()}) {
+      for (const std::int64_t ns : {t.span_ns, t.busy_ns, t.idle_ns(), t.compute_ns, t.comm_ns, t.memory_ns, t.exposed_comm_ns}) {
         is_known ? cells.emplace_back(ns) : cells.emplace_back();
       }
-      cells.push_back(percent(t.overlap_ns, t.comm_ns));
+      cells.push_back(percent(t.overlap_ns(), t.comm_ns));
     }
     return table;
   }

@@ -3,13 +3,21 @@
 #include <algorithm>
 #include <limits>
 
-#include "cli/model/kernel_names.h"
+#include "cli/model/name_classes.h"
 #include "cli/model/slice.h"
 
 namespace cli {
 namespace {
 
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
+
+// Null: it is no such work.
+const GraphNode* graph_node(const Facts& facts) {
+  if (const auto* kernel = facts.get<KernelFacts>()) return &kernel->graph;
+  if (const auto* copy = facts.get<CopyFacts>()) return &copy->graph;
+  if (const auto* set = facts.get<SetFacts>()) return &set->graph;
+  return nullptr;
+}
 
 }  // namespace
 
@@ -49,10 +57,15 @@ void WorkClasses::event(const Event& event) {
   launches.order.pop_front();
 }
 
-WorkClass WorkClasses::of(const Event& event) {
+bool WorkClasses::is_of_call(const Event& event, const Facts& facts) const {
+  const GraphNode* node = graph_node(facts);
+  if (node != nullptr && catalog_.captures[node->capture].in_call) return true;
+  return event.correlation != 0 && launches_[catalog_.tracks[event.track].process].known.count(event.correlation) != 0;
+}
+
+WorkClass WorkClasses::of(const Event& event, const Facts& facts) {
   const bool by_name = event.kind == Kind::kernel && names_[event.name].communicates;
-  const ProcessId process = catalog_.tracks[event.track].process;
-  if (by_name || (event.correlation != 0 && launches_[process].known.count(event.correlation) != 0)) return WorkClass::comm;
+  if (by_name || is_of_call(event, facts)) return WorkClass::comm;
   return event.kind == Kind::memcpy || event.kind == Kind::memset ? WorkClass::memory : WorkClass::compute;
 }
 

@@ -12,8 +12,11 @@
 namespace cli {
 namespace {
 
+std::string extent_text(const Extent& extent) { return fmt::format("{}x{}x{}", extent[0], extent[1], extent[2]); }
+
 std::string shown(const Cell& cell, Unit unit) {
   if (std::holds_alternative<std::monostate>(cell)) return "-";
+  if (const auto* extent = std::get_if<Extent>(&cell)) return extent_text(*extent);
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{:.2f}", *real) + (unit == Unit::percent ? " %" : "");
   const std::int64_t number = std::get<std::int64_t>(cell);
@@ -76,6 +79,7 @@ void json_value(JsonText& out, const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) return json_string(out, *text);
   if (const auto* number = std::get_if<std::int64_t>(&cell)) return out.number(*number);
   if (const auto* real = std::get_if<double>(&cell)) return out.raw(fmt::format("{}", *real));
+  if (const auto* extent = std::get_if<Extent>(&cell)) return out.raw(fmt::format("[{}, {}, {}]", (*extent)[0], (*extent)[1], (*extent)[2]));
   out.raw("null");
 }
 
@@ -120,6 +124,7 @@ std::string csv_value(const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) return csv_text(*text);
   if (const auto* number = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *number);
   if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
+  if (const auto* extent = std::get_if<Extent>(&cell)) return extent_text(*extent);
   return {};
 }
 

@@ -15,8 +15,6 @@
 #include "cli/error.h"
 #include "cli/io/output_file.h"
 #include "cli/io/table.h"
-#include "cli/io/temp_file.h"
-#include "cli/merge/missing_data.h"
 
 namespace cli {
 namespace {
@@ -65,7 +63,7 @@ void check_words(const AnalyzeOptions& options, const std::vector<const Analysis
   }
   if (options.sort.empty()) return;
   const auto has = [&](const AnalysisRow* row) {
-    const auto columns = row->columns(can(*row, options.by) ? options.by : row->by.front());
+    const auto columns = row->columns({can(*row, options.by) ? options.by : row->by.front(), true});
     return std::any_of(columns.begin(), columns.end(), [&](const Column& column) { return column.key == options.sort; });
   };
   if (std::none_of(chosen.begin(), chosen.end(), has)) {
@@ -96,7 +94,8 @@ std::string list_text() {
   for (const AnalysisRow& row : analyses()) {
     out += fmt::format("{}{}: {}\n", out.empty() ? "" : "\n", row.name, row.meaning);
     Table table({"  column", "meaning"});
-    const auto columns = row.columns(can(row, GroupBy::step) ? GroupBy::step : can(row, GroupBy::rank) ? GroupBy::rank : GroupBy::none);
+    const GroupBy most = can(row, GroupBy::step) ? GroupBy::step : can(row, GroupBy::rank) ? GroupBy::rank : GroupBy::none;
+    const auto columns = row.columns({most, true});
     for (const Column& column : columns) {
       const bool sometimes = row.by.size() > 1 && (column.key == "step" || (column.key == "rank" && !can(row, GroupBy::step)));
       table.add({"  " + std::string(column.key),
@@ -121,11 +120,9 @@ void run_analyze(AnalyzeOptions options) {
   request.by = options.by;
   request.selection = selection_of(*options.selection);
   check_words(options, request.analyses);
-  const auto [inputs, skipped] = resolve(*options.inputs);
-  print_notes(skipped);
+  const auto inputs = find_inputs(*options.inputs);
   refuse_input_as_output(inputs, options.output);
-  const auto trace = order_traces(inputs, {true, *options.memory_mib << 20, scratch_folder(options.output)});
-  for (const std::string& warning : trace->warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
+  const auto trace = read_inputs(inputs, *options.memory_mib, options.output, true, analyzed_events());
   const FoundFacts found = find_facts(*trace);
   AnalysisResult result = analyze(*trace, found.facts, found.steps_found_by, request);
   for (const std::string& note : result.notes) fmt::print(stderr, "tracetool: {}\n", note);
@@ -139,7 +136,10 @@ void run_analyze(AnalyzeOptions options) {
 std::function<void()> set_up_analyze(CLI::App& app) {
   auto options = std::make_shared<AnalyzeOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("--only", options->only, "These tables alone, in this order (default: all)")->delimiter(',')->type_name("NAME,...");
+  app.add_option("--only", options->only, "These tables alone, in this order (default: all); may be repeated")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
   app.add_option("--by", options->by_word, "Rows for each step or rank, of tables that have them")
       ->check(CLI::IsMember({"step", "rank"}))
       ->each([options = options.get()](const std::string& word) { options->by = word == "step" ? GroupBy::step : GroupBy::rank; })

@@ -8,6 +8,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/dump_events.h"
+#include "cli/commands/inputs.h"
 #include "cli/io/output_file.h"
 #include "cli/merge/missing_data.h"
 #include "cli/model/losses.h"
@@ -31,8 +32,6 @@ void refuse_folder(const std::string& path) {
                                        "in all of them", path, expand_paths({path}).front(), path));
 }
 
-void warn(const std::string& what) { fmt::print(stderr, "tracetool: warning: {}\n", what); }
-
 void run_dump(const std::string& path) {
   refuse_folder(path);
   OutputFile out("-");
@@ -41,8 +40,8 @@ void run_dump(const std::string& path) {
     const std::string shown = path == "-" ? kStdinName : file;
     path == "-" ? naming_stdin([&] { dump_ring(file, shown, out); }) : dump_ring(file, shown, out);
     const Process recorded = survey_recording(file);
-    if (!recorded.cut.empty()) warn(shown + ": " + recorded.cut);
-    if (const std::string losses = loss_text(recorded); !losses.empty()) warn(shown + ": " + losses);
+    if (!recorded.cut.empty()) print_warnings({shown + ": " + recorded.cut});
+    if (const std::string losses = loss_text(recorded); !losses.empty()) print_warnings({shown + ": " + losses});
     return;
   }
   Catalog catalog;
@@ -50,7 +49,7 @@ void run_dump(const std::string& path) {
   open_trace(path)->read(catalog, dump);
   dump.flush();
   out.finish();
-  for (const std::string& missing : missing_data(catalog)) warn(missing);
+  print_warnings(missing_data(catalog));
 }
 
 std::function<void()> set_up_dump(CLI::App& app) {

@@ -101,12 +101,10 @@ void say(const ExportReport& report, const ExportOptions& options, const ExportT
 
 void run_export(const ExportOptions& options) {
   selection_of(*options.selection);  // a word that is wrong is said before the work
-  const auto [inputs, skipped] = resolve(*options.inputs);
-  print_notes(skipped);
+  const auto inputs = find_inputs(*options.inputs);
   const ExportTarget target = target_of(options, inputs);
   check_writable(target);
-  const auto trace = order_traces(inputs, {true, *options.memory_mib << 20, scratch_folder(target.path)});
-  for (const std::string& warning : trace->warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
+  const auto trace = read_inputs(inputs, *options.memory_mib, target.path);
   say(write(*trace, inputs, options, target), options, target);
 }
 

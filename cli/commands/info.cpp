@@ -25,8 +25,7 @@ struct InfoOptions {
 };
 
 void run_info(const InfoOptions& options) {
-  const auto [inputs, skipped] = resolve(*options.inputs);
-  print_notes(skipped);
+  const auto inputs = find_inputs(*options.inputs);
   Catalog catalog;
   {
     Progress progress("reading");
@@ -37,7 +36,7 @@ void run_info(const InfoOptions& options) {
   if (inputs.size() == 1) warnings.clear();  // its phases were said when it was merged
   sort_processes(catalog);
   for (std::string& missing : file_warnings(catalog)) warnings.push_back(std::move(missing));
-  for (const std::string& warning : warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
+  print_warnings(warnings);
   std::vector<std::string> notes = repeated_ranks(catalog);
   if (std::string fault = contradiction(catalog); !fault.empty()) notes.push_back(std::move(fault));
   OutputFile out("-");

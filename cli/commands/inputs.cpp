@@ -9,6 +9,7 @@
 
 #include "cli/commands/run_choice.h"
 #include "cli/error.h"
+#include "cli/io/temp_file.h"
 #include "cli/read/paths.h"
 
 namespace cli {
@@ -80,6 +81,24 @@ Inputs resolve(const InputOptions& options) {
   for (std::string& path : chosen.paths) list.add(std::move(path));
   for (const std::string& text : options.ranks) list.add_ranked(parse_rank(text));
   return {std::move(list.traces), std::move(chosen.notes)};
+}
+
+std::vector<TraceInput> find_inputs(const InputOptions& options) {
+  Inputs found = resolve(options);
+  print_notes(found.notes);
+  return std::move(found.traces);
+}
+
+std::unique_ptr<OrderedTrace> read_inputs(const std::vector<TraceInput>& inputs, std::size_t memory_mib,
+                                          const std::string& output, bool align, EventChoice choice) {
+  std::unique_ptr<OrderedTrace> trace =
+      order_traces(inputs, {align, memory_mib << 20, scratch_folder(output), std::move(choice)});
+  print_warnings(trace->warnings);
+  return trace;
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
 }
 
 void print_notes(const std::vector<std::string>& notes) {

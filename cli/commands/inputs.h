@@ -1,5 +1,7 @@
 // Which traces a command reads.
 #pragma once
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,14 +25,24 @@ struct Inputs {
 // or nothing in it is a trace.
 Inputs resolve(const InputOptions& options);
 
+// The same, and says the notes.
+std::vector<TraceInput> find_inputs(const InputOptions& options);
+
+// All inputs as one trace, and says its warnings. What does not fit into memory goes beside `output`, or to $TMPDIR. Throws
+// as order_traces() does.
+std::unique_ptr<OrderedTrace> read_inputs(const std::vector<TraceInput>& inputs, std::size_t memory_mib,
+                                          const std::string& output, bool align = true,
+                                          EventChoice choice = {});
+
 // "3=traces/a.ring" -> its two parts. Throws Error (usage).
 TraceInput parse_rank(const std::string& text);
 
 // Throws Error (usage) when the output would replace one of the inputs.
 void refuse_input_as_output(const std::vector<TraceInput>& inputs, const std::string& output);
 
-// Prints each note on stderr.
+// Each on stderr, in a line.
 void print_notes(const std::vector<std::string>& notes);
+void print_warnings(const std::vector<std::string>& warnings);
 
 // A name in the working directory: a/traces/ and ".json.gz" -> traces.json.gz; endings of traces are replaced. Never
 // the input.

@@ -10,7 +10,6 @@
 #include "cli/error.h"
 #include "cli/io/output_file.h"
 #include "cli/io/progress.h"
-#include "cli/io/temp_file.h"
 #include "cli/io/units.h"
 #include "cli/merge/merged_writer.h"
 #include "cli/merge/ordered_trace.h"
@@ -51,8 +50,7 @@ void write(OrderedTrace& trace, MergedWriter& writer) {
 }
 
 void run_merge(const MergeCommandOptions& options) {
-  const auto [inputs, skipped] = resolve(*options.inputs);
-  print_notes(skipped);
+  const auto inputs = find_inputs(*options.inputs);
   refuse_input_as_output(inputs, options.output);
   if (!options.report.empty()) {
     refuse_input_as_output(inputs, options.report);
@@ -62,9 +60,7 @@ void run_merge(const MergeCommandOptions& options) {
   }
   OutputFile out(options.output);  // before the work: a place that cannot be written is said at once
   const auto report = options.report.empty() ? nullptr : open_output(options.report);
-  const auto trace =
-      order_traces(inputs, {!options.no_align, *options.memory_mib << 20, scratch_folder(options.output)});
-  for (const std::string& warning : trace->warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
+  const auto trace = read_inputs(inputs, *options.memory_mib, options.output, !options.no_align);
   MergedWriter writer(out, trace->catalog());
   write(*trace, writer);
   out.finish();

@@ -7,7 +7,7 @@
 
 #include "cli/io/units.h"
 #include "cli/model/device_words.h"
-#include "cli/model/kernel_names.h"
+#include "cli/model/name_classes.h"
 #include "cli/model/totals.h"
 #include "cli/read/reader.h"
 #include "cli/read/ring_file.h"
@@ -25,7 +25,7 @@ class Counted : public EventSink {
  public:
   Counted(const Catalog& catalog, ReadRecording& into) : catalog_(catalog), into_(into) {}
   void event(const Event& event, const Facts&) override {
-    if (event.kind == Kind::kernel) into_.nccl_kernels += is_nccl_name(catalog_.strings[event.name]);
+    if (event.kind == Kind::kernel) into_.nccl_kernels += is_comm_name(catalog_.strings[event.name]);
     if (event.kind != Kind::overhead) return;
     OwnCost& sum = into_.overhead[std::string(catalog_.strings[event.name])];
     ++sum.count;

@@ -7,7 +7,7 @@
 
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
-#include "cli/model/kernel_names.h"
+#include "cli/model/name_classes.h"
 #include "cli/model/slice.h"
 
 namespace cli {
@@ -15,7 +15,7 @@ namespace cli {
 class Census {
  public:
   explicit Census(const Catalog& catalog)
-      : processes(catalog.processes.size()), tracks(catalog.tracks.size()), catalog_(&catalog) {}
+      : processes(catalog.processes.size()), tracks(catalog.tracks.size()), catalog_(&catalog), names_(catalog.strings) {}
 
   // Flow events are passed over: they are drawn on slices, or not at all.
   void count(const Event& event);
@@ -37,11 +37,8 @@ class Census {
   std::int64_t last_ns() const { return empty() ? 0 : last_ns_; }
 
  private:
-  enum class Name : std::uint8_t { unknown, nccl, other };
-  bool nccl(StringId name);
-
   const Catalog* catalog_;
-  std::vector<Name> names_;
+  NameClasses names_;
   std::int64_t first_ns_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_ns_ = std::numeric_limits<std::int64_t>::min();
 };

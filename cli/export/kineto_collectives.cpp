@@ -58,7 +58,7 @@ void KinetoCollectives::launch(const Event& api) {
 
 std::string KinetoCollectives::kernel(const Event& event, const Facts& facts) {
   const std::string_view name = catalog_.strings[event.name];
-  if (!is_nccl_name(name)) return {};
+  if (!is_comm_name(name)) return {};
   const KernelFacts* const of = facts.get<KernelFacts>();
   const auto captured = of != nullptr ? message_of_graph(catalog_, of->graph.capture) : std::nullopt;
   const auto message = captured ? captured : take(event.correlation);

@@ -10,6 +10,7 @@
 #include "cli/merge/missing_data.h"
 #include "cli/merge/phases.h"
 #include "cli/merge/ranks.h"
+#include "cli/model/slice.h"
 #include "cli/read/merged_reader.h"
 #include "cli/read/reader.h"
 
@@ -34,18 +35,49 @@ class MergedTrace : public OrderedTrace {
   Catalog catalog_;
 };
 
+// Of events that nobody looks at, those between which a process's time lies.
+class Bounds {
+ public:
+  void add(ProcessId process, const Event& event) {
+    if (event.kind == Kind::flow) return;
+    if (process >= of_.size()) of_.resize(process + std::size_t{1});
+    Ends& ends = of_[process];
+    if (!ends.any || event.start_ns < ends.first.start_ns) ends.first = event;
+    const std::int64_t end_ns = slice_end(event, event.start_ns);
+    if (!ends.any || end_ns > ends.end_ns) ends.last = event, ends.end_ns = end_ns;
+    ends.any = true;
+  }
+  void give(EventSink& sink) const {
+    for (const Ends& ends : of_) {
+      if (ends.any) sink.event(ends.first, {}), sink.event(ends.last, {});
+    }
+  }
+
+ private:
+  struct Ends {
+    Event first, last;
+    std::int64_t end_ns = 0;  // of last
+    bool any = false;
+  };
+  std::vector<Ends> of_;  // by ProcessId
+};
+
 // The events of one input on their way to the sorter.
 class Intake : public EventSink {
  public:
-  Intake(const Catalog& catalog, ClockDomains& clocks, Aligner& aligner, EventSorter& sorter, Progress& progress)
-      : catalog_(catalog), clocks_(clocks), aligner_(aligner), sorter_(sorter), progress_(progress) {}
+  Intake(const Catalog& catalog, ClockDomains& clocks, Aligner& aligner, EventSorter& sorter, Progress& progress,
+         const EventChoice& choice)
+      : catalog_(catalog), clocks_(clocks), aligner_(aligner), sorter_(sorter), progress_(progress), choice_(choice) {}
 
   void event(const Event& event, const Facts& facts) override {
     if (!clock_) begin(clocks_.of_process(catalog_.processes[catalog_.tracks[event.track].process]));
     if (clocks_.reported(*clock_)) aligner_.event(catalog_, event, facts, *clock_);
-    sorter_.event(event, facts);
     progress_.step();
+    if (!choice_) return sorter_.event(event, facts);
+    if (choice_(catalog_, event)) return sorter_.event(event, {facts.tag(), facts.data(), {}});
+    bounds_.add(catalog_.tracks[event.track].process, event);
   }
+  void finish() { bounds_.give(sorter_); }
   void begin(std::uint32_t clock) { sorter_.begin_clock(*(clock_ = clock)); }
   std::optional<std::uint32_t> clock() const { return clock_; }
 
@@ -55,6 +87,8 @@ class Intake : public EventSink {
   Aligner& aligner_;
   EventSorter& sorter_;
   Progress& progress_;
+  const EventChoice& choice_;
+  Bounds bounds_;
   std::optional<std::uint32_t> clock_;
 };
 
@@ -63,7 +97,8 @@ class SortedTrace : public OrderedTrace {
   SortedTrace(const std::vector<TraceInput>& inputs, const MergeOptions& options)
       : sorter_(options.memory_bytes, options.scratch_folder),
         aligner_((options.align ? align_methods().back() : align_methods().front()).make()),
-        progress_("reading") {
+        progress_("reading"),
+        choice_(options.choice) {
     for (const TraceInput& input : inputs) read(input);
     progress_.done();
     finish();
@@ -86,6 +121,7 @@ class SortedTrace : public OrderedTrace {
   ClockDomains clocks_;
   std::unique_ptr<Aligner> aligner_;
   Progress progress_;
+  EventChoice choice_;
   std::vector<std::uint32_t> clock_of_;  // of each process, as read
   std::vector<ClockFit> reported_;
 };
@@ -93,12 +129,13 @@ class SortedTrace : public OrderedTrace {
 void SortedTrace::read(const TraceInput& input) {
   const std::size_t first = catalog_.processes.size();
   progress_.say("reading " + input.path);
-  Intake intake(catalog_, clocks_, *aligner_, sorter_, progress_);
+  Intake intake(catalog_, clocks_, *aligner_, sorter_, progress_, choice_);
   if (is_merged_file(input.path)) {
     read_merged(input, intake);
   } else {
     open_trace(input.path)->read(catalog_, intake);
   }
+  intake.finish();
   set_rank(catalog_, first, input.path, input.rank);
   if (const std::string fault = contradiction(catalog_); !fault.empty()) throw Error(Exit::usage, fault);
   check_ranks(catalog_);

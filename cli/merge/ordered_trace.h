@@ -1,6 +1,7 @@
 // What `merge` and `export` work on: all inputs as one trace, on one axis, in the order of time (event_key.h).
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,10 +20,15 @@ struct TraceInput {
   std::optional<std::int64_t> rank;  // instead of the one in the file
 };
 
+using EventChoice = std::function<bool(const Catalog& catalog, const Event& event)>;
+
 struct MergeOptions {
   bool align = true;
   std::size_t memory_bytes = kDefaultMemory;
   std::string scratch_folder = ".";
+  // Empty: all events. Else those that it does not choose may be missing, but for the first and the last of each process, and
+  // foreign arguments, too: to sort what nobody looks at is what takes the time.
+  EventChoice choice = {};
 };
 
 class OrderedTrace {

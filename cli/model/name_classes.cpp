@@ -1,11 +1,29 @@
 #include "cli/model/name_classes.h"
 
 #include <algorithm>
+#include <iterator>
 
-#include "cli/model/kernel_names.h"
+#include "cli/model/characters.h"
 
 namespace cli {
 namespace {
+
+constexpr std::string_view kCommFamilies[] = {"nccl", "rccl", "msccl", "oneccl"};
+constexpr std::string_view kGemmWords[] = {"gemm",      "gemv",       "nvjet_",      "xmma_",
+                                           "triton_mm", "triton_bmm", "triton_tem_", "cijk_a"};
+
+// Where the function's own name begins: behind what templates return, and behind the length in a mangled name.
+std::string_view function_of(std::string_view name) {
+  if (name.starts_with("void ")) name.remove_prefix(5);
+  if (!name.starts_with("_Z")) return name;
+  return name.substr(std::min(name.find_first_not_of("0123456789", 2), name.size()));
+}
+
+// `word` is in lower case.
+bool contains(std::string_view text, std::string_view word) {
+  return std::search(text.begin(), text.end(), word.begin(), word.end(),
+                     [](char a, char b) { return lower(a) == b; }) != text.end();
+}
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
@@ -25,6 +43,15 @@ constexpr Direction kDirections[] = {
 
 }  // namespace
 
+bool is_comm_name(std::string_view kernel) {
+  const std::string_view function = function_of(kernel);
+  return std::any_of(std::begin(kCommFamilies), std::end(kCommFamilies), [&](auto family) { return function.starts_with(family); });
+}
+
+bool is_gemm_name(std::string_view kernel) {
+  return std::any_of(std::begin(kGemmWords), std::end(kGemmWords), [&](auto word) { return contains(kernel, word); });
+}
+
 std::optional<DerivedRow> copy_row(std::string_view name) {
   for (const Direction& direction : kDirections) {
     if (has(name, direction.words)) return direction.row;
@@ -42,7 +69,7 @@ bool is_launch_flow_name(std::string_view category) { return category == "ac2g" 
 const NameClasses::Class& NameClasses::learn(StringId name) {
   if (name >= classes_.size()) classes_.resize(std::max<std::size_t>(strings_->size(), name + std::size_t{1}));
   const std::string_view text = (*strings_)[name];
-  return classes_[name] = {true, is_nccl_name(text), is_launch_name(text), text == "ncclGroupEnd", copy_row(text)};
+  return classes_[name] = {true, is_comm_name(text), is_launch_name(text), text == "ncclGroupEnd", copy_row(text)};
 }
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-// What names say, looked up once per string.
+// What names say of what is called so; NameClasses looks it up once per string.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,6 +9,12 @@
 #include "cli/model/derived.h"
 
 namespace cli {
+
+// A kernel of NCCL or its kin (RCCL, MSCCL, oneCCL): its function's name begins with theirs, mangled or demangled.
+bool is_comm_name(std::string_view kernel);
+
+// A kernel that is a matrix product of cuBLAS, CUTLASS, Triton's templates or rocBLAS (Tensile); mangled or demangled.
+bool is_gemm_name(std::string_view kernel);
 
 // Which way a copy goes, by the words of CUPTI and Kineto ("Memcpy HtoD (Pinned -> Device)"; arrays count as the
 // device) and of HIP ("CopyHostToDevice"). None within the host.

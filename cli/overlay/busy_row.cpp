@@ -25,13 +25,13 @@ std::int64_t busy_window_ns(const Catalog& catalog) {
   return decade * 5;
 }
 
-void BusyRow::work(std::int64_t start_ns, std::int64_t end_ns) {
+void BusyRow::work(std::int64_t start_ns, std::int64_t until_ns) {
   if (now_ns_ == kNever) {
     now_ns_ = begin_ns_ = start_ns;
     end_ns_ = window_begin(start_ns) + window_ns_;
   }
   advance(start_ns);
-  covered_ns_ = std::max(covered_ns_, end_ns);
+  covered_ns_ = until_ns;
 }
 
 void BusyRow::cut(std::int64_t at_ns) {
@@ -55,7 +55,6 @@ void BusyRow::advance(std::int64_t to_ns) {
     const std::int64_t stop = std::min(to_ns, end_ns_);
     const std::int64_t busy = std::max<std::int64_t>(0, std::min(covered_ns_, stop) - now_ns_);
     busy_ns_ += busy;
-    total_ns_ += busy;
     now_ns_ = stop;
     if (now_ns_ < end_ns_) return;
     close(now_ns_);
@@ -69,7 +68,6 @@ void BusyRow::pass_equal_windows(std::int64_t to_ns) {
   const std::int64_t last = window_begin(busy ? std::min(to_ns, covered_ns_) : to_ns);
   if (last <= now_ns_) return;
   row_.set(now_ns_, busy ? 100 : 0);
-  if (busy) total_ns_ += last - now_ns_;
   now_ns_ = begin_ns_ = last;
   end_ns_ = last + window_ns_;
 }

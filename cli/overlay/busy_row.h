@@ -7,7 +7,7 @@
 
 #include "cli/model/catalog.h"
 #include "cli/overlay/counter_row.h"
-#include "cli/overlay/overlay.h"
+#include "cli/overlay/row_out.h"
 
 namespace cli {
 
@@ -18,10 +18,10 @@ class BusyRow {
  public:
   BusyRow(RowOut out, std::int64_t window_ns) : row_(out, DerivedRow::busy), window_ns_(window_ns) {}
 
-  void work(std::int64_t start_ns, std::int64_t end_ns);  // by start
+  // By start: from start_ns on there is work until until_ns at least.
+  void work(std::int64_t start_ns, std::int64_t until_ns);
   void cut(std::int64_t at_ns);
   void finish();
-  void add_totals(DeviceTotals& totals) const { totals.busy_ns = total_ns_; }
 
  private:
   void advance(std::int64_t to_ns);
@@ -36,7 +36,6 @@ class BusyRow {
   std::int64_t covered_ns_ = kNever;        // the latest end of work so far
   std::int64_t begin_ns_ = 0, end_ns_ = 0;  // of the window
   std::int64_t busy_ns_ = 0;                // in it
-  std::int64_t total_ns_ = 0;
 };
 
 }  // namespace cli

@@ -3,11 +3,12 @@
 #include <cstdint>
 #include <limits>
 
+#include "cli/analyze/launch_queue.h"
 #include "cli/overlay/row_out.h"
 
 namespace cli {
 
-class CounterRow {
+class CounterRow final : public Changes {
  public:
   CounterRow(RowOut out, DerivedRow row) : out_(out), row_(row) {}
 
@@ -18,7 +19,7 @@ class CounterRow {
     value_ = value;
     waits_ = true;
   }
-  void add(std::int64_t ns, double change) { set(ns, value_ + change); }
+  void add(std::int64_t ns, double change) override { set(ns, value_ + change); }
 
   // Values before `at_ns` are given; the one that holds there comes again, with that time, when the next is known.
   void cut(std::int64_t at_ns) {

@@ -3,10 +3,9 @@
 #include <array>
 #include <optional>
 
+#include "cli/analyze/gpu_intervals.h"
 #include "cli/overlay/busy_row.h"
-#include "cli/overlay/exposed_row.h"
 #include "cli/overlay/idle_row.h"
-#include "cli/model/name_classes.h"
 #include "cli/overlay/running_sum.h"
 
 namespace cli {
@@ -15,23 +14,27 @@ class DeviceRows {
  public:
   DeviceRows(RowOut out, std::int64_t window_ns);
 
-  // By start.
-  void work(const Event& event, std::int64_t end_ns, const NameClasses::Class& name);
+  // By start. `direction`: of a copy whose name tells it.
+  void work(const Event& event, std::int64_t end_ns, WorkClass work_class, std::optional<DerivedRow> direction);
   // Of the launch queue, which feeds it.
   CounterRow& queue() { return queue_; }
 
   void cut(std::int64_t at_ns);
   void finish();
-  DeviceTotals totals() const;
+
+  // What intervals_ gives.
+  void gap(std::int64_t from_ns, std::int64_t to_ns) { idle_.gap(from_ns, to_ns); }
+  void busy(std::int64_t start_ns, std::int64_t until_ns) { busy_.work(start_ns, until_ns); }
+  void ran(WorkClass, std::int64_t, std::int64_t) {}
+  void exposed(std::int64_t from_ns, std::int64_t to_ns);
 
  private:
-  void kernel(std::int64_t start_ns, std::int64_t end_ns, bool communicates);
   void copy(const Event& event, std::int64_t end_ns, DerivedRow direction);
 
   static constexpr std::size_t kDirections = 4;
   RowOut out_;
+  GpuIntervals intervals_;
   IdleRow idle_;
-  ExposedRow exposed_;
   BusyRow busy_;
   RunningSum in_flight_;
   std::array<RunningSum, kDirections> copies_;

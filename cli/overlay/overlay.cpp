@@ -4,10 +4,11 @@
 #include <map>
 #include <utility>
 
+#include "cli/analyze/work_classes.h"
 #include "cli/model/rank_list.h"
 #include "cli/model/slice.h"
 #include "cli/overlay/device_rows.h"
-#include "cli/overlay/launch_queue.h"
+#include "cli/analyze/launch_queue.h"
 #include "cli/overlay/lost_rows.h"
 #include "cli/overlay/memory_rows.h"
 
@@ -18,6 +19,7 @@ class Overlay::Rooms {
       : catalog_(catalog),
         sink_(sink),
         names_(catalog.strings),
+        classes_(catalog),
         window_ns_(busy_window_ns(catalog)),
         queues_(catalog.processes.size()),
         of_track_(catalog.tracks.size()) {
@@ -27,9 +29,10 @@ class Overlay::Rooms {
   void event(Event event, const Facts& facts) {
     if (!begun_) begin();
     event.start_ns = sane_ns(event.start_ns);
+    classes_.event(event);
     const ProcessId process = catalog_.tracks[event.track].process;
     if (is_gpu_work(event.kind)) {
-      if (catalog_.tracks[event.track].kind == TrackKind::stream && is_slice(event)) work(event, process);
+      if (catalog_.tracks[event.track].kind == TrackKind::stream && is_slice(event)) work(event, facts, process);
     } else if (is_api_call(event.kind)) {
       if (event.correlation == 0 || !names_[event.name].launches) return;
       queues_[process].launch(event.start_ns, event.correlation);
@@ -52,12 +55,6 @@ class Overlay::Rooms {
     for (MemoryRows& memory : memory_) memory.finish();
   }
 
-  std::vector<DeviceTotals> totals() const {
-    std::vector<DeviceTotals> totals;
-    for (const auto& [key, rows] : devices_) totals.push_back(rows.totals());
-    return totals;
-  }
-
   std::vector<std::string> notes() const {
     std::vector<std::string> notes;
     for (const MemoryRows& memory : memory_) memory.add_notes(notes);
@@ -75,10 +72,10 @@ class Overlay::Rooms {
     for (const Derived& lost : lost_slices(catalog_)) sink_.derived(lost);
   }
 
-  void work(const Event& event, ProcessId process) {
+  void work(const Event& event, const Facts& facts, ProcessId process) {
     DeviceRows& rows = device(event.track, process);
     const std::int64_t end_ns = std::max(event.start_ns, sane_ns(slice_end(event, catalog_.processes[process].last_ns)));
-    rows.work(event, end_ns, names_[event.name]);
+    rows.work(event, end_ns, classes_.of(event, facts), names_[event.name].copy);
     if (event.correlation != 0) queues_[process].work(event.start_ns, event.correlation, rows.queue());
   }
 
@@ -93,6 +90,7 @@ class Overlay::Rooms {
   const Catalog& catalog_;
   DerivedSink& sink_;
   NameClasses names_;
+  WorkClasses classes_;
   std::int64_t window_ns_;
   std::vector<LaunchQueue> queues_;  // by ProcessId
   std::vector<MemoryRows> memory_;   // by ProcessId
@@ -107,7 +105,6 @@ Overlay::~Overlay() = default;
 void Overlay::event(const Event& event, const Facts& facts) { rooms_->event(event, facts); }
 void Overlay::cut(std::int64_t at_ns) { rooms_->cut(at_ns); }
 void Overlay::finish() { rooms_->finish(); }
-std::vector<DeviceTotals> Overlay::totals() const { return rooms_->totals(); }
 std::vector<std::string> Overlay::notes() const { return rooms_->notes(); }
 
 }  // namespace cli

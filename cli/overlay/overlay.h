@@ -3,12 +3,12 @@
 // a part of the events still gets true gaps and counters: hand all events here, and clip what comes out.
 //
 // Of a device (GPU work: kernels, copies, sets, whole graphs, on streams; waits are not work):
-//   idle            from the end of all work so far to the start of the next; idle.h says what is too short to draw
-//   exposed         a communication kernel runs and no other kernel (is_comm_kernel; a whole graph counts as the other)
+//   idle            from the end of all work so far to the start of the next; idle_row.h says what is too short to draw
+//   exposed         communication runs and no other kernel (analyze/work_classes.h; a whole graph counts as the other)
 //   launch queue    launches whose work has not begun
 //   copies          bytes / duration of each copy while it runs, added up per direction
 //   busy            percent of a window in which any work ran
-//   in flight       communication kernels that run
+//   in flight       communication that runs: kernels, and copies that stand for one
 //   allocated, reserved   as PyTorch's allocator says; of our recordings: allocated less released, when all is known
 // Of a process: what was lost, in the time in which it must have happened (lost_rows.h).
 //
@@ -31,18 +31,6 @@
 
 namespace cli {
 
-// Of one device, over the whole trace: what was drawn, and what was too short to be.
-struct DeviceTotals {
-  ProcessId process = 0;
-  std::int64_t device = -1;
-  std::int64_t idle_ns = 0;           // all gaps between its first and last work
-  std::int64_t short_idle_ns = 0;     // of these: in gaps that are not drawn
-  std::uint64_t short_idle_gaps = 0;  // their number
-  std::int64_t busy_ns = 0;           // the union of its work
-  std::int64_t comm_ns = 0;           // the union of its communication kernels
-  std::int64_t exposed_comm_ns = 0;
-};
-
 class Overlay : public EventSink {
  public:
   // The catalogue is complete and outlives it, as does the sink.
@@ -60,8 +48,6 @@ class Overlay : public EventSink {
   // After the last event, once: what is still open.
   void finish();
 
-  // After finish(): by process, then device.
-  std::vector<DeviceTotals> totals() const;
   // After finish(): a sentence for each row that could not be computed, with the reason.
   std::vector<std::string> notes() const;
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "cli/model/kernel_names.h"
 #include "cli/model/name_classes.h"
 #include "cli/model/slice.h"
 #include "cli/select/refusals.h"
@@ -38,7 +37,7 @@ Selector::Selector(const Selection& selection, const Catalog& catalog, const Tra
 void Selector::find_collectives() {
   collectives_.resize(catalog_.strings.size());
   for (std::size_t id = 0; id < collectives_.size(); ++id) {
-    collectives_[id] = is_nccl_name(catalog_.strings[static_cast<StringId>(id)]);
+    collectives_[id] = is_comm_name(catalog_.strings[static_cast<StringId>(id)]);
   }
 }
 

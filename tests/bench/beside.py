@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
-"""CPU time and peak memory of tracetool beside the tools that people open and load traces with, on the same files: each
+"""CPU time, time and peak memory of tracetool beside the tools that people open and load traces with, on the same files: each
 command with all that it starts, Chromium's processes too. CPU is user + system. Memory is the most that was seen, of
 all processes together with shared pages counted once (PSS), or that one of them had at any time. Where a tool is absent
-its rows say so.
+its rows say so. The second table compares `analyze --only temporal` of all ranks with HTA's load and temporal breakdown, in
+turns, by medians; HTA's import is not counted but in its memory.
 
-  beside.py --tracetool PATH --traces FOLDER --work FOLDER [--hta PYTHON]
+  beside.py --tracetool PATH --traces FOLDER --work FOLDER [--hta PYTHON] [--rounds N] [--only temporal]
 
 --hta: a Python that has HolisticTraceAnalysis. For Perfetto: scripts/setup.sh --viewer.
 """
 import argparse
+import collections
 import glob
+import json
 import os
+import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 PROJECT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -23,6 +28,14 @@ NOTHING = '[{"ph": "X", "name": "nothing", "pid": 1, "tid": 1, "ts": 1, "dur": 1
 HTA = """import sys
 from hta.trace_analysis import TraceAnalysis
 if len(sys.argv) > 1: TraceAnalysis(trace_dir=sys.argv[1])"""
+# Says what it took from behind the imports on, with all that it started.
+HTA_TEMPORAL = """import json, os, sys, time
+from hta.trace_analysis import TraceAnalysis
+before = os.times()
+table = TraceAnalysis(trace_dir=sys.argv[1]).get_temporal_breakdown(visualize=False)
+after = os.times()
+print("\\n" + json.dumps([sum(after[:4]) - sum(before[:4]), after[4] - before[4], len(table)]))"""
+Cost = collections.namedtuple("Cost", "cpu_s wall_s peak_mib said")
 
 
 def family():
@@ -55,8 +68,10 @@ def kib(pid, file, field):
 
 
 def measure(command):
-    """(CPU seconds, peak MiB) of the command and all that it starts."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    """What the command and all that it starts cost, and what it says."""
+    out = tempfile.TemporaryFile()
+    begin_s = time.perf_counter()
+    process = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE)
     cpu_s, peak_kib = {}, 0
     while (ended := os.wait4(process.pid, os.WNOHANG))[0] == 0:
         everything = family()
@@ -67,8 +82,10 @@ def measure(command):
         time.sleep(0.02)
     if ended[1] != 0:
         sys.exit(f"{' '.join(command)}: status {ended[1]}: {process.stderr.read().decode()[-500:]}")
+    wall_s = time.perf_counter() - begin_s  # up to the pause between two looks too much
+    out.seek(0)
     waited_s = ended[2].ru_utime + ended[2].ru_stime  # exact, but without what was not waited for
-    return max(waited_s, sum(cpu_s.values())), peak_kib / 1024
+    return Cost(max(waited_s, sum(cpu_s.values())), wall_s, peak_kib / 1024, out.read().decode())
 
 
 def rows(options, ranks, work):
@@ -93,20 +110,47 @@ def rows(options, ranks, work):
         yield "Perfetto in Chromium", what, options.perfetto and [sys.executable, PROCESSOR, "-Q", COUNT, path]
 
 
+def temporal(options, ranks):
+    """Both in turns; each line is a tool, then how many times as much HTA takes."""
+    ours, theirs = [], []
+    for _ in range(options.rounds):
+        ours.append(measure([options.tracetool, "analyze", "--only", "temporal", "--format", "json", *ranks]))
+        theirs.append(measure([options.hta, "-c", HTA_TEMPORAL, options.traces]))
+        cpu_s, wall_s, count = json.loads(theirs[-1].said.splitlines()[-1])
+        theirs[-1] = theirs[-1]._replace(cpu_s=cpu_s, wall_s=wall_s)
+        if count != len(json.loads(ours[-1].said)["temporal"]) or count != len(ranks):
+            sys.exit(f"not a row for each rank: {count}")
+    median = lambda costs: [statistics.median(cost[i] for cost in costs) for i in range(3)]
+    for tool, figures in (("tracetool analyze --only temporal", median(ours)),
+                          ("HTA, TraceAnalysis() and get_temporal_breakdown()", median(theirs)),
+                          ("HTA / tracetool", [b / a for a, b in zip(median(ours), median(theirs))])):
+        print(f"| {tool} | {figures[0]:.2f} | {figures[1]:.2f} | {figures[2]:.1f} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("tracetool", "traces", "work"):
         parser.add_argument("--" + name, required=True, type=os.path.abspath)
     parser.add_argument("--hta")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", choices=["temporal"])
     options = parser.parse_args()
     sys.path.insert(0, os.path.dirname(PROCESSOR))
     import viewers
     options.perfetto = not viewers.missing()
     ranks = sorted(glob.glob(f"{options.traces}/*.json.gz"))
-    print(f"load {os.getloadavg()[0]:.1f}\n| tool | of | CPU s | peak MiB |\n|---|---|---|---|", flush=True)
-    for tool, what, command in rows(options, ranks, options.work):
-        figures = "{:.2f} | {:.0f}".format(*measure(command)) if command else "not installed |"
-        print(f"| {tool} | {what} | {figures} |", flush=True)
+    print(f"load {os.getloadavg()[0]:.1f}\n", flush=True)
+    if not options.only:
+        print("| tool | of | CPU s | peak MiB |\n|---|---|---|---|", flush=True)
+        for tool, what, command in rows(options, ranks, options.work):
+            cost = measure(command) if command else None
+            print(f"| {tool} | {what} | " + (f"{cost.cpu_s:.2f} | {cost.peak_mib:.0f} |" if cost else "not installed | |"), flush=True)
+        print(flush=True)
+    print(f"| temporal breakdown of all ranks, {options.rounds} rounds | CPU s | s | peak MiB |\n|---|---|---|---|", flush=True)
+    if options.hta:
+        temporal(options, ranks)
+    else:
+        print("| HTA | not installed | | |")
 
 
 if __name__ == "__main__":

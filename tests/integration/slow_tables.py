@@ -3,12 +3,14 @@ the truth of a simulated run."""
 import gzip
 import json
 import re
-from collections import namedtuple
+from collections import Counter, namedtuple
 from decimal import Decimal
 
-# Of one piece of GPU work; times are integers of ns. `kind`: comm, compute or memory.
-Work = namedtuple("Work", "device start end kind name")
-COMM = re.compile(r"^(void )?(nccl|rccl|msccl|oneccl)|ncclKernel|ncclDevKernel")
+# Of one piece of GPU work; times are integers of ns. `kind`: comm, compute or memory. `launch`: how a kernel was launched, grid
+# and block first, () where that is not known; of other work None.
+Work = namedtuple("Work", "device start end kind name launch")
+LAUNCH = ("grid", "block", "registers", "static_shared", "dynamic_shared", "local", "cluster", "launch_type")
+COMM = re.compile(r"^(void |_Z[0-9]+)?(nccl|rccl|msccl|oneccl)")
 KERNELS, COPIES = {"kernel"}, {"gpu_memcpy", "gpu_memset"}
 OLD = {"Kernel": "kernel", "Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}
 
@@ -37,14 +39,21 @@ def of_kineto(events):
             continue
         start, device = ns(event["ts"]), args.get("device")
         kind = "memory" if category in COPIES else "comm" if COMM.search(event["name"]) else "compute"
-        yield Work(int(device) if device is not None else None, start, start + ns(event["dur"]), kind, event["name"])
+        yield Work(int(device) if device is not None else None, start, start + ns(event["dur"]), kind, event["name"],
+                   () if category in KERNELS else None)
 
 
-def of_truth(rank):
-    """Of what a simulated run recorded, on CUPTI's clock."""
+def frozen(value):
+    return tuple(value) if isinstance(value, list) else value
+
+
+def of_truth(rank, by_name=False):
+    """Of what a simulated run recorded, on CUPTI's clock. `by_name`: communication is what only names tell."""
     for line in rank.of("kernel", "memcpy", "memset", "memcpy_peer"):
-        kind = "memory" if line["kind"] != "kernel" else "comm" if "nccl" in line["name"] else "compute"
-        yield Work(line["device"], line["cupti_start"], line["cupti_end"], kind, line.get("name", ""))
+        comm = "nccl" in line.get("name", "") if by_name else "communicates" in line
+        kind = "comm" if comm else "compute" if line["kind"] == "kernel" else "memory"
+        launch = tuple(frozen(line[field]) for field in LAUNCH) if line["kind"] == "kernel" else None
+        yield Work(line["device"], line["cupti_start"], line["cupti_end"], kind, line.get("name", ""), launch)
 
 
 def union(intervals):
@@ -84,18 +93,26 @@ def temporal(work, span=None):
             "overlap_pct": 100.0 * overlap / comm if comm else None}
 
 
+def launched(launches):
+    """Of one kernel: in how many configurations, and the most frequent; of several the smallest."""
+    count = Counter(launches)
+    most = min(count, key=lambda launch: (-count[launch], launch))
+    return {"configurations": len(count), "grid": list(most[0]), "block": list(most[1])}
+
+
 def kernels(work):
     """[{...}] by name and class, as `kernels` has them."""
     found = {}
     for each in work:
-        if each.kind != "memory":
-            found.setdefault((each.name, each.kind), []).append(each.end - each.start)
-    total = sum(map(sum, found.values()))
+        if each.launch is not None:
+            found.setdefault((each.name, each.kind), []).append(each)
+    total = sum(each.end - each.start for some in found.values() for each in some)
     rows = []
-    for (name, kind), durations in found.items():
-        durations.sort()
+    for (name, kind), some in found.items():
+        durations = sorted(each.end - each.start for each in some)
         at = lambda percent: durations[-(-len(durations) * percent // 100) - 1]
         rows.append({"name": name, "class": kind, "count": len(durations), "sum_ns": sum(durations),
                      "share_pct": 100.0 * sum(durations) / total if total else None, "min_ns": durations[0],
-                     "median_ns": at(50), "p95_ns": at(95), "max_ns": durations[-1]})
+                     "median_ns": at(50), "p95_ns": at(95), "max_ns": durations[-1],
+                     **(launched(each.launch for each in some) if some[0].launch else {})})
     return sorted(rows, key=lambda row: (-row["sum_ns"], row["name"]))

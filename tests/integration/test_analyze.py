@@ -153,20 +153,48 @@ def check_messages(options, files):
           "--list names tables and columns", done.stdout)
 
 
+def check_copy_engine(what, job):
+    """That the all-gathers are there, copies and all, partly exposed and partly not; else nothing was tested."""
+    for rank in job:
+        work = list(slow_tables.of_truth(rank))
+        copies = [line for line in rank.of("memcpy", "memcpy_peer") if "communicates" in line]
+        whole, by_name = slow_tables.temporal(work), slow_tables.temporal(list(slow_tables.of_truth(rank, True)))
+        check(len(copies) == 6 * 2 * (4 + 2 * 3), f"{what}: 12 all-gathers of 4 ranks, without kernels", len(copies))
+        check(whole["comm_ns"] > by_name["comm_ns"] and whole["exposed_comm_ns"] > by_name["exposed_comm_ns"] and
+              whole["memory_ns"] < by_name["memory_ns"], f"{what}: names do not tell it", (whole, by_name))
+
+
+def check_launches(options, what, path, job):
+    """Kernels of all ranks and how they were launched. Names are mangled in the truth, so rows are told by their sums."""
+    true = slow_tables.kernels([work for rank in job for work in slow_tables.of_truth(rank)])
+    said = sorted(tables(options, path, "--only", "kernels").get("kernels", []), key=lambda row: -row["sum_ns"])
+    for row in true:
+        del row["name"]
+    check_rows(f"{what}: kernels and their launches", said, true)
+    check(any(row["configurations"] > 1 for row in true), f"{what}: kernels are launched in several ways", true)
+
+
 def check_simulated(options):
-    for words in ((), ("--graphs",), ("--hosts", 2, "--clock-offset-us", 500, "--drift-ppm", 30)):
+    for words in ((), ("--graphs",), ("--hosts", 2, "--clock-offset-us", 500, "--drift-ppm", 30), ("--copy-engine",),
+                  ("--copy-engine", "--groups", "--p2p"), ("--copy-engine", "--graphs", "--groups")):
         with Folder() as folder:
             done = train(options, folder, "--ranks", 4, "--steps", 6, *words)
             what = f"simulated {' '.join(map(str, words))}"
             check(done.returncode == 0, f"{what}: it was recorded", done.stderr)
-            true = []
-            for rank in load(os.path.join(folder, "truth")):
-                for device, some in by_device(slow_tables.of_truth(rank)).items():
-                    true.append({"rank": rank.rank, "device": device, **slow_tables.temporal(some)})
-            merged = f"{folder}/run.ttrace"
+            job = load(os.path.join(folder, "truth"))
+            if "--copy-engine" in words:
+                check_copy_engine(what, job)
+            merged, kineto = f"{folder}/run.ttrace", f"{folder}/kineto"
             run([options.tracetool, "merge", f"{folder}/traces", "-o", merged])
-            for form, path in (("recordings", f"{folder}/traces"), ("merged", merged)):
-                check_rows(f"{what}, {form}", tables(options, path, "--only", "temporal").get("temporal", []), true)
+            run([options.tracetool, "export", "--kineto", merged, "-o", kineto])
+            # Kineto's traces do not say which copies NCCL makes.
+            for form, path, by_name in (("recordings", f"{folder}/traces", False), ("merged", merged, False),
+                                        ("exported and read back", kineto, True)):
+                true = [{"rank": rank.rank, "device": device, **slow_tables.temporal(some)} for rank in job
+                        for device, some in by_device(slow_tables.of_truth(rank, by_name)).items()]
+                said = tables(options, path, "--only", "temporal").get("temporal", [])
+                check_rows(f"{what}, {form}", said, true)
+            check_launches(options, what, merged, job)
             said = tables(options, merged, "--only", "steps").get("steps", [])
             check(len(said) == 4 * 6, f"{what}: 6 steps of 4 ranks", len(said))
 

@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 
@@ -183,6 +184,46 @@ def check_words(tool):
     check(tool().returncode == 1 and "export" in tool().stderr, "without a command it explains itself", tool())
 
 
+# A value for each option that takes one, of every command that reads a trace.
+VALUES = {"--run": "latest", "--rank": "0=set/rank0.json", "--only": "temporal", "--by": "step", "--format": "json",
+          "--sort": "rank", "--limit": "1", "--ranks": "1", "--steps": "1-2", "--time": "0ms-1s", "--kinds": "kernel",
+          "--min-dur": "1us", "--output": "-", "--memory": "64", "--max-size": "1GB", "--compress": "none", "--report": "-"}
+ELSE = {"merge": ["-o", "x.ttrace"], "export": ["--pftrace", "-o", "-"]}  # what a command cannot do without
+
+
+def check_one_word(tool):
+    """An option before the path takes one word; the path stays a path."""
+    tried = set()
+    for command in ("info", "merge", "analyze", "export", "doctor", "runs", "dump"):
+        for option in re.findall(r"^ +(?:-\w,)?(--[a-z-]+) \S", tool(command, "--help").stdout, re.MULTILINE):
+            path = "set" if option in ("--run", "--ranks") or command in ("doctor", "runs") else "set/rank1.json"
+            words = [command, *([] if option == "--output" else ELSE.get(command, []))]
+            words += ["--pftrace"] if option == "--output" and command == "export" else []
+            before, after = tool(*words, option, VALUES[option], path), tool(*words, path, f"{option}={VALUES[option]}")
+            done = 4 if command == "doctor" else 0  # who finds no recording
+            check(before.returncode == done and before.stdout == after.stdout, f"{command} {option}: takes one word",
+                  lambda: (before.stderr, after.stderr))
+            tried.add(option)
+    check(tried == set(VALUES), "each option was tried", tried ^ set(VALUES))
+    done = tool("analyze", "--only", "steps,temporal", "--only", "kernels", "--format", "json", "set")
+    check(done.returncode == 0 and list(json.loads(done.stdout)) == ["steps", "temporal", "kernels"],
+          "--only: several in a word, and again", done)
+
+
+def check_phases(tool):
+    """Rows of a rank that has several files say of which phase they are; other tables have no such column."""
+    for number, phase in enumerate(("init", "opt")):
+        os.mkdir(f"{tool.folder}/{phase}")
+        profile(f"{tool.folder}/{phase}/rank0.json", 0, start_us=1000.0 + number * 1e6, steps=2)
+    for words in (["temporal"], ["steps"], ["kernels", "--by", "rank"]):
+        rows = json.loads(tool("analyze", "init", "opt", "--format", "json", "--only", *words).stdout)[words[0]]
+        each = {"temporal": 1, "steps": 2, "kernels": 2}[words[0]]
+        check([(row["rank"], row["phase"]) for row in rows] == [(0, "init")] * each + [(0, "opt")] * each,
+              f"{words[0]}: of which phase", rows)
+        rows = json.loads(tool("analyze", "init", "--format", "json", "--only", *words).stdout)[words[0]]
+        check(len(rows) == each and "phase" not in rows[0], f"{words[0]}: of one file", rows)
+
+
 def check_doctor(tool):
     tool.refused("doctor and a file", ["doctor", "one.ttrace"], "tracetool info one.ttrace")
     shut = f"{tool.folder}/shut"
@@ -243,6 +284,8 @@ def main():
         check_kineto_directories(tool)
         check_cut(tool)
         check_words(tool)
+        check_one_word(tool)
+        check_phases(tool)
         check_doctor(tool)
         check_progress(tool)
     finish()

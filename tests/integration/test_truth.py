@@ -12,7 +12,7 @@ RANKS, STEPS, RING = 8, 20, "32M"
 WAITS = ("sync", "cuda_event", "overhead")  # what `default` adds to the kinds of every training
 NO_EVENT = 0xFFFFFFFF
 SUBSCRIBERS = 130300  # cuptiGetVersion of 13.3, the first with several subscribers
-EVERYTHING = ("--graphs", "--groups", "--p2p", "--comms", 2, "--nvtx", "--memory")
+EVERYTHING = ("--graphs", "--groups", "--p2p", "--copy-engine", "--comms", 2, "--nvtx", "--memory")
 
 
 def check_events(rank, recording, found):

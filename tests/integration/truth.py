@@ -71,18 +71,30 @@ class Rank:
 
     def captured(self):
         """What was open when nodes of CUDA graphs were made: {node: (captured node or 0, range, NCCL call, tid)}, range
-        and call the lines of the innermost ones or None. NCCL's own ranges are not ranges here."""
-        found, stacks = {}, collections.defaultdict(list)
+        and call the lines of the innermost ones or None. NCCL's own ranges are not ranges here; the outermost end of a group
+        makes the nodes of its calls, of which the first is told."""
+        found, stacks, groups = {}, collections.defaultdict(list), collections.defaultdict(list)
+        depth = collections.Counter()
         for line in sorted(self.lines, key=lambda line: line["seq"]):
-            stack = stacks[line.get("tid")]
+            tid = line.get("tid")
+            stack, group = stacks[tid], groups[tid]
             if line["kind"] in ("nvtx_push", "nccl_call"):
                 stack.append(line)
+                if line["kind"] == "nccl_call" and depth[tid] > 0:
+                    group.append(line)
+                if line["domain"] == "NCCL" and line["name"] == "ncclGroupStart":
+                    depth[tid] += 1
+                    del group[:len(group) if depth[tid] == 1 else 0]
+                if line["domain"] == "NCCL" and line["name"] == "ncclGroupEnd":
+                    depth[tid] -= 1
             elif line["kind"] == "nvtx_pop":
                 at = max((i for i, each in enumerate(stack) if each["domain"] == line["domain"]), default=None)
                 del stack[at:at + 1 if at is not None else 0]
             elif line["kind"] == "graph_node":
                 ranges = [each for each in stack if each["domain"] != "NCCL"]
                 calls = [each for each in stack if each["kind"] == "nccl_call"]
+                if depth[tid] == 0 and stack and stack[-1]["name"] == "ncclGroupEnd":
+                    calls = group[:1]
                 found[line["node"]] = (line["captured_node"], ranges[-1] if ranges else None,
                                        calls[-1] if calls else None, line["tid"])
         return found

@@ -8,7 +8,7 @@ import re
 import sys
 
 ROOMS = ("model", "merge", "select", "overlay", "analyze")
-NAMES = {"model/name_classes.cpp", "model/kernel_names.cpp", "model/short_name.cpp", "model/signature.cpp",
+NAMES = {"model/name_classes.cpp", "model/short_name.cpp", "model/signature.cpp",
          "select/step_name.cpp"}
 TABLES = {"analyze/write_tables.cpp"}  # the writers of tables, which are exporters of their own
 KEY = re.compile(r'\\":')

@@ -1,7 +1,10 @@
 #include "nccl.h"
 
+#include <cuda_runtime_api.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <vector>
 
 #include "nccl_schemas.h"
@@ -13,14 +16,18 @@ namespace {
 constexpr int kSum = 0;  // ncclSum
 constexpr std::uint32_t kSplitLane = 1, kPeerLane = 2;
 
-// A kernel that waits for the end of its group.
 struct Launch {
   CUfunction kernel;
   CUstream stream;
   KernelWork work;
 };
+struct Gather {
+  Communicator communicator;
+  std::uint64_t bytes;
+  CUstream stream;
+};
 thread_local int t_depth = 0;  // of groups
-thread_local std::vector<Launch> t_pending;
+thread_local std::vector<std::function<void()>> t_pending;  // what waits for the end of its group
 
 void say_pop() {
   Line line = host_line("nvtx_pop");
@@ -39,6 +46,12 @@ Line& add_comm(Line& line, const Communicator& of) {
       .number("device", of.device);
 }
 
+void check(int result, const char* what) {
+  if (result == 0) return;
+  std::fprintf(stderr, "simulated_training: NCCL's %s could not be launched: %d\n", what, result);
+  std::exit(2);
+}
+
 void launch(const Launch& what) {
   void* params[] = {const_cast<KernelWork*>(&what.work)};
   CUlaunchConfig config{};
@@ -51,19 +64,40 @@ void launch(const Launch& what) {
   cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
   cluster.value.clusterDim.x = 4, cluster.value.clusterDim.y = cluster.value.clusterDim.z = 1;
   config.attrs = &cluster, config.numAttrs = 1;
-  const CUresult result = cuLaunchKernelEx(&config, what.kernel, params, nullptr);
-  if (result == CUDA_SUCCESS) return;
-  std::fprintf(stderr, "simulated_training: NCCL's kernel could not be launched: %d\n", result);
-  std::exit(2);
+  check(cuLaunchKernelEx(&config, what.kernel, params, nullptr), "kernel");
+}
+
+void copy(const Gather& what, std::uint64_t bytes, int rank) {
+  const auto device = static_cast<std::uint32_t>(what.communicator.device + rank - what.communicator.rank);
+  void* const to = reinterpret_cast<void*>(simulated_mapped_memory(device));
+  void* const from = reinterpret_cast<void*>(simulated_mapped_memory(static_cast<std::uint32_t>(what.communicator.device)));
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, what.stream), "copy");
+}
+
+void tell_others(const Gather& what) {
+  for (int rank = 0; rank < what.communicator.ranks; ++rank) {
+    if (rank != what.communicator.rank) copy(what, sizeof(std::uint32_t), rank);
+  }
+}
+
+void launch(const Gather& what) {
+  tell_others(what);
+  for (int i = 0; i < what.communicator.ranks; ++i) {
+    copy(what, what.bytes, (what.communicator.rank + i) % what.communicator.ranks);
+  }
+  tell_others(what);
 }
 
 // Where no group is open, now.
-void launch_or_keep(const Launch& what) {
-  if (t_depth > 0) {
-    t_pending.push_back(what);
-  } else {
+template <typename Work>
+void launch_or_keep(const Work& what) {
+  const auto now = [what] {
+    simulated_communicates(1);
     launch(what);
-  }
+    simulated_communicates(0);
+  };
+  if (t_depth > 0) return t_pending.push_back(now);
+  now();
 }
 
 Launch describe(CUfunction kernel, CUstream stream, Meeting meeting, std::uint64_t transfer_ns) {
@@ -148,6 +182,19 @@ void all_reduce(const Communicator& communicator, std::uint64_t bytes, CUfunctio
   pop();
 }
 
+void all_gather(const Communicator& communicator, std::uint64_t bytes, CUstream stream) {
+  static const bool registered = (register_gather_schema(), true);
+  (void)registered;
+  static nvtxStringHandle_t const name = nvtxDomainRegisterStringA(nccl_domain(), "ncclAllGather");
+  const GatherParams params{communicator.hash, bytes};
+  const nvtxPayloadData_t payload{kAllGather, sizeof(params), &params};
+  Line line = call_line("ncclAllGather", communicator, bytes, 1);
+  say(line);
+  push_nccl(name, &payload);
+  launch_or_keep(Gather{communicator, bytes, stream});
+  pop();
+}
+
 void send(const Communicator& communicator, std::uint64_t bytes, int peer) {
   static const bool registered = (register_peer_schema(kSend), true);
   (void)registered;
@@ -186,7 +233,7 @@ void group_end() {
   static nvtxStringHandle_t const name = nvtxDomainRegisterStringA(nccl_domain(), "ncclGroupEnd");
   push_plain("ncclGroupEnd", name);
   if (--t_depth == 0) {
-    for (const Launch& each : t_pending) launch(each);
+    for (const auto& launch_now : t_pending) launch_now();
     t_pending.clear();
   }
   pop();

@@ -24,6 +24,10 @@ Communicator comm_split(const Communicator& parent, int parts);
 // ncclAllReduce of `bytes` (sum), `transfer_ns` long once all ranks are in it.
 void all_reduce(const Communicator& communicator, std::uint64_t bytes, CUfunction kernel, CUstream stream,
                 std::uint64_t transfer_ns);
+// ncclAllGather of `bytes` of each rank by copy engines, without a kernel: what ncclLaunchCeColl of NCCL 2.30
+// (src/ce_coll.cc) does where it captures or CUDA is older than 12.8: a flag of 4 bytes to each other rank, the own part
+// to all, and flags again, each by cudaMemcpyAsync. Not played: the waits for the others' flags (cuStreamBatchMemOp).
+void all_gather(const Communicator& communicator, std::uint64_t bytes, CUstream stream);
 // In a group: its end launches one kernel that does both, and all ranks meet in it.
 void send(const Communicator& communicator, std::uint64_t bytes, int peer);
 void receive(const Communicator& communicator, std::uint64_t bytes, int peer, CUfunction kernel, CUstream stream,

@@ -60,6 +60,13 @@ void register_split_schema() {
   register_schema(kCommSplit, entries, sizeof(SplitParams));
 }
 
+void register_gather_schema() {
+  const nvtxPayloadSchemaEntry_t entries[] = {
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, kId, offsetof(GatherParams, communicator)),
+      entry(NVTX_PAYLOAD_ENTRY_TYPE_SIZE, kBytes, offsetof(GatherParams, bytes))};
+  register_schema(kAllGather, entries, sizeof(GatherParams));
+}
+
 void register_reduction_schema() {
   const nvtxPayloadSchemaEntry_t entries[] = {
       entry(NVTX_PAYLOAD_ENTRY_TYPE_UINT64, kId, offsetof(CollectiveParams, communicator)),

@@ -38,6 +38,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--streams", options.streams, "with --rate: of each thread, which take turns")->check(CLI::Range(1, 64));
   app.add_flag("--graphs", options.graphs, "from step 2 on, forward and backward are captured once and replayed");
   app.add_flag("--groups", options.groups, "several NCCL calls in a group");
+  app.add_flag("--copy-engine", options.copy_engine, "the parameters are gathered by copy engines, without kernels of NCCL");
   app.add_flag("--p2p", options.p2p, "send to and receive from neighbours, in a group");
   app.add_option("--comms", options.comms, "split the ranks into N communicators, which reduce too")
       ->check(CLI::Range(1, static_cast<int>(kMaxRanks)));
@@ -59,6 +60,7 @@ void complete(Options& options) {
   const bool shifted = options.clock_offset_us != 0 || options.drift_ppm != 0;
   if (options.hosts == 0) options.hosts = shifted ? 2 : 1;
   if (options.hosts > options.ranks) throw CLI::ValidationError("--hosts", "there are more hosts than ranks");
+  if (options.copy_engine && options.hosts > 1) throw CLI::ValidationError("--copy-engine", "copies stay within a host");
   if (options.straggler >= options.ranks) throw CLI::ValidationError("--straggler", "there is no such rank");
 }
 

@@ -25,6 +25,7 @@ struct Options {
   int threads = 1, streams = 1;  // that launch them; of each thread
   bool graphs = false;     // from step 2 on, forward and backward are one CUDA graph
   bool groups = false;     // ncclGroupStart ... ncclGroupEnd
+  bool copy_engine = false;  // all-gathers without kernels
   bool p2p = false;        // send and receive between neighbours
   int comms = 0;           // communicators into which the world is split; 0: none
   bool nvtx = false;       // everything that NVTX has

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kBucketBytes = 25 << 20;       // PyTorch's bucket_cap_mb
 constexpr std::uint64_t kLastBucketBytes = 7'340'032;  // the rest of the gradients
+constexpr std::uint64_t kGatheredBytes = 4 << 20;      // of each rank
 constexpr std::uint64_t kReducedBytesPerUs = 150'000;
 constexpr std::uint64_t kBurstKernelNs = 150;
 constexpr int kCaptureStep = 2;
@@ -135,8 +136,20 @@ void Training::launch_all(std::span<const Kernel> kernels, int layer) {
 void Training::forward() {
   gpu_.copy_batch();
   const Range range("forward");
-  for (int layer = 0; layer < options_.layers; ++layer) launch_all(forward_kernels(), layer);
+  if (options_.copy_engine) gather_parameters(), gpu_.let_compute_follow();  // of the first half, which waits for it
+  for (int layer = 0; layer < options_.layers; ++layer) {
+    if (options_.copy_engine && layer == 0) gather_parameters();  // of the second, beside the first
+    if (options_.copy_engine && layer == options_.layers / 2) gpu_.let_compute_follow();
+    launch_all(forward_kernels(), layer);
+  }
   launch_all(loss_kernels(), 0);
+}
+
+void Training::gather_parameters() {
+  gpu_.let_communication_follow();
+  if (options_.groups) group_start();
+  all_gather(world_, kGatheredBytes, gpu_.communication());
+  if (options_.groups) group_end();
 }
 
 // In the backward thread. A bucket is reduced as soon as the layers that fill it are done.

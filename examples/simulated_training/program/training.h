@@ -21,6 +21,7 @@ class Training {
   void step(int number, BackwardThread& backward_thread);
   void burst(int number);
   void forward();
+  void gather_parameters();
   void backward();
   // From step kCaptureStep on instead of the two.
   void replay(BackwardThread& backward_thread);

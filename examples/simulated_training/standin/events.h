@@ -39,6 +39,7 @@ struct DeviceEvent {
   std::uint8_t flags;  // CUpti_ActivityFlag: ..._MEMCPY_ASYNC, ..._MEMSET_ASYNC
   std::uint32_t src_device, src_context, dst_device, dst_context;
   std::uint32_t value;
+  bool communicates;  // the program says so (work.h); CUPTI is not told
 };
 
 // A call into the runtime or the driver.

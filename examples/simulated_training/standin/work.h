@@ -40,6 +40,10 @@ void simulated_truth(const char* line, std::size_t size, int flush);
 std::uint64_t simulated_next_collective(std::uint32_t lane);
 // CUPTI's numbers of a stream and its context; nothing where there is no such stream.
 void simulated_stream(void* stream, std::uint32_t* stream_id, std::uint32_t* context_id);
+// An address of memory of this device, by its number, that is mapped into the process: NCCL maps its windows like that.
+std::uintptr_t simulated_mapped_memory(std::uint32_t device);
+// What this thread launches or captures until it says otherwise is communication: the truth says so of each piece of it.
+void simulated_communicates(int yes);
 // The next number in the order of events of this process.
 std::uint64_t simulated_next_seq();
 }

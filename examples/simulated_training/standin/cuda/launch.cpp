@@ -24,6 +24,8 @@ constexpr std::uint64_t kHostBytesPerUs = 52'000;       // PCIe 5 x16
 constexpr std::uint64_t kPeerBytesPerUs = 380'000;      // NVLink 4
 constexpr std::uint64_t kDeviceBytesPerUs = 2'600'000;  // HBM3
 
+thread_local bool t_communicates = false;
+
 // What a kernel takes that does not say it: SIM_KERNEL_NS.
 std::uint64_t usual_kernel_ns() {
   static const std::uint64_t ns = [] {
@@ -66,6 +68,7 @@ bool is_faulty(const Op& op) {
 CUresult queue(const Call& call, CUstream handle, Op&& op) {
   Stream* stream = find_stream(handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  op.event.communicates = t_communicates;
   return capture_work(*stream, op) ? CUDA_SUCCESS : enqueue(call.correlation(), *stream, std::move(op));
 }
 
@@ -150,6 +153,8 @@ CUresult transfer(const Call& call, CUstream stream, DeviceEvent event) {
 }  // namespace sim
 
 using namespace sim;
+
+SIM_EXPORT void simulated_communicates(int yes) { t_communicates = yes != 0; }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                         unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,

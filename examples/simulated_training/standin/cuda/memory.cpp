@@ -33,21 +33,39 @@ DeviceEvent set_event(std::uint32_t value, std::size_t bytes) {
   return event;
 }
 
-DeviceEvent peer_event(const Context& from, const Context& to, std::size_t bytes) {
+// A device and a context on it.
+struct Place {
+  std::uint32_t device, context;
+};
+
+DeviceEvent peer_event(Place from, Place to, std::size_t bytes) {
   DeviceEvent event = copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
                                  CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, bytes);
   event.kind = DeviceKind::memcpy_peer;
   event.src_device = from.device;
-  event.src_context = from.id;
+  event.src_context = from.context;
   event.dst_device = to.device;
-  event.dst_context = to.id;
+  event.dst_context = to.context;
   return event;
+}
+
+constexpr std::uint64_t kMapped = 1ull << 60;  // above all that is drawn
+constexpr int kDeviceShift = 48;
+
+// Where the bytes at this address are, seen from `context`; no context of another device is needed to reach them.
+Place place_of(CUdeviceptr address, const Context& context) {
+  const bool mapped = (address & kMapped) != 0;
+  return {mapped ? static_cast<std::uint32_t>((address & ~kMapped) >> kDeviceShift) : context.device, context.id};
 }
 
 }  // namespace
 }  // namespace sim
 
 using namespace sim;
+
+SIM_EXPORT std::uintptr_t simulated_mapped_memory(std::uint32_t device) {
+  return kMapped | std::uint64_t{device} << kDeviceShift;
+}
 
 CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
   SIM_DRIVER_CALL(cuMemAlloc_v2);
@@ -101,8 +119,11 @@ CUresult cuMemcpyDtoHAsync(void*, CUdeviceptr, size_t bytes, CUstream stream) {
                                       CUPTI_ACTIVITY_MEMORY_KIND_PINNED, bytes)));
 }
 
-CUresult cuMemcpyDtoDAsync(CUdeviceptr, CUdeviceptr, size_t bytes, CUstream stream) {
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
   SIM_DRIVER_CALL(cuMemcpyDtoDAsync_v2);
+  if (current_context() == nullptr) return call.end(CUDA_ERROR_INVALID_CONTEXT);
+  const Place source = place_of(from, *current_context()), target = place_of(to, *current_context());
+  if (source.device != target.device) return call.end(transfer(call, stream, peer_event(source, target, bytes)));
   return call.end(transfer(call, stream,
                            copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
                                       CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, bytes)));
@@ -113,7 +134,7 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr, CUcontext to, CUdeviceptr, CUcontext fro
   const Context* source = find_context(from);
   const Context* target = find_context(to);
   if (source == nullptr || target == nullptr) return call.end(CUDA_ERROR_INVALID_CONTEXT);
-  return call.end(transfer(call, stream, peer_event(*source, *target, bytes)));
+  return call.end(transfer(call, stream, peer_event({source->device, source->id}, {target->device, target->id}, bytes)));
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr, unsigned char value, size_t count, CUstream stream) {

@@ -7,12 +7,12 @@ namespace {
 
 ResultTable small() {
   ResultTable table{"small", {{"name", Unit::text, ""}, {"rank", Unit::number, ""}, {"busy_ns", Unit::ns, ""},
-                              {"share_pct", Unit::percent, ""}}, {}, {}};
+                              {"share_pct", Unit::percent, ""}, {"grid", Unit::extent, ""}}, {}, {}};
   table.rows.resize(2);
-  table.rows[0] = std::vector<Cell>(4);
+  table.rows[0] = std::vector<Cell>(5);
   table.rows[0][0] = std::string("=a, \"b\"|c"), table.rows[0][1] = std::int64_t{3}, table.rows[0][2] = std::int64_t{1'500'000};
-  table.rows[0][3] = 12.5;
-  table.rows[1] = std::vector<Cell>(4);
+  table.rows[0][3] = 12.5, table.rows[0][4] = Extent{132, 2, 1};
+  table.rows[1] = std::vector<Cell>(5);
   table.rows[1][0] = std::string("d");
   return table;
 }
@@ -23,26 +23,26 @@ std::string written(std::string_view format) { return find_table_format(format)-
 
 TEST_CASE("tables: text for people") {
   CHECK(written("text") ==
-        "rank      busy    share  name\n"
-        "   3  1.500 ms  12.50 %  =a, \"b\"|c\n"
-        "   -         -        -  d\n");
+        "rank      busy    share     grid  name\n"
+        "   3  1.500 ms  12.50 %  132x2x1  =a, \"b\"|c\n"
+        "   -         -        -        -  d\n");
 }
 
 TEST_CASE("tables: json for programs") {
   CHECK(written("json") ==
         "{\n\"small\": [\n"
-        "  {\"name\": \"=a, \\\"b\\\"|c\", \"rank\": 3, \"busy_ns\": 1500000, \"share_pct\": 12.5},\n"
-        "  {\"name\": \"d\", \"rank\": null, \"busy_ns\": null, \"share_pct\": null}]\n}\n");
+        "  {\"name\": \"=a, \\\"b\\\"|c\", \"rank\": 3, \"busy_ns\": 1500000, \"share_pct\": 12.5, \"grid\": [132, 2, 1]},\n"
+        "  {\"name\": \"d\", \"rank\": null, \"busy_ns\": null, \"share_pct\": null, \"grid\": null}]\n}\n");
 }
 
 TEST_CASE("tables: no cell of csv is a formula") {
-  CHECK(written("csv") == "name,rank,busy_ns,share_pct\r\n\"'=a, \"\"b\"\"|c\",3,1500000,12.5\r\nd,,,\r\n");
+  CHECK(written("csv") == "name,rank,busy_ns,share_pct,grid\r\n\"'=a, \"\"b\"\"|c\",3,1500000,12.5,132x2x1\r\nd,,,,\r\n");
 }
 
 TEST_CASE("tables: markdown is one table") {
   CHECK(written("md") ==
-        "| name | rank | busy | share |\n|---|---:|---:|---:|\n"
-        "| =a, \"b\"\\|c | 3 | 1.500 ms | 12.50 % |\n| d | - | - | - |\n");
+        "| name | rank | busy | share | grid |\n|---|---:|---:|---:|---:|\n"
+        "| =a, \"b\"\\|c | 3 | 1.500 ms | 12.50 % | 132x2x1 |\n| d | - | - | - | - |\n");
 }
 
 TEST_CASE("tables: several stand under their names") {

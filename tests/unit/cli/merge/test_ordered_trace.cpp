@@ -60,6 +60,23 @@ TEST_CASE("ordered trace: a rank that comes twice is refused, unless it is given
   CHECK(trace->catalog().processes[0].rank_source == RankSource::option);
 }
 
+TEST_CASE("ordered trace: of what is not chosen the first and the last stay, and arguments go") {
+  const Scratch scratch;
+  write_rank(scratch.path("a"), 1, 300, 3);
+  write_rank(scratch.path("b"), 0, 200, 7);
+  MergeOptions options{true, 1000, scratch.folder(), {}};
+  options.choice = [](const Catalog&, const Event& event) { return event.start_ns % 100 == 21; };
+  const auto trace = order_traces({{scratch.path("a"), {}}, {scratch.path("b"), {}}}, options);
+  Collect out;
+  trace->walk(out);
+  std::vector<std::int64_t> starts;
+  for (const Collected& each : out.all) {
+    starts.push_back(each.event.start_ns);
+    CHECK(each.facts.args.empty());
+  }
+  CHECK(starts == std::vector<std::int64_t>{0, 0, 21, 21, 321, 621, 721, 897, 1393});
+}
+
 TEST_CASE("ordered trace: one merged file is taken as it is") {
   const Scratch scratch;
   write_rank(scratch.path("a"), 4, 100, 3);

@@ -1,8 +1,9 @@
 #include <random>
 #include <unordered_map>
 
-#include "cli/overlay/launch_queue.h"
-#include "cli/overlay/waiting_launches.h"
+#include "cli/analyze/launch_queue.h"
+#include "cli/analyze/waiting_launches.h"
+#include "cli/overlay/counter_row.h"
 #include "derived_rows.h"
 #include "tests/unit/catch.h"
 

@@ -9,10 +9,18 @@
 #include <deque>
 #include <utility>
 
-#include "cli/overlay/counter_row.h"
-#include "cli/overlay/waiting_launches.h"
+#include "cli/analyze/waiting_launches.h"
 
 namespace cli {
+
+// A number that changes at moments, in their order: what is told of it.
+class Changes {
+ public:
+  virtual void add(std::int64_t ns, double change) = 0;
+
+ protected:
+  ~Changes() = default;
+};
 
 class LaunchQueue {
  public:
@@ -21,7 +29,7 @@ class LaunchQueue {
   // Both by time, in one order. A call within a call with the same correlation (the driver's, in the runtime's) is the
   // same launch. `row` lives as long as this.
   void launch(std::int64_t ns, std::uint64_t correlation);
-  void work(std::int64_t ns, std::uint64_t correlation, CounterRow& row);
+  void work(std::int64_t ns, std::uint64_t correlation, Changes& row);
 
   // Gives all that lies before `at_ns`. Launches that still wait count from there on: in the part before, they have no
   // work. The rows are cut by their owner, behind this.
@@ -34,13 +42,13 @@ class LaunchQueue {
   struct Launch {
     std::int64_t ns;
     std::uint64_t correlation;
-    CounterRow* row;  // null: waits
+    Changes* row;  // null: waits
   };
   void settle();
   void start_before(std::int64_t ns);
 
   std::deque<Launch> launches_;                              // by time, from the first that waits
-  std::deque<std::pair<std::int64_t, CounterRow*>> starts_;  // of work, not given yet
+  std::deque<std::pair<std::int64_t, Changes*>> starts_;  // of work, not given yet
   std::uint64_t first_place_ = 0;                            // of launches_
   WaitingLaunches waiting_;
   std::uint64_t given_up_ = 0;

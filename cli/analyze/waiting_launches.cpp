@@ -1,4 +1,4 @@
-#include "cli/overlay/waiting_launches.h"
+#include "cli/analyze/waiting_launches.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "cli/overlay/launch_queue.h"
+#include "cli/analyze/launch_queue.h"
 
 #include <algorithm>
 #include <limits>
@@ -16,7 +16,7 @@ void LaunchQueue::launch(std::int64_t ns, std::uint64_t correlation) {
   settle();
 }
 
-void LaunchQueue::work(std::int64_t ns, std::uint64_t correlation, CounterRow& row) {
+void LaunchQueue::work(std::int64_t ns, std::uint64_t correlation, Changes& row) {
   const auto place = waiting_.take(correlation);
   if (!place) return;
   launches_[*place - first_place_].row = &row;
