@@ -45,10 +45,13 @@ std::string payload_text(std::uint8_t type, std::uint64_t payload) {
 }  // namespace
 
 std::string_view ArgsText::operator()(const Event& event, const Facts& facts) {
-  if (event.args_complete || facts.tag() == 0) return facts.args;
+  if (event.args_complete || facts.tag() == 0) return facts.foreign(out_);
   out_.clear();
   visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { say(event, payload); });
-  if (!facts.args.empty()) out_.append(out_.empty() ? "" : ", ").append(facts.args);
+  if (!facts.has_foreign()) return out_;
+  if (!out_.empty()) out_ += ", ";
+  if (facts.shape != nullptr) facts.shape->put_together(facts.integers, out_);
+  out_ += facts.args;
   return out_;
 }
 

@@ -61,7 +61,7 @@ class Intake : public EventSink {
 class SortedTrace : public OrderedTrace {
  public:
   SortedTrace(const std::vector<TraceInput>& inputs, const MergeOptions& options)
-      : sorter_(options.memory_bytes, options.scratch_folder),
+      : sorter_(catalog_, options.memory_bytes, options.scratch_folder),
         aligner_((options.align ? align_methods().back() : align_methods().front()).make()),
         progress_("reading") {
     for (const TraceInput& input : inputs) read(input);

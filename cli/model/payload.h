@@ -10,7 +10,8 @@
 // (Considered and not taken: std::variant, which is as large as its largest member in every event; fields by number as
 // in protobuf, which are looked up where a struct is read; one table per kind, which gives up the one order of events.)
 //
-// Foreign arguments (Kineto, Chrome JSON) stay text, `Facts::args`, in their order, so that a file comes back as it was.
+// Foreign arguments (Kineto, Chrome JSON) come back as they were: as a shape with its integers (shapes.h), or, where no
+// other event's are like them, as text. A payload beside them says what is computed with.
 //
 // Each struct's fields are listed once, in payload_fields(): columns, equality in tests, `dump` and the translation of
 // ids follow from that list. A new kind of payload is a struct, its list and its name in AllPayloads; then the compiler
@@ -29,6 +30,7 @@
 
 #include "cli/model/event.h"
 #include "cli/model/interned.h"
+#include "cli/model/shapes.h"
 
 namespace cli {
 
@@ -456,18 +458,31 @@ class Facts {
   std::uint8_t tag() const { return tag_; }
   const void* data() const { return data_; }
 
-  std::string_view args;  // foreign: the body of a JSON object without its braces ("" = none), valid JSON
+  bool has_foreign() const { return shape != nullptr || !args.empty(); }
+  // The foreign arguments, in `scratch` where they have a shape.
+  std::string_view foreign(std::string& scratch) const {
+    if (shape == nullptr) return args;
+    scratch.clear();
+    shape->put_together(integers, scratch);
+    return scratch;
+  }
+
+  // Foreign: the body of a JSON object without its braces, valid JSON. One of the two, or none.
+  std::string_view args;
+  const Shape* shape = nullptr;
+  const std::int64_t* integers = nullptr;  // of the shape, one for each hole
 
  private:
   const void* data_ = nullptr;
   std::uint8_t tag_ = 0;
 };
 
-// The same for longer.
+// The same for longer; foreign arguments as text.
 class KeptFacts {
  public:
   KeptFacts() = default;
   KeptFacts(const Facts& facts) : args(facts.args), tag_(facts.tag()) {
+    if (facts.shape != nullptr) facts.foreign(args);
     if (tag_ != 0) std::memcpy(words_, facts.data(), kPayloadBytes[tag_]);
   }
   template <typename P>

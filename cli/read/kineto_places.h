@@ -14,6 +14,7 @@
 #include "cli/model/event.h"
 #include "cli/read/json_scalar.h"
 #include "cli/read/kineto_category.h"
+#include "cli/read/kineto_shapes.h"
 
 namespace cli {
 
@@ -21,6 +22,7 @@ namespace cli {
 struct OpenSlice {
   Event event;
   KeptFacts facts;
+  std::vector<PlainInteger> integers;  // of its text
 };
 
 struct KinetoPlace {

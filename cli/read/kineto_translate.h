@@ -2,7 +2,7 @@
 //   ts, dur       microseconds to exact nanoseconds; + baseTimeNanoseconds
 //   cat, ph       Kind: by category for slices, by phase for marks, counters, arrows (kineto_category.cpp)
 //   pid, tid      a track (kineto_places.h)
-//   args          kept as text; correlation, bytes, device and the allocator's totals are read from them
+//   args          kept, as a shape where they repeat (kineto_shapes.h); correlation, bytes, device and the allocator's totals are read from them
 //   id            of arrows and async events: correlation; numbers, hex, or any text by a stable hash
 //   B + E         joined to X; gpu_user_annotation keeps the 1 ns that Kineto adds on both sides
 //   M             thread_name and process_name; all are kept as text, and those of other names counted
@@ -19,13 +19,14 @@
 #include "cli/read/kineto_event.h"
 #include "cli/read/kineto_fields.h"
 #include "cli/read/kineto_places.h"
+#include "cli/read/kineto_shapes.h"
 
 namespace cli {
 
 class KinetoTranslator {
  public:
   KinetoTranslator(Catalog& catalog, ProcessId process, EventSink& sink)
-      : catalog_(catalog), process_(process), sink_(sink), categories_(catalog.strings), places_(catalog, process) {}
+      : catalog_(catalog), process_(process), sink_(sink), categories_(catalog.strings), places_(catalog, process), shapes_(catalog.shapes) {}
 
   void set_base(std::int64_t base_ns) { base_ns_ = base_ns; }
   void expect_gpu(std::int64_t device) { places_.expect_gpu(device); }
@@ -44,9 +45,9 @@ class KinetoTranslator {
   void take_timed(const KinetoEvent& raw, const KinetoTimes& times);
   void take_metadata(const KinetoEvent& raw);
   void keep_metadata(std::string_view text);
-  void begin_slice(KinetoPlace& place, const Event& event, const Facts& facts);
-  void end_slice(KinetoPlace& place, std::int64_t end_ns, std::string_view args);
-  void emit(const Event& event, const Facts& facts);
+  void begin_slice(KinetoPlace& place, OpenSlice slice);
+  void end_slice(KinetoPlace& place, std::int64_t end_ns, const KinetoEvent& raw);
+  void emit(const Event& event, Facts facts, const std::vector<PlainInteger>& integers);
   Facts facts_of(const KinetoEvent& raw, const Event& event);  // lives until the next call
   Facts wait_of(const KinetoEvent& raw);
   Event event_of(const KinetoEvent& raw, const KinetoCategory& category);
@@ -59,6 +60,7 @@ class KinetoTranslator {
   EventSink& sink_;
   KinetoCategories categories_;
   KinetoPlaces places_;
+  KinetoShapes shapes_;
   std::int64_t base_ns_ = 0;
   KindCounts counts_{};
   std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN, first_unclamped_ns_ = INT64_MAX;

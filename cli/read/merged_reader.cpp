@@ -49,11 +49,15 @@ void MergedReader::for_each_entry(ChunkKind kind, F&& f) {
 }
 
 void MergedReader::read_lists(Catalog& catalog) {
-  kinds_.clear(), strings_.clear(), launches_.clear(), captures_.clear(), processes_.clear(), tracks_.clear(), fits_.clear();
-  process_fits_.clear(), steps_.clear();
+  kinds_.clear(), strings_.clear(), launches_.clear(), captures_.clear(), shapes_.clear();
+  processes_.clear(), tracks_.clear(), fits_.clear(), process_fits_.clear(), steps_.clear();
   for_each_entry(ChunkKind::kinds, [&](std::string_view entry) { return kinds_.push_back(kind_of(entry)), true; });
   for_each_entry(ChunkKind::strings,
                  [&](std::string_view entry) { return strings_.push_back(catalog.strings.intern(entry)), true; });
+  for_each_entry(ChunkKind::shapes, [&](std::string_view entry) {
+    if (entry.size() > kMostShapeText || holes_in(entry) > kMostHoles) return false;
+    return shapes_.push_back(&catalog.shapes.intern(entry)), true;
+  });
   read_interned(catalog);
   read_processes(catalog);
   read_tracks(catalog);
@@ -287,7 +291,7 @@ bool MergedReader::translate(EventBatch& batch, std::size_t index) const {
 }
 
 void MergedReader::load(const IndexEntry& chunk, EventBatch& batch, const ClockFit* fit, std::int64_t& last_start_ns) {
-  if (const char* wrong = decode_events(chunks_.load(chunk), chunk.header.count, batch)) {
+  if (const char* wrong = decode_events(chunks_.load(chunk), chunk.header.count, shapes_, batch)) {
     chunks_.refuse(chunk.offset, wrong);
   }
   for (std::size_t i = 0; i < batch.size(); ++i) {

@@ -12,8 +12,9 @@ import struct
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 COMMON = ("start", "duration", "correlation", "bytes", "track", "name", "category", "kind", "phase", "flags", "payload",
           "args", "text_bytes", "text")
-EVENTS, KINDS, STRINGS, PROCESSES, TRACKS, CLOCKS, INDEX, LAUNCHES, CAPTURES, STEPS = range(1, 11)
+EVENTS, KINDS, STRINGS, PROCESSES, TRACKS, CLOCKS, INDEX, LAUNCHES, CAPTURES, STEPS, SHAPES = range(1, 12)
 SLOTS = 1024
+SHAPE_SLOTS = 256
 SIGNED = {"peer", "occupancy_percent", "device_type"}  # zigzag in a column of kind `number`
 
 
@@ -82,13 +83,30 @@ def wrapped(value):
     return value - (1 << 64) if value >> 63 else value
 
 
+def slot_of(before):
+    """Of a hole, by the text before it."""
+    value = 2166136261
+    for byte in (before.rsplit(b'"', 2)[1] if before.count(b'"') >= 2 else b""):
+        value = (value ^ byte) * 16777619 & 0xffffffff
+    return value % SHAPE_SLOTS
+
+
+class Shape:
+    def __init__(self, text):
+        self.parts = text.split(b"\1")
+        self.slots = [slot_of(b"\1".join(self.parts[:n])) for n in range(1, len(self.parts))]
+
+    def together(self, integers):
+        return self.parts[0] + b"".join(b"%d" % n + part for n, part in zip(integers, self.parts[1:]))
+
+
 class MergedFile:
     def __init__(self, path):
         with open(path, "rb") as file:
             self.bytes = file.read()
         self.zstd = zstd()
         magic, version, self.begin, features, _ = struct.unpack_from("<8sIIQQ", self.bytes)
-        assert magic == b"TTRACE\r\n" and version == 2 and features == 0, (magic, version, features)
+        assert magic == b"TTRACE\r\n" and version == 3 and features == 0, (magic, version, features)
         index_at, size, self.count, end = struct.unpack_from("<QQQ8s", self.bytes, len(self.bytes) - 32)
         assert end == b"TTRACEEN" and size == len(self.bytes), (end, size)
         kind, entries, _, _ = struct.unpack_from("<IIII", self.bytes, index_at)
@@ -97,6 +115,7 @@ class MergedFile:
         self.index = [struct.unpack_from("<QqqqQIIIIII", raw, 64 * i) for i in range(entries)]
         self.kinds = [entry.decode() for entry in self.entries(KINDS)]
         self.strings = [entry.decode("utf-8", "surrogateescape") for entry in self.entries(STRINGS)]
+        self.shapes = [Shape(entry) for entry in self.entries(SHAPES)]
         self.tracks = [self.track(entry) for entry in self.entries(TRACKS)]
 
     def chunk(self, at):
@@ -128,7 +147,7 @@ class MergedFile:
         payloads = payload_columns()
         names = [(None, name) for name in COMMON] + [(p, field) for p, (_, fields) in enumerate(payloads, 1) for field in fields]
         data = Bytes(raw)
-        assert struct.unpack("<I", data.take(4))[0] == len(names), "the number of columns"
+        assert struct.unpack("<I", data.take(4))[0] == len(names) + SHAPE_SLOTS, "the number of columns"
         sizes = [(data.varint(), data.varint()) for _ in range(data.varint())]
         columns = {number: Bytes(data.take(size)) for number, size in sizes}
         assert data.ended()
@@ -137,6 +156,7 @@ class MergedFile:
         for number, (payload, _) in enumerate(names):
             first.setdefault(payload, number)
         common = {name: column(number) for number, name in enumerate(COMMON)}
+        integers = [[column(len(names) + slot), 0, False] for slot in range(SHAPE_SLOTS)]  # column, last, whether it follows
         start, last, slots, texts, lasts, events = 0, 0, [0] * SLOTS, [], {}, []
         for _ in range(count):
             start = wrapped(start + common["start"].signed())
@@ -156,10 +176,21 @@ class MergedFile:
             reference = common["args"].varint()
             if reference == 1:
                 texts.append(common["text"].take(common["text_bytes"].varint()))
-            event["args"] = b"" if reference == 0 else texts[-1 if reference == 1 else reference - 2]
+            if reference > 1 and reference % 2:
+                shape = self.shapes[(reference - 3) // 2]
+                event["args"] = shape.together([self.integer(integers[slot], event["correlation"]) for slot in shape.slots])
+            else:
+                event["args"] = b"" if reference == 0 else texts[-1 if reference == 1 else (reference - 2) // 2]
             events.append(event)
         assert all(c.ended() for c in columns.values()), "a column holds more than its events"
         return events
+
+    @staticmethod
+    def integer(slot, correlation):
+        column, last, follows = slot
+        value = (correlation if follows else last) + column.signed() & (1 << 64) - 1
+        slot[1:] = value, value == correlation != 0
+        return wrapped(value)
 
     def payload(self, payloads, tag, first, column, lasts):
         fields = {}

@@ -70,4 +70,14 @@ inline void write_merged(const std::string& path, const Catalog& catalog, const 
   out.finish();
 }
 
+// The same with shapes for arguments that random_events makes; they become the catalogue's.
+inline void write_shaped(const std::string& path, Catalog& catalog, const std::vector<Collected>& events) {
+  OutputFile out(path);
+  MergedWriter writer(out, catalog, 4000);
+  std::int64_t integer = 0;
+  for (const Collected& e : events) writer.event(e.event, with_shape(e, catalog.shapes, integer));
+  writer.finish(catalog, sample_fits());
+  out.finish();
+}
+
 }  // namespace cli
