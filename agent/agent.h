@@ -18,7 +18,7 @@ bool begin_recording(const Guard&) noexcept;
 void exit_before_driver() noexcept;
 
 // For an NVTX or NCCL event before there is a recording: begins it where no context will ever be told to us, because
-// CUPTI cannot be had. Where CUDA calls another tool's injection and not ours, CUPTI is tried from here first.
+// CUPTI is not available. Where CUDA calls another tool's injection and not ours, CUPTI is tried from here first.
 void begin_without_gpu(const Guard&) noexcept;
 
 // Another copy of the agent was here first, and has this exported function: whoever calls ours means it. Null: we are

@@ -6,7 +6,7 @@
 
 namespace agent {
 
-// From InitializeInjection. False: CUPTI cannot be had now (a line has said why); NVTX and NCCL go on.
+// From InitializeInjection. False: CUPTI is not available now (a line has said why); NVTX and NCCL go on.
 bool start_cupti(const Guard&) noexcept;
 // Where nobody called InitializeInjection, because CUDA calls another tool's: our thread will try (as if it were taken).
 void start_cupti_late() noexcept;
@@ -20,7 +20,7 @@ void on_cupti_fatal(const Guard&, int result, const char* message) noexcept;
 
 bool cupti_is_on() noexcept;
 bool cupti_is_taken() noexcept;
-// This process uses CUDA, but CUPTI cannot be had.
+// This process uses CUDA, but CUPTI is not available.
 bool cupti_failed() noexcept;
 // Whether each thread has a buffer of its own; the kinds of records that the canary needs are on.
 bool has_buffer_per_thread() noexcept;

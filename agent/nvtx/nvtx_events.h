@@ -1,5 +1,5 @@
 // NVTX events into the ring. Before there is a recording they wait (nvtx_pending.h), unless this is a CUDA process
-// whose CUPTI cannot be had: there the first event opens it.
+// whose CUPTI is not available: there the first event opens it.
 #pragma once
 #include <cstdint>
 #include <string_view>

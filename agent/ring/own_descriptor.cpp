@@ -22,7 +22,7 @@ constexpr int kMark = 61;
 bool mark(int fd) { return fcntl(fd, F_SETSIG, kMark) == 0; }
 bool is_marked(int fd) { return fcntl(fd, F_GETSIG) == kMark; }
 
-// Programs know their low numbers by heart and walk select(2)'s sets. Where so high a number cannot be had
+// Programs know their low numbers by heart and walk select(2)'s sets. Where so high a number is not available
 // (RLIMIT_NOFILE), any but the standard files' will do.
 int move_up(int fd) {
   constexpr int kHigh = 64;

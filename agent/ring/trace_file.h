@@ -25,7 +25,7 @@ struct RunFile {
 const RunFile& run_file() noexcept;
 
 // The folder's descriptor, for use at once; opened again where the program has closed it and its path is absolute. -1:
-// it cannot be had. For one thread of ours at a time.
+// it is not available. For one thread of ours at a time.
 int run_folder() noexcept;
 
 // TRACETOOL_KEEP and TRACETOOL_MAX_DISK.

@@ -68,10 +68,14 @@ void MergedWriter::event(const Event& event, const Facts& facts) {
   Streams& process = processes_[track.process];
   Stream& stream = process.sorts[static_cast<std::size_t>(sort)];
   if (stream.batch == nullptr) begin(stream, event, track.process, static_cast<std::size_t>(sort));
-  if (sort == ChunkSort::call && event.correlation != 0) process.launches.note(event.correlation, event.start_ns, launch_slots_);
+  if (sort == ChunkSort::call && event.correlation != 0) {
+    for (const std::size_t early : process.launches.note(event.correlation, event.start_ns, launch_slots_)) {
+      if (early != LaunchStarts::kNoChunk) late_launches_[early] = std::max(late_launches_[early], event.start_ns);
+    }
+  }
   IndexEntry& entry = stream.entry;
   entry.last_ns = std::max(entry.last_ns, end_ns);
-  entry.first_launch_ns = std::min(entry.first_launch_ns, launch_of(event, process, sort));
+  entry.first_launch_ns = std::min(entry.first_launch_ns, launch_of(event, process, sort, stream.chunk));
   entry.kinds |= std::uint64_t{1} << static_cast<unsigned>(event.kind);
   stream.batch->add(event, facts);
   ++events_;
@@ -82,20 +86,28 @@ void MergedWriter::begin(Stream& stream, const Event& event, std::uint32_t proce
   stream.batch = std::make_shared<EventBatch>();
   stream.entry = {};
   stream.entry.first_ns = stream.entry.last_ns = stream.entry.first_launch_ns = event.start_ns;
+  stream.chunk = late_launches_.size();
+  late_launches_.push_back(event.start_ns);
   stream.entry.process = process;
-  stream.entry.stream = static_cast<std::uint32_t>(process * kSorts + sort);
+  stream.entry.sort = static_cast<std::uint32_t>(sort);
 }
 
 // The start of a flow is where its call is.
-std::int64_t MergedWriter::launch_of(const Event& event, Streams& process, ChunkSort sort) const {
+std::int64_t MergedWriter::launch_of(const Event& event, Streams& process, ChunkSort sort, std::size_t chunk) {
   const bool launched = sort == ChunkSort::stream || (sort == ChunkSort::flow && event.phase != 's');
   if (!launched || event.correlation == 0) return event.start_ns;
   std::int64_t start_ns = event.start_ns;
-  const bool forgotten = process.launches.find(event.correlation, start_ns) == LaunchStarts::Found::forgotten;
-  return forgotten ? kUnknownLaunch : start_ns;
+  switch (process.launches.find(event.correlation, start_ns)) {
+    case LaunchStarts::Found::yes: return std::min(start_ns, event.start_ns);
+    case LaunchStarts::Found::forgotten: return kUnknownLaunch;
+    case LaunchStarts::Found::no:
+      process.launches.wait(event.correlation, sort == ChunkSort::flow ? LaunchStarts::flow : LaunchStarts::work, chunk);
+  }
+  return event.start_ns;
 }
 
 void MergedWriter::hand_over(Stream& stream) {
+  handed_over_.push_back(stream.chunk);
   background_.run([this, batch = std::move(stream.batch), entry = stream.entry] {
     encode_events(*batch, nullptr, 0, batch->size(), raw_);
     write_chunk(ChunkKind::events, batch->size(), raw_, entry);
@@ -184,7 +196,8 @@ void MergedWriter::write_index() {
   MergedFooter footer{};
   footer.index_offset = offset_;
   footer.events = events_;
-  const std::vector<IndexEntry> entries = index_;
+  std::vector<IndexEntry> entries = index_;  // chunks of events come first
+  for (std::size_t i = 0; i < handed_over_.size(); ++i) entries[i].late_launch_ns = late_launches_[handed_over_[i]];
   write_chunk(ChunkKind::index, entries.size(),
               {reinterpret_cast<const char*>(entries.data()), entries.size() * sizeof(IndexEntry)});
   footer.file_bytes = offset_ + sizeof(footer);

@@ -40,6 +40,7 @@ class MergedWriter : public EventSink {
   struct Stream {
     std::shared_ptr<EventBatch> batch;
     IndexEntry entry;  // but where it lies
+    std::size_t chunk = 0;  // its number, in the order in which they were begun
   };
   static constexpr auto kSorts = static_cast<std::size_t>(ChunkSort::count_);
   struct Streams {
@@ -48,7 +49,7 @@ class MergedWriter : public EventSink {
   };
 
   void begin(Stream& stream, const Event& event, std::uint32_t process, std::size_t sort);
-  std::int64_t launch_of(const Event& event, Streams& process, ChunkSort sort) const;
+  std::int64_t launch_of(const Event& event, Streams& process, ChunkSort sort, std::size_t chunk);
   template <typename List, typename Append>
   void write_list(ChunkKind kind, const List& list, Append&& append);
   void hand_over(Stream& stream);
@@ -67,6 +68,8 @@ class MergedWriter : public EventSink {
   ZstdCompressor zstd_;
   std::string raw_, packed_;
   std::vector<IndexEntry> index_;
+  std::vector<std::int64_t> late_launches_;  // IndexEntry::late_launch_ns by number of a chunk of events
+  std::vector<std::size_t> handed_over_;     // the numbers, in the order of the index
   std::uint64_t offset_ = 0;
   std::uint64_t events_ = 0;
   std::vector<Streams> processes_;

@@ -22,7 +22,7 @@ struct Wanted {
   bool has(std::size_t process) const { return processes.empty() || processes[process]; }
 };
 
-// Events that a walk left out, by the first reason, in this order.
+// Events that a walk left out, by the first reason for which none of their chunk is wanted, in this order.
 struct NotRead {
   std::uint64_t by_process = 0, by_time = 0, by_kind = 0;
 };

@@ -5,10 +5,11 @@
 //   index chunk           IndexEntry for each chunk before it, in their order
 //   MergedFooter          says where the index is; the last bytes of the file
 //
-// All integers are little-endian. Chunks of events (merged_columns.h; docs/ttrace.md has all of it for other languages) come first. The events of one process and of one
-// sort (IndexEntry::stream) are a stream: its chunks follow each other in the order of time, between those of others, so
-// that who wants one rank, some time or some kinds reads these chunks alone. Within a stream events are ordered by start,
-// then longer duration, kind, track; so a reader has them all in this order when it merges the streams.
+// All integers are little-endian. docs/ttrace.md describes all of it for other languages. Chunks of events
+// (merged_columns.h) come first. The events of one process and of one sort (ChunkSort) are a stream: its chunks
+// follow each other in the order of time, between those of others, so that who wants one rank, some time or some kinds
+// reads these chunks alone. Within a stream events are ordered by start, then longer duration, kind, track; so a reader
+// has them all in this order when it merges the streams.
 //
 // Times are the process's own. Where it lies on the axis of the trace says its clock (clock_fields): so a rank's own
 // figures do not depend on how ranks were aligned.
@@ -31,7 +32,7 @@ static_assert(std::endian::native == std::endian::little, "the structs below are
 
 inline constexpr char kMergedMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', '\r', '\n'};
 inline constexpr char kMergedEnd[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'E', 'N'};
-inline constexpr std::uint32_t kMergedVersion = 3;
+inline constexpr std::uint32_t kMergedVersion = 4;
 inline constexpr std::uint64_t kMergedFeatures = 0;
 
 // A reader takes this much memory for a chunk at most; a writer keeps to it.
@@ -70,24 +71,31 @@ struct ChunkHeader {
 };
 static_assert(sizeof(ChunkHeader) == 16);
 
+// What a process's events are told apart by, so that each sort has chunks of its own.
+enum class ChunkSort : std::uint32_t {
+  stream,  // on a GPU's stream
+  call,    // of the CUDA API
+  flow,    // both ends of flows
+  other,
+  count_
+};
+
 inline constexpr std::int64_t kUnknownLaunch = INT64_MIN;
 
 struct IndexEntry {
   std::uint64_t offset;       // of the ChunkHeader
   std::int64_t first_ns = 0;  // of events: first start,
   std::int64_t last_ns = 0;   // last end (of one without an end: its start),
-  // and the start of the first call that launched one of them, where that is earlier than first_ns; kUnknownLaunch: it
-  // may be anywhere before.
+  // the start of the first call that launched one of them, at most first_ns; kUnknownLaunch: it may be anywhere before;
   std::int64_t first_launch_ns = 0;
+  // and of the last one that began after what it launched, as clocks have it now and then; at least first_ns.
+  std::int64_t late_launch_ns = 0;
   std::uint64_t kinds = 0;    // a bit for each kind that is in it, by the list of kinds
   std::uint32_t process = 0;  // of events
-  std::uint32_t stream = 0;   // a number of the file, of one process
+  std::uint32_t sort = 0;     // of events: ChunkSort
   ChunkHeader header;
 };
-static_assert(sizeof(IndexEntry) == 64);
-
-// What a process's events are told apart by, so that each sort has chunks of its own.
-enum class ChunkSort : std::uint32_t { stream, call, flow, other, count_ };  // on a GPU's stream; API calls; ends of arrows
+static_assert(sizeof(IndexEntry) == 72);
 
 struct MergedFooter {
   std::uint64_t index_offset;

@@ -183,58 +183,100 @@ class MergedReader::Stream {
 
 namespace {
 
-// Where a chunk lies on the axis: what is in it, and what launched that.
+// Where a chunk lies on the axis, and when the calls began that launched what is in it.
 struct Span {
-  std::int64_t launch_ns, first_ns, last_ns;
+  std::int64_t first_ns, last_ns, first_launch_ns, late_launch_ns;
 };
 
 Span span_of(const IndexEntry& chunk, const ClockFit* fit) {
   const auto on_axis = [&](std::int64_t ns) { return fit == nullptr ? ns : fit->on_axis(ns); };
-  const std::int64_t launch_ns = chunk.first_launch_ns == kUnknownLaunch ? kUnknownLaunch : on_axis(chunk.first_launch_ns);
-  return {launch_ns, on_axis(chunk.first_ns), on_axis(chunk.last_ns)};
+  const bool unknown = chunk.first_launch_ns == kUnknownLaunch;
+  return {on_axis(chunk.first_ns), on_axis(chunk.last_ns), unknown ? kUnknownLaunch : on_axis(chunk.first_launch_ns),
+          on_axis(chunk.late_launch_ns)};
 }
 
-bool overlaps(std::int64_t first_ns, std::int64_t last_ns, const std::pair<std::int64_t, std::int64_t>& interval) {
-  return first_ns < interval.second && last_ns >= interval.first;
+using Intervals = Wanted::Intervals;
+
+bool overlaps(std::int64_t first_ns, std::int64_t last_ns, const Intervals& intervals) {
+  return std::any_of(intervals.begin(), intervals.end(),
+                     [&](const auto& interval) { return first_ns < interval.second && last_ns >= interval.first; });
 }
 
-// For each interval the time that has to be read: back to the first call that launched something in it.
-Wanted::Intervals with_launches(const Wanted::Intervals& wanted, const std::vector<Span>& spans) {
-  Wanted::Intervals wider = wanted;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    for (const Span& span : spans) {
-      if (overlaps(std::min(span.launch_ns, span.first_ns), span.last_ns, wanted[i])) {
-        wider[i].first = std::min(wider[i].first, span.launch_ns);
-      }
+// Which chunks of a process have to be read for what happens in some intervals of time.
+class TimesToRead {
+ public:
+  // The intervals outlive it.
+  explicit TimesToRead(const Intervals& wanted) : wanted_(wanted) {}
+
+  // A chunk of what calls launch: all of them before the questions.
+  void launched(const Span& span, ChunkSort sort) {
+    for (const auto& [from_ns, to_ns] : wanted_) {
+      if (span.first_ns >= to_ns || span.last_ns < from_ns) continue;
+      calls_.push_back({span.first_launch_ns, std::max(to_ns, later(span.late_launch_ns))});
     }
+    if (sort == ChunkSort::stream && is_wanted(span)) beside_.push_back({span.first_ns, later(span.last_ns)});
   }
-  return wider;
-}
+  void join() { join(calls_), join(beside_); }
+
+  // What runs in an interval, or was launched by a call that does.
+  bool is_wanted(const Span& span) const {
+    return overlaps(std::min(span.first_ns, span.first_launch_ns), std::max(span.last_ns, span.late_launch_ns), wanted_);
+  }
+  // Calls that launched what runs in an interval.
+  bool launches_wanted(const Span& span) const { return overlaps(span.first_ns, span.last_ns, calls_); }
+  // It runs while something does that is_wanted.
+  bool is_beside_wanted(const Span& span) const { return overlaps(span.first_ns, span.last_ns, beside_); }
+
+ private:
+  static std::int64_t later(std::int64_t ns) { return ns == INT64_MAX ? ns : ns + 1; }
+  static void join(Intervals& intervals) {
+    std::sort(intervals.begin(), intervals.end());
+    Intervals joined;
+    for (const auto& interval : intervals) {
+      if (joined.empty() || interval.first > joined.back().second) joined.push_back(interval);
+      joined.back().second = std::max(joined.back().second, interval.second);
+    }
+    intervals = std::move(joined);
+  }
+
+  const Intervals& wanted_;
+  Intervals calls_, beside_;
+};
+
+constexpr KindSet only(Kind kind) { return 1ull << static_cast<unsigned>(kind); }
 
 }  // namespace
 
 // Calls and what they launched are chosen together, so that whoever walks sees for each piece of work in an interval the
-// call, and for each call in it the work.
+// call, and for each call in it the work; and ranges on the GPU with the work that is in them.
 std::vector<const IndexEntry*> MergedReader::choose(const Wanted& wanted, NotRead& not_read) const {
-  std::vector<const IndexEntry*> chosen;
-  std::vector<Wanted::Intervals> times(processes_.size());
+  std::vector<TimesToRead> times;
   if (!wanted.times.empty()) {
-    std::vector<std::vector<Span>> spans(processes_.size());
+    for (const ProcessId id : processes_) times.emplace_back(wanted.times[id]);
     for (const IndexEntry& chunk : chunks_.index()) {
-      if (is_events(chunk)) spans[chunk.process].push_back(span_of(chunk, process_fits_[chunk.process]));
+      const auto sort = static_cast<ChunkSort>(chunk.sort);
+      const bool launched = is_events(chunk) && (sort == ChunkSort::stream || sort == ChunkSort::flow);
+      if (launched) times[chunk.process].launched(span_of(chunk, process_fits_[chunk.process]), sort);
     }
-    for (std::size_t id = 0; id < times.size(); ++id) times[id] = with_launches(wanted.times[processes_[id]], spans[id]);
+    for (TimesToRead& of : times) of.join();
   }
+  // A call of NCCL is known by the launches that it holds.
+  const auto is_of_calls = [&](const IndexEntry& chunk) {
+    return static_cast<ChunkSort>(chunk.sort) == ChunkSort::call || holds(chunk, only(Kind::nccl));
+  };
+  const auto in_time = [&](const IndexEntry& chunk) {
+    if (times.empty()) return true;
+    const TimesToRead& of = times[chunk.process];
+    const Span span = span_of(chunk, process_fits_[chunk.process]);
+    return of.is_wanted(span) || (of.launches_wanted(span) && is_of_calls(chunk)) ||
+           (of.is_beside_wanted(span) && holds(chunk, only(Kind::gpu_annotation)));
+  };
+  std::vector<const IndexEntry*> chosen;
   for (const IndexEntry& chunk : chunks_.index()) {
     if (!is_events(chunk)) continue;
-    const Span span = span_of(chunk, process_fits_[chunk.process]);
-    const auto& intervals = times[chunk.process];
-    const bool in_time = wanted.times.empty() || std::any_of(intervals.begin(), intervals.end(), [&](const auto& interval) {
-      return overlaps(std::min(span.launch_ns, span.first_ns), span.last_ns, interval);
-    });
     if (!wanted.has(processes_[chunk.process])) {
       not_read.by_process += chunk.header.count;
-    } else if (!in_time) {
+    } else if (!in_time(chunk)) {
       not_read.by_time += chunk.header.count;
     } else if (wanted.kinds && !holds(chunk, *wanted.kinds)) {
       not_read.by_kind += chunk.header.count;
@@ -267,7 +309,7 @@ NotRead MergedReader::read_events(EventSink& sink, const Wanted& wanted, bool ow
   std::vector<Stream> streams;
   std::unordered_map<std::uint64_t, std::size_t> known;  // by process and stream
   for (const IndexEntry* chunk : choose(wanted, not_read)) {
-    const auto [stream, is_new] = known.try_emplace(std::uint64_t{chunk->process} << 32 | chunk->stream, streams.size());
+    const auto [stream, is_new] = known.try_emplace(std::uint64_t{chunk->process} << 32 | chunk->sort, streams.size());
     if (is_new) streams.emplace_back(own_times ? nullptr : process_fits_[chunk->process]);
     streams[stream->second].add(chunk);
   }

@@ -101,7 +101,7 @@ Wanted Selector::wanted() const {
   }
   if (!selection_.kinds) return wanted;
   wanted.kinds = *selection_.kinds;
-  // Ends of arrows are kept whatever is chosen, and an arrow that loses an end is counted.
+  // Flows are kept whatever is chosen, and an arrow that loses one of its ends is counted.
   for (const Kind kind : {Kind::flow, Kind::runtime, Kind::driver, Kind::kernel, Kind::memcpy, Kind::memset, Kind::graph}) {
     wanted.kinds->set(static_cast<std::size_t>(kind));
   }

@@ -23,16 +23,35 @@ def dumped(tool, path):
     return [LINE.match(line).groups() for line in lines]
 
 
-def check_index(file):
+def launches(file):
+    """By process and correlation: the first start of an API call."""
+    found = {}
     for entry, events in file.events():
-        _, first_ns, last_ns, launch_ns, kinds, process, _, _, count, _, _ = entry
+        for event in events:
+            if event["kind"] in ("runtime", "driver") and event["correlation"]:
+                key = entry.process, event["correlation"]
+                found[key] = min(found.get(key, event["start_ns"]), event["start_ns"])
+    return found
+
+
+def check_index(file):
+    launched = launches(file)
+    seen = 0
+    for entry, events in file.events():
         ends = [event["start_ns"] + max(event["duration_ns"], 0) for event in events]
-        check(len(events) == count and first_ns == events[0]["start_ns"] and last_ns == max(ends), "a chunk's times", entry)
-        check(launch_ns <= first_ns, "what launched it is not later", entry)
-        check({file.tracks[event["track"]]["process"] for event in events} == {process}, "a chunk is of one process", entry)
-        check(kinds == sum(1 << file.kinds.index(kind) for kind in {event["kind"] for event in events}), "its kinds", entry)
+        check(len(events) == entry.count and entry.first_ns == events[0]["start_ns"] and entry.last_ns == max(ends),
+              "a chunk's times", entry)
+        of_gpu = events if entry.sort == 0 else []
+        calls = [(launched[entry.process, event["correlation"]], event["start_ns"])
+                 for event in of_gpu if (entry.process, event["correlation"]) in launched]
+        seen += len(calls)
+        check(entry.first_launch_ns == min([entry.first_ns] + [call for call, _ in calls]), "the first launch", entry)
+        check(entry.late_launch_ns == max([entry.first_ns] + [call for call, start in calls if call > start]), "a late launch", entry)
+        check({file.tracks[event["track"]]["process"] for event in events} == {entry.process}, "a chunk is of one process", entry)
+        check(entry.kinds == sum(1 << file.kinds.index(kind) for kind in {event["kind"] for event in events}), "its kinds", entry)
         starts = [event["start_ns"] for event in events]
         check(starts == sorted(starts), "the order of time in a chunk", entry)
+    check(seen > 1000, "launches were looked at", seen)
 
 
 def check_kineto(tool, folder):

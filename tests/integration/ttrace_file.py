@@ -3,6 +3,7 @@
 The fields of payloads are named, in their order, by payload_fields() in cli/model/payload.h; they are read from there, so that
 a column has the name that it has in `tracetool dump`.
 """
+import collections
 import ctypes
 import ctypes.util
 import os
@@ -100,19 +101,23 @@ class Shape:
         return self.parts[0] + b"".join(b"%d" % n + part for n, part in zip(integers, self.parts[1:]))
 
 
+IndexEntry = collections.namedtuple("IndexEntry", "offset first_ns last_ns first_launch_ns late_launch_ns kinds process sort "
+                                    "kind count raw stored")
+
+
 class MergedFile:
     def __init__(self, path):
         with open(path, "rb") as file:
             self.bytes = file.read()
         self.zstd = zstd()
         magic, version, self.begin, features, _ = struct.unpack_from("<8sIIQQ", self.bytes)
-        assert magic == b"TTRACE\r\n" and version == 3 and features == 0, (magic, version, features)
+        assert magic == b"TTRACE\r\n" and version == 4 and features == 0, (magic, version, features)
         index_at, size, self.count, end = struct.unpack_from("<QQQ8s", self.bytes, len(self.bytes) - 32)
         assert end == b"TTRACEEN" and size == len(self.bytes), (end, size)
         kind, entries, _, _ = struct.unpack_from("<IIII", self.bytes, index_at)
         assert kind == INDEX
         raw = self.chunk(index_at)
-        self.index = [struct.unpack_from("<QqqqQIIIIII", raw, 64 * i) for i in range(entries)]
+        self.index = [IndexEntry._make(struct.unpack_from("<QqqqqQIIIIII", raw, 72 * i)) for i in range(entries)]
         self.kinds = [entry.decode() for entry in self.entries(KINDS)]
         self.strings = [entry.decode("utf-8", "surrogateescape") for entry in self.entries(STRINGS)]
         self.shapes = [Shape(entry) for entry in self.entries(SHAPES)]
@@ -124,10 +129,10 @@ class MergedFile:
 
     def entries(self, kind):
         for entry in self.index:
-            if entry[7] != kind:
+            if entry.kind != kind:
                 continue
-            data = Bytes(self.chunk(entry[0]))
-            for _ in range(entry[8]):
+            data = Bytes(self.chunk(entry.offset))
+            for _ in range(entry.count):
                 yield data.take(data.varint())
             assert data.ended()
 
@@ -140,8 +145,8 @@ class MergedFile:
     def events(self):
         """Of each chunk of events, in the order of the file: (its entry in the index, its events)."""
         for entry in self.index:
-            if entry[7] == EVENTS:
-                yield entry, self.decoded(self.chunk(entry[0]), entry[8])
+            if entry.kind == EVENTS:
+                yield entry, self.decoded(self.chunk(entry.offset), entry.count)
 
     def decoded(self, raw, count):
         payloads = payload_columns()
