@@ -53,6 +53,9 @@ struct SayFields {
   void capture(const char*, CaptureId id, bool = true) {
     if (id != 0) payload_fields(*this, catalog.captures[id]);
   }
+  void collective_op(const char*, CollectiveOpId id, bool = true) {
+    if (id != 0) payload_fields(*this, catalog.collective_ops[id]);
+  }
 
   const Catalog& catalog;
   std::string& out;

@@ -173,6 +173,10 @@ void MergedWriter::finish(const Catalog& catalog, const std::vector<ClockFit>& f
     FieldWriter fields(entry);
     interned_fields(fields, capture);
   });
+  write_list(ChunkKind::collective_ops, catalog.collective_ops.all(), [](std::string& entry, const CollectiveOp& op) {
+    FieldWriter fields(entry);
+    interned_fields(fields, op);
+  });
   write_list(ChunkKind::processes, catalog.processes, [](std::string& entry, const Process& process) {
     FieldWriter fields(entry);
     process_fields(fields, process);

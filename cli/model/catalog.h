@@ -97,6 +97,7 @@ class Catalog {
   Strings strings;
   Interned<Launch> launches;
   Interned<Capture> captures;
+  Interned<CollectiveOp> collective_ops;
   Shapes shapes;
   std::vector<Process> processes;
   std::vector<Track> tracks;

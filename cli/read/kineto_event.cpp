@@ -27,15 +27,7 @@ JsonScalar* argument_named(KinetoEvent& event, std::string_view key) {
   if (key == "correlation") return &event.correlation;
   if (key == "bytes") return &event.bytes;
   if (key == "device") return &event.device;
-  if (key == "name") return &event.args_name;
-  if (key.size() < 9) return nullptr;
-  if (key == "Device Type") return &event.device_type;
-  if (key == "Device Id") return &event.device_id;
-  if (key == "Total Allocated") return &event.total_allocated;
-  if (key == "wait_on_cuda_event_record_corr_id") return &event.wait_call;
-  if (key == "wait_on_stream") return &event.wait_stream;
-  if (key == "wait_on_cuda_event_id") return &event.wait_event;
-  return key == "Total Reserved" ? &event.total_reserved : nullptr;
+  return key == "name" ? &event.args_name : nullptr;
 }
 
 bool is_nested(od::value& value) {

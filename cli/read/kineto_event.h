@@ -19,8 +19,6 @@ struct KinetoEvent {
   std::string_view args;                             // without its braces and the space around
   std::vector<PlainInteger> integers;                // of args, in their order: its members that are plain integers
   JsonScalar correlation, bytes, device, args_name;  // of args
-  JsonScalar device_type, device_id, total_allocated, total_reserved;  // ... of "[memory]"
-  JsonScalar wait_call, wait_stream, wait_event;                       // ... of a wait for a CUDA event
 };
 
 class KinetoEventParser {

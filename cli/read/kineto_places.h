@@ -21,8 +21,8 @@ namespace cli {
 // An event "B" that waits for its "E".
 struct OpenSlice {
   Event event;
-  KeptFacts facts;
-  std::vector<PlainInteger> integers;  // of its text
+  std::string args;
+  std::vector<PlainInteger> integers;  // of args
 };
 
 struct KinetoPlace {

@@ -1,6 +1,7 @@
 // Events in memory with their facts, in the order in which they came. Payloads lie one behind the other, each as large
 // as its struct; behind each the integers of its shape.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -28,7 +29,7 @@ class EventBatch {
       words_.resize(words_.size() + payload_words(facts.tag()));
       std::memcpy(words_.data() + places_.back().payload, facts.data(), kPayloadBytes[facts.tag()]);
     }
-    if (facts.shape != nullptr) give_shape(*facts.shape, facts.integers);
+    if (facts.shape != nullptr) std::copy_n(facts.integers, facts.shape->holes.size(), give_shape(*facts.shape));
   }
   // The foreign arguments of the event whose facts were placed last.
   void give_args(std::string_view args) {
@@ -36,12 +37,12 @@ class EventBatch {
     places_.back().args_bytes = static_cast<std::uint32_t>(args.size());
     texts_.append(args);
   }
-  void give_shape(const Shape& shape, const std::int64_t* integers) {
+  // Returns where its integers go.
+  std::uint64_t* give_shape(const Shape& shape) {
     places_.back().shape = &shape;
     places_.back().is_shaped = true;
-    const std::size_t before = words_.size();
-    words_.resize(before + shape.holes.size());
-    if (!shape.holes.empty()) std::memcpy(words_.data() + before, integers, shape.holes.size() * sizeof(*integers));
+    words_.resize(words_.size() + shape.holes.size());
+    return words_.data() + words_.size() - shape.holes.size();
   }
   // ... are those of the event before it with this index.
   void repeat_args(std::size_t index) {

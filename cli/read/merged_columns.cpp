@@ -131,6 +131,7 @@ struct PutFields {
   void string(const char*, StringId id, bool = true) { columns.put(column++, id); }
   void launch(const char*, LaunchId id, bool = true) { columns.put(column++, id); }
   void capture(const char*, CaptureId id, bool = true) { columns.put(column++, id); }
+  void collective_op(const char*, CollectiveOpId id, bool = true) { columns.put(column++, id); }
 
   NumberColumns& columns;
   Lasts& lasts;
@@ -289,6 +290,7 @@ struct TakeFields {
   void string(const char* name, StringId& id, bool = true) { number(name, id); }
   void launch(const char* name, LaunchId& id, bool = true) { number(name, id); }
   void capture(const char* name, CaptureId& id, bool = true) { number(name, id); }
+  void collective_op(const char* name, CollectiveOpId& id, bool = true) { number(name, id); }
 
   Decoder& from;
   std::size_t column;
@@ -378,15 +380,13 @@ void Decoder::args(EventBatch& out, std::uint64_t correlation) {
 void Decoder::shape(EventBatch& out, std::uint64_t id, std::uint64_t correlation) {
   bad_ |= id >= shapes_.size();
   if (bad_) return;
-  std::int64_t integers[kMostHoles];
-  std::size_t count = 0;
+  std::uint64_t* integers = out.give_shape(*shapes_[id]);
   for (const Shape::Hole& hole : shapes_[id]->holes) {
     SlotState& state = slots_[hole.slot];
     const std::uint64_t value = state.expected(correlation) + unzigzag(take(kFixedColumns + hole.slot));
     state.note(value, correlation);
-    integers[count++] = static_cast<std::int64_t>(value);
+    *integers++ = value;
   }
-  out.give_shape(*shapes_[id], integers);
 }
 
 }  // namespace

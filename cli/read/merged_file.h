@@ -51,7 +51,8 @@ enum class ChunkKind : std::uint32_t {
   launches = 8,
   captures = 9,
   steps = 10,  // an entry per process, in their order; missing: nobody looked for steps
-  shapes = 11  // texts with holes (model/shapes.h)
+  shapes = 11,  // texts with holes (model/shapes.h)
+  collective_ops = 12
 };
 
 struct MergedHeader {

@@ -49,7 +49,7 @@ void MergedReader::for_each_entry(ChunkKind kind, F&& f) {
 }
 
 void MergedReader::read_lists(Catalog& catalog) {
-  kinds_.clear(), strings_.clear(), launches_.clear(), captures_.clear(), shapes_.clear();
+  kinds_.clear(), strings_.clear(), launches_.clear(), captures_.clear(), collective_ops_.clear(), shapes_.clear();
   processes_.clear(), tracks_.clear(), fits_.clear(), process_fits_.clear(), steps_.clear();
   for_each_entry(ChunkKind::kinds, [&](std::string_view entry) { return kinds_.push_back(kind_of(entry)), true; });
   for_each_entry(ChunkKind::strings,
@@ -102,6 +102,7 @@ struct MergedReader::Translate {
   void string(const char*, StringId& id, bool = true) { look_up(of.strings_, id); }
   void launch(const char*, LaunchId& id, bool = true) { look_up(of.launches_, id); }
   void capture(const char*, CaptureId& id, bool = true) { look_up(of.captures_, id); }
+  void collective_op(const char*, CollectiveOpId& id, bool = true) { look_up(of.collective_ops_, id); }
   void look_up(const std::vector<std::uint32_t>& ids, std::uint32_t& id) {
     good = good && id < ids.size();
     if (good) id = ids[id];
@@ -126,6 +127,7 @@ void MergedReader::read_interned(Catalog& catalog) {
   };
   read(ChunkKind::launches, catalog.launches, launches_);
   read(ChunkKind::captures, catalog.captures, captures_);
+  read(ChunkKind::collective_ops, catalog.collective_ops, collective_ops_);
 }
 
 void MergedReader::read_processes(Catalog& catalog) {

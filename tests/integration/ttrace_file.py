@@ -16,7 +16,7 @@ COMMON = ("start", "duration", "correlation", "bytes", "track", "name", "categor
 EVENTS, KINDS, STRINGS, PROCESSES, TRACKS, CLOCKS, INDEX, LAUNCHES, CAPTURES, STEPS, SHAPES = range(1, 12)
 SLOTS = 1024
 SHAPE_SLOTS = 256
-SIGNED = {"peer", "occupancy_percent", "device_type"}  # zigzag in a column of kind `number`
+SIGNED = {"peer", "occupancy_percent", "device_type", "module"}  # zigzag in a column of kind `number`
 
 
 def zstd():
@@ -36,11 +36,11 @@ def inflate(library, packed, size):
 def payload_columns():
     """[(payload, [(how, name)])] in the order of AllPayloads."""
     code = open(f"{ROOT}/cli/model/payload.h", encoding="utf-8").read()
-    field = re.compile(r'f\.(number|delta|hex|string|launch|capture)\("(\w+)"|(\w+)_fields\(f,')
+    field = re.compile(r'f\.(number|delta|hex|string|launch|capture|collective_op)\("(\w+)"|(\w+)_fields\(f,')
     shared = {}
-    for name in ("collective", "graph"):
+    for name in ("collective", "graph", "kernel"):
         body = re.search(rf"constexpr void {name}_fields\(F& f, T& \w\) \{{(.*?)\n\}}", code, re.S)[1]
-        shared[name] = [(how, what) for how, what, _ in field.findall(body)]
+        shared[name] = [entry for how, what, other in field.findall(body) for entry in (shared[other] if other else [(how, what)])]
     lists = {}
     for struct_name, body in re.findall(r"std::remove_const_t<T>, (\w+)>\n\{(.*?)\n\}", code, re.S):
         lists[struct_name] = [entry for how, what, other in field.findall(body)

@@ -23,6 +23,7 @@ struct FieldText {
   void string(const char* name, StringId id, bool = true) { number(name, id); }
   void launch(const char* name, LaunchId id, bool = true) { number(name, id); }
   void capture(const char* name, CaptureId id, bool = true) { number(name, id); }
+  void collective_op(const char* name, CollectiveOpId id, bool = true) { number(name, id); }
   std::string text;
 };
 
@@ -51,6 +52,7 @@ struct FillFields {
   void string(const char*, StringId& id, bool = true) { id = static_cast<StringId>(random() % 5); }
   void launch(const char*, LaunchId& id, bool = true) { id = static_cast<LaunchId>(random() % 3); }
   void capture(const char*, CaptureId& id, bool = true) { id = static_cast<CaptureId>(random() % 2); }
+  void collective_op(const char*, CollectiveOpId& id, bool = true) { id = static_cast<CollectiveOpId>(random() % 2); }
   std::mt19937_64& random;
 };
 

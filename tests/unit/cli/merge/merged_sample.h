@@ -41,6 +41,9 @@ inline Catalog sample_catalog() {
   Capture capture;
   capture.known = true;
   catalog.captures.intern(capture);
+  CollectiveOp op;
+  op.name = 3, op.in_elements = 1 << 20, op.group_size = 8;
+  catalog.collective_ops.intern(op);
   const ProcessId first = catalog.add_process(sample_process(0));
   const ProcessId second = catalog.add_process(sample_process(1));
   catalog.track(first, TrackKind::thread, 1000, -7);
