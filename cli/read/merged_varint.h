@@ -42,7 +42,7 @@ inline std::uint64_t take_long_varint(std::string_view& in, bool& bad) {
 }
 
 // Takes one number off the front of `in`. Past the end, or longer than 64 bits: sets `bad`, returns 0.
-inline std::uint64_t take_varint(std::string_view& in, bool& bad) {
+[[gnu::always_inline]] inline std::uint64_t take_varint(std::string_view& in, bool& bad) {
   const auto first = static_cast<std::uint8_t>(in.empty() ? 0x80 : in.front());
   if (first >= 0x80) return take_long_varint(in, bad);
   in.remove_prefix(1);
