@@ -8,6 +8,12 @@ namespace {
 
 constexpr std::size_t kLongestInteger = 20;
 
+// Most are small: devices, streams, ids of a shape.
+char* put_decimal(char* to, std::int64_t value) {
+  if (value >= 0 && value < 10) return *to = static_cast<char>('0' + value), to + 1;
+  return std::to_chars(to, to + kLongestInteger, value).ptr;
+}
+
 std::uint8_t slot_of(std::string_view before) {
   const std::size_t end = std::min(before.rfind('"'), before.size());
   const std::size_t begin = end == 0 ? before.npos : before.rfind('"', end - 1);
@@ -26,7 +32,7 @@ void Shape::put_together(const std::int64_t* integers, std::string& out) const {
   std::size_t from = 0;
   for (const Hole& hole : holes) {
     to = std::copy(text.data() + from, text.data() + hole.at, to);
-    to = std::to_chars(to, to + kLongestInteger, *integers++).ptr;
+    to = put_decimal(to, *integers++);
     from = hole.at + 1;
   }
   to = std::copy(text.data() + from, text.data() + text.size(), to);

@@ -230,7 +230,7 @@ class Decoder {
  private:
   friend struct TakeFields;
   std::uint64_t take(Column column) { return take(at(column)); }
-  std::uint64_t take(std::size_t column) { return take_varint(columns_[column], bad_); }
+  [[gnu::always_inline]] std::uint64_t take(std::size_t column) { return take_varint(columns_[column], bad_); }
   std::uint32_t take32(Column column) {
     const std::uint64_t value = take(column);
     bad_ |= value >> 32 != 0;
