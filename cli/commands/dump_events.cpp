@@ -53,6 +53,9 @@ struct SayFields {
   void capture(const char*, CaptureId id, bool = true) {
     if (id != 0) payload_fields(*this, catalog.captures[id]);
   }
+  void collective_op(const char*, CollectiveOpId id, bool = true) {
+    if (id != 0) payload_fields(*this, catalog.collective_ops[id]);
+  }
 
   const Catalog& catalog;
   std::string& out;
@@ -74,7 +77,7 @@ void DumpEvents::event(const Event& event, const Facts& facts) {
   if (track.priority && is_gpu_work(event.kind)) fmt::format_to(out, " priority={}", *track.priority);
   SayFields say{catalog_, text_};
   if (!event.args_complete) visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { payload_fields(say, payload); });
-  if (!facts.args.empty()) fmt::format_to(out, " args={{{}}}", one_line(facts.args));
+  if (facts.has_foreign()) fmt::format_to(out, " args={{{}}}", one_line(facts.foreign(scratch_)));
   text_ += '\n';
   if (text_.size() >= kPiece) flush();
 }

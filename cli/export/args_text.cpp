@@ -45,10 +45,13 @@ std::string payload_text(std::uint8_t type, std::uint64_t payload) {
 }  // namespace
 
 std::string_view ArgsText::operator()(const Event& event, const Facts& facts) {
-  if (event.args_complete || facts.tag() == 0) return facts.args;
+  if (event.args_complete || facts.tag() == 0) return facts.foreign(out_);
   out_.clear();
   visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { say(event, payload); });
-  if (!facts.args.empty()) out_.append(out_.empty() ? "" : ", ").append(facts.args);
+  if (!facts.has_foreign()) return out_;
+  if (!out_.empty()) out_ += ", ";
+  if (facts.shape != nullptr) facts.shape->put_together(facts.integers, out_);
+  out_ += facts.args;
   return out_;
 }
 
@@ -262,6 +265,45 @@ void ArgsText::say(const Event&, const AllocatorFacts& facts) {
   if ((facts.has & AllocatorFacts::kDeviceId) != 0) signed_number("Device Id", facts.device);
   if ((facts.has & AllocatorFacts::kAllocated) != 0) signed_number("Total Allocated", facts.allocated_bytes);
   if ((facts.has & AllocatorFacts::kReserved) != 0) signed_number("Total Reserved", facts.reserved_bytes);
+}
+
+// PyTorch's words, as of all that only profiles have.
+void ArgsText::collective_op(CollectiveOpId id, std::uint64_t sequence) {
+  const auto word = [this](std::string_view key, StringId text) {
+    if (text != 0) string(key, text);
+  };
+  const auto known = [this](std::string_view key, std::int64_t value) {
+    if (value >= 0) signed_number(key, value);
+  };
+  const CollectiveOp& op = catalog_->collective_ops[id];
+  word("Collective name", op.name);
+  known("In msg nelems", op.in_elements), known("Out msg nelems", op.out_elements), known("Group size", op.group_size);
+  word("dtype", op.data_type), word("In split size", op.in_splits), word("Out split size", op.out_splits);
+  known("Global rank start", op.group_first_rank), known("Global rank stride", op.group_rank_stride);
+  word("Process Group Name", op.group_name), word("Process Group Description", op.group_description);
+  word("Process Group Ranks", op.group_ranks);
+  if (sequence != kNoOrdinal) number("Seq", sequence);
+}
+
+void ArgsText::say(const Event& event, const ProfiledKernelFacts& facts) {
+  if (facts.external_id != 0) number("External id", facts.external_id);
+  out_ += out_.empty() ? "" : ", ";
+  say(event, static_cast<const KernelFacts&>(facts));
+  collective_op(facts.collective_op, facts.sequence);
+}
+
+void ArgsText::say(const Event&, const OperatorFacts& facts) {
+  if (facts.external_id != 0) number("External id", facts.external_id);
+  if ((facts.has & OperatorFacts::kRecordFunction) != 0) number("Record function id", facts.record_function);
+  if ((facts.has & OperatorFacts::kSequenceNumber) != 0) number("Sequence number", facts.sequence_number);
+  if ((facts.has & OperatorFacts::kForwardThread) != 0) number("Fwd thread id", facts.forward_thread);
+  collective_op(facts.collective_op, facts.sequence);
+}
+
+void ArgsText::say(const Event&, const FrameFacts& facts) {
+  if (facts.parent_id != FrameFacts::kNone) signed_number("Python parent id", facts.parent_id);
+  if (facts.id != FrameFacts::kNone) signed_number("Python id", facts.id);
+  if (facts.module_id != FrameFacts::kNone) signed_number("Python module id", facts.module_id);
 }
 
 }  // namespace cli

@@ -35,10 +35,14 @@ class ArgsText {
   void say(const Event& event, const PoolFacts& facts);
   void say(const Event& event, const NoticeFacts& facts);
   void say(const Event& event, const AllocatorFacts& facts);
+  void say(const Event& event, const ProfiledKernelFacts& facts);
+  void say(const Event& event, const OperatorFacts& facts);
+  void say(const Event& event, const FrameFacts& facts);
 
   void place(TrackId track, std::uint32_t context);
   void graph(const GraphNode& graph);
   void collective(const Collective& collective);
+  void collective_op(CollectiveOpId id, std::uint64_t sequence);
   const std::string& launch(LaunchId id);
   const std::string& capture(CaptureId id);
 

@@ -21,7 +21,7 @@ constexpr std::size_t kChunkArgs = 4 << 20;
 constexpr std::size_t kListBytes = 4 << 20;
 constexpr std::size_t kMaxArgs = 16 << 20;
 static_assert(kMostChunkEvents <= kMaxChunkEvents);
-static_assert(kChunkArgs + kMaxArgs + kMostChunkEvents * (kCommonColumns + kMostFields) * 10 < kMaxChunkBytes);
+static_assert(kChunkArgs + kMaxArgs + kMostChunkEvents * (kCommonColumns + kMostFields + kMostHoles) * kMaxVarint < kMaxChunkBytes);
 
 std::int64_t checked_end(const Event& event) {
   std::int64_t end;
@@ -172,6 +172,9 @@ void MergedWriter::finish(const Catalog& catalog, const std::vector<ClockFit>& f
   for (std::size_t id = 0; id < strings.size(); ++id) strings[id] = catalog.strings[static_cast<StringId>(id)];
   write_list(ChunkKind::kinds, kKinds, [](std::string& entry, const KindRow& kind) { entry = kind.name; });
   write_list(ChunkKind::strings, strings, [](std::string& entry, std::string_view text) { entry = text; });
+  std::vector<std::string_view> shapes(catalog.shapes.size() > 1 ? catalog.shapes.size() : 0);
+  for (ShapeId id = 0; id < shapes.size(); ++id) shapes[id] = catalog.shapes[id].text;
+  write_list(ChunkKind::shapes, shapes, [](std::string& entry, std::string_view text) { entry = text; });
   write_list(ChunkKind::launches, catalog.launches.all(), [](std::string& entry, const Launch& launch) {
     FieldWriter fields(entry);
     interned_fields(fields, launch);
@@ -179,6 +182,10 @@ void MergedWriter::finish(const Catalog& catalog, const std::vector<ClockFit>& f
   write_list(ChunkKind::captures, catalog.captures.all(), [](std::string& entry, const Capture& capture) {
     FieldWriter fields(entry);
     interned_fields(fields, capture);
+  });
+  write_list(ChunkKind::collective_ops, catalog.collective_ops.all(), [](std::string& entry, const CollectiveOp& op) {
+    FieldWriter fields(entry);
+    interned_fields(fields, op);
   });
   write_list(ChunkKind::processes, catalog.processes, [](std::string& entry, const Process& process) {
     FieldWriter fields(entry);

@@ -95,7 +95,7 @@ class Intake : public EventSink {
 class SortedTrace : public OrderedTrace {
  public:
   SortedTrace(const std::vector<TraceInput>& inputs, const MergeOptions& options)
-      : sorter_(options.memory_bytes, options.scratch_folder),
+      : sorter_(catalog_, options.memory_bytes, options.scratch_folder),
         aligner_((options.align ? align_methods().back() : align_methods().front()).make()),
         progress_("reading"),
         choice_(options.choice) {

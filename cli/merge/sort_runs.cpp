@@ -40,8 +40,9 @@ struct EventSorter::Part {
   }
 };
 
-EventSorter::EventSorter(std::size_t memory_bytes, std::string scratch_folder)
-    : part_bytes_(memory_bytes / 4),
+EventSorter::EventSorter(const Catalog& catalog, std::size_t memory_bytes, std::string scratch_folder)
+    : catalog_(catalog),
+      part_bytes_(memory_bytes / 4),
       scratch_(std::move(scratch_folder)),
       writer_(scratch_),
       part_(std::make_unique<Part>()) {}
@@ -71,6 +72,8 @@ void EventSorter::drain(const std::vector<ClockFit>& fits, EventSink& sink) {
   if (runs_.empty()) return drain_memory(fits, sink);
   if (part_->batch.size() != 0) hand_over();
   background_.wait();
+  shapes_.resize(catalog_.shapes.size());
+  for (ShapeId id = 0; id < shapes_.size(); ++id) shapes_[id] = &catalog_.shapes[id];
   while (runs_.size() > kFanIn) merge_some(fits);
   ZstdDecompressor zstd;
   EventHeap<RunCursor> heap(cursors(runs_.size(), fits, zstd));
@@ -111,7 +114,7 @@ std::vector<EventSorter::RunCursor> EventSorter::cursors(std::size_t count, cons
                                                          ZstdDecompressor& zstd) const {
   std::vector<RunCursor> cursors;
   for (std::size_t i = 0; i < count; ++i) {
-    cursors.push_back({SortedRunCursor(scratch_, runs_[i], fit_of(runs_[i].clock, fits)), &zstd});
+    cursors.push_back({SortedRunCursor(scratch_, runs_[i], fit_of(runs_[i].clock, fits), shapes_), &zstd});
   }
   return cursors;
 }

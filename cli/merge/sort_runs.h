@@ -11,6 +11,7 @@
 
 #include "cli/io/background.h"
 #include "cli/merge/sorted_run.h"
+#include "cli/model/catalog.h"
 #include "cli/model/clock_fit.h"
 #include "cli/model/payload.h"
 
@@ -21,7 +22,8 @@ inline constexpr std::size_t kFanIn = 256;
 
 class EventSorter : public EventSink {
  public:
-  EventSorter(std::size_t memory_bytes, std::string scratch_folder);
+  // The catalogue of the events, which outlives this.
+  EventSorter(const Catalog& catalog, std::size_t memory_bytes, std::string scratch_folder);
   ~EventSorter() override;
 
   // What follows was timed by this clock, an index into the fits of drain(). A part holds the events of one clock, as
@@ -43,6 +45,8 @@ class EventSorter : public EventSink {
   std::vector<RunCursor> cursors(std::size_t count, const std::vector<ClockFit>& fits, ZstdDecompressor& zstd) const;
   void drain_memory(const std::vector<ClockFit>& fits, EventSink& sink);
 
+  const Catalog& catalog_;
+  ShapeTable shapes_;  // of the catalogue, once no event may come
   std::size_t part_bytes_;
   std::uint32_t clock_ = 0;
   TempFile scratch_;

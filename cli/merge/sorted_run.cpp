@@ -68,7 +68,7 @@ void SortedRunCursor::load(ZstdDecompressor& zstd) {
   file_->read(run_.begin + sizeof(head), head.packed_bytes, packed);
   run_.begin += sizeof(head) + head.packed_bytes;
   if (!zstd.decompress(packed, head.raw_bytes, raw)) broken_scratch();
-  if (decode_events(raw, head.count, batch_) != nullptr) broken_scratch();
+  if (decode_events(raw, head.count, *shapes_, batch_) != nullptr) broken_scratch();
   if (fit_ == nullptr) return;
   for (Event& event : batch_.events()) event.start_ns = fit_->on_axis(event.start_ns);
 }

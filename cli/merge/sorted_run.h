@@ -40,7 +40,8 @@ class SortedRunCursor {
  public:
   // `fit`: puts the events on the axis; nullptr: as they are. It keeps the order of starts (of two that become equal,
   // the earlier stays first, even if it is the shorter).
-  SortedRunCursor(const TempFile& file, const SortedRun& run, const ClockFit* fit) : file_(&file), run_(run), fit_(fit) {}
+  SortedRunCursor(const TempFile& file, const SortedRun& run, const ClockFit* fit, const ShapeTable& shapes)
+      : file_(&file), run_(run), fit_(fit), shapes_(&shapes) {}
 
   bool next(ZstdDecompressor& zstd);  // false: the end
   const Event& event() const { return batch_.event(at_); }
@@ -52,6 +53,7 @@ class SortedRunCursor {
   const TempFile* file_;
   SortedRun run_;
   const ClockFit* fit_;
+  const ShapeTable* shapes_;
   EventBatch batch_;
   std::size_t at_ = static_cast<std::size_t>(-1);
 };

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,33 +13,12 @@
 #include "cli/model/event.h"
 #include "cli/model/payload.h"
 #include "cli/model/recording.h"
+#include "cli/model/shapes.h"
+#include "cli/model/strings.h"
 
 namespace cli {
 
 using KindCounts = std::array<std::uint64_t, static_cast<std::size_t>(Kind::count_)>;
-
-// Interned strings; ids are dense from 0 ("") and views never move. Movable, not copyable.
-class Strings {
- public:
-  Strings() { intern(""); }
-  StringId intern(std::string_view text);
-  std::string_view operator[](StringId id) const { return texts_[id]; }
-  std::size_t size() const { return texts_.size(); }
-
- private:
-  struct Slot {
-    std::uint32_t hash = 0;
-    StringId next_id = 0;  // id + 1; 0: free
-  };
-  std::string_view keep(std::string_view text);
-  void grow();
-
-  std::vector<std::string_view> texts_;
-  std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
-  std::vector<std::unique_ptr<char[]>> chunks_;
-  char* chunk_end_ = nullptr;
-  std::size_t chunk_left_ = 0;  // bytes free before chunk_end_
-};
 
 enum class SourceFormat : std::uint8_t { ring, kineto };
 
@@ -119,6 +97,8 @@ class Catalog {
   Strings strings;
   Interned<Launch> launches;
   Interned<Capture> captures;
+  Interned<CollectiveOp> collective_ops;
+  Shapes shapes;
   std::vector<Process> processes;
   std::vector<Track> tracks;
 

@@ -10,7 +10,8 @@
 // (Considered and not taken: std::variant, which is as large as its largest member in every event; fields by number as
 // in protobuf, which are looked up where a struct is read; one table per kind, which gives up the one order of events.)
 //
-// Foreign arguments (Kineto, Chrome JSON) stay text, `Facts::args`, in their order, so that a file comes back as it was.
+// Foreign arguments (Kineto, Chrome JSON) come back as they were: as a shape with its integers (shapes.h), or, where no
+// other event's are like them, as text. A payload beside them says what is computed with.
 //
 // Each struct's fields are listed once, in payload_fields(): columns, equality in tests, `dump` and the translation of
 // ids follow from that list. A new kind of payload is a struct, its list and its name in AllPayloads; then the compiler
@@ -29,11 +30,13 @@
 
 #include "cli/model/event.h"
 #include "cli/model/interned.h"
+#include "cli/model/shapes.h"
 
 namespace cli {
 
 using LaunchId = std::uint32_t;   // in Catalog::launches; 0: nothing is known
 using CaptureId = std::uint32_t;  // in Catalog::captures; 0: nothing is known
+using CollectiveOpId = std::uint32_t;  // in Catalog::collective_ops; 0: it is none, or nothing is known
 
 inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a stream, event or thread: there is none
 inline constexpr std::uint64_t kNoOrdinal = ~std::uint64_t{0};
@@ -141,6 +144,36 @@ constexpr void payload_fields(F& f, T& c)
   collective_fields(f, c.collective);
 }
 
+// A collective as PyTorch describes it, on the operator that records it and on the kernels that this launched.
+// Source of the members: libkineto/src/output_json.cpp, torch/csrc/distributed/c10d/ParamCommsUtils.hpp.
+struct CollectiveOp {
+  StringId name = 0;                               // "_allgather_base"
+  StringId data_type = 0;                          // "BFloat16"
+  StringId group_name = 0, group_description = 0;  // of the process group: "0", "default_pg"
+  StringId group_ranks = 0;                        // as it is written there, which may be shortened: "[0, 1, 2, 3]"
+  StringId in_splits = 0, out_splits = 0;          // in elements, as written there
+  std::int64_t in_elements = -1, out_elements = -1;  // of this rank's message; -1: unknown, as below
+  std::int64_t group_size = -1;                      // ranks
+  std::int64_t group_first_rank = -1, group_rank_stride = -1;
+
+  bool operator==(const CollectiveOp&) const = default;
+};
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& c)
+  requires std::is_same_v<std::remove_const_t<T>, CollectiveOp>
+{
+  f.string("collective", c.name, c.name != 0), f.string("data_type_name", c.data_type, c.data_type != 0);
+  f.string("group_name", c.group_name, c.group_name != 0);
+  f.string("group_description", c.group_description, c.group_description != 0);
+  f.string("group_ranks", c.group_ranks, c.group_ranks != 0);
+  f.string("in_splits", c.in_splits, c.in_splits != 0), f.string("out_splits", c.out_splits, c.out_splits != 0);
+  f.number("in_elements", c.in_elements, c.in_elements >= 0), f.number("out_elements", c.out_elements, c.out_elements >= 0);
+  f.number("group_size", c.group_size, c.group_size >= 0);
+  f.number("group_first_rank", c.group_first_rank, c.group_first_rank >= 0);
+  f.number("group_rank_stride", c.group_rank_stride, c.group_rank_stride >= 0);
+}
+
 // Where in a CUDA graph work comes from; all 0: from none.
 struct GraphNode {
   std::uint64_t node = 0;
@@ -162,6 +195,13 @@ struct KernelFacts {
   LaunchId launch = 0;
   std::uint32_t context = 0;
   GraphNode graph;
+};
+
+// A kernel of a profile: what a recording's has, and what joins it with operators.
+struct ProfiledKernelFacts : KernelFacts {
+  std::uint64_t external_id = 0;           // the operator's that launched it; 0: unknown
+  std::uint64_t sequence = kNoOrdinal;     // of its collective in the process group
+  CollectiveOpId collective_op = 0;
 };
 
 struct CopyFacts {
@@ -270,11 +310,64 @@ struct AllocatorFacts {
   std::uint8_t has = 0;
 };
 
+// An operator or annotation of a profile.
+struct OperatorFacts {
+  enum Has : std::uint8_t { kSequenceNumber = 1, kForwardThread = 2, kRecordFunction = 4 };
+  std::uint64_t external_id = 0;      // 0: unknown
+  std::uint64_t sequence_number = 0;  // of autograd: that of a forward operator and of its backward one
+  std::uint64_t forward_thread = 0;   // PyTorch's number of the thread where the forward operator ran
+  std::uint64_t record_function = 0;  // id of the call in an execution trace
+  std::uint64_t sequence = kNoOrdinal;  // of its collective in the process group
+  CollectiveOpId collective_op = 0;
+  std::uint8_t has = 0;
+};
+
+// A frame of Python in a profile: a function, or a call of a module.
+struct FrameFacts {
+  static constexpr std::int64_t kNone = -1;
+  std::int64_t id = kNone, parent_id = kNone;  // kNone: it has none
+  std::int64_t module_id = kNone;              // the instance, of calls of modules
+};
+
+template <typename F, typename T>
+constexpr void kernel_fields(F& f, T& p) {
+  f.launch("launch", p.launch), f.number("context", p.context), graph_fields(f, p.graph);
+}
+
 template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, KernelFacts>
 {
-  f.launch("launch", p.launch), f.number("context", p.context), graph_fields(f, p.graph);
+  kernel_fields(f, p);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, ProfiledKernelFacts>
+{
+  kernel_fields(f, p);
+  f.delta("external_id", p.external_id, p.external_id != 0), f.collective_op("collective_op", p.collective_op);
+  f.delta("sequence", p.sequence, p.sequence != kNoOrdinal);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, OperatorFacts>
+{
+  f.delta("external_id", p.external_id, p.external_id != 0), f.collective_op("collective_op", p.collective_op);
+  f.delta("sequence", p.sequence, p.sequence != kNoOrdinal);
+  f.delta("sequence_number", p.sequence_number, (p.has & OperatorFacts::kSequenceNumber) != 0);
+  f.number("forward_thread", p.forward_thread, (p.has & OperatorFacts::kForwardThread) != 0);
+  f.delta("record_function", p.record_function, (p.has & OperatorFacts::kRecordFunction) != 0);
+  f.number("has", p.has, false);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, FrameFacts>
+{
+  f.delta("frame", p.id, p.id != FrameFacts::kNone), f.delta("parent_frame", p.parent_id, p.parent_id != FrameFacts::kNone);
+  f.number("module", p.module_id, p.module_id != FrameFacts::kNone);
 }
 
 template <typename F, typename T>
@@ -394,7 +487,7 @@ constexpr void payload_fields(F& f, T& p)
 // Frequent ones first. A tag is the place here + 1; 0: no payload.
 using AllPayloads = std::tuple<CallFacts, KernelFacts, RangeFacts, NcclFacts, CopyFacts, SetFacts, SyncFacts,
                                GraphLaunchFacts, OverheadFacts, MemoryFacts, PoolFacts, NoticeFacts, AllocatorFacts,
-                               EventRecordFacts>;
+                               EventRecordFacts, ProfiledKernelFacts, OperatorFacts, FrameFacts>;
 inline constexpr std::size_t kPayloads = std::tuple_size_v<AllPayloads>;
 
 // Calls f(static_cast<P*>(nullptr)) for each kind of payload, in the order of AllPayloads.
@@ -448,26 +541,42 @@ class Facts {
   Facts(const P& payload, std::string_view foreign = {}) : args(foreign), data_(&payload), tag_(payload_tag<P>()) {}
   Facts(std::uint8_t tag, const void* data, std::string_view foreign) : args(foreign), data_(data), tag_(tag) {}
 
-  // Null: it is of another kind.
+  // Null: it is of another kind. What a recording's kernel has a profile's has, too.
   template <typename P>
   const P* get() const {
+    if constexpr (std::is_same_v<P, KernelFacts>) {
+      if (const auto* profiled = get<ProfiledKernelFacts>()) return profiled;
+    }
     return tag_ == payload_tag<P>() ? static_cast<const P*>(data_) : nullptr;
   }
   std::uint8_t tag() const { return tag_; }
   const void* data() const { return data_; }
 
-  std::string_view args;  // foreign: the body of a JSON object without its braces ("" = none), valid JSON
+  bool has_foreign() const { return shape != nullptr || !args.empty(); }
+  // The foreign arguments, in `scratch` where they have a shape.
+  std::string_view foreign(std::string& scratch) const {
+    if (shape == nullptr) return args;
+    scratch.clear();
+    shape->put_together(integers, scratch);
+    return scratch;
+  }
+
+  // Foreign: the body of a JSON object without its braces, valid JSON. One of the two, or none.
+  std::string_view args;
+  const Shape* shape = nullptr;
+  const std::int64_t* integers = nullptr;  // of the shape, one for each hole
 
  private:
   const void* data_ = nullptr;
   std::uint8_t tag_ = 0;
 };
 
-// The same for longer.
+// The same for longer; foreign arguments as text.
 class KeptFacts {
  public:
   KeptFacts() = default;
   KeptFacts(const Facts& facts) : args(facts.args), tag_(facts.tag()) {
+    if (facts.shape != nullptr) facts.foreign(args);
     if (tag_ != 0) std::memcpy(words_, facts.data(), kPayloadBytes[tag_]);
   }
   template <typename P>

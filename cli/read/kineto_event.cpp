@@ -27,15 +27,7 @@ JsonScalar* argument_named(KinetoEvent& event, std::string_view key) {
   if (key == "correlation") return &event.correlation;
   if (key == "bytes") return &event.bytes;
   if (key == "device") return &event.device;
-  if (key == "name") return &event.args_name;
-  if (key.size() < 9) return nullptr;
-  if (key == "Device Type") return &event.device_type;
-  if (key == "Device Id") return &event.device_id;
-  if (key == "Total Allocated") return &event.total_allocated;
-  if (key == "wait_on_cuda_event_record_corr_id") return &event.wait_call;
-  if (key == "wait_on_stream") return &event.wait_stream;
-  if (key == "wait_on_cuda_event_id") return &event.wait_event;
-  return key == "Total Reserved" ? &event.total_reserved : nullptr;
+  return key == "name" ? &event.args_name : nullptr;
 }
 
 bool is_nested(od::value& value) {
@@ -43,16 +35,14 @@ bool is_nested(od::value& value) {
   return !token.empty() && (token[0] == '{' || token[0] == '[');
 }
 
+bool is_sound_key(std::string_view key) { return key.find('\\') == key.npos || has_valid_escapes(key); }
+
 // Members that we know and that hold a string, number or word are kept; all others are only checked.
-template <typename Named>
-bool keep_or_check(KinetoEvent& event, std::string_view key, od::value& value, int depth, const char* end,
-                   Named named) {
-  if (key.find('\\') != std::string_view::npos) {
-    return has_valid_escapes(key) && check_value(value, depth, end);
-  }
-  JsonScalar* wanted = named(event, key);
+bool keep_member(KinetoEvent& event, std::string_view key, od::value& value, const char* end) {
+  JsonScalar* const wanted = member_named(event, key);
   if (wanted == &event.ph && !event.ph.empty()) return false;  // damage made one event of two
-  return wanted != nullptr && !is_nested(value) ? read_scalar(value, *wanted) : check_value(value, depth, end);
+  if (wanted != nullptr && !is_nested(value)) return read_scalar(value, *wanted);
+  return is_sound_key(key) && check_value(value, 1, end);
 }
 
 std::string_view trimmed(const char* begin, const char* end) {
@@ -62,28 +52,46 @@ std::string_view trimmed(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 
+bool keep_argument(KinetoEvent& event, std::string_view key, od::value& value, const char* begin, const char* end) {
+  if (is_nested(value)) return is_sound_key(key) && check_value(value, 2, end);
+  JsonScalar scalar;
+  if (!is_sound_key(key) || !read_scalar(value, scalar)) return false;
+  if (JsonScalar* const wanted = argument_named(event, key)) *wanted = scalar;
+  std::int64_t integer = 0;
+  if (!scalar.is_number() || !read_plain_integer(scalar.text, integer)) return true;
+  event.integers.push_back({static_cast<std::uint32_t>(scalar.text.data() - begin),
+                            static_cast<std::uint32_t>(scalar.text.size()), integer});
+  return true;
+}
+
 bool parse_args(KinetoEvent& event, od::document& document, od::value& value, const char* end) {
   const char* begin = value.raw_json_token().data();
+  event.integers.clear();
   od::object object;
   if (value.get_object().get(object)) return false;
   for (auto result : object) {
     od::field field;
     if (std::move(result).get(field)) return false;
     od::value argument = field.value();
-    if (!keep_or_check(event, key_text(field, end), argument, 2, end, argument_named)) return false;
+    if (!keep_argument(event, key_text(field, end), argument, begin, end)) return false;
   }
   const char* behind = nullptr;  // the token after the closing brace
   if (document.current_location().get(behind)) return false;
   const std::string_view whole = trimmed(begin, behind);
   if (whole.size() < 2 || whole.back() != '}') return false;
   event.args = trimmed(whole.data() + 1, whole.data() + whole.size() - 1);
+  const auto shift = static_cast<std::uint32_t>(event.args.data() - begin);
+  for (PlainInteger& integer : event.integers) integer.at -= shift;
   return event.has_args = true;
 }
 
 }  // namespace
 
 bool KinetoEventParser::parse(std::string_view text, KinetoEvent& event) {
+  std::vector<PlainInteger> memory = std::move(event.integers);
+  memory.clear();
   event = {};
+  event.integers = std::move(memory);
   event.text = text;
   const char* end = text.data() + text.size();
   od::document document;
@@ -96,7 +104,7 @@ bool KinetoEventParser::parse(std::string_view text, KinetoEvent& event) {
     const std::string_view key = key_text(field, end);
     od::value value = field.value();
     if (key != "args") {
-      if (!keep_or_check(event, key, value, 1, end, member_named)) return false;
+      if (!keep_member(event, key, value, end)) return false;
     } else if (value.raw_json_token().starts_with('{')) {
       if (!parse_args(event, document, value, end)) return false;
     } else {

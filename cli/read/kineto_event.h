@@ -4,8 +4,10 @@
 // Kineto writes: libkineto/src/output_json.cpp in github.com/pytorch/kineto.
 #pragma once
 #include <string_view>
+#include <vector>
 
 #include "cli/read/json_scalar.h"
+#include "cli/read/kineto_shapes.h"
 
 namespace cli {
 
@@ -15,9 +17,8 @@ struct KinetoEvent {
   bool has_args = false;                             // `args` was an object
   bool odd_args = false;                             // `args` was something else: dropped
   std::string_view args;                             // without its braces and the space around
+  std::vector<PlainInteger> integers;                // of args, in their order: its members that are plain integers
   JsonScalar correlation, bytes, device, args_name;  // of args
-  JsonScalar device_type, device_id, total_allocated, total_reserved;  // ... of "[memory]"
-  JsonScalar wait_call, wait_stream, wait_event;                       // ... of a wait for a CUDA event
 };
 
 class KinetoEventParser {

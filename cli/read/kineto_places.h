@@ -14,13 +14,15 @@
 #include "cli/model/event.h"
 #include "cli/read/json_scalar.h"
 #include "cli/read/kineto_category.h"
+#include "cli/read/kineto_shapes.h"
 
 namespace cli {
 
 // An event "B" that waits for its "E".
 struct OpenSlice {
   Event event;
-  KeptFacts facts;
+  std::string args;
+  std::vector<PlainInteger> integers;  // of args
 };
 
 struct KinetoPlace {

@@ -45,15 +45,15 @@ void KinetoTranslator::take_timed(const KinetoEvent& raw, const KinetoTimes& tim
   const char phase = kineto_phase(raw);
   const KinetoCategory& category = categories_.find(text_of(raw.cat));
   KinetoPlace& place = places_.find(raw.pid, raw.tid);
-  if (phase == 'E') return end_slice(place, times.start_ns, raw.args);
+  if (phase == 'E') return end_slice(place, times.start_ns, raw);
   Event event = event_of(raw, category);
   event.start_ns = times.start_ns;
   event.duration_ns = times.duration_ns;
   event.track = places_.track(place, category, phase, raw.device);
   event.second_row = places_.second_row(place, event.track, raw.pid, raw.tid);
-  if (phase == 'B') return begin_slice(place, event, facts_of(raw, event));
+  if (phase == 'B') return begin_slice(place, {event, std::string(raw.args), raw.integers});
   launch_flows_ |= event.kind == Kind::flow && category.launch_flow;
-  emit(event, facts_of(raw, event));
+  emit(event, raw.args, raw.integers);
 }
 
 Event KinetoTranslator::event_of(const KinetoEvent& raw, const KinetoCategory& category) {
@@ -71,36 +71,6 @@ Event KinetoTranslator::event_of(const KinetoEvent& raw, const KinetoCategory& c
   event.has_bytes = bytes.has_value();
   event.bytes = bytes.value_or(0);
   return event;
-}
-
-// What PyTorch's allocator counts, and what a wait waits for; of anything else the text alone.
-Facts KinetoTranslator::facts_of(const KinetoEvent& raw, const Event& event) {
-  if (event.kind == Kind::sync) return wait_of(raw);
-  if (event.kind != Kind::instant || raw.name.text != "[memory]") return raw.args;
-  const auto type = to_int64(raw.device_type.text);
-  if (!type || *type != static_cast<std::int32_t>(*type)) return raw.args;
-  const auto take = [this](const JsonScalar& from, AllocatorFacts::Has has, std::int64_t& to) {
-    const auto value = from.is_number() ? to_int64(from.text) : std::nullopt;
-    to = value.value_or(0);
-    if (value) allocator_.has |= has;
-  };
-  allocator_ = {};
-  allocator_.device_type = static_cast<std::int32_t>(*type);
-  take(raw.device_id, AllocatorFacts::kDeviceId, allocator_.device);
-  take(raw.total_allocated, AllocatorFacts::kAllocated, allocator_.allocated_bytes);
-  take(raw.total_reserved, AllocatorFacts::kReserved, allocator_.reserved_bytes);
-  return {allocator_, raw.args};
-}
-
-Facts KinetoTranslator::wait_of(const KinetoEvent& raw) {
-  const auto number = [](const JsonScalar& from) { return static_cast<std::uint32_t>(to_uint64(from.text).value_or(kNoNumber)); };
-  const auto call = to_uint64(raw.wait_call.text);  // -1: unknown
-  if (!call || *call == 0 || *call > UINT32_MAX) return raw.args;
-  wait_ = {};
-  wait_.event = number(raw.wait_event);
-  wait_.producer_is_known = true;
-  wait_.producer_stream = number(raw.wait_stream), wait_.producer_correlation = static_cast<std::uint32_t>(*call);
-  return {wait_, raw.args};
 }
 
 std::string_view KinetoTranslator::text_of(const JsonScalar& scalar) {
@@ -137,19 +107,18 @@ void KinetoTranslator::keep_metadata(std::string_view text) {
   kept.resize(static_cast<std::size_t>(at - kept.data()) + length);
 }
 
-void KinetoTranslator::begin_slice(KinetoPlace& place, const Event& event, const Facts& facts) {
-  OpenSlice slice{event, facts};
+void KinetoTranslator::begin_slice(KinetoPlace& place, OpenSlice slice) {
   slice.event.phase = 'X';
   slice.event.duration_ns = kUnknownDuration;
   if (open_slices_ == kMaxOpenSlices) {
     ++odd_.unmatched_begin;
-    return emit(slice.event, slice.facts);
+    return emit(slice.event, slice.args, slice.integers);
   }
   place.open.push_back(std::move(slice));
   ++open_slices_;
 }
 
-void KinetoTranslator::end_slice(KinetoPlace& place, std::int64_t end_ns, std::string_view args) {
+void KinetoTranslator::end_slice(KinetoPlace& place, std::int64_t end_ns, const KinetoEvent& raw) {
   if (place.open.empty()) {
     ++odd_.unmatched_end;
     return;
@@ -160,23 +129,31 @@ void KinetoTranslator::end_slice(KinetoPlace& place, std::int64_t end_ns, std::s
   const bool sound =
       !__builtin_sub_overflow(end_ns, slice.event.start_ns, &slice.event.duration_ns) && slice.event.duration_ns >= 0;
   if (!sound) slice.event.duration_ns = 0, ++odd_.no_duration;
-  if (!args.empty()) slice.facts.args.append(slice.facts.args.empty() ? "" : ", ").append(args);
-  emit(slice.event, slice.facts);
+  if (!raw.args.empty()) {
+    const auto begin = static_cast<std::uint32_t>(slice.args.append(slice.args.empty() ? "" : ", ").size());
+    slice.args.append(raw.args);
+    for (const PlainInteger& i : raw.integers) slice.integers.push_back({begin + i.at, i.length, i.value});
+  }
+  emit(slice.event, slice.args, slice.integers);
 }
 
-void KinetoTranslator::emit(const Event& event, const Facts& facts) {
+void KinetoTranslator::emit(const Event& event, std::string_view args, const std::vector<PlainInteger>& integers) {
   ++counts_[static_cast<std::size_t>(event.kind)];
   first_ns_ = std::min(first_ns_, event.start_ns);
   if (event.start_ns != base_ns_) first_unclamped_ns_ = std::min(first_unclamped_ns_, event.start_ns);
   std::int64_t end = 0;
   const bool overflow = __builtin_add_overflow(event.start_ns, std::max<std::int64_t>(0, event.duration_ns), &end);
   last_ns_ = std::max(last_ns_, overflow ? std::numeric_limits<std::int64_t>::max() : end);
+  const Shape* const shape = shapes_.find(args, integers);
+  Facts facts = facts_->find(event, shape == nullptr ? args : shape->text, shape, shapes_.integers());
+  if (shape == nullptr) facts.args = args;
+  if (shape != nullptr) facts.shape = shape, facts.integers = shapes_.integers();
   sink_.event(event, facts);
 }
 
 std::int64_t KinetoTranslator::finish() {
   places_.for_each([&](KinetoPlace& place) {
-    for (const OpenSlice& slice : place.open) emit(slice.event, slice.facts);
+    for (const OpenSlice& slice : place.open) emit(slice.event, slice.args, slice.integers);
     odd_.unmatched_begin += place.open.size();
   });
   Process& process = catalog_.processes[process_];

@@ -2,13 +2,15 @@
 //   ts, dur       microseconds to exact nanoseconds; + baseTimeNanoseconds
 //   cat, ph       Kind: by category for slices, by phase for marks, counters, arrows (kineto_category.cpp)
 //   pid, tid      a track (kineto_places.h)
-//   args          kept as text; correlation, bytes, device and the allocator's totals are read from them
+//   args          kept, as a shape where they repeat (kineto_shapes.h); correlation, bytes and device are read from them, and
+//                 what else is computed with (kineto_facts.h)
 //   id            of arrows and async events: correlation; numbers, hex, or any text by a stable hash
 //   B + E         joined to X; gpu_user_annotation keeps the 1 ns that Kineto adds on both sides
 //   M             thread_name and process_name; all are kept as text, and those of other names counted
 //   s, bp         scope, encloses; whether there is a cat: no_category
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,15 +19,17 @@
 #include "cli/model/event.h"
 #include "cli/read/kineto_category.h"
 #include "cli/read/kineto_event.h"
+#include "cli/read/kineto_facts.h"
 #include "cli/read/kineto_fields.h"
 #include "cli/read/kineto_places.h"
+#include "cli/read/kineto_shapes.h"
 
 namespace cli {
 
 class KinetoTranslator {
  public:
   KinetoTranslator(Catalog& catalog, ProcessId process, EventSink& sink)
-      : catalog_(catalog), process_(process), sink_(sink), categories_(catalog.strings), places_(catalog, process) {}
+      : catalog_(catalog), process_(process), sink_(sink), categories_(catalog.strings), places_(catalog, process), shapes_(catalog.shapes), facts_(make_kineto_facts(catalog)) {}
 
   void set_base(std::int64_t base_ns) { base_ns_ = base_ns; }
   void expect_gpu(std::int64_t device) { places_.expect_gpu(device); }
@@ -44,11 +48,9 @@ class KinetoTranslator {
   void take_timed(const KinetoEvent& raw, const KinetoTimes& times);
   void take_metadata(const KinetoEvent& raw);
   void keep_metadata(std::string_view text);
-  void begin_slice(KinetoPlace& place, const Event& event, const Facts& facts);
-  void end_slice(KinetoPlace& place, std::int64_t end_ns, std::string_view args);
-  void emit(const Event& event, const Facts& facts);
-  Facts facts_of(const KinetoEvent& raw, const Event& event);  // lives until the next call
-  Facts wait_of(const KinetoEvent& raw);
+  void begin_slice(KinetoPlace& place, OpenSlice slice);
+  void end_slice(KinetoPlace& place, std::int64_t end_ns, const KinetoEvent& raw);
+  void emit(const Event& event, std::string_view args, const std::vector<PlainInteger>& integers);
   Event event_of(const KinetoEvent& raw, const KinetoCategory& category);
   std::string_view text_of(const JsonScalar& scalar);
   StringId name_of(const KinetoEvent& raw) { return catalog_.strings.intern(text_of(raw.name)); }
@@ -59,14 +61,14 @@ class KinetoTranslator {
   EventSink& sink_;
   KinetoCategories categories_;
   KinetoPlaces places_;
+  KinetoShapes shapes_;
+  std::unique_ptr<KinetoFacts> facts_;
   std::int64_t base_ns_ = 0;
   KindCounts counts_{};
   std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN, first_unclamped_ns_ = INT64_MAX;
   bool launch_flows_ = false;
   std::size_t open_slices_ = 0;
   Oddities odd_;
-  AllocatorFacts allocator_;
-  SyncFacts wait_;
   std::string scratch_;
 };
 

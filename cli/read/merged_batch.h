@@ -1,6 +1,7 @@
 // Events in memory with their facts, in the order in which they came. Payloads lie one behind the other, each as large
-// as its struct.
+// as its struct; behind each the integers of its shape.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -11,6 +12,9 @@
 
 namespace cli {
 
+// Shapes by the numbers that encoded events have for them.
+using ShapeTable = std::vector<const Shape*>;
+
 class EventBatch {
  public:
   void add(const Event& event, const Facts& facts) {
@@ -19,18 +23,26 @@ class EventBatch {
   }
   // Only the facts of the next event; its Event is given later, by events().
   void place(const Facts& facts) {
-    places_.push_back({texts_.size(), static_cast<std::uint32_t>(facts.args.size()), facts.tag(), words_.size()});
+    places_.push_back({{texts_.size()}, words_.size(), static_cast<std::uint32_t>(facts.args.size()), facts.tag(), false});
     texts_.append(facts.args);
-    if (facts.tag() == 0) return;
-    const std::size_t bytes = kPayloadBytes[facts.tag()];
-    words_.resize(words_.size() + (bytes + 7) / 8);
-    std::memcpy(words_.data() + places_.back().payload, facts.data(), bytes);
+    if (facts.tag() != 0) {
+      words_.resize(words_.size() + payload_words(facts.tag()));
+      std::memcpy(words_.data() + places_.back().payload, facts.data(), kPayloadBytes[facts.tag()]);
+    }
+    if (facts.shape != nullptr) std::copy_n(facts.integers, facts.shape->holes.size(), give_shape(*facts.shape));
   }
   // The foreign arguments of the event whose facts were placed last.
   void give_args(std::string_view args) {
     places_.back().args = texts_.size();
     places_.back().args_bytes = static_cast<std::uint32_t>(args.size());
     texts_.append(args);
+  }
+  // Returns where its integers go.
+  std::uint64_t* give_shape(const Shape& shape) {
+    places_.back().shape = &shape;
+    places_.back().is_shaped = true;
+    words_.resize(words_.size() + shape.holes.size());
+    return words_.data() + words_.size() - shape.holes.size();
   }
   // ... are those of the event before it with this index.
   void repeat_args(std::size_t index) {
@@ -45,21 +57,35 @@ class EventBatch {
 
   std::vector<Event>& events() { return events_; }
   const Event& event(std::size_t index) const { return events_[index]; }
+  // The text; what has a shape has none.
   std::string_view args(std::size_t index) const {
-    return std::string_view(texts_).substr(places_[index].args, places_[index].args_bytes);
+    const Place& place = places_[index];
+    return place.is_shaped ? std::string_view() : std::string_view(texts_).substr(place.args, place.args_bytes);
   }
   std::uint8_t tag(std::size_t index) const { return places_[index].tag; }
   void* payload(std::size_t index) { return words_.data() + places_[index].payload; }
   const void* payload(std::size_t index) const { return words_.data() + places_[index].payload; }
-  Facts facts(std::size_t index) const { return {tag(index), payload(index), args(index)}; }
+  Facts facts(std::size_t index) const {
+    Facts facts(tag(index), payload(index), args(index));
+    if (!places_[index].is_shaped) return facts;
+    facts.shape = places_[index].shape;
+    facts.integers = reinterpret_cast<const std::int64_t*>(words_.data() + places_[index].payload + payload_words(tag(index)));
+    return facts;
+  }
 
  private:
   struct Place {
-    std::uint64_t args;
+    union {
+      std::uint64_t args;  // in texts_
+      const Shape* shape;
+    };
+    std::uint64_t payload;  // in words_; the integers of a shape follow it
     std::uint32_t args_bytes;
     std::uint8_t tag;
-    std::uint64_t payload;  // in words_
+    bool is_shaped;
   };
+  static_assert(sizeof(Place) == 24);
+  static std::size_t payload_words(std::uint8_t tag) { return (kPayloadBytes[tag] + 7) / 8; }
 
   std::vector<Event> events_;
   std::vector<Place> places_;

@@ -71,8 +71,8 @@ class RecentTexts {
 // The columns of numbers, each with room for the longest encoding of every event.
 class NumberColumns {
  public:
-  explicit NumberColumns(std::size_t events) : stride_(events * kMaxVarint), bytes_(new char[stride_ * kColumns]) {
-    for (std::size_t column = 0; column < kColumns; ++column) end_[column] = bytes_.get() + column * stride_;
+  explicit NumberColumns(std::size_t events) : stride_(events * kMaxVarint), bytes_(new char[stride_ * kFixedColumns]) {
+    for (std::size_t column = 0; column < kFixedColumns; ++column) end_[column] = bytes_.get() + column * stride_;
   }
   void put(Column column, std::uint64_t value) { put(at(column), value); }
   void put(std::size_t column, std::uint64_t value) { end_[column] = put_varint(end_[column], value); }
@@ -85,7 +85,7 @@ class NumberColumns {
  private:
   std::size_t stride_;
   std::unique_ptr<char[]> bytes_;
-  std::array<char*, kColumns> end_{};
+  std::array<char*, kFixedColumns> end_{};
 };
 
 template <typename T>
@@ -100,7 +100,17 @@ std::uint64_t number_of(T value) {
 }
 
 // What was last in each column of differences.
-using Lasts = std::array<std::uint64_t, kColumns>;
+using Lasts = std::array<std::uint64_t, kFixedColumns>;
+
+// What the next integer of a slot is expected to be: the last one, or its event's correlation if the last one was that.
+struct SlotState {
+  std::uint64_t last = 0;
+  bool follows = false;
+
+  std::uint64_t expected(std::uint64_t correlation) const { return follows ? correlation : last; }
+  void note(std::uint64_t value, std::uint64_t correlation) { last = value, follows = value == correlation && value != 0; }
+};
+using SlotStates = std::array<SlotState, kShapeSlots>;
 
 // A visitor of fields.
 struct PutFields {
@@ -121,6 +131,7 @@ struct PutFields {
   void string(const char*, StringId id, bool = true) { columns.put(column++, id); }
   void launch(const char*, LaunchId id, bool = true) { columns.put(column++, id); }
   void capture(const char*, CaptureId id, bool = true) { columns.put(column++, id); }
+  void collective_op(const char*, CollectiveOpId id, bool = true) { columns.put(column++, id); }
 
   NumberColumns& columns;
   Lasts& lasts;
@@ -147,13 +158,13 @@ class Encoder {
     columns_.put_byte(Column::phase, static_cast<std::uint8_t>(event.phase));
     columns_.put_byte(Column::flags, flags_of(event));
   }
-  void facts(const Facts& facts) {
+  void facts(const Event& event, const Facts& facts) {
     columns_.put_byte(Column::payload, facts.tag());
     visit_payload(facts.tag(), facts.data(), [&]<typename P>(const P& payload) {
       PutFields put{columns_, *lasts_, kFirstColumn[payload_tag<P>()]};
       payload_fields(put, payload);
     });
-    args(facts.args);
+    facts.shape == nullptr ? args(facts.args) : shape(*facts.shape, facts.integers, event.correlation);
   }
   void finish(std::string& out) const {
     out.clear();
@@ -173,13 +184,23 @@ class Encoder {
  private:
   void args(std::string_view args) {
     if (args.empty()) return columns_.put(Column::args, 0);
-    const std::uint32_t seen = recent_->find_or_add(args);
-    columns_.put(Column::args, seen + 1);
+    const std::uint64_t seen = recent_->find_or_add(args);
+    columns_.put(Column::args, seen == 0 ? 1 : 2 * seen);
     if (seen != 0) return;
     columns_.put(Column::text_bytes, args.size());
     text_.append(args);
   }
+  void shape(const Shape& shape, const std::int64_t* integers, std::uint64_t correlation) {
+    columns_.put(Column::args, 3 + 2 * std::uint64_t{shape.id});
+    for (const Shape::Hole& hole : shape.holes) {
+      const auto value = static_cast<std::uint64_t>(*integers++);
+      SlotState& state = slots_[hole.slot];
+      append_varint(integers_[hole.slot], zigzag(value - state.expected(correlation)));
+      state.note(value, correlation);
+    }
+  }
   std::string_view column_bytes(std::size_t column) const {
+    if (column >= kFixedColumns) return integers_[column - kFixedColumns];
     return column == at(Column::text) ? std::string_view(text_) : columns_.column(column);
   }
 
@@ -187,12 +208,15 @@ class Encoder {
   std::array<std::uint64_t, kCorrelationSlots> correlations_{};
   std::unique_ptr<Lasts> lasts_ = std::make_unique<Lasts>();
   std::unique_ptr<RecentTexts> recent_ = std::make_unique<RecentTexts>();
+  SlotStates slots_{};
+  std::array<std::string, kShapeSlots> integers_;
   std::string text_;
   std::uint64_t last_start_ = 0;
 };
 
 class Decoder {
  public:
+  explicit Decoder(const ShapeTable& shapes) : shapes_(shapes) {}
   // Returns what is wrong, or nullptr.
   const char* open(std::string_view raw, std::size_t count);
   const char* event(EventBatch& out);
@@ -206,7 +230,7 @@ class Decoder {
  private:
   friend struct TakeFields;
   std::uint64_t take(Column column) { return take(at(column)); }
-  std::uint64_t take(std::size_t column) { return take_varint(columns_[column], bad_); }
+  [[gnu::always_inline]] std::uint64_t take(std::size_t column) { return take_varint(columns_[column], bad_); }
   std::uint32_t take32(Column column) {
     const std::uint64_t value = take(column);
     bad_ |= value >> 32 != 0;
@@ -220,8 +244,11 @@ class Decoder {
     return value;
   }
   void payload(EventBatch& out);
-  void args(EventBatch& out);
+  void args(EventBatch& out, std::uint64_t correlation);
+  void shape(EventBatch& out, std::uint64_t id, std::uint64_t correlation);
 
+  const ShapeTable& shapes_;
+  SlotStates slots_{};
   Lasts lasts_{};
   std::array<std::string_view, kColumns> columns_{};
   std::array<std::uint64_t, kCorrelationSlots> correlations_{};
@@ -263,6 +290,7 @@ struct TakeFields {
   void string(const char* name, StringId& id, bool = true) { number(name, id); }
   void launch(const char* name, LaunchId& id, bool = true) { number(name, id); }
   void capture(const char* name, CaptureId& id, bool = true) { number(name, id); }
+  void collective_op(const char* name, CollectiveOpId& id, bool = true) { number(name, id); }
 
   Decoder& from;
   std::size_t column;
@@ -311,7 +339,7 @@ const char* Decoder::event(EventBatch& out) {
   if (__builtin_add_overflow(event.start_ns, std::max<std::int64_t>(event.duration_ns, 0), &end))
     return "an event ends beyond the end of time";
   payload(out);
-  args(out);
+  args(out, event.correlation);
   out.events().push_back(event);
   ++index_;
   return bad_ ? "a column ends before its last event, or holds a number that is too large" : nullptr;
@@ -331,7 +359,7 @@ void Decoder::payload(EventBatch& out) {
   out.place({tag, words, {}});
 }
 
-void Decoder::args(EventBatch& out) {
+void Decoder::args(EventBatch& out, std::uint64_t correlation) {
   const std::uint64_t reference = take(Column::args);
   if (reference == 0) return;
   if (reference == 1) {
@@ -343,8 +371,22 @@ void Decoder::args(EventBatch& out) {
     first_use_.push_back(index_);
     return;
   }
-  bad_ |= reference - 2 >= first_use_.size();
-  if (!bad_) out.repeat_args(first_use_[reference - 2]);
+  const std::uint64_t number = (reference - 2) / 2;
+  if (reference % 2 != 0) return shape(out, number, correlation);
+  bad_ |= number >= first_use_.size();
+  if (!bad_) out.repeat_args(first_use_[number]);
+}
+
+void Decoder::shape(EventBatch& out, std::uint64_t id, std::uint64_t correlation) {
+  bad_ |= id >= shapes_.size();
+  if (bad_) return;
+  std::uint64_t* integers = out.give_shape(*shapes_[id]);
+  for (const Shape::Hole& hole : shapes_[id]->holes) {
+    SlotState& state = slots_[hole.slot];
+    const std::uint64_t value = state.expected(correlation) + unzigzag(take(kFixedColumns + hole.slot));
+    state.note(value, correlation);
+    *integers++ = value;
+  }
 }
 
 }  // namespace
@@ -355,14 +397,14 @@ void encode_events(const EventBatch& batch, const std::uint32_t* order, std::siz
   for (std::size_t i = begin; i < end; ++i) {
     const std::size_t index = order != nullptr ? order[i] : i;
     encoder.event(batch.event(index));
-    encoder.facts(batch.facts(index));
+    encoder.facts(batch.event(index), batch.facts(index));
   }
   encoder.finish(out);
 }
 
-const char* decode_events(std::string_view raw, std::size_t count, EventBatch& out) {
+const char* decode_events(std::string_view raw, std::size_t count, const ShapeTable& shapes, EventBatch& out) {
   out.clear();
-  const auto decoder = std::make_unique<Decoder>();
+  const auto decoder = std::make_unique<Decoder>(shapes);
   if (const char* wrong = decoder->open(raw, count)) return wrong;
   for (std::size_t i = 0; i < count; ++i) {
     if (const char* wrong = decoder->event(out)) return wrong;

@@ -5,8 +5,11 @@
 //   their order; then the columns one behind the other: those of `Column`, then one for each field of each payload, in
 //   the order of AllPayloads and payload_fields() (model/payload.h). Numbers are varints; `zigzag` ones are signed
 //   differences. A payload's column has an entry only for the events with this payload:
-//     number, string, launch, capture, hex   as it is (signed ones zigzag, a float as its 32 bits)
+//     number, string, launch, capture, collective_op, hex   as it is (signed ones zigzag, a float as its 32 bits)
 //     delta                                  zigzag: minus the entry before it in the column (at first 0)
+//   Behind these is a column for each slot of shapes (model/shapes.h), with the integers of this slot in the order of
+//   events and holes, zigzag: minus the one before it in the column (at first 0), or, where that was its event's own
+//   correlation (but not 0), minus the correlation of this event.
 //
 // Decoding trusts nothing: each column must hold exactly one entry per event.
 #pragma once
@@ -32,7 +35,7 @@ enum class Column : std::uint32_t {
   phase,       // u8
   flags,       // u8: EventFlag
   payload,     // u8: its tag; 0: none
-  args,        // 0: none; 1: the next of `text`; n: the same as the (n-2)th of `text`
+  args,        // 0: none; 1: the next of `text`; 2 + 2 n: the same as the nth of `text`; 3 + 2 n: the shape n
   text_bytes,  // of each argument text
   text,
   count_
@@ -51,6 +54,7 @@ struct FieldCount {
   constexpr void string(const char*, StringId, bool = true) { ++fields; }
   constexpr void launch(const char*, LaunchId, bool = true) { ++fields; }
   constexpr void capture(const char*, CaptureId, bool = true) { ++fields; }
+  constexpr void collective_op(const char*, CollectiveOpId, bool = true) { ++fields; }
 };
 template <typename P>
 constexpr std::size_t fields_of() {
@@ -71,7 +75,8 @@ inline constexpr auto kFirstColumn = [] {
   first[kPayloads + 1] = at;
   return first;
 }();
-inline constexpr std::size_t kColumns = kFirstColumn[kPayloads + 1];
+inline constexpr std::size_t kFixedColumns = kFirstColumn[kPayloads + 1];
+inline constexpr std::size_t kColumns = kFixedColumns + kShapeSlots;
 inline constexpr std::size_t kMostFields = [] {
   std::size_t most = 0;
   for_each_payload([&]<typename P>(P*) { most = std::max(most, fields_of<P>()); });
@@ -96,6 +101,6 @@ void encode_events(const EventBatch& batch, const std::uint32_t* order, std::siz
 
 // Appends nothing on failure that a caller may use; `out` is cleared first. Returns what is wrong, or nullptr.
 // Track, name, category and kind are the file's own numbers, not checked here.
-[[nodiscard]] const char* decode_events(std::string_view raw, std::size_t count, EventBatch& out);
+[[nodiscard]] const char* decode_events(std::string_view raw, std::size_t count, const ShapeTable& shapes, EventBatch& out);
 
 }  // namespace cli

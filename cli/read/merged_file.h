@@ -32,7 +32,7 @@ static_assert(std::endian::native == std::endian::little, "the structs below are
 
 inline constexpr char kMergedMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', '\r', '\n'};
 inline constexpr char kMergedEnd[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'E', 'N'};
-inline constexpr std::uint32_t kMergedVersion = 3;
+inline constexpr std::uint32_t kMergedVersion = 4;
 inline constexpr std::uint64_t kMergedFeatures = 0;
 
 // A reader takes this much memory for a chunk at most; a writer keeps to it.
@@ -50,7 +50,9 @@ enum class ChunkKind : std::uint32_t {
   index = 7,
   launches = 8,
   captures = 9,
-  steps = 10  // an entry per process, in their order; missing: nobody looked for steps
+  steps = 10,  // an entry per process, in their order; missing: nobody looked for steps
+  shapes = 11,  // texts with holes (model/shapes.h)
+  collective_ops = 12
 };
 
 struct MergedHeader {

@@ -49,11 +49,15 @@ void MergedReader::for_each_entry(ChunkKind kind, F&& f) {
 }
 
 void MergedReader::read_lists(Catalog& catalog) {
-  kinds_.clear(), strings_.clear(), launches_.clear(), captures_.clear(), processes_.clear(), tracks_.clear(), fits_.clear();
-  process_fits_.clear(), steps_.clear();
+  kinds_.clear(), strings_.clear(), launches_.clear(), captures_.clear(), collective_ops_.clear(), shapes_.clear();
+  processes_.clear(), tracks_.clear(), fits_.clear(), process_fits_.clear(), steps_.clear();
   for_each_entry(ChunkKind::kinds, [&](std::string_view entry) { return kinds_.push_back(kind_of(entry)), true; });
   for_each_entry(ChunkKind::strings,
                  [&](std::string_view entry) { return strings_.push_back(catalog.strings.intern(entry)), true; });
+  for_each_entry(ChunkKind::shapes, [&](std::string_view entry) {
+    if (entry.size() > kMostShapeText || holes_in(entry) > kMostHoles) return false;
+    return shapes_.push_back(&catalog.shapes.intern(entry)), true;
+  });
   read_interned(catalog);
   read_processes(catalog);
   read_tracks(catalog);
@@ -98,6 +102,7 @@ struct MergedReader::Translate {
   void string(const char*, StringId& id, bool = true) { look_up(of.strings_, id); }
   void launch(const char*, LaunchId& id, bool = true) { look_up(of.launches_, id); }
   void capture(const char*, CaptureId& id, bool = true) { look_up(of.captures_, id); }
+  void collective_op(const char*, CollectiveOpId& id, bool = true) { look_up(of.collective_ops_, id); }
   void look_up(const std::vector<std::uint32_t>& ids, std::uint32_t& id) {
     good = good && id < ids.size();
     if (good) id = ids[id];
@@ -122,6 +127,7 @@ void MergedReader::read_interned(Catalog& catalog) {
   };
   read(ChunkKind::launches, catalog.launches, launches_);
   read(ChunkKind::captures, catalog.captures, captures_);
+  read(ChunkKind::collective_ops, catalog.collective_ops, collective_ops_);
 }
 
 void MergedReader::read_processes(Catalog& catalog) {
@@ -329,7 +335,7 @@ bool MergedReader::translate(EventBatch& batch, std::size_t index) const {
 }
 
 void MergedReader::load(const IndexEntry& chunk, EventBatch& batch, const ClockFit* fit, std::int64_t& last_start_ns) {
-  if (const char* wrong = decode_events(chunks_.load(chunk), chunk.header.count, batch)) {
+  if (const char* wrong = decode_events(chunks_.load(chunk), chunk.header.count, shapes_, batch)) {
     chunks_.refuse(chunk.offset, wrong);
   }
   for (std::size_t i = 0; i < batch.size(); ++i) {

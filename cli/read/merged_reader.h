@@ -53,6 +53,8 @@ class MergedReader : public Reader {
   std::vector<StringId> strings_;
   std::vector<LaunchId> launches_;
   std::vector<CaptureId> captures_;
+  std::vector<CollectiveOpId> collective_ops_;
+  ShapeTable shapes_;
   std::vector<ProcessId> processes_;
   std::vector<TrackId> tracks_;
   std::vector<ClockFit> fits_;

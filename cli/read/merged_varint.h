@@ -26,8 +26,7 @@ inline void append_varint(std::string& out, std::uint64_t value) {
   out.append(bytes, static_cast<std::size_t>(put_varint(bytes, value) - bytes));
 }
 
-// Takes one number off the front of `in`. Past the end, or longer than 64 bits: sets `bad`, returns 0.
-inline std::uint64_t take_varint(std::string_view& in, bool& bad) {
+inline std::uint64_t take_long_varint(std::string_view& in, bool& bad) {
   std::uint64_t value = 0;
   for (unsigned shift = 0, at = 0; at < in.size() && shift < 70; ++at, shift += 7) {
     const auto byte = static_cast<std::uint8_t>(in[at]);
@@ -40,6 +39,14 @@ inline std::uint64_t take_varint(std::string_view& in, bool& bad) {
   bad = true;
   in = {};
   return 0;
+}
+
+// Takes one number off the front of `in`. Past the end, or longer than 64 bits: sets `bad`, returns 0.
+[[gnu::always_inline]] inline std::uint64_t take_varint(std::string_view& in, bool& bad) {
+  const auto first = static_cast<std::uint8_t>(in.empty() ? 0x80 : in.front());
+  if (first >= 0x80) return take_long_varint(in, bad);
+  in.remove_prefix(1);
+  return first;
 }
 
 }  // namespace cli

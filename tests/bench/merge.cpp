@@ -17,7 +17,7 @@ constexpr int kRanks = 8;
 // What `tracetool merge` does after reading: sorts the events of all ranks and writes the merged file.
 std::uint64_t merge_all(std::uint64_t events) {
   cli::Catalog catalog;
-  cli::EventSorter sorter(cli::kDefaultMemory, "/tmp");
+  cli::EventSorter sorter(catalog, cli::kDefaultMemory, "/tmp");
   for (int rank = 0; rank < kRanks; ++rank) {
     ManyEvents many(catalog, rank);
     for (std::uint64_t i = 0; i < events / kRanks; ++i) {

@@ -1,7 +1,13 @@
 #!/usr/bin/env python3
 """A merged file, read by its description (ttrace_file.py), says what `tracetool dump` says of it, and its index is true."""
+import collections
+import decimal
+import glob
+import json
 import re
 
+import kineto_files
+import synthesized_traces
 from harness import Folder, arguments, check, finish, run
 from ttrace_file import MergedFile
 
@@ -28,7 +34,7 @@ def launches(file):
     return found
 
 
-def check_index(file):
+def check_index(file, least_launches):
     launched = launches(file)
     seen = 0
     for entry, events in file.events():
@@ -45,7 +51,26 @@ def check_index(file):
         check(entry.kinds == sum(1 << file.kinds.index(kind) for kind in {event["kind"] for event in events}), "its kinds", entry)
         starts = [event["start_ns"] for event in events]
         check(starts == sorted(starts), "the order of time in a chunk", entry)
-    check(seen > 1000, "launches were looked at", seen)
+    check(seen > least_launches, "launches were looked at", seen)
+
+
+def check_kineto(tool, folder):
+    """Arguments of Kineto's events, put together from shapes and integers, are those of the files."""
+    synthesized_traces.job_ns(f"{folder}/job")
+    paths = sorted(glob.glob(f"{folder}/job/*"))
+    done = run([tool, "merge", *paths, "-o", f"{folder}/job.ttrace"])
+    check(done.returncode == 0, "merge of profiles", done)
+    file = MergedFile(f"{folder}/job.ttrace")
+    check_index(file, 100)
+    mine, theirs = collections.Counter(), collections.Counter()
+    for _, events in file.events():
+        for event in events:
+            mine[event["phase"], event["name"], kineto_files.frozen(json.loads(b"{%s}" % event["args"], parse_float=decimal.Decimal))] += 1
+    for path in paths:
+        for event in kineto_files.load(path)[1]:
+            if event["ph"] != "M":
+                theirs[event["ph"], event["name"], kineto_files.frozen(event.get("args", {}))] += 1
+    check(mine == theirs and len(file.shapes) > 5, "arguments of profiles", lambda: (mine - theirs, theirs - mine))
 
 
 def main():
@@ -57,7 +82,7 @@ def main():
         done = run([options.tracetool, "merge", f"{folder}/traces", "-o", path])
         check(done.returncode == 0, "merge", done)
         file = MergedFile(path)
-        check_index(file)
+        check_index(file, 1000)
         events = [event for _, chunk in file.events() for event in chunk]
         lines = dumped(options.tracetool, path)
         check(len(events) == len(lines) == file.count > 1000, "every event is read", (len(events), len(lines), file.count))
@@ -72,6 +97,7 @@ def main():
         keys = ("communicator", "epoch", "ordinal", "count", "data_type")
         check(calls and sorted(numbers(c, *keys) for c in calls) == sorted(numbers(c, *keys) for c in said),
               "with the numbers of its payload", (calls[:1], said[:1]))
+        check_kineto(options.tracetool, folder)
     finish()
 
 

@@ -13,9 +13,10 @@ import struct
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 COMMON = ("start", "duration", "correlation", "bytes", "track", "name", "category", "kind", "phase", "flags", "payload",
           "args", "text_bytes", "text")
-EVENTS, KINDS, STRINGS, PROCESSES, TRACKS, CLOCKS, INDEX, LAUNCHES, CAPTURES, STEPS = range(1, 11)
+EVENTS, KINDS, STRINGS, PROCESSES, TRACKS, CLOCKS, INDEX, LAUNCHES, CAPTURES, STEPS, SHAPES = range(1, 12)
 SLOTS = 1024
-SIGNED = {"peer", "occupancy_percent", "device_type"}  # zigzag in a column of kind `number`
+SHAPE_SLOTS = 256
+SIGNED = {"peer", "occupancy_percent", "device_type", "module"}  # zigzag in a column of kind `number`
 
 
 def zstd():
@@ -35,11 +36,11 @@ def inflate(library, packed, size):
 def payload_columns():
     """[(payload, [(how, name)])] in the order of AllPayloads."""
     code = open(f"{ROOT}/cli/model/payload.h", encoding="utf-8").read()
-    field = re.compile(r'f\.(number|delta|hex|string|launch|capture)\("(\w+)"|(\w+)_fields\(f,')
+    field = re.compile(r'f\.(number|delta|hex|string|launch|capture|collective_op)\("(\w+)"|(\w+)_fields\(f,')
     shared = {}
-    for name in ("collective", "graph"):
+    for name in ("collective", "graph", "kernel"):
         body = re.search(rf"constexpr void {name}_fields\(F& f, T& \w\) \{{(.*?)\n\}}", code, re.S)[1]
-        shared[name] = [(how, what) for how, what, _ in field.findall(body)]
+        shared[name] = [entry for how, what, other in field.findall(body) for entry in (shared[other] if other else [(how, what)])]
     lists = {}
     for struct_name, body in re.findall(r"std::remove_const_t<T>, (\w+)>\n\{(.*?)\n\}", code, re.S):
         lists[struct_name] = [entry for how, what, other in field.findall(body)
@@ -83,6 +84,23 @@ def wrapped(value):
     return value - (1 << 64) if value >> 63 else value
 
 
+def slot_of(before):
+    """Of a hole, by the text before it."""
+    value = 2166136261
+    for byte in (before.rsplit(b'"', 2)[1] if before.count(b'"') >= 2 else b""):
+        value = (value ^ byte) * 16777619 & 0xffffffff
+    return value % SHAPE_SLOTS
+
+
+class Shape:
+    def __init__(self, text):
+        self.parts = text.split(b"\1")
+        self.slots = [slot_of(b"\1".join(self.parts[:n])) for n in range(1, len(self.parts))]
+
+    def together(self, integers):
+        return self.parts[0] + b"".join(b"%d" % n + part for n, part in zip(integers, self.parts[1:]))
+
+
 IndexEntry = collections.namedtuple("IndexEntry", "offset first_ns last_ns first_launch_ns late_launch_ns kinds process sort "
                                     "kind count raw stored")
 
@@ -93,7 +111,7 @@ class MergedFile:
             self.bytes = file.read()
         self.zstd = zstd()
         magic, version, self.begin, features, _ = struct.unpack_from("<8sIIQQ", self.bytes)
-        assert magic == b"TTRACE\r\n" and version == 3 and features == 0, (magic, version, features)
+        assert magic == b"TTRACE\r\n" and version == 4 and features == 0, (magic, version, features)
         index_at, size, self.count, end = struct.unpack_from("<QQQ8s", self.bytes, len(self.bytes) - 32)
         assert end == b"TTRACEEN" and size == len(self.bytes), (end, size)
         kind, entries, _, _ = struct.unpack_from("<IIII", self.bytes, index_at)
@@ -102,6 +120,7 @@ class MergedFile:
         self.index = [IndexEntry._make(struct.unpack_from("<QqqqqQIIIIII", raw, 72 * i)) for i in range(entries)]
         self.kinds = [entry.decode() for entry in self.entries(KINDS)]
         self.strings = [entry.decode("utf-8", "surrogateescape") for entry in self.entries(STRINGS)]
+        self.shapes = [Shape(entry) for entry in self.entries(SHAPES)]
         self.tracks = [self.track(entry) for entry in self.entries(TRACKS)]
 
     def chunk(self, at):
@@ -133,7 +152,7 @@ class MergedFile:
         payloads = payload_columns()
         names = [(None, name) for name in COMMON] + [(p, field) for p, (_, fields) in enumerate(payloads, 1) for field in fields]
         data = Bytes(raw)
-        assert struct.unpack("<I", data.take(4))[0] == len(names), "the number of columns"
+        assert struct.unpack("<I", data.take(4))[0] == len(names) + SHAPE_SLOTS, "the number of columns"
         sizes = [(data.varint(), data.varint()) for _ in range(data.varint())]
         columns = {number: Bytes(data.take(size)) for number, size in sizes}
         assert data.ended()
@@ -142,6 +161,7 @@ class MergedFile:
         for number, (payload, _) in enumerate(names):
             first.setdefault(payload, number)
         common = {name: column(number) for number, name in enumerate(COMMON)}
+        integers = [[column(len(names) + slot), 0, False] for slot in range(SHAPE_SLOTS)]  # column, last, whether it follows
         start, last, slots, texts, lasts, events = 0, 0, [0] * SLOTS, [], {}, []
         for _ in range(count):
             start = wrapped(start + common["start"].signed())
@@ -161,10 +181,21 @@ class MergedFile:
             reference = common["args"].varint()
             if reference == 1:
                 texts.append(common["text"].take(common["text_bytes"].varint()))
-            event["args"] = b"" if reference == 0 else texts[-1 if reference == 1 else reference - 2]
+            if reference > 1 and reference % 2:
+                shape = self.shapes[(reference - 3) // 2]
+                event["args"] = shape.together([self.integer(integers[slot], event["correlation"]) for slot in shape.slots])
+            else:
+                event["args"] = b"" if reference == 0 else texts[-1 if reference == 1 else (reference - 2) // 2]
             events.append(event)
         assert all(c.ended() for c in columns.values()), "a column holds more than its events"
         return events
+
+    @staticmethod
+    def integer(slot, correlation):
+        column, last, follows = slot
+        value = (correlation if follows else last) + column.signed() & (1 << 64) - 1
+        slot[1:] = value, value == correlation != 0
+        return wrapped(value)
 
     def payload(self, payloads, tag, first, column, lasts):
         fields = {}

@@ -17,13 +17,13 @@ class Buffer {
   void clear() { used_ = 0; }
   std::string_view view() const { return {bytes_.get(), used_}; }
 
-  void append(const char* data, std::size_t count) {
+  [[gnu::always_inline]] void append(const char* data, std::size_t count) {
     if (count == 0) return;  // `data` may be null
     if (room_ - used_ < count) grow(count);
     std::memcpy(bytes_.get() + used_, data, count);
     used_ += count;
   }
-  void push_back(char byte) {
+  [[gnu::always_inline]] void push_back(char byte) {
     if (room_ == used_) grow(1);
     bytes_[used_++] = byte;
   }
@@ -42,7 +42,7 @@ class Buffer {
   char* at(std::size_t position) { return bytes_.get() + position; }
 
  private:
-  void grow(std::size_t count) {
+  [[gnu::noinline]] void grow(std::size_t count) {
     const std::size_t room = std::max({room_ * 2, used_ + count, std::size_t{256}});
     std::unique_ptr<char[]> bytes(new char[room]);
     if (used_ > 0) std::memcpy(bytes.get(), bytes_.get(), used_);

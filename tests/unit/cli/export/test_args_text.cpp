@@ -31,6 +31,7 @@ struct SetField {
   void string(const char* name, StringId& id, bool = true) { number(name, id); }
   void launch(const char* name, LaunchId& id, bool = true) { number(name, id); }
   void capture(const char* name, CaptureId& id, bool = true) { number(name, id); }
+  void collective_op(const char* name, CollectiveOpId& id, bool = true) { number(name, id); }
 
   std::uint64_t to;
   std::size_t which = kAll;
@@ -58,6 +59,10 @@ struct Trace : SmallTrace {
       payload_fields(of_capture, capture);
       capture.known = capture.in_call = capture.has_call = capture.has_range = true;
       catalog.captures.intern(capture);
+      CollectiveOp op;
+      SetField each{value};
+      payload_fields(each, op);
+      catalog.collective_ops.intern(op);
     }
     stream_ = stream(process(0));
   }
@@ -133,6 +138,25 @@ TEST_CASE("args: a field of a launch or a capture that changes changes the words
     payload_fields(set, changed);
     INFO("field " << set.changed << ": " << before);
     if (!is_said_elsewhere(set.changed)) CHECK(text(launch, changed) != before);
+  }
+}
+
+TEST_CASE("args: a field of a collective operator that changes changes the words") {
+  Trace t;
+  Event event;
+  event.track = t.stream_;
+  const auto text = [&](const CollectiveOp& op) {
+    OperatorFacts facts;
+    facts.collective_op = t.catalog.collective_ops.intern(op);
+    return std::string(ArgsText(t.catalog)(event, facts));
+  };
+  const auto op = filled<CollectiveOp>();
+  for (std::size_t field = 0; field < fields_of<CollectiveOp>(); ++field) {
+    CollectiveOp changed = op;
+    SetField set{2, field};
+    payload_fields(set, changed);
+    INFO("field " << set.changed << ": " << text(op));
+    CHECK(text(changed) != text(op));
   }
 }
 

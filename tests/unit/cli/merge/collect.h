@@ -23,6 +23,7 @@ struct FieldText {
   void string(const char* name, StringId id, bool = true) { number(name, id); }
   void launch(const char* name, LaunchId id, bool = true) { number(name, id); }
   void capture(const char* name, CaptureId id, bool = true) { number(name, id); }
+  void collective_op(const char* name, CollectiveOpId id, bool = true) { number(name, id); }
   std::string text;
 };
 
@@ -51,6 +52,7 @@ struct FillFields {
   void string(const char*, StringId& id, bool = true) { id = static_cast<StringId>(random() % 5); }
   void launch(const char*, LaunchId& id, bool = true) { id = static_cast<LaunchId>(random() % 3); }
   void capture(const char*, CaptureId& id, bool = true) { id = static_cast<CaptureId>(random() % 2); }
+  void collective_op(const char*, CollectiveOpId& id, bool = true) { id = static_cast<CollectiveOpId>(random() % 2); }
   std::mt19937_64& random;
 };
 
@@ -84,6 +86,15 @@ struct Collect : EventSink {
   void event(const Event& event, const Facts& facts) override { all.push_back({event, facts}); }
   std::vector<Collected> all;
 };
+
+// The facts as a reader hands them on that found a shape for arguments like those of random_events.
+inline Facts with_shape(const Collected& e, Shapes& shapes, std::int64_t& integer) {
+  Facts facts = e.facts;
+  if (!e.facts.args.starts_with("\"a\":")) return facts;
+  integer = std::stoll(e.facts.args.substr(4));
+  facts.args = {}, facts.shape = &shapes.intern("\"a\":\1"), facts.integers = &integer;
+  return facts;
+}
 
 inline std::vector<Collected> random_events(std::size_t count, std::uint32_t seed, std::int64_t times = 1000) {
   std::mt19937_64 random(seed);

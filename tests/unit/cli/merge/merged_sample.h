@@ -41,6 +41,9 @@ inline Catalog sample_catalog() {
   Capture capture;
   capture.known = true;
   catalog.captures.intern(capture);
+  CollectiveOp op;
+  op.name = 3, op.in_elements = 1 << 20, op.group_size = 8;
+  catalog.collective_ops.intern(op);
   const ProcessId first = catalog.add_process(sample_process(0));
   const ProcessId second = catalog.add_process(sample_process(1));
   catalog.track(first, TrackKind::thread, 1000, -7);
@@ -67,6 +70,16 @@ inline void write_merged(const std::string& path, const Catalog& catalog, const 
   MergedWriter writer(out, known_tracks == nullptr ? catalog : *known_tracks, 4000);
   for (const Collected& e : events) writer.event(e.event, e.facts);
   writer.finish(catalog, sample_fits(), steps);
+  out.finish();
+}
+
+// The same with shapes for arguments that random_events makes; they become the catalogue's.
+inline void write_shaped(const std::string& path, Catalog& catalog, const std::vector<Collected>& events) {
+  OutputFile out(path);
+  MergedWriter writer(out, catalog, 4000);
+  std::int64_t integer = 0;
+  for (const Collected& e : events) writer.event(e.event, with_shape(e, catalog.shapes, integer));
+  writer.finish(catalog, sample_fits());
   out.finish();
 }
 

@@ -15,6 +15,20 @@ EventBatch batch_of(const std::vector<Collected>& events) {
   return batch;
 }
 
+// The same with shapes.
+EventBatch shaped(const std::vector<Collected>& events, Shapes& shapes) {
+  EventBatch batch;
+  std::int64_t integer = 0;
+  for (const Collected& e : events) batch.add(e.event, with_shape(e, shapes, integer));
+  return batch;
+}
+
+ShapeTable table_of(const Shapes& shapes) {
+  ShapeTable table;
+  for (ShapeId id = 0; id < shapes.size(); ++id) table.push_back(&shapes[id]);
+  return table;
+}
+
 std::vector<Collected> all_of(const EventBatch& batch) {
   std::vector<Collected> events;
   for (std::size_t i = 0; i < batch.size(); ++i) events.push_back({batch.event(i), batch.facts(i)});
@@ -56,13 +70,51 @@ TEST_CASE("columns: every field comes back, in the order asked for") {
   EventBatch decoded;
 
   encode_events(batch_of(events), nullptr, 0, events.size(), raw);
-  REQUIRE(decode_events(raw, events.size(), decoded) == nullptr);
+  REQUIRE(decode_events(raw, events.size(), {}, decoded) == nullptr);
   CHECK(all_of(decoded) == events);
 
   const std::vector<std::uint32_t> order{7, 5, 6};
   encode_events(batch_of(events), order.data(), 1, 3, raw);
-  REQUIRE(decode_events(raw, 2, decoded) == nullptr);
+  REQUIRE(decode_events(raw, 2, {}, decoded) == nullptr);
   CHECK(all_of(decoded) == std::vector<Collected>{events[5], events[6]});
+}
+
+TEST_CASE("columns: shapes and their integers come back, beside text and payloads") {
+  Shapes shapes;
+  std::vector<Collected> events = random_events(5000, 7);
+  const std::int64_t extremes[] = {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(), 0, -1};
+  for (std::size_t i = 0; i < 8; ++i) events[i].facts.args = "\"a\":" + std::to_string(extremes[i % 4]);
+  for (std::size_t i = 100; i < 1000; ++i) {  // as a correlation among the arguments
+    events[i].facts.args = "\"a\":" + std::to_string(static_cast<std::int64_t>(events[i].event.correlation));
+  }
+  events[10].facts.args = "\"b\":1";
+  std::string raw;
+  EventBatch decoded;
+  const EventBatch batch = shaped(events, shapes);
+  CHECK(all_of(batch) == events);
+  encode_events(batch, nullptr, 0, events.size(), raw);
+  REQUIRE(decode_events(raw, events.size(), table_of(shapes), decoded) == nullptr);
+  CHECK(all_of(decoded) == events);
+  CHECK(decoded.facts(0).shape == &shapes[1]);
+  CHECK(decode_events(raw, events.size(), {}, decoded) != nullptr);
+  CHECK(decode_events(raw, events.size(), {&shapes[0]}, decoded) != nullptr);
+  const Shape& other = shapes.intern("\"a\":\1,\"a\":\1");
+  CHECK(decode_events(raw, events.size(), {&shapes[0], &other}, decoded) != nullptr);
+}
+
+TEST_CASE("columns: an integer that is its event's correlation costs a byte") {
+  Shapes shapes;
+  std::vector<Collected> events(10'000);
+  std::mt19937_64 random(3);
+  for (Collected& e : events) {
+    e.event.correlation = random() >> 1;
+    e.facts.args = "\"a\":" + std::to_string(e.event.correlation);
+  }
+  std::string raw, without;
+  encode_events(shaped(events, shapes), nullptr, 0, events.size(), raw);
+  for (Collected& e : events) e.facts.args.clear();
+  encode_events(batch_of(events), nullptr, 0, events.size(), without);
+  CHECK(raw.size() <= without.size() + events.size() + 20);
 }
 
 TEST_CASE("columns: repeated arguments are stored once") {
@@ -70,7 +122,7 @@ TEST_CASE("columns: repeated arguments are stored once") {
   for (std::size_t i = 0; i < events.size(); ++i) events[i].facts.args = std::string(200, i % 2 == 0 ? 'a' : 'b');
   std::string raw;
   encode_events(batch_of(events), nullptr, 0, events.size(), raw);
-  CHECK(raw.size() < 40'000);
+  CHECK(raw.size() < 45'000);
 }
 
 TEST_CASE("columns: broken ones are refused, never believed") {
@@ -78,15 +130,19 @@ TEST_CASE("columns: broken ones are refused, never believed") {
   std::string raw;
   encode_events(batch_of(events), nullptr, 0, events.size(), raw);
   EventBatch decoded;
-  CHECK(decode_events(raw, events.size() + 1, decoded) != nullptr);
-  CHECK(decode_events(raw, events.size() - 1, decoded) != nullptr);
+  CHECK(decode_events(raw, events.size() + 1, {}, decoded) != nullptr);
+  CHECK(decode_events(raw, events.size() - 1, {}, decoded) != nullptr);
   for (std::size_t cut = 0; cut < raw.size(); ++cut) {
-    CHECK(decode_events(std::string_view(raw).substr(0, cut), events.size(), decoded) != nullptr);
+    CHECK(decode_events(std::string_view(raw).substr(0, cut), events.size(), {}, decoded) != nullptr);
   }
   std::mt19937 random(4);
-  for (int i = 0; i < 20'000; ++i) {
-    std::string broken = raw;
+  Shapes shapes;
+  std::string with_shapes;
+  encode_events(shaped(events, shapes), nullptr, 0, events.size(), with_shapes);
+  const ShapeTable table = table_of(shapes);
+  for (int i = 0; i < 40'000; ++i) {
+    std::string broken = i % 2 == 0 ? raw : with_shapes;
     broken[random() % broken.size()] = static_cast<char>(random());
-    if (decode_events(broken, events.size(), decoded) == nullptr) CHECK(decoded.size() == events.size());
+    if (decode_events(broken, events.size(), table, decoded) == nullptr) CHECK(all_of(decoded).size() == events.size());
   }
 }

@@ -37,20 +37,20 @@ std::string file_of(std::int64_t base_ns, int rank) {
          "}, \"baseTimeNanoseconds\": " + std::to_string(base_ns) + ", \"traceEvents\": [" + kEvents + "]}";
 }
 
-struct Seen {
+struct Survivor {
   Kind kind;
   std::string name, args;
   std::int64_t start_ns, duration_ns;
   std::uint64_t correlation;
-  bool operator<(const Seen& o) const {
+  bool operator<(const Survivor& o) const {
     return std::tie(kind, name, args, start_ns, duration_ns, correlation) <
            std::tie(o.kind, o.name, o.args, o.start_ns, o.duration_ns, o.correlation);
   }
-  bool operator==(const Seen& o) const = default;
+  bool operator==(const Survivor& o) const = default;
 };
 
-std::multiset<Seen> seen(const KeptTrace& trace) {
-  std::multiset<Seen> all;
+std::multiset<Survivor> seen(const KeptTrace& trace) {
+  std::multiset<Survivor> all;
   for (std::size_t i = 0; i < trace.events.size(); ++i) {
     const Event& e = trace.events[i].event;
     all.insert({e.kind, std::string(trace.name(i)), trace.events[i].facts.args, e.start_ns, e.duration_ns, e.correlation});

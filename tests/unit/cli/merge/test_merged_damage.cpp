@@ -3,6 +3,7 @@
 
 #include "../scratch.h"
 #include "cli/error.h"
+#include "cli/read/merged_varint.h"
 #include "merged_sample.h"
 #include "tests/unit/case_step.h"
 #include "tests/unit/catch.h"
@@ -92,7 +93,8 @@ TEST_CASE("merged file: no changed byte changes an event unseen, and none crashe
     INFO("offset " << offset);
     CHECK((read == events));
   }
-  CHECK(unseen < sizeof(MergedHeader::reserved) + 10);
+  const std::size_t chunks = MergedChunks(scratch.path("m")).index().size() + 1;
+  CHECK(unseen <= sizeof(MergedHeader::reserved) + 2 * chunks);
 }
 
 TEST_CASE("merged file: another version is said to be that") {
@@ -115,6 +117,20 @@ TEST_CASE("merged file: lists that name too much are refused before memory is ta
   CHECK_THAT(read_all(path), contains_text("index"));
   write_crafted(path, ChunkKind::strings, 1, std::string("\xff\xff\xff\xff\x0f", 5));
   CHECK_THAT(read_all(path), contains_text("damaged"));
+}
+
+TEST_CASE("merged file: shapes beyond their limits are refused") {
+  const Scratch scratch;
+  const auto with_shape = [&](const std::string& text) {
+    std::string raw;
+    append_varint(raw, text.size());
+    write_crafted(scratch.path("m"), ChunkKind::shapes, 1, raw + text);
+    return read_all(scratch.path("m"));
+  };
+  CHECK(with_shape(std::string(kMostHoles, kHole)).empty());
+  CHECK(with_shape(std::string(kMostShapeText, 'x')).empty());
+  CHECK_THAT(with_shape(std::string(kMostHoles + 1, kHole)), contains_text("damaged"));
+  CHECK_THAT(with_shape(std::string(kMostShapeText + 1, 'x')), contains_text("damaged"));
 }
 
 TEST_CASE("merged file: a chunk of a kind that is not known is skipped") {

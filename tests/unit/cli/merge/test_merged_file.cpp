@@ -80,6 +80,32 @@ TEST_CASE("merged file: every field of the lists comes back") {
   }
 }
 
+TEST_CASE("merged file: shapes come back, into a catalogue that has others") {
+  const Scratch scratch;
+  const std::vector<Collected> events = ordered(20'000);
+  Catalog in = sample_catalog();
+  write_shaped(scratch.path("m.ttrace"), in, events);
+  MergedReader reader(scratch.path("m.ttrace"));
+  for (const bool has_others : {false, true}) {
+    struct Shaped : Collect {
+      void event(const Event& event, const Facts& facts) override {
+        with_shape += facts.shape != nullptr;
+        Collect::event(event, facts);
+      }
+      std::size_t with_shape = 0;
+    } out;
+    Catalog catalog;
+    if (has_others) catalog.shapes.intern("\"b\":\1,\"c\":\1");
+    reader.read_lists(catalog);
+    reader.read_events(out, {});
+    const bool same = std::equal(out.all.begin(), out.all.end(), events.begin(), events.end(),
+                                 [](const Collected& a, const Collected& b) { return a.facts.args == b.facts.args; });
+    CHECK(same);
+    CHECK(out.with_shape > 10'000);
+    if (!has_others) CHECK((out.all == events));
+  }
+}
+
 TEST_CASE("merged file: joins a catalogue that holds other traces") {
   const Scratch scratch;
   const std::vector<Collected> events = ordered(10);

@@ -31,8 +31,10 @@ TEST_CASE("sorting: equals a stable sort, whatever fits in memory") {
   const std::vector<Collected> expected = sorted(events);
   for (const std::size_t memory : {std::size_t{1}, std::size_t{5'000}, std::size_t{300'000}, kDefaultMemory}) {
     const Scratch scratch;
-    EventSorter sorter(memory, scratch.folder());
-    for (const Collected& e : events) sorter.event(e.event, e.facts);
+    Catalog catalog;
+    EventSorter sorter(catalog, memory, scratch.folder());
+    std::int64_t integer = 0;
+    for (const Collected& e : events) sorter.event(e.event, with_shape(e, catalog.shapes, integer));
     for (int walk = 0; walk < 2; ++walk) {
       Collect out;
       sorter.drain({}, out);
@@ -44,7 +46,8 @@ TEST_CASE("sorting: equals a stable sort, whatever fits in memory") {
 }
 
 TEST_CASE("sorting: events that began together: without an end first, then the longer") {
-  EventSorter sorter(kDefaultMemory, ".");
+  const Catalog catalog;
+  EventSorter sorter(catalog, kDefaultMemory, ".");
   for (const std::int64_t duration : {0, 5, -1, 7}) {
     Event event;
     event.start_ns = 10, event.duration_ns = duration;
@@ -58,7 +61,8 @@ TEST_CASE("sorting: events that began together: without an end first, then the l
 }
 
 TEST_CASE("sorting: nothing in, nothing out") {
-  EventSorter sorter(kDefaultMemory, ".");
+  const Catalog catalog;
+  EventSorter sorter(catalog, kDefaultMemory, ".");
   Collect out;
   sorter.drain({}, out);
   CHECK(out.all.empty());
@@ -70,7 +74,8 @@ TEST_CASE("sorting: each clock is put on the axis, also when its runs are merged
   fits[2].offset_ns = 100, fits[2].drift_ppm = 100'000, fits[2].reference_ns = 0;
   for (const std::size_t memory : {std::size_t{1}, kDefaultMemory}) {
     const Scratch scratch;
-    EventSorter sorter(memory, scratch.folder());
+    const Catalog catalog;
+    EventSorter sorter(catalog, memory, scratch.folder());
     std::vector<Collected> expected;
     for (std::uint32_t clock : {0u, 1u, 2u, 1u}) {
       sorter.begin_clock(clock);
@@ -89,7 +94,8 @@ TEST_CASE("sorting: each clock is put on the axis, also when its runs are merged
 }
 
 TEST_CASE("sorting: a scratch folder that cannot be written is an error, not a loss") {
-  EventSorter sorter(1, "/no/such/folder");
+  const Catalog catalog;
+  EventSorter sorter(catalog, 1, "/no/such/folder");
   Collect out;
   const auto work = [&] {
     for (const Collected& e : random_events(100, 5)) sorter.event(e.event, e.facts);

@@ -67,7 +67,7 @@ struct KeptEvent {
 struct KeptTrace : EventSink {
   Catalog catalog;
   std::vector<KeptEvent> events;
-  void event(const Event& event, const Facts& facts) override { events.push_back({event, std::string(facts.args), facts}); }
+  void event(const Event& event, const Facts& facts) override { events.push_back({event, KeptFacts(facts).args, facts}); }
 
   const Process& process() const { return catalog.processes.at(0); }
   const Track& track(std::size_t i) const { return catalog.tracks.at(events.at(i).event.track); }

@@ -67,7 +67,7 @@ Result select(const SmallTrace& trace, const Selection& selection) {
   return result;
 }
 
-using Names = std::set<std::string>;
+using ChosenNames = std::set<std::string>;
 
 }  // namespace
 
@@ -76,14 +76,14 @@ TEST_CASE("selection: a step holds what starts in its range, and the GPU work of
   Selection one;
   one.steps.emplace("--steps", "1");
   const Result first = select(t, one);
-  CHECK(first.kept == Names{"step 1", "launch a", "all of step 1", "a", "launch b", "b"});
+  CHECK(first.kept == ChosenNames{"step 1", "launch a", "all of step 1", "a", "launch b", "b"});
   CHECK(first.lost_arrows == 0);
   CHECK(first.counts[static_cast<std::size_t>(LeftOut::steps)] == 5);
   CHECK(first.window.from_ns == 10);
   CHECK(first.window.to_ns == 32);  // until its last work ended
   Selection two;
   two.steps.emplace("--steps", "2-");
-  CHECK(select(t, two).kept == Names{"step 2", "launch c", "all of step 2", "c"});
+  CHECK(select(t, two).kept == ChosenNames{"step 2", "launch c", "all of step 2", "c"});
 }
 
 TEST_CASE("selection: a range of time holds what runs in it, whole") {
@@ -91,7 +91,7 @@ TEST_CASE("selection: a range of time holds what runs in it, whole") {
   Selection selection;
   selection.time = TimeRange{12, 15};  // since 5: from 17 to 20
   const Result result = select(t, selection);
-  CHECK(result.kept == Names{"step 1", "all of step 1", "launch b"});  // a ended at 17, step 2 begins at 20
+  CHECK(result.kept == ChosenNames{"step 1", "all of step 1", "launch b"});  // a ended at 17, step 2 begins at 20
   CHECK(result.lost_arrows == 1);
   CHECK(result.window.from_ns == 17);
   CHECK(result.window.to_ns == 20);
@@ -102,11 +102,11 @@ TEST_CASE("selection: kinds and shortest length; arrows with one end are counted
   Selection kinds;
   kinds.kinds = kinds_option("--kinds", "kernel");
   const Result kernels = select(t, kinds);
-  CHECK(kernels.kept == Names{"before", "a", "b", "c"});
+  CHECK(kernels.kept == ChosenNames{"before", "a", "b", "c"});
   CHECK(kernels.lost_arrows == 3);
   Selection longest;
   longest.min_dur_ns = 9;
-  CHECK(select(t, longest).kept == Names{"step 1", "step 2", "all of step 1", "all of step 2", "c"});
+  CHECK(select(t, longest).kept == ChosenNames{"step 1", "step 2", "all of step 1", "all of step 2", "c"});
 }
 
 TEST_CASE("selection: points, ends of arrows and slices without an end have no length") {
@@ -118,7 +118,7 @@ TEST_CASE("selection: points, ends of arrows and slices without an end have no l
   t.add(host, Kind::nvtx, "short", 4, 3);
   Selection selection;
   selection.min_dur_ns = 10;
-  CHECK(select(t, selection).kept == Names{"open", "ac2g", "point"});
+  CHECK(select(t, selection).kept == ChosenNames{"open", "ac2g", "point"});
 }
 
 TEST_CASE("selection: ranks") {
@@ -127,7 +127,7 @@ TEST_CASE("selection: ranks") {
     t.add(t.thread(t.process(rank)), Kind::nvtx, "r" + std::to_string(rank), 1, 2);
   Selection selection;
   selection.ranks.emplace("--ranks", "0,2-");
-  CHECK(select(t, selection).kept == Names{"r0", "r2"});
+  CHECK(select(t, selection).kept == ChosenNames{"r0", "r2"});
 }
 
 TEST_CASE("selection: what matches nothing is refused with what there is") {

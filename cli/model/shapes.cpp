@@ -1,0 +1,64 @@
+#include "cli/model/shapes.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace cli {
+namespace {
+
+constexpr std::size_t kLongestInteger = 20;
+
+// Most are small: devices, streams, ids of a shape.
+char* put_decimal(char* to, std::int64_t value) {
+  if (value >= 0 && value < 10) return *to = static_cast<char>('0' + value), to + 1;
+  return std::to_chars(to, to + kLongestInteger, value).ptr;
+}
+
+std::uint8_t slot_of(std::string_view before) {
+  const std::size_t end = std::min(before.rfind('"'), before.size());
+  const std::size_t begin = end == 0 ? before.npos : before.rfind('"', end - 1);
+  std::uint32_t hash = 2166136261u;
+  if (begin == before.npos || end == before.size()) return static_cast<std::uint8_t>(hash % kShapeSlots);
+  for (const char c : before.substr(begin + 1, end - begin - 1)) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return static_cast<std::uint8_t>(hash % kShapeSlots);
+}
+
+}  // namespace
+
+void Shape::put_together(const std::int64_t* integers, std::string& out) const {
+  const std::size_t before = out.size();
+  out.resize(before + text.size() + holes.size() * kLongestInteger);
+  char* to = out.data() + before;
+  std::size_t from = 0;
+  for (const Hole& hole : holes) {
+    to = std::copy(text.data() + from, text.data() + hole.at, to);
+    to = put_decimal(to, *integers++);
+    from = hole.at + 1;
+  }
+  to = std::copy(text.data() + from, text.data() + text.size(), to);
+  out.resize(static_cast<std::size_t>(to - out.data()));
+}
+
+const Shape* Shapes::find(std::string_view text) const {
+  const StringId id = texts_.find(text);
+  return id == 0 ? nullptr : &shapes_[id];
+}
+
+const Shape& Shapes::intern(std::string_view text) {
+  const StringId id = texts_.intern(text);
+  if (id < shapes_.size()) return shapes_[id];
+  Shape& shape = shapes_.emplace_back();
+  shape.id = id;
+  shape.text = texts_[id];
+  text_bytes_ += text.size();
+  for (std::size_t at = text.find(kHole); at != text.npos; at = text.find(kHole, at + 1)) {
+    shape.holes.push_back({static_cast<std::uint32_t>(at), slot_of(text.substr(0, at))});
+  }
+  return shape;
+}
+
+std::size_t holes_in(std::string_view text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), kHole));
+}
+
+}  // namespace cli

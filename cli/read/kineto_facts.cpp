@@ -1,0 +1,395 @@
+#include "cli/read/kineto_facts.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/read/json_unescape.h"
+#include "cli/read/kineto_shapes.h"
+
+namespace cli {
+namespace {
+
+// The members of a JSON object's body, which is valid but for its holes.
+class Members {
+ public:
+  explicit Members(std::string_view text) : text_(text) {}
+  // The key as it is spelled; the value with its quotes or brackets.
+  bool next(std::string_view& key, std::string_view& value) {
+    while (at_ < text_.size() && text_[at_] != '"') ++at_;
+    const std::size_t key_at = at_;
+    pass_string();
+    if (at_ - key_at < 2) return false;
+    key = text_.substr(key_at + 1, at_ - key_at - 2);
+    while (at_ < text_.size() && (text_[at_] == ':' || is_space(text_[at_]))) ++at_;
+    const std::size_t value_at = at_;
+    pass_value();
+    value = text_.substr(value_at, at_ - value_at);
+    return !value.empty();
+  }
+
+ private:
+  static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+  void pass_string() {
+    for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) at_ += text_[at_] == '\\';
+    at_ = std::min(at_ + 1, text_.size());
+  }
+  void pass_value() {
+    for (int depth = 0; at_ < text_.size();) {
+      const char c = text_[at_];
+      if (depth == 0 && (c == ',' || is_space(c))) return;
+      if (c == '"') {
+        pass_string();
+        continue;
+      }
+      depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+      ++at_;
+    }
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+template <typename To>
+void keep(std::int64_t value, To& to) {
+  if (std::in_range<To>(value)) to = static_cast<To>(value);
+}
+
+// What a member says: an integer in one way or the other, or the text of its value.
+template <typename Draft>
+struct Known {
+  std::string_view key;
+  void (*integer)(Draft&, std::int64_t) = nullptr;
+  void (*text)(Draft&, std::string_view, Catalog&) = nullptr;
+};
+
+StringId string_of(std::string_view json, Catalog& catalog) {
+  if (json.size() < 2 || json[0] != '"') return 0;
+  std::string scratch;
+  return catalog.strings.intern(unescape_json(json.substr(1, json.size() - 2), scratch));
+}
+
+void numbers_of(std::string_view json, std::uint32_t (&to)[3]) {
+  std::uint32_t read[3];
+  const char *at = json.data() + 1, *end = json.data() + json.size();
+  for (std::uint32_t& number : read) {
+    while (at < end && (*at == ' ' || *at == ',')) ++at;
+    const auto [behind, error] = std::from_chars(at, end, number);
+    if (error != std::errc()) return;
+    at = behind;
+  }
+  std::copy(std::begin(read), std::end(read), std::begin(to));
+}
+
+float real_of(std::string_view json) {
+  float value = 0;
+  std::from_chars(json.data(), json.data() + json.size(), value);
+  return value;
+}
+
+// Members of a collective are those of operators and of kernels.
+template <typename D>
+constexpr Known<D> kCollective[] = {
+    {"Collective name", nullptr, [](D& d, std::string_view v, Catalog& c) { d.op.name = string_of(v, c); }},
+    {"dtype", nullptr, [](D& d, std::string_view v, Catalog& c) { d.op.data_type = string_of(v, c); }},
+    {"Process Group Name", nullptr, [](D& d, std::string_view v, Catalog& c) { d.op.group_name = string_of(v, c); }},
+    {"Process Group Description", nullptr, [](D& d, std::string_view v, Catalog& c) { d.op.group_description = string_of(v, c); }},
+    {"Process Group Ranks", nullptr, [](D& d, std::string_view v, Catalog& c) { d.op.group_ranks = string_of(v, c); }},
+    {"In split size", nullptr, [](D& d, std::string_view v, Catalog& c) { d.op.in_splits = string_of(v, c); }},
+    {"Out split size", nullptr, [](D& d, std::string_view v, Catalog& c) { d.op.out_splits = string_of(v, c); }},
+    {"In msg nelems", [](D& d, std::int64_t v) { d.op.in_elements = v; }, nullptr},
+    {"Out msg nelems", [](D& d, std::int64_t v) { d.op.out_elements = v; }, nullptr},
+    {"Group size", [](D& d, std::int64_t v) { d.op.group_size = v; }, nullptr},
+    {"Global rank start", [](D& d, std::int64_t v) { d.op.group_first_rank = v; }, nullptr},
+    {"Global rank stride", [](D& d, std::int64_t v) { d.op.group_rank_stride = v; }, nullptr},
+    {"Seq", [](D& d, std::int64_t v) { keep(v, d.facts.sequence); }, nullptr},
+    {"External id", [](D& d, std::int64_t v) { keep(v, d.facts.external_id); }, nullptr},
+    {"external id", [](D& d, std::int64_t v) { keep(v, d.facts.external_id); }, nullptr},
+};
+
+struct KernelDraft {
+  ProfiledKernelFacts facts;
+  Launch launch;
+  CollectiveOp op;
+  std::uint32_t estimates = 0;
+
+  static const std::vector<Known<KernelDraft>>& known() {
+    using D = KernelDraft;
+    static const std::vector<Known<D>> known = [] {
+      std::vector<Known<D>> all{
+          {"grid", nullptr, [](D& d, std::string_view v, Catalog&) { numbers_of(v, d.launch.grid); }},
+          {"block", nullptr, [](D& d, std::string_view v, Catalog&) { numbers_of(v, d.launch.block); }},
+          {"cluster", nullptr, [](D& d, std::string_view v, Catalog&) { numbers_of(v, d.launch.cluster); }},
+          {"registers per thread", [](D& d, std::int64_t v) { keep(v, d.launch.registers_per_thread); }, nullptr},
+          {"shared memory", [](D& d, std::int64_t v) { keep(v, d.launch.shared_bytes); }, nullptr},
+          {"local memory per thread", [](D& d, std::int64_t v) { keep(v, d.launch.local_bytes_per_thread); }, nullptr},
+          {"est. achieved occupancy %", [](D& d, std::int64_t v) { keep(v, d.launch.occupancy_percent); }, nullptr},
+          {"blocks per SM",
+           [](D& d, std::int64_t v) { d.launch.blocks_per_multiprocessor = static_cast<float>(v), d.estimates |= 1; },
+           [](D& d, std::string_view v, Catalog&) { d.launch.blocks_per_multiprocessor = real_of(v), d.estimates |= 1; }},
+          {"warps per SM",
+           [](D& d, std::int64_t v) { d.launch.warps_per_multiprocessor = static_cast<float>(v), d.estimates |= 2; },
+           [](D& d, std::string_view v, Catalog&) { d.launch.warps_per_multiprocessor = real_of(v), d.estimates |= 2; }},
+          {"context", [](D& d, std::int64_t v) { keep(v, d.facts.context); }, nullptr},
+          {"graph id", [](D& d, std::int64_t v) { keep(v, d.facts.graph.graph); }, nullptr},
+          {"graph node id", [](D& d, std::int64_t v) { keep(v, d.facts.graph.node); }, nullptr},
+      };
+      all.insert(all.end(), std::begin(kCollective<D>), std::end(kCollective<D>));
+      return all;
+    }();
+    return known;
+  }
+};
+
+struct OperatorDraft {
+  OperatorFacts facts;
+  CollectiveOp op;
+
+  static const std::vector<Known<OperatorDraft>>& known() {
+    using D = OperatorDraft;
+    static const std::vector<Known<D>> known = [] {
+      const auto has = []<OperatorFacts::Has bit, std::uint64_t OperatorFacts::* field>() {
+        return [](D& d, std::int64_t v) {
+          if (v >= 0) d.facts.*field = static_cast<std::uint64_t>(v), d.facts.has |= bit;
+        };
+      };
+      std::vector<Known<D>> all{
+          {"Sequence number", has.operator()<OperatorFacts::kSequenceNumber, &OperatorFacts::sequence_number>(), nullptr},
+          {"Fwd thread id", has.operator()<OperatorFacts::kForwardThread, &OperatorFacts::forward_thread>(), nullptr},
+          {"Record function id", has.operator()<OperatorFacts::kRecordFunction, &OperatorFacts::record_function>(), nullptr},
+      };
+      all.insert(all.end(), std::begin(kCollective<D>), std::end(kCollective<D>));
+      return all;
+    }();
+    return known;
+  }
+};
+
+struct FrameDraft {
+  FrameFacts facts;
+
+  static const std::vector<Known<FrameDraft>>& known() {
+    using D = FrameDraft;
+    static const std::vector<Known<D>> known{
+        {"Python id", [](D& d, std::int64_t v) { d.facts.id = v; }, nullptr},
+        {"Python parent id", [](D& d, std::int64_t v) { d.facts.parent_id = v; }, nullptr},
+        {"Python module id", [](D& d, std::int64_t v) { d.facts.module_id = v; }, nullptr},
+    };
+    return known;
+  }
+};
+
+struct CallDraft {
+  CallFacts facts;
+  bool has_cbid = false;
+
+  static const std::vector<Known<CallDraft>>& known() {
+    using D = CallDraft;
+    static const std::vector<Known<D>> known{
+        {"cbid", [](D& d, std::int64_t v) { d.has_cbid = std::in_range<std::uint32_t>(v), keep(v, d.facts.cbid); }, nullptr},
+    };
+    return known;
+  }
+};
+
+struct SyncDraft {
+  SyncFacts facts;
+  std::int64_t call = -1;  // -1: unknown
+
+  SyncDraft() { facts.producer_stream = kNoNumber; }
+  static const std::vector<Known<SyncDraft>>& known() {
+    using D = SyncDraft;
+    static const std::vector<Known<D>> known{
+        {"wait_on_cuda_event_record_corr_id", [](D& d, std::int64_t v) { d.call = v; }, nullptr},
+        {"wait_on_stream", [](D& d, std::int64_t v) { keep(v, d.facts.producer_stream); }, nullptr},
+        {"wait_on_cuda_event_id", [](D& d, std::int64_t v) { keep(v, d.facts.event); }, nullptr},
+    };
+    return known;
+  }
+};
+
+struct AllocatorDraft {
+  AllocatorFacts facts;
+  bool has_type = false;
+
+  static const std::vector<Known<AllocatorDraft>>& known() {
+    using D = AllocatorDraft;
+    static const std::vector<Known<D>> known{
+        {"Device Type",
+         [](D& d, std::int64_t v) { d.has_type = std::in_range<std::int32_t>(v), keep(v, d.facts.device_type); }, nullptr},
+        {"Device Id", [](D& d, std::int64_t v) { d.facts.device = v, d.facts.has |= AllocatorFacts::kDeviceId; }, nullptr},
+        {"Total Allocated",
+         [](D& d, std::int64_t v) { d.facts.allocated_bytes = v, d.facts.has |= AllocatorFacts::kAllocated; }, nullptr},
+        {"Total Reserved",
+         [](D& d, std::int64_t v) { d.facts.reserved_bytes = v, d.facts.has |= AllocatorFacts::kReserved; }, nullptr},
+    };
+    return known;
+  }
+};
+
+// What is constant in a shape, and which of its integers say the rest. Of a text without a shape: all of it.
+template <typename Draft>
+struct Plan {
+  struct Step {
+    void (*set)(Draft&, std::int64_t);
+    std::size_t integer;
+  };
+  Draft constant;
+  std::vector<Step> steps;
+  bool made = false;
+
+  void make(std::string_view text, Catalog& catalog) {
+    made = true;
+    Members members(text);
+    std::size_t holes = 0;
+    for (std::string_view key, value; members.next(key, value);) {
+      const bool is_hole = value.size() == 1 && value[0] == kHole;
+      const Known<Draft>* const known = find(key);
+      std::int64_t integer = 0;
+      if (known == nullptr) {
+      } else if (is_hole) {
+        if (known->integer != nullptr) steps.push_back({known->integer, holes});
+      } else if (known->integer != nullptr && read_plain_integer(value, integer)) {
+        known->integer(constant, integer);
+      } else if (known->text != nullptr) {
+        known->text(constant, value, catalog);
+      }
+      holes += is_hole;
+    }
+  }
+  static const Known<Draft>* find(std::string_view key) {
+    for (const Known<Draft>& known : Draft::known()) {
+      if (known.key == key) return &known;
+    }
+    return nullptr;
+  }
+};
+
+template <typename Draft>
+class Plans {
+ public:
+  Draft draft(std::string_view text, const Shape* shape, const std::int64_t* integers, Catalog& catalog) {
+    if (shape == nullptr) {
+      Plan<Draft> plan;
+      plan.make(text, catalog);
+      return plan.constant;
+    }
+    if (shape->id >= plans_.size()) plans_.resize(shape->id + std::size_t{1});
+    if (plans_[shape->id] == nullptr) plans_[shape->id] = std::make_unique<Plan<Draft>>();
+    Plan<Draft>& plan = *plans_[shape->id];
+    if (!plan.made) plan.make(text, catalog);
+    Draft draft = plan.constant;
+    for (const auto& step : plan.steps) step.set(draft, integers[step.integer]);
+    return draft;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Plan<Draft>>> plans_;  // by ShapeId
+};
+
+class FactsOfShapes : public KinetoFacts {
+ public:
+  explicit FactsOfShapes(Catalog& catalog) : catalog_(catalog) {}
+  Facts find(const Event& event, std::string_view text, const Shape* shape, const std::int64_t* integers) override;
+
+ private:
+  Facts kernel(std::string_view text, const Shape* shape, const std::int64_t* integers) {
+    const KernelDraft draft = kernels_.draft(text, shape, integers, catalog_);
+    profiled_ = draft.facts;
+    profiled_.launch = launch_of(draft);
+    profiled_.collective_op = op_of(draft.op);
+    return profiled_;
+  }
+  Facts op(std::string_view text, const Shape* shape, const std::int64_t* integers) {
+    const OperatorDraft draft = operators_.draft(text, shape, integers, catalog_);
+    operated_ = draft.facts;
+    operated_.collective_op = op_of(draft.op);
+    const bool says = operated_.has != 0 || operated_.external_id != 0 || operated_.collective_op != 0 || operated_.sequence != kNoOrdinal;
+    return says ? Facts(operated_) : Facts();
+  }
+  Facts frame(std::string_view text, const Shape* shape, const std::int64_t* integers) {
+    framed_ = frames_.draft(text, shape, integers, catalog_).facts;
+    return framed_.id != FrameFacts::kNone ? Facts(framed_) : Facts();
+  }
+  Facts call(std::string_view text, const Shape* shape, const std::int64_t* integers) {
+    const CallDraft draft = calls_.draft(text, shape, integers, catalog_);
+    called_ = draft.facts;
+    return draft.has_cbid ? Facts(called_) : Facts();
+  }
+  // Whom it waits for, where that is known.
+  Facts wait(std::string_view text, const Shape* shape, const std::int64_t* integers) {
+    const SyncDraft draft = waits_.draft(text, shape, integers, catalog_);
+    if (draft.call <= 0 || draft.call > std::numeric_limits<std::uint32_t>::max()) return {};
+    waited_ = draft.facts;
+    waited_.producer_is_known = true;
+    waited_.producer_correlation = static_cast<std::uint32_t>(draft.call);
+    return waited_;
+  }
+  Facts allocation(std::string_view text, const Shape* shape, const std::int64_t* integers) {
+    const AllocatorDraft draft = allocations_.draft(text, shape, integers, catalog_);
+    allocated_ = draft.facts;
+    return draft.has_type ? Facts(allocated_) : Facts();
+  }
+
+  // Mostly that of the kernel before.
+  LaunchId launch_of(const KernelDraft& draft) {
+    Launch launch = draft.launch;
+    if (launch.grid[0] == 0 || launch.block[0] == 0) return 0;
+    launch.estimated = draft.estimates == 3;
+    if (!launch.estimated) launch.blocks_per_multiprocessor = launch.warps_per_multiprocessor = 0;
+    if (last_launch_id_ == 0 || !(launch == last_launch_)) last_launch_ = launch, last_launch_id_ = catalog_.launches.intern(launch);
+    return last_launch_id_;
+  }
+  CollectiveOpId op_of(const CollectiveOp& op) {
+    return op.name == 0 && op.in_elements < 0 && op.group_name == 0 ? 0 : catalog_.collective_ops.intern(op);
+  }
+
+  Catalog& catalog_;
+  Plans<KernelDraft> kernels_;
+  Plans<OperatorDraft> operators_;
+  Plans<FrameDraft> frames_;
+  Plans<CallDraft> calls_;
+  Plans<SyncDraft> waits_;
+  Plans<AllocatorDraft> allocations_;
+  ProfiledKernelFacts profiled_;
+  OperatorFacts operated_;
+  FrameFacts framed_;
+  CallFacts called_;
+  SyncFacts waited_;
+  AllocatorFacts allocated_;
+  Launch last_launch_;
+  LaunchId last_launch_id_ = 0;
+};
+
+Facts FactsOfShapes::find(const Event& event, std::string_view text, const Shape* shape, const std::int64_t* integers) {
+  if (text.empty()) return {};
+  switch (event.kind) {
+    case Kind::kernel:
+      return kernel(text, shape, integers);
+    case Kind::cpu_op:
+    case Kind::user_annotation:
+      return op(text, shape, integers);
+    case Kind::python_function:
+      return frame(text, shape, integers);
+    case Kind::runtime:
+    case Kind::driver:
+      return call(text, shape, integers);
+    case Kind::sync:
+      return wait(text, shape, integers);
+    case Kind::instant:
+      return catalog_.strings[event.name] == "[memory]" ? allocation(text, shape, integers) : Facts();
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<KinetoFacts> make_kineto_facts(Catalog& catalog) { return std::make_unique<FactsOfShapes>(catalog); }
+
+}  // namespace cli

@@ -1,0 +1,131 @@
+// What analyses compute with comes as numbers beside a profile's own arguments: of shapes, and of texts that are alone.
+#include "read_helpers.h"
+#include "tests/unit/catch.h"
+
+using namespace cli;
+
+namespace {
+
+const std::string kKernel =
+    R"("queued": 0, "device": 5, "context": 2, "stream": 21, "correlation": 35999, "registers per thread": 32, "shared memory": 64, )"
+    R"("blocks per SM": 0.75, "warps per SM": 12, "grid": [1, 2, 3], "block": [512, 1, 4], "est. achieved occupancy %": 7, )"
+    R"("graph id": 3, "graph node id": 12884901890, "External id": 358)";
+const std::string kMessage =
+    R"("Collective name": "_allgather_base", "In msg nelems": 12, "Out msg nelems": 96, "Group size": 8, "dtype": "BFloat16", )"
+    R"("In split size": "[1, 2]", "Out split size": "[3]", "Global rank start": 4, "Global rank stride": 2, )"
+    R"("Process Group Name": "0", "Process Group Description": "default\u005fpg", "Process Group Ranks": "[4, 6]", "Seq": 17)";
+
+// The facts of this event with its arguments, three times: alone, and as one of a shape that is known.
+std::vector<KeptFacts> facts_of(const std::string& category, const std::string& args, Catalog& catalog, const std::string& name = "n",
+                                char phase = 'X') {
+  struct Keep : EventSink {
+    void event(const Event&, const Facts& facts) override { all.push_back(facts); }
+    std::vector<KeptFacts> all;
+  } keep;
+  std::string events;
+  for (int i = 0; i < 2; ++i) {
+    events += std::string(i == 0 ? "" : ",") + R"({"ph":")" + phase + R"(","cat":")" + category + R"(","name":")" + name +
+              R"(","pid":1,"tid":1,"ts":1,"dur":1,"args":{)" + args + "}}";
+  }
+  const TestFolder folder;
+  open_kineto(folder.write("a.json", "{\"traceEvents\":[" + events + "]}"))->read(catalog, keep);
+  std::string scratch(kMostShapeText, 'x');  // too long for a shape
+  open_kineto(folder.write("b.json", R"({"traceEvents":[{"ph":")" + std::string(1, phase) + R"(","cat":")" + category +
+                                         R"(","name":")" + name + R"(","pid":1,"tid":1,"ts":1,"dur":1,"args":{"long":")" + scratch +
+                                         "\", " + args + "}}]}"))->read(catalog, keep);
+  REQUIRE(keep.all.size() == 3);
+  return keep.all;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel of a profile has what a recording's has, and its operator and collective") {
+  Catalog catalog;
+  for (const KeptFacts& facts : facts_of("kernel", kKernel + ", " + kMessage, catalog)) {
+    const auto* kernel = facts.get<KernelFacts>();
+    REQUIRE(kernel != nullptr);
+    const Launch& launch = catalog.launches[kernel->launch];
+    CHECK((launch.grid[0] == 1 && launch.grid[1] == 2 && launch.grid[2] == 3));
+    CHECK((launch.block[0] == 512 && launch.block[1] == 1 && launch.block[2] == 4));
+    CHECK((launch.registers_per_thread == 32 && launch.shared_bytes == 64 && launch.estimated));
+    CHECK((launch.blocks_per_multiprocessor == 0.75f && launch.warps_per_multiprocessor == 12 && launch.occupancy_percent == 7));
+    CHECK((kernel->context == 2 && kernel->graph.graph == 3 && kernel->graph.node == 12884901890));
+    const auto* profiled = facts.get<ProfiledKernelFacts>();
+    REQUIRE(profiled != nullptr);
+    CHECK((profiled->external_id == 358 && profiled->sequence == 17));
+    const CollectiveOp& op = catalog.collective_ops[profiled->collective_op];
+    CHECK(catalog.strings[op.name] == "_allgather_base");
+    CHECK((op.in_elements == 12 && op.out_elements == 96 && op.group_size == 8 && op.group_first_rank == 4 && op.group_rank_stride == 2));
+    CHECK(catalog.strings[op.data_type] == "BFloat16");
+    CHECK((catalog.strings[op.in_splits] == "[1, 2]" && catalog.strings[op.out_splits] == "[3]"));
+    CHECK((catalog.strings[op.group_name] == "0" && catalog.strings[op.group_description] == "default_pg"));
+    CHECK(catalog.strings[op.group_ranks] == "[4, 6]");
+  }
+  CHECK(catalog.launches.size() == 2);
+  CHECK(catalog.collective_ops.size() == 2);
+}
+
+TEST_CASE("what a kernel's arguments do not say is unknown") {
+  Catalog catalog;
+  for (const KeptFacts& facts : facts_of("kernel", R"("kind": "Dispatch Kernel", "grid": [1, 2], "block": "x", "context": -1, "shared memory": 1.5)", catalog)) {
+    const auto* profiled = facts.get<ProfiledKernelFacts>();
+    REQUIRE(profiled != nullptr);
+    CHECK((profiled->launch == 0 && profiled->context == 0 && profiled->collective_op == 0 && profiled->external_id == 0));
+    CHECK((profiled->sequence == kNoOrdinal && !profiled->graph.any()));
+  }
+  CHECK(catalog.launches.size() == 1);
+  for (const KeptFacts& facts : facts_of("kernel", R"("grid": [1, 1, 1], "block": [1, 1, 1], "registers per thread": 4294967296, "warps per SM": 2)", catalog)) {
+    const Launch& launch = catalog.launches[facts.get<KernelFacts>()->launch];
+    CHECK((launch.registers_per_thread == 0 && !launch.estimated && launch.occupancy_percent == -1));
+  }
+}
+
+TEST_CASE("operators and annotations: what joins them with others, and the collective that they record") {
+  Catalog catalog;
+  const std::string args = R"("External id": 9, "Record function id": 3, "Sequence number": 0, "Fwd thread id": 1, "Ev Idx": 5, )";
+  for (const char* category : {"cpu_op", "user_annotation"}) {
+    for (const KeptFacts& facts : facts_of(category, args + kMessage, catalog)) {
+      const auto* op = facts.get<OperatorFacts>();
+      REQUIRE(op != nullptr);
+      CHECK((op->external_id == 9 && op->record_function == 3 && op->sequence_number == 0 && op->forward_thread == 1));
+      CHECK((op->has == (OperatorFacts::kSequenceNumber | OperatorFacts::kForwardThread | OperatorFacts::kRecordFunction)));
+      CHECK(op->sequence == 17);
+      CHECK(catalog.collective_ops[op->collective_op].in_elements == 12);
+    }
+  }
+  for (const KeptFacts& facts : facts_of("cpu_op", R"("Sequence number": -1, "other": 7)", catalog)) CHECK(facts.tag() == 0);
+  for (const KeptFacts& facts : facts_of("cpu_op", R"("nested": {"Sequence number": 8}, "a,\"External id": 7)", catalog)) CHECK(facts.tag() == 0);
+}
+
+TEST_CASE("frames of Python and calls of CUDA") {
+  Catalog catalog;
+  for (const KeptFacts& facts : facts_of("python_function", R"("Python parent id": 4, "Python id": 7, "Python module id": 2)", catalog)) {
+    const auto* frame = facts.get<FrameFacts>();
+    REQUIRE(frame != nullptr);
+    CHECK((frame->id == 7 && frame->parent_id == 4 && frame->module_id == 2));
+  }
+  for (const KeptFacts& facts : facts_of("python_function", R"("Python parent id": null, "Python id": 1)", catalog)) {
+    CHECK((facts.get<FrameFacts>()->parent_id == FrameFacts::kNone && facts.get<FrameFacts>()->module_id == FrameFacts::kNone));
+  }
+  for (const char* category : {"cuda_runtime", "cuda_driver"}) {
+    for (const KeptFacts& facts : facts_of(category, R"("cbid": 211, "correlation": 3)", catalog)) {
+      REQUIRE(facts.get<CallFacts>() != nullptr);
+      CHECK(facts.get<CallFacts>()->cbid == 211);
+    }
+    for (const KeptFacts& facts : facts_of(category, R"("cbid": -1)", catalog)) CHECK(facts.tag() == 0);
+  }
+}
+
+TEST_CASE("a wait whose recording call is unknown, an allocation without a device type: no facts") {
+  Catalog catalog;
+  for (const KeptFacts& facts : facts_of("cuda_sync", R"("wait_on_stream": -1, "wait_on_cuda_event_record_corr_id": 5, "wait_on_cuda_event_id": 2)", catalog)) {
+    const auto* wait = facts.get<SyncFacts>();
+    REQUIRE(wait != nullptr);
+    CHECK((wait->producer_stream == kNoNumber && wait->producer_correlation == 5 && wait->event == 2 && wait->producer_is_known));
+  }
+  for (const KeptFacts& facts : facts_of("cpu_instant_event", R"("Total Allocated": 5)", catalog, "[memory]", 'i')) CHECK(facts.tag() == 0);
+  for (const KeptFacts& facts : facts_of("cpu_instant_event", R"("Device Type": 0, "Total Allocated": 5)", catalog, "[memory]", 'i')) {
+    REQUIRE(facts.get<AllocatorFacts>() != nullptr);
+    CHECK((facts.get<AllocatorFacts>()->allocated_bytes == 5 && facts.get<AllocatorFacts>()->has == AllocatorFacts::kAllocated));
+  }
+}
