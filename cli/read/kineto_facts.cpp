@@ -78,7 +78,7 @@ void numbers_of(std::string_view json, std::uint32_t (&to)[3]) {
   std::uint32_t read[3];
   const char *at = json.data() + 1, *end = json.data() + json.size();
   for (std::uint32_t& number : read) {
-    while (at < end && (*at == ' ' || *at == ',')) ++at;
+    while (at < end && std::string_view(" \t\r\n,").find(*at) != std::string_view::npos) ++at;
     const auto [behind, error] = std::from_chars(at, end, number);
     if (error != std::errc()) return;
     at = behind;

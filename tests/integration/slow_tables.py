@@ -40,7 +40,13 @@ def of_kineto(events):
         start, device = ns(event["ts"]), args.get("device")
         kind = "memory" if category in COPIES else "comm" if COMM.search(event["name"]) else "compute"
         yield Work(int(device) if device is not None else None, start, start + ns(event["dur"]), kind, event["name"],
-                   () if category in KERNELS else None)
+                   launch_of(args) if category in KERNELS else None)
+
+
+def launch_of(args):
+    grid, block = (tuple(args.get(key, ())) for key in ("grid", "block"))
+    known = len(grid) == len(block) == 3 and grid[0] > 0 and block[0] > 0
+    return (grid, block, args.get("registers per thread", 0), args.get("shared memory", 0)) if known else ()
 
 
 def frozen(value):
@@ -94,7 +100,9 @@ def temporal(work, span=None):
 
 
 def launched(launches):
-    """Of one kernel: in how many configurations, and the most frequent; of several the smallest."""
+    """Of one kernel: in how many configurations, and the most frequent; of several the smallest. None: unknown."""
+    if not launches:
+        return {"configurations": None, "grid": None, "block": None}
     count = Counter(launches)
     most = min(count, key=lambda launch: (-count[launch], launch))
     return {"configurations": len(count), "grid": list(most[0]), "block": list(most[1])}
@@ -114,5 +122,5 @@ def kernels(work):
         rows.append({"name": name, "class": kind, "count": len(durations), "sum_ns": sum(durations),
                      "share_pct": 100.0 * sum(durations) / total if total else None, "min_ns": durations[0],
                      "median_ns": at(50), "p95_ns": at(95), "max_ns": durations[-1],
-                     **(launched(each.launch for each in some) if some[0].launch else {})})
+                     **launched([each.launch for each in some if each.launch])})
     return sorted(rows, key=lambda row: (-row["sum_ns"], row["name"]))

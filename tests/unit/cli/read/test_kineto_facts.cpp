@@ -8,7 +8,9 @@ namespace {
 
 const std::string kKernel =
     R"("queued": 0, "device": 5, "context": 2, "stream": 21, "correlation": 35999, "registers per thread": 32, "shared memory": 64, )"
-    R"("blocks per SM": 0.75, "warps per SM": 12, "grid": [1, 2, 3], "block": [512, 1, 4], "est. achieved occupancy %": 7, )"
+    R"("blocks per SM": 0.75, "warps per SM": 12, "grid": [1, 2, 3], "block": [
+  512,	1
+  , 4 ], "est. achieved occupancy %": 7, )"
     R"("graph id": 3, "graph node id": 12884901890, "External id": 358)";
 const std::string kMessage =
     R"("Collective name": "_allgather_base", "In msg nelems": 12, "Out msg nelems": 96, "Group size": 8, "dtype": "BFloat16", )"
