@@ -12,7 +12,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/mark_command.h"
 #include "cli/commands/usage_error.h"
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/model/version.h"
 
 namespace {

@@ -12,9 +12,9 @@
 #include "cli/commands/input_options.h"
 #include "cli/commands/selection_options.h"
 #include "cli/commands/trace_facts.h"
-#include "cli/error.h"
 #include "cli/io/output_file.h"
 #include "cli/io/table.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

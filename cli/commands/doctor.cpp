@@ -11,8 +11,8 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
 #include "cli/doctor/checks.h"
-#include "cli/error.h"
 #include "cli/io/output_file.h"
+#include "cli/model/error.h"
 #include "cli/model/run_name.h"
 
 namespace cli {

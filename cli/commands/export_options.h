@@ -7,7 +7,7 @@
 
 #include "cli/commands/inputs.h"
 #include "cli/commands/selection_options.h"
-#include "cli/export/formats.h"
+#include "cli/export/parts/formats.h"
 
 namespace CLI {
 class App;

@@ -8,8 +8,8 @@
 #include <unordered_map>
 
 #include "cli/commands/run_choice.h"
-#include "cli/error.h"
 #include "cli/io/temp_file.h"
+#include "cli/model/error.h"
 #include "cli/read/paths.h"
 
 namespace cli {

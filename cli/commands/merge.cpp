@@ -7,12 +7,12 @@
 #include "cli/commands/clock_report.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
-#include "cli/error.h"
 #include "cli/io/output_file.h"
 #include "cli/io/progress.h"
 #include "cli/io/units.h"
 #include "cli/merge/merged_writer.h"
 #include "cli/merge/ordered_trace.h"
+#include "cli/model/error.h"
 #include "cli/select/step_finder.h"
 
 namespace cli {

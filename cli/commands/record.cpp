@@ -15,8 +15,8 @@
 #include "cli/doctor/agent_file.h"
 #include "cli/doctor/injection.h"
 #include "cli/doctor/place.h"
-#include "cli/error.h"
 #include "cli/io/wall_clock.h"
+#include "cli/model/error.h"
 #include "common/settings.h"
 
 namespace cli {

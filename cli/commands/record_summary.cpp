@@ -7,9 +7,9 @@
 #include <set>
 
 #include "cli/doctor/checks.h"
-#include "cli/error.h"
 #include "cli/io/units.h"
 #include "cli/merge/runs.h"
+#include "cli/model/error.h"
 #include "cli/model/totals.h"
 #include "cli/read/ring_file.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/error.h"
 #include "cli/io/units.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

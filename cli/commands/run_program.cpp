@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

@@ -12,11 +12,11 @@
 #include "cli/commands/inputs.h"
 #include "cli/commands/run_choice.h"
 #include "cli/commands/runs_text.h"
-#include "cli/error.h"
 #include "cli/io/output_file.h"
 #include "cli/io/progress.h"
 #include "cli/merge/read_catalog.h"
 #include "cli/merge/runs.h"
+#include "cli/model/error.h"
 #include "cli/model/totals.h"
 #include "cli/read/spool_file.h"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "cli/commands/commands.h"
-#include "cli/error.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/error.h"
 #include "cli/io/byte_sink.h"
+#include "cli/model/error.h"
 
 namespace cli {
 

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "cli/error.h"
 #include "cli/export/args_text.h"
 #include "cli/export/arrow_table.h"
 #include "cli/export/census.h"
@@ -13,6 +12,7 @@
 #include "cli/export/kineto_recording.h"
 #include "cli/export/kineto_rows.h"
 #include "cli/export/kineto_text.h"
+#include "cli/model/error.h"
 #include "cli/model/kinds.h"
 
 namespace cli {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

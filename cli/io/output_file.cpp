@@ -9,9 +9,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "cli/error.h"
 #include "cli/io/gzip_sink.h"
 #include "cli/io/remove_on_signal.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

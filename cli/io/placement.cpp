@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
-#include "cli/error.h"
 #include "cli/io/remove_on_signal.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

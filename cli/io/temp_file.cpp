@@ -9,8 +9,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "cli/error.h"
 #include "cli/io/read_at.h"
+#include "cli/model/error.h"
 
 namespace cli {
 

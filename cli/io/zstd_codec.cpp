@@ -5,7 +5,7 @@
 
 #include <new>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 
 namespace cli {
 

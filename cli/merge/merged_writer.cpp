@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/model/kinds.h"
 #include "cli/model/name_classes.h"
 #include "cli/read/merged_columns.h"

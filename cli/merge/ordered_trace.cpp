@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/error.h"
 #include "cli/io/progress.h"
 #include "cli/merge/align.h"
 #include "cli/merge/clock_domains.h"
 #include "cli/merge/missing_data.h"
 #include "cli/merge/phases.h"
 #include "cli/merge/ranks.h"
+#include "cli/model/error.h"
 #include "cli/model/slice.h"
 #include "cli/read/merged_reader.h"
 #include "cli/read/reader.h"

@@ -8,9 +8,9 @@
 #include <tuple>
 #include <vector>
 
-#include "cli/error.h"
 #include "cli/io/units.h"
 #include "cli/merge/phases.h"
+#include "cli/model/error.h"
 #include "cli/model/rank_list.h"
 
 namespace cli {

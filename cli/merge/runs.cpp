@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/read/reader.h"
 
 namespace cli {

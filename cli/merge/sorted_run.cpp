@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/read/merged_columns.h"
 
 namespace cli {

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/read/byte_source.h"
 #include "cli/read/kineto_reader.h"
 #include "cli/read/merged_reader.h"

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "cli/error.h"
 #include "cli/model/characters.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

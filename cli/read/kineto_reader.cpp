@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/read/decimal.h"
 #include "cli/read/json_check.h"
 #include "cli/read/kineto_event.h"

@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/error.h"
 #include "cli/io/read_at.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

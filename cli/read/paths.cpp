@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/error.h"
 #include "cli/model/characters.h"
+#include "cli/model/error.h"
 #include "cli/read/reader.h"
 #include "cli/read/spool_file.h"
 

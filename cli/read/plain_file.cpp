@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

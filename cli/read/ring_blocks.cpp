@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/read/ring_file.h"
 
 namespace cli {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

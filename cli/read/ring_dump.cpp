@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/error.h"
 #include "cli/model/device_words.h"
+#include "cli/model/error.h"
 #include "cli/read/ring_file.h"
 #include "cli/read/ring_show.h"
 

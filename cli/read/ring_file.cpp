@@ -11,8 +11,8 @@
 #include <fstream>
 #include <optional>
 
-#include "cli/error.h"
 #include "cli/io/read_at.h"
+#include "cli/model/error.h"
 #include "cli/read/ring_recovery.h"
 
 namespace cli {

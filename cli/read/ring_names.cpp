@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 
 namespace cli {
 

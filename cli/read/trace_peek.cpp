@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/read/byte_source.h"
 #include "cli/read/formats.h"
 #include "cli/read/kineto_peek.h"

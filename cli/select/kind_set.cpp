@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/model/kinds.h"
 
 namespace cli {

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <limits>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "cli/error.h"
 #include "cli/io/units.h"
+#include "cli/model/error.h"
 #include "cli/model/rank_list.h"
 
 namespace cli {

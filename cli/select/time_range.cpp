@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

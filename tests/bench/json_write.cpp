@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "cli/export/formats.h"
+#include "cli/export/parts/formats.h"
 #include "cli/overlay/overlay.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/many_events.h"

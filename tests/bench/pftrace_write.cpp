@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/export/formats.h"
+#include "cli/export/parts/formats.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/many_events.h"
 

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <string>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/read/json_check.h"
 #include "cli/read/kineto_event.h"
 #include "cli/read/kineto_reader.h"

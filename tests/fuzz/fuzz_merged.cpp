@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/read/merged_columns.h"
 #include "cli/read/merged_reader.h"
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/read/ring_dump.h"
 #include "cli/read/ring_reader.h"
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/read/ring_dump.h"
 #include "common/spool.h"
 #include "tests/unit/common/small_ring.h"

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""The rooms: the folders of agent/ include only rooms that agent/meson.build names before them."""
+"""The rooms: no folder of the sources includes one that includes it, over however many others; and those of agent/ include
+only rooms that agent/meson.build names before them."""
+import graphlib
 import os
 import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TOPS = ("common", "agent", "cli")
 
 
 def includes(top):
-    """(file, included file) of each include of a file of the project."""
+    """(file, included file) of each include of another folder's file."""
     for at, _, names in os.walk(os.path.join(ROOT, top)):
         for name in sorted(names):
             if not name.endswith((".h", ".cpp")):
@@ -16,28 +19,43 @@ def includes(top):
             path = os.path.relpath(os.path.join(at, name), ROOT)
             with open(os.path.join(ROOT, path), encoding="utf-8") as file:
                 for included in re.findall(r'^#include "([^"]+)"', file.read(), re.M):
-                    yield path, included
+                    if os.path.exists(os.path.join(ROOT, included)) and os.path.dirname(included) != os.path.dirname(path):
+                        yield path, included
 
 
-def order():
-    with open(f"{ROOT}/agent/meson.build", encoding="utf-8") as file:
-        return re.findall(r"'(\w+)'", re.search(r"foreach room : \[(.*?)\]", file.read()).group(1))
+def circle(arrows):
+    """The folders of a circle, or None."""
+    graph = {}
+    for path, included in arrows:
+        graph.setdefault(os.path.dirname(path), set()).add(os.path.dirname(included))
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return None
+
+
+def against_order(arrows, rooms):
+    place = {room: number for number, room in enumerate(rooms)}
+    for path, included in arrows:
+        room, other = os.path.dirname(path), os.path.dirname(included)
+        if room not in place or (other in place and place[other] > place[room]):
+            yield f"{path} includes {included}, which is not of an earlier room"
 
 
 def main():
-    rooms = ["common"] + [f"agent/{room}" for room in order()] + ["agent"]
-    place = {room: number for number, room in enumerate(rooms)}
-    folders = {os.path.dirname(path) for path, _ in includes("agent")}
-    wrong = [f"{folder}: no room of agent/meson.build" for folder in sorted(folders - set(rooms))]
-    seen = 0
-    for path, included in includes("agent"):
-        room, other = os.path.dirname(path), os.path.dirname(included)
-        other = "common" if other.startswith("common") else other
-        seen += room != other
-        if place.get(other, len(rooms)) > place.get(room, -1):
-            wrong.append(f"{path} includes {included}, which is of a later room")
-    print("\n".join(wrong) or f"all held: {seen} includes of other rooms")
-    sys.exit(1 if wrong or seen < 100 else 0)
+    arrows = {top: list(includes(top)) for top in TOPS}
+    everything = [arrow for top in TOPS for arrow in arrows[top]]
+    with open(f"{ROOT}/agent/meson.build", encoding="utf-8") as file:
+        named = re.findall(r"'(\w+)'", re.search(r"foreach room : \[(.*?)\]", file.read()).group(1))
+    wrong = list(against_order(arrows["agent"], [f"agent/{room}" for room in named] + ["agent"]))
+    if found := circle(everything):
+        inside = [arrow for arrow in everything if all(os.path.dirname(name) in found for name in arrow)]
+        wrong += [f"a circle: {' <- '.join(found)}"] + [f"  {path} includes {included}" for path, included in inside[:20]]
+    if circle([("a/x.cpp", "b/y.h"), ("b/z.cpp", "c/y.h"), ("c/z.cpp", "a/y.h")]) is None:
+        wrong.append("the test finds no circle where there is one")
+    print("\n".join(wrong) or f"all held: {len(everything)} includes of other rooms")
+    sys.exit(1 if wrong or len(everything) < 500 else 0)
 
 
 main()

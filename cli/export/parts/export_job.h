@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/export/formats.h"
+#include "cli/export/parts/formats.h"
 #include "cli/merge/ordered_trace.h"
 #include "cli/select/selector.h"
 

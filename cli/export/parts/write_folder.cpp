@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <unordered_set>
 
-#include "cli/error.h"
 #include "cli/export/parts/file_names.h"
 #include "cli/export/parts/process_pieces.h"
 #include "cli/io/output_file.h"
+#include "cli/model/error.h"
 
 namespace cli {
 namespace {

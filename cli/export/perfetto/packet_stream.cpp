@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/error.h"
 #include "cli/export/perfetto/fields.h"
 #include "cli/io/zstd_codec.h"
+#include "cli/model/error.h"
 
 namespace cli::perfetto {
 namespace {

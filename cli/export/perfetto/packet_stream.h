@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "cli/export/formats.h"
+#include "cli/export/format_options.h"
 #include "cli/export/perfetto/buffer.h"
 #include "cli/io/background.h"
 #include "cli/io/byte_sink.h"

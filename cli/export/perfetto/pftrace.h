@@ -4,7 +4,7 @@
 #pragma once
 #include <memory>
 
-#include "cli/export/formats.h"
+#include "cli/export/format_options.h"
 
 namespace cli {
 

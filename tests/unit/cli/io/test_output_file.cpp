@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "../scratch.h"
-#include "cli/error.h"
 #include "cli/io/output_file.h"
+#include "cli/model/error.h"
 #include "tests/unit/catch.h"
 
 using cli::OutputFile;

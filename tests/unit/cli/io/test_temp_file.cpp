@@ -1,6 +1,6 @@
 #include "../scratch.h"
-#include "cli/error.h"
 #include "cli/io/temp_file.h"
+#include "cli/model/error.h"
 #include "tests/unit/catch.h"
 
 using cli::TempFile;

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "../scratch.h"
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/read/merged_varint.h"
 #include "merged_sample.h"
 #include "tests/unit/case_step.h"

@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "../scratch.h"
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/model/event_key.h"
 #include "cli/model/slice.h"
 #include "merged_sample.h"

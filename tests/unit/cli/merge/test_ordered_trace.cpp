@@ -1,6 +1,6 @@
 #include "../scratch.h"
-#include "cli/error.h"
 #include "cli/merge/ordered_trace.h"
+#include "cli/model/error.h"
 #include "merged_sample.h"
 #include "tests/unit/catch.h"
 

@@ -1,7 +1,7 @@
-#include "cli/error.h"
 #include "cli/merge/align.h"
 #include "cli/merge/clock_domains.h"
 #include "cli/merge/ranks.h"
+#include "cli/model/error.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/error.h"
 #include "cli/model/catalog.h"
+#include "cli/model/error.h"
 #include "cli/read/byte_source.h"
 #include "cli/read/kineto_reader.h"
 

@@ -2,7 +2,7 @@
 #include <bit>
 #include <limits>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "ring_recording.h"
 
 using namespace cli;

@@ -1,7 +1,7 @@
 // Recordings as events, and every way in which a file can be damaged.
 #include <string>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "ring_recording.h"
 #include "tests/unit/case_step.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/read/paths.h"
 #include "cli/read/reader.h"
 #include "cli/read/ring_file.h"

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "tests/unit/catch.h"
 
 template <typename F>

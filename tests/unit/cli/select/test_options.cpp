@@ -1,7 +1,7 @@
 // --ranks, --steps, --time, --kinds and --min-dur as people write them.
 #include <string>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/model/kinds.h"
 #include "cli/select/kind_set.h"
 #include "cli/select/number_ranges.h"

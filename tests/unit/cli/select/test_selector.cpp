@@ -1,7 +1,7 @@
 #include <set>
 #include <string>
 
-#include "cli/error.h"
+#include "cli/model/error.h"
 #include "cli/select/selector.h"
 #include "cli/select/step_finder.h"
 #include "refusal.h"

@@ -6,16 +6,9 @@
 #include <vector>
 
 #include "cli/export/exporter.h"
+#include "cli/export/format_options.h"
 
 namespace cli {
-
-enum class PacketCompression : std::uint8_t { deflate, zstd, none };
-
-// What a person may choose of how a format is written. Formats pass over what is not theirs.
-struct FormatOptions {
-  PacketCompression compression = PacketCompression::deflate;  // pftrace: of the packets; zstd needs Perfetto v58
-  bool gpu_tracks = false;  // pftrace: GPU work as render stages, for the GPU views of Perfetto v55
-};
 
 inline constexpr std::uint64_t kMaxJsonBytes = 200'000'000;  // what browsers still open
 

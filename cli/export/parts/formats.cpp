@@ -1,4 +1,4 @@
-#include "cli/export/formats.h"
+#include "cli/export/parts/formats.h"
 
 #include <algorithm>
 

@@ -1,0 +1,14 @@
+// What a person may choose of how a format is written. Formats pass over what is not theirs.
+#pragma once
+#include <cstdint>
+
+namespace cli {
+
+enum class PacketCompression : std::uint8_t { deflate, zstd, none };
+
+struct FormatOptions {
+  PacketCompression compression = PacketCompression::deflate;  // pftrace: of the packets; zstd needs Perfetto v58
+  bool gpu_tracks = false;  // pftrace: GPU work as render stages, for the GPU views of Perfetto v55
+};
+
+}  // namespace cli
