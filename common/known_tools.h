@@ -29,6 +29,12 @@ constexpr std::string_view tool_of(std::string_view library) {
   }
   return {};
 }
+// Of a library that a process has loaded, of which only the file's name counts: many things lie below a tool's directory.
+constexpr std::string_view tool_of_loaded(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1);  // substr() may throw, and the agent has no exceptions
+  return tool_of(path);
+}
+static_assert(tool_of_loaded("/opt/nsight-systems/lib/libcupti.so.13").empty());
 static_assert(tool_of("/opt/libInterceptorInjectionTarget.so") == "compute-sanitizer");
 static_assert(tool_of("/opt/libInterceptorInjection64.so") == "Nsight Compute");
 

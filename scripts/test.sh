@@ -143,6 +143,7 @@ test_addresses() {
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
   ASAN_OPTIONS=abort_on_error=1 run_suites asan build-asan unit fuzz bench
   [ $agent = disabled ] ||
+    # Kills are slow there, and a hundred come with g++.
     TRACETOOL_KILLS=12 ASAN_OPTIONS=abort_on_error=1:detect_leaks=0 run_suites asan-integration build-asan integration
 }
 

@@ -42,7 +42,7 @@ bool ask_cupti(char* text, std::size_t size) {
 }
 
 int look_for_tool(dl_phdr_info* info, std::size_t, void* found) {
-  const std::string_view name = info->dlpi_name != nullptr ? trace::tool_of(info->dlpi_name) : std::string_view();
+  const std::string_view name = info->dlpi_name != nullptr ? trace::tool_of_loaded(info->dlpi_name) : std::string_view();
   if (name.empty()) return 0;
   *static_cast<const char**>(found) = name.data();  // of a literal
   return 1;

@@ -97,7 +97,7 @@ void keep_storage() noexcept {
   if (s_once || recording() != Recording::open) return;
   s_once = true;
   s_own_tid = thread_id();
-  s_worker.start("tracetool-disk", run);
+  if (!s_worker.start("tracetool-disk", run)) say("cannot start a thread: old runs stay, and nothing is copied or spooled");
 }
 
 void finish_spooling() noexcept {

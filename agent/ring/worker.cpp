@@ -8,7 +8,8 @@
 namespace agent {
 namespace {
 
-constexpr std::size_t kStackBytes = 1 << 20;  // with the thread-local storage of all libraries
+// With the thread-local storage of all libraries; where that is more, a thread gets what is usual there.
+constexpr std::size_t kStackBytes = 1 << 20;
 
 timespec in_ms(double ms) {
   const std::uint64_t at_ns = mono_ns() + static_cast<std::uint64_t>(ms * 1e6);
@@ -37,7 +38,7 @@ bool Worker::start(const char* name, void (*run)()) noexcept {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  running_ = pthread_create(&thread_, &attributes, enter, this) == 0;
+  running_ = pthread_create(&thread_, &attributes, enter, this) == 0 || pthread_create(&thread_, nullptr, enter, this) == 0;
   pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return running_;

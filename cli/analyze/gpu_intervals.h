@@ -1,4 +1,4 @@
-// When one device works, as intervals, from its work by start and with no memory of it: what tables sum up and pictures draw.
+// When one device works, as intervals, from its work by start and with no memory of it: what tables add up and exports show.
 //
 //   gap      nothing runs, between two pieces of work; work of no length parts it in two
 //   ran      of a class, what is new in the union of its work

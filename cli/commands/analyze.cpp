@@ -72,15 +72,17 @@ void check_words(const AnalyzeOptions& options, const std::vector<const Analysis
 }
 
 // Numbers the largest first, names in their order; what is unknown last.
-void sort_rows(ResultTable& table, const std::string& key) {
+// False: it has no such column.
+bool sort_rows(ResultTable& table, const std::string& key) {
   const auto column = std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return c.key == key; });
-  if (column == table.columns.end()) return;
+  if (column == table.columns.end()) return false;
   const std::size_t at = static_cast<std::size_t>(column - table.columns.begin());
   const auto is_known = [](const Cell& cell) { return !std::holds_alternative<std::monostate>(cell); };
   std::stable_sort(table.rows.begin(), table.rows.end(), [&](const auto& a, const auto& b) {
     if (!is_known(a[at]) || !is_known(b[at])) return is_known(a[at]) && !is_known(b[at]);
     return std::holds_alternative<std::string>(a[at]) ? a[at] < b[at] : b[at] < a[at];
   });
+  return true;
 }
 
 void limit_rows(ResultTable& table, std::size_t most) {
@@ -126,10 +128,12 @@ void run_analyze(AnalyzeOptions options) {
   const FoundFacts found = find_facts(*trace);
   AnalysisResult result = analyze(*trace, found.facts, found.steps_found_by, request);
   for (const std::string& note : result.notes) fmt::print(stderr, "tracetool: {}\n", note);
+  bool sorted = options.sort.empty();
   for (ResultTable& table : result.tables) {
-    if (!options.sort.empty()) sort_rows(table, options.sort);
+    sorted = (!options.sort.empty() && sort_rows(table, options.sort)) || sorted;
     if (options.limit) limit_rows(table, *options.limit);
   }
+  if (!sorted) fmt::print(stderr, "tracetool: --sort {}: these tables have no such column here, and are not sorted\n", options.sort);
   write_out(find_table_format(options.format)->write(result.tables), options.output);
 }
 

@@ -76,7 +76,7 @@ void DumpEvents::event(const Event& event, const Facts& facts) {
   if (event.open_start) fmt::format_to(out, " open_start=true");
   if (track.priority && is_gpu_work(event.kind)) fmt::format_to(out, " priority={}", *track.priority);
   SayFields say{catalog_, text_};
-  if (!event.args_complete) visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { payload_fields(say, payload); });
+  visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { payload_fields(say, payload); });
   if (facts.has_foreign()) fmt::format_to(out, " args={{{}}}", one_line(facts.foreign(scratch_)));
   text_ += '\n';
   if (text_.size() >= kPiece) flush();

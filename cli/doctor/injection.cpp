@@ -1,10 +1,10 @@
 #include "cli/doctor/injection.h"
-#include "common/known_tools.h"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 
+#include "common/known_tools.h"
 
 namespace cli {
 namespace {

@@ -278,7 +278,7 @@ void ArgsText::collective_op(CollectiveOpId id, std::uint64_t sequence) {
   const CollectiveOp& op = catalog_->collective_ops[id];
   word("Collective name", op.name);
   known("In msg nelems", op.in_elements), known("Out msg nelems", op.out_elements), known("Group size", op.group_size);
-  word("dtype", op.data_type), word("In split size", op.in_splits), word("Out split size", op.out_splits);
+  word("dtype", op.data_type);
   known("Global rank start", op.group_first_rank), known("Global rank stride", op.group_rank_stride);
   word("Process Group Name", op.group_name), word("Process Group Description", op.group_description);
   word("Process Group Ranks", op.group_ranks);

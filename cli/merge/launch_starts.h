@@ -31,13 +31,20 @@ class LaunchStarts {
     *to = {correlation, start_ns};
     return chunks_of(correlation);
   }
-  // The call has not come.
-  void wait(std::uint64_t correlation, Waiting what, std::size_t chunk) {
+  // The call has not come. The chunks of what does not wait any more, because this took its place.
+  Chunks wait(std::uint64_t correlation, Waiting what, std::size_t chunk) {
     if (early_.empty()) early_.resize(kEarlySlots);
     Early& early = early_[correlation % kEarlySlots];
-    if (early.correlation != correlation) early = {correlation, kNone};
+    Chunks given_up = kNone;
+    if (early.correlation != correlation) {
+      if (early.correlation != 0) given_up = early.chunks, most_given_up_ = std::max(most_given_up_, early.correlation);
+      early = {correlation, kNone};
+    }
     early.chunks[what] = chunk;
+    return given_up;
   }
+  // Whether this call may be that of what wait() gave up.
+  bool may_be_given_up(std::uint64_t correlation) const { return correlation <= most_given_up_; }
 
   enum class Found : std::uint8_t { no, yes, forgotten };
   // `forgotten`: later calls may have taken its place. Writes to start_ns where it is `yes`.
@@ -52,7 +59,7 @@ class LaunchStarts {
  private:
   static constexpr std::size_t kWays = 8;  // 16 bytes each: a set is two lines of the cache
   static constexpr Chunks kNone = {kNoChunk, kNoChunk};
-  static constexpr std::size_t kEarlySlots = 1024;  // by far more than the clocks of a GPU and its host lie apart
+  static constexpr std::size_t kEarlySlots = 1024;
 
   struct Call {
     std::uint64_t correlation = 0;  // 0: none yet
@@ -72,7 +79,8 @@ class LaunchStarts {
   }
 
   std::vector<Set> sets_;
-  std::uint64_t forgotten_ = 0;  // the latest that had to go
+  std::uint64_t forgotten_ = 0;      // the latest call that had to go
+  std::uint64_t most_given_up_ = 0;  // the largest correlation that does not wait any more
   std::vector<Early> early_;     // by correlation modulo their number; empty until one came
 };
 

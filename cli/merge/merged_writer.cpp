@@ -73,6 +73,7 @@ void MergedWriter::event(const Event& event, const Facts& facts) {
     for (const std::size_t early : process.launches.note(event.correlation, event.start_ns, launch_slots_)) {
       if (early != LaunchStarts::kNoChunk) late_launches_[early] = std::max(late_launches_[early], event.start_ns);
     }
+    if (process.launches.may_be_given_up(event.correlation)) process.late_given_up_ns = event.start_ns;
   }
   IndexEntry& entry = stream.entry;
   entry.last_ns = std::max(entry.last_ns, end_ns);
@@ -89,6 +90,7 @@ void MergedWriter::begin(Stream& stream, const Event& event, std::uint32_t proce
   stream.entry.first_ns = stream.entry.last_ns = stream.entry.first_launch_ns = event.start_ns;
   stream.chunk = late_launches_.size();
   late_launches_.push_back(event.start_ns);
+  gave_up_waiting_.push_back(false);
   stream.entry.process = process;
   stream.entry.sort = static_cast<std::uint32_t>(sort);
 }
@@ -110,8 +112,12 @@ std::int64_t MergedWriter::launch_of(const Event& event, Streams& process, Chunk
   switch (process.launches.find(event.correlation, start_ns)) {
     case LaunchStarts::Found::yes: return std::min(start_ns, event.start_ns);
     case LaunchStarts::Found::forgotten: return kUnknownLaunch;
-    case LaunchStarts::Found::no:
-      process.launches.wait(event.correlation, sort == ChunkSort::flow ? LaunchStarts::flow : LaunchStarts::work, chunk);
+    case LaunchStarts::Found::no: {
+      const auto what = sort == ChunkSort::flow ? LaunchStarts::flow : LaunchStarts::work;
+      for (const std::size_t given_up : process.launches.wait(event.correlation, what, chunk)) {
+        if (given_up != LaunchStarts::kNoChunk) gave_up_waiting_[given_up] = true;
+      }
+    }
   }
   return event.start_ns;
 }
@@ -150,6 +156,7 @@ void MergedWriter::write_list(ChunkKind kind, const List& list, Append&& append)
     append(entry, item);
     if (count != 0 && raw.size() + entry.size() > kListBytes) {
       write_chunk(kind, count, raw);
+      list_bytes_ += raw.size();
       raw.clear(), count = 0;
     }
     append_varint(raw, entry.size());
@@ -158,6 +165,7 @@ void MergedWriter::write_list(ChunkKind kind, const List& list, Append&& append)
   }
   if (raw.size() > kMaxChunkBytes) throw Error(Exit::bad_content, "a name in the input is longer than 64 MiB");
   if (count != 0) write_chunk(kind, count, raw);
+  list_bytes_ += raw.size();
 }
 
 void MergedWriter::finish(const Catalog& catalog, const std::vector<ClockFit>& fits,
@@ -207,11 +215,20 @@ void MergedWriter::finish(const Catalog& catalog, const std::vector<ClockFit>& f
 }
 
 void MergedWriter::write_index() {
+  if (list_bytes_ > most_list_bytes(offset_)) {
+    throw Error(Exit::bad_content, fmt::format("the names and arguments of these inputs are {} bytes, but hardly differ: no reader of a merged "
+                                               "file would take them; export the inputs themselves",
+                                               list_bytes_));
+  }
   MergedFooter footer{};
   footer.index_offset = offset_;
   footer.events = events_;
   std::vector<IndexEntry> entries = index_;  // chunks of events come first
-  for (std::size_t i = 0; i < handed_over_.size(); ++i) entries[i].late_launch_ns = late_launches_[handed_over_[i]];
+  for (std::size_t i = 0; i < handed_over_.size(); ++i) {
+    const std::size_t chunk = handed_over_[i];
+    entries[i].late_launch_ns = late_launches_[chunk];
+    if (gave_up_waiting_[chunk]) entries[i].late_launch_ns = std::max(late_launches_[chunk], processes_[entries[i].process].late_given_up_ns);
+  }
   write_chunk(ChunkKind::index, entries.size(),
               {reinterpret_cast<const char*>(entries.data()), entries.size() * sizeof(IndexEntry)});
   footer.file_bytes = offset_ + sizeof(footer);

@@ -46,6 +46,7 @@ class MergedWriter : public EventSink {
   struct Streams {
     std::array<Stream, kSorts> sorts;
     LaunchStarts launches;
+    std::int64_t late_given_up_ns = INT64_MIN;  // the last call that may be of work that LaunchStarts gave up
   };
 
   void begin(Stream& stream, const Event& event, std::uint32_t process, std::size_t sort);
@@ -70,8 +71,10 @@ class MergedWriter : public EventSink {
   std::string raw_, packed_;
   std::vector<IndexEntry> index_;
   std::vector<std::int64_t> late_launches_;  // IndexEntry::late_launch_ns by number of a chunk of events
+  std::vector<bool> gave_up_waiting_;        // likewise: its late launches may be any of Streams::late_given_up_ns and before
   std::vector<std::size_t> handed_over_;     // the numbers, in the order of the index
   std::uint64_t offset_ = 0;
+  std::uint64_t list_bytes_ = 0;  // of all lists, before they are packed
   std::uint64_t events_ = 0;
   std::vector<Streams> processes_;
   std::vector<bool> launch_flows_;  // by StringId: names of arrows from a launch to its work; as far as was asked

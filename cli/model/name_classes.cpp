@@ -12,11 +12,17 @@ constexpr std::string_view kCommFamilies[] = {"nccl", "rccl", "msccl", "oneccl"}
 constexpr std::string_view kGemmWords[] = {"gemm",      "gemv",       "nvjet_",      "xmma_",
                                            "triton_mm", "triton_bmm", "triton_tem_", "cijk_a"};
 
-// Where the function's own name begins: behind what templates return, and behind the length in a mangled name.
+constexpr std::string_view kNameless = "(anonymous namespace)::", kMangledNameless = "12_GLOBAL__N_1";
+
+// Where the function's own name begins, with its namespaces but for nameless ones: behind what templates return, and behind
+// the length in a mangled name.
 std::string_view function_of(std::string_view name) {
   if (name.starts_with("void ")) name.remove_prefix(5);
+  while (name.starts_with(kNameless)) name.remove_prefix(kNameless.size());
   if (!name.starts_with("_Z")) return name;
-  return name.substr(std::min(name.find_first_not_of("0123456789", 2), name.size()));
+  name.remove_prefix(name.starts_with("_ZN") ? 3 : 2);
+  while (name.starts_with(kMangledNameless)) name.remove_prefix(kMangledNameless.size());
+  return name.substr(std::min(name.find_first_not_of("0123456789"), name.size()));
 }
 
 // `word` is in lower case.

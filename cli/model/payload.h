@@ -151,7 +151,6 @@ struct CollectiveOp {
   StringId data_type = 0;                          // "BFloat16"
   StringId group_name = 0, group_description = 0;  // of the process group: "0", "default_pg"
   StringId group_ranks = 0;                        // as it is written there, which may be shortened: "[0, 1, 2, 3]"
-  StringId in_splits = 0, out_splits = 0;          // in elements, as written there
   std::int64_t in_elements = -1, out_elements = -1;  // of this rank's message; -1: unknown, as below
   std::int64_t group_size = -1;                      // ranks
   std::int64_t group_first_rank = -1, group_rank_stride = -1;
@@ -167,7 +166,6 @@ constexpr void payload_fields(F& f, T& c)
   f.string("group_name", c.group_name, c.group_name != 0);
   f.string("group_description", c.group_description, c.group_description != 0);
   f.string("group_ranks", c.group_ranks, c.group_ranks != 0);
-  f.string("in_splits", c.in_splits, c.in_splits != 0), f.string("out_splits", c.out_splits, c.out_splits != 0);
   f.number("in_elements", c.in_elements, c.in_elements >= 0), f.number("out_elements", c.out_elements, c.out_elements >= 0);
   f.number("group_size", c.group_size, c.group_size >= 0);
   f.number("group_first_rank", c.group_first_rank, c.group_first_rank >= 0);

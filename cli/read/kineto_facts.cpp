@@ -60,18 +60,29 @@ void keep(std::int64_t value, To& to) {
   if (std::in_range<To>(value)) to = static_cast<To>(value);
 }
 
+// Names of groups, operations and types, interned. Real ones are short and few; what is longer, and what is beyond the
+// total of a file, stays unknown, for the arguments have it anyway.
+constexpr std::size_t kMostText = 1024, kMostTexts = 4 << 20;
+struct Texts {
+  Strings& strings;
+  std::size_t left_bytes = kMostTexts;
+};
+
 // What a member says: an integer in one way or the other, or the text of its value.
 template <typename Draft>
 struct Known {
   std::string_view key;
   void (*integer)(Draft&, std::int64_t) = nullptr;
-  void (*text)(Draft&, std::string_view, Catalog&) = nullptr;
+  void (*text)(Draft&, std::string_view, Texts&) = nullptr;
 };
 
-StringId string_of(std::string_view json, Catalog& catalog) {
-  if (json.size() < 2 || json[0] != '"') return 0;
+StringId string_of(std::string_view json, Texts& texts) {
+  if (json.size() < 2 || json[0] != '"' || json.size() > std::min(kMostText, texts.left_bytes)) return 0;
   std::string scratch;
-  return catalog.strings.intern(unescape_json(json.substr(1, json.size() - 2), scratch));
+  const std::size_t before = texts.strings.size();
+  const StringId id = texts.strings.intern(unescape_json(json.substr(1, json.size() - 2), scratch));
+  if (texts.strings.size() != before) texts.left_bytes -= json.size();
+  return id;
 }
 
 void numbers_of(std::string_view json, std::uint32_t (&to)[3]) {
@@ -95,13 +106,11 @@ float real_of(std::string_view json) {
 // Members of a collective are those of operators and of kernels.
 template <typename D>
 constexpr Known<D> kCollective[] = {
-    {"Collective name", nullptr, [](D& d, std::string_view v, Catalog& c) { d.op.name = string_of(v, c); }},
-    {"dtype", nullptr, [](D& d, std::string_view v, Catalog& c) { d.op.data_type = string_of(v, c); }},
-    {"Process Group Name", nullptr, [](D& d, std::string_view v, Catalog& c) { d.op.group_name = string_of(v, c); }},
-    {"Process Group Description", nullptr, [](D& d, std::string_view v, Catalog& c) { d.op.group_description = string_of(v, c); }},
-    {"Process Group Ranks", nullptr, [](D& d, std::string_view v, Catalog& c) { d.op.group_ranks = string_of(v, c); }},
-    {"In split size", nullptr, [](D& d, std::string_view v, Catalog& c) { d.op.in_splits = string_of(v, c); }},
-    {"Out split size", nullptr, [](D& d, std::string_view v, Catalog& c) { d.op.out_splits = string_of(v, c); }},
+    {"Collective name", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.name = string_of(v, c); }},
+    {"dtype", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.data_type = string_of(v, c); }},
+    {"Process Group Name", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.group_name = string_of(v, c); }},
+    {"Process Group Description", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.group_description = string_of(v, c); }},
+    {"Process Group Ranks", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.group_ranks = string_of(v, c); }},
     {"In msg nelems", [](D& d, std::int64_t v) { d.op.in_elements = v; }, nullptr},
     {"Out msg nelems", [](D& d, std::int64_t v) { d.op.out_elements = v; }, nullptr},
     {"Group size", [](D& d, std::int64_t v) { d.op.group_size = v; }, nullptr},
@@ -122,19 +131,19 @@ struct KernelDraft {
     using D = KernelDraft;
     static const std::vector<Known<D>> known = [] {
       std::vector<Known<D>> all{
-          {"grid", nullptr, [](D& d, std::string_view v, Catalog&) { numbers_of(v, d.launch.grid); }},
-          {"block", nullptr, [](D& d, std::string_view v, Catalog&) { numbers_of(v, d.launch.block); }},
-          {"cluster", nullptr, [](D& d, std::string_view v, Catalog&) { numbers_of(v, d.launch.cluster); }},
+          {"grid", nullptr, [](D& d, std::string_view v, Texts&) { numbers_of(v, d.launch.grid); }},
+          {"block", nullptr, [](D& d, std::string_view v, Texts&) { numbers_of(v, d.launch.block); }},
+          {"cluster", nullptr, [](D& d, std::string_view v, Texts&) { numbers_of(v, d.launch.cluster); }},
           {"registers per thread", [](D& d, std::int64_t v) { keep(v, d.launch.registers_per_thread); }, nullptr},
           {"shared memory", [](D& d, std::int64_t v) { keep(v, d.launch.shared_bytes); }, nullptr},
           {"local memory per thread", [](D& d, std::int64_t v) { keep(v, d.launch.local_bytes_per_thread); }, nullptr},
           {"est. achieved occupancy %", [](D& d, std::int64_t v) { keep(v, d.launch.occupancy_percent); }, nullptr},
           {"blocks per SM",
            [](D& d, std::int64_t v) { d.launch.blocks_per_multiprocessor = static_cast<float>(v), d.estimates |= 1; },
-           [](D& d, std::string_view v, Catalog&) { d.launch.blocks_per_multiprocessor = real_of(v), d.estimates |= 1; }},
+           [](D& d, std::string_view v, Texts&) { d.launch.blocks_per_multiprocessor = real_of(v), d.estimates |= 1; }},
           {"warps per SM",
            [](D& d, std::int64_t v) { d.launch.warps_per_multiprocessor = static_cast<float>(v), d.estimates |= 2; },
-           [](D& d, std::string_view v, Catalog&) { d.launch.warps_per_multiprocessor = real_of(v), d.estimates |= 2; }},
+           [](D& d, std::string_view v, Texts&) { d.launch.warps_per_multiprocessor = real_of(v), d.estimates |= 2; }},
           {"context", [](D& d, std::int64_t v) { keep(v, d.facts.context); }, nullptr},
           {"graph id", [](D& d, std::int64_t v) { keep(v, d.facts.graph.graph); }, nullptr},
           {"graph node id", [](D& d, std::int64_t v) { keep(v, d.facts.graph.node); }, nullptr},
@@ -243,7 +252,7 @@ struct Plan {
   std::vector<Step> steps;
   bool made = false;
 
-  void make(std::string_view text, Catalog& catalog) {
+  void make(std::string_view text, Texts& texts) {
     made = true;
     Members members(text);
     std::size_t holes = 0;
@@ -257,7 +266,7 @@ struct Plan {
       } else if (known->integer != nullptr && read_plain_integer(value, integer)) {
         known->integer(constant, integer);
       } else if (known->text != nullptr) {
-        known->text(constant, value, catalog);
+        known->text(constant, value, texts);
       }
       holes += is_hole;
     }
@@ -273,16 +282,16 @@ struct Plan {
 template <typename Draft>
 class Plans {
  public:
-  Draft draft(std::string_view text, const Shape* shape, const std::int64_t* integers, Catalog& catalog) {
+  Draft draft(std::string_view text, const Shape* shape, const std::int64_t* integers, Texts& texts) {
     if (shape == nullptr) {
       Plan<Draft> plan;
-      plan.make(text, catalog);
+      plan.make(text, texts);
       return plan.constant;
     }
     if (shape->id >= plans_.size()) plans_.resize(shape->id + std::size_t{1});
     if (plans_[shape->id] == nullptr) plans_[shape->id] = std::make_unique<Plan<Draft>>();
     Plan<Draft>& plan = *plans_[shape->id];
-    if (!plan.made) plan.make(text, catalog);
+    if (!plan.made) plan.make(text, texts);
     Draft draft = plan.constant;
     for (const auto& step : plan.steps) step.set(draft, integers[step.integer]);
     return draft;
@@ -294,36 +303,36 @@ class Plans {
 
 class FactsOfShapes : public KinetoFacts {
  public:
-  explicit FactsOfShapes(Catalog& catalog) : catalog_(catalog) {}
+  explicit FactsOfShapes(Catalog& catalog) : catalog_(catalog), texts_{catalog.strings} {}
   Facts find(const Event& event, std::string_view text, const Shape* shape, const std::int64_t* integers) override;
 
  private:
   Facts kernel(std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    const KernelDraft draft = kernels_.draft(text, shape, integers, catalog_);
+    const KernelDraft draft = kernels_.draft(text, shape, integers, texts_);
     profiled_ = draft.facts;
     profiled_.launch = launch_of(draft);
     profiled_.collective_op = op_of(draft.op);
     return profiled_;
   }
   Facts op(std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    const OperatorDraft draft = operators_.draft(text, shape, integers, catalog_);
+    const OperatorDraft draft = operators_.draft(text, shape, integers, texts_);
     operated_ = draft.facts;
     operated_.collective_op = op_of(draft.op);
     const bool says = operated_.has != 0 || operated_.external_id != 0 || operated_.collective_op != 0 || operated_.sequence != kNoOrdinal;
     return says ? Facts(operated_) : Facts();
   }
   Facts frame(std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    framed_ = frames_.draft(text, shape, integers, catalog_).facts;
+    framed_ = frames_.draft(text, shape, integers, texts_).facts;
     return framed_.id != FrameFacts::kNone ? Facts(framed_) : Facts();
   }
   Facts call(std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    const CallDraft draft = calls_.draft(text, shape, integers, catalog_);
+    const CallDraft draft = calls_.draft(text, shape, integers, texts_);
     called_ = draft.facts;
     return draft.has_cbid ? Facts(called_) : Facts();
   }
   // Whom it waits for, where that is known.
   Facts wait(std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    const SyncDraft draft = waits_.draft(text, shape, integers, catalog_);
+    const SyncDraft draft = waits_.draft(text, shape, integers, texts_);
     if (draft.call <= 0 || draft.call > std::numeric_limits<std::uint32_t>::max()) return {};
     waited_ = draft.facts;
     waited_.producer_is_known = true;
@@ -331,7 +340,7 @@ class FactsOfShapes : public KinetoFacts {
     return waited_;
   }
   Facts allocation(std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    const AllocatorDraft draft = allocations_.draft(text, shape, integers, catalog_);
+    const AllocatorDraft draft = allocations_.draft(text, shape, integers, texts_);
     allocated_ = draft.facts;
     return draft.has_type ? Facts(allocated_) : Facts();
   }
@@ -350,6 +359,7 @@ class FactsOfShapes : public KinetoFacts {
   }
 
   Catalog& catalog_;
+  Texts texts_;
   Plans<KernelDraft> kernels_;
   Plans<OperatorDraft> operators_;
   Plans<FrameDraft> frames_;

@@ -17,11 +17,6 @@ namespace {
 
 constexpr std::uint64_t kLeast = sizeof(MergedHeader) + sizeof(ChunkHeader) + sizeof(MergedFooter);
 
-// The lists are held in memory whole. Names pack to a tenth, not to a thousandth of their size: what claims more is
-// no trace but an attack on memory.
-constexpr std::uint64_t kListBase = 64u << 20;
-constexpr std::uint64_t kListRatio = 200;
-
 bool is(const ChunkHeader& header, ChunkKind kind) { return header.kind == static_cast<std::uint32_t>(kind); }
 
 }  // namespace
@@ -107,7 +102,7 @@ void MergedChunks::check_index(std::uint64_t end) const {
     (of_events ? events : lists) += of_events ? header.count : header.raw_bytes;
   }
   if (at != end || events != events_) refuse(end, "the index does not cover the file");
-  if (lists > kListBase + kListRatio * file_bytes_) refuse(end, "the lists claim more memory than a trace can need");
+  if (lists > most_list_bytes(file_bytes_)) refuse(end, "the lists claim more memory than a trace can need");
 }
 
 std::string_view MergedChunks::load(const IndexEntry& entry) {

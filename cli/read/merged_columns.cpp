@@ -378,7 +378,7 @@ void Decoder::args(EventBatch& out, std::uint64_t correlation) {
 }
 
 void Decoder::shape(EventBatch& out, std::uint64_t id, std::uint64_t correlation) {
-  bad_ |= id >= shapes_.size();
+  bad_ |= id == 0 || id >= shapes_.size();  // 0: the empty one, which no event has
   if (bad_) return;
   std::uint64_t* integers = out.give_shape(*shapes_[id]);
   for (const Shape::Hole& hole : shapes_[id]->holes) {

@@ -40,6 +40,10 @@ inline constexpr std::uint32_t kMaxChunkBytes = 64u << 20;
 inline constexpr std::uint32_t kMaxChunkEvents = 1u << 16;
 inline constexpr std::size_t kMaxProcesses = 1u << 17;
 
+// The lists are held in memory whole. Names pack to a tenth, not to a thousandth of their size: what claims more is no trace
+// but an attack on memory.
+constexpr std::uint64_t most_list_bytes(std::uint64_t file_bytes) { return (std::uint64_t{64} << 20) + 200 * file_bytes; }
+
 enum class ChunkKind : std::uint32_t {
   events = 1,
   kinds = 2,
@@ -89,7 +93,7 @@ struct IndexEntry {
   std::int64_t last_ns = 0;   // last end (of one without an end: its start),
   // the start of the first call that launched one of them, at most first_ns; kUnknownLaunch: it may be anywhere before;
   std::int64_t first_launch_ns = 0;
-  // and of the last one that began after what it launched, as clocks have it now and then; at least first_ns.
+  // and of the last one that began after what it launched, as clocks have it now and then, or later; at least first_ns.
   std::int64_t late_launch_ns = 0;
   std::uint64_t kinds = 0;    // a bit for each kind that is in it, by the list of kinds
   std::uint32_t process = 0;  // of events

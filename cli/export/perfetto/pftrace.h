@@ -4,6 +4,7 @@
 #pragma once
 #include <memory>
 
+#include "cli/export/exporter.h"
 #include "cli/export/format_options.h"
 
 namespace cli {

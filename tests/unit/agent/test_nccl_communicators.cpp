@@ -1,4 +1,4 @@
-#include "agent/doors/nccl_communicators.h"
+#include "agent/hooks/nccl_communicators.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

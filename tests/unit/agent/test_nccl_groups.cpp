@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "agent/doors/nccl_groups.h"
+#include "agent/hooks/nccl_groups.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

@@ -14,7 +14,12 @@ TEST_CASE("kernel names: communication") {
   CHECK(is_comm_name("_Z19onecclAllGatherImplIfEvPT_"));
   CHECK(is_comm_name("mscclpp::allreduce(int)"));
   CHECK_FALSE(is_comm_name("void at::native::elementwise<ncclDevKernel_Foo>(int)"));
+  CHECK(is_comm_name("_ZN7mscclpp9allreduceEv"));
+  CHECK(is_comm_name("_ZN12_GLOBAL__N_115ncclKernel_SumXEv"));
+  CHECK(is_comm_name("void (anonymous namespace)::ncclKernel_X()"));
   CHECK_FALSE(is_comm_name("_Z"));
+  CHECK_FALSE(is_comm_name("_ZN"));
+  CHECK_FALSE(is_comm_name("_ZN12_GLOBAL__N_1"));
   CHECK_FALSE(is_comm_name("Memcpy DtoD"));
 }
 

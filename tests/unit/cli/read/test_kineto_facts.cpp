@@ -1,4 +1,5 @@
 // What analyses compute with comes as numbers beside a profile's own arguments: of shapes, and of texts that are alone.
+#include "cli/read/kineto_facts.h"
 #include "read_helpers.h"
 #include "tests/unit/catch.h"
 
@@ -59,12 +60,28 @@ TEST_CASE("a kernel of a profile has what a recording's has, and its operator an
     CHECK(catalog.strings[op.name] == "_allgather_base");
     CHECK((op.in_elements == 12 && op.out_elements == 96 && op.group_size == 8 && op.group_first_rank == 4 && op.group_rank_stride == 2));
     CHECK(catalog.strings[op.data_type] == "BFloat16");
-    CHECK((catalog.strings[op.in_splits] == "[1, 2]" && catalog.strings[op.out_splits] == "[3]"));
     CHECK((catalog.strings[op.group_name] == "0" && catalog.strings[op.group_description] == "default_pg"));
     CHECK(catalog.strings[op.group_ranks] == "[4, 6]");
   }
   CHECK(catalog.launches.size() == 2);
   CHECK(catalog.collective_ops.size() == 2);
+}
+
+TEST_CASE("texts of arguments are interned as far as they are short and few") {
+  Catalog catalog;
+  const std::size_t before = catalog.strings.size();
+  for (const KeptFacts& facts : facts_of("cpu_op", R"("Collective name": ")" + std::string(2000, 'x') + R"(", "In msg nelems": 2)", catalog)) {
+    CHECK(catalog.collective_ops[facts.get<OperatorFacts>()->collective_op].name == 0);
+  }
+  CHECK(catalog.strings.size() < before + 10);
+  auto facts = make_kineto_facts(catalog);
+  Event event;
+  event.kind = Kind::cpu_op;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string name = std::to_string(i) + std::string(900, 'x');
+    facts->find(event, R"("Collective name": ")" + name + "\"", nullptr, nullptr);
+  }
+  CHECK(catalog.strings.size() < before + 5'000);
 }
 
 TEST_CASE("what a kernel's arguments do not say is unknown") {

@@ -1,7 +1,7 @@
 // NCCL writes the handle of a communicator that is made within a group when the thread's outermost group ends: until
 // then its name waits here. All of it is about the calling thread. No locks, no allocation.
 #pragma once
-#include "agent/doors/nccl_communicators.h"
+#include "agent/hooks/nccl_communicators.h"
 
 namespace agent {
 

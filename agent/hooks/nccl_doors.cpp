@@ -1,7 +1,7 @@
 // NCCL's calls that move data, under NCCL's own names.
-#include "agent/doors/nccl_doors.h"
+#include "agent/hooks/nccl_doors.h"
 
-#include "agent/doors/nccl_communicators.h"
+#include "agent/hooks/nccl_communicators.h"
 
 namespace agent {
 namespace {

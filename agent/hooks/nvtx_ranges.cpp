@@ -2,7 +2,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "agent/doors/nvtx_hooks.h"
+#include "agent/hooks/nvtx_hooks.h"
 #include "agent/nccl/nccl.h"
 
 namespace agent {

@@ -1,4 +1,4 @@
-#include "agent/doors/nccl_groups.h"
+#include "agent/hooks/nccl_groups.h"
 
 #include <atomic>
 

@@ -4,7 +4,7 @@
 // copies of NCCL are loaded and the two objects are bound to different ones.
 #pragma once
 #include "agent/base/guard.h"
-#include "agent/doors/nccl_libraries.h"
+#include "agent/hooks/nccl_libraries.h"
 #include "agent/nccl/nccl.h"
 
 // NCCL's own types are pointers, ints and this; ncclResult_t is an int.

@@ -1,8 +1,8 @@
 // NCCL's calls that make and end communicators, under NCCL's own names, and its groups, at the end of which those that
 // were made in them appear.
-#include "agent/doors/nccl_communicators.h"
-#include "agent/doors/nccl_doors.h"
-#include "agent/doors/nccl_groups.h"
+#include "agent/hooks/nccl_communicators.h"
+#include "agent/hooks/nccl_doors.h"
+#include "agent/hooks/nccl_groups.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "agent/doors/nvtx_hooks.h"
+#include "agent/hooks/nvtx_hooks.h"
 #include "agent/nvtx/nvtx_names.h"
 
 namespace agent {

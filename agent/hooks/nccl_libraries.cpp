@@ -1,4 +1,4 @@
-#include "agent/doors/nccl_libraries.h"
+#include "agent/hooks/nccl_libraries.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // NVTX's doors: the tables of functions that NVTX calls in every library that uses it. Own injection rather than
 // CUPTI's: it works without CUPTI and without a GPU, on every thread, and carries NCCL's payloads.
 #include "agent/base/life.h"
-#include "agent/doors/nvtx_hooks.h"
+#include "agent/hooks/nvtx_hooks.h"
 #include "agent/nvtx/injection_paths.h"
 
 namespace agent {
