@@ -127,7 +127,8 @@ def many(program, folder):
     with tarfile.open(f"{folder}/many.tar") as tar:
         check(len(tar.getnames()) == 1025, "1,024 ranks: a member each", result.stderr)
     usage = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    check(usage < 600_000, "1,024 ranks: in bounded memory", f"{usage} kB")
+    if "ASAN_OPTIONS" not in os.environ:  # there most of it is the sanitizer's
+        check(usage < 300_000, "1,024 ranks: in bounded memory", f"{usage} kB")
 
 
 def main():
