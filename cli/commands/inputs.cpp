@@ -72,7 +72,7 @@ TraceInput parse_rank(const std::string& text) {
   return {text.substr(equals + 1), rank};
 }
 
-Inputs resolve(const InputOptions& options) {
+std::vector<TraceInput> find_inputs(const InputOptions& options) {
   if (options.paths.empty() && options.ranks.empty()) {
     throw Error(Exit::usage, "no trace is named; name files, a directory or a glob, like `tracetool info traces/`");
   }
@@ -80,13 +80,8 @@ Inputs resolve(const InputOptions& options) {
   ChosenFiles chosen = choose_run(find_files(options.paths), options.run);
   for (std::string& path : chosen.paths) list.add(std::move(path));
   for (const std::string& text : options.ranks) list.add_ranked(parse_rank(text));
-  return {std::move(list.traces), std::move(chosen.notes)};
-}
-
-std::vector<TraceInput> find_inputs(const InputOptions& options) {
-  Inputs found = resolve(options);
-  print_notes(found.notes);
-  return std::move(found.traces);
+  print_notes(chosen.notes);
+  return std::move(list.traces);
 }
 
 std::unique_ptr<OrderedTrace> read_inputs(const std::vector<TraceInput>& inputs, std::size_t memory_mib,

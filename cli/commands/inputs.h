@@ -15,17 +15,10 @@ struct InputOptions {
   std::string run;                 // --run: NAME, "latest" or "all"; "": the latest of each directory
 };
 
-struct Inputs {
-  std::vector<TraceInput> traces;  // each file once; what was named comes first
-  std::vector<std::string> notes;  // for the person who asked: which run of several, and what was skipped; a line each
-};
-
-// Of a directory, the files of one run (merge/runs.h). Throws Error: (usage) when there is no input, a --rank is
+// Each file once; what was named comes first. Of a directory, the files of one run (merge/runs.h). Says on stderr which run
+// of several it is and what was skipped. Throws Error: (usage) when there is no input, a --rank is
 // malformed or names a file that has another already, or --run names no run; (cannot_open) when a path matches nothing
 // or nothing in it is a trace.
-Inputs resolve(const InputOptions& options);
-
-// The same, and says the notes.
 std::vector<TraceInput> find_inputs(const InputOptions& options);
 
 // All inputs as one trace, and says its warnings. What does not fit into memory goes beside `output`, or to $TMPDIR. Throws

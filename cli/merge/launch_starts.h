@@ -81,7 +81,7 @@ class LaunchStarts {
   std::vector<Set> sets_;
   std::uint64_t forgotten_ = 0;      // the latest call that had to go
   std::uint64_t most_given_up_ = 0;  // the largest correlation that does not wait any more
-  std::vector<Early> early_;     // by correlation modulo their number; empty until one came
+  std::vector<Early> early_;         // by correlation modulo their number; empty until one came
 };
 
 }  // namespace cli

@@ -19,7 +19,7 @@ struct PlainInteger {
   std::int64_t value;
 };
 
-// nullopt-like: false where `text` is none, or would be spelled otherwise ("-0", "1.0", beyond 64 bits).
+// False where `text` is no integer, or one that would be spelled otherwise ("-0", "1.0", beyond 64 bits).
 bool read_plain_integer(std::string_view text, std::int64_t& value);
 
 class KinetoShapes {

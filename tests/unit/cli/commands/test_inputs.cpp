@@ -17,11 +17,11 @@ TEST_CASE("inputs: each file once, --rank adds or renames") {
   write_file(scratch.path("a.json"), "{}");
   write_file(scratch.path("b.json"), "{}");
   const std::string a = scratch.path("a.json"), b = scratch.path("b.json");
-  const auto inputs = resolve({{a, scratch.folder() + "/./a.json"}, {"5=" + a, "6=" + b}, {}}).traces;
+  const auto inputs = find_inputs({{a, scratch.folder() + "/./a.json"}, {"5=" + a, "6=" + b}, {}});
   REQUIRE(inputs.size() == 2);
   CHECK((inputs[0].path == a && inputs[0].rank == 5));
   CHECK((inputs[1].path == b && inputs[1].rank == 6));
-  CHECK_THROWS_WITH(resolve({}), contains_text("no trace is named"));
+  CHECK_THROWS_WITH(find_inputs({}), contains_text("no trace is named"));
 }
 
 TEST_CASE("inputs: an output never replaces an input") {
@@ -51,9 +51,9 @@ TEST_CASE("inputs: a path is of one rank, links to one file may be several") {
   const std::string a = scratch.path("a.json"), link = scratch.path("link.json");
   write_file(a, "{}");
   std::filesystem::create_symlink(a, link);
-  CHECK_THROWS_WITH(resolve({{}, {"3=" + a, "4=" + a}, {}}), contains_text("--rank 3") && contains_text("--rank 4"));
-  CHECK(resolve({{}, {"3=" + a, "3=" + a}, {}}).traces.size() == 1);
-  const auto two = resolve({{}, {"3=" + a, "4=" + link}, {}}).traces;
+  CHECK_THROWS_WITH(find_inputs({{}, {"3=" + a, "4=" + a}, {}}), contains_text("--rank 3") && contains_text("--rank 4"));
+  CHECK(find_inputs({{}, {"3=" + a, "3=" + a}, {}}).size() == 1);
+  const auto two = find_inputs({{}, {"3=" + a, "4=" + link}, {}});
   REQUIRE(two.size() == 2);
   CHECK((two[0].rank == 3 && two[1].rank == 4));
 }
