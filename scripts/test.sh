@@ -61,7 +61,9 @@ run_suites() {
   [ ${#tests[@]} -gt 0 ] || { note "$config" "tests of ${*:-every suite}" FAIL; return 0; }
   printf '== %s: %s tests\n' "$config" ${#tests[@]}
   rm -f "$folder/meson-logs/testlog.json"
-  meson test -C "$folder" --no-rebuild --print-errorlogs --timeout-multiplier "$patience" "${tests[@]}" || true
+  # One more than there are cores, because many tests wait.
+  meson test -C "$folder" --no-rebuild --print-errorlogs --timeout-multiplier "$patience" \
+    --num-processes $(($(nproc) + 1)) "${tests[@]}" || true
   cp "$folder/meson-logs/testlog.json" "$results/$config.json" || note "$config" "run of the tests" FAIL
 }
 
