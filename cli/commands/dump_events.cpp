@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "cli/export/inputs_text.h"
 #include "cli/io/json_text.h"
 #include "cli/model/kinds.h"
 
@@ -47,14 +48,18 @@ struct SayFields {
   void string(const char* name, StringId id, bool is_there = true) {
     if (is_there) fmt::format_to(std::back_inserter(out), " {}={}", name, json_quoted(catalog.strings[id]));
   }
-  void launch(const char*, LaunchId id, bool = true) {
-    if (id != 0) payload_fields(*this, catalog.launches[id]);
+  template <typename T>
+  void id(const char*, InternedId<T> id, bool = true) {
+    if (id != 0) payload_fields(*this, catalog.interned<T>()[id]);
   }
-  void capture(const char*, CaptureId id, bool = true) {
-    if (id != 0) payload_fields(*this, catalog.captures[id]);
-  }
-  void collective_op(const char*, CollectiveOpId id, bool = true) {
-    if (id != 0) payload_fields(*this, catalog.collective_ops[id]);
+  void id(const char*, OperatorInputId id, bool = true) {
+    if (id == 0) return;
+    const InputsText text(catalog, id);
+    const auto say = [this](const char* name, const std::string& json) {
+      if (!json.empty()) fmt::format_to(std::back_inserter(out), " {}={}", name, json);
+    };
+    say("input_dims", text.dims), say("input_strides", text.strides);
+    say("input_types", text.types), say("concrete_inputs", text.values);
   }
 
   const Catalog& catalog;

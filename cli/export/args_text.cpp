@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "cli/export/inputs_text.h"
 #include "cli/io/json_text.h"
 #include "cli/model/device_words.h"
 
@@ -45,7 +46,7 @@ std::string payload_text(std::uint8_t type, std::uint64_t payload) {
 }  // namespace
 
 std::string_view ArgsText::operator()(const Event& event, const Facts& facts) {
-  if (event.args_complete || facts.tag() == 0) return facts.foreign(out_);
+  if (event.json.args_complete || facts.tag() == 0) return facts.foreign(out_);
   out_.clear();
   visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { say(event, payload); });
   if (!facts.has_foreign()) return out_;
@@ -200,7 +201,7 @@ void ArgsText::say(const Event& event, const CopyFacts& facts) {
 
 void ArgsText::say(const Event& event, const SetFacts& facts) {
   place(event.track, facts.context);
-  number("value", facts.value);
+  if (facts.value_is_known) number("value", facts.value);
   graph(facts.graph);
 }
 
@@ -285,6 +286,16 @@ void ArgsText::collective_op(CollectiveOpId id, std::uint64_t sequence) {
   if (sequence != kNoOrdinal) number("Seq", sequence);
 }
 
+void ArgsText::inputs(OperatorInputId id) {
+  if (id == 0) return;
+  const InputsText text(*catalog_, id);
+  const auto member = [this](std::string_view name, const std::string& json) {
+    if (!json.empty()) key(name), out_ += json;
+  };
+  member("Input Dims", text.dims), member("Input Strides", text.strides);
+  member("Input type", text.types), member("Concrete Inputs", text.values);
+}
+
 void ArgsText::say(const Event& event, const ProfiledKernelFacts& facts) {
   if (facts.external_id != 0) number("External id", facts.external_id);
   out_ += out_.empty() ? "" : ", ";
@@ -297,7 +308,13 @@ void ArgsText::say(const Event&, const OperatorFacts& facts) {
   if ((facts.has & OperatorFacts::kRecordFunction) != 0) number("Record function id", facts.record_function);
   if ((facts.has & OperatorFacts::kSequenceNumber) != 0) number("Sequence number", facts.sequence_number);
   if ((facts.has & OperatorFacts::kForwardThread) != 0) number("Fwd thread id", facts.forward_thread);
+  if (facts.module != 0) string("Module Hierarchy", facts.module);
+  inputs(facts.inputs);
   collective_op(facts.collective_op, facts.sequence);
+}
+
+void ArgsText::say(const Event&, const CounterFacts& facts) {
+  out_ += json_quoted(catalog_->strings[facts.series]) + ": " + real(facts.value);
 }
 
 void ArgsText::say(const Event&, const FrameFacts& facts) {

@@ -38,10 +38,12 @@ class ArgsText {
   void say(const Event& event, const ProfiledKernelFacts& facts);
   void say(const Event& event, const OperatorFacts& facts);
   void say(const Event& event, const FrameFacts& facts);
+  void say(const Event& event, const CounterFacts& facts);
 
   void place(TrackId track, std::uint32_t context);
   void graph(const GraphNode& graph);
   void collective(const Collective& collective);
+  void inputs(OperatorInputId id);
   void collective_op(CollectiveOpId id, std::uint64_t sequence);
   const std::string& launch(LaunchId id);
   const std::string& capture(CaptureId id);

@@ -179,8 +179,8 @@ void ChromeText::arguments(const Event& event, std::string_view args, const Kern
   };
   if (kernel != nullptr && !kernel->full.empty()) member(kernel->full);
   if (!args.empty()) member(args);
-  if (event.correlation != 0 && !event.args_complete) member("\"correlation\":"), out_.number(event.correlation);
-  if (event.has_bytes && !event.args_complete) member("\"bytes\":"), out_.number(event.bytes);
+  if (event.correlation != 0 && !event.json.args_complete) member("\"correlation\":"), out_.number(event.correlation);
+  if (event.has_bytes && !event.json.args_complete) member("\"bytes\":"), out_.number(event.bytes);
   if (event.phase == 'X' && event.duration_ns < 0) member("\"unfinished\":true");
   if (event.open_start) member("\"open_start\":true");
   out_.raw(separator.size() == 1 ? "}}" : "}");

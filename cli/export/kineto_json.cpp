@@ -56,7 +56,7 @@ class KinetoJson : public Exporter {
   void arrow_end(char phase, const Event& event, std::string_view row);
   void count(const Event& event);
   std::string_view row(const Event& event);
-  bool by_correlation(const Event& event) const { return event.correlation != 0 && !event.args_complete; }
+  bool by_correlation(const Event& event) const { return event.correlation != 0 && !event.json.args_complete; }
 
   const Catalog* catalog_ = nullptr;
   const Process* process_ = nullptr;
@@ -91,7 +91,7 @@ void KinetoJson::event(const Event& event, const Facts& facts) {
 }
 
 void KinetoJson::left_out(const Event& event, const Facts& facts) {
-  if (!event.args_complete) recording(catalog_->tracks[event.track].process).note(event, facts);
+  if (!event.json.args_complete) recording(catalog_->tracks[event.track].process).note(event, facts);
 }
 
 KinetoRecording& KinetoJson::recording(ProcessId id) {
@@ -131,7 +131,7 @@ void KinetoJson::write_steps(ProcessId id) {
 
 void KinetoJson::write(const Event& event, const Facts& facts) {
   KinetoLine line = line_of(event, (*args_)(event, facts));
-  if (event.args_complete) return text_->line(line);
+  if (event.json.args_complete) return text_->line(line);
   recording(catalog_->tracks[event.track].process).complete(event, facts, line);
   text_->line(line);
   arrows(event, line.row);
@@ -140,15 +140,15 @@ void KinetoJson::write(const Event& event, const Facts& facts) {
 KinetoLine KinetoJson::line_of(const Event& event, std::string_view args) {
   KinetoLine line;
   line.phase = event.phase;
-  if (!event.no_category)
+  if (!event.json.no_category)
     line.category = event.category != 0 ? catalog_->strings[event.category] : cli::row(event.kind).category;
   line.name = catalog_->strings[event.name];
   line.row = row(event);
   line.start_ns = event.start_ns;
   if (event.phase == 'X') line.duration_ns = slice_end(event, process_->last_ns) - event.start_ns;
-  if (event.args_complete && has_id(event.phase)) line.id = event.correlation;
-  line.scope = event.scope;
-  line.encloses = event.encloses;
+  if (event.json.args_complete && has_id(event.phase)) line.id = event.correlation;
+  line.scope = event.json.scope;
+  line.encloses = event.json.encloses;
   line.args = args;
   return line;
 }

@@ -36,7 +36,7 @@ KinetoRows::KinetoRows(const Catalog& catalog, ProcessId process)
 std::string_view KinetoRows::where(const Event& event, std::string& metadata) {
   const std::string_view kept = catalog_.tracks[event.track].kineto_row;
   const std::size_t first = std::min(kept.find('\n'), kept.size());
-  if (!kept.empty()) return event.second_row && first < kept.size() ? kept.substr(first + 1) : kept.substr(0, first);
+  if (!kept.empty()) return event.json.second_row && first < kept.size() ? kept.substr(first + 1) : kept.substr(0, first);
   const Variant which = variant(event);
   std::string& text = where_[event.track][which];
   if (text.empty()) text = describe(row(event.track, which), metadata);

@@ -183,17 +183,11 @@ void MergedWriter::finish(const Catalog& catalog, const std::vector<ClockFit>& f
   std::vector<std::string_view> shapes(catalog.shapes.size() > 1 ? catalog.shapes.size() : 0);
   for (ShapeId id = 0; id < shapes.size(); ++id) shapes[id] = catalog.shapes[id].text;
   write_list(ChunkKind::shapes, shapes, [](std::string& entry, std::string_view text) { entry = text; });
-  write_list(ChunkKind::launches, catalog.launches.all(), [](std::string& entry, const Launch& launch) {
-    FieldWriter fields(entry);
-    interned_fields(fields, launch);
-  });
-  write_list(ChunkKind::captures, catalog.captures.all(), [](std::string& entry, const Capture& capture) {
-    FieldWriter fields(entry);
-    interned_fields(fields, capture);
-  });
-  write_list(ChunkKind::collective_ops, catalog.collective_ops.all(), [](std::string& entry, const CollectiveOp& op) {
-    FieldWriter fields(entry);
-    interned_fields(fields, op);
+  for_each_interned([&]<typename T>(const T*) {
+    write_list(list_of<T>(), catalog.interned<T>().all(), [](std::string& entry, const T& value) {
+      FieldWriter fields(entry);
+      interned_fields(fields, value);
+    });
   });
   write_list(ChunkKind::processes, catalog.processes, [](std::string& entry, const Process& process) {
     FieldWriter fields(entry);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -98,9 +99,21 @@ class Catalog {
   Interned<Launch> launches;
   Interned<Capture> captures;
   Interned<CollectiveOp> collective_ops;
+  Interned<Dims> dims;
+  Interned<OperatorInput> operator_inputs;
   Shapes shapes;
   std::vector<Process> processes;
   std::vector<Track> tracks;
+
+  // One of AllInterned.
+  template <typename T>
+  Interned<T>& interned() {
+    return std::get<Interned<T>&>(std::tie(launches, captures, collective_ops, dims, operator_inputs));
+  }
+  template <typename T>
+  const Interned<T>& interned() const {
+    return const_cast<Catalog*>(this)->interned<T>();
+  }
 
   ProcessId add_process(Process process);
   // The track of this process, made at its first use. O(1).

@@ -37,6 +37,15 @@ enum class Kind : std::uint8_t {
   count_
 };
 
+// What only events of a JSON file have: what its author wrote beside the facts, so that an export to JSON says it again.
+struct JsonSpelling {
+  bool args_complete = false;  // the foreign arguments hold correlation and bytes too: not to be repeated
+  bool no_category = false;    // none was given
+  bool encloses = false;       // end of a flow: "bp": "e", it binds to the slice around it
+  bool second_row = false;     // the place is spelled as in the second line of Track::kineto_row
+  char scope = 0;              // of an instant: 't', 'p', 'g'; 0: none was given
+};
+
 struct Event {
   std::int64_t start_ns = 0;      // wall clock of the axis, ns since 1970
   std::int64_t duration_ns = 0;   // >= 0, or kUnknownDuration; 0 for all but phase 'X'
@@ -48,12 +57,8 @@ struct Event {
   Kind kind = Kind::other;
   char phase = 'X';  // of the Trace Event Format
   bool has_bytes = false;
-  bool args_complete = false;  // its foreign arguments hold correlation and bytes too (input was JSON): not to be repeated
-  bool open_start = false;     // began before the first kept record: start_ns is not its real start
-  bool no_category = false;    // the input gave none
-  bool encloses = false;       // end of a flow: "bp": "e", it binds to the slice around it
-  bool second_row = false;     // the input spelled its place as in the second line of Track::kineto_row
-  char scope = 0;              // of an instant of the input: 't', 'p', 'g'; 0: none was given
+  bool open_start = false;  // began before the first kept record: start_ns is not its real start
+  JsonSpelling json;        // of recordings: as it is here
 };
 static_assert(sizeof(Event) == 56);
 

@@ -9,11 +9,21 @@
 
 namespace cli {
 
+// The number of a value in an Interned<T>.
+template <typename T>
+struct InternedId {
+  std::uint32_t value = 0;
+
+  constexpr InternedId() = default;
+  constexpr InternedId(std::uint32_t number) : value(number) {}
+  constexpr operator std::uint32_t() const { return value; }
+};
+
 // `T` is comparable, and has its fields in payload_fields() (payload.h).
 template <typename T>
 class Interned {
  public:
-  using Id = std::uint32_t;
+  using Id = InternedId<T>;
 
   Interned() { intern(T{}); }
   Id intern(const T& value) {
@@ -22,7 +32,7 @@ class Interned {
     for (auto known = first; known != last; ++known) {
       if (values_[known->second] == value) return known->second;
     }
-    const auto id = static_cast<Id>(values_.size());
+    const Id id = static_cast<std::uint32_t>(values_.size());
     values_.push_back(value);
     ids_.emplace(hash, id);
     return id;
@@ -52,6 +62,10 @@ class Interned {
       add(static_cast<std::uint64_t>(value));
     }
     void string(const char*, std::uint32_t id, bool = true) { add(id); }
+    template <typename U>
+    void id(const char*, InternedId<U> id, bool = true) {
+      add(id);
+    }
     void add(std::uint64_t value) {
       hash = (hash ^ value) * 0xc2b2ae3d27d4eb4fu;
       hash ^= hash >> 29;

@@ -34,11 +34,20 @@
 
 namespace cli {
 
-using LaunchId = std::uint32_t;   // in Catalog::launches; 0: nothing is known
-using CaptureId = std::uint32_t;  // in Catalog::captures; 0: nothing is known
-using CollectiveOpId = std::uint32_t;  // in Catalog::collective_ops; 0: it is none, or nothing is known
+// What is interned, in AllInterned's order; 0 of each: there is none, or nothing is known.
+struct Launch;
+struct Capture;
+struct CollectiveOp;
+struct Dims;
+struct OperatorInput;
+using LaunchId = InternedId<Launch>;
+using CaptureId = InternedId<Capture>;
+using CollectiveOpId = InternedId<CollectiveOp>;
+using DimsId = InternedId<Dims>;
+using OperatorInputId = InternedId<OperatorInput>;
 
 inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a stream, event or thread: there is none
+inline constexpr std::uint8_t kNoFlags = 0xff;         // they are not known
 inline constexpr std::uint64_t kNoOrdinal = ~std::uint64_t{0};
 
 // How kernels were launched, and what follows from that for a GPU with its limits (read/occupancy.h). The name of the
@@ -172,6 +181,51 @@ constexpr void payload_fields(F& f, T& c)
   f.number("group_rank_stride", c.group_rank_stride, c.group_rank_stride >= 0);
 }
 
+// The sizes of a tensor's dimensions, or its strides, in elements: those before, and the last one. A list is the number of its
+// last; 0: it is empty. (So lists of any length are entries of one size.)
+struct Dims {
+  DimsId before;
+  std::int64_t last = 0;
+  std::uint32_t count = 0;  // with those before
+
+  bool operator==(const Dims&) const = default;
+};
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& d)
+  requires std::is_same_v<std::remove_const_t<T>, Dims>
+{
+  f.id("before", d.before), f.number("last", d.last), f.number("count", d.count);
+}
+
+// The inputs of an operator, as PyTorch's profiler tells them: a list as of Dims, of tensors and scalars.
+struct OperatorInput {
+  OperatorInputId before;
+  std::uint32_t count = 0;   // with those before
+  StringId type = 0;         // "c10::BFloat16", "Scalar", "TensorList"
+  DimsId dims, strides;      // of a tensor
+  OperatorInputId elements;  // of a list of tensors, which have dims and strides alone
+  StringId value = 0;        // of a scalar, as it was written: "0.5", "[2, 3]"
+
+  bool operator==(const OperatorInput&) const = default;
+};
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& i)
+  requires std::is_same_v<std::remove_const_t<T>, OperatorInput>
+{
+  f.id("before", i.before), f.number("count", i.count), f.string("type", i.type), f.id("dims", i.dims);
+  f.id("strides", i.strides), f.id("elements", i.elements), f.string("value", i.value);
+}
+
+using AllInterned = std::tuple<Launch, Capture, CollectiveOp, Dims, OperatorInput>;
+
+// Calls f(static_cast<const T*>(nullptr)) for each.
+template <typename F>
+constexpr void for_each_interned(F&& f) {
+  [&]<typename... T>(std::tuple<T...>*) { (f(static_cast<const T*>(nullptr)), ...); }(static_cast<AllInterned*>(nullptr));
+}
+
 // Where in a CUDA graph work comes from; all 0: from none.
 struct GraphNode {
   std::uint64_t node = 0;
@@ -184,7 +238,7 @@ struct GraphNode {
 template <typename F, typename T>
 constexpr void graph_fields(F& f, T& g) {
   const bool any = g.graph != 0 || g.node != 0;
-  f.number("graph", g.graph, any), f.delta("graph_node", g.node, any), f.capture("capture", g.capture, any);
+  f.number("graph", g.graph, any), f.delta("graph_node", g.node, any), f.id("capture", g.capture, any);
 }
 
 // The payloads. The device and stream of GPU work are its track's.
@@ -205,7 +259,7 @@ struct ProfiledKernelFacts : KernelFacts {
 struct CopyFacts {
   std::uint8_t direction = 0;                  // CUpti_ActivityMemcpyKind: 1 HtoD, 2 DtoH, ... 8 DtoD
   std::uint8_t from_memory = 0, to_memory = 0;  // CUpti_ActivityMemoryKind: 1 pageable, 2 pinned, 3 device, ...
-  std::uint8_t flags = 0;                       // CUpti_ActivityFlag: 1 = asynchronous
+  std::uint8_t flags = 0;                       // CUpti_ActivityFlag: 1 = asynchronous; kNoFlags: unknown
   bool between_devices = false;                 // the next four are set
   std::uint32_t from_device = 0, to_device = 0, from_context = 0, to_context = 0;
   std::uint32_t context = 0;
@@ -214,7 +268,8 @@ struct CopyFacts {
 
 struct SetFacts {
   std::uint8_t memory = 0;  // CUpti_ActivityMemoryKind
-  std::uint8_t flags = 0;
+  std::uint8_t flags = 0;  // as above
+  bool value_is_known = true;
   std::uint32_t value = 0;
   std::uint32_t context = 0;
   GraphNode graph;
@@ -317,6 +372,8 @@ struct OperatorFacts {
   std::uint64_t record_function = 0;  // id of the call in an execution trace
   std::uint64_t sequence = kNoOrdinal;  // of its collective in the process group
   CollectiveOpId collective_op = 0;
+  OperatorInputId inputs = 0;
+  StringId module = 0;  // where TorchScript's operators were called: "TOP(Net)::forward.SELF(Net)::conv"; 0: unknown
   std::uint8_t has = 0;
 };
 
@@ -327,9 +384,15 @@ struct FrameFacts {
   std::int64_t module_id = kNone;              // the instance, of calls of modules
 };
 
+// A value of a counter with one series; those with several have their arguments alone.
+struct CounterFacts {
+  StringId series = 0;  // "bytes"
+  double value = 0;
+};
+
 template <typename F, typename T>
 constexpr void kernel_fields(F& f, T& p) {
-  f.launch("launch", p.launch), f.number("context", p.context), graph_fields(f, p.graph);
+  f.id("launch", p.launch), f.number("context", p.context), graph_fields(f, p.graph);
 }
 
 template <typename F, typename T>
@@ -344,7 +407,7 @@ constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, ProfiledKernelFacts>
 {
   kernel_fields(f, p);
-  f.delta("external_id", p.external_id, p.external_id != 0), f.collective_op("collective_op", p.collective_op);
+  f.delta("external_id", p.external_id, p.external_id != 0), f.id("collective_op", p.collective_op);
   f.delta("sequence", p.sequence, p.sequence != kNoOrdinal);
 }
 
@@ -352,11 +415,12 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, OperatorFacts>
 {
-  f.delta("external_id", p.external_id, p.external_id != 0), f.collective_op("collective_op", p.collective_op);
+  f.delta("external_id", p.external_id, p.external_id != 0), f.id("collective_op", p.collective_op);
   f.delta("sequence", p.sequence, p.sequence != kNoOrdinal);
   f.delta("sequence_number", p.sequence_number, (p.has & OperatorFacts::kSequenceNumber) != 0);
   f.number("forward_thread", p.forward_thread, (p.has & OperatorFacts::kForwardThread) != 0);
   f.delta("record_function", p.record_function, (p.has & OperatorFacts::kRecordFunction) != 0);
+  f.id("inputs", p.inputs), f.string("module", p.module, p.module != 0);
   f.number("has", p.has, false);
 }
 
@@ -365,7 +429,7 @@ constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, FrameFacts>
 {
   f.delta("frame", p.id, p.id != FrameFacts::kNone), f.delta("parent_frame", p.parent_id, p.parent_id != FrameFacts::kNone);
-  f.number("module", p.module_id, p.module_id != FrameFacts::kNone);
+  f.number("module_id", p.module_id, p.module_id != FrameFacts::kNone);
 }
 
 template <typename F, typename T>
@@ -373,7 +437,7 @@ constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, CopyFacts>
 {
   f.number("direction", p.direction), f.number("from_memory", p.from_memory), f.number("to_memory", p.to_memory);
-  f.number("flags", p.flags), f.number("between_devices", p.between_devices, false);
+  f.number("flags", p.flags, p.flags != kNoFlags), f.number("between_devices", p.between_devices, false);
   f.number("from_device", p.from_device, p.between_devices), f.number("to_device", p.to_device, p.between_devices);
   f.number("from_context", p.from_context, p.between_devices), f.number("to_context", p.to_context, p.between_devices);
   f.number("context", p.context), graph_fields(f, p.graph);
@@ -383,7 +447,8 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, SetFacts>
 {
-  f.number("memory", p.memory), f.number("flags", p.flags), f.number("value", p.value);
+  f.number("memory", p.memory), f.number("flags", p.flags, p.flags != kNoFlags);
+  f.number("value_is_known", p.value_is_known, false), f.number("value", p.value, p.value_is_known);
   f.number("context", p.context), graph_fields(f, p.graph);
 }
 
@@ -482,10 +547,17 @@ constexpr void payload_fields(F& f, T& p)
   f.number("has", p.has, false);
 }
 
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, CounterFacts>
+{
+  f.string("series", p.series), f.number("series_value", p.value);
+}
+
 // Frequent ones first. A tag is the place here + 1; 0: no payload.
 using AllPayloads = std::tuple<CallFacts, KernelFacts, RangeFacts, NcclFacts, CopyFacts, SetFacts, SyncFacts,
                                GraphLaunchFacts, OverheadFacts, MemoryFacts, PoolFacts, NoticeFacts, AllocatorFacts,
-                               EventRecordFacts, ProfiledKernelFacts, OperatorFacts, FrameFacts>;
+                               EventRecordFacts, ProfiledKernelFacts, OperatorFacts, FrameFacts, CounterFacts>;
 inline constexpr std::size_t kPayloads = std::tuple_size_v<AllPayloads>;
 
 // Calls f(static_cast<P*>(nullptr)) for each kind of payload, in the order of AllPayloads.

@@ -5,9 +5,14 @@
 #include <iterator>
 #include <limits>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <simdjson.h>
+
+#include "cli/model/device_words.h"
+#include "cli/model/operator_inputs.h"
 #include "cli/read/json_unescape.h"
 #include "cli/read/kineto_shapes.h"
 
@@ -63,9 +68,14 @@ void keep(std::int64_t value, To& to) {
 // Names of groups, operations and types, interned. Real ones are short and few; what is longer, and what is beyond the
 // total of a file, stays unknown, for the arguments have it anyway.
 constexpr std::size_t kMostText = 1024, kMostTexts = 4 << 20;
+// Of the text that tells of operators' inputs, which is read once for each shape.
+constexpr std::size_t kMostInputText = 64 << 20;
 struct Texts {
-  Strings& strings;
+  explicit Texts(Catalog& of) : catalog(of) {}
+  Catalog& catalog;
   std::size_t left_bytes = kMostTexts;
+  std::size_t left_inputs = kMostInputText;
+  simdjson::dom::parser parser;
 };
 
 // What a member says: an integer in one way or the other, or the text of its value.
@@ -76,13 +86,18 @@ struct Known {
   void (*text)(Draft&, std::string_view, Texts&) = nullptr;
 };
 
-StringId string_of(std::string_view json, Texts& texts) {
-  if (json.size() < 2 || json[0] != '"' || json.size() > std::min(kMostText, texts.left_bytes)) return 0;
-  std::string scratch;
-  const std::size_t before = texts.strings.size();
-  const StringId id = texts.strings.intern(unescape_json(json.substr(1, json.size() - 2), scratch));
-  if (texts.strings.size() != before) texts.left_bytes -= json.size();
+StringId intern_text(std::string_view text, Texts& texts) {
+  if (text.size() > std::min(kMostText, texts.left_bytes)) return 0;
+  const std::size_t before = texts.catalog.strings.size();
+  const StringId id = texts.catalog.strings.intern(text);
+  if (texts.catalog.strings.size() != before) texts.left_bytes -= text.size();
   return id;
+}
+
+StringId string_of(std::string_view json, Texts& texts) {
+  std::string scratch;
+  if (json.size() < 2 || json[0] != '"' || json.size() > kMostText) return 0;
+  return intern_text(unescape_json(json.substr(1, json.size() - 2), scratch), texts);
 }
 
 void numbers_of(std::string_view json, std::uint32_t (&to)[3]) {
@@ -101,6 +116,87 @@ float real_of(std::string_view json) {
   float value = 0;
   std::from_chars(json.data(), json.data() + json.size(), value);
   return value;
+}
+
+// The members that tell of an operator's inputs, as they stand; "": there is none. They live as long as the text.
+struct InputsJson {
+  std::string_view dims, strides, types, values;
+};
+
+class InputsReader {
+ public:
+  explicit InputsReader(Texts& texts) : texts_(texts) {}
+
+  // 0: there are none, they do not fit each other, or are no lists as PyTorch writes them.
+  OperatorInputId read(const InputsJson& json) {
+    std::vector<OperatorInput> inputs;
+    const bool good = numbers(json.dims, inputs, &OperatorInput::dims) &&
+                      numbers(json.strides, inputs, &OperatorInput::strides) && words(json.types, inputs, &OperatorInput::type) &&
+                      words(json.values, inputs, &OperatorInput::value);
+    return good ? intern_inputs(texts_.catalog, std::move(inputs)) : OperatorInputId();
+  }
+
+ private:
+  using Json = simdjson::dom::element;
+
+  // f(entry, its input) for each of a list; inputs are added by the first list that is not empty.
+  template <typename F>
+  bool each(std::string_view text, std::vector<OperatorInput>& inputs, F&& f) {
+    if (text.empty()) return true;
+    simdjson::dom::array list;
+    if (texts_.parser.parse(text.data(), text.size()).get(list) != simdjson::SUCCESS) return false;
+    return each(list, inputs, f);
+  }
+  template <typename F>
+  bool each(const simdjson::dom::array& list, std::vector<OperatorInput>& inputs, F&& f) {
+    if (list.size() == 0) return true;
+    if (inputs.empty()) inputs.resize(std::min(list.size(), kMostInputs));
+    if (inputs.size() != list.size()) return false;
+    std::size_t at = 0;
+    for (const Json entry : list) {
+      if (!f(entry, inputs[at++])) return false;
+    }
+    return true;
+  }
+  bool numbers(std::string_view text, std::vector<OperatorInput>& inputs, DimsId OperatorInput::* which) {
+    return each(text, inputs, [&](const Json& entry, OperatorInput& input) {
+      simdjson::dom::array list;
+      if (entry.get(list) != simdjson::SUCCESS) return false;
+      if (list.size() == 0 || !list.at(0).is_array()) return dims(list, input.*which);
+      std::vector<OperatorInput> elements = inputs_of(texts_.catalog, input.elements);
+      const bool good = each(list, elements, [&](const Json& tensor, OperatorInput& element) {
+        simdjson::dom::array sizes;
+        return tensor.get(sizes) == simdjson::SUCCESS && dims(sizes, element.*which);
+      });
+      input.elements = intern_inputs(texts_.catalog, std::move(elements));
+      return good;
+    });
+  }
+  bool dims(const simdjson::dom::array& list, DimsId& to) {
+    std::vector<std::int64_t> sizes;
+    for (const Json size : list) {
+      if (size.get(sizes.emplace_back()) != simdjson::SUCCESS || sizes.size() > kMostDims) return false;
+    }
+    to = intern_dims(texts_.catalog, sizes);
+    return true;
+  }
+  bool words(std::string_view text, std::vector<OperatorInput>& inputs, StringId OperatorInput::* which) {
+    return each(text, inputs, [&](const Json& entry, OperatorInput& input) {
+      std::string_view word;
+      if (entry.get(word) != simdjson::SUCCESS) return false;
+      input.*which = intern_text(word, texts_);
+      return true;
+    });
+  }
+
+  Texts& texts_;
+};
+
+OperatorInputId read_inputs_json(const InputsJson& json, Texts& texts) {
+  const std::size_t bytes = json.dims.size() + json.strides.size() + json.types.size() + json.values.size();
+  if (bytes == 0 || bytes > texts.left_inputs) return 0;
+  texts.left_inputs -= bytes;
+  return InputsReader(texts).read(json);
 }
 
 // Members of a collective are those of operators and of kernels.
@@ -155,9 +251,53 @@ struct KernelDraft {
   }
 };
 
+// Where GPU work other than kernels was done.
+template <typename D>
+constexpr Known<D> kWork[] = {
+    {"context", [](D& d, std::int64_t v) { keep(v, d.facts.context); }, nullptr},
+    {"graph id", [](D& d, std::int64_t v) { keep(v, d.facts.graph.graph); }, nullptr},
+    {"graph node id", [](D& d, std::int64_t v) { keep(v, d.facts.graph.node); }, nullptr},
+};
+
+struct CopyDraft {
+  CopyFacts facts;
+
+  CopyDraft() { facts.flags = kNoFlags; }
+  static const std::vector<Known<CopyDraft>>& known() {
+    using D = CopyDraft;
+    static const std::vector<Known<D>> known = [] {
+      std::vector<Known<D>> all{
+          {"inContext", [](D& d, std::int64_t v) { keep(v, d.facts.context); }, nullptr},
+          {"fromDevice", [](D& d, std::int64_t v) { keep(v, d.facts.from_device); }, nullptr},
+          {"toDevice",
+           [](D& d, std::int64_t v) { keep(v, d.facts.to_device), d.facts.between_devices = std::in_range<std::uint32_t>(v); },
+           nullptr},
+          {"fromContext", [](D& d, std::int64_t v) { keep(v, d.facts.from_context); }, nullptr},
+          {"toContext", [](D& d, std::int64_t v) { keep(v, d.facts.to_context); }, nullptr},
+      };
+      all.insert(all.end(), std::begin(kWork<D>), std::end(kWork<D>));
+      return all;
+    }();
+    return known;
+  }
+};
+
+struct SetDraft {
+  SetFacts facts;
+
+  SetDraft() { facts.flags = kNoFlags, facts.value_is_known = false; }
+  static const std::vector<Known<SetDraft>>& known() {
+    static const std::vector<Known<SetDraft>> known(std::begin(kWork<SetDraft>), std::end(kWork<SetDraft>));
+    return known;
+  }
+};
+
 struct OperatorDraft {
   OperatorFacts facts;
   CollectiveOp op;
+  InputsJson inputs;
+
+  void finish(Texts& texts) { facts.inputs = read_inputs_json(inputs, texts); }
 
   static const std::vector<Known<OperatorDraft>>& known() {
     using D = OperatorDraft;
@@ -171,6 +311,12 @@ struct OperatorDraft {
           {"Sequence number", has.operator()<OperatorFacts::kSequenceNumber, &OperatorFacts::sequence_number>(), nullptr},
           {"Fwd thread id", has.operator()<OperatorFacts::kForwardThread, &OperatorFacts::forward_thread>(), nullptr},
           {"Record function id", has.operator()<OperatorFacts::kRecordFunction, &OperatorFacts::record_function>(), nullptr},
+          {"Module Hierarchy", nullptr, [](D& d, std::string_view v, Texts& c) { d.facts.module = string_of(v, c); }},
+          {"Input Dims", nullptr, [](D& d, std::string_view v, Texts&) { d.inputs.dims = v; }},
+          {"Input dims", nullptr, [](D& d, std::string_view v, Texts&) { d.inputs.dims = v; }},
+          {"Input Strides", nullptr, [](D& d, std::string_view v, Texts&) { d.inputs.strides = v; }},
+          {"Input type", nullptr, [](D& d, std::string_view v, Texts&) { d.inputs.types = v; }},
+          {"Concrete Inputs", nullptr, [](D& d, std::string_view v, Texts&) { d.inputs.values = v; }},
       };
       all.insert(all.end(), std::begin(kCollective<D>), std::end(kCollective<D>));
       return all;
@@ -270,6 +416,7 @@ struct Plan {
       }
       holes += is_hole;
     }
+    if constexpr (requires { constant.finish(texts); }) constant.finish(texts);
   }
   static const Known<Draft>* find(std::string_view key) {
     for (const Known<Draft>& known : Draft::known()) {
@@ -303,7 +450,7 @@ class Plans {
 
 class FactsOfShapes : public KinetoFacts {
  public:
-  explicit FactsOfShapes(Catalog& catalog) : catalog_(catalog), texts_{catalog.strings} {}
+  explicit FactsOfShapes(Catalog& catalog) : catalog_(catalog), texts_(catalog) {}
   Facts find(const Event& event, std::string_view text, const Shape* shape, const std::int64_t* integers) override;
 
  private:
@@ -318,8 +465,22 @@ class FactsOfShapes : public KinetoFacts {
     const OperatorDraft draft = operators_.draft(text, shape, integers, texts_);
     operated_ = draft.facts;
     operated_.collective_op = op_of(draft.op);
-    const bool says = operated_.has != 0 || operated_.external_id != 0 || operated_.collective_op != 0 || operated_.sequence != kNoOrdinal;
+    const bool says = operated_.has != 0 || operated_.external_id != 0 || operated_.collective_op != 0 ||
+                      operated_.sequence != kNoOrdinal || operated_.inputs != 0 || operated_.module != 0;
     return says ? Facts(operated_) : Facts();
+  }
+  Facts copy(StringId name, std::string_view text, const Shape* shape, const std::int64_t* integers) {
+    copied_ = copies_.draft(text, shape, integers, texts_).facts;
+    const auto [kinds, is_new] = copy_kinds_.try_emplace(name);
+    if (is_new) kinds->second = copy_kinds(catalog_.strings[name]);
+    copied_.direction = kinds->second.direction;
+    copied_.from_memory = kinds->second.from_memory, copied_.to_memory = kinds->second.to_memory;
+    return copied_;
+  }
+  Facts set(StringId name, std::string_view text, const Shape* shape, const std::int64_t* integers) {
+    set_ = sets_.draft(text, shape, integers, texts_).facts;
+    set_.memory = set_memory(catalog_.strings[name]);
+    return set_;
   }
   Facts frame(std::string_view text, const Shape* shape, const std::int64_t* integers) {
     framed_ = frames_.draft(text, shape, integers, texts_).facts;
@@ -345,6 +506,21 @@ class FactsOfShapes : public KinetoFacts {
     return draft.has_type ? Facts(allocated_) : Facts();
   }
 
+  Facts counter(std::string_view text, const std::int64_t* integers) {
+    Members members(text);
+    std::string_view key, value, more;
+    if (!members.next(key, value) || members.next(more, more)) return {};
+    if (value.size() == 1 && value[0] == kHole) {
+      counted_.value = static_cast<double>(integers[0]);
+    } else {
+      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), counted_.value);
+      if (error != std::errc() || end != value.data() + value.size()) return {};
+    }
+    std::string scratch;
+    counted_.series = intern_text(unescape_json(key, scratch), texts_);
+    return counted_;
+  }
+
   // Mostly that of the kernel before.
   LaunchId launch_of(const KernelDraft& draft) {
     Launch launch = draft.launch;
@@ -355,23 +531,29 @@ class FactsOfShapes : public KinetoFacts {
     return last_launch_id_;
   }
   CollectiveOpId op_of(const CollectiveOp& op) {
-    return op.name == 0 && op.in_elements < 0 && op.group_name == 0 ? 0 : catalog_.collective_ops.intern(op);
+    return op.name == 0 && op.in_elements < 0 && op.group_name == 0 ? CollectiveOpId() : catalog_.collective_ops.intern(op);
   }
 
   Catalog& catalog_;
   Texts texts_;
   Plans<KernelDraft> kernels_;
+  Plans<CopyDraft> copies_;
+  Plans<SetDraft> sets_;
   Plans<OperatorDraft> operators_;
   Plans<FrameDraft> frames_;
   Plans<CallDraft> calls_;
   Plans<SyncDraft> waits_;
   Plans<AllocatorDraft> allocations_;
   ProfiledKernelFacts profiled_;
+  CopyFacts copied_;
+  SetFacts set_;
+  std::unordered_map<StringId, CopyKinds> copy_kinds_;
   OperatorFacts operated_;
   FrameFacts framed_;
   CallFacts called_;
   SyncFacts waited_;
   AllocatorFacts allocated_;
+  CounterFacts counted_;
   Launch last_launch_;
   LaunchId last_launch_id_ = 0;
 };
@@ -381,6 +563,10 @@ Facts FactsOfShapes::find(const Event& event, std::string_view text, const Shape
   switch (event.kind) {
     case Kind::kernel:
       return kernel(text, shape, integers);
+    case Kind::memcpy:
+      return copy(event.name, text, shape, integers);
+    case Kind::memset:
+      return set(event.name, text, shape, integers);
     case Kind::cpu_op:
     case Kind::user_annotation:
       return op(text, shape, integers);
@@ -391,6 +577,8 @@ Facts FactsOfShapes::find(const Event& event, std::string_view text, const Shape
       return call(text, shape, integers);
     case Kind::sync:
       return wait(text, shape, integers);
+    case Kind::counter:
+      return counter(text, integers);
     case Kind::instant:
       return catalog_.strings[event.name] == "[memory]" ? allocation(text, shape, integers) : Facts();
     default:

@@ -50,7 +50,7 @@ void KinetoTranslator::take_timed(const KinetoEvent& raw, const KinetoTimes& tim
   event.start_ns = times.start_ns;
   event.duration_ns = times.duration_ns;
   event.track = places_.track(place, category, phase, raw.device);
-  event.second_row = places_.second_row(place, event.track, raw.pid, raw.tid);
+  event.json.second_row = places_.second_row(place, event.track, raw.pid, raw.tid);
   if (phase == 'B') return begin_slice(place, {event, std::string(raw.args), raw.integers});
   launch_flows_ |= event.kind == Kind::flow && category.launch_flow;
   emit(event, raw.args, raw.integers);
@@ -60,11 +60,11 @@ Event KinetoTranslator::event_of(const KinetoEvent& raw, const KinetoCategory& c
   Event event;
   event.phase = raw.ph.text[0];
   event.kind = kineto_kind(event.phase, category);
-  event.args_complete = true;
+  event.json.args_complete = true;
   event.category = category.text == row(event.kind).category ? 0 : category.id;
-  event.no_category = raw.cat.empty();
-  event.encloses = raw.binding.text == "e";
-  event.scope = kineto_scope(raw);
+  event.json.no_category = raw.cat.empty();
+  event.json.encloses = raw.binding.text == "e";
+  event.json.scope = kineto_scope(raw);
   event.name = name_of(raw);
   event.correlation = raw.id.empty() ? to_uint64(raw.correlation.text).value_or(0) : kineto_id(raw.id);
   const auto bytes = carries_bytes(event.kind) ? to_uint64(raw.bytes.text) : std::nullopt;

@@ -31,21 +31,21 @@ std::uint64_t hash_of(std::string_view text) {
 }
 
 std::uint8_t flags_of(const Event& event) {
-  const auto scope = static_cast<std::size_t>(std::find(kScopes, kScopes + 4, event.scope) - kScopes) % 4;
-  return static_cast<std::uint8_t>((event.has_bytes ? kHasBytes : 0) | (event.args_complete ? kArgsComplete : 0) |
-                                   (event.open_start ? kOpenStart : 0) | (event.no_category ? kNoCategory : 0) |
-                                   (event.encloses ? kEncloses : 0) | scope << kScopeShift |
-                                   (event.second_row ? kSecondRow : 0));
+  const auto scope = static_cast<std::size_t>(std::find(kScopes, kScopes + 4, event.json.scope) - kScopes) % 4;
+  return static_cast<std::uint8_t>((event.has_bytes ? kHasBytes : 0) | (event.json.args_complete ? kArgsComplete : 0) |
+                                   (event.open_start ? kOpenStart : 0) | (event.json.no_category ? kNoCategory : 0) |
+                                   (event.json.encloses ? kEncloses : 0) | scope << kScopeShift |
+                                   (event.json.second_row ? kSecondRow : 0));
 }
 
 void set_flags(Event& event, std::uint8_t flags) {
   event.has_bytes = (flags & kHasBytes) != 0;
-  event.args_complete = (flags & kArgsComplete) != 0;
+  event.json.args_complete = (flags & kArgsComplete) != 0;
   event.open_start = (flags & kOpenStart) != 0;
-  event.no_category = (flags & kNoCategory) != 0;
-  event.encloses = (flags & kEncloses) != 0;
-  event.second_row = (flags & kSecondRow) != 0;
-  event.scope = kScopes[flags >> kScopeShift & 3];
+  event.json.no_category = (flags & kNoCategory) != 0;
+  event.json.encloses = (flags & kEncloses) != 0;
+  event.json.second_row = (flags & kSecondRow) != 0;
+  event.json.scope = kScopes[flags >> kScopeShift & 3];
 }
 
 // The argument texts of a chunk that were seen lately: those of launches repeat, those of foreign traces rarely do.
@@ -92,6 +92,8 @@ template <typename T>
 std::uint64_t number_of(T value) {
   if constexpr (std::is_same_v<T, float>) {
     return std::bit_cast<std::uint32_t>(value);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return std::bit_cast<std::uint64_t>(value);
   } else if constexpr (std::is_signed_v<T>) {
     return zigzag(static_cast<std::uint64_t>(static_cast<std::int64_t>(value)));
   } else {
@@ -129,9 +131,10 @@ struct PutFields {
     lasts[column++] = now;
   }
   void string(const char*, StringId id, bool = true) { columns.put(column++, id); }
-  void launch(const char*, LaunchId id, bool = true) { columns.put(column++, id); }
-  void capture(const char*, CaptureId id, bool = true) { columns.put(column++, id); }
-  void collective_op(const char*, CollectiveOpId id, bool = true) { columns.put(column++, id); }
+  template <typename T>
+  void id(const char*, InternedId<T> id, bool = true) {
+    columns.put(column++, id);
+  }
 
   NumberColumns& columns;
   Lasts& lasts;
@@ -265,6 +268,8 @@ struct TakeFields {
     const std::uint64_t raw = from.take(column++);
     if constexpr (std::is_same_v<T, float>) {
       value = std::bit_cast<float>(static_cast<std::uint32_t>(raw));
+    } else if constexpr (std::is_same_v<T, double>) {
+      value = std::bit_cast<double>(raw);
     } else if constexpr (std::is_same_v<T, bool>) {
       value = raw != 0;
     } else if constexpr (std::is_signed_v<T>) {
@@ -288,9 +293,10 @@ struct TakeFields {
     ++column;
   }
   void string(const char* name, StringId& id, bool = true) { number(name, id); }
-  void launch(const char* name, LaunchId& id, bool = true) { number(name, id); }
-  void capture(const char* name, CaptureId& id, bool = true) { number(name, id); }
-  void collective_op(const char* name, CollectiveOpId& id, bool = true) { number(name, id); }
+  template <typename T>
+  void id(const char* name, InternedId<T>& id, bool = true) {
+    number(name, id.value);
+  }
 
   Decoder& from;
   std::size_t column;

@@ -5,8 +5,8 @@
 //   their order; then the columns one behind the other: those of `Column`, then one for each field of each payload, in
 //   the order of AllPayloads and payload_fields() (model/payload.h). Numbers are varints; `zigzag` ones are signed
 //   differences. A payload's column has an entry only for the events with this payload:
-//     number, string, launch, capture, collective_op, hex   as it is (signed ones zigzag, a float as its 32 bits)
-//     delta                                  zigzag: minus the entry before it in the column (at first 0)
+//     number, string, id, hex   as it is (signed ones zigzag, reals as their bits)
+//     delta                     zigzag: minus the entry before it in the column (at first 0)
 //   Behind these is a column for each slot of shapes (model/shapes.h), with the integers of this slot in the order of
 //   events and holes, zigzag: minus the one before it in the column (at first 0), or, where that was its event's own
 //   correlation (but not 0), minus the correlation of this event.
@@ -52,9 +52,8 @@ struct FieldCount {
   template <typename T>
   constexpr void hex(const char*, const T&, bool = true) { ++fields; }
   constexpr void string(const char*, StringId, bool = true) { ++fields; }
-  constexpr void launch(const char*, LaunchId, bool = true) { ++fields; }
-  constexpr void capture(const char*, CaptureId, bool = true) { ++fields; }
-  constexpr void collective_op(const char*, CollectiveOpId, bool = true) { ++fields; }
+  template <typename T>
+  constexpr void id(const char*, InternedId<T>, bool = true) { ++fields; }
 };
 template <typename P>
 constexpr std::size_t fields_of() {

@@ -25,6 +25,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+
+#include "cli/model/payload.h"
 
 namespace cli {
 
@@ -32,7 +35,7 @@ static_assert(std::endian::native == std::endian::little, "the structs below are
 
 inline constexpr char kMergedMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', '\r', '\n'};
 inline constexpr char kMergedEnd[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'E', 'N'};
-inline constexpr std::uint32_t kMergedVersion = 4;
+inline constexpr std::uint32_t kMergedVersion = 5;
 inline constexpr std::uint64_t kMergedFeatures = 0;
 
 // A reader takes this much memory for a chunk at most; a writer keeps to it.
@@ -56,8 +59,19 @@ enum class ChunkKind : std::uint32_t {
   captures = 9,
   steps = 10,  // an entry per process, in their order; missing: nobody looked for steps
   shapes = 11,  // texts with holes (model/shapes.h)
-  collective_ops = 12
+  collective_ops = 12,
+  dims = 13,
+  operator_inputs = 14
 };
+
+// The list of each of AllInterned.
+template <typename T>
+constexpr ChunkKind list_of() {
+  if (std::is_same_v<T, Launch>) return ChunkKind::launches;
+  if (std::is_same_v<T, Capture>) return ChunkKind::captures;
+  if (std::is_same_v<T, CollectiveOp>) return ChunkKind::collective_ops;
+  return std::is_same_v<T, Dims> ? ChunkKind::dims : ChunkKind::operator_inputs;
+}
 
 struct MergedHeader {
   char magic[8];
@@ -194,6 +208,10 @@ struct EntryFields {
   template <typename T>
   void string(const char*, T& id, bool = true) {
     f.number(id);
+  }
+  template <typename T>
+  void id(const char*, T& id, bool = true) {
+    f.number(id.value);
   }
   F& f;
 };

@@ -49,7 +49,7 @@ void MergedReader::for_each_entry(ChunkKind kind, F&& f) {
 }
 
 void MergedReader::read_lists(Catalog& catalog) {
-  kinds_.clear(), strings_.clear(), launches_.clear(), captures_.clear(), collective_ops_.clear(), shapes_.clear();
+  kinds_.clear(), strings_.clear(), shapes_.clear(), ids_ = {};
   processes_.clear(), tracks_.clear(), fits_.clear(), process_fits_.clear(), steps_.clear();
   for_each_entry(ChunkKind::kinds, [&](std::string_view entry) { return kinds_.push_back(kind_of(entry)), true; });
   for_each_entry(ChunkKind::strings,
@@ -100,10 +100,12 @@ struct MergedReader::Translate {
   template <typename T>
   void hex(const char*, T&, bool = true) {}
   void string(const char*, StringId& id, bool = true) { look_up(of.strings_, id); }
-  void launch(const char*, LaunchId& id, bool = true) { look_up(of.launches_, id); }
-  void capture(const char*, CaptureId& id, bool = true) { look_up(of.captures_, id); }
-  void collective_op(const char*, CollectiveOpId& id, bool = true) { look_up(of.collective_ops_, id); }
-  void look_up(const std::vector<std::uint32_t>& ids, std::uint32_t& id) {
+  template <typename T>
+  void id(const char*, InternedId<T>& id, bool = true) {
+    if (id != 0) look_up(of.ids<T>(), id);
+  }
+  template <typename Id>
+  void look_up(const std::vector<Id>& ids, Id& id) {
     good = good && id < ids.size();
     if (good) id = ids[id];
   }
@@ -113,21 +115,20 @@ struct MergedReader::Translate {
 };
 
 void MergedReader::read_interned(Catalog& catalog) {
-  const auto read = [&]<typename T>(ChunkKind kind, Interned<T>& to, std::vector<std::uint32_t>& ids) {
-    for_each_entry(kind, [&](std::string_view entry) {
+  const auto read = [&]<typename T>(const T*) {
+    for_each_entry(list_of<T>(), [&](std::string_view entry) {
       T value;
       FieldReader fields(entry, kinds_);
       interned_fields(fields, value);
       Translate translate{*this};
       payload_fields(translate, value);
       if (fields.bad() || !translate.good) return false;
-      ids.push_back(to.intern(value));
+      ids<T>().push_back(catalog.interned<T>().intern(value));
       return true;
     });
   };
-  read(ChunkKind::launches, catalog.launches, launches_);
-  read(ChunkKind::captures, catalog.captures, captures_);
-  read(ChunkKind::collective_ops, catalog.collective_ops, collective_ops_);
+  // What names others of its own list follows them there.
+  for_each_interned(read);
 }
 
 void MergedReader::read_processes(Catalog& catalog) {

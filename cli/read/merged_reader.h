@@ -51,9 +51,16 @@ class MergedReader : public Reader {
   MergedChunks chunks_;
   std::vector<Kind> kinds_;  // by the file's numbers
   std::vector<StringId> strings_;
-  std::vector<LaunchId> launches_;
-  std::vector<CaptureId> captures_;
-  std::vector<CollectiveOpId> collective_ops_;
+  // Of each of AllInterned.
+  template <typename>
+  struct Ids;
+  template <typename... T>
+  struct Ids<std::tuple<T...>> : std::tuple<std::vector<InternedId<T>>...> {};
+  template <typename T>
+  std::vector<InternedId<T>>& ids() { return std::get<std::vector<InternedId<T>>>(ids_); }
+  template <typename T>
+  const std::vector<InternedId<T>>& ids() const { return std::get<std::vector<InternedId<T>>>(ids_); }
+  Ids<AllInterned> ids_;
   ShapeTable shapes_;
   std::vector<ProcessId> processes_;
   std::vector<TrackId> tracks_;

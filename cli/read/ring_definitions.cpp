@@ -178,7 +178,7 @@ CaptureId RingDefinitions::captured(std::uint64_t graph_node) const {
     if (hops == kMostClones) return 0;
     node = nodes_.find(node->second.captured_node);
   }
-  return node == nodes_.end() ? 0 : node->second.capture;
+  return node == nodes_.end() ? CaptureId() : node->second.capture;
 }
 
 StringId RingDefinitions::category(StringId domain, std::uint32_t category) const {

@@ -39,14 +39,14 @@ class Stream {
     for (std::uint64_t i = 0; i < slices * 2 / 3; ++i) {
       cli::Event event = many_.at(i);
       if (i % 2 == 0) call(operator_around(event), operator_args(i));
-      event.args_complete = arguments_ == Arguments::of_kineto;
+      event.json.args_complete = arguments_ == Arguments::of_kineto;
       call(event, facts(event, i));
     }
   }
 
  private:
   cli::Event operator_around(cli::Event event) const {
-    event.kind = cli::Kind::cpu_op, event.name = operator_, event.correlation = 0, event.args_complete = true;
+    event.kind = cli::Kind::cpu_op, event.name = operator_, event.correlation = 0, event.json.args_complete = true;
     event.start_ns -= 500, event.duration_ns += 1000;
     return event;
   }

@@ -145,6 +145,9 @@ def job_ns(folder, ranks=8, steps=4):
             r.add("X", "gpu_user_annotation", "## Call CompiledFxGraph f7p6 ##", at + 49_999, pid=rank, tid=7, dur=600_002,
                   args={"External id": 7})
             r.op("aten::mm", at + 2000, 40_001, **{"Sequence number": step, "Input Dims": [[768, 768], [], [1]]})
+            r.add("C", "counter", "allocated", at + 4500, args={"MiB": 12.25 + step} if rank else {"MiB": 512})
+            r.op("aten::cat", at + 4000, 3001, **{"Input Dims": [[[768, 2], [768, 3]], []], "Input Strides": [[[2, 1], [3, 1]], []],
+                 "Input type": ["TensorList", "Scalar"], "Concrete Inputs": ["", "1"]})
             r.op("autograd::engine::evaluate_function: MmBackward0", at + 950_000, 90_001, tid=r.pid + 80)
             r.add("s", "fwdbwd", "fwdbwd", at + 2000, id=step + 1)
             r.add("f", "fwdbwd", "fwdbwd", at + 950_000, tid=r.pid + 80, id=step + 1, bp="e")

@@ -16,7 +16,8 @@ COMMON = ("start", "duration", "correlation", "bytes", "track", "name", "categor
 EVENTS, KINDS, STRINGS, PROCESSES, TRACKS, CLOCKS, INDEX, LAUNCHES, CAPTURES, STEPS, SHAPES = range(1, 12)
 SLOTS = 1024
 SHAPE_SLOTS = 256
-SIGNED = {"peer", "occupancy_percent", "device_type", "module"}  # zigzag in a column of kind `number`
+SIGNED = {"peer", "occupancy_percent", "device_type", "module_id"}  # zigzag in a column of kind `number`
+REAL = {"series_value"}  # 64 bits of a real number in one
 
 
 def zstd():
@@ -36,7 +37,7 @@ def inflate(library, packed, size):
 def payload_columns():
     """[(payload, [(how, name)])] in the order of AllPayloads."""
     code = open(f"{ROOT}/cli/model/payload.h", encoding="utf-8").read()
-    field = re.compile(r'f\.(number|delta|hex|string|launch|capture|collective_op)\("(\w+)"|(\w+)_fields\(f,')
+    field = re.compile(r'f\.(number|delta|hex|string|id)\("(\w+)"|(\w+)_fields\(f,')
     shared = {}
     for name in ("collective", "graph", "kernel"):
         body = re.search(rf"constexpr void {name}_fields\(F& f, T& \w\) \{{(.*?)\n\}}", code, re.S)[1]
@@ -111,7 +112,7 @@ class MergedFile:
             self.bytes = file.read()
         self.zstd = zstd()
         magic, version, self.begin, features, _ = struct.unpack_from("<8sIIQQ", self.bytes)
-        assert magic == b"TTRACE\r\n" and version == 4 and features == 0, (magic, version, features)
+        assert magic == b"TTRACE\r\n" and version == 5 and features == 0, (magic, version, features)
         index_at, size, self.count, end = struct.unpack_from("<QQQ8s", self.bytes, len(self.bytes) - 32)
         assert end == b"TTRACEEN" and size == len(self.bytes), (end, size)
         kind, entries, _, _ = struct.unpack_from("<IIII", self.bytes, index_at)
@@ -207,5 +208,7 @@ class MergedFile:
                 value = self.strings[value]
             elif name in SIGNED:
                 value = unzigzag(value)
+            elif name in REAL:
+                value = struct.unpack("<d", struct.pack("<Q", value))[0]
             fields[name] = value
         return fields

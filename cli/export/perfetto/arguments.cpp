@@ -168,10 +168,10 @@ void add_arguments(const Event& event, std::string_view fragment, std::string_vi
                    Sequence& sequence, Buffer& out) {
   if (!full_name.empty()) arguments.text("full name", full_name, sequence, out);
   if (!fragment.empty()) arguments.members(fragment, event.kind, sequence, out);
-  if (event.correlation != 0 && !event.args_complete) {
+  if (event.correlation != 0 && !event.json.args_complete) {
     arguments.number("correlation", event.correlation, sequence, out);
   }
-  if (event.has_bytes && !event.args_complete) arguments.number("bytes", event.bytes, sequence, out);
+  if (event.has_bytes && !event.json.args_complete) arguments.number("bytes", event.bytes, sequence, out);
   if (event.phase == 'X' && event.duration_ns < 0) arguments.flag("unfinished", sequence, out);
   if (event.open_start) arguments.flag("open_start", sequence, out);
 }

@@ -37,7 +37,7 @@ inline constexpr std::uint32_t explicit_children = 3, never_merged = 2, explicit
 inline constexpr Field process_pid = 1, process_name = 6;
 inline constexpr Field thread_pid = 1, thread_tid = 2, thread_name = 5;
 inline constexpr Field counter_unit = 3, counter_unit_name = 6, counter_scale = 7;
-inline constexpr std::uint32_t unit_bytes = 3;
+inline constexpr std::uint32_t unit_unspecified = 0, unit_bytes = 3;
 }  // namespace track
 
 namespace event {

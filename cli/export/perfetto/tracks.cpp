@@ -140,6 +140,8 @@ Uuid Tracks::counter(Uuid parent, std::string_view name, std::string_view unit, 
     Writer out(track);
     head(out, ++last_, parent, name, order);
     Writer counter(out, track::counter);
+    // A message without a field would not be written, and the track would be none of a counter.
+    if (unit.empty()) counter.add_uint32(track::counter_unit, track::unit_unspecified);
     if (unit == kBytes) counter.add_uint32(track::counter_unit, track::unit_bytes);
     if (!unit.empty() && unit != kBytes) text(counter, track::counter_unit_name, unit);
     if (!unit.empty()) text(counter, track::counter_scale, name);

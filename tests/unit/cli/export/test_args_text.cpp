@@ -5,6 +5,7 @@
 #include "cli/export/args_text.h"
 #include "cli/export/kineto_json.h"
 #include "cli/export/perfetto/pftrace.h"
+#include "cli/model/operator_inputs.h"
 #include "cli/read/merged_columns.h"
 #include "small_trace.h"
 #include "tests/unit/catch.h"
@@ -29,9 +30,8 @@ struct SetField {
   template <typename T>
   void hex(const char* name, T& value, bool = true) { number(name, value); }
   void string(const char* name, StringId& id, bool = true) { number(name, id); }
-  void launch(const char* name, LaunchId& id, bool = true) { number(name, id); }
-  void capture(const char* name, CaptureId& id, bool = true) { number(name, id); }
-  void collective_op(const char* name, CollectiveOpId& id, bool = true) { number(name, id); }
+  template <typename T>
+  void id(const char* name, InternedId<T>& id, bool = true) { number(name, id.value); }
 
   std::uint64_t to;
   std::size_t which = kAll;
@@ -63,6 +63,10 @@ struct Trace : SmallTrace {
       SetField each{value};
       payload_fields(each, op);
       catalog.collective_ops.intern(op);
+      OperatorInput input;
+      input.type = input.value = static_cast<StringId>(value);
+      input.dims = input.strides = intern_dims(catalog, {static_cast<std::int64_t>(value)});
+      intern_inputs(catalog, {input});
     }
     stream_ = stream(process(0));
   }

@@ -139,12 +139,12 @@ TEST_CASE("export: the flow events of a file are its arrows, behind the slices t
   const ProcessId p = t.process(0, true);
   const TrackId thread = t.thread(p), stream = t.stream(p);
   t.add(thread, Kind::cpu_op, "aten::mm", kOrigin, 100);
-  t.add(thread, Kind::runtime, "cudaLaunchKernel", kOrigin, 50, 7).args_complete = true;
+  t.add(thread, Kind::runtime, "cudaLaunchKernel", kOrigin, 50, 7).json.args_complete = true;
   t.add(thread, Kind::cpu_op, "starts then, too", kOrigin, 20);
   t.point(thread, Kind::instant, 'i', "[memory]", kOrigin);  // would steal the arrow
   t.point(thread, Kind::flow, 's', "ac2g", kOrigin, 7);
   t.point(thread, Kind::flow, 's', "fwdbwd", kOrigin, 7);  // another space of ids
-  t.add(stream, Kind::kernel, "gemm", kOrigin + 200, 50, 7, "\"correlation\":7").args_complete = true;
+  t.add(stream, Kind::kernel, "gemm", kOrigin + 200, 50, 7, "\"correlation\":7").json.args_complete = true;
   t.point(stream, Kind::flow, 'f', "ac2g", kOrigin + 200, 7);
   t.add(thread, Kind::cpu_op, "MmBackward0", kOrigin + 300, 0);
   t.point(thread, Kind::flow, 'f', "fwdbwd", kOrigin + 300, 7);

@@ -229,7 +229,7 @@ TEST_CASE("pftrace: arguments that came before, that only begin alike, that stan
                                  R"("id": 2.5, "s": "xy", "grid": [8, 1, 1])", R"("id": -1,"s" : "x","grid": [8, 1])",
                                  R"("id": 18446744073709551616, "s": "")", R"("s": "x", "id": 3)", R"("id": 4})", "",
                                  R"("id": 5)", R"("id": "5", "s": null)"}) {
-    for (const TrackId track : {thread, stream}) t.add(track, Kind::memset, "set", at, 1, 0, args).args_complete = true;
+    for (const TrackId track : {thread, stream}) t.add(track, Kind::memset, "set", at, 1, 0, args).json.args_complete = true;
     at += 10;
   }
   golden_pftrace("arguments", t);

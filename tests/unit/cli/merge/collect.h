@@ -21,9 +21,8 @@ struct FieldText {
   template <typename T>
   void hex(const char* name, const T& value, bool = true) { number(name, value); }
   void string(const char* name, StringId id, bool = true) { number(name, id); }
-  void launch(const char* name, LaunchId id, bool = true) { number(name, id); }
-  void capture(const char* name, CaptureId id, bool = true) { number(name, id); }
-  void collective_op(const char* name, CollectiveOpId id, bool = true) { number(name, id); }
+  template <typename T>
+  void id(const char* name, InternedId<T> id, bool = true) { number(name, id.value); }
   std::string text;
 };
 
@@ -39,8 +38,8 @@ struct FillFields {
   void number(const char*, T& value, bool = true) {
     if constexpr (std::is_same_v<T, bool>) {
       value = random() % 2 == 0;
-    } else if constexpr (std::is_same_v<T, float>) {
-      value = static_cast<float>(random() % 1000) / 7;
+    } else if constexpr (std::is_floating_point_v<T>) {
+      value = static_cast<T>(random() % 1000) / 7;
     } else {
       value = static_cast<T>(random() % 2 == 0 ? random() : random() % 100);
     }
@@ -50,9 +49,8 @@ struct FillFields {
   template <typename T>
   void hex(const char* name, T& value, bool = true) { number(name, value); }
   void string(const char*, StringId& id, bool = true) { id = static_cast<StringId>(random() % 5); }
-  void launch(const char*, LaunchId& id, bool = true) { id = static_cast<LaunchId>(random() % 3); }
-  void capture(const char*, CaptureId& id, bool = true) { id = static_cast<CaptureId>(random() % 2); }
-  void collective_op(const char*, CollectiveOpId& id, bool = true) { id = static_cast<CollectiveOpId>(random() % 2); }
+  template <typename T>
+  void id(const char*, InternedId<T>& id, bool = true) { id.value = static_cast<std::uint32_t>(random() % 2); }
   std::mt19937_64& random;
 };
 
@@ -76,7 +74,7 @@ struct Collected {
   auto fields() const {
     const Event& e = event;
     return std::tuple(e.start_ns, e.duration_ns, e.correlation, e.bytes, e.track, e.name, e.category, e.kind, e.phase,
-                      e.has_bytes, e.args_complete, e.open_start, e.no_category, e.encloses, e.second_row, e.scope,
+                      e.has_bytes, e.json.args_complete, e.open_start, e.json.no_category, e.json.encloses, e.json.second_row, e.json.scope,
                       facts.args, payload_text(facts));
   }
   friend bool operator==(const Collected& a, const Collected& b) { return a.fields() == b.fields(); }
@@ -110,12 +108,12 @@ inline std::vector<Collected> random_events(std::size_t count, std::uint32_t see
     e.event.phase = "XiC"[random() % 3];
     e.event.has_bytes = random() % 2 == 0;
     if (e.event.has_bytes) e.event.bytes = random();
-    e.event.args_complete = random() % 2 == 0;
+    e.event.json.args_complete = random() % 2 == 0;
     e.event.open_start = random() % 2 == 0;
-    e.event.no_category = random() % 2 == 0;
-    e.event.encloses = random() % 2 == 0;
-    e.event.second_row = random() % 2 == 0;
-    e.event.scope = "\0tpg"[random() % 4];
+    e.event.json.no_category = random() % 2 == 0;
+    e.event.json.encloses = random() % 2 == 0;
+    e.event.json.second_row = random() % 2 == 0;
+    e.event.json.scope = "\0tpg"[random() % 4];
     e.facts = random_facts(static_cast<std::uint8_t>(random() % (kPayloads + 1)), random);
     if (random() % 3 != 0) e.facts.args = "\"a\":" + std::to_string(random() % 50);
   }

@@ -5,6 +5,7 @@
 
 #include "cli/io/output_file.h"
 #include "cli/merge/merged_writer.h"
+#include "cli/model/operator_inputs.h"
 #include "cli/read/merged_reader.h"
 #include "collect.h"
 
@@ -44,6 +45,9 @@ inline Catalog sample_catalog() {
   CollectiveOp op;
   op.name = 3, op.in_elements = 1 << 20, op.group_size = 8;
   catalog.collective_ops.intern(op);
+  OperatorInput input;
+  input.type = 2, input.dims = intern_dims(catalog, {3}), input.strides = input.dims;
+  intern_inputs(catalog, {input});
   const ProcessId first = catalog.add_process(sample_process(0));
   const ProcessId second = catalog.add_process(sample_process(1));
   catalog.track(first, TrackKind::thread, 1000, -7);

@@ -1,5 +1,9 @@
 // What analyses compute with comes as numbers beside a profile's own arguments: of shapes, and of texts that are alone.
 #include "cli/read/kineto_facts.h"
+
+#include "cli/export/inputs_text.h"
+#include "cli/model/device_words.h"
+#include "cli/model/operator_inputs.h"
 #include "read_helpers.h"
 #include "tests/unit/catch.h"
 
@@ -146,5 +150,107 @@ TEST_CASE("a wait whose recording call is unknown, an allocation without a devic
   for (const KeptFacts& facts : facts_of("cpu_instant_event", R"("Device Type": 0, "Total Allocated": 5)", catalog, "[memory]", 'i')) {
     REQUIRE(facts.get<AllocatorFacts>() != nullptr);
     CHECK((facts.get<AllocatorFacts>()->allocated_bytes == 5 && facts.get<AllocatorFacts>()->has == AllocatorFacts::kAllocated));
+  }
+}
+
+TEST_CASE("inputs of an operator are lists of numbers and words") {
+  Catalog catalog;
+  const std::string inputs =
+      R"("Input Dims": [[128, 64], [], [[2, 3], [4]], [0]], "Input Strides": [[64, 1], [], [[3, 1], [1]], [1]], )"
+      R"x("Input type": ["c10::BFloat16", "Scalar", "TensorList", "float"], "Concrete Inputs": ["", "0.5", "", ""], "Module Hierarchy": "TOP(A\u0042)")x";
+  for (const KeptFacts& facts : facts_of("cpu_op", inputs, catalog)) {
+    const auto* op = facts.get<OperatorFacts>();
+    REQUIRE(op != nullptr);
+    CHECK(catalog.strings[op->module] == "TOP(AB)");
+    const auto said = inputs_of(catalog, op->inputs);
+    REQUIRE(said.size() == 4);
+    CHECK(catalog.strings[said[0].type] == "c10::BFloat16");
+    CHECK(dims_of(catalog, said[0].dims) == std::vector<std::int64_t>{128, 64});
+    CHECK(dims_of(catalog, said[0].strides) == std::vector<std::int64_t>{64, 1});
+    CHECK((said[1].dims == 0 && said[1].elements == 0 && catalog.strings[said[1].value] == "0.5"));
+    const auto tensors = inputs_of(catalog, said[2].elements);
+    REQUIRE(tensors.size() == 2);
+    CHECK(dims_of(catalog, tensors[0].dims) == std::vector<std::int64_t>{2, 3});
+    CHECK(dims_of(catalog, tensors[1].strides) == std::vector<std::int64_t>{1});
+    CHECK(dims_of(catalog, said[3].dims) == std::vector<std::int64_t>{0});
+    const InputsText text(catalog, op->inputs);
+    CHECK(text.dims == "[[128,64],[],[[2,3],[4]],[0]]");
+    CHECK(text.strides == "[[64,1],[],[[3,1],[1]],[1]]");
+    CHECK(text.types == R"(["c10::BFloat16","Scalar","TensorList","float"])");
+    CHECK(text.values == R"(["","0.5","",""])");
+  }
+}
+
+TEST_CASE("inputs that contradict each other, or are no lists, are unknown") {
+  std::string dims;
+  for (std::size_t i = 0; i <= kMostDims; ++i) dims += i == 0 ? "1" : ", 1";
+  for (const std::string& inputs :
+       {std::string(R"("Input Dims": [[1], [2]], "Input type": ["float"])"), std::string(R"("Input Dims": [1, 2])"),
+        std::string(R"("Input Dims": [["a"]])"), std::string(R"("Input type": [7])"), std::string(R"("Input Dims": [[1.5]])"),
+        std::string(R"("Input Dims": [[[[1]]]])"), std::string(R"("Input Dims": "[[1]]")"), std::string(R"("Input Dims": [])"),
+        "\"Input Dims\": [[" + dims + "]]"}) {
+    Catalog catalog;
+    INFO(inputs);
+    for (const KeptFacts& facts : facts_of("cpu_op", "\"External id\": 5, " + inputs, catalog)) {
+      REQUIRE(facts.get<OperatorFacts>() != nullptr);
+      CHECK((facts.get<OperatorFacts>()->inputs == 0 && facts.get<OperatorFacts>()->external_id == 5));
+    }
+  }
+}
+
+TEST_CASE("a copy's kinds are in its name, its ends in its arguments") {
+  Catalog catalog;
+  const std::string args = R"("device": 0, "context": 1, "stream": 7, "correlation": 5, "bytes": 24, "graph id": 3, "graph node id": 9)";
+  for (const KeptFacts& facts : facts_of("gpu_memcpy", args, catalog, "Memcpy HtoD (Pinned -> Device)")) {
+    const auto* copy = facts.get<CopyFacts>();
+    REQUIRE(copy != nullptr);
+    CHECK((copy->direction == 1 && copy->from_memory == 2 && copy->to_memory == 3 && copy->flags == kNoFlags));
+    CHECK((copy->context == 1 && copy->graph.graph == 3 && copy->graph.node == 9 && !copy->between_devices));
+  }
+  const std::string peers = R"("fromDevice": 1, "inDevice": 0, "toDevice": 2, "fromContext": 3, "inContext": 4, "toContext": 5, "stream": 7)";
+  for (const KeptFacts& facts : facts_of("gpu_memcpy", peers, catalog, "Memcpy PtoP (Device -> Device)")) {
+    const auto* copy = facts.get<CopyFacts>();
+    REQUIRE(copy != nullptr);
+    CHECK((copy->direction == 10 && copy->between_devices && copy->from_device == 1 && copy->to_device == 2));
+    CHECK((copy->from_context == 3 && copy->to_context == 5 && copy->context == 4));
+  }
+  for (const char* name : {"CopyHostToDevice", "Memcpy", "Memcpy XtoY", "Memcpy (Pinned -> Device)"}) {
+    for (const KeptFacts& facts : facts_of("gpu_memcpy", args, catalog, name)) CHECK(facts.get<CopyFacts>()->direction == 0);
+  }
+  for (const KeptFacts& facts : facts_of("gpu_memset", args, catalog, "Memset (Device)")) {
+    const auto* set = facts.get<SetFacts>();
+    REQUIRE(set != nullptr);
+    CHECK((set->memory == 3 && set->context == 1 && set->graph.node == 9 && set->flags == kNoFlags && !set->value_is_known));
+  }
+}
+
+TEST_CASE("kinds of copies are read back from every name that we give") {
+  for (std::uint8_t direction = 1; direction <= 10; ++direction) {
+    for (std::uint8_t from = 1; from <= 7; ++from) {
+      for (std::uint8_t to = 1; to <= 7; ++to) {
+        const CopyKinds kinds = copy_kinds(copy_name(direction, from, to));
+        CHECK((kinds.direction == direction && kinds.from_memory == from && kinds.to_memory == to));
+      }
+    }
+  }
+}
+
+TEST_CASE("a counter with one series is a number") {
+  for (const auto& [args, value] : {std::pair<std::string, double>{R"("by\u0074es": 12)", 12}, {R"("bytes":   -1.25e3)", -1250}}) {
+    Catalog catalog;
+    Catalog* const of = &catalog;
+    const auto counters = facts_of("counter", args, catalog, "memory", 'C');
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto* counter = counters[i].get<CounterFacts>();
+      REQUIRE(counter != nullptr);
+      CHECK((of->strings[counter->series] == "bytes" && counter->value == value));
+    }
+    CHECK(counters[2].get<CounterFacts>() == nullptr);  // it has another series
+  }
+  Catalog catalog;
+  for (const char* args : {R"("a": 1, "b": 2)", R"("a": "1")", ""}) {
+    for (const KeptFacts& facts : facts_of("counter", args[0] == 0 ? R"("a": {})" : args, catalog, "memory", 'C')) {
+      CHECK(facts.get<CounterFacts>() == nullptr);
+    }
   }
 }

@@ -31,7 +31,7 @@ TEST_CASE("a kernel comes with its time, track, correlation and args") {
   CHECK(event.duration_ns == 512);
   CHECK(event.correlation == UINT64_MAX);
   CHECK_FALSE(event.has_bytes);
-  CHECK(event.args_complete);
+  CHECK(event.json.args_complete);
   CHECK(event.category == 0);
   CHECK(trace->name(0) == "void f<\"x\">()");
   CHECK(trace->events[0].args ==
@@ -167,10 +167,10 @@ TEST_CASE("what only an exact copy needs is kept: rows, scopes, bindings, metada
          {"ph":"X","cat":"kernel","name":"b","pid":8,"tid":7,"ts":1,"dur":1,"args":{"device":0}},
          {"ph":"X","cat":"kernel","name":"c","pid":0,"tid":"7","ts":1,"dur":1,"args":{"device":0}})J");
   REQUIRE(trace->events.size() == 6);
-  CHECK((trace->events[5].event.second_row && !trace->events[3].event.second_row));
-  CHECK((trace->events[0].event.scope == 'g' && trace->events[0].event.no_category));
-  CHECK((trace->events[1].event.scope == 't' && !trace->events[1].event.no_category));
-  CHECK((trace->events[2].event.encloses && trace->name(2) == "launch" && trace->category(2) == "async"));
+  CHECK((trace->events[5].event.json.second_row && !trace->events[3].event.json.second_row));
+  CHECK((trace->events[0].event.json.scope == 'g' && trace->events[0].event.json.no_category));
+  CHECK((trace->events[1].event.json.scope == 't' && !trace->events[1].event.json.no_category));
+  CHECK((trace->events[2].event.json.encloses && trace->name(2) == "launch" && trace->category(2) == "async"));
   CHECK(trace->track(0).kineto_row == R"("pid": "", "tid": "")");
   CHECK(trace->track(2).kineto_row == R"("pid": 0, "tid": "stream 9")");
   CHECK(trace->track(3).kineto_row == "\"pid\": 0, \"tid\": 7\n\"pid\": 0, \"tid\": \"7\"");
