@@ -1,11 +1,14 @@
 #include "cli/merge/ordered_trace.h"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
+#include "cli/io/ordered_work.h"
 #include "cli/io/progress.h"
 #include "cli/merge/align.h"
 #include "cli/merge/clock_domains.h"
+#include "cli/merge/join_catalog.h"
 #include "cli/merge/missing_data.h"
 #include "cli/merge/phases.h"
 #include "cli/merge/ranks.h"
@@ -16,6 +19,8 @@
 
 namespace cli {
 namespace {
+
+constexpr std::size_t kLeastTextOfShapes = 1 << 20;  // of an input
 
 // One merged file is in order already.
 class MergedTrace : public OrderedTrace {
@@ -62,99 +67,123 @@ class Bounds {
   std::vector<Ends> of_;  // by ProcessId
 };
 
-// The events of one input on their way to the sorter.
+// An input with its own catalogue, until both are part of the trace.
+struct InputRead {
+  Catalog catalog;
+  std::vector<EventRun> runs;
+  std::vector<ClockFit> fits;      // of a merged file
+  bool is_merged = false;
+  std::optional<Process> timed;    // whose clock timed it, as far as was known at its first event; none: it has no events
+  IdMap ids;                       // of its catalogue in that of the trace
+};
+
+// The events of one input on their way to its sorter.
 class Intake : public EventSink {
  public:
-  Intake(const Catalog& catalog, ClockDomains& clocks, Aligner& aligner, EventSorter& sorter, Progress& progress,
-         const EventChoice& choice)
-      : catalog_(catalog), clocks_(clocks), aligner_(aligner), sorter_(sorter), progress_(progress), choice_(choice) {}
+  Intake(InputRead& input, std::size_t number, const OrderedWork& work, EventSorter& sorter, Progress& progress, EventChoice choice)
+      : input_(input), number_(number), work_(work), sorter_(sorter), progress_(progress), choice_(std::move(choice)) {}
 
   void event(const Event& event, const Facts& facts) override {
-    if (!clock_) begin(clocks_.of_process(catalog_.processes[catalog_.tracks[event.track].process]));
-    if (clocks_.reported(*clock_)) aligner_.event(catalog_, event, facts, *clock_);
+    work_.leave_if_given_up(number_);
+    const Catalog& catalog = input_.catalog;
+    if (!input_.timed) input_.timed = catalog.processes[catalog.tracks[event.track].process];
     progress_.step();
     if (!choice_) return sorter_.event(event, facts);
-    if (choice_(catalog_, event)) return sorter_.event(event, {facts.tag(), facts.data(), {}});
-    bounds_.add(catalog_.tracks[event.track].process, event);
+    if (choice_(catalog, event)) return sorter_.event(event, {facts.tag(), facts.data(), {}});
+    bounds_.add(catalog.tracks[event.track].process, event);
   }
   void finish() { bounds_.give(sorter_); }
-  void begin(std::uint32_t clock) { sorter_.begin_clock(*(clock_ = clock)); }
-  std::optional<std::uint32_t> clock() const { return clock_; }
 
  private:
-  const Catalog& catalog_;
-  ClockDomains& clocks_;
-  Aligner& aligner_;
+  InputRead& input_;
+  std::size_t number_;
+  const OrderedWork& work_;
   EventSorter& sorter_;
-  Progress& progress_;
-  const EventChoice& choice_;
+  ProgressPart progress_;
+  EventChoice choice_;
   Bounds bounds_;
-  std::optional<std::uint32_t> clock_;
 };
 
 class SortedTrace : public OrderedTrace {
  public:
-  SortedTrace(const std::vector<TraceInput>& inputs, const MergeOptions& options)
-      : sorter_(catalog_, options.memory_bytes, options.scratch_folder),
-        aligner_((options.align ? align_methods().back() : align_methods().front()).make()),
-        progress_("reading"),
-        choice_(options.choice) {
-    for (const TraceInput& input : inputs) read(input);
-    progress_.done();
-    finish();
-  }
+  SortedTrace(const std::vector<TraceInput>& inputs, const MergeOptions& options);
   const Catalog& catalog() const override { return catalog_; }
   const std::vector<ClockFit>& fits() const override { return reported_; }
   NotRead walk(EventSink& sink, const Wanted&) override {
-    sorter_.drain(clocks_.fits(), sink);
+    runs_.walk(clocks_.fits(), sink);
     return {};
   }
-  void walk_own_times(EventSink& sink) override { sorter_.drain({}, sink); }
+  void walk_own_times(EventSink& sink) override { runs_.walk({}, sink); }
 
  private:
-  void read(const TraceInput& input);
-  void read_merged(const TraceInput& input, Intake& intake);
-  void finish();
+  void read(const TraceInput& from, std::size_t number, const OrderedWork& work, const EventChoice& choice);
+  std::uint32_t join(const TraceInput& from, InputRead& input);
+  void finish(Aligner& aligner);
 
   Catalog catalog_;
-  EventSorter sorter_;
+  SortRoom room_;
+  RunWalk runs_;
+  std::deque<InputRead> inputs_;  // as they were given
   ClockDomains clocks_;
-  std::unique_ptr<Aligner> aligner_;
-  Progress progress_;
-  EventChoice choice_;
+  Progress progress_{"reading"};
   std::vector<std::uint32_t> clock_of_;  // of each process, as read
   std::vector<ClockFit> reported_;
 };
 
-void SortedTrace::read(const TraceInput& input) {
-  const std::size_t first = catalog_.processes.size();
-  progress_.say("reading " + input.path);
-  Intake intake(catalog_, clocks_, *aligner_, sorter_, progress_, choice_);
-  if (is_merged_file(input.path)) {
-    read_merged(input, intake);
+SortedTrace::SortedTrace(const std::vector<TraceInput>& inputs, const MergeOptions& options)
+    : room_(options.memory_bytes, inputs.size(), options.scratch_folder), runs_(room_, catalog_.shapes), inputs_(inputs.size()) {
+  OrderedWork work(inputs.size(), std::min(options.threads != 0 ? options.threads : usable_cores(), kMostSorters));
+  std::vector<std::uint32_t> clocks;
+  work.run({[&](std::size_t i) { read(inputs[i], i, work, options.choice); },
+            [&](std::size_t i) { clocks.push_back(join(inputs[i], inputs_[i])); },
+            [&](std::size_t i) {
+              translate_runs(inputs_[i].runs, inputs_[i].ids);
+              inputs_[i].catalog = {};
+            }});
+  for (std::size_t i = 0; i < inputs_.size(); ++i) runs_.add(std::move(inputs_[i].runs), clocks[i], &inputs_[i].ids);
+  progress_.done();
+  finish(*(options.align ? align_methods().back() : align_methods().front()).make());
+}
+
+void SortedTrace::read(const TraceInput& from, std::size_t number, const OrderedWork& work, const EventChoice& choice) {
+  InputRead& input = inputs_[number];
+  input.catalog.shapes.limit_text(std::max(kMostTextOfShapes / inputs_.size(), kLeastTextOfShapes));
+  EventSorter sorter(room_, work.threads() == 1);
+  Intake intake(input, number, work, sorter, progress_, choice);
+  input.is_merged = is_merged_file(from.path);
+  if (input.is_merged) {
+    MergedReader reader(from.path);
+    reader.read(input.catalog, intake);
+    input.fits = reader.fits();
   } else {
-    open_trace(input.path)->read(catalog_, intake);
+    open_trace(from.path)->read(input.catalog, intake);
   }
   intake.finish();
-  set_rank(catalog_, first, input.path, input.rank);
+  input.runs = sorter.finish();
+}
+
+// Returns the clock of its events.
+std::uint32_t SortedTrace::join(const TraceInput& from, InputRead& input) {
+  const std::size_t first = catalog_.processes.size();
+  input.ids = join_catalog(input.catalog, catalog_);
+  set_rank(catalog_, first, from.path, from.rank);
   if (const std::string fault = contradiction(catalog_); !fault.empty()) throw Error(Exit::usage, fault);
   check_ranks(catalog_);
-  for (std::size_t i = first; i < catalog_.processes.size(); ++i) {
-    clock_of_.push_back(intake.clock() ? *intake.clock() : clocks_.of_process(catalog_.processes[i]));
+  std::optional<std::uint32_t> clock;
+  if (input.is_merged) {  // what was estimated when it was made stays true; its events come on the axis
+    clock = clocks_.of_merged();
+    reported_.insert(reported_.end(), input.fits.begin(), input.fits.end());
+  } else if (input.timed) {
+    clock = clocks_.of_process(*input.timed);
   }
+  for (std::size_t i = first; i < catalog_.processes.size(); ++i) {
+    if (input.is_merged) catalog_.processes[i].clock = -1;
+    clock_of_.push_back(clock ? *clock : clocks_.of_process(catalog_.processes[i]));
+  }
+  return clock.value_or(0);
 }
 
-// What was estimated when it was made stays true; its events come on the axis.
-void SortedTrace::read_merged(const TraceInput& input, Intake& intake) {
-  MergedReader reader(input.path);
-  intake.begin(clocks_.of_merged());
-  const std::size_t first = catalog_.processes.size();
-  reader.read(catalog_, intake);
-  for (std::size_t i = first; i < catalog_.processes.size(); ++i) catalog_.processes[i].clock = -1;
-  reported_.insert(reported_.end(), reader.fits().begin(), reader.fits().end());
-}
-
-void SortedTrace::finish() {
+void SortedTrace::finish(Aligner& aligner) {
   for (std::string& missing : missing_data(catalog_)) warnings.push_back(std::move(missing));
   std::vector<ClockFit>& fits = clocks_.fits();
   for (std::size_t i = 0; i < catalog_.processes.size(); ++i) {
@@ -165,7 +194,7 @@ void SortedTrace::finish() {
     std::sort(fit.ranks.begin(), fit.ranks.end());
     fit.ranks.erase(std::unique(fit.ranks.begin(), fit.ranks.end()), fit.ranks.end());  // phases
   }
-  aligner_->fit(fits);
+  aligner.fit(fits);
   for (std::size_t i = 0; i < catalog_.processes.size(); ++i) {
     Process& process = catalog_.processes[i];
     const ClockFit& fit = fits[clock_of_[i]];

@@ -20,6 +20,7 @@ struct TraceInput {
   std::optional<std::int64_t> rank;  // instead of the one in the file
 };
 
+// Called with the events of one input and its own catalogue, which grows; each input has its own copy.
 using EventChoice = std::function<bool(const Catalog& catalog, const Event& event)>;
 
 struct MergeOptions {
@@ -29,6 +30,8 @@ struct MergeOptions {
   // Empty: all events. Else those that it does not choose may be missing, but for the first and the last of each process, and
   // foreign arguments, too: to sort what nobody looks at is what takes the time.
   EventChoice choice = {};
+  // Inputs that are read at once, at most; 0: as many as there are cores. The trace is the same in any case.
+  std::size_t threads = 0;
 };
 
 class OrderedTrace {
@@ -48,7 +51,8 @@ class OrderedTrace {
   std::vector<std::string> warnings;  // for the person who asked: one line each
 };
 
-// Reads the inputs (a single merged file only when it is walked). Throws Error, also when a rank comes twice.
+// Reads the inputs, several at once (a single merged file only when it is walked). Throws Error, also when a rank comes
+// twice; of several faults that of the first input in order.
 std::unique_ptr<OrderedTrace> order_traces(const std::vector<TraceInput>& inputs, const MergeOptions& options);
 
 }  // namespace cli

@@ -17,17 +17,20 @@ constexpr int kRanks = 8;
 // What `tracetool merge` does after reading: sorts the events of all ranks and writes the merged file.
 std::uint64_t merge_all(std::uint64_t events) {
   cli::Catalog catalog;
-  cli::EventSorter sorter(catalog, cli::kDefaultMemory, "/tmp");
+  cli::SortRoom room(cli::kDefaultMemory, kRanks, "/tmp");
+  cli::RunWalk walk(room, catalog.shapes);
   for (int rank = 0; rank < kRanks; ++rank) {
+    cli::EventSorter sorter(room, true);
     ManyEvents many(catalog, rank);
     for (std::uint64_t i = 0; i < events / kRanks; ++i) {
       const cli::Event& event = many.at(i);
       sorter.event(event, many.facts(event));
     }
+    walk.add(sorter.finish(), 0, nullptr);
   }
   NullSink sink;
   cli::MergedWriter writer(sink, catalog);
-  sorter.drain({cli::ClockFit{}}, writer);
+  walk.walk({cli::ClockFit{}}, writer);
   writer.finish(catalog, {});
   return sink.total;
 }

@@ -1,0 +1,42 @@
+#include "cli/merge/join_catalog.h"
+
+#include <algorithm>
+#include <cassert>
+#include <iterator>
+
+namespace cli {
+namespace {
+
+template <typename T>
+std::vector<std::uint32_t> join(const Interned<T>& from, Interned<T>& to, const IdMap& ids) {
+  std::vector<std::uint32_t> joined;
+  for (T value : from.all()) {
+    [[maybe_unused]] const bool known = ids.translate_fields(value);
+    assert(known);
+    joined.push_back(to.intern(value));
+  }
+  return joined;
+}
+
+}  // namespace
+
+IdMap join_catalog(Catalog& from, Catalog& to) {
+  IdMap ids;
+  for (StringId id = 0; id < from.strings.size(); ++id) ids.strings.push_back(to.strings.intern(from.strings[id]));
+  ids.launches = join(from.launches, to.launches, ids);
+  ids.captures = join(from.captures, to.captures, ids);
+  ids.collective_ops = join(from.collective_ops, to.collective_ops, ids);
+  for (ShapeId id = 0; id < from.shapes.size(); ++id) ids.shapes.push_back(&to.shapes.intern(from.shapes[id].text));
+  const auto first = static_cast<ProcessId>(to.processes.size());
+  std::move(from.processes.begin(), from.processes.end(), std::back_inserter(to.processes));
+  for (const Track& track : from.tracks) {
+    const TrackId id = to.track(first + track.process, track.kind, track.group, track.id, track.group_name);
+    to.tracks[id].name = track.name;
+    to.tracks[id].priority = track.priority;
+    to.tracks[id].kineto_row = track.kineto_row;
+    ids.tracks.push_back(id);
+  }
+  return ids;
+}
+
+}  // namespace cli

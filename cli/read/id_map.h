@@ -1,0 +1,64 @@
+// What the ids of a file's lists, or of one catalogue, are in another catalogue.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "cli/model/event.h"
+#include "cli/model/payload.h"
+#include "cli/read/merged_batch.h"
+
+namespace cli {
+
+struct IdMap {
+  std::vector<StringId> strings;
+  std::vector<LaunchId> launches;
+  std::vector<CaptureId> captures;
+  std::vector<CollectiveOpId> collective_ops;
+  std::vector<TrackId> tracks;
+  ShapeTable shapes;  // of the other catalogue, whose place stays
+
+  // All return false where an id is in none of the lists; ids are then of no use.
+  template <typename Fields>  // a payload, or what is interned
+  [[nodiscard]] bool translate_fields(Fields& fields) const {
+    Translate translate{*this};
+    payload_fields(translate, fields);
+    return translate.good;
+  }
+  [[nodiscard]] bool translate(Event& event) const {
+    if (event.track >= tracks.size() || event.name >= strings.size() || event.category >= strings.size()) return false;
+    event.track = tracks[event.track];
+    event.name = strings[event.name];
+    event.category = strings[event.category];
+    return true;
+  }
+  // The event and its payload; not its shape.
+  [[nodiscard]] bool translate(EventBatch& batch, std::size_t index) const {
+    bool good = translate(batch.events()[index]);
+    visit_payload(batch.tag(index), batch.payload(index), [&](auto& payload) { good = translate_fields(payload) && good; });
+    return good;
+  }
+
+ private:
+  // A visitor of fields.
+  struct Translate {
+    template <typename T>
+    void number(const char*, T&, bool = true) {}
+    template <typename T>
+    void delta(const char*, T&, bool = true) {}
+    template <typename T>
+    void hex(const char*, T&, bool = true) {}
+    void string(const char*, StringId& id, bool = true) { look_up(of.strings, id); }
+    void launch(const char*, LaunchId& id, bool = true) { look_up(of.launches, id); }
+    void capture(const char*, CaptureId& id, bool = true) { look_up(of.captures, id); }
+    void collective_op(const char*, CollectiveOpId& id, bool = true) { look_up(of.collective_ops, id); }
+    void look_up(const std::vector<std::uint32_t>& ids, std::uint32_t& id) {
+      good = good && id < ids.size();
+      if (good) id = ids[id];
+    }
+
+    const IdMap& of;
+    bool good = true;
+  };
+};
+
+}  // namespace cli
