@@ -1,7 +1,6 @@
 #include "cli/merge/sort_runs.h"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 #include "cli/model/event_heap.h"
@@ -41,6 +40,11 @@ bool SortRoom::keep(std::size_t bytes) {
   return true;
 }
 
+void SortRoom::release(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  kept_bytes_ -= bytes;
+}
+
 EventSorter::EventSorter(SortRoom& room, bool beside) : room_(room), part_(std::make_unique<EventRun::Part>()) {
   if (beside) background_.emplace();
 }
@@ -64,7 +68,7 @@ void EventSorter::hand_over() {
 void EventSorter::make_run(std::unique_ptr<EventRun::Part> part) {
   part->order = sorted_order(part->batch);
   EventRun& run = runs_.emplace_back();
-  if (room_.keep(part->batch.held_bytes() + part->order.size() * sizeof(part->order[0]))) {
+  if (room_.keep(part->held_bytes())) {
     run.part = std::move(part);
     return;
   }
@@ -81,13 +85,7 @@ std::vector<EventRun> EventSorter::finish() {
 
 void translate_runs(std::vector<EventRun>& runs, const IdMap& ids) {
   for (EventRun& run : runs) {
-    if (run.part == nullptr) continue;
-    EventBatch& batch = run.part->batch;
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      [[maybe_unused]] const bool known = ids.translate(batch, i);
-      assert(known);
-      if (const Shape* shape = batch.shape(i)) batch.set_shape(i, *ids.shapes[shape->id]);
-    }
+    if (run.part != nullptr) ids.translate_all(run.part->batch);
   }
 }
 
@@ -129,7 +127,11 @@ class RunWalk::Cursor {
 
 RunWalk::RunWalk(SortRoom& room, const Shapes& shapes) : room_(room), shapes_(shapes) {}
 
-RunWalk::~RunWalk() = default;
+RunWalk::~RunWalk() {
+  for (const Source& source : sources_) {
+    if (source.run.part != nullptr) room_.release(source.run.part->held_bytes());
+  }
+}
 
 void RunWalk::add(std::vector<EventRun> runs, std::uint32_t clock, const IdMap* ids) {
   for (EventRun& run : runs) sources_.push_back({std::move(run), clock, ids});
@@ -164,7 +166,11 @@ bool RunWalk::merge_some(const std::vector<ClockFit>& fits) {
     }
     writer.add(block, nullptr);
     merged.push_back({{nullptr, writer.finish()}, kOnAxis, nullptr});
-    for (std::size_t i = begin; i < end; ++i) sources_[i].run = {};
+    for (std::size_t i = begin; i < end; ++i) {
+      if (in_scratch(sources_[i])) continue;
+      room_.release(sources_[i].run.part->held_bytes());
+      sources_[i].run.part = nullptr;
+    }
   }
   sources_ = std::move(merged);
   return true;

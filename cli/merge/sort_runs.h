@@ -31,8 +31,9 @@ class SortRoom {
   SortRoom(std::size_t memory_bytes, std::size_t inputs, std::string scratch_folder);
 
   std::size_t part_bytes() const { return part_bytes_; }
-  // Whether so much may stay in memory; it is counted then.
+  // Whether so much may stay in memory; it is counted then, until it is released.
   bool keep(std::size_t bytes);
+  void release(std::size_t bytes);
   TempFile& scratch() { return scratch_; }
 
  private:
@@ -47,6 +48,7 @@ struct EventRun {
   struct Part {
     EventBatch batch;
     std::vector<std::uint32_t> order;  // by event_key.h
+    std::size_t held_bytes() const { return batch.held_bytes() + order.capacity() * sizeof(order[0]); }
   };
   std::unique_ptr<Part> part;  // null: in the scratch file
   SortedRun scratch;

@@ -1,5 +1,6 @@
 // What the ids of a file's lists, or of one catalogue, are in another catalogue.
 #pragma once
+#include <cassert>
 #include <cstdint>
 #include <vector>
 
@@ -36,6 +37,14 @@ struct IdMap {
     bool good = translate(batch.events()[index]);
     visit_payload(batch.tag(index), batch.payload(index), [&](auto& payload) { good = translate_fields(payload) && good; });
     return good;
+  }
+  // All of a batch, whose ids are known to be in the lists.
+  void translate_all(EventBatch& batch) const {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      [[maybe_unused]] const bool known = translate(batch, i);
+      assert(known);
+      if (const Shape* shape = batch.shape(i)) batch.set_shape(i, *shapes[shape->id]);
+    }
   }
 
  private:
