@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMostChunkEvents = 32768, kLeastChunkEvents = 256;
 constexpr std::size_t kLaunchSlots = std::size_t{1} << 20, kLeastLaunchSlots = 1024, kMostLaunchSlots = 16384;
+constexpr std::size_t kReservedEvents = 4096;
 constexpr std::size_t kChunkArgs = 4 << 20;
 constexpr std::size_t kMaxArgs = 16 << 20;
 static_assert(kMostChunkEvents <= kMaxChunkEvents);
@@ -78,6 +79,7 @@ void ChunkWriter::event(const Event& event, const Facts& facts) {
 void ChunkWriter::begin(Stream& stream, const Event& event, std::uint32_t process, std::size_t sort) {
   if (spare_.empty()) {
     stream.batch = std::make_shared<EventBatch>();
+    stream.batch->reserve(std::min(chunk_events_, kReservedEvents));
   } else {
     stream.batch = std::move(spare_.back());
     spare_.pop_back();

@@ -1,6 +1,9 @@
 #include "cli/merge/sort_runs.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <numeric>
 #include <utility>
 
 #include "cli/model/event_heap.h"
@@ -12,13 +15,51 @@ namespace {
 constexpr std::uint32_t kOnAxis = ~std::uint32_t{0};  // the clock of a run that was put on the axis already
 constexpr std::size_t kPartsOfOne = 3;  // of a sorter with a thread of its own: filled, waiting, being sorted
 
-std::vector<std::uint32_t> sorted_order(const EventBatch& batch) {
-  std::vector<EventKey> keys(batch.size());
-  for (std::uint32_t i = 0; i < keys.size(); ++i) keys[i] = key_of(batch.event(i), i);
-  if (!std::is_sorted(keys.begin(), keys.end())) std::sort(keys.begin(), keys.end());
-  std::vector<std::uint32_t> order(keys.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) order[i] = keys[i].place;
-  return order;
+struct Start {
+  std::uint64_t since_ns;  // the earliest one
+  std::uint32_t place;
+};
+
+// By start; those that start together stay as they are. Digit by digit, the lowest first: that is linear, and starts that are
+// nearly in order already gain nothing from comparing.
+void sort_by_start(std::vector<Start>& starts, std::uint64_t most_ns) {
+  constexpr int kDigitBits = 11;
+  const int bits = static_cast<int>(std::bit_width(most_ns));
+  std::vector<Start> sorted(starts.size());
+  for (int shift = 0; shift < bits; shift += kDigitBits) {
+    const auto digit = [shift](const Start& start) { return start.since_ns >> shift & ((1u << kDigitBits) - 1); };
+    std::array<std::uint32_t, 1 << kDigitBits> ends{};
+    for (const Start& start : starts) ++ends[digit(start)];
+    std::uint32_t end = 0;
+    for (std::uint32_t& count : ends) end += std::exchange(count, end);
+    for (const Start& start : starts) sorted[ends[digit(start)]++] = start;
+    starts.swap(sorted);
+  }
+}
+
+// By event_key.h.
+void find_order(const EventBatch& batch, std::vector<std::uint32_t>& order) {
+  const auto key = [&](std::uint32_t place) { return key_of(batch.event(place), place); };
+  const auto count = static_cast<std::uint32_t>(batch.size());
+  order.resize(count);
+  std::iota(order.begin(), order.end(), 0);
+  std::uint32_t sorted = 1;
+  while (sorted < count && key(sorted - 1) < key(sorted)) ++sorted;
+  if (sorted >= count) return;
+  std::int64_t first_ns = batch.event(0).start_ns, last_ns = first_ns;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    first_ns = std::min(first_ns, batch.event(i).start_ns), last_ns = std::max(last_ns, batch.event(i).start_ns);
+  }
+  const auto since_first = [first_ns](std::int64_t ns) { return static_cast<std::uint64_t>(ns) - static_cast<std::uint64_t>(first_ns); };
+  std::vector<Start> starts(count);
+  for (std::uint32_t i = 0; i < count; ++i) starts[i] = {since_first(batch.event(i).start_ns), i};
+  sort_by_start(starts, since_first(last_ns));
+  for (std::uint32_t begin = 0, end = 0; begin < count; begin = end) {
+    do order[end] = starts[end].place;
+    while (++end < count && starts[end].since_ns == starts[begin].since_ns);
+    if (end - begin == 1) continue;
+    std::sort(order.begin() + begin, order.begin() + end, [&](std::uint32_t x, std::uint32_t y) { return key(x) < key(y); });
+  }
 }
 
 const ClockFit* fit_of(std::uint32_t clock, const std::vector<ClockFit>& fits) {
@@ -40,12 +81,22 @@ bool SortRoom::keep(std::size_t bytes) {
   return true;
 }
 
-void SortRoom::release(std::size_t bytes) {
+std::unique_ptr<EventRun::Part> SortRoom::new_part() {
   const std::lock_guard lock(mutex_);
-  kept_bytes_ -= bytes;
+  if (spare_.empty()) return std::make_unique<EventRun::Part>();
+  std::unique_ptr<EventRun::Part> part = std::move(spare_.back());
+  spare_.pop_back();
+  return part;
 }
 
-EventSorter::EventSorter(SortRoom& room, bool beside) : room_(room), part_(std::make_unique<EventRun::Part>()) {
+void SortRoom::release(std::unique_ptr<EventRun::Part> part, bool was_kept) {
+  const std::lock_guard lock(mutex_);
+  if (was_kept) kept_bytes_ -= part->held_bytes();
+  part->batch.clear();
+  spare_.push_back(std::move(part));
+}
+
+EventSorter::EventSorter(SortRoom& room, bool beside) : room_(room), part_(room.new_part()) {
   if (beside) background_.emplace();
 }
 
@@ -62,11 +113,11 @@ void EventSorter::hand_over() {
   } else {
     make_run(std::move(part_));
   }
-  part_ = std::make_unique<EventRun::Part>();
+  part_ = room_.new_part();
 }
 
 void EventSorter::make_run(std::unique_ptr<EventRun::Part> part) {
-  part->order = sorted_order(part->batch);
+  find_order(part->batch, part->order);
   EventRun& run = runs_.emplace_back();
   if (room_.keep(part->held_bytes())) {
     run.part = std::move(part);
@@ -75,10 +126,12 @@ void EventSorter::make_run(std::unique_ptr<EventRun::Part> part) {
   SortedRunWriter writer(room_.scratch());
   writer.add(part->batch, part->order.data());
   run.scratch = writer.finish();
+  room_.release(std::move(part), false);
 }
 
 std::vector<EventRun> EventSorter::finish() {
   if (part_->batch.size() != 0) hand_over();
+  room_.release(std::move(part_), false);
   if (background_) background_->wait();
   return std::move(runs_);
 }
@@ -128,8 +181,8 @@ class RunWalk::Cursor {
 RunWalk::RunWalk(SortRoom& room, const Shapes& shapes) : room_(room), shapes_(shapes) {}
 
 RunWalk::~RunWalk() {
-  for (const Source& source : sources_) {
-    if (source.run.part != nullptr) room_.release(source.run.part->held_bytes());
+  for (Source& source : sources_) {
+    if (source.run.part != nullptr) room_.release(std::move(source.run.part), true);
   }
 }
 
@@ -167,9 +220,7 @@ bool RunWalk::merge_some(const std::vector<ClockFit>& fits) {
     writer.add(block, nullptr);
     merged.push_back({{nullptr, writer.finish()}, kOnAxis, nullptr});
     for (std::size_t i = begin; i < end; ++i) {
-      if (in_scratch(sources_[i])) continue;
-      room_.release(sources_[i].run.part->held_bytes());
-      sources_[i].run.part = nullptr;
+      if (!in_scratch(sources_[i])) room_.release(std::move(sources_[i].run.part), true);
     }
   }
   sources_ = std::move(merged);

@@ -25,24 +25,6 @@ inline constexpr std::size_t kDefaultMemory = 256u << 20;
 inline constexpr std::size_t kFanIn = 256;
 inline constexpr std::size_t kMostSorters = 16;  // at once
 
-// What the sorters of all inputs share. Any thread.
-class SortRoom {
- public:
-  SortRoom(std::size_t memory_bytes, std::size_t inputs, std::string scratch_folder);
-
-  std::size_t part_bytes() const { return part_bytes_; }
-  // Whether so much may stay in memory; it is counted then, until it is released.
-  bool keep(std::size_t bytes);
-  void release(std::size_t bytes);
-  TempFile& scratch() { return scratch_; }
-
- private:
-  const std::size_t part_bytes_, most_kept_bytes_;
-  std::mutex mutex_;
-  std::size_t kept_bytes_ = 0;
-  TempFile scratch_;
-};
-
 // In memory, or in the scratch file.
 struct EventRun {
   struct Part {
@@ -52,6 +34,27 @@ struct EventRun {
   };
   std::unique_ptr<Part> part;  // null: in the scratch file
   SortedRun scratch;
+};
+
+// What the sorters of all inputs share. Any thread.
+class SortRoom {
+ public:
+  SortRoom(std::size_t memory_bytes, std::size_t inputs, std::string scratch_folder);
+
+  std::size_t part_bytes() const { return part_bytes_; }
+  // Empty; perhaps one that was released, with its memory.
+  std::unique_ptr<EventRun::Part> new_part();
+  // Whether so much may stay in memory; it is counted then, until it is released.
+  bool keep(std::size_t bytes);
+  void release(std::unique_ptr<EventRun::Part> part, bool was_kept);
+  TempFile& scratch() { return scratch_; }
+
+ private:
+  const std::size_t part_bytes_, most_kept_bytes_;
+  std::mutex mutex_;
+  std::size_t kept_bytes_ = 0;
+  std::vector<std::unique_ptr<EventRun::Part>> spare_;
+  TempFile scratch_;
 };
 
 // The events of one input.
@@ -70,7 +73,7 @@ class EventSorter : public EventSink {
   void make_run(std::unique_ptr<EventRun::Part> part);
 
   SortRoom& room_;
-  std::unique_ptr<EventRun::Part> part_, spare_;
+  std::unique_ptr<EventRun::Part> part_;
   std::vector<EventRun> runs_;
   std::optional<Background> background_;  // last: what it does uses the rest
 };

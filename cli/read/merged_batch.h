@@ -53,6 +53,7 @@ class EventBatch {
   const Shape* shape(std::size_t index) const { return places_[index].is_shaped ? places_[index].shape : nullptr; }
   // In the place of one with as many holes.
   void set_shape(std::size_t index, const Shape& shape) { places_[index].shape = &shape; }
+  void reserve(std::size_t events) { events_.reserve(events), places_.reserve(events); }
   void clear() { events_.clear(), places_.clear(), texts_.clear(), words_.clear(); }
 
   std::size_t size() const { return events_.size(); }
