@@ -26,7 +26,7 @@ struct InfoOptions {
 
 void run_info(const InfoOptions& options) {
   const auto inputs = find_inputs(*options.inputs);
-  Progress progress("reading");
+  Progress progress(reading_text(inputs));
   Catalog catalog = read_catalogs(inputs, progress);
   progress.done();
   check_given_ranks(catalog);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/io/units.h"
 #include "cli/merge/align.h"
 #include "cli/merge/join_catalog.h"
 #include "cli/merge/missing_data.h"
@@ -74,11 +75,16 @@ class Intake : public EventSink {
 
 }  // namespace
 
+std::string reading_text(const std::vector<TraceInput>& inputs) {
+  return "reading " + (inputs.size() == 1 ? inputs[0].path : count_text(inputs.size(), "trace"));
+}
+
 InputReading::InputReading(const std::vector<TraceInput>& inputs, const MergeOptions& options)
     : from_(inputs),
       options_(options),
       room_(options.memory_bytes, inputs.size(), options.scratch_folder),
       work_(inputs.size(), std::min(options.threads != 0 ? options.threads : usable_cores(), kMostSorters)),
+      progress_(reading_text(inputs)),
       inputs_(inputs.size()) {}
 
 void InputReading::read(const Step& each) {

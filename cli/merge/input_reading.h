@@ -49,8 +49,12 @@ struct ReadInput {
   std::optional<Process> timed;  // whose clock timed it, as far as was known at its first event; none: it has no events
 };
 
+// What a person is told while they are read.
+std::string reading_text(const std::vector<TraceInput>& inputs);
+
 class InputReading {
  public:
+  // Both are used until read() has ended.
   InputReading(const std::vector<TraceInput>& inputs, const MergeOptions& options);
 
   // Once. `each` is called for every input when its ids are known: for several at once, on any thread. Throws Error, of
@@ -83,7 +87,7 @@ class InputReading {
   Catalog catalog_;
   SortRoom room_;
   OrderedWork work_;
-  Progress progress_{"reading"};
+  Progress progress_;
   std::deque<ReadInput> inputs_;
   ClockDomains clocks_;
   std::vector<std::uint32_t> clock_of_;  // of each process, as read
