@@ -124,7 +124,7 @@ void run_analyze(AnalyzeOptions options) {
   check_words(options, request.analyses);
   const auto inputs = find_inputs(*options.inputs);
   refuse_input_as_output(inputs, options.output);
-  const auto trace = read_inputs(inputs, *options.memory_mib, options.output, true, analyzed_events());
+  const auto trace = read_inputs(inputs, *options.memory_mib, options.output, analyzed_events());
   const FoundFacts found = find_facts(*trace);
   AnalysisResult result = analyze(*trace, found.facts, found.steps_found_by, request);
   for (const std::string& note : result.notes) fmt::print(stderr, "tracetool: {}\n", note);

@@ -8,7 +8,9 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/dump_events.h"
-#include "cli/commands/inputs.h"
+#include "cli/commands/input_options.h"
+#include "cli/commands/selection_options.h"
+#include "cli/commands/trace_facts.h"
 #include "cli/io/output_file.h"
 #include "cli/merge/missing_data.h"
 #include "cli/model/losses.h"
@@ -28,11 +30,34 @@ bool is_ring_file(const std::string& path) { return is_ring(PlainFile(path).peek
 void refuse_folder(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_directory(path, unknown)) return;
-  throw Error(Exit::usage, fmt::format("{} is a directory: dump shows one file, such as {}; `tracetool info {}` says what is "
-                                       "in all of them", path, expand_paths({path}).front(), path));
+  throw Error(Exit::usage, fmt::format("{} is a directory: dump shows one file, such as {}, or what is chosen of a run (--run, "
+                                       "--ranks, ...); `tracetool info {}` says what is in all of them",
+                                       path, expand_paths({path}).front(), path));
 }
 
-void run_dump(const std::string& path) {
+struct DumpOptions {
+  std::string path, run;
+  std::shared_ptr<SelectionOptions> selection;
+};
+
+// What is kept of a trace. Ends of arrows, which other commands need for arrows, are kept where their kind was chosen.
+class ChosenEvents : public EventSink {
+ public:
+  ChosenEvents(const Selection& selection, Selector& selector, EventSink& to) : selection_(selection), selector_(selector), to_(to) {}
+  void event(const Event& event, const Facts& facts) override {
+    if (selector_.judge(event) != LeftOut::kept) return;
+    const bool is_end = event.kind == Kind::flow && selection_.kinds && !selection_.kinds->test(static_cast<std::size_t>(Kind::flow));
+    if (!is_end) to_.event(event, facts);
+  }
+
+ private:
+  const Selection& selection_;
+  Selector& selector_;
+  EventSink& to_;
+};
+
+// All of a file, as it lies there.
+void dump_file(const std::string& path) {
   refuse_folder(path);
   OutputFile out("-");
   const std::string file = path == "-" ? stdin_as_file() : readable_file(path);
@@ -52,10 +77,29 @@ void run_dump(const std::string& path) {
   print_warnings(missing_data(catalog));
 }
 
+// What was chosen of a trace, in the order of time.
+void dump_chosen(const DumpOptions& options) {
+  const Selection selection = selection_of(*options.selection);
+  const auto trace = read_inputs(find_inputs({{options.path}, {}, options.run}), kDefaultMemory >> 20, "-");
+  const TraceFacts facts = find_facts(*trace).facts;
+  Selector selector(selection, trace->catalog(), facts);
+  const Wanted wanted = selector.wanted();
+  survey(*trace, selector, wanted);
+  OutputFile out("-");
+  DumpEvents dump(trace->catalog(), out);
+  ChosenEvents chosen(selection, selector, dump);
+  selector.begin_walk();
+  trace->walk(chosen, wanted);
+  dump.flush();
+  out.finish();
+}
+
 std::function<void()> set_up_dump(CLI::App& app) {
-  auto path = std::make_shared<std::string>();
-  app.add_option("FILE", *path, "One trace; - is stdin")->required();
-  return [path] { run_dump(*path); };
+  auto options = std::make_shared<DumpOptions>();
+  app.add_option("FILE", options->path, "One trace; - is stdin. With a choice also a directory or a glob")->required();
+  add_run(app, options->run);
+  options->selection = add_selection(app);
+  return [options] { options->run.empty() && !options->selection->any() ? dump_file(options->path) : dump_chosen(*options); };
 }
 
 }  // namespace
@@ -64,9 +108,11 @@ Command dump_command() {
   return {"dump", "Every record of a file as text: a raw record dump",
           "A recording is shown as it lies in the file, record by record; any other trace as one event per line:\n"
           "START_NS DURATION_NS PHASE KIND rank N, TRACK: NAME key=value ...    (-1: no end; docs/dump.md has the keys)\n"
+          "With a choice (--run, --ranks, --steps, --time, --kinds) any trace is shown event by event, in the order of time.\n"
           "\n"
           "  tracetool dump traces/RUN/FILE.ring | head -50\n"
-          "  tracetool dump run.ttrace | grep ncclAllReduce",
+          "  tracetool dump run.ttrace | grep ncclAllReduce\n"
+          "  tracetool dump traces/ --ranks 3 --steps 10 --kinds kernel,nccl",
           set_up_dump};
 }
 

@@ -14,7 +14,6 @@
 #include "cli/export/parts/write_folder.h"
 #include "cli/export/parts/write_manifest.h"
 #include "cli/io/output_file.h"
-#include "cli/io/progress.h"
 #include "cli/io/temp_file.h"
 #include "cli/merge/ordered_trace.h"
 #include "cli/model/losses.h"
@@ -26,19 +25,6 @@ namespace {
 void check_writable(const ExportTarget& target) {
   if (target.form != ExportTarget::Form::folder && target.path != "-") OutputFile probe(target.path);
 }
-
-class Survey : public EventSink {
- public:
-  explicit Survey(Selector& selector) : selector_(selector) {}
-  void event(const Event& event, const Facts&) override {
-    selector_.survey(event);
-    progress_.step();
-  }
-
- private:
-  Selector& selector_;
-  Progress progress_{"choosing"};
-};
 
 // Whom an exporter may tell of. Of files per process, those without an event are not written.
 std::vector<bool> shown(const Catalog& catalog, const Selector& selector, ExportTarget::Form form) {
@@ -68,10 +54,7 @@ ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, c
   Selector selector(selection, trace.catalog(), facts);
   Wanted wanted = selector.wanted();
   if (!options.no_computed) wanted.times.clear(), wanted.kinds.reset();  // computed rows need all of a rank
-  if (selector.needs_survey()) {
-    Survey survey(selector);
-    trace.walk(survey, wanted);
-  }
+  survey(trace, selector, wanted);
   const std::vector<bool> told = shown(trace.catalog(), selector, target.form);
   const bool all = std::find(told.begin(), told.end(), false) == told.end();
   const Catalog some = all ? Catalog() : chosen_catalog(trace.catalog(), told);

@@ -26,11 +26,9 @@ struct InfoOptions {
 
 void run_info(const InfoOptions& options) {
   const auto inputs = find_inputs(*options.inputs);
-  Catalog catalog;
-  {
-    Progress progress("reading");
-    for (const TraceInput& input : inputs) read_catalog(input, progress, catalog);
-  }
+  Progress progress(reading_text(inputs));
+  Catalog catalog = read_catalogs(inputs, progress);
+  progress.done();
   check_given_ranks(catalog);
   std::vector<std::string> warnings = name_phases(catalog);
   if (inputs.size() == 1) warnings.clear();  // its phases were said when it was merged

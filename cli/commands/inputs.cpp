@@ -85,9 +85,9 @@ std::vector<TraceInput> find_inputs(const InputOptions& options) {
 }
 
 std::unique_ptr<OrderedTrace> read_inputs(const std::vector<TraceInput>& inputs, std::size_t memory_mib,
-                                          const std::string& output, bool align, EventChoice choice) {
+                                          const std::string& output, EventChoice choice) {
   std::unique_ptr<OrderedTrace> trace =
-      order_traces(inputs, {align, memory_mib << 20, scratch_folder(output), std::move(choice)});
+      order_traces(inputs, {true, memory_mib << 20, scratch_folder(output), std::move(choice)});
   print_warnings(trace->warnings);
   return trace;
 }

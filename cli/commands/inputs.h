@@ -24,8 +24,7 @@ std::vector<TraceInput> find_inputs(const InputOptions& options);
 // All inputs as one trace, and says its warnings. What does not fit into memory goes beside `output`, or to $TMPDIR. Throws
 // as order_traces() does.
 std::unique_ptr<OrderedTrace> read_inputs(const std::vector<TraceInput>& inputs, std::size_t memory_mib,
-                                          const std::string& output, bool align = true,
-                                          EventChoice choice = {});
+                                          const std::string& output, EventChoice choice = {});
 
 // "3=traces/a.ring" -> its two parts. Throws Error (usage).
 TraceInput parse_rank(const std::string& text);

@@ -8,12 +8,10 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
 #include "cli/io/output_file.h"
-#include "cli/io/progress.h"
+#include "cli/io/temp_file.h"
 #include "cli/io/units.h"
-#include "cli/merge/merged_writer.h"
-#include "cli/merge/ordered_trace.h"
+#include "cli/merge/merge_inputs.h"
 #include "cli/model/error.h"
-#include "cli/select/step_finder.h"
 
 namespace cli {
 namespace {
@@ -26,29 +24,6 @@ struct MergeCommandOptions {
   bool no_align = false;
 };
 
-// To the file, with a look for steps, so that nobody who reads it has to.
-class MergeWalk : public EventSink {
- public:
-  MergeWalk(const Catalog& catalog, MergedWriter& writer) : writer_(writer), steps_(catalog) {}
-  void event(const Event& event, const Facts& facts) override {
-    writer_.event(event, facts);
-    steps_.event(event, facts);
-    progress_.step();
-  }
-  std::vector<ProcessSteps> steps() { return steps_.take(); }
-
- private:
-  MergedWriter& writer_;
-  StepFinder steps_;
-  Progress progress_{"writing"};
-};
-
-void write(OrderedTrace& trace, MergedWriter& writer) {
-  MergeWalk walk(trace.catalog(), writer);
-  trace.walk_own_times(walk);
-  writer.finish(trace.catalog(), trace.fits(), walk.steps());
-}
-
 void run_merge(const MergeCommandOptions& options) {
   const auto inputs = find_inputs(*options.inputs);
   refuse_input_as_output(inputs, options.output);
@@ -60,17 +35,19 @@ void run_merge(const MergeCommandOptions& options) {
   }
   OutputFile out(options.output);  // before the work: a place that cannot be written is said at once
   const auto report = options.report.empty() ? nullptr : open_output(options.report);
-  const auto trace = read_inputs(inputs, *options.memory_mib, options.output, !options.no_align);
-  MergedWriter writer(out, trace->catalog());
-  write(*trace, writer);
+  MergeOptions merge;
+  merge.align = !options.no_align;
+  merge.memory_bytes = *options.memory_mib << 20;
+  merge.scratch_folder = scratch_folder(options.output);
+  const MergedTotals merged = merge_inputs(inputs, merge, out);
+  print_warnings(merged.warnings);
   out.finish();
   if (report != nullptr) {
-    write_clock_report(trace->fits(), *report);
+    write_clock_report(merged.fits, *report);
     report->finish();
   }
-  fmt::print(stderr, "{}: {}, {}, {}\n", options.output,
-             count_text(trace->catalog().processes.size(), "process", "processes"), count_text(writer.events(), "event"),
-             count_text(out.bytes(), "byte"));
+  fmt::print(stderr, "{}: {}, {}, {}\n", options.output, count_text(merged.processes, "process", "processes"),
+             count_text(merged.events, "event"), count_text(out.bytes(), "byte"));
   if (options.output != "-") fmt::print(stderr, "next: tracetool analyze {0}; tracetool export --perfetto {0}\n", options.output);
 }
 

@@ -13,6 +13,8 @@ namespace cli {
 
 struct SelectionOptions {
   std::string ranks, steps, time, kinds, min_dur;  // as given; "": not
+
+  bool any() const { return !ranks.empty() || !steps.empty() || !time.empty() || !kinds.empty() || !min_dur.empty(); }
 };
 
 std::shared_ptr<SelectionOptions> add_selection(CLI::App& app);

@@ -20,6 +20,19 @@ std::vector<ProcessSteps> find_steps(OrderedTrace& trace) {
   return finder.take();
 }
 
+class Survey : public EventSink {
+ public:
+  explicit Survey(Selector& selector) : selector_(selector) {}
+  void event(const Event& event, const Facts&) override {
+    selector_.survey(event);
+    progress_.step();
+  }
+
+ private:
+  Selector& selector_;
+  Progress progress_{"choosing"};
+};
+
 }  // namespace
 
 FoundFacts find_facts(OrderedTrace& trace) {
@@ -34,6 +47,12 @@ FoundFacts find_facts(OrderedTrace& trace) {
   }
   found.facts.first_ns = first_ns, found.facts.last_ns = last_ns;
   return found;
+}
+
+void survey(OrderedTrace& trace, Selector& selector, const Wanted& wanted) {
+  if (!selector.needs_survey()) return;
+  Survey sink(selector);
+  trace.walk(sink, wanted);
 }
 
 }  // namespace cli

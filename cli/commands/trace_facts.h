@@ -16,4 +16,7 @@ struct FoundFacts {
 // Walks the trace, unless it is a file that says it. It begins with what was lost before the first event, where the time of that is known.
 FoundFacts find_facts(OrderedTrace& trace);
 
+// What the selector has to see before it judges; nothing where it needs no survey.
+void survey(OrderedTrace& trace, Selector& selector, const Wanted& wanted);
+
 }  // namespace cli

@@ -25,6 +25,13 @@ void Progress::done() {
   shown_ = false;
 }
 
+void Progress::add(std::uint64_t steps) {
+  if (!terminal_) return;
+  const std::lock_guard lock(mutex_);
+  steps_ += steps;
+  show();
+}
+
 void Progress::show() {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return;

@@ -3,32 +3,50 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 namespace cli {
 
 class Progress {
  public:
-  explicit Progress(std::string what);  // "reading 8 files"
+  explicit Progress(std::string what);  // "reading"
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void done();  // wipes the line; the destructor does it too
-  void say(std::string what) { what_ = std::move(what); }
-  // Cheap enough for every event: looks at the clock once in 16,384 calls.
+  // Cheap enough for every event: looks at the clock once in kSteps calls. One thread; others have a ProgressPart.
   void step() {
-    if ((++steps_ & 0x3fff) == 0 && terminal_) show();
+    if (++own_steps_ % kSteps == 0) add(kSteps);
   }
+  void add(std::uint64_t steps);  // any thread
+
+  static constexpr std::uint64_t kSteps = 1 << 14;
 
  private:
   void show();
 
-  std::string what_;
+  const std::string what_;
   bool terminal_;
+  std::uint64_t own_steps_ = 0;
+  std::mutex mutex_;  // of the rest
   bool shown_ = false;
   std::uint64_t steps_ = 0;
   std::chrono::steady_clock::time_point next_;
+};
+
+// The steps of one thread, of several that work side by side.
+class ProgressPart {
+ public:
+  explicit ProgressPart(Progress& whole) : whole_(whole) {}
+  void step() {
+    if (++steps_ % Progress::kSteps == 0) whole_.add(Progress::kSteps);
+  }
+
+ private:
+  Progress& whole_;
+  std::uint64_t steps_ = 0;
 };
 
 }  // namespace cli

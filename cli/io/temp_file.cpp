@@ -32,6 +32,7 @@ void TempFile::open() {
 }
 
 std::uint64_t TempFile::append(std::string_view bytes) {
+  const std::lock_guard lock(mutex_);
   if (fd_ < 0) open();
   const std::uint64_t at = bytes_;
   while (!bytes.empty()) {

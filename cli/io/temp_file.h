@@ -1,6 +1,7 @@
 // Scratch space on disk without a name: gone with the process, however that ends.
 #pragma once
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -13,12 +14,13 @@ class TempFile {
   TempFile(const TempFile&) = delete;
   TempFile& operator=(const TempFile&) = delete;
 
-  // Returns the offset at which `bytes` now lie. Throws Error (cannot_open). One thread at a time.
+  // Returns the offset at which `bytes` now lie, in one piece. Throws Error (cannot_open). Any thread.
   std::uint64_t append(std::string_view bytes);
 
   // Exactly `size` bytes that were appended at `offset`. Throws Error (cannot_open).
   void read(std::uint64_t offset, std::size_t size, std::string& out) const;
 
+  // While nothing is appended.
   std::uint64_t bytes() const { return bytes_; }
 
  private:
@@ -26,6 +28,7 @@ class TempFile {
   [[noreturn]] void fail(const char* what, int error) const;
 
   std::string folder_;
+  std::mutex mutex_;  // of append()
   int fd_ = -1;
   std::uint64_t bytes_ = 0;
 };

@@ -5,19 +5,13 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/model/catalog.h"
 #include "cli/model/clock_fit.h"
-#include "cli/model/event.h"
 
 namespace cli {
 
 class Aligner {
  public:
   virtual ~Aligner() = default;
-
-  // Every event of inputs that are not yet on the axis, by its own clock, in no order: to take samples, for instance
-  // the ends of collectives. `clock`: index of its host in the fits.
-  virtual void event(const Catalog&, const Event&, const Facts& /*facts*/, std::uint32_t /*clock*/) {}
 
   // Called once, after the last event, with host, boot_id and ranks filled in: sets the rest. Must keep the order of
   // time within a clock: drift_ppm > -1e6.

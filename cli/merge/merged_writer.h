@@ -1,61 +1,56 @@
-// Writes a merged file (cli/read/merged_file.h). Chunks are packed and written by a second thread. Memory: about
-// `held_events` events, of all streams together, wait until their chunks are full.
+// Writes a merged file (cli/read/merged_file.h).
 #pragma once
-#include <array>
-#include <memory>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "cli/io/background.h"
 #include "cli/io/byte_sink.h"
 #include "cli/io/zstd_codec.h"
-#include "cli/merge/launch_starts.h"
+#include "cli/merge/chunk_writer.h"
 #include "cli/model/catalog.h"
 #include "cli/model/clock_fit.h"
 #include "cli/model/steps.h"
-#include "cli/read/merged_batch.h"
 #include "cli/read/merged_file.h"
 
 namespace cli {
 
-inline constexpr std::size_t kHeldEvents = std::size_t{1} << 17;
-
-class MergedWriter : public EventSink {
+// The file itself: the chunks of several inputs, which are made at once and lie in the order of inputs. Memory: some MiB of
+// each input whose turn has not come.
+class MergedOutput {
  public:
-  // With the tracks and processes of the events; it outlives this.
-  MergedWriter(ByteSink& out, const Catalog& catalog, std::size_t held_events = kHeldEvents);
-  ~MergedWriter() override;
+  MergedOutput(ByteSink& out, std::size_t inputs);
 
-  // Those of a process in the order of event_key.h, at its own times. Throws Error (cannot_open) of an earlier chunk;
-  // (bad_content) for an event that ends beyond 2^63 ns, or whose arguments are longer than a chunk.
-  void event(const Event& event, const Facts& facts) override;
+  // Chunks of an input. Any thread, one at a time for each input; blocks while much waits before its turn. Throws Error
+  // (cannot_open).
+  void put(std::size_t input, std::string_view bytes);
+  // All chunks of this input were put.
+  void done(std::size_t input, InputChunks chunks);
+  // An input failed: nobody waits for its turn any more.
+  void give_up();
 
-  // The lists, the index and the footer. `steps` by ProcessId; empty: nobody looked for them. Does not finish the sink.
+  // When all are done: the lists, the index and the footer. `steps` by ProcessId; empty: nobody looked for them. Processes
+  // in the index have become those of the catalogue before. Does not finish the sink.
   void finish(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<ProcessSteps>& steps = {});
+  // To change what the index says of them.
+  InputChunks& chunks(std::size_t input) { return parts_[input].chunks; }
 
-  std::uint64_t events() const { return events_; }
+  std::uint64_t events() const { return events_; }  // after finish()
 
  private:
-  // What waits for its chunk.
-  struct Stream {
-    std::shared_ptr<EventBatch> batch;
-    IndexEntry entry;  // but where it lies
-    std::size_t chunk = 0;  // its number, in the order in which they were begun
-  };
-  static constexpr auto kSorts = static_cast<std::size_t>(ChunkSort::count_);
-  struct Streams {
-    std::array<Stream, kSorts> sorts;
-    LaunchStarts launches;
-    std::int64_t late_given_up_ns = INT64_MIN;  // the last call that may be of work that LaunchStarts gave up
+  struct Part {
+    std::string waiting;
+    InputChunks chunks;
+    std::uint64_t begin = 0;  // in the file
+    bool is_done = false;
   };
 
-  void begin(Stream& stream, const Event& event, std::uint32_t process, std::size_t sort);
-  bool ends_launch(const Event& event);
-  std::int64_t launch_of(const Event& event, Streams& process, ChunkSort sort, std::size_t chunk);
+  void begin_part();
   template <typename List, typename Append>
   void write_list(ChunkKind kind, const List& list, Append&& append);
-  void hand_over(Stream& stream);
-  void write_chunk(ChunkKind kind, std::size_t count, std::string_view raw, IndexEntry entry = {});
+  void write_chunk(ChunkKind kind, std::size_t count, std::string_view raw);
   void write_index();
   void write_bytes(std::string_view bytes);
   template <typename T>
@@ -64,21 +59,34 @@ class MergedWriter : public EventSink {
   }
 
   ByteSink& out_;
-  const Catalog& catalog_;
-  std::size_t chunk_events_;
-  std::size_t launch_slots_;  // of each process
-  ZstdCompressor zstd_;
-  std::string raw_, packed_;
-  std::vector<IndexEntry> index_;
-  std::vector<std::int64_t> late_launches_;  // IndexEntry::late_launch_ns by number of a chunk of events
-  std::vector<bool> gave_up_waiting_;        // likewise: its late launches may be any of Streams::late_given_up_ns and before
-  std::vector<std::size_t> handed_over_;     // the numbers, in the order of the index
+  std::mutex mutex_;  // of what follows, until all inputs are done
+  std::condition_variable changed_;
+  std::vector<Part> parts_;  // by input
+  std::size_t turn_ = 0;     // the input whose chunks are written
+  bool given_up_ = false;
   std::uint64_t offset_ = 0;
+
+  ZstdCompressor zstd_{kChunkZstdLevel};
+  std::string packed_;
+  std::vector<IndexEntry> index_;
   std::uint64_t list_bytes_ = 0;  // of all lists, before they are packed
   std::uint64_t events_ = 0;
-  std::vector<Streams> processes_;
-  std::vector<bool> launch_flows_;  // by StringId: names of arrows from a launch to its work; as far as was asked
-  Background background_;  // last: what it does uses the rest
+};
+
+// A file of events that come one by one.
+class MergedWriter : public EventSink {
+ public:
+  // With the tracks and processes of the events; it outlives this.
+  MergedWriter(ByteSink& out, const Catalog& catalog, std::size_t held_events = kHeldEvents);
+
+  // As of ChunkWriter. Throws Error (cannot_open) of an earlier chunk, too.
+  void event(const Event& event, const Facts& facts) override { chunks_.event(event, facts); }
+  // As of MergedOutput.
+  void finish(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<ProcessSteps>& steps = {});
+
+ private:
+  MergedOutput output_;
+  ChunkWriter chunks_;  // last: its thread uses the other
 };
 
 }  // namespace cli

@@ -145,7 +145,7 @@ std::vector<std::string> repeated_ranks(const Catalog& catalog) {
                       rank_list(ranks), where)};
 }
 
-void sort_processes(Catalog& catalog) {
+std::vector<ProcessId> sort_processes(Catalog& catalog) {
   std::vector<ProcessId> order(catalog.processes.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](ProcessId a, ProcessId b) {
@@ -163,6 +163,7 @@ void sort_processes(Catalog& catalog) {
   }
   catalog.processes = std::move(processes);
   for (Track& track : catalog.tracks) track.process = now[track.process];
+  return now;
 }
 
 }  // namespace cli

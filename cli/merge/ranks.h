@@ -32,7 +32,7 @@ std::string apart_in_time(const Catalog& catalog);
 std::vector<std::string> repeated_ranks(const Catalog& catalog);
 
 // Sorts the processes by rank (unknown ones last), then phase in time, then source; the tracks follow. Afterwards
-// Catalog::track() must not be asked for new tracks.
-void sort_processes(Catalog& catalog);
+// Catalog::track() must not be asked for new tracks. Returns what each process has become.
+std::vector<ProcessId> sort_processes(Catalog& catalog);
 
 }  // namespace cli

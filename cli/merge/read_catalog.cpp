@@ -1,5 +1,7 @@
 #include "cli/merge/read_catalog.h"
 
+#include "cli/io/ordered_work.h"
+#include "cli/merge/join_catalog.h"
 #include "cli/merge/ranks.h"
 #include "cli/read/merged_reader.h"
 #include "cli/read/reader.h"
@@ -13,13 +15,12 @@ class Count : public EventSink {
   void event(const Event&, const Facts&) override { progress_.step(); }
 
  private:
-  Progress& progress_;
+  ProgressPart progress_;
 };
 
 }  // namespace
 
 void read_catalog(const TraceInput& input, Progress& progress, Catalog& catalog) {
-  progress.say("reading " + input.path);
   const std::size_t first = catalog.processes.size();
   if (is_merged_file(input.path)) {
     MergedReader(input.path).read_lists(catalog);
@@ -28,6 +29,17 @@ void read_catalog(const TraceInput& input, Progress& progress, Catalog& catalog)
     open_trace(input.path)->read(catalog, count);
   }
   set_rank(catalog, first, input.path, input.rank);
+}
+
+Catalog read_catalogs(const std::vector<TraceInput>& inputs, Progress& progress) {
+  Catalog all;
+  std::vector<Catalog> own(inputs.size());
+  OrderedWork(inputs.size(), usable_cores()).run({[&](std::size_t i) { read_catalog(inputs[i], progress, own[i]); },
+                                                  [&](std::size_t i) {
+                                                    join_catalog(own[i], all);
+                                                    own[i] = {};
+                                                  }});
+  return all;
 }
 
 }  // namespace cli

@@ -1,6 +1,9 @@
 #include "cli/merge/sort_runs.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <numeric>
 #include <utility>
 
 #include "cli/model/event_heap.h"
@@ -10,6 +13,54 @@ namespace cli {
 namespace {
 
 constexpr std::uint32_t kOnAxis = ~std::uint32_t{0};  // the clock of a run that was put on the axis already
+constexpr std::size_t kPartsOfOne = 3;  // of a sorter with a thread of its own: filled, waiting, being sorted
+
+struct Start {
+  std::uint64_t since_ns;  // the earliest one
+  std::uint32_t place;
+};
+
+// By start; those that start together stay as they are. Digit by digit, the lowest first: that is linear, and starts that are
+// nearly in order already gain nothing from comparing.
+void sort_by_start(std::vector<Start>& starts, std::uint64_t most_ns) {
+  constexpr int kDigitBits = 11;
+  const int bits = static_cast<int>(std::bit_width(most_ns));
+  std::vector<Start> sorted(starts.size());
+  for (int shift = 0; shift < bits; shift += kDigitBits) {
+    const auto digit = [shift](const Start& start) { return start.since_ns >> shift & ((1u << kDigitBits) - 1); };
+    std::array<std::uint32_t, 1 << kDigitBits> ends{};
+    for (const Start& start : starts) ++ends[digit(start)];
+    std::uint32_t end = 0;
+    for (std::uint32_t& count : ends) end += std::exchange(count, end);
+    for (const Start& start : starts) sorted[ends[digit(start)]++] = start;
+    starts.swap(sorted);
+  }
+}
+
+// By event_key.h.
+void find_order(const EventBatch& batch, std::vector<std::uint32_t>& order) {
+  const auto key = [&](std::uint32_t place) { return key_of(batch.event(place), place); };
+  const auto count = static_cast<std::uint32_t>(batch.size());
+  order.resize(count);
+  std::iota(order.begin(), order.end(), 0);
+  std::uint32_t sorted = 1;
+  while (sorted < count && key(sorted - 1) < key(sorted)) ++sorted;
+  if (sorted >= count) return;
+  std::int64_t first_ns = batch.event(0).start_ns, last_ns = first_ns;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    first_ns = std::min(first_ns, batch.event(i).start_ns), last_ns = std::max(last_ns, batch.event(i).start_ns);
+  }
+  const auto since_first = [first_ns](std::int64_t ns) { return static_cast<std::uint64_t>(ns) - static_cast<std::uint64_t>(first_ns); };
+  std::vector<Start> starts(count);
+  for (std::uint32_t i = 0; i < count; ++i) starts[i] = {since_first(batch.event(i).start_ns), i};
+  sort_by_start(starts, since_first(last_ns));
+  for (std::uint32_t begin = 0, end = 0; begin < count; begin = end) {
+    do order[end] = starts[end].place;
+    while (++end < count && starts[end].since_ns == starts[begin].since_ns);
+    if (end - begin == 1) continue;
+    std::sort(order.begin() + begin, order.begin() + end, [&](std::uint32_t x, std::uint32_t y) { return key(x) < key(y); });
+  }
+}
 
 const ClockFit* fit_of(std::uint32_t clock, const std::vector<ClockFit>& fits) {
   if (clock >= fits.size()) return nullptr;
@@ -18,104 +69,168 @@ const ClockFit* fit_of(std::uint32_t clock, const std::vector<ClockFit>& fits) {
 
 }  // namespace
 
-struct EventSorter::RunCursor {
-  SortedRunCursor run;
-  ZstdDecompressor* zstd;
+SortRoom::SortRoom(std::size_t memory_bytes, std::size_t inputs, std::string scratch_folder)
+    : part_bytes_(memory_bytes / 2 / std::clamp(inputs, kPartsOfOne, kMostSorters)),
+      most_kept_bytes_(memory_bytes / 2),
+      scratch_(std::move(scratch_folder)) {}
 
-  bool next() { return run.next(*zstd); }
-  const Event& event() const { return run.event(); }
-};
+bool SortRoom::keep(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes > most_kept_bytes_ - kept_bytes_) return false;
+  kept_bytes_ += bytes;
+  return true;
+}
 
-struct EventSorter::Part {
-  EventBatch batch;
-  std::uint32_t clock = 0;
+std::unique_ptr<EventRun::Part> SortRoom::new_part() {
+  const std::lock_guard lock(mutex_);
+  if (spare_.empty()) return std::make_unique<EventRun::Part>();
+  std::unique_ptr<EventRun::Part> part = std::move(spare_.back());
+  spare_.pop_back();
+  return part;
+}
 
-  std::vector<std::uint32_t> order() const {
-    std::vector<EventKey> keys(batch.size());
-    for (std::uint32_t i = 0; i < keys.size(); ++i) keys[i] = key_of(batch.event(i), i);
-    if (!std::is_sorted(keys.begin(), keys.end())) std::sort(keys.begin(), keys.end());
-    std::vector<std::uint32_t> order(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) order[i] = keys[i].place;
-    return order;
-  }
-};
+void SortRoom::release(std::unique_ptr<EventRun::Part> part, bool was_kept) {
+  const std::lock_guard lock(mutex_);
+  if (was_kept) kept_bytes_ -= part->held_bytes();
+  part->batch.clear();
+  spare_.push_back(std::move(part));
+}
 
-EventSorter::EventSorter(const Catalog& catalog, std::size_t memory_bytes, std::string scratch_folder)
-    : catalog_(catalog),
-      part_bytes_(memory_bytes / 4),
-      scratch_(std::move(scratch_folder)),
-      writer_(scratch_),
-      part_(std::make_unique<Part>()) {}
+EventSorter::EventSorter(SortRoom& room, bool beside) : room_(room), part_(room.new_part()) {
+  if (beside) background_.emplace();
+}
 
 EventSorter::~EventSorter() = default;
 
-void EventSorter::begin_clock(std::uint32_t clock) {
-  if (clock != clock_ && part_->batch.size() != 0) hand_over();
-  clock_ = clock;
-}
-
 void EventSorter::event(const Event& event, const Facts& facts) {
-  if (part_->batch.bytes() >= part_bytes_ && part_->batch.size() != 0) hand_over();
-  part_->clock = clock_;
+  if (part_->batch.bytes() >= room_.part_bytes() && part_->batch.size() != 0) hand_over();
   part_->batch.add(event, facts);
 }
 
 void EventSorter::hand_over() {
-  background_.run([this, part = std::shared_ptr<Part>(std::move(part_))] {
-    runs_.push_back(writer_.write(part->batch, part->order().data(), part->clock));
-  });
-  part_ = std::make_unique<Part>();
+  if (background_) {
+    background_->run([this, part = std::make_shared<std::unique_ptr<EventRun::Part>>(std::move(part_))] { make_run(std::move(*part)); });
+  } else {
+    make_run(std::move(part_));
+  }
+  part_ = room_.new_part();
 }
 
-void EventSorter::drain(const std::vector<ClockFit>& fits, EventSink& sink) {
-  background_.wait();
-  if (runs_.empty()) return drain_memory(fits, sink);
+void EventSorter::make_run(std::unique_ptr<EventRun::Part> part) {
+  find_order(part->batch, part->order);
+  EventRun& run = runs_.emplace_back();
+  if (room_.keep(part->held_bytes())) {
+    run.part = std::move(part);
+    return;
+  }
+  SortedRunWriter writer(room_.scratch());
+  writer.add(part->batch, part->order.data());
+  run.scratch = writer.finish();
+  room_.release(std::move(part), false);
+}
+
+std::vector<EventRun> EventSorter::finish() {
   if (part_->batch.size() != 0) hand_over();
-  background_.wait();
-  shapes_.resize(catalog_.shapes.size());
-  for (ShapeId id = 0; id < shapes_.size(); ++id) shapes_[id] = &catalog_.shapes[id];
-  while (runs_.size() > kFanIn) merge_some(fits);
-  ZstdDecompressor zstd;
-  EventHeap<RunCursor> heap(cursors(runs_.size(), fits, zstd));
-  while (heap.next()) sink.event(heap.first().event(), heap.first().run.facts());
+  room_.release(std::move(part_), false);
+  if (background_) background_->wait();
+  return std::move(runs_);
 }
 
-void EventSorter::drain_memory(const std::vector<ClockFit>& fits, EventSink& sink) {
-  const ClockFit* fit = fit_of(part_->clock, fits);
-  for (const std::uint32_t index : part_->order()) {
-    Event event = part_->batch.event(index);
-    if (fit != nullptr) event.start_ns = fit->on_axis(event.start_ns);
-    sink.event(event, part_->batch.facts(index));
+void translate_runs(std::vector<EventRun>& runs, const IdMap& ids) {
+  for (EventRun& run : runs) {
+    if (run.part != nullptr) ids.translate_all(run.part->batch);
   }
 }
 
-// One round: neighbours become one run in their place, so that equal events stay in the order of their coming.
-void EventSorter::merge_some(const std::vector<ClockFit>& fits) {
-  std::vector<SortedRun> merged;
+struct RunWalk::Source {
+  EventRun run;
+  std::uint32_t clock;
+  const IdMap* ids;
+};
+
+class RunWalk::Cursor {
+ public:
+  Cursor(const Source& source, const TempFile& file, const ShapeTable& shapes, const ClockFit* fit, ZstdDecompressor& zstd)
+      : part_(source.run.part.get()), fit_(fit), zstd_(&zstd) {
+    if (part_ == nullptr) scratch_.emplace(file, source.run.scratch, source.ids, source.ids != nullptr ? source.ids->shapes : shapes, fit);
+  }
+
+  bool next() {
+    if (part_ == nullptr) return scratch_->next(*zstd_);
+    if (++at_ >= part_->order.size()) return false;
+    if (fit_ == nullptr) return true;
+    moved_ = part_->batch.event(part_->order[at_]);
+    moved_.start_ns = fit_->on_axis(moved_.start_ns);
+    return true;
+  }
+  const Event& event() const {
+    if (part_ == nullptr) return scratch_->event();
+    return fit_ == nullptr ? part_->batch.event(part_->order[at_]) : moved_;
+  }
+  Facts facts() const { return part_ == nullptr ? scratch_->facts() : part_->batch.facts(part_->order[at_]); }
+
+ private:
+  const EventRun::Part* part_;
+  const ClockFit* fit_;
+  ZstdDecompressor* zstd_;
+  std::optional<SortedRunCursor> scratch_;
+  std::size_t at_ = static_cast<std::size_t>(-1);
+  Event moved_;
+};
+
+RunWalk::RunWalk(SortRoom& room, const Shapes& shapes) : room_(room), shapes_(shapes) {}
+
+RunWalk::~RunWalk() {
+  for (Source& source : sources_) {
+    if (source.run.part != nullptr) room_.release(std::move(source.run.part), true);
+  }
+}
+
+void RunWalk::add(std::vector<EventRun> runs, std::uint32_t clock, const IdMap* ids) {
+  for (EventRun& run : runs) sources_.push_back({std::move(run), clock, ids});
+}
+
+void RunWalk::walk(const std::vector<ClockFit>& fits, EventSink& sink) {
+  shape_table_.resize(shapes_.size());
+  for (ShapeId id = 0; id < shape_table_.size(); ++id) shape_table_[id] = &shapes_[id];
+  while (merge_some(fits)) {
+  }
   ZstdDecompressor zstd;
-  while (!runs_.empty()) {
-    const std::size_t count = std::min(kFanIn, runs_.size());
-    SortedRun run{scratch_.bytes(), scratch_.bytes(), kOnAxis};
+  EventHeap<Cursor> heap(cursors(sources_.data(), sources_.data() + sources_.size(), fits, zstd));
+  while (heap.next()) sink.event(heap.first().event(), heap.first().facts());
+}
+
+// One round, where more than kFanIn runs lie in the scratch file: neighbours become one run in their place, so that equal
+// events stay in the order of their coming.
+bool RunWalk::merge_some(const std::vector<ClockFit>& fits) {
+  const auto in_scratch = [](const Source& source) { return source.run.part == nullptr; };
+  if (std::count_if(sources_.begin(), sources_.end(), in_scratch) <= static_cast<std::ptrdiff_t>(kFanIn)) return false;
+  Sources merged;
+  ZstdDecompressor zstd;
+  for (std::size_t begin = 0, end = 0; begin < sources_.size(); begin = end) {
+    for (std::size_t count = 0; end < sources_.size() && count < kFanIn; ++end) count += in_scratch(sources_[end]);
+    SortedRunWriter writer(room_.scratch());
     EventBatch block;
-    for (EventHeap<RunCursor> heap(cursors(count, fits, zstd)); heap.next();) {
-      block.add(heap.first().event(), heap.first().run.facts());
+    for (EventHeap<Cursor> heap(cursors(sources_.data() + begin, sources_.data() + end, fits, zstd)); heap.next();) {
+      block.add(heap.first().event(), heap.first().facts());
       if (block.size() < kBlockEvents && block.args_bytes() < kBlockArgs) continue;
-      run.end = writer_.write_block(block, nullptr, 0, block.size()).end;
+      writer.add(block, nullptr);
       block.clear();
     }
-    if (block.size() != 0) run.end = writer_.write_block(block, nullptr, 0, block.size()).end;
-    merged.push_back(run);
-    runs_.erase(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(count));
+    writer.add(block, nullptr);
+    merged.push_back({{nullptr, writer.finish()}, kOnAxis, nullptr});
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!in_scratch(sources_[i])) room_.release(std::move(sources_[i].run.part), true);
+    }
   }
-  runs_ = std::move(merged);
+  sources_ = std::move(merged);
+  return true;
 }
 
-std::vector<EventSorter::RunCursor> EventSorter::cursors(std::size_t count, const std::vector<ClockFit>& fits,
-                                                         ZstdDecompressor& zstd) const {
-  std::vector<RunCursor> cursors;
-  for (std::size_t i = 0; i < count; ++i) {
-    cursors.push_back({SortedRunCursor(scratch_, runs_[i], fit_of(runs_[i].clock, fits), shapes_), &zstd});
-  }
+std::vector<RunWalk::Cursor> RunWalk::cursors(const Source* begin, const Source* end, const std::vector<ClockFit>& fits,
+                                              ZstdDecompressor& zstd) const {
+  std::vector<Cursor> cursors;
+  for (; begin != end; ++begin) cursors.emplace_back(*begin, room_.scratch(), shape_table_, fit_of(begin->clock, fits), zstd);
   return cursors;
 }
 

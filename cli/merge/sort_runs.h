@@ -1,59 +1,110 @@
-// Sorts any number of events in bounded memory: what does not fit is sorted in parts, which wait as runs in a scratch
-// file and are merged at the end. Sorting and writing a part goes on beside reading the next one.
+// Sorts any number of events in bounded memory. The events of an input are sorted in parts, each of which becomes a run: it
+// stays in memory while there is room, else it goes to a scratch file. Runs are merged when they are walked.
 //
-// Memory: a part is a quarter of `memory_bytes`, and three may exist at once (filled, waiting, being sorted); merging
-// holds one block (sorted_run.h) of at most kFanIn runs. More runs are first merged into fewer.
+// Memory: half of what is given is for parts that are filled or on their way to the scratch file, half for those that stay.
+// Where a part ends depends on the number of inputs, but not on how many are read side by side, so that the runs are always
+// the same. Merging holds one block (sorted_run.h) of at most kFanIn runs in the scratch file; more are first merged into
+// fewer.
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/io/background.h"
 #include "cli/merge/sorted_run.h"
-#include "cli/model/catalog.h"
 #include "cli/model/clock_fit.h"
 #include "cli/model/payload.h"
+#include "cli/read/id_map.h"
 
 namespace cli {
 
 inline constexpr std::size_t kDefaultMemory = 256u << 20;
 inline constexpr std::size_t kFanIn = 256;
+inline constexpr std::size_t kMostSorters = 16;  // at once
 
-class EventSorter : public EventSink {
+// In memory, or in the scratch file.
+struct EventRun {
+  struct Part {
+    EventBatch batch;
+    std::vector<std::uint32_t> order;  // by event_key.h
+    std::size_t held_bytes() const { return batch.held_bytes() + order.capacity() * sizeof(order[0]); }
+  };
+  std::unique_ptr<Part> part;  // null: in the scratch file
+  SortedRun scratch;
+};
+
+// What the sorters of all inputs share. Any thread.
+class SortRoom {
  public:
-  // The catalogue of the events, which outlives this.
-  EventSorter(const Catalog& catalog, std::size_t memory_bytes, std::string scratch_folder);
-  ~EventSorter() override;
+  SortRoom(std::size_t memory_bytes, std::size_t inputs, std::string scratch_folder);
 
-  // What follows was timed by this clock, an index into the fits of drain(). A part holds the events of one clock, as
-  // only those keep their order when the clocks are put on one axis.
-  void begin_clock(std::uint32_t clock);
-  void event(const Event& event, const Facts& facts) override;
-
-  // All events, in the order of event_key.h; those that are equal in it in the order in which they came. After it no
-  // event may come; it may be called again, with the same fits.
-  void drain(const std::vector<ClockFit>& fits, EventSink& sink);
-
-  std::uint64_t spilled_bytes() const { return scratch_.bytes(); }
+  std::size_t part_bytes() const { return part_bytes_; }
+  // Empty; perhaps one that was released, with its memory.
+  std::unique_ptr<EventRun::Part> new_part();
+  // Whether so much may stay in memory; it is counted then, until it is released.
+  bool keep(std::size_t bytes);
+  void release(std::unique_ptr<EventRun::Part> part, bool was_kept);
+  TempFile& scratch() { return scratch_; }
 
  private:
-  struct Part;
-  void hand_over();
-  void merge_some(const std::vector<ClockFit>& fits);
-  struct RunCursor;
-  std::vector<RunCursor> cursors(std::size_t count, const std::vector<ClockFit>& fits, ZstdDecompressor& zstd) const;
-  void drain_memory(const std::vector<ClockFit>& fits, EventSink& sink);
-
-  const Catalog& catalog_;
-  ShapeTable shapes_;  // of the catalogue, once no event may come
-  std::size_t part_bytes_;
-  std::uint32_t clock_ = 0;
+  const std::size_t part_bytes_, most_kept_bytes_;
+  std::mutex mutex_;
+  std::size_t kept_bytes_ = 0;
+  std::vector<std::unique_ptr<EventRun::Part>> spare_;
   TempFile scratch_;
-  SortedRunWriter writer_;
-  std::vector<SortedRun> runs_;  // in the order of their events' coming
-  std::unique_ptr<Part> part_;
-  Background background_;  // last: what it does uses the rest
+};
+
+// The events of one input.
+class EventSorter : public EventSink {
+ public:
+  // `beside`: parts are sorted and written by a thread of its own, beside the next one's filling.
+  EventSorter(SortRoom& room, bool beside);
+  ~EventSorter() override;
+
+  void event(const Event& event, const Facts& facts) override;
+  // After the last event: in the order in which they came.
+  std::vector<EventRun> finish();
+
+ private:
+  void hand_over();
+  void make_run(std::unique_ptr<EventRun::Part> part);
+
+  SortRoom& room_;
+  std::unique_ptr<EventRun::Part> part_;
+  std::vector<EventRun> runs_;
+  std::optional<Background> background_;  // last: what it does uses the rest
+};
+
+// Ids of runs in memory become those of another catalogue; of those in the scratch file this is done while they are walked.
+void translate_runs(std::vector<EventRun>& runs, const IdMap& ids);
+
+// Merges runs. Of events that are equal in order those of the run come first that was added first.
+class RunWalk {
+ public:
+  // `shapes`: of the events that it gives; complete when it walks. Both outlive it.
+  RunWalk(SortRoom& room, const Shapes& shapes);
+  ~RunWalk();
+
+  // `clock`: an index into the fits of walk(). `ids`: what the ids of runs in the scratch file become; it outlives this.
+  // Null: they stay.
+  void add(std::vector<EventRun> runs, std::uint32_t clock, const IdMap* ids);
+  // All events, in the order of event_key.h. Any number of times, with the same fits.
+  void walk(const std::vector<ClockFit>& fits, EventSink& sink);
+
+ private:
+  struct Source;
+  class Cursor;
+  using Sources = std::vector<Source>;
+  std::vector<Cursor> cursors(const Source* begin, const Source* end, const std::vector<ClockFit>& fits, ZstdDecompressor& zstd) const;
+  bool merge_some(const std::vector<ClockFit>& fits);
+
+  SortRoom& room_;
+  const Shapes& shapes_;
+  ShapeTable shape_table_;
+  Sources sources_;
 };
 
 }  // namespace cli

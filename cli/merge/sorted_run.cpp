@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
 
 #include "cli/model/error.h"
 #include "cli/read/merged_columns.h"
 
 namespace cli {
 namespace {
+
+constexpr std::size_t kStretchBytes = 1 << 20;
 
 struct BlockHead {
   std::uint32_t count, raw_bytes, packed_bytes;
@@ -32,45 +35,58 @@ std::size_t block_end(const EventBatch& batch, const std::uint32_t* order, std::
 
 }  // namespace
 
-SortedRun SortedRunWriter::write(const EventBatch& batch, const std::uint32_t* order, std::uint32_t clock) {
-  SortedRun run{file_.bytes(), file_.bytes(), clock};
+void SortedRunWriter::add(const EventBatch& batch, const std::uint32_t* order) {
   for (std::size_t at = 0; at < batch.size();) {
     const std::size_t end = block_end(batch, order, at);
-    run.end = write_block(batch, order, at, end).end;
+    add_block(batch, order, at, end);
     at = end;
   }
-  return run;
 }
 
-SortedRun SortedRunWriter::write_block(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end) {
+void SortedRunWriter::add_block(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end) {
   encode_events(batch, order, begin, end, raw_);
   zstd_.compress(raw_, packed_);
   const BlockHead head{static_cast<std::uint32_t>(end - begin), static_cast<std::uint32_t>(raw_.size()),
                        static_cast<std::uint32_t>(packed_.size())};
-  packed_.insert(0, reinterpret_cast<const char*>(&head), sizeof(head));
-  const std::uint64_t at = file_.append(packed_);
-  return {at, at + packed_.size(), 0};
+  stretch_.append(reinterpret_cast<const char*>(&head), sizeof(head)).append(packed_);
+  if (stretch_.size() >= kStretchBytes) write_stretch();
+}
+
+void SortedRunWriter::write_stretch() {
+  const std::uint64_t at = file_.append(stretch_);
+  run_.stretches.push_back({at, at + stretch_.size()});
+  stretch_.clear();
+}
+
+SortedRun SortedRunWriter::finish() {
+  if (!stretch_.empty()) write_stretch();
+  return std::move(run_);
 }
 
 bool SortedRunCursor::next(ZstdDecompressor& zstd) {
   if (++at_ < batch_.size()) return true;
-  if (run_.begin == run_.end) return false;
+  if (stretch_ == run_->stretches.size()) return false;
   load(zstd);
   at_ = 0;
   return true;
 }
 
 void SortedRunCursor::load(ZstdDecompressor& zstd) {
+  const SortedRun::Stretch& stretch = run_->stretches[stretch_];
+  const std::uint64_t at = stretch.begin + read_bytes_;
   std::string packed, raw;
-  file_->read(run_.begin, sizeof(BlockHead), packed);
+  file_->read(at, sizeof(BlockHead), packed);
   BlockHead head;
   std::memcpy(&head, packed.data(), sizeof(head));
-  file_->read(run_.begin + sizeof(head), head.packed_bytes, packed);
-  run_.begin += sizeof(head) + head.packed_bytes;
+  file_->read(at + sizeof(head), head.packed_bytes, packed);
+  read_bytes_ += sizeof(head) + head.packed_bytes;
+  if (stretch.begin + read_bytes_ >= stretch.end) ++stretch_, read_bytes_ = 0;
   if (!zstd.decompress(packed, head.raw_bytes, raw)) broken_scratch();
   if (decode_events(raw, head.count, *shapes_, batch_) != nullptr) broken_scratch();
-  if (fit_ == nullptr) return;
-  for (Event& event : batch_.events()) event.start_ns = fit_->on_axis(event.start_ns);
+  for (std::size_t i = 0; i < batch_.size(); ++i) {
+    if (ids_ != nullptr && !ids_->translate(batch_, i)) broken_scratch();
+    if (fit_ != nullptr) batch_.events()[i].start_ns = fit_->on_axis(batch_.events()[i].start_ns);
+  }
 }
 
 }  // namespace cli

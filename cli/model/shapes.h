@@ -23,6 +23,7 @@ inline constexpr char kHole = '\1';               // stands for an integer: a by
 inline constexpr std::size_t kMostHoles = 64;     // of a shape
 inline constexpr std::size_t kShapeSlots = 256;   // integers that are likely near each other share one
 inline constexpr std::size_t kMostShapeText = 16 << 10;
+inline constexpr std::size_t kMostTextOfShapes = 64 << 20;  // of all, which stay in memory
 
 // Its address stays while the catalogue is there, so that it is read while others are added.
 struct Shape {
@@ -49,11 +50,14 @@ class Shapes {
   const Shape& operator[](ShapeId id) const { return shapes_[id]; }
   std::size_t size() const { return shapes_.size(); }
   std::size_t text_bytes() const { return text_bytes_; }  // of all
+  // What a reader should keep to.
+  std::size_t most_text_bytes() const { return most_text_bytes_; }
+  void limit_text(std::size_t bytes) { most_text_bytes_ = bytes; }
 
  private:
   Strings texts_;
   std::deque<Shape> shapes_;
-  std::size_t text_bytes_ = 0;
+  std::size_t text_bytes_ = 0, most_text_bytes_ = kMostTextOfShapes;
 };
 
 std::size_t holes_in(std::string_view text);

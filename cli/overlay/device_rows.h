@@ -3,10 +3,11 @@
 #include <array>
 #include <optional>
 
+#include "cli/analyze/copy_rates.h"
 #include "cli/analyze/gpu_intervals.h"
+#include "cli/analyze/running_sum.h"
 #include "cli/overlay/busy_row.h"
 #include "cli/overlay/idle_row.h"
-#include "cli/overlay/running_sum.h"
 
 namespace cli {
 
@@ -29,15 +30,24 @@ class DeviceRows {
   void exposed(std::int64_t from_ns, std::int64_t to_ns);
 
  private:
-  void copy(const Event& event, std::int64_t end_ns, DerivedRow direction);
+  auto flight() {
+    return [this](std::int64_t ns, std::uint64_t collectives) { in_flight_row_.set(ns, static_cast<double>(collectives)); };
+  }
+  auto rate() {
+    return [this](std::size_t direction, std::int64_t ns, std::uint64_t bytes_per_s) {
+      copy_rows_[direction].set(ns, static_cast<double>(bytes_per_s) / kGigabyte);
+    };
+  }
 
-  static constexpr std::size_t kDirections = 4;
+  static constexpr double kGigabyte = 1e9;
   RowOut out_;
   GpuIntervals intervals_;
   IdleRow idle_;
   BusyRow busy_;
   RunningSum in_flight_;
-  std::array<RunningSum, kDirections> copies_;
+  CounterRow in_flight_row_;
+  CopyRates copies_;
+  std::array<CounterRow, CopyRates::kDirections> copy_rows_;  // by direction, in the order of DerivedRow
   CounterRow queue_;
 };
 

@@ -1,25 +1,21 @@
-// Device memory over time, from events that tell of it.
-//   Kineto ("[memory]" instants): what PyTorch's allocator counts, "Total Allocated" and "Total Reserved", per device;
-//     the host's are on the rows of the whole process.
-//   Our recordings (Kind::memory): bytes allocated less bytes released, of the device's own memory (Device, Array,
-//     Device Static; pools by what is taken from them). Only where nothing that could be of this kind was overwritten
-//     or lost; else there is no row, and a note says so.
+// The rows of a process's memory, per device (analyze/memory_levels.h); the host's are on the rows of the whole process.
 #pragma once
 #include <map>
 #include <string>
 #include <vector>
 
+#include "cli/analyze/memory_levels.h"
 #include "cli/model/catalog.h"
 #include "cli/overlay/counter_row.h"
 
 namespace cli {
 
-class MemoryRows {
+class MemoryRows final : private MemoryLevels::Out {
  public:
   MemoryRows(const Catalog& catalog, ProcessId process, DerivedSink& sink);
 
-  // Any event of this process; those that tell nothing of memory are passed over.
-  void event(const Event& event, const Facts& facts);
+  // Any event of this process.
+  void event(const Event& event, const Facts& facts) { levels_.event(event, facts, *this); }
   void cut(std::int64_t at_ns);
   void finish();
   void add_notes(std::vector<std::string>& notes) const;
@@ -27,18 +23,14 @@ class MemoryRows {
  private:
   struct Rows {
     CounterRow allocated, reserved;
-    std::int64_t live_bytes = 0;  // recordings
   };
-  Rows& rows(std::int64_t device);
-  void allocator_says(std::int64_t ns, const AllocatorFacts& facts);
-  void allocation(const Event& event, const MemoryFacts& facts);
+  void level(std::int64_t device, MemoryLevel which, std::int64_t ns, std::int64_t bytes) override;
 
   const Catalog* catalog_;
   ProcessId process_;
   DerivedSink* sink_;
+  MemoryLevels levels_;
   std::map<std::int64_t, Rows> devices_;
-  bool all_known_;        // of allocations
-  bool unknown_ = false;  // some were seen, but not all are known
 };
 
 }  // namespace cli

@@ -10,7 +10,6 @@ namespace {
 // The first shapes are taken as they come. Then one has to come twice, so that a trace whose texts never repeat does not
 // fill the catalogue; and there is an end.
 constexpr std::size_t kFreeShapes = 4096, kFreeText = 2 << 20;
-constexpr std::size_t kMostText = 64 << 20;
 constexpr std::size_t kSeen = 1 << 16;
 
 }  // namespace
@@ -45,7 +44,7 @@ const Shape* KinetoShapes::find(std::string_view text, const std::vector<PlainIn
 }
 
 bool KinetoShapes::is_admitted(std::string_view text) {
-  if (shapes_.text_bytes() + text.size() > kMostText) return false;
+  if (shapes_.text_bytes() + text.size() > shapes_.most_text_bytes()) return false;
   if (shapes_.size() < kFreeShapes && shapes_.text_bytes() < kFreeText) return true;
   if (seen_.empty()) seen_.resize(kSeen);
   const std::size_t hash = std::hash<std::string_view>{}(text);

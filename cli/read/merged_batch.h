@@ -49,11 +49,20 @@ class EventBatch {
     places_.back().args = places_[index].args;
     places_.back().args_bytes = places_[index].args_bytes;
   }
+  // ... of the event with this index; null: it has none.
+  const Shape* shape(std::size_t index) const { return places_[index].is_shaped ? places_[index].shape : nullptr; }
+  // In the place of one with as many holes.
+  void set_shape(std::size_t index, const Shape& shape) { places_[index].shape = &shape; }
+  void reserve(std::size_t events) { events_.reserve(events), places_.reserve(events); }
   void clear() { events_.clear(), places_.clear(), texts_.clear(), words_.clear(); }
 
   std::size_t size() const { return events_.size(); }
   std::size_t args_bytes() const { return texts_.size(); }
   std::size_t bytes() const { return size() * (sizeof(Event) + sizeof(Place)) + texts_.size() + words_.size() * 8; }
+  // With the room that is taken for more.
+  std::size_t held_bytes() const {
+    return events_.capacity() * sizeof(Event) + places_.capacity() * sizeof(Place) + texts_.capacity() + words_.capacity() * 8;
+  }
 
   std::vector<Event>& events() { return events_; }
   const Event& event(std::size_t index) const { return events_[index]; }

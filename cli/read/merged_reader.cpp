@@ -49,14 +49,14 @@ void MergedReader::for_each_entry(ChunkKind kind, F&& f) {
 }
 
 void MergedReader::read_lists(Catalog& catalog) {
-  kinds_.clear(), strings_.clear(), shapes_.clear(), ids_ = {};
-  processes_.clear(), tracks_.clear(), fits_.clear(), process_fits_.clear(), steps_.clear();
+  kinds_.clear(), processes_.clear(), fits_.clear(), process_fits_.clear(), steps_.clear();
+  ids_ = {};
   for_each_entry(ChunkKind::kinds, [&](std::string_view entry) { return kinds_.push_back(kind_of(entry)), true; });
   for_each_entry(ChunkKind::strings,
-                 [&](std::string_view entry) { return strings_.push_back(catalog.strings.intern(entry)), true; });
+                 [&](std::string_view entry) { return ids_.strings.push_back(catalog.strings.intern(entry)), true; });
   for_each_entry(ChunkKind::shapes, [&](std::string_view entry) {
     if (entry.size() > kMostShapeText || holes_in(entry) > kMostHoles) return false;
-    return shapes_.push_back(&catalog.shapes.intern(entry)), true;
+    return ids_.shapes.push_back(&catalog.shapes.intern(entry)), true;
   });
   read_interned(catalog);
   read_processes(catalog);
@@ -91,39 +91,14 @@ void MergedReader::read_steps() {
   if (!steps_.empty() && steps_.size() != processes_.size()) chunks_.refuse(0, "the list of steps lacks a process");
 }
 
-// A visitor of fields: ids of the file become those of the catalogue.
-struct MergedReader::Translate {
-  template <typename T>
-  void number(const char*, T&, bool = true) {}
-  template <typename T>
-  void delta(const char*, T&, bool = true) {}
-  template <typename T>
-  void hex(const char*, T&, bool = true) {}
-  void string(const char*, StringId& id, bool = true) { look_up(of.strings_, id); }
-  template <typename T>
-  void id(const char*, InternedId<T>& id, bool = true) {
-    if (id != 0) look_up(of.ids<T>(), id);
-  }
-  template <typename Id>
-  void look_up(const std::vector<Id>& ids, Id& id) {
-    good = good && id < ids.size();
-    if (good) id = ids[id];
-  }
-
-  const MergedReader& of;
-  bool good = true;
-};
-
 void MergedReader::read_interned(Catalog& catalog) {
   const auto read = [&]<typename T>(const T*) {
     for_each_entry(list_of<T>(), [&](std::string_view entry) {
       T value;
       FieldReader fields(entry, kinds_);
       interned_fields(fields, value);
-      Translate translate{*this};
-      payload_fields(translate, value);
-      if (fields.bad() || !translate.good) return false;
-      ids<T>().push_back(catalog.interned<T>().intern(value));
+      if (!ids_.translate_fields(value) || fields.bad()) return false;
+      ids_.of<T>().push_back(catalog.interned<T>().intern(value));
       return true;
     });
   };
@@ -152,7 +127,7 @@ void MergedReader::read_tracks(Catalog& catalog) {
     catalog.tracks[id].name = std::move(track.name);
     catalog.tracks[id].priority = track.priority;
     catalog.tracks[id].kineto_row = std::move(track.kineto_row);
-    tracks_.push_back(id);
+    ids_.tracks.push_back(id);
     return true;
   });
 }
@@ -328,31 +303,20 @@ NotRead MergedReader::read_events(EventSink& sink, const Wanted& wanted, bool ow
   return not_read;
 }
 
-// False: it names what no list holds.
-bool MergedReader::translate(EventBatch& batch, std::size_t index) const {
-  Translate translate{*this};
-  visit_payload(batch.tag(index), batch.payload(index), [&](auto& payload) { payload_fields(translate, payload); });
-  return translate.good;
-}
-
 void MergedReader::load(const IndexEntry& chunk, EventBatch& batch, const ClockFit* fit, std::int64_t& last_start_ns) {
-  if (const char* wrong = decode_events(chunks_.load(chunk), chunk.header.count, shapes_, batch)) {
+  if (const char* wrong = decode_events(chunks_.load(chunk), chunk.header.count, ids_.shapes, batch)) {
     chunks_.refuse(chunk.offset, wrong);
   }
   for (std::size_t i = 0; i < batch.size(); ++i) {
     Event& event = batch.events()[i];
     const auto kind = static_cast<std::size_t>(event.kind);
-    if (event.track >= tracks_.size() || event.name >= strings_.size() || event.category >= strings_.size() ||
-        kind >= kinds_.size() || !printable(event.phase) || !translate(batch, i)) {
+    if (kind >= kinds_.size() || !printable(event.phase) || !ids_.translate(batch, i)) {
       chunks_.refuse(chunk.offset, fmt::format("event {} of the chunk names what no list holds", i));
     }
     if (event.start_ns < last_start_ns) {
       chunks_.refuse(chunk.offset, fmt::format("event {} of the chunk starts before the event before it", i));
     }
     last_start_ns = event.start_ns;
-    event.track = tracks_[event.track];
-    event.name = strings_[event.name];
-    event.category = strings_[event.category];
     event.kind = kinds_[kind];
     if (fit != nullptr) event.start_ns = fit->on_axis(event.start_ns);
   }

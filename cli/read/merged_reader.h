@@ -7,6 +7,7 @@
 #include "cli/model/clock_fit.h"
 #include "cli/model/steps.h"
 #include "cli/model/wanted.h"
+#include "cli/read/id_map.h"
 #include "cli/read/merged_batch.h"
 #include "cli/read/merged_chunks.h"
 #include "cli/read/reader.h"
@@ -33,14 +34,12 @@ class MergedReader : public Reader {
   std::uint64_t events() const { return chunks_.events(); }
 
  private:
-  struct Translate;
   template <typename F>
   void for_each_entry(ChunkKind kind, F&& f);
   void read_processes(Catalog& catalog);
   void read_tracks(Catalog& catalog);
   void read_interned(Catalog& catalog);
   void read_steps();
-  bool translate(EventBatch& batch, std::size_t index) const;
   class Stream;
   std::vector<const IndexEntry*> choose(const Wanted& wanted, NotRead& not_read) const;
   bool is_events(const IndexEntry& chunk) const;
@@ -50,20 +49,8 @@ class MergedReader : public Reader {
 
   MergedChunks chunks_;
   std::vector<Kind> kinds_;  // by the file's numbers
-  std::vector<StringId> strings_;
-  // Of each of AllInterned.
-  template <typename>
-  struct Ids;
-  template <typename... T>
-  struct Ids<std::tuple<T...>> : std::tuple<std::vector<InternedId<T>>...> {};
-  template <typename T>
-  std::vector<InternedId<T>>& ids() { return std::get<std::vector<InternedId<T>>>(ids_); }
-  template <typename T>
-  const std::vector<InternedId<T>>& ids() const { return std::get<std::vector<InternedId<T>>>(ids_); }
-  Ids<AllInterned> ids_;
-  ShapeTable shapes_;
+  IdMap ids_;
   std::vector<ProcessId> processes_;
-  std::vector<TrackId> tracks_;
   std::vector<ClockFit> fits_;
   std::vector<const ClockFit*> process_fits_;  // by the file's numbers; null: on the axis
   std::vector<ProcessSteps> steps_;

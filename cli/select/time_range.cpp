@@ -11,12 +11,12 @@
 namespace cli {
 namespace {
 
-struct Unit {
+struct TimeUnit {
   std::string_view name;
   std::int64_t ns;
 };
 
-constexpr std::array<Unit, 6> kUnits{{{"ns", 1},
+constexpr std::array<TimeUnit, 6> kUnits{{{"ns", 1},
                                       {"us", 1'000},
                                       {"ms", 1'000'000},
                                       {"s", 1'000'000'000},
@@ -50,7 +50,7 @@ std::optional<std::int64_t> scale(std::string_view digits, std::int64_t unit_ns)
 
 std::optional<std::int64_t> parse_duration(std::string_view text) {
   const std::string_view name = unit_of(text), digits = text.substr(0, text.size() - name.size());
-  const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& u) { return u.name == name; });
+  const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const TimeUnit& u) { return u.name == name; });
   if (unit == kUnits.end() || digits.empty() || digits == ".") return {};
   return scale(digits, unit->ns);
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -62,11 +63,9 @@ class Source {
   std::vector<Activity> activities_;
 };
 
-void open_ring_file() {
-  static char folder[] = "/tmp/tracetool-bench-XXXXXX";
-  if (mkdtemp(folder) == nullptr) std::abort();
+void open_ring_file(const char* folder, const char* bytes) {
   setenv("TRACETOOL_DIR", folder, 1);
-  setenv("TRACETOOL_BUFFER", "64M", 1);
+  setenv("TRACETOOL_BUFFER", bytes, 1);
   if (!agent::attach()) std::abort();
   const agent::Guard guard;
   if (!agent::open_recording(guard)) std::abort();
@@ -114,8 +113,30 @@ void remove_file() {
 
 }  // namespace
 
+// "RANK KERNELS BUFFER FOLDER": the recording of a process of a run.
+const Alone kRingAlone{"ring", [](const std::string& words) {
+                         std::istringstream in(words);
+                         std::string rank, buffer, folder;
+                         std::size_t kernels = 0;
+                         in >> rank >> kernels >> buffer >> folder;
+                         setenv("RANK", rank.c_str(), 1);
+                         setenv("TORCHELASTIC_RUN_ID", "bench", 1);
+                         open_ring_file(folder.c_str(), buffer.c_str());
+                         const Source source;
+                         static agent::Translation translation;
+                         for (std::size_t done = 0; done < kernels; done += source.activities().size()) {
+                           std::vector<Activity> some = source.activities();
+                           some.resize(std::min(some.size(), kernels - done));
+                           for (Activity& a : some) a.start += done * 3000, a.end += done * 3000, a.correlationId += static_cast<std::uint32_t>(done);
+                           translate_all(translation, some);
+                         }
+                         _exit(0);
+                       }};
+
 Figures append(bool small) {
-  open_ring_file();
+  char folder[] = "/tmp/tracetool-bench-XXXXXX";
+  if (mkdtemp(folder) == nullptr) std::abort();
+  open_ring_file(folder, "64M");
   const Source source;
   static agent::Translation translation;
   const std::size_t count = source.activities().size();

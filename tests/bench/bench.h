@@ -37,7 +37,7 @@ struct Alone {
   const char* name;
   void (*run)(const std::string& argument);
 };
-extern const Alone kJsonReadAlone, kMergeAlone, kPftraceWriteAlone;
+extern const Alone kJsonReadAlone, kMergeAlone, kPftraceWriteAlone, kRingAlone;
 
 // Memory that forgets: what it costs to make the bytes, without keeping them.
 struct NullSink : cli::ByteSink {

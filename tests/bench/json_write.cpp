@@ -67,12 +67,13 @@ Figure overlay_rate(double seconds, std::uint64_t events, std::uint64_t items) {
           rate >= 10e6};
 }
 
-Figure rate(const char* what, double seconds, const Result& result) {
+// The budget is of slices alone: arrows, and what is computed, come besides.
+Figure rate(const char* what, bool alone, double seconds, const Result& result) {
   const double slices = static_cast<double>(result.summary.slices_out);
-  return {what, ">= 1.5 M slices/s",
+  return {what, alone ? ">= 5 M slices/s" : "none; printed",
           fmt::format("{:.2f} M slices/s, {} arrows, {:.0f} B a slice", slices / seconds / 1e6,
                       result.summary.arrows_out, static_cast<double>(result.bytes) / slices),
-          slices / seconds >= 1.5e6};
+          !alone || slices / seconds >= 5e6};
 }
 
 }  // namespace
@@ -86,9 +87,9 @@ Figures json_write(bool small) {
   const double all_s = fastest_cpu_s(small ? 1 : 3, [&] { all = export_all(events, 0, 1, true); });
   std::uint64_t items = 0;
   const double overlay_s = fastest_cpu_s(small ? 1 : 3, [&] { items = compute_all(events); });
-  return {rate("write Chrome JSON to memory, slices alone", plain_s, plain),
-          rate("write Chrome JSON, an arrow per kernel", arrows_s, arrows),
-          rate("write Chrome JSON, with computed rows", all_s, all), overlay_rate(overlay_s, events, items)};
+  return {rate("write Chrome JSON to memory, slices alone", true, plain_s, plain),
+          rate("write Chrome JSON, an arrow per kernel", false, arrows_s, arrows),
+          rate("write Chrome JSON, with computed rows", false, all_s, all), overlay_rate(overlay_s, events, items)};
 }
 
 }  // namespace bench

@@ -53,7 +53,7 @@ std::uint64_t peak_bytes(const Alone& what, const std::string& argument) {
 
 int main(int argc, char** argv) {
   if (argc == 4 && std::strcmp(argv[1], "--peak") == 0) {
-    for (const bench::Alone* what : {&bench::kJsonReadAlone, &bench::kMergeAlone, &bench::kPftraceWriteAlone}) {
+    for (const bench::Alone* what : {&bench::kJsonReadAlone, &bench::kMergeAlone, &bench::kPftraceWriteAlone, &bench::kRingAlone}) {
       if (std::strcmp(argv[2], what->name) == 0) what->run(argv[3]);
     }
     return 0;

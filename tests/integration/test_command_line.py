@@ -210,6 +210,40 @@ def check_one_word(tool):
           "--only: several in a word, and again", done)
 
 
+def check_dump(tool):
+    """dump prints what is chosen: lines of the full dump, in the order of time, from any form of the trace."""
+    check(tool("merge", "set", "-o", "set.ttrace").returncode == 0, "merge")
+    full = tool("dump", "set.ttrace").stdout.splitlines()
+
+    def of(line):
+        """(start, end, kind, rank, name) of a line."""
+        start, duration, _, kind, _, rank, rest = line.split(" ", 6)
+        return int(start), int(start) + int(duration), kind, int(rank.rstrip(",")), rest.split(": ", 1)[1]
+
+    first = min(of(line)[0] for line in full)
+    steps = [(of(line)[0], of(line)[1], of(line)[3]) for line in full if " ProfilerStep#2" in line or " ProfilerStep#3" in line]
+    check(len(steps) == 4 and len(full) == 32, "the full dump has all steps", full)
+    for words, keep in (
+            (["--ranks", "1"], lambda start, end, kind, rank, name: rank == 1),
+            (["--kinds", "kernel"], lambda start, end, kind, rank, name: kind == "kernel"),
+            (["--kinds", "nccl,cpu_op"], lambda start, end, kind, rank, name: kind == "cpu_op" or name.startswith("nccl")),
+            (["--time", "120us-240us"], lambda start, end, kind, rank, name: start < first + 240_000 and end > first + 120_000),
+            (["--steps", "2-3"], lambda start, end, kind, rank, name: any(a <= start < b and r == rank for a, b, r in steps)),
+            (["--steps", "2-3", "--ranks", "0", "--kinds", "kernel"],
+             lambda start, end, kind, rank, name: kind == "kernel" and any(a <= start < b and r == rank == 0 for a, b, r in steps))):
+        expected = [line for line in full if keep(*of(line))]
+        check(0 < len(expected) < len(full), f"dump {words}: the choice chooses", expected)
+        for path in ("set.ttrace", "set"):
+            done = tool("dump", path, *words)
+            check(done.returncode == 0 and sorted(done.stdout.splitlines()) == sorted(expected), f"dump {path} {words}",
+                  lambda: (done.stdout, done.stderr, expected))
+            check([of(line)[0] for line in done.stdout.splitlines()] == sorted(of(line)[0] for line in expected),
+                  f"dump {path} {words}: in the order of time", done.stdout)
+    check(sorted(tool("dump", "set", "--run", "latest").stdout.splitlines()) == sorted(full), "dump of a run is all of it")
+    tool.refused("dump of a rank that is not there", ["dump", "set", "--ranks", "7"], "--ranks 7")
+    tool.refused("dump of a directory without a choice", ["dump", "set"], "--run")
+
+
 def check_phases(tool):
     """Rows of a rank that has several files say of which phase they are; other tables have no such column."""
     for number, phase in enumerate(("init", "opt")):
@@ -285,6 +319,7 @@ def main():
         check_cut(tool)
         check_words(tool)
         check_one_word(tool)
+        check_dump(tool)
         check_phases(tool)
         check_doctor(tool)
         check_progress(tool)

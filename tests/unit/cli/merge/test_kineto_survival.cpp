@@ -3,8 +3,7 @@
 #include <set>
 
 #include "cli/io/output_file.h"
-#include "cli/merge/merged_writer.h"
-#include "cli/merge/ordered_trace.h"
+#include "cli/merge/merge_inputs.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/read/read_helpers.h"
 
@@ -68,12 +67,9 @@ std::unique_ptr<KeptTrace> read(const std::string& path) {
 std::unique_ptr<KeptTrace> merged(const TestFolder& folder, const std::vector<std::string>& paths) {
   std::vector<TraceInput> inputs;
   for (const std::string& path : paths) inputs.push_back({path, {}});
-  const auto trace = order_traces(inputs, {false, kDefaultMemory, folder.path().string()});
   const std::string path = (folder.path() / "m.ttrace").string();
   OutputFile out(path);
-  MergedWriter writer(out, trace->catalog());
-  trace->walk_own_times(writer);
-  writer.finish(trace->catalog(), trace->fits());
+  merge_inputs(inputs, {false, kDefaultMemory, folder.path().string()}, out);
   out.finish();
   return read(path);
 }

@@ -49,6 +49,58 @@ TEST_CASE("ordered trace: several inputs are one, in order, by rank, as often as
   }
 }
 
+TEST_CASE("ordered trace: the same on one thread as on several") {
+  const Scratch scratch;
+  std::vector<TraceInput> inputs;
+  for (std::int64_t rank = 0; rank < 12; ++rank) {
+    inputs.push_back({scratch.path("rank" + std::to_string(rank)), {}});
+    write_rank(inputs.back().path, 11 - rank, rank % 3 == 0 ? 5000 : 500, 3 + rank % 5);
+  }
+  for (const std::size_t memory : {std::size_t{200'000}, kDefaultMemory}) {
+    std::vector<std::string> results;
+    for (const std::size_t threads : {1, 2, 8}) {
+      const auto trace = order_traces(inputs, {true, memory, scratch.folder(), {}, threads});
+      struct Write : EventSink {
+        void event(const Event& e, const Facts& facts) override {
+          to += std::to_string(e.start_ns) + ' ' + std::to_string(e.track) + ' ' + std::to_string(e.name) + ' ' + std::string(facts.args) + '\n';
+        }
+        std::string to;
+      } write;
+      trace->walk(write);
+      const Catalog& catalog = trace->catalog();
+      for (StringId id = 0; id < catalog.strings.size(); ++id) write.to += std::string(catalog.strings[id]) + '\n';
+      for (const Track& track : catalog.tracks) write.to += std::to_string(track.process) + ' ' + std::to_string(track.id) + '\n';
+      for (const Process& process : catalog.processes) write.to += process.source + ' ' + std::to_string(process.rank) + '\n';
+      for (const std::string& warning : trace->warnings) write.to += warning + '\n';
+      results.push_back(std::move(write.to));
+    }
+    CHECK(results[0].size() > 100'000);
+    CHECK(results[1] == results[0]);
+    CHECK(results[2] == results[0]);
+  }
+}
+
+TEST_CASE("ordered trace: of several faults the first input's is told, on any number of threads") {
+  const Scratch scratch;
+  std::vector<TraceInput> inputs;
+  for (std::int64_t rank = 0; rank < 8; ++rank) {
+    inputs.push_back({scratch.path("rank" + std::to_string(rank)), {}});
+    write_rank(inputs.back().path, rank, 20'000 / (rank + 1), 3);
+  }
+  write_rank(inputs[5].path, 2, 3, 3);
+  inputs[3].path = scratch.path("missing");
+  inputs[6].path = scratch.path("missing, too");
+  for (const std::size_t threads : {1, 2, 8}) {
+    for (int again = 0; again < 5; ++again) {
+      CHECK_THROWS_WITH(order_traces(inputs, {true, kDefaultMemory, scratch.folder(), {}, threads}), contains_text(inputs[3].path + ":"));
+    }
+  }
+  write_rank(inputs[3].path, 3, 3, 3);
+  for (const std::size_t threads : {1, 2, 8}) {
+    CHECK_THROWS_WITH(order_traces(inputs, {true, kDefaultMemory, scratch.folder(), {}, threads}), contains_text("duplicate rank 2"));
+  }
+}
+
 TEST_CASE("ordered trace: a rank that comes twice is refused, unless it is given another") {
   const Scratch scratch;
   write_rank(scratch.path("a"), 1, 3, 3);

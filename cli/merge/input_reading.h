@@ -1,0 +1,99 @@
+// Reads the inputs of a trace: several at once, each into a catalogue of its own, which become one in the order of inputs.
+// What comes out is the same on any number of threads.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/io/ordered_work.h"
+#include "cli/io/progress.h"
+#include "cli/merge/clock_domains.h"
+#include "cli/merge/sort_runs.h"
+#include "cli/model/catalog.h"
+#include "cli/model/clock_fit.h"
+#include "cli/read/id_map.h"
+
+namespace cli {
+
+struct TraceInput {
+  std::string path;
+  std::optional<std::int64_t> rank;  // instead of the one in the file
+};
+
+// Called with the events of one input and its own catalogue, which grows; each input has its own copy.
+using EventChoice = std::function<bool(const Catalog& catalog, const Event& event)>;
+
+struct MergeOptions {
+  bool align = true;
+  std::size_t memory_bytes = kDefaultMemory;
+  std::string scratch_folder = ".";
+  // Empty: all events. Else those that it does not choose may be missing, but for the first and the last of each process, and
+  // foreign arguments, too: to sort what nobody looks at is what takes the time.
+  EventChoice choice = {};
+  // Inputs that are read at once, at most; 0: as many as there are cores. The trace is the same in any case.
+  std::size_t threads = 0;
+};
+
+// An input with its own catalogue.
+struct ReadInput {
+  Catalog catalog;
+  std::vector<EventRun> runs;    // by its own clock
+  IdMap ids;                     // of its catalogue in that of the trace
+  ProcessId first_process = 0;   // its first in the trace, as read
+  std::uint32_t clock = 0;       // of its events, an index into the fits of its domains
+  bool is_merged = false;
+  std::vector<ClockFit> fits;    // of a merged file
+  std::optional<Process> timed;  // whose clock timed it, as far as was known at its first event; none: it has no events
+};
+
+// What a person is told while they are read.
+std::string reading_text(const std::vector<TraceInput>& inputs);
+
+class InputReading {
+ public:
+  // Both are used until read() has ended.
+  InputReading(const std::vector<TraceInput>& inputs, const MergeOptions& options);
+
+  // Once. `each` is called for every input when its ids are known: for several at once, on any thread. Throws Error, of
+  // several faults that of the first input in order.
+  using Step = std::function<void(std::size_t number, ReadInput& input)>;
+  void read(const Step& each);
+
+  // For `each`, to call often: leaves it when an earlier input has failed.
+  void leave_if_given_up(std::size_t number) const { work_.leave_if_given_up(number); }
+  // One input is read at a time, so that its work may be done on two threads.
+  bool is_alone() const { return work_.threads() == 1; }
+
+  SortRoom& room() { return room_; }
+  ReadInput& input(std::size_t number) { return inputs_[number]; }
+  // After read(): complete, its processes by rank (unknown ones last), then phase, then source.
+  const Catalog& catalog() const { return catalog_; }
+  // What the processes became, as they were read.
+  const std::vector<ProcessId>& sorted_processes() const { return sorted_; }
+  const std::vector<ClockFit>& domains() { return clocks_.fits(); }  // by ReadInput::clock
+  const std::vector<ClockFit>& fits() const { return reported_; }    // by Process::clock
+  std::vector<std::string>& warnings() { return warnings_; }
+
+ private:
+  void read_one(std::size_t number);
+  void join(std::size_t number);
+  void finish();
+
+  const std::vector<TraceInput>& from_;
+  const MergeOptions& options_;
+  Catalog catalog_;
+  SortRoom room_;
+  OrderedWork work_;
+  Progress progress_;
+  std::deque<ReadInput> inputs_;
+  ClockDomains clocks_;
+  std::vector<std::uint32_t> clock_of_;  // of each process, as read
+  std::vector<ProcessId> sorted_;
+  std::vector<ClockFit> reported_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace cli
