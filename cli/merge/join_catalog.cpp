@@ -5,6 +5,7 @@
 #include <iterator>
 
 namespace cli {
+
 IdMap join_catalog(Catalog& from, Catalog& to) {
   IdMap ids;
   for (StringId id = 0; id < from.strings.size(); ++id) ids.strings.push_back(to.strings.intern(from.strings[id]));

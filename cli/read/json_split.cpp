@@ -30,10 +30,18 @@ std::uint64_t prefix_xor(std::uint64_t bits) {
   return bits;
 }
 
+// std::popcount is a call of a library where the compiler may not assume the processor's instruction.
+int count_of(std::uint64_t bits) {
+  bits -= (bits >> 1) & 0x5555555555555555u;
+  bits = (bits & 0x3333333333333333u) + ((bits >> 2) & 0x3333333333333333u);
+  bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+  return static_cast<int>(bits * 0x0101010101010101u >> 56);
+}
+
 // Walks the brackets of one block. Returns the index of the one that makes `depth` 0, or -1.
 int closing_bracket(std::uint64_t open, std::uint64_t close, std::int64_t& depth) {
-  if (std::popcount(close) < depth) {
-    depth += std::popcount(open) - std::popcount(close);
+  if (const int closing = count_of(close); closing < depth) {
+    depth += count_of(open) - closing;
     return -1;
   }
   for (std::uint64_t both = open | close; both != 0; both &= both - 1) {

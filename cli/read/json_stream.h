@@ -33,6 +33,15 @@ struct JsonValue {
   std::string_view text;  // damaged: what there is of it, perhaps with something else behind; large: ""
 };
 
+// Elements that are known by their bytes.
+class KnownElements {
+ public:
+  virtual ~KnownElements() = default;
+  // The size of the element at `begin`, which is '{', where it is known and ends before `end`; else 0. The bytes behind
+  // `end` are those of Window.
+  virtual std::size_t match(const char* begin, const char* end) = 0;
+};
+
 class JsonStream {
  public:
   static constexpr std::size_t kWindow = 1 << 20;
@@ -47,6 +56,8 @@ class JsonStream {
   JsonValue value() { return value_before(",}"); }  // of the member
   void enter_array();                               // the value, an array of events
   bool next_element(std::string_view& text);  // an object, whole but unchecked; false: the array is closed, or cut
+  // The same; `known`: `elements` matched it.
+  bool next_element(std::string_view& text, KnownElements* elements, bool& known);
   void refuse(std::size_t at, std::string_view expected);        // the element handed out last is damaged at this index
   void refuse_whole(std::size_t at, std::string_view expected);  // the same, but it is sound JSON: passed by its size
   void finish();                                                 // nothing but white space should follow
@@ -76,6 +87,8 @@ class JsonStream {
   JsonValue damaged_value(const JsonFault& fault, std::optional<std::size_t> extent);
   void pass_large();
 
+  bool take_known(std::string_view& text, KnownElements& elements);
+  bool is_gap_behind(std::size_t size) const;
   bool reach_element();
   bool ends_without_bracket();
   bool is_blank_end(std::string_view& text);
@@ -103,6 +116,7 @@ class JsonStream {
   bool lost_member_ = false;   // the same of members
   std::size_t max_event_ = kMaxEvent;
   std::string key_, gap_;
+  bool plain_gap_ = false;  // gap_ is white space and one comma
   std::size_t refused_at_ = 0;
   std::string refusal_;
 };

@@ -19,13 +19,21 @@ constexpr std::size_t kLongestGap = 64;
 void JsonStream::enter_array() {
   events_seen_ = comma_seen_ = true;
   gap_.clear();
+  plain_gap_ = false;
   if (peek() == '[') return window_.skip(1);
   if (!ended()) damage_.lose_member("traceEvents", window_.offset(), "'[': an array of events");
 }
 
 bool JsonStream::next_element(std::string_view& text) {
+  bool known = false;
+  return next_element(text, nullptr, known);
+}
+
+bool JsonStream::next_element(std::string_view& text, KnownElements* elements, bool& known) {
   settle();
   while (reach_element()) {
+    known = elements != nullptr && take_known(text, *elements);
+    if (known) return true;
     if (!take_element(text)) continue;
     if (!is_blank_end(text)) return true;
     settle();
@@ -34,8 +42,30 @@ bool JsonStream::next_element(std::string_view& text) {
   return false;
 }
 
+bool JsonStream::take_known(std::string_view& text, KnownElements& elements) {
+  const std::size_t size = elements.match(window_.begin(), window_.end());
+  if (size == 0 || !(is_gap_behind(size) || is_followed_well(size))) return false;
+  text_offset_ = window_.offset();
+  text_size_ = size;
+  text = {window_.begin(), size};
+  pending_ = Pending::pass;
+  after_damage_ = false;
+  return true;
+}
+
+// Do the bytes that separate events stand behind the next `size`, and an event behind them?
+bool JsonStream::is_gap_behind(std::size_t size) const {
+  const std::size_t gap = gap_.size();
+  const char* const at = window_.begin() + size;
+  return plain_gap_ && window_.size() > size + gap && at[gap] == '{' && std::memcmp(at, gap_.data(), gap) == 0;
+}
+
 // Stands at the '{' of an element. False: the array is closed, or cut.
 bool JsonStream::reach_element() {
+  if (!comma_seen_ && is_gap_behind(0)) {
+    window_.skip(gap_.size());
+    return comma_seen_ = true;
+  }
   const std::uint64_t from = window_.offset();
   bool first = comma_seen_;
   for (;;) {
@@ -186,7 +216,9 @@ void JsonStream::learn_gap(std::uint64_t from) {
   const auto size = static_cast<std::size_t>(window_.offset() - from);
   const char* begin = window_.behind(size);
   if (begin == nullptr || size > kLongestGap) return;
-  if (gap_.size() != size || std::memcmp(gap_.data(), begin, size) != 0) gap_.assign(begin, size);
+  if (gap_.size() == size && std::memcmp(gap_.data(), begin, size) == 0) return;
+  gap_.assign(begin, size);
+  plain_gap_ = std::count(gap_.begin(), gap_.end(), ',') == 1;
 }
 
 }  // namespace cli

@@ -112,14 +112,17 @@ void KinetoHeader::keep(std::string_view key, std::string_view text) {
   members.append(members.empty() ? "\"" : ", \"").append(key).append("\": ").append(text);
 }
 
-KinetoHeader scan_kineto_header(const std::string& path) {
-  KinetoHeader header;
+namespace {
+
+// `check_events`: else events are passed by their brackets, which is enough where nothing is damaged. Returns whether
+// nothing was seen to be.
+bool scan(const std::string& path, bool check_events, KinetoHeader& header) {
   JsonStream stream(open_byte_source(path), path, JsonStream::kWindow);
   KinetoEventParser parser;
   KinetoEvent event;
   std::string key;
   std::string_view text;
-  if (stream.open() == '[') return header;
+  if (stream.open() == '[') return true;
   while (stream.next_member(key)) {
     if (key != "traceEvents") {
       header.take(stream, key);
@@ -127,9 +130,19 @@ KinetoHeader scan_kineto_header(const std::string& path) {
     }
     stream.enter_array();
     while (stream.next_element(text)) {
-      if (!parser.parse(text, event)) stream.refuse(0, "an event");
+      if (check_events && !parser.parse(text, event)) stream.refuse(0, "an event");
     }
   }
+  return stream.damage().none();
+}
+
+}  // namespace
+
+KinetoHeader scan_kineto_header(const std::string& path) {
+  KinetoHeader header;
+  if (scan(path, false, header)) return header;
+  header = {};
+  scan(path, true, header);
   return header;
 }
 

@@ -78,13 +78,14 @@ KinetoPlace& KinetoPlaces::find(const JsonScalar& pid, const JsonScalar& tid) {
   return at->second;
 }
 
-TrackId KinetoPlaces::track(KinetoPlace& place, const KinetoCategory& category, char phase, const JsonScalar& device) {
+TrackId KinetoPlaces::track(KinetoPlace& place, const KinetoCategory& category, char phase,
+                            std::optional<std::int64_t> device) {
   if (category.on_stream)
     ++place.gpu_events;
   else if (category.on_thread)
     ++place.host_events;
   if (place.form == KinetoPlace::Form::text || !is_stream(place, category, phase)) return thread_track(place);
-  return stream_track(place, device.empty() ? std::nullopt : to_int64(device.text));
+  return stream_track(place, device);
 }
 
 // A flow end or a mark says nothing of its track but the pair; so it joins what was seen there.

@@ -47,7 +47,7 @@ class KinetoPlaces {
   KinetoPlace& find(const JsonScalar& pid, const JsonScalar& tid);
 
   // The track of an event of this category there; `device` is its argument, for streams.
-  TrackId track(KinetoPlace& place, const KinetoCategory& category, char phase, const JsonScalar& device);
+  TrackId track(KinetoPlace& place, const KinetoCategory& category, char phase, std::optional<std::int64_t> device);
 
   // Whether an event with these ids is spelled as in the second line of the row of its track; adds the line.
   bool second_row(const KinetoPlace& place, TrackId track, const JsonScalar& pid, const JsonScalar& tid);

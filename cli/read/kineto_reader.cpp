@@ -78,7 +78,12 @@ void KinetoReader::read_members(KinetoTranslator& translator) {
 
 void KinetoReader::read_events(KinetoTranslator& translator) {
   std::string_view text;
-  while (stream_.next_element(text)) take(translator, text);
+  for (bool known = false; stream_.next_element(text, &translator.forms(), known);) {
+    if (known && translator.take_known())
+      ++events_;
+    else
+      take(translator, text);
+  }
 }
 
 void KinetoReader::take(KinetoTranslator& translator, std::string_view text) {

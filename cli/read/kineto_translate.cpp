@@ -46,14 +46,41 @@ void KinetoTranslator::take_timed(const KinetoEvent& raw, const KinetoTimes& tim
   const KinetoCategory& category = categories_.find(text_of(raw.cat));
   KinetoPlace& place = places_.find(raw.pid, raw.tid);
   if (phase == 'E') return end_slice(place, times.start_ns, raw);
-  Event event = event_of(raw, category);
+  KinetoForm form;
+  form.event = event_of(raw, category);
+  form.category = &category;
+  form.place = &place;
+  if (!raw.device.empty()) form.device = to_int64(raw.device.text);
+  Event event = form.event;
   event.start_ns = times.start_ns;
   event.duration_ns = times.duration_ns;
-  event.track = places_.track(place, category, phase, raw.device);
+  event.track = places_.track(place, category, phase, form.device);
   event.json.second_row = places_.second_row(place, event.track, raw.pid, raw.tid);
   if (phase == 'B') return begin_slice(place, {event, std::string(raw.args), raw.integers});
   launch_flows_ |= event.kind == Kind::flow && category.launch_flow;
-  emit(event, raw.args, raw.integers);
+  form.shape = emit(event, raw.args, raw.integers);
+  const bool repeats = form.shape != nullptr || raw.args.empty();
+  if (repeats && !raw.odd_args && !times.odd_duration) forms_.learn(raw, std::move(form));
+}
+
+bool KinetoTranslator::take_known() {
+  const KinetoForm& form = forms_.form();
+  const std::int64_t* const numbers = forms_.numbers();
+  const auto number = [&](std::int8_t which) { return numbers[which]; };
+  Event event = form.event;
+  if (__builtin_add_overflow(number(form.start), base_ns_, &event.start_ns)) return false;
+  if (form.duration >= 0) event.duration_ns = number(form.duration);
+  if (form.id >= 0) event.correlation = static_cast<std::uint64_t>(number(form.id));
+  if (form.correlation >= 0) event.correlation = static_cast<std::uint64_t>(std::max<std::int64_t>(0, number(form.correlation)));
+  if (form.bytes >= 0 && carries_bytes(event.kind)) {
+    event.has_bytes = number(form.bytes) >= 0;
+    event.bytes = event.has_bytes ? static_cast<std::uint64_t>(number(form.bytes)) : 0;
+  }
+  const auto device = form.device_number < 0 ? form.device : number(form.device_number);
+  event.track = places_.track(*form.place, *form.category, event.phase, device);
+  event.json.second_row = places_.second_row(*form.place, event.track, form.pid, form.tid);
+  emit(event, {}, form.shape, numbers + form.first_integer);
+  return true;
 }
 
 Event KinetoTranslator::event_of(const KinetoEvent& raw, const KinetoCategory& category) {
@@ -112,7 +139,7 @@ void KinetoTranslator::begin_slice(KinetoPlace& place, OpenSlice slice) {
   slice.event.duration_ns = kUnknownDuration;
   if (open_slices_ == kMaxOpenSlices) {
     ++odd_.unmatched_begin;
-    return emit(slice.event, slice.args, slice.integers);
+    return void(emit(slice.event, slice.args, slice.integers));
   }
   place.open.push_back(std::move(slice));
   ++open_slices_;
@@ -137,17 +164,24 @@ void KinetoTranslator::end_slice(KinetoPlace& place, std::int64_t end_ns, const 
   emit(slice.event, slice.args, slice.integers);
 }
 
-void KinetoTranslator::emit(const Event& event, std::string_view args, const std::vector<PlainInteger>& integers) {
+// Returns the shape of its arguments.
+const Shape* KinetoTranslator::emit(const Event& event, std::string_view args, const std::vector<PlainInteger>& integers) {
+  const Shape* const shape = shapes_.find(args, integers);
+  emit(event, args, shape, shapes_.integers());
+  return shape;
+}
+
+// `args` where `shape` is null.
+void KinetoTranslator::emit(const Event& event, std::string_view args, const Shape* shape, const std::int64_t* integers) {
   ++counts_[static_cast<std::size_t>(event.kind)];
   first_ns_ = std::min(first_ns_, event.start_ns);
   if (event.start_ns != base_ns_) first_unclamped_ns_ = std::min(first_unclamped_ns_, event.start_ns);
   std::int64_t end = 0;
   const bool overflow = __builtin_add_overflow(event.start_ns, std::max<std::int64_t>(0, event.duration_ns), &end);
   last_ns_ = std::max(last_ns_, overflow ? std::numeric_limits<std::int64_t>::max() : end);
-  const Shape* const shape = shapes_.find(args, integers);
-  Facts facts = facts_->find(event, shape == nullptr ? args : shape->text, shape, shapes_.integers());
+  Facts facts = facts_->find(event, shape == nullptr ? args : shape->text, shape, integers);
   if (shape == nullptr) facts.args = args;
-  if (shape != nullptr) facts.shape = shape, facts.integers = shapes_.integers();
+  if (shape != nullptr) facts.shape = shape, facts.integers = integers;
   sink_.event(event, facts);
 }
 

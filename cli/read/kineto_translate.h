@@ -21,6 +21,7 @@
 #include "cli/read/kineto_event.h"
 #include "cli/read/kineto_facts.h"
 #include "cli/read/kineto_fields.h"
+#include "cli/read/kineto_forms.h"
 #include "cli/read/kineto_places.h"
 #include "cli/read/kineto_shapes.h"
 
@@ -37,6 +38,11 @@ class KinetoTranslator {
   // Why it was refused; nullopt: it was taken.
   std::optional<KinetoRefusal> take(const KinetoEvent& raw);
 
+  // Forms of what was taken; take_known() takes the event that they matched last. False where it has to be taken as any
+  // other, which says why it is refused.
+  KinetoForms& forms() { return forms_; }
+  bool take_known();
+
   // Ends what is still open and fills in the Process. Returns the device that was used most, or -1.
   std::int64_t finish();
 
@@ -50,7 +56,8 @@ class KinetoTranslator {
   void keep_metadata(std::string_view text);
   void begin_slice(KinetoPlace& place, OpenSlice slice);
   void end_slice(KinetoPlace& place, std::int64_t end_ns, const KinetoEvent& raw);
-  void emit(const Event& event, std::string_view args, const std::vector<PlainInteger>& integers);
+  const Shape* emit(const Event& event, std::string_view args, const std::vector<PlainInteger>& integers);
+  void emit(const Event& event, std::string_view args, const Shape* shape, const std::int64_t* integers);
   Event event_of(const KinetoEvent& raw, const KinetoCategory& category);
   std::string_view text_of(const JsonScalar& scalar);
   StringId name_of(const KinetoEvent& raw) { return catalog_.strings.intern(text_of(raw.name)); }
@@ -62,6 +69,7 @@ class KinetoTranslator {
   KinetoCategories categories_;
   KinetoPlaces places_;
   KinetoShapes shapes_;
+  KinetoForms forms_;
   std::unique_ptr<KinetoFacts> facts_;
   std::int64_t base_ns_ = 0;
   KindCounts counts_{};

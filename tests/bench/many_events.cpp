@@ -8,19 +8,22 @@
 namespace bench {
 namespace {
 
+constexpr int kLayers = 499;  // whose operators differ in dimensions, and kernels in names and grids
+
 constexpr std::int64_t kStart_ns = 1'700'000'000'000'000'000;
 
 void one_launch(std::string& out, std::int64_t ns, int id) {
   auto at = std::back_inserter(out);
   const auto us = [](std::int64_t t) { return fmt::format("{}.{:03}", t / 1000, t % 1000); };
+  const int layer = id % kLayers;
   fmt::format_to(at, R"~(  {{
     "ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 4242, "tid": 4242,
     "ts": {}, "dur": 12.345,
     "args": {{
-      "External id": {}, "Record function id": 0, "Concrete Inputs": ["", ""], "Input type": ["c10::BFloat16", "c10::BFloat16"], "Input Strides": [[768, 1], [768, 1]], "Input Dims": [[48, 768], [3072, 768]], "Ev Idx": {}
+      "External id": {}, "Record function id": 0, "Concrete Inputs": ["", ""], "Input type": ["c10::BFloat16", "c10::BFloat16"], "Input Strides": [[768, 1], [768, 1]], "Input Dims": [[48, 768], [{}, 768]], "Ev Idx": {}
     }}
   }},
-)~", us(ns), id, id);
+)~", us(ns), id, 1024 + layer, id);
   fmt::format_to(at, R"~(  {{
     "ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 4242, "tid": 4242,
     "ts": {}, "dur": 4.567,
@@ -34,17 +37,17 @@ void one_launch(std::string& out, std::int64_t ns, int id) {
   }},
 )~", us(ns + 2000), id, id, id, us(ns + 2000));
   fmt::format_to(at, R"~(  {{
-    "ph": "X", "cat": "kernel", "name": "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16> >(int, at::native::CUDAFunctor_add<c10::BFloat16>)", "pid": 0, "tid": 7,
+    "ph": "X", "cat": "kernel", "name": "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_{}<c10::BFloat16> >(int, at::native::CUDAFunctor_add<c10::BFloat16>)", "pid": 0, "tid": 7,
     "ts": {}, "dur": 8.192,
     "args": {{
-      "External id": {}, "queued": 0, "device": 0, "context": 1, "stream": 7, "correlation": {}, "registers per thread": 32, "shared memory": 0, "blocks per SM": 2.181818, "warps per SM": 8.727273, "grid": [288, 1, 1], "block": [128, 1, 1], "est. achieved occupancy %": 14
+      "External id": {}, "queued": 0, "device": 0, "context": 1, "stream": 7, "correlation": {}, "registers per thread": 32, "shared memory": 0, "blocks per SM": 2.181818, "warps per SM": 8.727273, "grid": [{}, 1, 1], "block": [128, 1, 1], "est. achieved occupancy %": 14
     }}
   }},
   {{
     "ph": "f", "id": {}, "pid": 0, "tid": 7, "ts": {},
     "cat": "ac2g", "name": "ac2g", "bp": "e"
   }},
-)~", us(ns + 9000), id, id, id, us(ns + 9000));
+)~", layer, us(ns + 9000), id, id, 288 + layer, id, us(ns + 9000));
 }
 
 }  // namespace

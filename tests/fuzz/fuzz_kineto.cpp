@@ -1,10 +1,12 @@
 // Any bytes as a Kineto trace: they are read or refused by an Error, what is read is valid and counted, the events
-// before damage are untouched, and the fast parser agrees with the slow judge.
+// before damage are untouched, the fast parser agrees with the slow judge, and an event says the same where its form is
+// known as where it is parsed.
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -22,8 +24,19 @@ struct Checked : cli::EventSink {
     if (facts.has_foreign() && cli::find_json_fault("{" + cli::KeptFacts(facts).args + "}")) std::abort();
     good += event.start_ns == 1234567 && event.duration_ns == 7654321 && good == events;
     ++events;
+    for (const std::uint64_t field :
+         {static_cast<std::uint64_t>(event.start_ns), static_cast<std::uint64_t>(event.duration_ns), event.correlation, event.bytes,
+          std::uint64_t{event.track}, std::uint64_t{event.name}, std::uint64_t{event.category}, static_cast<std::uint64_t>(event.kind),
+          static_cast<std::uint64_t>(event.phase), static_cast<std::uint64_t>(event.scope),
+          std::uint64_t{event.has_bytes} << 4 | std::uint64_t{event.no_category} << 3 | std::uint64_t{event.encloses} << 2 |
+              std::uint64_t{event.second_row} << 1 | std::uint64_t{event.args_complete},
+          std::uint64_t{facts.tag()}, std::hash<std::string>{}(cli::KeptFacts(facts).args)}) {
+      hash = (hash ^ field) * 0x100000001b3u;
+    }
   }
   std::uint64_t events = 0, good = 0;  // good: from the first on
+  std::uint64_t hash = 0;              // of all
+  bool whole = false;                  // nothing was damaged
 };
 
 void check(const cli::Process& process, const Checked& sink, std::size_t size) {
@@ -33,8 +46,7 @@ void check(const cli::Process& process, const Checked& sink, std::size_t size) {
   if (process.notes.size() > 64) std::abort();
 }
 
-// Returns the number of events known to us that came first.
-std::uint64_t read_as_file(std::string_view bytes, std::size_t window) {
+Checked read_as_file(std::string_view bytes, std::size_t window) {
   const int fd = ::memfd_create("fuzz", MFD_CLOEXEC);
   if (fd < 0 || ::write(fd, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) std::abort();
   Checked sink;
@@ -42,10 +54,11 @@ std::uint64_t read_as_file(std::string_view bytes, std::size_t window) {
     cli::Catalog catalog;
     cli::open_kineto("/proc/self/fd/" + std::to_string(fd), window)->read(catalog, sink);
     check(catalog.processes.at(0), sink, bytes.size());
+    sink.whole = catalog.processes[0].state == cli::RecordingState::clean;
   } catch (const cli::Error&) {
   }
   ::close(fd);
-  return sink.good;
+  return sink;
 }
 
 void parse_as_event(std::string_view bytes) {
@@ -62,7 +75,22 @@ void read_among_good_ones(std::string_view bytes, std::size_t window) {
   const std::string good = "  {\n    \"ph\": \"X\", \"name\": \"good\", \"ts\": 1234.567, \"dur\": 7654.321\n  }";
   const std::string text = "{\"baseTimeNanoseconds\": 0, \"traceEvents\": [\n" + good + ",\n" + good + ",\n  {" +
                            std::string(bytes) + ",\n" + good + ",\n" + good + "\n  ]}";
-  if (read_as_file(text, window) < 2) std::abort();
+  if (read_as_file(text, window).good < 2) std::abort();
+}
+
+// As an event, three times; of `alike` ones the form is known, for the first member is of the same name.
+Checked read_thrice(std::string_view bytes, bool alike) {
+  std::string text = "{\"traceEvents\": [";
+  for (const char name : {'1', alike ? '1' : '2', alike ? '1' : '3'}) {
+    text += std::string(text.back() == '[' ? "" : ",\n") + "{\"" + name + "\": 0, " + std::string(bytes);
+  }
+  return read_as_file(text + "]}", cli::JsonStream::kWindow);
+}
+
+void read_known(std::string_view bytes) {
+  const Checked known = read_thrice(bytes, true), parsed = read_thrice(bytes, false);
+  if (known.whole != parsed.whole) std::abort();
+  if (known.whole && (known.hash != parsed.hash || known.events != parsed.events)) std::abort();
 }
 
 }  // namespace
@@ -74,5 +102,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_as_file(bytes.substr(1), 1 + data[0]);  // the first byte is the window's size
   read_as_file(bytes, cli::JsonStream::kWindow);
   read_among_good_ones(bytes.substr(1), 1 + data[0]);
+  read_known(bytes.substr(1));
   return 0;
 }
