@@ -47,7 +47,7 @@ void write_clock() {
   notice_clock(guard, s_last, sample);
   s_last = sample;
   auto record = trace::make_record<trace::ClockRecord>();
-  record.bracket_ns = static_cast<std::uint32_t>(sample.bracket_ns);
+  record.uncertainty_ns = static_cast<std::uint32_t>(sample.uncertainty_ns);
   record.cupti_ns = sample.cupti_ns;
   record.mono_ns = sample.mono_ns;
   record.real_ns = sample.real_ns;

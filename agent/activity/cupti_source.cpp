@@ -75,7 +75,7 @@ bool note_taken() {
   s_error.store(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
   s_state.store(trace::SourceState::taken);  // last: from here on our thread tries, and this one must have done with CUPTI
   if (named) return false;
-  say("CUPTI is held by %s: GPU work is not recorded until it lets go, NVTX and NCCL are; run without that tool to "
+  say("CUPTI is in use by %s: GPU work is not recorded until it is released, NVTX and NCCL are; run without that tool to "
       "record all",
       s_holder);
   return false;
@@ -217,7 +217,7 @@ bool retry_cupti() noexcept {
   describe_cupti();
   if (!taken || !was_held) return taken;
   const std::uint64_t now_ns = mono_ns();
-  write_notice(guard, trace::NoticeCode::source_on, 0, now_ns, now_ns, "CUPTI was taken, and is ours from here on");
+  write_notice(guard, trace::NoticeCode::source_on, 0, now_ns, now_ns, "CUPTI was in use by another tool, and is released");
   say("CUPTI is free: GPU work is recorded from here on");
   return true;
 }

@@ -45,7 +45,7 @@ CUptiResult for_each_raw(std::uint8_t* buffer, std::size_t valid, const Each& ea
 // The rest of the buffer is lost, and nobody knows how many records it has: the whole buffer is counted.
 void count_unread(CUptiResult result) {
   static constinit std::atomic<bool> s_said{false};
-  if (recording() == Recording::open) trace::SharedMemory::add(ring().header->sunk_buffers, 1);
+  if (recording() == Recording::open) trace::SharedMemory::add(ring().header->discarded_buffers, 1);
   if (s_said.exchange(true)) return;
   say("CUPTI's records can be read up to one that it answers with %s (%d): what lies behind it is lost, and such buffers "
       "are counted",
@@ -112,7 +112,7 @@ void deliver(const Guard& guard, std::uint8_t* buffer, std::size_t valid) {
 }
 
 void count_sink() {
-  if (recording() == Recording::open) trace::SharedMemory::add(ring().header->sunk_buffers, 1);
+  if (recording() == Recording::open) trace::SharedMemory::add(ring().header->discarded_buffers, 1);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace agent {
 namespace {
 
-constinit std::atomic<bool> s_light{false};  // the cost guard has stepped down
+constinit std::atomic<bool> s_light{false};  // the cost guard has reduced the events to light
 
 EventSet wanted_now() {
   const EventSet events = settings().events;

@@ -26,7 +26,7 @@ void write_events(EventSet events, char* text, std::size_t size) noexcept;
 
 // Whether TRACETOOL_EVENTS asks for it. Valid after read_settings(); the cost guard does not change it.
 bool wants(Event event) noexcept;
-// What is left of the user's choice when the cost guard steps down.
+// What is left of the user's choice when the cost guard reduces it.
 EventSet light_part(EventSet events) noexcept;
 
 }  // namespace agent

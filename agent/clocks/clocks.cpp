@@ -33,8 +33,8 @@ trace::ClockSample sample_once() {
   if (read == nullptr || !read(sample.cupti_ns)) sample.cupti_ns = 0;
   sample.real_ns = real_ns();
   const std::uint64_t after = mono_ns();
-  sample.bracket_ns = after - before;
-  sample.mono_ns = before + sample.bracket_ns / 2;
+  sample.uncertainty_ns = after - before;
+  sample.mono_ns = before + sample.uncertainty_ns / 2;
   return sample;
 }
 
@@ -49,13 +49,13 @@ trace::ClockSample sample_clocks() noexcept {
   trace::ClockSample best = sample_once();
   for (int i = 1; i < kTries; ++i) {
     const trace::ClockSample sample = sample_once();
-    if (sample.bracket_ns < best.bracket_ns) best = sample;
+    if (sample.uncertainty_ns < best.uncertainty_ns) best = sample;
   }
   const Locked locked(s_watching);
   s_cupti_clock.note(best);
   best = s_cupti_clock.in_ours(best);
   if (best.cupti_ns != 0) {
-    s_bracket_ns.store(best.bracket_ns, std::memory_order_relaxed);
+    s_bracket_ns.store(best.uncertainty_ns, std::memory_order_relaxed);
     s_real_minus_mono.store(static_cast<std::int64_t>(best.real_ns - best.mono_ns), std::memory_order_relaxed);
     s_cupti_minus_mono.store(static_cast<std::int64_t>(best.cupti_ns - best.mono_ns), std::memory_order_relaxed);
   }
@@ -97,7 +97,7 @@ trace::ClockSample carried_clocks() noexcept {
   // Whoever is put to sleep between the two readings has a worse sample, and says so.
   const std::uint64_t between = mono_ns() - sample.mono_ns;
   const std::uint64_t bracket = s_bracket_ns.load(std::memory_order_relaxed);
-  sample.bracket_ns = between > bracket ? between : bracket;
+  sample.uncertainty_ns = between > bracket ? between : bracket;
   return sample;
 }
 

@@ -99,7 +99,7 @@ trace::GraphNodeRecord describe_captured(std::uint64_t node, const OpenRange& op
   if (open.nccl_calls == 0) return record;
   record.nccl_class = open.nccl.nccl_class;
   record.has = open.nccl.has;
-  if (open.nccl_calls > 1) record.has |= record.kFirstOfGroup;
+  if (open.nccl_calls > 1) record.has |= trace::kHasFirstOf;
   record.epoch = open.nccl.epoch;
   record.reduction_op = open.nccl.reduction_op;
   record.communicator = open.nccl.communicator;

@@ -22,10 +22,10 @@ InterposedCall* interposed(std::string_view name) {
 // of our own name where NCCL gives none.
 void add_arguments(trace::NcclCallRecord& record, const trace::NcclCallRecord& arguments) {
   const auto missing = static_cast<std::uint8_t>(arguments.has & ~record.has);
-  if ((missing & kCommunicator) != 0) record.communicator = arguments.communicator;
-  if ((missing & kBytes) != 0) record.bytes = arguments.bytes;
-  if ((missing & kReductionOp) != 0) record.reduction_op = arguments.reduction_op;
-  if ((missing & kPeer) != 0) record.peer = arguments.peer;
+  if ((missing & trace::kHasCommunicator) != 0) record.communicator = arguments.communicator;
+  if ((missing & trace::kHasBytes) != 0) record.bytes = arguments.bytes;
+  if ((missing & trace::kHasReductionOp) != 0) record.reduction_op = arguments.reduction_op;
+  if ((missing & trace::kHasPeer) != 0) record.peer = arguments.peer;
   record.data_type = arguments.data_type;
   record.count = arguments.count;
   record.stream = arguments.stream;
@@ -35,7 +35,7 @@ void add_arguments(trace::NcclCallRecord& record, const trace::NcclCallRecord& a
 // Without a communicator (before NCCL 2.25.1, not interposed) calls of all communicators look alike.
 void number(trace::NcclCallRecord& record, const NcclCallRow& row) {
   const CallOrdinal ordinal = next_ordinal(record.communicator, row.nccl_class, record.peer);
-  record.ordinal = (record.has & kCommunicator) != 0 ? ordinal.ordinal : kUnknownOrdinal;
+  record.ordinal = (record.has & trace::kHasCommunicator) != 0 ? ordinal.ordinal : kUnknownOrdinal;
   record.epoch = ordinal.epoch;
 }
 
@@ -43,7 +43,7 @@ void remember_open(const Domain* domain, const NcclCallRow& row, const trace::Nc
   OpenNcclCall open;
   open.name = row.name;
   open.nccl_class = record.nccl_class;
-  open.has = static_cast<std::uint8_t>(record.has & (kCommunicator | kBytes | kReductionOp | kPeer));
+  open.has = static_cast<std::uint8_t>(record.has & (trace::kHasCommunicator | trace::kHasBytes | trace::kHasReductionOp | trace::kHasPeer));
   open.epoch = record.epoch;
   open.reduction_op = record.reduction_op;
   open.peer = record.peer;
@@ -54,7 +54,7 @@ void remember_open(const Domain* domain, const NcclCallRow& row, const trace::Nc
 }
 
 void append(const Guard& guard, const Domain* domain, const NcclCallRow& row, trace::NcclCallRecord& record) {
-  const bool is_short = (record.has & (kDataType | kStream)) == 0;
+  const bool is_short = (record.has & (trace::kHasDataType | trace::kHasStream)) == 0;
   const std::size_t bytes = is_short ? offsetof(trace::NcclCallRecord, count) : sizeof(record);
   HostWriter writer(guard, trace::NcclCallRecord::kKind, sizeof(record), row.name.size() + domain->text.size());
   if (!writer) return;

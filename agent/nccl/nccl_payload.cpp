@@ -8,16 +8,16 @@ namespace {
 using trace::NcclClass;
 
 constexpr NcclCallRow kCalls[] = {
-    {"ncclAllReduce", NcclClass::collective, {kReductionOp, 0}},
-    {"ncclReduceScatter", NcclClass::collective, {kReductionOp, 0}},
+    {"ncclAllReduce", NcclClass::collective, {trace::kHasReductionOp, 0}},
+    {"ncclReduceScatter", NcclClass::collective, {trace::kHasReductionOp, 0}},
     {"ncclAllGather", NcclClass::collective, {0, 0}},
-    {"ncclBroadcast", NcclClass::collective, {kPeer, 0}},
-    {"ncclSend", NcclClass::send, {kPeer, 0}},
-    {"ncclRecv", NcclClass::receive, {kPeer, 0}},
-    {"ncclReduce", NcclClass::collective, {kPeer, kReductionOp}},
+    {"ncclBroadcast", NcclClass::collective, {trace::kHasPeer, 0}},
+    {"ncclSend", NcclClass::send, {trace::kHasPeer, 0}},
+    {"ncclRecv", NcclClass::receive, {trace::kHasPeer, 0}},
+    {"ncclReduce", NcclClass::collective, {trace::kHasPeer, trace::kHasReductionOp}},
     {"ncclAlltoAll", NcclClass::collective, {0, 0}},
-    {"ncclGather", NcclClass::collective, {kPeer, 0}},
-    {"ncclScatter", NcclClass::collective, {kPeer, 0}},
+    {"ncclGather", NcclClass::collective, {trace::kHasPeer, 0}},
+    {"ncclScatter", NcclClass::collective, {trace::kHasPeer, 0}},
 };
 
 // Schema numbers of what makes communicators, from 1 << 24 on; stable since they exist.
@@ -96,12 +96,12 @@ void decode_nccl_call(trace::NcclCallRecord& record, const NcclCallRow& row, con
   Members members(payload, bytes);
   if (bytes == 16 + tail) {
     members >> record.communicator;
-    record.has |= kCommunicator;
+    record.has |= trace::kHasCommunicator;
   }
   members >> record.bytes;
-  record.has |= kBytes;
+  record.has |= trace::kHasBytes;
   for (std::size_t i = 0; i < count; ++i) {
-    members >> (row.members[i] == kPeer ? record.peer : record.reduction_op);
+    members >> (row.members[i] == trace::kHasPeer ? record.peer : record.reduction_op);
     record.has |= row.members[i];
   }
 }

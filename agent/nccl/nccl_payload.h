@@ -10,15 +10,12 @@
 
 namespace agent {
 
-// Bits of NcclCallRecord::has.
-enum NcclHas : std::uint8_t { kCommunicator = 1, kBytes = 2, kReductionOp = 4, kPeer = 8, kDataType = 16, kStream = 32 };
-
 // A call that moves data between ranks. (One-sided calls, ncclPutSignal and its kin, are ordinary ranges: no call of
 // another rank belongs to one.)
 struct NcclCallRow {
   std::string_view name;
   trace::NcclClass nccl_class;
-  std::uint8_t members[2];  // the 32-bit members that follow the size, in order: kPeer, kReductionOp or 0
+  std::uint8_t members[2];  // the 32-bit members that follow the size, in order: kHasPeer, kHasReductionOp or 0
 };
 
 // Null: not one of them (ncclGroupStart, ncclCommInitRank, ...).

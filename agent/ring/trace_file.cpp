@@ -21,7 +21,7 @@
 namespace agent {
 namespace {
 
-constexpr char kNeeds[] = "the ring needs ext4, xfs, tmpfs or overlayfs, and no other local folder has room for it";
+constexpr char kNeeds[] = "the ring needs ext4, xfs, tmpfs or overlayfs, and no other local directory has room for it";
 
 constinit RunFile s_run{};
 constinit char s_path[PATH_MAX] = "";  // of the file in the run's folder
@@ -40,7 +40,7 @@ void remove_ring() {
 }
 
 bool give_up(const char* what) {
-  say("%s: %s (%s): this process is not recorded; set TRACETOOL_DIR to a local folder with room", s_path, what,
+  say("%s: %s (%s): this process is not recorded; set TRACETOOL_DIR to a local directory with room", s_path, what,
       std::strerror(errno));
   remove_ring();
   s_run.folder.drop();
@@ -80,7 +80,7 @@ bool open_folder(const char* dir) {
 // The folder may be removed before there is a file in it, by a rank of another run (disk_cap.h).
 bool open_file(const char* dir) {
   for (int tries = 0; tries < 3; ++tries) {
-    if (!open_folder(dir)) return give_up("cannot make the folder");
+    if (!open_folder(dir)) return give_up("cannot make the directory");
     if (s_file.take(make_numbered_file(s_run.folder.get())) || errno != ENOENT) break;
     s_run.folder.drop();
   }

@@ -223,6 +223,6 @@ std::uint64_t Translation::foreign_time(std::uint64_t cupti_ns) noexcept {
   return from_foreign_cupti(cupti_ns);
 }
 
-void Translation::count_odd_times() noexcept { trace::SharedMemory::add(ring().header->odd_times, 1); }
+void Translation::count_invalid_timestamps() noexcept { trace::SharedMemory::add(ring().header->invalid_timestamps, 1); }
 
 }  // namespace agent

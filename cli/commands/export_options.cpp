@@ -42,8 +42,8 @@ void add_output(CLI::App& app, const Options& options) {
            "(default: named after the input, in the working directory)")
       ->type_name("FILE");
   app.add_option("--max-size", options->max_bytes,
-                 "Bytes before compression, above which the output is parted in time: 500MB, 2GiB; 0: never (default: "
-                 "200MB for JSON, never for others)")
+                 "Bytes before compression, above which the output is split into segments of time: 500MB, 2GiB; 0: unlimited (default: "
+                 "200MB for JSON, unlimited for others)")
       ->transform(CLI::AsSizeValue(true))
       ->type_name("SIZE");
   app.add_flag("--manifest", options->manifest,
@@ -72,7 +72,7 @@ std::shared_ptr<ExportOptions> add_export_options(CLI::App& app) {
   options->selection = add_selection(app);
   add_min_duration(app, options->selection);
   app.add_flag("--no-computed", options->no_computed,
-               "Only what was recorded: no rows of idle gaps, exposed communication, counters and losses");
+               "Only what was recorded: no derived tracks of idle gaps, exposed communication, counters and losses");
   add_native(app, options);
   options->memory_mib = add_memory(app);
   return options;

@@ -90,7 +90,7 @@ def check_hostile(options):
         check([m.name for m in marks if m.name and len(m.name) < 100] == ["unknown payload", "\ufffd\ufffda"],
               "hostile: broken text is not made up", marks)
         check(all(m.payload is None for m in marks), "hostile: an unknown payload is none", marks)
-        cut = recording.header["clipped_names"]
+        cut = recording.header["truncated_names"]
         check(cut >= 1, "hostile: a name that was cut short is counted", cut)
 
 
