@@ -84,7 +84,7 @@ struct FileHeader {
   std::uint64_t discarded_buffers;       // CUPTI buffers thrown away, for want of memory, or not readable to their end: records unknown
   std::uint64_t agent_cpu_ns;            // what the agent's own thread has used
   std::uint64_t spooled_ticket;          // spool mode: every block up to it is in the spool, or was overwritten before; 0: none
-  char events[128];                      // TRACETOOL_EVENTS as it was understood
+  char events[128];                      // TRACETOOL_EVENTS as it was asked for, cut where it is longer; default where it was not, or was refused
   char local_path[256];                  // where the ring lies when it cannot lie in the run's directory; empty: there
   std::uint64_t copied_real_ns;          // of a copy of a ring that lies elsewhere: when it was made; 0: this is the ring
   std::uint64_t spooled_bytes;           // length of the spool

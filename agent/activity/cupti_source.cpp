@@ -264,7 +264,7 @@ void flush_cupti(bool forced) noexcept {
 void describe_cupti() noexcept {
   if (recording() != Recording::open) return;
   trace::FileHeader& header = *ring().header;
-  write_events(settings().events, header.events, sizeof(header.events));
+  snprintf(header.events, sizeof(header.events), "%s", asked_events());
   header.cupti_version = cupti().version;
   snprintf(header.cupti_path, sizeof(header.cupti_path), "%.255s", cupti().path);
   snprintf(header.cupti_holder, sizeof(header.cupti_holder), "%s", s_holder);

@@ -1,7 +1,5 @@
 // The user's choice of events (common/event_choice.h) within the agent.
 #pragma once
-#include <cstddef>
-
 #include "common/event_choice.h"
 
 namespace agent {
@@ -20,9 +18,6 @@ using trace::kNamedSets;
 using trace::only;
 using trace::parse_events;
 using trace::unknown_word;
-
-// The shortest list that means this set; always the same for the same set. `size`: 128 is enough for any.
-void write_events(EventSet events, char* text, std::size_t size) noexcept;
 
 // Whether TRACETOOL_EVENTS asks for it. Valid after read_settings(); the cost guard does not change it.
 bool wants(Event event) noexcept;

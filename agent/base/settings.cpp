@@ -7,11 +7,13 @@
 #include <cstring>
 
 #include "agent/base/message.h"
+#include "common/layout.h"
 
 namespace agent {
 namespace {
 
 constinit Settings s_settings;
+constinit char s_asked_events[sizeof(trace::FileHeader::events)] = "default";
 
 // By where the process is now: programs change to other folders before they use the GPU for the first time.
 void make_dir_absolute(Settings& settings) {
@@ -39,7 +41,10 @@ void read_settings() noexcept {
     const char* value = std::getenv(row.name);
     if (value == nullptr) continue;
     s_before = s_settings;
-    if (row.set(s_settings, value)) continue;
+    if (row.set(s_settings, value)) {
+      if (row.set == trace::values::set_events) snprintf(s_asked_events, sizeof(s_asked_events), "%s", value);
+      continue;
+    }
     s_settings = s_before;
     say_refused(row, value);
   }
@@ -47,6 +52,8 @@ void read_settings() noexcept {
 }
 
 const Settings& settings() noexcept { return s_settings; }
+
+const char* asked_events() noexcept { return s_asked_events; }
 
 bool disabled_by_user() noexcept {
   const char* value = std::getenv("TRACETOOL_DISABLE");

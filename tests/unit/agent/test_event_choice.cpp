@@ -18,12 +18,6 @@ EventSet chosen(const char* text) {
   return events;
 }
 
-std::string canonical(EventSet events) {
-  char text[128];
-  write_events(events, text, sizeof(text));
-  return text;
-}
-
 }  // namespace
 
 TEST_CASE("the named sets lie within each other") {
@@ -38,12 +32,11 @@ TEST_CASE("the named sets lie within each other") {
     CHECK(has(kLightEvents, work));
 }
 
-TEST_CASE("every word means its event, and is written for it") {
+TEST_CASE("every word means its event") {
   CHECK(chosen("graph_launch") == only(trace::GraphLaunchRecord::kKind));
   CHECK(chosen("nccl") == only(trace::NcclCallRecord::kKind));
   for (const EventRow& row : kEventRows) {
     CHECK(chosen(row.word.data()) == only(row.event));
-    CHECK(canonical(chosen(row.word.data())) == row.word);
   }
 }
 
@@ -90,33 +83,6 @@ TEST_CASE("what is no list of sets and kinds is refused, and nothing is changed"
     CHECK_FALSE(parse_events(bad, events));
   }
   CHECK(events == 7);
-}
-
-TEST_CASE("a set is written as the shortest list that means it") {
-  CHECK(canonical(kDefaultEvents) == "default");
-  CHECK(canonical(kLightEvents) == "light");
-  CHECK(canonical(chosen("default,memory,memory_pool")) == "all");
-  CHECK(canonical(chosen("-overhead,memory")) == "default,-overhead,+memory");
-  CHECK(canonical(chosen("runtime,light")) == "light,+runtime");
-  CHECK(canonical(chosen("nccl,kernel")) == "kernel,nccl");
-  CHECK(canonical(chosen("default,graph_launch")) == "default,+graph_launch");
-}
-
-TEST_CASE("every set that can be chosen is written within its field, and read back as itself") {
-  std::size_t longest = 0;
-  for (std::size_t some = 1; some < std::size_t{1} << kEvents; ++some) {
-    EventSet events = 0;
-    for (std::size_t i = 0; i < kEvents; ++i) events |= (some >> i & 1) != 0 ? only(kEventRows[i].event) : 0;
-    if (has(events, trace::GraphNodeRecord::kKind) && has(events, trace::GraphLaunchRecord::kKind)) continue;
-    char text[128];
-    EventSet again = 0;
-    write_events(events, text, sizeof(text));
-    longest = std::max(longest, std::strlen(text));
-    if (parse_events(text, again) && again == events) continue;
-    INFO(text);
-    REQUIRE(again == events);
-  }
-  CHECK(longest < 127);
 }
 
 TEST_CASE("what can be chosen is recorded: by a translator, or by another source than CUPTI's records") {

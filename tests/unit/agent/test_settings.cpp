@@ -38,6 +38,25 @@ TEST_CASE("a bad value leaves the default, a good one is taken") {
   CHECK(settings().flush_ms == 50);
 }
 
+TEST_CASE("what was asked of events is kept as it was written, where it means something") {
+  setenv("TRACETOOL_EVENTS", "default", 1);
+  read_settings();
+  setenv("TRACETOOL_EVENTS", "everything", 1);
+  read_settings();
+  CHECK(std::string(asked_events()) == "default");
+  setenv("TRACETOOL_EVENTS", "nccl,kernel", 1);
+  read_settings();
+  CHECK(std::string(asked_events()) == "nccl,kernel");
+  std::string longest = "kernel";
+  while (longest.size() < 300) longest += ",kernel";
+  setenv("TRACETOOL_EVENTS", longest.c_str(), 1);
+  read_settings();
+  CHECK(std::string(asked_events()) == longest.substr(0, 127));
+  setenv("TRACETOOL_EVENTS", "default", 1);
+  read_settings();
+  unsetenv("TRACETOOL_EVENTS");
+}
+
 TEST_CASE("a choice is one of its words") {
   trace::Settings chosen;
   CHECK(chosen.coexist == trace::Coexist::yield);
