@@ -12,7 +12,6 @@
 #include "agent/base/host.h"
 #include "agent/base/message.h"
 #include "agent/base/settings.h"
-#include "agent/ring/own_files.h"
 #include "agent/ring/ring_header.h"
 #include "agent/ring/ring_place.h"
 #include "agent/ring/run_folder.h"
@@ -99,7 +98,7 @@ bool reserve(std::uint64_t bytes) {
 
 void remove_piled_up_runs() {
   DiskLimits limits = disk_limits();
-  limits.most_folders = 64;  // about a millisecond
+  limits.most_directories = 64;  // about a millisecond
   const int folder = s_run.folder.get();
   if (has_many_runs(folder, limits)) remove_old_runs(folder, s_run.run, limits);
 }

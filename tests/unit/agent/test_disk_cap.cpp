@@ -8,7 +8,6 @@
 #include "agent/base/host.h"
 #include "agent/ring/disk_cap.h"
 #include "agent/ring/memory_room.h"
-#include "agent/ring/own_files.h"
 #include "agent/ring/run_folder.h"
 #include "common/spool.h"
 #include "tests/unit/catch.h"
@@ -78,7 +77,7 @@ class Folder {
 bool remove_own(const std::string& path) {
   const Folder folder(fs::path(path).parent_path().string());
   const std::string name = fs::path(path).filename().string();
-  return remove_ring_of(folder.descriptor(), name.c_str(), "r") + remove_orphan(folder.descriptor(), name.c_str()) > 0;
+  return remove_own_file(folder.descriptor(), name.c_str(), "r");
 }
 
 }  // namespace
@@ -145,11 +144,18 @@ TEST_CASE("only what is ours and nobody's work is removed") {
     write_file(ring, ring_bytes("other"));
     CHECK(!remove_own(ring));
   }
-  SECTION("a spool with its ring") {
-    write_file(scratch.path("a.spool"), spool_bytes());
-    CHECK(!remove_own(scratch.path("a.spool")));
-    REQUIRE(remove_own(ring));
-    CHECK(!fs::exists(scratch.path("a.spool")));
+  SECTION("a spool as its ring: not while it is in use, and not beside another run's") {
+    const std::string spool = scratch.path("a.spool");
+    write_file(spool, spool_bytes());
+    const int writer = open(ring.c_str(), O_RDWR);
+    REQUIRE(hold_lock(writer));
+    CHECK(!remove_own(spool));
+    close(writer);
+    write_file(ring, ring_bytes("other"));
+    CHECK(!remove_own(spool));
+    write_file(ring, ring_bytes("r"));
+    CHECK(remove_own(spool));
+    CHECK(fs::exists(ring));
   }
   SECTION("a spool without a ring an hour later: on a network filesystem the ring's first copy comes after it") {
     write_file(scratch.path("b.spool"), spool_bytes());
