@@ -39,7 +39,7 @@ struct Settings {
   std::uint64_t guard_rate = 500'000;  // records per second; 0: no limit
 };
 
-struct SettingRow {
+struct Setting {
   const char* name;
   const char* type;      // of the option of `record` that sets it (--flush-ms); "": it has none that takes a value
   const char* fallback;  // as a user would write it
@@ -151,7 +151,7 @@ inline constexpr auto kEventsHelp = with_kinds(
     "what is recorded: light, default, all, or kinds joined by commas, with + and - to change a set "
     "(default,-overhead,+memory): {kinds} (graph_launch: whole graphs instead of their nodes)");
 
-inline constexpr SettingRow kSettings[] = {
+inline constexpr Setting kSettings[] = {
     {"TRACETOOL_DIR", "", "./traces", "directory of the recordings; each run gets a directory of its own there", values::set_dir},
     {"TRACETOOL_BUFFER", "SIZE", "256M", "size of the ring per process: 64K to 1024G; the newest records are kept", values::set_buffer},
     {"TRACETOOL_MODE", "MODE", "ring", "ring: the newest records; spool: all of them, compressed to a growing file beside the ring", values::set_mode},
@@ -186,17 +186,17 @@ inline bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept {
   return true;
 }
 
-// The row of a variable; nullptr where there is none.
-inline const SettingRow* setting_row(std::string_view name) noexcept {
-  for (const SettingRow& row : kSettings) {
-    if (name == row.name) return &row;
+// The setting of a variable; nullptr where there is none.
+inline const Setting* find_setting(std::string_view name) noexcept {
+  for (const Setting& setting : kSettings) {
+    if (name == setting.name) return &setting;
   }
   return nullptr;
 }
 
 // Of several words in a value, the one that is wrong; "" where the value as a whole is.
-inline std::string_view wrong_word(const SettingRow& row, const char* value) noexcept {
-  return row.set == values::set_events ? unknown_word(value) : std::string_view();
+inline std::string_view wrong_word(const Setting& setting, const char* value) noexcept {
+  return setting.set == values::set_events ? unknown_word(value) : std::string_view();
 }
 
 }  // namespace trace

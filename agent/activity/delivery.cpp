@@ -64,9 +64,9 @@ void for_each_record(std::uint8_t* buffer, std::size_t valid, const Each& each) 
 // Records that came when nothing can be written any more.
 void count_buffer_lost(std::uint8_t* buffer, std::size_t valid) {
   for_each_record(buffer, valid, [](const CUpti_Activity* activity) {
-    for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
-      if (row->activity == activity->kind && trace::is_event(static_cast<std::uint8_t>(row->record)))
-        count_lost(row->record);
+    for (const Translator* translator = kTranslators; translator->translate != nullptr; ++translator) {
+      if (translator->activity == activity->kind && trace::is_event(static_cast<std::uint8_t>(translator->record)))
+        count_lost(translator->record);
     }
   });
 }

@@ -5,13 +5,13 @@
 namespace agent {
 
 using trace::Event;
-using trace::EventRow;
+using trace::EventWord;
 using trace::EventSet;
 using trace::FirstSet;
 using trace::events_of;
 using trace::has;
 using trace::kDefaultEvents;
-using trace::kEventRows;
+using trace::kEventWords;
 using trace::kEvents;
 using trace::kLightEvents;
 using trace::kNamedSets;

@@ -9,7 +9,7 @@ namespace agent {
 using trace::kSettings;
 using trace::NcclCapture;
 using trace::parse_bytes;
-using trace::SettingRow;
+using trace::Setting;
 using trace::Settings;
 
 // Once, by one thread: its room is not on the stack, which may be of a thread that has next to none.

@@ -7,7 +7,7 @@ namespace {
 
 using trace::NcclClass;
 
-constexpr NcclCallRow kCalls[] = {
+constexpr NcclOperation kCalls[] = {
     {"ncclAllReduce", NcclClass::collective, {trace::kHasReductionOp, 0}},
     {"ncclReduceScatter", NcclClass::collective, {trace::kHasReductionOp, 0}},
     {"ncclAllGather", NcclClass::collective, {0, 0}},
@@ -80,17 +80,17 @@ std::size_t least_bytes(std::uint64_t schema) {
 
 }  // namespace
 
-const NcclCallRow* find_nccl_call(std::string_view name) noexcept {
-  for (const NcclCallRow& row : kCalls) {
-    if (row.name == name) return &row;
+const NcclOperation* find_nccl_operation(std::string_view name) noexcept {
+  for (const NcclOperation& operation : kCalls) {
+    if (operation.name == name) return &operation;
   }
   return nullptr;
 }
 
 // Padded to 8 bytes as the C struct is.
-void decode_nccl_call(trace::NcclCallRecord& record, const NcclCallRow& row, const void* payload,
+void decode_nccl_call(trace::NcclCallRecord& record, const NcclOperation& operation, const void* payload,
                       std::size_t bytes) noexcept {
-  const std::size_t count = static_cast<std::size_t>(row.members[0] != 0) + (row.members[1] != 0);
+  const std::size_t count = static_cast<std::size_t>(operation.members[0] != 0) + (operation.members[1] != 0);
   const std::size_t tail = (count * 4 + 7) / 8 * 8;
   if (payload == nullptr || (bytes != 16 + tail && bytes != 8 + tail)) return;
   Members members(payload, bytes);
@@ -101,8 +101,8 @@ void decode_nccl_call(trace::NcclCallRecord& record, const NcclCallRow& row, con
   members >> record.bytes;
   record.has |= trace::kHasBytes;
   for (std::size_t i = 0; i < count; ++i) {
-    members >> (row.members[i] == trace::kHasPeer ? record.peer : record.reduction_op);
-    record.has |= row.members[i];
+    members >> (operation.members[i] == trace::kHasPeer ? record.peer : record.reduction_op);
+    record.has |= operation.members[i];
   }
 }
 

@@ -12,7 +12,7 @@
 
 #include "agent/base/host.h"
 #include "agent/base/message.h"
-#include "agent/ring/run_folder.h"
+#include "agent/ring/run_directory.h"
 #include "common/spool.h"
 
 namespace agent {

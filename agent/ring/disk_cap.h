@@ -24,7 +24,7 @@ void remove_old_runs(int run_directory, const char* current_run, const DiskLimit
 // of an application thread, with few `most_directories`. A listing of names, no more.
 bool has_many_runs(int run_directory, const DiskLimits& limits) noexcept;
 
-// Rings of killed processes in a local directory (ring_place.h): those of this run and of the one before stay.
+// Rings of killed processes in a local directory (ring_location.h): those of this run and of the one before stay.
 void remove_old_local_rings(const char* path, const char* current_run) noexcept;
 inline constexpr char kLocalPrefix[] = "tracetool-";  // of their names
 

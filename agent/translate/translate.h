@@ -128,13 +128,13 @@ class Translation {
   trace::StreamRecord streams_[kStreams]{};
 };
 
-struct TranslatorRow {
+struct Translator {
   CUpti_ActivityKind activity;
   trace::RecordKind record;  // what asks for it, and as which a loss is counted
   void (*translate)(Translation&, const CUpti_Activity*) noexcept;
 };
 
 // The rows, ended by one without a function. The agent enables those whose event is wanted.
-extern const TranslatorRow kTranslators[];
+extern const Translator kTranslators[];
 
 }  // namespace agent

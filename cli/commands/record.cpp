@@ -45,7 +45,7 @@ void find_agent_for(InjectionOptions& options) {
 }
 
 // TRACETOOL_FLUSH_MS: --flush-ms.
-std::string flag_of(const trace::SettingRow& row) {
+std::string flag_of(const trace::Setting& row) {
   std::string flag = "--";
   for (const char c : std::string_view(row.name).substr(std::string_view("TRACETOOL_").size())) {
     flag += c == '_' ? '-' : static_cast<char>(c - 'A' + 'a');
@@ -54,7 +54,7 @@ std::string flag_of(const trace::SettingRow& row) {
 }
 
 // By the agent's own rules, and before the program starts.
-void check_setting(const trace::SettingRow& row, const std::string& value) {
+void check_setting(const trace::Setting& row, const std::string& value) {
   trace::Settings scratch;
   if (row.set(scratch, value.c_str())) return;
   const std::string_view word = trace::wrong_word(row, value.c_str());
@@ -135,7 +135,7 @@ std::function<void()> set_up_record(CLI::App& app) {
                  "Directory of the recordings (default: $TRACETOOL_DIR, ./traces)")
       ->type_name("DIR");
   for (std::size_t i = 0; i < std::size(trace::kSettings); ++i) {
-    const trace::SettingRow& row = trace::kSettings[i];
+    const trace::Setting& row = trace::kSettings[i];
     if (*row.type == '\0') continue;
     app.add_option(flag_of(row), options->values[i], fmt::format("{} ({})", row.help, row.name))
         ->check(not_empty())

@@ -70,7 +70,7 @@ Finding check_driver() {
 Finding check_cupti_file() {
   trace::Settings settings;
   const char* variable = std::getenv("TRACETOOL_CUPTI");
-  if (variable != nullptr) trace::setting_row("TRACETOOL_CUPTI")->set(settings, variable);
+  if (variable != nullptr) trace::find_setting("TRACETOOL_CUPTI")->set(settings, variable);
   if (const char* given = settings.cupti; *given != '\0') {
     if (dlopen(given, RTLD_LAZY | RTLD_LOCAL) != nullptr) return ok("cupti", fmt::format("TRACETOOL_CUPTI={}", given));
     return fail("cupti", fmt::format("TRACETOOL_CUPTI={} cannot be loaded: {}", given, dlerror()),

@@ -50,7 +50,7 @@ Place look_at(const std::string& folder) {
 std::uint64_t ring_bytes_wanted() {
   trace::Settings settings;
   const char* text = std::getenv("TRACETOOL_BUFFER");
-  if (text != nullptr && !trace::setting_row("TRACETOOL_BUFFER")->set(settings, text)) return trace::Settings().ring_bytes;
+  if (text != nullptr && !trace::find_setting("TRACETOOL_BUFFER")->set(settings, text)) return trace::Settings().ring_bytes;
   return settings.ring_bytes;
 }
 

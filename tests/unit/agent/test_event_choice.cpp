@@ -35,7 +35,7 @@ TEST_CASE("the named sets lie within each other") {
 TEST_CASE("every word means its event") {
   CHECK(chosen("graph_launch") == only(trace::GraphLaunchRecord::kKind));
   CHECK(chosen("nccl") == only(trace::NcclCallRecord::kKind));
-  for (const EventRow& row : kEventRows) {
+  for (const EventWord& row : kEventWords) {
     CHECK(chosen(row.word.data()) == only(row.event));
   }
 }
@@ -88,18 +88,18 @@ TEST_CASE("what is no list of sets and kinds is refused, and nothing is changed"
 TEST_CASE("what can be chosen is recorded: by a translator, or by another source than CUPTI's records") {
   EventSet recorded = only(trace::NvtxPushRecord::kKind) | only(trace::NcclCallRecord::kKind) |
                       only(trace::DeviceRecord::kKind) | only(trace::GraphNodeRecord::kKind);
-  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) recorded |= only(row->record);
-  for (const EventRow& row : kEventRows) {
+  for (const Translator* row = kTranslators; row->translate != nullptr; ++row) recorded |= only(row->record);
+  for (const EventWord& row : kEventWords) {
     INFO(row.word);
     CHECK(has(recorded, row.event));
   }
 }
 
 TEST_CASE("the help of TRACETOOL_EVENTS names every set and every kind") {
-  for (const SettingRow& row : kSettings) {
+  for (const Setting& row : kSettings) {
     if (std::strcmp(row.name, "TRACETOOL_EVENTS") != 0) continue;
     for (const char* set : kNamedSets) CHECK_THAT(row.help, contains_text(set));
-    for (const EventRow& event : kEventRows) CHECK_THAT(row.help, contains_text(std::string(event.word)));
+    for (const EventWord& event : kEventWords) CHECK_THAT(row.help, contains_text(std::string(event.word)));
     return;
   }
   FAIL("no such row");

@@ -11,7 +11,7 @@ namespace {
 
 trace::NcclCallRecord decoded(const char* name, const void* payload, std::size_t bytes) {
   auto record = trace::make_record<trace::NcclCallRecord>();
-  decode_nccl_call(record, *find_nccl_call(name), payload, bytes);
+  decode_nccl_call(record, *find_nccl_operation(name), payload, bytes);
   return record;
 }
 
@@ -59,11 +59,11 @@ TEST_CASE("every call that moves data is known, others are not") {
   for (const char* name : {"ncclAllReduce", "ncclBroadcast", "ncclReduce", "ncclAllGather", "ncclReduceScatter",
                            "ncclAlltoAll", "ncclGather", "ncclScatter", "ncclSend", "ncclRecv"}) {
     INFO(name);
-    CHECK(find_nccl_call(name) != nullptr);
+    CHECK(find_nccl_operation(name) != nullptr);
   }
   for (const char* name : {"", "nccl", "ncclGroupStart", "ncclCommInitRank", "ncclPutSignal", "ncclAllReduceX"}) {
     INFO(name);
-    CHECK(find_nccl_call(name) == nullptr);
+    CHECK(find_nccl_operation(name) == nullptr);
   }
 }
 

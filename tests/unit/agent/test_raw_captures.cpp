@@ -83,7 +83,7 @@ void add_counted(const Translated& out, const char* kind, SeenByKind& seen) {
 
 void add_nccl(const RawCapture& capture, SeenByKind& seen) {
   for (const RawNvtx& call : capture.nvtx) {
-    const agent::NcclCallRow* row = agent::find_nccl_call(call.message);
+    const agent::NcclOperation* row = agent::find_nccl_operation(call.message);
     if (row == nullptr || call.part.call != raw_capture::NvtxCall::push) continue;
     auto record = trace::make_record<trace::NcclCallRecord>();
     agent::decode_nccl_call(record, *row, call.payload.data(), call.payload.size());

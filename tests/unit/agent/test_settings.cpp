@@ -80,7 +80,7 @@ TEST_CASE("only TRACETOOL_DISABLE with a value switches everything off") {
 }
 
 TEST_CASE("every variable has a name, a default and a line of help") {
-  for (const SettingRow& row : kSettings) {
+  for (const Setting& row : kSettings) {
     CHECK(std::strncmp(row.name, "TRACETOOL_", 10) == 0);
     CHECK(std::strlen(row.help) > 10);
     CHECK(row.fallback != nullptr);
