@@ -2,6 +2,7 @@
 // only list; the README's is made from it.
 #pragma once
 #include <limits.h>
+#include <strings.h>
 
 #include <charconv>
 #include <cstddef>
@@ -47,7 +48,8 @@ struct Setting {
   bool (*set)(Settings&, const char* value);  // false: not a value of this variable
 };
 
-// "64M", "1G", "4096K", "1048576": bytes. Returns false for anything else.
+// "64M" and "64MiB" (64 << 20), "64MB" (64,000,000), "1048576": bytes, with k, M, G, T or P in upper or lower case. Returns
+// false for anything else.
 inline bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept;
 
 // Each takes the value of one variable; false: it is none, and the settings may have changed all the same.
@@ -169,20 +171,18 @@ inline constexpr Setting kSettings[] = {
 };
 
 inline bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept {
+  constexpr char kPrefixes[] = "kmgtp";
   std::uint64_t value;
   const char* rest;
   if (!values::parse_number(text, value, rest)) return false;
-  int shift = 0;
-  switch (*rest) {
-    case 'K': case 'k': shift = 10; break;
-    case 'M': case 'm': shift = 20; break;
-    case 'G': case 'g': shift = 30; break;
-    case '\0': break;
-    default: return false;
+  const char* prefix = *rest != '\0' ? std::strchr(kPrefixes, *rest | 0x20) : nullptr;
+  if (prefix != nullptr) ++rest;
+  const bool is_decimal = strcasecmp(rest, "B") == 0;
+  if (*rest != '\0' && !is_decimal && (prefix == nullptr || strcasecmp(rest, "iB") != 0)) return false;
+  for (const char* at = kPrefixes; prefix != nullptr && at <= prefix; ++at) {
+    if (__builtin_mul_overflow(value, is_decimal ? 1000u : 1024u, &value)) return false;
   }
-  if (shift != 0 && rest[1] != '\0') return false;
-  if (value > UINT64_MAX >> shift) return false;
-  bytes = value << shift;
+  bytes = value;
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "cli/commands/input_options.h"
+#include "common/settings.h"
 
 namespace cli {
 namespace {
@@ -23,6 +24,13 @@ std::string take_compression(std::string& word) {
   const auto found = kinds.find(word);
   if (found == kinds.end()) return fmt::format("expected deflate, zstd or none, not \"{}\"", word);
   word = std::to_string(static_cast<int>(found->second));
+  return {};
+}
+
+std::string take_size(std::string& word) {
+  std::uint64_t bytes = 0;
+  if (!trace::parse_bytes(word.c_str(), bytes)) return fmt::format("expected a size like 500MB or 2GiB, not \"{}\"", word);
+  word = std::to_string(bytes);
   return {};
 }
 
@@ -44,7 +52,7 @@ void add_output(CLI::App& app, const Options& options) {
   app.add_option("--max-size", options->max_bytes,
                  "Bytes before compression, above which the output is split into segments of time: 500MB, 2GiB; 0: unlimited (default: "
                  "200MB for JSON, unlimited for others)")
-      ->transform(CLI::AsSizeValue(true))
+      ->transform(CLI::Validator(take_size, ""))
       ->type_name("SIZE");
   app.add_flag("--manifest", options->manifest,
                "One TAR with a file per rank and Perfetto's manifest (v58): native ones, or JSON with --perfetto "

@@ -15,7 +15,12 @@ TEST_CASE("sizes are numbers with K, M or G") {
   CHECK((parse_bytes("64K", bytes) && bytes == 64u << 10));
   CHECK((parse_bytes("256m", bytes) && bytes == 256u << 20));
   CHECK((parse_bytes("3G", bytes) && bytes == 3ull << 30));
-  for (const char* bad : {"", "M", "-1", "12Q", "1 M", "1MM", "0x10", "99999999999999999999", "18446744073709551615K"}) {
+  CHECK((parse_bytes("2GiB", bytes) && bytes == 2ull << 30));
+  CHECK((parse_bytes("500MB", bytes) && bytes == 500'000'000));
+  CHECK((parse_bytes("10kb", bytes) && bytes == 10'000));
+  CHECK((parse_bytes("1P", bytes) && bytes == 1ull << 50));
+  CHECK((parse_bytes("7B", bytes) && bytes == 7));
+  for (const char* bad : {"", "M", "-1", "12Q", "1 M", "1MM", "0x10", "1Mi", "1iB", "1MBB", "1kM", "20000P", "-1MB", "99999999999999999999", "18446744073709551615K"}) {
     INFO(bad);
     CHECK_FALSE(parse_bytes(bad, bytes));
   }
