@@ -1,4 +1,4 @@
-// The doors through which foreign code comes in, and the order in which things start and stop.
+// The entry points for foreign code, and the order in which things start and stop.
 #include "agent/base/life.h"
 
 #include <dlfcn.h>
@@ -42,10 +42,10 @@ bool own_path(char* path) {
   return realpath(info.dli_fname, path) != nullptr;
 }
 
-// The door of another copy of the agent (another path, another version) that came first, from the mark that it left: its
-// process and the door's address. The variable outlives exec(2) and travels to children, so the address must still be
-// such a door. Null: we are the one.
-void* door_of_first_copy() {
+// The entry point of another copy of the agent (another path, another version) that came first, from the mark that it left: its
+// process and the entry point's address. The variable outlives exec(2) and travels to children, so the address must still be
+// such an entry point. Null: we are the one.
+void* entry_of_first_copy() {
   const char* mark = std::getenv("TRACETOOL_ACTIVE");
   if (mark == nullptr) return nullptr;
   int pid = 0;
@@ -54,12 +54,12 @@ void* door_of_first_copy() {
   std::uintptr_t address = 0;
   if (number.ec != std::errc() || *number.ptr != ':' || pid != getpid()) return nullptr;
   if (std::from_chars(number.ptr + 1, end, address, 16).ec != std::errc()) return nullptr;
-  auto* door = reinterpret_cast<void*>(address);
+  auto* entry = reinterpret_cast<void*>(address);
   Dl_info info;
-  const bool is_door = door != reinterpret_cast<void*>(&InitializeInjection) && dladdr(door, &info) != 0 &&
-                       info.dli_saddr == door && info.dli_sname != nullptr &&
+  const bool is_entry = entry != reinterpret_cast<void*>(&InitializeInjection) && dladdr(entry, &info) != 0 &&
+                       info.dli_saddr == entry && info.dli_sname != nullptr &&
                        std::strcmp(info.dli_sname, "InitializeInjection") == 0;
-  return is_door ? door : nullptr;
+  return is_entry ? entry : nullptr;
 }
 
 // Only while the library is loaded: see set_variable().
@@ -78,7 +78,7 @@ __attribute__((constructor)) void on_load() {
   char path[PATH_MAX];
   if (!own_path(path)) return;
   claim_injections(path);
-  if (door_of_first_copy() == nullptr) mark_process();
+  if (entry_of_first_copy() == nullptr) mark_process();
 }
 
 // In a child after fork: only what the parent's lock needs. Everything else sees the wiped page.
@@ -89,7 +89,7 @@ void on_fork_child() {
   errno = before;
 }
 
-// The thread brings home what is in flight and ends, then the file is marked closed.
+// The thread flushes what is in flight and ends, then the file is marked closed.
 void on_exit() {
   static constinit std::atomic<bool> s_once{false};
   if (!is_recorded_process() || s_once.exchange(true)) return;
@@ -137,7 +137,7 @@ bool revive_after_fork() {
 }
 
 bool attach_first_time() {
-  if (door_of_first_copy() != nullptr || !install_fork_page()) return false;
+  if (entry_of_first_copy() != nullptr || !install_fork_page()) return false;
   pthread_atfork(nullptr, nullptr, on_fork_child);
   read_settings();
   s_attached.store(true, std::memory_order_release);
@@ -187,9 +187,9 @@ void begin_without_gpu(const Guard& guard) noexcept {
 }
 
 void* find_in_first_copy(const char* name) noexcept {
-  void* door = door_of_first_copy();
+  void* entry = entry_of_first_copy();
   Dl_info info;
-  if (door == nullptr || dladdr(door, &info) == 0 || info.dli_fname == nullptr) return nullptr;
+  if (entry == nullptr || dladdr(entry, &info) == 0 || info.dli_fname == nullptr) return nullptr;
   void* copy = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
   return copy != nullptr ? dlsym(copy, name) : nullptr;
 }
@@ -204,7 +204,7 @@ void start_thread() noexcept {
 
 // Called by the driver in cuInit when CUDA_INJECTION64_PATH names us. CUPTI may be used here, CUDA may not.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
-  if (void* first = agent::door_of_first_copy()) return reinterpret_cast<int (*)()>(first)();
+  if (void* first = agent::entry_of_first_copy()) return reinterpret_cast<int (*)()>(first)();
   if (!agent::attach()) return 1;
   const agent::Guard guard;
   if (guard) agent::start_source(guard);

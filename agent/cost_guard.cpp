@@ -28,7 +28,7 @@ struct Spent {
 };
 
 constinit Spent s_begin{};
-constinit bool s_stepped_down = false;
+constinit bool s_is_reduced = false;
 
 Spent spent() {
   timespec own;
@@ -39,16 +39,16 @@ Spent spent() {
 }
 
 void step_down(std::uint64_t cpu_permille, std::uint64_t rate) {
-  s_stepped_down = true;
+  s_is_reduced = true;
   reduce_to_light();
   char text[160];
-  const int length = snprintf(text, sizeof(text), "the agent and CUPTI's threads took %llu.%llu %% of a core for %llu records/s: only light from here on",
+  const int length = snprintf(text, sizeof(text), "the agent and CUPTI's threads took %llu.%llu %% of a core for %llu records/s: reduced to light from here on",
                               static_cast<unsigned long long>(cpu_permille / 10),
                               static_cast<unsigned long long>(cpu_permille % 10), static_cast<unsigned long long>(rate));
   const Guard guard;
   const std::uint64_t now_ns = mono_ns();
   if (guard) {
-    write_notice(guard, trace::NoticeCode::stepped_down, static_cast<std::uint32_t>(cpu_permille), now_ns, now_ns,
+    write_notice(guard, trace::NoticeCode::reduced_to_light, static_cast<std::uint32_t>(cpu_permille), now_ns, now_ns,
                  {text, static_cast<std::size_t>(length)});
   }
   say("%s (limits: TRACETOOL_GUARD_CPU, TRACETOOL_GUARD_RATE)", text);
@@ -71,7 +71,7 @@ void guard_cost() noexcept {
   trace::SharedMemory::store(ring().header->agent_cpu_ns, now.cpu_ns);
   if (s_begin.time_ns == 0) s_begin = now;
   if (now.time_ns - s_begin.time_ns < kWindow_ns) return;
-  if (!s_stepped_down && cupti_is_on() && !cupti_is_yielded()) judge(s_begin, now);
+  if (!s_is_reduced && cupti_is_on() && !cupti_is_yielded()) judge(s_begin, now);
   s_begin = now;
 }
 

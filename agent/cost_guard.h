@@ -5,7 +5,7 @@
 
 namespace agent {
 
-// A chore of our own thread, about once a second.
+// A periodic task of our own thread, about once a second.
 void guard_cost() noexcept;
 
 }  // namespace agent

@@ -47,7 +47,7 @@ void write_clock() {
   notice_clock(guard, s_last, sample);
   s_last = sample;
   auto record = trace::make_record<trace::ClockRecord>();
-  record.bracket_ns = static_cast<std::uint32_t>(sample.bracket_ns);
+  record.uncertainty_ns = static_cast<std::uint32_t>(sample.uncertainty_ns);
   record.cupti_ns = sample.cupti_ns;
   record.mono_ns = sample.mono_ns;
   record.real_ns = sample.real_ns;
@@ -55,7 +55,7 @@ void write_clock() {
   if (writer) writer.append(record);
 }
 
-void beat() {
+void write_heartbeat() {
   if (recording() != Recording::open) return;
   trace::SharedMemory::store(ring().header->heartbeat_real_ns, real_ns());
   touch_next_blocks();
@@ -70,31 +70,31 @@ void keep_buffers() {
 }
 
 // What the thread does, in this order. A period of 0: once in every flush period.
-struct Chore {
+struct PeriodicTask {
   void (*run)();
   std::uint64_t period_ms;
 };
-constexpr Chore kChores[] = {
-    {beat, 0},           {describe_devices, 1000}, {write_clock, 1000}, {flush, 0},
+constexpr PeriodicTask kTasks[] = {
+    {write_heartbeat, 0},           {describe_devices, 1000}, {write_clock, 1000}, {flush, 0},
     {keep_buffers, 0},   {watch_cupti, 1000},      {guard_cost, 1000},  {keep_storage, 0},
     {tell_unknown_graphs, 1000},
 };
-constexpr std::size_t kChoreCount = sizeof(kChores) / sizeof(kChores[0]);
+constexpr std::size_t kTaskCount = sizeof(kTasks) / sizeof(kTasks[0]);
 
-void do_chores(std::uint64_t (&due_ns)[kChoreCount]) {
-  for (std::size_t i = 0; i < kChoreCount; ++i) {
+void run_tasks(std::uint64_t (&due_ns)[kTaskCount]) {
+  for (std::size_t i = 0; i < kTaskCount; ++i) {
     const std::uint64_t now_ns = mono_ns();
     if (now_ns < due_ns[i]) continue;
-    kChores[i].run();
-    due_ns[i] = now_ns + kChores[i].period_ms * 1'000'000;
+    kTasks[i].run();
+    due_ns[i] = now_ns + kTasks[i].period_ms * 1'000'000;
   }
 }
 
 void run() {
   mark_own_thread();
-  std::uint64_t due_ns[kChoreCount] = {};
+  std::uint64_t due_ns[kTaskCount] = {};
   do {
-    do_chores(due_ns);
+    run_tasks(due_ns);
   } while (s_thread.wait_ms(static_cast<double>(settings().flush_ms)));
   // The last flush is ours too: the thread that exits may hold CUPTI's locks, where a signal handler called exit(3).
   if (recording() == Recording::open) flush_cupti(true);

@@ -1,4 +1,4 @@
-// The agent's one thread: collects from CUPTI once a flush period, and does the chores of flusher.cpp's table. It blocks
+// The agent's one thread: collects from CUPTI once a flush period, and does the periodic tasks of flusher.cpp's table. It blocks
 // all signals and is gone before the file is closed.
 #pragma once
 

@@ -34,7 +34,7 @@ constexpr bool has(EventSet set, Event event) { return (set & only(event)) != 0;
 // The sets, each within the next.
 inline constexpr const char* kNamedSets[] = {"light", "default", "all"};
 
-struct EventRow {
+struct EventWord {
   Event event;
   std::string_view word;
   FirstSet first;  // the smallest set that has it
@@ -45,8 +45,8 @@ inline constexpr std::size_t kEvents = [] {
   return count;
 }();
 // In the order of AllRecords.
-inline constexpr auto kEventRows = [] {
-  std::array<EventRow, kEvents> rows{};
+inline constexpr auto kEventWords = [] {
+  std::array<EventWord, kEvents> rows{};
   std::size_t at = 0;
   for_each_record([&]<typename R>(R*) {
     if constexpr (requires { R::kChoice; }) rows[at++] = {R::kKind, R::kChoice.word, R::kChoice.first};
@@ -56,25 +56,25 @@ inline constexpr auto kEventRows = [] {
 
 constexpr EventSet events_of(FirstSet set) {
   EventSet events = 0;
-  for (const EventRow& row : kEventRows) events |= row.first <= set ? only(row.event) : 0;
+  for (const EventWord& each : kEventWords) events |= each.first <= set ? only(each.event) : 0;
   return events;
 }
 inline constexpr EventSet kLightEvents = events_of(FirstSet::light);
 inline constexpr EventSet kDefaultEvents = events_of(FirstSet::standard);
 
-// The text with each {kinds} in it replaced by the words of kEventRows.
+// The text with each {kinds} in it replaced by the words of kEventWords.
 template <std::size_t Size>
 constexpr std::array<char, Size + kEvents * 16> with_kinds(const char (&text)[Size]) {
   std::array<char, Size + kEvents * 16> out{};
   std::size_t at = 0;
   const std::string_view whole(text), mark = "{kinds}";
-  const std::size_t place = whole.find(mark);
+  const std::size_t begin = whole.find(mark);
   const auto add = [&](std::string_view part) {
     for (const char c : part) out[at++] = c;
   };
-  add(whole.substr(0, place));
-  for (const EventRow& row : kEventRows) add(row.event == kEventRows[0].event ? "" : ", "), add(row.word);
-  add(whole.substr(place + mark.size()));
+  add(whole.substr(0, begin));
+  for (const EventWord& each : kEventWords) add(each.event == kEventWords[0].event ? "" : ", "), add(each.word);
+  add(whole.substr(begin + mark.size()));
   return out;
 }
 
@@ -94,8 +94,8 @@ inline EventSet find_set(std::string_view word) {
 }
 
 inline EventSet find_event(std::string_view word) {
-  for (const EventRow& row : kEventRows) {
-    if (word == row.word) return only(row.event);
+  for (const EventWord& each : kEventWords) {
+    if (word == each.word) return only(each.event);
   }
   return 0;
 }

@@ -14,7 +14,7 @@
 // that one store of `generation` takes the old records away and counts them at once.
 //
 // Evolution: fields are appended (header_bytes and block_header_bytes grow); what a reader must know to read at all
-// gets a bit in `features`, named in kFeatureNames. A reader refuses a bit that it does not know.
+// gets a bit in `features` (kKnownFeatures). A reader refuses a bit that it does not know.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +35,7 @@ struct ClockSample {
   std::uint64_t cupti_ns;
   std::uint64_t mono_ns;
   std::uint64_t real_ns;
-  std::uint64_t bracket_ns;
+  std::uint64_t uncertainty_ns;
 };
 
 // State of one source of events, as the agent left it.
@@ -64,14 +64,14 @@ struct FileHeader {
   char program[256];  // argv[0] and the script's name, never the whole command line
   char agent_version[32];
   char cupti_path[256];
-  char cupti_holder[64];  // who holds CUPTI where it is taken, as far as it is known
+  char cupti_holder[64];  // the tool that CUPTI is in use by (state `taken`), as far as it is known
   ClockSample created_clock;
 
   // What follows changes while the process runs; each is one atomic word.
   std::uint64_t definitions_used;        // bytes
   std::uint64_t heartbeat_real_ns;       // about once a flush period
   std::uint64_t closed_real_ns;          // 0: not closed (live, or killed)
-  std::uint64_t claimed_blocks;          // tickets drawn so far: the next block to take is (this + 1) % block_count
+  std::uint64_t claimed_blocks;          // tickets given out so far: the next block to take is (this + 1) % block_count
   std::uint64_t cupti_dropped;           // records that CUPTI itself says it dropped; their kind is unknown
   std::uint64_t unknown_activities;      // CUPTI records of a kind that we did not enable or do not know
   std::uint64_t definitions_missed;      // promotions refused because the region was full (costs bytes, not names)
@@ -80,17 +80,17 @@ struct FileHeader {
   std::uint32_t nvtx_state;              // SourceState; on: our injection was called; taken: another tool has it
   std::uint32_t nccl_version;            // ncclGetVersion: 22809; 0: no NCCL seen
   std::uint64_t lost[kEventKinds];       // records that found no block, per kind
-  std::uint64_t clipped_names;           // names that were cut: longer than a third of a block, or than what waits or is converted
-  std::uint64_t sunk_buffers;            // CUPTI buffers thrown away, for want of memory, or not readable to their end: records unknown
+  std::uint64_t truncated_names;         // names that were cut: longer than a third of a block, or than what waits or is converted
+  std::uint64_t discarded_buffers;       // CUPTI buffers thrown away, for want of memory, or not readable to their end: records unknown
   std::uint64_t agent_cpu_ns;            // what the agent's own thread has used
   std::uint64_t spooled_ticket;          // spool mode: every block up to it is in the spool, or was overwritten before; 0: none
-  char events[128];                      // TRACETOOL_EVENTS as it was understood
-  char local_path[256];                  // where the ring lies when it cannot lie in the run's folder; empty: there
+  char events[128];                      // TRACETOOL_EVENTS as it was asked for, cut where it is longer; default where it was not, or was refused
+  char local_path[256];                  // where the ring lies when it cannot lie in the run's directory; empty: there
   std::uint64_t copied_real_ns;          // of a copy of a ring that lies elsewhere: when it was made; 0: this is the ring
   std::uint64_t spooled_bytes;           // length of the spool
   std::uint32_t spool_state;             // SourceState; failed: it ended before the recording did
   std::int32_t spool_error;              // errno with which it ended
-  std::uint64_t odd_times;               // CUPTI's records whose times are not 0 < start <= end, or cannot be told (then 0)
+  std::uint64_t invalid_timestamps;      // CUPTI's records whose times are not 0 < start <= end, or cannot be told (then 0)
 };
 static_assert(sizeof(FileHeader) <= kHeaderBytes);
 

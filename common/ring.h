@@ -58,7 +58,7 @@ inline void count_events(const std::byte* records, std::size_t bytes, std::uint6
   }
 }
 
-// One writer's place in the ring. Not thread-safe: one per thread, or guarded by its owner.
+// One writer's position in the ring. Not thread-safe: one per thread, or guarded by its owner.
 template <typename Memory = SharedMemory>
 class BlockWriter {
  public:

@@ -2,6 +2,7 @@
 // only list; the README's is made from it.
 #pragma once
 #include <limits.h>
+#include <strings.h>
 
 #include <charconv>
 #include <cstddef>
@@ -39,14 +40,16 @@ struct Settings {
   std::uint64_t guard_rate = 500'000;  // records per second; 0: no limit
 };
 
-struct SettingRow {
+struct Setting {
   const char* name;
+  const char* type;      // of the option of `record` that sets it (--flush-ms); "": it has none that takes a value
   const char* fallback;  // as a user would write it
   const char* help;
   bool (*set)(Settings&, const char* value);  // false: not a value of this variable
 };
 
-// "64M", "1G", "4096K", "1048576": bytes. Returns false for anything else.
+// "64M" and "64MiB" (64 << 20), "64MB" (64,000,000), "1048576": bytes, with k, M, G, T or P in upper or lower case. Returns
+// false for anything else.
 inline bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept;
 
 // Each takes the value of one variable; false: it is none, and the settings may have changed all the same.
@@ -85,7 +88,11 @@ inline bool set_flush(Settings& settings, const char* value) {
   return true;
 }
 
-inline bool set_cupti(Settings& settings, const char* value) { return copy_text(settings.cupti, value); }
+inline bool set_cupti(Settings& settings, const char* value) {
+  if (!copy_text(settings.cupti, value)) return false;
+  if (std::strcmp(value, "auto") == 0) settings.cupti[0] = '\0';
+  return true;
+}
 
 inline bool set_events(Settings& settings, const char* value) { return parse_events(value, settings.events); }
 
@@ -146,52 +153,50 @@ inline constexpr auto kEventsHelp = with_kinds(
     "what is recorded: light, default, all, or kinds joined by commas, with + and - to change a set "
     "(default,-overhead,+memory): {kinds} (graph_launch: whole graphs instead of their nodes)");
 
-inline constexpr SettingRow kSettings[] = {
-    {"TRACETOOL_DIR", "./traces", "folder of the recordings; each run gets a folder of its own in it", values::set_dir},
-    {"TRACETOOL_BUFFER", "256M", "size of the ring per process: 64K to 1024G; the newest records are kept", values::set_buffer},
-    {"TRACETOOL_MODE", "ring", "ring: the newest records; spool: all of them, compressed to a growing file beside the ring", values::set_mode},
-    {"TRACETOOL_KEEP", "4", "runs that stay in the folder, with this one; what older ones left is removed; 0: all", values::set_keep},
-    {"TRACETOOL_MAX_DISK", "32G", "beyond it older runs are removed; the spool of each process ends at it; 0: any size", values::set_max_disk},
-    {"TRACETOOL_FLUSH_MS", "200", "how often the agent collects from CUPTI, in ms: 1 to 60000", values::set_flush},
-    {"TRACETOOL_CUPTI", "found", "path of the libcupti to use instead of the one that is found", values::set_cupti},
-    {"TRACETOOL_COEXIST", "yield", "when another user of CUPTI in the process takes its buffers: yield, or retake them; share: each has its own (CUPTI 13.3, driver r610; not tried on hardware)", values::set_coexist},
-    {"TRACETOOL_GUARD_CPU", "3", "percent of a core that the agent and the threads of CUPTI may take over 10 s before it steps down to light; 0: any", values::set_guard_cpu},
-    {"TRACETOOL_GUARD_RATE", "500000", "records per second over 10 s before it steps down to light; 0: any", values::set_guard_rate},
-    {"TRACETOOL_EVENTS", "default", kEventsHelp.data(), values::set_events},
-    {"TRACETOOL_NCCL", "auto", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", values::set_nccl},
-    {"TRACETOOL_VERBOSE", "0", "1: say on stderr what was found and where the recording goes", values::set_verbose},
-    {"TRACETOOL_DISABLE", "0", "1, or anything but 0: the agent does nothing at all", values::set_disable},
+inline constexpr Setting kSettings[] = {
+    {"TRACETOOL_DIR", "", "./traces", "directory of the recordings; each run gets a directory of its own there", values::set_dir},
+    {"TRACETOOL_BUFFER", "SIZE", "256M", "size of the ring per process: 64K to 1024G; the newest records are kept", values::set_buffer},
+    {"TRACETOOL_MODE", "MODE", "ring", "ring: the newest records; spool: all of them, compressed to a growing file beside the ring", values::set_mode},
+    {"TRACETOOL_KEEP", "N", "4", "runs that stay in the directory, with this one; what older ones left is removed; 0: all", values::set_keep},
+    {"TRACETOOL_MAX_DISK", "SIZE", "32G", "beyond it older runs are removed; the spool of each process ends at it; 0: unlimited", values::set_max_disk},
+    {"TRACETOOL_FLUSH_MS", "MS", "200", "how often the agent collects from CUPTI, in ms: 1 to 60000", values::set_flush},
+    {"TRACETOOL_CUPTI", "PATH", "auto", "path of the libcupti to use; auto: the one that the process has loaded, else beside PyTorch or the toolkit", values::set_cupti},
+    {"TRACETOOL_COEXIST", "HOW", "yield", "when another user of CUPTI in the process registers its own buffers: yield, or retake (register ours again); share: each has its own (CUPTI 13.3, driver r610; not tried on hardware)", values::set_coexist},
+    {"TRACETOOL_GUARD_CPU", "PERCENT", "3", "percent of a core that the agent and the threads of CUPTI may use over 10 s before it is reduced to light; 0: unlimited", values::set_guard_cpu},
+    {"TRACETOOL_GUARD_RATE", "N", "500000", "records per second over 10 s before it is reduced to light; 0: unlimited", values::set_guard_rate},
+    {"TRACETOOL_EVENTS", "LIST", "default", kEventsHelp.data(), values::set_events},
+    {"TRACETOOL_NCCL", "FROM", "auto", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", values::set_nccl},
+    {"TRACETOOL_VERBOSE", "", "0", "1: say on stderr what was found and where the recording goes", values::set_verbose},
+    {"TRACETOOL_DISABLE", "", "0", "1, or anything but 0: the agent does nothing at all", values::set_disable},
 };
 
 inline bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept {
+  constexpr char kPrefixes[] = "kmgtp";
   std::uint64_t value;
   const char* rest;
   if (!values::parse_number(text, value, rest)) return false;
-  int shift = 0;
-  switch (*rest) {
-    case 'K': case 'k': shift = 10; break;
-    case 'M': case 'm': shift = 20; break;
-    case 'G': case 'g': shift = 30; break;
-    case '\0': break;
-    default: return false;
+  const char* prefix = *rest != '\0' ? std::strchr(kPrefixes, *rest | 0x20) : nullptr;
+  if (prefix != nullptr) ++rest;
+  const bool is_decimal = strcasecmp(rest, "B") == 0;
+  if (*rest != '\0' && !is_decimal && (prefix == nullptr || strcasecmp(rest, "iB") != 0)) return false;
+  for (const char* at = kPrefixes; prefix != nullptr && at <= prefix; ++at) {
+    if (__builtin_mul_overflow(value, is_decimal ? 1000u : 1024u, &value)) return false;
   }
-  if (shift != 0 && rest[1] != '\0') return false;
-  if (value > UINT64_MAX >> shift) return false;
-  bytes = value << shift;
+  bytes = value;
   return true;
 }
 
-// The row of a variable; nullptr where there is none.
-inline const SettingRow* setting_row(std::string_view name) noexcept {
-  for (const SettingRow& row : kSettings) {
-    if (name == row.name) return &row;
+// The setting of a variable; nullptr where there is none.
+inline const Setting* find_setting(std::string_view name) noexcept {
+  for (const Setting& setting : kSettings) {
+    if (name == setting.name) return &setting;
   }
   return nullptr;
 }
 
 // Of several words in a value, the one that is wrong; "" where the value as a whole is.
-inline std::string_view wrong_word(const SettingRow& row, const char* value) noexcept {
-  return row.set == values::set_events ? unknown_word(value) : std::string_view();
+inline std::string_view wrong_word(const Setting& setting, const char* value) noexcept {
+  return setting.set == values::set_events ? unknown_word(value) : std::string_view();
 }
 
 }  // namespace trace

@@ -1,5 +1,5 @@
 // The spool of a recording (`X.spool` beside `X.ring`): the ring's blocks, one compressed chunk each, in the order in
-// which they could be had. It has no definitions: those are in the ring's file, without which it cannot be read.
+// which they were complete. It has no definitions: those are in the ring's file, without which it cannot be read.
 //
 //   0               SpoolHeader
 //   header_bytes    chunks, back to back: SpoolChunk, then stored_bytes: one zstd frame (with its checksum) of

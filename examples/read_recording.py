@@ -34,13 +34,13 @@ CLOSED_AT = 928
 COPIED_AGAIN_NS = 900_000_000_000
 COUNTER_FIELDS = ("definitions_used heartbeat_real_ns closed_real_ns claimed_blocks cupti_dropped unknown_activities "
                   "definitions_missed cupti_state cupti_error nvtx_state nccl_version").split()
-LAST_FIELDS = ("clipped_names sunk_buffers agent_cpu_ns spooled_ticket events local_path copied_real_ns spooled_bytes "
-               "spool_state spool_error odd_times").split()
+LAST_FIELDS = ("truncated_names discarded_buffers agent_cpu_ns spooled_ticket events local_path copied_real_ns spooled_bytes "
+               "spool_state spool_error invalid_timestamps").split()
 EVENT_KINDS = 32
 SPOOLED = -1  # index of a block that only the spool has
 BLOCK = struct.Struct("<4Q2I4Q7Q64Q")
 
-Clock = namedtuple("Clock", "cupti_ns mono_ns real_ns bracket_ns")
+Clock = namedtuple("Clock", "cupti_ns mono_ns real_ns uncertainty_ns")
 Block = namedtuple("Block", "index ticket tid generation clock first_event event_count")
 
 
@@ -75,7 +75,7 @@ class Recording:
                 self._by_event.setdefault((event.context, event.event), []).append(event)
         if self._by_sync_id:
             return self._by_sync_id.get(sync.event_sync_id)
-        if self.lost["cuda_event"] or self.dropped or self.header["sunk_buffers"]:
+        if self.lost["cuda_event"] or self.dropped or self.header["discarded_buffers"]:
             return None
         # Correlations are numbers of 32 bits that begin again at 0.
         before = {(sync.correlation - event.correlation) % 2**32: event
@@ -255,7 +255,7 @@ def fill(recording, region, blocks):
         parts.append(records)
     recording.kept.update(event.kind for event in recording.events)
     recording.lost.update({kind: count for kind, count in zip(KINDS, recording.header["lost"]) if count})
-    recording.clocks += [Clock(e.cupti_ns, e.mono_ns, e.real_ns, e.bracket_ns) for e in recording.events
+    recording.clocks += [Clock(e.cupti_ns, e.mono_ns, e.real_ns, e.uncertainty_ns) for e in recording.events
                          if e.kind == "clock"]
     for part in parts:
         for name in ("threads", "devices", "contexts", "streams", "categories", "graph_nodes"):

@@ -8,7 +8,7 @@ NONE_REF, LOCAL_REF = 0xFFFFFFFF, 0x80000000
 KINDS = ("kernel", "kernel_wide", "memcpy", "memcpy_peer", "memset", "runtime", "driver", "runtime_wide", "driver_wide",
          "nvtx_push", "nvtx_pop", "nvtx_start", "nvtx_end", "nvtx_mark", "nccl_call", "clock", "sync", "overhead",
          "graph_launch", "memory", "memory_pool", "notice", "cuda_event")  # 16, 17, ...
-NOTICES = {1: "gap", 2: "fatal", 3: "stepped_down", 4: "source_on", 5: "clock_changed", 6: "graphs_unknown",
+NOTICES = {1: "gap", 2: "fatal", 3: "reduced_to_light", 4: "source_on", 5: "clock_changed", 6: "graphs_unknown",
            7: "spool_ended", 8: "stalled"}
 
 # Events. `kind` is one of KINDS, `block` an index in Recording.blocks; `end` is None where it was not seen. `payload`
@@ -27,7 +27,7 @@ End = namedtuple("End", "kind block time tid range_id")
 Mark = namedtuple("Mark", Push._fields)
 Nccl = namedtuple("Nccl", "kind block time tid name domain nccl_class communicator bytes ordinal epoch reduction_op "
                           "peer data_type count stream")
-ClockRead = namedtuple("ClockRead", "kind block cupti_ns mono_ns real_ns bracket_ns")
+ClockRead = namedtuple("ClockRead", "kind block cupti_ns mono_ns real_ns uncertainty_ns")
 Sync = namedtuple("Sync", "kind block start end type correlation context stream event return_value "
                           "event_sync_id")
 CudaEvent = namedtuple("CudaEvent", "kind block correlation context stream event event_sync_id")
@@ -251,8 +251,8 @@ def walk(records, events, block):
             break
         if size == 0:
             size = int.from_bytes(data[at + 4:at + 8], "little")
-            if size < 16 or size % 8:
-                raise records.bad(at, f"expected a size of a multiple of 8 and at least 16, found {size}")
+            if size < 8 or size % 8:
+                raise records.bad(at, f"expected a size of a multiple of 8 and at least 8, found {size}")
         if at + size > end_of_data or size < MINIMUM.get(kind, 8):
             raise records.bad(at, f"expected a record of kind {kind} that fits, found {size} bytes")
         found = EVENTS.get(kind)

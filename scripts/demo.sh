@@ -31,7 +31,7 @@ build() {
 clear_own_outputs() {
   mkdir -p "$out"
   if [ ! -e "$stamp" ] && { [ -e "$out/traces" ] || [ -e "$out/run.ttrace" ] || [ -e "$out/run.json.gz" ]; }; then
-    echo "demo: $out holds traces that this script did not make: name another folder: ./scripts/demo.sh DIR" >&2
+    echo "demo: $out holds traces that this script did not make: name another directory: ./scripts/demo.sh DIR" >&2
     exit 1
   fi
   touch "$stamp"

@@ -31,9 +31,14 @@ def read_structs():
     return structs
 
 
+def with_continuations(body):
+    """Its lines; a comment that goes on below the one behind a member stands on the member's line."""
+    return re.sub(r"(//.*)((?:\n {8,}//.*)+)", lambda m: m[1] + re.sub(r"\n +//", "", m[2]), body).splitlines()
+
+
 def members_of(body):
     offset, members = 0, []
-    for line in body.splitlines():
+    for line in with_continuations(body):
         match = MEMBER.match(line)
         if not match or line.strip().startswith(("static", "//")):
             continue
@@ -46,7 +51,7 @@ def members_of(body):
             members.append((offset, kind, name, count, comment or ""))
             offset += SIZES[kind] * count
     SIZES_OF_STRUCTS[current_name(members)] = offset
-    if [m[2] for m in members] == ["cupti_ns", "mono_ns", "real_ns", "bracket_ns"]:
+    if [m[2] for m in members] == ["cupti_ns", "mono_ns", "real_ns", "uncertainty_ns"]:
         SIZES["ClockSample"] = offset
     return members
 
@@ -74,12 +79,21 @@ def template_kinds(text):
     return re.findall(r"using (\w+) = (\w+)<(k\w+)>;", text)
 
 
+def bits(name):
+    """The members of an enumeration, one a row."""
+    body = next(found[1] for text in TEXTS if (found := re.search(rf"^enum {name} .*?\{{\n(.*?)^\}};", text, re.M | re.S)))
+    rows = re.findall(r"^  k\w+ = (\d+),\s+// (.*)$", "\n".join(with_continuations(body)), re.M)
+    return "\n".join(["| bit | of |", "|---|---|", *(f"| {value} | {of} |" for value, of in rows)]) + "\n"
+
+
 def render(document, structs):
     def replace(match):
         name = match.group(1)
         if name not in structs:
             sys.exit(f"{DOCUMENT}: no struct {name} in the headers")
         return f"<!-- struct {name} -->\n{table(structs[name])}<!-- end -->"
+    document = re.sub(r"<!-- enum (\w+) -->\n.*?<!-- end -->",
+                      lambda match: f"<!-- enum {match[1]} -->\n{bits(match[1])}<!-- end -->", document, flags=re.S)
     return re.sub(r"<!-- struct (\w+) -->\n.*?<!-- end -->", replace, document, flags=re.S)
 
 

@@ -12,7 +12,7 @@ import sys
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 README = f"{ROOT}/README.md"
 CODE = f"{ROOT}/common/settings.h"
-ROW = re.compile(r'\{\s*"(TRACETOOL_\w+)",\s*"([^"]*)",\s*((?:"[^"]*"\s*)+),\s*[\w:]+\s*\}')
+ROW = re.compile(r'\{\s*"(TRACETOOL_\w+)",\s*"[^"]*",\s*"([^"]*)",\s*((?:"[^"]*"\s*)+),\s*[\w:]+\s*\}')
 TABLE = re.compile(r"<!-- settings -->\n.*?<!-- end -->", re.S)
 
 

@@ -19,7 +19,7 @@ class Pool {
   std::uint8_t* take(std::uint32_t thread) noexcept {
     std::uint32_t number;
     if (!pop(number) && !draw_unused(number)) return nullptr;
-    holders_[number].store(thread, std::memory_order_relaxed);
+    threads_[number].store(thread, std::memory_order_relaxed);
     return at(number);
   }
 
@@ -30,7 +30,7 @@ class Pool {
 
   void keep(std::uint8_t* buffer) noexcept {
     const auto number = static_cast<std::uint32_t>((buffer - at(0)) / static_cast<std::ptrdiff_t>(kBufferBytes));
-    holders_[number].store(0, std::memory_order_relaxed);
+    threads_[number].store(0, std::memory_order_relaxed);
     std::uint64_t old = head_.load(std::memory_order_relaxed);
     std::uint64_t next;
     do {
@@ -45,16 +45,16 @@ class Pool {
     return base != nullptr && buffer >= base && buffer < base + kBufferBytes * kBuffers;
   }
 
-  void forget_holders() noexcept {
-    for (std::atomic<std::uint32_t>& holder : holders_) holder.store(0, std::memory_order_relaxed);
+  void forget_threads() noexcept {
+    for (std::atomic<std::uint32_t>& thread : threads_) thread.store(0, std::memory_order_relaxed);
   }
 
-  // Writes the holders of all buffers that are out, one for each; their number.
-  std::size_t holders(std::uint32_t (&found)[kBuffers]) const noexcept {
+  // Writes the threads of all buffers that are out, one for each; their number.
+  std::size_t threads(std::uint32_t (&found)[kBuffers]) const noexcept {
     std::size_t count = 0;
     const std::size_t used = std::min<std::size_t>(unused_.load(std::memory_order_relaxed), kBuffers);
     for (std::size_t i = 0; i < used; ++i) {
-      if (const std::uint32_t thread = holders_[i].load(std::memory_order_relaxed)) found[count++] = thread;
+      if (const std::uint32_t thread = threads_[i].load(std::memory_order_relaxed)) found[count++] = thread;
     }
     return count;
   }
@@ -87,7 +87,7 @@ class Pool {
   std::atomic<std::uint32_t> unused_{0};
   std::atomic<std::size_t> free_{0};
   std::atomic<std::uint32_t> next_[kBuffers]{};
-  std::atomic<std::uint32_t> holders_[kBuffers]{};  // 0: not out
+  std::atomic<std::uint32_t> threads_[kBuffers]{};  // 0: not out
 };
 
 constinit Pool s_buffers{};
@@ -126,18 +126,18 @@ BufferOwner owner_of(const std::uint8_t* buffer) noexcept {
 void give_back_buffer(std::uint8_t* buffer) noexcept { s_buffers.keep(buffer); }
 
 HeldBuffers held_buffers() noexcept {
-  static constinit std::uint32_t s_holders[kBuffers]{};
-  HeldBuffers held{s_buffers.holders(s_holders), 0};
-  std::sort(s_holders, s_holders + held.all);
+  static constinit std::uint32_t s_threads_of_buffers[kBuffers]{};
+  HeldBuffers held{s_buffers.threads(s_threads_of_buffers), 0};
+  std::sort(s_threads_of_buffers, s_threads_of_buffers + held.all);
   std::size_t same = 0;
   for (std::size_t i = 0; i < held.all; ++i) {
-    same = i != 0 && s_holders[i] == s_holders[i - 1] ? same + 1 : 1;
+    same = i != 0 && s_threads_of_buffers[i] == s_threads_of_buffers[i - 1] ? same + 1 : 1;
     held.of_a_thread = std::max(held.of_a_thread, same);
   }
   return held;
 }
 
-void forget_held_buffers() noexcept { s_buffers.forget_holders(); }
+void forget_held_buffers() noexcept { s_buffers.forget_threads(); }
 
 void keep_spare_buffers(std::size_t spare) noexcept {
   while (s_buffers.free_used_ones() < spare) {

@@ -10,7 +10,7 @@
 // CUPTI zeroes each buffer that it is given, in the launching thread. CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER
 // would leave that to us, and to every other user of CUPTI in the process, whose buffers are not zero: it stays as it is.
 //
-// CUPTI before 12.9 crashes on NULL, so there is always a buffer: when all are out, or no memory could be had, the
+// CUPTI before 12.9 crashes on NULL, so there is always a buffer: when all are out, or no memory is available, the
 // sink, which is shared and whose contents are thrown away and counted.
 #pragma once
 #include <cstddef>

@@ -56,7 +56,7 @@ void send() {
   const std::uint64_t now_ns = mono_ns();
   if (s_sent.tries == 0) {
     s_sent = {0, now_ns, seen(), trace::SharedMemory::load(header.cupti_dropped),
-              trace::SharedMemory::load(header.sunk_buffers)};
+              trace::SharedMemory::load(header.discarded_buffers)};
   }
   s_sent.last_ns = now_ns;
   if (call() == CUDA_SUCCESS) ++s_sent.tries;
@@ -70,7 +70,7 @@ bool switch_call(std::uint8_t on) {
 bool something_was_dropped() {
   const trace::FileHeader& header = *ring().header;
   return trace::SharedMemory::load(header.cupti_dropped) != s_sent.dropped ||
-         trace::SharedMemory::load(header.sunk_buffers) != s_sent.sunk;
+         trace::SharedMemory::load(header.discarded_buffers) != s_sent.sunk;
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ CanarySays watch_canary() noexcept {
   if (mono_ns() - s_sent.last_ns < patience_ns()) return CanarySays::wait;
   if (s_sent.tries >= kTries && seen() != 0) return CanarySays::lost;
   if (s_sent.tries == kTries)
-    say_verbose("CUPTI does not tell of the call that would show whether its buffers are taken: nothing would notice it");
+    say_verbose("CUPTI does not tell of the call that would show whether others have registered their buffers: their loss would not be noticed");
   enable_canary();
   send();
   return CanarySays::wait;

@@ -19,7 +19,7 @@ void disable_canary() noexcept;
 enum class CanarySays { ours, wait, lost };
 // Sends the next one when it is time.
 CanarySays watch_canary() noexcept;
-// After the last flush, which brings home whatever is ours: false where one is out that must have come, as others did,
+// After the last flush, which returns whatever is ours: false where one is out that must have come, as others did,
 // and did not.
 bool canary_came_home() noexcept;
 // Forgets what did not come back, and sends one.

@@ -8,7 +8,7 @@
 #include "agent/activity/canary.h"
 #include "agent/activity/cupti_threads.h"
 #include "agent/activity/delivery.h"
-#include "agent/activity/holder.h"
+#include "agent/activity/other_subscribers.h"
 #include "agent/activity/kinds.h"
 #include "agent/activity/watch.h"
 #include "agent/base/life.h"
@@ -32,7 +32,7 @@ constinit std::atomic<int> s_error{0};
 constinit std::atomic<bool> s_left{false};
 constinit bool s_per_thread = false;
 constinit bool s_canary = false;
-constinit char s_holder[64] = "";
+constinit char s_current_subscriber[64] = "";
 
 // What cuptiSubscribe says in a process whose driver finds no device: CUPTI 12 the first, CUPTI 13 the second.
 bool as_without_gpu(CUptiResult result) {
@@ -62,7 +62,7 @@ bool fail() {
 }
 
 // Leaves CUPTI to others.
-bool let_go() {
+bool release_cupti() {
   disable_kinds();
   if (s_subscriber != nullptr) cupti().unsubscribe(s_subscriber);
   s_subscriber = nullptr;
@@ -70,14 +70,14 @@ bool let_go() {
 }
 
 bool note_taken() {
-  const bool named = s_holder[0] != '\0';
-  if (!named) name_cupti_holder(s_holder, sizeof(s_holder));
+  const bool named = s_current_subscriber[0] != '\0';
+  if (!named) name_current_subscriber(s_current_subscriber, sizeof(s_current_subscriber));
   s_error.store(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
   s_state.store(trace::SourceState::taken);  // last: from here on our thread tries, and this one must have done with CUPTI
   if (named) return false;
-  say("CUPTI is held by %s: GPU work is not recorded until it lets go, NVTX and NCCL are; run without that tool to "
+  say("CUPTI is in use by %s: GPU work is not recorded until it is released, NVTX and NCCL are; run without that tool to "
       "record all",
-      s_holder);
+      s_current_subscriber);
   return false;
 }
 
@@ -86,7 +86,7 @@ bool subscribe() {
     s_subscriber = nullptr;
     return false;
   }
-  return !refused(enable_callbacks(s_subscriber), "cuptiEnableCallback") || let_go();
+  return !refused(enable_callbacks(s_subscriber), "cuptiEnableCallback") || release_cupti();
 }
 
 // A buffer for each thread costs less in the application, and lets the canary return alone. 12.3 to 12.9 share one
@@ -120,14 +120,14 @@ bool register_and_enable() {
 bool try_to_take() {
   if (!subscribe()) return false;
   // Without it nobody knows which fields the records have.
-  if (refused(ask_cupti_version(), "cuptiGetVersion")) return let_go();
-  if (cupti().is_shared && !prepare_shared()) return let_go();
+  if (refused(ask_cupti_version(), "cuptiGetVersion")) return release_cupti();
+  if (cupti().is_shared && !prepare_shared()) return release_cupti();
   cupti().set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   s_per_thread = ask_for_buffers_per_thread();
   open_buffer_pool(kFirstBuffers);
   leave_out_queries();
   remember_threads();
-  if (!register_and_enable()) return let_go();
+  if (!register_and_enable()) return release_cupti();
   find_new_threads();
   return true;
 }
@@ -158,7 +158,7 @@ bool take() {
   if (share && !shared) say_not_shared(why);
   if (shared) warn_torch_profiler();
   s_error.store(0);
-  s_holder[0] = '\0';
+  s_current_subscriber[0] = '\0';
   s_state.store(trace::SourceState::on);
   say_verbose("CUPTI %u from %s%s", cupti().version, cupti().path, shared ? ", shared with other subscribers" : "");
   return true;
@@ -210,14 +210,14 @@ bool start_cupti(const Guard&) noexcept {
 void start_cupti_late() noexcept { s_state.store(load() ? trace::SourceState::taken : trace::SourceState::failed); }
 
 bool retry_cupti() noexcept {
-  const bool was_held = s_holder[0] != '\0';
+  const bool was_in_use = s_current_subscriber[0] != '\0';
   const bool taken = take();
   const Guard guard;
   if (taken && guard && begin_recording(guard)) exit_before_driver();
   describe_cupti();
-  if (!taken || !was_held) return taken;
+  if (!taken || !was_in_use) return taken;
   const std::uint64_t now_ns = mono_ns();
-  write_notice(guard, trace::NoticeCode::source_on, 0, now_ns, now_ns, "CUPTI was taken, and is ours from here on");
+  write_notice(guard, trace::NoticeCode::source_on, 0, now_ns, now_ns, "CUPTI was in use by another tool, and is released");
   say("CUPTI is free: GPU work is recorded from here on");
   return true;
 }
@@ -264,10 +264,10 @@ void flush_cupti(bool forced) noexcept {
 void describe_cupti() noexcept {
   if (recording() != Recording::open) return;
   trace::FileHeader& header = *ring().header;
-  write_events(settings().events, header.events, sizeof(header.events));
+  snprintf(header.events, sizeof(header.events), "%s", asked_events());
   header.cupti_version = cupti().version;
   snprintf(header.cupti_path, sizeof(header.cupti_path), "%.255s", cupti().path);
-  snprintf(header.cupti_holder, sizeof(header.cupti_holder), "%s", s_holder);
+  snprintf(header.cupti_holder, sizeof(header.cupti_holder), "%s", s_current_subscriber);
   header.cupti_error = s_error.load();
   header.cupti_state = static_cast<std::uint32_t>(s_state.load());
 }

@@ -37,7 +37,7 @@ bool has_left_cupti() noexcept;
 // anything: it would be taken from all of them. Never under a lock: completed buffers come back on this thread.
 void flush_cupti(bool forced) noexcept;
 
-// Writes CUPTI's part of the file's header: version, path, state, holder. Nothing where there is no file.
+// Writes CUPTI's part of the file's header: version, path, state, current subscriber. Nothing where there is no file.
 void describe_cupti() noexcept;
 
 }  // namespace agent

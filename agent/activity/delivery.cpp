@@ -45,7 +45,7 @@ CUptiResult for_each_raw(std::uint8_t* buffer, std::size_t valid, const Each& ea
 // The rest of the buffer is lost, and nobody knows how many records it has: the whole buffer is counted.
 void count_unread(CUptiResult result) {
   static constinit std::atomic<bool> s_said{false};
-  if (recording() == Recording::open) trace::SharedMemory::add(ring().header->sunk_buffers, 1);
+  if (recording() == Recording::open) trace::SharedMemory::add(ring().header->discarded_buffers, 1);
   if (s_said.exchange(true)) return;
   say("CUPTI's records can be read up to one that it answers with %s (%d): what lies behind it is lost, and such buffers "
       "are counted",
@@ -64,9 +64,9 @@ void for_each_record(std::uint8_t* buffer, std::size_t valid, const Each& each) 
 // Records that came when nothing can be written any more.
 void count_buffer_lost(std::uint8_t* buffer, std::size_t valid) {
   for_each_record(buffer, valid, [](const CUpti_Activity* activity) {
-    for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
-      if (row->activity == activity->kind && trace::is_event(static_cast<std::uint8_t>(row->record)))
-        count_lost(row->record);
+    for (const Translator* translator = kTranslators; translator->translate != nullptr; ++translator) {
+      if (translator->activity == activity->kind && trace::is_event(static_cast<std::uint8_t>(translator->record)))
+        count_lost(translator->record);
     }
   });
 }
@@ -112,7 +112,7 @@ void deliver(const Guard& guard, std::uint8_t* buffer, std::size_t valid) {
 }
 
 void count_sink() {
-  if (recording() == Recording::open) trace::SharedMemory::add(ring().header->sunk_buffers, 1);
+  if (recording() == Recording::open) trace::SharedMemory::add(ring().header->discarded_buffers, 1);
 }
 
 }  // namespace

@@ -44,11 +44,11 @@ bool load(Driver& driver) {
 }
 
 // What the driver is asked by number, and where the answer goes.
-struct AttributeRow {
+struct DeviceAttribute {
   CUdevice_attribute attribute;
   std::uint32_t trace::DeviceRecord::*field;
 };
-constexpr AttributeRow kAttributes[] = {
+constexpr DeviceAttribute kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &trace::DeviceRecord::multiprocessors},
     {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &trace::DeviceRecord::compute_major},
     {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &trace::DeviceRecord::compute_minor},
@@ -106,7 +106,7 @@ void describe(const Driver& driver, int ordinal) {
   auto record = trace::make_record<trace::DeviceRecord>();
   record.device = static_cast<std::uint32_t>(ordinal);
   set_identity(driver, device, record);
-  for (const AttributeRow& row : kAttributes) record.*row.field = ask(driver, device, row.attribute);
+  for (const DeviceAttribute& attribute : kAttributes) record.*attribute.field = ask(driver, device, attribute.attribute);
   set_derived(driver, device, record);
   if (!define(record)) say("the recording's definitions are full: device %d is not described", ordinal);
 }

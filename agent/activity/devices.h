@@ -5,7 +5,7 @@
 
 namespace agent {
 
-// Once: writes a definition per device and the driver's version; tried again until the driver is ready. A chore of our
+// Once: writes a definition per device and the driver's version; tried again until the driver is ready. A periodic task of our
 // own thread: an application's thread asks the driver nothing for us.
 void describe_devices() noexcept;
 

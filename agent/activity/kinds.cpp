@@ -11,7 +11,7 @@
 namespace agent {
 namespace {
 
-constinit std::atomic<bool> s_light{false};  // the cost guard has stepped down
+constinit std::atomic<bool> s_light{false};  // the cost guard has reduced the events to light
 
 EventSet wanted_now() {
   const EventSet events = settings().events;
@@ -24,16 +24,16 @@ bool is_resource(CUpti_ActivityKind kind) {
   return kind == CUPTI_ACTIVITY_KIND_CONTEXT || kind == CUPTI_ACTIVITY_KIND_STREAM;
 }
 
-CUptiResult enable(const TranslatorRow& row) {
-  if (row.activity == CUPTI_ACTIVITY_KIND_DRIVER && choose_driver_calls()) return CUPTI_SUCCESS;
-  const bool late = is_own_thread() && is_resource(row.activity) && cupti().activity_enable_and_dump != nullptr;
-  return (late ? cupti().activity_enable_and_dump : cupti().activity_enable)(row.activity);
+CUptiResult enable(const Translator& translator) {
+  if (translator.activity == CUPTI_ACTIVITY_KIND_DRIVER && choose_driver_calls()) return CUPTI_SUCCESS;
+  const bool late = is_own_thread() && is_resource(translator.activity) && cupti().activity_enable_and_dump != nullptr;
+  return (late ? cupti().activity_enable_and_dump : cupti().activity_enable)(translator.activity);
 }
 
 // Driver calls that were enabled one by one: disabling the kind would take the canary's call along.
-void disable(const TranslatorRow& row) {
-  if (row.activity == CUPTI_ACTIVITY_KIND_DRIVER && leave_driver_calls()) return;
-  cupti().activity_disable(row.activity);
+void disable(const Translator& translator) {
+  if (translator.activity == CUPTI_ACTIVITY_KIND_DRIVER && leave_driver_calls()) return;
+  cupti().activity_disable(translator.activity);
 }
 
 // PyTorch's kCudaTypes (torch/csrc/profiler/kineto_shim.cpp, 2026), of those that we enable. Synchronizations are not
@@ -44,8 +44,8 @@ bool is_torch_profilers_too(CUpti_ActivityKind kind) {
          kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_OVERHEAD;
 }
 
-void say_refused(const TranslatorRow& row, CUptiResult result) {
-  const std::string_view name = name_of(row.record);
+void say_refused(const Translator& translator, CUptiResult result) {
+  const std::string_view name = name_of(translator.record);
   say_verbose("CUPTI refuses %.*s records (%s): they are not recorded", static_cast<int>(name.size()), name.data(),
               cupti_result_name(result));
 }
@@ -56,13 +56,13 @@ int enable_kinds() noexcept {
   learn_api_names();
   CUptiResult last = CUPTI_SUCCESS;
   int enabled = 0;
-  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
-    if (!has(wanted_now(), row->record)) continue;
-    const CUptiResult result = enable(*row);
+  for (const Translator* translator = kTranslators; translator->translate != nullptr; ++translator) {
+    if (!has(wanted_now(), translator->record)) continue;
+    const CUptiResult result = enable(*translator);
     enabled += result == CUPTI_SUCCESS;
     if (result == CUPTI_SUCCESS) continue;
     last = result;
-    say_refused(*row, result);
+    say_refused(*translator, result);
   }
   if (enabled == 0) return last;
   if (last != CUPTI_SUCCESS) say("CUPTI refuses some kinds of records; TRACETOOL_VERBOSE=1 names them");
@@ -71,27 +71,27 @@ int enable_kinds() noexcept {
 }
 
 void enable_kinds_again() noexcept {
-  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
-    if (has(wanted_now(), row->record) && !is_resource(row->activity)) enable(*row);
+  for (const Translator* translator = kTranslators; translator->translate != nullptr; ++translator) {
+    if (has(wanted_now(), translator->record) && !is_resource(translator->activity)) enable(*translator);
   }
 }
 
 void disable_kinds() noexcept {
-  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
-    if (wants(row->record)) cupti().activity_disable(row->activity);
+  for (const Translator* translator = kTranslators; translator->translate != nullptr; ++translator) {
+    if (wants(translator->record)) cupti().activity_disable(translator->activity);
   }
 }
 
 void disable_kinds_of_ours() noexcept {
-  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
-    if (wants(row->record) && !is_torch_profilers_too(row->activity)) cupti().activity_disable(row->activity);
+  for (const Translator* translator = kTranslators; translator->translate != nullptr; ++translator) {
+    if (wants(translator->record) && !is_torch_profilers_too(translator->activity)) cupti().activity_disable(translator->activity);
   }
 }
 
 void reduce_to_light() noexcept {
   s_light.store(true, std::memory_order_relaxed);
-  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
-    if (wants(row->record) && !has(wanted_now(), row->record)) disable(*row);
+  for (const Translator* translator = kTranslators; translator->translate != nullptr; ++translator) {
+    if (wants(translator->record) && !has(wanted_now(), translator->record)) disable(*translator);
   }
 }
 

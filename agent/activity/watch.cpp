@@ -59,10 +59,10 @@ void say_lost() {
         "until it can be subscribed again");
     return;
   }
-  say("another user of CUPTI in this process (a profiler?) has taken its buffers: GPU work is not recorded %s",
-      takes_back() ? "until they are taken back, and is missing in the other's profile then"
-                   : "from here on, NVTX and NCCL are, and waits are not recorded for the other either until it asks for "
-                     "them again; TRACETOOL_COEXIST=retake takes the buffers back");
+  say("another user of CUPTI in this process (a profiler?) has registered its own buffers: GPU work is not recorded %s",
+      takes_back() ? "until the agent registers its own again, and is missing in the other's profile then"
+                   : "from here on, NVTX and NCCL are, and synchronizations are not recorded for the other either until it asks for "
+                     "them again; TRACETOOL_COEXIST=retake registers ours again");
 }
 
 void lose_buffers() {
@@ -70,7 +70,7 @@ void lose_buffers() {
   s_seen = true;
   s_gap_ns = delivered().last_mono_ns;
   write_notice(guard, trace::NoticeCode::gap, 0, s_gap_ns, 0,
-               cupti().is_shared ? "CUPTI hands nothing over" : "another user of CUPTI has taken the buffers");
+               cupti().is_shared ? "CUPTI hands nothing over" : "another user of CUPTI has registered its own buffers");
   say_lost();
 }
 

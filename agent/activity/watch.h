@@ -9,7 +9,7 @@
 
 namespace agent {
 
-// A chore of our own thread, about once a second.
+// A periodic task of our own thread, about once a second.
 void watch_cupti() noexcept;
 // Whether CUPTI was tried, where it was another's when the process began. For any thread.
 bool has_tried_cupti() noexcept;

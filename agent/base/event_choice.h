@@ -1,19 +1,17 @@
 // The user's choice of events (common/event_choice.h) within the agent.
 #pragma once
-#include <cstddef>
-
 #include "common/event_choice.h"
 
 namespace agent {
 
 using trace::Event;
-using trace::EventRow;
+using trace::EventWord;
 using trace::EventSet;
 using trace::FirstSet;
 using trace::events_of;
 using trace::has;
 using trace::kDefaultEvents;
-using trace::kEventRows;
+using trace::kEventWords;
 using trace::kEvents;
 using trace::kLightEvents;
 using trace::kNamedSets;
@@ -21,12 +19,9 @@ using trace::only;
 using trace::parse_events;
 using trace::unknown_word;
 
-// The shortest list that means this set; always the same for the same set. `size`: 128 is enough for any.
-void write_events(EventSet events, char* text, std::size_t size) noexcept;
-
 // Whether TRACETOOL_EVENTS asks for it. Valid after read_settings(); the cost guard does not change it.
 bool wants(Event event) noexcept;
-// What is left of the user's choice when the cost guard steps down.
+// What is left of the user's choice when the cost guard reduces it.
 EventSet light_part(EventSet events) noexcept;
 
 }  // namespace agent

@@ -1,4 +1,4 @@
-// The door of every entry from foreign code. A Guard keeps errno, refuses re-entry (our own NVTX or CUDA calls, a
+// The guard of every entry from foreign code. A Guard keeps errno, refuses re-entry (our own NVTX or CUDA calls, a
 // signal handler that interrupts us) and refuses a forked child. Recording functions take a Guard as proof, so that
 // unguarded recording does not compile.
 #pragma once

@@ -19,7 +19,7 @@ const char* env(const char* name) {
   return value != nullptr && value[0] != '\0' ? value : nullptr;
 }
 
-// Only what is harmless in a folder's name; never "." or "..".
+// Only what is harmless in a directory's name; never "." or "..".
 void keep_safe(char* text) {
   for (char* at = text; *at != '\0'; ++at) {
     const bool safe = std::isalnum(static_cast<unsigned char>(*at)) || std::strchr("-_.", *at) != nullptr;
@@ -110,7 +110,7 @@ void slurm_id(char* text, std::size_t size, const char* job) {
   snprintf(text, size, "slurm-%s.%s", job, step != nullptr ? step : start);
 }
 
-// However long the text is, the counts are not cut off: restarts must not share a folder, nor must a job that Slurm
+// However long the text is, the counts are not cut off: restarts must not share a directory, nor must a job that Slurm
 // puts back into its queue share one with what it was, whose number it keeps.
 void append_restarts(char* text, std::size_t size, const char* requeues, const char* restarts) {
   char ending[32];

@@ -5,7 +5,7 @@
 
 namespace agent {
 
-// Once per process, from whichever door opens first: settings, fork page, the mark against second copies. False: this
+// Once per process, from whichever entry point is called first: settings, fork page, the mark against second copies. False: this
 // process is not recorded. Makes no file, no thread and no noise.
 bool attach() noexcept;
 

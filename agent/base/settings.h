@@ -9,12 +9,14 @@ namespace agent {
 using trace::kSettings;
 using trace::NcclCapture;
 using trace::parse_bytes;
-using trace::SettingRow;
+using trace::Setting;
 using trace::Settings;
 
 // Once, by one thread: its room is not on the stack, which may be of a thread that has next to none.
 void read_settings() noexcept;
 const Settings& settings() noexcept;
+// TRACETOOL_EVENTS as it was asked for, "default" where it was not; cut where it does not fit a header.
+const char* asked_events() noexcept;
 // TRACETOOL_DISABLE is set to anything but 0 or "".
 bool disabled_by_user() noexcept;
 

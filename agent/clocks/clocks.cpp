@@ -12,9 +12,9 @@ namespace {
 
 constexpr int kTries = 3;
 constinit std::atomic<ReadCuptiClock> s_read_cupti_clock{nullptr};
-// cupti_ns - mono_ns of the last sample; 0: none yet. Two words that need not agree: the bracket is advice.
+// cupti_ns - mono_ns of the last sample; 0: none yet. Two words that need not agree: the uncertainty is advice.
 std::atomic<std::int64_t> s_cupti_minus_mono{0};
-std::atomic<std::uint64_t> s_bracket_ns{0};
+std::atomic<std::uint64_t> s_uncertainty_ns{0};
 std::atomic<std::int64_t> s_real_minus_mono{0};
 constinit Spinlock s_watching{};
 constinit CuptiClock s_cupti_clock{};
@@ -33,8 +33,8 @@ trace::ClockSample sample_once() {
   if (read == nullptr || !read(sample.cupti_ns)) sample.cupti_ns = 0;
   sample.real_ns = real_ns();
   const std::uint64_t after = mono_ns();
-  sample.bracket_ns = after - before;
-  sample.mono_ns = before + sample.bracket_ns / 2;
+  sample.uncertainty_ns = after - before;
+  sample.mono_ns = before + sample.uncertainty_ns / 2;
   return sample;
 }
 
@@ -49,13 +49,13 @@ trace::ClockSample sample_clocks() noexcept {
   trace::ClockSample best = sample_once();
   for (int i = 1; i < kTries; ++i) {
     const trace::ClockSample sample = sample_once();
-    if (sample.bracket_ns < best.bracket_ns) best = sample;
+    if (sample.uncertainty_ns < best.uncertainty_ns) best = sample;
   }
   const Locked locked(s_watching);
   s_cupti_clock.note(best);
   best = s_cupti_clock.in_ours(best);
   if (best.cupti_ns != 0) {
-    s_bracket_ns.store(best.bracket_ns, std::memory_order_relaxed);
+    s_uncertainty_ns.store(best.uncertainty_ns, std::memory_order_relaxed);
     s_real_minus_mono.store(static_cast<std::int64_t>(best.real_ns - best.mono_ns), std::memory_order_relaxed);
     s_cupti_minus_mono.store(static_cast<std::int64_t>(best.cupti_ns - best.mono_ns), std::memory_order_relaxed);
   }
@@ -96,8 +96,8 @@ trace::ClockSample carried_clocks() noexcept {
   if (offset != 0 && !stepped) sample.cupti_ns = sample.mono_ns + static_cast<std::uint64_t>(offset);
   // Whoever is put to sleep between the two readings has a worse sample, and says so.
   const std::uint64_t between = mono_ns() - sample.mono_ns;
-  const std::uint64_t bracket = s_bracket_ns.load(std::memory_order_relaxed);
-  sample.bracket_ns = between > bracket ? between : bracket;
+  const std::uint64_t uncertainty = s_uncertainty_ns.load(std::memory_order_relaxed);
+  sample.uncertainty_ns = between > uncertainty ? between : uncertainty;
   return sample;
 }
 

@@ -36,7 +36,7 @@ void CuptiClock::note(const trace::ClockSample& raw) noexcept {
     changed_mono_ns_ = raw.mono_ns;
   }
   is_ours_ = false;
-  note_foreign({raw.cupti_ns, raw.mono_ns, raw.bracket_ns});
+  note_foreign({raw.cupti_ns, raw.mono_ns, raw.uncertainty_ns});
 }
 
 // At the pace of the two readings before it; anything else is yet another clock.
@@ -49,7 +49,7 @@ bool CuptiClock::goes_on(const Reading& reading) const noexcept {
     return static_cast<double>(to.foreign - from.foreign) / static_cast<double>(to.mono_ns - from.mono_ns);
   };
   const double passed_ns = static_cast<double>(reading.mono_ns - last.mono_ns);
-  const double blur_ns = static_cast<double>(reading.bracket_ns + 2 * last.bracket_ns + before.bracket_ns);
+  const double blur_ns = static_cast<double>(reading.uncertainty_ns + 2 * last.uncertainty_ns + before.uncertainty_ns);
   const double off = rate(last, reading) / rate(before, last) - 1;
   return (off < 0 ? -off : off) <= kSameRate + blur_ns / passed_ns;
 }

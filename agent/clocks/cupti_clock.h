@@ -38,7 +38,7 @@ class CuptiClock {
 
  private:
   struct Reading {
-    std::uint64_t foreign, mono_ns, bracket_ns;
+    std::uint64_t foreign, mono_ns, uncertainty_ns;
   };
   static constexpr std::size_t kReadings = 512;  // half a second apart: four minutes
 

@@ -26,8 +26,8 @@ struct Soname {
 constexpr Soname kSonames[] = {{"libcupti.so.13", 13},   {"libcupti.so.12", 12},   {"libcupti.so.11.8", 11},
                                {"libcupti.so.11.7", 11}, {"libcupti.so.11.6", 11}, {"libcupti.so.11.5", 11},
                                {"libcupti.so", 0}};
-// Where CUPTI lies, relative to the folder of libcudart or of PyTorch's libraries: CUDA 13 wheels, CUDA 12 wheels,
-// PyTorch's own lib folder, the toolkit.
+// Where CUPTI lies, relative to the directory of libcudart or of PyTorch's libraries: CUDA 13 wheels, CUDA 12 wheels,
+// PyTorch's own lib directory, the toolkit.
 constexpr const char* kBeside[] = {"", "../../cuda_cupti/lib/", "../../nvidia/cu13/lib/",
                                    "../../nvidia/cuda_cupti/lib/", "../extras/CUPTI/lib64/"};
 constexpr const char* kToolkits[] = {"/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"};
@@ -43,12 +43,12 @@ int driver_major() {
   return known ? version / 1000 : 1000;
 }
 
-void* open_in(const char* folder, int folder_length, const char* below) {
+void* open_in(const char* directory, int directory_length, const char* below) {
   char path[1024];
   const int newest = driver_major();
   for (const Soname& soname : kSonames) {
     if (soname.cuda_major > newest) continue;
-    snprintf(path, sizeof(path), "%.*s%s%s", folder_length, folder, below, soname.name);
+    snprintf(path, sizeof(path), "%.*s%s%s", directory_length, directory, below, soname.name);
     if (void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) return handle;
   }
   return nullptr;
@@ -72,18 +72,18 @@ int try_beside(dl_phdr_info* info, size_t, void* found) {
 
 // The path is taken out of the walk first: dlopen inside dl_iterate_phdr would take the loader's lock twice.
 void* beside_cudart() {
-  char folder[1024] = "";
-  if (dl_iterate_phdr(try_beside, folder) == 0) return nullptr;
+  char directory[1024] = "";
+  if (dl_iterate_phdr(try_beside, directory) == 0) return nullptr;
   for (const char* below : kBeside) {
-    if (void* handle = open_in(folder, static_cast<int>(std::strlen(folder)), below)) return handle;
+    if (void* handle = open_in(directory, static_cast<int>(std::strlen(directory)), below)) return handle;
   }
   return nullptr;
 }
 
 void* from_toolkit() {
   if (void* handle = open_in("", 0, "")) return handle;  // LD_LIBRARY_PATH and the loader's cache
-  for (const char* folder : kToolkits) {
-    if (void* handle = open_in(folder, static_cast<int>(std::strlen(folder)), "")) return handle;
+  for (const char* directory : kToolkits) {
+    if (void* handle = open_in(directory, static_cast<int>(std::strlen(directory)), "")) return handle;
   }
   return nullptr;
 }

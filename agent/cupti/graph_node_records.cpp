@@ -50,16 +50,16 @@ trace::GraphNodeRecord describe_clone(std::uint64_t node, std::uint64_t original
   return record;
 }
 
-// Gives the record its names. False: one has no place.
+// Gives the record its names. False: one has no slot.
 template <typename Name>
 bool set_names(trace::GraphNodeRecord& record, const OpenRange& open, const Name& name) {
   const std::string_view call = open.nccl_calls > 0 ? open.nccl.name : std::string_view();
   record.range_ref = name(open.name);
   record.domain_ref = name(open.domain);
   record.nccl_name_ref = name(call);
-  const auto has_place = [](std::string_view text, std::uint32_t ref) { return text.empty() || ref != trace::kNoRef; };
-  return has_place(open.name, record.range_ref) && has_place(open.domain, record.domain_ref) &&
-         has_place(call, record.nccl_name_ref);
+  const auto has_ref = [](std::string_view text, std::uint32_t ref) { return text.empty() || ref != trace::kNoRef; };
+  return has_ref(open.name, record.range_ref) && has_ref(open.domain, record.domain_ref) &&
+         has_ref(call, record.nccl_name_ref);
 }
 
 // The holder may have lost its processor, and what goes into the block instead is overwritten in time. All captures of a
@@ -99,7 +99,7 @@ trace::GraphNodeRecord describe_captured(std::uint64_t node, const OpenRange& op
   if (open.nccl_calls == 0) return record;
   record.nccl_class = open.nccl.nccl_class;
   record.has = open.nccl.has;
-  if (open.nccl_calls > 1) record.has |= record.kFirstOfGroup;
+  if (open.nccl_calls > 1) record.has |= trace::kHasFirstOf;
   record.epoch = open.nccl.epoch;
   record.reduction_op = open.nccl.reduction_op;
   record.communicator = open.nccl.communicator;

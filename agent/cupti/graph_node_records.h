@@ -9,7 +9,7 @@
 
 namespace agent {
 
-// Without names, which depend on the place.
+// Without names, which depend on the slot.
 trace::GraphNodeRecord describe_captured(std::uint64_t node, const OpenRange& open) noexcept;
 
 // On the thread that captures, while there is a recording. Waits for a lock, but not long: then the block has to do.

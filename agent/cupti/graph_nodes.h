@@ -1,5 +1,5 @@
 // Nodes of CUDA graphs: when one is captured, what is open on that thread (the innermost NVTX range, the NCCL call) is
-// written down under the node's number, because its launches come later, from another place. Instantiating a graph
+// written down under the node's number, because its launches come later, from another slot. Instantiating a graph
 // makes clones with numbers of their own, which are tied to the captured ones. Nodes without anything open need no
 // record.
 //
@@ -16,7 +16,7 @@ void on_graph_callback(CUpti_CallbackId id, const CUpti_ResourceData& resource) 
 
 // For the translation of a kernel of a graph: one of a graph that was captured before we were there shows here.
 void note_graph_kernel() noexcept;
-// Writes down, once, that there are such graphs. A chore of our own thread.
+// Writes down, once, that there are such graphs. A periodic task of our own thread.
 void tell_unknown_graphs() noexcept;
 
 }  // namespace agent

@@ -11,10 +11,10 @@ namespace agent {
 namespace {
 
 // More than the calls that one buffer holds.
-constexpr std::size_t kQueryPlaces = 1u << 14;
+constexpr std::size_t kQuerySlots = 1u << 14;
 
 constinit std::atomic<bool> s_find{false};
-constinit std::uint32_t s_queries[kQueryPlaces]{};  // correlation ids, each in the place of its last bits
+constinit std::uint32_t s_queries[kQuerySlots]{};  // correlation ids, each in the slot of its last bits
 
 }  // namespace
 
@@ -43,13 +43,13 @@ bool is_query_call(CUpti_ActivityKind kind, CUpti_CallbackId id) noexcept {
 void find_query(const CUpti_Activity* activity) noexcept {
   if (activity->kind != CUPTI_ACTIVITY_KIND_DRIVER && activity->kind != CUPTI_ACTIVITY_KIND_RUNTIME) return;
   const auto& call = *reinterpret_cast<const CUpti_ActivityAPI*>(activity);
-  if (is_query_call(activity->kind, call.cbid)) s_queries[call.correlationId % kQueryPlaces] = call.correlationId;
+  if (is_query_call(activity->kind, call.cbid)) s_queries[call.correlationId % kQuerySlots] = call.correlationId;
 }
 
 bool is_query_wait(const CUpti_Activity* activity) noexcept {
   if (activity->kind != CUPTI_ACTIVITY_KIND_SYNCHRONIZATION || !has_to_find_queries()) return false;
   const std::uint32_t id = reinterpret_cast<const CUpti_ActivitySynchronization*>(activity)->correlationId;
-  return id != 0 && s_queries[id % kQueryPlaces] == id;
+  return id != 0 && s_queries[id % kQuerySlots] == id;
 }
 
 }  // namespace agent

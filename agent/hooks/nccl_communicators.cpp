@@ -21,13 +21,13 @@ struct CommunicatorEntry {
 };
 constinit CommunicatorEntry s_communicators[kCommunicators]{};
 
-std::size_t place(const void* communicator) {
+std::size_t slot_of(const void* communicator) {
   return static_cast<std::size_t>((reinterpret_cast<std::uint64_t>(communicator) >> 4) * 0x9e3779b97f4a7c15u >> 52);
 }
 
 CommunicatorEntry* find(const void* communicator, bool add) {
   for (std::size_t i = 0; i < kCommunicatorProbes; ++i) {
-    CommunicatorEntry& at = s_communicators[(place(communicator) + i) % kCommunicators];
+    CommunicatorEntry& at = s_communicators[(slot_of(communicator) + i) % kCommunicators];
     const void* known = at.communicator.load(std::memory_order_acquire);
     if (known == communicator) return &at;
     if (known != nullptr) continue;

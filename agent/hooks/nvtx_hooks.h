@@ -11,7 +11,7 @@
 namespace agent {
 
 struct Hook {
-  unsigned id;  // place in the module's table
+  unsigned id;  // index in the module's table
   NvtxFunctionPointer function;
 };
 
@@ -20,7 +20,7 @@ Hook hook(unsigned id, Function* function) {
   return {id, reinterpret_cast<NvtxFunctionPointer>(function)};
 }
 
-// Puts functions into a module's table. False: NVTX does not have that module; a place that an older NVTX lacks is left
+// Puts functions into a module's table. False: NVTX does not have that module; an index that an older NVTX lacks is left
 // out.
 bool install(const NvtxExportTableCallbacks* callbacks, NvtxCallbackModule module, const Hook* hooks,
              std::size_t count) noexcept;

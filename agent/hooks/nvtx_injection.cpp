@@ -1,4 +1,4 @@
-// NVTX's doors: the tables of functions that NVTX calls in every library that uses it. Own injection rather than
+// NVTX's hooks: the tables of functions that NVTX calls in every library that uses it. Own injection rather than
 // CUPTI's: it works without CUPTI and without a GPU, on every thread, and carries NCCL's payloads.
 #include "agent/base/life.h"
 #include "agent/hooks/nvtx_hooks.h"

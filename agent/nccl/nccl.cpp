@@ -22,10 +22,10 @@ InterposedCall* interposed(std::string_view name) {
 // of our own name where NCCL gives none.
 void add_arguments(trace::NcclCallRecord& record, const trace::NcclCallRecord& arguments) {
   const auto missing = static_cast<std::uint8_t>(arguments.has & ~record.has);
-  if ((missing & kCommunicator) != 0) record.communicator = arguments.communicator;
-  if ((missing & kBytes) != 0) record.bytes = arguments.bytes;
-  if ((missing & kReductionOp) != 0) record.reduction_op = arguments.reduction_op;
-  if ((missing & kPeer) != 0) record.peer = arguments.peer;
+  if ((missing & trace::kHasCommunicator) != 0) record.communicator = arguments.communicator;
+  if ((missing & trace::kHasBytes) != 0) record.bytes = arguments.bytes;
+  if ((missing & trace::kHasReductionOp) != 0) record.reduction_op = arguments.reduction_op;
+  if ((missing & trace::kHasPeer) != 0) record.peer = arguments.peer;
   record.data_type = arguments.data_type;
   record.count = arguments.count;
   record.stream = arguments.stream;
@@ -33,17 +33,17 @@ void add_arguments(trace::NcclCallRecord& record, const trace::NcclCallRecord& a
 }
 
 // Without a communicator (before NCCL 2.25.1, not interposed) calls of all communicators look alike.
-void number(trace::NcclCallRecord& record, const NcclCallRow& row) {
-  const CallOrdinal ordinal = next_ordinal(record.communicator, row.nccl_class, record.peer);
-  record.ordinal = (record.has & kCommunicator) != 0 ? ordinal.ordinal : kUnknownOrdinal;
+void number(trace::NcclCallRecord& record, const NcclOperation& operation) {
+  const CallOrdinal ordinal = next_ordinal(record.communicator, operation.nccl_class, record.peer);
+  record.ordinal = (record.has & trace::kHasCommunicator) != 0 ? ordinal.ordinal : kUnknownOrdinal;
   record.epoch = ordinal.epoch;
 }
 
-void remember_open(const Domain* domain, const NcclCallRow& row, const trace::NcclCallRecord& record) {
+void remember_open(const Domain* domain, const NcclOperation& operation, const trace::NcclCallRecord& record) {
   OpenNcclCall open;
-  open.name = row.name;
+  open.name = operation.name;
   open.nccl_class = record.nccl_class;
-  open.has = static_cast<std::uint8_t>(record.has & (kCommunicator | kBytes | kReductionOp | kPeer));
+  open.has = static_cast<std::uint8_t>(record.has & (trace::kHasCommunicator | trace::kHasBytes | trace::kHasReductionOp | trace::kHasPeer));
   open.epoch = record.epoch;
   open.reduction_op = record.reduction_op;
   open.peer = record.peer;
@@ -53,29 +53,29 @@ void remember_open(const Domain* domain, const NcclCallRow& row, const trace::Nc
   nccl_call_opened(domain, open);
 }
 
-void append(const Guard& guard, const Domain* domain, const NcclCallRow& row, trace::NcclCallRecord& record) {
-  const bool is_short = (record.has & (kDataType | kStream)) == 0;
+void append(const Guard& guard, const Domain* domain, const NcclOperation& operation, trace::NcclCallRecord& record) {
+  const bool is_short = (record.has & (trace::kHasDataType | trace::kHasStream)) == 0;
   const std::size_t bytes = is_short ? offsetof(trace::NcclCallRecord, count) : sizeof(record);
-  HostWriter writer(guard, trace::NcclCallRecord::kKind, sizeof(record), row.name.size() + domain->text.size());
+  HostWriter writer(guard, trace::NcclCallRecord::kKind, sizeof(record), operation.name.size() + domain->text.size());
   if (!writer) return;
   record.size_words = static_cast<std::uint8_t>(bytes / 8);
-  record.name_ref = writer.name(row.name);
+  record.name_ref = writer.name(operation.name);
   record.domain_ref = writer.name(domain->name());
   writer.append(record, bytes);
 }
 
 // `record` has what was decoded; the rest is filled in here. It is numbered even where it is not wanted: nodes of a
 // graph carry the number.
-void write_call(const Guard& guard, const Domain* domain, const NcclCallRow& row, trace::NcclCallRecord& record) {
-  record.nccl_class = static_cast<std::uint8_t>(row.nccl_class);
+void write_call(const Guard& guard, const Domain* domain, const NcclOperation& operation, trace::NcclCallRecord& record) {
+  record.nccl_class = static_cast<std::uint8_t>(operation.nccl_class);
   record.tid = thread_id();
   record.time_mono_ns = mono_ns();
   const bool is_wanted = wants(trace::NcclCallRecord::kKind) && (recording() == Recording::open || begin_recording(guard));
-  number(record, row);
-  remember_open(domain, row, record);
+  number(record, operation);
+  remember_open(domain, operation, record);
   if (!is_wanted) return;
   describe_nccl();
-  append(guard, domain, row, record);
+  append(guard, domain, operation, record);
 }
 
 const Domain* nccl_domain() { return make_domain("NCCL"); }
@@ -125,13 +125,13 @@ bool nccl_push(const Guard& guard, const Domain* domain, std::string_view name, 
   NcclInit init;
   if (decode_nccl_init_push(name, payload, bytes, init)) told_of(guard, call, init);
   if (call != nullptr && call->written) return true;
-  const NcclCallRow* row = find_nccl_call(name);
-  if (row == nullptr) return false;
+  const NcclOperation* operation = find_nccl_operation(name);
+  if (operation == nullptr) return false;
   auto record = trace::make_record<trace::NcclCallRecord>();
-  decode_nccl_call(record, *row, payload, bytes);
+  decode_nccl_call(record, *operation, payload, bytes);
   if (call != nullptr) add_arguments(record, call->arguments);
   if (call != nullptr) call->written = true;
-  write_call(guard, domain, *row, record);
+  write_call(guard, domain, *operation, record);
   return true;
 }
 
@@ -144,10 +144,10 @@ void nccl_call_begins(const Guard& guard, InterposedCall& call) noexcept {
   const Domain* domain = nccl_domain();
   if (domain == nullptr) return;
   call.written = true;
-  if (call.row == nullptr) return write_range(guard, trace::NvtxPushRecord::kKind, domain, call.name);
+  if (call.operation == nullptr) return write_range(guard, trace::NvtxPushRecord::kKind, domain, call.name);
   auto record = trace::make_record<trace::NcclCallRecord>();
   add_arguments(record, call.arguments);
-  write_call(guard, domain, *call.row, record);
+  write_call(guard, domain, *call.operation, record);
 }
 
 void nccl_call_ends(const Guard& guard, const InterposedCall& call) noexcept {

@@ -14,7 +14,7 @@ namespace agent {
 // A call that the interposer is inside of, on this thread. What NVTX says meanwhile is the same call.
 struct InterposedCall {
   std::string_view name;
-  const NcclCallRow* row = nullptr;  // null: not a call that moves data
+  const NcclOperation* operation = nullptr;  // null: not a call that moves data
   // From the arguments; `has` says which are there.
   trace::NcclCallRecord arguments{};
   std::uint64_t made_communicator = 0;  // by an init: what we call it where NCCL's payload does not say

@@ -7,17 +7,17 @@ namespace {
 
 using trace::NcclClass;
 
-constexpr NcclCallRow kCalls[] = {
-    {"ncclAllReduce", NcclClass::collective, {kReductionOp, 0}},
-    {"ncclReduceScatter", NcclClass::collective, {kReductionOp, 0}},
+constexpr NcclOperation kCalls[] = {
+    {"ncclAllReduce", NcclClass::collective, {trace::kHasReductionOp, 0}},
+    {"ncclReduceScatter", NcclClass::collective, {trace::kHasReductionOp, 0}},
     {"ncclAllGather", NcclClass::collective, {0, 0}},
-    {"ncclBroadcast", NcclClass::collective, {kPeer, 0}},
-    {"ncclSend", NcclClass::send, {kPeer, 0}},
-    {"ncclRecv", NcclClass::receive, {kPeer, 0}},
-    {"ncclReduce", NcclClass::collective, {kPeer, kReductionOp}},
+    {"ncclBroadcast", NcclClass::collective, {trace::kHasPeer, 0}},
+    {"ncclSend", NcclClass::send, {trace::kHasPeer, 0}},
+    {"ncclRecv", NcclClass::receive, {trace::kHasPeer, 0}},
+    {"ncclReduce", NcclClass::collective, {trace::kHasPeer, trace::kHasReductionOp}},
     {"ncclAlltoAll", NcclClass::collective, {0, 0}},
-    {"ncclGather", NcclClass::collective, {kPeer, 0}},
-    {"ncclScatter", NcclClass::collective, {kPeer, 0}},
+    {"ncclGather", NcclClass::collective, {trace::kHasPeer, 0}},
+    {"ncclScatter", NcclClass::collective, {trace::kHasPeer, 0}},
 };
 
 // Schema numbers of what makes communicators, from 1 << 24 on; stable since they exist.
@@ -80,29 +80,29 @@ std::size_t least_bytes(std::uint64_t schema) {
 
 }  // namespace
 
-const NcclCallRow* find_nccl_call(std::string_view name) noexcept {
-  for (const NcclCallRow& row : kCalls) {
-    if (row.name == name) return &row;
+const NcclOperation* find_nccl_operation(std::string_view name) noexcept {
+  for (const NcclOperation& operation : kCalls) {
+    if (operation.name == name) return &operation;
   }
   return nullptr;
 }
 
 // Padded to 8 bytes as the C struct is.
-void decode_nccl_call(trace::NcclCallRecord& record, const NcclCallRow& row, const void* payload,
+void decode_nccl_call(trace::NcclCallRecord& record, const NcclOperation& operation, const void* payload,
                       std::size_t bytes) noexcept {
-  const std::size_t count = static_cast<std::size_t>(row.members[0] != 0) + (row.members[1] != 0);
+  const std::size_t count = static_cast<std::size_t>(operation.members[0] != 0) + (operation.members[1] != 0);
   const std::size_t tail = (count * 4 + 7) / 8 * 8;
   if (payload == nullptr || (bytes != 16 + tail && bytes != 8 + tail)) return;
   Members members(payload, bytes);
   if (bytes == 16 + tail) {
     members >> record.communicator;
-    record.has |= kCommunicator;
+    record.has |= trace::kHasCommunicator;
   }
   members >> record.bytes;
-  record.has |= kBytes;
+  record.has |= trace::kHasBytes;
   for (std::size_t i = 0; i < count; ++i) {
-    members >> (row.members[i] == kPeer ? record.peer : record.reduction_op);
-    record.has |= row.members[i];
+    members >> (operation.members[i] == trace::kHasPeer ? record.peer : record.reduction_op);
+    record.has |= operation.members[i];
   }
 }
 

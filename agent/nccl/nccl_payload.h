@@ -10,22 +10,19 @@
 
 namespace agent {
 
-// Bits of NcclCallRecord::has.
-enum NcclHas : std::uint8_t { kCommunicator = 1, kBytes = 2, kReductionOp = 4, kPeer = 8, kDataType = 16, kStream = 32 };
-
 // A call that moves data between ranks. (One-sided calls, ncclPutSignal and its kin, are ordinary ranges: no call of
 // another rank belongs to one.)
-struct NcclCallRow {
+struct NcclOperation {
   std::string_view name;
   trace::NcclClass nccl_class;
-  std::uint8_t members[2];  // the 32-bit members that follow the size, in order: kPeer, kReductionOp or 0
+  std::uint8_t members[2];  // the 32-bit members that follow the size, in order: kHasPeer, kHasReductionOp or 0
 };
 
 // Null: not one of them (ncclGroupStart, ncclCommInitRank, ...).
-const NcclCallRow* find_nccl_call(std::string_view name) noexcept;
+const NcclOperation* find_nccl_operation(std::string_view name) noexcept;
 
 // {communicator, bytes, members} since 2.25.1, {bytes, members} before. Another size: nothing is known.
-void decode_nccl_call(trace::NcclCallRecord& record, const NcclCallRow& row, const void* payload,
+void decode_nccl_call(trace::NcclCallRecord& record, const NcclOperation& operation, const void* payload,
                       std::size_t bytes) noexcept;
 
 // What a range that makes a communicator says of it; -1 and 0: it does not.

@@ -48,14 +48,9 @@ const char* TextStore::keep(std::string_view text) noexcept {
   return kept;
 }
 
-// A string that came after the store was full: its place is taken again, so it is copied out and looked at twice.
-struct LateString {
-  std::atomic<std::uint64_t> serial;  // kWriting: being replaced
-  std::uint32_t length;
-  char text[kConverted];
-};
-constexpr std::uint64_t kWriting = ~std::uint64_t{0};
-constexpr std::uint64_t kLate = std::uint64_t{1} << 48;  // handles from here on
+// The handle of all strings that came after the store was full.
+constexpr std::uint64_t kMoreStrings = kMostStrings + 1;
+constexpr std::string_view kMoreStringsText = "(more strings than are kept)";
 
 constinit Spinlock s_text_lock{};
 constinit TextStore s_store{};
@@ -63,8 +58,6 @@ constinit Domain s_domains[kMostDomains]{};
 constinit std::atomic<std::size_t> s_domain_count{0};
 constinit std::string_view* s_pages[kMostStrings / kPage]{};
 constinit std::atomic<std::uint64_t> s_string_count{0};
-constinit LateString* s_late = nullptr;
-constinit std::uint64_t s_late_count = 0;
 
 const Domain* find_domain(std::string_view name) {
   const std::size_t count = s_domain_count.load(std::memory_order_relaxed);
@@ -96,31 +89,6 @@ std::uint64_t keep_string(std::string_view text) {
   page[count % kPage] = {kept, text.size()};
   s_string_count.store(count + 1, std::memory_order_release);
   return count + 1;
-}
-
-std::uint64_t keep_late_string(std::string_view text) {
-  if (s_late == nullptr) s_late = static_cast<LateString*>(map_bytes(kLateStrings * sizeof(LateString)));
-  if (s_late == nullptr) return 0;
-  const std::uint64_t serial = kLate + s_late_count++;
-  LateString& late = s_late[serial % kLateStrings];
-  late.serial.store(kWriting, std::memory_order_relaxed);
-  trace::SharedMemory::store_store_barrier();
-  count_cut_name(text, clipped(text, kConverted));
-  text = clipped(text, kConverted);
-  late.length = static_cast<std::uint32_t>(text.size());
-  if (!text.empty()) std::memcpy(late.text, text.data(), text.size());
-  late.serial.store(serial, std::memory_order_release);
-  return serial;
-}
-
-std::string_view late_text(std::uint64_t serial, char* buffer) {
-  const LateString& late = s_late[serial % kLateStrings];
-  if (late.serial.load(std::memory_order_acquire) != serial) return {};
-  const std::uint32_t length = late.length <= kConverted ? late.length : 0;
-  std::memcpy(buffer, late.text, length);
-  trace::SharedMemory::load_load_barrier();
-  if (late.serial.load(std::memory_order_relaxed) != serial) return {};
-  return {buffer, length};
 }
 
 // One code point as UTF-8; returns the bytes written (at most 4).
@@ -161,17 +129,21 @@ nvtxStringHandle_t make_registered_string(std::string_view text) noexcept {
   text = clipped(text, kLongestKept);
   const Locked locked(s_text_lock);
   std::uint64_t handle = keep_string(text);
-  if (handle == 0) handle = keep_late_string(text);
+  if (handle == 0) {
+    count_cut_name();
+    handle = kMoreStrings;
+  }
   return reinterpret_cast<nvtxStringHandle_t>(handle);
 }
 
-std::string_view registered_text(nvtxStringHandle_t handle, char* buffer) noexcept {
+std::string_view registered_text(nvtxStringHandle_t handle) noexcept {
   const auto number = reinterpret_cast<std::uint64_t>(handle);
   if (number == 0) return {};
+  if (number == kMoreStrings) return kMoreStringsText;
   if (number <= s_string_count.load(std::memory_order_acquire)) {
     return s_pages[(number - 1) / kPage][(number - 1) % kPage];
   }
-  return number >= kLate && number != kWriting && s_late != nullptr ? late_text(number, buffer) : std::string_view();
+  return {};
 }
 
 std::string_view narrow(const wchar_t* text, char* buffer) noexcept {
@@ -191,7 +163,7 @@ std::string_view message_of(std::int32_t type, const nvtxMessageValue_t& message
     case NVTX_MESSAGE_TYPE_UNICODE:
       return narrow(message.unicode, buffer);
     case NVTX_MESSAGE_TYPE_REGISTERED:
-      return registered_text(message.registered, buffer);
+      return registered_text(message.registered);
     default:
       return {};
   }

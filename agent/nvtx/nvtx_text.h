@@ -24,18 +24,17 @@ void release_nvtx_texts() noexcept;
 // Null (the default domain) for what is not one of ours.
 const Domain* domain_of(nvtxDomainHandle_t handle) noexcept;
 
-// Strings are kept for good up to kTextBytes and kMostStrings; of those that come later the last kLateStrings are
-// known, cut at kConverted: a program that registers `step 1`, `step 2`, ... for days must not fill memory.
+// Strings are kept for good up to kTextBytes and kMostStrings; those that come later share a name that says so, and are
+// counted as truncated: a program that registers `step 1`, `step 2`, ... for days must not fill memory.
 nvtxStringHandle_t make_registered_string(std::string_view text) noexcept;
 inline constexpr std::size_t kTextBytes = 32u << 20;
 inline constexpr std::size_t kMostStrings = 1u << 19;
-inline constexpr std::size_t kLateStrings = 4096;
 
 // Names are cut at this length where they are converted or wait.
 inline constexpr std::size_t kConverted = 512;
 
-// The text of a handle, "" where it is none of ours (or was too long ago); may lie in `buffer` of kConverted bytes.
-std::string_view registered_text(nvtxStringHandle_t handle, char* buffer) noexcept;
+// The text of a handle, "" where it is none of ours.
+std::string_view registered_text(nvtxStringHandle_t handle) noexcept;
 
 // wchar_t text as UTF-8 in `buffer` of kConverted bytes.
 std::string_view narrow(const wchar_t* text, char* buffer) noexcept;

@@ -41,7 +41,7 @@ bool current_range(OpenRange& open) noexcept;
 // In a forked child that begins afresh: a thread of the parent may have been starting.
 void release_open_ranges() noexcept;
 
-// For NVTX's and NCCL's doors, under a Guard. A pop closes the innermost range of its domain; one too many does nothing.
+// For NVTX's hooks and NCCL's interposers, under a Guard. A pop closes the innermost range of its domain; one too many does nothing.
 void range_opened(const Domain* domain, std::string_view name) noexcept;
 void nccl_call_opened(const Domain* domain, const OpenNcclCall& call) noexcept;
 void range_closed(const Domain* domain) noexcept;

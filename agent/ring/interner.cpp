@@ -12,7 +12,7 @@ trace::StringRecord string_head(std::size_t length) {
   return head;
 }
 
-const std::byte* place(const trace::Ring& ring, const Writer& writer, std::uint32_t ref) {
+const std::byte* record_at(const trace::Ring& ring, const Writer& writer, std::uint32_t ref) {
   return (trace::is_local(ref) ? writer.payload() : ring.definitions()) + trace::ref_offset(ref);
 }
 
@@ -84,7 +84,7 @@ std::uint32_t Interner::string(const trace::Ring& ring, Writer& writer, std::str
   const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
   return intern(
       hash, trace::StringRecord::kKind, writer,
-      [&](std::uint32_t ref) { return text_at(place(ring, writer, ref)) == text; },
+      [&](std::uint32_t ref) { return text_at(record_at(ring, writer, ref)) == text; },
       [&] { return define_string(ring, kNamesReserve, text); },
       [&] { return define_string(writer, text); });
 }
@@ -96,8 +96,8 @@ std::uint32_t Interner::shape(const trace::Ring& ring, Writer& writer, const Sha
   const std::uint64_t hash = hash_bytes(&record, sizeof(record), hash_bytes(name.data(), name.size(), 2));
   const auto equal = [&](std::uint32_t ref) {
     trace::LaunchShapeRecord known;
-    std::memcpy(&known, place(ring, writer, ref), sizeof(known));
-    if (text_at(place(ring, writer, known.name_ref)) != name) return false;
+    std::memcpy(&known, record_at(ring, writer, ref), sizeof(known));
+    if (text_at(record_at(ring, writer, known.name_ref)) != name) return false;
     known.name_ref = 0;
     return std::memcmp(&known, &record, sizeof(known)) == 0;
   };

@@ -41,7 +41,7 @@ bool open_recording(const Guard&) noexcept {
     const Locked locked(s_opening);
     if (recording() == Recording::off) {
       const bool made = create_trace_file(settings().dir, settings().ring_bytes, s_ring);
-      if (made) trace::SharedMemory::store(s_ring.header->clipped_names, s_cut_names.load());
+      if (made) trace::SharedMemory::store(s_ring.header->truncated_names, s_cut_names.load());
       if (made) say_verbose("recording into %s", trace_file_path());
       s_recording.store(made ? Recording::open : Recording::failed, std::memory_order_release);
     }
@@ -79,7 +79,7 @@ void count_lost(trace::RecordKind kind, std::uint64_t count) noexcept {
 
 void count_cut_name() noexcept {
   const std::uint64_t names = s_cut_names.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (recording() == Recording::open) trace::SharedMemory::store(s_ring.header->clipped_names, names);
+  if (recording() == Recording::open) trace::SharedMemory::store(s_ring.header->truncated_names, names);
 }
 
 std::uint32_t thread_id() noexcept {

@@ -52,7 +52,7 @@ bool define(const Record& record, std::size_t keep_free = 0) noexcept {
   return trace::append_definition(ring(), keep_free, &record, sizeof(record)) != trace::kNoRef;
 }
 
-// A host thread's place in the ring. Cheap to make: the state behind it lives as long as the thread.
+// A host thread's writing position in the ring. Cheap to make: the state behind it lives as long as the thread.
 class HostWriter {
  public:
   // Enters with room for records of `bytes` and names of `name_bytes` in one block. False: lost, and counted as `kind`.

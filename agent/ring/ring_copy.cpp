@@ -115,15 +115,15 @@ bool fill(const trace::Ring& ring, OwnDescriptor& file, Worker* worker) {
 
 }  // namespace
 
-bool copy_ring(const trace::Ring& ring, int folder, const char* name, Worker* worker) noexcept {
+bool copy_ring(const trace::Ring& ring, int directory, const char* name, Worker* worker) noexcept {
   char part[NAME_MAX + 1];
   snprintf(part, sizeof(part), ".%s.part", name);
-  unlinkat(folder, part, 0);
+  unlinkat(directory, part, 0);
   OwnDescriptor file;
-  if (!file.take(openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600))) return false;
-  if (fill(ring, file, worker) && renameat(folder, part, folder, name) == 0) return true;
+  if (!file.take(openat(directory, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600))) return false;
+  if (fill(ring, file, worker) && renameat(directory, part, directory, name) == 0) return true;
   const int error = errno;
-  unlinkat(folder, part, 0);
+  unlinkat(directory, part, 0);
   errno = error;
   return false;
 }

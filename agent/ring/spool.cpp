@@ -142,7 +142,7 @@ std::uint64_t* make_done_words() {
 
 }  // namespace
 
-bool start_spool(const trace::Ring& ring, int folder, const char* name, std::uint64_t max_bytes) noexcept {
+bool start_spool(const trace::Ring& ring, int directory, const char* name, std::uint64_t max_bytes) noexcept {
   s_spooled = ring;
   s_max_bytes = max_bytes;
   errno = ENOSYS;
@@ -150,7 +150,7 @@ bool start_spool(const trace::Ring& ring, int folder, const char* name, std::uin
   std::uint64_t* done = make_done_words();
   if (done == nullptr || !s_maker.begin(ring.payload_bytes())) return refuse("no memory for it");
   s_walk.begin(ring, done);
-  const int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int file = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (!s_spool_file.take(file)) return refuse("cannot make its file");
   set_state(trace::SourceState::on, 0);
   if (!write_head()) return false;

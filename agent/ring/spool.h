@@ -7,9 +7,9 @@
 
 namespace agent {
 
-// Makes the file `name` in the folder `folder` and starts the thread. For our own threads. False: no spool, and a line
+// Makes the file `name` in the directory `directory` and starts the thread. For our own threads. False: no spool, and a line
 // said why. `max_bytes` 0: any length.
-bool start_spool(const trace::Ring& ring, int folder, const char* name, std::uint64_t max_bytes) noexcept;
+bool start_spool(const trace::Ring& ring, int directory, const char* name, std::uint64_t max_bytes) noexcept;
 
 // Seals what is still held, spools the rest and ends the thread; five seconds at most, the ring has it anyway.
 void finish_spool() noexcept;

@@ -15,7 +15,7 @@
 #include "agent/ring/disk_cap.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/ring_copy.h"
-#include "agent/ring/ring_place.h"
+#include "agent/ring/ring_location.h"
 #include "agent/ring/spool.h"
 #include "agent/ring/trace_file.h"
 #include "agent/ring/worker.h"
@@ -39,23 +39,23 @@ void begin_spool() {
   const RunFile& file = run_file();
   const std::size_t stem = std::strlen(file.name) - std::strlen(".ring");
   snprintf(name, sizeof(name), "%.*s.spool", static_cast<int>(stem), file.name);
-  start_spool(ring(), run_folder(), name, settings().max_disk_bytes);
+  start_spool(ring(), run_directory(), name, settings().max_disk_bytes);
 }
 
 void make_room() {
-  remove_old_runs(run_folder(), run_file().run, disk_limits());
+  remove_old_runs(run_directory(), run_file().run, disk_limits());
   if (!is_copied()) return;
-  for (int i = 0; const char* place = local_place(i); ++i) remove_old_local_rings(place, run_file().run);
+  for (int i = 0; const char* path = local_directory(i); ++i) remove_old_local_rings(path, run_file().run);
 }
 
 void copy_once() {
   static constinit bool s_said = false;
-  if (copy_ring(ring(), run_folder(), run_file().name, &s_worker) || errno == ECANCELED || s_said) return;
+  if (copy_ring(ring(), run_directory(), run_file().name, &s_worker) || errno == ECANCELED || s_said) return;
   s_said = true;
   say("cannot copy the ring into %s (%s); it is in %s", trace_file_path(), std::strerror(errno), run_file().local_path);
 }
 
-// A copy is the whole ring, and the folder may be the network's: 2 MB/s at most in the long run.
+// A copy is the whole ring, and the directory may be the network's: 2 MB/s at most in the long run.
 double rest_ms() {
   constexpr double kBytesPerMs = 2000;
   constexpr double kLeast_ms = 3000;
@@ -85,7 +85,7 @@ void run() {
 }
 
 void make_last_copy() {
-  const bool made = copy_ring(ring(), run_folder(), run_file().name, nullptr);
+  const bool made = copy_ring(ring(), run_directory(), run_file().name, nullptr);
   s_copy_error.store(made ? 0 : errno);
   s_last_copy_made.store(made, std::memory_order_release);
 }

@@ -1,11 +1,11 @@
 // What the recording does on disk beside the ring, none of it in an application thread: makes room (disk_cap.h), spools
-// (spool.h), copies a ring that cannot lie in its folder (ring_copy.h).
+// (spool.h), copies a ring that cannot lie in its directory (ring_copy.h).
 #pragma once
 #include <cstdint>
 
 namespace agent {
 
-// A chore of our own thread: starts all that once the recording is open.
+// A periodic task of our own thread: starts all that once the recording is open.
 void keep_storage() noexcept;
 
 // At exit, around the moment when the file is marked closed: before it the spool is completed, after it the copy. A

@@ -49,7 +49,7 @@ ThreadState* take() {
   return state;
 }
 
-const std::byte* place(const Writer& writer, std::uint32_t ref) {
+const std::byte* bytes_at(const Writer& writer, std::uint32_t ref) {
   return (trace::is_local(ref) ? writer.payload() : ring().definitions()) + trace::ref_offset(ref);
 }
 
@@ -59,7 +59,7 @@ std::uint32_t ThreadState::find_name(std::string_view text) const noexcept {
   const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
   const Name& name = names[hash % kNames];
   if (!name.used || name.hash != hash || (name.ticket != 0 && name.ticket != writer.ticket())) return trace::kNoRef;
-  const std::byte* at = place(writer, name.ref);
+  const std::byte* at = bytes_at(writer, name.ref);
   std::uint32_t length;
   std::memcpy(&length, at + offsetof(trace::StringRecord, length), sizeof(length));
   const bool same = length == text.size() && std::memcmp(at + sizeof(trace::StringRecord), text.data(), length) == 0;

@@ -12,42 +12,41 @@
 #include "agent/base/host.h"
 #include "agent/base/message.h"
 #include "agent/base/settings.h"
-#include "agent/ring/own_files.h"
 #include "agent/ring/ring_header.h"
-#include "agent/ring/ring_place.h"
-#include "agent/ring/run_folder.h"
+#include "agent/ring/ring_location.h"
+#include "agent/ring/run_directory.h"
 #include "common/ring_division.h"
 
 namespace agent {
 namespace {
 
-constexpr char kNeeds[] = "the ring needs ext4, xfs, tmpfs or overlayfs, and no other local folder has room for it";
+constexpr char kNeeds[] = "the ring needs ext4, xfs, tmpfs or overlayfs, and no other local directory has room for it";
 
 constinit RunFile s_run{};
-constinit char s_path[PATH_MAX] = "";  // of the file in the run's folder
+constinit char s_path[PATH_MAX] = "";  // of the file in the run's directory
 constinit OwnDescriptor s_file{};
-constinit bool s_made_run_folder = false;
+constinit bool s_made_run_directory = false;
 
 void remove_ring() {
   if (!s_file.held()) return;
   if (s_run.local_path[0] != '\0') {
     unlink(s_run.local_path);
   } else {
-    unlinkat(s_run.folder.get(), s_run.name, 0);
+    unlinkat(s_run.directory.get(), s_run.name, 0);
   }
   s_file.drop();
   s_run.local_path[0] = '\0';
 }
 
 bool give_up(const char* what) {
-  say("%s: %s (%s): this process is not recorded; set TRACETOOL_DIR to a local folder with room", s_path, what,
+  say("%s: %s (%s): this process is not recorded; set TRACETOOL_DIR to a local directory with room", s_path, what,
       std::strerror(errno));
   remove_ring();
-  s_run.folder.drop();
+  s_run.directory.drop();
   char* slash = std::strrchr(s_path, '/');
-  if (s_made_run_folder && slash != nullptr) {
+  if (s_made_run_directory && slash != nullptr) {
     *slash = '\0';
-    rmdir(s_path);  // the run's folder, when nobody else of the run is in it
+    rmdir(s_path);  // the run's directory, when nobody else of the run is in it
   }
   return false;
 }
@@ -62,27 +61,27 @@ void name_file(int number) {
 }
 
 // A program that replaces itself by exec(2) keeps its pid and its start: its second file gets a number.
-int make_numbered_file(int folder) {
+int make_numbered_file(int directory) {
   int file = -1;
   for (int number = 0; file < 0 && number < 16; ++number) {
     name_file(number);
-    file = make_own_file(folder, s_run.name);
+    file = make_own_file(directory, s_run.name);
     if (file < 0 && errno != EEXIST) break;
   }
   return file;
 }
 
-bool open_folder(const char* dir) {
+bool open_directory(const char* dir) {
   run_id(s_run.run, sizeof(s_run.run));
-  return s_run.folder.take(open_run_folder(dir, s_run.run, s_path, sizeof(s_path), s_made_run_folder));
+  return s_run.directory.take(open_run_directory(dir, s_run.run, s_path, sizeof(s_path), s_made_run_directory));
 }
 
-// The folder may be removed before there is a file in it, by a rank of another run (disk_cap.h).
+// The directory may be removed before there is a file in it, by a rank of another run (disk_cap.h).
 bool open_file(const char* dir) {
   for (int tries = 0; tries < 3; ++tries) {
-    if (!open_folder(dir)) return give_up("cannot make the folder");
-    if (s_file.take(make_numbered_file(s_run.folder.get())) || errno != ENOENT) break;
-    s_run.folder.drop();
+    if (!open_directory(dir)) return give_up("cannot make the directory");
+    if (s_file.take(make_numbered_file(s_run.directory.get())) || errno != ENOENT) break;
+    s_run.directory.drop();
   }
   const std::size_t used = std::strlen(s_path);
   snprintf(s_path + used, sizeof(s_path) - used, "/%s", s_run.name);
@@ -93,27 +92,27 @@ bool open_file(const char* dir) {
 bool reserve(std::uint64_t bytes) {
   if (reserve_space(s_file.get(), bytes)) return true;
   if (errno != ENOSPC && errno != EDQUOT) return false;
-  remove_old_runs(s_run.folder.get(), s_run.run, disk_limits());
+  remove_old_runs(s_run.directory.get(), s_run.run, disk_limits());
   return reserve_space(s_file.get(), bytes);
 }
 
 void remove_piled_up_runs() {
   DiskLimits limits = disk_limits();
-  limits.most_folders = 64;  // about a millisecond
-  const int folder = s_run.folder.get();
-  if (has_many_runs(folder, limits)) remove_old_runs(folder, s_run.run, limits);
+  limits.most_directories = 64;  // about a millisecond
+  const int directory = s_run.directory.get();
+  if (has_many_runs(directory, limits)) remove_old_runs(directory, s_run.run, limits);
 }
 
-bool make_local_file(const char* place, std::uint64_t bytes) {
+bool make_local_file(const char* path, std::uint64_t bytes) {
   char name[sizeof(s_run.run) + sizeof(s_run.name) + 16];
   snprintf(name, sizeof(name), "%s%s-%s", kLocalPrefix, s_run.run, s_run.name);
-  const int folder = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return false;
-  const bool fits = ring_fits(folder, bytes) == Fit::good && has_room(folder, bytes);
-  const bool made = fits && s_file.take(make_own_file(folder, name));
-  close(folder);
+  const int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return false;
+  const bool fits = ring_fits(directory, bytes) == Fit::good && has_room(directory, bytes);
+  const bool made = fits && s_file.take(make_own_file(directory, name));
+  close(directory);
   if (!made) return false;
-  const int length = snprintf(s_run.local_path, sizeof(s_run.local_path), "%s/%s", place, name);
+  const int length = snprintf(s_run.local_path, sizeof(s_run.local_path), "%s/%s", path, name);
   if (length < static_cast<int>(sizeof(s_run.local_path)) && reserve_space(s_file.get(), bytes)) return true;
   remove_ring();
   return false;
@@ -122,8 +121,8 @@ bool make_local_file(const char* place, std::uint64_t bytes) {
 // The first place that will have it. Says which, because that is where it stays if this process is killed.
 bool move_to_local_storage(std::uint64_t bytes, const char* why) {
   remove_ring();
-  for (int i = 0; const char* place = local_place(i); ++i) {
-    if (!make_local_file(place, bytes)) continue;
+  for (int i = 0; const char* path = local_directory(i); ++i) {
+    if (!make_local_file(path, bytes)) continue;
     say("%s: %s: the ring lies in %s and is copied now and then and at exit", s_path, why, s_run.local_path);
     return true;
   }
@@ -163,18 +162,18 @@ bool create_trace_file(const char* dir, std::uint64_t ring_bytes, trace::Ring& r
 const char* trace_file_path() noexcept { return s_path; }
 const RunFile& run_file() noexcept { return s_run; }
 
-int run_folder() noexcept {
-  if (s_run.folder.get() < 0 && s_path[0] == '/') {
+int run_directory() noexcept {
+  if (s_run.directory.get() < 0 && s_path[0] == '/') {
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%.*s", static_cast<int>(std::strrchr(s_path, '/') - s_path), s_path);
-    s_run.folder.take(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    s_run.directory.take(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   }
-  return s_run.folder.get();
+  return s_run.directory.get();
 }
 
 void drop_trace_file() noexcept {
   s_file.drop();
-  s_run.folder.drop();
+  s_run.directory.drop();
 }
 
 }  // namespace agent

@@ -1,5 +1,5 @@
 // The recording's file: made late, locked, preallocated, mapped shared. Nothing here can raise SIGBUS: the space is
-// reserved by fallocate(2) on a filesystem that maps in place, or there is no recording. Where the run's folder is no
+// reserved by fallocate(2) on a filesystem that maps in place, or there is no recording. Where the run's directory is no
 // such place, the ring lies on local storage, its header says so (local_path), and it is copied (storage.h).
 #pragma once
 #include "agent/ring/disk_cap.h"
@@ -16,7 +16,7 @@ bool create_trace_file(const char* dir, std::uint64_t ring_bytes, trace::Ring& r
 const char* trace_file_path() noexcept;
 
 struct RunFile {
-  OwnDescriptor folder;       // DIR/RUN; see run_folder()
+  OwnDescriptor directory;       // DIR/RUN; see run_directory()
   char run[64] = "";          // its name
   char name[192] = "";        // of the file in it
   char local_path[256] = "";  // of the ring, where it lies elsewhere; else ""
@@ -24,9 +24,9 @@ struct RunFile {
 // Valid once create_trace_file() returned true.
 const RunFile& run_file() noexcept;
 
-// The folder's descriptor, for use at once; opened again where the program has closed it and its path is absolute. -1:
+// The directory's descriptor, for use at once; opened again where the program has closed it and its path is absolute. -1:
 // it is not available. For one thread of ours at a time.
-int run_folder() noexcept;
+int run_directory() noexcept;
 
 // TRACETOOL_KEEP and TRACETOOL_MAX_DISK.
 DiskLimits disk_limits() noexcept;

@@ -16,7 +16,7 @@ Translate translate_kernel, translate_memcpy, translate_memcpy_peer, translate_m
     translate_overhead, translate_graph_launch, translate_memory, translate_memory_pool,
     translate_context, translate_stream;
 
-constexpr TranslatorRow kTranslators[] = {
+constexpr Translator kTranslators[] = {
     {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, trace::KernelRecord::kKind, translate_kernel},
     {CUPTI_ACTIVITY_KIND_MEMCPY, trace::MemcpyRecord::kKind, translate_memcpy},
     {CUPTI_ACTIVITY_KIND_MEMCPY2, trace::MemcpyPeerRecord::kKind, translate_memcpy_peer},
@@ -39,19 +39,19 @@ namespace {
 constexpr std::size_t kKinds = 64;  // as many as bits in Translation::wanted_
 
 struct ByKind {
-  decltype(TranslatorRow::translate) translate[kKinds]{};
+  decltype(Translator::translate) translate[kKinds]{};
 };
 constexpr ByKind kByKind = [] {
   ByKind table;
   // Not row->translate != nullptr: g++ 12 with -fsanitize=undefined does not take that for constant.
-  for (const TranslatorRow* row = kTranslators; row->activity != CUPTI_ACTIVITY_KIND_INVALID; ++row)
+  for (const Translator* row = kTranslators; row->activity != CUPTI_ACTIVITY_KIND_INVALID; ++row)
     table.translate[row->activity] = row->translate;
   return table;
 }();
 
 std::uint64_t wanted_kinds() {
   std::uint64_t wanted = 0;
-  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) {
+  for (const Translator* row = kTranslators; row->translate != nullptr; ++row) {
     if (wants(row->record)) wanted |= std::uint64_t{1} << row->activity;
   }
   return wanted;
@@ -109,16 +109,16 @@ bool Translation::is_known(KnownShape& known, const Launch& launch) const noexce
 }
 
 void Translation::remember(KnownShape& known, const Launch& launch, std::uint32_t ref) noexcept {
-  const auto place = [&](std::uint32_t at) {
+  const auto at_ref = [&](std::uint32_t at) {
     return (trace::is_local(at) ? writer_.payload() : ring().definitions()) + trace::ref_offset(at);
   };
   trace::LaunchShapeRecord written;
-  std::memcpy(&written, place(ref), sizeof(written));
+  std::memcpy(&written, at_ref(ref), sizeof(written));
   trace::StringRecord text;
-  std::memcpy(&text, place(written.name_ref), sizeof(text));
+  std::memcpy(&text, at_ref(written.name_ref), sizeof(text));
   known = {launch,      ref,
            text.length, trace::is_local(ref) ? writer_.ticket() : 0,
-           buffer_,     reinterpret_cast<const char*>(place(written.name_ref)) + sizeof(text)};
+           buffer_,     reinterpret_cast<const char*>(at_ref(written.name_ref)) + sizeof(text)};
 }
 
 std::uint32_t Translation::kernel_shape(const CUpti_ActivityKernel5& kernel, std::size_t record_bytes) noexcept {
@@ -183,12 +183,12 @@ void Translation::name_api(trace::RecordKind domain, std::uint32_t cbid) noexcep
 }
 
 void Translation::name_thread(std::uint32_t tid) noexcept {
-  // Two threads whose numbers meet in one place must not push each other out at every call.
-  Written* place = &threads_[tid % kThreads];
-  for (std::size_t i = 0; i < kProbes && place->key != tid && place->key != 0; ++i) {
-    place = &threads_[(tid + i + 1) % kThreads];
+  // Two threads whose numbers meet in one slot must not push each other out at every call.
+  Written* slot = &threads_[tid % kThreads];
+  for (std::size_t i = 0; i < kProbes && slot->key != tid && slot->key != 0; ++i) {
+    slot = &threads_[(tid + i + 1) % kThreads];
   }
-  write_once(*place, tid, [&] {
+  write_once(*slot, tid, [&] {
     auto record = trace::make_record<trace::ThreadNameRecord>();
     record.tid = tid;
     char path[64];
@@ -223,6 +223,6 @@ std::uint64_t Translation::foreign_time(std::uint64_t cupti_ns) noexcept {
   return from_foreign_cupti(cupti_ns);
 }
 
-void Translation::count_odd_times() noexcept { trace::SharedMemory::add(ring().header->odd_times, 1); }
+void Translation::count_invalid_timestamps() noexcept { trace::SharedMemory::add(ring().header->invalid_timestamps, 1); }
 
 }  // namespace agent

@@ -60,7 +60,7 @@ class Translation {
   };
   Times times(std::uint64_t start_cupti_ns, std::uint64_t end_cupti_ns) noexcept {
     const Times both{time(start_cupti_ns), time(end_cupti_ns)};
-    if (both.are_odd()) count_odd_times();
+    if (both.are_odd()) count_invalid_timestamps();
     return both;
   }
   // A foreign time came while CUPTI's clock was taken for ours: it has to be read. Asking ends it.
@@ -103,7 +103,7 @@ class Translation {
   static constexpr std::size_t kStreams = 1024;
 
   std::uint64_t foreign_time(std::uint64_t cupti_ns) noexcept;
-  void count_odd_times() noexcept;
+  void count_invalid_timestamps() noexcept;
   std::uint32_t new_shape(const Launch& launch, std::size_t record_bytes) noexcept;
   static Launch launch_of(const CUpti_ActivityKernel5& kernel) noexcept;
   bool is_known(KnownShape& known, const Launch& launch) const noexcept;
@@ -128,13 +128,13 @@ class Translation {
   trace::StreamRecord streams_[kStreams]{};
 };
 
-struct TranslatorRow {
+struct Translator {
   CUpti_ActivityKind activity;
   trace::RecordKind record;  // what asks for it, and as which a loss is counted
   void (*translate)(Translation&, const CUpti_Activity*) noexcept;
 };
 
 // The rows, ended by one without a function. The agent enables those whose event is wanted.
-extern const TranslatorRow kTranslators[];
+extern const Translator kTranslators[];
 
 }  // namespace agent

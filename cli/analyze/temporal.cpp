@@ -11,11 +11,11 @@ std::vector<Column> temporal_columns(RowKeys keys) {
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(std::move(columns), {
       {"span_ns", Unit::ns, "From the start of the first GPU work to the end of the last; of a step or a --time, its length"},
-      {"busy_ns", Unit::ns, "When any work ran: kernels, copies, sets, whole graphs"},
+      {"busy_ns", Unit::ns, "When any work ran: kernels, copies, memsets, whole graphs"},
       {"idle_ns", Unit::ns, "span - busy"},
       {"compute_ns", Unit::ns, "When any kernel ran that is no communication"},
       {"comm_ns", Unit::ns, "When any communication ran"},
-      {"memory_ns", Unit::ns, "When any copy or set ran"},
+      {"memory_ns", Unit::ns, "When any copy or memset ran"},
       {"exposed_comm_ns", Unit::ns, "When communication ran, and no compute"},
       {"overlap_pct", Unit::percent, "Of comm: when compute ran too"}});
 }

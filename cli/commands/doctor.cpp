@@ -57,7 +57,7 @@ Findings look(const std::string& target, const std::string& run) {
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) return found;
   for (Finding& each : check_folder(folder, run)) {
-    if (each.check != "folder") found.push_back(std::move(each));
+    if (each.check != "directory") found.push_back(std::move(each));
   }
   return found;
 }

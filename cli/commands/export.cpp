@@ -98,10 +98,10 @@ std::function<void()> set_up_export(CLI::App& app) {
 }  // namespace
 
 Command export_command() {
-  return {"export", "A picture of the trace for a viewer",
-          "Reads a merged file, or recordings, which it then puts in order first. Every event is in the picture, or "
+  return {"export", "Writes the trace in the format of a viewer",
+          "Reads a merged file, or recordings, which it then puts in order first. Every event is written, or "
           "counted\n"
-          "as left out with the reason.\n"
+          "as excluded or lost with the reason.\n"
           "\n"
           "  tracetool export --perfetto run.ttrace -o run.json.gz     # then open it in ui.perfetto.dev\n"
           "  tracetool export --perfetto run.ttrace --ranks 0-3 --steps 10-12\n"

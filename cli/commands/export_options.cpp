@@ -6,6 +6,7 @@
 #include <map>
 
 #include "cli/commands/input_options.h"
+#include "common/settings.h"
 
 namespace cli {
 namespace {
@@ -26,6 +27,13 @@ std::string take_compression(std::string& word) {
   return {};
 }
 
+std::string take_size(std::string& word) {
+  std::uint64_t bytes = 0;
+  if (!trace::parse_bytes(word.c_str(), bytes)) return fmt::format("expected a size like 500MB or 2GiB, not \"{}\"", word);
+  word = std::to_string(bytes);
+  return {};
+}
+
 void add_formats(CLI::App& app, const Options& options) {
   CLI::Option_group* formats = app.add_option_group("format", "one of");
   for (const ExportFormat& format : export_formats()) {
@@ -42,9 +50,9 @@ void add_output(CLI::App& app, const Options& options) {
            "(default: named after the input, in the working directory)")
       ->type_name("FILE");
   app.add_option("--max-size", options->max_bytes,
-                 "Bytes before compression, above which the output is parted in time: 500MB, 2GiB; 0: never (default: "
-                 "200MB for JSON, never for others)")
-      ->transform(CLI::AsSizeValue(true))
+                 "Bytes before compression, above which the output is split into segments of time: 500MB, 2GiB; 0: unlimited (default: "
+                 "200MB for JSON, unlimited for others)")
+      ->transform(CLI::Validator(take_size, ""))
       ->type_name("SIZE");
   app.add_flag("--manifest", options->manifest,
                "One TAR with a file per rank and Perfetto's manifest (v58): native ones, or JSON with --perfetto "
@@ -72,7 +80,7 @@ std::shared_ptr<ExportOptions> add_export_options(CLI::App& app) {
   options->selection = add_selection(app);
   add_min_duration(app, options->selection);
   app.add_flag("--no-computed", options->no_computed,
-               "Only what was recorded: no rows of idle gaps, exposed communication, counters and losses");
+               "Only what was recorded: no derived tracks of idle gaps, exposed communication, counters and losses");
   add_native(app, options);
   options->memory_mib = add_memory(app);
   return options;

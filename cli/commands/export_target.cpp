@@ -37,7 +37,7 @@ const ExportFormat& wanted_format(const ExportOptions& options) {
 
 Form form_of(const ExportOptions& options, const ExportFormat& format) {
   if (wants_manifest(options) && format.per_rank) {
-    refuse(fmt::format("--manifest: holds what Perfetto reads; with --{} there is a folder of files instead",
+    refuse(fmt::format("--manifest: holds what Perfetto reads; with --{} there is a directory of files instead",
                        format.flag));
   }
   return wants_manifest(options) ? Form::manifest : format.per_rank ? Form::folder : Form::file;
@@ -61,14 +61,14 @@ void refuse_input_folder(const std::vector<TraceInput>& inputs, const std::strin
   for (const TraceInput& input : inputs) {
     const fs::path parent = fs::path(input.path).parent_path();
     if (!fs::equivalent(parent.empty() ? "." : parent, folder, error)) continue;
-    refuse(fmt::format("{} is the folder of an input, {}: choose another with -o", folder, input.path));
+    refuse(fmt::format("{} is the directory of an input, {}: choose another with -o", folder, input.path));
   }
 }
 
 void check_output(const ExportTarget& target, const std::vector<TraceInput>& inputs) {
   if (target.form != Form::folder) return refuse_input_as_output(inputs, target.path);
   if (target.path == "-")
-    refuse(fmt::format("--{} writes a file per rank: name a folder with -o", target.format->flag));
+    refuse(fmt::format("--{} writes a file per rank: name a directory with -o", target.format->flag));
   refuse_input_folder(inputs, target.path);
 }
 
@@ -78,11 +78,11 @@ void check_max_size(const ExportOptions& options, const ExportTarget& target) {
   const std::uint64_t bytes = options.max_bytes.value_or(0);
   if (bytes != 0 && target.form != Form::file) {
     refuse(
-        "--max-size: files per rank are not parted, as their readers want one for each rank; choose less with "
+        "--max-size: files per rank are not split, as their readers want one for each rank; choose less with "
         "--steps or --time");
   }
   if (bytes == 0 || (bytes >= kLeast && bytes <= kMost)) return;
-  refuse("--max-size: a part has at least 10kB, at most 1PiB; 0 is any size");
+  refuse("--max-size: a segment has at least 10kB, at most 1PiB; 0 is unlimited");
 }
 
 // What only the native form has, asked of another.

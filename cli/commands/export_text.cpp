@@ -34,14 +34,14 @@ void say_left_out(const ExportReport& report) {
     if (report.left_out.events[i] == 0) continue;
     reasons += fmt::format("{}{} by {}", reasons.empty() ? "" : ", ", report.left_out.events[i], kLeftOutOptions[i]);
   }
-  fmt::print(stderr, "  {} events are not in it, as you chose: {}\n", left_out(report), reasons);
-  say(report.left_out.cut_arrows, "arrows between what is in it and what is not: not drawn");
+  fmt::print(stderr, "  {} events are excluded by filters: {}\n", left_out(report), reasons);
+  say(report.left_out.cut_arrows, "flows between included and excluded events: not written");
 }
 
 void say_files(const ExportReport& report, const ExportSaid& said) {
   if (report.files.size() == 1 && report.files[0].path == said.output) return;
   if (report.whole_bytes > 0) {
-    fmt::print(stderr, "{}: {}, more than --max-size {}: in {} parts, {} of {} cuts between steps\n", said.output,
+    fmt::print(stderr, "{}: {}, more than --max-size {}: split into {} segments, {} of {} cuts between steps\n", said.output,
                size_text(report.whole_bytes, said), size_in_words(said.max_bytes), report.files.size(),
                report.cuts_at_steps, report.files.size() - 1);
   }
@@ -58,29 +58,29 @@ void say_files(const ExportReport& report, const ExportSaid& said) {
 void print_export(const ExportReport& report, const ExportSaid& said) {
   const ExportSummary& summary = report.summary;
   say_files(report, said);
-  fmt::print(stderr, "{}: {} events: {} slices, {} instants, {} counter values, {} arrows\n", said.output,
+  fmt::print(stderr, "{}: {} events: {} slices, {} instants, {} counter values, {} flows\n", said.output,
              summary.events_in, summary.slices_out, summary.instants_out, summary.counters_out, summary.arrows_out);
   if (summary.derived_slices + summary.derived_values > 0) {
-    fmt::print(stderr, "  computed besides: {} slices ({}), {} values of counters\n", summary.derived_slices,
+    fmt::print(stderr, "  derived tracks: {} slices ({}), {} counter values\n", summary.derived_slices,
                said.computed, summary.derived_values);
   }
   say_left_out(report);
-  say(report.parted_arrows, "arrows from one part to another: not drawn");
+  say(report.parted_arrows, "flows from one segment to another: not written");
   if (report.files.size() > 1 && report.whole_bytes > 0 && said.is_text) {
     fmt::print(stderr, "  one smaller file with all flows: export --pftrace\n");
   }
   const std::string where = left_out(report) > 0 ? "here" : "in the trace";
   say(summary.one_ended_flows - report.parted_flow_ends,
-      fmt::format("ends of arrows whose other end is not {}: not drawn", where));
-  say(summary.unplaced_flows, "ends of arrows at a place without a slice: not drawn");
-  say(summary.undrawable_flows, "ends of arrows at GPU work that has one already, or in its middle: not drawn");
-  say(summary.backward_arrows, "arrows to work that ended before its launch began: viewers may hide them");
+      fmt::format("flow endpoints whose other endpoint is not {}: not written", where));
+  say(summary.unplaced_flows, "flow endpoints without a slice: not written");
+  say(summary.undrawable_flows, "flow endpoints at GPU activity that has one already, or in its middle: not written");
+  say(summary.backward_arrows, "flows to GPU activity that ended before its launch began: viewers may hide them");
   say(summary.works_without_launch - report.parted_works,
-      fmt::format("kernels and copies whose launch is not {}: drawn without an arrow", where));
-  say(summary.unfinished, "slices whose end is not in the trace: drawn to its end");
+      fmt::format("kernels and copies whose launch is not {}: written without a flow", where));
+  say(summary.unfinished, "slices whose end is not in the trace: written up to the end of the trace");
   for (const std::string& note : report.left_out.rows) fmt::print(stderr, "  {}\n", note);
   for (const std::string& note : report.notes) fmt::print(stderr, "  {}\n", note);
-  if (!summary.balanced()) fmt::print(stderr, "  warning: not every event was drawn or counted; please report this\n");
+  if (!summary.balanced()) fmt::print(stderr, "  warning: not every event was written or counted; please report this\n");
   if (said.output == "-" || report.files.empty()) return;
   const std::string& first = report.files.size() > 1 && report.whole_bytes > 0 ? report.files[0].path : said.output;
   fmt::print(stderr, "next: open {} in {}\n", first, said.viewers);
@@ -103,14 +103,14 @@ void write_counts(const ExportReport& report, JsonWriter& json) {
   json.number("slices", summary.slices_out);
   json.number("instants", summary.instants_out);
   json.number("counter_values", summary.counters_out);
-  json.number("arrows", summary.arrows_out);
-  json.number("cut_arrows", report.left_out.cut_arrows);
+  json.number("flows", summary.arrows_out);
+  json.number("cut_flows", report.left_out.cut_arrows);
   json.number("one_ended_flows", summary.one_ended_flows - report.parted_flow_ends);
   json.number("unplaced_flows", summary.unplaced_flows);
   json.number("undrawable_flows", summary.undrawable_flows);
-  json.number("backward_arrows", summary.backward_arrows);
+  json.number("backward_flows", summary.backward_arrows);
   json.number("works_without_launch", summary.works_without_launch - report.parted_works);
-  json.number("parted_arrows", report.parted_arrows);
+  json.number("split_flows", report.parted_arrows);
   json.number("unfinished", summary.unfinished);
   json.number("computed_slices", summary.derived_slices);
   json.number("computed_values", summary.derived_values);

@@ -18,8 +18,8 @@ struct ExportSaid {
 void print_export(const ExportReport& report, const ExportSaid& said);
 
 // {"output","events","kept","left_out":{"ranks","steps","time","kinds","min_dur"},"slices","instants","counter_values",
-// "arrows","cut_arrows","one_ended_flows","unplaced_flows","undrawable_flows","backward_arrows",
-// "works_without_launch","parted_arrows","unfinished","computed_slices","computed_values","files":[{"path","rank","events","uncompressed_bytes"}],"notes":[]};
+// "flows","cut_flows","one_ended_flows","unplaced_flows","undrawable_flows","backward_flows",
+// "works_without_launch","split_flows","unfinished","computed_slices","computed_values","files":[{"path","rank","events","uncompressed_bytes"}],"notes":[]};
 // "rank" only of files per rank.
 void write_export_json(const ExportReport& report, const ExportSaid& said, ByteSink& sink);
 

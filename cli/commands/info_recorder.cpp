@@ -23,7 +23,7 @@ std::string nccl_text(std::uint32_t version) {
 }
 
 std::string cupti_text(const Recorder& r) {
-  if (r.cupti_state == trace::SourceState::taken) return "CUPTI taken by " + (r.cupti_holder.empty() ? "another tool" : r.cupti_holder);
+  if (r.cupti_state == trace::SourceState::taken) return "CUPTI in use by " + (r.cupti_holder.empty() ? "another tool" : r.cupti_holder);
   if (r.cupti_state == trace::SourceState::failed && r.cupti_error == 0) return "no libcupti was found";
   if (r.cupti_state == trace::SourceState::failed) return fmt::format("CUPTI failed with error {}", r.cupti_error);
   return r.cupti_state == trace::SourceState::on ? fmt::format("CUPTI {}", r.cupti_version) : "CUPTI off";
@@ -55,10 +55,10 @@ void write(JsonWriter& json, const Recorder& r) {
   json.number("cuda_driver_version", r.cuda_driver_version);
   json.number("nccl_version", r.nccl_version);
   json.text("nvtx_state", word(r.nvtx_state));
-  json.number("clipped_names", r.clipped_names);
-  json.number("sunk_buffers", r.sunk_buffers);
+  json.number("truncated_names", r.clipped_names);
+  json.number("discarded_buffers", r.sunk_buffers);
   json.number("definitions_missed", r.definitions_missed);
-  json.number("odd_times", r.odd_times);
+  json.number("invalid_timestamps", r.odd_times);
   json.text("spool_state", word(r.spool_state));
   json.number("spool_error", r.spool_error);
   json.number("spooled_bytes", r.spooled_bytes);

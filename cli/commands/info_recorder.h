@@ -11,7 +11,7 @@ namespace cli {
 // for each way in which it was done. "" where nothing is a recording of ours.
 std::string recorder_text(const Catalog& catalog);
 
-// A line for each notice: "rank 3: gap of 1.200 s at 4.000 s: another user of CUPTI has taken the buffers".
+// A line for each notice: "rank 3: gap of 1.200 s at 4.000 s: another user of CUPTI has registered its own buffers".
 std::string notices_text(const Catalog& catalog);
 
 // Of what was not closed: "rank 3: the newest work of the GPU that is here ended 120.000 ms before the last heartbeat".

@@ -11,6 +11,7 @@
 #include "cli/io/table.h"
 #include "cli/io/units.h"
 #include "cli/model/kinds.h"
+#include "cli/model/losses.h"
 #include "cli/model/totals.h"
 
 namespace cli {
@@ -28,7 +29,7 @@ std::string name_of(const Process& process) {
 }
 
 // "12 kernel, 3 runtime"; "" when all are 0.
-std::string list(const KindCounts& counts, std::size_t from = 0) {
+std::string list(const KindCounts& counts, std::size_t from) {
   std::string out;
   for (std::size_t kind = from; kind < counts.size(); ++kind) {
     if (counts[kind] != 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", counts[kind], kKinds[kind].name);
@@ -82,16 +83,11 @@ std::string losses(const Process& process) {
   if (process.format == SourceFormat::ring && !process.cut.empty()) {
     out += fmt::format("{}: {}\n", name_of(process), process.cut);
   }
-  if (const std::string kinds = list(process.overwritten); !kinds.empty()) {
-    out += fmt::format("{}: overwritten by newer events: {} (to keep more, record with a larger TRACETOOL_BUFFER)\n",
-                       name_of(process), kinds);
+  if (overwrote(process)) {
+    out += fmt::format("{}: {} (a larger TRACETOOL_BUFFER keeps more)\n", name_of(process), overwritten_text(process));
   }
-  if (const std::string kinds = list(process.lost); !kinds.empty()) {
-    out += fmt::format("{}: lost, never recorded: {}\n", name_of(process), kinds);
-  }
-  if (process.lost_unknown_kind != 0 && process.format == SourceFormat::ring) {  // of files the notes tell
-    out += fmt::format("{}: {} activity records dropped by CUPTI, of unknown kinds\n", name_of(process),
-                       process.lost_unknown_kind);
+  if (left_unrecorded(process) && process.format == SourceFormat::ring) {  // of files the notes tell
+    out += fmt::format("{}: {}\n", name_of(process), unrecorded_text(process));
   }
   for (const std::string& note : process.notes) out += fmt::format("{}: {}\n", name_of(process), note);
   return out;

@@ -22,29 +22,9 @@
 namespace cli {
 namespace {
 
-struct SettingOption {
-  const char* flag;
-  const char* variable;
-  const char* type;
-  const char* help;
-};
-constexpr SettingOption kSettings[] = {
-    {"--buffer", "TRACETOOL_BUFFER", "SIZE", "The ring of each process, like 1G"},
-    {"--events", "TRACETOOL_EVENTS", "LIST", "light, default, all, or kinds"},
-    {"--mode", "TRACETOOL_MODE", "MODE", "ring: keep the newest; spool: keep the whole run"},
-    {"--keep", "TRACETOOL_KEEP", "N", "Runs that stay in the directory"},
-    {"--max-disk", "TRACETOOL_MAX_DISK", "SIZE", "Beyond it older runs are removed; a spool ends at it"},
-    {"--flush-ms", "TRACETOOL_FLUSH_MS", "MS", "How often the agent collects"},
-    {"--nccl", "TRACETOOL_NCCL", "FROM", "NCCL's calls: payload, interpose or auto"},
-    {"--coexist", "TRACETOOL_COEXIST", "HOW", "Beside another user of CUPTI: yield, retake or share"},
-    {"--guard-cpu", "TRACETOOL_GUARD_CPU", "PERCENT", "Of a core; beyond it the agent is reduced to light; 0: never"},
-    {"--guard-rate", "TRACETOOL_GUARD_RATE", "N", "Records per second; beyond it, too; 0: never"},
-    {"--cupti", "TRACETOOL_CUPTI", "PATH", "The libcupti to use"},
-};
-
 struct RecordOptions {
   InjectionOptions injection;
-  std::vector<std::string> values = std::vector<std::string>(std::size(kSettings));
+  std::vector<std::string> values = std::vector<std::string>(std::size(trace::kSettings));  // "": not given
   bool verbose = false;
   bool quiet = false;
   std::vector<std::string> command;
@@ -64,23 +44,31 @@ void find_agent_for(InjectionOptions& options) {
   }
 }
 
+// TRACETOOL_FLUSH_MS: --flush-ms.
+std::string flag_of(const trace::Setting& row) {
+  std::string flag = "--";
+  for (const char c : std::string_view(row.name).substr(std::string_view("TRACETOOL_").size())) {
+    flag += c == '_' ? '-' : static_cast<char>(c - 'A' + 'a');
+  }
+  return flag;
+}
+
 // By the agent's own rules, and before the program starts.
-void check_setting(const SettingOption& option, const std::string& value) {
+void check_setting(const trace::Setting& row, const std::string& value) {
   trace::Settings scratch;
-  const trace::SettingRow& row = *trace::setting_row(option.variable);
   if (row.set(scratch, value.c_str())) return;
   const std::string_view word = trace::wrong_word(row, value.c_str());
-  throw Error(Exit::usage, fmt::format("{} {}: not a value of it{}; {} ({})", option.flag, value,
+  throw Error(Exit::usage, fmt::format("{} {}: not a value of it{}; {} ({})", flag_of(row), value,
                                        word.empty() ? "" : fmt::format(", for its word {}", word), row.help, row.name));
 }
 
 InjectionOptions complete(const RecordOptions& options) {
   InjectionOptions injection = options.injection;
   find_agent_for(injection);
-  for (std::size_t i = 0; i < std::size(kSettings); ++i) {
+  for (std::size_t i = 0; i < std::size(trace::kSettings); ++i) {
     if (options.values[i].empty()) continue;
-    check_setting(kSettings[i], options.values[i]);
-    injection.settings.emplace_back(kSettings[i].variable, options.values[i]);
+    check_setting(trace::kSettings[i], options.values[i]);
+    injection.settings.emplace_back(trace::kSettings[i].name, options.values[i]);
   }
   if (options.verbose) injection.settings.emplace_back("TRACETOOL_VERBOSE", "1");
   return injection;
@@ -146,18 +134,19 @@ std::function<void()> set_up_record(CLI::App& app) {
   app.add_option("-o,--output", options->injection.folder,
                  "Directory of the recordings (default: $TRACETOOL_DIR, ./traces)")
       ->type_name("DIR");
-  for (std::size_t i = 0; i < std::size(kSettings); ++i) {
-    app.add_option(kSettings[i].flag, options->values[i],
-                   fmt::format("{} ({})", kSettings[i].help, kSettings[i].variable))
+  for (std::size_t i = 0; i < std::size(trace::kSettings); ++i) {
+    const trace::Setting& row = trace::kSettings[i];
+    if (*row.type == '\0') continue;
+    app.add_option(flag_of(row), options->values[i], fmt::format("{} ({})", row.help, row.name))
         ->check(not_empty())
-        ->type_name(kSettings[i].type);
+        ->type_name(row.type);
   }
   app.add_flag("--verbose", options->verbose, "The agent says on stderr what it found (TRACETOOL_VERBOSE)");
   app.add_flag("-q,--quiet", options->quiet,
-               "Says nothing at the end; the program takes this process's place and its process id");
+               "Says nothing at the end; the program replaces this process and keeps its process id");
   app.add_flag("--preload", options->injection.preload,
                "Also by LD_PRELOAD: sees NVTX that comes before CUDA, and NCCL calls of dynamic NCCL");
-  app.add_flag("--force", options->injection.force, "Takes CUDA's and NVTX's injection from another tool");
+  app.add_flag("--force", options->injection.force, "Replaces another tool in CUDA's and NVTX's injection variables");
   app.add_option("CMD", options->command, "The program and its arguments")->type_name("");
   app.allow_extras();
   return [options, &app] {
@@ -174,7 +163,7 @@ Command record_command() {
       "The program and all that it starts are recorded where they use the GPU; all else about them is as without us:\n"
       "output, exit status, signals. At its end a line on stderr says what was recorded and where. The same without this\n"
       "command: CUDA_INJECTION64_PATH=/path/of/libagent.so NVTX_INJECTION64_PATH=/path/of/libagent.so CMD.\n"
-      "Exit status: the program's; 1 usage, or another tool holds the injection; 2 the program or the agent cannot be\n"
+      "Exit status: the program's; 1 usage, or another tool is in the injection variables; 2 the program or the agent cannot be\n"
       "run.\n"
       "\n"
       "  tracetool record -- python train.py\n"

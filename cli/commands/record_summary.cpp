@@ -54,7 +54,7 @@ Recorded find_recorded(const std::string& directory, std::int64_t start_ns) {
 std::string losses(const Recorded& sum) {
   std::string text;
   if (sum.overwritten > 0) {
-    text = fmt::format("{} overwritten by newer ones (--buffer SIZE keeps more, --mode spool all)", sum.overwritten);
+    text = fmt::format("{} overwritten (--buffer SIZE keeps more, --mode spool all)", sum.overwritten);
   }
   if (sum.lost > 0) text += fmt::format("{}{} lost", text.empty() ? "" : ", ", sum.lost);
   return text.empty() ? "none lost" : text;

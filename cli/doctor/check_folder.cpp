@@ -137,12 +137,12 @@ Findings check_empty(const std::string& folder) {
 Findings check_folder(const std::string& folder, const std::string& run) {
   std::error_code error;
   if (!fs::exists(folder, error)) {
-    return {fail("folder", fmt::format("{} does not exist: nothing was recorded there", folder),
+    return {fail("directory", fmt::format("{} does not exist: nothing was recorded there", folder),
                  "start the program with `tracetool record -- CMD`; if it runs, ask `tracetool doctor PID`")};
   }
   const std::vector<std::string> files = recordings_below(folder, error);
   if (error && files.empty()) {
-    return {fail("folder", fmt::format("{} cannot be listed: {}", folder, error.message()),
+    return {fail("directory", fmt::format("{} cannot be listed: {}", folder, error.message()),
                  "run tracetool as the user who recorded, or give yourself the right to read it")};
   }
   if (files.empty()) return check_empty(folder);

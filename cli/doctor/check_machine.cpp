@@ -9,6 +9,7 @@
 #include "cli/doctor/checks.h"
 #include "cli/doctor/injection.h"
 #include "cli/doctor/place.h"
+#include "common/settings.h"
 
 namespace cli {
 namespace {
@@ -56,7 +57,7 @@ Finding check_shell(const std::string& agent) {
   const Injection plan = plan_injection(options, [](const char* name) { return std::getenv(name); });
   if (!plan.refused.empty()) return warn("variables", "CUDA_INJECTION64_PATH is another's", plan.refused);
   if (!plan.warning.empty()) return warn("variables", "NVTX_INJECTION64_PATH is another's", plan.warning);
-  return ok("variables", "no other tool holds the injection of CUDA and NVTX in this shell");
+  return ok("variables", "no other tool is in the injection variables of CUDA and NVTX in this shell");
 }
 
 Finding check_driver() {
@@ -67,7 +68,10 @@ Finding check_driver() {
 }
 
 Finding check_cupti_file() {
-  if (const char* given = std::getenv("TRACETOOL_CUPTI"); given != nullptr && *given != '\0') {
+  trace::Settings settings;
+  const char* variable = std::getenv("TRACETOOL_CUPTI");
+  if (variable != nullptr) trace::find_setting("TRACETOOL_CUPTI")->set(settings, variable);
+  if (const char* given = settings.cupti; *given != '\0') {
     if (dlopen(given, RTLD_LAZY | RTLD_LOCAL) != nullptr) return ok("cupti", fmt::format("TRACETOOL_CUPTI={}", given));
     return fail("cupti", fmt::format("TRACETOOL_CUPTI={} cannot be loaded: {}", given, dlerror()),
                 "correct it, or unset it");

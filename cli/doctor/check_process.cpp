@@ -73,7 +73,7 @@ void check_other_tools(const ProcessView& process, Findings& found) {
     if (tool.empty() || std::find(named.begin(), named.end(), tool) != named.end()) continue;
     named.push_back(tool);
     found.push_back(warn("tools", fmt::format("{} is in this process: {}", tool, file),
-                         "one tool at a time can hold CUPTI: end that one if GPU work is missing"));
+                         "one tool at a time can subscribe to CUPTI: end that one if GPU work is missing"));
   }
 }
 
@@ -155,7 +155,7 @@ Findings check_mapped(const ProcessView& process) {
 
 Findings check_process(const ProcessView& process, int pid) {
   if (!process.exists) {
-    return {fail("process", fmt::format("there is no process {}", pid), "a folder of recordings can be asked, too")};
+    return {fail("process", fmt::format("there is no process {}", pid), "name a directory of recordings to check those")};
   }
   const std::string place = process.folder.empty() ? "" : " in " + process.folder;
   Findings found{ok("process", fmt::format("{} {}{}", pid, process.name, place))};

@@ -74,7 +74,7 @@ Finding check_cupti(const Process& p) {
   const Recorder& r = p.recorder;
   if (r.cupti_state == trace::SourceState::taken) {
     return fail("cupti",
-                fmt::format("{} holds CUPTI: only NVTX and NCCL are recorded",
+                fmt::format("CUPTI is in use by {}: only NVTX and NCCL are recorded",
                             r.cupti_holder.empty() ? "another tool" : r.cupti_holder),
                 "end that tool (nsys, ncu, a debugger, a profiler in the program), or do without it");
   }
@@ -100,17 +100,17 @@ void check_losses(const Process& p, Findings& found) {
   if (!p.cut.empty()) found.push_back(warn("file", p.cut, "is the disk full? What is there is read"));
   const std::uint64_t kept = total(p.counts), overwritten = total(p.overwritten);
   if (const std::uint64_t lost = total(p.lost) + p.lost_unknown_kind; lost != 0) {
-    found.push_back(warn("losses", fmt::format("{} records were lost, {} of them by CUPTI", lost, p.lost_unknown_kind),
+    found.push_back(warn("losses", fmt::format("{} records lost, {} of them dropped by CUPTI", lost, p.lost_unknown_kind),
                          "a larger TRACETOOL_BUFFER, or fewer TRACETOOL_EVENTS"));
   }
   if (p.recorder.sunk_buffers != 0) {
-    found.push_back(warn("losses", fmt::format("{} buffers of CUPTI were thrown away, or not readable to their end", p.recorder.sunk_buffers),
+    found.push_back(warn("losses", fmt::format("{} buffers of CUPTI discarded, or not readable to their end", p.recorder.sunk_buffers),
                          "fewer TRACETOOL_EVENTS: records come faster than they can be kept"));
   }
   if (overwritten != 0) {
     const double pct = 100.0 * static_cast<double>(overwritten) / static_cast<double>(kept + overwritten);
     const std::string what = fmt::format(
-        "the ring is full and keeps the newest: {:.0f} % were overwritten; a larger TRACETOOL_BUFFER keeps more", pct);
+        "{:.0f} % overwritten, as the ring keeps the newest (a larger TRACETOOL_BUFFER keeps more)", pct);
     add_amount(found, ok("losses", what), "overwritten", pct);
   }
 }
@@ -119,7 +119,7 @@ void check_spool(const Recorder& r, Findings& found) {
   if (r.spool_state == trace::SourceState::failed) {
     const char* why = std::strerror(static_cast<int>(r.spool_error));
     found.push_back(warn("spool", fmt::format("ended early: {}; the ring goes on", why),
-                         "make room in the folder, or set TRACETOOL_DIR to another"));
+                         "make room in the directory, or set TRACETOOL_DIR to another"));
   } else if (r.mode == RecordingMode::spool) {
     const std::string what = fmt::format("{} so far", bytes_text(r.spooled_bytes));
     add_amount(found, ok("spool", what), "bytes", static_cast<double>(r.spooled_bytes));
@@ -192,7 +192,7 @@ void check_overhead(const ReadRecording& recording, Findings& found) {
     const double pct = span_ns > 0 ? 100.0 * static_cast<double>(sum.ns) / static_cast<double>(span_ns) : 0;
     const std::string what =
         fmt::format("{}: {} times, {} in all, {:.2f} % of the time", name, sum.count, duration_text(sum.ns), pct);
-    const char* next = "CUPTI's or the driver's own time, not the program's: see it in the picture";
+    const char* next = "CUPTI's or the driver's own time, not the program's: look at it in an export";
     add_amount(found, pct <= kDearOverhead_pct ? ok("overhead", what) : warn("overhead", what, next), name, pct);
   }
 }

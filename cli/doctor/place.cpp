@@ -50,29 +50,29 @@ Place look_at(const std::string& folder) {
 std::uint64_t ring_bytes_wanted() {
   trace::Settings settings;
   const char* text = std::getenv("TRACETOOL_BUFFER");
-  if (text != nullptr && !trace::setting_row("TRACETOOL_BUFFER")->set(settings, text)) return trace::Settings().ring_bytes;
+  if (text != nullptr && !trace::find_setting("TRACETOOL_BUFFER")->set(settings, text)) return trace::Settings().ring_bytes;
   return settings.ring_bytes;
 }
 
 Findings check_place(const std::string& folder, std::uint64_t ring_bytes) {
   const Place place = look_at(folder);
   if (!place.is_folder) {
-    return {fail("folder", fmt::format("{} is no folder", place.existing), "name another with TRACETOOL_DIR or -o")};
+    return {fail("directory", fmt::format("{} is not a directory", place.existing), "name another with TRACETOOL_DIR or -o")};
   }
   if (!place.writable) {
-    return {fail("folder", fmt::format("{} cannot be written by this user", place.existing),
-                 "set TRACETOOL_DIR (or record -o) to a folder of yours")};
+    return {fail("directory", fmt::format("{} cannot be written by this user", place.existing),
+                 "set TRACETOOL_DIR (or record -o) to a directory of yours")};
   }
   Findings found;
   const std::string where = where_it_is(folder, place);
   if (place.free_bytes < ring_bytes) {
-    found.push_back(fail("folder", fmt::format("{}: a ring takes {}", where, bytes_text(ring_bytes)),
+    found.push_back(fail("directory", fmt::format("{}: a ring takes {}", where, bytes_text(ring_bytes)),
                          "make room, or set a smaller TRACETOOL_BUFFER"));
   } else if (!place.maps_in_place) {
-    found.push_back(warn("folder", fmt::format("{}: a ring cannot be mapped there", where),
+    found.push_back(warn("directory", fmt::format("{}: a ring cannot be mapped there", where),
                          "point TRACETOOL_DIR at local storage (ext4, xfs, tmpfs)"));
   } else {
-    found.push_back(ok("folder", fmt::format("{}; a ring takes {}", where, bytes_text(ring_bytes))));
+    found.push_back(ok("directory", fmt::format("{}; a ring takes {}", where, bytes_text(ring_bytes))));
   }
   return found;
 }
@@ -80,8 +80,8 @@ Findings check_place(const std::string& folder, std::uint64_t ring_bytes) {
 Findings check_used_place(const std::string& folder, std::uint64_t ring_bytes, bool is_live) {
   const Place place = look_at(folder);
   const std::string where = where_it_is(folder, place) + (place.writable ? "" : ", not to be written by this user");
-  if (!is_live || place.free_bytes >= ring_bytes) return {ok("folder", where)};
-  return {warn("folder", fmt::format("{}: one more ring takes {}", where, bytes_text(ring_bytes)),
+  if (!is_live || place.free_bytes >= ring_bytes) return {ok("directory", where)};
+  return {warn("directory", fmt::format("{}: one more ring takes {}", where, bytes_text(ring_bytes)),
                "those that record have their room; make some before others begin, or a spool grows")};
 }
 

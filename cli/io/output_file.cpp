@@ -20,21 +20,21 @@ const char* what_to_do(int error) {
   switch (error) {
     case ENOSPC:
     case EDQUOT:
-      return "the disk is full: free some space, or choose another place with -o";
+      return "the disk is full: free some space, or choose another output with -o";
     case EACCES:
     case EPERM:
     case EROFS:
-      return "choose a place that you may write to with -o";
+      return "choose an output that you may write to with -o";
     case ENOENT:
-      return "make that folder first, or choose another place with -o";
+      return "make that directory first, or choose another output with -o";
     case EISDIR:
-      return "that is a folder: name a file in it with -o";
+      return "that is a directory: name a file in it with -o";
     case EFBIG:
-      return "the file system or a limit (ulimit -f) allows no larger file: choose another place with -o";
+      return "the file system or a limit (ulimit -f) allows no larger file: choose another output with -o";
     case EPIPE:
       return "the program that reads the output ended";
     default:
-      return "choose another place with -o";
+      return "choose another output with -o";
   }
 }
 

@@ -19,7 +19,7 @@ constexpr int kMostOpen = 32;
 
 [[noreturn]] void fail(const std::string& target) {
   throw Error(Exit::cannot_open,
-              fmt::format("{}: cannot put in place: {}; choose another place with -o", target, std::strerror(errno)));
+              fmt::format("{}: cannot put in place: {}; choose another output with -o", target, std::strerror(errno)));
 }
 
 }  // namespace

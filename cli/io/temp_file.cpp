@@ -52,7 +52,7 @@ void TempFile::read(std::uint64_t offset, std::size_t size, std::string& out) co
 
 void TempFile::fail(const char* what, int error) const {
   throw Error(Exit::cannot_open,
-              fmt::format("{}: {}: {}; set TMPDIR to a folder with more room", folder_, what, std::strerror(error)));
+              fmt::format("{}: {}: {}; set TMPDIR to a directory with more room", folder_, what, std::strerror(error)));
 }
 
 std::string scratch_folder(const std::string& output_path) {

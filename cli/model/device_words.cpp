@@ -28,7 +28,7 @@ constexpr std::string_view kOverhead[] = {"Unknown",
 constexpr std::string_view kMemoryOperation[] = {"Memory operation", "Allocate", "Release"};
 constexpr std::string_view kPoolOperation[] = {"Memory pool operation", "Memory pool created", "Memory pool destroyed",
                                                "Memory pool trimmed"};
-constexpr std::string_view kNotice[] = {"notice",    "gap",           "fatal",          "stepped_down",
+constexpr std::string_view kNotice[] = {"notice",    "gap",           "fatal",          "reduced_to_light",
                                         "source_on", "clock_changed", "graphs_unknown", "spool_ended",
                                         "stalled"};
 constexpr std::string_view kState[] = {"off", "on", "failed", "taken"};

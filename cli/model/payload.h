@@ -31,6 +31,7 @@
 #include "cli/model/event.h"
 #include "cli/model/interned.h"
 #include "cli/model/shapes.h"
+#include "common/records/ranges.h"
 
 namespace cli {
 
@@ -88,13 +89,13 @@ constexpr void payload_fields(F& f, T& l)
 
 // A call of NCCL, or what is known of it: which fields mean something is in `has`.
 struct Collective {
-  enum Has : std::uint8_t {  // bits, as in the records (common/records/ranges.h)
-    kCommunicator = 1,
-    kBytes = 2,
-    kReduction = 4,
-    kPeer = 8,
-    kTypeAndCount = 16,
-    kStream = 32
+  enum Has : std::uint8_t {  // of the records
+    kCommunicator = trace::kHasCommunicator,
+    kBytes = trace::kHasBytes,
+    kReduction = trace::kHasReductionOp,
+    kPeer = trace::kHasPeer,
+    kTypeAndCount = trace::kHasDataType,
+    kStream = trace::kHasStream
   };
   std::uint64_t communicator = 0;  // NCCL's hash
   std::uint64_t ordinal = kNoOrdinal;  // of its class on this communicator and epoch: the same on every rank

@@ -25,7 +25,7 @@ void MemoryRows::add_notes(std::vector<std::string>& notes) const {
   if (!levels_.misses_allocations()) return;
   const Process& p = catalog_->processes[process_];
   notes.push_back((p.rank >= 0 ? rank_list({p.rank}) : p.source) +
-                  ": no row of allocated memory, for some allocations are not in the recording");
+                  ": no track of allocated memory, because some allocations are not in the recording");
 }
 
 }  // namespace cli

@@ -41,7 +41,7 @@ ClockAxis::ClockAxis(const std::vector<trace::ClockSample>& samples) {
   for (const trace::ClockSample& sample : samples) {
     if (sample.mono_ns == 0 || !is_sound(sample)) continue;
     if (file_mono_ == 0) file_mono_ = mono_offset(sample);
-    if (sample.cupti_ns != 0 && (best == nullptr || sample.bracket_ns < best->bracket_ns)) best = &sample;
+    if (sample.cupti_ns != 0 && (best == nullptr || sample.uncertainty_ns < best->uncertainty_ns)) best = &sample;
   }
   if (best != nullptr) {
     file_mono_ = mono_offset(*best);
@@ -64,7 +64,7 @@ void ClockAxis::enter_block(const trace::ClockSample& sample) {
   cupti_ = file_cupti_;
   if (sample.mono_ns == 0 || !is_sound(sample)) return;
   bool stepped = false;
-  const std::int64_t most = kStep_ns + static_cast<std::int64_t>(std::min(sample.bracket_ns, kEnd_ns));
+  const std::int64_t most = kStep_ns + static_cast<std::int64_t>(std::min(sample.uncertainty_ns, kEnd_ns));
   if (std::llabs(mono_offset(sample) - file_mono_) > most) {
     mono_ = mono_offset(sample);
     stepped = true;

@@ -145,7 +145,7 @@ void RingDefinitions::add(const trace::GraphNodeRecord& record, std::size_t at) 
       capture.has_call = record.nccl_name_ref != trace::kNoRef;
       if (capture.has_call) capture.call = names_.string(record.nccl_name_ref, at);
       capture.bytes = record.bytes;
-      capture.first_of_group = (record.has & record.kFirstOfGroup) != 0;
+      capture.first_of_group = (record.has & trace::kHasFirstOf) != 0;
       Collective& c = capture.collective;
       constexpr int kTold = Collective::kCommunicator | Collective::kBytes | Collective::kReduction | Collective::kPeer;
       c.has = static_cast<std::uint8_t>(record.has & kTold);

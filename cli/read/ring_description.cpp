@@ -21,7 +21,7 @@ Recorder describe_recorder(const trace::FileHeader& header) {
   r.spool_error = header.spool_error;
   r.spooled_bytes = header.spooled_bytes;
   r.local_path = terminated(header.local_path);
-  r.odd_times = header.odd_times;
+  r.odd_times = header.invalid_timestamps;
   r.cupti_state = static_cast<trace::SourceState>(header.cupti_state);
   r.cupti_holder = terminated(header.cupti_holder);
   r.cupti_path = terminated(header.cupti_path);
@@ -30,8 +30,8 @@ Recorder describe_recorder(const trace::FileHeader& header) {
   r.cupti_version = header.cupti_version;
   r.cuda_driver_version = header.cuda_driver_version;
   r.nccl_version = header.nccl_version;
-  r.clipped_names = header.clipped_names;
-  r.sunk_buffers = header.sunk_buffers;
+  r.clipped_names = header.truncated_names;
+  r.sunk_buffers = header.discarded_buffers;
   r.definitions_missed = header.definitions_missed;
   r.agent_cpu_ns = header.agent_cpu_ns;
   r.created_ns = static_cast<std::int64_t>(header.created_real_ns);
@@ -44,7 +44,7 @@ void add_cupti_note(const Recorder& recorder, Process& process) {
   if (recorder.cupti_state == trace::SourceState::taken) {
     const std::string& holder = recorder.cupti_holder;
     process.notes.push_back(
-        fmt::format("{} held CUPTI: GPU work was not recorded", holder.empty() ? "another tool" : holder));
+        fmt::format("CUPTI was in use by {}: GPU work was not recorded", holder.empty() ? "another tool" : holder));
   } else if (recorder.cupti_state == trace::SourceState::failed) {
     process.notes.push_back(
         fmt::format("CUPTI could not be used (error {}): GPU work was not recorded", recorder.cupti_error));
@@ -107,9 +107,9 @@ void add_losses(const RingFile& file, Process& process) {
                     r.sunk_buffers));
   }
   if (r.odd_times > 0) {
-    process.notes.push_back(fmt::format("{} records of CUPTI had times that are not 0 < start <= end", r.odd_times));
+    process.notes.push_back(fmt::format("{} records of CUPTI had invalid timestamps (not 0 < start <= end)", r.odd_times));
   }
-  if (r.clipped_names > 0) process.notes.push_back(fmt::format("{} names were cut: too long", r.clipped_names));
+  if (r.clipped_names > 0) process.notes.push_back(fmt::format("{} names were truncated: too long", r.clipped_names));
 }
 
 }  // namespace cli

@@ -65,7 +65,7 @@ void dump_ring(const std::string& path, const std::string& shown, ByteSink& out)
   if (damaged > 0) {
     throw Error(
         Exit::bad_content,
-        fmt::format("{}: {} places are not records (lines beginning with '# byte'); the rest is above", path, damaged));
+        fmt::format("{}: {} positions hold no record (lines beginning with '# byte'); the rest is above", path, damaged));
   }
 }
 

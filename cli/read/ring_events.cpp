@@ -42,7 +42,7 @@ void RingEvents::finish() {
   for (const auto& translator : translators_) translator->finish();
   const trace::FileHeader& header = out_.file.header();
   const auto cuda_events = static_cast<std::size_t>(trace::CudaEventRecord::kKind) - trace::kFirstEventKind;
-  out_.cuda_events.finish(header.lost[cuda_events] == 0 && header.cupti_dropped == 0 && header.sunk_buffers == 0,
+  out_.cuda_events.finish(header.lost[cuda_events] == 0 && header.cupti_dropped == 0 && header.discarded_buffers == 0,
                           [&](const Event& event, const Facts& facts) { out_.emit(event, facts); });
   out_.definitions.finish();
   Process& process = out_.catalog.processes[out_.process];

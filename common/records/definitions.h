@@ -175,13 +175,12 @@ struct CommunicatorRecord {
 // from which a node was cloned, and has such a record itself; then only these two numbers are set, and the record ends
 // behind them.
 struct GraphNodeRecord {
-  static constexpr std::uint8_t kFirstOfGroup = 64;  // in `has`
   static constexpr RecordKind kKind{12};
   static constexpr std::string_view kName = "graph_node";
   static constexpr Choice kChoice{"graph_node", FirstSet::light};
   std::uint8_t kind, size_words;
   std::uint8_t nccl_class;  // NcclClass; 0: no NCCL call was open
-  std::uint8_t has;         // as in nccl_call; bit 6: the first of several calls of a group, of which this may be any
+  std::uint8_t has;         // NcclHas, of an NCCL call that was open
   std::uint32_t epoch;
   std::uint64_t node;
   std::uint64_t captured_node;  // 0: this is the captured one

@@ -78,8 +78,20 @@ struct NvtxMarkRecord {
   std::uint64_t payload;  // the value's bytes, in its own type; absent where there is none
 };
 
-// Classes of NCCL calls that are numbered apart (capture.md section 4: ordinals match across ranks by construction).
+// Classes of NCCL calls that are numbered apart. All ranks of a communicator call in the same order, so that equal numbers
+// are the same call.
 enum class NcclClass : std::uint8_t { collective = 1, send = 2, receive = 3 };
+
+// Bits of `has`: what is known of a call of NCCL.
+enum NcclHas : std::uint8_t {
+  kHasCommunicator = 1,  // communicator
+  kHasBytes = 2,         // bytes
+  kHasReductionOp = 4,   // reduction_op
+  kHasPeer = 8,          // peer: of a send or receive; else the root
+  kHasDataType = 16,     // data_type and count
+  kHasStream = 32,       // stream
+  kHasFirstOf = 64,      // in graph_node: the call is the first of several of a group, any of which may have made the node
+};
 
 // A host call into NCCL: a push in NCCL's NVTX domain; the next nvtx_pop of (tid, domain_ref) at its depth ends it.
 // (communicator, epoch, nccl_class, ordinal) names the same collective on every rank.
@@ -90,14 +102,13 @@ struct NcclCallRecord {
   static constexpr Choice kChoice{"nccl", FirstSet::light};
   std::uint8_t kind, size_words;
   std::uint8_t nccl_class;  // NcclClass
-  std::uint8_t has;         // bit 0: communicator, bit 1: bytes, bit 2: reduction_op, bit 3: peer (root or peer), bit 4: data_type
-                            // and count, bit 5: stream
+  std::uint8_t has;         // NcclHas
   std::uint32_t tid;
   std::uint64_t time_mono_ns;
   std::uint32_t name_ref;    // "ncclAllReduce"
   std::uint32_t domain_ref;  // "NCCL"
   std::uint64_t communicator;
-  std::uint64_t bytes;  // NCCL's "size of one message" (capture.md section 4 says which per operation)
+  std::uint64_t bytes;  // count times the size of the type, of the count that the call is given (ncclReduceScatter: recvcount)
   std::uint64_t ordinal;
   std::uint32_t epoch;
   std::uint32_t reduction_op;

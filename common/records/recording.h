@@ -10,7 +10,7 @@ struct ClockRecord {
   static constexpr std::string_view kName = "clock";
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
-  std::uint32_t bracket_ns;  // distance of the two readings of CLOCK_MONOTONIC
+  std::uint32_t uncertainty_ns;  // distance of the two readings of CLOCK_MONOTONIC
   std::uint64_t cupti_ns;    // 0: CUPTI was not there
   std::uint64_t mono_ns;     // the middle of the two readings
   std::uint64_t real_ns;     // CLOCK_REALTIME at that moment
@@ -20,7 +20,7 @@ struct ClockRecord {
 enum class NoticeCode : std::uint8_t {
   gap = 1,           // records of this time are missing: another tool had taken CUPTI's buffers or switched kinds off
   fatal = 2,         // CUPTI ended itself after an error that sticks (`value`: CUptiResult)
-  stepped_down = 3,  // the cost guard reduced what is recorded
+  reduced_to_light = 3,  // the cost guard reduced what is recorded
   source_on = 4,     // CUPTI, another's before, is ours from now on; a gap that this ends has the same start
   clock_changed = 5, // somebody gave CUPTI another clock, or took it away again: whose first times are unknown
   graphs_unknown = 6,  // graphs were captured before we were there: their nodes have no ranges

@@ -18,6 +18,7 @@ def main():
     parts = re.split(r"^(?=## )", text, flags=re.M)[1:]
     chosen = [part for part in parts if part[3:].split("\n")[0].startswith(SECTIONS)]
     text = "\n".join([HEAD, *chosen])
+    text = re.sub(r"^!\[.*\n", "", text, flags=re.M)
     text = re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", text)  # the files that they lead to are not here
     sys.stdout.write(re.sub(r"build/(agent|cli)/", "", text))
 

@@ -61,7 +61,7 @@ std::uint64_t compute_all(std::uint64_t events) {
 
 Figure overlay_rate(double seconds, std::uint64_t events, std::uint64_t items) {
   const double rate = static_cast<double>(events) / seconds;
-  return {"compute rows and counters, without drawing", ">= 10 M events/s",
+  return {"derive tracks and counters, without writing", ">= 10 M events/s",
           fmt::format("{:.2f} M events/s, {:.2f} items an event", rate / 1e6,
                       static_cast<double>(items) / static_cast<double>(events)),
           rate >= 10e6};
@@ -71,7 +71,7 @@ Figure overlay_rate(double seconds, std::uint64_t events, std::uint64_t items) {
 Figure rate(const char* what, bool alone, double seconds, const Result& result) {
   const double slices = static_cast<double>(result.summary.slices_out);
   return {what, alone ? ">= 5 M slices/s" : "none; printed",
-          fmt::format("{:.2f} M slices/s, {} arrows, {:.0f} B a slice", slices / seconds / 1e6,
+          fmt::format("{:.2f} M slices/s, {} flows, {:.0f} B a slice", slices / seconds / 1e6,
                       result.summary.arrows_out, static_cast<double>(result.bytes) / slices),
           !alone || slices / seconds >= 5e6};
 }
@@ -88,8 +88,8 @@ Figures json_write(bool small) {
   std::uint64_t items = 0;
   const double overlay_s = fastest_cpu_s(small ? 1 : 3, [&] { items = compute_all(events); });
   return {rate("write Chrome JSON to memory, slices alone", true, plain_s, plain),
-          rate("write Chrome JSON, an arrow per kernel", false, arrows_s, arrows),
-          rate("write Chrome JSON, with computed rows", false, all_s, all), overlay_rate(overlay_s, events, items)};
+          rate("write Chrome JSON, a flow per kernel", false, arrows_s, arrows),
+          rate("write Chrome JSON, with derived tracks", false, all_s, all), overlay_rate(overlay_s, events, items)};
 }
 
 }  // namespace bench

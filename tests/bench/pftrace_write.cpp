@@ -102,7 +102,7 @@ Figure rate(const char* what, Arguments arguments, std::uint64_t slices, bool sm
       fastest_cpu_s(small ? 1 : 3, [&] { result = export_all(slices, arguments, cli::PacketCompression::none); });
   const double per_s = static_cast<double>(result.summary.slices_out) / seconds;
   return {what, ">= 4 M slices/s",
-          fmt::format("{:.2f} M slices/s, {} arrows, {:.1f} B a slice", per_s / 1e6, result.summary.arrows_out,
+          fmt::format("{:.2f} M slices/s, {} flows, {:.1f} B a slice", per_s / 1e6, result.summary.arrows_out,
                       bytes_a_slice(result)),
           per_s >= 4e6};
 }

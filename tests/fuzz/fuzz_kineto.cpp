@@ -27,9 +27,9 @@ struct Checked : cli::EventSink {
     for (const std::uint64_t field :
          {static_cast<std::uint64_t>(event.start_ns), static_cast<std::uint64_t>(event.duration_ns), event.correlation, event.bytes,
           std::uint64_t{event.track}, std::uint64_t{event.name}, std::uint64_t{event.category}, static_cast<std::uint64_t>(event.kind),
-          static_cast<std::uint64_t>(event.phase), static_cast<std::uint64_t>(event.scope),
-          std::uint64_t{event.has_bytes} << 4 | std::uint64_t{event.no_category} << 3 | std::uint64_t{event.encloses} << 2 |
-              std::uint64_t{event.second_row} << 1 | std::uint64_t{event.args_complete},
+          static_cast<std::uint64_t>(event.phase), static_cast<std::uint64_t>(event.json.scope),
+          std::uint64_t{event.has_bytes} << 4 | std::uint64_t{event.json.no_category} << 3 | std::uint64_t{event.json.encloses} << 2 |
+              std::uint64_t{event.json.second_row} << 1 | std::uint64_t{event.json.args_complete},
           std::uint64_t{facts.tag()}, std::hash<std::string>{}(cli::KeptFacts(facts).args)}) {
       hash = (hash ^ field) * 0x100000001b3u;
     }

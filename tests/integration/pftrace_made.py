@@ -36,7 +36,7 @@ def check_stage_flows(options, work):
     for more, arrows in (([], 4), (["--gpu-tracks"], 1)):
         trace = export(options, [path], f"{work}/stages.pftrace", *more)
         said = json.loads(run([options.tracetool, "export", "--pftrace", path, "-o", f"{work}/stages.pftrace", "--json", *more]).stdout)
-        check(trace is not None and len(trace.arrows()) == said["arrows"] == arrows,
+        check(trace is not None and len(trace.arrows()) == said["flows"] == arrows,
               f"flows at GPU work {' '.join(more)}: {arrows} arrows in the file are those that are said", said)
     check((said["undrawable_flows"], said["one_ended_flows"]) == (3, 3), "what a stage cannot show is said", said)
 

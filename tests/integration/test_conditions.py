@@ -150,7 +150,7 @@ def main():
     check_disabled(options, "yes")  # whoever wants it off gets it off
     check_bad_values(options)
     check_forks(options)
-    check_without_cupti(options, "CUPTI is taken", TAKEN, ("CUPTI is held by",), SIM_CUPTI_TAKEN=1)
+    check_without_cupti(options, "CUPTI is taken", TAKEN, ("CUPTI is in use by",), SIM_CUPTI_TAKEN=1)
     check_without_cupti(options, "no libcupti", FAILED, ("/nowhere/libcupti",), TRACETOOL_CUPTI="/nowhere/libcupti.so")
     check_folder(options, "a read-only folder", read_only, obey_permissions)
     check_folder(options, "a folder below a file", below_a_file)

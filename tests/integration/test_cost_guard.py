@@ -30,9 +30,9 @@ def calls_and_kernels_after(recording, mono_ns):
 def test_steps_down(args):
     with Folder() as folder:
         recording, said = record(args, folder, TRACETOOL_GUARD_RATE=1000)
-    notices = [e for e in recording.events if e.kind == "notice" and e.code == "stepped_down"]
+    notices = [e for e in recording.events if e.kind == "notice" and e.code == "reduced_to_light"]
     check(len(notices) == 1, "stepping down is written once", notices)
-    check(said.count("only light from here on") == 1, "and said once", said)
+    check(said.count("reduced to light from here on") == 1, "and said once", said)
     calls, kernels = calls_and_kernels_after(recording, notices[0].time)
     check(not calls, "no API call is recorded after it", calls[:3])
     check(len(kernels) > 100, "kernels are", len(kernels))
@@ -42,8 +42,8 @@ def test_busy_cupti(args):
     """What CUPTI's own threads take counts, whatever they do."""
     with Folder() as folder:
         recording, said = record(args, folder, SIM_CUPTI_BUSY_PCT=20)
-    notices = [e for e in recording.events if e.kind == "notice" and e.code == "stepped_down"]
-    check(len(notices) == 1 and said.count("only light from here on") == 1,
+    notices = [e for e in recording.events if e.kind == "notice" and e.code == "reduced_to_light"]
+    check(len(notices) == 1 and said.count("reduced to light from here on") == 1,
           "a busy thread of CUPTI's: stepping down is written and said", (notices, said))
 
 

@@ -82,12 +82,12 @@ def check_folders(paths, doctor):
         check(said(found, "ok", "cupti", "ranks 0-1", "CUPTI"), "ranks that say the same are one line", found)
         os.chmod(traces, 0o500)
         status, found = doctor.ask(traces, limit=obey_permissions)
-        check(status == 0 and not failed(found) and said(found, "ok", "folder", "not to be written"),
+        check(status == 0 and not failed(found) and said(found, "ok", "directory", "not to be written"),
               "an archive that is read-only is no failure", found)
         os.chmod(traces, 0o700)
         os.truncate(files_below(traces, ".ring")[0], 1 << 42)  # sparse: as large as no disk has room
         status, found = doctor.ask(traces)
-        check(status == 0 and not failed(found) and said(found, "ok", "folder", " free"),
+        check(status == 0 and not failed(found) and said(found, "ok", "directory", " free"),
               "nor is one on a disk without room for another ring", found)
         os.remove(files_below(traces, ".ring")[1])
         status, found = doctor.ask(traces)
@@ -97,7 +97,7 @@ def check_folders(paths, doctor):
         status, found = doctor.ask(traces)
         check(status == 3 and said(found, "fail", "file", "bad.ring"), "a file that is none: exit 3", (status, found))
         status, found = doctor.ask(os.path.join(folder, "none"))
-        check(status == 4 and said(found, "fail", "folder", "does not exist"), "no such folder", found)
+        check(status == 4 and said(found, "fail", "directory", "does not exist"), "no such folder", found)
         os.mkdir(os.path.join(folder, "empty"))
         status, found = doctor.ask(os.path.join(folder, "empty"))
         check(status == 4 and said(found, "fail", "ranks", "no recording"), "an empty folder", found)
@@ -105,7 +105,7 @@ def check_folders(paths, doctor):
 
 def check_without_gpu_work(paths, doctor):
     for what, words, environment in (
-            ("CUPTI is taken", ("ranks 0-1", "holds CUPTI"), {"SIM_CUPTI_TAKEN": 1}),
+            ("CUPTI is taken", ("ranks 0-1", "CUPTI is in use by"), {"SIM_CUPTI_TAKEN": 1}),
             ("no libcupti", ("ranks 0-1", "no libcupti was found"), {"TRACETOOL_CUPTI": "/nowhere/libcupti.so"}),
             ("no driver", ("ranks 0-1", "999"), {"SIM_CUPTI_NO_DRIVER": 1})):
         with Folder() as folder:
@@ -189,10 +189,10 @@ def check_machine(paths, doctor):
         status, found = doctor.ask(TRACETOOL_DIR=folder, TRACETOOL_DISABLE=1)
         check(status == 4 and said(found, "fail", "variables", "TRACETOOL_DISABLE"), "a shell that disables it", found)
         _, found = doctor.ask(TRACETOOL_DIR=folder, TRACETOOL_BUFFER="1024G")
-        check(said(found, "fail", "folder", "a ring takes 1024.0 GiB"), "no room for a ring", found)
+        check(said(found, "fail", "directory", "a ring takes 1024.0 GiB"), "no room for a ring", found)
         os.mkdir(os.path.join(folder, "closed"), 0o500)
         status, found = doctor.ask(limit=obey_permissions, TRACETOOL_DIR=os.path.join(folder, "closed"))
-        check(status == 4 and said(found, "fail", "folder", "cannot be written"), "a read-only folder", found)
+        check(status == 4 and said(found, "fail", "directory", "cannot be written"), "a read-only folder", found)
 
 
 def main():

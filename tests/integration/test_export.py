@@ -91,7 +91,7 @@ def parted(tool, whole, folder, what):
     said = json.loads(result.stdout)
     parts = [load(open(file["path"], "rb").read()) for file in said["files"]]
     check(5 <= len(parts) <= 12, f"{what}: parts", said)
-    check([os.path.basename(f["path"]) for f in said["files"]][0] in ("parts.part1.json", "parts.part01.json"),
+    check([os.path.basename(f["path"]) for f in said["files"]][0] in ("parts.segment1.json", "parts.segment01.json"),
           f"{what}: their names", said["files"])
     check(not os.path.exists(f"{folder}/parts.json"), f"{what}: the whole is not there")
     check(sum((multiset(slices(p)) for p in parts), collections.Counter()) == multiset(slices(whole)),
@@ -101,10 +101,10 @@ def parted(tool, whole, folder, what):
     check(sizes == [f["uncompressed_bytes"] for f in said["files"]], f"{what}: sizes are those that are said")
     check(all({e["pid"] for e in slices(p)} <= set(ranks_of(p)) for p in parts), f"{what}: each part names its rows")
     arrows = lambda trace: sum(e["ph"] in "ft" for e in trace["traceEvents"])
-    check(sum(map(arrows, parts)) + said["parted_arrows"] == arrows(whole), f"{what}: arrows across borders are counted")
+    check(sum(map(arrows, parts)) + said["split_flows"] == arrows(whole), f"{what}: arrows across borders are counted")
     check(b"more than --max-size" in result.stderr, f"{what}: it is said", result.stderr)
     result = tool.run("--perfetto", "--max-size", str(limit), "-o", "-")
-    check(b"stdout is never parted" in result.stderr and load(result.stdout), f"{what}: stdout is not parted")
+    check(b"stdout is never split" in result.stderr and load(result.stdout), f"{what}: stdout is not parted")
 
 
 def manifest(tool, whole, folder, what):

@@ -58,7 +58,7 @@ def refused(tool, folder):
             (["--perfetto", "--ranks", "9"], 1, "there are ranks 0-2"), (["--perfetto", "--ranks", "2-1"], 1, "no range"),
             (["--perfetto", "--steps", "50"], 1, "there are 3-6"), (["--perfetto", "--time", "5s-"], 1, "the trace lasts"),
             (["--perfetto", "--time", "5"], 1, "with units"), (["--perfetto", "--kinds", "kernels"], 1, "\"kernels\""),
-            (["--perfetto", "--min-dur", "5"], 1, "unit"), ([], 1, "no format is named"), (["--kineto", "-o", "-"], 1, "folder"),
+            (["--perfetto", "--min-dur", "5"], 1, "unit"), ([], 1, "no format is named"), (["--kineto", "-o", "-"], 1, "directory"),
             (["--kineto", "-o", f"{folder}/other"], 1, "old.json"), (["--manifest", "--kineto"], 1, "--manifest"),
             (["--kineto", "--max-size", "5MB"], 1, "--max-size"), (["--perfetto", "--json", "-o", "-"], 1, "--json"),
             (["--perfetto", "--max-size", "-1"], 1, "--max-size"), (["--perfetto", "--max-size", "1"], 1, "--max-size"),
@@ -81,7 +81,7 @@ def refused(tool, folder):
 
 def part_that_is_an_input(tool, folder):
     """A part would have the name of the input."""
-    source = f"{folder}/set.part1.json"
+    source = f"{folder}/set.segment1.json"
     tool.run("--perfetto", "--no-computed", "--max-size", "0", "-o", source)
     before = open(source, "rb").read()
     result = tool.run("--perfetto", "--max-size", "80kB", "-o", f"{folder}/set.json", trace=source)

@@ -118,7 +118,7 @@ def earlier_parts(options, folder):
     source, output = f"{folder}/long.json", f"{folder}/again.json"
     many = exported(options, source, output, "--perfetto", "--max-size", "1MB")
     few = exported(options, source, output, "--perfetto", "--max-size", "3MB")
-    left = {os.path.basename(p) for p in glob.glob(f"{folder}/again.part*")} - {os.path.basename(f["path"]) for f in few["files"]}
+    left = {os.path.basename(p) for p in glob.glob(f"{folder}/again.segment*")} - {os.path.basename(f["path"]) for f in few["files"]}
     check(len(many["files"]) > len(few["files"]) and left, "an earlier export had more parts", left)
     check(any(min(left) in note and "earlier export" in note for note in few["notes"]), "they are told", few["notes"])
     one = exported(options, source, output, "--perfetto", "--max-size", "0")

@@ -82,10 +82,10 @@ def check_iterator(options):
             continue
         buffers = len(job.rank.handed)
         check(job.only.kept["kernel"] < LAUNCHES, f"{what}: not all could be read", job.only.kept)
-        check(0 < job.only.header["sunk_buffers"] <= buffers, f"{what}: the buffers are counted", job.only.header)
+        check(0 < job.only.header["discarded_buffers"] <= buffers, f"{what}: the buffers are counted", job.only.header)
         check(len(job.said) == 1 and f"({code})" in job.said[0], f"{what}: one line says so", job.said)
     job = record(options, "launches", "plain", LAUNCHES, TRACETOOL_CUPTI=options.odd_cupti)
-    check(job.only is not None and job.only.header["sunk_buffers"] == 0, "a true end is no loss", job.done)
+    check(job.only is not None and job.only.header["discarded_buffers"] == 0, "a true end is no loss", job.done)
 
 
 def check_unseen_canary(options):

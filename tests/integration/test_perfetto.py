@@ -96,7 +96,7 @@ def same_values(have, should):
 
 def check_said(name, reading, said):
     have = reading.slices.total(), reading.flows.total(), reading.counters.total()
-    should = (said["slices"] + said["instants"] + said["computed_slices"], said["arrows"],
+    should = (said["slices"] + said["instants"] + said["computed_slices"], said["flows"],
               said["counter_values"] + said["computed_values"])
     check(have == should, "{}: {} slices, {} flows, {} counter values as export said".format(name, *should), have)
 

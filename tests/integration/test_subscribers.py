@@ -54,7 +54,7 @@ def check_default(options):
     job = record(options, "subscriber", "first", libcupti(options), SECONDS, SIM_CUPTI_VERSION=SUBSCRIBERS)
     (launched, saw, *odd), refused = others(job)
     check(launched == saw > 0 and odd == [0, 0] and not refused, f"{what}: one that was first has all", job.done)
-    check(len(job.said) == 1 and "is held by CUPTI for another" in job.said[0], f"{what}: one line says that it holds CUPTI",
+    check(len(job.said) == 1 and "is in use by CUPTI for another" in job.said[0], f"{what}: one line says that it holds CUPTI",
           job.done)
 
 
@@ -152,14 +152,14 @@ def check_unavailable(options):
 def check_exclusive(options):
     """A subscriber that allows no other, and one of version 1: CUPTI is theirs, and ours when they leave."""
     job, what = beside(options, "alone", 9), "a subscriber that allows no other"
-    check(job.done.returncode == 0 and len(job.said) == 3 and "is held by CUPTI for another" in job.said[0] and
+    check(job.done.returncode == 0 and len(job.said) == 3 and "is in use by CUPTI for another" in job.said[0] and
           "share" in job.said[1] and "free" in job.said[2], f"{what}: it is named, and that it left", job.done)
     check(job.only is not None and job.only.header["cupti_state"] == ON and job.only.kept["kernel"] > 0 and
           not list(faults(job.rank, job.only, False)), f"{what}: GPU work is recorded when it has left", job.done)
     job, what = beside(options, "old_first"), "a subscriber of version 1, before us"
     (launched, saw, *odd), refused = others(job)
     check(launched == saw > 0 and odd == [0, 0] and not refused, f"{what}: it has all its {launched} kernels", job.done)
-    check(len(job.said) == 1 and "is held by" in job.said[0], f"{what}: one line says that it holds CUPTI", job.done)
+    check(len(job.said) == 1 and "is in use by" in job.said[0], f"{what}: one line says that it holds CUPTI", job.done)
     job, what = beside(options, "old_second"), "a subscriber of version 1, after us"
     _, refused = others(job)
     check(refused == {("cuptiSubscribe", REFUSED), ("cuptiActivityRegisterCallbacks", NOT_COMPATIBLE),

@@ -47,10 +47,10 @@ def check_clocks(rank, recording):
     """The agent's own clock records: read together, in order, and on the host's clocks as the truth has them."""
     reads = [event for event in recording.events if event.kind == "clock"]
     ordered = all(a.mono_ns < b.mono_ns and a.cupti_ns < b.cupti_ns for a, b in zip(reads, reads[1:]))
-    near = all(event.bracket_ns < 50_000_000 for event in reads)
+    near = all(event.uncertainty_ns < 50_000_000 for event in reads)
     check(reads and ordered and near, f"rank {rank.rank}: clock records are in order and near each other", reads)
     # CUPTI's stand-in tells CLOCK_REALTIME of the simulated host.
-    off = [e for e in reads if abs(e.cupti_ns - e.real_ns) > e.bracket_ns + 1_000_000]
+    off = [e for e in reads if abs(e.cupti_ns - e.real_ns) > e.uncertainty_ns + 1_000_000]
     check(not off, f"rank {rank.rank}: CUPTI's clock and the wall clock of a sample agree", first(off))
     ahead = rank.clock["mono"] - rank.clock["time"] - rank.clock["offset_ns"]
     far = [e for e in reads if abs((e.mono_ns - e.real_ns) - ahead) > 5_000_000]

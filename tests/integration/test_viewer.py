@@ -43,8 +43,8 @@ def arrows_of(trace):
 
 def said(summary):
     """The numbers that export prints; what it computed besides the events are slices and values like others."""
-    line = re.search(r"([\d,]+) slices, ([\d,]+) instants, ([\d,]+) counter values, ([\d,]+) arrows", summary)
-    computed = re.search(r"computed besides: ([\d,]+) slices .*, ([\d,]+) values", summary)
+    line = re.search(r"([\d,]+) slices, ([\d,]+) instants, ([\d,]+) counter values, ([\d,]+) flows", summary)
+    computed = re.search(r"derived tracks: ([\d,]+) slices .*, ([\d,]+) counter values", summary)
     if not line:
         return [-1] * 4
     slices, instants, counters, arrows = (int(number.replace(",", "")) for number in line.groups())

@@ -41,12 +41,12 @@ std::string name_of(const Process& process) {
 std::string part_name(const std::string& output, std::size_t number, std::size_t count) {
   const std::size_t at = ending(output);
   const std::size_t digits = std::to_string(count).size();
-  return fmt::format("{}.part{:0{}}{}", output.substr(0, at), number, digits, output.substr(at));
+  return fmt::format("{}.segment{:0{}}{}", output.substr(0, at), number, digits, output.substr(at));
 }
 
 bool is_part_of(const std::string& name, const std::string& output) {
   const std::size_t at = ending(output);
-  const std::string head = output.substr(0, at) + ".part", tail = output.substr(at);
+  const std::string head = output.substr(0, at) + ".segment", tail = output.substr(at);
   if (name.size() <= head.size() + tail.size() || name.compare(0, head.size(), head) != 0) return false;
   if (name.compare(name.size() - tail.size(), tail.size(), tail) != 0) return false;
   return std::all_of(name.begin() + static_cast<std::ptrdiff_t>(head.size()),

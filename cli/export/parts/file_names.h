@@ -9,7 +9,7 @@
 
 namespace cli {
 
-// "run.json.gz", 2 of 12 -> "run.part02.json.gz"; numbers are from 1.
+// "run.json.gz", 2 of 12 -> "run.segment02.json.gz"; numbers are from 1.
 std::string part_name(const std::string& output, std::size_t number, std::size_t count);
 
 // Whether the file `name` is a part, of whatever number, of the file `output` of the same folder.

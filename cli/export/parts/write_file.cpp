@@ -97,7 +97,7 @@ void write_parts(const ExportJob& job, const std::string& output, const CutPlan&
     count_parted(whole, report);
     if (largest <= limit_bytes) return parts.place();
     if (tries == kTries) {
-      report.notes.push_back(fmt::format("the largest part is of {} bytes: no smaller ones were found", largest));
+      report.notes.push_back(fmt::format("the largest segment is of {} bytes: no smaller ones were found", largest));
       return parts.place();
     }
     share *= 0.95 * static_cast<double>(limit_bytes) / static_cast<double>(largest);
@@ -130,7 +130,7 @@ ExportReport write_file(const ExportJob& job, const std::string& output, std::ui
   }
   if (output != "-") note_old_parts(output, report);
   if (output == "-" && limit_bytes != 0 && report.whole_bytes > limit_bytes) {
-    report.notes.push_back(fmt::format("stdout is never parted: these are {} bytes, more than --max-size {}",
+    report.notes.push_back(fmt::format("stdout is never split: these are {} bytes, more than --max-size {}",
                                        report.whole_bytes, limit_bytes));
   }
   return report;

@@ -29,7 +29,7 @@ void make_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (fs::is_directory(folder)) return;
-  throw Error(Exit::cannot_open, fmt::format("{}: cannot make this folder: {}; name another with -o", folder,
+  throw Error(Exit::cannot_open, fmt::format("{}: cannot make this directory: {}; name another with -o", folder,
                                              error ? error.message() : "it is a file"));
 }
 
@@ -41,7 +41,7 @@ void refuse_others(const std::string& folder, const std::vector<std::string>& ou
     if (names.count(name) != 0 || !is_trace(name)) continue;
     throw Error(Exit::usage,
                 fmt::format("{} holds {}, which is not of this export, and readers take all that is there: "
-                            "choose an empty folder with -o, or remove it",
+                            "choose an empty directory with -o, or remove it",
                             folder, name));
   }
 }

@@ -48,7 +48,7 @@ void join_others(CollectiveArea& area) {
 }
 
 struct Clocks {
-  std::uint64_t time_ns = 0, mono_ns = 0, bracket_ns = ~std::uint64_t{0};
+  std::uint64_t time_ns = 0, mono_ns = 0, uncertainty_ns = ~std::uint64_t{0};
 };
 
 // Of several readings the one whose two clocks were read closest together: a thread may be put to sleep in between.
@@ -57,7 +57,7 @@ Clocks read_clocks() {
   Clocks best;
   for (int i = 0; i < kTries; ++i) {
     const std::uint64_t before_ns = true_ns(), mono_ns = true_clock_ns(CLOCK_MONOTONIC), after_ns = true_ns();
-    if (after_ns - before_ns < best.bracket_ns) best = {before_ns, mono_ns, after_ns - before_ns};
+    if (after_ns - before_ns < best.uncertainty_ns) best = {before_ns, mono_ns, after_ns - before_ns};
   }
   return best;
 }

@@ -60,8 +60,8 @@ void write_clocks() {
   const std::uint64_t before_ns = clock_ns(CLOCK_MONOTONIC);
   cupti().get_timestamp(&clocks.cupti_ns);
   clocks.real_ns = clock_ns(CLOCK_REALTIME);
-  clocks.bracket_ns = clock_ns(CLOCK_MONOTONIC) - before_ns;
-  clocks.mono_ns = before_ns + clocks.bracket_ns / 2;
+  clocks.uncertainty_ns = clock_ns(CLOCK_MONOTONIC) - before_ns;
+  clocks.mono_ns = before_ns + clocks.uncertainty_ns / 2;
   write_section(SectionType::clocks, {{&clocks, sizeof(clocks)}});
 }
 

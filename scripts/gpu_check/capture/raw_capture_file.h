@@ -45,7 +45,7 @@ struct Clocks {
   std::uint64_t cupti_ns;
   std::uint64_t mono_ns;  // read before and after: the middle
   std::uint64_t real_ns;
-  std::uint64_t bracket_ns;  // between the two readings around
+  std::uint64_t uncertainty_ns;  // between the two readings around
 };
 
 struct RecordPlace {

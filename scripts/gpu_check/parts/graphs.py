@@ -105,8 +105,8 @@ def memory(part, program):
     total = sum((found.kept + found.overwritten + found.lost)[kind] for kind in ("kernel", "kernel_wide"))
     part.check(total == done["nodes"] * done["launches"], "every node is recorded, overwritten or counted as lost",
                f"{total} of {done['nodes'] * done['launches']}")
-    part.check(found.header["odd_times"] == 0 and found.dropped == 0, "no time is odd, CUPTI dropped nothing",
-               f"{found.header['odd_times']} odd, {found.dropped} dropped")
+    part.check(found.header["invalid_timestamps"] == 0 and found.dropped == 0, "no time is odd, CUPTI dropped nothing",
+               f"{found.header['invalid_timestamps']} odd, {found.dropped} dropped")
     bare, _ = graphs(part, program, "memory_without", records // NODES // 10, 50, None)
     for what, column in (("GPU", 1), ("process", 2)):
         report_growth(part, what, [(sample[0], sample[column]) for sample in done["memory"]])

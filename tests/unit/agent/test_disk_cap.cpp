@@ -8,8 +8,7 @@
 #include "agent/base/host.h"
 #include "agent/ring/disk_cap.h"
 #include "agent/ring/memory_room.h"
-#include "agent/ring/own_files.h"
-#include "agent/ring/run_folder.h"
+#include "agent/ring/run_directory.h"
 #include "common/spool.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/scratch.h"
@@ -64,10 +63,10 @@ std::string make_run(const Scratch& scratch, const std::string& run, time_t age)
   return stem + ".ring";
 }
 
-class Folder {
+class Directory {
  public:
-  explicit Folder(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_DIRECTORY)) {}
-  ~Folder() { close(file_); }
+  explicit Directory(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_DIRECTORY)) {}
+  ~Directory() { close(file_); }
   int descriptor() const { return file_; }
 
  private:
@@ -76,9 +75,9 @@ class Folder {
 
 // What becomes of a file of run "r" when that run is removed.
 bool remove_own(const std::string& path) {
-  const Folder folder(fs::path(path).parent_path().string());
+  const Directory directory(fs::path(path).parent_path().string());
   const std::string name = fs::path(path).filename().string();
-  return remove_ring_of(folder.descriptor(), name.c_str(), "r") + remove_orphan(folder.descriptor(), name.c_str()) > 0;
+  return remove_own_file(directory.descriptor(), name.c_str(), "r");
 }
 
 }  // namespace
@@ -87,7 +86,7 @@ TEST_CASE("old runs go with their spools, the newest stay, and so does the curre
   const Scratch scratch;
   for (int i = 0; i < 6; ++i) make_run(scratch, "run" + std::to_string(i), 1000 * (i + 1));
   make_run(scratch, "now", 100'000);
-  const Folder run(scratch.path("now"));
+  const Directory run(scratch.path("now"));
   remove_old_runs(run.descriptor(), "now", {3, 0});
   CHECK(fs::exists(scratch.path("now/x.ring")));
   CHECK(fs::exists(scratch.path("run0/x.spool")));
@@ -103,7 +102,7 @@ TEST_CASE("beyond the size the oldest go, the current one never") {
   const Scratch scratch;
   for (int i = 0; i < 4; ++i) make_run(scratch, "run" + std::to_string(i), 1000 * (i + 1));
   make_run(scratch, "now", 0);
-  const Folder run(scratch.path("now"));
+  const Directory run(scratch.path("now"));
   remove_old_runs(run.descriptor(), "now", {0, 350'000});
   CHECK(scratch.files() == 3);
   remove_old_runs(run.descriptor(), "now", {0, 1});
@@ -135,7 +134,7 @@ TEST_CASE("only what is ours and nobody's work is removed") {
     set_age(ring, 100);
     CHECK(remove_own(ring));
   }
-  SECTION("no pipe, no folder, nothing with another name") {
+  SECTION("no pipe, no directory, nothing with another name") {
     REQUIRE(mkfifo(scratch.path("f.ring").c_str(), 0600) == 0);
     fs::create_directory(scratch.path("d.ring"));
     write_file(scratch.path("a.ttrace"), ring_bytes("r"));
@@ -145,11 +144,18 @@ TEST_CASE("only what is ours and nobody's work is removed") {
     write_file(ring, ring_bytes("other"));
     CHECK(!remove_own(ring));
   }
-  SECTION("a spool with its ring") {
-    write_file(scratch.path("a.spool"), spool_bytes());
-    CHECK(!remove_own(scratch.path("a.spool")));
-    REQUIRE(remove_own(ring));
-    CHECK(!fs::exists(scratch.path("a.spool")));
+  SECTION("a spool as its ring: not while it is in use, and not beside another run's") {
+    const std::string spool = scratch.path("a.spool");
+    write_file(spool, spool_bytes());
+    const int writer = open(ring.c_str(), O_RDWR);
+    REQUIRE(hold_lock(writer));
+    CHECK(!remove_own(spool));
+    close(writer);
+    write_file(ring, ring_bytes("other"));
+    CHECK(!remove_own(spool));
+    write_file(ring, ring_bytes("r"));
+    CHECK(remove_own(spool));
+    CHECK(fs::exists(ring));
   }
   SECTION("a spool without a ring an hour later: on a network filesystem the ring's first copy comes after it") {
     write_file(scratch.path("b.spool"), spool_bytes());
@@ -195,7 +201,7 @@ TEST_CASE("what a user copied or renamed stays, and does not count as a run") {
   set_age(scratch.path("spools/x.spool"), 100'000);
   write_file(scratch.path("run1/kept.ring"), ring_bytes("run0"));
   make_run(scratch, "now", 0);
-  const Folder run(scratch.path("now"));
+  const Directory run(scratch.path("now"));
   remove_old_runs(run.descriptor(), "now", {4, 0});
   CHECK(fs::exists(scratch.path("run2/x.ring")));
   remove_old_runs(run.descriptor(), "now", {1, 1});
@@ -211,7 +217,7 @@ TEST_CASE("a run in which one rank may still record stays whole") {
   make_run(scratch, "run", 100'000);
   make_run(scratch, "now", 0);
   const std::string other = scratch.path("run/y.ring");
-  const Folder now(scratch.path("now"));
+  const Directory now(scratch.path("now"));
   const auto stays = [&] {
     remove_old_runs(now.descriptor(), "now", {1, 0});
     return fs::exists(scratch.path("run/x.ring")) && fs::exists(scratch.path("run/x.spool"));
@@ -279,27 +285,27 @@ TEST_CASE("of rings on local storage those of a run stay while one of it is reco
 TEST_CASE("runs that pile up are seen") {
   const Scratch scratch;
   fs::create_directory(scratch.path("now"));
-  const Folder run(scratch.path("now"));
+  const Directory run(scratch.path("now"));
   CHECK(!has_many_runs(run.descriptor(), {4, 0}));
   for (int i = 0; i < 30; ++i) fs::create_directory(scratch.path("run" + std::to_string(i)));
   CHECK(has_many_runs(run.descriptor(), {4, 0}));
   CHECK(!has_many_runs(run.descriptor(), {0, 0}));
 }
 
-TEST_CASE("a run's folder is made once, and never through a link") {
+TEST_CASE("a run's directory is made once, and never through a link") {
   const Scratch scratch;
   char path[512];
   bool made = false;
   const std::string dir = scratch.path("some/traces");
-  const int first = open_run_folder(dir.c_str(), "run", path, sizeof(path), made);
+  const int first = open_run_directory(dir.c_str(), "run", path, sizeof(path), made);
   CHECK(first >= 0);
   CHECK(made);
   CHECK(std::string(path) == dir + "/run");
-  const int second = open_run_folder(dir.c_str(), "run", path, sizeof(path), made);
+  const int second = open_run_directory(dir.c_str(), "run", path, sizeof(path), made);
   CHECK(second >= 0);
   CHECK(!made);
   fs::create_symlink(scratch.folder(), dir + "/link");
-  CHECK(open_run_folder(dir.c_str(), "link", path, sizeof(path), made) < 0);
+  CHECK(open_run_directory(dir.c_str(), "link", path, sizeof(path), made) < 0);
   fs::create_symlink(scratch.path("target"), dir + "/run/x.ring");
   CHECK(make_own_file(first, "x.ring") < 0);
   CHECK(!fs::exists(scratch.path("target")));

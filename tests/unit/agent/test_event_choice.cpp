@@ -18,12 +18,6 @@ EventSet chosen(const char* text) {
   return events;
 }
 
-std::string canonical(EventSet events) {
-  char text[128];
-  write_events(events, text, sizeof(text));
-  return text;
-}
-
 }  // namespace
 
 TEST_CASE("the named sets lie within each other") {
@@ -38,12 +32,11 @@ TEST_CASE("the named sets lie within each other") {
     CHECK(has(kLightEvents, work));
 }
 
-TEST_CASE("every word means its event, and is written for it") {
+TEST_CASE("every word means its event") {
   CHECK(chosen("graph_launch") == only(trace::GraphLaunchRecord::kKind));
   CHECK(chosen("nccl") == only(trace::NcclCallRecord::kKind));
-  for (const EventRow& row : kEventRows) {
+  for (const EventWord& row : kEventWords) {
     CHECK(chosen(row.word.data()) == only(row.event));
-    CHECK(canonical(chosen(row.word.data())) == row.word);
   }
 }
 
@@ -92,48 +85,21 @@ TEST_CASE("what is no list of sets and kinds is refused, and nothing is changed"
   CHECK(events == 7);
 }
 
-TEST_CASE("a set is written as the shortest list that means it") {
-  CHECK(canonical(kDefaultEvents) == "default");
-  CHECK(canonical(kLightEvents) == "light");
-  CHECK(canonical(chosen("default,memory,memory_pool")) == "all");
-  CHECK(canonical(chosen("-overhead,memory")) == "default,-overhead,+memory");
-  CHECK(canonical(chosen("runtime,light")) == "light,+runtime");
-  CHECK(canonical(chosen("nccl,kernel")) == "kernel,nccl");
-  CHECK(canonical(chosen("default,graph_launch")) == "default,+graph_launch");
-}
-
-TEST_CASE("every set that can be chosen is written within its field, and read back as itself") {
-  std::size_t longest = 0;
-  for (std::size_t some = 1; some < std::size_t{1} << kEvents; ++some) {
-    EventSet events = 0;
-    for (std::size_t i = 0; i < kEvents; ++i) events |= (some >> i & 1) != 0 ? only(kEventRows[i].event) : 0;
-    if (has(events, trace::GraphNodeRecord::kKind) && has(events, trace::GraphLaunchRecord::kKind)) continue;
-    char text[128];
-    EventSet again = 0;
-    write_events(events, text, sizeof(text));
-    longest = std::max(longest, std::strlen(text));
-    if (parse_events(text, again) && again == events) continue;
-    INFO(text);
-    REQUIRE(again == events);
-  }
-  CHECK(longest < 127);
-}
-
 TEST_CASE("what can be chosen is recorded: by a translator, or by another source than CUPTI's records") {
   EventSet recorded = only(trace::NvtxPushRecord::kKind) | only(trace::NcclCallRecord::kKind) |
                       only(trace::DeviceRecord::kKind) | only(trace::GraphNodeRecord::kKind);
-  for (const TranslatorRow* row = kTranslators; row->translate != nullptr; ++row) recorded |= only(row->record);
-  for (const EventRow& row : kEventRows) {
+  for (const Translator* row = kTranslators; row->translate != nullptr; ++row) recorded |= only(row->record);
+  for (const EventWord& row : kEventWords) {
     INFO(row.word);
     CHECK(has(recorded, row.event));
   }
 }
 
 TEST_CASE("the help of TRACETOOL_EVENTS names every set and every kind") {
-  for (const SettingRow& row : kSettings) {
+  for (const Setting& row : kSettings) {
     if (std::strcmp(row.name, "TRACETOOL_EVENTS") != 0) continue;
     for (const char* set : kNamedSets) CHECK_THAT(row.help, contains_text(set));
-    for (const EventRow& event : kEventRows) CHECK_THAT(row.help, contains_text(std::string(event.word)));
+    for (const EventWord& event : kEventWords) CHECK_THAT(row.help, contains_text(std::string(event.word)));
     return;
   }
   FAIL("no such row");

@@ -35,7 +35,7 @@ std::string id_with(const std::map<std::string, std::string>& environment) {
 
 }  // namespace
 
-TEST_CASE("the run's name comes from the launcher and is harmless as a folder") {
+TEST_CASE("the run's name comes from the launcher and is harmless as a directory") {
   CHECK(id_with({{"TORCHELASTIC_RUN_ID", "../../etc/passwd job"}, {"TORCHELASTIC_RESTART_COUNT", "2"}}) ==
         "_._.._etc_passwd_job-r2");
   CHECK(id_with({{"TORCHELASTIC_RUN_ID", "job"}}) == "job-r0");

@@ -11,7 +11,7 @@ namespace {
 
 trace::NcclCallRecord decoded(const char* name, const void* payload, std::size_t bytes) {
   auto record = trace::make_record<trace::NcclCallRecord>();
-  decode_nccl_call(record, *find_nccl_call(name), payload, bytes);
+  decode_nccl_call(record, *find_nccl_operation(name), payload, bytes);
   return record;
 }
 
@@ -25,13 +25,13 @@ TEST_CASE("payloads with a communicator, NCCL 2.25 and later") {
     std::int32_t root, op;
   } reduce{0xabc, 4096, 3, 2};
   const auto record = decoded("ncclReduce", &reduce, sizeof(reduce));
-  CHECK(record.has == (kCommunicator | kBytes | kPeer | kReductionOp));
+  CHECK(record.has == (trace::kHasCommunicator | trace::kHasBytes | trace::kHasPeer | trace::kHasReductionOp));
   CHECK(record.communicator == 0xabc);
   CHECK(record.bytes == 4096);
   CHECK(record.peer == 3);
   CHECK(record.reduction_op == 2);
   const auto gather = decoded("ncclAllGather", &reduce, 16);
-  CHECK((gather.has == (kCommunicator | kBytes) && gather.bytes == 4096));
+  CHECK((gather.has == (trace::kHasCommunicator | trace::kHasBytes) && gather.bytes == 4096));
 }
 
 TEST_CASE("payloads without one, NCCL 2.16 to 2.24") {
@@ -40,9 +40,9 @@ TEST_CASE("payloads without one, NCCL 2.16 to 2.24") {
     std::int32_t peer;
   } send{64, 7};
   const auto record = decoded("ncclSend", &send, sizeof(send));
-  CHECK(record.has == (kBytes | kPeer));
+  CHECK(record.has == (trace::kHasBytes | trace::kHasPeer));
   CHECK((record.bytes == 64 && record.peer == 7 && record.communicator == 0));
-  CHECK(decoded("ncclAllGather", &send, 8).has == kBytes);
+  CHECK(decoded("ncclAllGather", &send, 8).has == trace::kHasBytes);
 }
 
 TEST_CASE("a payload of another size, or none, says nothing") {
@@ -59,11 +59,11 @@ TEST_CASE("every call that moves data is known, others are not") {
   for (const char* name : {"ncclAllReduce", "ncclBroadcast", "ncclReduce", "ncclAllGather", "ncclReduceScatter",
                            "ncclAlltoAll", "ncclGather", "ncclScatter", "ncclSend", "ncclRecv"}) {
     INFO(name);
-    CHECK(find_nccl_call(name) != nullptr);
+    CHECK(find_nccl_operation(name) != nullptr);
   }
   for (const char* name : {"", "nccl", "ncclGroupStart", "ncclCommInitRank", "ncclPutSignal", "ncclAllReduceX"}) {
     INFO(name);
-    CHECK(find_nccl_call(name) == nullptr);
+    CHECK(find_nccl_operation(name) == nullptr);
   }
 }
 

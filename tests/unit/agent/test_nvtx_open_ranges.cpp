@@ -81,7 +81,7 @@ TEST_CASE("the end of a group launches for its calls") {
   range_opened(nccl, "ncclGroupEnd");
   REQUIRE(current_range(open));
   CHECK((open.nccl_calls == 3 && open.nccl.ordinal == 0));
-  CHECK(agent::describe_captured(7, open).has == (open.nccl.has | trace::GraphNodeRecord::kFirstOfGroup));
+  CHECK(agent::describe_captured(7, open).has == (open.nccl.has | trace::kHasFirstOf));
   open.nccl_calls = 1;
   CHECK(agent::describe_captured(7, open).has == open.nccl.has);
   range_closed(nccl);

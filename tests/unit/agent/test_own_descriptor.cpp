@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "agent/ring/own_descriptor.h"
-#include "agent/ring/run_folder.h"
+#include "agent/ring/run_directory.h"
 #include "tests/unit/catch.h"
 
 using agent::OwnDescriptor;

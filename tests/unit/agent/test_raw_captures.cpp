@@ -83,11 +83,11 @@ void add_counted(const Translated& out, const char* kind, SeenByKind& seen) {
 
 void add_nccl(const RawCapture& capture, SeenByKind& seen) {
   for (const RawNvtx& call : capture.nvtx) {
-    const agent::NcclCallRow* row = agent::find_nccl_call(call.message);
+    const agent::NcclOperation* row = agent::find_nccl_operation(call.message);
     if (row == nullptr || call.part.call != raw_capture::NvtxCall::push) continue;
     auto record = trace::make_record<trace::NcclCallRecord>();
     agent::decode_nccl_call(record, *row, call.payload.data(), call.payload.size());
-    CHECK((record.has & agent::kBytes) != 0);
+    CHECK((record.has & trace::kHasBytes) != 0);
     seen["nccl"].push_back({call.message, record.bytes, 0, 0});
   }
 }
@@ -148,7 +148,7 @@ void check_capture(const RawCapture& capture) {
   Translated out("all", capture.header.cupti_version);
   auto kinds = feed(capture, out);
   CHECK(out.unknown() == 0);
-  CHECK(out.odd_times() == 0);
+  CHECK(out.invalid_timestamps() == 0);
   SeenByKind seen = look_at(capture, out);
   CHECK(seen["kernel"].size() == kinds[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL]);
   CHECK(seen["sync"].size() == kinds[CUPTI_ACTIVITY_KIND_SYNCHRONIZATION]);

@@ -57,9 +57,9 @@ TEST_CASE("a copy holds what the ring holds, and says that it is one") {
   for (std::uint64_t i = 0; i < 2000; ++i) append(small, writer, i);
   auto name = trace::make_record<trace::ThreadNameRecord>();
   REQUIRE(trace::append_definition(small.ring, 0, &name, sizeof(name)) != trace::kNoRef);
-  const int folder = open(scratch.folder().c_str(), O_RDONLY | O_DIRECTORY);
+  const int directory = open(scratch.folder().c_str(), O_RDONLY | O_DIRECTORY);
   const std::uint64_t before = ring_fingerprint(small.ring, 0xffffffff);
-  REQUIRE(copy_ring(small.ring, folder, "x.ring", nullptr));
+  REQUIRE(copy_ring(small.ring, directory, "x.ring", nullptr));
   CHECK(scratch.files() == 1);
   const Read copy(scratch.path("x.ring"));
   CHECK(copy.bytes.size() == small.size());
@@ -70,13 +70,13 @@ TEST_CASE("a copy holds what the ring holds, and says that it is one") {
   CHECK(ring_fingerprint(small.ring, 0xffffffff) == before);
   append(small, writer, 1);
   CHECK(ring_fingerprint(small.ring, 0xffffffff) != before);
-  close(folder);
+  close(directory);
 }
 
 TEST_CASE("copies that are made while threads write are whole") {
   const Scratch scratch;
   trace::SmallRing small(8, 4096);
-  const int folder = open(scratch.folder().c_str(), O_RDONLY | O_DIRECTORY);
+  const int directory = open(scratch.folder().c_str(), O_RDONLY | O_DIRECTORY);
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> written{0};
   std::thread thread([&] {
@@ -84,23 +84,23 @@ TEST_CASE("copies that are made while threads write are whole") {
     for (std::uint64_t i = 0; !stop; ++i, ++written) append(small, writer, i);
   });
   for (int i = 0; i < 50; ++i) {
-    REQUIRE(copy_ring(small.ring, folder, "x.ring", nullptr));
+    REQUIRE(copy_ring(small.ring, directory, "x.ring", nullptr));
     const std::uint64_t count = Read(scratch.path("x.ring")).count();
     CHECK(count <= written + 1);
   }
   stop = true;
   thread.join();
-  close(folder);
+  close(directory);
 }
 
 TEST_CASE("a copy that cannot be made leaves the one before") {
   const Scratch scratch;
   trace::SmallRing small(8, 4096);
-  const int folder = open(scratch.folder().c_str(), O_RDONLY | O_DIRECTORY);
-  REQUIRE(copy_ring(small.ring, folder, "x.ring", nullptr));
+  const int directory = open(scratch.folder().c_str(), O_RDONLY | O_DIRECTORY);
+  REQUIRE(copy_ring(small.ring, directory, "x.ring", nullptr));
   const std::string before = read_file(scratch.path("x.ring"));
   std::filesystem::create_directory(scratch.path(".x.ring.part"));
-  CHECK(!copy_ring(small.ring, folder, "x.ring", nullptr));
+  CHECK(!copy_ring(small.ring, directory, "x.ring", nullptr));
   CHECK(read_file(scratch.path("x.ring")) == before);
-  close(folder);
+  close(directory);
 }

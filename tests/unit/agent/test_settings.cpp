@@ -15,7 +15,12 @@ TEST_CASE("sizes are numbers with K, M or G") {
   CHECK((parse_bytes("64K", bytes) && bytes == 64u << 10));
   CHECK((parse_bytes("256m", bytes) && bytes == 256u << 20));
   CHECK((parse_bytes("3G", bytes) && bytes == 3ull << 30));
-  for (const char* bad : {"", "M", "-1", "12Q", "1 M", "1MM", "0x10", "99999999999999999999", "18446744073709551615K"}) {
+  CHECK((parse_bytes("2GiB", bytes) && bytes == 2ull << 30));
+  CHECK((parse_bytes("500MB", bytes) && bytes == 500'000'000));
+  CHECK((parse_bytes("10kb", bytes) && bytes == 10'000));
+  CHECK((parse_bytes("1P", bytes) && bytes == 1ull << 50));
+  CHECK((parse_bytes("7B", bytes) && bytes == 7));
+  for (const char* bad : {"", "M", "-1", "12Q", "1 M", "1MM", "0x10", "1Mi", "1iB", "1MBB", "1kM", "20000P", "-1MB", "99999999999999999999", "18446744073709551615K"}) {
     INFO(bad);
     CHECK_FALSE(parse_bytes(bad, bytes));
   }
@@ -36,6 +41,25 @@ TEST_CASE("a bad value leaves the default, a good one is taken") {
   read_settings();
   CHECK(settings().ring_bytes == 1u << 20);
   CHECK(settings().flush_ms == 50);
+}
+
+TEST_CASE("what was asked of events is kept as it was written, where it means something") {
+  setenv("TRACETOOL_EVENTS", "default", 1);
+  read_settings();
+  setenv("TRACETOOL_EVENTS", "everything", 1);
+  read_settings();
+  CHECK(std::string(asked_events()) == "default");
+  setenv("TRACETOOL_EVENTS", "nccl,kernel", 1);
+  read_settings();
+  CHECK(std::string(asked_events()) == "nccl,kernel");
+  std::string longest = "kernel";
+  while (longest.size() < 300) longest += ",kernel";
+  setenv("TRACETOOL_EVENTS", longest.c_str(), 1);
+  read_settings();
+  CHECK(std::string(asked_events()) == longest.substr(0, 127));
+  setenv("TRACETOOL_EVENTS", "default", 1);
+  read_settings();
+  unsetenv("TRACETOOL_EVENTS");
 }
 
 TEST_CASE("a choice is one of its words") {
@@ -61,7 +85,7 @@ TEST_CASE("only TRACETOOL_DISABLE with a value switches everything off") {
 }
 
 TEST_CASE("every variable has a name, a default and a line of help") {
-  for (const SettingRow& row : kSettings) {
+  for (const Setting& row : kSettings) {
     CHECK(std::strncmp(row.name, "TRACETOOL_", 10) == 0);
     CHECK(std::strlen(row.help) > 10);
     CHECK(row.fallback != nullptr);

@@ -54,7 +54,7 @@ TEST_CASE("a call of 2^32 - 1 ns is narrow; longer, failed and odd ones are wide
     CHECK(records[i].end_cupti_ns == wide[i].end);
   }
   CHECK(records[1].return_value == 700);
-  CHECK(buffer.odd_times() == 3);
+  CHECK(buffer.invalid_timestamps() == 3);
 }
 
 TEST_CASE("names of calls are asked for before the first record, never while one is translated") {
@@ -99,7 +99,7 @@ TEST_CASE("a wait; its result only where CUPTI has one") {
   newer.add(wait);
   CHECK(newer.one<trace::SyncRecord>().return_value == 0xeeeeeeee);  // what lies there
   CHECK(newer.one<trace::SyncRecord>().event_sync_id == 0xeeeeeeeeeeeeeeee);
-  CHECK(newer.odd_times() == 1);
+  CHECK(newer.invalid_timestamps() == 1);
 }
 
 TEST_CASE("an event that was recorded, and the wait for it; which recording, only where CUPTI says it") {

@@ -41,7 +41,7 @@ TEST_CASE("a kernel of 2^32 - 1 ns is narrow, one of 2^32 ns is wide") {
   CHECK(narrow.device == 3);
   CHECK(narrow.correlation == 4711);
   check_wide(buffer.one<trace::KernelWideRecord>(), kWorkStart, kWorkStart + 0x100000000u);
-  CHECK(buffer.odd_times() == 0);
+  CHECK(buffer.invalid_timestamps() == 0);
 }
 
 TEST_CASE("odd times of a kernel are kept as they came, and counted") {
@@ -50,7 +50,7 @@ TEST_CASE("odd times of a kernel are kept as they came, and counted") {
     Translated buffer;
     buffer.add(kernel(times[0], times[1]));
     check_wide(buffer.one<trace::KernelWideRecord>(), times[0], times[1]);
-    CHECK(buffer.odd_times() == 1);
+    CHECK(buffer.invalid_timestamps() == 1);
   }
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("copies and sets keep every number, odd times too") {
   buffer.add(peer);
   CHECK(buffer.one<trace::MemcpyPeerRecord>().src_device == 1);
   CHECK(buffer.one<trace::MemcpyPeerRecord>().dst_context == 4);
-  CHECK(buffer.odd_times() == 2);
+  CHECK(buffer.invalid_timestamps() == 2);
 }
 
 TEST_CASE("a launch of a whole graph") {

@@ -26,7 +26,7 @@ class Translated {
     library().version = cupti_version;
     first_ticket_ = header().claimed_blocks;
     region_before_ = header().definitions_used;
-    odd_before_ = header().odd_times;
+    odd_before_ = header().invalid_timestamps;
     unknown_before_ = header().unknown_activities;
   }
 
@@ -93,7 +93,7 @@ class Translated {
     return shapes;
   }
 
-  std::uint64_t odd_times() const { return header().odd_times - odd_before_; }
+  std::uint64_t invalid_timestamps() const { return header().invalid_timestamps - odd_before_; }
   std::uint64_t unknown() const { return header().unknown_activities - unknown_before_; }
 
  private:

@@ -151,10 +151,10 @@ TEST_CASE("doctor: the heartbeat of a copy is as old as the copy") {
 
 TEST_CASE("doctor: a folder of recordings needs no room, and is warned of it where processes record") {
   constexpr std::uint64_t kNoDisk = 1ull << 62;
-  CHECK_THAT(found(check_place("/tmp", kNoDisk), "folder"), contains_text("FAIL"));
-  CHECK_THAT(found(check_used_place("/tmp", kNoDisk, false), "folder"), contains_text("OK"));
-  CHECK_THAT(found(check_used_place("/tmp", kNoDisk, true), "folder"), contains_text("WARN"));
-  CHECK_THAT(found(check_used_place("/tmp", 1, true), "folder"), contains_text("OK"));
+  CHECK_THAT(found(check_place("/tmp", kNoDisk), "directory"), contains_text("FAIL"));
+  CHECK_THAT(found(check_used_place("/tmp", kNoDisk, false), "directory"), contains_text("OK"));
+  CHECK_THAT(found(check_used_place("/tmp", kNoDisk, true), "directory"), contains_text("WARN"));
+  CHECK_THAT(found(check_used_place("/tmp", 1, true), "directory"), contains_text("OK"));
 }
 
 TEST_CASE("doctor: CUPTI that is taken, failed, off, silent") {
@@ -164,7 +164,7 @@ TEST_CASE("doctor: CUPTI that is taken, failed, off, silent") {
     return found(check_recording(recording, kNow), "cupti");
   };
   CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = trace::SourceState::taken, p.recorder.cupti_holder = "ncu"; }),
-             contains_text("FAIL") && contains_text("ncu holds CUPTI"));
+             contains_text("FAIL") && contains_text("CUPTI is in use by ncu"));
   CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = trace::SourceState::failed, p.recorder.cupti_error = 999; }),
              contains_text("no driver"));
   CHECK_THAT(said([](Process& p) { p.recorder.cupti_state = trace::SourceState::failed, p.recorder.cupti_version = 0; }),
@@ -199,8 +199,8 @@ TEST_CASE("doctor: losses, a late heartbeat, notices and costs are warned of") {
   p.notices = {{trace::NoticeCode::gap, 10, 0, 0, "a profiler"}, {trace::NoticeCode::fatal, 10, 10, 700, ""}};
   recording.overhead["Lazy Function Loading"] = {4, 6'000'000'000};
   const Findings findings = check_recording(recording, kNow + 60'000'000'000);
-  CHECK_THAT(found(findings, "losses"), contains_text("7 records were lost, 2 of them by CUPTI") &&
-                                            contains_text("1 buffers") && contains_text("75 % were overwritten"));
+  CHECK_THAT(found(findings, "losses"), contains_text("7 records lost, 2 of them dropped by CUPTI") &&
+                                            contains_text("1 buffers") && contains_text("75 % overwritten"));
   CHECK_THAT(found(findings, "heartbeat"), contains_text("WARN"));
   CHECK_THAT(found(findings, "notice"), contains_text("gap, still so: a profiler") && contains_text("fatal ->"));
   CHECK_THAT(found(findings, "cost"), contains_text("WARN") && contains_text("10.0 % of a core"));

@@ -99,7 +99,7 @@ TEST_CASE("export: waits, overhead, whole graphs, memory and notices have their 
   Event& allocation = t.point(memory, Kind::memory, 'i', "Allocate (Device)", kOrigin + 10, 3, "\"address\": \"0x10\"");
   allocation.has_bytes = true, allocation.bytes = 4096;
   t.add(recording, Kind::notice, "gap", kOrigin + 20, kUnknownDuration, 0, "\"text\": \"why\"");
-  t.point(recording, Kind::notice, 'i', "stepped_down", kOrigin + 300);
+  t.point(recording, Kind::notice, 'i', "reduced_to_light", kOrigin + 300);
   golden_export("recorder", t);
   CHECK(t.summary.arrows_out == 1);
   CHECK(t.summary.balanced());

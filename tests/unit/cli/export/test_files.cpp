@@ -11,16 +11,16 @@
 using namespace cli;
 
 TEST_CASE("names of parts: the number stands before the ending") {
-  CHECK(part_name("run.json.gz", 1, 5) == "run.part1.json.gz");
-  CHECK(part_name("a.b/run.pftrace", 2, 12) == "a.b/run.part02.pftrace");
-  CHECK(part_name("out/.json", 3, 3) == "out/.json.part3");
-  CHECK(part_name("run", 100, 100) == "run.part100");
+  CHECK(part_name("run.json.gz", 1, 5) == "run.segment1.json.gz");
+  CHECK(part_name("a.b/run.pftrace", 2, 12) == "a.b/run.segment02.pftrace");
+  CHECK(part_name("out/.json", 3, 3) == "out/.json.segment3");
+  CHECK(part_name("run", 100, 100) == "run.segment100");
 }
 
 TEST_CASE("names of parts are known again, whatever their number") {
-  for (const char* part : {"run.part1.json.gz", "run.part07.json.gz"}) CHECK(is_part_of(part, "run.json.gz"));
+  for (const char* part : {"run.segment1.json.gz", "run.segment07.json.gz"}) CHECK(is_part_of(part, "run.json.gz"));
   for (const char* other :
-       {"run.json.gz", "run.part.json.gz", "run.part1b.json.gz", "run.part1.json", "run2.part1.json.gz"})
+       {"run.json.gz", "run.segment.json.gz", "run.segment1b.json.gz", "run.segment1.json", "run2.segment1.json.gz"})
     CHECK_FALSE(is_part_of(other, "run.json.gz"));
 }
 

@@ -124,8 +124,8 @@ TEST_CASE("output file: follows a link and writes through what is no regular fil
 TEST_CASE("output file: what cannot be written says what to do") {
   const Scratch scratch;
   CHECK_THROWS_WITH(OutputFile(scratch.path("no/such/out")),
-                    contains_text("no/such/out") && contains_text("make that folder"));
-  CHECK_THROWS_WITH(OutputFile(scratch.folder()), contains_text("is a folder"));
+                    contains_text("no/such/out") && contains_text("make that directory"));
+  CHECK_THROWS_WITH(OutputFile(scratch.folder()), contains_text("is a directory"));
   const int status = in_child([&] {
     ::signal(SIGXFSZ, SIG_IGN);
     const struct rlimit limit { 1000, 1000 };

@@ -55,7 +55,7 @@ TEST_CASE("lost rows: what was never recorded lies anywhere; gaps lie where they
   Process p = process(0);
   p.lost_unknown_kind = 3;
   p.notices = {{trace::NoticeCode::gap, kStart + kSecond, kStart + 2 * kSecond, 0, "another \"profiler\""},
-               {trace::NoticeCode::stepped_down, kStart + kSecond, kStart + kSecond, 0, ""},
+               {trace::NoticeCode::reduced_to_light, kStart + kSecond, kStart + kSecond, 0, ""},
                {trace::NoticeCode::gap, kStart + kSecond * 3 / 2, kStart + 3 * kSecond, 0, ""},
                {trace::NoticeCode::gap, kStart + 9 * kSecond, 0, 0, ""}};
   catalog.add_process(p);

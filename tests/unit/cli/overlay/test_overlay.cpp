@@ -191,7 +191,7 @@ TEST_CASE("overlay: memory of a recording, only when all of it is known") {
   s.run();
   CHECK(s.values(DerivedRow::allocated, 1).empty());
   REQUIRE(s.notes.size() == 1);
-  CHECK(s.notes[0] == "rank 3: no row of allocated memory, for some allocations are not in the recording");
+  CHECK(s.notes[0] == "rank 3: no track of allocated memory, because some allocations are not in the recording");
 }
 
 TEST_CASE("overlay: times and sizes of damaged files do no harm") {

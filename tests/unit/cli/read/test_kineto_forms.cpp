@@ -29,8 +29,8 @@ std::string told(const KeptTrace& trace, std::size_t i) {
   for (const std::int64_t number :
        {e.start_ns, e.duration_ns, static_cast<std::int64_t>(e.correlation), static_cast<std::int64_t>(e.bytes),
         static_cast<std::int64_t>(e.track), static_cast<std::int64_t>(e.kind), static_cast<std::int64_t>(e.has_bytes),
-        static_cast<std::int64_t>(e.args_complete), static_cast<std::int64_t>(e.no_category),
-        static_cast<std::int64_t>(e.encloses), static_cast<std::int64_t>(e.second_row), static_cast<std::int64_t>(e.scope),
+        static_cast<std::int64_t>(e.json.args_complete), static_cast<std::int64_t>(e.json.no_category),
+        static_cast<std::int64_t>(e.json.encloses), static_cast<std::int64_t>(e.json.second_row), static_cast<std::int64_t>(e.json.scope),
         static_cast<std::int64_t>(e.phase), static_cast<std::int64_t>(trace.events[i].facts.tag())}) {
     text += std::to_string(number) + " ";
   }

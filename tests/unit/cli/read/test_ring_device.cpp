@@ -132,7 +132,7 @@ TEST_CASE("ring: what was lost may be what a wait waited for, unless CUPTI says 
       trace::FileHeader& header = *recording.memory.ring.header;
       if (what == 0) header.lost[static_cast<std::size_t>(trace::CudaEventRecord::kKind) - 16] = 1;
       if (what == 1) header.cupti_dropped = 1;
-      if (what == 2) header.sunk_buffers = 1;
+      if (what == 2) header.discarded_buffers = 1;
       CHECK(awaited(recording.read(), 13) == (sync_id != 0 ? "7/10" : "-1/-1"));
     }
   }
@@ -313,7 +313,7 @@ TEST_CASE("ring: a kernel of a graph tells that its call may be another of the g
   Recording recording;
   auto captured = trace::make_record<trace::GraphNodeRecord>();
   captured.node = 100, captured.range_ref = captured.domain_ref = trace::kNoRef;
-  captured.nccl_class = 1, captured.nccl_name_ref = recording.name("ncclSend"), captured.has = captured.kFirstOfGroup;
+  captured.nccl_class = 1, captured.nccl_name_ref = recording.name("ncclSend"), captured.has = trace::kHasFirstOf;
   recording.define(captured);
   auto kernel = timed<trace::KernelWideRecord>();
   kernel.shape_ref = recording.shape("ring_ll"), kernel.graph = 5, kernel.graph_node = 100;

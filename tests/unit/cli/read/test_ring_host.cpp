@@ -117,7 +117,7 @@ TEST_CASE("ring: a gap lasts to the notice that ends it, or to the end") {
   recording.add(notice(trace::NoticeCode::gap, kTime, 0, text));
   recording.add(notice(trace::NoticeCode::source_on, kTime, kTime + 50, text));
   recording.add(notice(trace::NoticeCode::gap, kTime + 70, 0, trace::kNoRef));
-  recording.add(notice(trace::NoticeCode::stepped_down, kTime + 60, kTime + 60, trace::kNoRef));
+  recording.add(notice(trace::NoticeCode::reduced_to_light, kTime + 60, kTime + 60, trace::kNoRef));
   const auto all = recording.read().all;
   REQUIRE(all.size() == 4);
   CHECK(recording.process().counts[static_cast<std::size_t>(Kind::notice)] == 4);
@@ -125,7 +125,7 @@ TEST_CASE("ring: a gap lasts to the notice that ends it, or to the end") {
   CHECK(all[0].args == "\"text\": \"another user of CUPTI\", \"value\": 0");
   CHECK((recording.name_of(all[1].event) == "source_on" && all[1].event.phase == 'i'));
   CHECK(all[1].event.start_ns == 10'000'000'150);
-  CHECK((recording.name_of(all[2].event) == "stepped_down" && all[2].event.phase == 'i'));
+  CHECK((recording.name_of(all[2].event) == "reduced_to_light" && all[2].event.phase == 'i'));
   CHECK(all[3].event.duration_ns == kUnknownDuration);
   const auto& notices = recording.process().notices;
   REQUIRE(notices.size() == 4);
@@ -137,7 +137,7 @@ TEST_CASE("ring: the header says how it was recorded") {
   Recording recording;
   trace::FileHeader& header = *recording.memory.header();
   header.cupti_state = static_cast<std::uint32_t>(trace::SourceState::taken);
-  header.nccl_version = 22809, header.clipped_names = 2, header.sunk_buffers = 1;
+  header.nccl_version = 22809, header.truncated_names = 2, header.discarded_buffers = 1;
   std::snprintf(header.cupti_holder, sizeof(header.cupti_holder), "Nsight Systems");
   std::snprintf(header.events, sizeof(header.events), "light");
   recording.read();
@@ -145,7 +145,7 @@ TEST_CASE("ring: the header says how it was recorded") {
   CHECK((process.recorder.cupti_state == trace::SourceState::taken && process.recorder.events == "light"));
   CHECK((process.recorder.mode == RecordingMode::ring && process.recorder.nccl_version == 22809));
   REQUIRE(process.notes.size() == 3);
-  CHECK(process.notes[0] == "Nsight Systems held CUPTI: GPU work was not recorded");
+  CHECK(process.notes[0] == "CUPTI was in use by Nsight Systems: GPU work was not recorded");
 }
 
 TEST_CASE("ring: a definition in the region that refers into a block is refused, not followed") {

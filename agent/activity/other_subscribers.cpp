@@ -1,4 +1,4 @@
-#include "agent/activity/holder.h"
+#include "agent/activity/other_subscribers.h"
 
 #include <link.h>
 
@@ -50,7 +50,7 @@ int look_for_tool(dl_phdr_info* info, std::size_t, void* found) {
 
 }  // namespace
 
-void name_cupti_holder(char* text, std::size_t size) noexcept {
+void name_current_subscriber(char* text, std::size_t size) noexcept {
   if (ask_cupti(text, size)) return;
   const char* tool = cuda_taken_by()[0] != '\0' ? cuda_taken_by() : "another tool";
   dl_iterate_phdr(look_for_tool, &tool);

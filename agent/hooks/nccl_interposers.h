@@ -56,5 +56,5 @@ int pass_on(NcclFunction function, const void* caller, const Describe& describe,
 
 }  // namespace agent
 
-#define TRACETOOL_NCCL_DOOR extern "C" __attribute__((visibility("default"))) int
+#define TRACETOOL_NCCL_ENTRY extern "C" __attribute__((visibility("default"))) int
 #define TRACETOOL_CALLER __builtin_return_address(0)

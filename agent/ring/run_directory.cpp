@@ -1,4 +1,4 @@
-#include "agent/ring/run_folder.h"
+#include "agent/ring/run_directory.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,9 +11,9 @@
 namespace agent {
 namespace {
 
-constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
-bool make_folders(char* path) {
+bool make_directorys(char* path) {
   for (char* slash = std::strchr(path + 1, '/'); slash != nullptr; slash = std::strchr(slash + 1, '/')) {
     *slash = '\0';
     const bool failed = mkdir(path, 0700) != 0 && errno != EEXIST;
@@ -33,28 +33,28 @@ struct flock whole_file() {
 }  // namespace
 
 // A rank of another run may be removing it, old and empty as it is (disk_cap.h): then it is made again.
-int open_run_folder(const char* dir, const char* run, char* path, std::size_t size, bool& made) noexcept {
+int open_run_directory(const char* dir, const char* run, char* path, std::size_t size, bool& made) noexcept {
   snprintf(path, size, "%s", dir);
-  if (!make_folders(path)) return -1;
-  const int above = open(path, kFolder);
+  if (!make_directorys(path)) return -1;
+  const int above = open(path, kDirectory);
   const std::size_t used = std::strlen(path);
   snprintf(path + used, size - used, "/%s", run);
   if (above < 0) return -1;
-  int folder = -1;
-  for (int tries = 0; folder < 0 && tries < 3; ++tries) {
+  int directory = -1;
+  for (int tries = 0; directory < 0 && tries < 3; ++tries) {
     made = mkdirat(above, run, 0700) == 0;
     if (!made && errno != EEXIST) break;
-    folder = openat(above, run, kFolder | O_NOFOLLOW);
-    if (folder < 0 && errno != ENOENT) break;
+    directory = openat(above, run, kDirectory | O_NOFOLLOW);
+    if (directory < 0 && errno != ENOENT) break;
   }
   const int error = errno;
   close(above);
   errno = error;
-  return folder;
+  return directory;
 }
 
-int make_own_file(int folder, const char* name) noexcept {
-  return openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+int make_own_file(int directory, const char* name) noexcept {
+  return openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
 bool hold_lock(int file) noexcept {

@@ -1,4 +1,4 @@
-#include "agent/ring/ring_place.h"
+#include "agent/ring/ring_location.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -21,19 +21,19 @@ Fit ring_fits(int file, std::uint64_t bytes) noexcept {
   return Fit::good;
 }
 
-const char* local_place(int number) noexcept {
-  static constexpr const char* kPlaces[] = {"/tmp", "/var/tmp", "/dev/shm"};
+const char* local_directory(int number) noexcept {
+  static constexpr const char* kDirectories[] = {"/tmp", "/var/tmp", "/dev/shm"};
   const char* chosen = std::getenv("TMPDIR");
   if (chosen != nullptr && chosen[0] == '/') {
     if (number == 0) return chosen;
     --number;
   }
-  return number < 3 ? kPlaces[number] : nullptr;
+  return number < 3 ? kDirectories[number] : nullptr;
 }
 
-bool has_room(int folder, std::uint64_t bytes) noexcept {
+bool has_room(int directory, std::uint64_t bytes) noexcept {
   struct statfs info;
-  if (fstatfs(folder, &info) != 0) return false;
+  if (fstatfs(directory, &info) != 0) return false;
   const auto block = static_cast<std::uint64_t>(info.f_bsize);
   return info.f_bavail * block > bytes + info.f_blocks / 16 * block;
 }

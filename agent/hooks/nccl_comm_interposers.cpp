@@ -1,7 +1,7 @@
 // NCCL's calls that make and end communicators, under NCCL's own names, and its groups, at the end of which those that
 // were made in them appear.
 #include "agent/hooks/nccl_communicators.h"
-#include "agent/hooks/nccl_doors.h"
+#include "agent/hooks/nccl_interposers.h"
 #include "agent/hooks/nccl_groups.h"
 #include "agent/ring/recorder.h"
 
@@ -49,19 +49,19 @@ NcclInit init_of(const NcclUniqueId& id, int ranks, int rank) {
 
 using namespace agent;
 
-TRACETOOL_NCCL_DOOR ncclCommInitRank(void** handle, int ranks, NcclUniqueId id, int rank) {
+TRACETOOL_NCCL_ENTRY ncclCommInitRank(void** handle, int ranks, NcclUniqueId id, int rank) {
   const NcclInit init = init_of(id, ranks, rank);
   return pass_on_init(kCommInitRank, TRACETOOL_CALLER, init, [&] { made(handle, {init.communicator, rank}); }, handle,
                       ranks, id, rank);
 }
 
-TRACETOOL_NCCL_DOOR ncclCommInitRankConfig(void** handle, int ranks, NcclUniqueId id, int rank, void* config) {
+TRACETOOL_NCCL_ENTRY ncclCommInitRankConfig(void** handle, int ranks, NcclUniqueId id, int rank, void* config) {
   const NcclInit init = init_of(id, ranks, rank);
   return pass_on_init(kCommInitRankConfig, TRACETOOL_CALLER, init, [&] { made(handle, {init.communicator, rank}); },
                       handle, ranks, id, rank, config);
 }
 
-TRACETOOL_NCCL_DOOR ncclCommInitAll(void** handles, int devices, const int* list) {
+TRACETOOL_NCCL_ENTRY ncclCommInitAll(void** handles, int devices, const int* list) {
   NcclInit init;
   init.communicator = hash_private();
   init.ranks = devices;
@@ -72,7 +72,7 @@ TRACETOOL_NCCL_DOOR ncclCommInitAll(void** handles, int devices, const int* list
   return pass_on_init(kCommInitAll, TRACETOOL_CALLER, init, name_all, handles, devices, list);
 }
 
-TRACETOOL_NCCL_DOOR ncclCommSplit(void* parent, int color, int key, void** handle, void* config) {
+TRACETOOL_NCCL_ENTRY ncclCommSplit(void* parent, int color, int key, void** handle, void* config) {
   constexpr int kNoColor = -1;  // this rank takes part and gets nothing
   const NamedCommunicator known = named_communicator(parent);
   NcclInit init;
@@ -90,25 +90,25 @@ TRACETOOL_NCCL_DOOR ncclCommSplit(void* parent, int color, int key, void** handl
   return pass_on(kCommSplit, TRACETOOL_CALLER, [](InterposedCall&) {}, parent, color, key, handle, config);
 }
 
-TRACETOOL_NCCL_DOOR ncclCommDestroy(void* communicator) {
+TRACETOOL_NCCL_ENTRY ncclCommDestroy(void* communicator) {
   return pass_on(kCommDestroy, TRACETOOL_CALLER, [&](InterposedCall&) { name_communicator(communicator, {}); },
                  communicator);
 }
 
-TRACETOOL_NCCL_DOOR ncclCommAbort(void* communicator) {
+TRACETOOL_NCCL_ENTRY ncclCommAbort(void* communicator) {
   return pass_on(kCommAbort, TRACETOOL_CALLER, [&](InterposedCall&) { name_communicator(communicator, {}); },
                  communicator);
 }
 
 // Only calls that are recorded count: what is awaited is made by such, and NCCL's own groups are its business.
-TRACETOOL_NCCL_DOOR ncclGroupStart() {
+TRACETOOL_NCCL_ENTRY ncclGroupStart() {
   bool recorded = false;
   const int result = pass_on(kGroupStart, TRACETOOL_CALLER, [&](InterposedCall&) { recorded = true; });
   if (recorded && result == kNcclSuccess) nccl_group_begins();
   return result;
 }
 
-TRACETOOL_NCCL_DOOR ncclGroupEnd() {
+TRACETOOL_NCCL_ENTRY ncclGroupEnd() {
   bool recorded = false;
   const int result = pass_on(kGroupEnd, TRACETOOL_CALLER, [&](InterposedCall&) { recorded = true; });
   if (recorded) nccl_group_ends(is_made(result));

@@ -1,5 +1,5 @@
 // NCCL's calls that move data, under NCCL's own names.
-#include "agent/hooks/nccl_doors.h"
+#include "agent/hooks/nccl_interposers.h"
 
 #include "agent/hooks/nccl_communicators.h"
 
@@ -17,12 +17,12 @@ struct DataCall {
   int type;
   const void* communicator;
   const void* stream;
-  NcclHas member = NcclHas{};  // kPeer, kReductionOp, both or none
+  trace::NcclHas member = trace::NcclHas{};  // kHasPeer, kHasReductionOp, both or none
   int peer = 0;
   int reduction_op = 0;
 
   void operator()(InterposedCall& call) const {
-    call.row = find_nccl_call(call.name);
+    call.operation = find_nccl_operation(call.name);
     trace::NcclCallRecord& record = call.arguments;
     record.communicator = named_communicator(communicator).name;
     record.bytes = count * bytes_of(type);
@@ -31,12 +31,12 @@ struct DataCall {
     record.data_type = static_cast<std::uint32_t>(type);
     record.count = count;
     record.stream = reinterpret_cast<std::uint64_t>(stream);
-    record.has = static_cast<std::uint8_t>(kDataType | kStream | member | (record.communicator != 0 ? kCommunicator : 0) |
-                                           (bytes_of(type) != 0 ? kBytes : 0));
+    record.has = static_cast<std::uint8_t>(trace::kHasDataType | trace::kHasStream | member | (record.communicator != 0 ? trace::kHasCommunicator : 0) |
+                                           (bytes_of(type) != 0 ? trace::kHasBytes : 0));
   }
 };
 
-constexpr auto kPeerAndOp = static_cast<NcclHas>(kPeer | kReductionOp);
+constexpr auto kPeerAndOp = static_cast<trace::NcclHas>(trace::kHasPeer | trace::kHasReductionOp);
 
 }  // namespace
 
@@ -66,43 +66,43 @@ InsideNccl::~InsideNccl() {
 
 using namespace agent;
 
-TRACETOOL_NCCL_DOOR ncclAllReduce(const void* send, void* receive, std::size_t count, int type, int op,
+TRACETOOL_NCCL_ENTRY ncclAllReduce(const void* send, void* receive, std::size_t count, int type, int op,
                                   void* communicator, void* stream) {
-  return pass_on(kAllReduce, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, kReductionOp, 0, op}, send,
+  return pass_on(kAllReduce, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, trace::kHasReductionOp, 0, op}, send,
                  receive, count, type, op, communicator, stream);
 }
 
-TRACETOOL_NCCL_DOOR ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root,
+TRACETOOL_NCCL_ENTRY ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root,
                                   void* communicator, void* stream) {
-  return pass_on(kBroadcast, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, kPeer, root}, send, receive,
+  return pass_on(kBroadcast, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, trace::kHasPeer, root}, send, receive,
                  count, type, root, communicator, stream);
 }
 
-TRACETOOL_NCCL_DOOR ncclReduce(const void* send, void* receive, std::size_t count, int type, int op, int root,
+TRACETOOL_NCCL_ENTRY ncclReduce(const void* send, void* receive, std::size_t count, int type, int op, int root,
                                void* communicator, void* stream) {
   return pass_on(kReduce, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, kPeerAndOp, root, op}, send,
                  receive, count, type, op, root, communicator, stream);
 }
 
-TRACETOOL_NCCL_DOOR ncclAllGather(const void* send, void* receive, std::size_t count, int type, void* communicator,
+TRACETOOL_NCCL_ENTRY ncclAllGather(const void* send, void* receive, std::size_t count, int type, void* communicator,
                                   void* stream) {
   return pass_on(kAllGather, TRACETOOL_CALLER, DataCall{count, type, communicator, stream}, send, receive, count, type,
                  communicator, stream);
 }
 
-TRACETOOL_NCCL_DOOR ncclReduceScatter(const void* send, void* receive, std::size_t count, int type, int op,
+TRACETOOL_NCCL_ENTRY ncclReduceScatter(const void* send, void* receive, std::size_t count, int type, int op,
                                       void* communicator, void* stream) {
-  return pass_on(kReduceScatter, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, kReductionOp, 0, op},
+  return pass_on(kReduceScatter, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, trace::kHasReductionOp, 0, op},
                  send, receive, count, type, op, communicator, stream);
 }
 
-TRACETOOL_NCCL_DOOR ncclSend(const void* send, std::size_t count, int type, int peer, void* communicator,
+TRACETOOL_NCCL_ENTRY ncclSend(const void* send, std::size_t count, int type, int peer, void* communicator,
                              void* stream) {
-  return pass_on(kSend, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, kPeer, peer}, send, count, type,
+  return pass_on(kSend, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, trace::kHasPeer, peer}, send, count, type,
                  peer, communicator, stream);
 }
 
-TRACETOOL_NCCL_DOOR ncclRecv(void* receive, std::size_t count, int type, int peer, void* communicator, void* stream) {
-  return pass_on(kRecv, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, kPeer, peer}, receive, count,
+TRACETOOL_NCCL_ENTRY ncclRecv(void* receive, std::size_t count, int type, int peer, void* communicator, void* stream) {
+  return pass_on(kRecv, TRACETOOL_CALLER, DataCall{count, type, communicator, stream, trace::kHasPeer, peer}, receive, count,
                  type, peer, communicator, stream);
 }
