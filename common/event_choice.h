@@ -73,7 +73,10 @@ constexpr std::array<char, Size + kEvents * 16> with_kinds(const char (&text)[Si
     for (const char c : part) out[at++] = c;
   };
   add(whole.substr(0, begin));
-  for (const EventWord& each : kEventWords) add(each.event == kEventWords[0].event ? "" : ", "), add(each.word);
+  for (const EventWord& each : kEventWords) {
+    if (each.event != kEventWords[0].event) add(", ");
+    add(each.word);
+  }
   add(whole.substr(begin + mark.size()));
   return out;
 }
@@ -130,7 +133,10 @@ inline bool choose(const char* text, EventSet& events, std::string_view& refused
     const char sign = *text == '-' ? '-' : '+';
     if (*text == '+' || *text == '-') ++text;
     const std::string_view word{text, std::strcspn(text, ",")};
-    if (!apply(choice, sign, word)) return refused = word, false;
+    if (!apply(choice, sign, word)) {
+      refused = word;
+      return false;
+    }
     text += word.size();
     if (*text == '\0') break;
     ++text;

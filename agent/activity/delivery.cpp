@@ -75,7 +75,10 @@ void count_buffer_lost(std::uint8_t* buffer, std::size_t valid) {
 // times show that CUPTI's clock has changed.
 bool translate_buffer(std::uint8_t* buffer, std::size_t valid) {
   const Locked locked(s_translating);
-  if (!s_translation.begin()) return count_buffer_lost(buffer, valid), true;
+  if (!s_translation.begin()) {
+    count_buffer_lost(buffer, valid);
+    return true;
+  }
   std::uint64_t records = 0;
   for_each_record(buffer, valid, [&](const CUpti_Activity* activity) {
     s_translation.record(activity);

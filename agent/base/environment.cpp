@@ -47,7 +47,9 @@ char** make_table(char* const* old, const char* replaced, char* entry) {
   for (std::size_t i = 0; i < count; ++i) {
     table[i] = old[i];
     if (table[i] == nullptr) return nullptr;
-    if (table[i] == replaced) table[i] = entry, placed = true;
+    if (table[i] != replaced) continue;
+    table[i] = entry;
+    placed = true;
   }
   table[count] = placed ? nullptr : entry;
   table[count + 1] = nullptr;
@@ -66,7 +68,10 @@ bool publish(const char* name, char* entry) {
 }  // namespace
 
 void set_variable(const char* name, const char* value) noexcept {
-  if (__libc_single_threaded) return void(setenv(name, value, 1));
+  if (__libc_single_threaded) {
+    setenv(name, value, 1);
+    return;
+  }
   char* entry = make_entry(name, value);
   for (int tries = 0; entry != nullptr && tries < kWalks; ++tries) {
     if (publish(name, entry)) return;

@@ -21,6 +21,15 @@ class Readme(unittest.TestCase):
         self.assertGreater(len(links), 8)
         self.assertEqual([link for link in links if not os.path.exists(f"{ROOT}/{link}")], [])
 
+    def test_it_is_short(self):
+        self.assertLessEqual(len(README.splitlines()), 250)
+
+    def test_links_of_docs(self):
+        for page in sorted(name for name in os.listdir(f"{ROOT}/docs") if name.endswith(".md")):
+            self.assertIn(f"](docs/{page}", README, "the index of README.md")
+            links = re.findall(r"\]\((?!https?:|#)([^)#]+)", read(f"docs/{page}"))
+            self.assertEqual([link for link in links if not os.path.exists(f"{ROOT}/docs/{link}")], [], page)
+
     def test_the_two_commands(self):
         for script in ("./scripts/demo.sh", "./scripts/test.sh"):
             self.assertIn(script, README)
