@@ -22,8 +22,6 @@ class Judge {
     space();
     return ended() || fail("the end");
   }
-  bool first_value() { return value(0); }
-  bool first_members() { return object(1); }
   bool number() {
     take('-');
     if (!take('0') && !digits()) return false;
@@ -152,18 +150,6 @@ std::optional<JsonFault> find_json_fault(std::string_view text) {
   Judge judge(text);
   if (judge.document()) return std::nullopt;
   return judge.fault();
-}
-
-JsonExtent find_json_extent(std::string_view text) {
-  Judge judge(text);
-  if (judge.first_value()) return {judge.at(), {}};
-  return {judge.at(), judge.fault()};
-}
-
-JsonExtent find_members_extent(std::string_view text) {
-  Judge judge(text);
-  if (judge.first_members()) return {judge.at(), {}};
-  return {judge.at(), judge.fault()};
 }
 
 bool is_json_number(std::string_view text) {

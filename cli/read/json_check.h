@@ -17,14 +17,6 @@ struct JsonFault {
 // nullopt: `text` is exactly one JSON value, with white space around it, in valid UTF-8.
 std::optional<JsonFault> find_json_fault(std::string_view text);
 
-// The JSON value with which `text` begins, after white space; what follows it does not matter.
-struct JsonExtent {
-  std::size_t size;  // of the space and the value; of what was read of it when there is a fault
-  std::optional<JsonFault> fault;
-};
-JsonExtent find_json_extent(std::string_view text);
-JsonExtent find_members_extent(std::string_view text);  // of an object without its '{'
-
 // -?int frac? exp?, nothing else.
 bool is_json_number(std::string_view text);
 

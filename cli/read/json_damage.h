@@ -18,6 +18,8 @@ class JsonDamage {
 
   // One event is left out: the bytes from `from` to `until`. At `at` something else was expected.
   void lose_event(std::uint64_t at, std::string_view expected, std::uint64_t from, std::uint64_t until);
+  // These bytes belong to the event that was lost last.
+  void lose_rest(std::uint64_t from, std::uint64_t until) { lost_bytes_ += until - from; }
   // A comma is missing or too many: no event is lost.
   void mend(std::uint64_t at, std::string_view expected);
   // A member of the top-level object, or what stands between two, is left out.

@@ -2,34 +2,18 @@
 
 #include <algorithm>
 
-#include "cli/read/json_check.h"
 #include "cli/read/json_context.h"
-#include "cli/read/json_follow.h"
 
 namespace cli {
 namespace {
 
-constexpr std::size_t kNearPhase = 4 << 10;
+constexpr std::size_t kLookAhead = 1 << 10;  // that is enough for a key, or what is behind ']'
 
-bool has_phase_near(std::string_view event) {
-  const std::string_view near = event.substr(0, kNearPhase);
-  for (std::size_t at = near.find("\"ph\""); at != near.npos; at = near.find("\"ph\"", at + 1)) {
-    if (!key_at(near, at).empty()) return true;
-  }
-  return false;
-}
-
-bool begins_event(std::string_view text, std::size_t at, std::string_view gap, JsonEffort& effort) {
+bool begins_event(std::string_view text, std::size_t at, std::string_view gap) {
   const std::string_view key = key_at(text, after_space(text, at + 1));
   if (key.empty()) return false;
   if (gap.find('\n') != gap.npos && text.substr(0, at).ends_with(gap)) return true;
-  if (is_inside(text, at)) return false;
-  const std::string_view event = text.substr(at, kLookAhead);
-  const JsonExtent extent = find_json_extent(event);
-  effort.spend(extent.size);
-  if (extent.fault) return before(text, at) == ',' && is_event_key(key) && has_phase_near(event);
-  return is_whole_event(event.substr(0, extent.size)) &&
-         follow_of_event(text.substr(at), extent.size, gap, effort) != Follow::badly;
+  return before(text, at) == ',' && is_event_key(key);
 }
 
 bool ends_array(std::string_view text, std::size_t at) {
@@ -41,24 +25,18 @@ bool ends_array(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-Resumed resume_events(Window& window, std::size_t from, std::string_view gap, JsonEffort& effort) {
-  for (std::size_t at = from;;) {
+void resume_events(Window& window, std::string_view gap) {
+  for (std::size_t at = 1;;) {
     const std::string_view text(window.begin(), window.size());
     const std::size_t hit = std::min(text.find_first_of("{]", at), text.size());
-    const std::size_t passed = hit > kLookBehind ? hit - kLookBehind : 0;
     if (text.size() - hit < kLookAhead && !window.at_end()) {
+      const std::size_t passed = hit > kLookBehind ? hit - kLookBehind : 0;
       window.skip(passed);
       at = hit - passed;
       window.more();
       continue;
     }
-    effort.earn_until(window.offset() + hit);
-    const bool brace = hit < text.size() && text[hit] == '{';
-    const bool event = brace && !effort.is_spent() && begins_event(text, hit, gap, effort);
-    if (event || hit == text.size() || (text[hit] == ']' && ends_array(text, hit))) {
-      window.skip(hit);
-      return event ? Resumed::event : window.size() == 0 ? Resumed::end_of_text : Resumed::end_of_array;
-    }
+    if (hit == text.size() || (text[hit] == '{' ? begins_event(text, hit, gap) : ends_array(text, hit))) return window.skip(hit);
     at = hit + 1;
   }
 }

@@ -4,6 +4,7 @@
 
 #include "cli/model/characters.h"
 #include "cli/model/error.h"
+#include "cli/read/json_resume.h"
 
 namespace cli {
 namespace {

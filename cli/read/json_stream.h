@@ -2,9 +2,9 @@
 // and the elements of its event array, each handed out whole, with its offset. What is inside an element is the
 // parser's to check; everything between them is checked here.
 //
-// What is damaged costs itself and no neighbour: the walk goes on at the next event or member (json_resume.h), and
-// damage() tells of it. Where no line break stands between events, damage across the first bytes of one may cost the one
-// before it, too, and counts as one. Only a text that is no JSON from its first byte on is refused.
+// A damaged event is lost alone where line breaks stand between events, and mostly where they do not: the walk goes on at
+// the next line or the next object that begins as events do (json_resume.h). damage() tells of it. Only a text that is no
+// JSON from its first byte on is refused.
 //
 //   JsonStream stream(open_byte_source(path), path, JsonStream::kWindow);
 //   if (stream.open() == '{') while (stream.next_member(key)) ... value() or enter_array() + next_element() ...
@@ -20,9 +20,6 @@
 #include "cli/read/byte_source.h"
 #include "cli/read/json_check.h"
 #include "cli/read/json_damage.h"
-#include "cli/read/json_effort.h"
-#include "cli/read/json_follow.h"
-#include "cli/read/json_resume.h"
 #include "cli/read/window.h"
 
 namespace cli {
@@ -90,14 +87,13 @@ class JsonStream {
   bool take_known(std::string_view& text, KnownElements& elements);
   bool is_gap_behind(std::size_t size) const;
   bool reach_element();
+  bool closes_array();
   bool ends_without_bracket();
   bool is_blank_end(std::string_view& text);
   bool take_element(std::string_view& text);
-  bool has_fault_within(std::size_t size);
-  bool give_up(const JsonFault& fault);
   bool is_followed_well(std::size_t size);
+  bool give_up(const JsonFault& fault);
   void go_on_at_event();
-  bool is_apart(std::string_view next, std::string_view gap);
   void lose_whole();
   void learn_gap(std::uint64_t from);
 
@@ -110,10 +106,9 @@ class JsonStream {
   bool comma_seen_ = true;       // no other is needed before the next member or element
   bool events_seen_ = false;     // an array of them has begun
   bool bare_array_ = false;      // the text is an array of events: its ']' is optional
-  std::size_t search_from_ = 1;  // of the lost element's bytes, for the next event
-  JsonEffort effort_;
   bool after_damage_ = false;  // the last element was broken: so may be the next
   bool lost_member_ = false;   // the same of members
+  bool behind_lost_ = false;   // the last element was lost up to where it seemed to end
   std::size_t max_event_ = kMaxEvent;
   std::string key_, gap_;
   bool plain_gap_ = false;  // gap_ is white space and one comma

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cli/read/json_context.h"
+#include "cli/read/json_resume.h"
 #include "cli/read/json_split.h"
 #include "cli/read/json_stream.h"
 
@@ -49,7 +51,7 @@ bool JsonStream::take_known(std::string_view& text, KnownElements& elements) {
   text_size_ = size;
   text = {window_.begin(), size};
   pending_ = Pending::pass;
-  after_damage_ = false;
+  after_damage_ = behind_lost_ = false;
   return true;
 }
 
@@ -77,7 +79,7 @@ bool JsonStream::reach_element() {
       if (!first) learn_gap(from);
       return true;
     }
-    if (next == ']' && is_followed_well(1)) {
+    if (next == ']' && closes_array()) {
       if (comma_seen_ && !first && !bare_array_) damage_.mend(window_.offset(), "'{': an event");
       window_.skip(1);
       return false;
@@ -96,14 +98,25 @@ bool JsonStream::reach_element() {
   }
 }
 
+// Does this ']' close the array? One that damage put there stands before an event, or within one.
+bool JsonStream::closes_array() {
+  for (;;) {
+    const std::string_view text(window_.begin(), window_.size());
+    std::size_t at = after_space(text, 1);
+    if (at < text.size() && text[at] == ',') at = after_space(text, at + 1);
+    if (at < text.size()) return text[at] == '"' || text[at] == '}';
+    if (text.size() >= kWindow || !window_.more()) return true;
+  }
+}
+
 // What stands here belongs to the top-level object: the ']' behind the last event is missing.
 bool JsonStream::ends_without_bracket() {
   if (bare_array_ || after_damage_) return false;
-  for (;;) {
-    const Follow follow = follow_of_lost_bracket({window_.begin(), window_.size()});
-    if (follow != Follow::unknown) return follow == Follow::well;
-    if (!window_.more()) return true;
-  }
+  while (window_.size() < kLookBehind && window_.more()) continue;
+  const std::string_view text(window_.begin(), window_.size());
+  const std::string_view key = key_at(text, 0);
+  if (!key.empty()) return !is_event_key(key);
+  return text.starts_with('}') && after_space(text, 1) == text.size() && window_.at_end();
 }
 
 // `text` is the empty object that some writers put behind the last event of a bare array, after its comma.
@@ -129,12 +142,12 @@ bool JsonStream::take_element(std::string_view& text) {
       if (!is_followed_well(text_size_)) return give_up({text_size_, "',' or ']'"});
       text = {window_.begin(), text_size_};
       pending_ = Pending::pass;
-      after_damage_ = false;
+      after_damage_ = behind_lost_ = false;
       return true;
     }
     if (held < look) {
       if (!window_.more()) return give_up({window_.size(), "the end of an event"});
-    } else if (has_fault_within(look) || look >= max_event_) {
+    } else if (judge_begun(look) || look >= max_event_) {
       return give_up({look, "an event of at most 16 MiB"});
     } else {
       look *= 4;
@@ -142,10 +155,17 @@ bool JsonStream::take_element(std::string_view& text) {
   }
 }
 
-bool JsonStream::has_fault_within(std::size_t size) {
-  const auto fault = judge_begun(size);
-  effort_.spend(fault ? fault->at : size);
-  return fault.has_value();
+// Can what stands behind the next `size` bytes stand behind an element? Else a bracket or quote too many ended it too early.
+bool JsonStream::is_followed_well(std::size_t size) {
+  while (window_.size() < size + kLookBehind && window_.more()) continue;
+  const std::string_view text(window_.begin(), window_.size());
+  std::size_t at = after_space(text, size);
+  const bool comma = at < text.size() && text[at] == ',';
+  if (comma) at = after_space(text, at + 1);
+  if (at == text.size() || text[at] == '{' || text[at] == ']' || text[at] == ',') return true;
+  if (text[at] == '}') return after_space(text, at + 1) == text.size();
+  const std::string_view key = key_at(text, at), first = key_at(text, after_space(text, 1));
+  return comma && (key == first || !is_event_key(key));  // an event that has lost its '{' begins as others do
 }
 
 // An element that is not handed out. `otherwise`: where no fault is found in it.
@@ -153,62 +173,42 @@ bool JsonStream::give_up(const JsonFault& otherwise) {
   const auto fault = find_json_fault({window_.begin(), std::min(otherwise.at, window_.size())});
   if (otherwise.at > kSmallestMaxEvent) max_event_ = std::max(kSmallestMaxEvent, max_event_ / 2);
   const JsonFault& worst = fault ? *fault : otherwise;
-  effort_.spend(worst.at);
+  text_size_ = 0;
   refuse(worst.at, worst.expected);
   settle();
   return false;
 }
 
 void JsonStream::refuse(std::size_t at, std::string_view expected) {
-  if (pending_ == Pending::pass) effort_.spend(2 * text_size_);  // by who was handed it
-  pending_ = Pending::find_event;
-  search_from_ = 1;
+  const bool handed_out = pending_ == Pending::pass;
+  pending_ = handed_out && is_gap_behind(text_size_) ? Pending::pass_lost : Pending::find_event;
   refused_at_ = at;
   refusal_ = expected;
 }
 
 void JsonStream::refuse_whole(std::size_t at, std::string_view expected) {
-  constexpr std::string_view space = " \t\r\n";
-  const std::string_view held(window_.begin(), window_.size());
-  std::size_t next = held.find_first_not_of(space, text_size_);
-  if (next != held.npos && held[next] == ',') next = held.find_first_not_of(space, next + 1);
-  refuse(at, expected);  // and search behind it, where no sound event follows: a quote may have ended it too early
-  search_from_ = text_size_;
-  if (next == held.npos || held[next] == ']') pending_ = Pending::pass_lost;
-  if (pending_ == Pending::pass_lost || held[next] != '{') return;
-  const std::string_view gap = held.substr(text_size_, next - text_size_);
-  if (is_apart(held.substr(next, kLookAhead), gap)) pending_ = Pending::pass_lost;
-}
-
-// `next` is no piece of the element before it: a whole event, or another object as far from it as events are.
-bool JsonStream::is_apart(std::string_view next, std::string_view gap) {
-  const JsonExtent extent = find_json_extent(next);
-  effort_.spend(extent.size);
-  if (extent.fault) return extent.size == next.size();
-  return gap == gap_ || gap_.empty() || is_whole_event(next.substr(0, extent.size));
+  refuse(at, expected);
+  pending_ = Pending::pass_lost;
 }
 
 void JsonStream::lose_whole() {
   damage_.lose_event(text_offset_ + refused_at_, refusal_, text_offset_, text_offset_ + text_size_);
   window_.skip(text_size_);
   comma_seen_ = false;
+  behind_lost_ = true;
 }
 
+// What is no event and stands behind a lost one is the rest of that: a quote too many ended it too early.
 void JsonStream::go_on_at_event() {
   const std::uint64_t from = text_offset_;
-  resume_events(window_, search_from_, gap_, effort_);
-  damage_.lose_event(from + refused_at_, refusal_, from, window_.offset());
+  const bool rest = behind_lost_ && *window_.begin() != '{';
+  resume_events(window_, gap_);
+  if (rest)
+    damage_.lose_rest(from, window_.offset());
+  else
+    damage_.lose_event(from + refused_at_, refusal_, from, window_.offset());
   comma_seen_ = after_damage_ = true;
-}
-
-// Does what stands behind the next `size` bytes, an element or the bracket that closes the array, belong there?
-bool JsonStream::is_followed_well(std::size_t size) {
-  for (;;) {
-    const std::string_view held(window_.begin(), window_.size());
-    const Follow follow = held[0] == ']' ? follow_of_array(held) : follow_of_event(held, size, gap_, effort_);
-    if (follow != Follow::unknown) return follow == Follow::well;
-    if (!window_.more()) return true;
-  }
+  behind_lost_ = false;
 }
 
 // What stands between two events, for resume_events.

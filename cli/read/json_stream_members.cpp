@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "cli/read/json_resume.h"
 #include "cli/read/json_split.h"
 #include "cli/read/json_stream.h"
 
