@@ -29,15 +29,10 @@ class CopyRates {
     sums_[direction].add(start_ns, end_ns, bytes_per_second(bytes, duration_ns),
                          [&](std::int64_t ns, std::uint64_t rate) { changed(direction, ns, rate); });
   }
+  // One direction: no copy starts before `now_ns` any more.
   template <typename Changed>
-  void advance(std::int64_t now_ns, Changed&& changed) {
-    for (std::size_t direction = 0; direction < kDirections; ++direction) {
-      sums_[direction].advance(now_ns, [&](std::int64_t ns, std::uint64_t rate) { changed(direction, ns, rate); });
-    }
-  }
-  template <typename Changed>
-  void finish(Changed&& changed) {
-    advance(std::numeric_limits<std::int64_t>::max(), changed);
+  void advance(std::size_t direction, std::int64_t now_ns, Changed&& changed) {
+    sums_[direction].advance(now_ns, [&](std::int64_t ns, std::uint64_t rate) { changed(direction, ns, rate); });
   }
 
  private:

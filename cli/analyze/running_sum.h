@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -28,10 +27,6 @@ class RunningSum {
       sum_ -= ends_.top().second;
       changed(ends_.top().first, sum_);
     }
-  }
-  template <typename Changed>
-  void finish(Changed&& changed) {
-    advance(std::numeric_limits<std::int64_t>::max(), changed);
   }
 
  private:

@@ -65,7 +65,7 @@ class EventSorter : public EventSink {
   ~EventSorter() override;
 
   void event(const Event& event, const Facts& facts) override;
-  // After the last event: in the order in which they came.
+  // After the last event, once: in the order in which they came.
   std::vector<EventRun> finish();
 
  private:

@@ -1,5 +1,7 @@
 #include "cli/overlay/device_rows.h"
 
+#include <limits>
+
 namespace cli {
 namespace {
 
@@ -38,18 +40,22 @@ void DeviceRows::cut(std::int64_t at_ns) {
   in_flight_.advance(at_ns, flight());
   in_flight_row_.cut(at_ns);
   queue_.cut(at_ns);
-  copies_.advance(at_ns, rate());
-  for (CounterRow& row : copy_rows_) row.cut(at_ns);
+  for (std::size_t direction = 0; direction < copy_rows_.size(); ++direction) {
+    copies_.advance(direction, at_ns, rate());
+    copy_rows_[direction].cut(at_ns);
+  }
 }
 
 void DeviceRows::finish() {
   intervals_.finish(*this);
   busy_.finish();
-  in_flight_.finish(flight());
+  in_flight_.advance(std::numeric_limits<std::int64_t>::max(), flight());
   in_flight_row_.finish();
   queue_.finish();
-  copies_.finish(rate());
-  for (CounterRow& row : copy_rows_) row.finish();
+  for (std::size_t direction = 0; direction < copy_rows_.size(); ++direction) {
+    copies_.advance(direction, std::numeric_limits<std::int64_t>::max(), rate());
+    copy_rows_[direction].finish();
+  }
 }
 
 }  // namespace cli

@@ -8,7 +8,7 @@
 // All integers are little-endian. docs/ttrace.md describes all of it for other languages. Chunks of events
 // (merged_columns.h) come first. The events of one process and of one sort (ChunkSort) are a stream: its chunks
 // follow each other in the order of time, between those of others, so that who wants one rank, some time or some kinds
-// reads these chunks alone. Within a stream events are ordered by start, then longer duration, kind, track; so a reader
+// reads these chunks alone. The inputs that a file was merged from lie one behind the other. Within a stream events are ordered by start, then longer duration, kind, track; so a reader
 // has them all in this order when it merges the streams.
 //
 // Times are the process's own. Where it lies on the axis of the trace says its clock (clock_fields): so a rank's own

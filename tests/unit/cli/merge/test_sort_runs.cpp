@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "../scratch.h"
 #include "cli/merge/join_catalog.h"
@@ -30,10 +31,11 @@ struct Sorted {
   Sorted(const Catalog& catalog, std::size_t memory, std::string folder, bool beside = false)
       : room(memory, 1, std::move(folder)), walk(room, catalog.shapes), sorter(room, beside) {}
   void drain(const std::vector<ClockFit>& fits, EventSink& out) {
-    walk.add(sorter.finish(), 0, nullptr);
+    if (!std::exchange(is_finished, true)) walk.add(sorter.finish(), 0, nullptr);
     walk.walk(fits, out);
   }
 
+  bool is_finished = false;
   SortRoom room;
   RunWalk walk;
   EventSorter sorter;
