@@ -15,7 +15,7 @@ std::size_t usable_cores() {
 }
 
 OrderedWork::OrderedWork(std::size_t items, std::size_t threads)
-    : items_(items), threads_(std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(items, 1))), worked_(items), failed_(items) {}
+    : threads_(std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(items, 1))), worked_(items), failed_(items) {}
 
 void OrderedWork::run(Steps steps) {
   steps_ = std::move(steps);

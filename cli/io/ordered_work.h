@@ -52,7 +52,7 @@ class OrderedWork {
   void join_ready(Lock& lock);
   bool step(Lock& lock, const Step& step, std::size_t item);
 
-  const std::size_t items_, threads_;
+  const std::size_t threads_;
   Steps steps_;
   std::mutex mutex_;
   std::condition_variable changed_;

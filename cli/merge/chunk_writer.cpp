@@ -8,6 +8,7 @@
 #include "cli/model/error.h"
 #include "cli/model/name_classes.h"
 #include "cli/read/merged_columns.h"
+#include "cli/read/merged_varint.h"
 
 namespace cli {
 namespace {

@@ -1,4 +1,5 @@
 #include "../scratch.h"
+#include "cli/merge/merge_inputs.h"
 #include "cli/merge/ordered_trace.h"
 #include "cli/model/error.h"
 #include "merged_sample.h"
@@ -77,6 +78,29 @@ TEST_CASE("ordered trace: the same on one thread as on several") {
     CHECK(results[0].size() > 100'000);
     CHECK(results[1] == results[0]);
     CHECK(results[2] == results[0]);
+  }
+}
+
+TEST_CASE("merge: the same bytes on one thread as on several") {
+  struct Bytes : ByteSink {
+    void write(std::string_view bytes) override { all += bytes; }
+    void finish() override {}
+    std::string all;
+  };
+  const Scratch scratch;
+  std::vector<TraceInput> inputs;
+  for (std::int64_t rank = 0; rank < 12; ++rank) {
+    inputs.push_back({scratch.path("rank" + std::to_string(rank)), {}});
+    write_rank(inputs.back().path, 11 - rank, rank % 3 == 0 ? 5000 : 500, 3 + rank % 5);
+  }
+  for (const std::size_t memory : {std::size_t{200'000}, kDefaultMemory}) {
+    Bytes one;
+    CHECK(merge_inputs(inputs, {true, memory, scratch.folder(), {}, 1}, one).events == 4 * 5000 + 8 * 500);
+    for (const std::size_t threads : {2, 8}) {
+      Bytes several;
+      merge_inputs(inputs, {true, memory, scratch.folder(), {}, threads}, several);
+      CHECK((several.all == one.all));
+    }
   }
 }
 
