@@ -258,7 +258,8 @@ class Matcher {
 
   void finish(MatchedGroup& group) const {
     std::sort(group.members.begin(), group.members.end());
-    if (!group.size_is_told) group.size = static_cast<std::int64_t>(group.members.size());
+    const bool alone = group.members.size() == 1 && catalog_.processes[group.members[0]].world_size != 1;
+    if (!group.size_is_told) group.size = alone ? -1 : static_cast<std::int64_t>(group.members.size());
   }
 
   CollectiveState state_of(const MatchedCollective& collective) const {
@@ -268,8 +269,8 @@ class Matcher {
       is_open = is_open || is_open_call(each);
     }
     if (is_open) return CollectiveState::open;
-    const std::int64_t expected = collective.point_to_point ? 2 : out_.groups[collective.group].size;
-    return collective.calls < expected ? CollectiveState::missing_ranks : CollectiveState::complete;
+    const std::int64_t expected = ranks_of(out_, collective);
+    return expected < 0 || collective.calls < expected ? CollectiveState::missing_ranks : CollectiveState::complete;
   }
 
   // Begun and not ended, as far as the recording goes.
@@ -313,8 +314,8 @@ MatchedCollectives match_collectives(const CollectiveCalls& calls, const Catalog
 
 CollectiveTimes times_of(const MatchedCollectives& matched, const CollectiveCalls& calls, const MatchedCollective& collective) {
   CollectiveTimes times;
-  const std::int64_t expected = collective.point_to_point ? 2 : matched.groups[collective.group].size;
-  times.all_started = times.all_ended = collective.calls >= expected;
+  const std::int64_t expected = ranks_of(matched, collective);
+  times.all_started = times.all_ended = expected >= 0 && collective.calls >= expected;
   const auto some = matched.calls_of(collective);
   for (std::size_t i = 0; i < some.size(); ++i) {
     const CollectiveCall& call = call_of(calls, some[i]);
@@ -330,6 +331,10 @@ CollectiveTimes times_of(const MatchedCollectives& matched, const CollectiveCall
     times.transfer_ns = times.end_ns - times.last_start_ns;
   }
   return times;
+}
+
+std::int64_t ranks_of(const MatchedCollectives& matched, const MatchedCollective& collective) {
+  return collective.point_to_point ? 2 : matched.groups[collective.group].size;
 }
 
 std::optional<std::int64_t> size_of(const MatchedCollectives& matched, const CollectiveCalls& calls, const MatchedCollective& collective) {
@@ -360,7 +365,8 @@ std::string trouble_text(const MatchedCollectives& matched, const CollectiveCall
   if (!absent.empty()) say(fmt::format("not in the trace of {}", ranks_text(catalog, absent)));
   const MatchedGroup& group = matched.groups[collective.group];
   const std::int64_t foreign = group.size - static_cast<std::int64_t>(group.members.size());
-  if (foreign > 0) say(fmt::format("{} of {} ranks are not in the trace", foreign, group.size));
+  if (group.size < 0) say("its other ranks are not known");
+  if (foreign > 0 && group.size > 0) say(fmt::format("{} of {} ranks are not in the trace", foreign, group.size));
   return text;
 }
 

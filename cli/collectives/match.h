@@ -37,7 +37,7 @@ struct MatchedCollective {
 struct MatchedGroup {
   CommunicatorId communicator = 0;
   std::vector<ProcessId> members;  // that take part in any of its collectives, ascending
-  std::int64_t size = 0;           // as it was told; else that of the members
+  std::int64_t size = -1;          // as it was told; else how many members there are; -1: unknown, of one that stands alone
   bool size_is_told = false;
 };
 
@@ -76,6 +76,9 @@ struct CollectiveTimes {
   std::optional<std::int64_t> transfer_ns;  // end - last start, where every rank depends on all, and all are known
 };
 CollectiveTimes times_of(const MatchedCollectives& matched, const CollectiveCalls& calls, const MatchedCollective& collective);
+
+// How many ranks take part; -1: unknown.
+std::int64_t ranks_of(const MatchedCollectives& matched, const MatchedCollective& collective);
 
 // The size that bandwidth is computed from (operations.h); empty: not known.
 std::optional<std::int64_t> size_of(const MatchedCollectives& matched, const CollectiveCalls& calls, const MatchedCollective& collective);
