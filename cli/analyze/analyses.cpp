@@ -3,7 +3,7 @@
 namespace cli {
 
 const std::vector<AnalysisRow>& analyses() {
-  static const std::vector<AnalysisRow> rows{temporal_analysis(), steps_analysis(), kernels_analysis()};
+  static const std::vector<AnalysisRow> rows{temporal_analysis(), steps_analysis(), kernels_analysis(), collectives_analysis(), comm_analysis()};
   return rows;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/analyze/table.h"
 #include "cli/analyze/windows.h"
 #include "cli/analyze/work_class.h"
+#include "cli/collectives/match.h"
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
 #include "cli/model/steps.h"
@@ -36,6 +37,12 @@ struct RowKeys {
   bool phases = false;  // a rank has several files, each of a phase of its run
 };
 
+// The collectives of a trace, of all its ranks and all of its time, and the calls that they consist of.
+struct TraceCollectives {
+  CollectiveCalls calls;
+  MatchedCollectives matched;
+};
+
 struct AnalysisContext {
   const Catalog& catalog;
   Windows windows;
@@ -43,13 +50,14 @@ struct AnalysisContext {
   const std::vector<bool>& chosen;                      // by ProcessId: of these there are rows
   std::int64_t origin_ns = 0;                           // the trace's start
   RowKeys keys;
+  const TraceCollectives* collectives = nullptr;  // when finish() is called, of analyses that need them
 };
 
 class Analysis {
  public:
   virtual ~Analysis() = default;
   // By start_ns ascending. What runs in none of the process's windows does not come.
-  virtual void work(const GpuWork& work) = 0;
+  virtual void work(const GpuWork& /*work*/) {}
   // After the last one, once.
   virtual ResultTable finish() = 0;
 };
@@ -60,6 +68,8 @@ struct AnalysisRow {
   std::vector<GroupBy> by;  // what its rows can stand for; the first where nothing else is asked for
   std::vector<Column> (*columns)(RowKeys keys);
   std::unique_ptr<Analysis> (*make)(const AnalysisContext& context);  // the context outlives it
+  bool needs_collectives = false;
+  bool on_request = false;  // one of many rows, or dear to make: where nothing is chosen, it is left out
 };
 
 const std::vector<AnalysisRow>& analyses();
@@ -68,5 +78,7 @@ const std::vector<AnalysisRow>& analyses();
 AnalysisRow temporal_analysis();
 AnalysisRow kernels_analysis();
 AnalysisRow steps_analysis();
+AnalysisRow collectives_analysis();
+AnalysisRow comm_analysis();
 
 }  // namespace cli

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 
 #include "cli/analyze/work_classes.h"
+#include "cli/collectives/call_collector.h"
 #include "cli/io/progress.h"
 #include "cli/io/units.h"
 #include "cli/model/slice.h"
@@ -30,13 +32,18 @@ class AnalysisWalk : public EventSink {
     std::unique_ptr<Analysis> analysis;
   };
 
-  AnalysisWalk(const Catalog& catalog, Selector& selector, std::deque<Member>& members)
-      : catalog_(catalog), selector_(selector), members_(members), classes_(catalog) {}
+  AnalysisWalk(const Catalog& catalog, Selector& selector, std::deque<Member>& members, bool collectives)
+      : catalog_(catalog), selector_(selector), members_(members), classes_(catalog) {
+    if (collectives) collector_ = make_call_collector(catalog);
+  }
 
   void event(const Event& event, const Facts& facts) override {
     progress_.step();
     classes_.event(event);
-    if (!is_gpu_work(event.kind) || !is_slice(event) || catalog_.tracks[event.track].kind != TrackKind::stream) return;
+    const bool is_work = is_gpu_work(event.kind) && is_slice(event) && catalog_.tracks[event.track].kind == TrackKind::stream;
+    if (!is_work) return collector_ ? collector_->event(event, facts, false) : void();
+    const WorkClass work_class = classes_.of(event, facts);
+    if (collector_) collector_->event(event, facts, work_class == WorkClass::compute);
     if (selector_.judge(event) != LeftOut::kept) return;
     if (event.duration_ns < 0) {
       ++endless_;
@@ -44,7 +51,7 @@ class AnalysisWalk : public EventSink {
     }
     const Track& track = catalog_.tracks[event.track];
     GpuWork work{track.process, track.group, sane_ns(event.start_ns), 0, event.name, event.kind,
-                 classes_.of(event, facts)};
+                 work_class};
     if (const auto* kernel = facts.get<KernelFacts>()) work.launch = kernel->launch;
     work.end_ns = std::max(work.start_ns, sane_ns(slice_end(event, kLatest_ns)));
     for (Member& member : members_) {
@@ -53,12 +60,14 @@ class AnalysisWalk : public EventSink {
   }
 
   std::uint64_t endless() const { return endless_; }
+  CollectiveCalls take_calls() { return collector_->take(); }
 
  private:
   const Catalog& catalog_;
   Selector& selector_;
   std::deque<Member>& members_;
   WorkClasses classes_;
+  std::unique_ptr<CallCollector> collector_;  // null: nobody asks for collectives
   Progress progress_{"analyzing"};
   std::uint64_t endless_ = 0;  // pieces of work whose end is not known
 };
@@ -101,20 +110,28 @@ AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::
   std::deque<AnalysisWalk::Member> members;
   for (const AnalysisRow* row : request.analyses) {
     const GroupBy by = group_of(*row, request.by);
-    members.push_back({{catalog, windows_of(request, by, chosen, facts, processes), found_by, has, facts.first_ns, {by, phases}}, nullptr});
+    members.push_back({{catalog, windows_of(request, by, chosen, facts, processes), found_by, has, facts.first_ns, {by, phases}, nullptr}, nullptr});
     members.back().analysis = row->make(members.back().context);
   }
   AnalysisResult result;
+  TraceCollectives collectives;
+  const bool with_collectives = std::any_of(request.analyses.begin(), request.analyses.end(), [](auto* row) { return row->needs_collectives; });
   {
-    AnalysisWalk walk(catalog, selector, members);
-    Wanted wanted = chosen.wanted();
+    AnalysisWalk walk(catalog, selector, members, with_collectives);
+    // What is one over all ranks needs all of them, whichever are shown.
+    Wanted wanted = with_collectives ? Wanted{} : chosen.wanted();
     wanted.kinds = WorkClasses::kinds();
     trace.walk(walk, wanted);
+    if (with_collectives) {
+      collectives.calls = walk.take_calls();
+      collectives.matched = match_collectives(collectives.calls, catalog);
+    }
     if (walk.endless() > 0) {
       result.notes.push_back(count_text(walk.endless(), "kernel or copy", "kernels and copies") +
                              " had not ended where the trace ends, and are in no sum");
     }
   }
+  for (AnalysisWalk::Member& member : members) member.context.collectives = with_collectives ? &collectives : nullptr;
   for (AnalysisWalk::Member& member : members) result.tables.push_back(member.analysis->finish());
   return result;
 }

@@ -20,16 +20,18 @@ std::string shown(const Cell& cell, Unit unit) {
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{:.2f}", *real) + (unit == Unit::percent ? " %" : "");
   const std::int64_t number = std::get<std::int64_t>(cell);
+  if (unit == Unit::bytes) return bytes_text(static_cast<std::uint64_t>(number));
   return unit == Unit::ns ? duration_text(number) : fmt::format("{}", number);
 }
 
 // The unit stands in the cells.
 std::string title(const Column& column) {
   std::string text(column.key);
-  for (const std::string_view ending : {"_ns", "_pct"}) {
+  for (const std::string_view ending : {"_ns", "_pct", "_gb_per_s"}) {
     if (text.ends_with(ending)) text.erase(text.size() - ending.size());
   }
   std::replace(text.begin(), text.end(), '_', ' ');
+  if (column.unit == Unit::rate) text += " GB/s";
   return text;
 }
 
@@ -45,8 +47,10 @@ std::string shortened(std::string text) {
 // Names go to the end, where their length does no harm.
 std::vector<std::size_t> text_last(const ResultTable& table) {
   std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) order.push_back(i);
-  std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return table.columns[i].key != "name"; });
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (table.columns[i].unit != Unit::rows) order.push_back(i);
+  }
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return table.columns[i].key != "name" && table.columns[i].key != "trouble"; });
   return order;
 }
 
@@ -75,7 +79,22 @@ struct StringSink : ByteSink {
   std::string all;
 };
 
-void json_value(JsonText& out, const Cell& cell) {
+void json_rows(JsonText& out, const Column& column, const CellRows& rows) {
+  out.raw("[");
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    for (std::size_t i = 0; i < column.part_count; ++i) {
+      out.raw(i > 0 ? ", \"" : row > 0 ? ", {\"" : "{\"");
+      out.raw(column.parts[i].key);
+      out.raw("\": ");
+      rows[row][i] ? out.number(*rows[row][i]) : out.raw("null");
+    }
+    out.raw("}");
+  }
+  out.raw("]");
+}
+
+void json_value(JsonText& out, const Cell& cell, const Column& column) {
+  if (const auto* rows = std::get_if<CellRows>(&cell)) return json_rows(out, column, *rows);
   if (const auto* text = std::get_if<std::string>(&cell)) return json_string(out, *text);
   if (const auto* number = std::get_if<std::int64_t>(&cell)) return out.number(*number);
   if (const auto* real = std::get_if<double>(&cell)) return out.raw(fmt::format("{}", *real));
@@ -88,7 +107,7 @@ void json_row(JsonText& out, const ResultTable& table, const std::vector<Cell>& 
     out.raw(i == 0 ? "{\"" : ", \"");
     out.raw(table.columns[i].key);
     out.raw("\": ");
-    json_value(out, cells[i]);
+    json_value(out, cells[i], table.columns[i]);
   }
   out.raw("}");
 }
@@ -120,7 +139,17 @@ std::string csv_text(const std::string& text) {
   return quoted + "\"";
 }
 
+// "3:1500:200 4:0:180": values by ':', rows by a space.
+std::string csv_rows(const CellRows& rows) {
+  std::string out;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) out += (i > 0 ? ":" : out.empty() ? "" : " ") + (row[i] ? fmt::format("{}", *row[i]) : std::string());
+  }
+  return out;
+}
+
 std::string csv_value(const Cell& cell) {
+  if (const auto* rows = std::get_if<CellRows>(&cell)) return csv_rows(*rows);
   if (const auto* text = std::get_if<std::string>(&cell)) return csv_text(*text);
   if (const auto* number = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *number);
   if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
@@ -157,6 +186,7 @@ std::string write_markdown(const std::vector<ResultTable>& tables) {
     std::string rule = "|";
     out += "|";
     for (const Column& column : table.columns) {
+      if (column.unit == Unit::rows) continue;
       out += fmt::format(" {} |", markdown_text(title(column)));
       rule += column.unit == Unit::text ? "---|" : "---:|";
     }
@@ -164,6 +194,7 @@ std::string write_markdown(const std::vector<ResultTable>& tables) {
     for (const auto& cells : table.rows) {
       out += "|";
       for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (table.columns[i].unit == Unit::rows) continue;
         out += fmt::format(" {} |", markdown_text(shown(cells[i], table.columns[i].unit)));
       }
       out += "\n";

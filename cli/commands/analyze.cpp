@@ -41,7 +41,7 @@ std::string names_of_analyses() {
 std::vector<const AnalysisRow*> chosen_analyses(const AnalyzeOptions& options) {
   std::vector<const AnalysisRow*> chosen;
   for (const AnalysisRow& row : analyses()) {
-    if (options.only.empty()) chosen.push_back(&row);
+    if (options.only.empty() && !row.on_request) chosen.push_back(&row);
   }
   for (const std::string& name : options.only) {
     const auto& all = analyses();
@@ -94,7 +94,7 @@ void limit_rows(ResultTable& table, std::size_t most) {
 std::string list_text() {
   std::string out;
   for (const AnalysisRow& row : analyses()) {
-    out += fmt::format("{}{}: {}\n", out.empty() ? "" : "\n", row.name, row.meaning);
+    out += fmt::format("{}{}: {}{}\n", out.empty() ? "" : "\n", row.name, row.meaning, row.on_request ? " (with --only)" : "");
     Table table({"  column", "meaning"});
     const GroupBy most = can(row, GroupBy::step) ? GroupBy::step : can(row, GroupBy::rank) ? GroupBy::rank : GroupBy::none;
     const auto columns = row.columns({most, true});
@@ -140,7 +140,7 @@ void run_analyze(AnalyzeOptions options) {
 std::function<void()> set_up_analyze(CLI::App& app) {
   auto options = std::make_shared<AnalyzeOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("--only", options->only, "These tables alone, in this order (default: all); may be repeated")
+  app.add_option("--only", options->only, "These tables alone, in this order (default: temporal, steps, kernels); may be repeated")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME,...");
@@ -165,11 +165,13 @@ std::function<void()> set_up_analyze(CLI::App& app) {
 Command analyze_command() {
   return {"analyze", "Where the time went: tables of GPU time, steps and kernels",
           "Times are of each rank alone, exact to the nanosecond. With --steps or --time, work counts as far as it runs in\n"
-          "them, whenever it was launched.\n"
+          "them, whenever it was launched. Of collectives the ranks are compared by the clocks of their hosts; one is shown when a\n"
+          "chosen rank takes part in it at a chosen time, with all its ranks.\n"
           "\n"
           "  tracetool analyze traces/\n"
           "  tracetool analyze run.ttrace --only temporal --by step --steps 10-12\n"
           "  tracetool analyze run.ttrace --only kernels --limit 20\n"
+          "  tracetool analyze run.ttrace --only collectives,comm\n"
           "  tracetool analyze run.ttrace --only temporal --format json | jq '.temporal[].exposed_comm_ns'",
           set_up_analyze};
 }

@@ -51,3 +51,18 @@ TEST_CASE("tables: several stand under their names") {
   CHECK(text.find("\n\nsmall\nrank") != text.npos);
   CHECK(find_table_format("yaml") == nullptr);
 }
+
+TEST_CASE("tables: rows within a cell are for programs") {
+  static constexpr Column kParts[] = {{"rank", Unit::number, ""}, {"wait_ns", Unit::ns, ""}};
+  ResultTable table{"small", {{"op", Unit::text, ""}, {"waits", Unit::rows, "", kParts, 2}, {"speed_gb_per_s", Unit::rate, ""}}, {}, {}};
+  table.rows.push_back({std::string("all_reduce"), CellRows{{0, 1500}, {1, std::nullopt}}, 277.25});
+  table.rows.push_back({std::string("barrier"), CellRows{}, {}});
+  const auto form = [&](std::string_view format) { return find_table_format(format)->write({table}); };
+  CHECK(form("text") == "op          speed GB/s\nall_reduce      277.25\nbarrier              -\n");
+  CHECK(form("json") ==
+        "{\n\"small\": [\n"
+        "  {\"op\": \"all_reduce\", \"waits\": [{\"rank\": 0, \"wait_ns\": 1500}, {\"rank\": 1, \"wait_ns\": null}], \"speed_gb_per_s\": 277.25},\n"
+        "  {\"op\": \"barrier\", \"waits\": [], \"speed_gb_per_s\": null}]\n}\n");
+  CHECK(form("csv") == "op,waits,speed_gb_per_s\r\nall_reduce,0:1500 1:,277.25\r\nbarrier,,\r\n");
+  CHECK(form("md") == "| op | speed GB/s |\n|---|---:|\n| all\\_reduce | 277.25 |\n| barrier | - |\n");
+}

@@ -1,0 +1,31 @@
+// Finds the collectives of each process among the events of a trace.
+//
+// Of a recording, calls of NCCL are events; their work is what was launched within the call, or within the end of the group
+// that holds it, on its thread. Work of a CUDA graph tells which call it was captured in; that call itself did nothing. Of a
+// profile, kernels of NCCL are calls, and tell what PyTorch knew of them unless they were launched before it began.
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "cli/collectives/calls.h"
+#include "cli/model/catalog.h"
+#include "cli/model/event.h"
+#include "cli/model/payload.h"
+
+namespace cli {
+
+class CallCollector {
+ public:
+  virtual ~CallCollector() = default;
+
+  // Every event, by start, enclosing ones first. `computes`: it is GPU work that computes, behind which communication hides.
+  virtual void event(const Event& event, const Facts& facts, bool computes) = 0;
+
+  // After the last one, once.
+  virtual CollectiveCalls take() = 0;
+};
+
+// `catalog` outlives it, and is complete.
+std::unique_ptr<CallCollector> make_call_collector(const Catalog& catalog);
+
+}  // namespace cli
