@@ -130,6 +130,8 @@ TEST_CASE("sorting: ids become those of the whole trace, in memory and in the sc
     own.launches.intern([] { Launch l; return l.grid[0] = 8, l; }());
     own.captures.intern([] { Capture c; return c.known = true, c; }());
     own.collective_ops.intern([] { CollectiveOp o; return o.in_elements = 4, o; }());
+    own.dims.intern({0, 5, 1});
+    own.operator_inputs.intern([] { OperatorInput i; return i.type = 3, i.dims = 1, i; }());
     const std::vector<Collected> events = sorted(random_events(2'000, 3));
     EventSorter sorter(room, false);
     std::int64_t integer = 0;
