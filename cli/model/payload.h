@@ -196,7 +196,7 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& d)
   requires std::is_same_v<std::remove_const_t<T>, Dims>
 {
-  f.id("before", d.before), f.number("last", d.last), f.number("count", d.count);
+  f.id("before", d.before), f.number("last", d.last, false), f.number("count", d.count, false);
 }
 
 // The inputs of an operator, as PyTorch's profiler tells them: a list as of Dims, of tensors and scalars.
@@ -215,8 +215,8 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& i)
   requires std::is_same_v<std::remove_const_t<T>, OperatorInput>
 {
-  f.id("before", i.before), f.number("count", i.count), f.string("type", i.type), f.id("dims", i.dims);
-  f.id("strides", i.strides), f.id("elements", i.elements), f.string("value", i.value);
+  f.id("before", i.before), f.number("count", i.count, false), f.string("type", i.type, false), f.id("dims", i.dims);
+  f.id("strides", i.strides), f.id("elements", i.elements), f.string("value", i.value, false);
 }
 
 using AllInterned = std::tuple<Launch, Capture, CollectiveOp, Dims, OperatorInput>;
