@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
 
 namespace cli {
@@ -43,12 +42,6 @@ std::string_view pick(const std::string_view (&words)[Size], std::size_t index) 
   return index < Size ? words[index] : words[0];
 }
 
-template <std::size_t Size>
-std::uint8_t find(const std::string_view (&words)[Size], std::string_view word) {
-  const auto found = static_cast<std::size_t>(std::find(words, words + Size, word) - words);
-  return static_cast<std::uint8_t>(found < Size ? found : 0);
-}
-
 }  // namespace
 
 std::string_view memory_name(std::uint8_t memory) { return pick(kMemory, memory); }
@@ -68,24 +61,7 @@ std::string copy_name(std::uint8_t copy, std::uint8_t from, std::uint8_t to) {
   return fmt::format("Memcpy {} ({} -> {})", pick(kCopy, copy), memory_name(from), memory_name(to));
 }
 
-CopyKinds copy_kinds(std::string_view name) {
-  constexpr std::string_view kBegin = "Memcpy ", kArrow = " -> ";
-  if (!name.starts_with(kBegin)) return {};
-  name.remove_prefix(kBegin.size());
-  const std::size_t open = name.find(" ("), arrow = name.find(kArrow);
-  CopyKinds kinds{find(kCopy, name.substr(0, open)), 0, 0};
-  if (open == name.npos || arrow == name.npos || arrow < open || !name.ends_with(')')) return kinds;
-  name.remove_suffix(1);
-  kinds.from_memory = find(kMemory, name.substr(open + 2, arrow - open - 2));
-  kinds.to_memory = find(kMemory, name.substr(arrow + kArrow.size()));
-  return kinds;
-}
-
-std::uint8_t set_memory(std::string_view name) {
-  constexpr std::string_view kBegin = "Memset (";
-  if (!name.starts_with(kBegin) || !name.ends_with(')')) return 0;
-  return find(kMemory, name.substr(kBegin.size(), name.size() - kBegin.size() - 1));
-}
+std::string set_name(std::uint8_t memory) { return fmt::format("Memset ({})", memory_name(memory)); }
 
 std::string_view reduction_name(std::uint32_t reduction) {
   return reduction < std::size(kReduction) ? kReduction[reduction] : std::string_view();

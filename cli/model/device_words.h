@@ -13,14 +13,7 @@ constexpr bool is_host_memory(std::uint8_t memory) { return memory == 1 || memor
 constexpr bool is_device_memory(std::uint8_t memory) { return memory == 3 || memory == 4 || memory == 6; }
 std::string_view memory_name(std::uint8_t memory);                             // CUpti_ActivityMemoryKind
 std::string copy_name(std::uint8_t copy, std::uint8_t from, std::uint8_t to);  // "Memcpy HtoD (Pinned -> Device)"
-
-// The other way round: CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind by these words; 0: unknown, as of other words.
-struct CopyKinds {
-  std::uint8_t direction = 0, from_memory = 0, to_memory = 0;
-};
-CopyKinds copy_kinds(std::string_view name);   // "Memcpy HtoD (Pinned -> Device)"
-std::uint8_t set_memory(std::string_view name);  // "Memset (Device)"
-
+std::string set_name(std::uint8_t memory);                                     // "Memset (Device)"
 std::string_view sync_name(std::uint8_t type);                                 // "Stream Wait Event"
 std::string_view launch_type_name(std::uint8_t type);                          // "cooperative"
 std::string_view overhead_name(std::uint32_t overhead);                        // "Lazy Function Loading"

@@ -448,6 +448,33 @@ class Plans {
   std::vector<std::unique_ptr<Plan<Draft>>> plans_;  // by ShapeId
 };
 
+// CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind, 0: unknown.
+struct CopyKinds {
+  std::uint8_t direction = 0, from_memory = 0, to_memory = 0;
+};
+
+// By the name that says them; other names say nothing.
+CopyKinds copy_kinds(const std::string& name) {
+  static const auto known = [] {
+    std::unordered_map<std::string, CopyKinds> known;
+    for (std::uint8_t direction = 0; direction <= 10; ++direction) {
+      for (std::uint8_t from = 0; from <= 7; ++from) {
+        for (std::uint8_t to = 0; to <= 7; ++to) known[copy_name(direction, from, to)] = {direction, from, to};
+      }
+    }
+    return known;
+  }();
+  const auto found = known.find(name);
+  return found == known.end() ? CopyKinds() : found->second;
+}
+
+std::uint8_t set_memory(std::string_view name) {
+  for (std::uint8_t memory = 1; memory <= 7; ++memory) {
+    if (name == set_name(memory)) return memory;
+  }
+  return 0;
+}
+
 class FactsOfShapes : public KinetoFacts {
  public:
   explicit FactsOfShapes(Catalog& catalog) : catalog_(catalog), texts_(catalog) {}
@@ -472,7 +499,7 @@ class FactsOfShapes : public KinetoFacts {
   Facts copy(StringId name, std::string_view text, const Shape* shape, const std::int64_t* integers) {
     copied_ = copies_.draft(text, shape, integers, texts_).facts;
     const auto [kinds, is_new] = copy_kinds_.try_emplace(name);
-    if (is_new) kinds->second = copy_kinds(catalog_.strings[name]);
+    if (is_new) kinds->second = copy_kinds(std::string(catalog_.strings[name]));
     copied_.direction = kinds->second.direction;
     copied_.from_memory = kinds->second.from_memory, copied_.to_memory = kinds->second.to_memory;
     return copied_;

@@ -168,7 +168,7 @@ class DeviceEvents : public RingTranslator {
   void translate(const trace::MemsetRecord& record, std::size_t) {
     if (!out_.has_time(record.start_cupti_ns)) return;
     Event event = work(Kind::memset, record, stream({record.device, record.context, record.stream}));
-    event.name = name(fmt::format("Memset ({})", memory_name(record.memory)));
+    event.name = name(set_name(record.memory));
     event.bytes = record.bytes;
     event.has_bytes = true;
     SetFacts facts;
