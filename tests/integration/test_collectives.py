@@ -73,7 +73,7 @@ def check_traces(options):
     with folders(options.traces) as some:
         for folder in some:
             is_real = folder == options.traces
-            for name in MATCHED:
+            for name in MATCHED if is_real else ("job-ns",):
                 files = sorted(glob.glob(f"{folder}/{name}/*.json*"))
                 if len(files) > 1:
                     read += 1
