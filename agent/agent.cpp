@@ -17,7 +17,7 @@
 #include "agent/activity/watch.h"
 #include "agent/base/environment.h"
 #include "agent/base/message.h"
-#include "agent/base/settings.h"
+#include "agent/base/agent_settings.h"
 #include "agent/base/uncancelled.h"
 #include "agent/clocks/exit_time.h"
 #include "agent/flusher.h"

@@ -9,7 +9,7 @@
 #include "agent/activity/stall.h"
 #include "agent/activity/watch.h"
 #include "agent/base/message.h"
-#include "agent/base/settings.h"
+#include "agent/base/agent_settings.h"
 #include "agent/clocks/clocks.h"
 #include "agent/clocks/exit_time.h"
 #include "agent/cost_guard.h"

@@ -1,4 +1,7 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -7,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/commands/commands.h"
@@ -37,16 +41,32 @@ constexpr const char* kFooter =
 
 int code(cli::Exit exit) { return static_cast<int>(exit); }
 
+// A file that is opened takes the number of a standard stream that is closed, and messages would go into it. What is written to a
+// closed stdout fails, as it would have; messages to a closed stderr go nowhere. A program that is started has them closed.
+void open_standard_streams() {
+  constexpr std::pair<int, int> kStreams[] = {{STDIN_FILENO, O_WRONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}};
+  for (const auto& [fd, flags] : kStreams) {
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", flags | O_CLOEXEC) != fd) ::_exit(code(cli::Exit::cannot_open));
+  }
+}
+
+// A write beyond `ulimit -f` fails then, and says what to do. Not SIG_IGN, which a program that is started would inherit.
+void survive_file_limit() {
+  struct sigaction now {};
+  ::sigaction(SIGXFSZ, nullptr, &now);
+  if (now.sa_handler == SIG_DFL) ::signal(SIGXFSZ, [](int) {});
+}
+
 int fail(cli::Exit exit, const std::string& message) {
-  fmt::print(stderr, "tracetool: {}\n", message);
+  std::fputs(fmt::format("tracetool: {}\n", message).c_str(), stderr);  // fmt::print throws where stderr is full
   return code(exit);
 }
 
 // What is meant as a command and is none; CLI11 would call it an unexpected argument.
 bool is_unknown_command(int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return false;
-  const auto& rows = cli::commands();
-  return std::none_of(rows.begin(), rows.end(), [&](const cli::Command& row) { return row.name == argv[1]; });
+  const auto& all = cli::commands();
+  return std::none_of(all.begin(), all.end(), [&](const cli::Command& command) { return command.name == argv[1]; });
 }
 
 std::function<void()> add_commands(CLI::App& app) {
@@ -80,13 +100,18 @@ std::vector<std::string> words_for(const CLI::App& app, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_streams();
+  survive_file_limit();
   CLI::App app(kDescription, "tracetool");
   app.footer(kFooter);
   app.set_version_flag("--version", "tracetool " TRACETOOL_VERSION);
   app.require_subcommand(1);
   const std::function<void()> run = add_commands(app);
   try {
-    if (argc < 2) return fmt::print(stderr, "{}", app.help()), code(cli::Exit::usage);
+    if (argc < 2) {
+      std::fputs(app.help().c_str(), stderr);
+      return code(cli::Exit::usage);
+    }
     if (is_unknown_command(argc, argv)) cli::refuse_command(argv[1]);
     app.parse(words_for(app, argc, argv));
     run();

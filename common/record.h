@@ -21,11 +21,11 @@
 #include <type_traits>
 
 #include "common/records/record_kind.h"
-#include "common/records/definitions.h"
+#include "common/records/definition_records.h"
 #include "common/records/device_work.h"
 #include "common/records/host_calls.h"
 #include "common/records/ranges.h"
-#include "common/records/recording.h"
+#include "common/records/recording_records.h"
 
 namespace trace {
 

@@ -32,7 +32,7 @@ struct Settings {
   NcclCapture nccl = NcclCapture::automatic;
   bool spool = false;  // TRACETOOL_MODE
   std::uint64_t keep_runs = 4;  // 0: all
-  // 0: any. Four runs of eight ranks with their default rings are 8 GB; what spools leave may be four times that.
+  // 0: unlimited. Four runs of eight ranks with their default rings are 8 GB; what spools leave may be four times that.
   std::uint64_t max_disk_bytes = 32ull << 30;
   bool verbose = false;
   Coexist coexist = Coexist::yield;

@@ -53,7 +53,7 @@ main_job() {
   say "All ranks on one time axis"
   run $tracetool merge "$out/traces" -o "$out/run.ttrace"
   say "Where the time went"
-  run $tracetool analyze "$out/run.ttrace" --only temporal
+  run $tracetool analyze "$out/run.ttrace"
   say "For Perfetto"
   run $tracetool export --perfetto "$out/run.ttrace" -o "$out/run.json.gz"
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ./scripts/dist.sh [FOLDER]: makes FOLDER (dist/), which runs on any Linux with glibc 2.34 or newer:
+# ./scripts/dist.sh [DIRECTORY]: makes DIRECTORY (dist/), which runs on any Linux with glibc 2.34 or newer:
 #   libagent.so          the recorder for this machine's processor, and aarch64/libagent.so where the cross compiler is
 #   tracetool            with fmt, CLI11, zstd, simdjson, ISA-L, protozero and libstdc++ inside; it needs glibc and nothing else
 #   gpu_check.sh         with gpu_check/: checks the recorder on a GPU; needs python3 there (docs/gpu/README.md, beside it)
@@ -17,7 +17,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 build=build-dist
 
-# configure FOLDER OPTION...
+# configure DIRECTORY OPTION...
 configure() {
   local folder=$1
   shift

@@ -13,7 +13,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 DOCUMENT = f"{ROOT}/common/FORMAT.md"
-HEADERS = [*sorted(glob.glob(f"{ROOT}/common/records/*.h")), f"{ROOT}/common/layout.h", f"{ROOT}/common/spool.h"]
+HEADERS = [*sorted(glob.glob(f"{ROOT}/common/records/*.h")), f"{ROOT}/common/layout.h", f"{ROOT}/common/spool_format.h"]
 TEXTS = [open(path, encoding="utf-8").read() for path in HEADERS]
 CONSTANTS = {name: int(value) for name, value in re.findall(r"^inline constexpr .* (k\w+) = (\d+);", "\n".join(TEXTS), re.M)}
 SIZES = {"char": 1, "std::uint8_t": 1, "std::uint16_t": 2, "std::uint32_t": 4, "std::int32_t": 4, "std::uint64_t": 8}
@@ -99,7 +99,7 @@ def render(document, structs):
 
 def asserts(structs):
     aliases = {template: alias for alias, template, _ in reversed(template_kinds("\n".join(TEXTS)))}
-    lines = ['#include "common/record.h"', '#include "common/spool.h"', "namespace trace {"]
+    lines = ['#include "common/record.h"', '#include "common/spool_format.h"', "namespace trace {"]
     for struct, members in structs.items():
         name = aliases.get(struct, struct)
         lines.append(f"static_assert(sizeof({name}) == {SIZES_OF_STRUCTS[current_name(members)]});")

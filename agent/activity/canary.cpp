@@ -8,7 +8,7 @@
 #include "agent/activity/cupti_source.h"
 #include "agent/activity/own_calls.h"
 #include "agent/base/message.h"
-#include "agent/base/settings.h"
+#include "agent/base/agent_settings.h"
 #include "agent/clocks/clocks.h"
 #include "agent/cupti/cupti_library.h"
 

@@ -1,6 +1,6 @@
 // CUPTI as a source of events: subscription, kinds, buffers. One registration per process, at cuInit; whatever fails is
 // one line and this source stays off. Taken by another tool is a state, not a failure: it is tried again. With
-// TRACETOOL_COEXIST=share as one of several subscribers, where that can be had, else alone, with one line.
+// TRACETOOL_COEXIST=share as one of several subscribers, where that is available, else alone, with one line.
 #pragma once
 #include "agent/base/guard.h"
 
@@ -37,7 +37,7 @@ bool has_left_cupti() noexcept;
 // anything: it would be taken from all of them. Never under a lock: completed buffers come back on this thread.
 void flush_cupti(bool forced) noexcept;
 
-// Writes CUPTI's part of the file's header: version, path, state, current subscriber. Nothing where there is no file.
+// Writes CUPTI's part of the file's header: version, path, state, current subscriber. Does nothing without a file.
 void describe_cupti() noexcept;
 
 }  // namespace agent

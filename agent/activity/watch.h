@@ -2,7 +2,7 @@
 //
 // Another user of CUPTI in the process replaces our buffer callbacks for good; nothing says when it is done. What then:
 // TRACETOOL_COEXIST=yield (default) leaves CUPTI to it, because taking the callbacks back in the middle of its session
-// would empty the user's own profile, and switches off what only the agent had asked for (kinds.h); =retake takes them
+// would empty the user's own profile, and switches off what only the agent had asked for (activity_kinds.h); =retake takes them
 // back at once. Either way the gap is in the recording. As one of several subscribers (=share) nobody else can take them;
 // but whoever ends CUPTI as a whole (cuptiFinalize) ends that subscription too, and it is made again.
 #pragma once

@@ -9,7 +9,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "agent/base/settings.h"
+#include "agent/base/agent_settings.h"
 #include "agent/base/uncancelled.h"
 
 namespace agent {

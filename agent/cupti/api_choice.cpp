@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "agent/base/event_choice.h"
+#include "agent/base/chosen_events.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/queries.h"
 

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "agent/base/message.h"
-#include "agent/base/settings.h"
+#include "agent/base/agent_settings.h"
 #include "agent/cupti/find_function.h"
 #include "agent/cupti/subscriber_functions.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "agent/base/guard.h"
-#include "agent/nvtx/open_ranges.h"
+#include "agent/nvtx/live_ranges.h"
 #include "common/record.h"
 
 namespace agent {

@@ -2,12 +2,12 @@
 
 #include <atomic>
 
-#include "agent/base/event_choice.h"
+#include "agent/base/chosen_events.h"
 #include "agent/base/message.h"
 #include "agent/cupti/captured_nodes.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/graph_node_records.h"
-#include "agent/nvtx/open_ranges.h"
+#include "agent/nvtx/live_ranges.h"
 #include "agent/ring/notice.h"
 
 namespace agent {

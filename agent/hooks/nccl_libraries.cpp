@@ -9,7 +9,7 @@
 #include "agent/base/loaded_objects.h"
 #include "agent/base/lock.h"
 #include "agent/base/message.h"
-#include "agent/base/settings.h"
+#include "agent/base/agent_settings.h"
 #include "agent/nccl/nccl.h"
 #include "agent/nvtx/injection_paths.h"
 

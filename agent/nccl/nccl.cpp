@@ -2,11 +2,11 @@
 
 #include <cstddef>
 
-#include "agent/base/event_choice.h"
+#include "agent/base/chosen_events.h"
 #include "agent/base/life.h"
 #include "agent/nccl/nccl_ordinals.h"
 #include "agent/nvtx/nvtx_events.h"
-#include "agent/nvtx/open_ranges.h"
+#include "agent/nvtx/live_ranges.h"
 #include "agent/ring/identity.h"
 #include "agent/ring/recorder.h"
 

@@ -2,10 +2,10 @@
 
 #include <cstddef>
 
-#include "agent/base/event_choice.h"
+#include "agent/base/chosen_events.h"
 #include "agent/base/life.h"
 #include "agent/nvtx/nvtx_pending.h"
-#include "agent/nvtx/open_ranges.h"
+#include "agent/nvtx/live_ranges.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

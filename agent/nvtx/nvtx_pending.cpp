@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "agent/nvtx/nvtx_names.h"
-#include "agent/nvtx/open_ranges.h"
+#include "agent/nvtx/live_ranges.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {

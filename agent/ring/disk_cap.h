@@ -4,8 +4,8 @@
 // moved to a directory of another name stays and is not counted. Never of the current run, whose ranks may be starting at
 // this moment. Several ranks may do this at once: whoever comes second finds nothing.
 //
-// What is looked at and what is removed is bounded per call; the next process goes on. For our own threads, but for
-// has_many_runs().
+// What is looked at and what is removed is bounded per call; the next process goes on. One thread at a time: that of the
+// application which begins the recording, and has to wait where the disk is full or runs have piled up; later our own.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// Gives names and launch shapes their references. What is seen for the first time is defined in the block that uses
+// Gives names and launch configurations their references. What is seen for the first time is defined in the block that uses
 // it; what comes back from another block is promoted to the definitions region. Memory is fixed: a table that forgets.
 // A hit is always verified byte by byte, so two names never become one.
 #pragma once
@@ -26,7 +26,7 @@ inline constexpr std::size_t kNamesReserve = 8192;
 // What a definition and a reference to it need at most in a block: call Writer::make_room with this much before.
 constexpr std::size_t string_room(std::size_t length) { return sizeof(trace::StringRecord) + (length + 7) / 8 * 8; }
 
-// A launch shape as the caller has it: name_ref is filled in by the interner.
+// A launch configuration as the caller has it: name_ref is filled in by the interner.
 struct Shape {
   trace::LaunchShapeRecord record;
   std::string_view name;

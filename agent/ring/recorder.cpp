@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "agent/base/message.h"
-#include "agent/base/settings.h"
+#include "agent/base/agent_settings.h"
 #include "agent/base/uncancelled.h"
 #include "agent/ring/storage.h"
 #include "agent/ring/thread_state.h"

@@ -12,7 +12,7 @@ enum class Fit { good, wrong_filesystem, no_memory };
 // than twice that left. Free space is fallocate's word, not asked here.
 Fit ring_fits(int file, std::uint64_t bytes) noexcept;
 
-// The directorys where a ring may lie instead, in this order: $TMPDIR, /tmp, /var/tmp, /dev/shm. Null: no more.
+// The directories where a ring may lie instead, in this order: $TMPDIR, /tmp, /var/tmp, /dev/shm. Null: no more.
 // Each is to be asked again: ring_fits() and has_room().
 const char* local_directory(int number) noexcept;
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
-bool make_directorys(char* path) {
+bool make_directories(char* path) {
   for (char* slash = std::strchr(path + 1, '/'); slash != nullptr; slash = std::strchr(slash + 1, '/')) {
     *slash = '\0';
     const bool failed = mkdir(path, 0700) != 0 && errno != EEXIST;
@@ -35,7 +35,7 @@ struct flock whole_file() {
 // A rank of another run may be removing it, old and empty as it is (disk_cap.h): then it is made again.
 int open_run_directory(const char* dir, const char* run, char* path, std::size_t size, bool& made) noexcept {
   snprintf(path, size, "%s", dir);
-  if (!make_directorys(path)) return -1;
+  if (!make_directories(path)) return -1;
   const int above = open(path, kDirectory);
   const std::size_t used = std::strlen(path);
   snprintf(path + used, size - used, "/%s", run);

@@ -1,8 +1,8 @@
-// Makes chunks of the spool (common/spool.h) out of blocks. One implementation with zstd, and one for builds without.
+// Makes chunks of the spool (common/spool_format.h) out of blocks. One implementation with zstd, and one for builds without.
 #pragma once
 #include <cstddef>
 
-#include "common/spool.h"
+#include "common/spool_format.h"
 
 namespace agent {
 

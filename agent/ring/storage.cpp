@@ -9,14 +9,14 @@
 #include <cstring>
 
 #include "agent/base/message.h"
-#include "agent/base/settings.h"
+#include "agent/base/agent_settings.h"
 #include "agent/clocks/clocks.h"
 #include "agent/clocks/exit_time.h"
 #include "agent/ring/disk_cap.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/ring_copy.h"
 #include "agent/ring/ring_location.h"
-#include "agent/ring/spool.h"
+#include "agent/ring/spool_thread.h"
 #include "agent/ring/trace_file.h"
 #include "agent/ring/worker.h"
 

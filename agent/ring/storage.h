@@ -1,5 +1,5 @@
 // What the recording does on disk beside the ring, none of it in an application thread: makes room (disk_cap.h), spools
-// (spool.h), copies a ring that cannot lie in its directory (ring_copy.h).
+// (spool_thread.h), copies a ring that cannot lie in its directory (ring_copy.h).
 #pragma once
 #include <cstdint>
 

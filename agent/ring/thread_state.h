@@ -27,7 +27,7 @@ struct ThreadState {
   ThreadState* next;  // in the pool
 };
 
-// This thread's state, or null where no memory or no thread-specific key can be had.
+// This thread's state, or null where no memory or no thread-specific key is available.
 ThreadState* thread_state() noexcept;
 
 }  // namespace agent

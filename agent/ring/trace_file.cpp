@@ -11,7 +11,7 @@
 
 #include "agent/base/host.h"
 #include "agent/base/message.h"
-#include "agent/base/settings.h"
+#include "agent/base/agent_settings.h"
 #include "agent/ring/ring_header.h"
 #include "agent/ring/ring_location.h"
 #include "agent/ring/run_directory.h"

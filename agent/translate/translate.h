@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "agent/base/event_choice.h"
+#include "agent/base/chosen_events.h"
 #include "agent/clocks/clocks.h"
 #include "agent/ring/interner.h"
 #include "agent/translate/gpu_work.h"
@@ -24,7 +24,7 @@ namespace agent {
 // Where translated records go, and what the translators remember. One per process, used under its owner's lock.
 class Translation {
  public:
-  // Begins and ends a buffer. False: no block can be had.
+  // Begins and ends a buffer. False: no block is available.
   bool begin() noexcept;
   void end() noexcept;
   // Appends one CUPTI record, or counts it as lost, or as unknown: a kind without a row, or one that TRACETOOL_EVENTS

@@ -1,5 +1,6 @@
 // A question to a trace, answered by one table. An analysis is a file and a line in analyses.cpp: it takes the GPU work of
-// the trace once, in the order of time, and gives its table at the end. It knows nothing of files, options or drawing.
+// the trace once, in the order of time, with the other events that it asks for, and gives its table at the end. It knows
+// nothing of files, options or drawing.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -7,15 +8,21 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/analyze/table.h"
+#include "cli/analyze/analysis_table.h"
+#include "cli/analyze/launch_calls.h"
 #include "cli/analyze/windows.h"
 #include "cli/analyze/work_class.h"
+#include "cli/collectives/clocks.h"
 #include "cli/collectives/match.h"
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
+#include "cli/model/kinds.h"
+#include "cli/model/payload.h"
 #include "cli/model/steps.h"
 
 namespace cli {
+
+class NameRules;
 
 // A kernel, copy, set or whole graph that ran on a device, with its end; of chosen ranks and kinds.
 struct GpuWork {
@@ -26,10 +33,13 @@ struct GpuWork {
   Kind kind = Kind::kernel;
   WorkClass work_class = WorkClass::compute;
   LaunchId launch = 0;  // of a kernel: in the catalogue's launches; 0: unknown
+  const Event* event = nullptr;  // with facts, as they were read, not moved by a clock; they live during the call
+  const Facts* facts = nullptr;
+  const LaunchCall* call = nullptr;  // that launched it, during the call; where AnalysisEntry::kinds has calls; null: unknown
 };
 
 // What rows stand for, besides what they always do.
-enum class GroupBy : std::uint8_t { none, rank, step };
+enum class GroupBy : std::uint8_t { none, rank, step, shape };
 
 // What decides which columns a table has.
 struct RowKeys {
@@ -41,28 +51,38 @@ struct RowKeys {
 struct TraceCollectives {
   CollectiveCalls calls;
   MatchedCollectives matched;
+  ClockKnowledge clocks;
 };
 
+// Where times of ranks are compared (needs_collectives), all are on the axis, and `clocks` moves nothing; else those of each
+// process are by its own clock, so that what is said of a rank does not depend on an estimate.
 struct AnalysisContext {
   const Catalog& catalog;
   Windows windows;
   const std::vector<std::string>& steps_found_by;  // by ProcessId; "": the process named no steps
+  const Steps& steps;  // the chosen ones, by each process's own clock, also where windows are no steps
   const std::vector<bool>& chosen;                      // by ProcessId: of these there are rows
-  std::int64_t origin_ns = 0;                           // the trace's start
+  std::int64_t origin_ns = 0;                           // the trace's start, on the axis
+  const ProcessClocks& clocks;                          // which put the process's times on the axis
   RowKeys keys;
+  const NameRules* class_rules = nullptr;         // one's own classes, which are asked first; null: there are none
+  double flops_per_step = 0;  // of the model, on one rank, as the user tells it; 0: not told
   const TraceCollectives* collectives = nullptr;  // when finish() is called, of analyses that need them
 };
 
 class Analysis {
  public:
   virtual ~Analysis() = default;
-  // By start_ns ascending. What runs in none of the process's windows does not come.
+  // Of each process by start_ns ascending. What runs in none of the process's windows does not come,
+  // but where AnalysisEntry::any_time says so.
   virtual void work(const GpuWork& /*work*/) {}
+  // Of AnalysisEntry::kinds, of chosen processes, in one order of time with work(); of any time, in a window or not.
+  virtual void event(const Event& /*event*/, const Facts& /*facts*/) {}
   // After the last one, once.
   virtual ResultTable finish() = 0;
 };
 
-struct AnalysisRow {
+struct AnalysisEntry {
   std::string_view name;
   std::string_view meaning;
   std::vector<GroupBy> by;  // what its rows can stand for; the first where nothing else is asked for
@@ -70,15 +90,33 @@ struct AnalysisRow {
   std::unique_ptr<Analysis> (*make)(const AnalysisContext& context);  // the context outlives it
   bool needs_collectives = false;
   bool on_request = false;  // one of many rows, or dear to make: where nothing is chosen, it is left out
+  KindSet kinds{};          // of events that it takes besides GPU work
+  bool any_time = false;    // work() gets what runs in none of the windows, too
 };
 
-const std::vector<AnalysisRow>& analyses();
+const std::vector<AnalysisEntry>& analyses();
 
 // One per analysis file.
-AnalysisRow temporal_analysis();
-AnalysisRow kernels_analysis();
-AnalysisRow steps_analysis();
-AnalysisRow collectives_analysis();
-AnalysisRow comm_analysis();
+AnalysisEntry temporal_analysis();
+AnalysisEntry kernels_analysis();
+AnalysisEntry steps_analysis();
+AnalysisEntry collectives_analysis();
+AnalysisEntry stragglers_analysis();
+AnalysisEntry comm_analysis();
+AnalysisEntry idle_analysis();
+AnalysisEntry gaps_analysis();
+AnalysisEntry api_analysis();
+AnalysisEntry launches_analysis();
+AnalysisEntry syncs_analysis();
+AnalysisEntry copies_analysis();
+AnalysisEntry memory_analysis();
+AnalysisEntry overlap_analysis();
+AnalysisEntry outliers_analysis();
+AnalysisEntry flops_analysis();
+AnalysisEntry roofline_analysis();
+AnalysisEntry classes_analysis();
+AnalysisEntry mfu_analysis();
+AnalysisEntry operators_analysis();
+AnalysisEntry regions_analysis();
 
 }  // namespace cli

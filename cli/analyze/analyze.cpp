@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 
+#include "cli/analyze/launch_calls.h"
 #include "cli/analyze/work_classes.h"
 #include "cli/collectives/call_collector.h"
 #include "cli/io/progress.h"
@@ -14,34 +15,68 @@
 namespace cli {
 namespace {
 
+// By the clocks of the processes, or on the axis.
 Windows windows_of(const AnalysisRequest& request, GroupBy by, const Selector& selector, const TraceFacts& facts,
-                   std::size_t processes) {
+                   std::size_t processes, bool on_axis) {
   const auto& time = request.selection.time;
   const auto at = [&](std::int64_t since_ns) { return since_ns > kLatest_ns - facts.first_ns ? kLatest_ns : facts.first_ns + since_ns; };
   const std::int64_t from_ns = time ? at(time->from_ns) : kEarliest_ns, to_ns = time ? std::min(at(time->to_ns), facts.last_ns) : kLatest_ns;
-  if (by == GroupBy::step || request.selection.steps) {
-    return Windows(selector.chosen(facts.steps), by == GroupBy::step, from_ns, to_ns);
+  std::vector<TimeWindow> times;
+  for (ProcessId id = 0; id < processes; ++id) {
+    const bool moved = time.has_value() && !on_axis;
+    times.push_back(moved ? TimeWindow{facts.clocks.first_at(id, from_ns), facts.clocks.first_at(id, to_ns)} : TimeWindow{from_ns, to_ns});
   }
-  return time ? Windows(processes, from_ns, to_ns) : Windows(processes);
+  if (by == GroupBy::step || request.selection.steps) {
+    Steps steps = selector.chosen(facts.steps);
+    for (ProcessId id = 0; on_axis && id < steps.size(); ++id) {
+      for (Step& step : steps[id]) {
+        step.start_ns = facts.clocks.on_axis(id, step.start_ns);
+        step.end_ns = facts.clocks.on_axis(id, step.end_ns);
+      }
+    }
+    return Windows(steps, by == GroupBy::step, times);
+  }
+  return time ? Windows(times) : Windows(processes);
+}
+
+void put_on_axis(CollectiveCalls& calls, const ProcessClocks& clocks) {
+  for (ProcessId id = 0; id < calls.processes.size(); ++id) {
+    if (clocks.of(id) == nullptr) continue;
+    for (CollectiveLane& lane : calls.processes[id].lanes) {
+      for (CollectiveCall& call : lane.calls) {
+        for (std::int64_t* ns : {&call.host_start_ns, &call.host_end_ns, &call.gpu_start_ns, &call.gpu_end_ns}) {
+          if (*ns != kNoTime) *ns = clocks.on_axis(id, *ns);
+        }
+      }
+    }
+  }
 }
 
 class AnalysisWalk : public EventSink {
  public:
   struct Member {
     AnalysisContext context;
+    bool on_axis;
+    bool any_time;
+    KindSet kinds;
     std::unique_ptr<Analysis> analysis;
   };
 
-  AnalysisWalk(const Catalog& catalog, Selector& selector, std::deque<Member>& members, bool collectives)
-      : catalog_(catalog), selector_(selector), members_(members), classes_(catalog) {
+  AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, std::deque<Member>& members, bool collectives)
+      : catalog_(catalog), clocks_(clocks), selector_(selector), members_(members), classes_(catalog), calls_(catalog.processes.size()) {
     if (collectives) collector_ = make_call_collector(catalog);
+    for (const Member& member : members) kinds_ |= member.kinds;
   }
 
   void event(const Event& event, const Facts& facts) override {
     progress_.step();
     classes_.event(event);
     const bool is_work = is_gpu_work(event.kind) && is_slice(event) && catalog_.tracks[event.track].kind == TrackKind::stream;
-    if (!is_work) return collector_ ? collector_->event(event, facts, false) : void();
+    if (!is_work) {
+      if (collector_) collector_->event(event, facts, false);
+      hand_on(event, facts);
+      return;
+    }
     const WorkClass work_class = classes_.of(event, facts);
     if (collector_) collector_->event(event, facts, work_class == WorkClass::compute);
     if (selector_.judge(event) != LeftOut::kept) return;
@@ -51,11 +86,18 @@ class AnalysisWalk : public EventSink {
     }
     const Track& track = catalog_.tracks[event.track];
     GpuWork work{track.process, track.group, sane_ns(event.start_ns), 0, event.name, event.kind,
-                 work_class};
+                 work_class, 0, &event, &facts, nullptr};
+    work.call = calls_.of(work.process, event.correlation);
     if (const auto* kernel = facts.get<KernelFacts>()) work.launch = kernel->launch;
     work.end_ns = std::max(work.start_ns, sane_ns(slice_end(event, kLatest_ns)));
+    GpuWork placed = work;
+    if (clocks_.of(work.process) != nullptr) {
+      placed.start_ns = clocks_.on_axis(work.process, work.start_ns);
+      placed.end_ns = clocks_.on_axis(work.process, work.end_ns);
+    }
     for (Member& member : members_) {
-      if (member.context.windows.hold(work.process, work.start_ns, work.end_ns)) member.analysis->work(work);
+      const GpuWork& seen = member.on_axis ? placed : work;
+      if (member.any_time || member.context.windows.hold(seen.process, seen.start_ns, seen.end_ns)) member.analysis->work(seen);
     }
   }
 
@@ -63,30 +105,58 @@ class AnalysisWalk : public EventSink {
   CollectiveCalls take_calls() { return collector_->take(); }
 
  private:
+  void hand_on(const Event& event, const Facts& facts) {
+    if (!kinds_.test(static_cast<std::size_t>(event.kind))) return;
+    const ProcessId process = catalog_.tracks[event.track].process;
+    if (!selector_.has(process)) return;
+    if (is_api_call(event.kind) && event.correlation != 0 && is_slice(event)) calls_.add(process, event);
+    for (Member& member : members_) {
+      if (!member.kinds.test(static_cast<std::size_t>(event.kind))) continue;
+      if (!member.on_axis || clocks_.of(process) == nullptr) {
+        member.analysis->event(event, facts);
+        continue;
+      }
+      Event placed = event;
+      placed.start_ns = clocks_.on_axis(process, event.start_ns);
+      if (event.duration_ns > 0) placed.duration_ns = std::max<std::int64_t>(0, clocks_.on_axis(process, slice_end(event, kLatest_ns)) - placed.start_ns);
+      member.analysis->event(placed, facts);
+    }
+  }
+
   const Catalog& catalog_;
+  const ProcessClocks& clocks_;
   Selector& selector_;
   std::deque<Member>& members_;
   WorkClasses classes_;
+  LaunchCalls calls_;
   std::unique_ptr<CallCollector> collector_;  // null: nobody asks for collectives
+  KindSet kinds_;                             // that any member takes besides GPU work
   Progress progress_{"analyzing"};
   std::uint64_t endless_ = 0;  // pieces of work whose end is not known
 };
 
-GroupBy group_of(const AnalysisRow& row, GroupBy by) {
-  return std::find(row.by.begin(), row.by.end(), by) != row.by.end() ? by : row.by.front();
+GroupBy group_of(const AnalysisEntry& entry, GroupBy by) {
+  return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end() ? by : entry.by.front();
+}
+
+// Besides GPU work and what tells what it is for.
+KindSet taken_kinds(const std::vector<const AnalysisEntry*>& analyses) {
+  KindSet kinds;
+  for (const AnalysisEntry* entry : analyses) kinds |= entry->kinds;
+  return kinds;
 }
 
 }  // namespace
 
-EventChoice analyzed_events() {
+EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses) {
   // By StringId, of operators, as which older profiles have their steps: 0 not seen, 1 no step, 2 a step.
-  return [names = std::vector<std::uint8_t>()](const Catalog& catalog, const Event& event) mutable {
+  return [names = std::vector<std::uint8_t>(), kinds = taken_kinds(analyses)](const Catalog& catalog, const Event& event) mutable {
     const auto is_step = [&] {
       if (event.name >= names.size()) names.resize(std::max(catalog.strings.size(), event.name + std::size_t{1}));
       if (names[event.name] == 0) names[event.name] = step_name(catalog.strings[event.name]) ? 2 : 1;
       return names[event.name] == 2;
     };
-    if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation) return true;
+    if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation || kinds.test(static_cast<std::size_t>(event.kind))) return true;
     if (event.kind == Kind::cpu_op) return is_step();
     const bool is_recording = catalog.processes[catalog.tracks[event.track].process].format == SourceFormat::ring;
     return event.kind == Kind::nvtx || (is_recording && WorkClasses::kinds().test(static_cast<std::size_t>(event.kind)));
@@ -101,30 +171,37 @@ AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::
   std::vector<bool> has(processes);
   for (ProcessId id = 0; id < processes; ++id) has[id] = chosen.has(id);
   Selection whole = request.selection;  // windows cut work, which the choice of events does not
-  whole.steps.reset(), whole.time.reset();
+  whole.steps.reset();
+  whole.time.reset();
   Selector selector(whole, catalog, facts);
 
   bool phases = false;
   for (ProcessId id = 0; id < processes; ++id) phases = phases || (has[id] && !catalog.processes[id].phase.empty());
 
+  const ProcessClocks on_it;
+  const Steps steps = chosen.chosen(facts.steps);
   std::deque<AnalysisWalk::Member> members;
-  for (const AnalysisRow* row : request.analyses) {
-    const GroupBy by = group_of(*row, request.by);
-    members.push_back({{catalog, windows_of(request, by, chosen, facts, processes), found_by, has, facts.first_ns, {by, phases}, nullptr}, nullptr});
-    members.back().analysis = row->make(members.back().context);
+  for (const AnalysisEntry* entry : request.analyses) {
+    const GroupBy by = group_of(*entry, request.by);
+    const bool on_axis = entry->needs_collectives;
+    members.push_back({{catalog, windows_of(request, by, chosen, facts, processes, on_axis), found_by, steps, has, facts.first_ns, on_axis ? on_it : facts.clocks, {by, phases}, request.class_rules, request.flops_per_step, nullptr}, on_axis, entry->any_time, entry->kinds, nullptr});
+    members.back().analysis = entry->make(members.back().context);
   }
   AnalysisResult result;
   TraceCollectives collectives;
-  const bool with_collectives = std::any_of(request.analyses.begin(), request.analyses.end(), [](auto* row) { return row->needs_collectives; });
+  const bool with_collectives = std::any_of(request.analyses.begin(), request.analyses.end(), [](auto* entry) { return entry->needs_collectives; });
   {
-    AnalysisWalk walk(catalog, selector, members, with_collectives);
+    AnalysisWalk walk(catalog, facts.clocks, selector, members, with_collectives);
     // What is one over all ranks needs all of them, whichever are shown.
     Wanted wanted = with_collectives ? Wanted{} : chosen.wanted();
-    wanted.kinds = WorkClasses::kinds();
+    if (std::any_of(members.begin(), members.end(), [](const auto& member) { return member.any_time; })) wanted.times.clear();
+    wanted.kinds = WorkClasses::kinds() | taken_kinds(request.analyses);
     trace.walk(walk, wanted);
     if (with_collectives) {
       collectives.calls = walk.take_calls();
+      put_on_axis(collectives.calls, facts.clocks);
       collectives.matched = match_collectives(collectives.calls, catalog);
+      collectives.clocks = clocks_of(catalog, trace.fits());
     }
     if (walk.endless() > 0) {
       result.notes.push_back(count_text(walk.endless(), "kernel or copy", "kernels and copies") +

@@ -11,8 +11,10 @@
 namespace cli {
 
 struct AnalysisRequest {
-  std::vector<const AnalysisRow*> analyses;
+  std::vector<const AnalysisEntry*> analyses;
   GroupBy by = GroupBy::none;  // of those that can; the others as they are
+  const NameRules* class_rules = nullptr;  // of --classes; it outlives the analysis
+  double flops_per_step = 0;   // AnalysisContext
   Selection selection;         // of steps and time, what runs in them counts as far as it does
 };
 
@@ -21,8 +23,8 @@ struct AnalysisResult {
   std::vector<std::string> notes;   // what the numbers do not hold; a line each
 };
 
-// What analyses and the search for steps look at: to read a trace for them alone. One for each trace.
-EventChoice analyzed_events();
+// What these analyses and the search for steps look at: to read a trace for them alone. One for each trace.
+EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses);
 
 // `facts` are of the trace; found_by by ProcessId, as StepFinder says it. Throws Error (usage) when the selection matches
 // nothing. Memory: that of the analyses.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/analyze/analysis.h"
-#include "cli/analyze/table.h"
+#include "cli/analyze/analysis_table.h"
 
 namespace cli {
 

@@ -31,7 +31,7 @@ inline std::int64_t rank_of(const Catalog& catalog, const MatchedCall& call) { r
 
 // What of the trace's collectives a table shows: those in which a chosen rank takes part, at a chosen time.
 inline bool is_shown(const AnalysisContext& context, const MatchedCollective& collective) {
-  const auto& [calls, matched] = *context.collectives;
+  const auto& [calls, matched, clocks] = *context.collectives;
   for (const MatchedCall& each : matched.calls_of(collective)) {
     if (!context.chosen[each.process]) continue;
     const CollectiveCall& call = call_of(calls, each);
@@ -43,7 +43,7 @@ inline bool is_shown(const AnalysisContext& context, const MatchedCollective& co
 
 // What was refused, what could not be told apart, and by which clocks times are compared.
 inline std::vector<std::string> collective_notes(const AnalysisContext& context) {
-  const auto& [calls, matched] = *context.collectives;
+  const auto& [calls, matched, clocks] = *context.collectives;
   std::vector<std::string> notes = matched.notes;
   for (const MatchRefusal& refusal : matched.refusals) {
     const CommunicatorInfo& info = calls.communicators[refusal.communicator];

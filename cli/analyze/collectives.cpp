@@ -28,7 +28,7 @@ std::vector<Column> collective_columns(RowKeys) {
           {"transfer_ns", Unit::ns, "end - last_start; where all ranks are known, and each depends on all"},
           {"algbw_gb_per_s", Unit::rate, "bytes / transfer"},
           {"busbw_gb_per_s", Unit::rate, "algbw by the factor of nccl-tests for the operation and the number of ranks"},
-          {"state", Unit::text, "complete, missing_ranks, mismatch: ranks called different collectives, or open: it had not ended on some rank"},
+          {"state", Unit::text, "complete, missing_ranks, mismatch: ranks called different collectives, open: it had not ended on some rank, or no_gpu_work: that is not in the trace"},
           {"waits", Unit::rows, "Of each rank: rank, wait_ns, exposed_ns", kWaitParts, std::size(kWaitParts)},
           {"trouble", Unit::text, "What is wrong with it"}};
 }
@@ -96,7 +96,7 @@ class CollectiveTable : public Analysis {
 
 }  // namespace
 
-AnalysisRow collectives_analysis() {
+AnalysisEntry collectives_analysis() {
   return {"collectives",
           "Each collective over its ranks: who was last, who waited, transfer and bandwidth",
           {GroupBy::none},

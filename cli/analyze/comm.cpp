@@ -53,18 +53,23 @@ class CommTable : public Analysis {
   using Key = std::tuple<std::uint32_t, Operation, std::int64_t>;
 
   void add(const MatchedCollective& collective) {
-    const auto& [calls, matched] = *context_.collectives;
+    const auto& [calls, matched, clocks] = *context_.collectives;
     const Operation operation = calls.whats[collective.what].operation;
     const auto size = size_of(matched, calls, collective);
     const std::int64_t from = size ? static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(*size))) : -1;
     Traffic& traffic = traffic_[{collective.group, operation, from}];
     const CollectiveTimes times = times_of(matched, calls, collective);
-    ++traffic.count, traffic.complete += collective.state == CollectiveState::complete && times.all_ended;
+    ++traffic.count;
+    traffic.complete += collective.state == CollectiveState::complete;
     for (const MatchedCall& each : matched.calls_of(collective)) {
       const CollectiveCall& call = call_of(calls, each);
       if (!context_.chosen[each.process] || call.gpu_end_ns == kNoTime) continue;
-      traffic.time_ns += call.gpu_end_ns - call.gpu_start_ns, traffic.exposed_ns += call.exposed_ns;
-      if (times.all_started) traffic.wait_ns += times.last_start_ns - call.gpu_start_ns, traffic.has_waits = true;
+      traffic.time_ns += call.gpu_end_ns - call.gpu_start_ns;
+      traffic.exposed_ns += call.exposed_ns;
+      if (times.all_started) {
+        traffic.wait_ns += times.last_start_ns - call.gpu_start_ns;
+        traffic.has_waits = true;
+      }
     }
     if (!times.transfer_ns) return;
     traffic.transfer_ns += *times.transfer_ns;
@@ -74,7 +79,7 @@ class CommTable : public Analysis {
   }
 
   std::vector<Cell> row(const Key& key, Traffic& traffic) const {
-    const auto& [calls, matched] = *context_.collectives;
+    const auto& [calls, matched, clocks] = *context_.collectives;
     const auto& [group, operation, from] = key;
     std::vector<Cell> cells;
     append_communicator(cells, calls.communicators[matched.groups[group].communicator]);
@@ -97,7 +102,7 @@ class CommTable : public Analysis {
 
 }  // namespace
 
-AnalysisRow comm_analysis() {
+AnalysisEntry comm_analysis() {
   return {"comm",
           "What each communicator does, by operation and size: time, share exposed, bandwidth",
           {GroupBy::none},

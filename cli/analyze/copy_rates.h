@@ -21,7 +21,7 @@ class CopyRates {
  public:
   static constexpr std::size_t kDirections = 4;  // to the device, from it, within it, from another one
 
-  // A copy that is drawn and counted until `end_ns`, by start. One without a duration has no rate.
+  // A copy that is written and counted until `end_ns`, by start. One without a duration has no rate.
   template <typename Changed>
   void add(std::size_t direction, std::int64_t start_ns, std::int64_t end_ns, std::int64_t duration_ns, std::uint64_t bytes,
            Changed&& changed) {

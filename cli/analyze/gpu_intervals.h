@@ -44,13 +44,15 @@ class GpuIntervals {
       out.gap(busy_end_ns_, at_ns);
       busy_end_ns_ = at_ns;
     }
-    expose(at_ns, out), give_exposed(out);
+    expose(at_ns, out);
+    give_exposed(out);
   }
 
   // After the last work.
   template <typename Out>
   void finish(Out& out) {
-    expose(std::numeric_limits<std::int64_t>::max(), out), give_exposed(out);
+    expose(std::numeric_limits<std::int64_t>::max(), out);
+    give_exposed(out);
   }
 
   // From the first start to the last end, 0 where there was no work.

@@ -16,8 +16,12 @@ struct DeviceTime {
   std::int64_t idle_ns() const { return span_ns - busy_ns; }
   std::int64_t overlap_ns() const { return comm_ns - exposed_comm_ns; }  // communication and compute at once
   DeviceTime& operator+=(const DeviceTime& other) {
-    span_ns += other.span_ns, busy_ns += other.busy_ns, compute_ns += other.compute_ns, comm_ns += other.comm_ns;
-    memory_ns += other.memory_ns, exposed_comm_ns += other.exposed_comm_ns;
+    span_ns += other.span_ns;
+    busy_ns += other.busy_ns;
+    compute_ns += other.compute_ns;
+    comm_ns += other.comm_ns;
+    memory_ns += other.memory_ns;
+    exposed_comm_ns += other.exposed_comm_ns;
     return *this;
   }
 };

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "cli/analyze/cells.h"
+#include "cli/analyze/percentile.h"
 
 namespace cli {
 namespace {
@@ -25,11 +26,6 @@ std::vector<Column> kernel_columns(RowKeys keys) {
        {"block", Unit::extent, "Threads of a block of it"}});
 }
 
-// The smallest value that at least `percent` of all do not exceed: one of them, never between two.
-std::int64_t percentile(const std::vector<std::int64_t>& sorted, std::size_t percent) {
-  return sorted[(sorted.size() * percent + 99) / 100 - 1];
-}
-
 // Of launches, what a program asks for; what follows from that for a GPU is left out.
 class Configurations {
  public:
@@ -43,7 +39,8 @@ class Configurations {
     if (launch >= known_.size()) known_.resize(launches_.size());
     if (known_[launch] != 0) return known_[launch];
     Launch asked = launches_[launch];
-    asked.estimated = false, asked.blocks_per_multiprocessor = asked.warps_per_multiprocessor = 0;
+    asked.estimated = false;
+    asked.blocks_per_multiprocessor = asked.warps_per_multiprocessor = 0;
     asked.occupancy_percent = Launch().occupancy_percent;
     return known_[launch] = all_.intern(asked);
   }
@@ -136,7 +133,7 @@ class KernelTable : public Analysis {
 
 }  // namespace
 
-AnalysisRow kernels_analysis() {
+AnalysisEntry kernels_analysis() {
   return {"kernels",
           "Each kernel by name: how often, how long, its share, how it was launched",
           {GroupBy::none, GroupBy::rank},

@@ -27,12 +27,13 @@ class LaunchQueue {
   static constexpr std::size_t kMostWaiting = 8192;
 
   // Both by time, in one order. A call within a call with the same correlation (the driver's, in the runtime's) is the
-  // same launch. `row` lives as long as this.
+  // same launch. `counter` lives as long as this.
   void launch(std::int64_t ns, std::uint64_t correlation);
-  void work(std::int64_t ns, std::uint64_t correlation, Changes& row);
+  // True: it is the first work of a launch.
+  bool work(std::int64_t ns, std::uint64_t correlation, Changes& counter);
 
   // Gives all that lies before `at_ns`. Launches that still wait count from there on: in the part before, they have no
-  // work. The rows are cut by their owner, behind this.
+  // work. The counters are cut by their owner, behind this.
   void cut(std::int64_t at_ns);
   void finish();
 
@@ -42,7 +43,7 @@ class LaunchQueue {
   struct Launch {
     std::int64_t ns;
     std::uint64_t correlation;
-    Changes* row;  // null: waits
+    Changes* counter;  // null: waits
   };
   void settle();
   void start_before(std::int64_t ns);

@@ -29,7 +29,7 @@ class StepTable : public Analysis {
       std::vector<Cell>& cells = table.rows.emplace_back();
       cells.push_back(known(row.window.step));
       append_process(cells, context_.catalog.processes[row.process], context_.keys);
-      append(cells, known(row.device), row.window.from_ns - context_.origin_ns, row.time.span_ns, is_known ? Cell(row.time.busy_ns) : Cell(),
+      append(cells, known(row.device), context_.clocks.on_axis(row.process, row.window.from_ns) - context_.origin_ns, row.time.span_ns, is_known ? Cell(row.time.busy_ns) : Cell(),
              is_known ? Cell(row.time.exposed_comm_ns) : Cell(), std::string(context_.steps_found_by[row.process]));
     }
     if (table.rows.empty()) {
@@ -45,7 +45,7 @@ class StepTable : public Analysis {
 
 }  // namespace
 
-AnalysisRow steps_analysis() {
+AnalysisEntry steps_analysis() {
   return {"steps",
           "Each training step of each rank: how long it took, how long its GPU worked",
           {GroupBy::step},

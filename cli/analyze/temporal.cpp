@@ -48,7 +48,7 @@ class Temporal : public Analysis {
 
 }  // namespace
 
-AnalysisRow temporal_analysis() {
+AnalysisEntry temporal_analysis() {
   return {"temporal",
           "How the time of each GPU divides: busy and idle, compute, communication, copies",
           {GroupBy::none, GroupBy::rank, GroupBy::step},

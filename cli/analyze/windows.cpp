@@ -4,14 +4,18 @@
 
 namespace cli {
 
-Windows::Windows(const Steps& chosen, bool by_step, std::int64_t from_ns, std::int64_t to_ns)
+Windows::Windows(const std::vector<TimeWindow>& times) : bounded_(true) {
+  for (const TimeWindow& time : times) of_process_.push_back({AnalysisWindow{time.from_ns, time.to_ns, std::nullopt}});
+}
+
+Windows::Windows(const Steps& chosen, bool by_step, const std::vector<TimeWindow>& times)
     : of_process_(chosen.size()), bounded_(true) {
   for (std::size_t id = 0; id < chosen.size(); ++id) {
     std::vector<AnalysisWindow>& windows = of_process_[id];
     for (const Step& step : chosen[id]) {
       // A step may begin before the last one's end was seen on another thread.
-      const std::int64_t begun = windows.empty() ? from_ns : std::max(from_ns, windows.back().to_ns);
-      const AnalysisWindow next{std::max(begun, step.start_ns), std::min(to_ns, step.end_ns), step.number};
+      const std::int64_t begun = windows.empty() ? times[id].from_ns : std::max(times[id].from_ns, windows.back().to_ns);
+      const AnalysisWindow next{std::max(begun, step.start_ns), std::min(times[id].to_ns, step.end_ns), step.number};
       if (next.from_ns >= next.to_ns) continue;
       if (!by_step && !windows.empty() && windows.back().to_ns == next.from_ns) {
         windows.back().to_ns = next.to_ns;

@@ -9,6 +9,7 @@
 
 #include "cli/model/catalog.h"
 #include "cli/model/steps.h"
+#include "cli/select/selector.h"
 
 namespace cli {
 
@@ -22,12 +23,11 @@ class Windows {
  public:
   // One that holds everything, for each of so many processes.
   explicit Windows(std::size_t processes) : of_process_(processes, {AnalysisWindow{}}), bounded_(false) {}
-  // One for each of the chosen steps (select/selector.h), cut to from_ns and to_ns; of `by_step` false, the same times,
+  // One for each of the chosen steps (select/selector.h), cut to the process's time; of `by_step` false, the same times,
   // without numbers and where they touch as one.
-  Windows(const Steps& chosen, bool by_step, std::int64_t from_ns, std::int64_t to_ns);
-  // From from_ns to to_ns for each of so many processes.
-  Windows(std::size_t processes, std::int64_t from_ns, std::int64_t to_ns)
-      : of_process_(processes, {AnalysisWindow{from_ns, to_ns, std::nullopt}}), bounded_(true) {}
+  Windows(const Steps& chosen, bool by_step, const std::vector<TimeWindow>& times);
+  // This one for each process.
+  explicit Windows(const std::vector<TimeWindow>& times);
 
   // Ascending and apart.
   const std::vector<AnalysisWindow>& of(ProcessId process) const { return of_process_[process]; }

@@ -28,11 +28,7 @@ WorkClasses::WorkClasses(const Catalog& catalog)
       launches_(catalog.processes.size()) {}
 
 KindSet WorkClasses::kinds() {
-  KindSet kinds;
-  for (const Kind kind : {Kind::kernel, Kind::memcpy, Kind::memset, Kind::graph, Kind::runtime, Kind::driver, Kind::nccl, Kind::nvtx}) {
-    kinds.set(static_cast<std::size_t>(kind));
-  }
-  return kinds;
+  return kinds_of({Kind::kernel, Kind::memcpy, Kind::memset, Kind::graph, Kind::runtime, Kind::driver, Kind::nccl, Kind::nvtx});
 }
 
 void WorkClasses::event(const Event& event) {
@@ -49,22 +45,37 @@ void WorkClasses::event(const Event& event) {
     return;
   }
   if (event.start_ns >= end_ns) return;
-  Launches& launches = launches_[process];
-  if (!launches.known.insert(event.correlation).second) return;
-  launches.order.push_back(event.correlation);
-  if (launches.order.size() <= kMostLaunches) return;
-  launches.known.erase(launches.order.front());
-  launches.order.pop_front();
+  launches_[process].add(event.correlation);
+}
+
+void WorkClasses::Launches::add(std::uint64_t correlation) {
+  if (has(correlation)) return;
+  bits_[correlation / 64] |= std::uint64_t{1} << correlation % 64;
+  order_.push_back(correlation);
+  if (order_.size() > kMostLaunches) {
+    const auto oldest = bits_.find(order_.front() / 64);
+    oldest->second &= ~(std::uint64_t{1} << order_.front() % 64);
+    if (oldest->second == 0) bits_.erase(oldest);
+    order_.pop_front();
+  }
+  look_up(correlation / 64);
+}
+
+void WorkClasses::Launches::look_up(std::uint64_t word) const {
+  const auto found = bits_.find(word);
+  last_ = word;
+  last_bits_ = found == bits_.end() ? 0 : found->second;
 }
 
 bool WorkClasses::is_of_call(const Event& event, const Facts& facts) const {
   const GraphNode* node = graph_node(facts);
   if (node != nullptr && catalog_.captures[node->capture].in_call) return true;
-  return event.correlation != 0 && launches_[catalog_.tracks[event.track].process].known.count(event.correlation) != 0;
+  return event.correlation != 0 && launches_[catalog_.tracks[event.track].process].has(event.correlation);
 }
 
 WorkClass WorkClasses::of(const Event& event, const Facts& facts) {
-  const bool by_name = event.kind == Kind::kernel && names_[event.name].communicates;
+  const NameClasses::Class& name = names_[event.name];
+  const bool by_name = event.kind == Kind::kernel && (name.communicates || name.exchanges);
   if (by_name || is_of_call(event, facts)) return WorkClass::comm;
   return event.kind == Kind::memcpy || event.kind == Kind::memset ? WorkClass::memory : WorkClass::compute;
 }

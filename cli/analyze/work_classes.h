@@ -1,12 +1,12 @@
 // What the work of a GPU is for: communication, memory or compute.
 //
-// Communication is a kernel of NCCL or its kin, by its name. In recordings it is also all work that a call of NCCL launched:
+// Communication is a kernel of NCCL or its kin, or one by which GPUs exchange data without it, by its name. In recordings it is also all work that a call of NCCL launched:
 // within the call, or within the end of its group, on the same thread; or captured there, of a CUDA graph. So copies by which
 // NCCL moves data without a kernel count. In Kineto's traces calls of NCCL are not to be seen, and names are all that there is.
 #pragma once
 #include <cstdint>
 #include <deque>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "cli/analyze/work_class.h"
@@ -31,9 +31,21 @@ class WorkClasses {
   bool is_of_call(const Event& event, const Facts& facts) const;
 
   static constexpr std::size_t kMostLaunches = 1 << 16;  // of a process, whose work has not come; the oldest are forgotten
-  struct Launches {
-    std::unordered_set<std::uint64_t> known;
-    std::deque<std::uint64_t> order;
+  // Of neighbouring correlations, which are asked for one after the other, 64 share a word.
+  class Launches {
+   public:
+    void add(std::uint64_t correlation);
+    bool has(std::uint64_t correlation) const {
+      if (correlation / 64 != last_) look_up(correlation / 64);
+      return (last_bits_ >> correlation % 64 & 1) != 0;
+    }
+
+   private:
+    void look_up(std::uint64_t word) const;
+
+    std::unordered_map<std::uint64_t, std::uint64_t> bits_;  // by correlation / 64; none is 0
+    std::deque<std::uint64_t> order_;
+    mutable std::uint64_t last_ = 0, last_bits_ = 0;  // what was asked for last
   };
 
   const Catalog& catalog_;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cli/io/json_text.h"
-#include "cli/io/table.h"
+#include "cli/io/text_table.h"
 #include "cli/io/units.h"
 
 namespace cli {
@@ -17,10 +17,11 @@ std::string extent_text(const Extent& extent) { return fmt::format("{}x{}x{}", e
 std::string shown(const Cell& cell, Unit unit) {
   if (std::holds_alternative<std::monostate>(cell)) return "-";
   if (const auto* extent = std::get_if<Extent>(&cell)) return extent_text(*extent);
+  if (const auto* yes = std::get_if<bool>(&cell)) return *yes ? "yes" : "no";
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{:.2f}", *real) + (unit == Unit::percent ? " %" : "");
   const std::int64_t number = std::get<std::int64_t>(cell);
-  if (unit == Unit::bytes) return bytes_text(static_cast<std::uint64_t>(number));
+  if (unit == Unit::bytes) return number < 0 ? "-" + bytes_text(-static_cast<std::uint64_t>(number)) : bytes_text(static_cast<std::uint64_t>(number));
   return unit == Unit::ns ? duration_text(number) : fmt::format("{}", number);
 }
 
@@ -44,13 +45,15 @@ std::string shortened(std::string text) {
   return text.substr(0, end) + "...";
 }
 
-// Names go to the end, where their length does no harm.
+bool is_sentence(const Column& column) { return column.key == "trouble" || column.key == "evidence"; }
+
+// Names and sentences go to the end, where their length does no harm.
 std::vector<std::size_t> text_last(const ResultTable& table) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (table.columns[i].unit != Unit::rows) order.push_back(i);
   }
-  std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return table.columns[i].key != "name" && table.columns[i].key != "trouble"; });
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return table.columns[i].key != "name" && !is_sentence(table.columns[i]); });
   return order;
 }
 
@@ -61,13 +64,16 @@ std::string write_text(const std::vector<ResultTable>& tables) {
     const std::vector<std::size_t> order = text_last(table);
     std::vector<std::string> head;
     for (const std::size_t i : order) head.push_back(title(table.columns[i]));
-    Table text(std::move(head));
+    Table lines(std::move(head));
     for (const auto& cells : table.rows) {
       std::vector<std::string> row;
-      for (const std::size_t i : order) row.push_back(shortened(shown(cells[i], table.columns[i].unit)));
-      text.add(std::move(row));
+      for (const std::size_t i : order) {
+        std::string text = shown(cells[i], table.columns[i].unit);
+        row.push_back(is_sentence(table.columns[i]) ? std::move(text) : shortened(std::move(text)));
+      }
+      lines.add(std::move(row));
     }
-    out += text.text();
+    out += lines.text();
     for (const std::string& note : table.notes) out += fmt::format("note: {}\n", note);
   }
   return out;
@@ -98,6 +104,7 @@ void json_value(JsonText& out, const Cell& cell, const Column& column) {
   if (const auto* text = std::get_if<std::string>(&cell)) return json_string(out, *text);
   if (const auto* number = std::get_if<std::int64_t>(&cell)) return out.number(*number);
   if (const auto* real = std::get_if<double>(&cell)) return out.raw(fmt::format("{}", *real));
+  if (const auto* yes = std::get_if<bool>(&cell)) return out.raw(*yes ? "true" : "false");
   if (const auto* extent = std::get_if<Extent>(&cell)) return out.raw(fmt::format("[{}, {}, {}]", (*extent)[0], (*extent)[1], (*extent)[2]));
   out.raw("null");
 }
@@ -153,6 +160,7 @@ std::string csv_value(const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) return csv_text(*text);
   if (const auto* number = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *number);
   if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
+  if (const auto* yes = std::get_if<bool>(&cell)) return *yes ? "true" : "false";
   if (const auto* extent = std::get_if<Extent>(&cell)) return extent_text(*extent);
   return {};
 }
@@ -207,17 +215,17 @@ std::string write_markdown(const std::vector<ResultTable>& tables) {
 }  // namespace
 
 const std::vector<TableFormat>& table_formats() {
-  static const std::vector<TableFormat> rows{{"text", true, write_text},
+  static const std::vector<TableFormat> formats{{"text", true, write_text},
                                              {"json", true, write_json},
                                              {"csv", false, write_csv},
                                              {"md", true, write_markdown}};
-  return rows;
+  return formats;
 }
 
 const TableFormat* find_table_format(std::string_view name) {
-  const auto& rows = table_formats();
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const TableFormat& row) { return row.name == name; });
-  return found == rows.end() ? nullptr : &*found;
+  const auto& formats = table_formats();
+  const auto found = std::find_if(formats.begin(), formats.end(), [&](const TableFormat& format) { return format.name == name; });
+  return found == formats.end() ? nullptr : &*found;
 }
 
 }  // namespace cli

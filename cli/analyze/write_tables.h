@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/analyze/table.h"
+#include "cli/analyze/analysis_table.h"
 
 namespace cli {
 

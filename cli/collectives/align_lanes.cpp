@@ -12,27 +12,34 @@ namespace {
 
 constexpr std::size_t kFewestPairs = 8;          // fewer prove nothing: they fit by chance
 constexpr double kMostDrift = 200e-6;            // of two clocks; crystals of computers stay below 100 ppm each
-constexpr double kTimestampError_ns = 5'000;     // of the GPU's times on the host's clock
 constexpr std::size_t kMostShifts = 1 << 16;
-constexpr double kClearlyBetter = 4;             // of two possible shifts: so much smaller is the deviation of the ends
 constexpr std::size_t kPairsForDrift = 16;
 // How far ends of a collective lie apart on ranks whose clocks are the same, at most: the median, and nearly all of them. Where
 // ranks wait long, causality alone allows much.
 constexpr double kTypicalSpread_ns = 100'000, kMostSpread_ns = 500'000;
 constexpr double kNearlyAll = 0.95;
+constexpr const char* kTooMany = "too many shifts are alike to compare them all";
+// All shifts are judged by so many pairs, evenly spread; the best of them by more; and the best of these by all.
+struct Round {
+  std::size_t pairs, best;
+};
+constexpr Round kRounds[] = {{5, kMostShifts}, {32, 1024}, {256, 16}};
 
 struct Pair {
   double at_ns;       // when, on the first lane's clock, since its first call
-  double lo_ns, hi_ns;  // between which the offset lies; infinite where nothing follows
+  double lo_ns, hi_ns;  // between which the offset lies
   double end_ns;      // what the ends say of it
+  double start_ns;    // what the starts do
 };
 
-// Of unknown operations the safe thing is assumed: what they do not obey is refused.
+// Of unknown operations the safe thing is assumed: what they do not obey is refused. Of a broadcast or a reduce some ranks are done
+// before others begin: their ends tell nothing.
 bool binds(Operation operation) {
   return all_depend_on_all(operation) || operation == Operation::unknown || operation == Operation::send_receive;
 }
 
-double quantile(std::vector<double> values, double share) {
+// Of `values`, whose order it changes.
+double quantile(std::vector<double>& values, double share) {
   if (values.empty()) return 0;
   const auto at = std::min(values.size() - 1, static_cast<std::size_t>(static_cast<double>(values.size()) * share));
   const auto found = values.begin() + static_cast<std::ptrdiff_t>(at);
@@ -40,45 +47,89 @@ double quantile(std::vector<double> values, double share) {
   return *found;
 }
 
-double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }
+// The median, and then the median of what they are away from it. `values` is their distances afterwards.
+std::pair<double, double> spread(std::vector<double>& values) {
+  const double middle = quantile(values, 0.5);
+  for (double& value : values) value = std::abs(value - middle);
+  return {middle, quantile(values, 0.5)};
+}
+
+// What of a call is compared, since the lane's first one.
+struct Timed {
+  std::int64_t position;
+  double start_ns, end_ns;
+  WhatId what;
+  bool binds;  // and its times are known
+};
 
 class Fitter {
  public:
   Fitter(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock)
-      : a_(a), b_(b), whats_(whats), origin_a_(first_time(a)), origin_b_(first_time(b)) {
+      : whats_(whats), same_clock_(same_clock), origin_a_(first_time(a)), origin_b_(first_time(b)), a_(timed(a, origin_a_)), b_(timed(b, origin_b_)) {
     if (!same_clock) return;
     const auto zero = static_cast<double>(origin_b_ - origin_a_);
-    least_ = zero - kTimestampError_ns, most_ = zero + kTimestampError_ns;
+    least_ = zero - kTimestampError_ns;
+    most_ = zero + kTimestampError_ns;
   }
 
-  // `quick`: stops at the first thing that is impossible.
-  LaneFit at(std::int64_t shift, bool quick) {
+  LaneFit at(std::int64_t shift) {
     LaneFit fit;
     fit.shift = shift;
     pairs_.clear();
-    double lo = least_, hi = most_, first = INFINITY, last = -INFINITY;
-    auto a = a_.calls.begin();
-    for (const CollectiveCall& b : b_.calls) {
-      while (a != a_.calls.end() && a->position < b.position + shift) ++a;
-      if (a == a_.calls.end()) break;
+    auto a = a_.begin();
+    for (const Timed& b : b_) {
+      while (a != a_.end() && a->position < b.position + shift) ++a;
+      if (a == a_.end()) break;
       if (a->position != b.position + shift) continue;
       ++fit.pairs;
-      if (!can_be_same(whats_[a->what], whats_[b.what])) {
+      if (can_be_same_what(a->what, b.what)) {
+        if (a->binds && b.binds) add_pair(*a, b);
+      } else if (!std::exchange(fit.differs, true)) {
         fit.why = fmt::format("number {} of one is {}, where the other has {}", fit.pairs, what_text(whats_[a->what]), what_text(whats_[b.what]));
-        return fit;
       }
-      if (a->gpu_start_ns == kNoTime || b.gpu_start_ns == kNoTime || a->gpu_end_ns == kNoTime || b.gpu_end_ns == kNoTime) continue;
-      const Pair pair = pair_of(*a, b);
-      pairs_.push_back(pair);
-      lo = std::max(lo, pair.lo_ns), hi = std::min(hi, pair.hi_ns);
-      first = std::min(first, pair.at_ns), last = std::max(last, pair.at_ns);
-      if (quick && hi - lo < -kTimestampError_ns - kMostDrift * (last - first)) return fit;
     }
     judge(fit);
     return fit;
   }
 
+  // The deviation of the ends of `most` pairs, evenly spread, 0 where they are too few to tell it; infinite: these show that the shift
+  // is impossible, or there are fewer than `fewest`. `looked` grows by how many were looked at.
+  double rough(std::int64_t shift, std::size_t most, std::size_t fewest, std::size_t& looked) {
+    pairs_.clear();
+    const auto [from, to] = common(shift);
+    const auto count = static_cast<std::size_t>(to - from);
+    if (count < fewest) return INFINITY;
+    const std::size_t samples = std::min(count, most);
+    const double apart = samples < count ? static_cast<double>(count - 1) / static_cast<double>(samples - 1) : 1;
+    double lo = least_, hi = most_, first = INFINITY, last = -INFINITY;
+    for (std::size_t i = 0; i < samples; ++i) {
+      ++looked;
+      const Timed& b = from[static_cast<std::ptrdiff_t>(static_cast<double>(i) * apart)];
+      const Timed* const a = find(a_, b.position + shift);
+      if (a == end_of(a_) || a->position != b.position + shift) continue;
+      if (!can_be_same_what(a->what, b.what)) return INFINITY;
+      if (!a->binds || !b.binds) continue;
+      lo = std::max(lo, a->start_ns - b.end_ns);
+      hi = std::min(hi, a->end_ns - b.start_ns);
+      first = std::min(first, a->end_ns);
+      last = std::max(last, a->end_ns);
+      if (hi - lo < -kTimestampError_ns - (same_clock_ ? 0 : kMostDrift * (last - first))) return INFINITY;
+      add_pair(*a, b);
+    }
+    if (samples < count && samples < kPairsForDrift) return 0;
+    const double drift = best_drift();
+    if (pairs_.empty() || width(drift) < -kTimestampError_ns - (same_clock_ ? 0 : kMostDrift * (last - first))) return INFINITY;
+    return spread(ends(drift)).second;
+  }
+
+  bool any_binds() const {
+    const auto some = [](const Calls& calls) { return std::any_of(calls.begin(), calls.end(), [](const Timed& call) { return call.binds; }); };
+    return some(a_) && some(b_);
+  }
+
  private:
+  using Calls = std::vector<Timed>;
+
   static std::int64_t first_time(const CollectiveLane& lane) {
     for (const CollectiveCall& call : lane.calls) {
       if (call.gpu_start_ns != kNoTime) return call.gpu_start_ns;
@@ -86,127 +137,214 @@ class Fitter {
     return 0;
   }
 
-  Pair pair_of(const CollectiveCall& a, const CollectiveCall& b) const {
-    const auto since = [](std::int64_t ns, std::int64_t origin) { return static_cast<double>(ns - origin); };
-    const double a0 = since(a.gpu_start_ns, origin_a_), a1 = since(a.gpu_end_ns, origin_a_);
-    const double b0 = since(b.gpu_start_ns, origin_b_), b1 = since(b.gpu_end_ns, origin_b_);
-    const bool both = binds(whats_[a.what].operation) && binds(whats_[b.what].operation);
-    return {a1, both ? a0 - b1 : -INFINITY, both ? a1 - b0 : INFINITY, a1 - b1};
+  Calls timed(const CollectiveLane& lane, std::int64_t origin) const {
+    Calls calls;
+    calls.reserve(lane.calls.size());
+    for (const CollectiveCall& call : lane.calls) {
+      const bool is_known = call.gpu_start_ns != kNoTime && call.gpu_end_ns != kNoTime && binds(whats_[call.what].operation);
+      calls.push_back({call.position, is_known ? static_cast<double>(call.gpu_start_ns - origin) : 0,
+                       is_known ? static_cast<double>(call.gpu_end_ns - origin) : 0, call.what, is_known});
+    }
+    return calls;
+  }
+
+  static const Timed* end_of(const Calls& calls) { return calls.data() + calls.size(); }
+
+  // The first one at that position or behind it. Most lanes have no gaps.
+  static const Timed* find(const Calls& calls, std::int64_t position) {
+    const std::int64_t at = position - calls.front().position;
+    if (at <= 0) return calls.data();
+    if (at < std::ssize(calls) && calls[static_cast<std::size_t>(at)].position == position) return calls.data() + at;
+    if (position > calls.back().position) return end_of(calls);
+    return std::lower_bound(calls.data(), end_of(calls), position, [](const Timed& call, std::int64_t value) { return call.position < value; });
+  }
+
+  // The second lane's calls that lie within the first one.
+  std::pair<const Timed*, const Timed*> common(std::int64_t shift) const {
+    const Timed *const first = find(b_, a_.front().position - shift), *const last = find(b_, a_.back().position - shift + 1);
+    return {first, std::max(first, last)};
+  }
+
+  bool can_be_same_what(WhatId a, WhatId b) const { return a == b || can_be_same(whats_[a], whats_[b]); }
+
+  void add_pair(const Timed& a, const Timed& b) {
+    pairs_.push_back({a.end_ns, a.start_ns - b.end_ns, a.end_ns - b.start_ns, a.end_ns - b.end_ns, a.start_ns - b.start_ns});
   }
 
   // How much the intervals share once a drift is taken away.
   double width(double drift) const {
     double lo = least_, hi = most_;
     for (const Pair& pair : pairs_) {
-      lo = std::max(lo, pair.lo_ns - drift * pair.at_ns), hi = std::min(hi, pair.hi_ns - drift * pair.at_ns);
+      lo = std::max(lo, pair.lo_ns - drift * pair.at_ns);
+      hi = std::min(hi, pair.hi_ns - drift * pair.at_ns);
     }
     return hi - lo;
   }
 
+  // None, unless it makes them share more.
+  double best_drift() {
+    if (same_clock_ || pairs_.size() < kPairsForDrift) return 0;
+    const double found = std::clamp(slope(), -kMostDrift, kMostDrift);
+    return width(found) > width(0) ? found : 0;
+  }
+
+  std::vector<double>& ends(double drift) {
+    values_.clear();
+    for (const Pair& pair : pairs_) values_.push_back(pair.end_ns - drift * pair.at_ns);
+    return values_;
+  }
+  std::vector<double>& starts(double drift) {
+    values_.clear();
+    for (const Pair& pair : pairs_) values_.push_back(pair.start_ns - drift * pair.at_ns);
+    return values_;
+  }
+
   void judge(LaneFit& fit) {
+    fit.binding = pairs_.size();
     if (fit.pairs == 0) {
       fit.why = "no call is common to both";
       return;
     }
-    double drift = 0;
-    fit.width_ns = width(0);
-    if (pairs_.size() >= kPairsForDrift) {
-      const double found = std::clamp(slope(), -kMostDrift, kMostDrift);
-      if (const double other = width(found); other > fit.width_ns) fit.width_ns = other, drift = found;
-    }
-    std::vector<double> ends;
-    for (const Pair& pair : pairs_) ends.push_back(pair.end_ns - drift * pair.at_ns);
-    const double middle = median(ends);
-    for (double& end : ends) end = std::abs(end - middle);
-    fit.mad_ns = median(ends);
-    fit.offset_ns = middle + static_cast<double>(origin_a_ - origin_b_);
+    const double drift = best_drift();
+    fit.width_ns = width(drift);
     fit.drift_ppm = drift * 1e6;
+    fit.starts_mad_ns = spread(starts(drift)).second;
+    const auto [middle, mad_ns] = spread(ends(drift));
+    fit.offset_ns = middle + static_cast<double>(origin_a_ - origin_b_);
+    fit.mad_ns = mad_ns;
+    if (fit.differs) return;
+    const char* const clocks = same_clock_ ? "though they have one clock" : "whatever the offset of the clocks";
     if (fit.width_ns < -kTimestampError_ns) {
-      fit.why = fmt::format("of {} pairs some would have ended on one rank {:.0f} us before they began on the other, whatever the offset of the clocks",
-                            pairs_.size(), -fit.width_ns / 1e3);
+      fit.why = fmt::format("of {} pairs some would have ended on one rank {:.0f} us before they began on the other, {}", pairs_.size(), -fit.width_ns / 1e3,
+                            clocks);
       return;
     }
-    if (const double most = quantile(ends, kNearlyAll); fit.mad_ns > kTypicalSpread_ns || most > kMostSpread_ns) {
-      fit.why = fmt::format("ends of {} pairs lie {:.0f} us apart in the median and up to {:.0f} us, whatever the offset of the clocks", pairs_.size(),
-                            fit.mad_ns / 1e3, most / 1e3);
+    if (const double most = quantile(values_, kNearlyAll); fit.mad_ns > kTypicalSpread_ns || most > kMostSpread_ns) {
+      fit.why = fmt::format("ends of {} pairs lie {:.0f} us apart in the median and up to {:.0f} us, {}", pairs_.size(), fit.mad_ns / 1e3, most / 1e3, clocks);
       return;
     }
     fit.possible = true;
   }
 
   // Of what the ends say over time: each pair with the one half of them later, the median.
-  double slope() const {
-    std::vector<double> slopes;
+  double slope() {
+    values_.clear();
     const std::size_t half = pairs_.size() / 2;
     for (std::size_t i = 0; i + half < pairs_.size(); ++i) {
       const double apart = pairs_[i + half].at_ns - pairs_[i].at_ns;
-      if (apart > 0) slopes.push_back((pairs_[i + half].end_ns - pairs_[i].end_ns) / apart);
+      if (apart > 0) values_.push_back((pairs_[i + half].end_ns - pairs_[i].end_ns) / apart);
     }
-    return median(std::move(slopes));
+    return quantile(values_, 0.5);
   }
 
-  const CollectiveLane& a_;
-  const CollectiveLane& b_;
   const Interned<CollectiveWhat>& whats_;
+  bool same_clock_;
   std::int64_t origin_a_, origin_b_;
+  Calls a_, b_;
   double least_ = -INFINITY, most_ = INFINITY;  // of the offset of b's first call to a's
-  std::vector<Pair> pairs_;
+  std::vector<Pair> pairs_;      // that bind
+  std::vector<double> values_;   // being worked with
 };
 
-std::vector<std::int64_t> shifts_of(const CollectiveLane& a, const CollectiveLane& b, std::int64_t step) {
-  if (a.numbering == Numbering::counted && a.whole_beginning && b.whole_beginning) return {0};
-  const std::int64_t first = a.calls.front().position - b.calls.back().position, last = a.calls.back().position - b.calls.front().position;
-  const std::int64_t at_end = a.calls.back().position - b.calls.back().position;
+// Those at which `fewest` calls may be common to both: first ones near each other, or last ones.
+std::vector<std::int64_t> shifts_of(const CollectiveLane& a, const CollectiveLane& b, std::int64_t step, std::size_t fewest) {
+  const auto inside = static_cast<std::int64_t>(fewest) - 1;
+  const std::int64_t first = a.calls.front().position - b.calls.back().position + inside;
+  const std::int64_t last = a.calls.back().position - b.calls.front().position - inside;
+  const std::int64_t at_end = (a.calls.back().position - b.calls.back().position) / step * step;
   const auto reach = static_cast<std::int64_t>(kMostShifts / 4) * step;
   std::vector<std::int64_t> shifts;
-  for (const std::int64_t center : {std::int64_t{0}, at_end - at_end % step}) {
-    for (std::int64_t shift = center - reach; shift <= center + reach; shift += step) {
-      if (shift >= first && shift <= last) shifts.push_back(shift);
-    }
+  for (std::int64_t shift = -reach; shift <= reach; shift += step) {
+    if (shift >= first && shift <= last) shifts.push_back(shift);
   }
-  std::sort(shifts.begin(), shifts.end());
-  shifts.erase(std::unique(shifts.begin(), shifts.end()), shifts.end());
+  for (std::int64_t shift = at_end - reach; shift <= at_end + reach; shift += step) {
+    if (shift >= first && shift <= last && (shift < -reach || shift > reach)) shifts.push_back(shift);
+  }
+  return shifts;
+}
+
+// The shifts whose ends lie closest, as far as samples tell; none where the budget ends before.
+std::vector<std::int64_t> best_shifts(Fitter& fitter, std::vector<std::int64_t> shifts, std::size_t fewest, FitBudget& budget) {
+  for (const Round& round : kRounds) {
+    std::vector<std::pair<double, std::int64_t>> rated;
+    for (const std::int64_t shift : shifts) {
+      std::size_t looked = 1;
+      const double mad_ns = fitter.rough(shift, round.pairs, fewest, looked);
+      if (mad_ns < INFINITY) rated.emplace_back(mad_ns, shift);
+      budget.pairs -= std::min(budget.pairs, looked);
+      if (budget.pairs == 0) return {};
+    }
+    if (rated.size() > round.best) {
+      std::nth_element(rated.begin(), rated.begin() + static_cast<std::ptrdiff_t>(round.best), rated.end());
+      rated.resize(round.best);
+    }
+    shifts.clear();
+    for (const auto& [mad_ns, shift] : rated) shifts.push_back(shift);
+  }
   return shifts;
 }
 
 }  // namespace
 
 LaneFit fit_at(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, std::int64_t shift) {
-  return Fitter(a, b, whats, same_clock).at(shift, false);
+  return Fitter(a, b, whats, same_clock).at(shift);
 }
 
-LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock) {
+LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget) {
   LaneFit best, second;
   if (a.calls.empty() || b.calls.empty()) return best;
+  if (budget.pairs == 0) {
+    best.why = kTooMany;
+    return best;
+  }
   Fitter fitter(a, b, whats, same_clock);
-  const auto shifts = shifts_of(a, b, std::max(a.ordinal_step, b.ordinal_step));
-  const bool anchored = shifts.size() == 1 && a.whole_beginning && b.whole_beginning;
-  const std::size_t fewest = anchored ? 1 : std::max(kFewestPairs, (std::min(a.calls.size(), b.calls.size()) + 1) / 2);
-  for (const std::int64_t shift : shifts) {
-    LaneFit fit = fitter.at(shift, true);
-    if (!fit.possible || fit.pairs < fewest) continue;
+  if (a.numbering == Numbering::counted && a.whole_beginning && b.whole_beginning) {
+    best = fitter.at(0);
+    budget.pairs -= std::min(budget.pairs, best.pairs);
+    if (!best.possible) best.why = "with the first ones together " + best.why;
+    return best;
+  }
+  if (!fitter.any_binds()) {
+    best.why = "calls without a number, of operations that some ranks end before others begin, prove nothing";
+    return best;
+  }
+  const std::size_t fewest = std::max(kFewestPairs, (std::min(a.calls.size(), b.calls.size()) + 1) / 2);
+  if (std::min(a.calls.size(), b.calls.size()) < fewest) {
+    best.why = fmt::format("fewer than {} calls without a number prove nothing", fewest);
+    return best;
+  }
+  const auto shifts = shifts_of(a, b, std::max(a.ordinal_step, b.ordinal_step), fewest);
+  for (const std::int64_t shift : best_shifts(fitter, shifts, fewest, budget)) {
+    LaneFit fit = fitter.at(shift);
+    budget.pairs -= std::min(budget.pairs, fit.pairs);
+    if (!fit.possible || fit.pairs < fewest || fit.binding < kFewestPairs) continue;
     if (!best.possible || fit.mad_ns < best.mad_ns) std::swap(best, fit);
     if (fit.possible && (!second.possible || fit.mad_ns < second.mad_ns)) second = fit;
   }
   if (!best.possible) {
-    if (std::min(a.calls.size(), b.calls.size()) < fewest) {
-      best.why = fmt::format("fewer than {} calls without a number prove nothing", fewest);
-    } else {
-      const std::int64_t at_end = a.calls.back().position - b.calls.back().position;
-      best = fitter.at(anchored ? 0 : at_end, false);
-      best.possible = false;
-      if (best.why.empty()) best.why = "too few calls are common to both";
-      best.why = fmt::format("no shift of {} is possible; with the {} together {}", shifts.size(), anchored ? "first ones" : "last ones", best.why);
+    if (budget.pairs == 0) {
+      best.why = kTooMany;
+      return best;
     }
-  } else if (second.possible && best.mad_ns * kClearlyBetter > second.mad_ns) {
+    best.shifts = shifts.size();
+  } else if (second.possible && !is_clearly_better(best.mad_ns, second.mad_ns)) {
     best.possible = false;
+    best.alike = true;
     best.why = fmt::format("shifts of {} and {} are possible alike, with ends that differ by {:.1f} and {:.1f} us", best.shift, second.shift,
                            best.mad_ns / 1e3, second.mad_ns / 1e3);
   }
   return best;
 }
 
-bool proves(const LaneFit& fit) { return fit.possible && fit.pairs >= kFewestPairs; }
+std::string why_not(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, const LaneFit& fit) {
+  if (fit.shifts == 0) return fit.why;
+  const LaneFit last = fit_at(a, b, whats, same_clock, a.calls.back().position - b.calls.back().position);
+  return fmt::format("no shift of {} is possible; with the last ones together {}", fit.shifts, last.why.empty() ? "too few calls are common to both" : last.why);
+}
+
+bool proves(const LaneFit& fit) { return fit.possible && fit.binding >= kFewestPairs; }
+
+bool is_clearly_better(double mad_ns, double other_ns) { return mad_ns * kClearlyBetter <= other_ns && mad_ns < other_ns; }
 
 std::string what_text(const CollectiveWhat& what) {
   std::string text(operation_name(what.operation));

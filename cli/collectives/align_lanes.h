@@ -8,7 +8,10 @@
 //
 // With a wrong shift these intervals have nothing in common, because steps of training are never quite alike. (The eight ranks
 // of a job on H100s: at the right shift the intervals of 76 collectives share 30 us, at the best wrong one they miss each other
-// by 800 us.) And the ends agree: they differ by far less than steps do. Where several shifts are possible, nothing is chosen, unless one of them fits the ends far better.
+// by 800 us.) And the ends agree: they differ by far less than steps do. Where several shifts are possible, nothing is chosen,
+// unless one of them fits the ends far better.
+//
+// Operations that some ranks end before others begin, as a broadcast, say nothing here: only those that bind are compared.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,23 +24,45 @@ namespace cli {
 // An offset is added to the second lane's times to have the first one's.
 struct LaneFit {
   bool possible = false;
-  std::int64_t shift = 0;  // position in the first lane - position in the second one
-  std::size_t pairs = 0;   // calls that both have
-  double offset_ns = 0;    // the median of what the ends say
-  double drift_ppm = 0;    // of the second lane's clock, 0 where it is not needed
-  double width_ns = 0;     // how much the intervals have in common; negative: how far they miss each other
-  double mad_ns = 0;       // median deviation of the ends
-  std::string why;         // where it is not possible
+  bool alike = false;         // other shifts are possible alike, so that it is not
+  bool differs = false;       // calls of one position do different things, so that it is not
+  std::int64_t shift = 0;     // position in the first lane - position in the second one
+  std::size_t pairs = 0;      // calls that both have
+  std::size_t binding = 0;    // of these, such as times tell of: known on both, and every rank depends on all, as far as is known
+  double offset_ns = 0;       // the median of what the ends say
+  double drift_ppm = 0;       // of the second lane's clock, 0 where it is not needed
+  double width_ns = 0;        // how much the intervals have in common; negative: how far they miss each other
+  double mad_ns = 0;          // median deviation of the ends
+  double starts_mad_ns = 0;   // the same of the starts
+  std::size_t shifts = 0;     // where none of so many is possible: why_not() tells more
+  std::string why;            // where it is not possible, and else nothing tells it
 };
 
-// Of one shift. `same_clock`: the offset is 0.
+// How many more pairs of calls may be looked at, in all comparisons of a run: so matching stays linear in the trace.
+struct FitBudget {
+  std::size_t pairs = 0;
+};
+
+// So much smaller is the deviation of one of two possible shifts, if it is to be told from the other.
+inline constexpr double kClearlyBetter = 4;
+
+// How far causality may be missed by, for the GPU's times on the host's clock are not exact.
+inline constexpr double kTimestampError_ns = 5'000;
+
+// Of one shift. `same_clock`: the offset is 0. Calls that do different things make it impossible, and are else left out.
 LaneFit fit_at(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, std::int64_t shift);
 
-// Of all of them. `why` says what is wrong with one of them.
-LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock);
+// Of all of them: each by a few pairs, what that leaves by more of them, the best by all.
+LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget);
 
-// It is possible, and of so many calls that this is no chance.
+// Of a fit of theirs that is not possible.
+std::string why_not(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, const LaneFit& fit);
+
+// It is possible, and by so many calls that this is no chance.
 bool proves(const LaneFit& fit);
+
+// One is clearly less than the other.
+bool is_clearly_better(double mad_ns, double other_ns);
 
 // "all_reduce of 4096 bytes".
 std::string what_text(const CollectiveWhat& what);

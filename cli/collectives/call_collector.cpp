@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <deque>
 #include <map>
 #include <set>
@@ -32,7 +33,7 @@ struct LaneKey {
   Numbering numbering = Numbering::counted;
   bool replay = false;  // of a CUDA graph
   bool point_to_point = false;
-  std::int32_t source = -1, destination = -1;
+  std::int32_t own_rank = -1, source = -1, destination = -1;
   TrackId stream = kNoTrack;  // where the communicator is not known
   auto operator<=>(const LaneKey&) const = default;
 };
@@ -42,9 +43,50 @@ struct Draft {
   LaneKey key;
   TrackId stream = kNoTrack;
   std::int64_t step = 1;
+  std::uint32_t launched = 0, ended = 0;  // kernels of its group
+};
+
+// Of launches whose work has not come, at most kMostWaiting of a process; the oldest are forgotten.
+template <typename What>
+class WaitingFor {
+ public:
+  // False: it is known, as that of a driver's call within one of the runtime.
+  bool add(std::uint64_t correlation, What what) {
+    if (!waiting_.try_emplace(correlation, std::move(what)).second) return false;
+    order_.push_back(correlation);
+    if (order_.size() <= kMostWaiting) return true;
+    waiting_.erase(order_.front());
+    order_.pop_front();
+    return true;
+  }
+  // Null: none waits.
+  const What* find(std::uint64_t correlation) const {
+    const auto found = correlation != 0 ? waiting_.find(correlation) : waiting_.end();
+    return found != waiting_.end() ? &found->second : nullptr;
+  }
+  void forget(std::uint64_t correlation) { waiting_.erase(correlation); }
+
+ private:
+  std::unordered_map<std::uint64_t, What> waiting_;
+  std::deque<std::uint64_t> order_;
+};
+
+// A call of CUDA; of a thread the one that ended last.
+struct HostCall {
+  StringId name = 0;
+  std::int64_t start_ns = kNoTime, end_ns = kNoTime;
+};
+
+struct HostLaunch {
+  std::int64_t start_ns = 0;
+  HostCall before;                   // on the same thread
+  std::uint64_t launched_before = 0;  // correlation of the last launch before this, of any thread
+  DraftId called_before = kNoDraft;   // the last call of NCCL since that launch, where this launch is not of it
+  bool is_next = false;               // its correlation follows that of the call of CUDA before it
 };
 
 struct HostThread {
+  HostCall last;
   DraftId call = kNoDraft;
   std::int64_t call_end_ns = kNoTime;
   std::size_t open_groups = 0;
@@ -53,13 +95,26 @@ struct HostThread {
   std::int64_t group_end_ns = kNoTime;  // until then
 };
 
+struct DeviceWork {
+  ComputeCover cover;
+  GpuLedger ledger;
+};
+
 struct ProcessDrafts {
   std::vector<Draft> drafts;
   std::unordered_map<TrackId, HostThread> threads;
-  std::unordered_map<std::uint64_t, std::vector<DraftId>> waiting;  // by correlation of the launch
-  std::deque<std::uint64_t> waiting_order;
+  WaitingFor<std::vector<DraftId>> waiting;  // the calls that work of a launch may be of
+  WaitingFor<HostLaunch> launches;
+  std::uint64_t last_launch = 0;           // its correlation
+  std::uint64_t last_correlation = 0;      // of all calls of CUDA
+  std::uint64_t launched = 0, launched_next = 0;  // launches; of these, HostLaunch::is_next
+  DraftId call_since_launch = kNoDraft;  // the last one
   std::unordered_map<CommunicatorId, TrackId> streams;  // on which a communicator was seen to work
-  std::map<std::int64_t, ComputeCover> devices;
+  std::map<std::int64_t, DeviceWork> devices;
+  std::map<std::pair<StringId, LaunchId>, WorkSum> work;
+  bool knows_launches = false;
+  std::int64_t outside_ns = 0;  // of HostDelay
+  std::map<StringId, std::int64_t> in_calls_ns;
   std::uint32_t groups = 0;
 };
 
@@ -88,7 +143,8 @@ struct Covered {
 
 class Collector : public CallCollector {
  public:
-  explicit Collector(const Catalog& catalog) : catalog_(catalog), names_(catalog.strings), processes_(catalog.processes.size()) {}
+  Collector(const Catalog& catalog, CallDetail detail)
+      : catalog_(catalog), with_reasons_(detail == CallDetail::reasons), names_(catalog.strings), processes_(catalog.processes.size()) {}
 
   void event(const Event& event, const Facts& facts, bool computes) override {
     const ProcessId process = catalog_.tracks[event.track].process;
@@ -104,8 +160,9 @@ class Collector : public CallCollector {
     CollectiveCalls found;
     for (ProcessId id = 0; id < processes_.size(); ++id) {
       ProcessDrafts& process = processes_[id];
-      for (auto& [device, cover] : process.devices) cover.finish(Covered{process});
+      for (auto& [number, device] : process.devices) device.cover.finish(Covered{process});
       found.processes.push_back(lanes_of(id));
+      add_work(process, found.processes.back());
       process = {};
     }
     found.whats = std::move(whats_);
@@ -116,7 +173,7 @@ class Collector : public CallCollector {
  private:
   CommunicatorId communicator(const Process& process, std::uint64_t hash, std::uint32_t epoch) {
     const auto [known, is_new] = by_hash_.try_emplace({hash, epoch, process.phase}, communicators_.size());
-    if (is_new) communicators_.push_back({fmt::format("0x{:016x}", hash), "", epoch, -1, process.phase});
+    if (is_new) communicators_.push_back({fmt::format("0x{:016x}", hash), "", epoch, -1, process.phase, ""});
     CommunicatorInfo& info = communicators_[known->second];
     if (info.size < 0) {
       for (const Communicator& told : process.communicators) {
@@ -128,7 +185,7 @@ class Collector : public CallCollector {
   CommunicatorId communicator(const Process& process, const CollectiveOp& op) {
     const auto text = [&](StringId id) { return std::string(catalog_.strings[id]); };
     const auto [known, is_new] = by_group_.try_emplace({op.group_name, op.group_ranks, process.phase}, communicators_.size());
-    if (is_new) communicators_.push_back({text(op.group_name), text(op.group_description), 0, op.group_size, process.phase});
+    if (is_new) communicators_.push_back({text(op.group_name), text(op.group_description), 0, op.group_size, process.phase, text(op.group_ranks)});
     return known->second;
   }
 
@@ -148,8 +205,10 @@ class Collector : public CallCollector {
     if ((collective.has & Collective::kCommunicator) == 0) return key;
     key.communicator = communicator(process, collective.communicator, collective.epoch);
     if (collective.ordinal != kNoOrdinal) key.numbering = Numbering::numbered;
+    key.own_rank = own_rank(process, collective);
     if (!key.point_to_point || (collective.has & Collective::kPeer) == 0) return key;
-    key.source = own_rank(process, collective), key.destination = collective.peer;
+    key.source = key.own_rank;
+    key.destination = collective.peer;
     if (operation == Operation::receive) std::swap(key.source, key.destination);
     return key;
   }
@@ -172,9 +231,12 @@ class Collector : public CallCollector {
     draft.key = key_of(catalog_.processes[id], collective, operation);
     draft.call.position = std::in_range<std::int64_t>(collective.ordinal) ? static_cast<std::int64_t>(collective.ordinal) : kNoPosition;
     HostThread& thread = process.threads[event.track];
-    thread.call = add(process, draft);
+    thread.call = process.call_since_launch = add(process, draft);
     thread.call_end_ns = slice_end(event, kLatest_ns);
-    if (thread.open_groups > 0) thread.pending.push_back(thread.call), thread.call = kNoDraft;
+    if (thread.open_groups > 0) {
+      thread.pending.push_back(thread.call);
+      thread.call = kNoDraft;
+    }
   }
 
   void range(ProcessId id, const Event& event, const Facts& facts) {
@@ -198,33 +260,103 @@ class Collector : public CallCollector {
   }
 
   void launch(ProcessId id, const Event& event) {
-    if (event.correlation == 0 || !names_[event.name].launches) return;
+    const bool launches = event.correlation != 0 && names_[event.name].launches;
+    if (!with_reasons_ && !launches) return;
     ProcessDrafts& process = processes_[id];
-    const auto found = process.threads.find(event.track);
-    if (found == process.threads.end()) return;
-    const HostThread& thread = found->second;
-    std::vector<DraftId> calls;
-    if (thread.call != kNoDraft && event.start_ns < thread.call_end_ns) {
-      calls = {thread.call};
-    } else if (event.start_ns < thread.group_end_ns) {
-      calls = thread.ended;
+    HostThread& thread = process.threads[event.track];
+    if (with_reasons_) {
+      const bool is_new = event.correlation > process.last_correlation, is_next = event.correlation <= process.last_correlation + 1;
+      process.last_correlation = std::max(process.last_correlation, event.correlation);
+      if (launches) {
+        process.launched += is_new;
+        process.launched_next += is_new && is_next;
+        const bool of_nccl = event.start_ns < std::max(thread.call_end_ns, thread.group_end_ns);
+        const DraftId call = std::exchange(process.call_since_launch, kNoDraft);
+        process.launches.add(event.correlation, {event.start_ns, thread.last, std::exchange(process.last_launch, event.correlation), of_nccl ? kNoDraft : call, is_next});
+      }
+      const std::int64_t end_ns = slice_end(event, kLatest_ns);
+      if (thread.last.end_ns == kNoTime || end_ns > thread.last.end_ns) thread.last = {event.name, event.start_ns, end_ns};
     }
-    if (calls.empty() || !process.waiting.try_emplace(event.correlation, std::move(calls)).second) return;
-    process.waiting_order.push_back(event.correlation);
-    if (process.waiting_order.size() <= kMostWaiting) return;
-    process.waiting.erase(process.waiting_order.front());
-    process.waiting_order.pop_front();
+    if (!launches) return;
+    if (thread.call != kNoDraft && event.start_ns < thread.call_end_ns) {
+      process.waiting.add(event.correlation, {thread.call});
+    } else if (event.start_ns < thread.group_end_ns && !thread.ended.empty()) {
+      if (!process.waiting.add(event.correlation, thread.ended)) return;
+      for (const DraftId each : thread.ended) ++process.drafts[each].launched;
+    }
   }
 
   void work(ProcessId id, const Event& event, const Facts& facts, bool computes) {
     ProcessDrafts& process = processes_[id];
-    ComputeCover& cover = process.devices[catalog_.tracks[event.track].group];
+    DeviceWork& device = process.devices[catalog_.tracks[event.track].group];
     const std::int64_t start_ns = sane_ns(event.start_ns);
-    if (computes) {
-      if (event.duration_ns >= 0) cover.compute(start_ns, sane_ns(slice_end(event, kLatest_ns)), Covered{process});
+    const std::int64_t end_ns = event.duration_ns >= 0 ? std::max(start_ns, sane_ns(slice_end(event, kLatest_ns))) : start_ns;
+    const std::vector<DraftId> drafts = computes ? std::vector<DraftId>{} : drafts_of(id, event, facts);
+    if (!with_reasons_) {
+      for (const DraftId draft : drafts) extend(process, draft, event, device);
       return;
     }
-    for (const DraftId draft : drafts_of(id, event, facts)) extend(process, draft, event, cover);
+    const bool copies = drafts.empty() && (event.kind == Kind::memcpy || event.kind == Kind::memset);
+    const GpuLedger::Use use = computes ? GpuLedger::Use::compute : copies ? GpuLedger::Use::copy : GpuLedger::Use::communication;
+    late_launch(id, device.ledger, device.ledger.work(use, start_ns, end_ns), event.correlation);
+    if (use != GpuLedger::Use::communication) count_work(process, event, facts, computes);
+    if (computes && event.duration_ns >= 0) device.cover.compute(start_ns, end_ns, Covered{process});
+    for (const DraftId draft : drafts) extend(process, draft, event, device);
+  }
+
+  // The part of a gap on the GPU that passed before the host launched the work behind it, and what the host did then. Where the
+  // work that was launched or called for before that has not come, or may have been, it was lost, and there may have been no gap.
+  void late_launch(ProcessId id, GpuLedger& ledger, GpuLedger::Gap gap, std::uint64_t correlation) {
+    ProcessDrafts& process = processes_[id];
+    const HostLaunch* const found = process.launches.find(correlation);
+    if (found == nullptr) return;
+    const HostLaunch launch = *found;
+    process.knows_launches = true;
+    process.launches.forget(correlation);
+    const std::int64_t until_ns = std::min(launch.start_ns, gap.to_ns);
+    if (until_ns <= gap.from_ns || has_not_come(process, launch) || may_follow_lost(id, launch)) return;
+    ledger.launched_late(until_ns - gap.from_ns);
+    const auto within_ns = [&](std::int64_t from_ns, std::int64_t to_ns) {
+      return std::max<std::int64_t>(0, std::min(to_ns, until_ns) - std::max(from_ns, gap.from_ns));
+    };
+    if (launch.before.end_ns == kNoTime) return;
+    process.outside_ns += within_ns(launch.before.end_ns, until_ns);
+    if (const auto ns = within_ns(launch.before.start_ns, launch.before.end_ns); ns > 0) process.in_calls_ns[launch.before.name] += ns;
+  }
+
+  static bool has_not_come(const ProcessDrafts& process, const HostLaunch& launch) {
+    if (process.launches.find(launch.launched_before) != nullptr) return true;
+    return launch.called_before != kNoDraft && process.drafts[launch.called_before].call.gpu_start_ns == kNoTime;
+  }
+
+  // Nothing may be left of a launch that was lost together with its work, but that its correlation is missing. That of every call
+  // is there where most launches follow the call before; else calls are left out that nobody asked for.
+  bool may_follow_lost(ProcessId id, const HostLaunch& launch) const {
+    const Process& whole = catalog_.processes[id];
+    const auto is_lost = [&](Kind kind) { return whole.lost[static_cast<std::size_t>(kind)] > 0; };
+    const bool any = is_lost(Kind::runtime) || is_lost(Kind::driver) || whole.lost_unknown_kind > 0;
+    return any && !launch.is_next && 2 * processes_[id].launched_next >= processes_[id].launched;
+  }
+
+  static void count_work(ProcessDrafts& process, const Event& event, const Facts& facts, bool computes) {
+    if (event.duration_ns < 0) return;
+    const KernelFacts* const kernel = facts.get<KernelFacts>();
+    const LaunchId launch = kernel != nullptr ? kernel->launch : LaunchId{};
+    WorkSum& sum = process.work[{event.name, launch}];
+    sum.name = event.name;
+    sum.launch = launch;
+    sum.computes = computes;
+    ++sum.count;
+    sum.sum_ns += sane_ns(event.duration_ns);
+  }
+
+  static void add_work(const ProcessDrafts& process, ProcessCalls& found) {
+    for (const auto& [key, sum] : process.work) found.work.push_back(sum);
+    found.knows_launches = process.knows_launches;
+    HostDelay& delay = found.host_delay;
+    delay.outside_ns = process.outside_ns;
+    delay.in_calls.assign(process.in_calls_ns.begin(), process.in_calls_ns.end());
+    std::stable_sort(delay.in_calls.begin(), delay.in_calls.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   }
 
   // The calls that this work is of; made where work is all that is known of them.
@@ -238,32 +370,36 @@ class Collector : public CallCollector {
     if (kernel != nullptr && kernel->graph.any()) {
       return communicates ? std::vector{add(process, replayed(id, event, kernel->graph))} : std::vector<DraftId>{};
     }
-    const auto found = event.correlation != 0 ? process.waiting.find(event.correlation) : process.waiting.end();
-    if (found != process.waiting.end()) {
-      const std::vector<DraftId> calls = chosen(process, found->second, event);
+    if (const auto* const waiting = process.waiting.find(event.correlation)) {
+      for (const DraftId each : *waiting) process.drafts[each].ended += event.duration_ns >= 0;
+      const std::vector<DraftId> calls = chosen(process, *waiting, event);
       if (!calls.empty()) return calls;
     }
     return communicates ? std::vector{add(process, lone(event))} : std::vector<DraftId>{};
   }
 
-  // Of the calls of a group, those that a kernel can be of, if these are all of one communicator.
+  // Of the calls of a group, those that a kernel can be of, if these are all of one communicator. Where a communicator works, its
+  // own groups tell; where that is not known, or on several streams (kNoTrack), it may be anywhere.
   std::vector<DraftId> chosen(ProcessDrafts& process, std::vector<DraftId> calls, const Event& event) {
     const auto communicator_of = [&](DraftId draft) { return process.drafts[draft].key.communicator; };
     const auto is_one = [&] {
       return std::all_of(calls.begin(), calls.end(), [&](DraftId each) { return communicator_of(each) == communicator_of(calls[0]); });
     };
+    if (!calls.empty() && is_one() && communicator_of(calls[0]) != kNoCommunicator) {
+      const auto [known, is_new] = process.streams.try_emplace(communicator_of(calls[0]), event.track);
+      if (!is_new && known->second != event.track) known->second = kNoTrack;
+    }
     if (event.kind == Kind::kernel && calls.size() > 1) {
       const Operation kernel = operation_of_kernel(catalog_.strings[event.name]);
       std::erase_if(calls, [&](DraftId each) { return !can_do(kernel, whats_[process.drafts[each].call.what].operation); });
     }
-    if (!calls.empty() && !is_one()) {
+    if (!is_one()) {
       std::erase_if(calls, [&](DraftId each) {
         const auto stream = process.streams.find(communicator_of(each));
-        return stream == process.streams.end() || stream->second != event.track;
+        return stream != process.streams.end() && stream->second != kNoTrack && stream->second != event.track;
       });
     }
-    if (calls.empty() || !is_one()) return {};
-    if (communicator_of(calls[0]) != kNoCommunicator) process.streams[communicator_of(calls[0])] = event.track;
+    if (!is_one()) return {};
     return calls;
   }
 
@@ -285,7 +421,8 @@ class Collector : public CallCollector {
     const bool has_bytes = (capture.collective.has & Collective::kBytes) != 0;
     draft.call.what = whats_.intern(what_of(operation, capture.collective, has_bytes ? std::optional(capture.bytes) : std::nullopt));
     draft.key = key_of(catalog_.processes[id], capture.collective, operation);
-    draft.key.replay = true, draft.key.numbering = Numbering::counted;
+    draft.key.replay = true;
+    draft.key.numbering = Numbering::counted;
     captured_.insert({id, draft.key.communicator, draft.key.source, draft.key.destination, capture.collective.ordinal});
     return draft;
   }
@@ -302,6 +439,10 @@ class Collector : public CallCollector {
     if (op.group_name == 0) return draft;
     draft.key.communicator = communicator(catalog_.processes[id], op);
     draft.key.point_to_point = what.operation == Operation::send || what.operation == Operation::receive;
+    if (draft.key.point_to_point) {
+      pair_of(catalog_.processes[id], op, what.operation, draft.key);
+      if (op.group_size != 2) return draft;  // each rank numbers its own sends and receives, whatever ranks they are with
+    }
     if (!std::in_range<std::int64_t>(kernel->sequence) || kernel->sequence > kLatest_ns / kCallsOfOneSeq) return draft;
     draft.key.numbering = Numbering::numbered;
     draft.call.position = static_cast<std::int64_t>(kernel->sequence) * kCallsOfOneSeq;
@@ -309,20 +450,52 @@ class Collector : public CallCollector {
     return draft;
   }
 
-  void extend(ProcessDrafts& process, DraftId id, const Event& event, ComputeCover& cover) {
+  // PyTorch tells the other rank, by its place in the group. Of a group of two, one of them tells the other.
+  void pair_of(const Process& process, const CollectiveOp& op, Operation operation, LaneKey& key) const {
+    const bool sends = operation == Operation::send;
+    std::int64_t own = place_of(process.rank, catalog_.strings[op.group_ranks]);
+    std::int64_t other = sends ? op.destination_rank : op.source_rank;
+    if (op.group_size == 2 && own < 0 && (other == 0 || other == 1)) own = 1 - other;
+    if (op.group_size == 2 && own >= 0) other = 1 - own;
+    if (own < 0 || other < 0 || !std::in_range<std::int32_t>(own) || !std::in_range<std::int32_t>(other)) return;
+    key.source = static_cast<std::int32_t>(sends ? own : other);
+    key.destination = static_cast<std::int32_t>(sends ? other : own);
+  }
+
+  // Of a rank in a list such as "[4, 6]", of which the end may be missing; -1: it is not there.
+  static std::int64_t place_of(std::int64_t rank, std::string_view ranks) {
+    if (rank < 0 || !ranks.starts_with('[')) return -1;
+    const char *at = ranks.data() + 1, *const end = ranks.data() + ranks.size();
+    for (std::int64_t place = 0; at < end; ++place) {
+      std::int64_t each = -1;
+      const auto [behind, error] = std::from_chars(at, end, each);
+      // What is cut off may be the end of a number.
+      if (error != std::errc() || behind == end || (*behind != ',' && *behind != ']')) return -1;
+      if (each == rank) return place;
+      for (at = behind + 1; at < end && *at == ' ';) ++at;
+    }
+    return -1;
+  }
+
+  void extend(ProcessDrafts& process, DraftId id, const Event& event, DeviceWork& device) {
     Draft& draft = process.drafts[id];
     CollectiveCall& call = draft.call;
     draft.stream = event.track;
     const std::int64_t start_ns = sane_ns(event.start_ns);
     const bool is_first = call.gpu_start_ns == kNoTime;
-    if (is_first) call.gpu_start_ns = start_ns;
+    if (is_first) {
+      call.gpu_start_ns = start_ns;
+      call.before = device.ledger.accounts();
+      call.gpu_track = event.track;
+      call.gpu_name = event.name;
+    }
     if (event.duration_ns < 0) return;
     const std::int64_t end_ns = std::max(start_ns, sane_ns(slice_end(event, kLatest_ns)));
     const std::int64_t from_ns = call.gpu_end_ns == kNoTime ? start_ns : std::max(start_ns, call.gpu_end_ns);
     call.gpu_end_ns = std::max(call.gpu_end_ns, end_ns);
-    if (from_ns >= end_ns) return;
+    if (!with_reasons_ || from_ns >= end_ns) return;
     call.exposed_ns += end_ns - from_ns;
-    cover.watch(id, from_ns, end_ns, Covered{process});
+    device.cover.watch(id, from_ns, end_ns, Covered{process});
   }
 
   // ---- lanes ----
@@ -371,8 +544,13 @@ class Collector : public CallCollector {
   CollectiveLane lane_of(const LaneKey& key, std::vector<Draft>& drafts, bool whole_beginning, std::uint64_t& left_out) {
     CollectiveLane lane;
     lane.communicator = key.communicator == kNoCommunicator ? unknown_communicator() : key.communicator;
-    lane.numbering = key.numbering, lane.source = key.source, lane.destination = key.destination;
-    lane.point_to_point = key.point_to_point, lane.replay = key.replay, lane.whole_beginning = whole_beginning;
+    lane.numbering = key.numbering;
+    lane.own_rank = key.own_rank;
+    lane.source = key.source;
+    lane.destination = key.destination;
+    lane.point_to_point = key.point_to_point;
+    lane.replay = key.replay;
+    lane.whole_beginning = whole_beginning;
     for (const Draft& draft : drafts) lane.ordinal_step = std::max(lane.ordinal_step, draft.step);
     if (key.numbering == Numbering::counted || lane.ordinal_step > 1) {
       std::stable_sort(drafts.begin(), drafts.end(), [](const Draft& a, const Draft& b) { return a.call.gpu_start_ns < b.call.gpu_start_ns; });
@@ -387,6 +565,7 @@ class Collector : public CallCollector {
       // Calls with one number, as those of a coalesced operation, have places behind each other.
       if (lane.ordinal_step > 1 && !lane.calls.empty() && lane.calls.back().position >= draft.call.position) draft.call.position = lane.calls.back().position + 1;
       lane.calls.push_back(draft.call);
+      lane.calls.back().group_has_ended = draft.launched > 0 && draft.ended >= draft.launched;
     }
     return lane;
   }
@@ -409,6 +588,7 @@ class Collector : public CallCollector {
   }
 
   const Catalog& catalog_;
+  const bool with_reasons_;
   NameClasses names_;
   std::vector<ProcessDrafts> processes_;
   Interned<CollectiveWhat> whats_;
@@ -421,7 +601,30 @@ class Collector : public CallCollector {
 
 }  // namespace
 
-std::unique_ptr<CallCollector> make_call_collector(const Catalog& catalog) { return std::make_unique<Collector>(catalog); }
+std::unique_ptr<CallCollector> make_call_collector(const Catalog& catalog, CallDetail detail) { return std::make_unique<Collector>(catalog, detail); }
+
+void join_calls(CollectiveCalls from, ProcessId first, CollectiveCalls& to) {
+  std::vector<WhatId> whats;
+  for (const CollectiveWhat& what : from.whats.all()) whats.push_back(to.whats.intern(what));
+  std::vector<CommunicatorId> communicators;
+  for (const CommunicatorInfo& info : from.communicators) {
+    const auto is_same = [&](const CommunicatorInfo& other) {
+      return other.label == info.label && other.epoch == info.epoch && other.scope == info.scope && other.members == info.members;
+    };
+    auto known = std::find_if(to.communicators.begin(), to.communicators.end(), is_same);
+    if (known == to.communicators.end()) known = to.communicators.insert(known, info);
+    if (known->size < 0) known->size = info.size;
+    communicators.push_back(static_cast<CommunicatorId>(known - to.communicators.begin()));
+  }
+  to.processes.resize(first);
+  for (ProcessCalls& process : from.processes) {
+    for (CollectiveLane& lane : process.lanes) {
+      lane.communicator = communicators[lane.communicator];
+      for (CollectiveCall& call : lane.calls) call.what = whats[call.what];
+    }
+    to.processes.push_back(std::move(process));
+  }
+}
 
 bool can_be_same(const CollectiveWhat& one, const CollectiveWhat& other) {
   const auto agree = [](auto a, auto b) { return a < 0 || b < 0 || a == b; };

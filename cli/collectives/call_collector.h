@@ -25,7 +25,11 @@ class CallCollector {
   virtual CollectiveCalls take() = 0;
 };
 
+// What is found: `calls` are those, with the times of their work; `reasons` besides why a rank is late (CollectiveCall::exposed_ns
+// and before, ProcessCalls::work and host_delay), which takes as long again.
+enum class CallDetail : std::uint8_t { calls, reasons };
+
 // `catalog` outlives it, and is complete.
-std::unique_ptr<CallCollector> make_call_collector(const Catalog& catalog);
+std::unique_ptr<CallCollector> make_call_collector(const Catalog& catalog, CallDetail detail = CallDetail::reasons);
 
 }  // namespace cli

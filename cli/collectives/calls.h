@@ -10,11 +10,14 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "cli/collectives/gpu_ledger.h"
 #include "cli/collectives/operations.h"
 #include "cli/model/event.h"
 #include "cli/model/interned.h"
+#include "cli/model/payload.h"
 
 namespace cli {
 
@@ -36,8 +39,12 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& w)
   requires std::is_same_v<std::remove_const_t<T>, CollectiveWhat>
 {
-  f.number("operation", w.operation), f.number("message_bytes", w.message_bytes), f.number("buffer_bytes", w.buffer_bytes);
-  f.number("reduction", w.reduction), f.number("root", w.root), f.number("data_type", w.data_type);
+  f.number("operation", w.operation);
+  f.number("message_bytes", w.message_bytes);
+  f.number("buffer_bytes", w.buffer_bytes);
+  f.number("reduction", w.reduction);
+  f.number("root", w.root);
+  f.number("data_type", w.data_type);
 }
 
 // Nothing that both tell differs.
@@ -53,6 +60,11 @@ struct CollectiveCall {
   std::int64_t position = 0;     // in its lane
   WhatId what = 0;
   std::uint32_t group = 0;       // calls that NCCL launched together have one number, not 0, within their process
+  GpuAccounts before;            // of its device, as of gpu_start_ns
+  TrackId gpu_track = 0;         // of its first work, where gpu_start_ns is known
+  StringId gpu_name = 0;         // ... as it is called
+  // Its group launched work, all of which has ended; which of it is of this call is not known where that has no times.
+  bool group_has_ended = false;
 };
 
 enum class Numbering : std::uint8_t { numbered, counted };
@@ -63,14 +75,32 @@ struct CollectiveLane {
   std::int64_t ordinal_step = 1;  // how far positions of calls with successive numbers are apart: several calls may share one
   bool whole_beginning = false;   // counted from the first one of the recording: nothing before it is missing
   std::int32_t source = -1, destination = -1;  // of sends and receives: ranks in the communicator; -1: of others, or unknown
+  std::int32_t own_rank = -1;  // in the communicator; -1: not told
   bool point_to_point = false;
   bool replay = false;  // of CUDA graphs
   std::vector<CollectiveCall> calls;  // by position, ascending
 };
 
+// Work of one kind that does not communicate: kernels of one name and launch, or copies and memsets of one name.
+struct WorkSum {
+  StringId name = 0;
+  LaunchId launch = 0;
+  bool computes = false;
+  std::int64_t count = 0, sum_ns = 0;
+};
+
+// What the host did while its GPU waited for a launch (GpuAccounts::late_launch_ns), where its calls are recorded.
+struct HostDelay {
+  std::int64_t outside_ns = 0;  // no call of CUDA: the program itself
+  std::vector<std::pair<StringId, std::int64_t>> in_calls;  // name, ns; the longest first
+};
+
 struct ProcessCalls {
   std::vector<CollectiveLane> lanes;
   std::uint64_t works_without_call = 0;  // communication of the GPU of which it is not known which call it is of
+  std::vector<WorkSum> work = {};        // by name, launch
+  bool knows_launches = false;           // of work: when the host launched it
+  HostDelay host_delay = {};
 };
 
 // Over all ranks.
@@ -80,12 +110,20 @@ struct CommunicatorInfo {
   std::uint32_t epoch = 0;  // how often one of this hash was made; 0: unknown
   std::int64_t size = -1;   // ranks, as it was told; -1: unknown
   std::string scope;        // of which run and phase it is, where a trace has several
+  std::string members;      // as PyTorch wrote them, which groups of one name are told apart by; ""
+
+  bool operator==(const CommunicatorInfo&) const = default;
 };
 
+// Several readers may each find those of some processes (join_calls()).
 struct CollectiveCalls {
   std::vector<ProcessCalls> processes;  // by ProcessId
   Interned<CollectiveWhat> whats;
   std::vector<CommunicatorInfo> communicators;
 };
+
+// Those of another part of the trace, behind those that there are: its processes follow `to`'s, or those up to `first` that have
+// none.
+void join_calls(CollectiveCalls from, ProcessId first, CollectiveCalls& to);
 
 }  // namespace cli

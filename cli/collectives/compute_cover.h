@@ -16,7 +16,8 @@ class ComputeCover {
     settle(start_ns, done);
     const std::int64_t from_ns = std::max(start_ns, until_ns_);
     if (from_ns >= end_ns) return;
-    total_ns_ += end_ns - from_ns, until_ns_ = end_ns;
+    total_ns_ += end_ns - from_ns;
+    until_ns_ = end_ns;
   }
   template <typename Done>
   void watch(std::uint64_t what, std::int64_t start_ns, std::int64_t end_ns, Done&& done) {

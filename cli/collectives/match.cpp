@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -20,6 +22,14 @@ struct LaneRef {
   std::int64_t shift = 0;  // of its positions to those of the family's first lane
 };
 
+using Place = std::pair<ProcessId, std::uint32_t>;  // of a lane: process and number
+Place place_of(const LaneRef& ref) { return {ref.process, ref.lane}; }
+
+// A lane is compared as a whole with so many others before it is refused, where most others do not fit it.
+constexpr std::size_t kMostReferences = 8;
+// What may be compared, of a run, and more for each of its calls: some tenths of a second, and some microseconds.
+constexpr std::size_t kPairsAtLeast = std::size_t{1} << 24, kPairsOfCall = 256;
+
 // Lanes that may belong together.
 struct FamilyKey {
   CommunicatorId communicator;
@@ -28,9 +38,22 @@ struct FamilyKey {
   auto operator<=>(const FamilyKey&) const = default;
 };
 
+// Every rank takes part. One that has several calls of it, as none should, is one.
+bool has_all_ranks(const MatchedCollectives& matched, const MatchedCollective& collective) {
+  const std::int64_t expected = ranks_of(matched, collective);
+  const auto some = matched.calls_of(collective);
+  std::int64_t ranks = 0;
+  for (std::size_t i = 0; i < some.size(); ++i) ranks += collective.point_to_point || i == 0 || some[i].process != some[i - 1].process;
+  return expected >= 0 && ranks >= expected;
+}
+
 class Matcher {
  public:
-  Matcher(const CollectiveCalls& calls, const Catalog& catalog) : calls_(calls), catalog_(catalog), unsure_(calls.processes.size()) {}
+  Matcher(const CollectiveCalls& calls, const Catalog& catalog) : calls_(calls), catalog_(catalog) {
+    for (const ProcessCalls& process : calls.processes) {
+      for (const CollectiveLane& each : process.lanes) budget_.pairs += kPairsOfCall * each.calls.size();
+    }
+  }
 
   MatchedCollectives take() {
     auto all = families();
@@ -39,7 +62,9 @@ class Matcher {
     }
     for (auto& [key, lanes] : all) family(key, std::move(lanes));
     for (MatchedGroup& group : out_.groups) finish(group);
-    for (MatchedCollective& collective : out_.collectives) collective.state = state_of(collective);
+    find_ended();
+    for (std::size_t at = 0; at < out_.collectives.size(); ++at) out_.collectives[at].state = state_of(at);
+    note_open();
     note_left_out();
     return std::move(out_);
   }
@@ -71,7 +96,7 @@ class Matcher {
   }
 
   void refuse(const LaneRef& ref, std::string why) {
-    out_.refusals.push_back({ref.process, lane(ref).communicator, lane(ref).calls.size(), std::move(why)});
+    out_.refusals.push_back({ref.process, lane(ref).communicator, lane(ref).calls.size(), lane(ref).point_to_point, std::move(why)});
   }
 
   void family(const FamilyKey& key, std::vector<LaneRef> lanes) {
@@ -93,110 +118,197 @@ class Matcher {
     cluster(key, std::move(lanes), is_named);
   }
 
-  LaneRef longest(const std::vector<LaneRef>& lanes) const {
-    return *std::max_element(lanes.begin(), lanes.end(), [&](const LaneRef& a, const LaneRef& b) { return lane(a).calls.size() < lane(b).calls.size(); });
+  void by_length(std::vector<LaneRef>& lanes) const {
+    std::stable_sort(lanes.begin(), lanes.end(), [&](const LaneRef& a, const LaneRef& b) { return lane(a).calls.size() > lane(b).calls.size(); });
   }
 
-  // A rank that was recorded late may have counted from there: its numbers and another's are not those of the same calls.
+  // ---- numbered calls ----
+
+  LaneFit as_numbered(const LaneRef& a, const LaneRef& b) const {
+    return fit_at(lane(a), lane(b), calls_.whats, same_clock(a.process, b.process), b.shift - a.shift);
+  }
+
+  // The lane whose numbers most others agree with, and how many do.
+  std::pair<LaneRef, std::size_t> most_agreed(std::vector<LaneRef> lanes) const {
+    by_length(lanes);
+    std::pair<LaneRef, std::size_t> best{lanes[0], 0};
+    for (std::size_t i = 0; i < std::min(lanes.size(), kMostReferences); ++i) {
+      std::size_t agree = 0;
+      for (const LaneRef& each : lanes) agree += each.process != lanes[i].process && proves(as_numbered(lanes[i], each));
+      if (i == 0 || agree > best.second) best = {lanes[i], agree};
+      if (2 * best.second >= lanes.size()) break;
+    }
+    return best;
+  }
+
+  // A rank that was recorded late may have counted from there: its numbers and another's are not those of the same calls. Numbers are
+  // believed unless times say clearly that others are right: clocks are set, and ends of large transfers differ.
   void find_late(std::vector<LaneRef>& lanes) {
-    const LaneRef first = longest(lanes);
+    if (lanes.size() < 2) return;
+    const auto [first, agree] = most_agreed(lanes);
+    const bool is_sure = 2 * (agree + 1) > lanes.size();
+    std::stable_partition(lanes.begin(), lanes.end(), [&, place = place_of(first)](const LaneRef& each) { return place_of(each) == place; });
     for (LaneRef& each : lanes) {
       if (each.process == first.process) continue;
-      const bool same = same_clock(first.process, each.process);
-      const LaneFit as_numbered = fit_at(lane(first), lane(each), calls_.whats, same, 0);
-      if (as_numbered.possible || as_numbered.pairs == 0) continue;
-      const LaneFit fit = fit_lanes(lane(first), lane(each), calls_.whats, same);
-      const bool is_late = fit.possible && fit.shift != 0;
-      if (!is_late && (differs_in_kind(lane(first), lane(each)) || fits_in_part(first, each))) continue;
-      if (!is_late) {
-        unsure_[each.process] = true;
+      const LaneFit told = as_numbered(first, each);
+      if (proves(told)) agreed_.insert({first.process, each.process});
+      if (told.possible || told.pairs == 0) continue;
+      const LaneFit fit = fit_lanes(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), budget_);
+      const CommunicatorId communicator = lane(each).communicator;
+      if (!(fit.possible || fit.alike) || fit.shift == 0 || (told.binding > 0 && !is_clearly_better(fit.mad_ns, told.mad_ns))) {
+        if (!told.differs && told.width_ns < -kTimestampError_ns) {
+          out_.notes.push_back(fmt::format("numbers of {} and {} in {} are believed, but times differ: {}", rank_text(first.process), rank_text(each.process),
+                                           label(communicator), told.why));
+        }
         continue;
       }
+      unsure_.insert(each.process);
+      if (!is_sure) unsure_.insert(first.process);
+      if (fit.alike) continue;
       each.shift = fit.shift;
-      unsure_[first.process] = unsure_[each.process] = true;
-      out_.notes.push_back(fmt::format("{} counted the collectives of {} from another one than {}: {} is added to its numbers",
-                                       rank_text(each.process), label(lane(each).communicator), rank_text(first.process),
-                                       fit.shift / lane(each).ordinal_step));
+      out_.notes.push_back(fmt::format("{} counted the collectives of {} from another one than {}: {} is added to its numbers", rank_text(each.process),
+                                       label(communicator), rank_text(first.process), fit.shift / lane(each).ordinal_step));
     }
   }
 
-  // Ranks that do different things tell nothing of their numbers: that is what is to be shown.
-  bool differs_in_kind(const CollectiveLane& a, const CollectiveLane& b) const {
-    auto at = a.calls.begin();
-    for (const CollectiveCall& call : b.calls) {
-      while (at != a.calls.end() && at->position < call.position) ++at;
-      if (at == a.calls.end()) return false;
-      if (at->position == call.position && !can_be_same(calls_.whats[at->what], calls_.whats[call.what])) return true;
-    }
-    return false;
-  }
-
-  // Times before or after the middle agree: a clock was set. The numbers are right.
-  bool fits_in_part(const LaneRef& first, const LaneRef& each) const {
-    CollectiveLane part = lane(each);
-    const auto middle = part.calls.begin() + static_cast<std::ptrdiff_t>(part.calls.size() / 2);
-    const std::vector<CollectiveCall> later(middle, part.calls.end());
-    part.calls.erase(middle, part.calls.end());
-    const bool same = same_clock(first.process, each.process);
-    const auto fits = [&] {
-      const LaneFit fit = fit_at(lane(first), part, calls_.whats, same, 0);
-      return fit.possible || fit.pairs == 0;
-    };
-    if (fits()) return true;
-    part.calls = later;
-    return fits();
-  }
-
-  // Numbers of such ranks are believed where times say the same.
+  // Once a rank was found to count from elsewhere, numbers of other ranks than such as were seen to agree are believed where times say
+  // the same: with those of ranks that are sure, or with the first one's, which find_late() compared all with; whichever most are
+  // matched by.
   void refuse_unsure(std::vector<LaneRef>& lanes) {
-    const LaneRef first = longest(lanes);
+    if (unsure_.empty()) return;
+    const auto is_sure = [&](const LaneRef& each) { return unsure_.count(each.process) == 0 && agreed_.count(each.process) != 0; };
+    std::vector<LaneRef> sure;
+    std::copy_if(lanes.begin(), lanes.end(), std::back_inserter(sure), is_sure);
+    by_length(sure);
+    const auto fits = [&](const LaneRef& reference, const LaneRef& each) {
+      return each.process == reference.process || (is_sure(reference) && is_sure(each)) || proves(as_numbered(reference, each));
+    };
+    const auto fitting = [&](const LaneRef& reference) {
+      return std::count_if(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return fits(reference, each); });
+    };
+    const LaneRef first = sure.empty() || fitting(sure[0]) < fitting(lanes[0]) ? lanes[0] : sure[0];
     std::erase_if(lanes, [&](const LaneRef& each) {
-      if (each.process == first.process || !(unsure_[first.process] || unsure_[each.process])) return false;
-      if (proves(fit_at(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), each.shift))) return false;
-      refuse(each, fmt::format("numbers of {} and {} do not begin at the same call elsewhere, and here nothing proves that they do", rank_text(each.process),
-                               rank_text(first.process)));
+      if (fits(first, each)) return false;
+      const LaneFit fit = as_numbered(first, each);
+      refuse(each, fmt::format("some ranks count from other calls than others, and nothing proves that numbers of {} and {} are of the same: {}",
+                               rank_text(each.process), rank_text(first.process), fit.possible ? "too few calls tell it" : fit.why));
       return true;
     });
   }
 
   std::string label(CommunicatorId id) const { return info(id).label.empty() ? "an unknown communicator" : "communicator " + info(id).label; }
 
-  // The longest lane takes all that fit it, one of each process; then the longest of the rest.
+  // ---- counted calls ----
+
+  // Of two lanes, once: the second one's positions and this are the first one's.
+  LaneFit compare(const LaneRef& a, const LaneRef& b) {
+    const bool turned = place_of(b) < place_of(a);
+    const LaneRef &one = turned ? b : a, &other = turned ? a : b;
+    const auto [known, is_new] = compared_.try_emplace({place_of(one), place_of(other)});
+    if (is_new) known->second = fit_lanes(lane(one), lane(other), calls_.whats, same_clock(one.process, other.process), budget_);
+    LaneFit fit = known->second;
+    if (turned) fit.shift = -fit.shift;
+    return fit;
+  }
+
+  // What says that two lanes are of one communicator, where no name does. Ranks that work in lockstep end alike in collectives of
+  // different communicators, too, but there they begin as much alike.
+  LaneFit compare(const LaneRef& a, const LaneRef& b, bool is_named) {
+    LaneFit fit = compare(a, b);
+    if (is_named || !fit.possible || is_clearly_better(fit.mad_ns, fit.starts_mad_ns)) return fit;
+    fit.possible = false;
+    fit.why = fmt::format("ends differ by {:.1f} us, no less than a quarter of the {:.1f} us that starts do: that may be ranks in lockstep",
+                          fit.mad_ns / 1e3, fit.starts_mad_ns / 1e3);
+    return fit;
+  }
+
+  struct Fitting {
+    double mad_ns;
+    LaneRef ref;
+  };
+
+  // Those of `lanes` that belong to the first one, one of each process, by how well they fit. `why`: of the others.
+  std::vector<Fitting> that_fit_first(const std::vector<LaneRef>& lanes, bool is_named, std::map<Place, std::string>& why) {
+    const LaneRef& first = lanes.front();
+    std::map<ProcessId, std::vector<Fitting>> found;
+    for (const LaneRef& each : lanes) {
+      if (each.process == first.process) continue;
+      const LaneFit fit = compare(first, each, is_named);
+      if (fit.possible) {
+        found[each.process].push_back({fit.mad_ns, {each.process, each.lane, fit.shift}});
+      } else {
+        for (const auto& [one, other] : {std::pair(each, first), std::pair(first, each)}) {
+          if (why.count(place_of(one)) != 0) continue;
+          const std::string reason = why_not(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), fit);
+          why.emplace(place_of(one), fmt::format("with {}: {}", rank_text(other.process), reason));
+        }
+      }
+    }
+    std::vector<Fitting> fitting;
+    const auto by_mad = [](const Fitting& a, const Fitting& b) { return a.mad_ns < b.mad_ns; };
+    for (auto& [process, some] : found) {
+      std::sort(some.begin(), some.end(), by_mad);
+      const Fitting& best = some[0];
+      const bool is_one = some.size() == 1 || is_clearly_better(best.mad_ns, some[1].mad_ns);
+      // And the other way round: none of the first one's process fits it alike.
+      const bool is_mutual = std::none_of(lanes.begin(), lanes.end(), [&](const LaneRef& other) {
+        if (other.process != first.process || other.lane == first.lane) return false;
+        const LaneFit fit = compare(best.ref, other, is_named);
+        return fit.possible && !is_clearly_better(best.mad_ns, fit.mad_ns);
+      });
+      if (is_one && is_mutual) {
+        fitting.push_back(best);
+      } else {
+        const std::string reason = fmt::format("several streams of {} fit it alike", rank_text(is_one ? first.process : process));
+        why.try_emplace(place_of(is_one ? best.ref : first), reason);
+      }
+    }
+    std::sort(fitting.begin(), fitting.end(), by_mad);
+    return fitting;
+  }
+
+  // The longest lane takes all that fit it; then the longest of the rest.
   void cluster(const FamilyKey& key, std::vector<LaneRef> lanes, bool is_named) {
-    std::stable_sort(lanes.begin(), lanes.end(), [&](const LaneRef& a, const LaneRef& b) { return lane(a).calls.size() > lane(b).calls.size(); });
-    std::map<std::pair<ProcessId, std::uint32_t>, std::string> why;
+    by_length(lanes);
+    std::map<Place, std::string> why;
+    std::map<Place, std::size_t> refused;
     while (!lanes.empty()) {
-      std::vector<LaneRef> together{lanes.front()};
-      std::map<ProcessId, std::pair<double, LaneRef>> best;
-      for (std::size_t i = 1; i < lanes.size(); ++i) {
-        LaneRef each = lanes[i];
-        if (each.process == together[0].process) continue;
-        const LaneFit fit = fit_lanes(lane(together[0]), lane(each), calls_.whats, same_clock(together[0].process, each.process));
-        if (!fit.possible) {
-          const std::string reason = fmt::format("with {}: {}", rank_text(together[0].process), fit.why);
-          why.try_emplace({each.process, each.lane}, reason);
-          why.try_emplace({together[0].process, together[0].lane}, fmt::format("with {}: {}", rank_text(each.process), fit.why));
+      const LaneRef first = lanes.front();
+      std::vector<LaneRef> together{first};
+      bool others_are_unknown = false;
+      double before_ns = kTimestampError_ns;
+      for (const Fitting& each : that_fit_first(lanes, is_named, why)) {
+        if (!is_named && is_clearly_better(before_ns, each.mad_ns)) {
+          others_are_unknown = true;
+          why.try_emplace(place_of(each.ref), fmt::format("with {}: ends differ by {:.1f} us, those of other ranks by {:.1f} us",
+                                                                         rank_text(first.process), each.mad_ns / 1e3, before_ns / 1e3));
           continue;
         }
-        each.shift = fit.shift;
-        const auto [known, is_new] = best.try_emplace(each.process, fit.mad_ns, each);
-        if (!is_new && fit.mad_ns < known->second.first) known->second = {fit.mad_ns, each};
+        before_ns = std::max(before_ns, each.mad_ns);
+        together.push_back(each.ref);
       }
-      for (const auto& [process, found] : best) together.push_back(found.second);
       if (together.size() > 1) {
-        put(is_named ? group_of(key.communicator) : new_group(key.communicator), key, together);
+        const std::uint32_t group = is_named ? group_of(key.communicator) : new_group(key.communicator);
+        out_.groups[group].others_are_unknown |= others_are_unknown;
+        put(group, key, together);
       } else {
-        const auto known = why.find({together[0].process, together[0].lane});
-        refuse(together[0], known != why.end() ? known->second : "no other rank has anything like it");
+        const auto known = why.find(place_of(first));
+        refuse(first, known != why.end() ? known->second : "no other rank has anything like it");
       }
       std::erase_if(lanes, [&](const LaneRef& each) {
-        return std::any_of(together.begin(), together.end(), [&](const LaneRef& other) { return other.process == each.process && other.lane == each.lane; });
+        const Place place = place_of(each);
+        if (std::any_of(together.begin(), together.end(), [&](const LaneRef& other) { return place_of(other) == place; })) return true;
+        // Of a communicator that has a name, all belong together: what fits none of many is not tried with the rest.
+        if (!is_named || ++refused[place] < kMostReferences) return false;
+        refuse(each, why[place]);
+        return true;
       });
     }
+    compared_.clear();
   }
 
   std::uint32_t new_group(CommunicatorId communicator) {
-    out_.groups.push_back({communicator, {}, info(communicator).size, info(communicator).size > 0});
+    out_.groups.push_back({communicator, {}, info(communicator).size, info(communicator).size > 0, false});
     return static_cast<std::uint32_t>(out_.groups.size() - 1);
   }
   std::uint32_t group_of(CommunicatorId communicator) {
@@ -225,9 +337,12 @@ class Matcher {
       return std::tie(a.position, a.call.process, a.order, a.call.call) < std::tie(b.position, b.call.process, b.order, b.call.call);
     });
     const std::int64_t first = all.empty() || !key.counted ? 0 : all.front().position;
+    ++families_put_;
     for (std::size_t at = 0; at < all.size();) {
       MatchedCollective collective;
-      collective.group = group, collective.point_to_point = key.point_to_point, collective.counted = key.counted;
+      collective.group = group;
+      collective.point_to_point = key.point_to_point;
+      collective.counted = key.counted;
       collective.ordinal = (all[at].position - first) / step;
       collective.first_call = static_cast<std::uint32_t>(out_.calls.size());
       const std::int64_t position = all[at].position;
@@ -235,6 +350,7 @@ class Matcher {
       collective.calls = static_cast<std::uint32_t>(out_.calls.size()) - collective.first_call;
       collective.what = what_of_most(collective);
       out_.collectives.push_back(collective);
+      family_of_.push_back(families_put_);
     }
   }
 
@@ -258,30 +374,84 @@ class Matcher {
 
   void finish(MatchedGroup& group) const {
     std::sort(group.members.begin(), group.members.end());
-    const bool alone = group.members.size() == 1 && catalog_.processes[group.members[0]].world_size != 1;
-    if (!group.size_is_told) group.size = alone ? -1 : static_cast<std::int64_t>(group.members.size());
+    group.others_are_unknown |= group.members.size() == 1 && catalog_.processes[group.members[0]].world_size != 1;
+    if (!group.size_is_told) group.size = group.others_are_unknown ? -1 : static_cast<std::int64_t>(group.members.size());
   }
 
-  CollectiveState state_of(const MatchedCollective& collective) const {
+  // A collective in which every rank depends on all, and that has ended somewhere, was begun by all, who were done with those before
+  // it. A recording that was killed lacks the newest work of some.
+  void find_ended() {
+    last_ended_.assign(families_put_ + 1, 0);
+    for (std::size_t at = 0; at < out_.collectives.size(); ++at) {
+      const MatchedCollective& each = out_.collectives[at];
+      const auto some = out_.calls_of(each);
+      const auto has_ended = [&](const MatchedCall& call) { return call_of(calls_, call).gpu_end_ns != kNoTime; };
+      if (all_depend_on_all(calls_.whats[each.what].operation) && std::any_of(some.begin(), some.end(), has_ended)) last_ended_[family_of_[at]] = at + 1;
+    }
+  }
+  bool was_begun_by_all(std::size_t at) const { return at < last_ended_[family_of_[at]]; }
+
+  CollectiveState state_of(std::size_t at) const {
+    const MatchedCollective& collective = out_.collectives[at];
     bool is_open = false;
     for (const MatchedCall& each : out_.calls_of(collective)) {
       if (!can_be_same(calls_.whats[collective.what], calls_.whats[call_of(calls_, each).what])) return CollectiveState::mismatch;
-      is_open = is_open || is_open_call(each);
+      is_open = is_open || is_open_call(each, was_begun_by_all(at));
     }
     if (is_open) return CollectiveState::open;
-    const std::int64_t expected = ranks_of(out_, collective);
-    return expected < 0 || collective.calls < expected ? CollectiveState::missing_ranks : CollectiveState::complete;
+    if (!has_all_ranks(out_, collective)) return CollectiveState::missing_ranks;
+    const auto some = out_.calls_of(collective);
+    const bool is_timed = std::none_of(some.begin(), some.end(), [&](const MatchedCall& each) { return call_of(calls_, each).gpu_end_ns == kNoTime; });
+    return is_timed ? CollectiveState::complete : CollectiveState::no_gpu_work;
   }
 
   // Begun and not ended, as far as the recording goes.
-  bool is_open_call(const MatchedCall& which) const {
+  bool is_open_call(const MatchedCall& which, bool was_begun) const {
     const CollectiveCall& call = call_of(calls_, which);
     if (call.gpu_start_ns != kNoTime) return call.gpu_end_ns == kNoTime;
-    if (call.host_start_ns == kNoTime) return false;
+    if (call.host_start_ns == kNoTime || was_begun) return false;
     if (call.host_end_ns == kNoTime) return true;
-    if (catalog_.processes[which.process].state == RecordingState::clean) return false;
+    if (call.group_has_ended) return false;
+    const Process& process = catalog_.processes[which.process];
+    if (process.state == RecordingState::clean || process.counts[static_cast<std::size_t>(Kind::kernel)] == 0) return false;
     const auto& all = calls_.processes[which.process].lanes[which.lane].calls;
     return std::all_of(all.begin() + which.call, all.end(), [](const CollectiveCall& later) { return later.gpu_start_ns == kNoTime; });
+  }
+
+  // A job that hangs: where each rank is in a communicator of which a collective never ended.
+  void note_open() {
+    std::vector<const MatchedCollective*> open(out_.groups.size());
+    std::vector<std::map<ProcessId, std::int64_t>> completed(out_.groups.size());
+    for (std::size_t at = 0; at < out_.collectives.size(); ++at) {
+      const MatchedCollective& each = out_.collectives[at];
+      if (each.point_to_point) continue;
+      if (each.state == CollectiveState::open && open[each.group] == nullptr) open[each.group] = &each;
+      const bool ended = each.state != CollectiveState::mismatch && was_begun_by_all(at);
+      for (const MatchedCall& call : out_.calls_of(each)) {
+        if (const CollectiveCall& one = call_of(calls_, call); one.gpu_end_ns != kNoTime || one.group_has_ended || (ended && one.gpu_start_ns == kNoTime)) completed[each.group][call.process] = each.ordinal;
+      }
+    }
+    for (std::size_t group = 0; group < open.size(); ++group) {
+      if (open[group] == nullptr) continue;
+      std::map<std::int64_t, std::vector<std::int64_t>> ranks;  // by the last that they completed; -1: none
+      for (const ProcessId id : out_.groups[group].members) {
+        const auto known = completed[group].find(id);
+        ranks[known != completed[group].end() ? known->second : -1].push_back(catalog_.processes[id].rank);
+      }
+      std::string text = fmt::format("{}: {} number {} had not ended", label(out_.groups[group].communicator),
+                                     operation_name(calls_.whats[open[group]->what].operation), open[group]->ordinal);
+      for (const auto& [ordinal, some] : ranks) {
+        text += fmt::format("; {} completed {} last", rank_list(some), ordinal < 0 ? "none" : fmt::format("number {}", ordinal));
+      }
+      std::vector<std::int64_t> absent;
+      const auto callers = out_.calls_of(*open[group]);
+      for (const ProcessId id : out_.groups[group].members) {
+        const auto is_it = [&](const MatchedCall& each) { return each.process == id; };
+        if (std::none_of(callers.begin(), callers.end(), is_it)) absent.push_back(catalog_.processes[id].rank);
+      }
+      if (!absent.empty()) text += fmt::format("; it is not in the trace of {}", rank_list(absent));
+      out_.notes.push_back(std::move(text));
+    }
   }
 
   void note_left_out() {
@@ -295,15 +465,32 @@ class Matcher {
   const Catalog& catalog_;
   MatchedCollectives out_;
   std::map<CommunicatorId, std::uint32_t> groups_;  // of named ones
-  std::vector<bool> unsure_;  // by ProcessId: its numbers may not be those of others
+  std::set<ProcessId> unsure_;  // whose numbers are not those of others in some communicator, or theirs not these
+  std::set<ProcessId> agreed_;  // whose numbers times prove in some
+  std::map<std::pair<Place, Place>, LaneFit> compared_;  // of the family at hand
+  FitBudget budget_{kPairsAtLeast};
+  std::uint32_t families_put_ = 0;          // numbered from 1, by which
+  std::vector<std::uint32_t> family_of_;    // of each collective
+  std::vector<std::size_t> last_ended_;     // by family: the last collective that all began, + 1; 0: none
 };
 
-constexpr std::array<std::string_view, 4> kStates{"complete", "missing_ranks", "mismatch", "open"};
+constexpr std::array<std::string_view, 5> kStates{"complete", "missing_ranks", "mismatch", "open", "no_gpu_work"};
 
 std::string ranks_text(const Catalog& catalog, const std::vector<ProcessId>& processes) {
   std::vector<std::int64_t> ranks;
   for (const ProcessId id : processes) ranks.push_back(catalog.processes[id].rank);
   return rank_list(ranks);
+}
+
+// The ranks of a communicator that has a name which are in the trace, and none of whose collectives could be matched.
+std::vector<ProcessId> refused_of(const MatchedCollectives& matched, const MatchedGroup& group) {
+  std::vector<ProcessId> found;
+  if (!group.size_is_told) return found;
+  for (const MatchRefusal& each : matched.refusals) {
+    const auto is_in = [&](const std::vector<ProcessId>& some) { return std::find(some.begin(), some.end(), each.process) != some.end(); };
+    if (each.communicator == group.communicator && !each.point_to_point && !is_in(group.members) && !is_in(found)) found.push_back(each.process);
+  }
+  return found;
 }
 
 }  // namespace
@@ -314,8 +501,7 @@ MatchedCollectives match_collectives(const CollectiveCalls& calls, const Catalog
 
 CollectiveTimes times_of(const MatchedCollectives& matched, const CollectiveCalls& calls, const MatchedCollective& collective) {
   CollectiveTimes times;
-  const std::int64_t expected = ranks_of(matched, collective);
-  times.all_started = times.all_ended = expected >= 0 && collective.calls >= expected;
+  times.all_started = times.all_ended = has_all_ranks(matched, collective);
   const auto some = matched.calls_of(collective);
   for (std::size_t i = 0; i < some.size(); ++i) {
     const CollectiveCall& call = call_of(calls, some[i]);
@@ -324,7 +510,10 @@ CollectiveTimes times_of(const MatchedCollectives& matched, const CollectiveCall
     times.end_ns = std::max(times.end_ns, call.gpu_end_ns);
     if (call.gpu_start_ns == kNoTime) continue;
     if (times.first_start_ns == kNoTime || call.gpu_start_ns < times.first_start_ns) times.first_start_ns = call.gpu_start_ns;
-    if (times.last_start_ns == kNoTime || call.gpu_start_ns > times.last_start_ns) times.last_start_ns = call.gpu_start_ns, times.last_call = i;
+    if (times.last_start_ns == kNoTime || call.gpu_start_ns > times.last_start_ns) {
+      times.last_start_ns = call.gpu_start_ns;
+      times.last_call = i;
+    }
   }
   const Operation operation = calls.whats[collective.what].operation;
   if (all_depend_on_all(operation) && times.all_started && times.all_ended && collective.state == CollectiveState::complete) {
@@ -347,26 +536,32 @@ std::optional<std::int64_t> size_of(const MatchedCollectives& matched, const Col
 std::string trouble_text(const MatchedCollectives& matched, const CollectiveCalls& calls, const Catalog& catalog, const MatchedCollective& collective) {
   if (collective.state == CollectiveState::complete) return {};
   std::map<WhatId, std::vector<ProcessId>> others;
-  std::vector<ProcessId> open, absent = matched.groups[collective.group].members;
+  std::vector<ProcessId> open, untimed, absent = matched.groups[collective.group].members;
   for (const MatchedCall& each : matched.calls_of(collective)) {
     const CollectiveCall& call = call_of(calls, each);
     if (!can_be_same(calls.whats[collective.what], calls.whats[call.what])) others[call.what].push_back(each.process);
-    if (call.gpu_end_ns == kNoTime) open.push_back(each.process);
+    if (call.gpu_end_ns == kNoTime) (call.gpu_start_ns != kNoTime || collective.state == CollectiveState::open ? open : untimed).push_back(each.process);
     std::erase(absent, each.process);
   }
   std::string text;
   const auto say = [&](std::string sentence) { text += (text.empty() ? "" : "; ") + std::move(sentence); };
   for (const auto& [what, ranks] : others) say(fmt::format("{}: {}, the others {}", ranks_text(catalog, ranks), what_text(calls.whats[what]), what_text(calls.whats[collective.what])));
   if (!open.empty()) say(fmt::format("not ended on {}", ranks_text(catalog, open)));
+  if (!untimed.empty()) say(fmt::format("its GPU work is not in the trace of {}", ranks_text(catalog, untimed)));
   if (collective.point_to_point) {
     if (collective.calls < 2) say("its counterpart is not in the trace");
     return text;
   }
   if (!absent.empty()) say(fmt::format("not in the trace of {}", ranks_text(catalog, absent)));
   const MatchedGroup& group = matched.groups[collective.group];
-  const std::int64_t foreign = group.size - static_cast<std::int64_t>(group.members.size());
-  if (group.size < 0) say("its other ranks are not known");
-  if (foreign > 0 && group.size > 0) say(fmt::format("{} of {} ranks are not in the trace", foreign, group.size));
+  if (group.size < 0) {
+    say("its other ranks are not known");
+    return text;
+  }
+  const std::vector<ProcessId> refused = refused_of(matched, group);
+  if (!refused.empty()) say(fmt::format("of {} it could not be matched", ranks_text(catalog, refused)));
+  const std::int64_t foreign = group.size - std::ssize(group.members) - std::ssize(refused);
+  if (foreign > 0) say(fmt::format("{} of {} ranks are not in the trace", foreign, group.size));
   return text;
 }
 

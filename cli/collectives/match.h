@@ -14,7 +14,9 @@
 
 namespace cli {
 
-enum class CollectiveState : std::uint8_t { complete, missing_ranks, mismatch, open };
+// Of several, the first that holds: ranks called different things; it has not ended somewhere; ranks are missing; all ranks called
+// it, but what it did on the GPU is not in the trace of some; else it is complete.
+enum class CollectiveState : std::uint8_t { complete, missing_ranks, mismatch, open, no_gpu_work };
 std::string_view state_name(CollectiveState state);
 
 // One rank in a collective.
@@ -39,12 +41,14 @@ struct MatchedGroup {
   std::vector<ProcessId> members;  // that take part in any of its collectives, ascending
   std::int64_t size = -1;          // as it was told; else how many members there are; -1: unknown, of one that stands alone
   bool size_is_told = false;
+  bool others_are_unknown = false;  // more may take part than its members
 };
 
 struct MatchRefusal {
   ProcessId process = 0;
   CommunicatorId communicator = 0;
   std::uint64_t calls = 0;
+  bool point_to_point = false;
   std::string why;
 };
 

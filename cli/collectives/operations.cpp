@@ -8,11 +8,11 @@
 namespace cli {
 namespace {
 
-struct OperationRow {
+struct OperationName {
   Operation operation;
   std::string_view name;
 };
-constexpr std::array<OperationRow, static_cast<std::size_t>(Operation::count_)> kOperationNames{{
+constexpr std::array<OperationName, static_cast<std::size_t>(Operation::count_)> kOperationNames{{
     {Operation::unknown, "unknown"},
     {Operation::all_reduce, "all_reduce"},
     {Operation::all_gather, "all_gather"},
@@ -27,11 +27,11 @@ constexpr std::array<OperationRow, static_cast<std::size_t>(Operation::count_)> 
     {Operation::receive, "receive"},
     {Operation::send_receive, "send_receive"},
 }};
-static_assert(std::all_of(kOperationNames.begin(), kOperationNames.end(), [](const OperationRow& row) {
-  return &row - kOperationNames.data() == static_cast<int>(row.operation);
+static_assert(std::all_of(kOperationNames.begin(), kOperationNames.end(), [](const OperationName& entry) {
+  return &entry - kOperationNames.data() == static_cast<int>(entry.operation);
 }));
 
-constexpr OperationRow kNcclCalls[] = {
+constexpr OperationName kNcclCalls[] = {
     {Operation::all_reduce, "ncclAllReduce"},
     {Operation::all_gather, "ncclAllGather"},
     {Operation::reduce_scatter, "ncclReduceScatter"},
@@ -48,7 +48,7 @@ constexpr OperationRow kNcclCalls[] = {
 
 // What is left of PyTorch's names without '_', in which they differ over versions; longer ones first. Source:
 // torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, RECORD_PARAM_COMMS.
-constexpr OperationRow kPytorchNames[] = {
+constexpr OperationName kPytorchNames[] = {
     {Operation::reduce_scatter, "reducescatter"},
     {Operation::all_reduce, "allreduce"},
     {Operation::all_gather, "allgather"},
@@ -63,7 +63,7 @@ constexpr OperationRow kPytorchNames[] = {
 };
 
 // Behind the family's name and its first '_' (src/device/generate.py of NCCL). Generic kernels do any operation.
-constexpr OperationRow kKernelNames[] = {
+constexpr OperationName kKernelNames[] = {
     {Operation::all_reduce, "AllReduce"},
     {Operation::all_gather, "AllGather"},
     {Operation::reduce_scatter, "ReduceScatter"},
@@ -73,11 +73,11 @@ constexpr OperationRow kKernelNames[] = {
     {Operation::send_receive, "SendRecv"},
 };
 
-struct ElementRow {
+struct ElementSize {
   std::string_view type;
   std::uint32_t bytes;
 };
-constexpr ElementRow kElements[] = {
+constexpr ElementSize kElements[] = {
     {"Byte", 1},   {"Char", 1},         {"Bool", 1},          {"Float8_e4m3fn", 1},   {"Float8_e5m2", 1},
     {"Short", 2},  {"UInt16", 2},       {"Half", 2},          {"BFloat16", 2},        {"Int", 4},
     {"UInt32", 4}, {"Float", 4},        {"ComplexHalf", 4},   {"Long", 8},            {"UInt64", 8},
@@ -93,10 +93,10 @@ std::string_view word_of_kernel(std::string_view kernel) {
   return kernel.substr(0, kernel.find_first_of("_(<"));
 }
 
-template <typename Rows>
-Operation find_exactly(const Rows& rows, std::string_view name) {
-  const auto found = std::find_if(std::begin(rows), std::end(rows), [&](const OperationRow& row) { return row.name == name; });
-  return found == std::end(rows) ? Operation::unknown : found->operation;
+template <typename Entries>
+Operation find_exactly(const Entries& entries, std::string_view name) {
+  const auto found = std::find_if(std::begin(entries), std::end(entries), [&](const OperationName& entry) { return entry.name == name; });
+  return found == std::end(entries) ? Operation::unknown : found->operation;
 }
 
 }  // namespace
@@ -113,8 +113,8 @@ Operation operation_of_pytorch(std::string_view collective) {
     letters[length++] = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   }
   const std::string_view plain(letters.data(), length);
-  for (const OperationRow& row : kPytorchNames) {
-    if (plain.find(row.name) != std::string_view::npos) return row.operation;
+  for (const OperationName& entry : kPytorchNames) {
+    if (plain.find(entry.name) != std::string_view::npos) return entry.operation;
   }
   return Operation::unknown;
 }
@@ -139,7 +139,7 @@ std::optional<std::int64_t> size_of_buffers(std::int64_t in_elements, std::int64
 }
 
 std::uint32_t element_bytes(std::string_view data_type) {
-  const auto found = std::find_if(std::begin(kElements), std::end(kElements), [&](const ElementRow& row) { return row.type == data_type; });
+  const auto found = std::find_if(std::begin(kElements), std::end(kElements), [&](const ElementSize& entry) { return entry.type == data_type; });
   return found == std::end(kElements) ? 0 : found->bytes;
 }
 

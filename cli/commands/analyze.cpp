@@ -7,13 +7,15 @@
 #include <string>
 
 #include "cli/analyze/analyze.h"
+#include "cli/analyze/name_rules.h"
+#include "cli/analyze/summary.h"
 #include "cli/analyze/write_tables.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
 #include "cli/commands/selection_options.h"
 #include "cli/commands/trace_facts.h"
 #include "cli/io/output_file.h"
-#include "cli/io/table.h"
+#include "cli/io/text_table.h"
 #include "cli/model/error.h"
 
 namespace cli {
@@ -25,45 +27,54 @@ struct AnalyzeOptions {
   std::shared_ptr<std::size_t> memory_mib;
   std::vector<std::string> only;
   GroupBy by = GroupBy::none;
-  std::string by_word, format = "text", sort, output = "-";
+  std::string by_word, format = "text", sort, output = "-", classes;
   std::optional<std::size_t> limit;
   bool list = false;
+  double flops_per_step = 0;
 };
+
+// Nothing was asked for.
+bool wants_summary(const AnalyzeOptions& options) {
+  return options.only.empty() && options.by == GroupBy::none && options.sort.empty() && !options.limit && options.format == "text";
+}
 
 [[noreturn]] void refuse_analyze(const std::string& why) { throw Error(Exit::usage, why); }
 
 std::string names_of_analyses() {
   std::string names;
-  for (const AnalysisRow& row : analyses()) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  for (const AnalysisEntry& entry : analyses()) names += (names.empty() ? "" : ", ") + std::string(entry.name);
   return names;
 }
 
-std::vector<const AnalysisRow*> chosen_analyses(const AnalyzeOptions& options) {
-  std::vector<const AnalysisRow*> chosen;
-  for (const AnalysisRow& row : analyses()) {
-    if (options.only.empty() && !row.on_request) chosen.push_back(&row);
+std::vector<const AnalysisEntry*> chosen_analyses(const AnalyzeOptions& options) {
+  std::vector<const AnalysisEntry*> chosen;
+  for (const AnalysisEntry& entry : analyses()) {
+    if (options.only.empty() && !entry.on_request) chosen.push_back(&entry);
   }
   for (const std::string& name : options.only) {
     const auto& all = analyses();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const AnalysisRow& row) { return row.name == name; });
+    const auto found = std::find_if(all.begin(), all.end(), [&](const AnalysisEntry& entry) { return entry.name == name; });
     if (found == all.end()) refuse_analyze(fmt::format("--only {}: there is no such table; there are {}", name, names_of_analyses()));
     if (std::find(chosen.begin(), chosen.end(), &*found) == chosen.end()) chosen.push_back(&*found);
   }
   return chosen;
 }
 
-bool can(const AnalysisRow& row, GroupBy by) { return std::find(row.by.begin(), row.by.end(), by) != row.by.end(); }
+bool can(const AnalysisEntry& entry, GroupBy by) { return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end(); }
 
-void check_words(const AnalyzeOptions& options, const std::vector<const AnalysisRow*>& chosen) {
+void check_words(const AnalyzeOptions& options, const std::vector<const AnalysisEntry*>& chosen) {
   if (!find_table_format(options.format)->holds_several && chosen.size() > 1) {
     refuse_analyze(fmt::format("--format {}: holds one table; choose it with --only {}", options.format, chosen.front()->name));
   }
-  if (options.by != GroupBy::none && std::none_of(chosen.begin(), chosen.end(), [&](auto* row) { return can(*row, options.by); })) {
+  if (options.by != GroupBy::none && std::none_of(chosen.begin(), chosen.end(), [&](auto* entry) { return can(*entry, options.by); })) {
     refuse_analyze(fmt::format("--by {}: {} has no such rows", options.by_word, chosen.front()->name));
   }
+  if (!options.classes.empty() && std::none_of(chosen.begin(), chosen.end(), [](auto* entry) { return entry->name == "classes"; })) {
+    refuse_analyze(fmt::format("--classes {}: says what the table classes counts; ask for it with --only classes", options.classes));
+  }
   if (options.sort.empty()) return;
-  const auto has = [&](const AnalysisRow* row) {
-    const auto columns = row->columns({can(*row, options.by) ? options.by : row->by.front(), true});
+  const auto has = [&](const AnalysisEntry* entry) {
+    const auto columns = entry->columns({can(*entry, options.by) ? options.by : entry->by.front(), true});
     return std::any_of(columns.begin(), columns.end(), [&](const Column& column) { return column.key == options.sort; });
   };
   if (std::none_of(chosen.begin(), chosen.end(), has)) {
@@ -93,13 +104,13 @@ void limit_rows(ResultTable& table, std::size_t most) {
 
 std::string list_text() {
   std::string out;
-  for (const AnalysisRow& row : analyses()) {
-    out += fmt::format("{}{}: {}{}\n", out.empty() ? "" : "\n", row.name, row.meaning, row.on_request ? " (with --only)" : "");
+  for (const AnalysisEntry& entry : analyses()) {
+    out += fmt::format("{}{}: {}{}\n", out.empty() ? "" : "\n", entry.name, entry.meaning, entry.on_request ? " (with --only)" : "");
     Table table({"  column", "meaning"});
-    const GroupBy most = can(row, GroupBy::step) ? GroupBy::step : can(row, GroupBy::rank) ? GroupBy::rank : GroupBy::none;
-    const auto columns = row.columns({most, true});
+    const GroupBy most = can(entry, GroupBy::step) ? GroupBy::step : can(entry, GroupBy::rank) ? GroupBy::rank : GroupBy::none;
+    const auto columns = entry.columns({most, true});
     for (const Column& column : columns) {
-      const bool sometimes = row.by.size() > 1 && (column.key == "step" || (column.key == "rank" && !can(row, GroupBy::step)));
+      const bool sometimes = entry.by.size() > 1 && (column.key == "step" || (column.key == "rank" && !can(entry, GroupBy::step)));
       table.add({"  " + std::string(column.key),
                  std::string(column.meaning) + (sometimes ? fmt::format(" (with --by {})", column.key) : "")});
     }
@@ -118,16 +129,21 @@ void write_out(const std::string& text, const std::string& path) {
 void run_analyze(AnalyzeOptions options) {
   if (options.list) return write_out(list_text(), "-");
   AnalysisRequest request;
-  request.analyses = chosen_analyses(options);
+  const bool summary = wants_summary(options);
+  request.analyses = summary ? summary_analyses() : chosen_analyses(options);
   request.by = options.by;
+  request.flops_per_step = options.flops_per_step;
   request.selection = selection_of(*options.selection);
   check_words(options, request.analyses);
+  std::optional<NameRules> class_rules;
+  if (!options.classes.empty()) request.class_rules = &class_rules.emplace(read_name_rules(options.classes));
   const auto inputs = find_inputs(*options.inputs);
   refuse_input_as_output(inputs, options.output);
-  const auto trace = read_inputs(inputs, *options.memory_mib, options.output, analyzed_events());
+  const auto trace = read_inputs(inputs, *options.memory_mib, options.output, analyzed_events(request.analyses), true);
   const FoundFacts found = find_facts(*trace);
   AnalysisResult result = analyze(*trace, found.facts, found.steps_found_by, request);
   for (const std::string& note : result.notes) fmt::print(stderr, "tracetool: {}\n", note);
+  if (summary) return write_out(summary_text(result.tables), options.output);
   bool sorted = options.sort.empty();
   for (ResultTable& table : result.tables) {
     sorted = (!options.sort.empty() && sort_rows(table, options.sort)) || sorted;
@@ -140,19 +156,27 @@ void run_analyze(AnalyzeOptions options) {
 std::function<void()> set_up_analyze(CLI::App& app) {
   auto options = std::make_shared<AnalyzeOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("--only", options->only, "These tables alone, in this order (default: temporal, steps, kernels); may be repeated")
+  app.add_option("--only", options->only, "These tables alone, in this order (default: a summary; where rows or a format are chosen, temporal, steps and kernels); may be repeated")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME,...");
-  app.add_option("--by", options->by_word, "Rows for each step or rank, of tables that have them")
-      ->check(CLI::IsMember({"step", "rank"}))
-      ->each([options = options.get()](const std::string& word) { options->by = word == "step" ? GroupBy::step : GroupBy::rank; })
-      ->type_name("step|rank");
+  app.add_option("--by", options->by_word, "Rows for each step, rank or shape of inputs, of tables that have them")
+      ->check(CLI::IsMember({"step", "rank", "shape"}).description(""))
+      ->each([options = options.get()](const std::string& word) {
+        options->by = word == "step" ? GroupBy::step : word == "rank" ? GroupBy::rank : GroupBy::shape;
+      })
+      ->type_name("step|rank|shape");
+  app.add_option("--classes", options->classes, "Of classes: a file of rules that are asked first, or kempnerforge")
+      ->check(not_empty())
+      ->type_name("FILE");
   app.add_option("--format", options->format, "How tables are written (default: text)")
-      ->check(CLI::IsMember({"text", "json", "csv", "md"}))
+      ->check(CLI::IsMember({"text", "json", "csv", "md"}).description(""))
       ->type_name("text|json|csv|md");
   app.add_option("--sort", options->sort, "By this column: numbers the largest first")->check(not_empty())->type_name("COLUMN");
   app.add_option("--limit", options->limit, "At most so many rows of each table")->check(CLI::PositiveNumber)->type_name("N");
+  app.add_option("--flops-per-step", options->flops_per_step, "Operations of the model in a step of one rank (1.2e15), for mfu")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
   app.add_flag("--list", options->list, "Names the tables and their columns");
   options->selection = add_selection(app);
   app.add_option("-o,--output", options->output, "The file to write; - is stdout (default)")->check(not_empty())->type_name("FILE");
@@ -163,15 +187,16 @@ std::function<void()> set_up_analyze(CLI::App& app) {
 }  // namespace
 
 Command analyze_command() {
-  return {"analyze", "Where the time went: tables of GPU time, steps and kernels",
+  return {"analyze", "Where the time went: a summary on one screen, or tables (--list names them)",
           "Times are of each rank alone, exact to the nanosecond. With --steps or --time, work counts as far as it runs in\n"
-          "them, whenever it was launched. Of collectives the ranks are compared by the clocks of their hosts; one is shown when a\n"
+          "them, whenever it was launched. Of collectives the ranks are compared by aligned clocks; one is shown when a\n"
           "chosen rank takes part in it at a chosen time, with all its ranks.\n"
           "\n"
           "  tracetool analyze traces/\n"
           "  tracetool analyze run.ttrace --only temporal --by step --steps 10-12\n"
           "  tracetool analyze run.ttrace --only kernels --limit 20\n"
           "  tracetool analyze run.ttrace --only collectives,comm\n"
+          "  tracetool analyze run.ttrace --only stragglers\n"
           "  tracetool analyze run.ttrace --only temporal --format json | jq '.temporal[].exposed_comm_ns'",
           set_up_analyze};
 }

@@ -1,9 +1,23 @@
 #include "cli/commands/clock_report.h"
 
-#include "cli/io/json_writer.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/io/units.h"
+#include "cli/merge/clock_domains.h"
 
 namespace cli {
 namespace {
+
+template <typename Bounded>
+void write_bound(const Bounded& fit, JsonWriter& json) {
+  json.open('[', "bound_ns");
+  json.number({}, fit.bound_lo_ns);
+  json.number({}, fit.bound_hi_ns);
+  json.close(']');
+}
 
 void write_fit(const ClockFit& fit, JsonWriter& json) {
   json.open('{');
@@ -13,26 +27,83 @@ void write_fit(const ClockFit& fit, JsonWriter& json) {
   for (const std::int64_t rank : fit.ranks) json.number({}, rank);
   json.close(']');
   json.number("offset_ns", fit.offset_ns);
+  json.number("reference_ns", fit.reference_ns);
   json.number("drift_ppm", fit.drift_ppm);
   json.number("samples", fit.samples);
   json.number("mad_ns", fit.mad_ns);
-  json.open('[', "bound_ns");
-  json.number({}, fit.bound_lo_ns);
-  json.number({}, fit.bound_hi_ns);
-  json.close(']');
+  write_bound(fit, json);
   json.text("method", fit.method);
+  json.open('[', "later");
+  for (const ClockPiece& piece : fit.later) {
+    json.open('{');
+    json.number("from_ns", piece.from_ns);
+    json.number("offset_ns", piece.offset_ns);
+    json.number("reference_ns", piece.reference_ns);
+    json.number("drift_ppm", piece.drift_ppm);
+    write_bound(piece, json);
+    json.close('}');
+  }
+  json.close(']');
   json.close('}');
 }
 
+// How far the estimate may be off, by the bound; empty: not known.
+template <typename Bounded>
+std::optional<std::int64_t> error_of(const Bounded& fit) {
+  if (!fit.bound_lo_ns || !fit.bound_hi_ns) return {};
+  return std::max({*fit.bound_hi_ns - fit.offset_ns, fit.offset_ns - *fit.bound_lo_ns, std::int64_t{0}});
+}
+
 }  // namespace
+
+void write_clocks(std::string_view key, const std::vector<ClockFit>& fits, JsonWriter& json) {
+  json.open('[', key);
+  for (const ClockFit& fit : fits) write_fit(fit, json);
+  json.close(']');
+}
+
+std::string clocks_text(const Catalog& catalog, const std::vector<ClockFit>& fits) {
+  if (fits.empty()) {
+    std::set<std::string> names;
+    std::size_t unnamed = 0;
+    for (const Process& process : catalog.processes) {
+      if (clock_name(process).empty()) {
+        ++unnamed;
+      } else {
+        names.insert(clock_name(process));
+      }
+    }
+    const std::size_t clocks = names.size() + unnamed;
+    return clocks < 2 ? "" : fmt::format("clocks: {}, which merge aligns by the collectives that they share\n", clocks);
+  }
+  if (fits.size() == 1) return "";
+  std::size_t aligned = 0, unbounded = 0, set = 0, alone = 0;
+  std::int64_t largest_ns = 0;
+  for (const ClockFit& fit : fits) {
+    alone += fit.samples == 0 && fit.method != "reference";
+    set += !fit.later.empty();
+    if (fit.samples == 0 && fit.later.empty()) continue;
+    aligned += fit.samples != 0;
+    bool bounded = true;
+    const auto take = [&](std::optional<std::int64_t> error_ns) { bounded = bounded && error_ns; largest_ns = std::max(largest_ns, error_ns.value_or(0)); };
+    if (fit.samples != 0) take(error_of(fit));
+    for (const ClockPiece& piece : fit.later) take(error_of(piece));
+    unbounded += !bounded;
+  }
+  if (aligned == 0) return fmt::format("clocks: {}, not aligned: times are those of the hosts\n", fits.size());
+  std::string text = fmt::format("clocks: {}, of which {} {} aligned by collectives", fits.size(), aligned, aligned == 1 ? "is" : "are");
+  if (unbounded < aligned) text += fmt::format("; off by {} at most", duration_text(largest_ns));
+  if (unbounded > 0) text += fmt::format("; of {} the error has no bound", unbounded);
+  if (set > 0) text += fmt::format("; {} {} set or changed pace on the way", set, set == 1 ? "was" : "were");
+  if (alone > 0) text += fmt::format("; {} {} no collective with another and {} not aligned", alone, alone == 1 ? "shares" : "share", alone == 1 ? "is" : "are");
+  return text + "\n";
+}
 
 void write_clock_report(const std::vector<ClockFit>& fits, ByteSink& sink) {
   JsonText out(sink);
   JsonWriter json(out);
   json.open('{');
-  json.open('[', "hosts");
-  for (const ClockFit& fit : fits) write_fit(fit, json);
-  json.close(']');
+  write_clocks("hosts", fits, json);
   json.close('}');
   out.raw("\n");
   out.flush();

@@ -1,13 +1,25 @@
-// `merge --report`:
-// {"hosts":[{"host","ranks","offset_ns","drift_ppm","samples","mad_ns","bound_ns":[lo,hi],"method"}]}; what is unknown
-// is null.
+// How clocks are aligned, for people and programs.
+//
+// `merge --report`: {"hosts":[{"host","boot_id","ranks","offset_ns","reference_ns","drift_ppm","samples","mad_ns","bound_ns":[lo,hi],
+// "method","later":[{"from_ns","offset_ns","reference_ns","drift_ppm","bound_ns"}]}]}; what is unknown is null.
 #pragma once
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/io/byte_sink.h"
+#include "cli/io/json_writer.h"
+#include "cli/model/catalog.h"
 #include "cli/model/clock_fit.h"
 
 namespace cli {
+
+// An array.
+void write_clocks(std::string_view key, const std::vector<ClockFit>& fits, JsonWriter& json);
+
+// "clocks: 8, of which 7 are aligned to that of rank 0 by collectives; ...", a line; "" where there is one clock, or none is
+// known. `fits` are those of merged files; `catalog` of all inputs.
+std::string clocks_text(const Catalog& catalog, const std::vector<ClockFit>& fits);
 
 void write_clock_report(const std::vector<ClockFit>& fits, ByteSink& sink);
 

@@ -3,9 +3,9 @@
 namespace cli {
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> rows{record_command(), doctor_command(), runs_command(), info_command(),
+  static const std::vector<Command> all{record_command(), doctor_command(), runs_command(), info_command(),
                                          merge_command(),  analyze_command(), export_command(), dump_command(), help_command()};
-  return rows;
+  return all;
 }
 
 }  // namespace cli

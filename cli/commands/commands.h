@@ -1,4 +1,4 @@
-// The table of commands: one row each, one file each. main makes a CLI11 subcommand of every row.
+// The table of commands: one entry each, one file each. main makes a CLI11 subcommand of every entry.
 #pragma once
 #include <functional>
 #include <string_view>

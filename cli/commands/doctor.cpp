@@ -12,6 +12,7 @@
 #include "cli/commands/input_options.h"
 #include "cli/doctor/checks.h"
 #include "cli/io/output_file.h"
+#include "cli/model/characters.h"
 #include "cli/model/error.h"
 #include "cli/model/run_name.h"
 
@@ -25,7 +26,7 @@ struct DoctorOptions {
 };
 
 bool is_pid(const std::string& target) {
-  const bool digits = std::all_of(target.begin(), target.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const bool digits = std::all_of(target.begin(), target.end(), is_digit);
   std::error_code error;
   return digits && target.size() < 10 && !std::filesystem::exists(target, error);
 }
@@ -38,25 +39,25 @@ void refuse_file(const std::string& target) {
                                        target, target));
 }
 
-std::string default_folder() {
-  const char* folder = std::getenv("TRACETOOL_DIR");
-  return folder != nullptr && folder[0] != '\0' ? folder : "./traces";
+std::string default_directory() {
+  const char* directory = std::getenv("TRACETOOL_DIR");
+  return directory != nullptr && directory[0] != '\0' ? directory : "./traces";
 }
 
 Findings look(const std::string& target, const std::string& run) {
   if (!target.empty()) {
     if (!is_pid(target)) {
       refuse_file(target);
-      return check_folder(target, run);
+      return check_directory(target, run);
     }
     const int pid = std::atoi(target.c_str());
     return check_process(view_process(pid), pid);
   }
-  const std::string folder = default_folder();
-  Findings found = check_machine(folder);
+  const std::string directory = default_directory();
+  Findings found = check_machine(directory);
   std::error_code error;
-  if (!std::filesystem::exists(folder, error)) return found;
-  for (Finding& each : check_folder(folder, run)) {
+  if (!std::filesystem::exists(directory, error)) return found;
+  for (Finding& each : check_directory(directory, run)) {
     if (each.check != "directory") found.push_back(std::move(each));
   }
   return found;

@@ -11,10 +11,11 @@
 #include "cli/commands/input_options.h"
 #include "cli/commands/selection_options.h"
 #include "cli/commands/trace_facts.h"
+#include "cli/io/ordered_work.h"
 #include "cli/io/output_file.h"
 #include "cli/merge/missing_data.h"
 #include "cli/model/losses.h"
-#include "cli/read/formats.h"
+#include "cli/read/input_formats.h"
 #include "cli/read/paths.h"
 #include "cli/read/plain_file.h"
 #include "cli/read/reader.h"
@@ -27,7 +28,7 @@ namespace {
 
 bool is_ring_file(const std::string& path) { return is_ring(PlainFile(path).peek(kProbeBytes)); }
 
-void refuse_folder(const std::string& path) {
+void refuse_directory(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_directory(path, unknown)) return;
   throw Error(Exit::usage, fmt::format("{} is a directory: dump shows one file, such as {}, or what is chosen of a run (--run, "
@@ -40,7 +41,7 @@ struct DumpOptions {
   std::shared_ptr<SelectionOptions> selection;
 };
 
-// What is kept of a trace. Ends of arrows, which other commands need for arrows, are kept where their kind was chosen.
+// What is kept of a trace. Flow endpoints, which other commands keep to write flows, are kept where their kind was chosen.
 class ChosenEvents : public EventSink {
  public:
   ChosenEvents(const Selection& selection, Selector& selector, EventSink& to) : selection_(selection), selector_(selector), to_(to) {}
@@ -58,7 +59,7 @@ class ChosenEvents : public EventSink {
 
 // All of a file, as it lies there.
 void dump_file(const std::string& path) {
-  refuse_folder(path);
+  refuse_directory(path);
   OutputFile out("-");
   const std::string file = path == "-" ? stdin_as_file() : readable_file(path);
   if (is_ring_file(file)) {
@@ -71,7 +72,7 @@ void dump_file(const std::string& path) {
   }
   Catalog catalog;
   DumpEvents dump(catalog, out);
-  open_trace(path)->read(catalog, dump);
+  open_trace(path, usable_cores())->read(catalog, dump);
   dump.flush();
   out.finish();
   print_warnings(missing_data(catalog));

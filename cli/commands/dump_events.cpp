@@ -58,8 +58,10 @@ struct SayFields {
     const auto say = [this](const char* name, const std::string& json) {
       if (!json.empty()) fmt::format_to(std::back_inserter(out), " {}={}", name, json);
     };
-    say("input_dims", text.dims), say("input_strides", text.strides);
-    say("input_types", text.types), say("concrete_inputs", text.values);
+    say("input_dims", text.dims);
+    say("input_strides", text.strides);
+    say("input_types", text.types);
+    say("concrete_inputs", text.values);
   }
 
   const Catalog& catalog;
@@ -73,7 +75,7 @@ void DumpEvents::event(const Event& event, const Facts& facts) {
   const std::int64_t rank = catalog_.processes[track.process].rank;
   auto out = std::back_inserter(text_);
   fmt::format_to(out, "{} {} {} {} rank {}, {}: {}", event.start_ns, event.duration_ns, event.phase,
-                 row(event.kind).name, rank < 0 ? "?" : fmt::format("{}", rank), track_text(track),
+                 info(event.kind).name, rank < 0 ? "?" : fmt::format("{}", rank), track_text(track),
                  one_line(catalog_.strings[event.name]));
   if (event.category != 0) fmt::format_to(out, " category={}", json_quoted(catalog_.strings[event.category]));
   if (event.correlation != 0) fmt::format_to(out, " correlation={}", event.correlation);

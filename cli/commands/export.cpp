@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/commands/commands.h"
@@ -11,19 +13,24 @@
 #include "cli/commands/trace_facts.h"
 #include "cli/export/parts/chosen_catalog.h"
 #include "cli/export/parts/write_file.h"
-#include "cli/export/parts/write_folder.h"
+#include "cli/export/parts/write_directory.h"
 #include "cli/export/parts/write_manifest.h"
 #include "cli/io/output_file.h"
 #include "cli/io/temp_file.h"
+#include "cli/merge/align.h"
 #include "cli/merge/ordered_trace.h"
 #include "cli/model/losses.h"
+#include "cli/overlay/joined_collectives.h"
 
 namespace cli {
 namespace {
 
-// A place that cannot be written is said before the work.
+// A place that cannot be written is said before the work. Who reads a pipe would take the probe's end for that of the output.
 void check_writable(const ExportTarget& target) {
-  if (target.form != ExportTarget::Form::folder && target.path != "-") OutputFile probe(target.path);
+  if (target.form == ExportTarget::Form::directory || target.path == "-") return;
+  std::error_code error;
+  const auto type = std::filesystem::status(target.path, error).type();
+  if (type != std::filesystem::file_type::fifo && type != std::filesystem::file_type::character) OutputFile probe(target.path);
 }
 
 // Whom an exporter may tell of. Of files per process, those without an event are not written.
@@ -38,10 +45,10 @@ std::vector<bool> shown(const Catalog& catalog, const Selector& selector, Export
 
 ExportReport write(const ExportJob& job, const ExportTarget& target) {
   switch (target.form) {
-    case ExportTarget::Form::folder:
-      return write_folder(job, target.path);
+    case ExportTarget::Form::directory:
+      return write_directory(job, target.path);
     case ExportTarget::Form::manifest:
-      return write_manifest(job, target.path, scratch_folder(target.path));
+      return write_manifest(job, target.path, scratch_directory(target.path));
     default:
       return write_file(job, target.path, target.max_bytes);
   }
@@ -50,24 +57,39 @@ ExportReport write(const ExportJob& job, const ExportTarget& target) {
 ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, const ExportOptions& options,
                    const ExportTarget& target) {
   const Selection selection = selection_of(*options.selection);
-  const TraceFacts facts = find_facts(trace).facts;
+  std::optional<CollectiveJoin> join;
+  if (!options.no_computed && target.format->joins_ranks && trace.catalog().processes.size() > 1 && may_have_collectives(trace.catalog())) join.emplace(trace.catalog());
+  const TraceFacts facts = find_facts(trace, join ? &*join : nullptr, CollectiveJoin::kinds()).facts;
+  const JoinedCollectives collectives = join ? join->take() : JoinedCollectives();
+  join.reset();
   Selector selector(selection, trace.catalog(), facts);
   Wanted wanted = selector.wanted();
-  if (!options.no_computed) wanted.times.clear(), wanted.kinds.reset();  // computed rows need all of a rank
+  // derived tracks need all of a rank
+  if (!options.no_computed) {
+    wanted.times.clear();
+    wanted.kinds.reset();
+  }
   survey(trace, selector, wanted);
   const std::vector<bool> told = shown(trace.catalog(), selector, target.form);
   const bool all = std::find(told.begin(), told.end(), false) == told.end();
   const Catalog some = all ? Catalog() : chosen_catalog(trace.catalog(), told);
   const Steps steps = selector.chosen(facts.steps);
   ExportJob job;
-  job.trace = &trace, job.catalog = all ? &trace.catalog() : &some;
-  job.selector = &selector, job.steps = &steps, job.wanted = std::move(wanted);
-  job.format = target.format, job.format_options = target.format_options;
+  job.trace = &trace;
+  job.catalog = all ? &trace.catalog() : &some;
+  job.selector = &selector;
+  job.steps = &steps;
+  job.wanted = std::move(wanted);
+  job.format = target.format;
+  job.format_options = target.format_options;
   job.gzip = options.gzip;
   job.computed = !options.no_computed;
+  if (!collectives.collectives.empty()) job.collectives = &collectives;
   job.origin_ns = facts.first_ns;
   job.check_output = [&inputs](const std::string& path) { refuse_input_as_output(inputs, path); };
-  return write(job, target);
+  ExportReport report = write(job, target);
+  report.notes.insert(report.notes.end(), collectives.notes.begin(), collectives.notes.end());
+  return report;
 }
 
 void say(const ExportReport& report, const ExportOptions& options, const ExportTarget& target) {

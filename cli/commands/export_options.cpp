@@ -35,13 +35,16 @@ std::string take_size(std::string& word) {
 }
 
 void add_formats(CLI::App& app, const Options& options) {
-  CLI::Option_group* formats = app.add_option_group("format", "one of");
   for (const ExportFormat& format : export_formats()) {
-    const ExportFormat* row = &format;
-    formats->add_flag_callback(
-        fmt::format("--{}", format.flag), [options, row] { options->format = row; }, std::string(format.help));
+    const ExportFormat* chosen = &format;
+    const std::string flag = fmt::format("--{}", format.flag);
+    const auto choose = [options, chosen, flag] {
+      if (options->format != nullptr && options->format != chosen)
+        throw CLI::ValidationError(flag, fmt::format("--{} is given, too; an export has one format", options->format->flag));
+      options->format = chosen;
+    };
+    app.add_flag_callback(flag, choose, std::string(format.help))->group("Formats, of which one is given");
   }
-  formats->require_option(0, 1);
 }
 
 void add_output(CLI::App& app, const Options& options) {

@@ -7,7 +7,7 @@
 
 #include "cli/commands/inputs.h"
 #include "cli/commands/selection_options.h"
-#include "cli/export/parts/formats.h"
+#include "cli/export/parts/export_formats.h"
 
 namespace CLI {
 class App;
@@ -32,9 +32,9 @@ struct ExportOptions {
 // Adds all options of `export` to the command. What is returned lives as long as the run that holds it.
 std::shared_ptr<ExportOptions> add_export_options(CLI::App& app);
 
-// What is written where: a file, a folder, or a TAR.
+// What is written where: a file, a directory, or a TAR.
 struct ExportTarget {
-  enum class Form : std::uint8_t { file, folder, manifest };
+  enum class Form : std::uint8_t { file, directory, manifest };
   Form form = Form::file;
   std::string path;
   const ExportFormat* format = nullptr;

@@ -40,7 +40,7 @@ Form form_of(const ExportOptions& options, const ExportFormat& format) {
     refuse(fmt::format("--manifest: holds what Perfetto reads; with --{} there is a directory of files instead",
                        format.flag));
   }
-  return wants_manifest(options) ? Form::manifest : format.per_rank ? Form::folder : Form::file;
+  return wants_manifest(options) ? Form::manifest : format.per_rank ? Form::directory : Form::file;
 }
 
 std::string path_of(const ExportOptions& options, const std::vector<TraceInput>& inputs, Form form,
@@ -48,7 +48,7 @@ std::string path_of(const ExportOptions& options, const std::vector<TraceInput>&
   if (!options.output.empty()) return options.output;
   const std::string& first = options.inputs->paths.empty() ? inputs[0].path : options.inputs->paths[0];
   const std::string path = output_name(first, form == Form::manifest ? is_native(format) ? ".tar" : ".tar.gz"
-                                              : form == Form::folder ? fmt::format(".{}", format.flag)
+                                              : form == Form::directory ? fmt::format(".{}", format.flag)
                                                                      : std::string(format.extension));
   // A name that the user did not choose may be that of the trace that the input was made from.
   if (!fs::exists(path)) return path;
@@ -56,20 +56,20 @@ std::string path_of(const ExportOptions& options, const std::vector<TraceInput>&
 }
 
 // Its files may have the names of ours.
-void refuse_input_folder(const std::vector<TraceInput>& inputs, const std::string& folder) {
+void refuse_input_directory(const std::vector<TraceInput>& inputs, const std::string& directory) {
   std::error_code error;
   for (const TraceInput& input : inputs) {
     const fs::path parent = fs::path(input.path).parent_path();
-    if (!fs::equivalent(parent.empty() ? "." : parent, folder, error)) continue;
-    refuse(fmt::format("{} is the directory of an input, {}: choose another with -o", folder, input.path));
+    if (!fs::equivalent(parent.empty() ? "." : parent, directory, error)) continue;
+    refuse(fmt::format("{} is the directory of an input, {}: choose another with -o", directory, input.path));
   }
 }
 
 void check_output(const ExportTarget& target, const std::vector<TraceInput>& inputs) {
-  if (target.form != Form::folder) return refuse_input_as_output(inputs, target.path);
+  if (target.form != Form::directory) return refuse_input_as_output(inputs, target.path);
   if (target.path == "-")
     refuse(fmt::format("--{} writes a file per rank: name a directory with -o", target.format->flag));
-  refuse_input_folder(inputs, target.path);
+  refuse_input_directory(inputs, target.path);
 }
 
 // A viewer opens a part at a time; and a number below 0 arrives as a very large one.
@@ -96,7 +96,7 @@ void check_native(const ExportOptions& options, const ExportTarget& target) {
 
 // Readers go by the name.
 void check_name(const ExportTarget& target) {
-  if (target.form == Form::folder || !target.path.ends_with(".zst")) return;
+  if (target.form == Form::directory || !target.path.ends_with(".zst")) return;
   refuse(fmt::format("{}: is not compressed with zstd as a whole: name it .gz, or without{}", target.path,
                      is_native(*target.format) ? "; --compress zstd is for its packets" : ""));
 }
@@ -110,7 +110,7 @@ void check_options(const ExportOptions& options, const ExportTarget& target) {
     refuse(fmt::format("{}: what is in the TAR is compressed already: name it .tar", target.path));
   }
   if (options.json && target.path == "-") refuse("--json: stdout has the output already; write that to a file with -o");
-  if (options.gzip && (native_tar || target.form == Form::folder)) {
+  if (options.gzip && (native_tar || target.form == Form::directory)) {
     refuse("--gzip: is for one file, like - (stdout), or a TAR of JSON; name others with .gz");
   }
 }

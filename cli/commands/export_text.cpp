@@ -35,7 +35,7 @@ void say_left_out(const ExportReport& report) {
     reasons += fmt::format("{}{} by {}", reasons.empty() ? "" : ", ", report.left_out.events[i], kLeftOutOptions[i]);
   }
   fmt::print(stderr, "  {} events are excluded by filters: {}\n", left_out(report), reasons);
-  say(report.left_out.cut_arrows, "flows between included and excluded events: not written");
+  say(report.left_out.cut_flows, "flows between included and excluded events: not written");
 }
 
 void say_files(const ExportReport& report, const ExportSaid& said) {
@@ -59,26 +59,28 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   const ExportSummary& summary = report.summary;
   say_files(report, said);
   fmt::print(stderr, "{}: {} events: {} slices, {} instants, {} counter values, {} flows\n", said.output,
-             summary.events_in, summary.slices_out, summary.instants_out, summary.counters_out, summary.arrows_out);
+             summary.events_in, summary.slices_out, summary.instants_out, summary.counters_out, summary.flows_out);
   if (summary.derived_slices + summary.derived_values > 0) {
     fmt::print(stderr, "  derived tracks: {} slices ({}), {} counter values\n", summary.derived_slices,
                said.computed, summary.derived_values);
+    say(summary.collective_flows, "flows between ranks, from the last one to start a collective to the others");
+    say(summary.unjoined_calls, "kernels of collectives without one: the last rank's is not written, or began after they had ended");
   }
   say_left_out(report);
-  say(report.parted_arrows, "flows from one segment to another: not written");
+  say(report.split_flows, "flows from one segment to another: not written");
   if (report.files.size() > 1 && report.whole_bytes > 0 && said.is_text) {
     fmt::print(stderr, "  one smaller file with all flows: export --pftrace\n");
   }
   const std::string where = left_out(report) > 0 ? "here" : "in the trace";
-  say(summary.one_ended_flows - report.parted_flow_ends,
+  say(summary.one_ended_flows - report.split_flow_ends,
       fmt::format("flow endpoints whose other endpoint is not {}: not written", where));
   say(summary.unplaced_flows, "flow endpoints without a slice: not written");
   say(summary.undrawable_flows, "flow endpoints at GPU activity that has one already, or in its middle: not written");
-  say(summary.backward_arrows, "flows to GPU activity that ended before its launch began: viewers may hide them");
-  say(summary.works_without_launch - report.parted_works,
+  say(summary.backward_flows, "flows to GPU activity that ended before its launch began: viewers may hide them");
+  say(summary.works_without_launch - report.split_works,
       fmt::format("kernels and copies whose launch is not {}: written without a flow", where));
   say(summary.unfinished, "slices whose end is not in the trace: written up to the end of the trace");
-  for (const std::string& note : report.left_out.rows) fmt::print(stderr, "  {}\n", note);
+  for (const std::string& note : report.left_out.tracks) fmt::print(stderr, "  {}\n", note);
   for (const std::string& note : report.notes) fmt::print(stderr, "  {}\n", note);
   if (!summary.balanced()) fmt::print(stderr, "  warning: not every event was written or counted; please report this\n");
   if (said.output == "-" || report.files.empty()) return;
@@ -103,17 +105,19 @@ void write_counts(const ExportReport& report, JsonWriter& json) {
   json.number("slices", summary.slices_out);
   json.number("instants", summary.instants_out);
   json.number("counter_values", summary.counters_out);
-  json.number("flows", summary.arrows_out);
-  json.number("cut_flows", report.left_out.cut_arrows);
-  json.number("one_ended_flows", summary.one_ended_flows - report.parted_flow_ends);
+  json.number("flows", summary.flows_out);
+  json.number("cut_flows", report.left_out.cut_flows);
+  json.number("one_ended_flows", summary.one_ended_flows - report.split_flow_ends);
   json.number("unplaced_flows", summary.unplaced_flows);
   json.number("undrawable_flows", summary.undrawable_flows);
-  json.number("backward_flows", summary.backward_arrows);
-  json.number("works_without_launch", summary.works_without_launch - report.parted_works);
-  json.number("split_flows", report.parted_arrows);
+  json.number("backward_flows", summary.backward_flows);
+  json.number("works_without_launch", summary.works_without_launch - report.split_works);
+  json.number("split_flows", report.split_flows);
   json.number("unfinished", summary.unfinished);
   json.number("computed_slices", summary.derived_slices);
   json.number("computed_values", summary.derived_values);
+  json.number("collective_flows", summary.collective_flows);
+  json.number("unjoined_calls", summary.unjoined_calls);
 }
 
 void write_files(const ExportReport& report, JsonWriter& json) {
@@ -142,7 +146,7 @@ void write_export_json(const ExportReport& report, const ExportSaid& said, ByteS
   write_counts(report, json);
   write_files(report, json);
   json.open('[', "notes");
-  for (const std::string& note : report.left_out.rows) json.text({}, note);
+  for (const std::string& note : report.left_out.tracks) json.text({}, note);
   for (const std::string& note : report.notes) json.text({}, note);
   json.close(']');
   json.close('}');

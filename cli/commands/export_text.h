@@ -11,7 +11,7 @@ struct ExportSaid {
   std::string output;           // as named
   std::string viewers;          // ExportFormat::viewers
   std::string computed;         // ExportFormat::computed
-  std::uint64_t max_bytes = 0;  // the limit that parted it
+  std::uint64_t max_bytes = 0;  // the limit that split it
   bool is_text = true;          // sizes are before compression
 };
 
@@ -19,7 +19,7 @@ void print_export(const ExportReport& report, const ExportSaid& said);
 
 // {"output","events","kept","left_out":{"ranks","steps","time","kinds","min_dur"},"slices","instants","counter_values",
 // "flows","cut_flows","one_ended_flows","unplaced_flows","undrawable_flows","backward_flows",
-// "works_without_launch","split_flows","unfinished","computed_slices","computed_values","files":[{"path","rank","events","uncompressed_bytes"}],"notes":[]};
+// "works_without_launch","split_flows","unfinished","computed_slices","computed_values","collective_flows","unjoined_calls","files":[{"path","rank","events","uncompressed_bytes"}],"notes":[]};
 // "rank" only of files per rank.
 void write_export_json(const ExportReport& report, const ExportSaid& said, ByteSink& sink);
 

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -24,10 +27,25 @@ struct InfoOptions {
   bool json = false;
 };
 
+// Of what was typed, where it can be typed again.
+InfoInput input_of(const InputOptions& options, const std::vector<TraceInput>& inputs) {
+  InfoInput input;
+  input.merged = inputs.size() == 1 && is_merged_file(inputs[0].path);
+  if (input.merged) {
+    input.path = inputs[0].path;
+  } else if (options.paths.size() == 1 && options.ranks.empty() && options.run.empty()) {
+    input.path = options.paths[0];
+  }
+  const bool is_plain = std::all_of(input.path.begin(), input.path.end(), [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr("/._-+,:=@%", c) != nullptr; });
+  if (!is_plain || input.path.starts_with('-')) input.path.clear();
+  return input;
+}
+
 void run_info(const InfoOptions& options) {
   const auto inputs = find_inputs(*options.inputs);
   Progress progress(reading_text(inputs));
-  Catalog catalog = read_catalogs(inputs, progress);
+  std::vector<ClockFit> fits;
+  Catalog catalog = read_catalogs(inputs, progress, fits);
   progress.done();
   check_given_ranks(catalog);
   std::vector<std::string> warnings = name_phases(catalog);
@@ -39,9 +57,9 @@ void run_info(const InfoOptions& options) {
   if (std::string fault = contradiction(catalog); !fault.empty()) notes.push_back(std::move(fault));
   OutputFile out("-");
   if (options.json) {
-    write_info_json(catalog, notes, out);
+    write_info_json(catalog, fits, notes, out);
   } else {
-    out.write(info_text(catalog, notes, inputs.size() == 1 && is_merged_file(inputs[0].path)));
+    out.write(info_text(catalog, fits, notes, input_of(*options.inputs, inputs)));
   }
   out.finish();
 }

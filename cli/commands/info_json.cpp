@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "cli/commands/clock_report.h"
 #include "cli/commands/info_recorder.h"
 #include "cli/commands/launch_summary.h"
 #include "cli/io/json_writer.h"
@@ -77,13 +78,14 @@ void write_process(JsonWriter& json, const Catalog& catalog, ProcessId id) {
 
 }  // namespace
 
-void write_info_json(const Catalog& catalog, const std::vector<std::string>& notes, ByteSink& sink) {
+void write_info_json(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes, ByteSink& sink) {
   JsonText out(sink);
   JsonWriter json(out);
   json.open('{');
   json.open('[', "ranks");
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) write_process(json, catalog, id);
   json.close(']');
+  write_clocks("clocks", fits, json);
   write_launches(json, launch_summary(catalog));
   json.open('[', "notes");
   for (const std::string& note : notes) json.text({}, note);

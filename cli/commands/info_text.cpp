@@ -6,9 +6,11 @@
 #include <limits>
 #include <set>
 
+#include "cli/commands/clock_report.h"
 #include "cli/commands/info_recorder.h"
+#include "cli/commands/inputs.h"
 #include "cli/commands/launch_summary.h"
-#include "cli/io/table.h"
+#include "cli/io/text_table.h"
 #include "cli/io/units.h"
 #include "cli/model/kinds.h"
 #include "cli/model/losses.h"
@@ -68,7 +70,8 @@ std::string summary(const Catalog& catalog) {
     if (!process.host.empty()) hosts.insert(process.host);
     for (std::size_t kind = 0; kind < counts.size(); ++kind) counts[kind] += process.counts[kind];
     if (total(process.counts) == 0) continue;
-    first = std::min(first, process.first_ns), last = std::max(last, process.last_ns);
+    first = std::min(first, process.first_ns);
+    last = std::max(last, process.last_ns);
   }
   const std::size_t processes = catalog.processes.size();
   std::string out = fmt::format("{} process{}, {} host{} known by name, {} events over {}\n", processes,
@@ -93,23 +96,26 @@ std::string losses(const Process& process) {
   return out;
 }
 
-std::string next_step(const Catalog& catalog, bool merged) {
-  if (merged) return "next: tracetool export --perfetto FILE.ttrace -o FILE.json.gz, and open it in ui.perfetto.dev\n";
+std::string next_step(const Catalog& catalog, const InfoInput& input) {
+  if (input.merged) {
+    const std::string& path = input.path.empty() ? "FILE.ttrace" : input.path;
+    return fmt::format("next: tracetool export --perfetto {} -o {}, and open it in ui.perfetto.dev\n", path, output_name(path, ".json.gz"));
+  }
   const bool unknown = std::any_of(catalog.processes.begin(), catalog.processes.end(),
                                    [](const Process& process) { return process.rank < 0; });
   const bool several = catalog.processes.size() > 1;
-  return fmt::format("next: tracetool merge PATH... -o run.ttrace{}\n",
+  return fmt::format("next: tracetool merge {} -o run.ttrace{}\n", input.path.empty() ? "PATH..." : input.path,
                      unknown && several ? ", with --rank N=FILE for those without a rank" : "");
 }
 
 }  // namespace
 
-std::string info_text(const Catalog& catalog, const std::vector<std::string>& notes, bool merged) {
-  std::string out = ranks_table(catalog) + "\n" + summary(catalog) + text_of(launch_summary(catalog)) + recorder_text(catalog);
+std::string info_text(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes, const InfoInput& input) {
+  std::string out = ranks_table(catalog) + "\n" + summary(catalog) + clocks_text(catalog, fits) + text_of(launch_summary(catalog)) + recorder_text(catalog);
   for (const Process& process : catalog.processes) out += losses(process) + newest_work_text(process);
   out += notices_text(catalog);
   for (const std::string& note : notes) out += "note: " + note + "\n";
-  return out + next_step(catalog, merged);
+  return out + next_step(catalog, input);
 }
 
 }  // namespace cli

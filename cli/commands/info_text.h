@@ -4,10 +4,18 @@
 #include <vector>
 
 #include "cli/model/catalog.h"
+#include "cli/model/clock_fit.h"
 
 namespace cli {
 
+// What the next command takes.
+struct InfoInput {
+  bool merged = false;
+  std::string path = {};  // as a shell takes it; "": not one, or unknown
+};
+
 // `notes` concern all inputs together.
-std::string info_text(const Catalog& catalog, const std::vector<std::string>& notes, bool merged);
+// `fits`: how a merged file was aligned.
+std::string info_text(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes, const InfoInput& input);
 
 }  // namespace cli

@@ -20,12 +20,6 @@ bool same_file(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, error);
 }
 
-std::string real_path(const std::string& path) {
-  std::error_code error;
-  const auto real = std::filesystem::weakly_canonical(path, error);
-  return error ? path : real.string();
-}
-
 // Files by their real path, so that thousands of them stay quick to tell apart.
 class InputList {
  public:
@@ -36,6 +30,11 @@ class InputList {
 
   // Links to one file may be given different ranks, the same path may not.
   void add_ranked(TraceInput input) {
+    if (std::error_code error; std::filesystem::is_directory(input.path, error)) {
+      throw Error(Exit::usage, fmt::format("--rank {}={}: is a directory, and a rank is read from one file: name that, like --rank "
+                                           "3=traces/worker.ring",
+                                           *input.rank, input.path));
+    }
     const auto [ranked, is_first] =
         ranked_.try_emplace(std::filesystem::path(input.path).lexically_normal().string(), *input.rank);
     if (!is_first && ranked->second != *input.rank) {
@@ -58,6 +57,13 @@ class InputList {
 };
 
 }  // namespace
+
+std::string real_path(const std::string& path) {
+  if (path == "-") return path;
+  std::error_code error;
+  const auto real = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  return error ? path : real.string();
+}
 
 TraceInput parse_rank(const std::string& text) {
   std::int64_t rank = -1;
@@ -85,9 +91,13 @@ std::vector<TraceInput> find_inputs(const InputOptions& options) {
 }
 
 std::unique_ptr<OrderedTrace> read_inputs(const std::vector<TraceInput>& inputs, std::size_t memory_mib,
-                                          const std::string& output, EventChoice choice) {
-  std::unique_ptr<OrderedTrace> trace =
-      order_traces(inputs, {true, memory_mib << 20, scratch_folder(output), std::move(choice)});
+                                          const std::string& output, EventChoice choice, bool own_times) {
+  MergeOptions options;
+  options.memory_bytes = memory_mib << 20;
+  options.scratch_directory = scratch_directory(output);
+  options.choice = std::move(choice);
+  options.own_times = own_times;
+  std::unique_ptr<OrderedTrace> trace = order_traces(inputs, options);
   print_warnings(trace->warnings);
   return trace;
 }

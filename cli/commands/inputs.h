@@ -21,13 +21,16 @@ struct InputOptions {
 // or nothing in it is a trace.
 std::vector<TraceInput> find_inputs(const InputOptions& options);
 
-// All inputs as one trace, and says its warnings. What does not fit into memory goes beside `output`, or to $TMPDIR. Throws
+// All inputs as one trace, aligned as merge does it, and says its warnings. `own_times`: see MergeOptions. What does not fit into memory goes beside `output`, or to $TMPDIR. Throws
 // as order_traces() does.
 std::unique_ptr<OrderedTrace> read_inputs(const std::vector<TraceInput>& inputs, std::size_t memory_mib,
-                                          const std::string& output, EventChoice choice = {});
+                                          const std::string& output, EventChoice choice = {}, bool own_times = false);
 
 // "3=traces/a.ring" -> its two parts. Throws Error (usage).
 TraceInput parse_rank(const std::string& text);
+
+// One of all names of a file, which need not be there yet.
+std::string real_path(const std::string& path);
 
 // Throws Error (usage) when the output would replace one of the inputs.
 void refuse_input_as_output(const std::vector<TraceInput>& inputs, const std::string& output);

@@ -21,7 +21,7 @@ struct MergeCommandOptions {
   std::shared_ptr<std::size_t> memory_mib;
   std::string output;
   std::string report;
-  bool no_align = false;
+  bool no_align = false, clock_of_each_rank = false;
 };
 
 void run_merge(const MergeCommandOptions& options) {
@@ -29,7 +29,7 @@ void run_merge(const MergeCommandOptions& options) {
   refuse_input_as_output(inputs, options.output);
   if (!options.report.empty()) {
     refuse_input_as_output(inputs, options.report);
-    if (options.report == options.output) {
+    if (real_path(options.report) == real_path(options.output)) {
       throw Error(Exit::usage, fmt::format("--report {}: is also the output; name another file", options.report));
     }
   }
@@ -37,8 +37,9 @@ void run_merge(const MergeCommandOptions& options) {
   const auto report = options.report.empty() ? nullptr : open_output(options.report);
   MergeOptions merge;
   merge.align = !options.no_align;
+  merge.clock_of_each_rank = options.clock_of_each_rank;
   merge.memory_bytes = *options.memory_mib << 20;
-  merge.scratch_folder = scratch_folder(options.output);
+  merge.scratch_directory = scratch_directory(options.output);
   const MergedTotals merged = merge_inputs(inputs, merge, out);
   print_warnings(merged.warnings);
   out.finish();
@@ -60,6 +61,10 @@ std::function<void()> set_up_merge(CLI::App& app) {
   app.add_option("--report", options->report, "Also writes what is known of each host's clock, as JSON; - is stdout")
       ->type_name("FILE");
   app.add_flag("--no-align", options->no_align, "Leaves every host on its own wall clock");
+  app.add_option("--clock-domain", "What has a clock of its own (default: host; a rank whose host is not known has one anyway)")
+      ->check(CLI::IsMember({"host", "rank"}).description(""))
+      ->each([options = options.get()](const std::string& word) { options->clock_of_each_rank = word == "rank"; })
+      ->type_name("host|rank");
   options->memory_mib = add_memory(app);
   return [options] { run_merge(*options); };
 }
@@ -70,7 +75,8 @@ Command merge_command() {
   return {
       "merge", "All ranks of a run into one file, on one time axis",
       "The file is compressed, in the order of time, and has an index; every other command reads it faster than the\n"
-      "recordings. Ranks come from the recordings, else from file names (rank3, worker3), else from --rank.\n"
+      "recordings. Ranks come from the recordings, else from file names (rank3, worker3), else from --rank. Clocks of hosts are\n"
+      "aligned by the collectives that they share; each rank keeps its own times, beside what puts them on the axis.\n"
       "\n"
       "  tracetool merge traces/ -o run.ttrace\n"
       "  tracetool merge traces/ -o run.ttrace --report clocks.json\n"

@@ -14,7 +14,7 @@
 #include "cli/commands/run_program.h"
 #include "cli/doctor/agent_file.h"
 #include "cli/doctor/injection.h"
-#include "cli/doctor/place.h"
+#include "cli/doctor/output_directory.h"
 #include "cli/io/wall_clock.h"
 #include "cli/model/error.h"
 #include "common/settings.h"
@@ -45,21 +45,22 @@ void find_agent_for(InjectionOptions& options) {
 }
 
 // TRACETOOL_FLUSH_MS: --flush-ms.
-std::string flag_of(const trace::Setting& row) {
+std::string flag_of(const trace::Setting& setting) {
   std::string flag = "--";
-  for (const char c : std::string_view(row.name).substr(std::string_view("TRACETOOL_").size())) {
+  for (const char c : std::string_view(setting.name).substr(std::string_view("TRACETOOL_").size())) {
     flag += c == '_' ? '-' : static_cast<char>(c - 'A' + 'a');
   }
   return flag;
 }
 
 // By the agent's own rules, and before the program starts.
-void check_setting(const trace::Setting& row, const std::string& value) {
+void check_setting(const trace::Setting& setting, const std::string& value) {
   trace::Settings scratch;
-  if (row.set(scratch, value.c_str())) return;
-  const std::string_view word = trace::wrong_word(row, value.c_str());
-  throw Error(Exit::usage, fmt::format("{} {}: not a value of it{}; {} ({})", flag_of(row), value,
-                                       word.empty() ? "" : fmt::format(", for its word {}", word), row.help, row.name));
+  if (setting.set(scratch, value.c_str())) return;
+  const std::string_view word = trace::wrong_word(setting, value.c_str());
+  throw Error(Exit::usage, fmt::format("{} {}: is not a valid {}{}: {} ({})", flag_of(setting), value,
+                                       std::string_view(setting.type) == "SIZE" ? "size" : "value",
+                                       word.empty() ? "" : fmt::format(", for its word {}", word), setting.help, setting.name));
 }
 
 InjectionOptions complete(const RecordOptions& options) {
@@ -86,8 +87,8 @@ void set_variables(const Injection& plan) {
   if (!plan.warning.empty()) fmt::print(stderr, "tracetool: warning: {}\n", plan.warning);
   for (const auto& [name, value] : plan.variables) {
     if (name == "TRACETOOL_DIR") {
-      const Place place = look_at(value);
-      if (!place.writable)
+      const OutputDirectory directory = look_at(value);
+      if (!directory.writable)
         throw Error(Exit::cannot_open, fmt::format("{} cannot be written; choose a directory with -o", value));
     }
     setenv(name.c_str(), value.c_str(), 1);
@@ -96,7 +97,7 @@ void set_variables(const Injection& plan) {
 
 // As its user knows it.
 std::string shown_directory(const RecordOptions& options) {
-  if (!options.injection.folder.empty()) return options.injection.folder;
+  if (!options.injection.directory.empty()) return options.injection.directory;
   const char* set = std::getenv("TRACETOOL_DIR");
   return set != nullptr && *set != '\0' ? set : "traces";
 }
@@ -131,15 +132,15 @@ void check_command(const std::vector<std::string>& command, std::vector<std::str
 
 std::function<void()> set_up_record(CLI::App& app) {
   auto options = std::make_shared<RecordOptions>();
-  app.add_option("-o,--output", options->injection.folder,
+  app.add_option("-o,--output", options->injection.directory,
                  "Directory of the recordings (default: $TRACETOOL_DIR, ./traces)")
       ->type_name("DIR");
   for (std::size_t i = 0; i < std::size(trace::kSettings); ++i) {
-    const trace::Setting& row = trace::kSettings[i];
-    if (*row.type == '\0') continue;
-    app.add_option(flag_of(row), options->values[i], fmt::format("{} ({})", row.help, row.name))
+    const trace::Setting& setting = trace::kSettings[i];
+    if (*setting.type == '\0') continue;
+    app.add_option(flag_of(setting), options->values[i], fmt::format("{} ({})", setting.help, setting.name))
         ->check(not_empty())
-        ->type_name(row.type);
+        ->type_name(setting.type);
   }
   app.add_flag("--verbose", options->verbose, "The agent says on stderr what it found (TRACETOOL_VERBOSE)");
   app.add_flag("-q,--quiet", options->quiet,

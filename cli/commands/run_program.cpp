@@ -111,7 +111,10 @@ int run_program(const std::vector<std::string>& command) {
     const BlockedSignals blocked;
     child = fork();
     if (child == 0) be_child(command, blocked, parent, ends[1]);
-    if (child > 0) s_child = child, set_handlers(forward);
+    if (child > 0) {
+      s_child = child;
+      set_handlers(forward);
+    }
   }
   if (child < 0) refuse(command[0], errno);
   close(ends[1]);

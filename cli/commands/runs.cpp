@@ -12,6 +12,7 @@
 #include "cli/commands/inputs.h"
 #include "cli/commands/run_choice.h"
 #include "cli/commands/runs_text.h"
+#include "cli/io/ordered_work.h"
 #include "cli/io/output_file.h"
 #include "cli/io/progress.h"
 #include "cli/merge/read_catalog.h"
@@ -41,8 +42,9 @@ std::uint64_t size_of(const std::string& path) {
 std::vector<Process> processes_of(const RunFile& file, Progress& progress) {
   if (!file.peek.processes.empty()) return file.peek.processes;
   Catalog catalog;
+  std::vector<ClockFit> fits;
   try {
-    read_catalog({file.path, {}}, progress, catalog);
+    read_catalog({file.path, {}}, usable_cores(), progress, catalog, fits);
   } catch (const Error& error) {
     fmt::print(stderr, "tracetool: warning: {}\n", error.what());
   }
@@ -60,13 +62,17 @@ class RunSummary {
     live_ = live_ || p.state == RecordingState::live;
     unknown_ = unknown_ || (p.format == SourceFormat::ring && p.state == RecordingState::unknown);
     if (p.first_ns == 0 && p.last_ns == 0) return;
-    first_ns_ = std::min(first_ns_, p.first_ns), last_ns_ = std::max(last_ns_, p.last_ns);
+    first_ns_ = std::min(first_ns_, p.first_ns);
+    last_ns_ = std::max(last_ns_, p.last_ns);
   }
 
   RunRow row(const Run& run) {
     row_.name = run.name;
     row_.ranks.assign(ranks_.begin(), ranks_.end());
-    if (first_ns_ <= last_ns_) row_.start_ns = first_ns_, row_.span_ns = last_ns_ - first_ns_;
+    if (first_ns_ <= last_ns_) {
+      row_.start_ns = first_ns_;
+      row_.span_ns = last_ns_ - first_ns_;
+    }
     row_.state = live_ ? "live" : unknown_ ? "unknown" : "ended";
     for (const RunFile& file : run.files) row_.bytes += size_of(file.path);
     return std::move(row_);

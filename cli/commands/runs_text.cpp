@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "cli/io/table.h"
+#include "cli/io/text_table.h"
 #include "cli/io/json_writer.h"
 #include "cli/io/units.h"
 #include "cli/model/rank_list.h"

@@ -4,19 +4,41 @@
 #include <utility>
 
 #include "cli/io/progress.h"
-#include "cli/overlay/lost_rows.h"
+#include "cli/overlay/lost_slices.h"
 #include "cli/select/step_finder.h"
 
 namespace cli {
 
 namespace {
 
-std::vector<ProcessSteps> find_steps(OrderedTrace& trace) {
+class Both : public EventSink {
+ public:
+  Both(EventSink& first, EventSink& second) : first_(first), second_(second) {}
+  void event(const Event& event, const Facts& facts) override {
+    first_.event(event, facts);
+    second_.event(event, facts);
+  }
+
+ private:
+  EventSink &first_, &second_;
+};
+
+std::vector<ProcessSteps> find_steps(OrderedTrace& trace, EventSink* also, KindSet kinds) {
   std::vector<ProcessSteps> known = trace.steps();
-  if (!known.empty()) return known;
+  if (!known.empty()) {
+    Wanted wanted;
+    wanted.kinds = kinds;
+    if (also != nullptr) trace.walk(*also, wanted);
+    return known;
+  }
   Progress progress("looking for steps");
   StepFinder finder(trace.catalog());
-  trace.walk(finder);
+  if (also == nullptr) {
+    trace.walk(finder);
+  } else {
+    Both both(finder, *also);
+    trace.walk(both);
+  }
   return finder.take();
 }
 
@@ -35,17 +57,22 @@ class Survey : public EventSink {
 
 }  // namespace
 
-FoundFacts find_facts(OrderedTrace& trace) {
+FoundFacts find_facts(OrderedTrace& trace, EventSink* also, KindSet kinds) {
   FoundFacts found;
+  if (trace.has_own_times()) found.facts.clocks = ProcessClocks(trace.catalog(), trace.fits());
+  const ProcessClocks& clocks = found.facts.clocks;
   std::int64_t first_ns = picture_start(trace.catalog()), last_ns = 0;
-  for (ProcessSteps& process : find_steps(trace)) {
+  for (ProcessSteps& process : find_steps(trace, also, kinds)) {
+    const std::size_t id = found.facts.steps.size();
     found.facts.steps.push_back(std::move(process.steps));
     found.steps_found_by.push_back(std::move(process.found_by));
     if (process.first_ns == 0) continue;
-    first_ns = first_ns == 0 ? process.first_ns : std::min(first_ns, process.first_ns);
-    last_ns = last_ns == 0 ? process.last_ns : std::max(last_ns, process.last_ns);
+    const std::int64_t begun_ns = clocks.on_axis(id, process.first_ns), ended_ns = clocks.on_axis(id, process.last_ns);
+    first_ns = first_ns == 0 ? begun_ns : std::min(first_ns, begun_ns);
+    last_ns = last_ns == 0 ? ended_ns : std::max(last_ns, ended_ns);
   }
-  found.facts.first_ns = first_ns, found.facts.last_ns = last_ns;
+  found.facts.first_ns = first_ns;
+  found.facts.last_ns = last_ns;
   return found;
 }
 

@@ -14,7 +14,8 @@ struct FoundFacts {
 };
 
 // Walks the trace, unless it is a file that says it. It begins with what was lost before the first event, where the time of that is known.
-FoundFacts find_facts(OrderedTrace& trace);
+// `also` gets all events in the same walk, for which there is one in any case: of these kinds at least.
+FoundFacts find_facts(OrderedTrace& trace, EventSink* also = nullptr, KindSet kinds = {});
 
 // What the selector has to see before it judges; nothing where it needs no survey.
 void survey(OrderedTrace& trace, Selector& selector, const Wanted& wanted);

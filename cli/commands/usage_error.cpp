@@ -26,14 +26,11 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
-// Long names, with those of its option groups.
+// Long names.
 std::vector<std::string> options_of(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  for (const CLI::App* group : app.get_subcommands([](const CLI::App* sub) { return sub->get_name().empty(); })) {
-    for (std::string& name : options_of(*group)) names.push_back(std::move(name));
   }
   return names;
 }
@@ -62,7 +59,10 @@ std::string nearest_word(std::string_view word, const std::vector<std::string>& 
   std::size_t least = word.size() / 3 + 1;  // an error in three characters is near
   for (const std::string& each : known) {
     const std::size_t apart = distance(word, each);
-    if (apart < least) best = each, least = apart;
+    if (apart < least) {
+      best = each;
+      least = apart;
+    }
   }
   return best;
 }
@@ -81,9 +81,9 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
 void refuse_command(std::string_view name) {
   std::vector<std::string> names;
   std::string all;
-  for (const Command& row : commands()) {
-    all.append(all.empty() ? "" : ", ").append(row.name);
-    names.emplace_back(row.name);
+  for (const Command& command : commands()) {
+    all.append(all.empty() ? "" : ", ").append(command.name);
+    names.emplace_back(command.name);
   }
   const std::string meant = nearest_word(name, names);
   throw Error(Exit::usage, "there is no command " + std::string(name) +

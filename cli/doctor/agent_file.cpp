@@ -24,7 +24,7 @@ constexpr std::uint16_t kMachine = EM_X86_64;
 constexpr const char* kMultiarch = "../lib/x86_64-linux-gnu";
 constexpr const char* kMachineName = "x86-64";
 #endif
-constexpr const char* kFolders[] = {".", "../lib", kMultiarch, "../lib64", "../agent"};
+constexpr const char* kDirectories[] = {".", "../lib", kMultiarch, "../lib64", "../agent"};
 constexpr const char* kEntries[] = {"InitializeInjection", "InitializeInjectionNvtx2"};
 
 }  // namespace
@@ -37,8 +37,8 @@ std::string find_agent(std::string& searched) {
     return fs::is_regular_file(path, error) ? path.lexically_normal().string() : "";
   }
   const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* folder : kFolders) {
-    const fs::path path = (own / folder / "libagent.so").lexically_normal();
+  for (const char* directory : kDirectories) {
+    const fs::path path = (own / directory / "libagent.so").lexically_normal();
     searched += (searched.empty() ? "" : ", ") + path.parent_path().string();
     if (fs::is_regular_file(path, error)) return path.string();
   }

@@ -8,7 +8,7 @@
 #include "cli/doctor/agent_file.h"
 #include "cli/doctor/checks.h"
 #include "cli/doctor/injection.h"
-#include "cli/doctor/place.h"
+#include "cli/doctor/output_directory.h"
 #include "common/settings.h"
 
 namespace cli {
@@ -84,13 +84,13 @@ Finding check_cupti_file() {
 
 }  // namespace
 
-Findings check_machine(const std::string& folder) {
+Findings check_machine(const std::string& directory) {
   std::string agent;
   Findings found{check_agent(agent)};
   found.push_back(check_shell(agent));
   found.push_back(check_driver());
   found.push_back(check_cupti_file());
-  for (Finding& each : check_place(folder, ring_bytes_wanted())) found.push_back(std::move(each));
+  for (Finding& each : check_output_directory(directory, ring_bytes_wanted())) found.push_back(std::move(each));
   return found;
 }
 

@@ -157,7 +157,7 @@ Findings check_process(const ProcessView& process, int pid) {
   if (!process.exists) {
     return {fail("process", fmt::format("there is no process {}", pid), "name a directory of recordings to check those")};
   }
-  const std::string place = process.folder.empty() ? "" : " in " + process.folder;
+  const std::string place = process.directory.empty() ? "" : " in " + process.directory;
   Findings found{ok("process", fmt::format("{} {}{}", pid, process.name, place))};
   const bool agent_is_mapped = !files_named(process, "libagent").empty();
   for (Finding& each : check_variables(process, agent_is_mapped)) found.push_back(std::move(each));

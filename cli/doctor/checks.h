@@ -8,12 +8,12 @@
 
 namespace cli {
 
-// Can this shell on this machine record at all? `folder` is where recordings would go.
-Findings check_machine(const std::string& folder);
+// Can this shell on this machine record at all? `directory` is where recordings would go.
+Findings check_machine(const std::string& directory);
 
 // What lies in a directory of recordings: is everybody there, alive, complete? Of several runs those are looked at that
 // `run` names (model/run_name.h). Throws Error (usage) where there is no such run.
-Findings check_folder(const std::string& folder, const std::string& run);
+Findings check_directory(const std::string& directory, const std::string& run);
 
 // Why does this process record, or not?
 Findings check_process(const ProcessView& process, int pid);

@@ -36,10 +36,10 @@ std::string preload_with(const std::string& before, const std::string& agent) {
   return before.find(agent) == before.npos ? agent + ":" + before : before;
 }
 
-std::string folder_of(const InjectionOptions& options, const GetVariable& variable) {
-  std::string folder = options.folder.empty() ? value_of(variable, "TRACETOOL_DIR") : options.folder;
-  if (folder.empty()) folder = "traces";
-  return fs::absolute(folder).lexically_normal().string();
+std::string directory_of(const InjectionOptions& options, const GetVariable& variable) {
+  std::string directory = options.directory.empty() ? value_of(variable, "TRACETOOL_DIR") : options.directory;
+  if (directory.empty()) directory = "traces";
+  return fs::absolute(directory).lexically_normal().string();
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ Injection plan_injection(const InjectionOptions& options, const GetVariable& var
   if (options.preload) {
     plan.variables.emplace_back("LD_PRELOAD", preload_with(value_of(variable, "LD_PRELOAD"), options.agent));
   }
-  plan.variables.emplace_back("TRACETOOL_DIR", folder_of(options, variable));
+  plan.variables.emplace_back("TRACETOOL_DIR", directory_of(options, variable));
   plan.variables.insert(plan.variables.end(), options.settings.begin(), options.settings.end());
   return plan;
 }

@@ -12,7 +12,7 @@ using GetVariable = std::function<const char*(const char*)>;
 
 struct InjectionOptions {
   std::string agent;   // absolute path
-  std::string folder;  // of the recordings; made absolute here. "": $TRACETOOL_DIR, else ./traces
+  std::string directory;  // of the recordings; made absolute here. "": $TRACETOOL_DIR, else ./traces
   bool preload = false;
   bool force = false;                                         // take variables that another tool holds
   std::vector<std::pair<std::string, std::string>> settings;  // TRACETOOL_..., value

@@ -68,15 +68,15 @@ std::vector<std::string> files_named(const ProcessView& process, std::string_vie
 ProcessView view_process(int pid) {
   ProcessView view;
   std::error_code error;
-  const std::string folder = fmt::format("/proc/{}", pid);
+  const std::string directory = fmt::format("/proc/{}", pid);
   std::string ignored;
-  view.exists = fs::exists(folder, error);
+  view.exists = fs::exists(directory, error);
   if (!view.exists) return view;
-  view.name = slurp(folder + "/comm", ignored);
+  view.name = slurp(directory + "/comm", ignored);
   if (!view.name.empty()) view.name.pop_back();
-  view.folder = fs::read_symlink(folder + "/cwd", error).string();
-  view.variables = parse_environ(slurp(folder + "/environ", view.environ_error));
-  view.files = parse_maps(slurp(folder + "/maps", view.maps_error));
+  view.directory = fs::read_symlink(directory + "/cwd", error).string();
+  view.variables = parse_environ(slurp(directory + "/environ", view.environ_error));
+  view.files = parse_maps(slurp(directory + "/maps", view.maps_error));
   return view;
 }
 

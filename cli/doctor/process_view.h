@@ -10,7 +10,7 @@ namespace cli {
 struct ProcessView {
   bool exists = false;
   std::string name;                              // /proc/PID/comm
-  std::string folder;                            // where it runs; "" unknown
+  std::string directory;                            // where it runs; "" unknown
   std::map<std::string, std::string> variables;  // as it was started: setenv(3) is not seen
   std::vector<std::string> files;                // mapped, each once
   std::string environ_error, maps_error;         // why these could not be read; "" when they could

@@ -13,6 +13,9 @@
 namespace cli {
 namespace {
 
+constexpr std::uint32_t kMostCalls = 4096;     // CUPTI numbers the calls of an API one after the other: about 900
+constexpr std::size_t kKernelTexts = 1 << 12;  // about 300 bytes each
+
 // Hashes and addresses use all 64 bits, more than a viewer's numbers keep: text.
 std::string wide_hex(std::uint64_t value) { return fmt::format("{:#018x}", value); }
 
@@ -45,15 +48,55 @@ std::string payload_text(std::uint8_t type, std::uint64_t payload) {
 
 }  // namespace
 
-std::string_view ArgsText::operator()(const Event& event, const Facts& facts) {
+SaidArgs ArgsText::operator()(const Event& event, const Facts& facts) {
   if (event.json.args_complete || facts.tag() == 0) return facts.foreign(out_);
+  if (!facts.has_foreign()) {
+    if (const KeptText* kept = known(event, facts)) return {kept->text, kept->id};
+  }
   out_.clear();
   visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { say(event, payload); });
-  if (!facts.has_foreign()) return out_;
+  if (!facts.has_foreign()) return std::string_view(out_);
   if (!out_.empty()) out_ += ", ";
   if (facts.shape != nullptr) facts.shape->put_together(facts.integers, out_);
   out_ += facts.args;
-  return out_;
+  return std::string_view(out_);
+}
+
+const ArgsText::KeptText* ArgsText::known(const Event& event, const Facts& facts) {
+  if (facts.tag() == payload_tag<CallFacts>()) {
+    const CallFacts& of_call = *facts.get<CallFacts>();
+    return of_call.return_value == 0 && of_call.cbid < kMostCalls ? &call(event, of_call) : nullptr;
+  }
+  if (facts.tag() != payload_tag<KernelFacts>()) return nullptr;
+  const KernelFacts& of_kernel = *facts.get<KernelFacts>();
+  return of_kernel.graph.any() ? nullptr : &kernel(event, of_kernel);
+}
+
+const ArgsText::KeptText& ArgsText::call(const Event& event, const CallFacts& facts) {
+  if (facts.cbid >= calls_.size()) calls_.resize(facts.cbid + std::size_t{1});
+  KeptText& kept = calls_[facts.cbid];
+  return kept.text.empty() ? keep(kept, event, facts) : kept;
+}
+
+const ArgsText::KeptText& ArgsText::kernel(const Event& event, const KernelFacts& facts) {
+  if (kernels_.empty()) kernels_.resize(kKernelTexts);
+  const std::uint64_t hash = (std::uint64_t{facts.launch} << 32 | event.track) * 0x9e3779b97f4a7c15u;
+  KernelText& known = kernels_[hash >> 32 & (kKernelTexts - 1)];
+  const bool same = known.track == event.track && known.context == facts.context && known.launch == facts.launch;
+  if (same && !known.kept.text.empty()) return known.kept;
+  known.track = event.track;
+  known.context = facts.context;
+  known.launch = facts.launch;
+  return keep(known.kept, event, facts);
+}
+
+template <typename P>
+const ArgsText::KeptText& ArgsText::keep(KeptText& kept, const Event& event, const P& facts) {
+  out_.clear();
+  say(event, facts);
+  kept.text = out_;
+  kept.id = last_id_ + 1 < kMostSaid ? ++last_id_ : 0;
+  return kept;
 }
 
 void ArgsText::key(std::string_view key) {
@@ -118,7 +161,10 @@ const std::string& ArgsText::capture(CaptureId id) {
   const Capture& c = catalog_->captures[id];
   std::string before;
   before.swap(out_);
-  if (c.known) key("captured"), out_ += "true";
+  if (c.known) {
+    key("captured");
+    out_ += "true";
+  }
   if (c.has_range) string("nvtx range", c.range);
   if (c.has_range && c.has_domain) string("nvtx domain", c.domain);
   if (c.in_call) {
@@ -243,7 +289,10 @@ void ArgsText::say(const Event&, const MemoryFacts& facts) {
   number("context", facts.context);
   if (facts.stream != kNoNumber) number("stream", facts.stream);
   quoted("address", fmt::format("{:#x}", facts.address));
-  if (facts.asynchronous) key("asynchronous"), out_ += "true";
+  if (facts.asynchronous) {
+    key("asynchronous");
+    out_ += "true";
+  }
   if (facts.pool_address != 0) quoted("pool address", fmt::format("{:#x}", facts.pool_address));
 }
 
@@ -278,10 +327,16 @@ void ArgsText::collective_op(CollectiveOpId id, std::uint64_t sequence) {
   };
   const CollectiveOp& op = catalog_->collective_ops[id];
   word("Collective name", op.name);
-  known("In msg nelems", op.in_elements), known("Out msg nelems", op.out_elements), known("Group size", op.group_size);
+  known("In msg nelems", op.in_elements);
+  known("Out msg nelems", op.out_elements);
+  known("Group size", op.group_size);
   word("dtype", op.data_type);
-  known("Global rank start", op.group_first_rank), known("Global rank stride", op.group_rank_stride);
-  word("Process Group Name", op.group_name), word("Process Group Description", op.group_description);
+  known("Global rank start", op.group_first_rank);
+  known("Global rank stride", op.group_rank_stride);
+  known("Src Rank", op.source_rank);
+  known("Dst Rank", op.destination_rank);
+  word("Process Group Name", op.group_name);
+  word("Process Group Description", op.group_description);
   word("Process Group Ranks", op.group_ranks);
   if (sequence != kNoOrdinal) number("Seq", sequence);
 }
@@ -290,10 +345,15 @@ void ArgsText::inputs(OperatorInputId id) {
   if (id == 0) return;
   const InputsText text(*catalog_, id);
   const auto member = [this](std::string_view name, const std::string& json) {
-    if (!json.empty()) key(name), out_ += json;
+    if (!json.empty()) {
+      key(name);
+      out_ += json;
+    }
   };
-  member("Input Dims", text.dims), member("Input Strides", text.strides);
-  member("Input type", text.types), member("Concrete Inputs", text.values);
+  member("Input Dims", text.dims);
+  member("Input Strides", text.strides);
+  member("Input type", text.types);
+  member("Concrete Inputs", text.values);
 }
 
 void ArgsText::say(const Event& event, const ProfiledKernelFacts& facts) {

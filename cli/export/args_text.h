@@ -1,7 +1,8 @@
 // What an event says, as the body of a JSON object: the words that every format of ours has for a payload. Foreign
 // arguments come back as they stand. The only place that knows these keys.
 //
-// Launch configurations and captures are put into words once; so are the places of GPU work (device, context, stream).
+// Launch configurations and captures are put into words once; so are the places of GPU work (device, context, stream), calls
+// by their number, and kernels that were lately launched in the same way on the same stream.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,13 +13,24 @@
 
 namespace cli {
 
+// `id`: of a text that comes again, so that what is made of it can be kept; no other text of this ArgsText has it, and it
+// is less than kMostSaid. 0: it has none.
+struct SaidArgs {
+  SaidArgs(std::string_view said, std::uint32_t its_id = 0) : text(said), id(its_id) {}
+  operator std::string_view() const { return text; }
+
+  std::string_view text;
+  std::uint32_t id;
+};
+inline constexpr std::uint32_t kMostSaid = 1 << 14;
+
 class ArgsText {
  public:
   // Outlives it; may grow meanwhile, as while a file is read.
   explicit ArgsText(const Catalog& catalog) : catalog_(&catalog) {}
 
   // Lives until the next call.
-  std::string_view operator()(const Event& event, const Facts& facts);
+  SaidArgs operator()(const Event& event, const Facts& facts);
 
  private:
   void say(const Event& event, const CallFacts& facts);
@@ -58,10 +70,29 @@ class ArgsText {
     std::uint32_t context = 0;
     std::string text;  // "" : not asked for yet
   };
+  struct KeptText {
+    std::string text;  // "": of nothing yet
+    std::uint32_t id = 0;
+  };
+  struct KernelText {
+    TrackId track = 0;
+    std::uint32_t context = 0;
+    LaunchId launch = 0;
+    KeptText kept;
+  };
+  // Of these facts alone. Null: they are of a kind whose words are made anew for each event.
+  const KeptText* known(const Event& event, const Facts& facts);
+  const KeptText& call(const Event& event, const CallFacts& facts);
+  const KeptText& kernel(const Event& event, const KernelFacts& facts);
+  template <typename P>
+  const KeptText& keep(KeptText& kept, const Event& event, const P& facts);
 
   const Catalog* catalog_;
   std::string out_;
   std::vector<std::string> launches_, captures_;  // by id; "": not asked for yet
+  std::vector<KeptText> calls_;                   // by cbid, of those that succeeded
+  std::vector<KernelText> kernels_;               // by a hash of what it is of
+  std::uint32_t last_id_ = 0;
   std::vector<Place> places_;                     // by TrackId, of the context that was asked for last
 };
 

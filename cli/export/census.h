@@ -1,4 +1,4 @@
-// What a first pass learns of a trace so that the second can name and order its rows: who is there at all, on which
+// What a first pass learns of a trace so that the second can name and order its tracks: who is there at all, on which
 // streams NCCL runs, when it begins and ends.
 #pragma once
 #include <cstdint>
@@ -17,7 +17,7 @@ class Census {
   explicit Census(const Catalog& catalog)
       : processes(catalog.processes.size()), tracks(catalog.tracks.size()), catalog_(&catalog), names_(catalog.strings) {}
 
-  // Flow events are passed over: they are drawn on slices, or not at all.
+  // Flow events are passed over: they are written on slices, or not at all.
   void count(const Event& event);
 
   struct OfProcess {

@@ -26,13 +26,13 @@ std::string_view chrome_color(Kind kind, std::string_view name) {
   }
 }
 
-std::string_view chrome_color(DerivedRow row) {
-  switch (row) {
-    case DerivedRow::idle:
+std::string_view chrome_color(DerivedTrack track) {
+  switch (track) {
+    case DerivedTrack::idle:
       return kLightGrey;
-    case DerivedRow::exposed_comm:
+    case DerivedTrack::exposed_comm:
       return kRed;
-    case DerivedRow::lost:
+    case DerivedTrack::lost:
       return kBlack;
     default:
       return {};

@@ -1,5 +1,5 @@
 // Colours that stay the same for a kind of work, whatever it is called: communication, matrix products, copies, waits,
-// and our computed rows. The rest keeps the colour that a viewer makes of the name.
+// and our computed tracks. The rest keeps the colour that a viewer makes of the name.
 //
 // chrome://tracing knows them as "cname", one of the names of Catapult's palette (tracing/base/color_scheme.html; it
 // throws at any other). Perfetto passes cname over and makes colours of names without their digits, so that there, too,
@@ -14,6 +14,6 @@ namespace cli {
 
 // "" where the name decides. `name` of a kernel counts.
 std::string_view chrome_color(Kind kind, std::string_view name);
-std::string_view chrome_color(DerivedRow row);
+std::string_view chrome_color(DerivedTrack track);
 
 }  // namespace cli

@@ -6,11 +6,12 @@
 
 #include "cli/export/args_text.h"
 #include "cli/export/census.h"
+#include "cli/export/collective_flows.h"
 #include "cli/export/losses_json.h"
-#include "cli/export/chrome_arrows.h"
+#include "cli/export/chrome_flows.h"
 #include "cli/export/chrome_derived.h"
 #include "cli/export/chrome_text.h"
-#include "cli/export/rows.h"
+#include "cli/export/track_layout.h"
 #include "cli/export/track_lanes.h"
 #include "cli/model/losses.h"
 
@@ -28,28 +29,35 @@ class ChromeJson : public Exporter {
     text_.emplace(catalog, sink);
     args_.emplace(catalog);
     census_.emplace(catalog);
-    arrows_.emplace(catalog);
+    flows_.emplace(catalog);
+    collectives_.emplace(catalog);
   }
+
+  void collectives(const JoinedCollectives& joined) override { collectives_->join(joined); }
 
   void prepare(const Event& event, const Facts& facts) override {
     census_->count(event);
-    arrows_->prepare(event, facts);
+    flows_->prepare(event, facts);
+    collectives_->prepare(event);
   }
 
   void event(const Event& event, const Facts& facts) override {
     if (!started_) start(event.start_ns);
     const std::string_view args = (*args_)(event, facts);
-    arrows_->time(event.start_ns, *text_, tracks_, summary_);
+    flows_->time(event.start_ns, *text_, tracks_, summary_);
     ++summary_.events_in;
     if (is_slice(event)) {
       slice(event, facts, args);
     } else if (event.kind == Kind::flow) {
       ++summary_.flow_events_in;
-      arrows_->flow(event);
+      flows_->flow(event);
     } else {
       point(event, args);
     }
-    if (text_->full()) text_->flush(), arrows_->moved();
+    if (text_->full()) {
+      text_->flush();
+      flows_->moved();
+    }
   }
 
   void derived(const Derived& derived) override {
@@ -60,36 +68,37 @@ class ChromeJson : public Exporter {
 
   ExportSummary finish() override {
     if (!started_) start(census_->first_ns());
-    arrows_->finish(*text_, tracks_, summary_);
+    flows_->finish(*text_, tracks_, summary_);
     text_->tail();
     return summary_;
   }
 
  private:
-  // What is drawn first may begin before the first event.
+  // What is written first may begin before the first event.
   void start(std::int64_t first_ns) {
     started_ = true;
     if (!origin_ns_) origin_ns_ = census_->empty() ? first_ns : std::min(first_ns, census_->first_ns());
-    arrows_->end_prepare();
-    processes_ = process_rows(*catalog_, *census_);
-    track_rows_ = track_rows(*catalog_, *census_, processes_);
+    flows_->end_prepare();
+    collectives_->end_prepare();
+    processes_ = process_layouts(*catalog_, *census_);
+    track_layouts_ = track_layouts(*catalog_, *census_, processes_);
     open_tracks();
     text_->head(*origin_ns_);
-    const auto [processes, tracks] = display_order(*catalog_, processes_, track_rows_);
+    const auto [processes, tracks] = display_order(*catalog_, processes_, track_layouts_);
     for (const ProcessId id : processes) describe_process(id);
-    for (const TrackId id : tracks) describe_row(tracks_[id]->base());
-    derived_.emplace(*catalog_, track_rows_, processes_, home_);
+    for (const TrackId id : tracks) describe_lane(tracks_[id]->base());
+    derived_.emplace(*catalog_, track_layouts_, processes_, home_);
   }
 
   void open_tracks() {
     home_.resize(processes_.size());
-    for (std::size_t i = 0; i < processes_.size(); ++i) home_[i] = chrome_row(processes_[i].pid, processes_[i].pid);
-    tracks_.resize(track_rows_.size());
+    for (std::size_t i = 0; i < processes_.size(); ++i) home_[i] = chrome_ids(processes_[i].pid, processes_[i].pid);
+    tracks_.resize(track_layouts_.size());
     for (std::size_t i = 0; i < tracks_.size(); ++i) {
       const Track& track = catalog_->tracks[i];
-      if (!track_rows_[i].shown) continue;
-      tracks_[i] = std::make_unique<TrackLanes>(track.kind, track_rows_[i], processes_[track.process]);
-      if (track_rows_[i].order == 0) home_[track.process] = tracks_[i]->base().where;
+      if (!track_layouts_[i].shown) continue;
+      tracks_[i] = std::make_unique<TrackLanes>(track.kind, track_layouts_[i], processes_[track.process]);
+      if (track_layouts_[i].order == 0) home_[track.process] = tracks_[i]->base().where;
     }
   }
 
@@ -99,45 +108,53 @@ class ChromeJson : public Exporter {
     text_->sort_index("process_sort_index", home_[id], processes_[id].order);
   }
 
-  void describe_row(TrackLanes::Row& row) {
-    row.fresh = false;
-    text_->name("thread_name", row.where, row.name);
-    text_->sort_index("thread_sort_index", row.where, row.sort_index);
+  void describe_lane(TrackLanes::Lane& lane) {
+    lane.fresh = false;
+    text_->name("thread_name", lane.where, lane.name);
+    text_->sort_index("thread_sort_index", lane.where, lane.sort_index);
   }
 
   void slice(const Event& event, const Facts& facts, std::string_view args) {
     const std::int64_t end_ns = slice_end(event, census_->last_ns());
-    TrackLanes::Row& row = tracks_[event.track]->place(event, end_ns);
-    if (row.fresh) describe_row(row), ++summary_.extra_lanes;
-    text_->slice(event, end_ns, row.where, args);
+    TrackLanes::Lane& lane = tracks_[event.track]->place(event, end_ns);
+    if (lane.fresh) {
+      describe_lane(lane);
+      ++summary_.extra_lanes;
+    }
+    text_->slice(event, end_ns, lane.where, args);
     ++summary_.slices_out;
     if (event.duration_ns < 0) ++summary_.unfinished;
-    arrows_->slice(event, facts, end_ns, row, *text_, summary_);
+    flows_->slice(event, facts, end_ns, lane, *text_, summary_);
+    collectives_->draw(event, summary_, [&](const CollectiveFlows::Flow& flow) {
+      text_->collective_flow(flow.starts ? 's' : 'f', kCollectiveIds + flow.id, lane.where, flow.at_ns);
+    });
   }
 
   void point(const Event& event, std::string_view args) {
-    TrackLanes::Row& row = tracks_[event.track]->base();
+    TrackLanes::Lane& lane = tracks_[event.track]->base();
     if (event.kind == Kind::counter || event.phase == 'C') {
-      text_->counter(event, row.where, args);
+      text_->counter(event, lane.where, args);
       ++summary_.counters_out;
     } else {
-      text_->instant(event, row.where, args);
-      row.top_ns = TrackLanes::kNoSlice;
+      text_->instant(event, lane.where, args);
+      lane.top_ns = TrackLanes::kNoSlice;
       ++summary_.instants_out;
     }
   }
 
+  static constexpr std::uint64_t kCollectiveIds = std::uint64_t{1} << 40;  // beyond FlowTable's: chrome://tracing knows ids alone
   const Catalog* catalog_ = nullptr;
   std::optional<std::int64_t> origin_ns_;
   std::optional<ChromeText> text_;
   std::optional<ArgsText> args_;
   std::optional<Census> census_;
-  std::optional<ChromeArrows> arrows_;
-  std::vector<ProcessRow> processes_;
-  std::vector<TrackRow> track_rows_;
+  std::optional<ChromeFlows> flows_;
+  std::optional<CollectiveFlows> collectives_;
+  std::vector<ProcessLayout> processes_;
+  std::vector<TrackLayout> track_layouts_;
   std::optional<ChromeDerived> derived_;
-  std::vector<std::string> home_;  // by ProcessId: the row that stands for the process
-  ChromeArrows::Tracks tracks_;
+  std::vector<std::string> home_;  // by ProcessId: the lane that stands for the process
+  ChromeFlows::Tracks tracks_;
   ExportSummary summary_;
   bool started_ = false;
 };

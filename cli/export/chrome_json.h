@@ -1,4 +1,4 @@
-// Chrome trace JSON: ranks as processes, host threads above, GPU streams below, launch -> work arrows; for
+// Chrome trace JSON: ranks as processes, host threads above, GPU streams below, launch -> work flows; for
 // ui.perfetto.dev and chrome://tracing. Times are microseconds with three decimals since the first event;
 // baseTimeNanoseconds is the wall clock of that moment.
 #pragma once

@@ -1,4 +1,4 @@
-// The Trace Event Format, event by event: knows JSON, nothing of lanes or arrows.
+// The Trace Event Format, event by event: knows JSON, nothing of lanes or flows.
 // https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
 #pragma once
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace cli {
 
-// `"pid":4,"tid":7`: where an event is drawn.
-std::string chrome_row(std::uint32_t pid, std::uint32_t tid);
+// `"pid":4,"tid":7`: where an event is written.
+std::string chrome_ids(std::uint32_t pid, std::uint32_t tid);
 
 class ChromeText {
  public:
@@ -28,17 +28,22 @@ class ChromeText {
   void tail();
 
   // A metadata event; `more` is further members of its args, each with a comma before it.
-  void name(std::string_view metadata, std::string_view row, std::string_view name, std::string_view more = {});
-  void sort_index(std::string_view metadata, std::string_view row, std::int64_t index);
+  void name(std::string_view metadata, std::string_view ids, std::string_view name, std::string_view more = {});
+  void sort_index(std::string_view metadata, std::string_view ids, std::int64_t index);
 
   // Kernels by their short names; the whole one is an argument, "full name".
-  void slice(const Event& event, std::int64_t end_ns, std::string_view row, std::string_view args);
-  void instant(const Event& event, std::string_view row, std::string_view args);
-  void counter(const Event& event, std::string_view row, std::string_view args);
+  void slice(const Event& event, std::int64_t end_ns, std::string_view ids, std::string_view args);
+  void instant(const Event& event, std::string_view ids, std::string_view args);
+  void counter(const Event& event, std::string_view ids, std::string_view args);
   // What we computed, category "computed". `color` is a cname, or "". The value's key is the counter's unit.
-  void computed_slice(const Derived& derived, const DerivedText& said, std::string_view row, std::string_view color);
-  void computed_value(const Derived& derived, std::string_view name, std::string_view row);
-  void flow(char phase, std::uint64_t id, std::string_view category, std::string_view row, std::int64_t ns);
+  void computed_slice(const Derived& derived, const DerivedText& said, std::string_view ids, std::string_view color);
+  // `name` as a JSON string.
+  void computed_value(const Derived& derived, std::string_view name, std::string_view ids);
+  // 's', 't' or 'f'. `category` 0: from a launch to its work.
+  void flow(char phase, std::uint64_t id, StringId category, std::string_view ids, std::int64_t ns);
+
+  // 's' or 'f' of a flow between the ranks of a collective.
+  void collective_flow(char phase, std::uint64_t id, std::string_view ids, std::int64_t ns);
 
   // For what must stand directly behind an event that is already written: the text since `since` moves to `position`.
   // Positions are good until the next flush().
@@ -48,6 +53,7 @@ class ChromeText {
   void flush() { out_.flush(); }
 
  private:
+  void flow_place(char phase, std::uint64_t id, std::string_view ids, std::int64_t ns);  // what follows an id
   enum class Spelling : std::uint8_t { unknown, plain, escaped };
 
   void open(std::string_view head);  // the separator and `head`
@@ -60,7 +66,7 @@ class ChromeText {
   const KernelText& kernel_text(StringId id);
   void color(std::string_view name);
   void interned(StringId id);
-  void names(const Event& event, std::string_view row, const KernelText* kernel);
+  void names(const Event& event, std::string_view ids, const KernelText* kernel);
   void category(const Event& event);
   void arguments(const Event& event, std::string_view args, const KernelText* kernel);
 

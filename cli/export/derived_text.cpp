@@ -3,6 +3,7 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
+#include "cli/collectives/operations.h"
 #include "cli/export/losses_json.h"
 #include "cli/io/json_text.h"
 #include "cli/io/units.h"
@@ -29,10 +30,39 @@ DerivedText loss_words(const DerivedFacts& facts, const Process& process) {
   }
 }
 
+// Names have the length in bytes last: viewers take those for alike that differ in digits alone.
+DerivedText collective_text(const DerivedFacts& facts) {
+  const JoinedCollective& c = *facts.collective;
+  const bool waits = facts.part == CollectivePart::wait;
+  DerivedText text;
+  text.name = !waits ? "transfer: " : c.last_rank >= 0 ? fmt::format(FMT_COMPILE("wait for rank {}: "), c.last_rank) : "wait: ";
+  text.name += operation_name(c.operation);
+  if (c.bytes >= 0) text.name += ' ' + bytes_text(static_cast<std::uint64_t>(c.bytes));
+  text.args = fmt::format(FMT_COMPILE("\"part\":\"{}\",\"communicator\":{},"), waits ? "wait" : "transfer", json_quoted(c.communicator));
+  if (!c.description.empty()) text.args += "\"description\":" + json_quoted(c.description) + ',';
+  if (c.epoch != 0) text.args += fmt::format(FMT_COMPILE("\"epoch\":{},"), c.epoch);
+  text.args += fmt::format(FMT_COMPILE("\"operation\":\"{}\",\"ordinal\":{},"), operation_name(c.operation), c.ordinal);
+  if (c.bytes >= 0) text.args += fmt::format(FMT_COMPILE("\"bytes\":{},"), c.bytes);
+  if (c.last_rank >= 0) text.args += fmt::format(FMT_COMPILE("\"last rank\":{},"), c.last_rank);
+  text.args += fmt::format(FMT_COMPILE("\"ranks\":{},\"ns\":{}"), c.ranks, facts.length_ns);
+  return text;
+}
+
 }  // namespace
+
+std::string derived_track_name(const Derived& slice) {
+  const JoinedCollective* const collective = slice.facts.collective;
+  if (collective == nullptr) return std::string(info(slice.track).name);
+  std::string name = collective->communicator.empty() ? fmt::format("communicator (unknown, {})", collective->group + 1)
+                                                      : fmt::format("communicator {}", collective->communicator);
+  if (!collective->description.empty()) name += fmt::format(" {}", collective->description);
+  if (collective->epoch > 1) name += fmt::format(" (epoch {})", collective->epoch);
+  return name;
+}
 
 DerivedText derived_text(const Derived& slice, const Process& process) {
   const DerivedFacts& facts = slice.facts;
+  if (facts.collective != nullptr) return collective_text(facts);
   if (facts.loss == Loss::gap) return gap_text(facts);
   if (facts.loss != Loss::none) {
     DerivedText text = loss_words(facts, process);
@@ -40,7 +70,7 @@ DerivedText derived_text(const Derived& slice, const Process& process) {
     if (facts.length_ns >= 0) text.args += fmt::format(",\"span_ns\":{}", facts.length_ns);
     return text;
   }
-  DerivedText text{(slice.row == DerivedRow::idle ? "idle " : "exposed ") + duration_text(facts.length_ns),
+  DerivedText text{(slice.track == DerivedTrack::idle ? "idle " : "exposed ") + duration_text(facts.length_ns),
                    fmt::format(FMT_COMPILE("\"ns\":{}"), facts.length_ns)};
   if (facts.short_gaps > 0) {
     text.args +=

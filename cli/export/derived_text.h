@@ -15,4 +15,7 @@ struct DerivedText {
 // Of its process.
 DerivedText derived_text(const Derived& slice, const Process& process);
 
+// Of slices: "idle", "communicator 0 default_pg".
+std::string derived_track_name(const Derived& slice);
+
 }  // namespace cli

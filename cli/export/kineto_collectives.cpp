@@ -15,9 +15,18 @@ bool is_whole(const Event& event) { return event.phase == 'X' && event.duration_
 }  // namespace
 
 std::string KinetoCollectives::event(const Event& event, const Facts& facts) {
-  if (event.kind == Kind::nccl) return call(event, facts), std::string();
-  if (event.kind == Kind::nvtx) return range(event, facts), std::string();
-  if (is_api_call(event.kind) && event.correlation != 0) return launch(event), std::string();
+  if (event.kind == Kind::nccl) {
+    call(event, facts);
+    return std::string();
+  }
+  if (event.kind == Kind::nvtx) {
+    range(event, facts);
+    return std::string();
+  }
+  if (is_api_call(event.kind) && event.correlation != 0) {
+    launch(event);
+    return std::string();
+  }
   return event.kind == Kind::kernel ? kernel(event, facts) : std::string();
 }
 
@@ -51,7 +60,10 @@ void KinetoCollectives::launch(const Event& api) {
   if (thread == threads_.end() || !thread->second.message) return;
   if (slice_end(api, api.start_ns) > thread->second.end_ns) return;
   if (catalog_.strings[api.name].find("LaunchKernel") == std::string_view::npos) return;
-  if (waiting_.size() == kMostWaiting) waiting_.erase(order_.front()), order_.pop_front();
+  if (waiting_.size() == kMostWaiting) {
+    waiting_.erase(order_.front());
+    order_.pop_front();
+  }
   if (waiting_.insert_or_assign(api.correlation, *thread->second.message).second) order_.push_back(api.correlation);
   thread->second.message.reset();
 }

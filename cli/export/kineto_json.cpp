@@ -6,11 +6,11 @@
 #include <string>
 
 #include "cli/export/args_text.h"
-#include "cli/export/arrow_table.h"
+#include "cli/export/flow_table.h"
 #include "cli/export/census.h"
 #include "cli/export/kineto_head.h"
 #include "cli/export/kineto_recording.h"
-#include "cli/export/kineto_rows.h"
+#include "cli/export/kineto_tracks.h"
 #include "cli/export/kineto_text.h"
 #include "cli/model/error.h"
 #include "cli/model/kinds.h"
@@ -18,15 +18,15 @@
 namespace cli {
 namespace {
 
-constexpr std::string_view kArrow = "ac2g";
+constexpr std::string_view kLaunchFlow = "ac2g";
 
-ArrowStart call_role(Kind kind) { return kind == Kind::runtime ? ArrowStart::runtime : ArrowStart::driver; }
+FlowStart call_role(Kind kind) { return kind == Kind::runtime ? FlowStart::runtime : FlowStart::driver; }
 
 bool has_id(char phase) { return std::string_view("XiIRCM").find(phase) == std::string_view::npos; }
 
 class KinetoJson : public Exporter {
  public:
-  // Only recordings need one, for their arrows.
+  // Only recordings need one, for their flows.
   bool needs_two_passes() const override {
     if (catalog_ == nullptr) return true;
     for (const Process& p : catalog_->processes) {
@@ -52,19 +52,19 @@ class KinetoJson : public Exporter {
   void write_steps(ProcessId process);
   void write(const Event& event, const Facts& facts);
   KinetoLine line_of(const Event& event, std::string_view args);
-  void arrows(const Event& event, std::string_view row);
-  void arrow_end(char phase, const Event& event, std::string_view row);
+  void flows(const Event& event, std::string_view ids);
+  void flow_end(char phase, const Event& event, std::string_view ids);
   void count(const Event& event);
-  std::string_view row(const Event& event);
+  std::string_view ids(const Event& event);
   bool by_correlation(const Event& event) const { return event.correlation != 0 && !event.json.args_complete; }
 
   const Catalog* catalog_ = nullptr;
   const Process* process_ = nullptr;
   std::optional<KinetoText> text_;
   std::optional<ArgsText> args_;
-  std::optional<KinetoRows> rows_;
+  std::optional<KinetoTracks> tracks_;
   std::optional<KinetoRecording> recording_;
-  ArrowTable arrows_;
+  FlowTable flows_;
   Steps steps_;
   ExportSummary summary_;
   std::string metadata_;
@@ -75,8 +75,8 @@ void KinetoJson::prepare(const Event& event, const Facts&) {
   const ProcessId id = catalog_->tracks[event.track].process;
   names_steps_ |= event.kind == Kind::nvtx && catalog_->strings[event.name].starts_with("ProfilerStep#");
   if (!by_correlation(event)) return;
-  if (is_api_call(event.kind)) arrows_.note_start(id, event.correlation, call_role(event.kind));
-  if (is_gpu_work(event.kind)) arrows_.note_end(id, event.correlation);
+  if (is_api_call(event.kind)) flows_.note_start(id, event.correlation, call_role(event.kind));
+  if (is_gpu_work(event.kind)) flows_.note_end(id, event.correlation);
 }
 
 void KinetoJson::event(const Event& event, const Facts& facts) {
@@ -108,7 +108,7 @@ ExportSummary KinetoJson::finish() {
 
 void KinetoJson::start(ProcessId id) {
   process_ = &catalog_->processes[id];
-  rows_.emplace(*catalog_, id);
+  tracks_.emplace(*catalog_, id);
   text_->set_base(kineto_base_ns(*catalog_, *process_));
   text_->raw(kineto_head(*catalog_, *process_));
   text_->lines(process_->kineto_metadata);
@@ -117,13 +117,16 @@ void KinetoJson::start(ProcessId id) {
 
 void KinetoJson::write_steps(ProcessId id) {
   if (steps_[id].empty()) return;
-  const std::string where = rows_->main_thread(metadata_);
+  const std::string where = tracks_->main_thread(metadata_);
   text_->lines(metadata_);
   for (const Step& step : steps_[id]) {
     const std::string name = fmt::format("ProfilerStep#{}", step.number);
     KinetoLine line;
-    line.category = cli::row(Kind::user_annotation).category;
-    line.name = name, line.row = where, line.start_ns = step.start_ns, line.duration_ns = step.end_ns - step.start_ns;
+    line.category = cli::info(Kind::user_annotation).category;
+    line.name = name;
+    line.ids = where;
+    line.start_ns = step.start_ns;
+    line.duration_ns = step.end_ns - step.start_ns;
     text_->line(line);
     ++summary_.derived_slices;
   }
@@ -134,16 +137,16 @@ void KinetoJson::write(const Event& event, const Facts& facts) {
   if (event.json.args_complete) return text_->line(line);
   recording(catalog_->tracks[event.track].process).complete(event, facts, line);
   text_->line(line);
-  arrows(event, line.row);
+  flows(event, line.ids);
 }
 
 KinetoLine KinetoJson::line_of(const Event& event, std::string_view args) {
   KinetoLine line;
   line.phase = event.phase;
   if (!event.json.no_category)
-    line.category = event.category != 0 ? catalog_->strings[event.category] : cli::row(event.kind).category;
+    line.category = event.category != 0 ? catalog_->strings[event.category] : cli::info(event.kind).category;
   line.name = catalog_->strings[event.name];
-  line.row = row(event);
+  line.ids = ids(event);
   line.start_ns = event.start_ns;
   if (event.phase == 'X') line.duration_ns = slice_end(event, process_->last_ns) - event.start_ns;
   if (event.json.args_complete && has_id(event.phase)) line.id = event.correlation;
@@ -153,36 +156,45 @@ KinetoLine KinetoJson::line_of(const Event& event, std::string_view args) {
   return line;
 }
 
-std::string_view KinetoJson::row(const Event& event) {
+std::string_view KinetoJson::ids(const Event& event) {
   metadata_.clear();
-  const std::string_view where = rows_->where(event, metadata_);
+  const std::string_view where = tracks_->where(event, metadata_);
   text_->lines(metadata_);
   return where;
 }
 
 // From the outermost call with the correlation to each piece of its work; a graph's launch has many.
-void KinetoJson::arrows(const Event& event, std::string_view row) {
+void KinetoJson::flows(const Event& event, std::string_view ids) {
   if (!by_correlation(event)) return;
   const ProcessId id = catalog_->tracks[event.track].process;
-  if (is_api_call(event.kind) && arrows_.start(id, event.correlation, call_role(event.kind)) != 0)
-    arrow_end('s', event, row);
+  if (is_api_call(event.kind) && flows_.start(id, event.correlation, call_role(event.kind)) != 0)
+    flow_end('s', event, ids);
   if (!is_gpu_work(event.kind)) return;
-  if (arrows_.end(id, event.correlation).arrow == 0) return void(++summary_.works_without_launch);
-  arrow_end('f', event, row);
-  ++summary_.arrows_out;
+  if (flows_.end(id, event.correlation).flow_id == 0) {
+    ++summary_.works_without_launch;
+    return;
+  }
+  flow_end('f', event, ids);
+  ++summary_.flows_out;
 }
 
-void KinetoJson::arrow_end(char phase, const Event& event, std::string_view row) {
+void KinetoJson::flow_end(char phase, const Event& event, std::string_view ids) {
   KinetoLine line;
-  line.phase = phase, line.category = kArrow, line.name = kArrow, line.row = row;
-  line.start_ns = event.start_ns, line.id = event.correlation, line.encloses = phase == 'f';
+  line.phase = phase;
+  line.category = kLaunchFlow;
+  line.name = kLaunchFlow;
+  line.ids = ids;
+  line.start_ns = event.start_ns;
+  line.id = event.correlation;
+  line.encloses = phase == 'f';
   text_->line(line);
 }
 
 void KinetoJson::count(const Event& event) {
   if (event.kind == Kind::flow) {
-    ++summary_.flow_events_in, ++summary_.flow_events_drawn;
-    summary_.arrows_out += event.phase == 'f';
+    ++summary_.flow_events_in;
+    ++summary_.flow_events_drawn;
+    summary_.flows_out += event.phase == 'f';
   } else if (event.kind == Kind::counter) {
     ++summary_.counters_out;
   } else if (is_slice(event)) {

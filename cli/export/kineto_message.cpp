@@ -10,12 +10,12 @@
 namespace cli {
 namespace {
 
-struct Operation {
+struct KinetoOperation {
   std::string_view call, name;  // ours, PyTorch's for one call with whole buffers
   std::string_view kernel;      // what its kernels are for: ncclDevKernel_AllReduce_Sum_bf16_RING_LL
   bool all_in, all_out;         // the buffer holds one message for each rank of the group
 };
-constexpr Operation kOperations[] = {
+constexpr KinetoOperation kOperations[] = {
     {"ncclAllReduce", "allreduce", "AllReduce", false, false},
     {"ncclAllGather", "_allgather_base", "AllGather", false, true},
     {"ncclReduceScatter", "_reduce_scatter_base", "ReduceScatter", true, false},
@@ -53,9 +53,9 @@ constexpr std::string_view kBytes = "Byte";
 constexpr std::size_t kMostRanksListed = 30;  // by PyTorch, too
 
 template <typename Table, typename Field>
-auto find_row(const Table& table, Field field, std::string_view wanted) {
+auto find_entry(const Table& table, Field field, std::string_view wanted) {
   const auto found =
-      std::find_if(std::begin(table), std::end(table), [&](const auto& row) { return row.*field == wanted; });
+      std::find_if(std::begin(table), std::end(table), [&](const auto& entry) { return entry.*field == wanted; });
   return found == std::end(table) || wanted.empty() ? nullptr : &*found;
 }
 
@@ -68,7 +68,7 @@ std::string_view type_in_name(std::string_view kernel, std::string_view call) {
 }
 
 // False: the kernel is of another operation, whatever its launch seemed to be.
-bool can_do(std::string_view kernel, const Operation& operation) {
+bool can_do(std::string_view kernel, const KinetoOperation& operation) {
   if (!kernel.starts_with(kKernels)) return true;
   kernel.remove_prefix(kKernels.size());
   const std::string_view what = kernel.substr(0, kernel.find_first_of("_("));
@@ -82,16 +82,17 @@ struct Elements {
 std::optional<Elements> elements(const KinetoMessage& message, std::string_view kernel) {
   if (!message.type.empty()) return Elements{message.type, message.count};
   if (!message.bytes) return {};
-  const DataType* type = find_row(kDataTypes, &DataType::in_kernels, type_in_name(kernel, message.call));
+  const DataType* type = find_entry(kDataTypes, &DataType::in_kernels, type_in_name(kernel, message.call));
   if (type == nullptr || *message.bytes % type->bytes != 0) return Elements{kBytes, *message.bytes};
   return Elements{type->name, *message.bytes / type->bytes};
 }
 
 std::optional<KinetoMessage> message(std::string_view call, const Collective& collective) {
-  const Operation* operation = find_row(kOperations, &Operation::call, call);
+  const KinetoOperation* operation = find_entry(kOperations, &KinetoOperation::call, call);
   if (operation == nullptr || (collective.has & Collective::kCommunicator) == 0) return {};
   KinetoMessage found;
-  found.call = operation->call, found.communicator = collective.communicator;
+  found.call = operation->call;
+  found.communicator = collective.communicator;
   return found;
 }
 
@@ -103,8 +104,11 @@ std::optional<KinetoMessage> message_of_call(std::string_view call, const Event&
   if (!found) return {};
   const bool told = (nccl->collective.has & Collective::kTypeAndCount) != 0;
   const DataType* type =
-      told ? find_row(kDataTypes, &DataType::ours, nccl_type_name(nccl->collective.data_type)) : nullptr;
-  if (type != nullptr) found->type = type->name, found->count = nccl->collective.count;
+      told ? find_entry(kDataTypes, &DataType::ours, nccl_type_name(nccl->collective.data_type)) : nullptr;
+  if (type != nullptr) {
+    found->type = type->name;
+    found->count = nccl->collective.count;
+  }
   if (event.has_bytes) found->bytes = event.bytes;
   return found;
 }
@@ -120,7 +124,7 @@ std::optional<KinetoMessage> message_of_graph(const Catalog& catalog, CaptureId 
 std::string kineto_members(const KinetoMessage& message, std::string_view kernel, const KinetoGroups& groups) {
   const auto one = elements(message, kernel);
   const KinetoGroups::Group* group = groups.find(message.communicator);
-  const Operation& operation = *find_row(kOperations, &Operation::call, message.call);
+  const KinetoOperation& operation = *find_entry(kOperations, &KinetoOperation::call, message.call);
   if (!one || group == nullptr || group->size <= 0 || !can_do(kernel, operation)) return {};
   const std::uint64_t all = one->count * static_cast<std::uint64_t>(group->size);
   const std::string ranks =

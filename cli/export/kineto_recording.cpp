@@ -16,6 +16,11 @@ void add_member(std::string& args, std::string_view key, std::string_view json_v
   args.append("\"").append(key).append("\": ").append(json_value);
 }
 
+void add_number(std::string& args, std::string_view key, std::uint64_t value) {
+  char digits[20];
+  add_member(args, key, {digits, static_cast<std::size_t>(put_digits(digits, value) - digits)});
+}
+
 void add_bandwidth(const Event& event, std::string& args) {
   if (event.duration_ns <= 0) return;
   const double gb_per_s = static_cast<double>(event.bytes) / static_cast<double>(event.duration_ns);
@@ -36,15 +41,15 @@ void memory_instant(KinetoLine& line, const Event& event, const MemoryFacts& fac
 }  // namespace
 
 std::string_view kineto_category(const Event& event) {
-  if (event.phase == 'i') return row(Kind::instant).category;
+  if (event.phase == 'i') return info(Kind::instant).category;
   switch (event.kind) {
     case Kind::nvtx:
     case Kind::nccl:
-      return row(Kind::user_annotation).category;
+      return info(Kind::user_annotation).category;
     case Kind::graph:
-      return row(Kind::kernel).category;
+      return info(Kind::kernel).category;
     default:
-      return row(event.kind).category;
+      return info(event.kind).category;
   }
 }
 
@@ -57,7 +62,7 @@ void KinetoRecording::complete(const Event& event, const Facts& facts, KinetoLin
   if (memory != nullptr && memory->is_known()) {
     memory_instant(line, event, *memory, args_);
   } else if (event.has_bytes) {
-    add_member(args_, "bytes", fmt::format("{}", event.bytes));
+    add_number(args_, "bytes", event.bytes);
     if (event.kind == Kind::memcpy || event.kind == Kind::memset) add_bandwidth(event, args_);
   }
   if (event.phase == 'X' && event.duration_ns < 0) add_member(args_, "unfinished", "true");
@@ -79,12 +84,15 @@ void KinetoRecording::add_correlation(const Event& event) {
   if (event.correlation == 0) return;
   const bool joins = is_gpu_work(event.kind) || event.kind == Kind::sync || event.kind == Kind::cuda_event ||
                      (is_api_call(event.kind) && !is_inner_call(event));
-  add_member(args_, joins ? "correlation" : "call correlation", fmt::format("{}", event.correlation));
+  add_number(args_, joins ? "correlation" : "call correlation", event.correlation);
 }
 
 // The driver's call in the runtime's has its correlation; the outer one comes first.
 bool KinetoRecording::is_inner_call(const Event& event) {
-  if (event.kind == Kind::runtime) return calls_[event.track] = event.correlation, false;
+  if (event.kind == Kind::runtime) {
+    calls_[event.track] = event.correlation;
+    return false;
+  }
   const auto outer = calls_.find(event.track);
   return outer != calls_.end() && outer->second == event.correlation;
 }

@@ -13,10 +13,10 @@
 namespace cli {
 
 // Kineto's category: NVTX ranges and NCCL calls are user annotations, a CUDA graph that was recorded as a whole is
-// drawn as a kernel, marks and memory are instants.
+// written as a kernel, marks and memory are instants.
 std::string_view kineto_category(const Event& event);
 
-// Given every event of one process, by time: those that are drawn and those that are not.
+// Given every event of one process, by time: those that are written and those that are not.
 class KinetoRecording {
  public:
   KinetoRecording(const Catalog& catalog, const Process& process) : collectives_(catalog, process) {}

@@ -20,11 +20,17 @@ void KinetoText::line(const KinetoLine& line) {
   out_.raw("\"");
   if (line.category) member("cat", *line.category);
   member("name", line.name);
-  if (!line.row.empty()) out_.raw(", "), out_.raw(line.row);
+  if (!line.ids.empty()) {
+    out_.raw(", ");
+    out_.raw(line.ids);
+  }
   micros("ts",
          static_cast<std::int64_t>(static_cast<std::uint64_t>(line.start_ns) - static_cast<std::uint64_t>(base_ns_)));
   if (line.duration_ns) micros("dur", *line.duration_ns);
-  if (line.id) out_.raw(", \"id\": "), out_.number(*line.id);
+  if (line.id) {
+    out_.raw(", \"id\": ");
+    out_.number(*line.id);
+  }
   if (line.scope != 0) member("s", {&line.scope, 1});
   if (line.encloses) out_.raw(", \"bp\": \"e\"");
   arguments(line);

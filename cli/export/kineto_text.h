@@ -14,7 +14,7 @@ struct KinetoLine {
   char phase = 'X';
   std::optional<std::string_view> category;
   std::string_view name;
-  std::string_view row;  // `"pid": 0, "tid": 7`; may be ""
+  std::string_view ids;  // `"pid": 0, "tid": 7`; may be ""
   std::int64_t start_ns = 0;
   std::optional<std::int64_t> duration_ns;
   std::optional<std::uint64_t> id;

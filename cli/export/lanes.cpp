@@ -54,7 +54,10 @@ std::size_t Lanes::choose_in_crowd(std::int64_t end) {
     busy_.erase(enclosing);
     return lane;
   }
-  if (idle_.empty()) return lanes_.emplace_back(), lanes_.size() - 1;
+  if (idle_.empty()) {
+    lanes_.emplace_back();
+    return lanes_.size() - 1;
+  }
   const std::size_t lane = *idle_.begin();
   idle_.erase(idle_.begin());
   return lane;

@@ -28,7 +28,7 @@ class Lanes {
     std::size_t lane;
     std::int64_t start, end;
   };
-  // The placed slice with start <= time <= end that started last: what an arrow at `time` binds to. `time` is not
+  // The placed slice with start <= time <= end that started last: what a flow at `time` binds to. `time` is not
   // before the last start placed.
   std::optional<Slice> covering(std::int64_t time) const;
 

@@ -1,4 +1,4 @@
-// The rows of one track: slices that may not share a lane get rows of their own, each directly beneath the last.
+// The lanes of one track: slices that may not share a lane get lanes of their own, each directly beneath the last.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cli/export/lanes.h"
-#include "cli/export/rows.h"
+#include "cli/export/track_layout.h"
 #include "cli/model/event.h"
 
 namespace cli {
@@ -17,8 +17,8 @@ class TrackLanes {
  public:
   static constexpr std::int64_t kNoSlice = std::numeric_limits<std::int64_t>::min();
 
-  struct Row {
-    std::string where;  // chrome_row()
+  struct Lane {
+    std::string where;  // chrome_ids()
     std::uint32_t tid = 0;
     std::string name;
     std::size_t sort_index = 0;
@@ -27,38 +27,38 @@ class TrackLanes {
     std::int64_t top_ns = kNoSlice;  // start of the slice that was opened here last; none after an instant
   };
 
-  TrackLanes(TrackKind kind, const TrackRow& track, ProcessRow& process);
+  TrackLanes(TrackKind kind, const TrackLayout& track, ProcessLayout& process);
 
-  // The row of a slice that ends at `end_ns`. Rows do not move.
-  Row& place(const Event& event, std::int64_t end_ns);
-  // Where instants, counters and arrows without a slice go.
-  Row& base() { return families_[main].rows.front(); }
+  // The lane of a slice that ends at `end_ns`. Lanes do not move.
+  Lane& place(const Event& event, std::int64_t end_ns);
+  // Where instants, counters and flows without a slice go.
+  Lane& base() { return families_[main].opened.front(); }
 
   struct Bound {
-    const Row* row;
+    const Lane* lane;
     std::int64_t start_ns, end_ns;
   };
-  // In the order of rows: beneath the stream at place `order`, whose last family is never used.
+  // A sort index: beneath the stream at place `order`, whose last family is never used.
   static std::size_t index_beneath(std::size_t order);
-  // The slice that an arrow at `time_ns` binds to (lanes.h).
+  // The slice that a flow at `time_ns` binds to (lanes.h).
   std::optional<Bound> covering(std::int64_t time_ns) const;
 
  private:
-  // On a stream only GPU work shares the first row: annotations enclose kernels and waits overlap them. GPU work that
+  // On a stream only GPU work shares the first lane: annotations enclose kernels and waits overlap them. GPU work that
   // an input puts elsewhere stays apart there, too.
   enum FamilyId : std::size_t { annotations, main, waits, work, family_count };
   struct Family {
     std::optional<Lanes> lanes;
-    std::deque<Row> rows;
+    std::deque<Lane> opened;
   };
 
   FamilyId family(Kind kind) const;
   static std::size_t index_of(std::size_t order, FamilyId id);
-  void open_row(FamilyId id);
+  void open_lane(FamilyId id);
 
   TrackKind kind_;
-  const TrackRow* track_;
-  ProcessRow* process_;
+  const TrackLayout* track_;
+  ProcessLayout* process_;
   std::array<Family, family_count> families_;
 };
 

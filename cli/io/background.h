@@ -1,37 +1,27 @@
-// A second thread for work that can be handed over: done in order, one piece waiting at most, so that the memory in
-// flight stays two pieces.
+// A second thread for work that can be handed over: done in order, one piece at a time, so that the memory in flight stays
+// one piece. Where the system gives no thread (a limit of processes), the caller does the work.
 #pragma once
-#include <condition_variable>
-#include <exception>
+#include <chrono>
 #include <functional>
-#include <mutex>
-#include <thread>
+#include <future>
 
 namespace cli {
 
 class Background {
  public:
-  Background();
-  ~Background();  // what waits is dropped, what runs is waited for
-  Background(const Background&) = delete;
-  Background& operator=(const Background&) = delete;
-
-  // Blocks while another piece waits. Rethrows what an earlier piece threw; after that nothing more is done.
-  void run(std::function<void()> work);
+  // Waits for the piece before. Rethrows what an earlier piece threw; after that nothing more is done.
+  void run(const std::function<void()>& work) {  // a copy is kept: libstdc++ gives a moved one to the thread that fails
+    wait();
+    last_ = std::async(std::launch::async | std::launch::deferred, work).share();
+    if (last_.wait_for(std::chrono::seconds(0)) == std::future_status::deferred) wait();
+  }
   // Until all is done. Rethrows what a piece threw.
-  void wait();
+  void wait() {
+    if (last_.valid()) last_.get();
+  }
 
  private:
-  void loop();
-  void rethrow();
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::function<void()> waiting_;
-  std::exception_ptr failure_;
-  bool busy_ = false;
-  bool stop_ = false;
-  std::thread thread_;
+  std::shared_future<void> last_;  // its destructor waits
 };
 
 }  // namespace cli

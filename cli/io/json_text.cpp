@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace cli {
@@ -12,7 +13,27 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 bool continues(unsigned char byte) { return (byte & 0xC0) == 0x80; }
 
-bool plain_byte(unsigned char byte) { return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\'; }
+constexpr auto kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (unsigned byte = 0x20; byte < 0x80; ++byte) plain[byte] = byte != '"' && byte != '\\';
+  return plain;
+}();
+bool plain_byte(unsigned char byte) { return kPlain[byte]; }
+
+constexpr auto kPairs = [] {  // "000102...99"
+  std::array<char, 200> pairs{};
+  for (std::size_t i = 0; i < 100; ++i) {
+    pairs[2 * i] = static_cast<char>('0' + i / 10);
+    pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+  }
+  return pairs;
+}();
+constexpr auto kPowersOf10 = [] {
+  std::array<std::uint64_t, 20> powers{1};
+  for (std::size_t i = 1; i < 20; ++i) powers[i] = powers[i - 1] * 10;
+  powers[0] = 0;  // so that 0 has one digit
+  return powers;
+}();
 
 // The length of the valid multi-byte character at `p`, or 0 (Unicode 15, table 3-7: no overlong forms, no surrogates,
 // nothing above U+10FFFF).
@@ -52,7 +73,10 @@ void escaped(JsonText& out, unsigned char byte) {
 
 // Prints the character at `p` that is not plain; returns the bytes it took.
 std::size_t special(JsonText& out, const unsigned char* p, std::size_t left) {
-  if (*p < 0x80) return escaped(out, *p), 1;
+  if (*p < 0x80) {
+    escaped(out, *p);
+    return 1;
+  }
   const std::size_t length = utf8_length(p, left);
   out.raw(length ? std::string_view(reinterpret_cast<const char*>(p), length) : kReplacement);
   return length ? length : 1;
@@ -60,15 +84,30 @@ std::size_t special(JsonText& out, const unsigned char* p, std::size_t left) {
 
 }  // namespace
 
+char* put_digits(char* at, std::uint64_t value) {
+  const auto length = static_cast<unsigned>(64 - __builtin_clzll(value | 1)) * 1233 >> 12;  // log10, rounded down or up
+  char* const end = at + length + (value >= kPowersOf10[length]);
+  char* to = end;
+  for (; value >= 100; value /= 100) {
+    to -= 2;
+    std::memcpy(to, kPairs.data() + value % 100 * 2, 2);
+  }
+  if (value >= 10) {
+    std::memcpy(to - 2, kPairs.data() + value * 2, 2);
+  } else {
+    to[-1] = static_cast<char>('0' + value);
+  }
+  return end;
+}
+
 void JsonText::micros(std::uint64_t ns) {
-  number(ns / 1000);
-  const auto rest = static_cast<unsigned>(ns % 1000);
-  char* at = room(4);
+  char* const begin = room(28);
+  char* at = put_digits(begin, ns / 1000);
+  const std::uint64_t rest = ns % 1000;
   at[0] = '.';
   at[1] = static_cast<char>('0' + rest / 100);
-  at[2] = static_cast<char>('0' + rest / 10 % 10);
-  at[3] = static_cast<char>('0' + rest % 10);
-  used_ += 4;
+  std::memcpy(at + 2, kPairs.data() + rest % 100 * 2, 2);
+  used_ += static_cast<std::size_t>(at + 4 - begin);
 }
 
 void JsonText::real(double value) {

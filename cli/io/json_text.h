@@ -12,6 +12,9 @@
 
 namespace cli {
 
+// Writes up to 20 digits; returns their end.
+char* put_digits(char* at, std::uint64_t value);
+
 class JsonText {
  public:
   static constexpr std::size_t kPiece = 1 << 20;
@@ -29,6 +32,10 @@ class JsonText {
   void number(Integer value) {
     char* at = room(24);
     used_ += static_cast<std::size_t>(std::to_chars(at, at + 24, value).ptr - at);
+  }
+  void number(std::uint64_t value) {
+    char* at = room(24);
+    used_ += static_cast<std::size_t>(put_digits(at, value) - at);
   }
   // Nanoseconds as microseconds with exactly three decimals: a double of up to 2^52 ns holds every one of them.
   void micros(std::uint64_t ns);

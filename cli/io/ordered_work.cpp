@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -20,7 +21,11 @@ OrderedWork::OrderedWork(std::size_t items, std::size_t threads)
 void OrderedWork::run(Steps steps) {
   steps_ = std::move(steps);
   std::vector<std::thread> others;
-  for (std::size_t i = 1; i < threads_; ++i) others.emplace_back([this] { loop(); });
+  others.reserve(threads_);
+  try {
+    while (others.size() + 1 < threads_) others.emplace_back([this] { loop(); });
+  } catch (const std::system_error&) {  // a limit of processes: fewer do the same
+  }
   loop();
   for (std::thread& other : others) other.join();
   if (failure_) std::rethrow_exception(failure_);
@@ -82,7 +87,10 @@ bool OrderedWork::step(Lock& lock, const Step& step, std::size_t item) {
   }
   lock.lock();
   --running_;
-  if (failure && item < failed_) failed_ = item, failure_ = failure;
+  if (failure && item < failed_) {
+    failed_ = item;
+    failure_ = failure;
+  }
   changed_.notify_all();
   return is_done;
 }

@@ -28,7 +28,7 @@ class OrderedWork {
     Step work, join, finish = {};  // no finish: nothing is left to do
   };
 
-  // The calling thread is one of the `threads`.
+  // The calling thread is one of the `threads`, of which there are fewer where the system gives no more.
   OrderedWork(std::size_t items, std::size_t threads);
   OrderedWork(const OrderedWork&) = delete;
   OrderedWork& operator=(const OrderedWork&) = delete;

@@ -10,7 +10,6 @@
 #include <filesystem>
 
 #include "cli/io/gzip_sink.h"
-#include "cli/io/remove_on_signal.h"
 #include "cli/model/error.h"
 
 namespace cli {
@@ -31,6 +30,9 @@ const char* what_to_do(int error) {
       return "that is a directory: name a file in it with -o";
     case EFBIG:
       return "the file system or a limit (ulimit -f) allows no larger file: choose another output with -o";
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit of open files (ulimit -n)";
     case EPIPE:
       return "the program that reads the output ended";
     default:
@@ -49,8 +51,8 @@ std::string resolve_link(const std::string& path) {
 }  // namespace
 
 OutputFile::OutputFile(const std::string& path, Placement* later)
-    : target_(path == "-" ? "stdout" : resolve_link(path)), later_(later) {
-  if (path == "-") {
+    : target_(path == "-" ? "stdout" : resolve_link(path)), later_(later), is_stdout_(path == "-") {
+  if (is_stdout_) {
     fd_ = STDOUT_FILENO;
     return;
   }
@@ -60,46 +62,16 @@ OutputFile::OutputFile(const std::string& path, Placement* later)
   if (exists && !S_ISREG(status.st_mode)) {
     fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
-    open_nameless();
-    if (fd_ < 0) open_beside();
+    do {
+      temporary_ = std::make_unique<TemporaryName>(target_);
+      fd_ = temporary_->make_file();
+    } while (fd_ < 0 && errno == EEXIST);
   }
   if (fd_ < 0) fail("cannot write", errno);
 }
 
-// Such a file gets its name through /proc.
-void OutputFile::open_nameless() {
-#ifdef O_TMPFILE
-  if (::access("/proc/self/fd", X_OK) != 0) return;
-  const std::string folder = std::filesystem::path(target_).parent_path().string();
-  fd_ = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-  nameless_ = fd_ >= 0;
-#endif
-}
-
-void OutputFile::take_name() {
-  temporary_ = name_file(fd_, target_, slot_);
-  if (temporary_.empty()) fail("cannot put in place", errno);
-}
-
-// The name is only ours: a file of that name is left from a process that had our pid and was killed.
-void OutputFile::open_beside() {
-  temporary_ = fmt::format("{}.tmp.{}", target_, ::getpid());
-  ::unlink(temporary_.c_str());
-  slot_ = remove_on_signal(temporary_);
-  fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd_ >= 0) return;
-  const int error = errno;
-  keep_on_signal(slot_);
-  temporary_.clear();
-  errno = error;
-}
-
 OutputFile::~OutputFile() {
-  if (fd_ >= 0 && fd_ != STDOUT_FILENO) ::close(fd_);
-  if (!temporary_.empty()) {
-    ::unlink(temporary_.c_str());
-    keep_on_signal(slot_);
-  }
+  if (fd_ >= 0 && !is_stdout_) ::close(fd_);
 }
 
 void OutputFile::write(std::string_view bytes) {
@@ -114,23 +86,13 @@ void OutputFile::write(std::string_view bytes) {
 
 // Some file systems (NFS) say only at close that the disk is full.
 void OutputFile::finish() {
-  if (fd_ == STDOUT_FILENO) return;
-  if (nameless_ && later_ != nullptr && later_->add(fd_, target_)) return void(fd_ = -1);
-  if (nameless_) take_name();
+  if (is_stdout_) return;
   const int closed = ::close(fd_);
   fd_ = -1;
   if (closed != 0) fail("cannot write", errno);
-  if (!temporary_.empty()) put_in_place();
-}
-
-void OutputFile::put_in_place() {
-  if (later_ != nullptr) {
-    later_->add(temporary_, target_, slot_);
-    return temporary_.clear();
-  }
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot put in place", errno);
-  temporary_.clear();
-  keep_on_signal(slot_);
+  if (temporary_ == nullptr) return;
+  if (later_ == nullptr) return temporary_->put_in_place();
+  later_->push_back(std::move(temporary_));
 }
 
 void OutputFile::fail(const char* what, int error) const {
@@ -140,7 +102,7 @@ void OutputFile::fail(const char* what, int error) const {
 
 std::unique_ptr<ByteSink> open_output(const std::string& path, Placement* later) {
   auto file = std::make_unique<OutputFile>(path, later);
-  if (path.size() < 3 || path.compare(path.size() - 3, 3, ".gz") != 0) return file;
+  if (!path.ends_with(".gz")) return file;
   return std::make_unique<GzipSink>(std::move(file));
 }
 

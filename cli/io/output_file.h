@@ -1,7 +1,4 @@
-// A file that appears whole or not at all. Where the file system can, it has no name until finish(), which names it
-// `NAME.tmp.PID` and renames it: a process that ends before, even by SIGKILL, leaves nothing behind and an older target
-// untouched. Elsewhere (NFS) it is written as `NAME.tmp.PID`, which only SIGKILL leaves: it is not removed later, as its
-// writer may live on another host.
+// A file that appears whole or not at all: it is written under a temporary name (temporary_name.h), and finish() renames it.
 // "-" is stdout; a target that is not a regular file (/dev/null, a pipe) is written directly. A symbolic link is
 // followed: its target is replaced.
 #pragma once
@@ -10,7 +7,7 @@
 #include <string>
 
 #include "cli/io/byte_sink.h"
-#include "cli/io/placement.h"
+#include "cli/io/temporary_name.h"
 
 namespace cli {
 
@@ -28,18 +25,13 @@ class OutputFile : public ByteSink {
   std::uint64_t bytes() const { return bytes_; }  // written so far
 
  private:
-  void open_nameless();
-  void open_beside();
-  void take_name();
-  void put_in_place();
   [[noreturn]] void fail(const char* what, int error) const;
 
   std::string target_;
-  std::string temporary_;  // "" while there is none
+  std::unique_ptr<TemporaryName> temporary_;  // null: it is written directly, or in place
   Placement* later_;
-  bool nameless_ = false;
+  bool is_stdout_;
   int fd_ = -1;
-  int slot_ = -1;  // in the table of files that a signal removes
   std::uint64_t bytes_ = 0;
 };
 

@@ -13,19 +13,30 @@
 #include "cli/model/error.h"
 
 namespace cli {
+namespace {
 
-TempFile::TempFile(std::string folder) : folder_(std::move(folder)) {}
+const char* make_room(int error) {
+  switch (error) {
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit of open files (ulimit -n)";
+    case EFBIG:
+      return "raise the limit of a file's size (ulimit -f), or sort in more memory with --memory";
+    default:
+      return "set TMPDIR to a directory with more room";
+  }
+}
+
+}  // namespace
+
+TempFile::TempFile(std::string directory) : directory_(std::move(directory)) {}
 
 TempFile::~TempFile() {
   if (fd_ >= 0) ::close(fd_);
 }
 
 void TempFile::open() {
-#ifdef O_TMPFILE
-  fd_ = ::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-#endif
-  if (fd_ >= 0) return;
-  std::string name = folder_ + "/tracetool.XXXXXX";  // not every file system has files without a name
+  std::string name = directory_ + "/tracetool.XXXXXX";
   fd_ = ::mkostemp(name.data(), O_CLOEXEC);
   if (fd_ < 0) fail("cannot make a temporary file", errno);
   ::unlink(name.c_str());
@@ -52,18 +63,18 @@ void TempFile::read(std::uint64_t offset, std::size_t size, std::string& out) co
 
 void TempFile::fail(const char* what, int error) const {
   throw Error(Exit::cannot_open,
-              fmt::format("{}: {}: {}; set TMPDIR to a directory with more room", folder_, what, std::strerror(error)));
+              fmt::format("{}: {}: {}; {}", directory_, what, std::strerror(error), make_room(error)));
 }
 
-std::string scratch_folder(const std::string& output_path) {
+std::string scratch_directory(const std::string& output_path) {
   const char* chosen = std::getenv("TMPDIR");
   if (chosen != nullptr && *chosen != '\0') return chosen;
   std::error_code error;
-  const auto folder = std::filesystem::path(output_path).parent_path();
+  const auto directory = std::filesystem::path(output_path).parent_path();
   if (output_path == "-" || output_path.empty()) return "/tmp";
   if (std::filesystem::exists(output_path, error) && !std::filesystem::is_regular_file(output_path, error))
     return "/tmp";
-  return folder.empty() ? "." : folder.string();
+  return directory.empty() ? "." : directory.string();
 }
 
 }  // namespace cli

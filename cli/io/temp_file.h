@@ -9,7 +9,7 @@ namespace cli {
 
 class TempFile {
  public:
-  explicit TempFile(std::string folder);  // opens nothing yet
+  explicit TempFile(std::string directory);  // opens nothing yet
   ~TempFile();
   TempFile(const TempFile&) = delete;
   TempFile& operator=(const TempFile&) = delete;
@@ -27,13 +27,13 @@ class TempFile {
   void open();
   [[noreturn]] void fail(const char* what, int error) const;
 
-  std::string folder_;
+  std::string directory_;
   std::mutex mutex_;  // of append()
   int fd_ = -1;
   std::uint64_t bytes_ = 0;
 };
 
-// $TMPDIR, else the folder of the output (large and writable, as the output must fit there), else /tmp.
-std::string scratch_folder(const std::string& output_path);
+// $TMPDIR, else the directory of the output (large and writable, as the output must fit there), else /tmp.
+std::string scratch_directory(const std::string& output_path);
 
 }  // namespace cli

@@ -1,23 +1,28 @@
 #include "cli/merge/align.h"
 
+#include <algorithm>
+
+#include "cli/align/fit_clocks.h"
+#include "cli/collectives/match.h"
+#include "cli/model/name_classes.h"
+
 namespace cli {
-namespace {
 
-// Each host's own wall clock: nothing is estimated, so nothing is known of the error.
-class WallClock : public Aligner {
- public:
-  void fit(std::vector<ClockFit>& fits) override {
-    for (ClockFit& fit : fits) fit.method = "wall_clock";
+void keep_wall_clocks(std::vector<ClockFit>& fits) {
+  for (ClockFit& fit : fits) fit.method = "wall_clock";
+}
+
+void align_by_collectives(const AlignInput& input, std::vector<ClockFit>& fits) {
+  fit_clocks(input.calls, match_collectives(input.calls, input.catalog), input.clock_of, input.fixed, fits);
+}
+
+bool may_have_collectives(const Catalog& catalog) {
+  const auto calls = [](const Process& process) { return process.counts[static_cast<std::size_t>(Kind::nccl)] > 0; };
+  if (std::any_of(catalog.processes.begin(), catalog.processes.end(), calls)) return true;
+  for (StringId id = 0; id < catalog.strings.size(); ++id) {
+    if (is_comm_name(catalog.strings[id])) return true;
   }
-};
-
-}  // namespace
-
-const std::vector<AlignMethod>& align_methods() {
-  static const std::vector<AlignMethod> methods{
-      {"wall_clock", []() -> std::unique_ptr<Aligner> { return std::make_unique<WallClock>(); }},
-  };
-  return methods;
+  return false;
 }
 
 }  // namespace cli

@@ -1,28 +1,32 @@
-// Puts the clocks of all hosts on one axis. A method of alignment is one file and one row in align_methods()
-// (align.cpp); the last row is what `merge` uses, the first is `merge --no-align`.
+// Puts the clocks of all hosts on one axis.
 #pragma once
-#include <memory>
-#include <string_view>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "cli/collectives/calls.h"
+#include "cli/model/catalog.h"
 #include "cli/model/clock_fit.h"
 
 namespace cli {
 
-class Aligner {
- public:
-  virtual ~Aligner() = default;
+// Both fill in all of the fits but host, boot_id and ranks.
 
-  // Called once, after the last event, with host, boot_id and ranks filled in: sets the rest. Must keep the order of
-  // time within a clock: drift_ppm > -1e6.
-  virtual void fit(std::vector<ClockFit>& fits) = 0;
+// Each host's own wall clock: nothing is estimated, so nothing is known of the error.
+void keep_wall_clocks(std::vector<ClockFit>& fits);
+
+struct AlignInput {
+  const Catalog& catalog;
+  const CollectiveCalls& calls;               // of its processes, by their own clocks
+  std::span<const std::uint32_t> clock_of;    // by ProcessId: an index of the fits
+  std::optional<std::uint32_t> fixed;         // a clock that is the axis already
 };
 
-struct AlignMethod {
-  std::string_view name;  // becomes ClockFit::method
-  std::unique_ptr<Aligner> (*make)();
-};
+// By the collectives that hosts share (cli/align/fit_clocks.h); those that share none keep their wall clocks.
+void align_by_collectives(const AlignInput& input, std::vector<ClockFit>& fits);
 
-const std::vector<AlignMethod>& align_methods();
+// Whether a process of this input may have taken part in collectives: to look for them takes a walk through its events.
+bool may_have_collectives(const Catalog& catalog);
 
 }  // namespace cli

@@ -21,12 +21,12 @@ constexpr std::size_t kMaxArgs = 16 << 20;
 static_assert(kMostChunkEvents <= kMaxChunkEvents);
 static_assert(kChunkArgs + kMaxArgs + kMostChunkEvents * (kCommonColumns + kMostFields + kMostHoles) * kMaxVarint < kMaxChunkBytes);
 
-std::int64_t checked_end(const Event& event) {
+std::int64_t checked_end(const Event& event, const std::string& source) {
   std::int64_t end;
   if (!__builtin_add_overflow(event.start_ns, std::max<std::int64_t>(event.duration_ns, 0), &end)) return end;
-  throw Error(Exit::bad_content, fmt::format("an event that starts at {} ns lasts {} ns, which is beyond the end of "
-                                             "time; the input is damaged: leave that file out",
-                                             event.start_ns, event.duration_ns));
+  throw Error(Exit::bad_content, fmt::format("{}: an event that starts at {} ns lasts {} ns, which is beyond the end of "
+                                             "time; the input is damaged: leave this file out",
+                                             source, event.start_ns, event.duration_ns));
 }
 
 ChunkSort sort_of(const Event& event, const Track& track) {
@@ -51,13 +51,14 @@ ChunkWriter::ChunkWriter(const Catalog& catalog, const IdMap* ids, const ChunkOp
 ChunkWriter::~ChunkWriter() = default;
 
 void ChunkWriter::event(const Event& event, const Facts& facts) {
-  if (facts.args.size() > kMaxArgs) {
-    throw Error(Exit::bad_content, fmt::format("an event at {} ns has {} bytes of arguments, more than {}; leave its "
-                                               "file out",
-                                               event.start_ns, facts.args.size(), kMaxArgs));
-  }
-  const std::int64_t end_ns = checked_end(event);
   const Track& track = catalog_.tracks[event.track];
+  const std::string& source = catalog_.processes[track.process].source;
+  if (facts.args.size() > kMaxArgs) {
+    throw Error(Exit::bad_content, fmt::format("{}: an event at {} ns has {} bytes of arguments, more than {}; leave this "
+                                               "file out",
+                                               source, event.start_ns, facts.args.size(), kMaxArgs));
+  }
+  const std::int64_t end_ns = checked_end(event, source);
   const ChunkSort sort = sort_of(event, track);
   Streams& process = processes_[track.process];
   Stream& stream = process.sorts[static_cast<std::size_t>(sort)];
@@ -94,7 +95,7 @@ void ChunkWriter::begin(Stream& stream, const Event& event, std::uint32_t proces
   stream.entry.sort = static_cast<std::uint32_t>(sort);
 }
 
-// Whether it is the end of an arrow from a call to what that launched: the start is where the call is.
+// Whether it is the end of a flow from a call to what that launched: the start is where the call is.
 bool ChunkWriter::ends_launch(const Event& event) {
   if (event.phase == 's') return false;
   const StringId category = event.category != 0 ? event.category : event.name;

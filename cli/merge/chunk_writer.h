@@ -81,7 +81,7 @@ class ChunkWriter : public EventSink {
   std::vector<bool> gave_up_waiting_;        // likewise: its late launches may be any of Streams::late_given_up_ns and before
   std::vector<std::size_t> handed_over_;     // the numbers, in the order of the index
   std::vector<Streams> processes_;
-  std::vector<bool> launch_flows_;  // by StringId: names of arrows from a launch to its work; as far as was asked
+  std::vector<bool> launch_flows_;  // by StringId: names of flows from a launch to its work; as far as was asked
   std::vector<std::shared_ptr<EventBatch>> spare_;  // without `beside`: batches to fill again
   std::optional<Background> background_;  // last: what it does uses the rest
 };

@@ -2,9 +2,14 @@
 
 namespace cli {
 
+std::string clock_name(const Process& process) {
+  if (!process.boot_id.empty()) return "boot " + process.boot_id;
+  return process.host.empty() ? "" : "host " + process.host;
+}
+
 std::uint32_t ClockDomains::of_process(const Process& process) {
-  if (process.boot_id.empty() && process.host.empty()) return add(process);
-  const std::string key = process.boot_id.empty() ? "host " + process.host : "boot " + process.boot_id;
+  const std::string key = clock_name(process);
+  if (each_has_its_own_ || key.empty()) return add(process);
   const auto [known, is_new] = known_.try_emplace(key, static_cast<std::uint32_t>(fits_.size()));
   if (is_new) add(process);
   return known->second;

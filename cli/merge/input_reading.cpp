@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/collectives/call_collector.h"
 #include "cli/io/units.h"
 #include "cli/merge/align.h"
 #include "cli/merge/join_catalog.h"
@@ -11,13 +12,16 @@
 #include "cli/merge/ranks.h"
 #include "cli/model/error.h"
 #include "cli/model/slice.h"
+#include "cli/read/input_formats.h"
 #include "cli/read/merged_reader.h"
+#include "cli/read/plain_file.h"
 #include "cli/read/reader.h"
+#include "cli/read/ring_description.h"
 
 namespace cli {
 namespace {
 
-constexpr std::size_t kLeastTextOfShapes = 1 << 20;  // of an input
+constexpr std::size_t kLeastTextOfShapes = 128 << 10;  // of an input
 
 // Of events that nobody looks at, those between which a process's time lies.
 class Bounds {
@@ -28,12 +32,18 @@ class Bounds {
     Ends& ends = of_[process];
     if (!ends.any || event.start_ns < ends.first.start_ns) ends.first = event;
     const std::int64_t end_ns = slice_end(event, event.start_ns);
-    if (!ends.any || end_ns > ends.end_ns) ends.last = event, ends.end_ns = end_ns;
+    if (!ends.any || end_ns > ends.end_ns) {
+      ends.last = event;
+      ends.end_ns = end_ns;
+    }
     ends.any = true;
   }
   void give(EventSink& sink) const {
     for (const Ends& ends : of_) {
-      if (ends.any) sink.event(ends.first, {}), sink.event(ends.last, {});
+      if (ends.any) {
+        sink.event(ends.first, {});
+        sink.event(ends.last, {});
+      }
     }
   }
 
@@ -73,6 +83,23 @@ class Intake : public EventSink {
   Bounds bounds_;
 };
 
+// Which clock a file says that it was timed by; "": it says nothing.
+std::string clock_of(const std::string& path) {
+  try {
+    if (!is_ring(PlainFile(path).peek(kProbeBytes))) return {};
+    return clock_name(describe_recording(RingFile(path)));
+  } catch (const Error&) {
+    return {};  // the reader says what is wrong with it
+  }
+}
+
+// Nothing is to be aligned where all inputs say that they are of one clock, and to look for collectives takes a walk.
+bool are_of_one_clock(const std::vector<TraceInput>& inputs) {
+  if (inputs.size() < 2) return true;
+  const std::string first = clock_of(inputs[0].path);
+  return !first.empty() && std::all_of(inputs.begin() + 1, inputs.end(), [&](const TraceInput& input) { return clock_of(input.path) == first; });
+}
+
 }  // namespace
 
 std::string reading_text(const std::vector<TraceInput>& inputs) {
@@ -82,10 +109,13 @@ std::string reading_text(const std::vector<TraceInput>& inputs) {
 InputReading::InputReading(const std::vector<TraceInput>& inputs, const MergeOptions& options)
     : from_(inputs),
       options_(options),
-      room_(options.memory_bytes, inputs.size(), options.scratch_folder),
-      work_(inputs.size(), std::min(options.threads != 0 ? options.threads : usable_cores(), kMostSorters)),
+      room_(options.memory_bytes, inputs.size(), options.scratch_directory),
+      threads_(options.threads != 0 ? options.threads : usable_cores()),
+      work_(inputs.size(), std::min(threads_, kMostSorters)),
       progress_(reading_text(inputs)),
-      inputs_(inputs.size()) {}
+      inputs_(inputs.size()),
+      clocks_(options.clock_of_each_rank),
+      looks_for_calls_(options.align && inputs.size() > 1 && (options.clock_of_each_rank || !are_of_one_clock(inputs))) {}
 
 void InputReading::read(const Step& each) {
   work_.run({[this](std::size_t i) { read_one(i); }, [this](std::size_t i) { join(i); }, [&](std::size_t i) { each(i, inputs_[i]); }});
@@ -105,10 +135,24 @@ void InputReading::read_one(std::size_t number) {
     reader.read(input.catalog, intake);
     input.fits = reader.fits();
   } else {
-    open_trace(path)->read(input.catalog, intake);
+    open_trace(path, threads_ / work_.threads())->read(input.catalog, intake);
   }
   intake.finish();
   input.runs = sorter.finish();
+  if (looks_for_calls_ && !input.is_merged && may_have_collectives(input.catalog)) find_calls(input);
+}
+
+void InputReading::find_calls(ReadInput& input) {
+  struct Calls : EventSink {
+    explicit Calls(const Catalog& catalog) : collector(make_call_collector(catalog)) {}
+    void event(const Event& event, const Facts& facts) override { collector->event(event, facts, false); }
+    std::unique_ptr<CallCollector> collector;
+  } calls(input.catalog);
+  RunWalk runs(room_, input.catalog.shapes);
+  runs.add(std::move(input.runs), 0, nullptr);
+  runs.walk({}, calls);
+  input.runs = runs.take();
+  input.calls = calls.collector->take();
 }
 
 void InputReading::join(std::size_t number) {
@@ -130,6 +174,15 @@ void InputReading::join(std::size_t number) {
     clock_of_.push_back(clock ? *clock : clocks_.of_process(catalog_.processes[i]));
   }
   input.clock = clock.value_or(0);
+  join_calls(std::move(input.calls), input.first_process, calls_);
+}
+
+void InputReading::align(std::vector<ClockFit>& fits) {
+  keep_wall_clocks(fits);
+  calls_.processes.resize(catalog_.processes.size());
+  const bool any = std::any_of(calls_.processes.begin(), calls_.processes.end(), [](const ProcessCalls& of) { return !of.lanes.empty(); });
+  if (options_.align && fits.size() > 1 && any) align_by_collectives({catalog_, calls_, clock_of_, clocks_.merged()}, fits);
+  calls_ = {};
 }
 
 void InputReading::finish() {
@@ -143,12 +196,13 @@ void InputReading::finish() {
     std::sort(fit.ranks.begin(), fit.ranks.end());
     fit.ranks.erase(std::unique(fit.ranks.begin(), fit.ranks.end()), fit.ranks.end());  // phases
   }
-  (options_.align ? align_methods().back() : align_methods().front()).make()->fit(fits);
+  align(fits);
   for (std::size_t i = 0; i < catalog_.processes.size(); ++i) {
     Process& process = catalog_.processes[i];
     const ClockFit& fit = fits[clock_of_[i]];
     if (process.first_ns == 0 && process.last_ns == 0) continue;
-    process.first_ns = fit.on_axis(process.first_ns), process.last_ns = fit.on_axis(process.last_ns);
+    process.first_ns = fit.on_axis(process.first_ns);
+    process.last_ns = fit.on_axis(process.last_ns);
     if (process.first_unclamped_ns != 0) process.first_unclamped_ns = fit.on_axis(process.first_unclamped_ns);
   }
   if (std::string apart = apart_in_time(catalog_); !apart.empty()) warnings_.push_back(std::move(apart));

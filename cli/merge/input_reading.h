@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/collectives/calls.h"
 #include "cli/io/ordered_work.h"
 #include "cli/io/progress.h"
 #include "cli/merge/clock_domains.h"
@@ -29,12 +30,16 @@ using EventChoice = std::function<bool(const Catalog& catalog, const Event& even
 struct MergeOptions {
   bool align = true;
   std::size_t memory_bytes = kDefaultMemory;
-  std::string scratch_folder = ".";
+  std::string scratch_directory = ".";
   // Empty: all events. Else those that it does not choose may be missing, but for the first and the last of each process, and
   // foreign arguments, too: to sort what nobody looks at is what takes the time.
   EventChoice choice = {};
-  // Inputs that are read at once, at most; 0: as many as there are cores. The trace is the same in any case.
+  // Threads that read, inputs side by side or one on several; 0: as many as there are cores. The trace is the same in any case.
   std::size_t threads = 0;
+  bool clock_of_each_rank = false;  // ranks of one host are not known to have one clock
+  // A walk gives the events of each process at the times of its own clock, in their order for each process alone, and steps()
+  // are by it, too; processes' times and fits() are as ever. So no drift that was estimated is in what is said of one rank.
+  bool own_times = false;
 };
 
 // An input with its own catalogue.
@@ -46,6 +51,7 @@ struct ReadInput {
   std::uint32_t clock = 0;       // of its events, an index into the fits of its domains
   bool is_merged = false;
   std::vector<ClockFit> fits;    // of a merged file
+  CollectiveCalls calls;         // of its processes, where clocks are to be aligned by them
   std::optional<Process> timed;  // whose clock timed it, as far as was known at its first event; none: it has no events
 };
 
@@ -79,18 +85,23 @@ class InputReading {
 
  private:
   void read_one(std::size_t number);
+  void find_calls(ReadInput& input);
   void join(std::size_t number);
+  void align(std::vector<ClockFit>& fits);
   void finish();
 
   const std::vector<TraceInput>& from_;
   const MergeOptions& options_;
   Catalog catalog_;
   SortRoom room_;
+  const std::size_t threads_;
   OrderedWork work_;
   Progress progress_;
   std::deque<ReadInput> inputs_;
   ClockDomains clocks_;
+  const bool looks_for_calls_;  // to align clocks by them
   std::vector<std::uint32_t> clock_of_;  // of each process, as read
+  CollectiveCalls calls_;                // of each process, as read
   std::vector<ProcessId> sorted_;
   std::vector<ClockFit> reported_;
   std::vector<std::string> warnings_;

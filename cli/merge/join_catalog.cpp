@@ -21,7 +21,7 @@ IdMap join_catalog(Catalog& from, Catalog& to) {
     const TrackId id = to.track(first + track.process, track.kind, track.group, track.id, track.group_name);
     to.tracks[id].name = track.name;
     to.tracks[id].priority = track.priority;
-    to.tracks[id].kineto_row = track.kineto_row;
+    to.tracks[id].kineto_ids = track.kineto_ids;
     ids.tracks.push_back(id);
   }
   return ids;

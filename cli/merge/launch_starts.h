@@ -37,7 +37,10 @@ class LaunchStarts {
     Early& early = early_[correlation % kEarlySlots];
     Chunks given_up = kNone;
     if (early.correlation != correlation) {
-      if (early.correlation != 0) given_up = early.chunks, most_given_up_ = std::max(most_given_up_, early.correlation);
+      if (early.correlation != 0) {
+        given_up = early.chunks;
+        most_given_up_ = std::max(most_given_up_, early.correlation);
+      }
       early = {correlation, kNone};
     }
     early.chunks[what] = chunk;
@@ -51,7 +54,10 @@ class LaunchStarts {
   Found find(std::uint64_t correlation, std::int64_t& start_ns) const {
     if (sets_.empty()) return Found::no;
     for (const Call& call : sets_[set_of(correlation)]) {
-      if (call.correlation == correlation) return start_ns = call.start_ns, Found::yes;
+      if (call.correlation == correlation) {
+        start_ns = call.start_ns;
+        return Found::yes;
+      }
     }
     return correlation <= forgotten_ ? Found::forgotten : Found::no;
   }

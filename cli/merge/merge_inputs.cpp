@@ -1,9 +1,13 @@
 #include "cli/merge/merge_inputs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "cli/merge/align.h"
 #include "cli/merge/merged_writer.h"
 #include "cli/merge/missing_data.h"
+#include "cli/model/error.h"
 #include "cli/read/merged_reader.h"
 #include "cli/select/step_finder.h"
 
@@ -29,24 +33,83 @@ MergedTotals totals(const Catalog& catalog, const MergedOutput& output, std::vec
   return {catalog.processes.size(), output.events(), std::move(fits), std::move(warnings)};
 }
 
+// What is said of each process's time, by its own clock.
+class OwnTimes : public EventSink {
+ public:
+  OwnTimes(const Catalog& catalog, EventSink& next) : catalog_(catalog), next_(next), of_(catalog.processes.size()) {}
+  void event(const Event& event, const Facts& facts) override {
+    Times& times = of_[catalog_.tracks[event.track].process];
+    const Process& process = catalog_.processes[catalog_.tracks[event.track].process];
+    times.first_ns = std::min(times.first_ns, event.start_ns);
+    times.last_ns = std::max(times.last_ns, event.start_ns + std::max<std::int64_t>(event.duration_ns, 0));
+    if (event.start_ns != process.kineto_base_ns.value_or(0)) times.first_unclamped_ns = std::min(times.first_unclamped_ns, event.start_ns);
+    next_.event(event, facts);
+  }
+  void give(std::vector<Process>& processes) const {
+    for (std::size_t i = 0; i < of_.size(); ++i) {
+      if (of_[i].first_ns > of_[i].last_ns) continue;
+      processes[i].first_ns = of_[i].first_ns;
+      processes[i].last_ns = of_[i].last_ns;
+      if (processes[i].first_unclamped_ns != 0) processes[i].first_unclamped_ns = of_[i].first_unclamped_ns;
+    }
+  }
+
+ private:
+  struct Times {
+    std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, first_unclamped_ns = INT64_MAX;
+  };
+  const Catalog& catalog_;
+  EventSink& next_;
+  std::vector<Times> of_;
+};
+
+std::vector<ClockFit> wall_clocks(const std::vector<ClockFit>& fits) {
+  std::vector<ClockFit> clocks;
+  for (const ClockFit& fit : fits) {
+    ClockFit& clock = clocks.emplace_back();
+    clock.host = fit.host;
+    clock.boot_id = fit.boot_id;
+    clock.ranks = fit.ranks;
+  }
+  keep_wall_clocks(clocks);
+  return clocks;
+}
+
+// Clocks of merged files were chosen when those were made. One alone can leave its axis, as it holds each rank's own times.
+void refuse_other_clocks(const std::vector<TraceInput>& inputs, const MergeOptions& options, bool is_alone) {
+  if (options.align && !options.clock_of_each_rank) return;
+  if (is_alone && !options.clock_of_each_rank) return;
+  for (const TraceInput& input : inputs) {
+    if (!is_merged_file(input.path)) continue;
+    throw Error(Exit::usage, fmt::format("{}: {} is merged already, with its clocks; merge the recordings again{}",
+                                         options.clock_of_each_rank ? "--clock-domain rank" : "--no-align", input.path,
+                                         options.clock_of_each_rank ? "" : ", or this file alone"));
+  }
+}
+
 // One merged file, which is in order already.
-MergedTotals merge_again(const std::string& path, ByteSink& out) {
+MergedTotals merge_again(const std::string& path, bool align, ByteSink& out) {
   MergedReader reader(path);
   Catalog catalog;
   reader.read_lists(catalog);
+  const std::vector<ClockFit> fits = align ? reader.fits() : wall_clocks(reader.fits());
   MergedOutput output(out, 1);
   ChunkWriter chunks(catalog, nullptr, {catalog.processes.size(), kHeldEvents, true}, [&](std::string_view bytes) { output.put(0, bytes); });
   MergeWalk walk(catalog, chunks);
-  reader.read_own_times(walk);
+  OwnTimes times(catalog, walk);
+  reader.read_own_times(times, {});
+  if (!align) times.give(catalog.processes);
   output.done(0, chunks.finish());
-  output.finish(catalog, reader.fits(), walk.steps());
-  return totals(catalog, output, reader.fits(), missing_data(catalog));
+  output.finish(catalog, fits, walk.steps());
+  return totals(catalog, output, fits, missing_data(catalog));
 }
 
 }  // namespace
 
 MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOptions& options, ByteSink& out) {
-  if (inputs.size() == 1 && !inputs[0].rank && is_merged_file(inputs[0].path)) return merge_again(inputs[0].path, out);
+  const bool is_again = inputs.size() == 1 && !inputs[0].rank && is_merged_file(inputs[0].path);
+  refuse_other_clocks(inputs, options, is_again);
+  if (is_again) return merge_again(inputs[0].path, options.align, out);
   InputReading reading(inputs, options);
   MergedOutput output(out, inputs.size());
   std::vector<std::vector<ProcessSteps>> steps_of(inputs.size());
@@ -62,13 +125,14 @@ MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOpti
     runs.walk({}, walk);
     steps_of[number] = walk.steps();
     output.done(number, chunks.finish());
-    input.catalog = {}, input.ids = {};
+    input.catalog = {};
+    input.ids = {};
   };
   reading.read([&](std::size_t number, ReadInput& input) {
     try {
       write(number, input);
     } catch (...) {
-      output.give_up();
+      output.give_up(number);
       throw;
     }
   });

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -17,7 +18,7 @@ constexpr std::size_t kMostWaiting = 8 << 20;  // bytes of an input whose turn h
 
 }  // namespace
 
-MergedOutput::MergedOutput(ByteSink& out, std::size_t inputs) : out_(out), parts_(inputs) {
+MergedOutput::MergedOutput(ByteSink& out, std::size_t inputs) : out_(out), parts_(inputs), failed_(inputs) {
   MergedHeader header{};
   std::memcpy(header.magic, kMergedMagic, sizeof(header.magic));
   header.version = kMergedVersion;
@@ -39,8 +40,8 @@ void MergedOutput::put(std::size_t input, std::string_view bytes) {
   if (input != turn_) {
     waiting += bytes;
     if (waiting.size() < kMostWaiting) return;
-    changed_.wait(lock, [&] { return input == turn_ || given_up_; });
-    if (given_up_) throw Error(Exit::cannot_open, "an earlier input failed");
+    changed_.wait(lock, [&] { return input == turn_ || input > failed_; });
+    if (input != turn_) throw Error(Exit::cannot_open, "an earlier input failed");
     return;
   }
   write_bytes(bytes);
@@ -50,13 +51,16 @@ void MergedOutput::done(std::size_t input, InputChunks chunks) {
   const std::lock_guard lock(mutex_);
   parts_[input].chunks = std::move(chunks);
   parts_[input].is_done = true;
-  while (turn_ < parts_.size() && parts_[turn_].is_done) ++turn_, begin_part();
+  while (turn_ < parts_.size() && parts_[turn_].is_done) {
+    ++turn_;
+    begin_part();
+  }
   changed_.notify_all();
 }
 
-void MergedOutput::give_up() {
+void MergedOutput::give_up(std::size_t input) {
   const std::lock_guard lock(mutex_);
-  given_up_ = true;
+  failed_ = std::min(failed_, input);
   changed_.notify_all();
 }
 
@@ -84,7 +88,8 @@ void MergedOutput::write_list(ChunkKind kind, const List& list, Append&& append)
     if (count != 0 && raw.size() + entry.size() > kListBytes) {
       write_chunk(kind, count, raw);
       list_bytes_ += raw.size();
-      raw.clear(), count = 0;
+      raw.clear();
+      count = 0;
     }
     append_varint(raw, entry.size());
     raw += entry;
@@ -105,7 +110,7 @@ void MergedOutput::finish(const Catalog& catalog, const std::vector<ClockFit>& f
   }
   std::vector<std::string_view> strings(catalog.strings.size());
   for (std::size_t id = 0; id < strings.size(); ++id) strings[id] = catalog.strings[static_cast<StringId>(id)];
-  write_list(ChunkKind::kinds, kKinds, [](std::string& entry, const KindRow& kind) { entry = kind.name; });
+  write_list(ChunkKind::kinds, kKinds, [](std::string& entry, const KindInfo& kind) { entry = kind.name; });
   write_list(ChunkKind::strings, strings, [](std::string& entry, std::string_view text) { entry = text; });
   std::vector<std::string_view> shapes(catalog.shapes.size() > 1 ? catalog.shapes.size() : 0);
   for (ShapeId id = 0; id < shapes.size(); ++id) shapes[id] = catalog.shapes[id].text;

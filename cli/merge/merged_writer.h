@@ -28,8 +28,8 @@ class MergedOutput {
   void put(std::size_t input, std::string_view bytes);
   // All chunks of this input were put.
   void done(std::size_t input, InputChunks chunks);
-  // An input failed: nobody waits for its turn any more.
-  void give_up();
+  // An input failed: those behind it wait for their turn no more.
+  void give_up(std::size_t input);
 
   // When all are done: the lists, the index and the footer. `steps` by ProcessId; empty: nobody looked for them. Processes
   // in the index have become those of the catalogue before. Does not finish the sink.
@@ -63,7 +63,7 @@ class MergedOutput {
   std::condition_variable changed_;
   std::vector<Part> parts_;  // by input
   std::size_t turn_ = 0;     // the input whose chunks are written
-  bool given_up_ = false;
+  std::size_t failed_;       // the first input that failed; as many as there are: none
   std::uint64_t offset_ = 0;
 
   ZstdCompressor zstd_{kChunkZstdLevel};

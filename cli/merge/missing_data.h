@@ -1,4 +1,4 @@
-// What is missing of a trace, as far as it can be known, for everybody who reads it: without it a picture or a table looks
+// What is missing of a trace, as far as it can be known, for everybody who reads it: without it an export or a table looks
 // complete.
 #pragma once
 #include <string>

@@ -9,24 +9,28 @@ namespace {
 // One merged file is in order already.
 class MergedTrace : public OrderedTrace {
  public:
-  explicit MergedTrace(const std::string& path) : reader_(path) {
+  MergedTrace(const std::string& path, bool own_times) : reader_(path), own_times_(own_times) {
     reader_.read_lists(catalog_);
     warnings = missing_data(catalog_);
   }
+  bool has_own_times() const override { return own_times_; }
   const Catalog& catalog() const override { return catalog_; }
   const std::vector<ClockFit>& fits() const override { return reader_.fits(); }
-  NotRead walk(EventSink& sink, const Wanted& wanted) override { return reader_.read_events(sink, wanted); }
-  std::vector<ProcessSteps> steps() const override { return reader_.steps(); }
+  NotRead walk(EventSink& sink, const Wanted& wanted) override {
+    return own_times_ ? reader_.read_own_times(sink, wanted) : reader_.read_events(sink, wanted);
+  }
+  std::vector<ProcessSteps> steps() const override { return own_times_ ? reader_.own_steps() : reader_.steps(); }
 
  private:
   MergedReader reader_;
+  bool own_times_;
   Catalog catalog_;
 };
 
 class SortedTrace : public OrderedTrace {
  public:
   SortedTrace(const std::vector<TraceInput>& inputs, const MergeOptions& options)
-      : reading_(inputs, options), runs_(reading_.room(), reading_.catalog().shapes) {
+      : reading_(inputs, options), own_times_(options.own_times), runs_(reading_.room(), reading_.catalog().shapes) {
     reading_.read([](std::size_t, ReadInput& input) {
       translate_runs(input.runs, input.ids);
       input.catalog = {};
@@ -37,15 +41,17 @@ class SortedTrace : public OrderedTrace {
     }
     warnings = std::move(reading_.warnings());
   }
+  bool has_own_times() const override { return own_times_; }
   const Catalog& catalog() const override { return reading_.catalog(); }
   const std::vector<ClockFit>& fits() const override { return reading_.fits(); }
   NotRead walk(EventSink& sink, const Wanted&) override {
-    runs_.walk(reading_.domains(), sink);
+    runs_.walk(own_times_ ? std::vector<ClockFit>() : reading_.domains(), sink);
     return {};
   }
 
  private:
   InputReading reading_;
+  bool own_times_;
   RunWalk runs_;
 };
 
@@ -53,7 +59,7 @@ class SortedTrace : public OrderedTrace {
 
 std::unique_ptr<OrderedTrace> order_traces(const std::vector<TraceInput>& inputs, const MergeOptions& options) {
   if (inputs.size() == 1 && !inputs[0].rank && is_merged_file(inputs[0].path)) {
-    return std::make_unique<MergedTrace>(inputs[0].path);
+    return std::make_unique<MergedTrace>(inputs[0].path, options.own_times);
   }
   return std::make_unique<SortedTrace>(inputs, options);
 }

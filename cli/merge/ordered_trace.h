@@ -17,7 +17,9 @@ class OrderedTrace {
  public:
   virtual ~OrderedTrace() = default;
 
-  // Complete and unchanging: processes by rank (unknown ones last), then source.
+  // Whether walks, Wanted and steps() are by each process's own clock (MergeOptions); fits() puts them on the axis.
+  virtual bool has_own_times() const = 0;
+  // Complete and unchanging: processes by rank (unknown ones last), then source. Their times are on the axis.
   virtual const Catalog& catalog() const = 0;
   virtual const std::vector<ClockFit>& fits() const = 0;
   // Any number of times, the same each time: all that is wanted, and perhaps more. Returns what it left out.

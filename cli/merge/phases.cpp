@@ -41,14 +41,10 @@ std::string fault_of_process(const Process& a, const Process& b) {
 
 std::string fault_of_names(const Process& a, const Process& b) {
   if (!a.phase.empty() && !b.phase.empty()) return a.phase != b.phase ? "" : "they are of the same phase, " + a.phase;
-  const std::vector<std::string> names{a.source, b.source}, folders = differing_folders(names);
-  const std::vector<std::string> labels = phase_labels(names);
+  const std::vector<std::string> labels = phase_labels({a.source, b.source});
   if (labels[0] == labels[1]) return "they have the same name";
-  if (given(a) && given(b)) return {};
-  const bool runs = only_count(folders);
-  if (name_phases_apart(labels) && !runs) return {};
-  return fmt::format("their names tell runs apart, not phases: \"{}\" and \"{}\"", runs ? folders[0] : labels[0],
-                     runs ? folders[1] : labels[1]);
+  if ((given(a) && given(b)) || differ_without_numbers(labels)) return {};
+  return fmt::format("their names tell runs apart, not phases: \"{}\" and \"{}\"", labels[0], labels[1]);
 }
 
 std::string fault_of_run(const Process& a, const Process& b) {

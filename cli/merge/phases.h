@@ -5,8 +5,8 @@
 // - their hosts, numbers of ranks and GPUs do not differ, where they are known
 // - their times do not overlap, and are at most a day apart; events at relative time 0, to which Kineto clamps, are not
 //   counted, and a file without timed events has no times
-// - their names, or the folders that they are in, name phases (phase_labels.h). Process ids are the same in every
-//   container, so names that only number runs are of two runs.
+// - their names, or the directories that they are in, differ in more than numbers (phase_labels.h). Process ids are the
+//   same in every container, so names that only number runs are of two runs.
 // Files that --rank gave the same rank need not be of one process, and their names need only differ. What else has one
 // rank twice is two runs, or one file twice.
 #pragma once
@@ -23,7 +23,7 @@ bool are_phases(const Process& a, const Process& b);
 std::string phases_fault(const Process& a, const Process& b);
 
 // Sets Process::phase where all files of a rank, or of a process of unknown rank, are phases: the part in which their
-// names differ, without a number in front that counts them ("model_init"). One that is set (merged before) stays.
+// names differ ("stage1-model_init"). One that is set (merged before) stays.
 // Returns what a person must know: a line for each of the first such ranks, and how many more there are.
 std::vector<std::string> name_phases(Catalog& catalog);
 

@@ -17,6 +17,10 @@ namespace cli {
 namespace {
 
 [[noreturn]] void fail_twice(const Process& first, const Process& second) {
+  if (first.source == second.source) {  // that file and a merged one which holds it, or two of these
+    throw Error(Exit::usage, fmt::format("duplicate rank {}: two of the inputs hold {}; leave one out (is one merged already?)", second.rank,
+                                         first.source));
+  }
   throw Error(Exit::usage,
               fmt::format("duplicate rank {}: {} and {} are not phases of one run, because {}; leave one out (are "
                           "these two runs?), or give one another rank with --rank N=FILE",
@@ -102,7 +106,8 @@ std::string apart_in_time(const Catalog& catalog) {
       continue;
     }
     Span& all = of_ranks.try_emplace(p.rank, span).first->second;
-    all.first_ns = std::min(all.first_ns, span.first_ns), all.last_ns = std::max(all.last_ns, span.last_ns);
+    all.first_ns = std::min(all.first_ns, span.first_ns);
+    all.last_ns = std::max(all.last_ns, span.last_ns);
   }
   for (const auto& [rank, span] : of_ranks) spans.push_back(span);
   std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.first_ns < b.first_ns; });
@@ -111,7 +116,8 @@ std::string apart_in_time(const Catalog& catalog) {
   for (const Span& span : spans) {
     if (last != nullptr && span.first_ns - last->last_ns > gap_ns) {
       gap_ns = span.first_ns - last->last_ns;
-      before = last, after = &span;
+      before = last;
+      after = &span;
     }
     if (last == nullptr || span.last_ns > last->last_ns) last = &span;
   }
@@ -135,7 +141,10 @@ std::vector<std::string> repeated_ranks(const Catalog& catalog) {
   for (const auto& [rank, all] : by_rank) {
     const auto [first, second] = find_pair(all, may_be_one);
     if (first == nullptr) continue;
-    if (ranks.empty()) a = first, b = second;
+    if (ranks.empty()) {
+      a = first;
+      b = second;
+    }
     ranks.push_back(rank);
   }
   if (ranks.empty()) return {};

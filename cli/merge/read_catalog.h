@@ -1,5 +1,6 @@
 // The catalogue of an input without its events.
 #pragma once
+#include <cstddef>
 #include <vector>
 
 #include "cli/io/progress.h"
@@ -10,9 +11,10 @@ namespace cli {
 
 // What `inputs` hold: counts, losses and times of their processes. Of a merged file only the lists are read, all else is read
 // to its end, several inputs at once. Throws Error, of several faults that of the first input in order.
-Catalog read_catalogs(const std::vector<TraceInput>& inputs, Progress& progress);
+// `fits`: how the merged files among them were aligned.
+Catalog read_catalogs(const std::vector<TraceInput>& inputs, Progress& progress, std::vector<ClockFit>& fits);
 
-// Of one, added to `catalog`.
-void read_catalog(const TraceInput& input, Progress& progress, Catalog& catalog);
+// Of one, on so many threads, added to `catalog` and `fits`.
+void read_catalog(const TraceInput& input, std::size_t threads, Progress& progress, Catalog& catalog, std::vector<ClockFit>& fits);
 
 }  // namespace cli

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "cli/io/ordered_work.h"
 #include "cli/model/error.h"
 #include "cli/read/reader.h"
 
@@ -156,7 +157,7 @@ class RunLister {
     try {
       Catalog catalog;
       Earliest earliest;
-      open_trace(run.files.front().path)->read(catalog, earliest);
+      open_trace(run.files.front().path, usable_cores())->read(catalog, earliest);
       if (earliest.ns != std::numeric_limits<std::int64_t>::max()) run.start_ns = earliest.ns;
     } catch (const Error&) {  // is said when the run is read
     }

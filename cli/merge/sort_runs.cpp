@@ -13,7 +13,7 @@ namespace cli {
 namespace {
 
 constexpr std::uint32_t kOnAxis = ~std::uint32_t{0};  // the clock of a run that was put on the axis already
-constexpr std::size_t kPartsOfOne = 3;  // of a sorter with a thread of its own: filled, waiting, being sorted
+constexpr std::size_t kPartsOfOne = 2;  // of a sorter with a thread of its own: filled, being sorted
 
 struct Start {
   std::uint64_t since_ns;  // the earliest one
@@ -48,7 +48,8 @@ void find_order(const EventBatch& batch, std::vector<std::uint32_t>& order) {
   if (sorted >= count) return;
   std::int64_t first_ns = batch.event(0).start_ns, last_ns = first_ns;
   for (std::uint32_t i = 0; i < count; ++i) {
-    first_ns = std::min(first_ns, batch.event(i).start_ns), last_ns = std::max(last_ns, batch.event(i).start_ns);
+    first_ns = std::min(first_ns, batch.event(i).start_ns);
+    last_ns = std::max(last_ns, batch.event(i).start_ns);
   }
   const auto since_first = [first_ns](std::int64_t ns) { return static_cast<std::uint64_t>(ns) - static_cast<std::uint64_t>(first_ns); };
   std::vector<Start> starts(count);
@@ -69,10 +70,10 @@ const ClockFit* fit_of(std::uint32_t clock, const std::vector<ClockFit>& fits) {
 
 }  // namespace
 
-SortRoom::SortRoom(std::size_t memory_bytes, std::size_t inputs, std::string scratch_folder)
+SortRoom::SortRoom(std::size_t memory_bytes, std::size_t inputs, std::string scratch_directory)
     : part_bytes_(memory_bytes / 2 / std::clamp(inputs, kPartsOfOne, kMostSorters)),
       most_kept_bytes_(memory_bytes / 2),
-      scratch_(std::move(scratch_folder)) {}
+      scratch_(std::move(scratch_directory)) {}
 
 bool SortRoom::keep(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
@@ -151,27 +152,28 @@ struct RunWalk::Source {
 class RunWalk::Cursor {
  public:
   Cursor(const Source& source, const TempFile& file, const ShapeTable& shapes, const ClockFit* fit, ZstdDecompressor& zstd)
-      : part_(source.run.part.get()), fit_(fit), zstd_(&zstd) {
+      : part_(source.run.part.get()), moves_(fit != nullptr), axis_(fit), zstd_(&zstd) {
     if (part_ == nullptr) scratch_.emplace(file, source.run.scratch, source.ids, source.ids != nullptr ? source.ids->shapes : shapes, fit);
   }
 
   bool next() {
     if (part_ == nullptr) return scratch_->next(*zstd_);
     if (++at_ >= part_->order.size()) return false;
-    if (fit_ == nullptr) return true;
+    if (!moves_) return true;
     moved_ = part_->batch.event(part_->order[at_]);
-    moved_.start_ns = fit_->on_axis(moved_.start_ns);
+    axis_.place(moved_);
     return true;
   }
   const Event& event() const {
     if (part_ == nullptr) return scratch_->event();
-    return fit_ == nullptr ? part_->batch.event(part_->order[at_]) : moved_;
+    return !moves_ ? part_->batch.event(part_->order[at_]) : moved_;
   }
   Facts facts() const { return part_ == nullptr ? scratch_->facts() : part_->batch.facts(part_->order[at_]); }
 
  private:
   const EventRun::Part* part_;
-  const ClockFit* fit_;
+  bool moves_;
+  AxisPlacer axis_;
   ZstdDecompressor* zstd_;
   std::optional<SortedRunCursor> scratch_;
   std::size_t at_ = static_cast<std::size_t>(-1);
@@ -188,6 +190,13 @@ RunWalk::~RunWalk() {
 
 void RunWalk::add(std::vector<EventRun> runs, std::uint32_t clock, const IdMap* ids) {
   for (EventRun& run : runs) sources_.push_back({std::move(run), clock, ids});
+}
+
+std::vector<EventRun> RunWalk::take() {
+  std::vector<EventRun> runs;
+  for (Source& source : sources_) runs.push_back(std::move(source.run));
+  sources_.clear();
+  return runs;
 }
 
 void RunWalk::walk(const std::vector<ClockFit>& fits, EventSink& sink) {

@@ -39,7 +39,7 @@ struct EventRun {
 // What the sorters of all inputs share. Any thread.
 class SortRoom {
  public:
-  SortRoom(std::size_t memory_bytes, std::size_t inputs, std::string scratch_folder);
+  SortRoom(std::size_t memory_bytes, std::size_t inputs, std::string scratch_directory);
 
   std::size_t part_bytes() const { return part_bytes_; }
   // Empty; perhaps one that was released, with its memory.
@@ -91,6 +91,9 @@ class RunWalk {
   // `clock`: an index into the fits of walk(). `ids`: what the ids of runs in the scratch file become; it outlives this.
   // Null: they stay.
   void add(std::vector<EventRun> runs, std::uint32_t clock, const IdMap* ids);
+  // The runs, of which there may be fewer after a walk; nothing is left to walk.
+  std::vector<EventRun> take();
+
   // All events, in the order of event_key.h. Any number of times, with the same fits.
   void walk(const std::vector<ClockFit>& fits, EventSink& sink);
 

@@ -80,12 +80,15 @@ void SortedRunCursor::load(ZstdDecompressor& zstd) {
   std::memcpy(&head, packed.data(), sizeof(head));
   file_->read(at + sizeof(head), head.packed_bytes, packed);
   read_bytes_ += sizeof(head) + head.packed_bytes;
-  if (stretch.begin + read_bytes_ >= stretch.end) ++stretch_, read_bytes_ = 0;
+  if (stretch.begin + read_bytes_ >= stretch.end) {
+    ++stretch_;
+    read_bytes_ = 0;
+  }
   if (!zstd.decompress(packed, head.raw_bytes, raw)) broken_scratch();
   if (decode_events(raw, head.count, *shapes_, batch_) != nullptr) broken_scratch();
   for (std::size_t i = 0; i < batch_.size(); ++i) {
     if (ids_ != nullptr && !ids_->translate(batch_, i)) broken_scratch();
-    if (fit_ != nullptr) batch_.events()[i].start_ns = fit_->on_axis(batch_.events()[i].start_ns);
+    axis_.place(batch_.events()[i]);
   }
 }
 

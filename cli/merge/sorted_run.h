@@ -50,7 +50,7 @@ class SortedRunCursor {
   // keeps the order of starts (of two that become equal, the earlier stays first, even if it is the shorter). `shapes` by
   // the numbers that its events have for them.
   SortedRunCursor(const TempFile& file, const SortedRun& run, const IdMap* ids, const ShapeTable& shapes, const ClockFit* fit)
-      : file_(&file), run_(&run), ids_(ids), shapes_(&shapes), fit_(fit) {}
+      : file_(&file), run_(&run), ids_(ids), shapes_(&shapes), axis_(fit) {}
 
   bool next(ZstdDecompressor& zstd);  // false: the end
   const Event& event() const { return batch_.event(at_); }
@@ -63,7 +63,7 @@ class SortedRunCursor {
   const SortedRun* run_;
   const IdMap* ids_;
   const ShapeTable* shapes_;
-  const ClockFit* fit_;
+  AxisPlacer axis_;
   std::size_t stretch_ = 0;      // the one that is read
   std::uint64_t read_bytes_ = 0;  // of it
   EventBatch batch_;

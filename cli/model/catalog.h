@@ -53,7 +53,7 @@ struct Process {
   std::int64_t first_ns = 0, last_ns = 0;  // of all events, on the axis; 0, 0 when there are none
   std::int64_t clock = -1;                 // its ClockFit, of those of the trace; -1: none, its times are on the axis
   std::int64_t first_unclamped_ns = 0;     // of a Kineto file: of events not at its relative time 0; 0: there are none
-  bool explicit_flows = false;             // launch arrows are events of Kind::flow; else they follow from correlation
+  bool explicit_flows = false;             // launch flows are events of Kind::flow; else they follow from correlation
   std::string cut;                         // of a file that ends too early: where, and why; ""
   std::optional<Damage> damage;            // the first one: of an event, where one was lost
   std::uint64_t text_bytes = 0;            // of a damaged Kineto file: what there is of its text, uncompressed,
@@ -89,7 +89,7 @@ struct Track {
   std::string name;         // "" = none was given
   std::string group_name;   // other: what stands here ("GPU 0 memory"; the process id of Kineto's "Spans"); else ""
   std::optional<std::int64_t> priority;  // of a stream: lower numbers run first
-  std::string kineto_row;  // of a Kineto file: its "pid" and "tid" members as they stood, a second spelling ("7", 7) in
+  std::string kineto_ids;  // of a Kineto file: its "pid" and "tid" members as they stood, a second spelling ("7", 7) in
                            // a second line; else ""
 };
 

@@ -57,8 +57,10 @@ std::string_view overhead_name(std::uint32_t overhead) {
   return (overhead & 0xffff) == 0 ? pick(kOverhead, overhead >> 16) : kOverhead[0];
 }
 
+std::string_view copy_direction(std::uint8_t copy) { return pick(kCopy, copy); }
+
 std::string copy_name(std::uint8_t copy, std::uint8_t from, std::uint8_t to) {
-  return fmt::format("Memcpy {} ({} -> {})", pick(kCopy, copy), memory_name(from), memory_name(to));
+  return fmt::format("Memcpy {} ({} -> {})", copy_direction(copy), memory_name(from), memory_name(to));
 }
 
 std::string set_name(std::uint8_t memory) { return fmt::format("Memset ({})", memory_name(memory)); }

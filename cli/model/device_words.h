@@ -12,6 +12,7 @@ namespace cli {
 constexpr bool is_host_memory(std::uint8_t memory) { return memory == 1 || memory == 2; }    // CUpti_ActivityMemoryKind
 constexpr bool is_device_memory(std::uint8_t memory) { return memory == 3 || memory == 4 || memory == 6; }
 std::string_view memory_name(std::uint8_t memory);                             // CUpti_ActivityMemoryKind
+std::string_view copy_direction(std::uint8_t copy);                              // "HtoD", of CUpti_ActivityMemcpyKind
 std::string copy_name(std::uint8_t copy, std::uint8_t from, std::uint8_t to);  // "Memcpy HtoD (Pinned -> Device)"
 std::string set_name(std::uint8_t memory);                                     // "Memset (Device)"
 std::string_view sync_name(std::uint8_t type);                                 // "Stream Wait Event"

@@ -11,7 +11,7 @@ using TrackId = std::uint32_t;    // index in Catalog::tracks
 
 inline constexpr std::int64_t kUnknownDuration = -1;  // started, end not seen
 
-// One row each in kKinds (kinds.h): name for people and JSON keys, Chrome category.
+// One entry each in kKinds (kinds.h): name for people and JSON keys, Chrome category.
 enum class Kind : std::uint8_t {
   kernel,
   memcpy,
@@ -32,7 +32,7 @@ enum class Kind : std::uint8_t {
   python_function,
   instant,  // instant events ("i", "I", "R")
   counter,  // "C"
-  flow,     // one end of an arrow: phase "s", "t" or "f", correlation = its id, unique within its category
+  flow,     // one end of a flow: phase "s", "t" or "f", correlation = its id, unique within its category
   other,    // anything else with a time; category says what
   count_
 };
@@ -42,7 +42,7 @@ struct JsonSpelling {
   bool args_complete = false;  // the foreign arguments hold correlation and bytes too: not to be repeated
   bool no_category = false;    // none was given
   bool encloses = false;       // end of a flow: "bp": "e", it binds to the slice around it
-  bool second_row = false;     // the place is spelled as in the second line of Track::kineto_row
+  bool second_ids = false;     // the place is spelled as in the second line of Track::kineto_ids
   char scope = 0;              // of an instant: 't', 'p', 'g'; 0: none was given
 };
 
@@ -50,7 +50,7 @@ struct Event {
   std::int64_t start_ns = 0;      // wall clock of the axis, ns since 1970
   std::int64_t duration_ns = 0;   // >= 0, or kUnknownDuration; 0 for all but phase 'X'
   std::uint64_t correlation = 0;  // joins a launch and its work within a process; 0: none. Flows: the flow id
-  std::uint64_t bytes = 0;        // of a copy, a set or one message of a collective, when has_bytes
+  std::uint64_t bytes = 0;        // of a copy, a memset or one message of a collective, when has_bytes
   TrackId track = 0;
   StringId name = 0;
   StringId category = 0;  // 0: the kind's own; else the category as the input spelled it
@@ -62,7 +62,7 @@ struct Event {
 };
 static_assert(sizeof(Event) == 56);
 
-// GPU work of a device: what busy and idle are computed from. Synchronization rows are not work.
+// GPU work of a device: what busy and idle are computed from. Synchronizations are not work.
 constexpr bool is_gpu_work(Kind kind) {
   return kind == Kind::kernel || kind == Kind::memcpy || kind == Kind::memset || kind == Kind::graph;
 }

@@ -2,7 +2,8 @@
 // end) and event().
 //
 // A tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1): of k sources each event costs log2 k comparisons, on
-// the way from its source to the root; a node keeps who lost there.
+// the way from its source to the root; a node keeps who lost there. Whose event is next is as good as random, so a
+// processor could guess half of the comparisons: what follows from them is computed without a branch.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,13 +20,23 @@ class EventHeap {
  public:
   // Of events that are equal in order, those of the earlier source come first.
   explicit EventHeap(std::vector<Cursor> cursors)
-      : cursors_(std::move(cursors)), keys_(cursors_.size()), losers_(cursors_.size(), kNobody) {
-    for (std::uint32_t source = 0; source < cursors_.size(); ++source) advance(source), enter(source);
+      : cursors_(std::move(cursors)), losers_(cursors_.size()), ended_(cursors_.size()) {
+    for (std::uint32_t source = 0; source < cursors_.size(); ++source) {
+      if (cursors_[source].next()) {
+        ++alive_;
+      } else {
+        ended_[source] = 1;
+      }
+      enter(source);
+    }
   }
 
   bool next() {  // false: the end
     if (std::exchange(started_, true) && alive_ > 0) {
-      advance(first_);
+      if (!cursors_[first_].next()) {
+        ended_[first_] = 1;
+        --alive_;
+      }
       replay(first_);
     }
     return alive_ > 0;
@@ -33,38 +44,56 @@ class EventHeap {
   const Cursor& first() const { return cursors_[first_]; }
 
  private:
-  static constexpr std::uint32_t kNobody = 0xffffffff;
-  static constexpr EventKey kEnd{std::numeric_limits<std::int64_t>::max(), ~std::uint64_t{0}, ~std::uint64_t{0}, kNobody};
+  static constexpr std::uint64_t kNobody = ~std::uint64_t{0};
 
-  void advance(std::uint32_t source) {
-    const bool was_alive = keys_[source].place != kNobody && started_;
-    const bool is_alive = cursors_[source].next();
-    keys_[source] = is_alive ? key_of(cursors_[source].event(), source) : kEnd;
-    alive_ += is_alive;
-    alive_ -= was_alive;
-  }
   // While the tree is built: waits at the first node that nobody has come to.
-  void enter(std::uint32_t source) {
+  void enter(std::uint64_t source) {
+    Contender winner = contender(source);
     for (std::size_t node = (source + losers_.size()) / 2; node > 0; node /= 2) {
-      if (losers_[node] == kNobody) return void(losers_[node] = source);
-      if (keys_[losers_[node]] < keys_[source]) std::swap(losers_[node], source);
+      if (losers_[node].source == kNobody) {
+        losers_[node] = winner;
+        return;
+      }
+      swap_if(wins(losers_[node], winner), losers_[node], winner);
     }
-    first_ = source;
+    first_ = winner.source;
   }
-  void replay(std::uint32_t winner) {
-    for (std::size_t node = (winner + losers_.size()) / 2; node > 0; node /= 2) {
-      const std::uint32_t other = losers_[node];
-      const bool other_wins = keys_[other] < keys_[winner];
-      losers_[node] = other_wins ? winner : other;
-      winner = other_wins ? other : winner;
+  void replay(std::uint64_t source) {
+    Contender winner = contender(source);
+    for (std::size_t node = (source + losers_.size()) / 2; node > 0; node /= 2) {
+      swap_if(wins(losers_[node], winner), losers_[node], winner);
     }
-    first_ = winner;
+    first_ = winner.source;
+  }
+
+  struct Contender {
+    std::int64_t start_ns = 0;
+    std::uint64_t source = kNobody;
+  };
+  Contender contender(std::uint64_t source) const {
+    return {ended_[source] ? std::numeric_limits<std::int64_t>::max() : cursors_[source].event().start_ns, source};
+  }
+  bool wins(const Contender& a, const Contender& b) const {
+    if (a.start_ns == b.start_ns) [[unlikely]] return wins_at_once(a.source, b.source);
+    return a.start_ns < b.start_ns;
+  }
+  [[gnu::noinline]] bool wins_at_once(std::uint64_t a, std::uint64_t b) const {
+    if (ended_[a] || ended_[b]) return !ended_[a];
+    return key(a) < key(b);
+  }
+  EventKey key(std::uint64_t source) const { return key_of(cursors_[source].event(), static_cast<std::uint32_t>(source)); }
+  static void swap_if(bool wanted, Contender& a, Contender& b) {
+    const std::uint64_t mask = 0 - std::uint64_t{wanted};
+    const std::uint64_t times = (static_cast<std::uint64_t>(a.start_ns) ^ static_cast<std::uint64_t>(b.start_ns)) & mask;
+    const std::uint64_t sources = (a.source ^ b.source) & mask;
+    a.start_ns ^= static_cast<std::int64_t>(times), b.start_ns ^= static_cast<std::int64_t>(times);
+    a.source ^= sources, b.source ^= sources;
   }
 
   std::vector<Cursor> cursors_;
-  std::vector<EventKey> keys_;         // place: the cursor; kEnd: it has ended
-  std::vector<std::uint32_t> losers_;  // by node; [0] is not used
-  std::uint32_t first_ = 0;
+  std::vector<Contender> losers_;  // by node; [0] is not used
+  std::vector<char> ended_;        // by source
+  std::uint64_t first_ = 0;
   std::size_t alive_ = 0;
   bool started_ = false;
 };

@@ -1,9 +1,10 @@
-// The table of kinds: one row each.
+// The table of kinds: one entry each.
 #pragma once
 #include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstddef>
+#include <initializer_list>
 #include <string_view>
 
 #include "cli/model/event.h"
@@ -12,13 +13,19 @@ namespace cli {
 
 using KindSet = std::bitset<static_cast<std::size_t>(Kind::count_)>;
 
-struct KindRow {
+constexpr KindSet kinds_of(std::initializer_list<Kind> kinds) {
+  unsigned long long bits = 0;
+  for (const Kind kind : kinds) bits |= 1ull << static_cast<unsigned>(kind);
+  return bits;
+}
+
+struct KindInfo {
   Kind kind;
   std::string_view name;      // the JSON key in `info --json`
   std::string_view category;  // what our own recordings get in Chrome JSON (Kineto's words where it has one)
 };
 
-inline constexpr std::array<KindRow, static_cast<std::size_t>(Kind::count_)> kKinds{{
+inline constexpr std::array<KindInfo, static_cast<std::size_t>(Kind::count_)> kKinds{{
     {Kind::kernel, "kernel", "kernel"},
     {Kind::memcpy, "memcpy", "gpu_memcpy"},
     {Kind::memset, "memset", "gpu_memset"},
@@ -42,9 +49,9 @@ inline constexpr std::array<KindRow, static_cast<std::size_t>(Kind::count_)> kKi
     {Kind::other, "other", "other"},
 }};
 static_assert(std::all_of(kKinds.begin(), kKinds.end(),
-                          [](const KindRow& row) { return &row - kKinds.data() == static_cast<int>(row.kind); }),
+                          [](const KindInfo& info) { return &info - kKinds.data() == static_cast<int>(info.kind); }),
               "rows are found by their kind: they stand in its order");
 
-constexpr const KindRow& row(Kind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+constexpr const KindInfo& info(Kind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 
 }  // namespace cli

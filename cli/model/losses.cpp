@@ -27,7 +27,7 @@ std::string noun(Kind kind, bool one) {
     case Kind::memset:
       return one ? "memset" : "memsets";
     default:
-      return std::string(row(kind).name) + (one ? " event" : " events");
+      return std::string(info(kind).name) + (one ? " event" : " events");
   }
 }
 

@@ -1,4 +1,4 @@
-// What a recording does not hold, in words, so that no picture looks complete when it is not.
+// What a recording does not hold, in words, so that no export looks complete when it is not.
 #pragma once
 #include <string>
 

@@ -9,6 +9,14 @@ namespace cli {
 namespace {
 
 constexpr std::string_view kCommFamilies[] = {"nccl", "rccl", "msccl", "oneccl"};
+// Where a function's name begins so, or has it behind its namespaces: NVSHMEM's src/device, DeepEP's csrc/kernels,
+// TransformerEngine's userbuffers.cu, PyTorch's symm_mem/CUDASymmetricMemoryOps.cu, vLLM's custom_all_reduce.cuh and
+// quickreduce, TensorRT-LLM's customAllReduceKernels.cu and allReduceFusionKernels.cu, which FlashInfer has too.
+constexpr std::string_view kExchangeFamilies[] = {"nvshmem", "deep_ep", "userbuffers_fp16", "kuserbuffers_", "quickreduce"};
+constexpr std::string_view kExchangeWords[] = {
+    "cross_device_reduce_",      "one_shot_all_reduce_kernel", "two_shot_all_reduce_kernel", "multimem_all_reduce_kernel",
+    "multimem_all_gather_kernel", "multimem_one_shot_",         "oneShotAllReduceKernel",     "twoShotAllReduceKernel",
+    "allreduce_fusion_kernel_"};
 constexpr std::string_view kGemmWords[] = {"gemm",      "gemv",       "nvjet_",      "xmma_",
                                            "triton_mm", "triton_bmm", "triton_tem_", "cijk_a"};
 
@@ -35,16 +43,16 @@ bool has(std::string_view text, std::string_view part) { return text.find(part) 
 
 struct Direction {
   std::string_view words;
-  DerivedRow row;
+  DerivedTrack track;
 };
 constexpr Direction kDirections[] = {
-    {"HtoD", DerivedRow::copy_h2d},           {"HtoA", DerivedRow::copy_h2d},
-    {"HostToDevice", DerivedRow::copy_h2d},   {"DtoH", DerivedRow::copy_d2h},
-    {"AtoH", DerivedRow::copy_d2h},           {"DeviceToHost", DerivedRow::copy_d2h},
-    {"DtoD", DerivedRow::copy_d2d},           {"DtoA", DerivedRow::copy_d2d},
-    {"AtoD", DerivedRow::copy_d2d},           {"AtoA", DerivedRow::copy_d2d},
-    {"DeviceToDevice", DerivedRow::copy_d2d}, {"PtoP", DerivedRow::copy_peer},
-    {"PeerToPeer", DerivedRow::copy_peer},
+    {"HtoD", DerivedTrack::copy_h2d},           {"HtoA", DerivedTrack::copy_h2d},
+    {"HostToDevice", DerivedTrack::copy_h2d},   {"DtoH", DerivedTrack::copy_d2h},
+    {"AtoH", DerivedTrack::copy_d2h},           {"DeviceToHost", DerivedTrack::copy_d2h},
+    {"DtoD", DerivedTrack::copy_d2d},           {"DtoA", DerivedTrack::copy_d2d},
+    {"AtoD", DerivedTrack::copy_d2d},           {"AtoA", DerivedTrack::copy_d2d},
+    {"DeviceToDevice", DerivedTrack::copy_d2d}, {"PtoP", DerivedTrack::copy_peer},
+    {"PeerToPeer", DerivedTrack::copy_peer},
 };
 
 }  // namespace
@@ -54,13 +62,20 @@ bool is_comm_name(std::string_view kernel) {
   return std::any_of(std::begin(kCommFamilies), std::end(kCommFamilies), [&](auto family) { return function.starts_with(family); });
 }
 
+bool is_exchange_name(std::string_view kernel) {
+  const std::string_view function = function_of(kernel);
+  const std::string_view own = kernel.starts_with("_Z") ? function : function.substr(0, function.find_first_of("<("));
+  return std::any_of(std::begin(kExchangeFamilies), std::end(kExchangeFamilies), [&](auto family) { return function.starts_with(family); }) ||
+         std::any_of(std::begin(kExchangeWords), std::end(kExchangeWords), [&](auto word) { return has(own, word); });
+}
+
 bool is_gemm_name(std::string_view kernel) {
   return std::any_of(std::begin(kGemmWords), std::end(kGemmWords), [&](auto word) { return contains(kernel, word); });
 }
 
-std::optional<DerivedRow> copy_row(std::string_view name) {
+std::optional<DerivedTrack> copy_track(std::string_view name) {
   for (const Direction& direction : kDirections) {
-    if (has(name, direction.words)) return direction.row;
+    if (has(name, direction.words)) return direction.track;
   }
   return std::nullopt;
 }
@@ -70,12 +85,23 @@ bool is_launch_name(std::string_view call) {
   return has(call, "Launch") || has(call, "Memcpy") || has(call, "Memset");
 }
 
+bool is_sync_name(std::string_view call) { return has(call, "Synchronize"); }
+
+bool is_async_name(std::string_view call) { return has(call, "Async"); }
+
+bool is_graph_launch_name(std::string_view call) { return has(call, "GraphLaunch"); }
+
+bool is_allocation_name(std::string_view call) {
+  const bool any = call.starts_with("cudaMalloc") || call.starts_with("hipMalloc") || call.starts_with("cuMemAlloc") || call.starts_with("cuMemCreate");
+  return any && !has(call, "Host") && !has(call, "Async") && !has(call, "Pool");
+}
+
 bool is_launch_flow_name(std::string_view category) { return category == "ac2g" || category == "async_cpu_to_gpu"; }
 
 const NameClasses::Class& NameClasses::learn(StringId name) {
   if (name >= classes_.size()) classes_.resize(std::max<std::size_t>(strings_->size(), name + std::size_t{1}));
   const std::string_view text = (*strings_)[name];
-  return classes_[name] = {true, is_comm_name(text), is_launch_name(text), text == "ncclGroupEnd", copy_row(text)};
+  return classes_[name] = {true, is_comm_name(text), is_exchange_name(text), is_launch_name(text), is_graph_launch_name(text), is_async_name(text), is_sync_name(text), text == "ncclGroupEnd", copy_track(text)};
 }
 
 }  // namespace cli

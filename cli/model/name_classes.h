@@ -13,18 +13,35 @@ namespace cli {
 // A kernel of NCCL or its kin (RCCL, MSCCL, oneCCL): its function's name begins with theirs, mangled or demangled.
 bool is_comm_name(std::string_view kernel);
 
+// A kernel by which GPUs exchange data outside of such a library: of NVSHMEM, DeepEP, TransformerEngine's userbuffers,
+// PyTorch's symmetric memory, or an all-reduce of vLLM, SGLang, TensorRT-LLM or FlashInfer; mangled or demangled.
+bool is_exchange_name(std::string_view kernel);
+
 // A kernel that is a matrix product of cuBLAS, CUTLASS, Triton's templates or rocBLAS (Tensile); mangled or demangled.
 bool is_gemm_name(std::string_view kernel);
 
 // Which way a copy goes, by the words of CUPTI and Kineto ("Memcpy HtoD (Pinned -> Device)"; arrays count as the
 // device) and of HIP ("CopyHostToDevice"). None within the host.
-std::optional<DerivedRow> copy_row(std::string_view name);
+std::optional<DerivedTrack> copy_track(std::string_view name);
 
 // Calls that put work into a queue of the GPU: cudaLaunchKernelExC, cuLaunchKernel, cudaGraphLaunch, cudaMemcpyAsync,
 // cuMemsetD32Async, hipModuleLaunchKernel, ... Host functions are not the GPU's.
 bool is_launch_name(std::string_view call);
 
-// The kind of an arrow from a launch to its work, as Kineto names it.
+// Calls in which the host waits for the GPU and does nothing else: cudaStreamSynchronize, cuCtxSynchronize, hipEventSynchronize, ...
+bool is_sync_name(std::string_view call);
+
+// Of copies: those that return before they are done, where the memory allows it (cudaMemcpyAsync).
+bool is_async_name(std::string_view call);
+
+// cudaGraphLaunch, cuGraphLaunch, hipGraphLaunch.
+bool is_graph_launch_name(std::string_view call);
+
+// Calls that ask the driver for memory of a device: cudaMalloc, cuMemAlloc_v2, cuMemCreate, hipMalloc, ... Memory of the host,
+// asynchronous allocations and pools are none.
+bool is_allocation_name(std::string_view call);
+
+// The kind of a flow from a launch to its work, as Kineto names it.
 bool is_launch_flow_name(std::string_view category);
 
 class NameClasses {
@@ -32,8 +49,8 @@ class NameClasses {
   explicit NameClasses(const Strings& strings) : strings_(&strings) {}
 
   struct Class {
-    bool known = false, communicates = false, launches = false, ends_nccl_group = false;
-    std::optional<DerivedRow> copy;
+    bool known = false, communicates = false, exchanges = false, launches = false, launches_graph = false, is_async = false, synchronizes = false, ends_nccl_group = false;
+    std::optional<DerivedTrack> copy;
   };
   const Class& operator[](StringId name) {
     return name < classes_.size() && classes_[name].known ? classes_[name] : learn(name);

@@ -74,11 +74,17 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& l)
   requires std::is_same_v<std::remove_const_t<T>, Launch>
 {
-  f.number("grid_x", l.grid[0]), f.number("grid_y", l.grid[1]), f.number("grid_z", l.grid[2]);
-  f.number("block_x", l.block[0]), f.number("block_y", l.block[1]), f.number("block_z", l.block[2]);
-  f.number("registers_per_thread", l.registers_per_thread), f.number("shared_bytes", l.shared_bytes);
+  f.number("grid_x", l.grid[0]);
+  f.number("grid_y", l.grid[1]);
+  f.number("grid_z", l.grid[2]);
+  f.number("block_x", l.block[0]);
+  f.number("block_y", l.block[1]);
+  f.number("block_z", l.block[2]);
+  f.number("registers_per_thread", l.registers_per_thread);
+  f.number("shared_bytes", l.shared_bytes);
   f.number("local_bytes_per_thread", l.local_bytes_per_thread, l.local_bytes_per_thread != 0);
-  f.number("cluster_x", l.cluster[0], l.has_cluster()), f.number("cluster_y", l.cluster[1], l.has_cluster());
+  f.number("cluster_x", l.cluster[0], l.has_cluster());
+  f.number("cluster_y", l.cluster[1], l.has_cluster());
   f.number("cluster_z", l.cluster[2], l.has_cluster());
   f.number("launch_type", l.launch_type, l.launch_type != 0);
   f.number("estimated", l.estimated, false);
@@ -145,9 +151,12 @@ constexpr void payload_fields(F& f, T& c)
   requires std::is_same_v<std::remove_const_t<T>, Capture>
 {
   f.number("captured", c.known, c.known);
-  f.number("has_range", c.has_range, false), f.number("has_domain", c.has_domain, false);
-  f.string("range", c.range, c.has_range), f.string("range_domain", c.domain, c.has_domain);
-  f.number("in_call", c.in_call, false), f.number("has_call", c.has_call, false);
+  f.number("has_range", c.has_range, false);
+  f.number("has_domain", c.has_domain, false);
+  f.string("range", c.range, c.has_range);
+  f.string("range_domain", c.domain, c.has_domain);
+  f.number("in_call", c.in_call, false);
+  f.number("has_call", c.has_call, false);
   f.string("call", c.call, c.has_call);
   f.number("first_of_group", c.first_of_group, c.first_of_group);
   f.number("call_bytes", c.bytes, (c.collective.has & Collective::kBytes) != 0);
@@ -164,6 +173,7 @@ struct CollectiveOp {
   std::int64_t in_elements = -1, out_elements = -1;  // of this rank's message; -1: unknown, as below
   std::int64_t group_size = -1;                      // ranks
   std::int64_t group_first_rank = -1, group_rank_stride = -1;
+  std::int64_t source_rank = -1, destination_rank = -1;  // of a receive, of a send: the other one in the group
 
   bool operator==(const CollectiveOp&) const = default;
 };
@@ -172,14 +182,18 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& c)
   requires std::is_same_v<std::remove_const_t<T>, CollectiveOp>
 {
-  f.string("collective", c.name, c.name != 0), f.string("data_type_name", c.data_type, c.data_type != 0);
+  f.string("collective", c.name, c.name != 0);
+  f.string("data_type_name", c.data_type, c.data_type != 0);
   f.string("group_name", c.group_name, c.group_name != 0);
   f.string("group_description", c.group_description, c.group_description != 0);
   f.string("group_ranks", c.group_ranks, c.group_ranks != 0);
-  f.number("in_elements", c.in_elements, c.in_elements >= 0), f.number("out_elements", c.out_elements, c.out_elements >= 0);
+  f.number("in_elements", c.in_elements, c.in_elements >= 0);
+  f.number("out_elements", c.out_elements, c.out_elements >= 0);
   f.number("group_size", c.group_size, c.group_size >= 0);
   f.number("group_first_rank", c.group_first_rank, c.group_first_rank >= 0);
   f.number("group_rank_stride", c.group_rank_stride, c.group_rank_stride >= 0);
+  f.number("source_rank", c.source_rank, c.source_rank >= 0);
+  f.number("destination_rank", c.destination_rank, c.destination_rank >= 0);
 }
 
 // The sizes of a tensor's dimensions, or its strides, in elements: those before, and the last one. A list is the number of its
@@ -196,7 +210,9 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& d)
   requires std::is_same_v<std::remove_const_t<T>, Dims>
 {
-  f.id("before", d.before), f.number("last", d.last, false), f.number("count", d.count, false);
+  f.id("before", d.before);
+  f.number("last", d.last, false);
+  f.number("count", d.count, false);
 }
 
 // The inputs of an operator, as PyTorch's profiler tells them: a list as of Dims, of tensors and scalars.
@@ -215,8 +231,13 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& i)
   requires std::is_same_v<std::remove_const_t<T>, OperatorInput>
 {
-  f.id("before", i.before), f.number("count", i.count, false), f.string("type", i.type, false), f.id("dims", i.dims);
-  f.id("strides", i.strides), f.id("elements", i.elements), f.string("value", i.value, false);
+  f.id("before", i.before);
+  f.number("count", i.count, false);
+  f.string("type", i.type, false);
+  f.id("dims", i.dims);
+  f.id("strides", i.strides);
+  f.id("elements", i.elements);
+  f.string("value", i.value, false);
 }
 
 using AllInterned = std::tuple<Launch, Capture, CollectiveOp, Dims, OperatorInput>;
@@ -239,7 +260,9 @@ struct GraphNode {
 template <typename F, typename T>
 constexpr void graph_fields(F& f, T& g) {
   const bool any = g.graph != 0 || g.node != 0;
-  f.number("graph", g.graph, any), f.delta("graph_node", g.node, any), f.id("capture", g.capture, any);
+  f.number("graph", g.graph, any);
+  f.delta("graph_node", g.node, any);
+  f.id("capture", g.capture, any);
 }
 
 // The payloads. The device and stream of GPU work are its track's.
@@ -253,7 +276,7 @@ struct KernelFacts {
 // A kernel of a profile: what a recording's has, and what joins it with operators.
 struct ProfiledKernelFacts : KernelFacts {
   std::uint64_t external_id = 0;           // the operator's that launched it; 0: unknown
-  std::uint64_t sequence = kNoOrdinal;     // of its collective in the process group
+  std::uint64_t sequence = kNoOrdinal;     // of its collective in the process group, as it or its operator says
   CollectiveOpId collective_op = 0;
 };
 
@@ -393,7 +416,9 @@ struct CounterFacts {
 
 template <typename F, typename T>
 constexpr void kernel_fields(F& f, T& p) {
-  f.id("launch", p.launch), f.number("context", p.context), graph_fields(f, p.graph);
+  f.id("launch", p.launch);
+  f.number("context", p.context);
+  graph_fields(f, p.graph);
 }
 
 template <typename F, typename T>
@@ -408,7 +433,8 @@ constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, ProfiledKernelFacts>
 {
   kernel_fields(f, p);
-  f.delta("external_id", p.external_id, p.external_id != 0), f.id("collective_op", p.collective_op);
+  f.delta("external_id", p.external_id, p.external_id != 0);
+  f.id("collective_op", p.collective_op);
   f.delta("sequence", p.sequence, p.sequence != kNoOrdinal);
 }
 
@@ -416,12 +442,14 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, OperatorFacts>
 {
-  f.delta("external_id", p.external_id, p.external_id != 0), f.id("collective_op", p.collective_op);
+  f.delta("external_id", p.external_id, p.external_id != 0);
+  f.id("collective_op", p.collective_op);
   f.delta("sequence", p.sequence, p.sequence != kNoOrdinal);
   f.delta("sequence_number", p.sequence_number, (p.has & OperatorFacts::kSequenceNumber) != 0);
   f.number("forward_thread", p.forward_thread, (p.has & OperatorFacts::kForwardThread) != 0);
   f.delta("record_function", p.record_function, (p.has & OperatorFacts::kRecordFunction) != 0);
-  f.id("inputs", p.inputs), f.string("module", p.module, p.module != 0);
+  f.id("inputs", p.inputs);
+  f.string("module", p.module, p.module != 0);
   f.number("has", p.has, false);
 }
 
@@ -429,7 +457,8 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, FrameFacts>
 {
-  f.delta("frame", p.id, p.id != FrameFacts::kNone), f.delta("parent_frame", p.parent_id, p.parent_id != FrameFacts::kNone);
+  f.delta("frame", p.id, p.id != FrameFacts::kNone);
+  f.delta("parent_frame", p.parent_id, p.parent_id != FrameFacts::kNone);
   f.number("module_id", p.module_id, p.module_id != FrameFacts::kNone);
 }
 
@@ -437,49 +466,65 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, CopyFacts>
 {
-  f.number("direction", p.direction), f.number("from_memory", p.from_memory), f.number("to_memory", p.to_memory);
-  f.number("flags", p.flags, p.flags != kNoFlags), f.number("between_devices", p.between_devices, false);
-  f.number("from_device", p.from_device, p.between_devices), f.number("to_device", p.to_device, p.between_devices);
-  f.number("from_context", p.from_context, p.between_devices), f.number("to_context", p.to_context, p.between_devices);
-  f.number("context", p.context), graph_fields(f, p.graph);
+  f.number("direction", p.direction);
+  f.number("from_memory", p.from_memory);
+  f.number("to_memory", p.to_memory);
+  f.number("flags", p.flags, p.flags != kNoFlags);
+  f.number("between_devices", p.between_devices, false);
+  f.number("from_device", p.from_device, p.between_devices);
+  f.number("to_device", p.to_device, p.between_devices);
+  f.number("from_context", p.from_context, p.between_devices);
+  f.number("to_context", p.to_context, p.between_devices);
+  f.number("context", p.context);
+  graph_fields(f, p.graph);
 }
 
 template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, SetFacts>
 {
-  f.number("memory", p.memory), f.number("flags", p.flags, p.flags != kNoFlags);
-  f.number("value_is_known", p.value_is_known, false), f.number("value", p.value, p.value_is_known);
-  f.number("context", p.context), graph_fields(f, p.graph);
+  f.number("memory", p.memory);
+  f.number("flags", p.flags, p.flags != kNoFlags);
+  f.number("value_is_known", p.value_is_known, false);
+  f.number("value", p.value, p.value_is_known);
+  f.number("context", p.context);
+  graph_fields(f, p.graph);
 }
 
 template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, GraphLaunchFacts>
 {
-  f.number("graph", p.graph), f.number("context", p.context);
+  f.number("graph", p.graph);
+  f.number("context", p.context);
 }
 
 template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, CallFacts>
 {
-  f.number("cbid", p.cbid), f.number("return_value", p.return_value, p.return_value != 0);
+  f.number("cbid", p.cbid);
+  f.number("return_value", p.return_value, p.return_value != 0);
 }
 
 template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, EventRecordFacts>
 {
-  f.number("cbid", p.cbid), f.number("event", p.event), f.number("stream", p.stream);
+  f.number("cbid", p.cbid);
+  f.number("event", p.event);
+  f.number("stream", p.stream);
 }
 
 template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, SyncFacts>
 {
-  f.number("type", p.type), f.number("device", p.device), f.number("context", p.context);
-  f.number("stream", p.stream, p.stream != kNoNumber), f.number("event", p.event, p.event != kNoNumber);
+  f.number("type", p.type);
+  f.number("device", p.device);
+  f.number("context", p.context);
+  f.number("stream", p.stream, p.stream != kNoNumber);
+  f.number("event", p.event, p.event != kNoNumber);
   f.number("return_value", p.return_value, p.return_value != 0);
   f.number("producer_is_known", p.producer_is_known, false);
   f.number("producer_stream", p.producer_stream, p.producer_is_known);
@@ -490,8 +535,11 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, OverheadFacts>
 {
-  f.number("overhead", p.overhead), f.number("object", p.object), f.number("tid", p.tid, p.object <= 2 && p.tid != 0);
-  f.number("device", p.device, p.object >= 3), f.number("context", p.context, p.object >= 4);
+  f.number("overhead", p.overhead);
+  f.number("object", p.object);
+  f.number("tid", p.tid, p.object <= 2 && p.tid != 0);
+  f.number("device", p.device, p.object >= 3);
+  f.number("context", p.context, p.object >= 4);
   f.number("stream", p.stream, p.object >= 5);
 }
 
@@ -499,18 +547,25 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, MemoryFacts>
 {
-  f.number("operation", p.operation), f.number("memory", p.memory);
+  f.number("operation", p.operation);
+  f.number("memory", p.memory);
   f.number("asynchronous", p.asynchronous, p.asynchronous);
-  f.number("device", p.device), f.number("context", p.context), f.number("stream", p.stream, p.stream != kNoNumber);
-  f.hex("address", p.address), f.hex("pool_address", p.pool_address, p.pool_address != 0);
+  f.number("device", p.device);
+  f.number("context", p.context);
+  f.number("stream", p.stream, p.stream != kNoNumber);
+  f.hex("address", p.address);
+  f.hex("pool_address", p.pool_address, p.pool_address != 0);
 }
 
 template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, PoolFacts>
 {
-  f.number("operation", p.operation), f.number("pool", p.pool), f.number("device", p.device);
-  f.hex("pool_address", p.address), f.number("used_bytes", p.used_bytes);
+  f.number("operation", p.operation);
+  f.number("pool", p.pool);
+  f.number("device", p.device);
+  f.hex("pool_address", p.address);
+  f.number("used_bytes", p.used_bytes);
   f.number("release_threshold_bytes", p.release_threshold_bytes);
 }
 
@@ -518,10 +573,13 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, RangeFacts>
 {
-  f.number("has_domain", p.has_domain, false), f.string("domain", p.domain, p.has_domain);
-  f.number("category", p.category, p.category != 0), f.string("category_name", p.category_name, p.category_name != 0);
+  f.number("has_domain", p.has_domain, false);
+  f.string("domain", p.domain, p.has_domain);
+  f.number("category", p.category, p.category != 0);
+  f.string("category_name", p.category_name, p.category_name != 0);
   f.hex("color_argb", p.color_argb, p.color_argb != 0);
-  f.number("payload_type", p.payload_type, p.payload_type != 0), f.hex("payload", p.payload, p.payload_type != 0);
+  f.number("payload_type", p.payload_type, p.payload_type != 0);
+  f.hex("payload", p.payload, p.payload_type != 0);
 }
 
 template <typename F, typename T>
@@ -535,14 +593,17 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, NoticeFacts>
 {
-  f.number("code", p.code), f.number("value", p.value), f.string("text", p.text, p.text != 0);
+  f.number("code", p.code);
+  f.number("value", p.value);
+  f.string("text", p.text, p.text != 0);
 }
 
 template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, AllocatorFacts>
 {
-  f.number("device_type", p.device_type), f.number("device", p.device, (p.has & AllocatorFacts::kDeviceId) != 0);
+  f.number("device_type", p.device_type);
+  f.number("device", p.device, (p.has & AllocatorFacts::kDeviceId) != 0);
   f.delta("total_allocated_bytes", p.allocated_bytes, (p.has & AllocatorFacts::kAllocated) != 0);
   f.delta("total_reserved_bytes", p.reserved_bytes, (p.has & AllocatorFacts::kReserved) != 0);
   f.number("has", p.has, false);
@@ -552,7 +613,8 @@ template <typename F, typename T>
 constexpr void payload_fields(F& f, T& p)
   requires std::is_same_v<std::remove_const_t<T>, CounterFacts>
 {
-  f.string("series", p.series), f.number("series_value", p.value);
+  f.string("series", p.series);
+  f.number("series_value", p.value);
 }
 
 // Frequent ones first. A tag is the place here + 1; 0: no payload.
@@ -577,16 +639,20 @@ constexpr std::uint8_t payload_tag() {
   return tag;
 }
 
-// Calls f(payload) with the payload of this tag at `data`; false where the tag is 0 or none that is known.
+// Calls f(static_cast<P*>(nullptr)) for the payload with this tag; false where it is 0 or none that is known.
+template <typename F>
+bool with_payload(std::uint8_t tag, F&& f) {
+  return [&]<typename... P>(std::tuple<P...>*) {
+    return ((payload_tag<P>() == tag ? (f(static_cast<P*>(nullptr)), true) : false) || ...);
+  }(static_cast<AllPayloads*>(nullptr));
+}
+
+// Calls f(payload) with the payload of this tag at `data`; false as above.
 template <typename Data, typename F>
 bool visit_payload(std::uint8_t tag, Data* data, F&& f) {
-  return [&]<typename... P>(std::tuple<P...>*) {
-    using Const = std::is_const<Data>;
-    return ((payload_tag<P>() == tag
-                 ? (f(*static_cast<std::conditional_t<Const::value, const P, P>*>(data)), true)
-                 : false) ||
-            ...);
-  }(static_cast<AllPayloads*>(nullptr));
+  return with_payload(tag, [&]<typename P>(P*) {
+    f(*static_cast<std::conditional_t<std::is_const_v<Data>, const P, P>*>(data));
+  });
 }
 
 // By tag.

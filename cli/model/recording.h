@@ -82,7 +82,7 @@ struct Recorder {
   trace::SourceState spool_state{};       // off: there is none; failed: it ended early
   std::int64_t spool_error = 0;           // errno
   std::uint64_t spooled_bytes = 0;
-  std::string local_path;  // where the ring lies when it cannot lie in the run's folder
+  std::string local_path;  // where the ring lies when it cannot lie in the run's directory
   std::uint64_t agent_cpu_ns = 0;
   std::int64_t created_ns = 0;
   std::int64_t heartbeat_ns = 0;  // the last one

@@ -10,7 +10,10 @@ constexpr std::size_t kLongestInteger = 20;
 
 // Most are small: devices, streams, ids of a shape.
 char* put_decimal(char* to, std::int64_t value) {
-  if (value >= 0 && value < 10) return *to = static_cast<char>('0' + value), to + 1;
+  if (value >= 0 && value < 10) {
+    *to = static_cast<char>('0' + value);
+    return to + 1;
+  }
   return std::to_chars(to, to + kLongestInteger, value).ptr;
 }
 

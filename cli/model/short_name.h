@@ -1,4 +1,4 @@
-// Names of kernels as a picture shows them: a C++ signature is mostly namespaces, types and parameters, so that every
+// Names of kernels as an export shows them: a C++ signature is mostly namespaces, types and parameters, so that every
 // slice of PyTorch begins with the same sixty characters.
 //
 //   void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int,

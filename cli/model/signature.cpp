@@ -70,7 +70,11 @@ class Shortener {
     const std::string_view name = operator_at(rest());
     at_ += name.size();
     out_ += name;
-    if (name.empty() && take(" ")) out_ += ' ', out_ += take_word();  // operator bool
+    // operator bool
+    if (name.empty() && take(" ")) {
+      out_ += ' ';
+      out_ += take_word();
+    }
   }
 
   // True: nothing of the name follows.
@@ -90,12 +94,18 @@ class Shortener {
   }
 
   bool space(int level) {
-    if (rest().starts_with(" [")) return at_ = text_.size(), true;
+    if (rest().starts_with(" [")) {
+      at_ = text_.size();
+      return true;
+    }
     if (level == 0 && !rest().starts_with(" (") && discard_type()) return false;
     ++at_;
     const bool spare = at_end() || text_[at_] == '>' || text_[at_] == ',' || out_.size() == begin_ ||
                        starts_with_word(rest(), "const") || rest().starts_with("(") || rest().starts_with("<");
-    if (!spare) out_ += ' ', last_ = out_.size();
+    if (!spare) {
+      out_ += ' ';
+      last_ = out_.size();
+    }
     return false;
   }
 
@@ -125,7 +135,8 @@ class Shortener {
     out_ += '<';
     arguments(level + 1);
     out_ += '>';
-    begin_ = begin, last_ = last;
+    begin_ = begin;
+    last_ = last;
   }
 
   // Those of a template, and the bracket behind them.
@@ -156,7 +167,10 @@ class Shortener {
   void skip(char open, char close) {
     std::size_t depth = 0;
     do {
-      if (at_end()) return void(sound_ = false);
+      if (at_end()) {
+        sound_ = false;
+        return;
+      }
       depth += text_[at_] == open;
       depth -= text_[at_] == close;
       ++at_;
@@ -166,7 +180,10 @@ class Shortener {
   // Behind the first bracket.
   void skip_angles() {
     for (std::size_t depth = 1; depth > 0;) {
-      if (at_end() || !sound_) return void(sound_ = false);
+      if (at_end() || !sound_) {
+        sound_ = false;
+        return;
+      }
       if (text_[at_] == '(') {
         skip('(', ')');
       } else if (is_word(text_[at_])) {

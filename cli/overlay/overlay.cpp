@@ -7,10 +7,10 @@
 #include "cli/analyze/work_classes.h"
 #include "cli/model/rank_list.h"
 #include "cli/model/slice.h"
-#include "cli/overlay/device_rows.h"
+#include "cli/overlay/device_tracks.h"
 #include "cli/analyze/launch_queue.h"
-#include "cli/overlay/lost_rows.h"
-#include "cli/overlay/memory_rows.h"
+#include "cli/overlay/lost_slices.h"
+#include "cli/overlay/memory_tracks.h"
 
 namespace cli {
 class Overlay::Rooms {
@@ -44,20 +44,20 @@ class Overlay::Rooms {
   void cut(std::int64_t at_ns) {
     if (!begun_) begin();
     for (LaunchQueue& queue : queues_) queue.cut(at_ns);
-    for (auto& [key, rows] : devices_) rows.cut(at_ns);
-    for (MemoryRows& memory : memory_) memory.cut(at_ns);
+    for (auto& [key, tracks] : devices_) tracks.cut(at_ns);
+    for (MemoryTracks& memory : memory_) memory.cut(at_ns);
   }
 
   void finish() {
     if (!begun_) begin();
     for (LaunchQueue& queue : queues_) queue.finish();
-    for (auto& [key, rows] : devices_) rows.finish();
-    for (MemoryRows& memory : memory_) memory.finish();
+    for (auto& [key, tracks] : devices_) tracks.finish();
+    for (MemoryTracks& memory : memory_) memory.finish();
   }
 
   std::vector<std::string> notes() const {
     std::vector<std::string> notes;
-    for (const MemoryRows& memory : memory_) memory.add_notes(notes);
+    for (const MemoryTracks& memory : memory_) memory.add_notes(notes);
     for (std::size_t id = 0; id < queues_.size(); ++id) {
       if (queues_[id].given_up() == 0) continue;
       notes.push_back(rank_list({catalog_.processes[id].rank}) + ": " + std::to_string(queues_[id].given_up()) +
@@ -73,16 +73,16 @@ class Overlay::Rooms {
   }
 
   void work(const Event& event, const Facts& facts, ProcessId process) {
-    DeviceRows& rows = device(event.track, process);
+    DeviceTracks& tracks = device(event.track, process);
     const std::int64_t end_ns = std::max(event.start_ns, sane_ns(slice_end(event, catalog_.processes[process].last_ns)));
-    rows.work(event, end_ns, classes_.of(event, facts), names_[event.name].copy);
-    if (event.correlation != 0) queues_[process].work(event.start_ns, event.correlation, rows.queue());
+    tracks.work(event, end_ns, classes_.of(event, facts), names_[event.name].copy);
+    if (event.correlation != 0) queues_[process].work(event.start_ns, event.correlation, tracks.queue());
   }
 
-  DeviceRows& device(TrackId track, ProcessId process) {
+  DeviceTracks& device(TrackId track, ProcessId process) {
     if (of_track_[track] != nullptr) return *of_track_[track];
     const std::int64_t device = catalog_.tracks[track].group;
-    const auto entry = devices_.try_emplace({process, device}, RowOut{&sink_, process, device}, window_ns_).first;
+    const auto entry = devices_.try_emplace({process, device}, TrackOut{&sink_, process, device}, window_ns_).first;
     of_track_[track] = &entry->second;
     return entry->second;
   }
@@ -93,9 +93,9 @@ class Overlay::Rooms {
   WorkClasses classes_;
   std::int64_t window_ns_;
   std::vector<LaunchQueue> queues_;  // by ProcessId
-  std::vector<MemoryRows> memory_;   // by ProcessId
-  std::map<std::pair<ProcessId, std::int64_t>, DeviceRows> devices_;
-  std::vector<DeviceRows*> of_track_;  // by TrackId; null: not asked yet
+  std::vector<MemoryTracks> memory_;   // by ProcessId
+  std::map<std::pair<ProcessId, std::int64_t>, DeviceTracks> devices_;
+  std::vector<DeviceTracks*> of_track_;  // by TrackId; null: not asked yet
   bool begun_ = false;
 };
 

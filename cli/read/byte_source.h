@@ -19,6 +19,9 @@ class ByteSource {
 
   // After the end: what is wrong with the compressed file, with the offset in it; "" when nothing is.
   virtual std::string damage() const { return {}; }
+
+  // Where these bytes are those of a file as it lies there: the file, open as long as this is; else -1.
+  virtual int plain_file() const { return -1; }
 };
 
 // What damage() says: at byte `at` of the compressed file something is wrong, so that `unread` bytes behind it tell

@@ -36,7 +36,10 @@ ClockAxis::ClockAxis(const std::vector<trace::ClockSample>& samples) {
     const auto is_same = [&](std::int64_t known) { return std::llabs(known - base) < kHour_ns; };
     if (bases_.size() < kMostBases && std::none_of(bases_.begin(), bases_.end(), is_same)) bases_.push_back(base);
   }
-  if (!bases_.empty()) earliest_ns_ -= kHour_ns, latest_ns_ += kHour_ns;
+  if (!bases_.empty()) {
+    earliest_ns_ -= kHour_ns;
+    latest_ns_ += kHour_ns;
+  }
   const trace::ClockSample* best = nullptr;
   for (const trace::ClockSample& sample : samples) {
     if (sample.mono_ns == 0 || !is_sound(sample)) continue;

@@ -47,7 +47,10 @@ void GzipSource::inflate() {
   const bool more = state_.avail_in != 0 || refill();
   const std::uint32_t input_before = state_.avail_in, output_before = state_.avail_out;
   const int result = isal_inflate(&state_);
-  if (result != ISAL_DECOMP_OK && result != ISAL_END_INPUT) return void(fail(explain(result)));
+  if (result != ISAL_DECOMP_OK && result != ISAL_END_INPUT) {
+    fail(explain(result));
+    return;
+  }
   const bool progress = input_before != state_.avail_in || output_before != state_.avail_out;
   if (state_.block_state == ISAL_BLOCK_FINISH || progress) return;
   fail(more ? "the gzip data makes no sense" : "the gzip data ends too early");
@@ -67,7 +70,8 @@ bool GzipSource::next_member() {
   for (;; padded = true) {
     if (state_.avail_in == 0 && !refill()) return false;
     if (*state_.next_in != 0) break;
-    ++state_.next_in, --state_.avail_in;
+    ++state_.next_in;
+    --state_.avail_in;
   }
   if (padded || *state_.next_in != 0x1f) return fail("expected the end of the file or another gzip member");
   isal_inflate_reset(&state_);

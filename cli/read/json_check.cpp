@@ -48,12 +48,15 @@ class Judge {
     ++at_;
     return true;
   }
-  bool skip() { return ++at_, true; }
+  bool skip() { ++at_; return true; }
   std::size_t at() const { return at_; }
   JsonFault fault() const { return {at_, expected_}; }
 
  private:
-  bool fail(const char* expected) { return expected_ = expected, false; }
+  bool fail(const char* expected) {
+    expected_ = expected;
+    return false;
+  }
   char here() const { return ended() ? '\0' : text_[at_]; }
 
   void space() {
@@ -67,7 +70,10 @@ class Judge {
     if (take('"')) return string();
     if (here() == '-' || is_digit(here())) return number();
     for (std::string_view word : {"true", "false", "null"}) {
-      if (text_.substr(at_, word.size()) == word) return at_ += word.size(), true;
+      if (text_.substr(at_, word.size()) == word) {
+        at_ += word.size();
+        return true;
+      }
     }
     return fail("a value");
   }

@@ -59,7 +59,7 @@ void JsonDamage::cut(std::uint64_t at, std::string_view expected, std::string_vi
 std::vector<std::string> JsonDamage::notes() const {
   std::vector<std::string> notes = events_;
   if (lost_events_ > 0) {
-    notes.push_back(fmt::format("{} {} of the file could not be read and {} left out{}", lost_events_,
+    notes.push_back(fmt::format("at least {} {} of the file could not be read and {} left out{}", lost_events_,
                                 lost_events_ == 1 ? "event" : "events", lost_events_ == 1 ? "is" : "are",
                                 unnamed(lost_events_)));
   }

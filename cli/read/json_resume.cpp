@@ -63,7 +63,10 @@ bool resume_members(Window& window) {
     }
     const std::size_t keep = 4 * kLookBehind;
     window.skip(found != text.npos ? 0 : text.size() > keep ? text.size() - keep : 0);
-    if (window.at_end()) return window.skip(window.size()), false;
+    if (window.at_end()) {
+      window.skip(window.size());
+      return false;
+    }
     window.more();
   }
 }

@@ -24,7 +24,10 @@ char JsonStream::open() {
   if (std::string_view(window_.begin(), window_.size()).starts_with(kByteOrderMark)) window_.skip(3);
   const char bracket = peek();
   bare_array_ = bracket == '[';
-  if (bracket == '{' || bracket == '[') return window_.skip(1), bracket;
+  if (bracket == '{' || bracket == '[') {
+    window_.skip(1);
+    return bracket;
+  }
   const std::string ends = !ended()                   ? ""
                            : window_.damage().empty() ? "the JSON text ends here: "
                                                       : window_.damage() + ": ";

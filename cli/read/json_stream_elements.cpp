@@ -45,7 +45,7 @@ bool JsonStream::next_element(std::string_view& text, KnownElements* elements, b
 }
 
 bool JsonStream::take_known(std::string_view& text, KnownElements& elements) {
-  const std::size_t size = elements.match(window_.begin(), window_.end());
+  const std::size_t size = elements.match(window_.begin(), window_.end(), window_.offset());
   if (size == 0 || !(is_gap_behind(size) || is_followed_well(size))) return false;
   text_offset_ = window_.offset();
   text_size_ = size;
@@ -62,6 +62,12 @@ bool JsonStream::is_gap_behind(std::size_t size) const {
   return plain_gap_ && window_.size() > size + gap && at[gap] == '{' && std::memcmp(at, gap_.data(), gap) == 0;
 }
 
+// Do they stand within what was handed out, on lines of its own? Then it is several events: one quote too many hid the end of
+// the first, and another one, in a later event, brought the brackets back.
+bool JsonStream::holds_gap() const {
+  return gap_.find('\n') != gap_.npos && std::string_view(window_.begin(), text_size_).find('}' + gap_ + '{') != std::string_view::npos;
+}
+
 // Stands at the '{' of an element. False: the array is closed, or cut.
 bool JsonStream::reach_element() {
   if (!comma_seen_ && is_gap_behind(0)) {
@@ -73,7 +79,10 @@ bool JsonStream::reach_element() {
   for (;;) {
     const char next = peek();
     if (ended() && bare_array_ && !after_damage_ && text_size_ > 0 && window_.damage().empty()) return false;
-    if (ended()) return cut(comma_seen_ ? "'{' or ']'" : "',' or ']'"), false;
+    if (ended()) {
+      cut(comma_seen_ ? "'{' or ']'" : "',' or ']'");
+      return false;
+    }
     if (next == '{') {
       if (!comma_seen_) damage_.mend(window_.offset(), "','");
       if (!first) learn_gap(from);
@@ -90,7 +99,10 @@ bool JsonStream::reach_element() {
       window_.skip(1);
       continue;
     }
-    if (ends_without_bracket()) return damage_.mend(window_.offset(), "']'"), false;
+    if (ends_without_bracket()) {
+      damage_.mend(window_.offset(), "']'");
+      return false;
+    }
     text_offset_ = window_.offset();
     refuse(0, comma_seen_ ? "'{': an event" : "',' or ']'");
     settle();
@@ -181,7 +193,7 @@ bool JsonStream::give_up(const JsonFault& otherwise) {
 
 void JsonStream::refuse(std::size_t at, std::string_view expected) {
   const bool handed_out = pending_ == Pending::pass;
-  pending_ = handed_out && is_gap_behind(text_size_) ? Pending::pass_lost : Pending::find_event;
+  pending_ = handed_out && is_gap_behind(text_size_) && !holds_gap() ? Pending::pass_lost : Pending::find_event;
   refused_at_ = at;
   refusal_ = expected;
 }

@@ -54,7 +54,10 @@ bool JsonStream::next_member(std::string& key) {
       key_ = key;
       return true;
     }
-    if (ended()) return cut("':'"), false;
+    if (ended()) {
+      cut("':'");
+      return false;
+    }
     lose_member(window_.offset(), "':'");
   }
   return false;
@@ -64,7 +67,10 @@ bool JsonStream::next_member(std::string& key) {
 bool JsonStream::reach_member() {
   for (key_.clear();; settle()) {
     const char next = peek();
-    if (ended()) return cut("',' or '}'"), false;
+    if (ended()) {
+      cut("',' or '}'");
+      return false;
+    }
     if (next == '"' && comma_seen_) return true;
     if (next == ',' && !comma_seen_) {
       window_.skip(1);

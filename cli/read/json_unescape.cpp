@@ -13,9 +13,19 @@ void append_utf8(std::string& out, std::uint32_t code) {
   const auto byte = [&](std::uint32_t value) { out.push_back(static_cast<char>(value)); };
   const auto follow = [&](int shift) { byte(0x80 | (code >> shift & 0x3f)); };
   if (code < 0x80) return byte(code);
-  if (code < 0x800) return byte(0xc0 | code >> 6), follow(0);
-  if (code < 0x10000) return byte(0xe0 | code >> 12), follow(6), follow(0);
-  byte(0xf0 | code >> 18), follow(12), follow(6), follow(0);
+  if (code < 0x800) {
+    byte(0xc0 | code >> 6);
+    return follow(0);
+  }
+  if (code < 0x10000) {
+    byte(0xe0 | code >> 12);
+    follow(6);
+    return follow(0);
+  }
+  byte(0xf0 | code >> 18);
+  follow(12);
+  follow(6);
+  follow(0);
 }
 
 // Takes the four digits after \u.

@@ -16,10 +16,10 @@ struct KinetoCategory {
   Kind kind = Kind::other;   // of a slice of this category
   bool on_stream = false;    // its track is a GPU stream
   bool on_thread = false;    // its track is surely a host thread
-  bool launch_flow = false;  // arrows from a launch to its work
+  bool launch_flow = false;  // flows from a launch to its work
 };
 
-// The rows of the categories that one file uses, made at first sight. Addresses stay.
+// The entries of the categories that one file uses, made at first sight. Addresses stay.
 class KinetoCategories {
  public:
   explicit KinetoCategories(Strings& strings) : strings_(strings) {}
@@ -27,7 +27,7 @@ class KinetoCategories {
 
  private:
   Strings& strings_;
-  std::unordered_map<std::string_view, KinetoCategory*> rows_;
+  std::unordered_map<std::string_view, KinetoCategory*> entries_;
   std::vector<std::unique_ptr<KinetoCategory>> owned_;
   const KinetoCategory* last_[2] = {};
 };

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <simdjson.h>
 
 #include "cli/model/device_words.h"
@@ -98,6 +99,16 @@ StringId string_of(std::string_view json, Texts& texts) {
   std::string scratch;
   if (json.size() < 2 || json[0] != '"' || json.size() > kMostText) return 0;
   return intern_text(unescape_json(json.substr(1, json.size() - 2), scratch), texts);
+}
+
+// Groups of one name are told apart by their ranks: of a list that is too long to be kept, its beginning and a digest (FNV-1a) are.
+StringId rank_list_of(std::string_view json, Texts& texts) {
+  if (json.size() <= kMostText || json[0] != '"') return string_of(json, texts);
+  constexpr std::size_t kBeginning = 64;
+  std::uint64_t digest = 0xcbf29ce484222325u;
+  for (const char c : json) digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  const std::string_view beginning = json.substr(1, std::min(kBeginning, json.find_first_not_of("[]0123456789, ", 1) - 1));
+  return intern_text(fmt::format("{}... digest {:016x}", beginning, digest), texts);
 }
 
 void numbers_of(std::string_view json, std::uint32_t (&to)[3]) {
@@ -199,6 +210,23 @@ OperatorInputId read_inputs_json(const InputsJson& json, Texts& texts) {
   return InputsReader(texts).read(json);
 }
 
+// The first input of record_param_comms, behind its tensors where it has these: in PyTorch before 2.5 the sequence number; since
+// then a pair that also tells a send or receive from a collective, of which profiles write nothing. (RECORD_PARAM_COMMS and
+// RECORD_PARAM_COMMS_DATA in torch/csrc/distributed/c10d/ParamCommsUtils.hpp.) The process group's number or name follows, and the
+// rank: both are written, so that a number that stands before neither is none.
+std::uint64_t sequence_of_inputs(OperatorInputId id, Texts& texts) {
+  const std::vector<OperatorInput> inputs = inputs_of(texts.catalog, id);
+  const auto word = [&](StringId text) { return texts.catalog.strings[text]; };
+  const std::size_t at = !inputs.empty() && word(inputs[0].type) == "Scalar" ? 0 : 1;
+  constexpr std::size_t kBehind = 5;  // group, rank, name, and both split sizes
+  if (inputs.size() <= at + kBehind || word(inputs[at].type) != "Scalar") return kNoOrdinal;
+  if (at == 1 && word(inputs[0].type).empty()) return kNoOrdinal;  // the pair: the scalar is the group's
+  const std::string_view text = word(inputs[at].value);
+  std::uint64_t sequence = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sequence);
+  return error == std::errc() && end == text.data() + text.size() ? sequence : kNoOrdinal;
+}
+
 // Members of a collective are those of operators and of kernels.
 template <typename D>
 constexpr Known<D> kCollective[] = {
@@ -206,12 +234,14 @@ constexpr Known<D> kCollective[] = {
     {"dtype", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.data_type = string_of(v, c); }},
     {"Process Group Name", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.group_name = string_of(v, c); }},
     {"Process Group Description", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.group_description = string_of(v, c); }},
-    {"Process Group Ranks", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.group_ranks = string_of(v, c); }},
+    {"Process Group Ranks", nullptr, [](D& d, std::string_view v, Texts& c) { d.op.group_ranks = rank_list_of(v, c); }},
     {"In msg nelems", [](D& d, std::int64_t v) { d.op.in_elements = v; }, nullptr},
     {"Out msg nelems", [](D& d, std::int64_t v) { d.op.out_elements = v; }, nullptr},
     {"Group size", [](D& d, std::int64_t v) { d.op.group_size = v; }, nullptr},
     {"Global rank start", [](D& d, std::int64_t v) { d.op.group_first_rank = v; }, nullptr},
     {"Global rank stride", [](D& d, std::int64_t v) { d.op.group_rank_stride = v; }, nullptr},
+    {"Src Rank", [](D& d, std::int64_t v) { d.op.source_rank = v; }, nullptr},
+    {"Dst Rank", [](D& d, std::int64_t v) { d.op.destination_rank = v; }, nullptr},
     {"Seq", [](D& d, std::int64_t v) { keep(v, d.facts.sequence); }, nullptr},
     {"External id", [](D& d, std::int64_t v) { keep(v, d.facts.external_id); }, nullptr},
     {"external id", [](D& d, std::int64_t v) { keep(v, d.facts.external_id); }, nullptr},
@@ -235,11 +265,11 @@ struct KernelDraft {
           {"local memory per thread", [](D& d, std::int64_t v) { keep(v, d.launch.local_bytes_per_thread); }, nullptr},
           {"est. achieved occupancy %", [](D& d, std::int64_t v) { keep(v, d.launch.occupancy_percent); }, nullptr},
           {"blocks per SM",
-           [](D& d, std::int64_t v) { d.launch.blocks_per_multiprocessor = static_cast<float>(v), d.estimates |= 1; },
-           [](D& d, std::string_view v, Texts&) { d.launch.blocks_per_multiprocessor = real_of(v), d.estimates |= 1; }},
+           [](D& d, std::int64_t v) { d.launch.blocks_per_multiprocessor = static_cast<float>(v); d.estimates |= 1; },
+           [](D& d, std::string_view v, Texts&) { d.launch.blocks_per_multiprocessor = real_of(v); d.estimates |= 1; }},
           {"warps per SM",
-           [](D& d, std::int64_t v) { d.launch.warps_per_multiprocessor = static_cast<float>(v), d.estimates |= 2; },
-           [](D& d, std::string_view v, Texts&) { d.launch.warps_per_multiprocessor = real_of(v), d.estimates |= 2; }},
+           [](D& d, std::int64_t v) { d.launch.warps_per_multiprocessor = static_cast<float>(v); d.estimates |= 2; },
+           [](D& d, std::string_view v, Texts&) { d.launch.warps_per_multiprocessor = real_of(v); d.estimates |= 2; }},
           {"context", [](D& d, std::int64_t v) { keep(v, d.facts.context); }, nullptr},
           {"graph id", [](D& d, std::int64_t v) { keep(v, d.facts.graph.graph); }, nullptr},
           {"graph node id", [](D& d, std::int64_t v) { keep(v, d.facts.graph.node); }, nullptr},
@@ -270,7 +300,7 @@ struct CopyDraft {
           {"inContext", [](D& d, std::int64_t v) { keep(v, d.facts.context); }, nullptr},
           {"fromDevice", [](D& d, std::int64_t v) { keep(v, d.facts.from_device); }, nullptr},
           {"toDevice",
-           [](D& d, std::int64_t v) { keep(v, d.facts.to_device), d.facts.between_devices = std::in_range<std::uint32_t>(v); },
+           [](D& d, std::int64_t v) { keep(v, d.facts.to_device); d.facts.between_devices = std::in_range<std::uint32_t>(v); },
            nullptr},
           {"fromContext", [](D& d, std::int64_t v) { keep(v, d.facts.from_context); }, nullptr},
           {"toContext", [](D& d, std::int64_t v) { keep(v, d.facts.to_context); }, nullptr},
@@ -285,7 +315,7 @@ struct CopyDraft {
 struct SetDraft {
   SetFacts facts;
 
-  SetDraft() { facts.flags = kNoFlags, facts.value_is_known = false; }
+  SetDraft() { facts.flags = kNoFlags; facts.value_is_known = false; }
   static const std::vector<Known<SetDraft>>& known() {
     static const std::vector<Known<SetDraft>> known(std::begin(kWork<SetDraft>), std::end(kWork<SetDraft>));
     return known;
@@ -297,14 +327,20 @@ struct OperatorDraft {
   CollectiveOp op;
   InputsJson inputs;
 
-  void finish(Texts& texts) { facts.inputs = read_inputs_json(inputs, texts); }
+  void finish(Texts& texts) {
+    facts.inputs = read_inputs_json(inputs, texts);
+    if (facts.sequence == kNoOrdinal && op.name != 0) facts.sequence = sequence_of_inputs(facts.inputs, texts);
+  }
 
   static const std::vector<Known<OperatorDraft>>& known() {
     using D = OperatorDraft;
     static const std::vector<Known<D>> known = [] {
       const auto has = []<OperatorFacts::Has bit, std::uint64_t OperatorFacts::* field>() {
         return [](D& d, std::int64_t v) {
-          if (v >= 0) d.facts.*field = static_cast<std::uint64_t>(v), d.facts.has |= bit;
+          if (v >= 0) {
+            d.facts.*field = static_cast<std::uint64_t>(v);
+            d.facts.has |= bit;
+          }
         };
       };
       std::vector<Known<D>> all{
@@ -346,7 +382,7 @@ struct CallDraft {
   static const std::vector<Known<CallDraft>>& known() {
     using D = CallDraft;
     static const std::vector<Known<D>> known{
-        {"cbid", [](D& d, std::int64_t v) { d.has_cbid = std::in_range<std::uint32_t>(v), keep(v, d.facts.cbid); }, nullptr},
+        {"cbid", [](D& d, std::int64_t v) { d.has_cbid = std::in_range<std::uint32_t>(v); keep(v, d.facts.cbid); }, nullptr},
     };
     return known;
   }
@@ -376,12 +412,12 @@ struct AllocatorDraft {
     using D = AllocatorDraft;
     static const std::vector<Known<D>> known{
         {"Device Type",
-         [](D& d, std::int64_t v) { d.has_type = std::in_range<std::int32_t>(v), keep(v, d.facts.device_type); }, nullptr},
-        {"Device Id", [](D& d, std::int64_t v) { d.facts.device = v, d.facts.has |= AllocatorFacts::kDeviceId; }, nullptr},
+         [](D& d, std::int64_t v) { d.has_type = std::in_range<std::int32_t>(v); keep(v, d.facts.device_type); }, nullptr},
+        {"Device Id", [](D& d, std::int64_t v) { d.facts.device = v; d.facts.has |= AllocatorFacts::kDeviceId; }, nullptr},
         {"Total Allocated",
-         [](D& d, std::int64_t v) { d.facts.allocated_bytes = v, d.facts.has |= AllocatorFacts::kAllocated; }, nullptr},
+         [](D& d, std::int64_t v) { d.facts.allocated_bytes = v; d.facts.has |= AllocatorFacts::kAllocated; }, nullptr},
         {"Total Reserved",
-         [](D& d, std::int64_t v) { d.facts.reserved_bytes = v, d.facts.has |= AllocatorFacts::kReserved; }, nullptr},
+         [](D& d, std::int64_t v) { d.facts.reserved_bytes = v; d.facts.has |= AllocatorFacts::kReserved; }, nullptr},
     };
     return known;
   }
@@ -475,6 +511,8 @@ std::uint8_t set_memory(std::string_view name) {
   return 0;
 }
 
+constexpr std::size_t kMostSequences = 1 << 20;  // of a file; 32 MB
+
 class FactsOfShapes : public KinetoFacts {
  public:
   explicit FactsOfShapes(Catalog& catalog) : catalog_(catalog), texts_(catalog) {}
@@ -486,12 +524,18 @@ class FactsOfShapes : public KinetoFacts {
     profiled_ = draft.facts;
     profiled_.launch = launch_of(draft);
     profiled_.collective_op = op_of(draft.op);
+    if (profiled_.sequence == kNoOrdinal && profiled_.collective_op != 0) {
+      if (const auto told = sequences_.find(profiled_.external_id); told != sequences_.end()) profiled_.sequence = told->second;
+    }
     return profiled_;
   }
   Facts op(std::string_view text, const Shape* shape, const std::int64_t* integers) {
     const OperatorDraft draft = operators_.draft(text, shape, integers, texts_);
     operated_ = draft.facts;
     operated_.collective_op = op_of(draft.op);
+    if (operated_.collective_op != 0 && operated_.sequence != kNoOrdinal && operated_.external_id != 0 && sequences_.size() < kMostSequences) {
+      sequences_[operated_.external_id] = operated_.sequence;
+    }
     const bool says = operated_.has != 0 || operated_.external_id != 0 || operated_.collective_op != 0 ||
                       operated_.sequence != kNoOrdinal || operated_.inputs != 0 || operated_.module != 0;
     return says ? Facts(operated_) : Facts();
@@ -501,7 +545,8 @@ class FactsOfShapes : public KinetoFacts {
     const auto [kinds, is_new] = copy_kinds_.try_emplace(name);
     if (is_new) kinds->second = copy_kinds(std::string(catalog_.strings[name]));
     copied_.direction = kinds->second.direction;
-    copied_.from_memory = kinds->second.from_memory, copied_.to_memory = kinds->second.to_memory;
+    copied_.from_memory = kinds->second.from_memory;
+    copied_.to_memory = kinds->second.to_memory;
     return copied_;
   }
   Facts set(StringId name, std::string_view text, const Shape* shape, const std::int64_t* integers) {
@@ -554,7 +599,10 @@ class FactsOfShapes : public KinetoFacts {
     if (launch.grid[0] == 0 || launch.block[0] == 0) return 0;
     launch.estimated = draft.estimates == 3;
     if (!launch.estimated) launch.blocks_per_multiprocessor = launch.warps_per_multiprocessor = 0;
-    if (last_launch_id_ == 0 || !(launch == last_launch_)) last_launch_ = launch, last_launch_id_ = catalog_.launches.intern(launch);
+    if (last_launch_id_ == 0 || !(launch == last_launch_)) {
+      last_launch_ = launch;
+      last_launch_id_ = catalog_.launches.intern(launch);
+    }
     return last_launch_id_;
   }
   CollectiveOpId op_of(const CollectiveOp& op) {
@@ -576,6 +624,7 @@ class FactsOfShapes : public KinetoFacts {
   SetFacts set_;
   std::unordered_map<StringId, CopyKinds> copy_kinds_;
   OperatorFacts operated_;
+  std::unordered_map<std::uint64_t, std::uint64_t> sequences_;  // of collectives, by the operator's external id
   FrameFacts framed_;
   CallFacts called_;
   SyncFacts waited_;

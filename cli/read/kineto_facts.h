@@ -1,6 +1,9 @@
 // What analyses compute with, from the arguments of Kineto's events: once for each shape where it is constant in it, else
 // from the event's integers. Only here stand the keys of these arguments.
 //
+// Where a kernel does not say the number of its collective, but its operator does, it gets that one: events come as they stand in
+// the file, where operators are before kernels.
+//
 // Source of the members: libkineto/src/output_json.cpp and CuptiActivity.cpp, torch/csrc/profiler/collection.cpp.
 #pragma once
 #include <cstdint>

@@ -13,14 +13,15 @@ std::uint64_t stable_hash(std::string_view text) {  // FNV-1a
   return hash;
 }
 
-// Missing, negative and absurd ones (CUPTI's clock overflowed) become 0.
+// Missing, negative and absurd ones (CUPTI's clock overflowed, or the end is beyond that of time) become 0.
 std::optional<KinetoRefusal> read_duration(const JsonScalar& dur, KinetoTimes& times) {
   const auto ns = dur.empty() ? std::nullopt : micros_to_ns(dur.text);
   if (!dur.empty() && !ns && dur.form != JsonScalar::Form::number) {
     return KinetoRefusal{dur.text.data(), "\"dur\", a number of microseconds, in this event"};
   }
   times.duration_ns = ns.value_or(-1);
-  times.odd_duration = times.duration_ns < 0;
+  std::int64_t end_ns;
+  times.odd_duration = times.duration_ns < 0 || __builtin_add_overflow(times.start_ns, times.duration_ns, &end_ns);
   if (times.odd_duration) times.duration_ns = 0;
   return std::nullopt;
 }

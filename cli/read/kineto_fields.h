@@ -34,7 +34,7 @@ Kind kineto_kind(char phase, const KinetoCategory& category);
 // Of an instant: t, p or g; '\0': none that is known.
 char kineto_scope(const KinetoEvent& raw);
 
-// Id of an arrow or async event, of whatever form; 0 when there is none.
+// Id of a flow or async event, of whatever form; 0 when there is none.
 std::uint64_t kineto_id(const JsonScalar& id);
 
 }  // namespace cli

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
-#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -13,38 +10,12 @@
 namespace cli {
 namespace {
 
-// Which number stands in a hole: bytes that no JSON text holds.
-constexpr char kTimeHole = '\1', kIntegerHole = '\2';
-
-constexpr bool is_hole(char c) { return c == kTimeHole || c == kIntegerHole; }
+constexpr char kTimeHole = FormTree::kTimeHole, kIntegerHole = FormTree::kIntegerHole;
 
 // The first forms are taken as they come. Then one has to come twice, so that a file whose texts never repeat is not
 // remembered; and there is an end. A training on H100s has 2,000 forms of 0.5 MB a rank.
 constexpr std::size_t kFreeForms = 4096, kFreeFormText = 2 << 20;
 constexpr std::size_t kMostForms = 1 << 15, kMostFormText = 8 << 20;
-constexpr std::size_t kSeenForms = 1 << 14;
-constexpr std::size_t kPadding = 16;
-
-std::uint64_t word_at(const char* at) {
-  std::uint64_t word;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
-
-// Are they the same? May read up to 15 bytes behind both.
-bool same(const char* a, const char* b, std::size_t size) {
-  static_assert(std::endian::native == std::endian::little);
-  std::size_t at = 0;
-  for (; at + 16 <= size; at += 16) {
-    if (((word_at(a + at) ^ word_at(b + at)) | (word_at(a + at + 8) ^ word_at(b + at + 8))) != 0) return false;
-  }
-  std::uint64_t first = word_at(a + at) ^ word_at(b + at);
-  const std::size_t rest = size - at;
-  if (rest < 8) return rest == 0 || first << (64 - 8 * rest) == 0;
-  const std::uint64_t second = word_at(a + at + 8) ^ word_at(b + at + 8);
-  return first == 0 && (rest == 8 || second << (64 - 8 * (rest - 8)) == 0);
-}
-
 struct Hole {
   const char* at;
   std::size_t size;
@@ -88,44 +59,27 @@ class Holes {
   const Hole* end() const { return holes_.data() + count_; }
 
  private:
-  std::array<Hole, KinetoForms::kMostNumbers> holes_;
+  std::array<Hole, FormTree::kMostNumbers> holes_;
   std::size_t count_ = 0;
 };
 
 }  // namespace
 
-KinetoForms::KinetoForms() : nodes_(1), text_(kPadding, '\0') {}
-
-std::size_t KinetoForms::match(const char* begin, const char* end) {
-  const char* at = begin;
-  std::int64_t* number = numbers_;
-  const auto take_number = [&](char hole, const char*& from) {
-    const char* behind = from;
-    if (number == std::end(numbers_)) return false;
-    if (!(hole == kTimeHole ? take_plain_time(behind, *number) : take_plain_integer(behind, *number))) return false;
-    from = behind;
-    ++number;
-    return true;
-  };
-  for (std::uint32_t parent = 0;;) {
-    const Node& from = nodes_[parent];
-    std::uint32_t next = from.child;
-    if (from.child_first != *at && !(is_hole(from.child_first) && take_number(from.child_first, at))) {
-      next = from.has_more ? more_[slot_of(parent, *at)] : 0;
-    }
-    const Node& node = nodes_[next];
-    if (next == 0 || node.length > end - at || !same(at, text_.data() + node.text, node.length)) return 0;
-    at += node.length;
-    if (node.form != 0) {
-      matched_ = node.form - 1;
-      return static_cast<std::size_t>(at - begin);
-    }
-    parent = next;
+std::size_t KinetoForms::match(const char* begin, const char* end, std::uint64_t offset) {
+  const FormsAhead::Match found = ahead_.at(offset, tree_);
+  if (found.size != 0 && found.size <= static_cast<std::size_t>(end - begin)) {
+    matched_ = found.form;
+    numbers_ = found.numbers;
+    return found.size;
   }
+  const FormTree::Match match = tree_.match(begin, end, own_numbers_);
+  matched_ = match.form;
+  numbers_ = own_numbers_;
+  return match.size;
 }
 
 void KinetoForms::learn(const KinetoEvent& raw, KinetoForm form) {
-  if (text_.size() + raw.text.size() > kMostFormText || forms_.size() == kMostForms) return;
+  if (tree_.text_bytes() + raw.text.size() > kMostFormText || forms_.size() == kMostForms) return;
   Holes holes;
   if (!raw.ts.is_number() || !holes.add(raw.ts.text, kTimeHole)) return;
   if (form.event.phase == 'X' && (!raw.dur.is_number() || !holes.add(raw.dur.text, kTimeHole))) return;
@@ -147,118 +101,17 @@ void KinetoForms::learn(const KinetoEvent& raw, KinetoForm form) {
   const auto first = std::find_if(holes.begin(), holes.end(), [&](const Hole& hole) { return hole.at >= raw.args.data(); });
   form.first_integer = static_cast<std::uint8_t>(integers == 0 ? 0 : first - holes.begin());
   form.ids.append(raw.pid.text).append(raw.tid.text);
-  form.pid.form = raw.pid.form, form.tid.form = raw.tid.form;
+  form.pid.form = raw.pid.form;
+  form.tid.form = raw.tid.form;
   forms_.push_back(std::make_unique<KinetoForm>(std::move(form)));
   KinetoForm& kept = *forms_.back();
   kept.pid.text = std::string_view(kept.ids).substr(0, raw.pid.text.size());
   kept.tid.text = std::string_view(kept.ids).substr(raw.pid.text.size());
-  nodes_[add(text)].form = static_cast<std::uint32_t>(forms_.size());
+  tree_.add(text, static_cast<std::uint32_t>(forms_.size() - 1));
 }
 
 bool KinetoForms::is_admitted(std::string_view text) {
-  if (forms_.size() < kFreeForms && text_.size() < kFreeFormText) return true;
-  if (seen_.empty()) seen_.resize(kSeenForms);
-  const std::size_t hash = std::hash<std::string_view>{}(text);
-  const auto mark = static_cast<std::uint32_t>(hash >> 32 | 1);
-  std::uint32_t& seen = seen_[hash % kSeenForms];
-  return seen == mark || (seen = mark, false);
-}
-
-// 0: there is none.
-std::uint32_t KinetoForms::child_of(std::uint32_t parent, char first) const {
-  const Node& node = nodes_[parent];
-  if (node.child != 0 && node.child_first == first) return node.child;
-  return node.has_more ? more_[slot_of(parent, first)] : 0;
-}
-
-// Its own, or the free one for it.
-std::size_t KinetoForms::slot_of(std::uint32_t parent, char first) const {
-  const std::size_t mask = more_.size() - 1;
-  std::size_t at = ((parent << 8 | static_cast<unsigned char>(first)) * std::uint64_t{0x9e3779b97f4a7c15u} >> 32) & mask;
-  while (more_[at] != 0 && (nodes_[more_[at]].parent != parent || nodes_[more_[at]].first != first)) at = (at + 1) & mask;
-  return at;
-}
-
-void KinetoForms::put_more(std::uint32_t node) {
-  if (more_count_ * 2 >= more_.size()) {
-    std::vector<std::uint32_t> old(std::max<std::size_t>(64, more_.size() * 2));
-    old.swap(more_);
-    for (const std::uint32_t known : old) {
-      if (known != 0) more_[slot_of(nodes_[known].parent, nodes_[known].first)] = known;
-    }
-  }
-  std::uint32_t& slot = more_[slot_of(nodes_[node].parent, nodes_[node].first)];
-  more_count_ += slot == 0;
-  slot = node;
-}
-
-// The node at which `text` ends, which is made where there is none.
-std::uint32_t KinetoForms::add(std::string_view text) {
-  std::uint32_t node = 0;
-  while (!text.empty()) {
-    const std::uint32_t child = child_of(node, text[0]);
-    if (child == 0) {
-      node = add_child(node, text);
-      text.remove_prefix(is_hole(text[0]) ? 1 : nodes_[node].length);
-      continue;
-    }
-    node = child;
-    if (is_hole(text[0])) {
-      text.remove_prefix(1);
-      continue;
-    }
-    const std::string_view known(text_.data() + nodes_[node].text, nodes_[node].length);
-    const auto differs = std::mismatch(known.begin(), known.end(), text.begin(), text.end());
-    const auto common = static_cast<std::uint32_t>(differs.first - known.begin());
-    if (common < known.size()) node = split(node, common);
-    text.remove_prefix(common);
-  }
-  return node;
-}
-
-// A hole, or the text up to the next. A hole is the first child: a number that it does not take may be part of a text.
-std::uint32_t KinetoForms::add_child(std::uint32_t parent, std::string_view text) {
-  Node node;
-  node.parent = parent;
-  node.first = text[0];
-  const auto literal_end = std::find_if(text.begin(), text.end(), is_hole);
-  const std::string_view literal(text.begin(), literal_end);
-  text_.resize(text_.size() - kPadding);
-  node.text = static_cast<std::uint32_t>(text_.size());
-  node.length = static_cast<std::uint32_t>(literal.size());
-  text_.append(literal).append(kPadding, '\0');
-  const auto added = static_cast<std::uint32_t>(nodes_.size());
-  nodes_.push_back(node);
-  Node& above = nodes_[parent];
-  std::uint32_t more = added;
-  if (above.child == 0 || is_hole(node.first)) {
-    more = std::exchange(above.child, added);
-    above.child_first = node.first;
-  }
-  if (more != 0) above.has_more = true, put_more(more);
-  return added;
-}
-
-// The text of `node` up to `at` becomes that of a new node above it, which is returned.
-std::uint32_t KinetoForms::split(std::uint32_t node, std::uint32_t at) {
-  const auto added = static_cast<std::uint32_t>(nodes_.size());
-  Node upper = nodes_[node];
-  upper.length = at;
-  upper.child = node;
-  upper.child_first = text_[upper.text + at];
-  upper.has_more = false;
-  upper.form = 0;
-  nodes_.push_back(upper);
-  Node& above = nodes_[upper.parent];
-  if (above.child == node)
-    above.child = added;
-  else
-    more_[slot_of(upper.parent, upper.first)] = added;
-  Node& lower = nodes_[node];
-  lower.parent = added;
-  lower.text += at, lower.length -= at;
-  lower.first = upper.child_first;
-  return added;
+  return (forms_.size() < kFreeForms && tree_.text_bytes() < kFreeFormText) || seen_(text);
 }
 
 }  // namespace cli

@@ -88,16 +88,23 @@ void take_devices(KinetoHeader& header, std::string_view text) {
 void KinetoHeader::take(JsonStream& stream, std::string_view key) {
   const JsonValue value = stream.value();
   known_member_ |= is_known_member(key);
-  if (value.form == JsonValue::Form::large) return left_out.emplace_back(key), void();
+  if (value.form == JsonValue::Form::large) {
+    left_out.emplace_back(key);
+    return;
+  }
   const bool good = value.form == JsonValue::Form::good;
   if (!use(key, value.text, good))
     stream.damage().lose_member(key, stream.text_offset(), "an integer number of nanoseconds");
   if (good && key != "baseTimeNanoseconds") keep(key, value.text);
 }
 
-// Of what is damaged only the rank is taken, in whatever place: without it the ranks of a run cannot be told apart.
+// Of what is damaged only the rank is taken, wherever it stands: without it the ranks of a run cannot be told apart.
 bool KinetoHeader::use(std::string_view key, std::string_view text, bool good) {
-  if (key == "distributedInfo") return take_distributed(*this, text), good || take_damaged_rank(*this, text), true;
+  if (key == "distributedInfo") {
+    take_distributed(*this, text);
+    if (!good) take_damaged_rank(*this, text);
+    return true;
+  }
   if (!good) return true;
   if (key == "baseTimeNanoseconds") return (base_ns = integer_in(text)).has_value();
   if (key == "deviceProperties") take_devices(*this, text);
@@ -108,7 +115,10 @@ bool KinetoHeader::use(std::string_view key, std::string_view text, bool good) {
 }
 
 void KinetoHeader::keep(std::string_view key, std::string_view text) {
-  if (members.size() + key.size() + text.size() > kMaxHeaderBytes) return left_out.emplace_back(key), void();
+  if (members.size() + key.size() + text.size() > kMaxHeaderBytes) {
+    left_out.emplace_back(key);
+    return;
+  }
   members.append(members.empty() ? "\"" : ", \"").append(key).append("\": ").append(text);
 }
 

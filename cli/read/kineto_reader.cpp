@@ -17,8 +17,10 @@ namespace {
 
 class KinetoReader : public Reader {
  public:
-  KinetoReader(const std::string& path, std::size_t window)
-      : path_(path), stream_(open_byte_source(path), path, window) {}
+  KinetoReader(const std::string& path, ReadingThreads threads, std::size_t window)
+      : path_(path), stream_(open_byte_source(path), path, window) {
+    ahead_.begin(stream_.plain_file(), threads);
+  }
 
   void read(Catalog& catalog, EventSink& sink) override;
 
@@ -34,6 +36,7 @@ class KinetoReader : public Reader {
 
   std::string path_;
   JsonStream stream_;
+  FormsAhead ahead_;
   KinetoHeader header_;
   KinetoEventParser parser_;
   KinetoEvent event_;
@@ -46,7 +49,7 @@ void KinetoReader::read(Catalog& catalog, EventSink& sink) {
   process.source = path_;
   process.format = SourceFormat::kineto;
   const ProcessId id = catalog.add_process(std::move(process));
-  KinetoTranslator translator(catalog, id, sink);
+  KinetoTranslator translator(catalog, id, sink, ahead_);
   if (stream_.open() == '[')
     read_events(translator);
   else
@@ -164,8 +167,8 @@ void KinetoReader::describe(Process& process, std::int64_t device) {
 
 }  // namespace
 
-std::unique_ptr<Reader> open_kineto(const std::string& path, std::size_t window) {
-  return std::make_unique<KinetoReader>(path, window);
+std::unique_ptr<Reader> open_kineto(const std::string& path, ReadingThreads threads, std::size_t window) {
+  return std::make_unique<KinetoReader>(path, threads, window);
 }
 
 }  // namespace cli

@@ -7,12 +7,13 @@
 #include <memory>
 #include <string>
 
+#include "cli/read/forms_ahead.h"
 #include "cli/read/json_stream.h"
 #include "cli/read/reader.h"
 
 namespace cli {
 
-// Throws Error (cannot_open). `window`: bytes read at once.
-std::unique_ptr<Reader> open_kineto(const std::string& path, std::size_t window = JsonStream::kWindow);
+// Throws Error (cannot_open). What is read is the same on any number of threads. `window`: bytes read at once.
+std::unique_ptr<Reader> open_kineto(const std::string& path, ReadingThreads threads = {}, std::size_t window = JsonStream::kWindow);
 
 }  // namespace cli

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 
 namespace cli {
 namespace {
 
-// The first shapes are taken as they come. Then one has to come twice, so that a trace whose texts never repeat does not
-// fill the catalogue; and there is an end.
-constexpr std::size_t kFreeShapes = 4096, kFreeText = 2 << 20;
-constexpr std::size_t kSeen = 1 << 16;
+// The first shapes are taken as they come: 4,096 of 2 MiB together where one input may have kMostTextOfShapes, less where
+// several share that. Then one has to come twice, so that traces whose texts never repeat do not fill the catalogue; and
+// there is an end.
+constexpr std::size_t kFreeShare = 32, kTextPerFreeShape = kMostTextOfShapes / 4096;
 
 }  // namespace
 
@@ -45,12 +44,8 @@ const Shape* KinetoShapes::find(std::string_view text, const std::vector<PlainIn
 
 bool KinetoShapes::is_admitted(std::string_view text) {
   if (shapes_.text_bytes() + text.size() > shapes_.most_text_bytes()) return false;
-  if (shapes_.size() < kFreeShapes && shapes_.text_bytes() < kFreeText) return true;
-  if (seen_.empty()) seen_.resize(kSeen);
-  const std::size_t hash = std::hash<std::string_view>{}(text);
-  const auto mark = static_cast<std::uint32_t>(hash >> 32 | 1);
-  std::uint32_t& seen = seen_[hash % kSeen];
-  return seen == mark || (seen = mark, false);
+  const std::size_t free_shapes = shapes_.most_text_bytes() / kTextPerFreeShape, free_bytes = shapes_.most_text_bytes() / kFreeShare;
+  return (shapes_.size() < free_shapes && shapes_.text_bytes() < free_bytes) || seen_(text);
 }
 
 }  // namespace cli

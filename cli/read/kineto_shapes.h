@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/model/shapes.h"
+#include "cli/read/seen_twice.h"
 
 namespace cli {
 
@@ -36,7 +37,7 @@ class KinetoShapes {
   Shapes& shapes_;
   std::string text_;
   std::int64_t values_[kMostHoles] = {};
-  std::vector<std::uint32_t> seen_;  // hashes of texts that were seen once, by their lowest bits
+  SeenTwice seen_{1 << 16};
 };
 
 }  // namespace cli

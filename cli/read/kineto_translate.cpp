@@ -1,9 +1,9 @@
 #include "cli/read/kineto_translate.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
+#include "cli/io/units.h"
 #include "cli/model/kinds.h"
 #include "cli/read/decimal.h"
 #include "cli/read/json_unescape.h"
@@ -24,8 +24,9 @@ bool carries_bytes(Kind kind) { return kind == Kind::memcpy || kind == Kind::mem
 
 std::string_view known_metadata_without_use[] = {"process_labels", "process_sort_index", "thread_sort_index"};
 
-void note(Process& process, std::uint64_t count, const char* what) {
-  if (count != 0) process.notes.push_back(std::to_string(count) + " " + what);
+// `one` and `many` begin with what is counted.
+void note(Process& process, std::uint64_t count, std::string_view one, std::string_view many) {
+  if (count != 0) process.notes.push_back(count_text(count, one, many));
 }
 
 }  // namespace
@@ -33,7 +34,10 @@ void note(Process& process, std::uint64_t count, const char* what) {
 std::optional<KinetoRefusal> KinetoTranslator::take(const KinetoEvent& raw) {
   if (const auto refusal = refuse_kineto_phase(raw)) return refusal;
   odd_.args += raw.odd_args;
-  if (kineto_phase(raw) == 'M') return take_metadata(raw), std::nullopt;
+  if (kineto_phase(raw) == 'M') {
+    take_metadata(raw);
+    return std::nullopt;
+  }
   KinetoTimes times;
   if (const auto refusal = read_kineto_times(raw, base_ns_, times)) return refusal;
   odd_.no_duration += times.odd_duration;
@@ -44,19 +48,19 @@ std::optional<KinetoRefusal> KinetoTranslator::take(const KinetoEvent& raw) {
 void KinetoTranslator::take_timed(const KinetoEvent& raw, const KinetoTimes& times) {
   const char phase = kineto_phase(raw);
   const KinetoCategory& category = categories_.find(text_of(raw.cat));
-  KinetoPlace& place = places_.find(raw.pid, raw.tid);
-  if (phase == 'E') return end_slice(place, times.start_ns, raw);
+  KinetoLocation& location = locations_.find(raw.pid, raw.tid);
+  if (phase == 'E') return end_slice(location, times.start_ns, raw);
   KinetoForm form;
   form.event = event_of(raw, category);
   form.category = &category;
-  form.place = &place;
+  form.location = &location;
   if (!raw.device.empty()) form.device = to_int64(raw.device.text);
   Event event = form.event;
   event.start_ns = times.start_ns;
   event.duration_ns = times.duration_ns;
-  event.track = places_.track(place, category, phase, form.device);
-  event.json.second_row = places_.second_row(place, event.track, raw.pid, raw.tid);
-  if (phase == 'B') return begin_slice(place, {event, std::string(raw.args), raw.integers});
+  event.track = locations_.track(location, category, phase, form.device);
+  event.json.second_ids = locations_.second_ids(location, event.track, raw.pid, raw.tid);
+  if (phase == 'B') return begin_slice(location, {event, std::string(raw.args), raw.integers});
   launch_flows_ |= event.kind == Kind::flow && category.launch_flow;
   form.shape = emit(event, raw.args, raw.integers);
   const bool repeats = form.shape != nullptr || raw.args.empty();
@@ -70,6 +74,8 @@ bool KinetoTranslator::take_known() {
   Event event = form.event;
   if (__builtin_add_overflow(number(form.start), base_ns_, &event.start_ns)) return false;
   if (form.duration >= 0) event.duration_ns = number(form.duration);
+  std::int64_t end_ns;
+  if (__builtin_add_overflow(event.start_ns, std::max<std::int64_t>(0, event.duration_ns), &end_ns)) return false;
   if (form.id >= 0) event.correlation = static_cast<std::uint64_t>(number(form.id));
   if (form.correlation >= 0) event.correlation = static_cast<std::uint64_t>(std::max<std::int64_t>(0, number(form.correlation)));
   if (form.bytes >= 0 && carries_bytes(event.kind)) {
@@ -77,8 +83,8 @@ bool KinetoTranslator::take_known() {
     event.bytes = event.has_bytes ? static_cast<std::uint64_t>(number(form.bytes)) : 0;
   }
   const auto device = form.device_number < 0 ? form.device : number(form.device_number);
-  event.track = places_.track(*form.place, *form.category, event.phase, device);
-  event.json.second_row = places_.second_row(*form.place, event.track, form.pid, form.tid);
+  event.track = locations_.track(*form.location, *form.category, event.phase, device);
+  event.json.second_ids = locations_.second_ids(*form.location, event.track, form.pid, form.tid);
   emit(event, {}, form.shape, numbers + form.first_integer);
   return true;
 }
@@ -88,7 +94,7 @@ Event KinetoTranslator::event_of(const KinetoEvent& raw, const KinetoCategory& c
   event.phase = raw.ph.text[0];
   event.kind = kineto_kind(event.phase, category);
   event.json.args_complete = true;
-  event.category = category.text == row(event.kind).category ? 0 : category.id;
+  event.category = category.text == info(event.kind).category ? 0 : category.id;
   event.json.no_category = raw.cat.empty();
   event.json.encloses = raw.binding.text == "e";
   event.json.scope = kineto_scope(raw);
@@ -110,11 +116,11 @@ void KinetoTranslator::take_metadata(const KinetoEvent& raw) {
   if (what == "thread_name") {
     std::string_view name = text_of(raw.args_name);
     while (name.ends_with(' ')) name.remove_suffix(1);
-    places_.find(raw.pid, raw.tid).name = name;
+    locations_.find(raw.pid, raw.tid).name = name;
   } else if (what == "process_name") {
     const std::string_view name = text_of(raw.args_name);
     catalog_.processes[process_].ranks_drawn += name.starts_with("rank ");
-    places_.name_process(places_.find(raw.pid, raw.tid), name);
+    locations_.name_process(locations_.find(raw.pid, raw.tid), name);
   } else {
     odd_.metadata +=
         std::count(std::begin(known_metadata_without_use), std::end(known_metadata_without_use), what) == 0;
@@ -124,38 +130,48 @@ void KinetoTranslator::take_metadata(const KinetoEvent& raw) {
 // As it stands, for who wants the file back.
 void KinetoTranslator::keep_metadata(std::string_view text) {
   std::string& kept = catalog_.processes[process_].kineto_metadata;
-  if (kept.size() + text.size() > kMostMetadataBytes) return void(++odd_.metadata_dropped);
+  if (kept.size() + text.size() > kMostMetadataBytes) {
+    ++odd_.metadata_dropped;
+    return;
+  }
   const std::size_t before = kept.size();
   kept.resize(before + text.size() + 2 + simdjson::SIMDJSON_PADDING);
   char* at = kept.data() + before;
-  if (before != 0) *at++ = ',', *at++ = '\n';
+  if (before != 0) {
+    *at++ = ',';
+    *at++ = '\n';
+  }
   std::size_t length = 0;
   if (simdjson::minify(text.data(), text.size(), at, length) != simdjson::SUCCESS) length = 0;
   kept.resize(static_cast<std::size_t>(at - kept.data()) + length);
 }
 
-void KinetoTranslator::begin_slice(KinetoPlace& place, OpenSlice slice) {
+void KinetoTranslator::begin_slice(KinetoLocation& location, OpenSlice slice) {
   slice.event.phase = 'X';
   slice.event.duration_ns = kUnknownDuration;
   if (open_slices_ == kMaxOpenSlices) {
     ++odd_.unmatched_begin;
-    return void(emit(slice.event, slice.args, slice.integers));
+    emit(slice.event, slice.args, slice.integers);
+    return;
   }
-  place.open.push_back(std::move(slice));
+  location.open.push_back(std::move(slice));
   ++open_slices_;
 }
 
-void KinetoTranslator::end_slice(KinetoPlace& place, std::int64_t end_ns, const KinetoEvent& raw) {
-  if (place.open.empty()) {
+void KinetoTranslator::end_slice(KinetoLocation& location, std::int64_t end_ns, const KinetoEvent& raw) {
+  if (location.open.empty()) {
     ++odd_.unmatched_end;
     return;
   }
-  OpenSlice slice = std::move(place.open.back());
-  place.open.pop_back();
+  OpenSlice slice = std::move(location.open.back());
+  location.open.pop_back();
   --open_slices_;
   const bool sound =
       !__builtin_sub_overflow(end_ns, slice.event.start_ns, &slice.event.duration_ns) && slice.event.duration_ns >= 0;
-  if (!sound) slice.event.duration_ns = 0, ++odd_.no_duration;
+  if (!sound) {
+    slice.event.duration_ns = 0;
+    ++odd_.no_duration;
+  }
   if (!raw.args.empty()) {
     const auto begin = static_cast<std::uint32_t>(slice.args.append(slice.args.empty() ? "" : ", ").size());
     slice.args.append(raw.args);
@@ -176,37 +192,44 @@ void KinetoTranslator::emit(const Event& event, std::string_view args, const Sha
   ++counts_[static_cast<std::size_t>(event.kind)];
   first_ns_ = std::min(first_ns_, event.start_ns);
   if (event.start_ns != base_ns_) first_unclamped_ns_ = std::min(first_unclamped_ns_, event.start_ns);
-  std::int64_t end = 0;
-  const bool overflow = __builtin_add_overflow(event.start_ns, std::max<std::int64_t>(0, event.duration_ns), &end);
-  last_ns_ = std::max(last_ns_, overflow ? std::numeric_limits<std::int64_t>::max() : end);
+  last_ns_ = std::max(last_ns_, event.start_ns + std::max<std::int64_t>(0, event.duration_ns));
   Facts facts = facts_->find(event, shape == nullptr ? args : shape->text, shape, integers);
   if (shape == nullptr) facts.args = args;
-  if (shape != nullptr) facts.shape = shape, facts.integers = integers;
+  if (shape != nullptr) {
+    facts.shape = shape;
+    facts.integers = integers;
+  }
   sink_.event(event, facts);
 }
 
 std::int64_t KinetoTranslator::finish() {
-  places_.for_each([&](KinetoPlace& place) {
-    for (const OpenSlice& slice : place.open) emit(slice.event, slice.args, slice.integers);
-    odd_.unmatched_begin += place.open.size();
+  locations_.for_each([&](KinetoLocation& location) {
+    for (const OpenSlice& slice : location.open) emit(slice.event, slice.args, slice.integers);
+    odd_.unmatched_begin += location.open.size();
   });
   Process& process = catalog_.processes[process_];
   process.counts = counts_;
-  if (first_ns_ <= last_ns_) process.first_ns = first_ns_, process.last_ns = last_ns_;
+  if (first_ns_ <= last_ns_) {
+    process.first_ns = first_ns_;
+    process.last_ns = last_ns_;
+  }
   if (first_unclamped_ns_ != INT64_MAX) process.first_unclamped_ns = first_unclamped_ns_;
   process.explicit_flows = launch_flows_;
   process.state = RecordingState::clean;
   note_oddities(process);
-  return places_.finish();
+  return locations_.finish();
 }
 
 void KinetoTranslator::note_oddities(Process& process) const {
-  note(process, odd_.no_duration, "slices had no duration, a negative or an absurd one: taken as 0");
-  note(process, odd_.unmatched_begin, "slices (B) have no end (E)");
-  note(process, odd_.unmatched_end, "ends of slices (E) have no beginning (B): left out");
-  note(process, odd_.metadata, "metadata events (M) were not understood: left out");
-  note(process, odd_.metadata_dropped, "metadata events (M) are beyond 32 MiB of them: not kept as they stand");
-  note(process, odd_.args, "events had args that are not an object: the args are left out");
+  note(process, odd_.no_duration, "slice had no duration, a negative or an absurd one: taken as 0",
+       "slices had no duration, a negative or an absurd one: taken as 0");
+  note(process, odd_.unmatched_begin, "slice (B) has no end (E)", "slices (B) have no end (E)");
+  note(process, odd_.unmatched_end, "end of a slice (E) has no beginning (B): left out", "ends of slices (E) have no beginning (B): left out");
+  note(process, odd_.metadata, "metadata event (M) was not understood: left out", "metadata events (M) were not understood: left out");
+  note(process, odd_.metadata_dropped, "metadata event (M) is beyond 32 MiB of them: not kept as it stands",
+       "metadata events (M) are beyond 32 MiB of them: not kept as they stand");
+  note(process, odd_.args, "event had args that are not an object: the args are left out",
+       "events had args that are not an object: the args are left out");
 }
 
 }  // namespace cli

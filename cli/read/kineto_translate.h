@@ -1,10 +1,10 @@
 // From Kineto's events to ours. What each field becomes:
 //   ts, dur       microseconds to exact nanoseconds; + baseTimeNanoseconds
-//   cat, ph       Kind: by category for slices, by phase for marks, counters, arrows (kineto_category.cpp)
-//   pid, tid      a track (kineto_places.h)
+//   cat, ph       Kind: by category for slices, by phase for marks, counters, flows (kineto_category.cpp)
+//   pid, tid      a track (kineto_locations.h)
 //   args          kept, as a shape where they repeat (kineto_shapes.h); correlation, bytes and device are read from them, and
 //                 what else is computed with (kineto_facts.h)
-//   id            of arrows and async events: correlation; numbers, hex, or any text by a stable hash
+//   id            of flows and async events: correlation; numbers, hex, or any text by a stable hash
 //   B + E         joined to X; gpu_user_annotation keeps the 1 ns that Kineto adds on both sides
 //   M             thread_name and process_name; all are kept as text, and those of other names counted
 //   s, bp         scope, encloses; whether there is a cat: no_category
@@ -22,18 +22,18 @@
 #include "cli/read/kineto_facts.h"
 #include "cli/read/kineto_fields.h"
 #include "cli/read/kineto_forms.h"
-#include "cli/read/kineto_places.h"
+#include "cli/read/kineto_locations.h"
 #include "cli/read/kineto_shapes.h"
 
 namespace cli {
 
 class KinetoTranslator {
  public:
-  KinetoTranslator(Catalog& catalog, ProcessId process, EventSink& sink)
-      : catalog_(catalog), process_(process), sink_(sink), categories_(catalog.strings), places_(catalog, process), shapes_(catalog.shapes), facts_(make_kineto_facts(catalog)) {}
+  KinetoTranslator(Catalog& catalog, ProcessId process, EventSink& sink, FormsAhead& ahead)
+      : catalog_(catalog), process_(process), sink_(sink), categories_(catalog.strings), locations_(catalog, process), shapes_(catalog.shapes), forms_(ahead), facts_(make_kineto_facts(catalog)) {}
 
   void set_base(std::int64_t base_ns) { base_ns_ = base_ns; }
-  void expect_gpu(std::int64_t device) { places_.expect_gpu(device); }
+  void expect_gpu(std::int64_t device) { locations_.expect_gpu(device); }
 
   // Why it was refused; nullopt: it was taken.
   std::optional<KinetoRefusal> take(const KinetoEvent& raw);
@@ -54,8 +54,8 @@ class KinetoTranslator {
   void take_timed(const KinetoEvent& raw, const KinetoTimes& times);
   void take_metadata(const KinetoEvent& raw);
   void keep_metadata(std::string_view text);
-  void begin_slice(KinetoPlace& place, OpenSlice slice);
-  void end_slice(KinetoPlace& place, std::int64_t end_ns, const KinetoEvent& raw);
+  void begin_slice(KinetoLocation& location, OpenSlice slice);
+  void end_slice(KinetoLocation& location, std::int64_t end_ns, const KinetoEvent& raw);
   const Shape* emit(const Event& event, std::string_view args, const std::vector<PlainInteger>& integers);
   void emit(const Event& event, std::string_view args, const Shape* shape, const std::int64_t* integers);
   Event event_of(const KinetoEvent& raw, const KinetoCategory& category);
@@ -67,7 +67,7 @@ class KinetoTranslator {
   ProcessId process_;
   EventSink& sink_;
   KinetoCategories categories_;
-  KinetoPlaces places_;
+  KinetoLocations locations_;
   KinetoShapes shapes_;
   KinetoForms forms_;
   std::unique_ptr<KinetoFacts> facts_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,11 +32,23 @@ class EventBatch {
     }
     if (facts.shape != nullptr) std::copy_n(facts.integers, facts.shape->holes.size(), give_shape(*facts.shape));
   }
+  // A payload of the next event, to be filled in.
+  template <typename P>
+  P& place() {
+    places_.push_back({{texts_.size()}, words_.size(), 0, payload_tag<P>(), false});
+    words_.resize(words_.size() + (sizeof(P) + 7) / 8);
+    return *new (words_.data() + places_.back().payload) P;
+  }
   // The foreign arguments of the event whose facts were placed last.
   void give_args(std::string_view args) {
     places_.back().args = texts_.size();
     places_.back().args_bytes = static_cast<std::uint32_t>(args.size());
     texts_.append(args);
+  }
+  // ... are those of the event before it with this index.
+  void repeat_args(std::size_t index) {
+    places_.back().args = places_[index].args;
+    places_.back().args_bytes = places_[index].args_bytes;
   }
   // Returns where its integers go.
   std::uint64_t* give_shape(const Shape& shape) {
@@ -44,17 +57,12 @@ class EventBatch {
     words_.resize(words_.size() + shape.holes.size());
     return words_.data() + words_.size() - shape.holes.size();
   }
-  // ... are those of the event before it with this index.
-  void repeat_args(std::size_t index) {
-    places_.back().args = places_[index].args;
-    places_.back().args_bytes = places_[index].args_bytes;
-  }
-  // ... of the event with this index; null: it has none.
+  // Of the event with this index; null: it has none.
   const Shape* shape(std::size_t index) const { return places_[index].is_shaped ? places_[index].shape : nullptr; }
   // In the place of one with as many holes.
   void set_shape(std::size_t index, const Shape& shape) { places_[index].shape = &shape; }
-  void reserve(std::size_t events) { events_.reserve(events), places_.reserve(events); }
-  void clear() { events_.clear(), places_.clear(), texts_.clear(), words_.clear(); }
+  void reserve(std::size_t events) { events_.reserve(events); places_.reserve(events); }
+  void clear() { events_.clear(); places_.clear(); texts_.clear(); words_.clear(); }
 
   std::size_t size() const { return events_.size(); }
   std::size_t args_bytes() const { return texts_.size(); }

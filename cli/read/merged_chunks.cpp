@@ -82,7 +82,8 @@ void MergedChunks::load_index() {
       header.count > file_bytes_ / sizeof(ChunkHeader)) {
     refuse(at, "the index has an impossible size");
   }
-  const std::string_view raw = load(index);
+  std::string raw;
+  load(index, raw);
   index_.resize(header.count);
   if (!raw.empty()) std::memcpy(index_.data(), raw.data(), raw.size());
   events_ = footer.events;
@@ -105,16 +106,15 @@ void MergedChunks::check_index(std::uint64_t end) const {
   if (lists > most_list_bytes(file_bytes_)) refuse(end, "the lists claim more memory than a trace can need");
 }
 
-std::string_view MergedChunks::load(const IndexEntry& entry) {
+void MergedChunks::load(const IndexEntry& entry, std::string& raw) {
   ChunkHeader header;
   read(entry.offset, &header, sizeof(header));
   if (std::memcmp(&header, &entry.header, sizeof(header)) != 0)
     refuse(entry.offset, "the chunk is not what the index says");
   packed_.resize(header.stored_bytes);
   read(entry.offset + sizeof(header), packed_.data(), packed_.size());
-  if (!zstd_.decompress(packed_, header.raw_bytes, raw_))
+  if (!zstd_.decompress(packed_, header.raw_bytes, raw))
     refuse(entry.offset, "the chunk is damaged (checksum or size)");
-  return raw_;
 }
 
 void MergedChunks::read(std::uint64_t offset, void* to, std::size_t size) const {

@@ -1,5 +1,5 @@
 // A merged file as chunks: checks the frame of the file (merged_file.h) and hands out what is in each chunk. Memory:
-// the index and one chunk.
+// the index and one chunk as it is stored.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -22,8 +22,8 @@ class MergedChunks {
   const std::vector<IndexEntry>& index() const { return index_; }
   std::uint64_t events() const { return events_; }
 
-  // The decompressed content; lives until the next call. Throws Error.
-  std::string_view load(const IndexEntry& entry);
+  // The decompressed content in place of what `raw` held. One thread at a time. Throws Error.
+  void load(const IndexEntry& entry, std::string& raw);
 
   // Throws Error (bad_content) with the file, this offset and what to do.
   [[noreturn]] void refuse(std::uint64_t offset, std::string_view what) const;
@@ -42,7 +42,7 @@ class MergedChunks {
   std::uint64_t events_ = 0;
   std::vector<IndexEntry> index_;
   ZstdDecompressor zstd_;
-  std::string packed_, raw_;
+  std::string packed_;
 };
 
 // By the magic of the file. False also for what cannot be opened.

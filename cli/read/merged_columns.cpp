@@ -25,7 +25,8 @@ std::uint64_t hash_of(std::string_view text) {
     std::memcpy(&word, from, part);
     hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 29;
-    from += part, left -= part;
+    from += part;
+    left -= part;
   }
   return hash;
 }
@@ -35,7 +36,7 @@ std::uint8_t flags_of(const Event& event) {
   return static_cast<std::uint8_t>((event.has_bytes ? kHasBytes : 0) | (event.json.args_complete ? kArgsComplete : 0) |
                                    (event.open_start ? kOpenStart : 0) | (event.json.no_category ? kNoCategory : 0) |
                                    (event.json.encloses ? kEncloses : 0) | scope << kScopeShift |
-                                   (event.json.second_row ? kSecondRow : 0));
+                                   (event.json.second_ids ? kSecondIds : 0));
 }
 
 void set_flags(Event& event, std::uint8_t flags) {
@@ -44,7 +45,7 @@ void set_flags(Event& event, std::uint8_t flags) {
   event.open_start = (flags & kOpenStart) != 0;
   event.json.no_category = (flags & kNoCategory) != 0;
   event.json.encloses = (flags & kEncloses) != 0;
-  event.json.second_row = (flags & kSecondRow) != 0;
+  event.json.second_ids = (flags & kSecondIds) != 0;
   event.json.scope = kScopes[flags >> kScopeShift & 3];
 }
 
@@ -104,15 +105,19 @@ std::uint64_t number_of(T value) {
 // What was last in each column of differences.
 using Lasts = std::array<std::uint64_t, kFixedColumns>;
 
+}  // namespace
+
 // What the next integer of a slot is expected to be: the last one, or its event's correlation if the last one was that.
 struct SlotState {
   std::uint64_t last = 0;
   bool follows = false;
 
   std::uint64_t expected(std::uint64_t correlation) const { return follows ? correlation : last; }
-  void note(std::uint64_t value, std::uint64_t correlation) { last = value, follows = value == correlation && value != 0; }
+  void note(std::uint64_t value, std::uint64_t correlation) { last = value; follows = value == correlation && value != 0; }
 };
 using SlotStates = std::array<SlotState, kShapeSlots>;
+
+namespace {
 
 // A visitor of fields.
 struct PutFields {
@@ -217,11 +222,14 @@ class Encoder {
   std::uint64_t last_start_ = 0;
 };
 
-class Decoder {
+}  // namespace
+
+class ColumnDecoder::Columns {
  public:
-  explicit Decoder(const ShapeTable& shapes) : shapes_(shapes) {}
-  // Returns what is wrong, or nullptr.
+  explicit Columns(const ShapeTable& shapes) : shapes_(shapes) {}
+  // Return what is wrong, or nullptr.
   const char* open(std::string_view raw, std::size_t count);
+  void begin_batch() { ++batches_; }
   const char* event(EventBatch& out);
   bool used_up() const {
     for (std::size_t column = 0; column < kColumns; ++column) {
@@ -231,8 +239,8 @@ class Decoder {
   }
 
  private:
-  friend struct TakeFields;
-  std::uint64_t take(Column column) { return take(at(column)); }
+  struct TakeFields;
+  [[gnu::always_inline]] std::uint64_t take(Column column) { return take(at(column)); }
   [[gnu::always_inline]] std::uint64_t take(std::size_t column) { return take_varint(columns_[column], bad_); }
   std::uint32_t take32(Column column) {
     const std::uint64_t value = take(column);
@@ -241,7 +249,10 @@ class Decoder {
   }
   std::uint8_t take_byte(Column column) {
     std::string_view& in = columns_[at(column)];
-    if (in.empty()) return bad_ = true, std::uint8_t{0};
+    if (in.empty()) {
+      bad_ = true;
+      return std::uint8_t{0};
+    }
     const auto value = static_cast<std::uint8_t>(in[0]);
     in.remove_prefix(1);
     return value;
@@ -255,14 +266,18 @@ class Decoder {
   Lasts lasts_{};
   std::array<std::string_view, kColumns> columns_{};
   std::array<std::uint64_t, kCorrelationSlots> correlations_{};
-  std::vector<std::uint32_t> first_use_;  // of each text: the event
-  std::uint32_t index_ = 0;
+  struct Text {
+    std::string_view text;
+    std::size_t batch, index;  // the event that had it last
+  };
+  std::vector<Text> texts_;
+  std::size_t batches_ = 0;
   std::uint64_t start_ = 0;
   bool bad_ = false;
 };
 
 // A visitor of fields.
-struct TakeFields {
+struct ColumnDecoder::Columns::TakeFields {
   template <typename T>
   void number(const char*, T& value, bool = true) {
     const std::uint64_t raw = from.take(column++);
@@ -298,11 +313,11 @@ struct TakeFields {
     number(name, id.value);
   }
 
-  Decoder& from;
+  Columns& from;
   std::size_t column;
 };
 
-const char* Decoder::open(std::string_view raw, std::size_t count) {
+const char* ColumnDecoder::Columns::open(std::string_view raw, std::size_t count) {
   std::uint32_t columns = 0;
   if (raw.size() < sizeof(columns)) return "the header of the columns is cut off";
   std::memcpy(&columns, raw.data(), sizeof(columns));
@@ -326,7 +341,7 @@ const char* Decoder::open(std::string_view raw, std::size_t count) {
   return columns_[at(Column::kind)].size() == count ? nullptr : "a column does not have one entry per event";
 }
 
-const char* Decoder::event(EventBatch& out) {
+const char* ColumnDecoder::Columns::event(EventBatch& out) {
   Event event;
   start_ += unzigzag(take(Column::start));
   event.start_ns = static_cast<std::int64_t>(start_);
@@ -347,43 +362,44 @@ const char* Decoder::event(EventBatch& out) {
   payload(out);
   args(out, event.correlation);
   out.events().push_back(event);
-  ++index_;
   return bad_ ? "a column ends before its last event, or holds a number that is too large" : nullptr;
 }
 
-void Decoder::payload(EventBatch& out) {
+void ColumnDecoder::Columns::payload(EventBatch& out) {
   const std::uint8_t tag = take_byte(Column::payload);
   if (tag == 0) return out.place({});
-  std::uint64_t words[(kMostPayloadBytes + 7) / 8];
-  bad_ |= tag > kPayloads;
-  if (bad_) return out.place({});
-  visit_payload(tag, static_cast<void*>(words), [&]<typename P>(P& payload) {
-    payload = P{};
+  const bool known = with_payload(tag, [&]<typename P>(P*) {
     TakeFields take{*this, kFirstColumn[payload_tag<P>()]};
-    payload_fields(take, payload);
+    payload_fields(take, out.place<P>());
   });
-  out.place({tag, words, {}});
+  if (known) return;
+  bad_ = true;
+  out.place({});
 }
 
-void Decoder::args(EventBatch& out, std::uint64_t correlation) {
+void ColumnDecoder::Columns::args(EventBatch& out, std::uint64_t correlation) {
   const std::uint64_t reference = take(Column::args);
   if (reference == 0) return;
   if (reference == 1) {
     std::string_view& text = columns_[at(Column::text)];
     const std::uint64_t size = take(Column::text_bytes);
     bad_ |= size > text.size();
-    out.give_args(text.substr(0, size));
-    text.remove_prefix(size < text.size() ? size : text.size());
-    first_use_.push_back(index_);
-    return;
+    texts_.push_back({text.substr(0, size), batches_, out.events().size()});
+    text.remove_prefix(texts_.back().text.size());
+    return out.give_args(texts_.back().text);
   }
   const std::uint64_t number = (reference - 2) / 2;
   if (reference % 2 != 0) return shape(out, number, correlation);
-  bad_ |= number >= first_use_.size();
-  if (!bad_) out.repeat_args(first_use_[number]);
+  bad_ |= number >= texts_.size();
+  if (bad_) return;
+  Text& text = texts_[number];
+  if (text.batch == batches_) return out.repeat_args(text.index);  // a batch has it once, however often it is named
+  text.batch = batches_;
+  text.index = out.events().size();
+  out.give_args(text.text);
 }
 
-void Decoder::shape(EventBatch& out, std::uint64_t id, std::uint64_t correlation) {
+void ColumnDecoder::Columns::shape(EventBatch& out, std::uint64_t id, std::uint64_t correlation) {
   bad_ |= id == 0 || id >= shapes_.size();  // 0: the empty one, which no event has
   if (bad_) return;
   std::uint64_t* integers = out.give_shape(*shapes_[id]);
@@ -394,8 +410,6 @@ void Decoder::shape(EventBatch& out, std::uint64_t id, std::uint64_t correlation
     *integers++ = value;
   }
 }
-
-}  // namespace
 
 void encode_events(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end,
                    std::string& out) {
@@ -408,14 +422,31 @@ void encode_events(const EventBatch& batch, const std::uint32_t* order, std::siz
   encoder.finish(out);
 }
 
-const char* decode_events(std::string_view raw, std::size_t count, const ShapeTable& shapes, EventBatch& out) {
+ColumnDecoder::ColumnDecoder(const ShapeTable& shapes) : shapes_(&shapes) {}
+ColumnDecoder::~ColumnDecoder() = default;
+ColumnDecoder::ColumnDecoder(ColumnDecoder&&) noexcept = default;
+ColumnDecoder& ColumnDecoder::operator=(ColumnDecoder&&) noexcept = default;
+
+const char* ColumnDecoder::open(std::string_view raw, std::size_t count) {
+  columns_ = std::make_unique<Columns>(*shapes_);
+  left_ = count;
+  return columns_->open(raw, count);
+}
+
+const char* ColumnDecoder::take(EventBatch& out, std::size_t most, std::size_t most_text) {
   out.clear();
-  const auto decoder = std::make_unique<Decoder>(shapes);
-  if (const char* wrong = decoder->open(raw, count)) return wrong;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (const char* wrong = decoder->event(out)) return wrong;
+  if (left_ == 0) return nullptr;
+  columns_->begin_batch();
+  for (const std::size_t end = left_ - std::min(most, left_); left_ > end && out.args_bytes() < most_text; --left_) {
+    if (const char* wrong = columns_->event(out)) return wrong;
   }
-  return decoder->used_up() ? nullptr : "a column holds more than its events";
+  return left_ > 0 || columns_->used_up() ? nullptr : "a column holds more than its events";
+}
+
+const char* decode_events(std::string_view raw, std::size_t count, const ShapeTable& shapes, EventBatch& out) {
+  ColumnDecoder decoder(shapes);
+  if (const char* wrong = decoder.open(raw, count)) return wrong;
+  return decoder.take(out, count);
 }
 
 }  // namespace cli

@@ -1,5 +1,5 @@
 // A chunk of events as columns: each field of all events together, because neighbours of a kind look alike, which zstd
-// then packs to about half of what rows take.
+// then packs to about half of what events one by one take.
 //
 //   u32 kColumns, a varint: how many columns are not empty, then of each of these its number and its bytes (varints), in
 //   their order; then the columns one behind the other: those of `Column`, then one for each field of each payload, in
@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -90,7 +91,7 @@ enum EventFlag : std::uint8_t {
   kNoCategory = 8,
   kEncloses = 16,
   kScopeShift = 5,  // two bits: an index in kScopes
-  kSecondRow = 128,
+  kSecondIds = 128,
 };
 inline constexpr char kScopes[4] = {0, 't', 'p', 'g'};
 
@@ -98,8 +99,30 @@ inline constexpr char kScopes[4] = {0, 't', 'p', 'g'};
 void encode_events(const EventBatch& batch, const std::uint32_t* order, std::size_t begin, std::size_t end,
                    std::string& out);
 
-// Appends nothing on failure that a caller may use; `out` is cleared first. Returns what is wrong, or nullptr.
+// Takes the events of a chunk out of its columns, some at a time.
 // Track, name, category and kind are the file's own numbers, not checked here.
+class ColumnDecoder {
+ public:
+  // The shapes outlive it.
+  explicit ColumnDecoder(const ShapeTable& shapes);
+  ~ColumnDecoder();
+  ColumnDecoder(ColumnDecoder&&) noexcept;
+  ColumnDecoder& operator=(ColumnDecoder&&) noexcept;
+
+  // A chunk of `count` events; `raw` lives until they are taken. Returns what is wrong, or nullptr.
+  [[nodiscard]] const char* open(std::string_view raw, std::size_t count);
+  // The next ones in place of what `out` held: `most` (> 0) at most, and fewer where they have `most_text` bytes of text;
+  // none behind the last. Returns what is wrong, and then `out` is of no use, or nullptr.
+  [[nodiscard]] const char* take(EventBatch& out, std::size_t most, std::size_t most_text = ~std::size_t{0});
+
+ private:
+  class Columns;
+  std::unique_ptr<Columns> columns_;
+  const ShapeTable* shapes_;
+  std::size_t left_ = 0;  // events
+};
+
+// All of a chunk.
 [[nodiscard]] const char* decode_events(std::string_view raw, std::size_t count, const ShapeTable& shapes, EventBatch& out);
 
 }  // namespace cli

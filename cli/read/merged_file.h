@@ -127,50 +127,114 @@ static_assert(sizeof(MergedFooter) == 32);
 // The fields of the entries, once for both directions: `f` is a FieldWriter or a FieldReader (merged_fields.h).
 template <typename F, typename R>
 void recorder_fields(F& f, R& r) {
-  f.text(r.agent_version), f.text(r.events), f.number(r.mode), f.number(r.cupti_state), f.text(r.cupti_holder);
-  f.text(r.cupti_path), f.number(r.nvtx_state), f.number(r.cupti_error), f.number(r.cupti_version);
-  f.number(r.cuda_driver_version), f.number(r.nccl_version), f.number(r.clipped_names), f.number(r.sunk_buffers);
-  f.number(r.definitions_missed), f.number(r.agent_cpu_ns), f.number(r.created_ns), f.number(r.heartbeat_ns);
-  f.number(r.odd_times), f.number(r.spool_state), f.number(r.spool_error), f.number(r.spooled_bytes);
-  f.text(r.local_path), f.number(r.newest_gpu_end_ns);
+  f.text(r.agent_version);
+  f.text(r.events);
+  f.number(r.mode);
+  f.number(r.cupti_state);
+  f.text(r.cupti_holder);
+  f.text(r.cupti_path);
+  f.number(r.nvtx_state);
+  f.number(r.cupti_error);
+  f.number(r.cupti_version);
+  f.number(r.cuda_driver_version);
+  f.number(r.nccl_version);
+  f.number(r.clipped_names);
+  f.number(r.sunk_buffers);
+  f.number(r.definitions_missed);
+  f.number(r.agent_cpu_ns);
+  f.number(r.created_ns);
+  f.number(r.heartbeat_ns);
+  f.number(r.odd_times);
+  f.number(r.spool_state);
+  f.number(r.spool_error);
+  f.number(r.spooled_bytes);
+  f.text(r.local_path);
+  f.number(r.newest_gpu_end_ns);
 }
 
 template <typename F, typename D>
 void device_fields(F& f, D& d) {
-  f.number(d.device), f.text(d.name), f.text(d.given_name), f.text(d.uuid), f.text(d.pci_bus_id);
-  f.number(d.memory_bytes), f.number(d.memory_bandwidth_kbps), f.number(d.multiprocessors), f.number(d.compute_major);
-  f.number(d.compute_minor), f.number(d.core_clock_khz), f.number(d.l2_bytes), f.number(d.threads_per_warp);
-  f.number(d.max_threads_per_block), f.number(d.max_warps_per_multiprocessor);
-  f.number(d.max_blocks_per_multiprocessor), f.number(d.max_registers_per_block);
-  f.number(d.max_registers_per_multiprocessor), f.number(d.max_shared_bytes_per_block);
-  f.number(d.max_shared_bytes_per_multiprocessor), f.number(d.copy_engines);
+  f.number(d.device);
+  f.text(d.name);
+  f.text(d.given_name);
+  f.text(d.uuid);
+  f.text(d.pci_bus_id);
+  f.number(d.memory_bytes);
+  f.number(d.memory_bandwidth_kbps);
+  f.number(d.multiprocessors);
+  f.number(d.compute_major);
+  f.number(d.compute_minor);
+  f.number(d.core_clock_khz);
+  f.number(d.l2_bytes);
+  f.number(d.threads_per_warp);
+  f.number(d.max_threads_per_block);
+  f.number(d.max_warps_per_multiprocessor);
+  f.number(d.max_blocks_per_multiprocessor);
+  f.number(d.max_registers_per_block);
+  f.number(d.max_registers_per_multiprocessor);
+  f.number(d.max_shared_bytes_per_block);
+  f.number(d.max_shared_bytes_per_multiprocessor);
+  f.number(d.copy_engines);
 }
 
 template <typename F, typename C>
 void communicator_fields(F& f, C& c) {
-  f.number(c.communicator), f.number(c.parent), f.number(c.rank), f.number(c.ranks), f.number(c.device);
-  f.number(c.color), f.number(c.key), f.number(c.epoch);
+  f.number(c.communicator);
+  f.number(c.parent);
+  f.number(c.rank);
+  f.number(c.ranks);
+  f.number(c.device);
+  f.number(c.color);
+  f.number(c.key);
+  f.number(c.epoch);
 }
 
 template <typename F, typename N>
 void notice_fields(F& f, N& n) {
-  f.number(n.code), f.number(n.start_ns), f.number(n.end_ns), f.number(n.value), f.text(n.text);
+  f.number(n.code);
+  f.number(n.start_ns);
+  f.number(n.end_ns);
+  f.number(n.value);
+  f.text(n.text);
 }
 
 template <typename F, typename P>
 void process_fields(F& f, P& p) {
-  f.text(p.source), f.number(p.format), f.number(p.rank), f.number(p.local_rank), f.number(p.world_size);
-  f.number(p.pid), f.number(p.rank_source), f.text(p.host), f.text(p.boot_id), f.text(p.run_id), f.text(p.program);
-  f.text(p.device_name), f.number(p.state), f.counts(p.counts), f.counts(p.overwritten), f.counts(p.lost);
-  f.number(p.lost_unknown_kind), f.number(p.first_ns), f.number(p.last_ns), f.number(p.explicit_flows);
+  f.text(p.source);
+  f.number(p.format);
+  f.number(p.rank);
+  f.number(p.local_rank);
+  f.number(p.world_size);
+  f.number(p.pid);
+  f.number(p.rank_source);
+  f.text(p.host);
+  f.text(p.boot_id);
+  f.text(p.run_id);
+  f.text(p.program);
+  f.text(p.device_name);
+  f.number(p.state);
+  f.counts(p.counts);
+  f.counts(p.overwritten);
+  f.counts(p.lost);
+  f.number(p.lost_unknown_kind);
+  f.number(p.first_ns);
+  f.number(p.last_ns);
+  f.number(p.explicit_flows);
   f.texts(p.notes);
   f.entry(p.recorder, [](auto& in, auto& r) { recorder_fields(in, r); });
   f.entries(p.devices, [](auto& in, auto& d) { device_fields(in, d); });
   f.entries(p.communicators, [](auto& in, auto& c) { communicator_fields(in, c); });
   f.entries(p.notices, [](auto& in, auto& n) { notice_fields(in, n); });
-  f.text(p.phase), f.text(p.kineto_header), f.text(p.kineto_metadata), f.optional(p.kineto_base_ns);
-  f.text(p.cut), f.number(p.text_bytes), f.number(p.unread_bytes);
-  f.number(p.first_unclamped_ns), f.number(p.clock), f.number(p.ranks_drawn);
+  f.text(p.phase);
+  f.text(p.kineto_header);
+  f.text(p.kineto_metadata);
+  f.optional(p.kineto_base_ns);
+  f.text(p.cut);
+  f.number(p.text_bytes);
+  f.number(p.unread_bytes);
+  f.number(p.first_unclamped_ns);
+  f.number(p.clock);
+  f.number(p.ranks_drawn);
   f.optional_entry(p.damage, [](auto& in, auto& damage) { in.number(damage.byte), in.text(damage.what); });
 }
 
@@ -178,9 +242,13 @@ void process_fields(F& f, P& p) {
 // its own clock.
 template <typename F, typename S>
 void steps_fields(F& f, S& s) {
-  f.text(s.found_by), f.number(s.first_ns), f.number(s.last_ns);
+  f.text(s.found_by);
+  f.number(s.first_ns);
+  f.number(s.last_ns);
   f.entries(s.steps, [](auto& in, auto& step) {
-    in.number(step.number), in.number(step.start_ns), in.number(step.end_ns);
+    in.number(step.number);
+    in.number(step.start_ns);
+    in.number(step.end_ns);
   });
 }
 
@@ -224,15 +292,38 @@ void interned_fields(F& f, T& value) {
 
 template <typename F, typename T>
 void track_fields(F& f, T& t) {
-  f.number(t.process), f.number(t.kind), f.number(t.group), f.number(t.id), f.text(t.name), f.text(t.group_name);
-  f.optional(t.priority), f.text(t.kineto_row);
+  f.number(t.process);
+  f.number(t.kind);
+  f.number(t.group);
+  f.number(t.id);
+  f.text(t.name);
+  f.text(t.group_name);
+  f.optional(t.priority);
+  f.text(t.kineto_ids);
 }
 
 template <typename F, typename C>
 void clock_fields(F& f, C& c) {
-  f.text(c.host), f.text(c.boot_id), f.numbers(c.ranks), f.number(c.offset_ns), f.number(c.reference_ns);
-  f.real(c.drift_ppm), f.number(c.samples), f.optional(c.mad_ns), f.optional(c.bound_lo_ns);
-  f.optional(c.bound_hi_ns), f.text(c.method);
+  f.text(c.host);
+  f.text(c.boot_id);
+  f.numbers(c.ranks);
+  f.number(c.offset_ns);
+  f.number(c.reference_ns);
+  f.real(c.drift_ppm);
+  f.number(c.samples);
+  f.optional(c.mad_ns);
+  f.optional(c.bound_lo_ns);
+  f.optional(c.bound_hi_ns);
+  f.text(c.method);
+  f.entries(c.later, [](auto& in, auto& piece) {
+    in.number(piece.from_ns);
+    in.number(piece.offset_ns);
+    in.number(piece.reference_ns);
+    in.real(piece.drift_ppm);
+    in.number(piece.least_ns);
+    in.optional(piece.bound_lo_ns);
+    in.optional(piece.bound_hi_ns);
+  });
 }
 
 }  // namespace cli

@@ -7,18 +7,22 @@
 #include <unordered_map>
 #include <utility>
 
-#include "cli/model/event_heap.h"
+#include "cli/io/ordered_work.h"
 #include "cli/model/kinds.h"
+#include "cli/model/process_clocks.h"
 #include "cli/read/merged_columns.h"
 #include "cli/read/merged_fields.h"
+#include "cli/read/merged_walk.h"
 
 namespace cli {
 namespace {
 
 Kind kind_of(std::string_view name) {
-  const auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const KindRow& row) { return row.name == name; });
+  const auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const KindInfo& info) { return info.name == name; });
   return found == kKinds.end() ? Kind::other : static_cast<Kind>(found - kKinds.begin());
 }
+
+constexpr std::uint64_t kLeastAhead = 1 << 16;  // events that are worth a thread
 
 bool printable(char phase) { return phase > ' ' && phase < 127 && phase != '"' && phase != '\\'; }
 
@@ -28,15 +32,17 @@ MergedReader::MergedReader(const std::string& path) : chunks_(path) {}
 
 void MergedReader::read(Catalog& catalog, EventSink& sink) {
   read_lists(catalog);
-  read_events(sink, {});
+  read_events(sink, {}, false, false);
 }
 
 // f(entry, offset of its chunk) for each entry of the list; false: the entry is broken.
 template <typename F>
 void MergedReader::for_each_entry(ChunkKind kind, F&& f) {
+  std::string content;
   for (const IndexEntry& chunk : chunks_.index()) {
     if (chunk.header.kind != static_cast<std::uint32_t>(kind)) continue;
-    std::string_view raw = chunks_.load(chunk);
+    chunks_.load(chunk, content);
+    std::string_view raw = content;
     for (std::uint32_t entry = 0; entry < chunk.header.count; ++entry) {
       bool bad = false;
       const std::uint64_t size = take_varint(raw, bad);
@@ -49,14 +55,19 @@ void MergedReader::for_each_entry(ChunkKind kind, F&& f) {
 }
 
 void MergedReader::read_lists(Catalog& catalog) {
-  kinds_.clear(), processes_.clear(), fits_.clear(), process_fits_.clear(), steps_.clear();
+  kinds_.clear();
+  processes_.clear();
+  fits_.clear();
+  process_fits_.clear();
+  steps_.clear();
   ids_ = {};
-  for_each_entry(ChunkKind::kinds, [&](std::string_view entry) { return kinds_.push_back(kind_of(entry)), true; });
+  for_each_entry(ChunkKind::kinds, [&](std::string_view entry) { kinds_.push_back(kind_of(entry)); return true; });
   for_each_entry(ChunkKind::strings,
-                 [&](std::string_view entry) { return ids_.strings.push_back(catalog.strings.intern(entry)), true; });
+                 [&](std::string_view entry) { ids_.strings.push_back(catalog.strings.intern(entry)); return true; });
   for_each_entry(ChunkKind::shapes, [&](std::string_view entry) {
     if (entry.size() > kMostShapeText || holes_in(entry) > kMostHoles) return false;
-    return ids_.shapes.push_back(&catalog.shapes.intern(entry)), true;
+    ids_.shapes.push_back(&catalog.shapes.intern(entry));
+    return true;
   });
   read_interned(catalog);
   read_processes(catalog);
@@ -81,14 +92,18 @@ void MergedReader::read_steps() {
     FieldReader fields(entry, kinds_);
     steps_fields(fields, found);
     if (fields.bad() || steps_.size() == processes_.size()) return false;
-    if (const ClockFit* fit = process_fits_[steps_.size()]; fit != nullptr && found.first_ns <= found.last_ns) {
-      found.first_ns = fit->on_axis(found.first_ns), found.last_ns = fit->on_axis(found.last_ns);
-      for (Step& step : found.steps) step.start_ns = fit->on_axis(step.start_ns), step.end_ns = fit->on_axis(step.end_ns);
-    }
     steps_.push_back(std::move(found));
     return true;
   });
   if (!steps_.empty() && steps_.size() != processes_.size()) chunks_.refuse(0, "the list of steps lacks a process");
+}
+
+std::vector<ProcessSteps> MergedReader::steps() const {
+  std::vector<ProcessSteps> steps = steps_;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (const ClockFit* fit = process_fits_[i]; fit != nullptr) put_on_axis(steps[i], *fit);
+  }
+  return steps;
 }
 
 void MergedReader::read_interned(Catalog& catalog) {
@@ -126,36 +141,65 @@ void MergedReader::read_tracks(Catalog& catalog) {
     const TrackId id = catalog.track(processes_[track.process], track.kind, track.group, track.id, track.group_name);
     catalog.tracks[id].name = std::move(track.name);
     catalog.tracks[id].priority = track.priority;
-    catalog.tracks[id].kineto_row = std::move(track.kineto_row);
+    catalog.tracks[id].kineto_ids = std::move(track.kineto_ids);
     ids_.tracks.push_back(id);
     return true;
   });
 }
 
 // A stream's chunks that were chosen, read one after the other.
-class MergedReader::Stream {
+class MergedReader::Stream : public PieceStream {
  public:
-  explicit Stream(const ClockFit* fit) : fit_(fit) {}
+  // `fit` null: its times stay as they are. Both outlive it.
+  Stream(MergedReader& reader, const ClockFit* fit) : reader_(reader), axis_(fit), decoder_(reader.ids_.shapes) {}
   void add(const IndexEntry* chunk) { chunks_.push_back(chunk); }
 
-  bool next(MergedReader& reader) {  // false: the end
-    if (++at_ < batch_.size()) return true;
-    for (at_ = 0; next_chunk_ < chunks_.size();) {
-      reader.load(*chunks_[next_chunk_++], batch_, fit_, last_start_ns_);
-      if (batch_.size() != 0) return true;
+  bool take(EventBatch& out) override {
+    while (true) {
+      const std::size_t first = taken_;
+      refuse_if(decoder_.take(out, kPieceEvents, kPieceTextBytes));
+      taken_ += out.size();
+      translate(out, first);
+      if (out.size() != 0) return true;
+      if (next_chunk_ == chunks_.size()) {
+        raw_ = {};
+        return false;
+      }
+      chunk_ = chunks_[next_chunk_++];
+      reader_.chunks_.load(*chunk_, raw_);
+      refuse_if(decoder_.open(raw_, chunk_->header.count));
+      taken_ = 0;
     }
-    batch_ = EventBatch();
-    return false;
   }
-  const Event& event() const { return batch_.event(at_); }
-  Facts facts() const { return batch_.facts(at_); }
 
  private:
-  const ClockFit* fit_;
+  void refuse_if(const char* wrong) const {
+    if (wrong != nullptr) reader_.chunks_.refuse(chunk_->offset, wrong);
+  }
+  void translate(EventBatch& batch, std::size_t first) {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      Event& event = batch.events()[i];
+      const auto kind = static_cast<std::size_t>(event.kind);
+      if (kind >= reader_.kinds_.size() || !printable(event.phase) || !reader_.ids_.translate(batch, i)) {
+        reader_.chunks_.refuse(chunk_->offset, fmt::format("event {} of the chunk names what no list holds", first + i));
+      }
+      if (event.start_ns < last_start_ns_) {
+        reader_.chunks_.refuse(chunk_->offset, fmt::format("event {} of the chunk starts before the event before it", first + i));
+      }
+      last_start_ns_ = event.start_ns;
+      event.kind = reader_.kinds_[kind];
+      axis_.place(event);
+    }
+  }
+
+  MergedReader& reader_;
+  AxisPlacer axis_;
   std::vector<const IndexEntry*> chunks_;
   std::size_t next_chunk_ = 0;
-  EventBatch batch_;
-  std::size_t at_ = 0;
+  const IndexEntry* chunk_ = nullptr;  // the one at hand,
+  std::string raw_;                    // its columns,
+  ColumnDecoder decoder_;
+  std::size_t taken_ = 0;  // and how many of its events were taken
   std::int64_t last_start_ns_ = std::numeric_limits<std::int64_t>::min();
 };
 
@@ -194,7 +238,7 @@ class TimesToRead {
     }
     if (sort == ChunkSort::stream && is_wanted(span)) beside_.push_back({span.first_ns, later(span.last_ns)});
   }
-  void join() { join(calls_), join(beside_); }
+  void join() { join(calls_); join(beside_); }
 
   // What runs in an interval, or was launched by a call that does.
   bool is_wanted(const Span& span) const {
@@ -221,33 +265,32 @@ class TimesToRead {
   Intervals calls_, beside_;
 };
 
-constexpr KindSet only(Kind kind) { return 1ull << static_cast<unsigned>(kind); }
-
 }  // namespace
 
 // Calls and what they launched are chosen together, so that whoever walks sees for each piece of work in an interval the
 // call, and for each call in it the work; and ranges on the GPU with the work that is in them.
-std::vector<const IndexEntry*> MergedReader::choose(const Wanted& wanted, NotRead& not_read) const {
+std::vector<const IndexEntry*> MergedReader::choose(const Wanted& wanted, bool own_times, NotRead& not_read) const {
+  const auto fit_of = [&](const IndexEntry& chunk) { return own_times ? nullptr : process_fits_[chunk.process]; };
   std::vector<TimesToRead> times;
   if (!wanted.times.empty()) {
     for (const ProcessId id : processes_) times.emplace_back(wanted.times[id]);
     for (const IndexEntry& chunk : chunks_.index()) {
       const auto sort = static_cast<ChunkSort>(chunk.sort);
       const bool launched = is_events(chunk) && (sort == ChunkSort::stream || sort == ChunkSort::flow);
-      if (launched) times[chunk.process].launched(span_of(chunk, process_fits_[chunk.process]), sort);
+      if (launched) times[chunk.process].launched(span_of(chunk, fit_of(chunk)), sort);
     }
     for (TimesToRead& of : times) of.join();
   }
   // A call of NCCL is known by the launches that it holds.
   const auto is_of_calls = [&](const IndexEntry& chunk) {
-    return static_cast<ChunkSort>(chunk.sort) == ChunkSort::call || holds(chunk, only(Kind::nccl));
+    return static_cast<ChunkSort>(chunk.sort) == ChunkSort::call || holds(chunk, kinds_of({Kind::nccl}));
   };
   const auto in_time = [&](const IndexEntry& chunk) {
     if (times.empty()) return true;
     const TimesToRead& of = times[chunk.process];
-    const Span span = span_of(chunk, process_fits_[chunk.process]);
+    const Span span = span_of(chunk, fit_of(chunk));
     return of.is_wanted(span) || (of.launches_wanted(span) && is_of_calls(chunk)) ||
-           (of.is_beside_wanted(span) && holds(chunk, only(Kind::gpu_annotation)));
+           (of.is_beside_wanted(span) && holds(chunk, kinds_of({Kind::gpu_annotation})));
   };
   std::vector<const IndexEntry*> chosen;
   for (const IndexEntry& chunk : chunks_.index()) {
@@ -278,48 +321,27 @@ bool MergedReader::holds(const IndexEntry& chunk, const KindSet& kinds) const {
   return false;
 }
 
-NotRead MergedReader::read_events(EventSink& sink, const Wanted& wanted) { return read_events(sink, wanted, false); }
+NotRead MergedReader::read_events(EventSink& sink, const Wanted& wanted) { return read_events(sink, wanted, false, true); }
 
-NotRead MergedReader::read_own_times(EventSink& sink) { return read_events(sink, {}, true); }
+NotRead MergedReader::read_own_times(EventSink& sink, const Wanted& wanted) { return read_events(sink, wanted, true, true); }
 
-NotRead MergedReader::read_events(EventSink& sink, const Wanted& wanted, bool own_times) {
+NotRead MergedReader::read_events(EventSink& sink, const Wanted& wanted, bool own_times, bool ahead) {
   NotRead not_read;
-  std::vector<Stream> streams;
-  std::unordered_map<std::uint64_t, std::size_t> known;  // by process and stream
-  for (const IndexEntry* chunk : choose(wanted, not_read)) {
-    const auto [stream, is_new] = known.try_emplace(std::uint64_t{chunk->process} << 32 | chunk->sort, streams.size());
-    if (is_new) streams.emplace_back(own_times ? nullptr : process_fits_[chunk->process]);
-    streams[stream->second].add(chunk);
+  std::vector<std::unique_ptr<PieceStream>> streams;
+  std::unordered_map<std::uint64_t, Stream*> known;  // by process and stream
+  std::uint64_t events = 0;
+  for (const IndexEntry* chunk : choose(wanted, own_times, not_read)) {
+    Stream*& stream = known[std::uint64_t{chunk->process} << 32 | chunk->sort];
+    if (stream == nullptr) {
+      auto made = std::make_unique<Stream>(*this, own_times ? nullptr : process_fits_[chunk->process]);
+      stream = made.get();
+      streams.push_back(std::move(made));
+    }
+    stream->add(chunk);
+    events += chunk->header.count;
   }
-  struct Cursor {
-    Stream& stream;
-    MergedReader& reader;
-    bool next() { return stream.next(reader); }
-    const Event& event() const { return stream.event(); }
-  };
-  std::vector<Cursor> cursors;
-  for (Stream& stream : streams) cursors.push_back({stream, *this});
-  for (EventHeap<Cursor> heap(std::move(cursors)); heap.next();) sink.event(heap.first().event(), heap.first().stream.facts());
+  merge_streams(streams, sink, ahead && events >= kLeastAhead && usable_cores() > 1);
   return not_read;
-}
-
-void MergedReader::load(const IndexEntry& chunk, EventBatch& batch, const ClockFit* fit, std::int64_t& last_start_ns) {
-  if (const char* wrong = decode_events(chunks_.load(chunk), chunk.header.count, ids_.shapes, batch)) {
-    chunks_.refuse(chunk.offset, wrong);
-  }
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    Event& event = batch.events()[i];
-    const auto kind = static_cast<std::size_t>(event.kind);
-    if (kind >= kinds_.size() || !printable(event.phase) || !ids_.translate(batch, i)) {
-      chunks_.refuse(chunk.offset, fmt::format("event {} of the chunk names what no list holds", i));
-    }
-    if (event.start_ns < last_start_ns) {
-      chunks_.refuse(chunk.offset, fmt::format("event {} of the chunk starts before the event before it", i));
-    }
-    last_start_ns = event.start_ns;
-    event.kind = kinds_[kind];
-    if (fit != nullptr) event.start_ns = fit->on_axis(event.start_ns);
-  }
 }
 
 }  // namespace cli

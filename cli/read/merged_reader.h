@@ -22,15 +22,18 @@ class MergedReader : public Reader {
 
   // Or in two steps: the lists into `catalog`, which may hold other traces; then the events, any number of times.
   void read_lists(Catalog& catalog);
-  // All of what is wanted, and what lies in one chunk with it. Memory: a chunk of each stream.
+  // All of what is wanted, and what lies in one chunk with it. Memory: a chunk of each stream, as columns, and
+  // what merged_walk.h says. Large ones are read by another thread; the sink is called by this one.
   NotRead read_events(EventSink& sink, const Wanted& wanted);
-  // The same at the times of each process's own clock: in the order of time for each process alone.
-  NotRead read_own_times(EventSink& sink);
+  // The same at the times of each process's own clock, by which `wanted` is, too: in the order of time for each process alone.
+  NotRead read_own_times(EventSink& sink, const Wanted& wanted);
 
   // After read_lists.
   const std::vector<ClockFit>& fits() const { return fits_; }
-  // On the axis, by ProcessId less the first of the file's; empty: nobody looked for steps.
-  const std::vector<ProcessSteps>& steps() const { return steps_; }
+  // By each process's own clock, by ProcessId less the first of the file's; empty: nobody looked for steps.
+  const std::vector<ProcessSteps>& own_steps() const { return steps_; }
+  // The same on the axis.
+  std::vector<ProcessSteps> steps() const;
   std::uint64_t events() const { return chunks_.events(); }
 
  private:
@@ -41,11 +44,10 @@ class MergedReader : public Reader {
   void read_interned(Catalog& catalog);
   void read_steps();
   class Stream;
-  std::vector<const IndexEntry*> choose(const Wanted& wanted, NotRead& not_read) const;
+  std::vector<const IndexEntry*> choose(const Wanted& wanted, bool own_times, NotRead& not_read) const;
   bool is_events(const IndexEntry& chunk) const;
   bool holds(const IndexEntry& chunk, const KindSet& kinds) const;
-  NotRead read_events(EventSink& sink, const Wanted& wanted, bool own_times);
-  void load(const IndexEntry& chunk, EventBatch& batch, const ClockFit* fit, std::int64_t& last_start_ns);
+  NotRead read_events(EventSink& sink, const Wanted& wanted, bool own_times, bool ahead);
 
   MergedChunks chunks_;
   std::vector<Kind> kinds_;  // by the file's numbers

@@ -37,9 +37,9 @@ std::string_view take_number(std::string_view& text) {
   throw Error(Exit::cannot_open, path + ": " + what);
 }
 
-void add_folder(const std::string& folder, std::vector<std::string>& found) {
+void add_directory(const std::string& directory, std::vector<std::string>& found) {
   std::error_code error;
-  fs::recursive_directory_iterator at(folder, error), end;
+  fs::recursive_directory_iterator at(directory, error), end;
   for (; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
     std::error_code ignored;
@@ -49,7 +49,7 @@ void add_folder(const std::string& folder, std::vector<std::string>& found) {
       found.push_back(at->path().string());
     }
   }
-  if (error) fail(folder, "cannot list this directory: " + error.message());
+  if (error) fail(directory, "cannot list this directory: " + error.message());
 }
 
 std::vector<std::string> matches(const std::string& pattern) {
@@ -75,7 +75,7 @@ std::vector<FoundFile> expand(const std::string& path) {
   for (const std::string& root : roots) {
     if (fs::is_directory(root, ignored)) {
       std::vector<std::string> files;
-      add_folder(root, files);
+      add_directory(root, files);
       for (std::string& file : files) found.push_back({std::move(file), FoundBy::directory, root});
     } else if (exists) {
       found.push_back({readable_file(root), FoundBy::name, {}});
@@ -84,7 +84,8 @@ std::vector<FoundFile> expand(const std::string& path) {
     }
   }
   if (found.empty())
-    fail(path, "no trace in this directory; expected *.ring, *.ttrace, *.json, *.json.gz or *.json.zst there or below");
+    fail(path, "no trace in this directory; expected *.ring, *.ttrace, *.json, *.json.gz or *.json.zst there or below; `tracetool doctor " +
+                   path + "` looks for the reason");
   std::sort(found.begin(), found.end(),
             [](const FoundFile& a, const FoundFile& b) { return natural_less(a.path, b.path); });
   return found;

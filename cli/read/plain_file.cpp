@@ -12,8 +12,24 @@
 namespace cli {
 namespace {
 
+const char* next_step(int error) {
+  switch (error) {
+    case EMFILE:
+    case ENFILE:
+      return "; raise the limit of open files (ulimit -n)";
+    case EISDIR:
+      return "; name the files in it";
+    case ENOENT:
+    case EACCES:
+    case EPERM:
+      return "; check the path and its permissions";
+    default:
+      return "; copy the file again, or leave it out";
+  }
+}
+
 [[noreturn]] void fail(const std::string& path, const char* what, int error) {
-  throw Error(Exit::cannot_open, path + ": cannot " + what + ": " + std::strerror(error));
+  throw Error(Exit::cannot_open, path + ": cannot " + what + ": " + std::strerror(error) + next_step(error));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ class PlainFile : public ByteSource {
   PlainFile& operator=(const PlainFile&) = delete;
 
   std::size_t read(char* out, std::size_t size) override;
+  int plain_file() const override { return fd_; }
 
   // The first bytes of the file, fewer where it is shorter; the position stays. Throws Error (cannot_open).
   std::string peek(std::size_t size) const;

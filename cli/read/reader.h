@@ -1,6 +1,7 @@
 // A source of events. Opening reads only what is needed to say whose trace it is; read() streams every event once.
-// A new input format is one file with a function of the type Probe and one line in kFormats (formats.cpp).
+// A new input format is one file with a function of the type Probe and one line in kFormats (input_formats.cpp).
 #pragma once
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,7 +22,8 @@ class Reader {
   virtual void read(Catalog& catalog, EventSink& sink) = 0;
 };
 
-// Opens a file by its content (ring, merged, JSON, gzip of JSON), not by its name. Throws Error.
-std::unique_ptr<Reader> open_trace(const std::string& path);
+// Opens a file by its content (ring, merged, JSON, gzip of JSON), not by its name. `threads`: how many may work for it at once,
+// with the one that reads; events and errors are the same on any number, and come on that one. Throws Error.
+std::unique_ptr<Reader> open_trace(const std::string& path, std::size_t threads = 1);
 
 }  // namespace cli

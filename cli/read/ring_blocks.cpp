@@ -36,20 +36,20 @@ void RingFile::open_spool() {
   }
 }
 
-void RingFile::note_held(const std::vector<Place>& ring) {
+void RingFile::note_held(const std::vector<BlockPosition>& ring) {
   held_.assign(header_.block_count, 0);
-  for (const Place& place : ring) held_[place.index] = place.ticket;
+  for (const BlockPosition& position : ring) held_[position.index] = position.ticket;
   if (spool_ == nullptr) return;
-  const auto& spooled = spool_->places();
+  const auto& spooled = spool_->positions();
   is_old_ = std::any_of(spooled.begin(), spooled.end(),
-                        [&](const SpoolFile::Place& place) { return held(place.ticket) < place.ticket; });
+                        [&](const SpoolFile::ChunkPosition& position) { return held(position.ticket) < position.ticket; });
   has_gaps_ = has_gaps(ring);
 }
 
 // `counted`: the ring counts it as overwritten.
-bool RingFile::read_spooled(const SpoolFile::Place& place, bool counted, RingBlock& block) {
+bool RingFile::read_spooled(const SpoolFile::ChunkPosition& position, bool counted, RingBlock& block) {
   trace::SpoolChunk chunk;
-  if (!spool_->read(place, chunk, block.payload)) {
+  if (!spool_->read(position, chunk, block.payload)) {
     ++damaged_chunks_;
     ++holes_;
     return false;
@@ -59,17 +59,17 @@ bool RingFile::read_spooled(const SpoolFile::Place& place, bool counted, RingBlo
   block.header.ticket = chunk.ticket;
   block.header.tid = chunk.tid;
   block.header.clock = chunk.clock;
-  block.offset = place.offset;
+  block.offset = position.offset;
   block.spooled = true;
   if (counted) trace::count_events(block.payload.data(), block.payload.size(), saved_);
   return true;
 }
 
 // `twin`: the same block in the spool, or null. The longer one counts.
-bool RingFile::read_from_ring(const Place& place, const SpoolFile::Place* twin, RingBlock& block) {
+bool RingFile::read_from_ring(const BlockPosition& position, const SpoolFile::ChunkPosition* twin, RingBlock& block) {
   block.spooled = false;
-  const bool whole = copy_block(place, block);
-  if (!whole) block.header = read_block_header(place.index);
+  const bool whole = copy_block(position, block);
+  if (!whole) block.header = read_block_header(position.index);
   add_past(block.header, overwritten_);
   if (whole && (twin == nullptr || twin->payload_bytes <= block.payload.size())) return true;
   if (twin != nullptr) return read_spooled(*twin, !whole, block);
@@ -79,12 +79,12 @@ bool RingFile::read_from_ring(const Place& place, const SpoolFile::Place* twin, 
 }
 
 // Whether blocks were overwritten before they were spooled, as far as this ring knows.
-bool RingFile::has_gaps(const std::vector<Place>& ring) const {
+bool RingFile::has_gaps(const std::vector<BlockPosition>& ring) const {
   std::uint64_t past[trace::kEventKinds] = {}, saved = 0;
-  for (const Place& place : ring) add_past(read_block_header(place.index), past);
+  for (const BlockPosition& position : ring) add_past(read_block_header(position.index), past);
   const std::uint64_t gone = std::accumulate(std::begin(past), std::end(past), std::uint64_t{0});
-  for (const SpoolFile::Place& place : spool_->places()) {
-    if (held(place.ticket) > place.ticket) saved += place.events;
+  for (const SpoolFile::ChunkPosition& position : spool_->positions()) {
+    if (held(position.ticket) > position.ticket) saved += position.events;
   }
   return gone > saved;
 }
@@ -103,23 +103,26 @@ bool RingFile::is_hole(std::uint64_t before, std::uint64_t after) const {
 
 void RingFile::count_overwritten() {
   std::fill(std::begin(overwritten_), std::end(overwritten_), 0);
-  const std::vector<Place> ring = places();
+  const std::vector<BlockPosition> ring = positions();
   note_held(ring);
   if (has_gaps_) return for_each_block([](const RingBlock&) {});
   if (spool_ != nullptr) return;
-  for (const Place& place : ring) add_past(read_block_header(place.index), overwritten_);
+  for (const BlockPosition& position : ring) add_past(read_block_header(position.index), overwritten_);
 }
 
 std::uint64_t RingFile::count_records() {
   std::set<std::uint64_t> spooled;
   std::uint64_t records = 0;
   if (spool_ != nullptr) {
-    for (const SpoolFile::Place& place : spool_->places()) spooled.insert(place.ticket), records += place.events;
+    for (const SpoolFile::ChunkPosition& position : spool_->positions()) {
+      spooled.insert(position.ticket);
+      records += position.events;
+    }
   }
   std::uint64_t kinds[trace::kEventKinds] = {};
   RingBlock block;
-  for (const Place& place : places()) {
-    const bool counts = !spooled.contains(place.ticket) && copy_block(place, block);
+  for (const BlockPosition& position : positions()) {
+    const bool counts = !spooled.contains(position.ticket) && copy_block(position, block);
     if (counts) trace::count_events(block.payload.data(), block.payload.size(), kinds);
   }
   return std::accumulate(std::begin(kinds), std::end(kinds), records);
@@ -132,11 +135,11 @@ void RingFile::settle_overwritten() {
 }
 
 // The spool was listed before the ring is: a block that it has and the ring has not was recycled, and counted so. Not
-// in a copy of the ring, which may be older: there the ticket that its place holds says which it was.
+// in a copy of the ring, which may be older: there the ticket that its position holds says which it was.
 void RingFile::for_each_block(const std::function<void(const RingBlock&)>& visit) {
-  static const std::vector<SpoolFile::Place> kNone;
-  const std::vector<SpoolFile::Place>& spooled = spool_ != nullptr ? spool_->places() : kNone;
-  const std::vector<Place> ring = places();
+  static const std::vector<SpoolFile::ChunkPosition> kNone;
+  const std::vector<SpoolFile::ChunkPosition>& spooled = spool_ != nullptr ? spool_->positions() : kNone;
+  const std::vector<BlockPosition> ring = positions();
   note_held(ring);
   RingBlock block;
   std::uint64_t last = 0;

@@ -48,7 +48,8 @@ void RingCudaEvents::finish(bool is_complete, const Emit& emit) {
     }
     emit(each.event, each.facts);
   }
-  waits_.clear(), calls_.clear();
+  waits_.clear();
+  calls_.clear();
 }
 
 }  // namespace cli

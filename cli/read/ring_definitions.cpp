@@ -71,12 +71,18 @@ Device& RingDefinitions::device(std::uint32_t number) {
 
 void RingDefinitions::add(const trace::DeviceRecord& record, std::size_t) {
   Device& d = device(record.device);
-  d.name = terminated(record.name), d.uuid = uuid_text(record.uuid), d.pci_bus_id = terminated(record.pci_bus_id);
-  d.memory_bytes = record.memory_bytes, d.memory_bandwidth_kbps = record.memory_bandwidth_kbps;
+  d.name = terminated(record.name);
+  d.uuid = uuid_text(record.uuid);
+  d.pci_bus_id = terminated(record.pci_bus_id);
+  d.memory_bytes = record.memory_bytes;
+  d.memory_bandwidth_kbps = record.memory_bandwidth_kbps;
   d.multiprocessors = record.multiprocessors;
-  d.compute_major = record.compute_major, d.compute_minor = record.compute_minor;
-  d.core_clock_khz = record.core_clock_khz, d.l2_bytes = record.l2_bytes;
-  d.threads_per_warp = record.threads_per_warp, d.max_threads_per_block = record.max_threads_per_block;
+  d.compute_major = record.compute_major;
+  d.compute_minor = record.compute_minor;
+  d.core_clock_khz = record.core_clock_khz;
+  d.l2_bytes = record.l2_bytes;
+  d.threads_per_warp = record.threads_per_warp;
+  d.max_threads_per_block = record.max_threads_per_block;
   d.max_warps_per_multiprocessor = record.max_warps_per_multiprocessor;
   d.max_blocks_per_multiprocessor = record.max_blocks_per_multiprocessor;
   d.max_registers_per_block = record.max_registers_per_block;
@@ -113,7 +119,7 @@ void RingDefinitions::add(const trace::ResourceNameRecord& record, std::size_t a
     case trace::ResourceKind::device:
       device(record.id).given_name = name;
       break;
-    default:  // contexts and events have no place of their own in a picture
+    default:  // contexts and events have no track of their own in an export
       break;
   }
 }
@@ -149,8 +155,12 @@ void RingDefinitions::add(const trace::GraphNodeRecord& record, std::size_t at) 
       Collective& c = capture.collective;
       constexpr int kTold = Collective::kCommunicator | Collective::kBytes | Collective::kReduction | Collective::kPeer;
       c.has = static_cast<std::uint8_t>(record.has & kTold);
-      c.nccl_class = record.nccl_class, c.communicator = record.communicator, c.epoch = record.epoch;
-      c.ordinal = record.ordinal, c.reduction = record.reduction_op, c.peer = static_cast<std::int32_t>(record.peer);
+      c.nccl_class = record.nccl_class;
+      c.communicator = record.communicator;
+      c.epoch = record.epoch;
+      c.ordinal = record.ordinal;
+      c.reduction = record.reduction_op;
+      c.peer = static_cast<std::int32_t>(record.peer);
     }
     node.capture = catalog_.captures.intern(capture);
   }

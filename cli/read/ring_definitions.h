@@ -1,4 +1,4 @@
-// What a recording defines besides strings and launch shapes: who the process is, its GPUs, contexts and streams, names
+// What a recording defines besides strings and launch configurations: who the process is, its GPUs, contexts and streams, names
 // of threads and streams, NVTX categories, communicators, nodes of CUDA graphs. They lie in the region, and those that
 // are used once in blocks.
 #pragma once

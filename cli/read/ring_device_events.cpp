@@ -53,7 +53,7 @@ class DeviceEvents : public RingTranslator {
   };
   struct KernelKey {
     std::uint32_t shape_ref;
-    PlaceKey place;
+    PlaceKey position;
     bool operator==(const KernelKey&) const = default;
   };
   struct Hash {
@@ -62,7 +62,7 @@ class DeviceEvents : public RingTranslator {
       return static_cast<std::size_t>(where * 0xc2b2ae3d27d4eb4fu);
     }
     std::size_t operator()(const KernelKey& key) const {
-      return static_cast<std::size_t>((key.shape_ref * 0x9e3779b97f4a7c15u) ^ (*this)(key.place));
+      return static_cast<std::size_t>((key.shape_ref * 0x9e3779b97f4a7c15u) ^ (*this)(key.position));
     }
   };
   using Launches = std::unordered_map<KernelKey, Launched, Hash>;
@@ -160,8 +160,10 @@ class DeviceEvents : public RingTranslator {
     if (!out_.has_time(record.start_cupti_ns)) return;
     CopyFacts facts;
     facts.between_devices = true;
-    facts.from_device = record.src_device, facts.to_device = record.dst_device;
-    facts.from_context = record.src_context, facts.to_context = record.dst_context;
+    facts.from_device = record.src_device;
+    facts.to_device = record.dst_device;
+    facts.from_context = record.src_context;
+    facts.to_context = record.dst_context;
     copy(record, facts);
   }
 
@@ -172,8 +174,11 @@ class DeviceEvents : public RingTranslator {
     event.bytes = record.bytes;
     event.has_bytes = true;
     SetFacts facts;
-    facts.memory = record.memory, facts.flags = record.flags, facts.value = record.value;
-    facts.context = record.context, facts.graph = graph_node(record);
+    facts.memory = record.memory;
+    facts.flags = record.flags;
+    facts.value = record.value;
+    facts.context = record.context;
+    facts.graph = graph_node(record);
     out_.emit(event, facts);
   }
 
@@ -189,8 +194,12 @@ class DeviceEvents : public RingTranslator {
   void translate(const trace::SyncRecord& record, std::size_t) {
     if (!out_.has_time(record.start_cupti_ns)) return;
     SyncFacts facts;
-    facts.type = record.type, facts.context = record.context, facts.stream = record.stream, facts.event = record.event;
-    facts.device = out_.definitions.device_of(record.context), facts.return_value = record.return_value;
+    facts.type = record.type;
+    facts.context = record.context;
+    facts.stream = record.stream;
+    facts.event = record.event;
+    facts.device = out_.definitions.device_of(record.context);
+    facts.return_value = record.return_value;
     const TrackId track = facts.stream != kNoNumber
                               ? out_.catalog.track(out_.process, TrackKind::stream, facts.device, facts.stream)
                               : out_.gpu_track(facts.device, "waits");
@@ -211,8 +220,12 @@ class DeviceEvents : public RingTranslator {
   void translate(const trace::OverheadRecord& record, std::size_t) {
     if (!out_.has_time(record.start_cupti_ns)) return;
     OverheadFacts facts;
-    facts.overhead = record.overhead, facts.object = record.object, facts.tid = record.tid;
-    facts.device = record.device, facts.context = record.context, facts.stream = record.stream;
+    facts.overhead = record.overhead;
+    facts.object = record.object;
+    facts.tid = record.tid;
+    facts.device = record.device;
+    facts.context = record.context;
+    facts.stream = record.stream;
     Event event = work(Kind::overhead, record, overhead_track(record));
     event.name = name(overhead_name(record.overhead));
     out_.emit(event, facts);
@@ -240,9 +253,14 @@ class DeviceEvents : public RingTranslator {
       known->second = name(fmt::format("{} ({})", memory_operation(record.operation), memory_name(record.memory)));
     event.name = known->second;
     MemoryFacts facts;
-    facts.operation = record.operation, facts.memory = record.memory, facts.asynchronous = record.is_async != 0;
-    facts.device = record.device, facts.context = record.context, facts.stream = record.stream;
-    facts.address = record.address, facts.pool_address = record.pool_address;
+    facts.operation = record.operation;
+    facts.memory = record.memory;
+    facts.asynchronous = record.is_async != 0;
+    facts.device = record.device;
+    facts.context = record.context;
+    facts.stream = record.stream;
+    facts.address = record.address;
+    facts.pool_address = record.pool_address;
     out_.emit(event, facts);
   }
 
@@ -251,8 +269,11 @@ class DeviceEvents : public RingTranslator {
     Event event = memory_event(record.time_cupti_ns, record.device, record.bytes, record.correlation);
     event.name = name(pool_operation(record.operation));
     PoolFacts facts;
-    facts.operation = record.operation, facts.pool = record.pool, facts.device = record.device;
-    facts.address = record.address, facts.used_bytes = record.used_bytes;
+    facts.operation = record.operation;
+    facts.pool = record.pool;
+    facts.device = record.device;
+    facts.address = record.address;
+    facts.used_bytes = record.used_bytes;
     facts.release_threshold_bytes = record.release_threshold_bytes;
     out_.emit(event, facts);
   }

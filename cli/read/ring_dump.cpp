@@ -2,13 +2,51 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+#include <string_view>
+
 #include "cli/model/device_words.h"
 #include "cli/model/error.h"
+#include "cli/read/record_fields.h"
 #include "cli/read/ring_file.h"
-#include "cli/read/ring_show.h"
+#include "cli/read/ring_names.h"
 
 namespace cli {
 namespace {
+
+// The fields of a record as text, by the names of common/records: "correlation=7 name_ref=@40"; references by where they
+// lead, arrays with commas, texts as they stand.
+struct ShowFields {
+  template <typename T>
+  void operator()(std::string_view name, const T& value) {
+    fmt::format_to(std::back_inserter(out), "{}{}=", out.empty() ? "" : " ", name);
+    show(name, value);
+  }
+  template <typename T>
+  void show(std::string_view name, const T& value) {
+    name.ends_with("_ref") ? fmt::format_to(std::back_inserter(out), "@{:x}", value)
+                           : fmt::format_to(std::back_inserter(out), "{}", +value);
+  }
+  template <typename T, std::size_t Size>
+  void show(std::string_view, const T (&values)[Size]) {
+    for (std::size_t i = 0; i < Size; ++i) fmt::format_to(std::back_inserter(out), "{}{}", i == 0 ? "" : ",", +values[i]);
+  }
+  template <std::size_t Size>
+  void show(std::string_view, const char (&text)[Size]) {
+    out += terminated(text);
+  }
+
+  std::string out;
+};
+
+// "" for a kind that we do not know.
+std::string show_record(const std::vector<std::byte>& bytes, std::size_t at, std::uint8_t kind, std::size_t size) {
+  ShowFields fields;
+  trace::for_each_record([&]<typename R>(R*) {
+    if (static_cast<std::uint8_t>(R::kKind) == kind) trace::record_fields(record_at<R>(bytes, at, size), fields);
+  });
+  return fields.out;
+}
 
 // "byte 4096: kernel start ..."; a string also shows its text.
 void print_record(const std::vector<std::byte>& bytes, std::uint64_t offset, std::size_t at, std::uint8_t kind,

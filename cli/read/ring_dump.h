@@ -1,4 +1,4 @@
-// Every record of a recording as text, one a line, in the order of the file: the debugging door.
+// Every record of a recording as text, one a line, in the order of the file: the raw record dump.
 #pragma once
 #include <string>
 

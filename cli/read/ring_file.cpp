@@ -168,9 +168,9 @@ std::string RingFile::cut_text() const {
   }
   if (!is_cut()) return {};
   const std::uint64_t used = std::min(header_.claimed_blocks, header_.block_count);
-  const auto here = places();
+  const auto here = positions();
   const std::uint64_t whole = static_cast<std::uint64_t>(std::count_if(
-      here.begin(), here.end(), [&](const Place& place) { return is_whole_in_file(place.index); }));
+      here.begin(), here.end(), [&](const BlockPosition& position) { return is_whole_in_file(position.index); }));
   return fmt::format("byte {}: the file ends here, {} bytes were written: {} of its {} blocks in use are missing, and what "
                      "they had overwritten is unknown; copy it again",
                      file_bytes_, header_.file_bytes, used - std::min(used, whole), used);
@@ -193,13 +193,13 @@ trace::BlockHeader RingFile::read_block_header(std::uint64_t index) const {
   return header;
 }
 
-std::vector<RingFile::Place> RingFile::places() const {
-  std::vector<Place> found;
+std::vector<RingFile::BlockPosition> RingFile::positions() const {
+  std::vector<BlockPosition> found;
   for (std::uint64_t index = 0; index < blocks_here_; ++index) {
     const trace::BlockHeader header = read_block_header(index);
     if (header.generation != 0) found.push_back({header.ticket, index});
   }
-  std::sort(found.begin(), found.end(), [](const Place& a, const Place& b) { return a.ticket < b.ticket; });
+  std::sort(found.begin(), found.end(), [](const BlockPosition& a, const BlockPosition& b) { return a.ticket < b.ticket; });
   return found;
 }
 
@@ -211,13 +211,13 @@ std::uint64_t RingFile::read_generation(std::uint64_t index) const {
   return generation;
 }
 
-// False: the block is being replaced, or was, since its place was looked up or while we copied. The counts are right in
+// False: the block is being replaced, or was, since its position was looked up or while we copied. The counts are right in
 // either case.
-bool RingFile::copy_block(const Place& place, RingBlock& block) const {
-  const std::uint64_t index = place.index;
+bool RingFile::copy_block(const BlockPosition& position, RingBlock& block) const {
+  const std::uint64_t index = position.index;
   const std::uint64_t generation = read_generation(index);
   block.header = read_block_header(index);
-  if (generation % 2 != 0 || block.header.generation != generation || block.header.ticket != place.ticket) return false;
+  if (generation % 2 != 0 || block.header.generation != generation || block.header.ticket != position.ticket) return false;
   const std::uint64_t most = header_.block_bytes - header_.block_header_bytes;
   block.offset = block_offset(index) + header_.block_header_bytes;
   if (block.header.committed > most || !is_whole_in_file(index)) return false;
@@ -230,10 +230,10 @@ bool RingFile::copy_block(const Place& place, RingBlock& block) const {
 std::vector<trace::ClockSample> RingFile::clock_samples() {
   std::vector<trace::ClockSample> samples{header_.created_clock};
   if (spool_ != nullptr) samples.insert(samples.end(), spool_->clock_samples().begin(), spool_->clock_samples().end());
-  for (const Place& place : places()) {
-    const std::uint64_t generation = read_generation(place.index);
-    const trace::ClockSample sample = read_block_header(place.index).clock;
-    if (generation % 2 == 0 && read_generation(place.index) == generation) samples.push_back(sample);
+  for (const BlockPosition& position : positions()) {
+    const std::uint64_t generation = read_generation(position.index);
+    const trace::ClockSample sample = read_block_header(position.index).clock;
+    if (generation % 2 == 0 && read_generation(position.index) == generation) samples.push_back(sample);
   }
   return samples;
 }

@@ -60,13 +60,13 @@ class RingFile {
   // Known after for_each_block.
   std::uint64_t changed_blocks() const { return changed_blocks_; }
   const std::uint64_t* overwritten() const { return overwritten_; }  // [kEventKinds]
-  // Grows at each place where records may be missing between two blocks; also while for_each_block runs.
+  // Grows at each position where records may be missing between two blocks; also while for_each_block runs.
   std::uint64_t holes() const { return holes_; }
   // What a user should know of the spool, and of where the ring lies. Complete after for_each_block.
   std::vector<std::string> notes() const;
 
  private:
-  struct Place {
+  struct BlockPosition {
     std::uint64_t ticket;
     std::uint64_t index;
   };
@@ -77,17 +77,17 @@ class RingFile {
   void read_definitions();
   void read_at(void* to, std::size_t bytes, std::uint64_t offset) const;
   trace::BlockHeader read_block_header(std::uint64_t index) const;
-  std::vector<Place> places() const;
+  std::vector<BlockPosition> positions() const;
   bool is_whole_in_file(std::uint64_t index) const;
-  bool copy_block(const Place& place, RingBlock& block) const;
+  bool copy_block(const BlockPosition& position, RingBlock& block) const;
   void open_spool();
-  bool read_spooled(const SpoolFile::Place& place, bool counted, RingBlock& block);
-  bool read_from_ring(const Place& place, const SpoolFile::Place* twin, RingBlock& block);
-  void note_held(const std::vector<Place>& ring);
-  // The ticket that the ring has in the place of `ticket`: larger where it was overwritten; smaller, in a copy, where
+  bool read_spooled(const SpoolFile::ChunkPosition& position, bool counted, RingBlock& block);
+  bool read_from_ring(const BlockPosition& position, const SpoolFile::ChunkPosition* twin, RingBlock& block);
+  void note_held(const std::vector<BlockPosition>& ring);
+  // The ticket that the ring has in the position of `ticket`: larger where it was overwritten; smaller, in a copy, where
   // it came later.
   std::uint64_t held(std::uint64_t ticket) const { return held_.empty() ? 0 : held_[ticket % held_.size()]; }
-  bool has_gaps(const std::vector<Place>& ring) const;
+  bool has_gaps(const std::vector<BlockPosition>& ring) const;
   bool is_hole(std::uint64_t before, std::uint64_t after) const;
   void settle_overwritten();
   std::uint64_t read_generation(std::uint64_t index) const;
@@ -114,7 +114,7 @@ class RingFile {
 };
 
 // Calls visit(offset, kind, size) for each whole record of `bytes` from `at` on; returns where the walk ended:
-// bytes.size(), or the place of the first thing that is not a record.
+// bytes.size(), or the position of the first thing that is not a record.
 template <typename Visit>
 std::size_t walk_records(const std::vector<std::byte>& bytes, const Visit& visit, std::size_t at = 0) {
   std::size_t size;

@@ -101,9 +101,16 @@ class HostEvents : public RingTranslator {
     event.bytes = record.bytes;
     NcclFacts facts;
     Collective& c = facts.collective;
-    c.has = record.has, c.nccl_class = record.nccl_class, c.communicator = record.communicator, c.epoch = record.epoch;
-    c.ordinal = record.ordinal, c.reduction = record.reduction_op, c.peer = static_cast<std::int32_t>(record.peer);
-    c.data_type = record.data_type, c.count = record.count, c.stream = record.stream;
+    c.has = record.has;
+    c.nccl_class = record.nccl_class;
+    c.communicator = record.communicator;
+    c.epoch = record.epoch;
+    c.ordinal = record.ordinal;
+    c.reduction = record.reduction_op;
+    c.peer = static_cast<std::int32_t>(record.peer);
+    c.data_type = record.data_type;
+    c.count = record.count;
+    c.stream = record.stream;
     ranges_.push(record.tid, out_.names.string(record.domain_ref, at), {event, facts});
   }
 

@@ -9,8 +9,8 @@ namespace cli {
 namespace {
 
 constexpr Kind kind_named(std::string_view name) {
-  for (const KindRow& row : kKinds) {
-    if (row.name == name) return row.kind;
+  for (const KindInfo& info : kKinds) {
+    if (info.name == name) return info.kind;
   }
   return Kind::count_;
 }

@@ -1,4 +1,4 @@
-// Resolves the references of a recording's records: names, launch shapes, API functions. A reference that leads nowhere
+// Resolves the references of a recording's records: names, launch configurations, API functions. A reference that leads nowhere
 // (a damaged file) is an Error with the record's offset.
 #pragma once
 #include <cstdint>

@@ -60,7 +60,8 @@ class Notices : public RingTranslator {
     event.start_ns = is_on && kept.notice.end_ns != 0 ? kept.notice.end_ns : kept.notice.start_ns;
     if (!is_moment) event.duration_ns = RingOutput::duration(kept.record.start_mono_ns, kept.record.end_mono_ns);
     NoticeFacts facts;
-    facts.code = kept.record.code, facts.value = kept.notice.value;
+    facts.code = kept.record.code;
+    facts.value = kept.notice.value;
     facts.text = out_.catalog.strings.intern(kept.notice.text);
     out_.emit(event, facts);
   }

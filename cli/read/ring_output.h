@@ -61,7 +61,7 @@ struct RingOutput {
     if (is_new) track->second = catalog.track(process, TrackKind::thread, file.header().pid, tid);
     return track->second;
   }
-  // A row that is no thread and no stream.
+  // A track that is no thread and no stream.
   TrackId other_track(std::int64_t number, std::string_view what) {
     return catalog.track(process, TrackKind::other, number, number, what);
   }

@@ -25,6 +25,6 @@ class RingReader : public Reader {
 
 }  // namespace
 
-std::unique_ptr<Reader> open_ring(const std::string& path) { return std::make_unique<RingReader>(path); }
+std::unique_ptr<Reader> open_ring(const std::string& path, std::size_t) { return std::make_unique<RingReader>(path); }
 
 }  // namespace cli

@@ -7,6 +7,6 @@
 
 namespace cli {
 
-std::unique_ptr<Reader> open_ring(const std::string& path);
+std::unique_ptr<Reader> open_ring(const std::string& path, std::size_t threads = 1);
 
 }  // namespace cli

@@ -93,8 +93,8 @@ std::optional<trace::FileHeader> recover_header(int file, std::uint64_t file_byt
   header->created_real_ns = blocks.oldest.real_ns;
   header->heartbeat_real_ns = blocks.newest.real_ns;
   std::error_code ignored;
-  const std::string folder = std::filesystem::absolute(path, ignored).parent_path().filename();
-  folder.copy(header->run_id, sizeof(header->run_id) - 1);
+  const std::string directory = std::filesystem::absolute(path, ignored).parent_path().filename();
+  directory.copy(header->run_id, sizeof(header->run_id) - 1);
   return header;
 }
 

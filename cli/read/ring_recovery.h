@@ -14,7 +14,7 @@ bool is_ring_without_header(std::string_view first_bytes);
 
 // The header as far as the rest of the file tells it: the division, which follows from the file's length and is checked
 // against every block; definitions_used and claimed_blocks; created_clock and the times, from the blocks' clock samples.
-// The run is that of the folder in which recordings lie. All else is 0 or "": unknown. Nothing where the blocks do not agree,
+// The run is that of the directory in which recordings lie. All else is 0 or "": unknown. Nothing where the blocks do not agree,
 // as in a file that was cut besides. `file` is an open descriptor.
 std::optional<trace::FileHeader> recover_header(int file, std::uint64_t file_bytes, const std::string& path);
 

@@ -16,7 +16,7 @@ namespace cli {
 namespace {
 
 std::string with_ending(const std::string& path, const std::string& from, const std::string& to) {
-  const bool fits = path.size() > from.size() && path.compare(path.size() - from.size(), from.size(), from) == 0;
+  const bool fits = path.size() > from.size() && path.ends_with(from);
   return fits ? path.substr(0, path.size() - from.size()) + to : "";
 }
 
@@ -34,7 +34,7 @@ SpoolFile::SpoolFile(const std::string& path, const trace::FileHeader& ring)
     if (fstat(file_, &info) == 0 && S_ISREG(info.st_mode)) file_bytes_ = static_cast<std::uint64_t>(info.st_size);
     check_header(ring);
     list_chunks();
-    sort_places();
+    sort_positions();
   } catch (...) {
     close(file_);
     throw;
@@ -79,7 +79,7 @@ std::uint64_t SpoolFile::end_of(std::uint64_t offset, const trace::SpoolChunk& c
   return offset + header_.chunk_header_bytes + trace::padded(chunk.stored_bytes);
 }
 
-// The next place from `from` on that looks like a chunk; the end of the file where there is none.
+// The next position from `from` on that looks like a chunk; the end of the file where there is none.
 std::uint64_t SpoolFile::find_chunk(std::uint64_t from) const {
   constexpr std::size_t kWindow = 64 << 10;
   std::vector<char> window(kWindow);
@@ -107,22 +107,22 @@ void SpoolFile::list_chunks() {
       continue;
     }
     if (end_of(at, chunk) > file_bytes_) break;
-    places_.push_back({chunk.ticket, at, chunk.event_count, chunk.payload_bytes});
+    positions_.push_back({chunk.ticket, at, chunk.event_count, chunk.payload_bytes});
     samples_.push_back(chunk.clock);
     at = end_of(at, chunk);
   }
 }
 
-void SpoolFile::sort_places() {
-  std::stable_sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) { return a.ticket < b.ticket; });
-  const auto same = [](const Place& a, const Place& b) { return a.ticket == b.ticket; };
-  places_.erase(std::unique(places_.begin(), places_.end(), same), places_.end());
+void SpoolFile::sort_positions() {
+  std::stable_sort(positions_.begin(), positions_.end(), [](const ChunkPosition& a, const ChunkPosition& b) { return a.ticket < b.ticket; });
+  const auto same = [](const ChunkPosition& a, const ChunkPosition& b) { return a.ticket == b.ticket; };
+  positions_.erase(std::unique(positions_.begin(), positions_.end(), same), positions_.end());
 }
 
-bool SpoolFile::read(const Place& place, trace::SpoolChunk& chunk, std::vector<std::byte>& payload) {
-  if (!read_chunk(place.offset, chunk) || end_of(place.offset, chunk) > file_bytes_) return false;
+bool SpoolFile::read(const ChunkPosition& position, trace::SpoolChunk& chunk, std::vector<std::byte>& payload) {
+  if (!read_chunk(position.offset, chunk) || end_of(position.offset, chunk) > file_bytes_) return false;
   frame_.resize(chunk.stored_bytes);
-  const bool whole = read_at(frame_.data(), frame_.size(), place.offset + header_.chunk_header_bytes) &&
+  const bool whole = read_at(frame_.data(), frame_.size(), position.offset + header_.chunk_header_bytes) &&
                      zstd_.decompress(frame_, chunk.payload_bytes, raw_);
   if (!whole) return false;
   const auto* bytes = reinterpret_cast<const std::byte*>(raw_.data());

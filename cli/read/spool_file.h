@@ -1,4 +1,4 @@
-// The spool beside a recording: `X.spool` of `X.ring` (common/spool.h). Truncated or damaged anywhere, it gives the
+// The spool beside a recording: `X.spool` of `X.ring` (common/spool_format.h). Truncated or damaged anywhere, it gives the
 // chunks that are whole, and counts what is not.
 #pragma once
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/io/zstd_codec.h"
-#include "common/spool.h"
+#include "common/spool_format.h"
 
 namespace cli {
 
@@ -17,7 +17,7 @@ std::string ring_of(const std::string& spool_path);
 
 class SpoolFile {
  public:
-  struct Place {
+  struct ChunkPosition {
     std::uint64_t ticket;
     std::uint64_t offset;  // of the chunk in the file
     std::uint32_t events;
@@ -32,12 +32,12 @@ class SpoolFile {
   SpoolFile& operator=(const SpoolFile&) = delete;
 
   const std::string& path() const { return path_; }
-  const std::vector<Place>& places() const { return places_; }  // by ticket, each once
+  const std::vector<ChunkPosition>& positions() const { return positions_; }  // by ticket, each once
   const std::vector<trace::ClockSample>& clock_samples() const { return samples_; }
   std::uint64_t skipped_bytes() const { return skipped_bytes_; }  // damaged, between chunks
 
   // Replaces `payload`. False: the chunk is damaged. Memory: one block.
-  bool read(const Place& place, trace::SpoolChunk& chunk, std::vector<std::byte>& payload);
+  bool read(const ChunkPosition& position, trace::SpoolChunk& chunk, std::vector<std::byte>& payload);
 
  private:
   void check_header(const trace::FileHeader& ring);
@@ -46,14 +46,14 @@ class SpoolFile {
   bool read_chunk(std::uint64_t offset, trace::SpoolChunk& chunk) const;
   std::uint64_t end_of(std::uint64_t offset, const trace::SpoolChunk& chunk) const;
   std::uint64_t find_chunk(std::uint64_t from) const;
-  void sort_places();
+  void sort_positions();
 
   std::string path_;
   int file_ = -1;
   std::uint64_t file_bytes_ = 0;
   std::uint64_t most_payload_ = 0;
   trace::SpoolHeader header_{};
-  std::vector<Place> places_;
+  std::vector<ChunkPosition> positions_;
   std::vector<trace::ClockSample> samples_;
   std::uint64_t skipped_bytes_ = 0;
   std::string frame_, raw_;

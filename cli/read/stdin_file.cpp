@@ -18,8 +18,8 @@ namespace {
 }
 
 int unlinked_file() {
-  const char* folder = std::getenv("TMPDIR");
-  std::string name = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/tracetool-stdin-XXXXXX";
+  const char* directory = std::getenv("TMPDIR");
+  std::string name = std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") + "/tracetool-stdin-XXXXXX";
   const int fd = ::mkstemp(name.data());
   if (fd < 0) fail_stdin("make a file for it at " + name + " (set TMPDIR to a directory with room)");
   ::unlink(name.c_str());

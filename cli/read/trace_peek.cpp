@@ -4,7 +4,7 @@
 
 #include "cli/model/error.h"
 #include "cli/read/byte_source.h"
-#include "cli/read/formats.h"
+#include "cli/read/input_formats.h"
 #include "cli/read/kineto_peek.h"
 #include "cli/read/merged_reader.h"
 #include "cli/read/plain_file.h"

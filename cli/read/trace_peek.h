@@ -25,7 +25,7 @@ struct TracePeek {
 // not even the beginning can be read is no trace. Throws nothing of Error.
 TracePeek peek_trace(const std::string& path);
 
-// One per row of input_formats(); they throw Error.
+// One per entry of input_formats(); they throw Error.
 TracePeek peek_recording(const std::string& path);
 TracePeek peek_merged(const std::string& path);
 TracePeek peek_json(const std::string& path);

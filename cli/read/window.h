@@ -26,6 +26,7 @@ class Window {
 
   // The `bytes` before begin(); nullptr when they are no longer in memory.
   const char* behind(std::size_t bytes) const { return bytes <= begin_ ? begin() - bytes : nullptr; }
+  int plain_file() const { return source_->plain_file(); }  // ByteSource::plain_file
   // Why the source ended too early (ByteSource::damage); "" when it did not, or has not ended.
   std::string damage() const { return at_end_ ? source_->damage() : std::string(); }
 

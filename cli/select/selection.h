@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "cli/select/kind_set.h"
+#include "cli/model/kinds.h"
 #include "cli/select/number_ranges.h"
 #include "cli/select/time_range.h"
 
@@ -18,11 +18,15 @@ struct Selection {
   // range on the GPU (gpu_annotation) is kept when it holds work that is.
   std::optional<NumberRanges> steps;
   std::optional<TimeRange> time;  // what runs in it at some moment, whole
-  std::optional<KindSet> kinds;   // nccl holds the kernels of collectives, too; ends of arrows are kept whatever is chosen: an arrow is drawn where both ends are
+  std::optional<KindSet> kinds;   // nccl holds the kernels of collectives, too; ends of flows are kept whatever is chosen: a flow is written where both ends are
   std::int64_t min_dur_ns = 0;    // slices shorter than this go; those without an end, and points, stay
 
   bool by_event() const { return steps || time || kinds || min_dur_ns > 0; }
 };
+
+// --kinds kernel,memcpy,nccl: the words are the names of cli/model/kinds.h. Throws Error (usage) that names the unknown
+// word and all that there are.
+KindSet kinds_option(std::string_view option, std::string_view text);
 
 // Why an event is not kept: the first choice, in this order, that leaves it out.
 enum class LeftOut : std::uint8_t { kept, ranks, steps, time, kinds, min_dur, count_ };

@@ -1,11 +1,16 @@
 #include "cli/select/selector.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+#include <set>
 
+#include "cli/io/units.h"
+#include "cli/model/error.h"
 #include "cli/model/name_classes.h"
+#include "cli/model/rank_list.h"
 #include "cli/model/slice.h"
-#include "cli/select/refusals.h"
 
 namespace cli {
 namespace {
@@ -18,6 +23,40 @@ std::int64_t later(std::int64_t from_ns, std::int64_t by_ns) {
   return by_ns > kForever - std::max<std::int64_t>(from_ns, 0) ? kForever : from_ns + by_ns;
 }
 
+// The first two return where all that was chosen by number is there; steps: in any of the chosen processes.
+void check_ranks_exist(const NumberRanges& wanted, const Catalog& catalog) {
+  std::set<std::int64_t> ranks;
+  for (const Process& process : catalog.processes) ranks.insert(process.rank);
+  ranks.erase(-1);
+  const auto missing = wanted.first_missing(ranks);
+  if (!missing) return;
+  const std::string all = rank_list({ranks.begin(), ranks.end()});
+  throw Error(Exit::usage, fmt::format("--ranks {}: there is no rank {}; there {} {}", wanted.text(), *missing,
+                                       ranks.size() == 1 ? "is" : "are", all.empty() ? "none" : all));
+}
+
+void check_steps_exist(const NumberRanges& wanted, const Steps& steps, const std::vector<bool>& processes) {
+  std::set<std::int64_t> numbers;
+  for (std::size_t id = 0; id < steps.size(); ++id) {
+    if (!processes[id]) continue;
+    for (const Step& step : steps[id]) numbers.insert(step.number);
+  }
+  if (numbers.empty()) {
+    throw Error(Exit::usage, fmt::format("--steps {}: no range of this trace is named as a training step is "
+                                         "(ProfilerStep#3, \"step 3\", ...: docs/export.md); choose with --time",
+                                         wanted.text()));
+  }
+  const auto missing = wanted.first_missing(numbers);
+  if (!missing) return;
+  throw Error(Exit::usage, fmt::format("--steps {}: there is no step {}; there are {}", wanted.text(), *missing,
+                                       number_list({numbers.begin(), numbers.end()})));
+}
+
+[[noreturn]] void refuse_time(const TimeRange& wanted, std::int64_t span_ns) {
+  throw Error(Exit::usage, fmt::format("--time: begins {} after the trace's start, but the trace lasts {}",
+                                       duration_text(wanted.from_ns), duration_text(span_ns)));
+}
+
 }  // namespace
 
 Selector::Selector(const Selection& selection, const Catalog& catalog, const TraceFacts& facts)
@@ -27,10 +66,14 @@ Selector::Selector(const Selection& selection, const Catalog& catalog, const Tra
       last_ns_(facts.last_ns),
       chosen_(catalog.processes.size(), true),
       windows_(catalog.processes.size(), {std::numeric_limits<std::int64_t>::min(), kForever}),
+      times_(windows_),
       open_(catalog.tracks.size()) {
   if (selection_.ranks) choose_ranks();
-  if (selection_.steps) choose_steps(facts.steps), find_launch_flows();
-  if (selection_.time) choose_time();
+  if (selection_.steps) {
+    choose_steps(facts.steps);
+    find_launch_flows();
+  }
+  if (selection_.time) choose_time(facts.clocks);
   if (selection_.kinds && selection_.kinds->test(static_cast<std::size_t>(Kind::nccl))) find_collectives();
 }
 
@@ -71,11 +114,12 @@ void Selector::choose_steps(const Steps& steps) {
   }
 }
 
-void Selector::choose_time() {
+void Selector::choose_time(const ProcessClocks& clocks) {
   if (selection_.time->from_ns > last_ns_ - first_ns_) refuse_time(*selection_.time, last_ns_ - first_ns_);
-  time_ = {later(first_ns_, selection_.time->from_ns), later(first_ns_, selection_.time->to_ns)};
-  for (TimeWindow& window : windows_) {
-    window = {std::max(window.from_ns, time_.from_ns), std::min(window.to_ns, time_.to_ns)};
+  const std::int64_t from_ns = later(first_ns_, selection_.time->from_ns), to_ns = later(first_ns_, selection_.time->to_ns);
+  for (std::size_t id = 0; id < windows_.size(); ++id) {
+    times_[id] = {clocks.first_at(id, from_ns), clocks.first_at(id, to_ns)};
+    windows_[id] = {std::max(windows_[id].from_ns, times_[id].from_ns), std::min(windows_[id].to_ns, times_[id].to_ns)};
   }
 }
 
@@ -83,7 +127,7 @@ Steps Selector::chosen(const Steps& steps) const {
   Steps chosen = steps;
   for (std::size_t id = 0; id < chosen.size(); ++id) {
     std::erase_if(chosen[id], [&](const Step& step) {
-      const bool in_time = !selection_.time || (step.start_ns < time_.to_ns && step.end_ns > time_.from_ns);
+      const bool in_time = !selection_.time || (step.start_ns < times_[id].to_ns && step.end_ns > times_[id].from_ns);
       return !chosen_[id] || !in_time || (selection_.steps && !selection_.steps->holds(step.number));
     });
   }
@@ -96,11 +140,11 @@ Wanted Selector::wanted() const {
   if (selection_.steps) {
     wanted.times = steps_;
   } else if (selection_.time) {
-    wanted.times.assign(chosen_.size(), {{time_.from_ns, time_.to_ns}});
+    for (const TimeWindow& time : times_) wanted.times.push_back({{time.from_ns, time.to_ns}});
   }
   if (!selection_.kinds) return wanted;
   wanted.kinds = *selection_.kinds;
-  // Flows are kept whatever is chosen, and an arrow that loses one of its ends is counted.
+  // Flows are kept whatever is chosen, and a flow that loses one of its ends is counted.
   for (const Kind kind : {Kind::flow, Kind::runtime, Kind::driver, Kind::kernel, Kind::memcpy, Kind::memset, Kind::graph}) {
     wanted.kinds->set(static_cast<std::size_t>(kind));
   }
@@ -108,8 +152,9 @@ Wanted Selector::wanted() const {
 }
 
 bool Selector::runs_in_time(const Event& event) const {
-  if (event.start_ns >= time_.to_ns) return false;
-  return event.start_ns >= time_.from_ns || end_of(event) > time_.from_ns;
+  const TimeWindow& time = times_[process(event)];
+  if (event.start_ns >= time.to_ns) return false;
+  return event.start_ns >= time.from_ns || end_of(event) > time.from_ns;
 }
 
 bool Selector::starts_in_step(const Event& event) const {
@@ -119,7 +164,7 @@ bool Selector::starts_in_step(const Event& event) const {
   return behind != intervals.begin() && event.start_ns < (behind - 1)->second;
 }
 
-// The end of an arrow from a launch has the number of the launch, too.
+// The end of a flow from a launch has the number of the launch, too.
 bool Selector::is_launched(const Event& event) const {
   if (event.correlation == 0 || is_api_call(event.kind)) return false;
   if (event.kind != Kind::flow) return catalog_.tracks[event.track].kind == TrackKind::stream;
@@ -179,12 +224,12 @@ void Selector::survey_annotation(const Event& event) {
 void Selector::survey_work(const Event& event) {
   TimeWindow& window = windows_[process(event)];
   const std::int64_t end_ns = slice_end(event, last_ns_);
-  window.to_ns = std::max(window.to_ns, selection_.time ? std::min(end_ns, time_.to_ns) : end_ns);
+  window.to_ns = std::max(window.to_ns, selection_.time ? std::min(end_ns, times_[process(event)].to_ns) : end_ns);
   end_annotations(event.track, event.start_ns);
   for (const Open& annotation : open_[event.track]) annotations_[annotation.index] = true;
 }
 
-bool Selector::loses_arrow(const Event& work, bool kept) const {
+bool Selector::loses_flow(const Event& work, bool kept) const {
   if (work.correlation == 0 || !is_gpu_work(work.kind)) return false;
   const LaunchTable::Launch launch = launches_.find(process(work), work.correlation);
   return launch.known && launch.kept != kept;

@@ -9,6 +9,7 @@
 
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
+#include "cli/model/process_clocks.h"
 #include "cli/model/steps.h"
 #include "cli/model/wanted.h"
 #include "cli/select/launch_table.h"
@@ -24,7 +25,8 @@ struct TimeWindow {
 // Of the whole trace, as StepFinder says it.
 struct TraceFacts {
   Steps steps;
-  std::int64_t first_ns = 0, last_ns = 0;
+  std::int64_t first_ns = 0, last_ns = 0;  // on the axis
+  ProcessClocks clocks = {};  // which put steps and events on the axis; none do: they are on it
 };
 
 class Selector {
@@ -46,18 +48,20 @@ class Selector {
   // Of the trace's, those of which something can be kept.
   Steps chosen(const Steps& steps) const;
   bool has(ProcessId process) const { return chosen_[process]; }
+  // --time, by the clock of the process's events; all of time where it is not given.
+  TimeWindow time(ProcessId process) const { return times_[process]; }
   // Of a process that is chosen, the time in which anything of it can be kept: what is computed from the events beside
   // it is shown there.
   TimeWindow window(ProcessId process) const { return windows_[process]; }
-  // Of kept or left-out GPU work: its launch was not treated alike, so their arrow has one end.
-  bool loses_arrow(const Event& work, bool kept) const;
+  // Of kept or left-out GPU work: its launch was not treated alike, so their flow has one end.
+  bool loses_flow(const Event& work, bool kept) const;
 
  private:
   using Intervals = Wanted::Intervals;
 
   void choose_ranks();
   void choose_steps(const Steps& steps);
-  void choose_time();
+  void choose_time(const ProcessClocks& clocks);
   ProcessId process(const Event& event) const { return catalog_.tracks[event.track].process; }
   void find_collectives();
   void find_launch_flows();
@@ -77,9 +81,9 @@ class Selector {
   std::vector<bool> chosen_;         // by ProcessId: --ranks
   std::vector<Intervals> steps_;     // by ProcessId: where its chosen steps are, ascending, apart
   std::vector<TimeWindow> windows_;  // by ProcessId
-  TimeWindow time_;                  // --time
+  std::vector<TimeWindow> times_;    // by ProcessId: --time
   std::vector<bool> collectives_;    // by StringId: names of kernels that belong to --kinds nccl, too
-  std::vector<bool> launch_flows_;   // by StringId: kinds of arrows from a launch to its work
+  std::vector<bool> launch_flows_;   // by StringId: kinds of flows from a launch to its work
   LaunchTable launches_;
   std::vector<bool> annotations_;  // in the order of the walk: whether it holds work of a chosen step
   std::size_t annotation_ = 0;     // the next one of this walk

@@ -44,7 +44,10 @@ void StepFinder::add(std::vector<Found>& steps, const Found& next) {
     last.step.end_ns = std::max(last.step.end_ns, next.step.end_ns);
     last.open = last.open || next.open;
   } else if (!overlaps || last.open || next.open || next.step.end_ns > last.step.end_ns) {
-    if (last.open) last.step.end_ns = next.step.start_ns, last.open = false;
+    if (last.open) {
+      last.step.end_ns = next.step.start_ns;
+      last.open = false;
+    }
     steps.push_back(next);
   }
 }
@@ -54,7 +57,8 @@ std::vector<ProcessSteps> StepFinder::take() {
   for (std::size_t id = 0; id < all.size(); ++id) {
     Seen& seen = processes_[id];
     if (seen.first_ns > seen.last_ns) continue;
-    all[id].first_ns = seen.first_ns, all[id].last_ns = seen.last_ns;
+    all[id].first_ns = seen.first_ns;
+    all[id].last_ns = seen.last_ns;
     const auto family = std::find_if(seen.families.begin(), seen.families.end(), [](auto& f) { return !f.empty(); });
     if (family == seen.families.end()) continue;
     all[id].found_by = kStepFamilyNames[static_cast<std::size_t>(family - seen.families.begin())];

@@ -74,7 +74,7 @@ TimeRange time_range_option(std::string_view option, std::string_view text) {
                                          "h), like 1.5s-2s, 300ms- or -2s",
                                          option, text));
   }
-  if (*from >= *to) throw Error(Exit::usage, fmt::format("{} {}: ends before it begins", option, text));
+  if (*from >= *to) throw Error(Exit::usage, fmt::format("{} {}: ends before it begins; give the earlier time first, like 1.5s-2s", option, text));
   return {*from, *to};
 }
 

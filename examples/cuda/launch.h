@@ -1,4 +1,4 @@
-// How the programs of this folder launch kernels, so that nvcc compiles them for a GPU, and g++ for the stand-ins of
+// How the programs of this directory launch kernels, so that nvcc compiles them for a GPU, and g++ for the stand-ins of
 // examples/simulated_training: there a kernel is its name and its grid, and its body is never called.
 #pragma once
 #include <cuda_runtime.h>

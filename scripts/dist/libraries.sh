@@ -1,11 +1,11 @@
-# Sourced by dist.sh: build_static_libraries FOLDER makes there, once, what Debian has only as shared libraries, each
+# Sourced by dist.sh: build_static_libraries DIRECTORY makes there, once, what Debian has only as shared libraries, each
 # with a pkg-config file that hides the shared one, and the licences of everything that ends up in tracetool.
 #   fmt, simdjson, ISA-L   built from the sources of Debian's own packages
 #   zstd                   libzstd.a of libzstd-dev
 #   older_glibc.o          see older_glibc.c
 # The versions are those of the installed headers, so the headers stay where they are.
 
-# fetch_sources FOLDER: the source packages, checked by apt's own signatures; no list or setting of the system changes.
+# fetch_sources DIRECTORY: the source packages, checked by apt's own signatures; no list or setting of the system changes.
 fetch_sources() {
   mkdir -p "$1/apt/lists/partial" "$1/apt/sources"
   local file
@@ -20,19 +20,19 @@ fetch_sources() {
   (cd "$1" && "${apt[@]}" source --download-only libfmt-dev libsimdjson-dev libisal-dev)
 }
 
-# unpack FOLDER NAME: FOLDER/NAME_*.orig.tar.* becomes FOLDER/NAME.
+# unpack DIRECTORY NAME: DIRECTORY/NAME_*.orig.tar.* becomes DIRECTORY/NAME.
 unpack() {
   mkdir -p "$1/$2"
   tar -xf "$1/$2"_*.orig.tar.* -C "$1/$2" --strip-components=1
 }
 
-# describe FOLDER NAME CFLAGS LIBS: a pkg-config file with the version of the installed headers.
+# describe DIRECTORY NAME CFLAGS LIBS: a pkg-config file with the version of the installed headers.
 describe() {
   printf 'Name: %s\nDescription: for dist.sh\nVersion: %s\nCflags: %s\nLibs: %s\n' \
     "$2" "$(pkg-config --modversion "$2")" "$3" "$4" >"$1/$2.pc"
 }
 
-# build_one FOLDER NAME SOURCE INCLUDE: FOLDER/libNAME.a of one source file.
+# build_one DIRECTORY NAME SOURCE INCLUDE: DIRECTORY/libNAME.a of one source file.
 build_one() {
   local flags
   flags=$(pkg-config --cflags "$2")

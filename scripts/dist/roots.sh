@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ./scripts/dist/roots.sh FOLDER: makes FOLDER/jammy (Ubuntu 22.04, glibc 2.35) and FOLDER/noble (24.04, glibc 2.39), small
+# ./scripts/dist/roots.sh DIRECTORY: makes DIRECTORY/jammy (Ubuntu 22.04, glibc 2.35) and DIRECTORY/noble (24.04, glibc 2.39), small
 # systems with python3 to try dist/ in (tests/integration/test_dist_systems.py), 150 MB each. Needs root, network and
 # debootstrap; installs nothing. What is there is kept.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "cli/export/parts/formats.h"
+#include "cli/export/parts/export_formats.h"
 #include "cli/overlay/overlay.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/many_events.h"
@@ -13,7 +13,7 @@ struct Result {
   std::uint64_t bytes;
 };
 
-// `step` 2 exports the kernels alone: slices without arrows.
+// `step` 2 exports the kernels alone: slices without flows.
 Result export_all(std::uint64_t events, std::uint64_t first, std::uint64_t step, bool computed = false) {
   cli::Catalog catalog;
   ManyEvents many(catalog, 0);
@@ -67,12 +67,12 @@ Figure overlay_rate(double seconds, std::uint64_t events, std::uint64_t items) {
           rate >= 10e6};
 }
 
-// The budget is of slices alone: arrows, and what is computed, come besides.
+// The budget is of slices alone: flows, and what is computed, come besides.
 Figure rate(const char* what, bool alone, double seconds, const Result& result) {
   const double slices = static_cast<double>(result.summary.slices_out);
   return {what, alone ? ">= 5 M slices/s" : "none; printed",
           fmt::format("{:.2f} M slices/s, {} flows, {:.0f} B a slice", slices / seconds / 1e6,
-                      result.summary.arrows_out, static_cast<double>(result.bytes) / slices),
+                      result.summary.flows_out, static_cast<double>(result.bytes) / slices),
           !alone || slices / seconds >= 5e6};
 }
 
@@ -80,15 +80,15 @@ Figure rate(const char* what, bool alone, double seconds, const Result& result) 
 
 Figures json_write(bool small) {
   const std::uint64_t events = small ? 20'000 : 2'000'000;
-  Result plain{}, arrows{};
+  Result plain{}, flows{};
   const double plain_s = fastest_cpu_s(small ? 1 : 3, [&] { plain = export_all(events, 1, 2); });
-  const double arrows_s = fastest_cpu_s(small ? 1 : 3, [&] { arrows = export_all(events, 0, 1); });
+  const double flows_s = fastest_cpu_s(small ? 1 : 3, [&] { flows = export_all(events, 0, 1); });
   Result all{};
   const double all_s = fastest_cpu_s(small ? 1 : 3, [&] { all = export_all(events, 0, 1, true); });
   std::uint64_t items = 0;
   const double overlay_s = fastest_cpu_s(small ? 1 : 3, [&] { items = compute_all(events); });
   return {rate("write Chrome JSON to memory, slices alone", true, plain_s, plain),
-          rate("write Chrome JSON, a flow per kernel", false, arrows_s, arrows),
+          rate("write Chrome JSON, a flow per kernel", false, flows_s, flows),
           rate("write Chrome JSON, with derived tracks", false, all_s, all), overlay_rate(overlay_s, events, items)};
 }
 

@@ -46,7 +46,7 @@ struct Merged {
 Merged merge_all(const std::string& folder) {
   NullSink sink;
   cli::MergeOptions options;
-  options.scratch_folder = "/tmp";
+  options.scratch_directory = "/tmp";
   const std::uint64_t events = cli::merge_inputs(inputs_in(folder), options, sink).events;
   return {events, sink.total};
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/export/parts/formats.h"
+#include "cli/export/parts/export_formats.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/many_events.h"
 
@@ -18,7 +18,7 @@ struct Written {
 // What arguments the slices have.
 enum class Arguments { of_recordings, of_kineto, ids_only };
 
-// Operators, launches and kernels, a third each, with an arrow from each launch to its kernel.
+// Operators, launches and kernels, a third each, with a flow from each launch to its kernel.
 class Stream {
  public:
   Stream(cli::Catalog& catalog, Arguments arguments) : many_(catalog, 0), arguments_(arguments) {
@@ -102,7 +102,7 @@ Figure rate(const char* what, Arguments arguments, std::uint64_t slices, bool sm
       fastest_cpu_s(small ? 1 : 3, [&] { result = export_all(slices, arguments, cli::PacketCompression::none); });
   const double per_s = static_cast<double>(result.summary.slices_out) / seconds;
   return {what, ">= 4 M slices/s",
-          fmt::format("{:.2f} M slices/s, {} flows, {:.1f} B a slice", per_s / 1e6, result.summary.arrows_out,
+          fmt::format("{:.2f} M slices/s, {} flows, {:.1f} B a slice", per_s / 1e6, result.summary.flows_out,
                       bytes_a_slice(result)),
           per_s >= 4e6};
 }

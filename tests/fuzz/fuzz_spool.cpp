@@ -9,7 +9,7 @@
 
 #include "cli/model/error.h"
 #include "cli/read/ring_dump.h"
-#include "common/spool.h"
+#include "common/spool_format.h"
 #include "tests/unit/common/small_ring.h"
 
 namespace {

@@ -25,6 +25,7 @@ KIND_OF_CATEGORY = {
     "cuda_graph": "graph",
 }
 COMPUTED = "computed"  # the category of what the exporter adds to the events
+COLLECTIVE = "collective"  # that of arrows from one rank to others
 METADATA = {"process_name", "process_sort_index", "thread_name", "thread_sort_index"}
 MOST_MESSAGES = 20
 
@@ -150,7 +151,7 @@ class Checker:
                     self.wrong("arrow outside the slice before it", f"id {value} at {time} ns on {row}: {last}")
 
     def check_arrows(self):
-        arrows, backward = 0, 0
+        arrows, backward, between_ranks = 0, 0, 0
         for flow_id, ends in self.flows.items():
             starts = [e for e in ends if e[0] == "s"]
             if len(starts) != 1:
@@ -160,11 +161,16 @@ class Checker:
                 self.wrong("arrow without an end", f"id {flow_id}: {ends}")
             if len({e[3] for e in ends}) != 1:
                 self.wrong("arrow of two categories", f"id {flow_id}: {ends[:4]}")
+            if ends[0][3] == COLLECTIVE:
+                between_ranks += len(ends) - 1
+                if any(e[1] <= starts[0][1] for e in ends if e[0] != "s"):
+                    self.wrong("arrow of a collective that is not forward in time", f"id {flow_id}: {ends[:4]}")
+                continue
             if len({e[2][0] for e in ends}) != 1:
                 self.wrong("arrow between processes", f"id {flow_id}: {ends[:4]}")
             arrows += len(ends) - 1
             backward += sum(e[1] < starts[0][1] for e in ends)
-        return arrows, backward
+        return arrows, backward, between_ranks
 
     def run(self, trace):
         events = trace["traceEvents"]
@@ -179,7 +185,7 @@ class Checker:
         for row, kinds in self.row_categories.items():
             if len(kinds) > 1:
                 self.wrong("computed slices among events", row)
-        arrows, backward = self.check_arrows()
+        arrows, backward, between_ranks = self.check_arrows()
         return {
             "events": len(events),
             "slices": self.phases["X", "events"],
@@ -189,6 +195,7 @@ class Checker:
             "computed_values": self.phases["C", "computed"],
             "arrows": arrows,
             "backward_arrows": backward,
+            "collective_arrows": between_ranks,
             "rows": len(self.row_names),
             "lanes": sum(bool(re.search(r" \(\d+\)$", name)) for name in self.row_names.values()),
             "categories": dict(sum_by(self.counts, 1)),
@@ -245,7 +252,7 @@ def compare(result, info, checker):
 
 
 def print_text(result, messages):
-    for key in ("events", "slices", "instants", "counters", "computed_slices", "computed_values", "arrows", "backward_arrows", "rows", "lanes"):
+    for key in ("events", "slices", "instants", "counters", "computed_slices", "computed_values", "arrows", "backward_arrows", "collective_arrows", "rows", "lanes"):
         print(f"{key:16} {result[key]:>12,}")
     for category, number in result["categories"].items():
         print(f"  {category:24} {number:>12,}")

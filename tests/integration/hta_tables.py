@@ -10,7 +10,7 @@ import os
 import sys
 import warnings
 
-os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"  # else it rounds every time to microseconds
+os.environ.setdefault("HTA_DISABLE_NS_ROUNDING", "1")  # else it rounds every time to microseconds
 warnings.simplefilter("ignore")
 logging.disable(logging.CRITICAL)
 

@@ -24,6 +24,9 @@ from pftrace_wire import Broken
 GPU_WORK = {"kernel", "gpu_memcpy", "gpu_memset", "cuda_graph", "Kernel", "Memcpy", "Memset"}
 
 
+COLLECTIVES = 1 << 63  # from here on ids of flows are those between ranks
+
+
 class Trace(Packets):
     def __init__(self):
         self.tracks, self.sequences = {}, {}
@@ -87,6 +90,10 @@ class Trace(Packets):
         for identity, stages in self.stages.items():
             pairs += [(launch, stage) for launch in self.submissions.get(identity, ()) for stage in stages]
         return pairs
+
+    def between_ranks(self):
+        """How many of the pairs are of collectives."""
+        return sum(identity >= COLLECTIVES and len(s) == 2 for identity, s in self.flows.items())
 
     def where(self, item):
         if isinstance(item, Slice) and item.gpu is not None:

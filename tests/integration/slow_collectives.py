@@ -54,26 +54,43 @@ def row(calls):
 
 
 def of_truth(rank):
-    """{(communicator, class, peer, number of its own): (start, end, operation, bytes, exposed)} of a simulated rank whose
-    kernels are launched within the calls. What is called in a group has no times here."""
+    """{(communicator, class, peer, number of its own): (start, end, operation, bytes, exposed)} of a simulated rank. The
+    outermost end of a group launches a kernel for each of its calls; NCCL may launch fewer, so that each kernel is of all calls of
+    one communicator, and of a group with several communicators it is unknown of which call: these have no times."""
     launches = sorted((line for line in rank.of("runtime", "driver")), key=lambda line: line["start"])
     kernels = {line["correlation"]: line for line in rank.of("kernel")}
-    pops = {}
-    open_calls, counts, found = {}, {}, {}
-    for line in sorted(rank.of("nccl_call", "nvtx_push", "nvtx_pop"), key=lambda line: line["seq"]):
+    pops, open_calls, groups, group_of = {}, {}, {}, {}
+    lines = sorted(rank.of("nccl_call", "nvtx_push", "nvtx_pop"), key=lambda line: line["seq"])
+    for line in lines:
         stack = open_calls.setdefault((line["tid"], line["domain"]), [])
-        if line["kind"] != "nvtx_pop":
-            stack.append(line)
-        elif stack:
-            pops[stack.pop()["seq"]] = line["time"]
+        depth, calls = groups.setdefault(line["tid"], [0, []])
+        if line["kind"] == "nvtx_pop":
+            if stack:
+                pops[stack.pop()["seq"]] = line["time"]
+            continue
+        stack.append(line)
+        if line["kind"] == "nccl_call" and depth > 0:
+            calls.append(line)
+        elif line["domain"] == "NCCL" and line["name"] == "ncclGroupStart":
+            groups[line["tid"]][0] += 1
+        elif line["domain"] == "NCCL" and line["name"] == "ncclGroupEnd":
+            groups[line["tid"]][0] -= 1
+            if depth == 1:
+                group_of.update({call["seq"]: (line, calls) for call in calls})
+                groups[line["tid"]] = [0, []]
     compute = [(line["cupti_start"], line["cupti_end"]) for line in rank.of("kernel") if "communicates" not in line]
+    counts, found = {}, {}
     for call in sorted(rank.of("nccl_call"), key=lambda line: line["seq"]):
         key = (call["communicator"], call["class"], call.get("peer") if call["class"] != 1 else None)
         counts[key] = counts.get(key, -1) + 1
-        end = pops.get(call["seq"], call["time"])
+        by, together = group_of.get(call["seq"], (call, [call]))
+        end = pops.get(by["seq"], by["time"])
         own = [kernels[line["correlation"]] for line in launches if line["tid"] == call["tid"] and
-               call["time"] <= line["start"] < end and line["correlation"] in kernels]
+               by["time"] <= line["start"] < end and line["correlation"] in kernels]
+        if len({other["communicator"] for other in together}) > 1:
+            own = []
         operation = OPERATIONS[call["name"].replace("nccl", "")] if call["class"] == 1 else "send"
-        times = (own[0]["cupti_start"], own[0]["cupti_end"]) if own else (None, None)
-        found[key + (counts[key],)] = (*times, operation, call["bytes"], exposed(*times, compute) if own else None)
+        times = (min(line["cupti_start"] for line in own), max(line["cupti_end"] for line in own)) if own else (None, None)
+        hidden = sum(exposed(line["cupti_start"], line["cupti_end"], compute) for line in own) if own else None
+        found[key + (counts[key],)] = (*times, operation, call["bytes"], hidden)
     return found

@@ -10,7 +10,8 @@ from decimal import Decimal
 # and block first, () where that is not known; of other work None.
 Work = namedtuple("Work", "device start end kind name launch")
 LAUNCH = ("grid", "block", "registers", "static_shared", "dynamic_shared", "local", "cluster", "launch_type")
-COMM = re.compile(r"^(void )?(\(anonymous namespace\)::)*(_ZN?(12_GLOBAL__N_1)*[0-9]+)?(nccl|rccl|msccl|oneccl)")
+COMM = re.compile(r"^(void )?(\(anonymous namespace\)::)*(_ZN?(12_GLOBAL__N_1)*[0-9]+)?"
+                  r"(nccl|rccl|msccl|oneccl|nvshmem|deep_ep|[^<(]*cross_device_reduce_)")
 KERNELS, COPIES = {"kernel"}, {"gpu_memcpy", "gpu_memset"}
 OLD = {"Kernel": "kernel", "Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}
 

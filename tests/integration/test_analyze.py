@@ -25,6 +25,20 @@ def paths():
     return parser.parse_args()
 
 
+def run_checks(*checks, simulated=()):
+    """A test of tables: `checks` of what is there, and those that need a simulated training."""
+    options = paths()
+    for each in checks + (tuple(simulated) if options.agent and options.simulated else ()):
+        each(options)
+    finish()
+
+
+def count_sets(options, check_set):
+    """The sum of what `check_set` says of each set of files that belong together."""
+    with folders(options.traces) as some:
+        return sum(check_set(options, name, files) for folder in some for name, files in inputs(folder))
+
+
 def analyze(options, *words, **more):
     return run([options.tracetool, "analyze", *map(str, words)], **more)
 
@@ -143,7 +157,7 @@ def check_formats(options, files):
 
 
 def check_messages(options, files):
-    for words, wanted in ((["--only", "temporel"], "there are temporal, steps, kernels"), (["--sort", "juggle"], "--list"),
+    for words, wanted in ((["--only", "temporel"], "there are temporal, steps, "), (["--sort", "juggle"], "--list"),
                           (["--format", "csv"], "--only temporal"), (["--by", "step", "--only", "kernels"], "no such rows"),
                           (["--ranks", "900"], "--ranks"), (["--steps", "123456"], "--steps"), (["--limit", "0"], "--limit")):
         done = analyze(options, *files, *words)
@@ -199,13 +213,5 @@ def check_simulated(options):
             check(len(said) == 4 * 6, f"{what}: 6 steps of 4 ranks", len(said))
 
 
-def main():
-    options = paths()
-    check_traces(options)
-    if options.agent and options.simulated:
-        check_simulated(options)
-    finish()
-
-
 if __name__ == "__main__":
-    main()
+    run_checks(check_traces, simulated=(check_simulated,))

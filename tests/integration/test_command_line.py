@@ -61,6 +61,9 @@ def check_ranks_given(tool):
                  "--rank 3", "--rank 4")
     tool.refused("two files as one rank that are no phases",
                  ["info", "--rank", "0=rank0.json", "--rank", "0=rank1.json"], "rank0.json", "rank1.json")
+    tool.refused("a directory as a rank", ["info", "--rank", "3=."], "--rank 3=.", "is a directory")
+    tool("merge", "rank0.json", "-o", "rank0.ttrace")
+    tool.refused("a file and a merged one that holds it", ["merge", "rank0.json", "rank0.ttrace", "-o", "both.ttrace"], "duplicate rank 0: two of the inputs hold rank0.json")
     for link in range(8):
         os.symlink(f"rank{link % 2}.json", f"{tool.folder}/link{link}")
     words = [word for link in range(8) for word in ("--rank", f"{link}=link{link}")]
@@ -187,7 +190,8 @@ def check_words(tool):
 # A value for each option that takes one, of every command that reads a trace.
 VALUES = {"--run": "latest", "--rank": "0=set/rank0.json", "--only": "temporal", "--by": "step", "--format": "json",
           "--sort": "rank", "--limit": "1", "--ranks": "1", "--steps": "1-2", "--time": "0ms-1s", "--kinds": "kernel",
-          "--min-dur": "1us", "--output": "-", "--memory": "64", "--max-size": "1GB", "--compress": "none", "--report": "-"}
+          "--min-dur": "1us", "--clock-domain": "rank", "--output": "-", "--memory": "64", "--max-size": "1GB", "--compress": "none", "--report": "-", "--flops-per-step": "1e15",
+          "--classes": "kempnerforge"}
 ELSE = {"merge": ["-o", "x.ttrace"], "export": ["--pftrace", "-o", "-"]}  # what a command cannot do without
 
 
@@ -199,6 +203,7 @@ def check_one_word(tool):
             path = "set" if option in ("--run", "--ranks") or command in ("doctor", "runs") else "set/rank1.json"
             words = [command, *([] if option == "--output" else ELSE.get(command, []))]
             words += ["--pftrace"] if option == "--output" and command == "export" else []
+            words += ["--only", "classes"] if option == "--classes" else []
             before, after = tool(*words, option, VALUES[option], path), tool(*words, path, f"{option}={VALUES[option]}")
             done = 4 if command == "doctor" else 0  # who finds no recording
             check(before.returncode == done and before.stdout == after.stdout, f"{command} {option}: takes one word",
@@ -242,6 +247,39 @@ def check_dump(tool):
     check(sorted(tool("dump", "set", "--run", "latest").stdout.splitlines()) == sorted(full), "dump of a run is all of it")
     tool.refused("dump of a rank that is not there", ["dump", "set", "--ranks", "7"], "--ranks 7")
     tool.refused("dump of a directory without a choice", ["dump", "set"], "--run")
+
+
+def check_streams(tool):
+    """Standard streams that are closed, limits of the shell: the output is whole, or the exit status says that it is not."""
+    profile(f"{tool.folder}/lone.json", 0)
+
+    def shell(line):
+        done = subprocess.run(["bash", "-c", line.replace("TOOL", tool.path)], cwd=tool.folder, capture_output=True, text=True, timeout=60)
+        left = [name for name in os.listdir(tool.folder) if ".tmp." in name]
+        check(not left, f"{line}: no temporary file stays", left)
+        return done
+
+    tool("merge", "lone.json", "-o", "whole.ttrace")
+    whole = open(f"{tool.folder}/whole.ttrace", "rb").read()
+    for closed in (">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"):
+        done = shell(f"TOOL merge lone.json -o closed.ttrace {closed}")
+        check(done.returncode == 0 and open(f"{tool.folder}/closed.ttrace", "rb").read() == whole, f"merge {closed}: the output is whole", done)
+    done = shell("TOOL info lone.json >&-")
+    check(done.returncode == 2 and "stdout: cannot write" in done.stderr, "info >&-: what cannot be said is an error", done)
+    done = shell("TOOL info none.json 2>/dev/full")
+    check(done.returncode == 2, "a message that cannot be written changes no exit status", done)
+    done = shell("ulimit -f 0; TOOL merge lone.json -o limited.ttrace")
+    check(done.returncode == 2 and "ulimit -f" in done.stderr, "ulimit -f: exit 2 with what to do", done)
+    done = shell("mkfifo pipe; (TOOL export --perfetto --no-computed lone.json -o pipe 2>/dev/null &); timeout 20 cat pipe > piped.json")
+    check(done.returncode == 0 and json.load(open(f"{tool.folder}/piped.json", encoding="utf-8")), "export to a pipe reaches its reader", done)
+    tool.refused("the report in place of the output", ["merge", "lone.json", "-o", "new.ttrace", "--report", "./new.ttrace"], "is also the output")
+
+
+def check_help(tool):
+    for command in ("merge", "export"):
+        done = tool(command, "--help")
+        check("{" not in done.stdout and "Option Group" not in done.stdout, f"{command} --help: words once", done.stdout)
+    tool.refused("two formats", ["export", "lone.json", "--chrome", "--kineto"], "--chrome is given, too")
 
 
 def check_phases(tool):
@@ -323,6 +361,8 @@ def main():
         check_phases(tool)
         check_doctor(tool)
         check_progress(tool)
+        check_streams(tool)
+        check_help(tool)
     finish()
 
 

@@ -129,13 +129,13 @@ def check_phases(tool, folder):
     check(run([tool, "merge", *paths, "-o", merged]).returncode == 0, "phases of two ranks are merged")
     info = json.loads(run([tool, "info", "--json", merged]).stdout)
     phases = [(process["rank"], process["phase"]) for process in info["ranks"]]
-    check(phases == [(rank, name.split("-")[1]) for rank in (0, 1) for name in names] and not info["notes"],
+    check(phases == [(rank, name) for rank in (0, 1) for name in names] and not info["notes"],
           "and told apart, in their order", str(info))
     check(not json.loads(run([tool, "info", "--json", *paths]).stdout)["notes"], "info does not call them counted twice")
     run([tool, "export", "--perfetto", merged, "-o", picture])
     with open(picture, encoding="utf-8") as file:
         rows = [e["args"]["name"] for e in json.load(file)["traceEvents"] if e["name"] == "process_name"]
-    check(all(any(f"rank {r}" in row and name.split("-")[1] in row for row in rows) for r in (0, 1) for name in names),
+    check(all(any(f"rank {r}" in row and name in row for row in rows) for r in (0, 1) for name in names),
           "their rows bear their names", str(rows))
     shutil.copy(paths[0], f"{folder}/again_rank0.json")
     twice = run([tool, "merge", paths[0], f"{folder}/again_rank0.json", "-o", f"{folder}/q.ttrace"])

@@ -99,7 +99,7 @@ def test_invalid_timestamps(args):
     recording, _ = record(args, "--steps", "6", SIM_CUPTI_BAD_TIMES=7, SIM_CUPTI_ZERO_TIMES=11)
     odd = [e for e in recording.events if kind_of(e.kind) in WORK | {"runtime", "driver", "sync", "overhead"}
            and not 0 < e.start <= e.end]
-    check(len(odd) > 20 and recording.header["invalid_timestamps"] == len(odd), "odd times are kept and counted",
+    check(len(odd) > 20 and recording.header["invalid_timestamps"] == len(odd), "invalid timestamps are kept and counted",
           (recording.header["invalid_timestamps"], len(odd)))
 
 

@@ -104,7 +104,7 @@ def parted(tool, whole, folder, what):
     check(sum(map(arrows, parts)) + said["split_flows"] == arrows(whole), f"{what}: arrows across borders are counted")
     check(b"more than --max-size" in result.stderr, f"{what}: it is said", result.stderr)
     result = tool.run("--perfetto", "--max-size", str(limit), "-o", "-")
-    check(b"stdout is never split" in result.stderr and load(result.stdout), f"{what}: stdout is not parted")
+    check(b"stdout is never split" in result.stderr and load(result.stdout), f"{what}: stdout is not split")
 
 
 def manifest(tool, whole, folder, what):

@@ -90,6 +90,17 @@ def part_that_is_an_input(tool, folder):
     check(open(source, "rb").read() == before, "  and the input is as it was")
 
 
+def older_segments(tool, folder):
+    """An earlier export of the name left more segments, or the whole: one line names them."""
+    options = ["--perfetto", "--no-computed", "-o", f"{folder}/older.json"]
+    more, fewer, whole = (tool.run(*options, "--max-size", size).stderr.decode() for size in ("20kB", "60kB", "0"))
+    check("earlier export" not in more, "no older segments: none is named", more)
+    check("earlier export" in fewer and "older.segment" in fewer, "older segments are named", fewer)
+    check(whole.count("earlier export") == 1 and "older.segment" in whole, "and beside a whole export", whole)
+    again = tool.run(*options, "--max-size", "20kB").stderr.decode()
+    check("older.json and" in again or "older.json stay" in again, "and an older whole one beside segments", again)
+
+
 def picture_as_input(tool, folder):
     """The ranks of a merged picture are not found again, which is said; a picture of one rank has nothing to say."""
     for options, told in (([], True), (["--ranks", "0"], False)):
@@ -140,6 +151,7 @@ def main():
         refused(tool, f"{folder}/a")
         part_that_is_an_input(tool, f"{folder}/a")
         picture_as_input(tool, f"{folder}/a")
+        older_segments(tool, f"{folder}/a")
         many(options.tracetool, folder)
         empty_rank(options.tracetool, folder)
         ended(Tool(options.tracetool, write_ranks(f"{folder}/longer", 8, steps=40, kernels=100)), folder)

@@ -11,19 +11,26 @@ import json
 import os
 import shutil
 import subprocess
+from collections import Counter
 
+import hta_cases
 import trace_sets
 from gpu_time import gaps, shares, true_waits, true_work
 from harness import Folder, check, files_below, finish, run, skip
 from kineto_files import frozen, load
 from simulated_profiles import profiles, same
+from slow_idle import LAUNCHING_NS, Process, of_kineto, queue
+from slow_tables import read_json
 
 TABLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hta_tables.py")
 PYTHON = os.environ.get("TRACETOOL_HTA_PYTHON", "")
 
 
-def tables(folder, *more):
-    result = subprocess.run([PYTHON, TABLES, folder, *more], capture_output=True, text=True)
+HTA_LAUNCHES = {"cudaLaunchKernel", "cudaLaunchKernelExC", "cudaMemcpyAsync", "cudaMemsetAsync"}
+
+
+def tables(folder, *more, **environment):
+    result = subprocess.run([PYTHON, TABLES, folder, *more], capture_output=True, text=True, env={**os.environ, **environment})
     return json.loads(result.stdout) if result.returncode == 0 else None
 
 
@@ -90,6 +97,52 @@ def check_simulated(options):
             for row in found["idle time breakdown"][0]:
                 idle[row[1]] += row[3] * 1000 if row[0] == rank else 0
             check(same(idle, gaps(work)), f"simulated rank {rank}: HTA's idle time is {gaps(work)} ns", idle)
+            check_idle(each, f"{made[0]}/rank{rank}.pt.trace.json.gz", found)
+
+
+def check_idle(each, path, found):
+    """Where HTA sees everything, its categories are our gaps: each stream taken for a device, a gap in one piece. Its launch stats are
+    our latencies, of the calls that it knows; its queue length's most is ours, of a stream and of the calls that it knows."""
+    rank, process = each.rank, Process(*of_kineto(read_json(path), "stream"))
+    wanted = Counter()
+    for gap in process.inner():
+        late = gap.call is not None and gap.call.start > gap.start
+        wanted[gap.device, "host_wait" if late else "kernel_wait" if gap.end - gap.start < LAUNCHING_NS else "other"] += gap.end - gap.start
+    said = {(row[1], row[2]): row[3] * 1000 for row in found["idle time breakdown"][0] if row[0] == rank and row[3]}
+    check(same(said, +wanted), f"simulated rank {rank}: HTA's idle time breakdown of streams is our gaps'", (said, wanted))
+    firsts = process.first_work()
+    delays = sorted(max(0, work.start - call.end) for call, work in firsts if call.name in HTA_LAUNCHES)
+    said = sorted(row[3] * 1000 for row in dict(found["launch stats"])[str(rank)])
+    check(len(said) == len(delays) and all(abs(a - b) < 10 for a, b in zip(said, delays)) and len(delays) < len(firsts),
+          f"simulated rank {rank}: HTA's launch delays are our latencies, of {len(delays)} of {len(firsts)} launches", (said[-3:], delays[-3:]))
+    most = {stream: queue([(call.start, work.start) for call, work in firsts if work.device == stream and call.name in HTA_LAUNCHES | {"cuLaunchKernel"}])
+            for stream in {work.device for _, work in firsts}}
+    said = {row[1]: row[-1] for row in found["queue length"] if row[0] == rank}
+    check(said == {stream: row["queue_max"] for stream, row in most.items() if row["queue_max"]}, f"simulated rank {rank}: the longest queues", (said, most))
+
+
+def check_cases(options):
+    """What docs/why-not-hta.md says of both."""
+    with Folder() as folder:
+        hta_cases.write(folder)
+        us = lambda case, table: {key: value / 1000 if key.endswith("_ns") else value for key, value in json.loads(run(
+            [options.tracetool, "analyze", f"{folder}/{case}", "--only", table, "--format", "json"]).stdout)[table][0].items()}
+        hta = {case.__name__: tables(f"{folder}/{case.__name__}") for case in hta_cases.CASES}
+        temporal = {case: found["temporal breakdown"][0] for case, found in hta.items()}  # rank, idle, compute, other work, whole
+        idle = {case: {tuple(row[1:3]): row[3] for row in found["idle time breakdown"][0] if row[3]} for case, found in hta.items()}
+        launches = {case: len(dict(found["launch stats"])["0"]) for case, found in hta.items()}
+        for what, said, other, ours, our in (
+                ("stream_sync", temporal["stream_sync"][1], 40, us("stream_sync", "temporal")["idle_ns"], 100),
+                ("launched_before", temporal["launched_before"][4], 180, us("launched_before", "temporal")["span_ns"], 270),
+                ("last_step", temporal["last_step"][4], 70, us("last_step", "temporal")["span_ns"], 370),
+                ("triton", launches["triton"], 1, us("triton", "launches")["count"], 2),
+                ("graph", launches["graph"], 0, us("graph", "launches")["count"], 1),
+                ("two_streams", sum(idle["two_streams"].values()), 270, us("two_streams", "idle")["idle_ns"], 0),
+                ("overlapping", idle["overlapping"].get((7, "kernel_wait")), -90, us("overlapping", "idle")["queued_ns"], 20)):
+            check(said == other and ours == our, f"{what}: HTA has {other}, tracetool {our}", (said, ours))
+        rounded = tables(f"{folder}/short_kernels", HTA_DISABLE_NS_ROUNDING="")["temporal breakdown"][0]
+        ours = us("short_kernels", "temporal")
+        check(rounded[1] == 198 and rounded[4] == 298 and (ours["idle_ns"], ours["span_ns"]) == (59.4, 299.4), "short_kernels: HTA rounds", (rounded, ours))
 
 
 def main():
@@ -99,6 +152,7 @@ def main():
     options = parser.parse_args()
     if not PYTHON or run([PYTHON, "-c", "import hta"]).returncode != 0:
         skip("TRACETOOL_HTA_PYTHON names no Python that has HolisticTraceAnalysis")
+    check_cases(options)
     if options.agent:
         check_simulated(options)
     with trace_sets.folders(options.traces) as folders:

@@ -72,8 +72,22 @@ def whole_way(paths):
         check(len(hosts) == 2, "of its host", hosts)
         info = run(paths.tracetool, "info", "--json", f"{folder}/run.ttrace").stdout
         raw = run(paths.tracetool, "info", "--json", f"{folder}/traces").stdout
-        same = [[{k: v for k, v in r.items() if k != "source"} for r in json.loads(text)["ranks"]] for text in (info, raw)]
+        same = [[{k: v for k, v in r.items() if k not in ("source", "start_ns")} for r in json.loads(text)["ranks"]] for text in (info, raw)]
         check(same[0] == same[1], "the merged file says what the recordings say")
+        starts = [[r["start_ns"] for r in json.loads(text)["ranks"]] for text in (info, raw)]
+        moved = {rank: host["offset_ns"] for host in hosts for rank in host["ranks"]}
+        check([starts[0][rank] - starts[1][rank] for rank in range(RANKS)] == [moved[rank] for rank in range(RANKS)],
+              "and each rank is where its host's offset puts it", (starts, moved))
+        ahead = [host for host in hosts if host["offset_ns"] != 0]
+        check(len(ahead) == 1 and abs(ahead[0]["offset_ns"] + 50_000_000) <= 5000 and ahead[0]["method"] == "collectives",
+              "an offset of 50 ms is found to 5 us", hosts)
+        check(ahead and ahead[0]["bound_ns"][0] <= -50_000_000 <= ahead[0]["bound_ns"][1], "and lies within its bound", hosts)
+        result = run(paths.tracetool, "merge", "--no-align", f"{folder}/traces", "-o", f"{folder}/wall.ttrace", "--report", f"{folder}/wall.json")
+        wall = json.load(open(f"{folder}/wall.json", encoding="utf-8"))["hosts"]
+        check(all(host["method"] == "wall_clock" and host["offset_ns"] == 0 for host in wall), "--no-align moves nothing", wall)
+        result = run(paths.tracetool, "merge", "--clock-domain", "rank", f"{folder}/traces", "-o", f"{folder}/each.ttrace", "--report", f"{folder}/each.json")
+        each = json.load(open(f"{folder}/each.json", encoding="utf-8"))["hosts"]
+        check(len(each) == RANKS and all(len(host["ranks"]) == 1 for host in each), "--clock-domain rank: each has a clock of its own", each)
         ranks = json.loads(info)["ranks"]
         check([r["rank"] for r in ranks] == list(range(RANKS)), "ranks are in order")
         check(all(r["state"] == "clean" and r["overwritten"] == 0 and r["lost"] == 0 for r in ranks), "and complete")

@@ -49,6 +49,8 @@ def said(summary):
         return [-1] * 4
     slices, instants, counters, arrows = (int(number.replace(",", "")) for number in line.groups())
     more_slices, more_values = (int(number.replace(",", "")) for number in computed.groups()) if computed else (0, 0)
+    between_ranks = re.search(r"([\d,]+) flows between ranks", summary)
+    arrows += int(between_ranks[1].replace(",", "")) if between_ranks else 0
     return [slices + more_slices, instants, counters + more_values, arrows]
 
 

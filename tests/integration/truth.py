@@ -15,7 +15,7 @@ CUPTI_KINDS = ("kernel", "memcpy", "memcpy_peer", "memset", "runtime", "driver")
 MORE_CUPTI_KINDS = ("sync", "cuda_event", "overhead", "graph_launch", "memory", "memory_pool")  # where they are asked for
 ALL_CUPTI_KINDS = CUPTI_KINDS + MORE_CUPTI_KINDS
 DEFINED_KINDS = ("device", "context", "stream")  # CUPTI hands them over too; they become definitions
-OTHER_KINDS = ("graph_node", "resource_name", "nvtx_category", "communicator", "external_correlation", "unknown",
+OTHER_KINDS = ("host_pause", "graph_node", "resource_name", "nvtx_category", "communicator", "external_correlation", "unknown",
                "other_profiler")
 HOST_KINDS = ("nvtx_push", "nvtx_pop", "nvtx_start", "nvtx_end", "nvtx_mark", "nccl_call")
 AGENTS_OWN = ("clock", "notice")  # kinds of which the truth knows nothing

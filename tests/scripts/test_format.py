@@ -7,7 +7,7 @@ import re
 import unittest
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-HEADERS = [*glob.glob(f"{ROOT}/common/records/*.h"), f"{ROOT}/common/layout.h", f"{ROOT}/common/spool.h"]
+HEADERS = [*glob.glob(f"{ROOT}/common/records/*.h"), f"{ROOT}/common/layout.h", f"{ROOT}/common/spool_format.h"]
 IN_MEMORY_ONLY = ("RecordHead", "Choice")
 
 

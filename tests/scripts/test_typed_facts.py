@@ -9,7 +9,8 @@ import sys
 
 ROOMS = ("model", "merge", "select", "overlay", "analyze")
 NAMES = {"model/name_classes.cpp", "model/short_name.cpp", "model/signature.cpp",
-         "select/step_name.cpp"}
+         "analyze/name_rules.cpp", "select/step_name.cpp",
+         "analyze/operator_flops.cpp"}  # by the inputs of operators, which are interned too
 TABLES = {"analyze/write_tables.cpp"}  # the writers of tables, which are exporters of their own
 KEY = re.compile(r'\\":')
 COMPARED = re.compile(r'(?:starts_with|ends_with|find|contains|compare)\(\s*"[^"]{2,}"|[=!]= *"[^"]{2,}"|"[^"]{2,}" *[=!]=')

@@ -6,8 +6,8 @@
 
 namespace cli {
 
-// A copy with the same ids. The processes that are not `shown` have no events and lost none, so that no exporter draws
-// a row that tells of them.
+// A copy with the same ids. The processes that are not `shown` have no events and lost none, so that no exporter writes
+// a track that tells of them.
 Catalog chosen_catalog(const Catalog& catalog, const std::vector<bool>& shown);
 
 }  // namespace cli

@@ -7,7 +7,7 @@ namespace cli {
 void Clip::derived(const Derived& derived) {
   const TimeWindow window = window_(derived.process);
   if (window.from_ns >= window.to_ns) return;
-  return row(derived.row).counter ? value(derived, window) : slice(derived, window);
+  return info(derived.track).counter ? value(derived, window) : slice(derived, window);
 }
 
 void Clip::slice(const Derived& derived, TimeWindow window) {
@@ -21,13 +21,13 @@ void Clip::slice(const Derived& derived, TimeWindow window) {
 }
 
 void Clip::value(const Derived& derived, TimeWindow window) {
-  const Row row{derived.process, derived.row, derived.device};
+  const Key key{derived.process, derived.track, derived.device};
   if (derived.start_ns <= window.from_ns) {
-    Derived& kept = before_[row] = derived;
+    Derived& kept = before_[key] = derived;
     kept.start_ns = window.from_ns;
     return;
   }
-  if (const auto kept = before_.find(row); kept != before_.end()) {
+  if (const auto kept = before_.find(key); kept != before_.end()) {
     sink_.derived(kept->second);
     before_.erase(kept);
   }
@@ -43,7 +43,7 @@ void Clip::cut(std::int64_t at_ns) {
 }
 
 void Clip::finish() {
-  for (const auto& [row, value] : before_) sink_.derived(value);
+  for (const auto& [key, value] : before_) sink_.derived(value);
   before_.clear();
 }
 

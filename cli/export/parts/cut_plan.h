@@ -20,27 +20,27 @@ class CutPlan {
     std::int64_t at_ns = 0;  // what starts here is in the next part
     bool at_step = false;
   };
-  // Parts of at most `share` of the limit, as far as that is possible: what starts at one moment stays together. A cut is
+  // Parts of at most the limit, as far as that is possible: what starts at one moment stays together. A cut is
   // at the last step that begins in the second half of a part, else as late as possible. `total_bytes` may be less than
   // was noted: the format compresses, and parts are taken to shrink as the whole did.
-  std::vector<Cut> cuts(std::uint64_t total_bytes, double share = 1) const;
+  std::vector<Cut> cuts(std::uint64_t total_bytes) const;
 
  private:
-  struct Place {
+  struct Candidate {
     std::int64_t at_ns;
     std::uint64_t bytes;
     bool at_step;
   };
   void add(std::int64_t at_ns, std::uint64_t bytes, bool at_step);
-  const Place& choose(std::size_t from, std::uint64_t begin_bytes, std::uint64_t most_bytes) const;
+  const Candidate& choose(std::size_t from, std::uint64_t begin_bytes, std::uint64_t most_bytes) const;
 
   std::uint64_t limit_bytes_;
   std::vector<std::int64_t> step_starts_;
   std::size_t step_ = 0;  // the next one
-  std::vector<Place> places_;
+  std::vector<Candidate> candidates_;
   std::int64_t last_ns_ = 0;
   std::uint64_t noted_bytes_ = 0;  // at the last event
-  std::uint64_t head_bytes_ = 0;  // what every part begins with: names of rows
+  std::uint64_t head_bytes_ = 0;  // what every part begins with: names of tracks
   enum class Seen : std::uint8_t { nothing, one_event, more } seen_ = Seen::nothing;
 };
 

@@ -11,6 +11,10 @@ EventWalk::EventWalk(const ExportJob& job, Pieces& pieces, CutPlan* plan, Progre
       clip_([this](ProcessId id) { return job_.selector->window(id); }, *this) {
   job_.selector->begin_walk();
   if (job_.computed) overlay_.emplace(*job.catalog, clip_);
+  if (job_.collectives == nullptr) return;
+  std::vector<bool> written(job.catalog->processes.size());
+  for (ProcessId id = 0; id < written.size(); ++id) written[id] = job.selector->has(id) && (!router_.by_process() || pieces.at(router_.output(id)) != nullptr);
+  collectives_.emplace(*job_.collectives, std::move(written), clip_);
 }
 
 // The overlay sees all events of a rank that is written, so that what it computes is true of the rank.
@@ -23,6 +27,7 @@ void EventWalk::event(const Event& event, const Facts& facts) {
   Piece* piece = pieces_.at(router_.output(process));
   if (plan_ != nullptr) plan_->note(event.start_ns, piece->bytes());
   if (overlay_ && (piece != nullptr || !router_.by_process())) overlay_->event(event, facts);
+  if (collectives_) collectives_->until(process, event.start_ns);
   if (piece == nullptr) return;
   if (why == LeftOut::kept) {
     piece->event(event, facts);
@@ -34,7 +39,7 @@ void EventWalk::event(const Event& event, const Facts& facts) {
 LeftOut EventWalk::judge(const Event& event) {
   const LeftOut why = job_.selector->judge(event);
   if (why != LeftOut::kept) ++left_out_.events[static_cast<std::size_t>(why)];
-  if (job_.selector->loses_arrow(event, why == LeftOut::kept)) ++left_out_.cut_arrows;
+  if (job_.selector->loses_flow(event, why == LeftOut::kept)) ++left_out_.cut_flows;
   return why;
 }
 
@@ -42,6 +47,7 @@ LeftOut EventWalk::judge(const Event& event) {
 void EventWalk::cut(std::int64_t now_ns) {
   while (const std::int64_t* border = router_.border(now_ns)) {
     if (overlay_) overlay_->cut(*border);
+    if (collectives_) collectives_->cut(*border);
     clip_.cut(*border);
     if (Piece* piece = pieces_.at(router_.output(0))) piece->finish();
     router_.cross();
@@ -62,8 +68,9 @@ void EventWalk::not_read(const NotRead& events) {
 LeftOutSummary EventWalk::finish() {
   if (overlay_) {
     overlay_->finish();
-    left_out_.rows = overlay_->notes();
+    left_out_.tracks = overlay_->notes();
   }
+  if (collectives_) collectives_->finish();
   clip_.finish();
   for (const auto& piece : pieces_.alive) piece->finish();
   return left_out_;

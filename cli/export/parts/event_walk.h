@@ -1,4 +1,4 @@
-// The walk in which the events go to their exporters, and to the overlay whose rows go with them.
+// The walk in which the events go to their exporters, and to the overlay whose tracks go with them.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -7,11 +7,32 @@
 #include "cli/export/parts/clip.h"
 #include "cli/export/parts/cut_plan.h"
 #include "cli/export/parts/pieces.h"
-#include "cli/export/parts/router.h"
 #include "cli/io/progress.h"
+#include "cli/overlay/collective_tracks.h"
 #include "cli/overlay/overlay.h"
 
 namespace cli {
+
+// Which output of a layout (pieces.h) an event belongs to, while the trace is walked.
+class Router {
+ public:
+  Router(const Catalog& catalog, const Layout& layout) : catalog_(catalog), layout_(layout) {}
+
+  ProcessId process(const Event& event) const { return catalog_.tracks[event.track].process; }
+  std::size_t output(ProcessId process) const { return by_process() ? layout_.piece_of[process] : now_; }
+  bool by_process() const { return !layout_.piece_of.empty(); }
+
+  // The border that lies between the outputs so far and `ns`, if there is one; cross() goes behind it.
+  const std::int64_t* border(std::int64_t ns) const {
+    return now_ < layout_.borders.size() && layout_.borders[now_] <= ns ? &layout_.borders[now_] : nullptr;
+  }
+  void cross() { ++now_; }
+
+ private:
+  const Catalog& catalog_;
+  const Layout& layout_;
+  std::size_t now_ = 0;
+};
 
 class EventWalk : public EventSink, public DerivedSink {
  public:
@@ -38,6 +59,7 @@ class EventWalk : public EventSink, public DerivedSink {
   Router router_;
   Clip clip_;
   std::optional<Overlay> overlay_;
+  std::optional<CollectiveTracks> collectives_;
   LeftOutSummary left_out_;
 };
 

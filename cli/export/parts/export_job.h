@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/export/parts/formats.h"
+#include "cli/export/parts/export_formats.h"
 #include "cli/merge/ordered_trace.h"
 #include "cli/select/selector.h"
 
@@ -21,7 +21,8 @@ struct ExportJob {
   const ExportFormat* format = nullptr;
   FormatOptions format_options;
   bool gzip = false;                      // also an output whose name does not say so
-  bool computed = true;                   // rows of cli/overlay are drawn, too
+  bool computed = true;                   // tracks of cli/overlay are written, too
+  const JoinedCollectives* collectives = nullptr;  // of all ranks; null: they are not written
   std::optional<std::int64_t> origin_ns;  // Exporter::origin
   // Throws Error (usage) when a file of this name must not be written: it is an input.
   std::function<void(const std::string&)> check_output = [](const std::string&) {};
@@ -30,8 +31,8 @@ struct ExportJob {
 // What a walk left out of its outputs.
 struct LeftOutSummary {
   LeftOutCounts events{};
-  std::uint64_t cut_arrows = 0;   // from a launch to its work, of which one is left out
-  std::vector<std::string> rows;  // Overlay::notes: rows that could not be computed
+  std::uint64_t cut_flows = 0;   // from a launch to its work, of which one is left out
+  std::vector<std::string> tracks;  // Overlay::notes: tracks that could not be computed
 };
 
 }  // namespace cli

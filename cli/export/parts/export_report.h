@@ -19,10 +19,10 @@ struct ExportReport {
   ExportSummary summary;  // of all files together
   LeftOutSummary left_out;
   std::vector<WrittenFile> files;
-  std::uint64_t whole_bytes = 0;    // of an output that was parted: what it would have been
-  std::uint64_t parted_arrows = 0;  // from one part to another: in neither
-  // What the summary counts because of these arrows alone.
-  std::uint64_t parted_flow_ends = 0, parted_works = 0;
+  std::uint64_t whole_bytes = 0;    // of an output that was split: what it would have been
+  std::uint64_t split_flows = 0;  // from one part to another: in neither
+  // What the summary counts because of these flows alone.
+  std::uint64_t split_flow_ends = 0, split_works = 0;
   std::size_t cuts_at_steps = 0;
   std::vector<std::string> notes;  // a sentence each
 };

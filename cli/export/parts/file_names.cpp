@@ -44,14 +44,11 @@ std::string part_name(const std::string& output, std::size_t number, std::size_t
   return fmt::format("{}.segment{:0{}}{}", output.substr(0, at), number, digits, output.substr(at));
 }
 
-bool is_part_of(const std::string& name, const std::string& output) {
-  const std::size_t at = ending(output);
-  const std::string head = output.substr(0, at) + ".segment", tail = output.substr(at);
-  if (name.size() <= head.size() + tail.size() || name.compare(0, head.size(), head) != 0) return false;
-  if (name.compare(name.size() - tail.size(), tail.size(), tail) != 0) return false;
-  return std::all_of(name.begin() + static_cast<std::ptrdiff_t>(head.size()),
-                     name.end() - static_cast<std::ptrdiff_t>(tail.size()),
-                     [](char c) { return c >= '0' && c <= '9'; });
+bool is_part_name(std::string_view file_name, const std::string& output) {
+  const std::string stem = output.substr(output.find_last_of('/') + 1, ending(output) - (output.find_last_of('/') + 1)) + ".segment";
+  const std::string end = output.substr(ending(output));
+  if (file_name.size() <= stem.size() + end.size() || !file_name.starts_with(stem) || !file_name.ends_with(end)) return false;
+  return file_name.substr(stem.size(), file_name.size() - stem.size() - end.size()).find_first_not_of("0123456789") == file_name.npos;
 }
 
 std::vector<std::string> process_file_names(const Catalog& catalog, std::string_view extension) {

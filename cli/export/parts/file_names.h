@@ -12,8 +12,8 @@ namespace cli {
 // "run.json.gz", 2 of 12 -> "run.segment02.json.gz"; numbers are from 1.
 std::string part_name(const std::string& output, std::size_t number, std::size_t count);
 
-// Whether the file `name` is a part, of whatever number, of the file `output` of the same folder.
-bool is_part_of(const std::string& name, const std::string& output);
+// Whether a file beside `output` has the name of a part of it, of however many.
+bool is_part_name(std::string_view file_name, const std::string& output);
 
 // By ProcessId: "rank3.json.gz", "rank3-model_init.json.gz" for a phase; a process without a rank is named by its
 // source. What would come twice gets a number: "worker-2.json.gz".

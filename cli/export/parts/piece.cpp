@@ -6,6 +6,7 @@ Piece::Piece(const ExportJob& job, std::unique_ptr<ByteSink> sink, std::uint64_t
     : sink_(std::move(sink), limit_bytes), exporter_(job.format->make(job.format_options)), when_empty_(when_empty) {
   if (job.origin_ns) exporter_->origin(*job.origin_ns);
   exporter_->begin(*job.catalog, sink_);
+  if (job.collectives != nullptr) exporter_->collectives(*job.collectives);
   exporter_->clocks(job.trace->fits());
 }
 

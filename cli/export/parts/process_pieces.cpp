@@ -36,7 +36,7 @@ void write_processes(const ExportJob& job, const ProcessOutputs& outputs, Export
     const std::size_t end = std::min(first + kPiecesAtOnce, chosen.size());
     Pieces pieces = open_some(job, outputs, chosen.data() + first, chosen.data() + end);
     LeftOutSummary left_out = write_pieces(job, pieces);
-    left_out.rows.insert(left_out.rows.begin(), report.left_out.rows.begin(), report.left_out.rows.end());
+    left_out.tracks.insert(left_out.tracks.begin(), report.left_out.tracks.begin(), report.left_out.tracks.end());
     report.left_out = std::move(left_out);
     for (std::size_t i = first; i < end; ++i) {
       const Piece& piece = *pieces.alive[i - first];

@@ -3,20 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <unordered_set>
+#include <utility>
 
 #include "cli/export/parts/cut_plan.h"
 #include "cli/export/parts/file_names.h"
-#include "cli/export/parts/old_parts.h"
 #include "cli/export/parts/pieces.h"
 #include "cli/io/gzip_sink.h"
 #include "cli/io/output_file.h"
+#include "cli/io/units.h"
 
 namespace cli {
 namespace {
 
 std::unique_ptr<ByteSink> open_sink(const ExportJob& job, const std::string& path, Placement* later = nullptr) {
   std::unique_ptr<ByteSink> sink = open_output(path, later);
-  const bool named = path.size() > 3 && path.compare(path.size() - 3, 3, ".gz") == 0;
+  const bool named = path.ends_with(".gz");
   return job.gzip && !named ? std::make_unique<GzipSink>(std::move(sink)) : std::move(sink);
 }
 
@@ -32,82 +35,65 @@ std::vector<std::int64_t> step_starts(const ExportJob& job) {
 
 WrittenFile written(const std::string& path, const Piece& piece) { return {path, piece.bytes(), piece.events(), -1}; }
 
-class Parts {
- public:
-  Parts(const ExportJob& job, const std::string& output, const std::vector<CutPlan::Cut>& cuts, ExportReport& report)
-      : job_(job), output_(output), report_(report) {
-    for (const CutPlan::Cut& cut : cuts) layout_.borders.push_back(cut.at_ns);
-  }
-
-  // Returns the size of the largest; none is in place yet.
-  std::uint64_t write() {
-    report_.summary = {};
-    report_.files.clear();
-    for (std::size_t i = 0; i < count(); ++i) job_.check_output(name(i));
-    for (std::size_t first = 0; first < count(); first += kPiecesAtOnce) write_some(first);
-    std::uint64_t largest = 0;
-    for (const WrittenFile& file : report_.files) largest = std::max(largest, file.bytes);
-    return largest;
-  }
-  void place() { together_.place(); }
-
- private:
-  std::size_t count() const { return layout_.borders.size() + 1; }
-  std::string name(std::size_t number) const { return part_name(output_, number + 1, count()); }
-  void write_some(std::size_t first) {
-    Pieces pieces{layout_, first};
-    for (std::size_t i = first; i < std::min(first + kPiecesAtOnce, count()); ++i) {
-      pieces.alive.push_back(std::make_unique<Piece>(job_, open_sink(job_, name(i), &together_)));
-    }
-    write_pieces(job_, pieces);
-    for (std::size_t i = 0; i < pieces.alive.size(); ++i) {
-      report_.summary += pieces.alive[i]->summary();
-      report_.files.push_back(written(name(first + i), *pieces.alive[i]));
-    }
-  }
-
-  const ExportJob& job_;
-  const std::string& output_;
-  Layout layout_;
-  ExportReport& report_;
-  Placement together_;  // a set that is not whole would look as if it were
-};
-
-void count_parted(const ExportSummary& whole, ExportReport& report) {
+void count_split(const ExportSummary& whole, ExportReport& report) {
   const auto fewer = [](std::uint64_t now, std::uint64_t before) { return before - std::min(before, now); };
-  report.parted_arrows = fewer(report.summary.arrows_out, whole.arrows_out);
-  report.parted_flow_ends = fewer(whole.one_ended_flows, report.summary.one_ended_flows);
-  report.parted_works = fewer(whole.works_without_launch, report.summary.works_without_launch);
+  report.split_flows = fewer(report.summary.flows_out, whole.flows_out);
+  report.split_flow_ends = fewer(whole.one_ended_flows, report.summary.one_ended_flows);
+  report.split_works = fewer(whole.works_without_launch, report.summary.works_without_launch);
 }
 
-// Parts name again what the whole names once, and how much that is shows only when they are written: where one is above
-// the limit, all are made again, smaller.
-constexpr int kTries = 4;
-
-void write_parts(const ExportJob& job, const std::string& output, const CutPlan& plan, std::uint64_t limit_bytes,
+void write_parts(const ExportJob& job, const std::string& output, const std::vector<CutPlan::Cut>& cuts,
                  ExportReport& report) {
-  const ExportSummary whole = report.summary;
-  double share = 1;
-  for (int tries = 1;; ++tries) {
-    const std::vector<CutPlan::Cut> cuts = plan.cuts(report.whole_bytes, share);
-    Parts parts(job, output, cuts, report);
-    const std::uint64_t largest = parts.write();
-    report.cuts_at_steps =
-        static_cast<std::size_t>(std::count_if(cuts.begin(), cuts.end(), [](auto& cut) { return cut.at_step; }));
-    count_parted(whole, report);
-    if (largest <= limit_bytes) return parts.place();
-    if (tries == kTries) {
-      report.notes.push_back(fmt::format("the largest segment is of {} bytes: no smaller ones were found", largest));
-      return parts.place();
-    }
-    share *= 0.95 * static_cast<double>(limit_bytes) / static_cast<double>(largest);
+  Layout layout;
+  for (const CutPlan::Cut& cut : cuts) {
+    layout.borders.push_back(cut.at_ns);
+    report.cuts_at_steps += cut.at_step;
   }
+  const std::size_t count = layout.borders.size() + 1;
+  for (std::size_t i = 0; i < count; ++i) job.check_output(part_name(output, i + 1, count));
+  const ExportSummary whole = std::exchange(report.summary, {});
+  Placement together;  // a set that is not whole would look as if it were
+  for (std::size_t first = 0; first < count; first += kPiecesAtOnce) {
+    Pieces pieces{layout, first};
+    const std::size_t end = std::min(first + kPiecesAtOnce, count);
+    for (std::size_t i = first; i < end; ++i) {
+      pieces.alive.push_back(std::make_unique<Piece>(job, open_sink(job, part_name(output, i + 1, count), &together)));
+    }
+    write_pieces(job, pieces);
+    for (std::size_t i = first; i < end; ++i) {
+      report.summary += pieces.alive[i - first]->summary();
+      report.files.push_back(written(part_name(output, i + 1, count), *pieces.alive[i - first]));
+    }
+  }
+  put_in_place(together);
+  count_split(whole, report);
 }
 
-void note_old_parts(const std::string& output, ExportReport& report) {
-  std::vector<std::string> written;
-  for (const WrittenFile& file : report.files) written.push_back(file.path);
-  if (std::string note = old_parts_note(output, written); !note.empty()) report.notes.push_back(std::move(note));
+// Segments name again what the whole names once, and how much that is shows only when they are written.
+void note_large(std::uint64_t limit_bytes, ExportReport& report) {
+  std::uint64_t largest = 0;
+  for (const WrittenFile& file : report.files) largest = std::max(largest, file.bytes);
+  if (largest <= limit_bytes) return;
+  report.notes.push_back(fmt::format("the largest segment is of {} bytes, more than --max-size {}", largest, limit_bytes));
+}
+
+// Who opens all files of this name would have those of an earlier export with them.
+void note_older(const std::string& output, ExportReport& report) {
+  namespace fs = std::filesystem;
+  std::unordered_set<std::string> ours;
+  for (const WrittenFile& file : report.files) ours.insert(fs::path(file.path).filename().string());
+  const fs::path directory = fs::path(output).parent_path();
+  const std::string whole = fs::path(output).filename().string();
+  std::vector<std::string> older;
+  std::error_code error;
+  for (fs::directory_iterator at(directory.empty() ? "." : directory, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if ((name == whole || is_part_name(name, output)) && ours.count(name) == 0) older.push_back((directory / name).string());
+  }
+  if (older.empty()) return;
+  std::sort(older.begin(), older.end());
+  const std::string more = older.size() == 1 ? "" : fmt::format(" and {} more of its name", older.size() - 1);
+  report.notes.push_back(fmt::format("{}{} stay from an earlier export, and are no part of this one: remove what you do not need", older[0], more));
 }
 
 }  // namespace
@@ -124,11 +110,12 @@ ExportReport write_file(const ExportJob& job, const std::string& output, std::ui
   report.whole_bytes = piece.bytes();
   if (piece.dropped()) {
     whole.alive.clear();
-    write_parts(job, output, plan, most, report);
+    write_parts(job, output, plan.cuts(report.whole_bytes), report);
+    note_large(most, report);
   } else {
     report.files.push_back(written(output, piece));
   }
-  if (output != "-") note_old_parts(output, report);
+  if (output != "-") note_older(output, report);
   if (output == "-" && limit_bytes != 0 && report.whole_bytes > limit_bytes) {
     report.notes.push_back(fmt::format("stdout is never split: these are {} bytes, more than --max-size {}",
                                        report.whole_bytes, limit_bytes));

@@ -21,7 +21,17 @@ bool whole(std::string_view text, Number& value) {
 
 }  // namespace
 
-void Arguments::members(std::string_view fragment, Kind kind, Sequence& sequence, Buffer& out) {
+void Arguments::members(SaidArgs fragment, Kind kind, Sequence& sequence, Buffer& out) {
+  if (fragment.id == 0) return each_member(fragment, kind, sequence, out);
+  if (fragment.id >= fragments_.size()) fragments_.resize(fragment.id + std::size_t{1});
+  std::string& made = fragments_[fragment.id];
+  if (!sequence.fragments.insert(fragment.id)) return out.append(made.data(), made.size());  // all is defined there
+  const std::size_t begin = out.size();
+  each_member(fragment, kind, sequence, out);
+  if (made.empty()) made = out.view().substr(begin);
+}
+
+void Arguments::each_member(std::string_view fragment, Kind kind, Sequence& sequence, Buffer& out) {
   JsonMembers members(fragment);
   for (std::uint32_t last = 1 + static_cast<std::uint32_t>(kind), now = 0;; last = now) {
     now = known_[last].next;
@@ -71,7 +81,10 @@ void Arguments::encode(const Member& member, const std::uint64_t* number, std::u
 
 void Arguments::repeat(std::uint32_t place, std::uint64_t number, Sequence& sequence, Buffer& out) {
   const Known& known = known_[place];
-  if (sequence.members.insert(place)) define_key(known.key, sequence), define_value(known.value, sequence);
+  if (sequence.members.insert(place)) {
+    define_key(known.key, sequence);
+    define_value(known.value, sequence);
+  }
   const std::size_t length = known.bytes.size() + (known.natural ? protozero::length_of_varint(number) : 0);
   protozero::add_varint_to_buffer(&out, schema_.argument << 3 | 2);
   protozero::add_varint_to_buffer(&out, length);
@@ -80,7 +93,11 @@ void Arguments::repeat(std::uint32_t place, std::uint64_t number, Sequence& sequ
 }
 
 void Arguments::number(std::string_view key, std::uint64_t value, Sequence& sequence, Buffer& out) {
-  open(key, sequence);
+  if (key.data() != number_key_.data()) {
+    number_key_ = key;
+    number_id_ = keys_.id(key);
+  }
+  open(key, number_id_, sequence);
   Writer(argument_).add_uint64(schema_.unsigned_number, value);
   close(out);
 }
@@ -138,10 +155,10 @@ void Arguments::interned(std::string_view text, Sequence& sequence) {
   define_value(value_ = id, sequence);
 }
 
-void Arguments::open(std::string_view key, Sequence& sequence) {
+void Arguments::open(std::string_view key, std::uint32_t id, Sequence& sequence) {
   argument_.clear();
   value_ = 0;
-  key_ = keys_.id(key);
+  key_ = id;
   if (key_ != 0) {
     Writer(argument_).add_uint64(schema_.key_iid, key_);
     return define_key(key_, sequence);
@@ -164,10 +181,10 @@ void Arguments::define_value(std::uint32_t id, Sequence& sequence) {
   packets_.define(interned::string_values, id, valid_utf8(values_.text(id), valid_));
 }
 
-void add_arguments(const Event& event, std::string_view fragment, std::string_view full_name, Arguments& arguments,
+void add_arguments(const Event& event, SaidArgs fragment, std::string_view full_name, Arguments& arguments,
                    Sequence& sequence, Buffer& out) {
   if (!full_name.empty()) arguments.text("full name", full_name, sequence, out);
-  if (!fragment.empty()) arguments.members(fragment, event.kind, sequence, out);
+  if (!fragment.text.empty()) arguments.members(fragment, event.kind, sequence, out);
   if (event.correlation != 0 && !event.json.args_complete) {
     arguments.number("correlation", event.correlation, sequence, out);
   }

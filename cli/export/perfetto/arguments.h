@@ -1,15 +1,16 @@
 // The arguments of events, from JSON to Perfetto's: numbers as numbers, strings as interned strings, arrays and objects
-// (launch shapes, dimensions) as their JSON text, interned too.
+// (launch configurations, dimensions) as their JSON text, interned too.
 //
 // Numbering is the same in all sequences, so a member is encoded once wherever its text comes again, and only its key
 // is where its value is a natural number (ids differ from event to event). What a sequence has not heard of yet is
-// defined in the packet that uses it. Memory: at most 4,096 keys, 65,536 values in 16 MiB and 16,384 members in 4 MiB;
-// what comes beyond is written in place.
+// defined in the packet that uses it. Memory: at most 4,096 keys, 65,536 values in 16 MiB and 16,384 members in 4 MiB,
+// besides the texts with an id; what comes beyond is written in place.
 #pragma once
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/export/args_text.h"
 #include "cli/export/perfetto/json_members.h"
 #include "cli/export/perfetto/sequence.h"
 #include "cli/export/perfetto/text_ids.h"
@@ -31,8 +32,10 @@ class Arguments {
  public:
   Arguments(const ArgumentSchema& schema, EventPackets& packets) : schema_(schema), packets_(packets) {}
 
-  // Appends the members of `fragment` to `out`: those of one kind of events are much alike.
-  void members(std::string_view fragment, Kind kind, Sequence& sequence, Buffer& out);
+  // Appends the members of `fragment` to `out`: those of one kind of events are much alike. Of those with an id once and
+  // for all; all that are given to one object are of one ArgsText.
+  void members(SaidArgs fragment, Kind kind, Sequence& sequence, Buffer& out);
+  // `key`: a literal.
   void number(std::string_view key, std::uint64_t value, Sequence& sequence, Buffer& out);
   void flag(std::string_view key, Sequence& sequence, Buffer& out);
   void text(std::string_view key, std::string_view value, Sequence& sequence, Buffer& out);
@@ -46,6 +49,7 @@ class Arguments {
     std::uint32_t key = 0, value = 0;  // what `bytes` refer to; 0: nothing
     std::uint32_t next = 0;            // its place in known_; 0: not known
   };
+  void each_member(std::string_view fragment, Kind kind, Sequence& sequence, Buffer& out);
   bool expected(std::uint32_t place, JsonMembers& members, Sequence& sequence, Buffer& out);
   std::uint32_t member(const Member& member, Sequence& sequence, Buffer& out);
   // `number`: the value where it is a natural number, else null. `id`: in members_; 0: it is not remembered.
@@ -56,7 +60,8 @@ class Arguments {
   void interned(std::string_view text, Sequence& sequence);
   std::string_view on_one_line(std::string_view json);
   void string(std::string_view spelled, Sequence& sequence);
-  void open(std::string_view key, Sequence& sequence);
+  void open(std::string_view key, Sequence& sequence) { open(key, keys_.id(key), sequence); }
+  void open(std::string_view key, std::uint32_t id, Sequence& sequence);
   void close(Buffer& out);
   void define_key(std::uint32_t id, Sequence& sequence);
   void define_value(std::uint32_t id, Sequence& sequence);
@@ -68,12 +73,15 @@ class Arguments {
   static constexpr std::uint32_t kKindsOfFragments = static_cast<std::uint32_t>(Kind::count_);
   std::vector<Known> known_ = std::vector<Known>(kKindsOfFragments + 1);
   std::uint32_t key_ = 0, value_ = 0;  // what the argument at hand refers to
+  std::vector<std::string> fragments_;  // by id: what its members are here; "": not made yet
+  std::string_view number_key_;         // of the last number(),
+  std::uint32_t number_id_ = 0;         // and its id
   Buffer argument_;
   std::string scratch_, valid_;
 };
 
 // The arguments that events carry besides their fragment, as in every format of ours.
-void add_arguments(const Event& event, std::string_view fragment, std::string_view full_name, Arguments& arguments,
+void add_arguments(const Event& event, SaidArgs fragment, std::string_view full_name, Arguments& arguments,
                    Sequence& sequence, Buffer& out);
 
 }  // namespace cli::perfetto

@@ -28,21 +28,21 @@ bool Counters::event(const Event& event, std::string_view args) {
   for (Member member; members.next(member);) {
     if (!is_number(member.value, value)) continue;
     const std::string series = name + ' ' + std::string(unescape_json(member.key, scratch));
-    write(value, event.start_ns, row({catalog_.tracks[event.track].process, -1, series}, "", kBelowStreams));
+    write(value, event.start_ns, track({catalog_.tracks[event.track].process, -1, series}, "", kBelowStreams));
     any = true;
   }
   return any;
 }
 
 void Counters::computed(const Derived& value) {
-  const DerivedRowInfo& info = cli::row(value.row);
-  const std::size_t order = kBelowStreams + static_cast<std::size_t>(value.row);
-  Sequence& sequence = row({value.process, value.device, std::string(info.name)}, info.unit, order);
+  const DerivedTrackInfo& info = cli::info(value.track);
+  const std::size_t order = kBelowStreams + static_cast<std::size_t>(value.track);
+  Sequence& sequence = track({value.process, value.device, std::string(info.name)}, info.unit, order);
   write(value.value, value.start_ns, sequence);
 }
 
-Sequence& Counters::row(const Key& key, std::string_view unit, std::size_t order) {
-  Sequence*& found = rows_[key];
+Sequence& Counters::track(const Key& key, std::string_view unit, std::size_t order) {
+  Sequence*& found = by_key_[key];
   if (found != nullptr) return *found;
   const auto& [process, device, name] = key;
   const Uuid track = tracks_.counter(tracks_.device(process, device), name, unit, order);

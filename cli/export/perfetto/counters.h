@@ -1,4 +1,4 @@
-// Counters: those of the input, of which each numeric member of an event's arguments is a row, and the computed ones.
+// Counters: those of the input, of which each numeric member of an event's arguments is a track, and the computed ones.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -25,14 +25,14 @@ class Counters {
 
  private:
   using Key = std::tuple<ProcessId, std::int64_t, std::string>;  // process, device, name
-  Sequence& row(const Key& key, std::string_view unit, std::size_t order);
+  Sequence& track(const Key& key, std::string_view unit, std::size_t order);
   void write(double value, std::int64_t ns, Sequence& sequence);
 
   const Catalog& catalog_;
   EventPackets& packets_;
   Tracks& tracks_;
   std::deque<Sequence>& sequences_;
-  std::map<Key, Sequence*> rows_;
+  std::map<Key, Sequence*> by_key_;
   std::int64_t origin_ns_ = 0;
 };
 

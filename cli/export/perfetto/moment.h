@@ -1,4 +1,4 @@
-// The events of one instant, kept until all of its flow events are known: only then is it clear which slices arrows
+// The events of one instant, kept until all of its flow events are known: only then is it clear which slices flows
 // touch. Memory: one instant.
 #pragma once
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/export/perfetto/arrows.h"
+#include "cli/export/perfetto/slice_flows.h"
 
 namespace cli::perfetto {
 
@@ -32,7 +32,7 @@ class Moment {
   // The slice that a flow event on `track` belongs to; null: none starts now.
   Held* find(const Event& flow, TrackId track);
 
-  // Each event, its arguments and the ids of its arrows; then the moment is empty.
+  // Each event, its arguments and the ids of its flows; then the moment is empty.
   template <typename Write>
   void write(Write&& write) {
     for (std::size_t i = 0; i < used_; ++i) {

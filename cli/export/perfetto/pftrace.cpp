@@ -7,13 +7,14 @@
 
 #include "cli/export/args_text.h"
 #include "cli/export/census.h"
+#include "cli/export/collective_flows.h"
 #include "cli/export/perfetto/counters.h"
 #include "cli/export/perfetto/moment.h"
 #include "cli/export/perfetto/render_stages.h"
-#include "cli/export/perfetto/row_book.h"
+#include "cli/export/perfetto/track_book.h"
 #include "cli/export/perfetto/slices.h"
 #include "cli/export/perfetto/stage_ends.h"
-#include "cli/overlay/lost_rows.h"
+#include "cli/overlay/lost_slices.h"
 
 namespace cli {
 namespace perfetto {
@@ -28,12 +29,13 @@ struct Parts {
         packets(stream),
         vocabulary(catalog, packets),
         tracks(stream),
-        arrows(catalog),
+        flows(catalog),
+        collectives(catalog),
         slices(packets, vocabulary),
-        rows(catalog, packets, tracks, sequences),
+        book(catalog, packets, tracks, sequences),
         counters(catalog, packets, tracks, sequences),
         stages(catalog, packets, vocabulary, tracks, sequences),
-        stage_ends(catalog, arrows.plan(), stages, moment) {}
+        stage_ends(catalog, flows.plan(), stages, moment) {}
 
   ArgsText args;
   Census census;
@@ -42,9 +44,10 @@ struct Parts {
   Vocabulary vocabulary;
   Tracks tracks;
   std::deque<Sequence> sequences;
-  Arrows arrows;
+  SliceFlows flows;
+  CollectiveFlows collectives;
   Slices slices;
-  RowBook rows;
+  TrackBook book;
   Counters counters;
   RenderStages stages;
   Moment moment;
@@ -63,43 +66,49 @@ class Pftrace : public Exporter {
     parts_.emplace(catalog, sink, options_.compression);
     if (!options_.gpu_tracks) return;
     parts_->slices.submit_stages();
-    parts_->arrows.differ_by_process(catalog.processes.size());
-    parts_->arrows.plan().refuse_unless(
+    parts_->flows.differ_by_process(catalog.processes.size());
+    parts_->flows.plan().refuse_unless(
         [this](const Event& flow, TrackId track) { return parts_->stage_ends.takes(flow, track); });
+  }
+
+  // A render stage takes the flow of its launch and no other.
+  void collectives(const JoinedCollectives& joined) override {
+    if (!options_.gpu_tracks) parts_->collectives.join(joined);
   }
 
   void prepare(const Event& event, const Facts& facts) override {
     parts_->census.count(event);
-    parts_->arrows.plan().prepare(event, facts);
+    parts_->collectives.prepare(event);
+    parts_->flows.plan().prepare(event, facts);
     if (options_.gpu_tracks) parts_->stage_ends.prepare(event);
   }
 
   void event(const Event& event, const Facts& facts) override {
     if (!started_) start();
-    const std::string_view args = parts_->args(event, facts);
+    const SaidArgs args = parts_->args(event, facts);
     ++summary_.events_in;
     if (event.start_ns != now_ns_) end_moment();
     now_ns_ = event.start_ns;
     if (event.kind == Kind::flow) {
       ++summary_.flow_events_in;
-      parts_->arrows.plan().hold(event);
-    } else if (parts_->arrows.plan().has_flows()) {
-      if (is_slice(event)) parts_->arrows.slice(event, facts, correlated_, summary_);
+      parts_->flows.plan().hold(event);
+    } else if (parts_->flows.plan().has_flows()) {
+      if (is_slice(event)) parts_->flows.slice(event, facts, correlated_, summary_);
       parts_->moment.add(event, args, correlated_);
       correlated_.clear();
     } else {
-      if (is_slice(event)) parts_->arrows.slice(event, facts, correlated_, summary_);
+      if (is_slice(event)) parts_->flows.slice(event, facts, correlated_, summary_);
       write(event, args, correlated_);
       correlated_.clear();
     }
   }
 
-  // As in the Chrome form nothing is drawn before the origin: what begins earlier begins there.
+  // As in the Chrome form nothing is written before the origin: what begins earlier begins there.
   void derived(const Derived& given) override {
     if (!started_) start();
     Derived derived = given;
     const std::int64_t early_ns = std::max<std::int64_t>(begin_ns_ - derived.start_ns, 0);
-    const bool counter = row(derived.row).counter;
+    const bool counter = info(derived.track).counter;
     if (!counter && early_ns > 0 && early_ns >= derived.duration_ns) return;
     derived.start_ns += early_ns;
     derived.duration_ns -= counter ? 0 : early_ns;
@@ -120,22 +129,23 @@ class Pftrace : public Exporter {
       parts_->slices.end_until(std::numeric_limits<std::int64_t>::max(), sequence);
     }
     parts_->stream.finish();
-    summary_.extra_lanes = parts_->rows.extra_lanes();
+    summary_.extra_lanes = parts_->book.extra_lanes();
     return summary_;
   }
 
  private:
   void start() {
     started_ = true;
-    parts_->arrows.plan().end_prepare();
+    parts_->flows.plan().end_prepare();
+    parts_->collectives.end_prepare();
     parts_->stage_ends.end_prepare();
     begin_ns_ = begin_of_picture();
-    parts_->rows.begin(parts_->census, begin_ns_);
+    parts_->book.begin(parts_->census, begin_ns_);
     parts_->counters.origin(begin_ns_);
     if (options_.gpu_tracks) parts_->stages.begin(begin_ns_);
   }
 
-  // What was lost is drawn before the first event.
+  // What was lost is written before the first event.
   std::int64_t begin_of_picture() const {
     const std::int64_t begin_ns = origin_ns_.value_or(picture_start(*catalog_));
     if (parts_->census.empty()) return begin_ns;
@@ -143,53 +153,71 @@ class Pftrace : public Exporter {
   }
 
   void computed_slice(const Derived& slice) {
-    Sequence& sequence = parts_->rows.place(slice);
+    Sequence& sequence = parts_->book.place(slice);
     parts_->slices.end_until(slice.start_ns, sequence);
     parts_->slices.computed(slice, derived_text(slice, catalog_->processes[slice.process]), sequence);
     ++summary_.derived_slices;
   }
 
   void end_moment() {
-    if (!parts_->arrows.plan().has_flows()) return;
-    parts_->arrows.bind_flows([&](const Event& flow, TrackId track) { return flows_of(flow, track); }, summary_);
+    if (!parts_->flows.plan().has_flows()) return;
+    parts_->flows.bind_flows([&](const Event& flow, TrackId track) { return flows_of(flow, track); }, summary_);
     parts_->moment.write(
         [&](const Event& event, std::string_view args, const FlowIds& flows) { write(event, args, flows); });
   }
 
   FlowIds* flows_of(const Event& flow, TrackId track) {
     if (Moment::Held* const starting = parts_->moment.find(flow, track)) return &starting->flows;
-    OpenSlice* const open = parts_->rows.covering(track, flow.start_ns);
+    OpenSlice* const open = parts_->book.covering(track, flow.start_ns);
     return open == nullptr ? nullptr : &open->flows;
   }
 
-  void write(const Event& event, std::string_view args, const FlowIds& flows) {
+  void write(const Event& event, SaidArgs args, const FlowIds& flows) {
     if (is_slice(event)) return slice(event, args, flows);
     const bool counter = event.kind == Kind::counter || event.phase == 'C';
-    if (counter && parts_->counters.event(event, args)) return void(++summary_.counters_out);
-    Sequence& sequence = parts_->rows.base(event.track);
+    if (counter && parts_->counters.event(event, args)) {
+      ++summary_.counters_out;
+      return;
+    }
+    Sequence& sequence = parts_->book.base(event.track);
     parts_->slices.end_until(event.start_ns, sequence);
     parts_->slices.instant(event, args, sequence);
     ++summary_.instants_out;
   }
 
-  void slice(const Event& event, std::string_view args, const FlowIds& flows) {
+  void slice(const Event& event, SaidArgs args, const FlowIds& flows) {
     const std::int64_t end_ns = slice_end(event, parts_->census.last_ns());
     ++summary_.slices_out;
     if (event.duration_ns < 0) ++summary_.unfinished;
     if (options_.gpu_tracks && parts_->stages.draws(event)) {
-      return parts_->stages.write(event, end_ns, parts_->rows.name(event.track), args, flows);
+      return parts_->stages.write(event, end_ns, parts_->book.name(event.track), args, flows);
     }
-    Sequence& sequence = parts_->rows.place(event, end_ns);
+    Sequence& sequence = parts_->book.place(event, end_ns);
     parts_->slices.end_until(event.start_ns, sequence);
-    parts_->slices.begin(event, end_ns, args, flows, sequence);
+    join(event, flows);
+    parts_->slices.begin(event, end_ns, args, from_, to_, sequence);
   }
 
+  // A viewer writes a flow from the slice that names it first: the others name it when they end, after the last has begun.
+  void join(const Event& event, const FlowIds& flows) {
+    from_ = flows;
+    to_.clear();
+    parts_->collectives.draw(event, summary_, [&](const CollectiveFlows::Flow& flow) {
+      if (!flow.starts) return to_.push_back(pair_id(flow.id, flow.pair));
+      for (std::uint32_t pair = 0; pair < flow.ends; ++pair) from_.push_back(pair_id(flow.id, pair));
+    });
+  }
+  static std::uint64_t pair_id(std::uint64_t flow, std::uint32_t pair) { return kCollectiveIds | flow << kPairBits | pair; }
+
+  static constexpr std::uint64_t kCollectiveIds = std::uint64_t{1} << 63;  // apart from SliceFlows'
+  static constexpr int kPairBits = 20;                                     // of the number of a rank
   FormatOptions options_;
   const Catalog* catalog_ = nullptr;
   std::optional<std::int64_t> origin_ns_;  // as it was given
-  std::int64_t begin_ns_ = 0;              // of the picture
+  std::int64_t begin_ns_ = 0;              // of the export
   std::optional<Parts> parts_;
   FlowIds correlated_;
+  FlowIds from_, to_;  // of the slice at hand
   ExportSummary summary_;
   std::int64_t now_ns_ = 0;
   bool started_ = false;

@@ -1,5 +1,5 @@
 // GPU work as Perfetto's GPU views want it (v55 and newer): render stages on the hardware queues of GPUs, one packet
-// for each, kernels with their launch shape. What the reader needs is in protos/perfetto/trace/gpu and in its
+// for each, kernels with their launch configuration. What the reader needs is in protos/perfetto/trace/gpu and in its
 // importers/proto/gpu_event_parser.cc.
 //
 // A queue takes work that overlaps. A stage has one id that its launch names; Perfetto knows no more than one launch of
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/export/perfetto/arguments.h"
-#include "cli/export/perfetto/arrows.h"
+#include "cli/export/perfetto/slice_flows.h"
 #include "cli/export/perfetto/tracks.h"
 #include "cli/export/perfetto/vocabulary.h"
 
@@ -59,7 +59,7 @@ class RenderStages {
   std::map<Sequence*, IdSet> kernels_;
   Buffer launch_;
   std::int64_t origin_ns_ = 0;
-  std::uint64_t lonely_ = 0;  // stages without an arrow
+  std::uint64_t lonely_ = 0;  // stages without a flow
 };
 
 }  // namespace cli::perfetto

@@ -11,7 +11,7 @@
 
 namespace cli::perfetto {
 
-// A slice that has begun, and the arrows that were found to touch it since.
+// A slice that has begun, and the flows that were found to touch it since.
 struct OpenSlice {
   std::int64_t start_ns, end_ns;
   std::vector<std::uint64_t> flows;
@@ -20,7 +20,7 @@ struct OpenSlice {
 struct Sequence {
   std::uint32_t id = 0;
   std::int64_t now_ns = 0;  // of the last packet
-  IdSet categories, names, keys, values, members;
+  IdSet categories, names, keys, values, members, fragments;
   std::vector<OpenSlice> open;  // outermost first
 };
 
@@ -34,7 +34,7 @@ class EventPackets {
   void open(Sequence& sequence, std::uint64_t track_uuid, std::int64_t origin_ns);
 
   // A packet is made so: start(), fields to event() and interned(), finish().
-  void start() { event_.clear(), interned_.clear(); }
+  void start() { event_.clear(); interned_.clear(); }
   Buffer& event() { return event_; }
   Buffer& interned() { return interned_; }
   // `ns` is not before the sequence's last packet.

@@ -4,17 +4,17 @@
 
 namespace cli::perfetto {
 
-void Slices::begin(const Event& event, std::int64_t end_ns, std::string_view args, const FlowIds& flows,
-                   Sequence& sequence) {
+void Slices::begin(const Event& event, std::int64_t end_ns, SaidArgs args, const FlowIds& flows,
+                   const FlowIds& at_end, Sequence& sequence) {
   head(event::begin, event, sequence);
   put_flows(flows);
   arguments(event, args, sequence);
   put_submissions(flows);
   packets_.finish(sequence, event.start_ns);
-  sequence.open.push_back({event.start_ns, end_ns, {}});
+  sequence.open.push_back({event.start_ns, end_ns, at_end});
 }
 
-void Slices::instant(const Event& event, std::string_view args, Sequence& sequence) {
+void Slices::instant(const Event& event, SaidArgs args, Sequence& sequence) {
   head(event::instant, event, sequence);
   arguments(event, args, sequence);
   packets_.finish(sequence, event.start_ns);
@@ -40,7 +40,7 @@ void Slices::computed(const Derived& slice, const DerivedText& said, Sequence& s
   if (sequence.categories.insert(1)) packets_.define(interned::categories, 1, "computed");
   const std::string_view name = valid_utf8(said.name, scratch);
   out.add_string(event::inline_name, name.data(), name.size());
-  if (!said.args.empty()) arguments_.members(said.args, Kind::other, sequence, packets_.event());
+  if (!said.args.empty()) arguments_.members(std::string_view(said.args), Kind::other, sequence, packets_.event());
   packets_.finish(sequence, slice.start_ns);
   sequence.open.push_back({slice.start_ns, slice.start_ns + slice.duration_ns, {}});
 }
@@ -53,7 +53,7 @@ void Slices::head(std::uint32_t type, const Event& event, Sequence& sequence) {
   out.add_uint32(event::name, vocabulary_.name(event, sequence));
 }
 
-void Slices::arguments(const Event& event, std::string_view args, Sequence& sequence) {
+void Slices::arguments(const Event& event, SaidArgs args, Sequence& sequence) {
   add_arguments(event, args, vocabulary_.full_name(event), arguments_, sequence, packets_.event());
 }
 

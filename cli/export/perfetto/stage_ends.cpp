@@ -15,7 +15,7 @@ bool StageEnds::takes(const Event& flow, TrackId track) {
   Moment::Held* const starting = moment_.find(flow, track);
   if (starting == nullptr) return false;
   if (!stages_.draws(starting->event)) return true;
-  if (flow.phase == 's' || arrows_.by_correlation(starting->event)) return false;
+  if (flow.phase == 's' || flows_.by_correlation(starting->event)) return false;
   return !std::exchange(starting->taken, true);
 }
 

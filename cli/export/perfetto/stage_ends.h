@@ -1,7 +1,7 @@
-// With render stages: which flow events of the input can be drawn at GPU work. A stage is one packet with one id, so it
-// takes the end of one arrow, told when it starts; no arrow begins at a stage, and none ends in its middle.
+// With render stages: which flow events of the input can be written at GPU work. A stage is one packet with one id, so it
+// takes the end of one flow, told when it starts; no flow begins at a stage, and none ends in its middle.
 #pragma once
-#include "cli/export/arrow_plan.h"
+#include "cli/export/flow_plan.h"
 #include "cli/export/perfetto/moment.h"
 #include "cli/export/perfetto/render_stages.h"
 
@@ -9,20 +9,20 @@ namespace cli::perfetto {
 
 class StageEnds {
  public:
-  StageEnds(const Catalog& catalog, const ArrowPlan& arrows, const RenderStages& stages, Moment& moment)
-      : catalog_(catalog), arrows_(arrows), stages_(stages), moment_(moment) {}
+  StageEnds(const Catalog& catalog, const FlowPlan& flows, const RenderStages& stages, Moment& moment)
+      : catalog_(catalog), flows_(flows), stages_(stages), moment_(moment) {}
 
   // In the first pass, after the plan's: holds the slices of an instant, as the second pass does.
   void prepare(const Event& event);
   void end_prepare() { moment_.clear(); }
 
   // For flow events of the moment, in the same order in both passes: the answers are the same. The first that a stage
-  // takes is its arrow.
+  // takes is its flow.
   bool takes(const Event& flow, TrackId track);
 
  private:
   const Catalog& catalog_;
-  const ArrowPlan& arrows_;
+  const FlowPlan& flows_;
   const RenderStages& stages_;
   Moment& moment_;
   std::int64_t now_ns_ = 0;

@@ -28,31 +28,31 @@ void head(Writer& out, Uuid uuid, Uuid parent, std::string_view name, std::size_
 
 }  // namespace
 
-void Tracks::begin(const Catalog& catalog, const std::vector<ProcessRow>& rows, std::int64_t origin_ns) {
+void Tracks::begin(const Catalog& catalog, const std::vector<ProcessLayout>& layouts, std::int64_t origin_ns) {
   catalog_ = &catalog;
-  rows_ = &rows;
-  processes_.resize(rows.size());
+  layouts_ = &layouts;
+  processes_.resize(layouts.size());
   choose_pids();
   clock(origin_ns);
   describe(packet::trace_attributes, trace_attributes(catalog, fits_));
   root();
   std::vector<ProcessId> shown;
-  for (ProcessId id = 0; id < rows.size(); ++id) {
-    if (rows[id].shown) shown.push_back(id);
+  for (ProcessId id = 0; id < layouts.size(); ++id) {
+    if (layouts[id].shown) shown.push_back(id);
   }
-  std::sort(shown.begin(), shown.end(), [&](auto a, auto b) { return rows[a].order < rows[b].order; });
+  std::sort(shown.begin(), shown.end(), [&](auto a, auto b) { return layouts[a].order < layouts[b].order; });
   for (const ProcessId id : shown) describe_process(id);
 }
 
-// The real ones where each is known and no two are the same, as on one host; else those of the rows.
+// The real ones where each is known and no two are the same, as on one host; else ProcessLayout::pid.
 void Tracks::choose_pids() {
   std::set<std::int64_t> real;
   for (const Process& p : catalog_->processes) {
     if (p.pid > 0 && p.pid <= kLargestPid) real.insert(p.pid);
   }
-  const bool unique = real.size() == rows_->size();
-  for (std::size_t i = 0; i < rows_->size(); ++i) {
-    processes_[i].pid = unique ? static_cast<std::uint32_t>(catalog_->processes[i].pid) : (*rows_)[i].pid;
+  const bool unique = real.size() == layouts_->size();
+  for (std::size_t i = 0; i < layouts_->size(); ++i) {
+    processes_[i].pid = unique ? static_cast<std::uint32_t>(catalog_->processes[i].pid) : (*layouts_)[i].pid;
   }
 }
 
@@ -92,19 +92,19 @@ Uuid Tracks::process(ProcessId id) {
 }
 
 void Tracks::describe_process(ProcessId id) {
-  const ProcessRow& row = (*rows_)[id];
+  const ProcessLayout& layout = (*layouts_)[id];
   Buffer track;
   std::string scratch;
   const Process& process = catalog_->processes[id];
   processes_[id].uuid = ++last_;
   {
     Writer out(track);
-    head(out, last_, 0, row.name, row.order);
+    head(out, last_, 0, layout.name, layout.order);
     const std::string losses = loss_text(process);
     if (!losses.empty()) text(out, track::description, "not in this recording: " + losses);
     Writer described(out, track::process);
     described.add_int32(track::process_pid, static_cast<std::int32_t>(processes_[id].pid));
-    text(described, track::process_name, valid_utf8(row.name, scratch));
+    text(described, track::process_name, valid_utf8(layout.name, scratch));
   }
   write(track);
 }
@@ -125,7 +125,7 @@ Uuid Tracks::thread(ProcessId process, std::uint32_t tid, std::string_view name,
   return last_;
 }
 
-Uuid Tracks::row(Uuid parent, std::string_view name, std::size_t order) {
+Uuid Tracks::track(Uuid parent, std::string_view name, std::size_t order) {
   Buffer track;
   Writer out(track);
   head(out, ++last_, parent, name, order);
@@ -158,7 +158,7 @@ Uuid Tracks::device(ProcessId process, std::int64_t device) {
   for (const Device& d : catalog_->processes[process].devices) {
     if (d.device == device && !d.name.empty()) name += ' ' + d.name;
   }
-  return uuid = row(this->process(process), name, static_cast<std::size_t>(device));
+  return uuid = track(this->process(process), name, static_cast<std::size_t>(device));
 }
 
 void Tracks::describe(Field field, const Buffer& content) {

@@ -1,4 +1,4 @@
-// The tree of rows: a process per rank; its threads; its GPUs, below each its streams with their lanes and counters.
+// The tree of tracks: a process per rank; its threads; its GPUs, below each its streams with their lanes and counters.
 // https://perfetto.dev/docs/reference/synthetic-track-event
 #pragma once
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "cli/export/perfetto/fields.h"
 #include "cli/export/perfetto/packet_stream.h"
-#include "cli/export/rows.h"
+#include "cli/export/track_layout.h"
 #include "cli/model/catalog.h"
 #include "cli/model/clock_fit.h"
 
@@ -24,15 +24,15 @@ class Tracks {
   void clocks(const std::vector<ClockFit>& fits) { fits_ = &fits; }
 
   // What the file begins with: the wall clock as the time of the trace, its attributes; every process that is shown, in
-  // the order of ranks. `rows` outlive this.
-  void begin(const Catalog& catalog, const std::vector<ProcessRow>& rows, std::int64_t origin_ns);
+  // the order of ranks. `layouts` outlive this.
+  void begin(const Catalog& catalog, const std::vector<ProcessLayout>& layouts, std::int64_t origin_ns);
 
   // A packet that is about no event.
   void describe(Field field, const Buffer& content);
 
   // Each call makes a track.
   Uuid thread(ProcessId process, std::uint32_t tid, std::string_view name, std::size_t order);
-  Uuid row(Uuid parent, std::string_view name, std::size_t order);
+  Uuid track(Uuid parent, std::string_view name, std::size_t order);
   Uuid counter(Uuid parent, std::string_view name, std::string_view unit, std::size_t order);
 
   // The process' own, described at its first use where it was not shown.
@@ -55,7 +55,7 @@ class Tracks {
   PacketStream& stream_;
   const Catalog* catalog_ = nullptr;
   const std::vector<ClockFit>* fits_ = nullptr;
-  const std::vector<ProcessRow>* rows_ = nullptr;
+  const std::vector<ProcessLayout>* layouts_ = nullptr;
   std::vector<OfProcess> processes_;
   std::map<std::pair<ProcessId, std::int64_t>, Uuid> devices_;
   Uuid last_ = 0;

@@ -25,7 +25,7 @@ std::uint32_t Vocabulary::category(const Event& event, Sequence& sequence) {
   const std::uint32_t id =
       own ? number(kinds_, kind, last_category_) : number(categories_, event.category, last_category_);
   if (sequence.categories.insert(id)) {
-    const std::string_view text = own ? row(event.kind).category : catalog_.strings[event.category];
+    const std::string_view text = own ? info(event.kind).category : catalog_.strings[event.category];
     packets_.define(interned::categories, id, valid_utf8(text, valid_));
   }
   return id;

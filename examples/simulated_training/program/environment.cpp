@@ -37,6 +37,10 @@ HostShift shift_of(const Options& options, int host, const HostShift& bases) {
   shift.real_offset_ns = host * options.clock_offset_us * 1'000;
   shift.monotonic_offset_ns = host * kBetweenBootsNs;
   shift.drift_ppb = static_cast<std::int64_t>(options.drift_ppm * 1'000 * host);
+  if (host == options.hosts - 1) {
+    shift.set_ns = options.set_clock_us * 1'000;
+    shift.set_at_real_ns = bases.base_real_ns + options.steps * options.step_us * 500;
+  }
   return shift;
 }
 
@@ -78,9 +82,9 @@ void add_agent(Environment& to, const Options& options, const std::string& agent
   if (!options.ring_bytes.empty()) to["TRACETOOL_BUFFER"] = options.ring_bytes;
 }
 
-void add_standins(Environment& to, const Options& options, int rank, const fs::path& folder, int area) {
+void add_standins(Environment& to, const Options& options, int rank, const fs::path& directory, int area) {
   const std::string before = to["LD_LIBRARY_PATH"];
-  to["LD_LIBRARY_PATH"] = (folder / "standin").string() + (before.empty() ? "" : ":" + before);
+  to["LD_LIBRARY_PATH"] = (directory / "standin").string() + (before.empty() ? "" : ":" + before);
   to[kAreaVariable] = std::to_string(area);
   if (options.ahead_us > 0) to["SIM_AHEAD_US"] = std::to_string(options.ahead_us);
   to.try_emplace("SIM_DEVICES", std::to_string(std::max(8, ranks_of(options, host_of(options, rank)))));
@@ -98,16 +102,16 @@ void add_host(Environment& to, const Options& options, int rank, const HostShift
 
 int host_of(const Options& options, int rank) { return rank * options.hosts / options.ranks; }
 
-Job describe_job(const Options& options, const fs::path& folder, const std::string& agent, int area) {
+Job describe_job(const Options& options, const fs::path& directory, const std::string& agent, int area) {
   const std::string run_id = "simulated-" + std::to_string(getpid()) + "-" + std::to_string(true_ns());
-  return {options, folder, agent, area, read_bases(), run_id};
+  return {options, directory, agent, area, read_bases(), run_id};
 }
 
 Environment rank_environment(const Job& job, int rank) {
   Environment result = own_environment();
   add_torchrun(result, job.options, rank, job.run_id);
   add_agent(result, job.options, job.agent);
-  add_standins(result, job.options, rank, job.folder, job.area);
+  add_standins(result, job.options, rank, job.directory, job.area);
   add_host(result, job.options, rank, job.bases);
   return result;
 }

@@ -15,14 +15,14 @@ using Environment = std::map<std::string, std::string>;
 // What the ranks of one job share.
 struct Job {
   const Options& options;
-  std::filesystem::path folder;  // of the program; the stand-ins lie in its `standin`
+  std::filesystem::path directory;  // of the program; the stand-ins lie in its `standin`
   std::string agent;             // absolute; empty: none
   int area;                      // file of the shared area
   HostShift bases;               // the moment from which clocks drift
   std::string run_id;
 };
 
-Job describe_job(const Options& options, const std::filesystem::path& folder, const std::string& agent, int area);
+Job describe_job(const Options& options, const std::filesystem::path& directory, const std::string& agent, int area);
 Environment rank_environment(const Job& job, int rank);
 
 // Ranks are split evenly over the hosts, in order.

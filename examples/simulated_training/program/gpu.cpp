@@ -9,7 +9,6 @@
 namespace sim {
 namespace {
 
-constexpr std::size_t kBatchBytes = 2 << 20;
 constexpr std::size_t kDeviceBytes = 4ull << 30;
 
 void check(int result, const char* what) {
@@ -69,8 +68,8 @@ CUfunction Gpu::send_receive_function() {
   return found;
 }
 
-Gpu::Gpu(int device, int device_count, std::uint64_t seed)
-    : device_(device), peer_(device_count > 1 ? (device + 1) % device_count : -1), random_(seed) {
+Gpu::Gpu(int device, int device_count, std::size_t batch_bytes, std::uint64_t seed)
+    : device_(device), peer_(device_count > 1 ? (device + 1) % device_count : -1), batch_bytes_(batch_bytes), random_(seed) {
   check(cuInit(0), "cuInit");
   check(cudaSetDevice(device), "cudaSetDevice");
   const std::string image = module_image();
@@ -86,7 +85,7 @@ Gpu::Gpu(int device, int device_count, std::uint64_t seed)
   check(cudaStreamCreateWithPriority(&communication_, cudaStreamNonBlocking, -5), "cudaStreamCreateWithPriority");
   check(cudaEventCreateWithFlags(&ready_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
   check(cudaEventCreateWithFlags(&done_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-  check(cudaHostAlloc(&batch_, kBatchBytes, cudaHostAllocDefault), "cudaHostAlloc");
+  check(cudaHostAlloc(&batch_, batch_bytes_, cudaHostAllocDefault), "cudaHostAlloc");
   check(cudaMalloc(&memory_, kDeviceBytes), "cudaMalloc");
 }
 
@@ -106,7 +105,7 @@ std::uint64_t Gpu::vary(std::uint64_t duration_ns) {
 }
 
 void Gpu::launch(const Kernel& kernel, std::uint32_t scale, std::uint64_t duration_ns) {
-  launch(compute_, kernel, scale, vary(duration_ns));
+  launch(compute_, kernel, scale, static_cast<std::uint64_t>(static_cast<double>(vary(duration_ns)) * slowness_));
 }
 
 void Gpu::launch(cudaStream_t stream, const Kernel& kernel, std::uint32_t scale, std::uint64_t duration_ns) const {
@@ -150,9 +149,12 @@ void Gpu::begin_what_never_ends() {
   check(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, params, nullptr), "cuLaunchKernel");
 }
 
+void Gpu::use_pageable() { pageable_ = std::make_unique<char[]>(batch_bytes_); }
+
 void Gpu::copy_batch() {
-  check(cudaMemcpyAsync(memory_, batch_, kBatchBytes, cudaMemcpyHostToDevice, compute_), "cudaMemcpyAsync");
-  check(cudaMemcpyAsync(memory_, batch_, kBatchBytes / 2, cudaMemcpyHostToDevice, compute_), "cudaMemcpyAsync");
+  const void* const batch = pageable_ != nullptr ? pageable_.get() : batch_;
+  check(cudaMemcpyAsync(memory_, batch, batch_bytes_, cudaMemcpyHostToDevice, compute_), "cudaMemcpyAsync");
+  check(cudaMemcpyAsync(memory_, batch, batch_bytes_ / 2, cudaMemcpyHostToDevice, compute_), "cudaMemcpyAsync");
 }
 
 void Gpu::clear_gradients(std::size_t bytes) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "kernels.h"
@@ -22,7 +23,11 @@ struct Graph {
 class Gpu {
  public:
   // Makes the device's primary context current: this is where the agent is injected. `seed`: of the kernel times.
-  Gpu(int device, int device_count, std::uint64_t seed);
+  Gpu(int device, int device_count, std::size_t batch_bytes, std::uint64_t seed);
+  // Kernels take so many times as long from now on, but for those of NCCL.
+  void be_slower(double factor) { slowness_ = factor; }
+  // Batches are copied from pageable memory from now on.
+  void use_pageable();
   // Releases what was made, the context last.
   void close();
   // For other threads that launch.
@@ -36,6 +41,7 @@ class Gpu {
   void begin_what_never_ends();
   void copy_batch();
   void clear_gradients(std::size_t bytes);
+  // As loss.item() does.
   void copy_loss_and_wait();
   void copy_to_peer(std::size_t bytes);
   void wait();
@@ -66,12 +72,15 @@ class Gpu {
   void follow(cudaStream_t first, cudaEvent_t event, cudaStream_t second);
 
   int device_, peer_;
+  std::size_t batch_bytes_;
   std::uint64_t random_;
   CUmodule module_{};
   std::map<std::string, CUfunction> functions_;
   cudaStream_t compute_{}, communication_{};
   cudaEvent_t ready_{}, done_{};  // gradients are ready, as DDP says it; they are reduced
+  double slowness_ = 1;
   void* batch_ = nullptr;  // pinned
+  std::unique_ptr<char[]> pageable_;  // null: batches are pinned
   void* memory_ = nullptr;
 };
 

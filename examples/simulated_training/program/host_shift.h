@@ -3,7 +3,8 @@
 // agent and the stand-ins to them. Without SIM_HOST in the environment all of them do what the C library does.
 //
 // Clock of host h at the true time t: t + offset + drift * (t - base). CLOCK_REALTIME and CLOCK_MONOTONIC have offsets
-// of their own, as machines that booted at different times have; the drift is that of the one oscillator.
+// of their own, as machines that booted at different times have; the drift is that of the one oscillator. From the true
+// time set_at_real_ns on CLOCK_REALTIME has set_ns more: somebody set it.
 #pragma once
 #include <time.h>
 
@@ -17,6 +18,7 @@ struct HostShift {
   char boot_id[40] = "";  // empty: the machine's
   std::int64_t real_offset_ns = 0, monotonic_offset_ns = 0;
   std::int64_t drift_ppb = 0;
+  std::int64_t set_ns = 0, set_at_real_ns = 0;
   std::int64_t base_real_ns = 0, base_monotonic_ns = 0, base_raw_ns = 0, base_boot_ns = 0;
 };
 

@@ -1,6 +1,7 @@
 // The clocks that the agent reads, and the waits in which it names a moment of them.
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <sys/time.h>
 #include <time.h>
 
@@ -67,6 +68,12 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
       sim::real<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)>("pthread_cond_clockwait");
   const timespec until = to_machine(clock, *time);
   return wait(condition, mutex, clock, &until);
+}
+
+int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* time) {
+  static auto* const wait = sim::real<int(sem_t*, clockid_t, const timespec*)>("sem_clockwait");
+  const timespec until = to_machine(clock, *time);
+  return wait(semaphore, clock, &until);
 }
 
 }  // extern "C"

@@ -25,9 +25,9 @@ int open_boot_id() {
   return file;
 }
 
-int open_file(const char* function, int folder, const char* path, int flags, mode_t mode) {
+int open_file(const char* function, int directory, const char* path, int flags, mode_t mode) {
   if (is_boot_id(path)) return open_boot_id();
-  return sim::real<int(int, const char*, int, ...)>(function)(folder, path, flags, mode);
+  return sim::real<int(int, const char*, int, ...)>(function)(directory, path, flags, mode);
 }
 
 mode_t mode_of(int flags, va_list arguments) {
@@ -60,14 +60,14 @@ int open64(const char* path, int flags, ...) {
   return open_file("openat64", AT_FDCWD, path, flags, mode);
 }
 
-int openat(int folder, const char* path, int flags, ...) {
+int openat(int directory, const char* path, int flags, ...) {
   SIM_MODE(flags);
-  return open_file("openat", folder, path, flags, mode);
+  return open_file("openat", directory, path, flags, mode);
 }
 
-int openat64(int folder, const char* path, int flags, ...) {
+int openat64(int directory, const char* path, int flags, ...) {
   SIM_MODE(flags);
-  return open_file("openat64", folder, path, flags, mode);
+  return open_file("openat64", directory, path, flags, mode);
 }
 
 FILE* fopen(const char* path, const char* mode) { return open_stream("fopen", path, mode); }

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "../standin/collective_area.h"
@@ -29,6 +30,7 @@ int make_area(const Options& options, CollectiveArea*& area) {
   void* memory = mmap(nullptr, sizeof(CollectiveArea), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) return -1;
   area = static_cast<CollectiveArea*>(memory);
+  area->waits_for_ever.store(options.stuck >= 0 ? 1 : 0);
   area->ranks = static_cast<std::uint32_t>(options.ranks);
   return file;
 }
@@ -55,10 +57,34 @@ void remove_old_truth(const Options& options) {
   }
 }
 
+// Which ranks are made late, and by what.
+std::string planted(const Options& options) {
+  const std::pair<const char*, int> causes[] = {{"host", options.straggler}, {"slow_kernels", options.slow_gpu}, {"copy", options.pageable},
+                                                {"host", options.item_sync}, {"more_work", options.more_work}};
+  std::string text;
+  for (const auto& [cause, rank] : causes) {
+    if (rank < 0) continue;
+    text += (text.empty() ? "" : ",") + std::string("{\"rank\":") + std::to_string(rank) + ",\"cause\":\"" + cause + "\"}";
+  }
+  return text;
+}
+
+// For what GPUs wait because of that: the columns of `analyze --only idle` in which it shows..
+std::string planted_idle(const Options& options) {
+  std::string text;
+  const auto add = [&](int rank, const char* causes) {
+    text += (text.empty() ? "" : ",") + std::string("{\"rank\":") + std::to_string(rank) + ",\"causes\":[" + causes + "]}";
+  };
+  if (options.straggler >= 0) add(options.straggler, "\"after_sync\"");  // each step ends with a synchronization
+  if (options.item_sync >= 0) add(options.item_sync, "\"sync\",\"after_sync\"");
+  for (int rank = 0; options.tiny_kernels && rank < options.ranks; ++rank) add(rank, "\"launch\",\"host_late\",\"queued\"");  // in calls, between them, behind them
+  return text;
+}
+
 bool write_index(const Options& options, const std::vector<pid_t>& pids) {
   if (options.truth.empty()) return true;
   std::ofstream index(options.truth, std::ios::trunc);
-  index << "{\"ranks\":[";
+  index << "{\"planted\":[" << planted(options) << "],\"planted_idle\":[" << planted_idle(options) << "],\"ranks\":[";
   for (int rank = 0; rank < options.ranks; ++rank) {
     index << (rank == 0 ? "" : ",") << "{\"rank\":" << rank << ",\"pid\":" << pids[static_cast<std::size_t>(rank)]
           << ",\"host\":" << host_of(options, rank) << ",\"file\":\"" << fs::path(options.truth).filename().string()
@@ -100,20 +126,20 @@ int give_up(const std::string& why) {
 
 int launch_ranks(const Options& options, char** argv) {
   const fs::path program = fs::read_symlink("/proc/self/exe");
-  const fs::path folder = program.parent_path();
+  const fs::path directory = program.parent_path();
   const fs::path agent =
-      options.agent.empty() ? (folder / "../../agent/libagent.so").lexically_normal() : fs::absolute(options.agent);
+      options.agent.empty() ? (directory / "../../agent/libagent.so").lexically_normal() : fs::absolute(options.agent);
   if (!options.no_agent && !fs::exists(agent)) {
     return give_up("no agent at " + agent.string() + "; build it, or say --agent PATH or --no-agent");
   }
   std::error_code error;
   fs::create_directories(options.dir, error);
-  if (error) return give_up("cannot make the folder " + options.dir + ": " + error.message());
+  if (error) return give_up("cannot make the directory " + options.dir + ": " + error.message());
   CollectiveArea* area = nullptr;
   const int file = make_area(options, area);
   if (file < 0) return give_up(std::string("no shared memory for the ranks: ") + std::strerror(errno));
   remove_old_truth(options);
-  const Job job = describe_job(options, folder, options.no_agent ? "" : agent.string(), file);
+  const Job job = describe_job(options, directory, options.no_agent ? "" : agent.string(), file);
   std::vector<pid_t> pids;
   for (int rank = 0; rank < options.ranks; ++rank) {
     const Environment environment = rank_environment(job, rank);

@@ -76,6 +76,7 @@ void tell_truth_about_host(int rank) {
   line.number("rank", rank).number("pid", getpid()).text("host", name).text("boot_id", boot_id);
   line.number("offset_ns", host.real_offset_ns).number("monotonic_offset_ns", host.monotonic_offset_ns);
   line.number("drift_ppb", host.drift_ppb).number("base_real_ns", host.base_real_ns);
+  if (host.set_ns != 0) line.number("set_ns", host.set_ns).number("set_at_ns", host.set_at_real_ns);
   line.number("base_monotonic_ns", host.base_monotonic_ns).number("time", clocks.time_ns);
   line.number("mono", shifted_ns(CLOCK_MONOTONIC, static_cast<std::int64_t>(clocks.mono_ns)));
   say(line);
@@ -88,7 +89,7 @@ int run_rank(const Options& options) {
   CollectiveArea* area = map_area();
   simulated_join(area, static_cast<std::uint32_t>(rank));
   tell_truth_about_host(rank);
-  Gpu gpu(number_of("LOCAL_RANK"), number_of("SIM_DEVICES"), options.seed * 1'000 + static_cast<std::uint64_t>(rank));
+  Gpu gpu(number_of("LOCAL_RANK"), number_of("SIM_DEVICES"), static_cast<std::size_t>(options.batch_mib) << 20, options.seed * 1'000 + static_cast<std::uint64_t>(rank));
   const Communicator world{0xc0ffee0000000000u + options.seed, options.ranks, rank, gpu.device()};
   begin_comm_init();
   join_others(*area);

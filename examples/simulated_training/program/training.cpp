@@ -1,10 +1,13 @@
 #include "training.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <string>
 #include <thread>
 
+#include "../standin/true_clock.h"
 #include "annotations.h"
 #include "backward_thread.h"
 #include "nvtx.h"
@@ -33,10 +36,17 @@ std::uint64_t share_of(const Options& options) {
   const std::uint64_t per_layer = weight_of(forward_kernels()) + weight_of(backward_kernels());
   const std::uint64_t weight = per_layer * static_cast<std::uint64_t>(options.layers) + weight_of(loss_kernels()) +
                                weight_of(optimizer_kernels());
-  return static_cast<std::uint64_t>(options.step_us) * 850 / weight;
+  return static_cast<std::uint64_t>(options.step_us) * 850 / weight / (options.tiny_kernels ? 100 : 1);
 }
 
-void sleep_us(std::int64_t us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); }
+// The host does nothing for its GPU, and the truth says so.
+void pause_us(std::int64_t us) {
+  if (us <= 0) return;
+  Line line = host_line("host_pause");
+  const std::uint64_t start_ns = true_ns();
+  std::this_thread::sleep_for(std::chrono::microseconds(us));
+  say(line.number("start", start_ns).number("end", true_ns()));
+}
 
 }  // namespace
 
@@ -44,6 +54,8 @@ Training::Training(const Options& options, const Communicator& world, const Comm
     : options_(options), world_(world), part_(part), gpu_(gpu), share_ns_(share_of(options)) {}
 
 void Training::run() {
+  if (options_.slow_gpu == world_.rank) gpu_.be_slower(options_.slow_gpu_factor);
+  if (options_.pageable == world_.rank) gpu_.use_pageable();
   BackwardThread backward_thread([this] { gpu_.use_here(); }, [this] { backward(); });
   mark("training starts");
   if (options_.nvtx) name_things(gpu_.compute(), gpu_.communication(), gpu_.device());
@@ -52,7 +64,7 @@ void Training::run() {
   for (int number = 0; number < options_.steps; ++number) {
     profiler.at_step(number);
     const OpenRange loading = start_range("dataloader");
-    sleep_us(options_.burst > 0 ? 0 : options_.step_us * 6 / 100);
+    pause_us(options_.burst > 0 ? 0 : options_.step_us * 6 / 100);
     end_range(loading);
     const Range range("Train step " + std::to_string(number));
     if (options_.burst > 0) {
@@ -66,9 +78,11 @@ void Training::run() {
 }
 
 void Training::step(int number, BackwardThread& backward_thread) {
+  step_ = number;
   if (options_.nvtx) annotate(number);
   if (options_.hang == number) gpu_.begin_what_never_ends();
-  if (options_.straggler == world_.rank) sleep_us(options_.straggler_us);
+  while (options_.stuck == world_.rank && number == options_.steps / 2) pause();
+  if (options_.straggler == world_.rank) pause_us(options_.straggler_us);
   if (options_.memory) gpu_.allocate_and_free();
   if (options_.graphs && number >= kCaptureStep) {
     replay(backward_thread);
@@ -137,10 +151,12 @@ void Training::forward() {
   gpu_.copy_batch();
   const Range range("forward");
   if (options_.copy_engine) gather_parameters(), gpu_.let_compute_follow();  // of the first half, which waits for it
-  for (int layer = 0; layer < options_.layers; ++layer) {
+  const int more = options_.more_work == world_.rank ? (options_.layers + 1) / 2 : 0;
+  for (int layer = 0; layer < options_.layers + more; ++layer) {
     if (options_.copy_engine && layer == 0) gather_parameters();  // of the second, beside the first
     if (options_.copy_engine && layer == options_.layers / 2) gpu_.let_compute_follow();
     launch_all(forward_kernels(), layer);
+    if (options_.item_sync == world_.rank) gpu_.copy_loss_and_wait();
   }
   launch_all(loss_kernels(), 0);
 }
@@ -169,8 +185,10 @@ void Training::reduce_bucket(int bucket) {
   const auto most_ns = static_cast<std::uint64_t>(options_.step_us * 500 / options_.buckets);
   const std::uint64_t transfer_ns = std::min(bytes * 1'000 / kReducedBytesPerUs, most_ns);
   const std::uint64_t spread_ns = gpu_.vary(100'000) % 3'000;  // ranks end within 3 us of each other
+  if (options_.left_out == world_.rank && step_ == options_.steps / 2 && bucket == 0) return;
   gpu_.let_communication_follow();
-  all_reduce(world_, bytes, gpu_.all_reduce_function(), gpu_.communication(), transfer_ns + spread_ns);
+  const auto slower_ns = static_cast<std::uint64_t>(static_cast<double>(transfer_ns) * options_.slow_link);
+  all_reduce(world_, bytes, gpu_.all_reduce_function(), gpu_.communication(), slower_ns + spread_ns);
 }
 
 void Training::optimize(int number) {

@@ -36,6 +36,7 @@ class Training {
   const Communicator& world_;
   const Communicator* part_;
   Gpu& gpu_;
+  int step_ = 0;
   std::uint64_t share_ns_;  // of a kernel with weight 1
   std::optional<Graph> graph_;
 };

@@ -40,6 +40,8 @@ struct DeviceEvent {
   std::uint32_t src_device, src_context, dst_device, dst_context;
   std::uint32_t value;
   bool communicates;  // the program says so (work.h); CUPTI is not told
+  bool meets;             // a collective in which ranks wait for each other:
+  std::int64_t late_ns;  // its start minus the median one, of an even number of ranks the earlier in the middle
 };
 
 // A call into the runtime or the driver.

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "agent/base/message.h"
-#include "agent/base/settings.h"
+#include "agent/base/agent_settings.h"
 #include "agent/cupti/cupti_library.h"
 #include "scripts/gpu_check/capture/capture_writer.h"
 

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,7 +10,7 @@
 #include "agent/ring/disk_cap.h"
 #include "agent/ring/memory_room.h"
 #include "agent/ring/run_directory.h"
-#include "common/spool.h"
+#include "common/spool_format.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/scratch.h"
 
@@ -107,6 +108,23 @@ TEST_CASE("beyond the size the oldest go, the current one never") {
   CHECK(scratch.files() == 3);
   remove_old_runs(run.descriptor(), "now", {0, 1});
   CHECK(scratch.files() == 1);
+}
+
+TEST_CASE("a file of another name is not opened") {
+  const Scratch scratch;
+  write_file(scratch.path("model.bin"), "weights");
+  write_file(scratch.path("a.spool"), "no spool");
+  const Directory directory(scratch.folder());
+  const int opened = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  const auto opens = [&](const char* name) {
+    char events[4096];
+    remove_own_file(directory.descriptor(), name, "r");
+    return read(opened, events, sizeof(events)) > 0;
+  };
+  REQUIRE(inotify_add_watch(opened, scratch.folder().c_str(), IN_OPEN) >= 0);
+  CHECK(opens("a.spool"));
+  CHECK(!opens("model.bin"));
+  close(opened);
 }
 
 TEST_CASE("only what is ours and nobody's work is removed") {

@@ -2,8 +2,8 @@
 #include <cstring>
 #include <string>
 
-#include "agent/base/event_choice.h"
-#include "agent/base/settings.h"
+#include "agent/base/chosen_events.h"
+#include "agent/base/agent_settings.h"
 #include "agent/translate/translate.h"
 #include "tests/unit/catch.h"
 
@@ -14,7 +14,7 @@ namespace {
 EventSet chosen(const char* text) {
   EventSet events = 0;
   INFO(text);
-  REQUIRE(parse_events(text, events));
+  REQUIRE(trace::parse_events(text, events));
   return events;
 }
 
@@ -35,7 +35,7 @@ TEST_CASE("the named sets lie within each other") {
 TEST_CASE("every word means its event") {
   CHECK(chosen("graph_launch") == only(trace::GraphLaunchRecord::kKind));
   CHECK(chosen("nccl") == only(trace::NcclCallRecord::kKind));
-  for (const EventWord& row : kEventWords) {
+  for (const trace::EventWord& row : kEventWords) {
     CHECK(chosen(row.word.data()) == only(row.event));
   }
 }
@@ -58,19 +58,19 @@ TEST_CASE("whole graphs come instead of their nodes") {
   CHECK(chosen("default,-graph_node,graph_launch") == graphs);
   CHECK(chosen("graph_launch,graph_node,-graph_node") == only(trace::GraphLaunchRecord::kKind));
   EventSet events = 7;
-  CHECK_FALSE(parse_events("graph_node,graph_launch", events));
-  CHECK_FALSE(parse_events("default,+graph_node,+graph_launch", events));
+  CHECK_FALSE(trace::parse_events("graph_node,graph_launch", events));
+  CHECK_FALSE(trace::parse_events("default,+graph_node,+graph_launch", events));
   CHECK(events == 7);
   CHECK(light_part(graphs) == ((kLightEvents & ~only(trace::GraphNodeRecord::kKind)) | only(trace::GraphLaunchRecord::kKind)));
 }
 
 TEST_CASE("the word that is none is named") {
-  CHECK(unknown_word("kernel,kernle,what") == "kernle");
-  CHECK(unknown_word("default,-overhed") == "overhed");
-  CHECK(unknown_word("light default") == "light default");
+  CHECK(trace::unknown_word("kernel,kernle,what") == "kernle");
+  CHECK(trace::unknown_word("default,-overhed") == "overhed");
+  CHECK(trace::unknown_word("light default") == "light default");
   for (const char* none : {"", ",", "kernel,,nvtx", "+", "-all", "graph_node,graph_launch"}) {
     INFO(none);
-    CHECK(unknown_word(none).empty());
+    CHECK(trace::unknown_word(none).empty());
   }
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("what is no list of sets and kinds is refused, and nothing is changed"
        {"", ",", "kernel,", ",kernel", "kernels", "Kernel", " kernel", "kernel memcpy", "+", "-", "--nvtx",
         "kernel,,nvtx", "default,-", "kernel,-kernel", "-all", "-default", "42", "kernel\n", "defaul"}) {
     INFO(bad);
-    CHECK_FALSE(parse_events(bad, events));
+    CHECK_FALSE(trace::parse_events(bad, events));
   }
   CHECK(events == 7);
 }
@@ -89,7 +89,7 @@ TEST_CASE("what can be chosen is recorded: by a translator, or by another source
   EventSet recorded = only(trace::NvtxPushRecord::kKind) | only(trace::NcclCallRecord::kKind) |
                       only(trace::DeviceRecord::kKind) | only(trace::GraphNodeRecord::kKind);
   for (const Translator* row = kTranslators; row->translate != nullptr; ++row) recorded |= only(row->record);
-  for (const EventWord& row : kEventWords) {
+  for (const trace::EventWord& row : kEventWords) {
     INFO(row.word);
     CHECK(has(recorded, row.event));
   }
@@ -99,7 +99,7 @@ TEST_CASE("the help of TRACETOOL_EVENTS names every set and every kind") {
   for (const Setting& row : kSettings) {
     if (std::strcmp(row.name, "TRACETOOL_EVENTS") != 0) continue;
     for (const char* set : kNamedSets) CHECK_THAT(row.help, contains_text(set));
-    for (const EventWord& event : kEventWords) CHECK_THAT(row.help, contains_text(std::string(event.word)));
+    for (const trace::EventWord& event : kEventWords) CHECK_THAT(row.help, contains_text(std::string(event.word)));
     return;
   }
   FAIL("no such row");

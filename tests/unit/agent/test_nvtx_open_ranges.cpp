@@ -2,7 +2,7 @@
 #include <thread>
 
 #include "agent/cupti/graph_node_records.h"
-#include "agent/nvtx/open_ranges.h"
+#include "agent/nvtx/live_ranges.h"
 #include "tests/unit/catch.h"
 
 using namespace agent;

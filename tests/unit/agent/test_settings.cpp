@@ -1,4 +1,4 @@
-#include "agent/base/settings.h"
+#include "agent/base/agent_settings.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/base/settings.h"
+#include "agent/base/agent_settings.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/ring/recorder.h"
 #include "agent/translate/translate.h"

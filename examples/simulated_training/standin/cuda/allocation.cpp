@@ -63,6 +63,15 @@ std::uint64_t device_bytes() {
   return sum;
 }
 
+bool is_pinned(const void* host) {
+  const auto address = reinterpret_cast<std::uintptr_t>(host);
+  const std::lock_guard lock(allocations().mutex);
+  for (const auto& [begin, each] : allocations().live) {
+    if (each.memory == CUPTI_ACTIVITY_MEMORY_KIND_PINNED && address >= begin && address < begin + each.bytes) return true;
+  }
+  return false;
+}
+
 void allocated(const Call& call, const Allocation& allocation, const Stream* stream) {
   {
     const std::lock_guard lock(allocations().mutex);

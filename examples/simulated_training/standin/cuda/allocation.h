@@ -19,6 +19,8 @@ struct Allocation {
 std::uint64_t draw_address(std::size_t bytes);
 // What is allocated on devices now.
 std::uint64_t device_bytes();
+// The bytes begin in pinned memory of the host.
+bool is_pinned(const void* host);
 // Remembers it and tells CUPTI. `stream`: of an asynchronous allocation, else null.
 void allocated(const Call& call, const Allocation& allocation, const Stream* stream);
 // False: no such allocation.

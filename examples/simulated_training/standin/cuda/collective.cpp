@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <vector>
 
 #include "../collective_area.h"
 #include "../work.h"
@@ -82,7 +83,7 @@ void arrive(const Meeting& meeting, std::uint64_t start_ns) {
 bool latest_arrival(const Meeting& meeting, std::uint64_t now, std::uint64_t& latest_ns) {
   CollectiveArea* in = area();
   if (in == nullptr) return true;
-  if (now > latest_ns + kGiveUpNs) give_up_waiting(*in, meeting);
+  if (now > latest_ns + kGiveUpNs && in->waits_for_ever.load() == 0) give_up_waiting(*in, meeting);
   if (!all_have_come(*in, meeting)) return false;
   all_members(*in, meeting, [&](std::uint32_t rank) {
     const Arrival& arrival = arrival_of(*in, meeting, rank);
@@ -91,6 +92,21 @@ bool latest_arrival(const Meeting& meeting, std::uint64_t now, std::uint64_t& la
     return true;
   });
   return true;
+}
+
+std::int64_t lateness_ns(const Meeting& meeting, std::uint64_t start_ns) {
+  CollectiveArea* in = area();
+  if (in == nullptr) return 0;
+  std::vector<std::uint64_t> starts;
+  all_members(*in, meeting, [&](std::uint32_t rank) {
+    const Arrival& arrival = arrival_of(*in, meeting, rank);
+    if (arrival.number.load(std::memory_order_acquire) == meeting.number) starts.push_back(arrival.start_ns.load(std::memory_order_relaxed));
+    return true;
+  });
+  if (starts.empty()) return 0;
+  const auto middle = starts.begin() + static_cast<std::ptrdiff_t>((starts.size() - 1) / 2);
+  std::nth_element(starts.begin(), middle, starts.end());
+  return static_cast<std::int64_t>(start_ns) - static_cast<std::int64_t>(*middle);
 }
 
 std::uint64_t next_collective(std::uint32_t lane) {

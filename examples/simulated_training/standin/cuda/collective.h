@@ -11,6 +11,8 @@ void arrive(const Meeting& meeting, std::uint64_t start_ns);
 // True: all ranks that still live have arrived (or the wait for them took too long and they count as gone), and
 // `latest_ns` is the latest start.
 bool latest_arrival(const Meeting& meeting, std::uint64_t now, std::uint64_t& latest_ns);
+// This rank's start minus the median of those that came, of an even number the earlier in the middle; once all have come.
+std::int64_t lateness_ns(const Meeting& meeting, std::uint64_t start_ns);
 std::uint64_t next_collective(std::uint32_t lane);
 // This rank comes to no collective any more.
 void leave_collectives();

@@ -76,6 +76,7 @@ void widen(GraphRun& run, const DeviceEvent& node) {
 void finish(Stream& stream, Op& op, std::uint64_t end_ns) {
   stream.last_end_ns = end_ns;
   op.event.end_ns = end_ns;
+  if (op.meeting.number != 0) op.event.meets = true, op.event.late_ns = lateness_ns(op.meeting, op.event.start_ns);
   if (op.run != nullptr && op.kind == OpKind::work) widen(*op.run, op.event);
   executor().ended.emplace_back(&stream, op.event);
   stream.ops.pop_front();

@@ -21,6 +21,7 @@ constexpr std::uint64_t kLoadNs = 20'000;
 constexpr std::uint32_t kLazyFunctionLoading = 5u << 16, kCommandBufferFull = 6u << 16;
 constexpr std::uint64_t kTransferSetupNs = 1'300;
 constexpr std::uint64_t kHostBytesPerUs = 52'000;       // PCIe 5 x16
+constexpr std::uint64_t kPageableBytesPerUs = 5'000;    // through a buffer of the driver's; assumed
 constexpr std::uint64_t kPeerBytesPerUs = 380'000;      // NVLink 4
 constexpr std::uint64_t kDeviceBytesPerUs = 2'600'000;  // HBM3
 
@@ -47,6 +48,7 @@ KernelWork work_of(void** params) {
 std::uint64_t bytes_per_us(const DeviceEvent& event) {
   if (event.kind == DeviceKind::memset) return kDeviceBytesPerUs;
   if (event.kind == DeviceKind::memcpy_peer) return kPeerBytesPerUs;
+  if (event.src_memory == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE) return kPageableBytesPerUs;
   return event.copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOD ? kDeviceBytesPerUs / 2 : kHostBytesPerUs;
 }
 

@@ -6,6 +6,7 @@
 #include "call.h"
 #include "cbids.h"
 #include "devices.h"
+#include "executor.h"
 #include "launch.h"
 
 namespace sim {
@@ -105,11 +106,15 @@ CUresult cuMemFreeHost(void* memory) {
   return call.end(CUDA_SUCCESS);
 }
 
-CUresult cuMemcpyHtoDAsync(CUdeviceptr, const void*, size_t bytes, CUstream stream) {
+// From pageable memory: waits for the stream, and until all is copied.
+CUresult cuMemcpyHtoDAsync(CUdeviceptr, const void* from, size_t bytes, CUstream stream) {
   SIM_DRIVER_CALL(cuMemcpyHtoDAsync_v2);
-  return call.end(transfer(call, stream,
-                           copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, CUPTI_ACTIVITY_MEMORY_KIND_PINNED,
-                                      CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, bytes)));
+  const std::uint8_t memory = is_pinned(from) ? CUPTI_ACTIVITY_MEMORY_KIND_PINNED : CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE;
+  Stream* const blocked = memory == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE ? find_stream(stream) : nullptr;
+  if (blocked != nullptr) wait_for(*blocked);
+  const CUresult result = transfer(call, stream, copy_event(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, memory, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, bytes));
+  if (blocked != nullptr && result == CUDA_SUCCESS) wait_for(*blocked);
+  return call.end(result);
 }
 
 CUresult cuMemcpyDtoHAsync(void*, CUdeviceptr, size_t bytes, CUstream stream) {

@@ -136,6 +136,7 @@ void write_truth_of(const DeviceEvent& event) {
     add_copy(line, event);
   }
   if (event.communicates) line.number("communicates", 1);
+  if (event.meets) line.number("late", event.late_ns);
   if (event.graph != 0) line.number("graph", event.graph);
   if (event.graph_node != 0) line.number("graph_node", event.graph_node);
   add_times(line, event);

@@ -73,12 +73,12 @@ TEST_CASE("gpu time: exposed and idle are what is left") {
 
 TEST_CASE("windows: steps are apart, cut to the chosen time, and as one where they have no numbers") {
   const Steps steps{{{7, 100, 200}, {8, 190, 300}, {9, 400, 500}}, {}};
-  const Windows by_step(steps, true, 0, 450);
+  const Windows by_step(steps, true, {{0, 450}, {0, 450}});
   REQUIRE(by_step.of(0).size() == 3);
   CHECK((by_step.of(0)[1].from_ns == 200 && by_step.of(0)[1].to_ns == 300 && by_step.of(0)[1].step == 8));
   CHECK(by_step.of(0)[2].to_ns == 450);
   CHECK(by_step.of(1).empty());
-  const Windows whole(steps, false, 150, 1000);
+  const Windows whole(steps, false, {{150, 1000}, {150, 1000}});
   REQUIRE(whole.of(0).size() == 2);
   CHECK((whole.of(0)[0].from_ns == 150 && whole.of(0)[0].to_ns == 300 && !whole.of(0)[0].step));
   CHECK(by_step.hold(0, 0, 101));

@@ -52,6 +52,17 @@ TEST_CASE("tables: several stand under their names") {
   CHECK(find_table_format("yaml") == nullptr);
 }
 
+TEST_CASE("tables: yes and no are true and false to programs, and sentences stand last and whole") {
+  const std::string sentence(150, 'x');
+  ResultTable table{"small", {{"evidence", Unit::text, ""}, {"straggler", Unit::yes_no, ""}}, {}, {}};
+  table.rows.push_back({sentence, true});
+  table.rows.push_back({Cell(), false});
+  const auto form = [&](std::string_view format) { return find_table_format(format)->write({table}); };
+  CHECK(form("text") == "straggler  evidence\nyes        " + sentence + "\nno         -\n");
+  CHECK(form("json") == "{\n\"small\": [\n  {\"evidence\": \"" + sentence + "\", \"straggler\": true},\n  {\"evidence\": null, \"straggler\": false}]\n}\n");
+  CHECK(form("csv") == "evidence,straggler\r\n" + sentence + ",true\r\n,false\r\n");
+}
+
 TEST_CASE("tables: rows within a cell are for programs") {
   static constexpr Column kParts[] = {{"rank", Unit::number, ""}, {"wait_ns", Unit::ns, ""}};
   ResultTable table{"small", {{"op", Unit::text, ""}, {"waits", Unit::rows, "", kParts, 2}, {"speed_gb_per_s", Unit::rate, ""}}, {}, {}};

@@ -24,6 +24,13 @@ struct MadeJob {
   bool counts_from_late = false;  // numbered, but from the first call that was recorded
   bool hosts_are_known = true;
   bool one_kind = false;       // every collective looks the same
+  double most_compute_ns = 900'000;    // between two collectives
+  double most_bias_ns = 0;     // of a host: all its ends are later by as much, up to so much
+  std::size_t late_rank = ~std::size_t{0};  // one that is late in every collective, by
+  double late_ns = 0;
+  std::size_t set_host = ~std::size_t{0};  // whose clock is set
+  double set_ns = 0, set_at = 0.5;          // forward by so much, at this share of the run
+  double bend_ppm = 0, bend_at = 0.5;       // then, what its drift changes by
   bool unnamed = false;        // the communicator of no call is known
   std::uint64_t seed = 1;
 };
@@ -39,6 +46,7 @@ class MadeCollectives {
     for (std::size_t host = 0; host < job.hosts; ++host) {
       offset_ns.push_back(host == 0 ? 0 : uniform(-job.most_offset_ns, job.most_offset_ns));
       drift.push_back(host == 0 ? 0 : uniform(-job.most_drift, job.most_drift));
+      bias_ns_.push_back(job.most_bias_ns > 0 ? uniform(0, job.most_bias_ns) : 0);
     }
     const std::size_t ranks = job.hosts * job.ranks_per_host;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -64,9 +72,19 @@ class MadeCollectives {
     lose();
   }
 
+  double length_ns() const { return length_ns_; }
+  // About as long: known before the run is.
+  double planned_ns() const { return static_cast<double>(job_.steps * job_.collectives_per_step) * job_.most_compute_ns * 0.5; }
+
+  // What the clock of a rank says at a true time.
   std::int64_t clock(std::size_t rank, double true_ns) const {
     const std::size_t host = rank / job_.ranks_per_host;
-    return kBegin_ns + static_cast<std::int64_t>(true_ns + offset_ns[host] + drift[host] * true_ns);
+    double ns = true_ns + offset_ns[host] + drift[host] * true_ns;
+    if (host == job_.set_host) {
+      if (true_ns >= job_.set_at * planned_ns()) ns += job_.set_ns;
+      ns += std::max(0.0, true_ns - job_.bend_at * planned_ns()) * job_.bend_ppm * 1e-6;
+    }
+    return kBegin_ns + static_cast<std::int64_t>(ns);
   }
 
  private:
@@ -123,14 +141,14 @@ class MadeCollectives {
       for (const auto& [which, what] : order) {
         const Made& made = made_[which];
         double last = 0;
-        for (const std::size_t rank : made.ranks) now[rank] += uniform(50'000, 900'000), last = std::max(last, now[rank]);
+        for (const std::size_t rank : made.ranks) now[rank] += uniform(50'000, job_.most_compute_ns) + (rank == job_.late_rank ? job_.late_ns : 0), last = std::max(last, now[rank]);
         const double done = last + uniform(20'000, 60'000);
         for (const std::size_t rank : made.ranks) {
           CollectiveCall call;
-          const double end = done + jitter();
+          const double end = done + jitter() + bias_ns_[rank / job_.ranks_per_host];
           call.gpu_start_ns = clock(rank, now[rank]), call.gpu_end_ns = clock(rank, end);
           call.what = what, call.position = ordinals[which];
-          now[rank] = end;
+          now[rank] = end, length_ns_ = std::max(length_ns_, end);
           const auto& lanes = lane_of_[rank];
           const auto lane = static_cast<std::size_t>(std::find(lanes.begin(), lanes.end(), which) - lanes.begin());
           calls.processes[rank].lanes[lane].calls.push_back(call);
@@ -162,8 +180,10 @@ class MadeCollectives {
   }
 
   MadeJob job_;
+  std::vector<double> bias_ns_;  // by host
   std::mt19937_64 random_;
   std::vector<Made> made_;
+  double length_ns_ = 0;  // of the run
   std::map<std::size_t, std::vector<std::size_t>> lane_of_;  // by rank: of which communicators its lanes are
 };
 

@@ -1,5 +1,6 @@
 // Collectives of a process among its events: calls and their work, of recordings and of profiles.
 #include "cli/collectives/call_collector.h"
+#include "cli/collectives/match.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/export/small_trace.h"
 
@@ -87,26 +88,129 @@ TEST_CASE("calls: of a group of several communicators each kernel goes to those 
   t.call("ncclAllReduce", 10, 5, nccl(0, 0xa));
   t.launch(12, 1);
   t.kernel(t.stream, kAllReduce, 20, 10, 1);  // now it is known where 0xa works
-  t.group("ncclGroupStart", 40, 1);
-  t.call("ncclAllReduce", 42, 1, nccl(1, 0xa));
-  t.call("ncclAllReduce", 44, 1, nccl(2, 0xa));
-  t.call("ncclAllReduce", 46, 1, nccl(0, 0xb));
-  t.call("ncclAllGather", 48, 1, nccl(0, 0xc));
-  t.group("ncclGroupEnd", 50, 20);
-  t.launch(52, 2), t.launch(54, 3), t.launch(56, 4);
-  t.kernel(t.stream, kAllReduce, 100, 10, 2);
-  t.kernel(t.other_stream, kAllReduce, 101, 10, 3);  // 0xb's, which nothing proves
-  t.kernel(t.other_stream, "ncclDevKernel_AllGather_RING_LL()", 120, 10, 4);
+  const auto group = [&](std::int64_t at, std::uint64_t ordinal, std::uint64_t correlation) {
+    t.group("ncclGroupStart", at, 1);
+    t.call("ncclAllReduce", at + 2, 1, nccl(2 * ordinal - 1, 0xa));
+    t.call("ncclAllReduce", at + 4, 1, nccl(2 * ordinal, 0xa));
+    t.call("ncclAllReduce", at + 6, 1, nccl(ordinal, 0xb));
+    t.call("ncclAllGather", at + 8, 1, nccl(ordinal, 0xc));
+    t.group("ncclGroupEnd", at + 10, 20);
+    t.launch(at + 12, correlation), t.launch(at + 14, correlation + 1), t.launch(at + 16, correlation + 2);
+    t.kernel(t.stream, kAllReduce, at + 60, 10, correlation);  // 0xa's, or 0xb's: the first time, nothing tells where that works
+    t.kernel(t.other_stream, kAllReduce, at + 61, 10, correlation + 1);  // not 0xa's
+    t.kernel(t.other_stream, "ncclDevKernel_AllGather_RING_LL()", at + 80, 10, correlation + 2);
+  };
+  group(40, 1, 2);
+  t.call("ncclAllReduce", 200, 5, nccl(2, 0xb));
+  t.launch(202, 5);
+  t.kernel(t.other_stream, kAllReduce, 210, 10, 5);
+  group(240, 3, 6);
   const CollectiveCalls calls = t.find();
   const auto& lanes = calls.processes[t.process].lanes;
   REQUIRE(lanes.size() == 3);
-  REQUIRE(lanes[0].calls.size() == 3);
-  CHECK(lanes[0].calls[0].gpu_start_ns == 20);
-  CHECK((lanes[0].calls[1].gpu_start_ns == 100 && lanes[0].calls[2].gpu_start_ns == 100));
-  CHECK((lanes[0].calls[0].group == 0 && lanes[0].calls[1].group == 1));
-  CHECK(lanes[1].calls.at(0).gpu_start_ns == kNoTime);
-  CHECK(lanes[2].calls.at(0).gpu_start_ns == 120);
+  const auto starts = [&](std::size_t lane) {
+    std::vector<std::int64_t> all;
+    for (const CollectiveCall& call : lanes[lane].calls) all.push_back(call.gpu_start_ns);
+    return all;
+  };
+  CHECK(starts(0) == std::vector<std::int64_t>{20, kNoTime, kNoTime, 300, 300});
+  CHECK(starts(1) == std::vector<std::int64_t>{101, 210, 301});
+  CHECK(starts(2) == std::vector<std::int64_t>{120, 320});
+  CHECK((lanes[0].calls[0].group == 0 && lanes[0].calls[1].group == 1 && lanes[0].calls[3].group == 2));
   CHECK(calls.processes[t.process].works_without_call == 1);
+}
+
+TEST_CASE("calls: of communicators on one stream, kernels of a group are of neither that is known") {
+  Calls t;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    const auto at = static_cast<std::int64_t>(100 * i);
+    t.call("ncclAllReduce", at + 2, 4, nccl(2 * i, 0xa));
+    t.launch(at + 3, 10 * i + 1);
+    t.kernel(t.stream, kAllReduce, at + 10, 5, 10 * i + 1);
+    t.group("ncclGroupStart", at + 20, 1);
+    t.call("ncclAllReduce", at + 22, 1, nccl(i, 0xb));
+    t.call("ncclAllReduce", at + 24, 1, nccl(2 * i + 1, 0xa));
+    t.group("ncclGroupEnd", at + 30, 10);
+    t.launch(at + 32, 10 * i + 2), t.launch(at + 34, 10 * i + 3);
+    t.kernel(t.stream, kAllReduce, at + 50, 5, 10 * i + 2), t.kernel(t.stream, kAllReduce, at + 60, 5, 10 * i + 3);
+  }
+  const CollectiveCalls calls = t.find();
+  const auto& lanes = calls.processes[t.process].lanes;
+  REQUIRE(lanes.size() == 2);
+  for (const CollectiveCall& call : lanes[0].calls) CHECK((call.gpu_start_ns == kNoTime) == (call.position % 2 == 1));
+  for (const CollectiveCall& call : lanes[1].calls) CHECK(call.gpu_start_ns == kNoTime);
+  CHECK(calls.processes[t.process].works_without_call == 6);
+}
+
+TEST_CASE("calls: what may have been lost between two launches is no time that the GPU waited for its host") {
+  const auto late_ns = [](std::uint64_t lost, std::uint64_t correlation) {
+    Calls t;
+    t.trace.catalog.processes[t.process].lost[static_cast<std::size_t>(Kind::runtime)] = lost;
+    t.launch(100, 1), t.launch(105, 2);
+    t.kernel(t.stream, "gemm", 110, 5, 1), t.kernel(t.stream, "gemm", 115, 5, 2);
+    t.launch(900, correlation);
+    t.kernel(t.stream, "gemm", 1000, 10, correlation);
+    t.call("ncclAllReduce", 1020, 20, nccl(0));
+    t.launch(1030, correlation + 1);
+    t.kernel(t.stream, kAllReduce, 1040, 10, correlation + 1);
+    const CollectiveCalls calls = t.find();
+    return t.only_lane(calls).calls.at(0).before.late_launch_ns;
+  };
+  CHECK(late_ns(0, 3) == 780 + 20);
+  CHECK(late_ns(0, 4) == 780 + 20);  // nobody asked for what is missing
+  CHECK(late_ns(1, 3) == 780 + 20);
+  CHECK(late_ns(1, 4) == 20);
+}
+
+TEST_CASE("calls: of a group whose kernels are of several communicators it is known when all have ended") {
+  Calls t;
+  Process& process = t.trace.catalog.processes[t.process];
+  process.state = RecordingState::recovered;
+  process.counts[static_cast<std::size_t>(Kind::kernel)] = 6;
+  const auto group = [&](std::int64_t at, std::uint64_t i, std::int64_t last_duration) {
+    t.group("ncclGroupStart", at, 1);
+    t.call("ncclAllReduce", at + 2, 1, nccl(i, 0xa));
+    t.call("ncclAllReduce", at + 4, 1, nccl(i, 0xb));
+    t.group("ncclGroupEnd", at + 10, 10);
+    t.launch(at + 12, 10 * i + 1), t.launch(at + 14, 10 * i + 2);
+    t.trace.add(t.thread, Kind::driver, "cuLaunchKernelEx", at + 14, 2, 10 * i + 2, CallFacts{});  // within the runtime's
+    t.kernel(t.stream, kAllReduce, at + 50, 5, 10 * i + 1), t.kernel(t.stream, kAllReduce, at + 60, last_duration, 10 * i + 2);
+  };
+  group(0, 0, 5), group(100, 1, 5);
+  const auto open = [&] {
+    const CollectiveCalls calls = t.find();
+    const MatchedCollectives matched = match_collectives(calls, t.trace.catalog);
+    std::vector<std::pair<std::string, std::int64_t>> found;
+    for (const MatchedCollective& each : matched.collectives) {
+      if (each.state == CollectiveState::open) found.emplace_back(calls.communicators[matched.groups[each.group].communicator].label, each.ordinal);
+    }
+    CHECK(matched.notes.size() == 1 + found.size());  // "had not ended" of each, and of which kernels it is not known whose they are
+    return found;
+  };
+  const std::string a = "0x000000000000000a", b = "0x000000000000000b";
+  using Found = std::vector<std::pair<std::string, std::int64_t>>;
+  CHECK(open() == Found{});
+  SECTION("or that one has not") {
+    group(200, 2, -1);
+    CHECK(open() == Found{{a, 2}, {b, 2}});
+  }
+  SECTION("or that a kernel of it never began") {
+    group(200, 2, 5);
+    std::erase_if(t.trace.events, [](const auto& each) { return each.first.kind == Kind::kernel && each.first.correlation == 22; });
+    CHECK(open() == Found{{a, 2}, {b, 2}});
+  }
+  SECTION("or a call of which nothing was launched any more") {
+    t.call("ncclAllReduce", 200, 1, nccl(2, 0xb));
+    CHECK(open() == Found{{b, 2}});
+  }
+  SECTION("where no kernel was recorded, nothing hangs") {
+    std::erase_if(t.trace.events, [](const auto& each) { return each.first.kind == Kind::kernel; });
+    process.counts = {};
+    const CollectiveCalls calls = t.find();
+    const MatchedCollectives matched = match_collectives(calls, t.trace.catalog);
+    for (const MatchedCollective& each : matched.collectives) CHECK(each.state != CollectiveState::open);
+    CHECK(matched.notes.empty());
+  }
 }
 
 TEST_CASE("calls: sends and receives are those of a pair of ranks") {
@@ -177,5 +281,44 @@ TEST_CASE("calls: of a profile, kernels from before it are of the group that the
     for (const CollectiveCall& call : lane.calls) ordinals.push_back(call.position / lane.ordinal_step), positions.push_back(call.position % lane.ordinal_step);
     CHECK(ordinals == std::vector<std::int64_t>{40, 41, 41, 42});
     CHECK(positions == std::vector<std::int64_t>{0, 0, 1, 0});
+  }
+}
+
+TEST_CASE("calls: of a profile, sends and receives of a group of two are numbered, those of larger ones are not") {
+  Calls t(SourceFormat::kineto);
+  auto& catalog = t.trace.catalog;
+  const auto add = [&](std::int64_t at, const char* name, const char* ranks, std::int64_t size, std::int64_t source, std::int64_t destination) {
+    CollectiveOp op;
+    op.name = catalog.strings.intern(name), op.group_name = catalog.strings.intern(ranks), op.group_ranks = catalog.strings.intern(ranks);
+    op.group_size = size, op.source_rank = source, op.destination_rank = destination;
+    ProfiledKernelFacts facts;
+    facts.collective_op = catalog.collective_ops.intern(op), facts.sequence = static_cast<std::uint64_t>(at);
+    t.kernel(t.stream, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", at, 5, static_cast<std::uint64_t>(at), facts);
+  };
+  const auto expect = [&](std::int64_t rank, std::int32_t source, std::int32_t destination, Numbering numbering) {
+    catalog.processes[t.process].rank = rank;
+    const CollectiveCalls calls = t.find();
+    const CollectiveLane& lane = t.only_lane(calls);
+    CHECK((lane.point_to_point && lane.source == source && lane.destination == destination && lane.numbering == numbering));
+  };
+  SECTION("by the rank's place in the group") {
+    add(10, "send", "[4, 6]", 2, -1, 0);
+    expect(6, 1, 0, Numbering::numbered);
+  }
+  SECTION("which tells the other one, too") {
+    add(10, "recv", "[4, 6]", 2, -1, -1);
+    expect(4, 1, 0, Numbering::numbered);
+  }
+  SECTION("by the other one, where the ranks are not told") {
+    add(10, "recv", "pipe", 2, 1, -1);
+    expect(4, 1, 0, Numbering::numbered);
+  }
+  SECTION("of a larger group") {
+    add(10, "recv", "[0, 2, 4, 6]", 4, 1, -1);
+    expect(4, 1, 2, Numbering::counted);
+  }
+  SECTION("of a list whose end is missing, what may be part of a number is none") {
+    add(10, "send", "[0, 2, 4", 4, -1, 1);
+    expect(4, -1, -1, Numbering::counted);
   }
 }

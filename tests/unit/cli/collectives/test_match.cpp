@@ -1,5 +1,10 @@
 // Collectives are matched over ranks: all of them, and none wrongly, against a job whose truth is known.
-#include "cli/collectives/align_lanes.h"
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <random>
+#include <set>
+
 #include "made_collectives.h"
 #include "tests/unit/catch.h"
 
@@ -47,7 +52,7 @@ struct SmallJob {
       Process process;
       process.rank = static_cast<std::int64_t>(rank), process.state = RecordingState::clean;
       catalog.processes.push_back(process);
-      calls.processes.push_back({{lanes[rank]}, 0});
+      calls.processes.emplace_back().lanes = {lanes[rank]};
     }
   }
   MatchedCollectives match() const { return match_collectives(calls, catalog); }
@@ -56,6 +61,84 @@ struct SmallJob {
     return trouble_text(matched, calls, catalog, matched.collectives.at(at));
   }
 };
+
+// Steps of a job on one clock: ranks of a group compute, wait for the last of them, and are done nearly together.
+class LockstepJob {
+ public:
+  Catalog catalog;
+  CollectiveCalls calls;
+
+  LockstepJob(std::size_t ranks, std::size_t streams, Operation operation = Operation::all_reduce) : now_ns_(ranks, 1'000'000.0) {
+    CollectiveWhat what;
+    what.operation = operation;
+    what_ = calls.whats.intern(what);
+    calls.communicators.push_back({});
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      Process process;
+      process.rank = static_cast<std::int64_t>(rank), process.host = "node1", process.state = RecordingState::clean;
+      catalog.processes.push_back(process);
+      calls.processes.push_back({std::vector<CollectiveLane>(streams), 0});
+    }
+  }
+  double random(double most) { return std::uniform_real_distribution<>(0, most)(random_); }
+  void work(const std::vector<std::size_t>& ranks, std::size_t stream, double compute_ns, double transfer_ns) {
+    std::vector<double> starts;
+    for (const std::size_t rank : ranks) starts.push_back(now_ns_[rank] + compute_ns * (1 + random(0.05)));
+    const double done = *std::max_element(starts.begin(), starts.end()) + transfer_ns * (1 + random(0.05));
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      now_ns_[ranks[i]] = done + random(2000);
+      add(ranks[i], stream, starts[i], now_ns_[ranks[i]]);
+    }
+  }
+  void add(std::size_t rank, std::size_t stream, double start_ns, double end_ns) {
+    auto& all = calls.processes[rank].lanes[stream].calls;
+    all.push_back(call(std::ssize(all), static_cast<std::int64_t>(start_ns), static_cast<std::int64_t>(end_ns), what_));
+  }
+  // Their calls are of one communicator, and numbered; by PyTorch with a place between numbers.
+  void number(std::int64_t step = 1) {
+    calls.communicators[0].label = "0", calls.communicators[0].size = std::ssize(calls.processes);
+    for (ProcessCalls& process : calls.processes) {
+      for (CollectiveLane& lane : process.lanes) {
+        lane.numbering = Numbering::numbered, lane.ordinal_step = step;
+        for (CollectiveCall& call : lane.calls) call.position *= step;
+      }
+    }
+  }
+  void shift(std::size_t rank, std::size_t from, std::size_t to, std::int64_t by_ns) {
+    auto& all = calls.processes[rank].lanes[0].calls;
+    for (std::size_t i = from; i < to; ++i) all[i].gpu_start_ns += by_ns, all[i].gpu_end_ns += by_ns;
+  }
+  // How many collectives are complete, by their ranks.
+  std::map<std::set<ProcessId>, std::size_t> complete() const {
+    std::map<std::set<ProcessId>, std::size_t> found;
+    const MatchedCollectives matched = match_collectives(calls, catalog);
+    for (const MatchedCollective& each : matched.collectives) {
+      std::set<ProcessId> ranks;
+      for (const MatchedCall& one : matched.calls_of(each)) ranks.insert(one.process);
+      if (state_name(each.state) == "complete") ++found[ranks];
+    }
+    return found;
+  }
+
+ private:
+  std::mt19937_64 random_{7};
+  std::vector<double> now_ns_;
+  WhatId what_ = 0;
+};
+
+// Tensor parallelism of neighbours, data parallelism of those at one place.
+LockstepJob tensor_and_data(std::size_t tensor, std::size_t data) {
+  LockstepJob job(tensor * data, 2);
+  std::vector<std::vector<std::size_t>> of_tensor(data), of_data(tensor);
+  for (std::size_t rank = 0; rank < tensor * data; ++rank) of_tensor[rank / tensor].push_back(rank), of_data[rank % tensor].push_back(rank);
+  for (int step = 0; step < 20; ++step) {
+    for (int layer = 0; layer < 24; ++layer) {
+      for (const auto& group : of_tensor) job.work(group, 0, 200'000, 150'000);
+    }
+    for (const auto& group : of_data) job.work(group, 1, 300'000, 2'000'000);
+  }
+  return job;
+}
 
 }  // namespace
 
@@ -93,6 +176,8 @@ TEST_CASE("match: calls without numbers and with losses are refused rather than 
       MadeJob job;
       job.counted = true, job.lost = lost, job.one_kind = one_kind, job.most_late = 8;
       check_jobs(job, false);
+      job.unnamed = true;
+      check_jobs(job, false);
     }
   }
 }
@@ -108,6 +193,145 @@ TEST_CASE("match: the ranks of communicators that nobody names are found from wh
     CHECK(got.wrong == 0);
     CHECK(got.missed == 0);
     for (const MatchedGroup& group : matched.groups) CHECK((group.size == 2 || group.size == 4 || group.size == 8));
+  }
+}
+
+TEST_CASE("match: groups in lockstep are not one, where nobody names them") {
+  const auto found = tensor_and_data(2, 2).complete();
+  const std::map<std::set<ProcessId>, std::size_t> expected{{{0, 1}, 480}, {{2, 3}, 480}, {{0, 2}, 20}, {{1, 3}, 20}};
+  CHECK(found == expected);
+  // Of larger ones less is told for sure, and nothing wrong.
+  for (const auto& [ranks, count] : tensor_and_data(8, 2).complete()) {
+    std::set<ProcessId> hosts, places;
+    for (const ProcessId rank : ranks) hosts.insert(rank / 8), places.insert(rank % 8);
+    CHECK((hosts.size() == 1 || places.size() == 1));
+  }
+}
+
+TEST_CASE("match: ranks that begin alike are refused where nobody names their communicator, and it is said why") {
+  LockstepJob job(2, 1);
+  for (int i = 0; i < 100; ++i) {
+    const double start = 1e6 + i * 1e6 + job.random(300'000);
+    for (const std::size_t rank : {0u, 1u}) job.add(rank, 0, start + job.random(2000), start + 50'000 + job.random(2000));
+  }
+  const MatchedCollectives matched = match_collectives(job.calls, job.catalog);
+  CHECK(matched.collectives.empty());
+  REQUIRE(matched.refusals.size() == 2);
+  CHECK_THAT(matched.refusals[0].why, contains_text("that starts do: that may be ranks in lockstep"));
+}
+
+TEST_CASE("match: numbers are believed where ends of broadcasts differ") {
+  // As of DistributedDataParallel: a small broadcast of rank 0, for which rank 1 is up to 4 ms late, then a sum of gradients.
+  LockstepJob job(2, 1);
+  CollectiveWhat broadcast;
+  broadcast.operation = Operation::broadcast;
+  const WhatId what = job.calls.whats.intern(broadcast);
+  double now = 1e6;
+  for (int i = 0; i < 200; ++i) {
+    const double late = now + job.random(4e6);
+    job.add(0, 0, now, now + 20'000), job.add(1, 0, late, late + 15'000);
+    for (const std::size_t rank : {0u, 1u}) job.calls.processes[rank].lanes[0].calls.back().what = what;
+    const double done = late + 5e6 + 300'000;
+    job.add(0, 0, late + 5e6 - job.random(200'000), done), job.add(1, 0, late + 5e6 - job.random(200'000), done + 2000);
+    now = done;
+  }
+  job.number();
+  CHECK(job.complete() == std::map<std::set<ProcessId>, std::size_t>{{{0, 1}, 400}});
+}
+
+TEST_CASE("match: numbers are believed where a clock was set, runs fast, or is another one than its name says") {
+  const auto made = [](std::size_t steps) {
+    LockstepJob job(4, 1);
+    for (std::size_t i = 0; i < steps; ++i) job.work({0, 1, 2, 3}, 0, 2'000'000, 200'000);
+    return job;
+  };
+  const auto all = [](std::size_t steps) { return std::map<std::set<ProcessId>, std::size_t>{{{0, 1, 2, 3}, steps}}; };
+  for (const std::int64_t step : {1, 256}) {  // of a recording and of a profile
+    LockstepJob set = made(300);
+    set.shift(0, 100, 200, 3'000'000);
+    set.number(step);
+    CHECK(set.complete() == all(300));
+    CHECK_THAT(match_collectives(set.calls, set.catalog).notes.at(0), contains_text("are believed, but times differ"));
+    LockstepJob two_hosts = made(300);
+    for (const std::size_t rank : {2u, 3u}) two_hosts.shift(rank, 0, 300, 23'000'000);
+    two_hosts.number(step);
+    CHECK(two_hosts.complete() == all(300));
+    LockstepJob fast = made(2000);
+    for (std::size_t i = 0; i < 2000; ++i) fast.shift(0, i, i + 1, static_cast<std::int64_t>(i) * 700);
+    fast.number(step);
+    CHECK(fast.complete() == all(2000));
+  }
+}
+
+TEST_CASE("match: one rank that counts from elsewhere makes no other unsure") {
+  LockstepJob job(6, 1);
+  for (int i = 0; i < 300; ++i) {
+    for (std::size_t rank = 0; rank < 6; ++rank) job.work({rank}, 0, 300'000 * (1 + job.random(3)), 0);
+    job.work({0, 1, 2, 3, 4, 5}, 0, 2'000'000, 200'000);
+  }
+  for (std::size_t rank = 0; rank < 6; ++rank) {  // only what all do together
+    auto& all = job.calls.processes[rank].lanes[0].calls;
+    std::vector<CollectiveCall> together;
+    for (std::size_t i = 1; i < all.size(); i += 2) together.push_back(all[i]), together.back().position = std::ssize(together) - 1;
+    if (rank == 0) {  // saw all, and counts from 5
+      for (CollectiveCall& each : together) each.position += 5;
+    } else {
+      together.pop_back();
+    }
+    all = together;
+  }
+  job.number();
+  // A communicator that is too small to prove anything.
+  CommunicatorInfo info;
+  info.label = "1", info.size = 2;
+  job.calls.communicators.push_back(info);
+  for (const std::size_t rank : {2u, 3u}) {
+    CollectiveLane small = job.calls.processes[rank].lanes[0];
+    small.communicator = 1, small.calls.resize(3);
+    job.calls.processes[rank].lanes.push_back(small);
+  }
+  const auto found = job.complete();
+  CHECK(found == std::map<std::set<ProcessId>, std::size_t>{{{0, 1, 2, 3, 4, 5}, 299}, {{2, 3}, 3}});
+  const MatchedCollectives matched = match_collectives(job.calls, job.catalog);
+  REQUIRE(matched.notes.size() == 1);
+  CHECK_THAT(matched.notes[0], contains_text("rank 0 counted the collectives of communicator 0 from another one than rank"));
+}
+
+TEST_CASE("match: where many shifts are alike, that is found soon") {
+  const auto seconds = [](LockstepJob& job) {
+    const std::clock_t begin = std::clock();
+    CHECK(job.complete().empty());
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  SECTION("of ranks that communicate nearly all the time") {
+    LockstepJob job(8, 1);
+    for (std::size_t rank = 0; rank < 8; ++rank) {
+      for (int i = 0; i < 3000; ++i) {
+        const double start = 1e6 * i + job.random(90'000);
+        job.add(rank, 0, start, start + 900'000);
+      }
+      job.catalog.processes[rank].host.clear();
+    }
+    CHECK(seconds(job) < 10);  // of a processor, without optimization
+  }
+  SECTION("of broadcasts, whose ends tell nothing") {
+    LockstepJob job(2, 1, Operation::broadcast);
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      for (int i = 0; i < 20'000; ++i) job.add(rank, 0, 1e6 * i + job.random(300'000), 1e6 * i + 400'000);
+      job.catalog.processes[rank].host.clear();
+    }
+    CHECK(seconds(job) < 1);
+  }
+  SECTION("of many streams") {
+    LockstepJob job(8, 8, Operation::send_receive);
+    for (std::size_t rank = 0; rank < 8; ++rank) {
+      for (std::size_t stream = 0; stream < 8; ++stream) {
+        double start = 0;
+        for (int i = 0; i < 400; ++i) start += 1e6 + job.random(300'000), job.add(rank, stream, start, start + 900'000);
+      }
+      job.catalog.processes[rank].host.clear();
+    }
+    CHECK(seconds(job) < 10);  // of a processor, without optimization
   }
 }
 
@@ -141,6 +365,63 @@ TEST_CASE("match: what is wrong with a collective is named") {
   CHECK_THAT(job.trouble(1), contains_text("rank 1: all_gather of 64 bytes, the others all_reduce of 4096 bytes"));
   CHECK(matched.collectives[2].state == CollectiveState::open);
   CHECK_THAT(job.trouble(2), contains_text("not ended on ranks 0-1; not in the trace of rank 2"));
+  REQUIRE(matched.notes.size() == 1);
+  CHECK_THAT(matched.notes[0], contains_text("all_reduce number 2 had not ended; ranks 0-2 completed number 1 last"));
+}
+
+TEST_CASE("match: what one rank completed was begun by all, whose newest work may be missing") {
+  CollectiveWhat reduce;
+  reduce.operation = Operation::all_reduce;
+  const auto called = [](std::int64_t position) {
+    CollectiveCall made;
+    made.position = position, made.what = 1;
+    made.host_start_ns = 10 + 20 * position, made.host_end_ns = made.host_start_ns + 5;
+    return made;
+  };
+  SmallJob job({lane({call(0, 10, 20, 1), called(1), called(2), called(3)}), lane({call(0, 11, 20, 1), call(1, 30, 40, 1), call(2, 50, 60, 1)})}, 2);
+  REQUIRE(job.calls.whats.intern(reduce) == 1);
+  for (Process& process : job.catalog.processes) process.state = RecordingState::recovered, process.counts[static_cast<std::size_t>(Kind::kernel)] = 3;
+  const MatchedCollectives matched = job.match();
+  std::vector<std::string> states;
+  for (const MatchedCollective& each : matched.collectives) states.emplace_back(state_name(each.state));
+  CHECK(states == std::vector<std::string>{"complete", "no_gpu_work", "no_gpu_work", "open"});
+  REQUIRE(matched.notes.size() == 1);
+  CHECK_THAT(matched.notes[0], contains_text("all_reduce number 3 had not ended; ranks 0-1 completed number 2 last; it is not in the trace of rank 1"));
+}
+
+TEST_CASE("match: ranks whose calls are refused are in the trace") {
+  LockstepJob job(3, 1);
+  for (int i = 0; i < 40; ++i) job.work({0, 1}, 0, 2'000'000, 200'000), job.work({2}, 0, 2'000'000 * (1 + job.random(20)), 200'000);
+  job.calls.communicators[0].label = "0", job.calls.communicators[0].size = 4;
+  const MatchedCollectives matched = match_collectives(job.calls, job.catalog);
+  REQUIRE(matched.refusals.size() == 1);
+  CHECK(matched.refusals[0].process == 2);
+  REQUIRE(matched.collectives.size() == 40);
+  CHECK(trouble_text(matched, job.calls, job.catalog, matched.collectives[0]) == "of rank 2 it could not be matched; 1 of 4 ranks are not in the trace");
+  job.calls.communicators[0].size = 3;
+  const MatchedCollectives smaller = match_collectives(job.calls, job.catalog);
+  CHECK(trouble_text(smaller, job.calls, job.catalog, smaller.collectives.at(0)) == "of rank 2 it could not be matched");
+}
+
+TEST_CASE("match: what was called, and did nothing on the GPU that is known, is not complete") {
+  std::vector<CollectiveCall> called(2);
+  for (std::size_t i = 0; i < called.size(); ++i) {
+    called[i].position = static_cast<std::int64_t>(i);
+    called[i].host_start_ns = static_cast<std::int64_t>(10 + 20 * i), called[i].host_end_ns = called[i].host_start_ns + 5;
+  }
+  SmallJob job({lane({called[0], called[1]}), lane({called[0], call(1, 30, 40)})}, 2);
+  const MatchedCollectives matched = job.match();
+  REQUIRE(matched.collectives.size() == 2);
+  for (const MatchedCollective& each : matched.collectives) CHECK(state_name(each.state) == "no_gpu_work");
+  CHECK(job.trouble(0) == "its GPU work is not in the trace of ranks 0-1");
+  CHECK(job.trouble(1) == "its GPU work is not in the trace of rank 0");
+}
+
+TEST_CASE("match: two calls of one rank are not two ranks") {
+  SmallJob job({lane({call(0, 10, 20)}), lane({call(1, 30, 40)})}, 2);
+  job.calls.processes[0].lanes.push_back(job.calls.processes[0].lanes[0]);
+  CHECK(state_name(job.match().collectives.at(0).state) == "missing_ranks");
+  CHECK_FALSE(times_of(job.match(), job.calls, job.match().collectives.at(0)).all_started);
 }
 
 TEST_CASE("match: a group of one is complete, and of sends and receives two are") {

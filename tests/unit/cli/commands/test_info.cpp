@@ -36,7 +36,7 @@ Catalog sample() {
 
 TEST_CASE("info --json: the contract") {
   TextSink sink;
-  write_info_json(sample(), {}, sink);
+  write_info_json(sample(), {}, {}, sink);
   CHECK(
       sink.text ==
       R"({"ranks":[{"rank":3,"host":"node \"a\"","pid":42,"source":"traces/x.ring","format":"ring","phase":"","rank_source":"",)"
@@ -51,12 +51,12 @@ TEST_CASE("info --json: the contract") {
       R"("counts":{"kernel":0,"memcpy":0,"memset":0,"runtime":0,"driver":0,"nvtx":0,"nccl":0},"overwritten":0,)"
       R"("overwritten_by_kind":{},"lost":0,"lost_by_kind":{},"lost_unknown_kind":0,"notes":[],)"
       R"("recorder":null,"devices":[],"communicators":[],"notices":[],"streams":[{"device":0,"stream":7,"name":"","priority":-5}]}],)"
-      R"("launches":{"configurations":2,"cooperative":1,"clustered":1,"most_cluster_blocks":4,"most_local_bytes_per_thread":48},"notes":[]})"
+      R"("clocks":[],"launches":{"configurations":2,"cooperative":1,"clustered":1,"most_cluster_blocks":4,"most_local_bytes_per_thread":48},"notes":[]})"
       "\n");
 }
 
 TEST_CASE("info: people see losses, notes and what to do next") {
-  const std::string text = info_text(sample(), {"one note"}, false);
+  const std::string text = info_text(sample(), {}, {"one note"}, {});
   CHECK_THAT(text, contains_text("rank  host") && contains_text("1.234 s") && contains_text("recovered"));
   CHECK_THAT(text,
              contains_text("rank 3: 50 runtime calls overwritten") && contains_text("TRACETOOL_BUFFER"));
@@ -67,7 +67,9 @@ TEST_CASE("info: people see losses, notes and what to do next") {
   CHECK_THAT(text, contains_text("kernels: 2 launch configurations, 1 cooperative, 1 in clusters of up to 4 blocks, local "
                                  "memory of up to 48 bytes a thread\n"));
   CHECK_THAT(text, contains_text("\n   ?  -") && contains_text("--rank N=FILE"));
-  CHECK_THAT(info_text(sample(), {}, true), contains_text("next: tracetool export"));
+  CHECK_THAT(text, contains_text("next: tracetool merge PATH... -o run.ttrace"));
+  CHECK_THAT(info_text(sample(), {}, {}, {false, "a/traces"}), contains_text("next: tracetool merge a/traces -o run.ttrace"));
+  CHECK_THAT(info_text(sample(), {}, {}, {true, "a/b.ttrace"}), contains_text("next: tracetool export --perfetto a/b.ttrace -o b.json.gz,"));
 }
 
 TEST_CASE("info: durations keep the nanosecond") {
@@ -81,15 +83,37 @@ TEST_CASE("info: durations keep the nanosecond") {
 }
 
 TEST_CASE("merge --report: null for what cannot be known") {
-  ClockFit known{"node-a", "b1", {0, 1}, -120, 0, 1.5, 20, 3, -5, 6, "collectives"};
+  ClockFit known{{-120, 7, 1.5}, "node-a", "b1", {0, 1}, 20, 3, -5, 6, "collectives", {{{-100, 50, 0}, 40, -85, {}, 4}}};
   ClockFit unknown;
   unknown.host = "node-b", unknown.method = "wall_clock";
   TextSink sink;
   write_clock_report({known, unknown}, sink);
   CHECK(sink.text ==
-        R"({"hosts":[{"host":"node-a","boot_id":"b1","ranks":[0,1],"offset_ns":-120,"drift_ppm":1.5,"samples":20,)"
-        R"("mad_ns":3,"bound_ns":[-5,6],"method":"collectives"},)"
-        R"({"host":"node-b","boot_id":"","ranks":[],"offset_ns":0,"drift_ppm":0,"samples":0,"mad_ns":null,)"
-        R"("bound_ns":[null,null],"method":"wall_clock"}]})"
+        R"({"hosts":[{"host":"node-a","boot_id":"b1","ranks":[0,1],"offset_ns":-120,"reference_ns":7,"drift_ppm":1.5,"samples":20,)"
+        R"("mad_ns":3,"bound_ns":[-5,6],"method":"collectives",)"
+        R"("later":[{"from_ns":40,"offset_ns":-100,"reference_ns":50,"drift_ppm":0,"bound_ns":[null,4]}]},)"
+        R"({"host":"node-b","boot_id":"","ranks":[],"offset_ns":0,"reference_ns":0,"drift_ppm":0,"samples":0,"mad_ns":null,)"
+        R"("bound_ns":[null,null],"method":"wall_clock","later":[]}]})"
         "\n");
+}
+
+TEST_CASE("info: how clocks are aligned, in a line") {
+  Catalog catalog;
+  Process process;
+  process.host = "a", process.format = SourceFormat::ring;
+  catalog.processes.push_back(process);
+  CHECK(clocks_text(catalog, {}).empty());
+  process.host = "b";
+  catalog.processes.push_back(process);
+  CHECK(clocks_text(catalog, {}) == "clocks: 2, which merge aligns by the collectives that they share\n");
+  std::vector<ClockFit> fits(3);
+  for (ClockFit& fit : fits) fit.method = "wall_clock";
+  CHECK(clocks_text(catalog, fits) == "clocks: 3, not aligned: times are those of the hosts\n");
+  fits[0].method = "reference";
+  fits[1].method = "collectives", fits[1].samples = 10, fits[1].offset_ns = -50, fits[1].bound_lo_ns = -1050, fits[1].bound_hi_ns = 1950;
+  CHECK(clocks_text(catalog, fits) ==
+        "clocks: 3, of which 1 is aligned by collectives; off by 2.000 us at most; 1 shares no collective with another and is not aligned\n");
+  fits[2] = fits[1], fits[2].bound_lo_ns.reset(), fits[2].later.push_back({});
+  CHECK(clocks_text(catalog, fits) ==
+        "clocks: 3, of which 2 are aligned by collectives; off by 2.000 us at most; of 1 the error has no bound; 1 was set or changed pace on the way\n");
 }

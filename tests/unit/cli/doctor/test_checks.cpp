@@ -1,7 +1,7 @@
 #include "../commands/text_sink.h"
 #include "cli/doctor/check_recording.h"
 #include "cli/doctor/checks.h"
-#include "cli/doctor/place.h"
+#include "cli/doctor/output_directory.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -151,10 +151,10 @@ TEST_CASE("doctor: the heartbeat of a copy is as old as the copy") {
 
 TEST_CASE("doctor: a folder of recordings needs no room, and is warned of it where processes record") {
   constexpr std::uint64_t kNoDisk = 1ull << 62;
-  CHECK_THAT(found(check_place("/tmp", kNoDisk), "directory"), contains_text("FAIL"));
-  CHECK_THAT(found(check_used_place("/tmp", kNoDisk, false), "directory"), contains_text("OK"));
-  CHECK_THAT(found(check_used_place("/tmp", kNoDisk, true), "directory"), contains_text("WARN"));
-  CHECK_THAT(found(check_used_place("/tmp", 1, true), "directory"), contains_text("OK"));
+  CHECK_THAT(found(check_output_directory("/tmp", kNoDisk), "directory"), contains_text("FAIL"));
+  CHECK_THAT(found(check_used_directory("/tmp", kNoDisk, false), "directory"), contains_text("OK"));
+  CHECK_THAT(found(check_used_directory("/tmp", kNoDisk, true), "directory"), contains_text("WARN"));
+  CHECK_THAT(found(check_used_directory("/tmp", 1, true), "directory"), contains_text("OK"));
 }
 
 TEST_CASE("doctor: CUPTI that is taken, failed, off, silent") {
@@ -214,6 +214,6 @@ TEST_CASE("doctor: a process of another user is named by what can be seen of it"
   const Findings findings = check_process(process, 17);
   CHECK_THAT(found(findings, "process"), contains_text("17 python\n"));
   CHECK_THAT(found(findings, "variables"), contains_text("Permission denied"));
-  process.folder = "/home/me";
+  process.directory = "/home/me";
   CHECK_THAT(found(check_process(process, 17), "process"), contains_text("17 python in /home/me\n"));
 }

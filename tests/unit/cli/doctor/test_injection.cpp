@@ -19,7 +19,7 @@ Injection plan(const InjectionOptions& options, const std::map<std::string, std:
 InjectionOptions of_agent() {
   InjectionOptions options;
   options.agent = "/opt/libagent.so";
-  options.folder = "/tmp/traces";
+  options.directory = "/tmp/traces";
   return options;
 }
 
@@ -46,9 +46,9 @@ TEST_CASE("injection: a free environment gets all of it") {
 
 TEST_CASE("injection: the folder is absolute, by the option, the variable, or the default") {
   InjectionOptions options = of_agent();
-  options.folder = "there/../here";
+  options.directory = "there/../here";
   CHECK(value(plan(options, {}), "TRACETOOL_DIR") == std::filesystem::current_path().string() + "/here");
-  options.folder = "";
+  options.directory = "";
   CHECK(value(plan(options, {{"TRACETOOL_DIR", "/x"}}), "TRACETOOL_DIR") == "/x");
   CHECK(value(plan(options, {}), "TRACETOOL_DIR") == std::filesystem::current_path().string() + "/traces");
 }

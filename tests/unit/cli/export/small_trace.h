@@ -10,6 +10,7 @@
 
 #include "cli/export/chrome_json.h"
 #include "cli/model/catalog.h"
+#include "cli/overlay/collective_tracks.h"
 #include "cli/overlay/overlay.h"
 
 namespace cli {
@@ -38,12 +39,12 @@ inline DerivedFacts idle(std::int64_t length_ns) {
 
 // Lets only some computed rows pass, so that a golden file shows one behaviour.
 struct SomeRows : DerivedSink {
-  SomeRows(DerivedSink& to, const std::vector<DerivedRow>& rows) : to(to), rows(rows) {}
+  SomeRows(DerivedSink& to, const std::vector<DerivedTrack>& rows) : to(to), rows(rows) {}
   void derived(const Derived& derived) override {
-    if (std::count(rows.begin(), rows.end(), derived.row) > 0) to.derived(derived);
+    if (std::count(rows.begin(), rows.end(), derived.track) > 0) to.derived(derived);
   }
   DerivedSink& to;
-  const std::vector<DerivedRow>& rows;
+  const std::vector<DerivedTrack>& rows;
 };
 
 class SmallTrace {
@@ -100,17 +101,25 @@ class SmallTrace {
     SomeRows rows(*exporter, computed);
     Overlay overlay(catalog, rows);
     exporter->begin(catalog, sink);
+    CollectiveJoin join(catalog);
+    for (const auto& [event, facts] : events) join.event(event, facts);
+    const JoinedCollectives joined = join.take();
+    if (joins_ranks) exporter->collectives(joined);
+    CollectiveTracks collectives(joined, std::vector<bool>(catalog.processes.size(), joins_ranks), rows);
     for (const auto& [event, facts] : events) exporter->prepare(event, facts);
     exporter->steps(steps);
     for (const auto& [event, facts] : events) {
       overlay.event(event, facts);
+      collectives.until(catalog.tracks[event.track].process, event.start_ns);
       exporter->event(event, facts);
     }
     overlay.finish();
+    collectives.finish();
     summary = exporter->finish();
     return sink.text;
   }
-  std::vector<DerivedRow> computed;  // rows of an overlay that are drawn
+  std::vector<DerivedTrack> computed;  // rows of an overlay that are drawn
+  bool joins_ranks = false;            // collectives are joined over them
   Steps steps;
   ExportSummary summary;
 

@@ -9,7 +9,7 @@ namespace {
 
 const std::string kNccl = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 
-void golden_export(const std::string& name, SmallTrace& trace, std::vector<DerivedRow> computed) {
+void golden_export(const std::string& name, SmallTrace& trace, std::vector<DerivedTrack> computed) {
   trace.computed = std::move(computed);
   golden::compare("export_" + name + ".json", trace.json());
   CHECK(trace.summary.balanced());
@@ -26,7 +26,7 @@ TEST_CASE("export: idle rows beneath the streams of their device") {
   t.add(first, Kind::kernel, "gemm", kOrigin + 4345, 1000);
   t.add(second, Kind::kernel, "gemm", kOrigin, 1000);
   t.add(second, Kind::kernel, "gemm", kOrigin + 3000, 1000);
-  golden_export("idle", t, {DerivedRow::idle});
+  golden_export("idle", t, {DerivedTrack::idle});
   CHECK(t.summary.derived_slices == 2);
 }
 
@@ -36,7 +36,7 @@ TEST_CASE("export: exposed communication, and how many collectives run") {
   const TrackId compute = t.stream(p, 7), nccl = t.stream(p, 20);
   t.add(nccl, Kind::kernel, kNccl, kOrigin, 5000);
   t.add(compute, Kind::kernel, "elementwise", kOrigin + 1000, 2000);
-  golden_export("exposed", t, {DerivedRow::exposed_comm, DerivedRow::comm_in_flight});
+  golden_export("exposed", t, {DerivedTrack::exposed_comm, DerivedTrack::comm_in_flight});
   CHECK(t.summary.derived_slices == 2);
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("export: launches that wait for their device") {
   t.add(stream, Kind::kernel, "elementwise", kOrigin + 250, 100, 1);
   t.add(stream, Kind::kernel, "first node", kOrigin + 350, 100, 2);
   t.add(stream, Kind::kernel, "second node", kOrigin + 450, 100, 2);
-  golden_export("queue", t, {DerivedRow::queue_length});
+  golden_export("queue", t, {DerivedTrack::queue_length});
 }
 
 TEST_CASE("export: copies by direction in GB/s") {
@@ -59,7 +59,7 @@ TEST_CASE("export: copies by direction in GB/s") {
   copy->bytes = 1000, copy->has_bytes = true;
   copy = &t.add(other, Kind::memcpy, "Memcpy DtoH (Device -> Pinned)", kOrigin + 100, 100);
   copy->bytes = 2500, copy->has_bytes = true;
-  golden_export("bandwidth", t, {DerivedRow::copy_h2d, DerivedRow::copy_d2h});
+  golden_export("bandwidth", t, {DerivedTrack::copy_h2d, DerivedTrack::copy_d2h});
   CHECK(t.summary.derived_values > 0);
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("export: busy percent of windows") {
   const TrackId stream = t.stream(t.process(0));
   t.add(stream, Kind::kernel, "elementwise", kOrigin, 25'000);
   t.add(stream, Kind::kernel, "elementwise", kOrigin + 100'000, 200'000);
-  golden_export("busy", t, {DerivedRow::busy});
+  golden_export("busy", t, {DerivedTrack::busy});
 }
 
 TEST_CASE("export: memory by device and of the host") {
@@ -80,7 +80,7 @@ TEST_CASE("export: memory by device and of the host") {
   constexpr auto kAll = AllocatorFacts::kAllocated | AllocatorFacts::kReserved | AllocatorFacts::kDeviceId;
   says(0, {1, 0, 512, 2097152, kAll});
   says(5, {0, -1, 64, 0, kAll});
-  golden_export("memory", t, {DerivedRow::allocated, DerivedRow::reserved});
+  golden_export("memory", t, {DerivedTrack::allocated, DerivedTrack::reserved});
 }
 
 TEST_CASE("export: what was lost is a slice where it must have happened") {
@@ -96,7 +96,7 @@ TEST_CASE("export: what was lost is a slice where it must have happened") {
   t.catalog.processes[all].lost[static_cast<std::size_t>(Kind::nvtx)] = 1;
   t.add(t.thread(none), Kind::nvtx, "a little earlier", kOrigin - 500, 1);
   t.add(t.thread(some), Kind::nvtx, "step", kOrigin, 100'000);
-  golden_export("lost", t, {DerivedRow::lost});
+  golden_export("lost", t, {DerivedTrack::lost});
 }
 
 TEST_CASE("export: colours by kind of work") {
@@ -110,7 +110,7 @@ TEST_CASE("export: colours by kind of work") {
   t.add(stream, Kind::memcpy, "Memcpy DtoD (Device -> Device)", kOrigin + 30, 10);
   t.add(stream, Kind::memset, "Memset (Device)", kOrigin + 40, 10);
   t.add(stream, Kind::sync, "Stream Sync", kOrigin + 40, 10);
-  golden_export("colors", t, {DerivedRow::exposed_comm});
+  golden_export("colors", t, {DerivedTrack::exposed_comm});
 }
 
 TEST_CASE("export: kernels by short names, with the full one beside") {
@@ -134,9 +134,9 @@ TEST_CASE("export: computed rows of a process without events are described, too"
   const auto exporter = make_chrome_json();
   exporter->origin(1000);
   exporter->begin(t.catalog, sink);
-  exporter->derived({0, DerivedRow::idle, 0, 500, 600, 0, idle(600)});
-  exporter->derived({0, DerivedRow::idle, 0, 10, 20, 0, idle(20)});
-  exporter->derived({0, DerivedRow::queue_length, 0, 10, 0, 3, {}});
+  exporter->derived({0, DerivedTrack::idle, 0, 500, 600, 0, idle(600)});
+  exporter->derived({0, DerivedTrack::idle, 0, 10, 20, 0, idle(20)});
+  exporter->derived({0, DerivedTrack::queue_length, 0, 10, 0, 3, {}});
   const ExportSummary summary = exporter->finish();
   CHECK(summary.derived_slices == 1);
   CHECK(summary.derived_values == 1);

@@ -70,7 +70,7 @@ TEST_CASE("export: arrows from runtime and driver launches to kernels and copies
   t.add(thread, Kind::runtime, "cudaStreamSynchronize", kOrigin + 230, 270, 4);  // launches nothing
   t.add(t.stream(q), Kind::kernel, "its launch is not in the trace", kOrigin + 5, 100, 1);
   golden_export("arrows", t);
-  CHECK(t.summary.arrows_out == 3);
+  CHECK(t.summary.flows_out == 3);
   CHECK(t.summary.works_without_launch == 1);
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("export: one graph launch points at every kernel of the graph") {
   for (int i = 0; i < 3; ++i)
     t.add(stream, Kind::kernel, "node", kOrigin + 200 + 100 * i, 50, 1, "\"graph node id\":" + std::to_string(i));
   golden_export("graph", t);
-  CHECK(t.summary.arrows_out == 3);
+  CHECK(t.summary.flows_out == 3);
 }
 
 TEST_CASE("export: waits, overhead, whole graphs, memory and notices have their places") {
@@ -101,7 +101,7 @@ TEST_CASE("export: waits, overhead, whole graphs, memory and notices have their 
   t.add(recording, Kind::notice, "gap", kOrigin + 20, kUnknownDuration, 0, "\"text\": \"why\"");
   t.point(recording, Kind::notice, 'i', "reduced_to_light", kOrigin + 300);
   golden_export("recorder", t);
-  CHECK(t.summary.arrows_out == 1);
+  CHECK(t.summary.flows_out == 1);
   CHECK(t.summary.balanced());
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("export: arrows from the call that recorded an event to each wait for 
   t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 40, 5, 4, wait_for_event());
   t.add(stream, Kind::sync, "Stream Wait Event", kOrigin + 50, 5, 5, wait_for_event(77));  // no such call
   golden_export("event_waits", t);
-  CHECK(t.summary.arrows_out == 2);
+  CHECK(t.summary.flows_out == 2);
   CHECK(t.summary.works_without_launch == 0);
 }
 
@@ -130,8 +130,8 @@ TEST_CASE("export: work that begins before its launch keeps its arrow") {
   t.add(stream, Kind::kernel, "is over", kOrigin + 200, 10, 2);
   t.add(thread, Kind::runtime, "cudaLaunchKernel", kOrigin + 250, 10, 2);
   golden_export("early_work", t);
-  CHECK(t.summary.arrows_out == 2);
-  CHECK(t.summary.backward_arrows == 1);
+  CHECK(t.summary.flows_out == 2);
+  CHECK(t.summary.backward_flows == 1);
 }
 
 TEST_CASE("export: the flow events of a file are its arrows, behind the slices that they belong to") {
@@ -141,7 +141,7 @@ TEST_CASE("export: the flow events of a file are its arrows, behind the slices t
   t.add(thread, Kind::cpu_op, "aten::mm", kOrigin, 100);
   t.add(thread, Kind::runtime, "cudaLaunchKernel", kOrigin, 50, 7).json.args_complete = true;
   t.add(thread, Kind::cpu_op, "starts then, too", kOrigin, 20);
-  t.point(thread, Kind::instant, 'i', "[memory]", kOrigin);  // would steal the arrow
+  t.point(thread, Kind::instant, 'i', "[memory]", kOrigin);  // would steal the flow
   t.point(thread, Kind::flow, 's', "ac2g", kOrigin, 7);
   t.point(thread, Kind::flow, 's', "fwdbwd", kOrigin, 7);  // another space of ids
   t.add(stream, Kind::kernel, "gemm", kOrigin + 200, 50, 7, "\"correlation\":7").json.args_complete = true;
@@ -153,7 +153,7 @@ TEST_CASE("export: the flow events of a file are its arrows, behind the slices t
   t.point(stream, Kind::flow, 'f', "ac2g", kOrigin + 600, 10);  // no slice there
   t.point(thread, Kind::flow, 's', "ac2g", kOrigin + 20, 10);
   golden_export("flows", t);
-  CHECK(t.summary.arrows_out == 2);
+  CHECK(t.summary.flows_out == 2);
   CHECK(t.summary.one_ended_flows == 3);
   CHECK(t.summary.unplaced_flows == 1);
 }
@@ -170,7 +170,7 @@ TEST_CASE("export: a flow event that was taken for a thread's finds the stream w
   t.point(twin, Kind::flow, 'f', "ac2g", kOrigin + 400, 8);  // nothing on either
   const std::string text = t.json();
   CHECK(t.summary.balanced());
-  CHECK(t.summary.arrows_out == 1);
+  CHECK(t.summary.flows_out == 1);
   CHECK(t.summary.unplaced_flows == 1);
   CHECK(text.find("\"thread 7\"") == text.npos);
 }

@@ -10,7 +10,7 @@ namespace {
 
 struct Rows : DerivedSink {
   void derived(const Derived& d) override {
-    text += std::string(row(d.row).name) + ' ' + std::to_string(d.start_ns) + '+' + std::to_string(d.duration_ns) +
+    text += std::string(info(d.track).name) + ' ' + std::to_string(d.start_ns) + '+' + std::to_string(d.duration_ns) +
             '=' + std::to_string(static_cast<int>(d.value)) + '\n';
   }
   std::string text;
@@ -25,10 +25,10 @@ std::string clipped(const std::vector<Derived>& all) {
 }
 
 Derived gap(std::int64_t start, std::int64_t duration, ProcessId process = 0) {
-  return {process, DerivedRow::idle, 0, start, duration, 0, {}};
+  return {process, DerivedTrack::idle, 0, start, duration, 0, {}};
 }
 Derived queue(std::int64_t at, double value, std::int64_t device = 0) {
-  return {0, DerivedRow::queue_length, device, at, 0, value, {}};
+  return {0, DerivedTrack::queue_length, device, at, 0, value, {}};
 }
 
 }  // namespace

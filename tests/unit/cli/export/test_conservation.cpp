@@ -54,7 +54,7 @@ TEST_CASE("conservation: events in = slices + instants + counters + flows", "[pr
     REQUIRE(count(text, "\"ph\":\"X\"") == s.slices_out);
     REQUIRE(count(text, "\"ph\":\"i\"") == s.instants_out);
     REQUIRE(count(text, "\"ph\":\"C\"") == s.counters_out);
-    REQUIRE(count(text, "\"ph\":\"f\"") + count(text, "\"ph\":\"t\"") == s.arrows_out);
+    REQUIRE(count(text, "\"ph\":\"f\"") + count(text, "\"ph\":\"t\"") == s.flows_out);
     REQUIRE(count(text, "\"unfinished\":true") == s.unfinished);
     REQUIRE(count(text, "(2)\"") > 0);
   }
@@ -72,6 +72,6 @@ TEST_CASE("conservation: more than fits the buffer at one moment of time") {
   }
   const std::string text = t.json();
   CHECK(t.summary.balanced());
-  CHECK(t.summary.arrows_out == 20'000);
+  CHECK(t.summary.flows_out == 20'000);
   CHECK(count(text, "\"ph\":\"s\"") == 20'000);
 }

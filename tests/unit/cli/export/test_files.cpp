@@ -17,13 +17,6 @@ TEST_CASE("names of parts: the number stands before the ending") {
   CHECK(part_name("run", 100, 100) == "run.segment100");
 }
 
-TEST_CASE("names of parts are known again, whatever their number") {
-  for (const char* part : {"run.segment1.json.gz", "run.segment07.json.gz"}) CHECK(is_part_of(part, "run.json.gz"));
-  for (const char* other :
-       {"run.json.gz", "run.segment.json.gz", "run.segment1b.json.gz", "run.segment1.json", "run2.segment1.json.gz"})
-    CHECK_FALSE(is_part_of(other, "run.json.gz"));
-}
-
 TEST_CASE("names of processes: rank, phase, source; none comes twice") {
   SmallTrace t;
   for (const std::int64_t rank : {0, 3, 3, 4, 4, -1, -1}) t.process(rank);

@@ -31,7 +31,7 @@ TEST_CASE("kineto: one call for each correlation, an arrow for each work") {
   t.add(stream, Kind::kernel, "gemm", kOrigin + 1000, 1000, 1, "\"device\": 0, \"context\": 1, \"stream\": 7");
   t.add(stream, Kind::kernel, "of an earlier launch", kOrigin + 500, 400, 99, "\"device\": 0, \"stream\": 7");
   golden_profile("calls", t);
-  CHECK(t.summary.arrows_out == 2);
+  CHECK(t.summary.flows_out == 2);
   CHECK(t.summary.works_without_launch == 1);
 }
 

@@ -61,14 +61,14 @@ TEST_CASE("pftrace: nothing is a valid picture of nothing") {
 TEST_CASE("pftrace: arrows, one for each work of a graph, to what ran before its launch too") {
   SmallTrace t = launches();
   golden_pftrace("arrows", t);
-  CHECK(t.summary.arrows_out == 4);
-  CHECK(t.summary.backward_arrows == 1);
+  CHECK(t.summary.flows_out == 4);
+  CHECK(t.summary.backward_flows == 1);
 }
 
 TEST_CASE("pftrace: GPU work as render stages that their launches submit") {
   SmallTrace t = launches();
   golden_pftrace("gpu_tracks", t, true);
-  CHECK(t.summary.arrows_out == 4);
+  CHECK(t.summary.flows_out == 4);
 }
 
 TEST_CASE("pftrace: launches of processes never submit the same stage, also when each process has its own file") {
@@ -123,7 +123,7 @@ TEST_CASE("pftrace: flow events of the input are on the slice that they mean") {
   t.point(thread, Kind::flow, 's', "ac2g", kOrigin + 205, 10);
   t.point(thread, Kind::flow, 'f', "ac2g", kOrigin + 400, 11);
   golden_pftrace("flows", t);
-  CHECK(t.summary.arrows_out == 2);
+  CHECK(t.summary.flows_out == 2);
   CHECK(t.summary.one_ended_flows == 1);
   CHECK(t.summary.unplaced_flows == 1);
 }
@@ -142,8 +142,8 @@ TEST_CASE("pftrace: arrows from the call that recorded an event to each wait for
     FormatOptions options;
     options.gpu_tracks = gpu_tracks;
     t.write(make_pftrace(options));
-    CHECK(t.summary.arrows_out == 2);
-    CHECK(t.summary.backward_arrows == 0);
+    CHECK(t.summary.flows_out == 2);
+    CHECK(t.summary.backward_flows == 0);
   }
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("pftrace: a render stage has one arrow, from whatever slice; the other
   t.add(thread, Kind::cpu_op, "end of what cannot begin", kOrigin + 200, 10);
   t.point(thread, Kind::flow, 'f', "from here", kOrigin + 200, 1);
   golden_pftrace("stage_flows", t, true);
-  CHECK(t.summary.arrows_out == 1);
+  CHECK(t.summary.flows_out == 1);
   CHECK(t.summary.flow_events_drawn == 2);
   CHECK(t.summary.undrawable_flows == 3);
   CHECK(t.summary.one_ended_flows == 3);
@@ -189,7 +189,7 @@ TEST_CASE("pftrace: what is computed has rows of its own") {
   const TrackId stream = t.stream(p);
   t.add(stream, Kind::kernel, "first", kOrigin, 1000);
   t.add(stream, Kind::kernel, "second", kOrigin + 50'000, 1000);
-  t.computed = {DerivedRow::idle, DerivedRow::busy};
+  t.computed = {DerivedTrack::idle, DerivedTrack::busy};
   golden_pftrace("computed", t);
   CHECK(t.summary.derived_slices == 1);
 }
@@ -203,11 +203,11 @@ TEST_CASE("pftrace: computed rows before the first event, from the origin on") {
   exporter->origin(1000);
   exporter->begin(t.catalog, sink);
   exporter->prepare(kernel, "");
-  exporter->derived({0, DerivedRow::idle, 0, 10, 20, 0, idle(20)});
-  exporter->derived({0, DerivedRow::idle, 0, 500, 600, 0, idle(600)});
-  exporter->derived({0, DerivedRow::idle, 0, 1200, 50, 0, idle(50)});
-  exporter->derived({0, DerivedRow::queue_length, 0, 10, 0, 3, {}});
-  exporter->derived({0, DerivedRow::queue_length, 0, 2000, 0, 4, {}});
+  exporter->derived({0, DerivedTrack::idle, 0, 10, 20, 0, idle(20)});
+  exporter->derived({0, DerivedTrack::idle, 0, 500, 600, 0, idle(600)});
+  exporter->derived({0, DerivedTrack::idle, 0, 1200, 50, 0, idle(50)});
+  exporter->derived({0, DerivedTrack::queue_length, 0, 10, 0, 3, {}});
+  exporter->derived({0, DerivedTrack::queue_length, 0, 2000, 0, 4, {}});
   exporter->event(kernel, "");
   const ExportSummary summary = exporter->finish();
   CHECK(summary.derived_slices == 2);

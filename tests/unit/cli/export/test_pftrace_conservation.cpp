@@ -35,7 +35,7 @@ SmallTrace random_trace(unsigned seed) {
 
 struct Counted {
   std::size_t begins = 0, ends = 0, stages = 0;
-  std::map<std::string, int> on_slices, submitted, on_stages;  // ids of arrows
+  std::map<std::string, int> on_slices, submitted, on_stages;  // ids of flows
 
   explicit Counted(const std::string& text) {
     std::istringstream lines(text);
@@ -45,7 +45,7 @@ struct Counted {
       note(line, " arrow ", on_slices), note(line, " submits ", submitted), note(line, ", stage ", on_stages);
     }
   }
-  std::size_t arrows() const {
+  std::size_t flows() const {
     std::size_t between_slices = 0, to_stages = 0;
     for (const auto& [id, times] : on_slices) between_slices += times == 2;
     for (const auto& [id, times] : on_stages) to_stages += times == 1 && submitted.count(id) != 0;
@@ -79,7 +79,7 @@ TEST_CASE("pftrace: whatever the events, each is in the picture or counted", "[p
       REQUIRE(counted.begins == counted.ends);
       REQUIRE(counted.begins + counted.stages == t.summary.slices_out);
       REQUIRE((counted.stages > 0) == gpu_tracks);
-      REQUIRE(counted.arrows() == t.summary.arrows_out);
+      REQUIRE(counted.flows() == t.summary.flows_out);
       REQUIRE(counted.every_id_has_two_ends());
       REQUIRE(text.find('?') == text.npos);
     }

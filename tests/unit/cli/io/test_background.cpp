@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "cli/io/background.h"
+#include "no_threads.h"
 #include "tests/unit/catch.h"
 
 using cli::Background;
@@ -28,4 +29,14 @@ TEST_CASE("background: ends with work still waiting") {
   Background background;
   background.run([] {});
   background.run([] {});
+}
+
+TEST_CASE("background: does the work at once where no thread can be started") {
+  const NoThreads none;
+  Background background;
+  int done = 0;
+  background.run([&] { ++done; });
+  CHECK(done == 1);
+  background.wait();
+  CHECK_THROWS_AS(background.run([] { throw std::runtime_error("no"); }), std::runtime_error);
 }

@@ -84,3 +84,13 @@ TEST_CASE("move_tail puts what was written last in front of what stood there") {
   out.flush();
   CHECK(sink.text == "slice;flow;instant;");
 }
+
+TEST_CASE("put_digits: the edges of every length, as the library has them") {
+  std::vector<std::uint64_t> values{0, ~std::uint64_t{0}};
+  for (std::uint64_t power = 1, i = 0; i < 19; ++i, power *= 10) values.insert(values.end(), {power - 1, power, power + 1, power * 9});
+  for (unsigned bit = 0; bit < 64; ++bit) values.insert(values.end(), {(std::uint64_t{1} << bit) - 1, std::uint64_t{1} << bit});
+  for (const std::uint64_t value : values) {
+    char digits[20];
+    CHECK(std::string(digits, cli::put_digits(digits, value)) == std::to_string(value));
+  }
+}

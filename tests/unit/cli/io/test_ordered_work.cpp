@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/io/ordered_work.h"
+#include "no_threads.h"
 #include "tests/unit/catch.h"
 
 using cli::OrderedWork;
@@ -89,4 +90,11 @@ TEST_CASE("ordered work: none, and fewer than threads") {
   one.run({[&](std::size_t) { ++done; }, [&](std::size_t) { ++done; }});
   CHECK(done == 2);
   CHECK(cli::usable_cores() >= 1);
+}
+
+TEST_CASE("ordered work: on fewer threads where the system gives no more") {
+  const NoThreads none;
+  std::size_t done = 0;
+  OrderedWork(9, 4).run({[&](std::size_t) { ++done; }, [&](std::size_t i) { done += 10 * i; }});
+  CHECK(done == 369);
 }

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,12 +27,6 @@ int in_child(F&& f) {
   return status;
 }
 
-bool has_nameless_files(const std::string& folder) {
-  const int fd = ::open(folder.c_str(), O_TMPFILE | O_WRONLY, 0600);
-  if (fd >= 0) ::close(fd);
-  return fd >= 0;
-}
-
 }  // namespace
 
 TEST_CASE("output file: appears only when it is finished, and replaces the old one then") {
@@ -55,7 +50,7 @@ TEST_CASE("output file: an error leaves nothing behind") {
 }
 
 TEST_CASE("output file: a signal removes it, and ends the process as it would have") {
-  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGPIPE, SIGUSR1, SIGABRT}) {
     const Scratch scratch;
     const int status = in_child([&] {
       ::signal(signal_number, SIG_DFL);
@@ -72,7 +67,29 @@ TEST_CASE("output file: a signal removes it, and ends the process as it would ha
   }
 }
 
-TEST_CASE("output file: of a process that is killed nothing stays, where files can be without a name") {
+TEST_CASE("output file: two of one name at once do not spoil each other, as those of two containers with one process id") {
+  const Scratch scratch;
+  const std::string path = scratch.path("out");
+  OutputFile first(path), second(path);
+  first.write("first");
+  second.write("sec");
+  first.finish();
+  CHECK(read_file(path) == "first");
+  second.write("ond");
+  second.finish();
+  CHECK(read_file(path) == "second");
+  CHECK(scratch.files() == 1);
+}
+
+TEST_CASE("output file: its permissions are those that open(2) gives") {
+  const Scratch scratch;
+  const mode_t before = ::umask(027);
+  OutputFile(scratch.path("out")).finish();
+  ::umask(before);
+  CHECK(std::filesystem::status(scratch.path("out")).permissions() == std::filesystem::perms(0640));
+}
+
+TEST_CASE("output file: a process that is killed leaves the old one, and one under a temporary name") {
   const Scratch scratch;
   write_file(scratch.path("out"), "old");
   const int status = in_child([&] {
@@ -82,7 +99,7 @@ TEST_CASE("output file: of a process that is killed nothing stays, where files c
   });
   CHECK(WTERMSIG(status) == SIGKILL);
   CHECK(read_file(scratch.path("out")) == "old");
-  CHECK(scratch.files() == (has_nameless_files(scratch.folder()) ? 1 : 2));
+  CHECK(scratch.files() == 2);
 }
 
 TEST_CASE("output file: files of one set appear together, or none does") {
@@ -95,14 +112,14 @@ TEST_CASE("output file: files of one set appear together, or none does") {
       out->finish();
       CHECK_FALSE(std::filesystem::exists(scratch.path(name)));
     }
-    if (placed) together.place();
+    if (placed) put_in_place(together);
   }
   CHECK(read_file(scratch.path("a")) + read_file(scratch.path("b")) == "ab");
   CHECK(scratch.files() == 2);
   cli::Placement dropped;
   OutputFile(scratch.path("c"), &dropped).finish();
   std::filesystem::create_directory(scratch.path("c"));
-  CHECK_THROWS_WITH(dropped.place(), contains_text("cannot put in place"));
+  CHECK_THROWS_WITH(put_in_place(dropped), contains_text("cannot put in place"));
 }
 
 TEST_CASE("output file: follows a link and writes through what is no regular file") {
@@ -140,6 +157,30 @@ TEST_CASE("output file: what cannot be written says what to do") {
     }
   });
   CHECK(WEXITSTATUS(status) == 42);
+  const int without = in_child([&] {
+    const struct rlimit limit { 0, 0 };
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    try {
+      OutputFile out(scratch.path("one more"));
+    } catch (const cli::Error& error) {
+      ::_exit(std::string(error.what()).find("ulimit -n") != std::string::npos ? 42 : 1);
+    }
+  });
+  CHECK(WEXITSTATUS(without) == 42);
+}
+
+// As where a program is started with its stdout closed.
+TEST_CASE("output file: one that gets the descriptor of stdout is no stdout") {
+  const Scratch scratch;
+  const int status = in_child([&] {
+    ::close(STDOUT_FILENO);
+    OutputFile out(scratch.path("out"));
+    out.write("whole");
+    out.finish();
+  });
+  CHECK(status == 0);
+  CHECK(read_file(scratch.path("out")) == "whole");
+  CHECK(scratch.files() == 1);
 }
 
 TEST_CASE("output: .gz by the ending") {

@@ -74,7 +74,7 @@ struct Collected {
   auto fields() const {
     const Event& e = event;
     return std::tuple(e.start_ns, e.duration_ns, e.correlation, e.bytes, e.track, e.name, e.category, e.kind, e.phase,
-                      e.has_bytes, e.json.args_complete, e.open_start, e.json.no_category, e.json.encloses, e.json.second_row, e.json.scope,
+                      e.has_bytes, e.json.args_complete, e.open_start, e.json.no_category, e.json.encloses, e.json.second_ids, e.json.scope,
                       facts.args, payload_text(facts));
   }
   friend bool operator==(const Collected& a, const Collected& b) { return a.fields() == b.fields(); }
@@ -112,7 +112,7 @@ inline std::vector<Collected> random_events(std::size_t count, std::uint32_t see
     e.event.open_start = random() % 2 == 0;
     e.event.json.no_category = random() % 2 == 0;
     e.event.json.encloses = random() % 2 == 0;
-    e.event.json.second_row = random() % 2 == 0;
+    e.event.json.second_ids = random() % 2 == 0;
     e.event.json.scope = "\0tpg"[random() % 4];
     e.facts = random_facts(static_cast<std::uint8_t>(random() % (kPayloads + 1)), random);
     if (random() % 3 != 0) e.facts.args = "\"a\":" + std::to_string(random() % 50);

@@ -55,12 +55,12 @@ inline Catalog sample_catalog() {
   catalog.track(second, TrackKind::other, -1, 3, "Spans");
   catalog.tracks[1].name = "stream 7 compute";
   catalog.tracks[1].priority = -5;
-  catalog.tracks[1].kineto_row = "\"pid\": 0";
+  catalog.tracks[1].kineto_ids = "\"pid\": 0";
   return catalog;
 }
 
 inline std::vector<ClockFit> sample_fits() {
-  ClockFit known{"node", "b-1", {0, 1}, -123, 456, 1.25, 99, 7, -10, 20, "collectives"};
+  ClockFit known{{-123, 456, 1.25}, "node", "b-1", {0, 1}, 99, 7, -10, 20, "collectives", {{{-100, 2'000'000, 0}, 1'500'000, 1'499'900, -30, {}}}};
   ClockFit unknown;
   unknown.method = "wall_clock";
   return {known, unknown};

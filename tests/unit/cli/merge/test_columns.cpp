@@ -125,6 +125,28 @@ TEST_CASE("columns: repeated arguments are stored once") {
   CHECK(raw.size() < 45'000);
 }
 
+TEST_CASE("columns: some at a time they are the same, and repeated arguments take their room once") {
+  std::vector<Collected> events = random_events(1000, 6);
+  for (std::size_t i = 0; i < events.size(); ++i) events[i].facts.args = std::string(200, i % 3 == 0 ? 'a' : 'b');
+  std::string raw;
+  encode_events(batch_of(events), nullptr, 0, events.size(), raw);
+  const ShapeTable shapes;
+  ColumnDecoder decoder(shapes);
+  EventBatch batch;
+  CHECK((decoder.take(batch, 7) == nullptr && batch.size() == 0));
+  for (const std::size_t most_text : {std::size_t{300}, ~std::size_t{0}}) {
+    REQUIRE(decoder.open(raw, events.size()) == nullptr);
+    std::vector<Collected> all;
+    do {
+      REQUIRE(decoder.take(batch, 7, most_text) == nullptr);
+      CHECK((batch.size() <= 7 && batch.args_bytes() <= 400));
+      const std::vector<Collected> some = all_of(batch);
+      all.insert(all.end(), some.begin(), some.end());
+    } while (batch.size() != 0);
+    CHECK(all == events);
+  }
+}
+
 TEST_CASE("columns: broken ones are refused, never believed") {
   const std::vector<Collected> events = random_events(50, 3);
   std::string raw;

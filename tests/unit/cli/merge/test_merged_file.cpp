@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "../scratch.h"
+#include "cli/merge/merge_inputs.h"
 #include "cli/model/error.h"
 #include "cli/model/event_key.h"
 #include "cli/model/slice.h"
@@ -66,8 +67,8 @@ TEST_CASE("merged file: every field of the lists comes back") {
   REQUIRE(out.tracks.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
     const Track &a = in.tracks[i], &b = out.tracks[i];
-    CHECK((std::tie(a.process, a.kind, a.group, a.id, a.name, a.group_name, a.priority, a.kineto_row) ==
-           std::tie(b.process, b.kind, b.group, b.id, b.name, b.group_name, b.priority, b.kineto_row)));
+    CHECK((std::tie(a.process, a.kind, a.group, a.id, a.name, a.group_name, a.priority, a.kineto_ids) ==
+           std::tie(b.process, b.kind, b.group, b.id, b.name, b.group_name, b.priority, b.kineto_ids)));
   }
   const std::vector<ClockFit> fits = sample_fits();
   REQUIRE(reader.fits().size() == fits.size());
@@ -77,6 +78,12 @@ TEST_CASE("merged file: every field of the lists comes back") {
                     a.bound_lo_ns, a.bound_hi_ns,
                     a.method) == std::tie(b.host, b.boot_id, b.ranks, b.offset_ns, b.reference_ns, b.drift_ppm,
                                           b.samples, b.mad_ns, b.bound_lo_ns, b.bound_hi_ns, b.method)));
+    REQUIRE(a.later.size() == b.later.size());
+    for (std::size_t at = 0; at < a.later.size(); ++at) {
+      const ClockPiece &one = a.later[at], &other = b.later[at];
+      CHECK((std::tie(one.from_ns, one.offset_ns, one.reference_ns, one.drift_ppm, one.least_ns, one.bound_lo_ns, one.bound_hi_ns) ==
+             std::tie(other.from_ns, other.offset_ns, other.reference_ns, other.drift_ppm, other.least_ns, other.bound_lo_ns, other.bound_hi_ns)));
+    }
   }
 }
 
@@ -133,8 +140,38 @@ TEST_CASE("merged file: what no reader would take is not written") {
   MergedWriter writer(out, catalog);
   Event event;
   event.start_ns = std::numeric_limits<std::int64_t>::max(), event.duration_ns = 1;
-  CHECK_THROWS_WITH(writer.event(event, ""), contains_text("end of time"));
-  CHECK_THROWS_WITH(writer.event({}, std::string(17 << 20, ' ')), contains_text("arguments"));
+  CHECK_THROWS_WITH(writer.event(event, ""), contains_text("traces/rank0: ") && contains_text("end of time"));
+  CHECK_THROWS_WITH(writer.event({}, std::string(17 << 20, ' ')), contains_text("traces/rank0: ") && contains_text("arguments"));
+}
+
+TEST_CASE("merged file: merged again without alignment, each process is at its own times") {
+  const Scratch scratch;
+  const std::vector<Collected> events = ordered(5'000);
+  Catalog catalog = sample_catalog();
+  catalog.processes[1].clock = 0;  // sample_fits()
+  write_merged(scratch.path("m"), catalog, events);
+  const std::vector<TraceInput> alone{{scratch.path("m"), std::nullopt}}, two{{scratch.path("m"), std::nullopt}, {scratch.path("n"), 7}};
+  for (const bool align : {true, false}) {
+    OutputFile out(scratch.path("again"));
+    merge_inputs(alone, {align, kDefaultMemory, scratch.folder()}, out);
+    out.finish();
+    Catalog back;
+    MergedReader reader(scratch.path("again"));
+    reader.read_lists(back);
+    CHECK(reader.fits()[0].moves() == align);
+    CHECK((reader.fits()[0].method == (align ? "collectives" : "wall_clock") && reader.fits()[0].ranks == sample_fits()[0].ranks));
+    Collect read;
+    reader.read_events(read, {});
+    CHECK((read.all == events) == !align);
+    CHECK((back.processes[1].first_ns == catalog.processes[1].first_ns) == align);
+  }
+  MergeOptions each;
+  each.clock_of_each_rank = true;
+  OutputFile out(scratch.path("again"));
+  CHECK_THROWS_WITH(merge_inputs(alone, each, out), contains_text("--clock-domain rank: ") && contains_text("merge the recordings again"));
+  MergeOptions apart;
+  apart.align = false;
+  CHECK_THROWS_WITH(merge_inputs(two, apart, out), contains_text("--no-align: ") && contains_text("this file alone"));
 }
 
 namespace {
@@ -229,17 +266,23 @@ TEST_CASE("merged file: a process lies on the axis as its clock says, and its ow
   reader.read_lists(back);
   REQUIRE(reader.steps().size() == 2);
   CHECK(reader.steps()[1].found_by == "nvtx");
+  CHECK((reader.own_steps()[1].first_ns == 100 && reader.own_steps()[1].steps == std::vector<Step>{{7, 200, 300}}));
+  CHECK((reader.steps()[0].first_ns == 0 && reader.steps()[0].last_ns == 0));
   CHECK(reader.steps()[1].first_ns == fit.on_axis(100));
   CHECK(reader.steps()[1].last_ns == fit.on_axis(900));
   CHECK(reader.steps()[1].steps == std::vector<Step>{{7, fit.on_axis(200), fit.on_axis(300)}});
   Collect axis, own;
   reader.read_events(axis, {});
-  reader.read_own_times(own);
+  reader.read_own_times(own, {});
   CHECK(std::is_sorted(axis.all.begin(), axis.all.end(),
                        [](const Collected& a, const Collected& b) { return a.event.start_ns < b.event.start_ns; }));
   const auto second = [](const Event& e) { return process_of(e) == 1; };
   CHECK((only(own.all, second) == only(events, second)));
   std::vector<Collected> moved = only(events, second);
-  for (Collected& e : moved) e.event.start_ns = fit.on_axis(e.event.start_ns);
+  for (Collected& e : moved) {
+    const std::int64_t start_ns = fit.on_axis(e.event.start_ns);
+    if (is_slice(e.event) && e.event.duration_ns > 0) e.event.duration_ns = fit.on_axis(e.event.start_ns + e.event.duration_ns) - start_ns;
+    e.event.start_ns = start_ns;
+  }
   CHECK((only(axis.all, second) == moved));
 }

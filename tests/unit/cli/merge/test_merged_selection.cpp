@@ -66,7 +66,7 @@ struct Job {
 struct Chosen {
   std::vector<Collected> kept;
   LeftOutCounts counts{};
-  std::uint64_t cut_arrows = 0;
+  std::uint64_t cut_flows = 0;
 };
 
 // `walk(sink)` brings the events twice, the same each time, and says what it left out.
@@ -85,7 +85,7 @@ Chosen choose(Selector& selector, bool has_steps, Walk&& walk) {
     const LeftOut why = selector.judge(event);
     ++chosen.counts[static_cast<std::size_t>(why)];
     if (why == LeftOut::kept) chosen.kept.push_back({event, facts});
-    chosen.cut_arrows += selector.loses_arrow(event, why == LeftOut::kept);
+    chosen.cut_flows += selector.loses_flow(event, why == LeftOut::kept);
   });
   const NotRead not_read = walk(judge);
   chosen.counts[static_cast<std::size_t>(LeftOut::ranks)] += not_read.by_process;
@@ -130,7 +130,7 @@ TEST_CASE("merged file: what is chosen by its index is what is chosen of all") {
     CHECK(unread > 0);
     CHECK(all.kept.size() == part.kept.size());
     CHECK((all.kept == part.kept));
-    CHECK(all.cut_arrows == part.cut_arrows);
+    CHECK(all.cut_flows == part.cut_flows);
     // Of what is not read it is known only that its whole chunk is left out for one reason.
     if (!(selection.steps && selection.kinds)) CHECK(all.counts == part.counts);
   };

@@ -1,5 +1,8 @@
+#include <thread>
+
 #include "../scratch.h"
 #include "cli/merge/merge_inputs.h"
+#include "cli/merge/merged_writer.h"
 #include "cli/merge/ordered_trace.h"
 #include "cli/model/error.h"
 #include "merged_sample.h"
@@ -22,6 +25,22 @@ void write_rank(const std::string& path, std::int64_t rank, std::size_t count, s
   }
   write_merged(path, catalog, events);
 }
+
+// 12 of different sizes, the last rank first.
+std::vector<TraceInput> write_inputs(const Scratch& scratch) {
+  std::vector<TraceInput> inputs;
+  for (std::int64_t rank = 0; rank < 12; ++rank) {
+    inputs.push_back({scratch.path("rank" + std::to_string(rank)), {}});
+    write_rank(inputs.back().path, 11 - rank, rank % 3 == 0 ? 5000 : 500, 3 + rank % 5);
+  }
+  return inputs;
+}
+
+struct Bytes : ByteSink {
+  void write(std::string_view bytes) override { all += bytes; }
+  void finish() override {}
+  std::string all;
+};
 
 }  // namespace
 
@@ -52,11 +71,7 @@ TEST_CASE("ordered trace: several inputs are one, in order, by rank, as often as
 
 TEST_CASE("ordered trace: the same on one thread as on several") {
   const Scratch scratch;
-  std::vector<TraceInput> inputs;
-  for (std::int64_t rank = 0; rank < 12; ++rank) {
-    inputs.push_back({scratch.path("rank" + std::to_string(rank)), {}});
-    write_rank(inputs.back().path, 11 - rank, rank % 3 == 0 ? 5000 : 500, 3 + rank % 5);
-  }
+  const std::vector<TraceInput> inputs = write_inputs(scratch);
   for (const std::size_t memory : {std::size_t{200'000}, kDefaultMemory}) {
     std::vector<std::string> results;
     for (const std::size_t threads : {1, 2, 8}) {
@@ -82,17 +97,8 @@ TEST_CASE("ordered trace: the same on one thread as on several") {
 }
 
 TEST_CASE("merge: the same bytes on one thread as on several") {
-  struct Bytes : ByteSink {
-    void write(std::string_view bytes) override { all += bytes; }
-    void finish() override {}
-    std::string all;
-  };
   const Scratch scratch;
-  std::vector<TraceInput> inputs;
-  for (std::int64_t rank = 0; rank < 12; ++rank) {
-    inputs.push_back({scratch.path("rank" + std::to_string(rank)), {}});
-    write_rank(inputs.back().path, 11 - rank, rank % 3 == 0 ? 5000 : 500, 3 + rank % 5);
-  }
+  const std::vector<TraceInput> inputs = write_inputs(scratch);
   for (const std::size_t memory : {std::size_t{200'000}, kDefaultMemory}) {
     Bytes one;
     CHECK(merge_inputs(inputs, {true, memory, scratch.folder(), {}, 1}, one).events == 4 * 5000 + 8 * 500);
@@ -102,6 +108,23 @@ TEST_CASE("merge: the same bytes on one thread as on several") {
       CHECK((several.all == one.all));
     }
   }
+}
+
+TEST_CASE("merge: an input that fails ends those behind it that wait for their turn, and none before it") {
+  const std::string much(9 << 20, 'x');  // more than is held before its turn
+  Bytes bytes;
+  MergedOutput output(bytes, 4);
+  output.give_up(2);
+  CHECK_THROWS_AS(output.put(3, much), Error);
+  bool is_put = false;
+  std::thread second([&] {
+    output.put(1, much);
+    is_put = true;
+  });
+  output.done(0, {});
+  second.join();
+  CHECK(is_put);
+  CHECK(bytes.all.size() > much.size());
 }
 
 TEST_CASE("ordered trace: of several faults the first input's is told, on any number of threads") {

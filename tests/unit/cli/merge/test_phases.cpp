@@ -32,16 +32,16 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("phases: the part in which names differ") {
-  CHECK(differing_parts({"d/stage1-model_init_trace.json", "d/stage2-eval_bpb_trace.json.gz"}) ==
-        Names{"model_init", "eval_bpb"});
-  CHECK(differing_parts({"rank0-init.json", "rank0-init2.json"}) == Names{"init", "init2"});
-  CHECK(differing_parts({"a_rank3.pt.trace.json", "b_rank3.pt.trace.json.zst"}) == Names{"a", "b"});
-  CHECK(differing_parts({"w.17148385.pt.trace.json.gz", "w.17148399.pt.trace.json.gz"}) ==
+  CHECK(phase_labels({"d/stage1-model_init_trace.json", "d/stage2-eval_bpb_trace.json.gz"}) ==
+        Names{"stage1-model_init", "stage2-eval_bpb"});
+  CHECK(phase_labels({"rank0-init.json", "rank0-init2.json"}) == Names{"init", "init2"});
+  CHECK(phase_labels({"a_rank3.pt.trace.json", "b_rank3.pt.trace.json.zst"}) == Names{"a", "b"});
+  CHECK(phase_labels({"w.17148385.pt.trace.json.gz", "w.17148399.pt.trace.json.gz"}) ==
         Names{"17148385", "17148399"});
-  CHECK(differing_parts({"step1.json", "step2.json"}) == Names{"step1", "step2"});
-  CHECK(differing_parts({"stage1-x-a.json", "stage2-x-b.json"}) == Names{"x-a", "x-b"});
-  CHECK(differing_parts({"stage1-x.json", "stage2-x.json"}) == Names{"stage1", "stage2"});
-  CHECK(differing_parts({"run.json", "run-more.json"}) == Names{"run", "run-more"});
+  CHECK(phase_labels({"step1.json", "step2.json"}) == Names{"step1", "step2"});
+  CHECK(phase_labels({"stage1-x-a.json", "stage2-x-b.json"}) == Names{"stage1-x-a", "stage2-x-b"});
+  CHECK(phase_labels({"stage1-x.json", "stage2-x.json"}) == Names{"stage1", "stage2"});
+  CHECK(phase_labels({"run.json", "run-more.json"}) == Names{"run", "run-more"});
 }
 
 TEST_CASE("phases: files of one rank, in the order of time, for every rank") {
@@ -53,7 +53,7 @@ TEST_CASE("phases: files of one rank, in the order of time, for every rank") {
     catalog.add_process(file(rank, "t/stage3-train" + end, 20, 100 + rank));
   }
   check_ranks(catalog);
-  CHECK(phases(catalog) == "0:eval 0:train 0:model_init 1:eval 1:train 1:model_init ");
+  CHECK(phases(catalog) == "0:stage2-eval 0:stage3-train 0:stage1-model_init 1:stage2-eval 1:stage3-train 1:stage1-model_init ");
   CHECK(repeated_ranks(catalog).empty());
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("phases: files without a rank are phases when they are of one process"
   catalog.add_process(file(-1, "t/stage1-init_trace.json", 0));
   catalog.add_process(file(-1, "t/stage2-eval_trace.json", 5));
   catalog.add_process(file(-1, "t/other_trace.json", 5, 43));
-  CHECK(phases(catalog) == "-1: -1:init -1:eval ");
+  CHECK(phases(catalog) == "-1: -1:stage1-init -1:stage2-eval ");
 }
 
 TEST_CASE("phases: what else comes twice is refused with both names") {
@@ -107,7 +107,7 @@ TEST_CASE("phases: containers have the same process id in every run") {
     return phases_fault(file(0, a, 0, 75), file(0, b, 3600, 75));
   };
   for (const auto& [a, b] : {std::pair("exp1_rank0.json", "exp2_rank0.json"), {"attempt0.json", "attempt1.json"},
-                             {"run1/rank0.json", "run2/rank0.json"}, {"restart1/init.json", "restart2/opt.json"},
+                             {"run1/rank0.json", "run2/rank0.json"}, {"restart1/init.json", "restart2/init.json"},
                              {"h_1.1714838500.json", "h_1.1714848500.json"}, {"t.json", "t_20240506-1011.json"}}) {
     CHECK_THAT(fault(a, b), contains_text("their names tell runs apart"));
   }

@@ -101,8 +101,7 @@ TEST_CASE("clocks: one per boot, else per host name, else per process") {
 
 TEST_CASE("clocks: the wall clock moves nothing and claims nothing") {
   std::vector<ClockFit> fits(2);
-  align_methods().front().make()->fit(fits);
-  CHECK(align_methods().front().name == "wall_clock");
+  keep_wall_clocks(fits);
   for (const ClockFit& fit : fits) {
     CHECK(fit.method == "wall_clock");
     CHECK(fit.on_axis(1'760'000'000'000'000'001) == 1'760'000'000'000'000'001);
@@ -115,4 +114,54 @@ TEST_CASE("clocks: offset and drift are exact in nanoseconds") {
   fit.offset_ns = -50'000'000, fit.drift_ppm = 50, fit.reference_ns = 1'760'000'000'000'000'000;
   CHECK(fit.on_axis(fit.reference_ns) == fit.reference_ns - 50'000'000);
   CHECK(fit.on_axis(fit.reference_ns + 1'000'000'000) == fit.reference_ns + 950'050'000);
+}
+
+TEST_CASE("clocks: a clock that was set has another line from then on, and what was between keeps its order") {
+  ClockFit fit;
+  fit.offset_ns = 100;
+  fit.later.push_back({{-900, 0, 0}, 5000, 2100, {}, {}});  // it was set forward by 1000
+  CHECK((fit.moves() && !fit.is_rigid()));
+  CHECK(fit.on_axis(2000) == 2100);
+  CHECK(fit.on_axis(4999) == 5099);
+  CHECK(fit.on_axis(5000) == 4100);
+  CHECK(fit.on_axis(2900 + 5000) == 7000);
+  AxisPlacer placer(&fit);
+  Event event;
+  event.phase = 'X', event.kind = Kind::kernel;
+  event.start_ns = 1990, event.duration_ns = 4010;  // over the moment when it was set
+  placer.place(event);
+  CHECK((event.start_ns == 2090 && event.duration_ns == 3010));
+  event.start_ns = 4999, event.duration_ns = -1;
+  placer.place(event);
+  CHECK((event.start_ns == 5099 && event.duration_ns == -1));
+  event.start_ns = 5001, event.duration_ns = 10;
+  placer.place(event);
+  CHECK((event.start_ns == 5099 && event.duration_ns == 0));  // never before what came before it
+}
+
+TEST_CASE("clocks: what lies within another event still does when a clock drifts") {
+  ClockFit fit;
+  for (const double drift_ppm : {-50.0, 50.0, 0.0}) {
+    fit.drift_ppm = drift_ppm, fit.reference_ns = 1'760'000'000'000'000'000;
+    AxisPlacer placer(&fit);
+    Event outer, inner;
+    outer.phase = inner.phase = 'X', outer.kind = inner.kind = Kind::nvtx;
+    outer.start_ns = fit.reference_ns + 1'234'567, outer.duration_ns = 1'000'000;
+    inner.start_ns = outer.start_ns + 999'990, inner.duration_ns = 10;
+    placer.place(outer), placer.place(inner);
+    CHECK(inner.start_ns >= outer.start_ns);
+    CHECK(inner.start_ns + inner.duration_ns == outer.start_ns + outer.duration_ns);
+  }
+}
+
+TEST_CASE("clocks: the first time of a clock at a time of the axis") {
+  ClockFit fit;
+  fit.offset_ns = -50'000'000, fit.reference_ns = 1'760'000'000'000'000'000;
+  for (const double drift_ppm : {-50.0, 0.0, 50.0}) {
+    fit.drift_ppm = drift_ppm;
+    for (std::int64_t axis_ns = fit.reference_ns + 3'000'000'000; axis_ns < fit.reference_ns + 3'000'100'000; axis_ns += 17) {
+      const std::int64_t own_ns = fit.first_at(axis_ns);
+      CHECK((fit.on_axis(own_ns) >= axis_ns && fit.on_axis(own_ns - 1) < axis_ns));
+    }
+  }
 }

@@ -3,8 +3,8 @@
 
 #include "cli/analyze/launch_queue.h"
 #include "cli/analyze/waiting_launches.h"
-#include "cli/overlay/counter_row.h"
-#include "derived_rows.h"
+#include "cli/overlay/counter_track.h"
+#include "derived_tracks.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -12,20 +12,20 @@ using namespace cli;
 namespace {
 
 struct Queue {
-  Rows rows;
-  CounterRow row{RowOut{&rows, 0, 0}, DerivedRow::queue_length};
+  DerivedTracks tracks;
+  CounterTrack track{TrackOut{&tracks, 0, 0}, DerivedTrack::queue_length};
   LaunchQueue queue;
 
   std::string text() {
     std::string text;
-    for (const auto& item : rows.of(DerivedRow::queue_length)) {
+    for (const auto& item : tracks.of(DerivedTrack::queue_length)) {
       text += std::to_string(item.start_ns) + ":" + std::to_string(static_cast<int>(item.value)) + " ";
     }
     return text;
   }
   std::string finished() {
     queue.finish();
-    row.finish();
+    track.finish();
     return text();
   }
 };
@@ -37,10 +37,10 @@ TEST_CASE("launch queue: up at the call, down at the start of the work") {
   q.queue.launch(10, 1);
   q.queue.launch(12, 1);  // the driver's call within the runtime's
   q.queue.launch(20, 2);
-  q.queue.work(30, 1, q.row);
-  q.queue.work(30, 1, q.row);  // the next node of the same graph
-  q.queue.work(40, 2, q.row);
-  q.queue.work(50, 3, q.row);  // its launch is not in the trace
+  q.queue.work(30, 1, q.track);
+  q.queue.work(30, 1, q.track);  // the next node of the same graph
+  q.queue.work(40, 2, q.track);
+  q.queue.work(50, 3, q.track);  // its launch is not in the trace
   CHECK(q.finished() == "10:1 20:2 30:1 40:0 ");
 }
 
@@ -48,7 +48,7 @@ TEST_CASE("launch queue: what never begins does not count, and holds nothing bac
   Queue q;
   q.queue.launch(10, 1);
   q.queue.launch(20, 2);
-  q.queue.work(30, 2, q.row);
+  q.queue.work(30, 2, q.track);
   CHECK(q.text().empty());  // the first may still turn out to be this device's
   CHECK(q.finished() == "20:1 30:0 ");
 }
@@ -57,10 +57,10 @@ TEST_CASE("launch queue: at equal times the last value only") {
   Queue q;
   q.queue.launch(10, 1);
   q.queue.launch(10, 2);
-  q.queue.work(20, 1, q.row);
+  q.queue.work(20, 1, q.track);
   q.queue.launch(20, 3);
-  q.queue.work(30, 2, q.row);
-  q.queue.work(30, 3, q.row);
+  q.queue.work(30, 2, q.track);
+  q.queue.work(30, 3, q.track);
   CHECK(q.finished() == "10:2 30:0 ");  // at 20 one goes and one comes
 }
 
@@ -69,13 +69,13 @@ TEST_CASE("launch queue: a launch that waits for too long is given up and counte
   q.queue.launch(1, 1);
   for (std::uint64_t i = 2; i < LaunchQueue::kMostWaiting + 2; ++i) {
     q.queue.launch(static_cast<std::int64_t>(10 * i), i);
-    q.queue.work(static_cast<std::int64_t>(10 * i + 5), i, q.row);
+    q.queue.work(static_cast<std::int64_t>(10 * i + 5), i, q.track);
   }
   CHECK(q.queue.given_up() == 1);
-  q.queue.work(1'000'000, 1, q.row);
+  q.queue.work(1'000'000, 1, q.track);
   q.finished();
-  CHECK(q.rows.of(DerivedRow::queue_length).size() == 2 * LaunchQueue::kMostWaiting);
-  CHECK(q.rows.of(DerivedRow::queue_length).back().value == 0);
+  CHECK(q.tracks.of(DerivedTrack::queue_length).size() == 2 * LaunchQueue::kMostWaiting);
+  CHECK(q.tracks.of(DerivedTrack::queue_length).back().value == 0);
 }
 
 TEST_CASE("launch queue: the table of waiting launches against a map", "[property]") {

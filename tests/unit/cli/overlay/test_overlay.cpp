@@ -1,10 +1,10 @@
-// One computed row each, by hand.
+// One computed track each, by hand.
 #include <fmt/format.h>
 
-#include "cli/overlay/busy_row.h"
+#include "cli/overlay/busy_track.h"
 #include "cli/model/name_classes.h"
 #include "cli/overlay/overlay.h"
-#include "derived_rows.h"
+#include "derived_tracks.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -13,7 +13,7 @@ namespace {
 
 class Scene {
  public:
-  Rows rows;
+  DerivedTracks tracks;
   Catalog catalog;
   std::vector<std::pair<Event, KeptFacts>> events;
 
@@ -31,15 +31,15 @@ class Scene {
     return catalog.track(0, TrackKind::stream, device, id);
   }
   void run() {
-    Overlay overlay(catalog, rows);
+    Overlay overlay(catalog, tracks);
     for (const auto& [event, facts] : events) overlay.event(event, facts);
     overlay.finish();
     notes = overlay.notes();
   }
   // "10:1.5 20:0"
-  std::string values(DerivedRow row, std::int64_t device = 0) {
+  std::string values(DerivedTrack track, std::int64_t device = 0) {
     std::string text;
-    for (const auto& item : rows.of(row, device)) text += fmt::format("{}:{} ", item.start_ns, item.value);
+    for (const auto& item : tracks.of(track, device)) text += fmt::format("{}:{} ", item.start_ns, item.value);
     return text;
   }
   std::vector<std::string> notes;
@@ -56,13 +56,13 @@ TEST_CASE("overlay: idle is between work of any stream of the device, not during
   s.add(s.stream(1), Kind::kernel, "of another device", 9000, 1);
   s.add(s.stream(), Kind::kernel, "gemm", 21'345, 0);  // of no length
   s.run();
-  const auto& idle = s.rows.of(DerivedRow::idle);
+  const auto& idle = s.tracks.of(DerivedTrack::idle);
   REQUIRE(idle.size() == 1);
   CHECK(idle[0].start_ns == 9000);
   CHECK(idle[0].duration_ns == 12'345);
   CHECK(idle[0].name == "idle 12.345 us");
   CHECK(idle[0].args == "\"ns\":12345,\"short_gaps\":1,\"short_gaps_ns\":500");
-  CHECK(s.rows.of(DerivedRow::idle, 1).empty());
+  CHECK(s.tracks.of(DerivedTrack::idle, 1).empty());
 }
 
 TEST_CASE("overlay: communication is exposed where no other kernel runs; copies hide nothing") {
@@ -73,14 +73,14 @@ TEST_CASE("overlay: communication is exposed where no other kernel runs; copies 
   s.add(s.stream(0, 21), Kind::kernel, "ncclDevKernel_SendRecv(...)", 6000, 5000);
   s.add(s.stream(), Kind::graph, "CUDA graph 4", 10'500, 1000);
   s.run();
-  const auto& exposed = s.rows.of(DerivedRow::exposed_comm);
+  const auto& exposed = s.tracks.of(DerivedTrack::exposed_comm);
   REQUIRE(exposed.size() == 2);
   CHECK(exposed[0].start_ns == 1000);
   CHECK(exposed[0].duration_ns == 2000);
   CHECK(exposed[1].start_ns == 4000);
   CHECK(exposed[1].duration_ns == 6500);
   CHECK(exposed[1].name == "exposed 6.500 us");
-  CHECK(s.values(DerivedRow::comm_in_flight) == "1000:1 6000:2 10000:1 11000:0 ");
+  CHECK(s.values(DerivedTrack::comm_in_flight) == "1000:1 6000:2 10000:1 11000:0 ");
 }
 
 TEST_CASE("overlay: copies that a call of NCCL launched are exposed communication") {
@@ -92,10 +92,10 @@ TEST_CASE("overlay: copies that a call of NCCL launched are exposed communicatio
   s.add(s.stream(0, 20), Kind::memcpy, "Memcpy PtoP", 2000, 300).correlation = 5;
   s.add(s.stream(), Kind::memcpy, "Memcpy PtoP", 2400, 300).correlation = 6;
   s.run();
-  const auto& exposed = s.rows.of(DerivedRow::exposed_comm);
+  const auto& exposed = s.tracks.of(DerivedTrack::exposed_comm);
   REQUIRE(exposed.size() == 1);
   CHECK((exposed[0].start_ns == 2000 && exposed[0].duration_ns == 300));
-  CHECK(s.values(DerivedRow::comm_in_flight) == "2000:1 2300:0 ");
+  CHECK(s.values(DerivedTrack::comm_in_flight) == "2000:1 2300:0 ");
 }
 
 TEST_CASE("overlay: copies by direction, added up while they overlap") {
@@ -109,9 +109,9 @@ TEST_CASE("overlay: copies by direction, added up while they overlap") {
   copy("Memcpy HtoD (Pageable -> Device)", 1100, 0, 500);  // how fast is not known
   copy("Memcpy PtoP (Device -> Device)", 1100, 100, 5);
   s.run();
-  CHECK(s.values(DerivedRow::copy_h2d) == "1000:10 1050:15 1100:5 1150:0 ");
-  CHECK(s.values(DerivedRow::copy_peer) == "1100:0.05 1200:0 ");
-  CHECK(s.values(DerivedRow::copy_d2d).empty());
+  CHECK(s.values(DerivedTrack::copy_h2d) == "1000:10 1050:15 1100:5 1150:0 ");
+  CHECK(s.values(DerivedTrack::copy_peer) == "1100:0.05 1200:0 ");
+  CHECK(s.values(DerivedTrack::copy_d2d).empty());
 }
 
 TEST_CASE("overlay: busy in percent of each window") {
@@ -121,7 +121,7 @@ TEST_CASE("overlay: busy in percent of each window") {
   s.add(s.stream(0, 8), Kind::kernel, "beside b", 110'000, 10'000);
   s.add(s.stream(), Kind::kernel, "c", 1'000'000, 50'000);
   s.run();
-  CHECK(s.values(DerivedRow::busy) == "50000:50 100000:100 300000:50 400000:0 1000000:100 1050000:0 ");
+  CHECK(s.values(DerivedTrack::busy) == "50000:50 100000:100 300000:50 400000:0 1000000:100 1050000:0 ");
 }
 
 TEST_CASE("overlay: the windows suit the length of the trace") {
@@ -162,10 +162,10 @@ TEST_CASE("overlay: memory as PyTorch's allocator counts it") {
   says(30, AllocatorFacts{1, 1, 0, 2097152, kAll});
   says(40, "\"Bytes\": 5");
   s.run();
-  CHECK(s.values(DerivedRow::allocated, 1) == "10:512 30:0 ");
-  CHECK(s.values(DerivedRow::reserved, 1) == "10:2097152 ");
-  CHECK(s.values(DerivedRow::allocated, -1) == "20:64 ");
-  CHECK(s.values(DerivedRow::reserved, -1).empty());
+  CHECK(s.values(DerivedTrack::allocated, 1) == "10:512 30:0 ");
+  CHECK(s.values(DerivedTrack::reserved, 1) == "10:2097152 ");
+  CHECK(s.values(DerivedTrack::allocated, -1) == "20:64 ");
+  CHECK(s.values(DerivedTrack::reserved, -1).empty());
 }
 
 TEST_CASE("overlay: memory of a recording, only when all of it is known") {
@@ -183,13 +183,13 @@ TEST_CASE("overlay: memory of a recording, only when all of it is known") {
   tells(30, kAllocate, kDevice, 100);
   tells(40, kRelease, kDevice, 4096);
   s.run();
-  CHECK(s.values(DerivedRow::allocated, 1) == "10:4096 30:4196 40:100 ");
+  CHECK(s.values(DerivedTrack::allocated, 1) == "10:4096 30:4196 40:100 ");
   CHECK(s.notes.empty());
-  s.rows.rows.clear();
+  s.tracks.tracks.clear();
   s.catalog.processes[0].rank = 3;
   s.catalog.processes[0].overwritten[static_cast<std::size_t>(Kind::memory)] = 1;
   s.run();
-  CHECK(s.values(DerivedRow::allocated, 1).empty());
+  CHECK(s.values(DerivedTrack::allocated, 1).empty());
   REQUIRE(s.notes.size() == 1);
   CHECK(s.notes[0] == "rank 3: no track of allocated memory, because some allocations are not in the recording");
 }
@@ -203,5 +203,5 @@ TEST_CASE("overlay: times and sizes of damaged files do no harm") {
   s.add(s.stream(), Kind::kernel, "c", INT64_MAX, INT64_MAX);
   s.add(s.stream(), Kind::kernel, "no end", INT64_MAX, kUnknownDuration);
   s.run();
-  CHECK_FALSE(s.rows.of(DerivedRow::busy).empty());
+  CHECK_FALSE(s.tracks.of(DerivedTrack::busy).empty());
 }

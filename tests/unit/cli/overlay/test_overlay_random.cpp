@@ -6,7 +6,7 @@
 #include <set>
 
 #include "cli/overlay/overlay.h"
-#include "derived_rows.h"
+#include "derived_tracks.h"
 #include "tests/unit/case_step.h"
 #include "tests/unit/catch.h"
 
@@ -208,9 +208,9 @@ Pieces runs(const std::set<std::int64_t>& parted, Holds holds) {
   return pieces;
 }
 
-Pieces pieces_of(const std::vector<Rows::Item>& items) {
+Pieces pieces_of(const std::vector<DerivedTracks::Item>& items) {
   Pieces pieces;
-  for (const Rows::Item& item : items) {
+  for (const DerivedTracks::Item& item : items) {
     pieces.push_back(
         {(item.start_ns - kOrigin_ns) / kUnit_ns, (item.start_ns + item.duration_ns - kOrigin_ns) / kUnit_ns});
   }
@@ -218,7 +218,7 @@ Pieces pieces_of(const std::vector<Rows::Item>& items) {
 }
 
 // A value per unit; no time twice, no value twice in a row but for one at a cut.
-std::vector<double> steps(const std::vector<Rows::Item>& items, const std::set<std::int64_t>& cuts) {
+std::vector<double> steps(const std::vector<DerivedTracks::Item>& items, const std::set<std::int64_t>& cuts) {
   std::vector<double> values(kUnits, 0);
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::int64_t unit = (items[i].start_ns - kOrigin_ns) / kUnit_ns;
@@ -233,12 +233,12 @@ std::vector<double> steps(const std::vector<Rows::Item>& items, const std::set<s
 }
 
 template <typename Value>
-void check_counter(Rows& rows, DerivedRow row, std::int64_t device, const Case& from, Value value) {
-  const std::vector<double> given = steps(rows.of(row, device), from.cuts);
+void check_counter(DerivedTracks& tracks, DerivedTrack track, std::int64_t device, const Case& from, Value value) {
+  const std::vector<double> given = steps(tracks.of(track, device), from.cuts);
   for (std::int64_t unit = 0; unit < kUnits; ++unit) {
     const double seen = given[static_cast<std::size_t>(unit)], expected = static_cast<double>(value(unit));
     if (std::abs(seen - expected) < 1e-6) continue;
-    INFO(cli::row(row).name << " of device " << device << " at unit " << unit);
+    INFO(cli::info(track).name << " of device " << device << " at unit " << unit);
     REQUIRE(seen == expected);
   }
 }
@@ -247,9 +247,9 @@ std::int64_t drawn_until(const Case& from, const Truth& truth) {
   return from.cuts.empty() ? truth.last() : std::max(truth.last(), *from.cuts.rbegin());
 }
 
-void check_busy(Rows& rows, const Case& from, const Truth& truth, std::int64_t device) {
+void check_busy(DerivedTracks& tracks, const Case& from, const Truth& truth, std::int64_t device) {
   const std::int64_t until = drawn_until(from, truth);
-  check_counter(rows, DerivedRow::busy, device, from, [&](std::int64_t unit) {
+  check_counter(tracks, DerivedTrack::busy, device, from, [&](std::int64_t unit) {
     if (unit < truth.first() || unit >= until) return 0.0;
     std::int64_t begin = std::max(unit / kWindowUnits * kWindowUnits, truth.first());
     std::int64_t end = std::min((unit / kWindowUnits + 1) * kWindowUnits, until);
@@ -263,38 +263,38 @@ void check_busy(Rows& rows, const Case& from, const Truth& truth, std::int64_t d
   });
 }
 
-void check_device(Rows& rows, const Case& from, std::int64_t device) {
+void check_device(DerivedTracks& tracks, const Case& from, std::int64_t device) {
   const Truth truth(from, device);
   const std::int64_t until = drawn_until(from, truth);
   Pieces idle = runs(truth.idle_parted(), [&](auto unit) { return truth.idle(unit, until); });
   idle.erase(std::remove_if(idle.begin(), idle.end(), [](const auto& p) { return p.second - p.first < 3; }),
              idle.end());
-  REQUIRE(pieces_of(rows.of(DerivedRow::idle, device)) == idle);
-  REQUIRE(pieces_of(rows.of(DerivedRow::exposed_comm, device)) ==
+  REQUIRE(pieces_of(tracks.of(DerivedTrack::idle, device)) == idle);
+  REQUIRE(pieces_of(tracks.of(DerivedTrack::exposed_comm, device)) ==
           runs(from.cuts, [&](auto unit) { return truth.exposed(unit); }));
-  check_counter(rows, DerivedRow::comm_in_flight, device, from, [&](auto unit) { return truth.in_flight(unit); });
-  check_counter(rows, DerivedRow::copy_h2d, device, from, [&](auto unit) { return truth.copies(unit, true); });
-  check_counter(rows, DerivedRow::copy_d2h, device, from, [&](auto unit) { return truth.copies(unit, false); });
+  check_counter(tracks, DerivedTrack::comm_in_flight, device, from, [&](auto unit) { return truth.in_flight(unit); });
+  check_counter(tracks, DerivedTrack::copy_h2d, device, from, [&](auto unit) { return truth.copies(unit, true); });
+  check_counter(tracks, DerivedTrack::copy_d2h, device, from, [&](auto unit) { return truth.copies(unit, false); });
   const Pieces waits = truth.waits();
-  check_counter(rows, DerivedRow::queue_length, device, from, [&](std::int64_t unit) {
+  check_counter(tracks, DerivedTrack::queue_length, device, from, [&](std::int64_t unit) {
     return std::count_if(waits.begin(), waits.end(), [&](auto w) { return w.first <= unit && unit < w.second; });
   });
-  check_busy(rows, from, truth, device);
+  check_busy(tracks, from, truth, device);
 }
 
 // Events up to each cut, the cut, and so on; what comes out lies on the right side of it.
-void run(const Case& from, Rows& rows) {
+void run(const Case& from, DerivedTracks& tracks) {
   const Fed fed(from);
-  Overlay overlay(fed.catalog, rows);
+  Overlay overlay(fed.catalog, tracks);
   auto cut = from.cuts.begin();
   for (const Event& event : fed.events) {
     for (; cut != from.cuts.end() && at(*cut) <= event.start_ns; ++cut) {
       overlay.cut(at(*cut));
-      REQUIRE(rows.latest_ns <= at(*cut));
-      rows.earliest_ns = INT64_MAX;
+      REQUIRE(tracks.latest_ns <= at(*cut));
+      tracks.earliest_ns = INT64_MAX;
     }
     overlay.event(event, "");
-    if (cut != from.cuts.begin()) REQUIRE(rows.earliest_ns >= at(*std::prev(cut)));
+    if (cut != from.cuts.begin()) REQUIRE(tracks.earliest_ns >= at(*std::prev(cut)));
   }
   for (; cut != from.cuts.end(); ++cut) overlay.cut(at(*cut));
   overlay.finish();
@@ -304,9 +304,9 @@ void run(const Case& from, Rows& rows) {
 void check(unsigned seed, int launches, int cuts) {
   INFO("seed " << seed << ", " << launches << " launches, " << cuts << " cuts");
   const Case from = Maker(seed).make(launches, cuts);
-  Rows rows;
-  run(from, rows);
-  for (std::int64_t device = 0; device < kDevices; ++device) check_device(rows, from, device);
+  DerivedTracks tracks;
+  run(from, tracks);
+  for (std::int64_t device = 0; device < kDevices; ++device) check_device(tracks, from, device);
 }
 
 }  // namespace

@@ -76,11 +76,40 @@ struct KeptTrace : EventSink {
 };
 
 inline std::unique_ptr<KeptTrace> read_kineto(std::string_view json, const std::string& name = "trace.json",
-                                              std::size_t window = JsonStream::kWindow) {
+                                              std::size_t window = JsonStream::kWindow, ReadingThreads threads = {}) {
   const TestFolder folder;
   auto trace = std::make_unique<KeptTrace>();
-  open_kineto(folder.write(name, json), window)->read(trace->catalog, *trace);
+  open_kineto(folder.write(name, json), threads, window)->read(trace->catalog, *trace);
   return trace;
+}
+
+// One event in full, as a text.
+inline std::string told(const KeptTrace& trace, std::size_t i) {
+  const Event& e = trace.events[i].event;
+  std::string text;
+  for (const std::int64_t number :
+       {e.start_ns, e.duration_ns, static_cast<std::int64_t>(e.correlation), static_cast<std::int64_t>(e.bytes),
+        static_cast<std::int64_t>(e.track), static_cast<std::int64_t>(e.kind), static_cast<std::int64_t>(e.has_bytes),
+        static_cast<std::int64_t>(e.json.args_complete), static_cast<std::int64_t>(e.json.no_category),
+        static_cast<std::int64_t>(e.json.encloses), static_cast<std::int64_t>(e.json.second_ids), static_cast<std::int64_t>(e.json.scope),
+        static_cast<std::int64_t>(e.phase), static_cast<std::int64_t>(trace.events[i].facts.tag())}) {
+    text += std::to_string(number) + " ";
+  }
+  return text.append(trace.name(i)).append("|").append(trace.category(i)).append("|") + trace.events[i].args;
+}
+
+// All of it.
+inline std::string told(const KeptTrace& trace) {
+  std::string text;
+  for (std::size_t i = 0; i < trace.events.size(); ++i) text += told(trace, i) + "\n";
+  for (const Track& track : trace.catalog.tracks) text += track.kineto_ids + "\n";
+  for (const std::uint64_t count : trace.process().counts) text += std::to_string(count) + " ";
+  for (const std::string& note : trace.process().notes) text += note + "\n";
+  for (std::size_t i = 0; i < trace.catalog.strings.size(); ++i) text.append(trace.catalog.strings[static_cast<StringId>(i)]).append("\n");
+  const Process& p = trace.process();
+  text += p.cut + "\n" + (p.damage ? std::to_string(p.damage->byte) + p.damage->what : "") + "\n" + p.kineto_metadata + "\n";
+  for (const std::uint64_t number : {p.lost_unknown_kind, p.text_bytes, p.unread_bytes, static_cast<std::uint64_t>(p.first_ns)}) text += std::to_string(number) + " ";
+  return text;
 }
 
 // {"traceEvents": [EVENTS]}

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/io/zstd_codec.h"
-#include "common/spool.h"
+#include "common/spool_format.h"
 #include "tests/unit/common/small_ring.h"
 
 namespace cli {

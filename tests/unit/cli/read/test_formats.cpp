@@ -4,7 +4,7 @@
 #include <string>
 
 #include "../../catch.h"
-#include "cli/read/formats.h"
+#include "cli/read/input_formats.h"
 #include "read_helpers.h"
 
 using namespace cli;

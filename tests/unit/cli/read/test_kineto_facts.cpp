@@ -1,6 +1,8 @@
 // What analyses compute with comes as numbers beside a profile's own arguments: of shapes, and of texts that are alone.
 #include "cli/read/kineto_facts.h"
 
+#include <set>
+
 #include "cli/export/inputs_text.h"
 #include "cli/model/device_words.h"
 #include "cli/model/operator_inputs.h"
@@ -88,6 +90,21 @@ TEST_CASE("texts of arguments are interned as far as they are short and few") {
   CHECK(catalog.strings.size() < before + 5'000);
 }
 
+TEST_CASE("groups of one name differ where their ranks do, however many these are") {
+  Catalog catalog;
+  const auto ranks = [&](int first) {
+    std::string list = "[";
+    for (int i = 0; i < 600; ++i) list += (i > 0 ? ", " : "") + std::to_string(i < 300 ? i : first + i);
+    return facts_of("kernel", kKernel + R"(, "Process Group Name": "2", "Process Group Ranks": ")" + list + "]\"", catalog);
+  };
+  std::set<StringId> found;
+  for (const int first : {0, 1000, 0}) {
+    for (const KeptFacts& facts : ranks(first)) found.insert(catalog.collective_ops[facts.get<ProfiledKernelFacts>()->collective_op].group_ranks);
+  }
+  REQUIRE(found.size() == 2);
+  for (const StringId each : found) CHECK_THAT(std::string(catalog.strings[each]), contains_text("[0, 1, 2, 3") && contains_text("... digest "));
+}
+
 TEST_CASE("what a kernel's arguments do not say is unknown") {
   Catalog catalog;
   for (const KeptFacts& facts : facts_of("kernel", R"("kind": "Dispatch Kernel", "grid": [1, 2], "block": "x", "context": -1, "shared memory": 1.5)", catalog)) {
@@ -118,6 +135,59 @@ TEST_CASE("operators and annotations: what joins them with others, and the colle
   }
   for (const KeptFacts& facts : facts_of("cpu_op", R"("Sequence number": -1, "other": 7)", catalog)) CHECK(facts.tag() == 0);
   for (const KeptFacts& facts : facts_of("cpu_op", R"("nested": {"Sequence number": 8}, "a,\"External id": 7)", catalog)) CHECK(facts.tag() == 0);
+}
+
+TEST_CASE("a send or receive tells the other rank of its group") {
+  Catalog catalog;
+  for (const KeptFacts& facts : facts_of("kernel", kKernel + R"(, "Collective name": "recv", "Group size": 2, "Src Rank": 1)", catalog)) {
+    const CollectiveOp& op = catalog.collective_ops[facts.get<ProfiledKernelFacts>()->collective_op];
+    CHECK((op.source_rank == 1 && op.destination_rank == -1));
+  }
+  for (const KeptFacts& facts : facts_of("cpu_op", R"("Collective name": "send", "Group size": 2, "Dst Rank": 0)", catalog)) {
+    const CollectiveOp& op = catalog.collective_ops[facts.get<OperatorFacts>()->collective_op];
+    CHECK((op.source_rank == -1 && op.destination_rank == 0));
+  }
+}
+
+TEST_CASE("the number of a collective is what its operator was called with, where nothing else tells it") {
+  const auto number_of = [](const std::string& inputs) {
+    Catalog catalog;
+    std::set<std::uint64_t> found;
+    for (const KeptFacts& facts : facts_of("cpu_op", R"("External id": 9, "Collective name": "allreduce", )" + inputs, catalog, "record_param_comms")) {
+      found.insert(facts.get<OperatorFacts>()->sequence);
+    }
+    REQUIRE(found.size() == 1);
+    return *found.begin();
+  };
+  // PyTorch 2.1 to 2.4: without tensors, and with them.
+  CHECK(number_of(R"("Input type": ["Scalar","Scalar","Scalar","","ScalarList","ScalarList"], "Concrete Inputs": ["41","0","3","","[]","[]"])") == 41);
+  CHECK(number_of(R"("Input type": ["TensorList","Scalar","","Scalar","","ScalarList","ScalarList","Scalar","Scalar","Scalar"],
+                     "Concrete Inputs": ["","7","","3","","[]","[]","0","1","8"])") == 7);
+  // Since then a pair, of which nothing is written. The first scalar is the rank.
+  CHECK(number_of(R"("Input type": ["float","","","Scalar","","ScalarList","ScalarList","Scalar","Scalar","Scalar"],
+                     "Concrete Inputs": ["","","","3","","[]","[]","0","1","8"])") == kNoOrdinal);
+  CHECK(number_of(R"("Input type": ["","","Scalar","","ScalarList","ScalarList","Scalar","Scalar","Scalar"],
+                     "Concrete Inputs": ["","","3","","[]","[]","0","1","8"])") == kNoOrdinal);
+  CHECK(number_of(R"("Seq": 5, "Input type": ["Scalar","Scalar","Scalar","","ScalarList","ScalarList"], "Concrete Inputs": ["41","0","3","","[]","[]"])") == 5);
+  CHECK(number_of(R"("Input type": ["Scalar","Scalar","Scalar","","ScalarList","ScalarList"], "Concrete Inputs": ["-1","0","3","","[]","[]"])") == kNoOrdinal);
+  CHECK(number_of(R"("Input type": ["Scalar","Scalar"], "Concrete Inputs": ["41","0"])") == kNoOrdinal);
+}
+
+TEST_CASE("a kernel has the number of the operator that launched it") {
+  Catalog catalog;
+  const auto facts = make_kineto_facts(catalog);
+  Event op, kernel;
+  op.kind = Kind::cpu_op, kernel.kind = Kind::kernel;
+  const auto number_of = [&](const std::string& args) {
+    return facts->find(kernel, R"("Collective name": "allreduce", )" + args, nullptr, nullptr).get<ProfiledKernelFacts>()->sequence;
+  };
+  CHECK(number_of(R"("External id": 9)") == kNoOrdinal);
+  facts->find(op, R"("External id": 9, "Collective name": "allreduce", "Seq": 41)", nullptr, nullptr);
+  facts->find(op, R"("External id": 10, "Seq": 42)", nullptr, nullptr);  // none of a collective
+  CHECK(number_of(R"("External id": 9)") == 41);
+  CHECK(number_of(R"("External id": 9, "Seq": 43)") == 43);
+  CHECK(number_of(R"("External id": 10)") == kNoOrdinal);
+  CHECK(facts->find(kernel, R"("External id": 9)", nullptr, nullptr).get<ProfiledKernelFacts>()->sequence == kNoOrdinal);
 }
 
 TEST_CASE("frames of Python and calls of CUDA") {

@@ -22,30 +22,6 @@ std::string taken(Take take, std::string text) {
 std::string time_in(const std::string& text) { return taken(take_plain_time, text); }
 std::string integer_in(const std::string& text) { return taken(take_plain_integer, text); }
 
-// One event in full, as a text.
-std::string told(const KeptTrace& trace, std::size_t i) {
-  const Event& e = trace.events[i].event;
-  std::string text;
-  for (const std::int64_t number :
-       {e.start_ns, e.duration_ns, static_cast<std::int64_t>(e.correlation), static_cast<std::int64_t>(e.bytes),
-        static_cast<std::int64_t>(e.track), static_cast<std::int64_t>(e.kind), static_cast<std::int64_t>(e.has_bytes),
-        static_cast<std::int64_t>(e.json.args_complete), static_cast<std::int64_t>(e.json.no_category),
-        static_cast<std::int64_t>(e.json.encloses), static_cast<std::int64_t>(e.json.second_row), static_cast<std::int64_t>(e.json.scope),
-        static_cast<std::int64_t>(e.phase), static_cast<std::int64_t>(trace.events[i].facts.tag())}) {
-    text += std::to_string(number) + " ";
-  }
-  return text.append(trace.name(i)).append("|").append(trace.category(i)).append("|") + trace.events[i].args;
-}
-
-std::string told(const KeptTrace& trace) {
-  std::string text;
-  for (std::size_t i = 0; i < trace.events.size(); ++i) text += told(trace, i) + "\n";
-  for (const Track& track : trace.catalog.tracks) text += track.kineto_row + "\n";
-  for (const std::uint64_t count : trace.process().counts) text += std::to_string(count) + " ";
-  for (const std::string& note : trace.process().notes) text += note + "\n";
-  return text;
-}
-
 // Three times each; of `alike` ones the form is known, for their first members are of the same names.
 std::string three_rounds(const std::vector<std::string>& events, bool alike) {
   std::string text;

@@ -152,7 +152,7 @@ TEST_CASE("metadata names tracks and the process, and is no event") {
     CHECK(trace->track(1).name == "stream 7");
     CHECK(trace->process().program == "python");
     CHECK(trace->process().pid == 42);
-    CHECK(trace->process().notes == std::vector<std::string>{"1 metadata events (M) were not understood: left out"});
+    CHECK(trace->process().notes == std::vector<std::string>{"1 metadata event (M) was not understood: left out"});
   }
 }
 
@@ -167,14 +167,14 @@ TEST_CASE("what only an exact copy needs is kept: rows, scopes, bindings, metada
          {"ph":"X","cat":"kernel","name":"b","pid":8,"tid":7,"ts":1,"dur":1,"args":{"device":0}},
          {"ph":"X","cat":"kernel","name":"c","pid":0,"tid":"7","ts":1,"dur":1,"args":{"device":0}})J");
   REQUIRE(trace->events.size() == 6);
-  CHECK((trace->events[5].event.json.second_row && !trace->events[3].event.json.second_row));
+  CHECK((trace->events[5].event.json.second_ids && !trace->events[3].event.json.second_ids));
   CHECK((trace->events[0].event.json.scope == 'g' && trace->events[0].event.json.no_category));
   CHECK((trace->events[1].event.json.scope == 't' && !trace->events[1].event.json.no_category));
   CHECK((trace->events[2].event.json.encloses && trace->name(2) == "launch" && trace->category(2) == "async"));
-  CHECK(trace->track(0).kineto_row == R"("pid": "", "tid": "")");
-  CHECK(trace->track(2).kineto_row == R"("pid": 0, "tid": "stream 9")");
-  CHECK(trace->track(3).kineto_row == "\"pid\": 0, \"tid\": 7\n\"pid\": 0, \"tid\": \"7\"");
-  CHECK(trace->track(4).kineto_row == R"("pid": 8, "tid": 7)");
+  CHECK(trace->track(0).kineto_ids == R"("pid": "", "tid": "")");
+  CHECK(trace->track(2).kineto_ids == R"("pid": 0, "tid": "stream 9")");
+  CHECK(trace->track(3).kineto_ids == "\"pid\": 0, \"tid\": 7\n\"pid\": 0, \"tid\": \"7\"");
+  CHECK(trace->track(4).kineto_ids == R"("pid": 8, "tid": 7)");
   CHECK(trace->track(4).group == 0);
   CHECK(trace->process().kineto_metadata ==
         R"({"ph":"M","name":"process_labels","pid":0,"tid":0,"args":{"labels":"GPU 0"}})");
@@ -255,8 +255,8 @@ TEST_CASE("B and E become one slice by their track") {
   CHECK(trace->events[1].args == R"("a":1, "b":2)");
   CHECK(trace->name(2) == "elsewhere");
   CHECK(trace->events[2].event.duration_ns == kUnknownDuration);
-  CHECK(trace->process().notes == std::vector<std::string>{"1 slices (B) have no end (E)",
-                                                           "1 ends of slices (E) have no beginning (B): left out"});
+  CHECK(trace->process().notes == std::vector<std::string>{"1 slice (B) has no end (E)",
+                                                           "1 end of a slice (E) has no beginning (B): left out"});
   CHECK(trace->process().counts[static_cast<std::size_t>(Kind::nvtx)] == 3);
 }
 
@@ -264,11 +264,23 @@ TEST_CASE("a missing, negative or absurd duration is 0 and counted") {
   const auto trace = read_events(slice("cpu_op", R"("ts":1,"pid":1,"tid":1)") + "," +
                                  slice("cpu_op", R"("ts":1,"dur":-5,"pid":1,"tid":1)") + "," +
                                  slice("kernel", R"("ts":1,"dur":18446744073709551.615,"pid":1,"tid":1)") + "," +
-                                 slice("cpu_op", R"("ts":1,"dur":null,"pid":1,"tid":1)"));
-  REQUIRE(trace->events.size() == 4);
+                                 slice("cpu_op", R"("ts":1,"dur":null,"pid":1,"tid":1)") + "," +
+                                 slice("cpu_op", R"("ts":9223372036854775.000,"dur":1,"pid":1,"tid":1)"));
+  REQUIRE(trace->events.size() == 5);
   for (const KeptEvent& kept : trace->events) CHECK(kept.event.duration_ns == 0);
   CHECK(trace->process().notes ==
-        std::vector<std::string>{"4 slices had no duration, a negative or an absurd one: taken as 0"});
+        std::vector<std::string>{"5 slices had no duration, a negative or an absurd one: taken as 0"});
+}
+
+// The third is like the second but for its numbers.
+TEST_CASE("a duration that ends beyond the end of time is 0 and counted") {
+  const auto at = [](const char* dur) { return slice("kernel", R"("ts":9223372036854775.000,"dur":)" + std::string(dur) + R"(,"pid":1,"tid":1)"); };
+  const auto trace = read_events(at("0.807") + "," + at("0.806") + "," + at("0.808"));
+  REQUIRE(trace->events.size() == 3);
+  CHECK((trace->events[0].event.duration_ns == 807 && trace->events[1].event.duration_ns == 806));
+  CHECK(trace->events[2].event.duration_ns == 0);
+  CHECK(trace->process().last_ns == INT64_MAX);
+  CHECK(trace->process().notes == std::vector<std::string>{"1 slice had no duration, a negative or an absurd one: taken as 0"});
 }
 
 TEST_CASE("phases that we do not know are kept") {
@@ -347,7 +359,7 @@ TEST_CASE("args that are not an object are left out and counted") {
                                  slice("cpu_op", R"("ts":1,"dur":1,"args":null)"));
   CHECK(trace->events[0].args.empty());
   CHECK(trace->process().notes ==
-        std::vector<std::string>{"1 events had args that are not an object: the args are left out"});
+        std::vector<std::string>{"1 event had args that are not an object: the args are left out"});
 }
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include "cli/model/error.h"
 #include "cli/model/kinds.h"
-#include "cli/select/kind_set.h"
+#include "cli/select/selection.h"
 #include "cli/select/number_ranges.h"
 #include "cli/select/time_range.h"
 #include "refusal.h"
@@ -76,7 +76,7 @@ TEST_CASE("kinds: every name; an unknown word is named with those that there are
   const KindSet kinds = kinds_option("--kinds", "kernel,nccl,python_function");
   CHECK(kinds.count() == 3);
   CHECK(kinds.test(static_cast<std::size_t>(Kind::nccl)));
-  for (const KindRow& row : kKinds) CHECK(kinds_option("--kinds", row.name).count() == 1);
+  for (const KindInfo& row : kKinds) CHECK(kinds_option("--kinds", row.name).count() == 1);
   const std::string message = refusal([] { kinds_option("--kinds", "kernel,kernels"); });
   CHECK(says(message, "no kind \"kernels\""));
   CHECK(says(message, "kernel, memcpy, memset"));

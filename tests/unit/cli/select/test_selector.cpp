@@ -34,7 +34,7 @@ struct Trace : SmallTrace {
 struct Result {
   std::set<std::string> kept;
   LeftOutCounts counts{};
-  std::uint64_t lost_arrows = 0;
+  std::uint64_t lost_flows = 0;
   TimeWindow window;
 };
 
@@ -60,7 +60,7 @@ Result select(const SmallTrace& trace, const Selection& selection) {
       const LeftOut why = selector.judge(event);
       ++result.counts[static_cast<std::size_t>(why)];
       if (why == LeftOut::kept) result.kept.insert(std::string(trace.catalog.strings[event.name]));
-      if (selector.loses_arrow(event, why == LeftOut::kept)) ++result.lost_arrows;
+      if (selector.loses_flow(event, why == LeftOut::kept)) ++result.lost_flows;
     }
   }
   result.window = selector.window(0);
@@ -77,7 +77,7 @@ TEST_CASE("selection: a step holds what starts in its range, and the GPU work of
   one.steps.emplace("--steps", "1");
   const Result first = select(t, one);
   CHECK(first.kept == ChosenNames{"step 1", "launch a", "all of step 1", "a", "launch b", "b"});
-  CHECK(first.lost_arrows == 0);
+  CHECK(first.lost_flows == 0);
   CHECK(first.counts[static_cast<std::size_t>(LeftOut::steps)] == 5);
   CHECK(first.window.from_ns == 10);
   CHECK(first.window.to_ns == 32);  // until its last work ended
@@ -92,7 +92,7 @@ TEST_CASE("selection: a range of time holds what runs in it, whole") {
   selection.time = TimeRange{12, 15};  // since 5: from 17 to 20
   const Result result = select(t, selection);
   CHECK(result.kept == ChosenNames{"step 1", "all of step 1", "launch b"});  // a ended at 17, step 2 begins at 20
-  CHECK(result.lost_arrows == 1);
+  CHECK(result.lost_flows == 1);
   CHECK(result.window.from_ns == 17);
   CHECK(result.window.to_ns == 20);
 }
@@ -103,7 +103,7 @@ TEST_CASE("selection: kinds and shortest length; arrows with one end are counted
   kinds.kinds = kinds_option("--kinds", "kernel");
   const Result kernels = select(t, kinds);
   CHECK(kernels.kept == ChosenNames{"before", "a", "b", "c"});
-  CHECK(kernels.lost_arrows == 3);
+  CHECK(kernels.lost_flows == 3);
   Selection longest;
   longest.min_dur_ns = 9;
   CHECK(select(t, longest).kept == ChosenNames{"step 1", "step 2", "all of step 1", "all of step 2", "c"});

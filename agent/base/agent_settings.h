@@ -1,0 +1,23 @@
+// The settings of this process (common/settings.h), read once when recording starts. A bad value is one line on stderr
+// and the default.
+#pragma once
+#include "agent/base/chosen_events.h"
+#include "common/settings.h"
+
+namespace agent {
+
+using trace::kSettings;
+using trace::NcclCapture;
+using trace::parse_bytes;
+using trace::Setting;
+using trace::Settings;
+
+// Once, by one thread: its room is not on the stack, which may be of a thread that has next to none.
+void read_settings() noexcept;
+const Settings& settings() noexcept;
+// TRACETOOL_EVENTS as it was asked for, "default" where it was not; cut where it does not fit a header.
+const char* asked_events() noexcept;
+// TRACETOOL_DISABLE is set to anything but 0 or "".
+bool disabled_by_user() noexcept;
+
+}  // namespace agent

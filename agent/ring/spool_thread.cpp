@@ -1,0 +1,167 @@
+#include "agent/ring/spool_thread.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "agent/base/guard.h"
+#include "agent/base/message.h"
+#include "agent/clocks/clocks.h"
+#include "agent/clocks/exit_time.h"
+#include "agent/ring/notice.h"
+#include "agent/ring/own_descriptor.h"
+#include "agent/ring/spool_chunk.h"
+#include "agent/ring/spool_walk.h"
+#include "agent/ring/whole_block.h"
+#include "agent/ring/worker.h"
+
+namespace agent {
+namespace {
+
+using Memory = trace::SharedMemory;
+
+constinit Worker s_spooler{};
+constinit trace::Ring s_spooled{};
+constinit SpoolWalk s_walk{};
+constinit ChunkMaker s_maker{};
+constinit OwnDescriptor s_spool_file{};
+constinit std::uint64_t s_bytes = 0;
+constinit std::uint64_t s_max_bytes = 0;
+
+// A block is worth a look before the ring can have gone round at 2 GB/s, which is more than records come.
+double period_ms() {
+  const double lap_ms = static_cast<double>(s_spooled.header->block_bytes * s_spooled.header->block_count) / 2e6;
+  return std::clamp(lap_ms, 0.5, 50.0);
+}
+
+void set_state(trace::SourceState state, int error) {
+  trace::FileHeader& header = *s_spooled.header;
+  __atomic_store_n(&header.spool_error, error, __ATOMIC_RELAXED);
+  __atomic_store_n(&header.spool_state, static_cast<std::uint32_t>(state), __ATOMIC_RELEASE);
+}
+
+// What a failed write left behind is cut off, as far as the disk lets us; a reader finds the end without it.
+bool end_spool(int error, const char* why) {
+  if (ftruncate(s_spool_file.get(), static_cast<off_t>(s_bytes)) != 0) say_verbose("the spool ends with half a block");
+  s_spool_file.drop();
+  set_state(trace::SourceState::failed, error);
+  say("the spool ends after %llu MB (%s): from here on only the ring is kept",
+      static_cast<unsigned long long>(s_bytes >> 20), why);
+  const Guard guard;
+  const std::uint64_t now = mono_ns();
+  if (guard) write_notice(guard, trace::NoticeCode::spool_ended, static_cast<std::uint32_t>(error), now, now, why);
+  return false;
+}
+
+// What a write left undone for good.
+bool end_by_errno() {
+  const int error = errno;
+  return end_spool(error, error == EBADF ? "the program has closed its file" : std::strerror(error));
+}
+
+bool write_whole(const std::byte* at, std::size_t bytes) {
+  if (s_max_bytes != 0 && s_bytes + bytes > s_max_bytes) return end_spool(EFBIG, "TRACETOOL_MAX_DISK is reached");
+  for (std::size_t left = bytes; left > 0;) {
+    errno = ENOSPC;  // of a write of nothing
+    const ssize_t wrote = write(s_spool_file.get(), at, left);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return end_by_errno();
+    at += wrote;
+    left -= static_cast<std::size_t>(wrote);
+  }
+  s_bytes += bytes;
+  Memory::store(s_spooled.header->spooled_bytes, s_bytes);
+  return true;
+}
+
+bool write_head() {
+  trace::SpoolHeader head{};
+  std::memcpy(head.magic, trace::kSpoolMagic, sizeof(head.magic));
+  head.version = trace::kSpoolVersion;
+  head.header_bytes = sizeof(head);
+  head.created_real_ns = s_spooled.header->created_real_ns;
+  head.process_start_ticks = s_spooled.header->process_start_ticks;
+  head.pid = s_spooled.header->pid;
+  head.chunk_header_bytes = sizeof(trace::SpoolChunk);
+  return write_whole(reinterpret_cast<const std::byte*>(&head), sizeof(head));
+}
+
+// A block that is recycled while we copy it is gone, and counted as overwritten by whoever recycled it.
+bool take(std::uint64_t index, std::uint64_t ticket) {
+  trace::BlockHeader header;
+  const bool whole = copy_whole_block(s_spooled, index, header, s_maker.payload()) && header.ticket == ticket;
+  if (!whole || header.committed == 0) return true;
+  std::size_t bytes = 0;
+  const std::byte* chunk = s_maker.make(header, bytes);
+  return chunk == nullptr || write_whole(chunk, bytes);
+}
+
+std::uint64_t pass(bool every, bool last) {
+  const std::uint64_t waiting = s_walk.pass(every, last, take);
+  Memory::store(s_spooled.header->spooled_ticket, s_walk.done_up_to());
+  return waiting;
+}
+
+// Who is within an append at this moment is done in microseconds, or never.
+void take_rest() {
+  constexpr int kTries = 50;
+  for (int i = 0; i < kTries && pass(true, true) > 0 && s_spool_file.held(); ++i) usleep(1000);
+}
+
+void spool() {
+  const double period = period_ms();
+  std::uint64_t looked_at_all = 0;  // tickets, when every block was looked at
+  while (s_spool_file.held() && s_spooler.wait_ms(period)) {
+    const std::uint64_t claimed = Memory::load(s_spooled.header->claimed_blocks);
+    const bool every = claimed - looked_at_all > s_spooled.header->block_count / 8;
+    if (every) looked_at_all = claimed;
+    pass(every, false);
+  }
+  if (!s_spool_file.held()) return;
+  take_rest();
+  // A network filesystem may say only here that it is full.
+  if (s_spool_file.held() && !s_spool_file.drop()) set_state(trace::SourceState::failed, errno);
+}
+
+bool refuse(const char* why) {
+  set_state(trace::SourceState::failed, errno);
+  say("TRACETOOL_MODE=spool: %s: only the ring is kept", why);
+  s_spool_file.drop();
+  return false;
+}
+
+std::uint64_t* make_done_words() {
+  const std::size_t bytes = s_spooled.header->block_count * sizeof(std::uint64_t);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<std::uint64_t*>(memory);
+}
+
+}  // namespace
+
+bool start_spool(const trace::Ring& ring, int directory, const char* name, std::uint64_t max_bytes) noexcept {
+  s_spooled = ring;
+  s_max_bytes = max_bytes;
+  errno = ENOSYS;
+  if (!can_spool()) return refuse("this agent was built without zstd");
+  std::uint64_t* done = make_done_words();
+  if (done == nullptr || !s_maker.begin(ring.payload_bytes())) return refuse("no memory for it");
+  s_walk.begin(ring, done);
+  const int file = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (!s_spool_file.take(file)) return refuse("cannot make its file");
+  set_state(trace::SourceState::on, 0);
+  if (!write_head()) return false;
+  return s_spooler.start("tracetool-spool", spool) || refuse("cannot start a thread");
+}
+
+void finish_spool() noexcept {
+  constexpr std::uint64_t kLimit_ms = 5000;
+  if (!s_spooler.stop(exit_ms_left(kLimit_ms))) say("the spool's disk is slow: leaving the rest to the ring");
+}
+
+std::uint64_t spool_cpu_ns() noexcept { return s_spooler.cpu_ns(); }
+
+}  // namespace agent

@@ -1,0 +1,26 @@
+// A robust line through points that are mostly right.
+#pragma once
+#include <vector>
+
+namespace cli {
+
+struct LinePoint {
+  double at = 0, value = 0;
+  double weight = 1;  // > 0
+};
+
+struct Line {
+  double middle = 0;          // where `offset` is the value: the weighted mean of the points' places
+  double offset = 0, slope = 0;
+  double mad = 0;             // weighted median of what lies beside the line
+  double offset_error = 0, slope_error = 0;  // standard errors; of one or two points infinite
+  double value(double at) const { return offset + slope * (at - middle); }
+};
+
+double weighted_median(std::vector<LinePoint> points);  // of values; 0 for none
+
+// Slope: the median of the slopes between points half of them apart. Offset: the median of the rest. Then once more by least squares
+// of what lies within three deviations (sigma, as the MAD tells it), which uses what medians leave.
+Line fit_line(std::vector<LinePoint> points);
+
+}  // namespace cli

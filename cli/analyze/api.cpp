@@ -1,0 +1,92 @@
+// api: what the host's calls of the CUDA runtime and driver take, by name. Memory: 8 bytes a call, for exact percentiles.
+#include <algorithm>
+#include <map>
+
+#include "cli/analyze/cells.h"
+#include "cli/analyze/percentile.h"
+#include "cli/model/slice.h"
+
+namespace cli {
+namespace {
+
+std::vector<Column> api_columns(RowKeys keys) {
+  return joined(keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>(),
+      {{"name", Unit::text, "Of the function, of the runtime (cuda...) or the driver (cu...)"},
+       {"count", Unit::count, "How often it was called"},
+       {"sum_ns", Unit::ns, "All these calls together, on all threads; calls of the driver lie within those of the runtime that make them"},
+       {"share_pct", Unit::percent, "Of the sum of all calls; by rank, of the rank's"},
+       {"min_ns", Unit::ns, "The shortest"},
+       {"median_ns", Unit::ns, "At least half of them took at most so long"},
+       {"p95_ns", Unit::ns, "At least 95 % of them took at most so long"},
+       {"max_ns", Unit::ns, "The longest"}});
+}
+
+class ApiTable : public Analysis {
+ public:
+  explicit ApiTable(const AnalysisContext& context) : context_(context) {}
+
+  // Whole, also where it reaches out of the window.
+  void event(const Event& event, const Facts&) override {
+    if (!is_slice(event)) return;
+    const ProcessId process = context_.catalog.tracks[event.track].process;
+    const std::int64_t end_ns = event.duration_ns < 0 ? kLatest_ns : slice_end(event, kLatest_ns);
+    if (!context_.windows.hold(process, event.start_ns, end_ns)) return;
+    if (event.duration_ns < 0) {
+      ++endless_;
+      return;
+    }
+    const ProcessId group = context_.keys.by == GroupBy::rank ? process : 0;
+    Durations& durations = calls_[{group, event.name}];
+    durations.ns.push_back(event.duration_ns);
+    durations.sum_ns += event.duration_ns;
+    sums_[group] += event.duration_ns;
+  }
+
+  ResultTable finish() override {
+    ResultTable table{"api", api_columns(context_.keys), {}, {}};
+    std::vector<std::pair<const Key*, Durations*>> sorted;
+    for (auto& [key, durations] : calls_) sorted.push_back({&key, &durations});
+    std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
+      if (a.first->first != b.first->first) return a.first->first < b.first->first;
+      if (a.second->sum_ns != b.second->sum_ns) return a.second->sum_ns > b.second->sum_ns;
+      return context_.catalog.strings[a.first->second] < context_.catalog.strings[b.first->second];
+    });
+    for (const auto& [key, durations] : sorted) {
+      std::vector<std::int64_t>& ns = durations->ns;
+      std::sort(ns.begin(), ns.end());
+      std::vector<Cell>& cells = table.rows.emplace_back();
+      if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key->first], context_.keys);
+      append(cells, std::string(context_.catalog.strings[key->second]), static_cast<std::int64_t>(ns.size()), durations->sum_ns,
+             percent(durations->sum_ns, sums_.at(key->first)), ns.front(), percentile(ns, 50), percentile(ns, 95), ns.back());
+    }
+    if (endless_ > 0) table.notes.push_back(std::to_string(endless_) + " calls had not returned where the trace ends, and are in no row");
+    return table;
+  }
+
+ private:
+  using Key = std::pair<ProcessId, StringId>;
+  struct Durations {
+    std::vector<std::int64_t> ns;
+    std::int64_t sum_ns = 0;
+  };
+
+  const AnalysisContext& context_;
+  std::map<Key, Durations> calls_;
+  std::map<ProcessId, std::int64_t> sums_;
+  std::uint64_t endless_ = 0;
+};
+
+}  // namespace
+
+AnalysisEntry api_analysis() {
+  return {"api",
+          "Each function of the CUDA runtime and driver: how often it was called, how long its calls took",
+          {GroupBy::none, GroupBy::rank},
+          api_columns,
+          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<ApiTable>(context); },
+          false,
+          true,
+          kinds_of({Kind::runtime, Kind::driver})};
+}
+
+}  // namespace cli

@@ -1,0 +1,196 @@
+// classes: what the GPU's time is spent on, by classes of kernels (name_rules.h).
+//
+//   communication and memory are what they are for all tables (work_classes.h); what else ran is told by its name.
+//   sum    all durations together, as far as they lie in the window
+//   union  when any work of the class ran on the device; of several devices or ranks together
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "cli/analyze/cells.h"
+#include "cli/analyze/name_rules.h"
+
+namespace cli {
+namespace {
+
+constexpr std::string_view kCommunication = "communication", kMemory = "memory", kOther = "other";
+
+std::vector<Column> class_columns(RowKeys keys) {
+  std::vector<Column> columns;
+  if (keys.by != GroupBy::none) columns = joined(process_columns(keys), {kDeviceColumn});
+  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
+  return joined(std::move(columns), {
+      {"class", Unit::text, "What it is for: matmul, attention, communication, ...; other: no rule knows its name"},
+      {"names", Unit::count, "Different names of kernels and copies in it"},
+      {"count", Unit::count, "How many kernels, copies and memsets ran"},
+      {"sum_ns", Unit::ns, "All their durations together, also where several ran at once"},
+      {"share_pct", Unit::percent, "Of the sum of all classes; of the rows of the same device and step"},
+      {"union_ns", Unit::ns, "When any of them ran on a device; the sum over the devices"}});
+}
+
+// The class of each name, looked up once.
+class NamedClasses {
+ public:
+  using Id = std::uint32_t;
+
+  NamedClasses(const Strings& strings, const NameRules* own) : strings_(strings), own_(own) {}
+
+  Id of(const GpuWork& work) {
+    Name& name = at(work.name);
+    if (name.own != kNone) return name.own;
+    if (work.work_class == WorkClass::comm) return id(kCommunication);
+    if (work.work_class == WorkClass::memory) return id(kMemory);
+    if (work.kind == Kind::graph) return id(kOther);
+    if (name.of_kernel == kNone) {
+      const NameRules::Rule* rule = kernel_rules().of(matched_name(strings_[work.name]));
+      name.of_kernel = id(rule != nullptr ? std::string_view(rule->class_name) : kOther);
+    }
+    return name.of_kernel;
+  }
+  const std::string& operator[](Id id) const { return classes_[id]; }
+  std::size_t size() const { return classes_.size(); }
+
+ private:
+  static constexpr Id kNone = std::numeric_limits<Id>::max();
+  struct Name {
+    bool seen = false;
+    Id own = kNone, of_kernel = kNone;  // by one's own rules; by those for kernels, when they were asked
+  };
+
+  Name& at(StringId name) {
+    if (name >= names_.size()) names_.resize(std::max<std::size_t>(strings_.size(), name + std::size_t{1}));
+    Name& found = names_[name];
+    if (found.seen) return found;
+    found.seen = true;
+    const NameRules::Rule* rule = own_ != nullptr ? own_->of(matched_name(strings_[name])) : nullptr;
+    if (rule != nullptr) found.own = id(rule->class_name);
+    return found;
+  }
+  Id id(std::string_view name) {
+    const auto found = std::find(classes_.begin(), classes_.end(), name);
+    if (found != classes_.end()) return static_cast<Id>(found - classes_.begin());
+    classes_.emplace_back(name);
+    return static_cast<Id>(classes_.size() - 1);
+  }
+
+  const Strings& strings_;
+  const NameRules* own_;
+  std::vector<Name> names_;  // by StringId
+  std::vector<std::string> classes_;
+};
+
+class Classes : public Analysis {
+ public:
+  explicit Classes(const AnalysisContext& context)
+      : context_(context), classes_(context.catalog.strings, context.class_rules) {}
+
+  void work(const GpuWork& work) override {
+    const NamedClasses::Id id = classes_.of(work);
+    if (work.kind == Kind::graph) ++graphs_;
+    const auto& windows = context_.windows.of(work.process);
+    for (std::size_t i = context_.windows.first_after(work.process, work.start_ns); i < windows.size(); ++i) {
+      const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns), end_ns = std::min(work.end_ns, windows[i].to_ns);
+      if (start_ns > end_ns) break;
+      // Of devices apart, and of steps where they are rows.
+      const Key key{work.process, work.device, windows[i].step ? i : 0};
+      std::vector<Sums>& sums = sums_[key];
+      if (sums.size() <= id) sums.resize(id + std::size_t{1});
+      sums[id].add(start_ns, end_ns);
+      seen_.insert({row_of(key), id, work.name});
+    }
+  }
+
+  ResultTable finish() override {
+    ResultTable table{"classes", class_columns(context_.keys), {}, {}};
+    std::map<Key, std::vector<Sums>> rows;
+    for (const auto& [key, sums] : sums_) {
+      std::vector<Sums>& row = rows[row_of(key)];
+      if (row.size() < sums.size()) row.resize(sums.size());
+      for (std::size_t id = 0; id < sums.size(); ++id) row[id] += sums[id];
+    }
+    for (const auto& [key, sums] : rows) add_rows(key, sums, table.rows);
+    if (graphs_ > 0) table.notes.push_back("whole CUDA graphs, which were recorded instead of their kernels, are in other");
+    return table;
+  }
+
+ private:
+  struct Key {
+    ProcessId process = 0;
+    std::int64_t device = 0;
+    std::size_t window = 0;  // of the process, where windows are steps
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Seen {
+    Key key;
+    NamedClasses::Id id;
+    StringId name;
+    auto operator<=>(const Seen&) const = default;
+  };
+  struct Sums {
+    std::int64_t count = 0, sum_ns = 0, union_ns = 0;
+    std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();  // of the union so far
+
+    // By start_ns ascending.
+    void add(std::int64_t start, std::int64_t end) {
+      ++count;
+      sum_ns += end - start;
+      union_ns += std::max<std::int64_t>(0, end - std::max(start, end_ns));
+      end_ns = std::max(end_ns, end);
+    }
+    Sums& operator+=(const Sums& other) {
+      count += other.count;
+      sum_ns += other.sum_ns;
+      union_ns += other.union_ns;
+      return *this;
+    }
+  };
+
+  Key row_of(const Key& key) const { return context_.keys.by == GroupBy::none ? Key{} : key; }
+
+  void add_rows(const Key& key, const std::vector<Sums>& sums, std::vector<std::vector<Cell>>& rows) const {
+    std::int64_t whole_ns = 0;
+    std::vector<NamedClasses::Id> order;
+    for (NamedClasses::Id id = 0; id < sums.size(); ++id) {
+      whole_ns += sums[id].sum_ns;
+      if (sums[id].count > 0) order.push_back(id);
+    }
+    std::sort(order.begin(), order.end(), [&](auto a, auto b) {
+      return sums[a].sum_ns != sums[b].sum_ns ? sums[a].sum_ns > sums[b].sum_ns : classes_[a] < classes_[b];
+    });
+    for (const NamedClasses::Id id : order) {
+      std::vector<Cell>& cells = rows.emplace_back();
+      if (context_.keys.by != GroupBy::none) {
+        append_process(cells, context_.catalog.processes[key.process], context_.keys);
+        cells.emplace_back(key.device);
+      }
+      if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(key.process)[key.window].step));
+      append(cells, classes_[id], names(key, id), sums[id].count, sums[id].sum_ns, percent(sums[id].sum_ns, whole_ns), sums[id].union_ns);
+    }
+  }
+
+  std::int64_t names(const Key& key, NamedClasses::Id id) const {
+    const auto from = seen_.lower_bound({key, id, 0}), to = seen_.upper_bound({key, id, std::numeric_limits<StringId>::max()});
+    return std::distance(from, to);
+  }
+
+  const AnalysisContext& context_;
+  NamedClasses classes_;
+  std::map<Key, std::vector<Sums>> sums_;
+  std::set<Seen> seen_;
+  std::uint64_t graphs_ = 0;
+};
+
+}  // namespace
+
+AnalysisEntry classes_analysis() {
+  return {"classes",
+          "GPU time by class of kernel: matmul, attention, communication, elementwise, ...",
+          {GroupBy::none, GroupBy::rank, GroupBy::step},
+          class_columns,
+          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Classes>(context); },
+          false,
+          true};
+}
+
+}  // namespace cli

@@ -1,0 +1,97 @@
+// When devices idle, and why. A gap lasts from the moment at which the last work so far ended, g, to the start of the next
+// work, w, which the call from c to e of some thread launched. It has up to four parts, which follow each other without a hole:
+//
+//   g to c   the call had not begun.
+//            sync, after_sync  where the host was in a wait (host_waits.h) as the device went idle (its start <= g < its end) that
+//                              ended no later than c: up to its end, and from there on. Of several the one that ended last.
+//            launch            else, where the thread's launch before that one had ended kLaunching_ns before c or later: it was
+//                              launching one piece of work after the other.
+//            host_late         else: the host did something else.
+//   c to e   launch            the host was in the call.
+//   e to w   queued            the work was launched and had not begun, for kLaunching_ns at most;
+//            unexplained       for longer: nothing that was recorded says what it waited for.
+//
+// Where the call is not known, or no work follows, all is unexplained.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "cli/analyze/analysis.h"
+#include "cli/analyze/host_waits.h"
+#include "cli/model/name_classes.h"
+
+namespace cli {
+
+enum class IdleCause : std::uint8_t { sync, after_sync, host_late, launch, queued, unexplained, count_ };
+inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::count_);
+inline constexpr std::array<std::string_view, kIdleCauses> kIdleCauseNames{"sync",   "after_sync", "host_late",
+                                                                          "launch", "queued",     "unexplained"};
+
+using IdleTimes = std::array<std::int64_t, kIdleCauses>;  // ns, by cause
+
+struct DeviceGap {
+  struct Part {
+    IdleCause cause;
+    std::int64_t from_ns, to_ns;
+  };
+
+  ProcessId process = 0;
+  std::int64_t device = -1;
+  std::int64_t from_ns = 0, to_ns = 0;  // kEarliest_ns: no work came before; kLatest_ns: none follows
+  StringId before = 0;                  // name of the work that ended at from_ns
+  const GpuWork* next = nullptr;        // during work(); null: none follows
+  std::optional<HostWait> wait;         // of the parts sync and after_sync
+  std::array<Part, 4> parts{};
+  std::size_t part_count = 0;
+
+  // What lies between two moments.
+  IdleTimes times(std::int64_t from_ns, std::int64_t to_ns) const;
+};
+
+class DeviceGaps {
+ public:
+  static constexpr std::int64_t kLaunching_ns = 30'000;
+  // Of a thread so many launches are remembered: those that it made while a device idled and did not begin the first of them.
+  static constexpr std::size_t kMostLaunches = 4096;
+
+  explicit DeviceGaps(const Catalog& catalog) : waits_(catalog), names_(catalog.strings) {}
+
+  // As Analysis has them, of all times; the wait, if it is one.
+  std::optional<HostWait> event(const Event& call, ProcessId process);
+  // What came before it, where the device idled; before the first work of a device, and behind the last (rest()), too. `wait`:
+  // the copy is one.
+  std::optional<DeviceGap> work(const GpuWork& work, std::optional<HostWait>& wait);
+  std::vector<DeviceGap> rest() const;
+
+ private:
+  struct Device {
+    std::int64_t busy_end_ns;
+    StringId last_name;            // of the work that ends then
+    std::vector<HostWait> waits;  // that may hold when it goes idle
+  };
+  using Devices = std::map<std::pair<ProcessId, std::int64_t>, Device>;
+
+  void add(ProcessId process, const HostWait& wait, std::int64_t now_ns);
+  static void add(Device& device, const HostWait& wait, std::int64_t now_ns);
+  void explain(DeviceGap& gap, const Device* device) const;
+  bool launches_on(const LaunchCall& call) const;
+
+  struct Launch {
+    std::int64_t start_ns, end_ns;
+  };
+
+  HostWaits waits_;
+  NameClasses names_;
+  Devices devices_;
+  std::unordered_map<TrackId, std::deque<Launch>> launches_;  // of each thread the newest, by start
+};
+
+}  // namespace cli

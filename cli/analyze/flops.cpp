@@ -1,0 +1,298 @@
+// flops, roofline, mfu: what operators with known inputs compute, how fast, and how near to what bounds them. Kernels are those
+// whose External id is the operator's. Memory: 32 bytes for each of the newest operators of a process, and the rows.
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+
+#include "cli/analyze/cells.h"
+#include "cli/analyze/operator_flops.h"
+#include "cli/analyze/whole_steps.h"
+#include "cli/model/name_classes.h"
+
+namespace cli {
+namespace {
+
+const std::vector<Column> kOperatorColumns{{"name", Unit::text, "Of the operator"},
+                                           {"shape", Unit::text, "Sizes of the inputs that decide it"},
+                                           {"type", Unit::text, "In which the products are made: bf16, tf32, ...; empty: float, of which the kernels do not tell whether as tf32"},
+                                           {"count", Unit::count, "Calls of which a kernel ran"},
+                                           {"time_ns", Unit::ns, "Durations of their kernels, together"},
+                                           {"flop", Unit::count, "Floating-point operations of one call, by its sizes"},
+                                           {"tflop_per_s", Unit::number, "10^12 of them a second, over the time"}};
+
+std::vector<Column> flops_columns(RowKeys keys) {
+  std::vector<Column> columns = keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>();
+  return joined(joined(std::move(columns), kOperatorColumns),
+                {{"peak_tflop_per_s", Unit::number, "What the GPU can do at most in this type, dense"}, {"of_peak_pct", Unit::percent, "Of that"}});
+}
+
+std::vector<Column> roofline_columns(RowKeys keys) {
+  std::vector<Column> columns = keys.by == GroupBy::rank ? process_columns(keys) : std::vector<Column>();
+  return joined(joined(std::move(columns), kOperatorColumns),
+                {{"bytes", Unit::bytes, "What one call must move at least: inputs once, outputs once"},
+                 {"flop_per_byte", Unit::number, "Arithmetic intensity: flop / bytes"},
+                 {"ridge_flop_per_byte", Unit::number, "From where on the GPU's arithmetic bounds, and not its memory: peak / bandwidth"},
+                 {"bound", Unit::text, "compute or memory, by the two"},
+                 {"roof_tflop_per_s", Unit::number, "What the GPU allows at this intensity: the lesser of the peak and intensity x bandwidth"},
+                 {"of_roof_pct", Unit::percent, "Of that"}});
+}
+
+// The calls of operators whose cost is known, found by their External ids. Bounded: the newest of each process.
+class OperatorCalls {
+ public:
+  struct Kind {
+    StringId name = 0;
+    OperatorCost cost;
+  };
+  struct Call {
+    std::uint32_t kind = 0;
+    bool ran = false;  // a kernel of it was asked for
+  };
+
+  explicit OperatorCalls(const Catalog& catalog) : catalog_(catalog), processes_(catalog.processes.size()) {}
+
+  void event(const Event& event, const Facts& facts) {
+    const auto* op = facts.get<OperatorFacts>();
+    if (event.kind != cli::Kind::cpu_op || op == nullptr || op->external_id == 0 || op->inputs == 0) return;
+    const std::uint32_t kind = kind_of(event.name, op->inputs);
+    if (kind == 0) return;
+    OfProcess& process = processes_[catalog_.tracks[event.track].process];
+    if (!process.calls.try_emplace(op->external_id, Call{kind, false}).second) return;
+    process.order.push_back(op->external_id);
+    if (process.order.size() <= kMostCalls) return;
+    process.calls.erase(process.order.front());
+    process.order.pop_front();
+  }
+  // Null: the kernel is of no call whose cost is known.
+  Call* of(const GpuWork& work) {
+    const auto* kernel = work.facts->get<ProfiledKernelFacts>();
+    if (kernel == nullptr || kernel->external_id == 0) return nullptr;
+    auto& calls = processes_[work.process].calls;
+    const auto call = calls.find(kernel->external_id);
+    return call == calls.end() ? nullptr : &call->second;
+  }
+  const Kind& operator[](std::uint32_t kind) const { return kinds_[kind]; }
+
+ private:
+  static constexpr std::size_t kMostCalls = 1 << 16;  // of a process, whose kernels may come yet; the oldest are forgotten
+
+  struct OfProcess {
+    std::unordered_map<std::uint64_t, Call> calls;  // by External id
+    std::deque<std::uint64_t> order;
+  };
+
+  // 0: what it costs is not known.
+  std::uint32_t kind_of(StringId name, OperatorInputId inputs) {
+    const auto [known, is_new] = by_inputs_.try_emplace({name, inputs.value}, 0);
+    if (!is_new) return known->second;
+    auto cost = cost_of(catalog_, catalog_.strings[name], inputs);
+    if (!cost) return 0;
+    const auto [place, first] = by_shape_.try_emplace({name, cost->shape, cost->type, cost->flop, cost->bytes}, static_cast<std::uint32_t>(kinds_.size()));
+    if (first) kinds_.push_back({name, std::move(*cost)});
+    return known->second = place->second;
+  }
+
+  const Catalog& catalog_;
+  std::vector<OfProcess> processes_;
+  std::vector<Kind> kinds_ = std::vector<Kind>(1);
+  std::map<std::pair<StringId, std::uint32_t>, std::uint32_t> by_inputs_;
+  std::map<std::tuple<StringId, std::string, MathType, std::int64_t, std::optional<std::int64_t>>, std::uint32_t> by_shape_;
+};
+
+class OperatorTable : public Analysis {
+ public:
+  OperatorTable(const AnalysisContext& context, bool roofline) : context_(context), roofline_(roofline), calls_(context.catalog) {}
+
+  void event(const Event& event, const Facts& facts) override { calls_.event(event, facts); }
+
+  // Whole, also where it reaches out of the window: an operator in part has no rate.
+  void work(const GpuWork& work) override {
+    if (work.kind != Kind::kernel || work.work_class != WorkClass::compute) return;
+    const std::int64_t ns = work.end_ns - work.start_ns;
+    const std::string_view name = context_.catalog.strings[work.name];
+    compute_ns_ += ns;
+    OperatorCalls::Call* call = calls_.of(work);
+    if (call == nullptr) {
+      unknown_products_ns_ += is_gemm_name(name) ? ns : 0;
+      return;
+    }
+    known_ns_ += ns;
+    const ProcessId group = context_.keys.by == GroupBy::rank ? work.process : 0;
+    Row& row = rows_[{group, call->kind}];
+    const GpuPeaks* gpu = peaks_of(context_.catalog.processes[work.process], work.device);
+    row.gpu = row.kernels == 0 || row.gpu == gpu ? gpu : nullptr;
+    if (calls_[call->kind].cost.type == MathType::fp32) {
+      const MathType type = type_of_float(name, gpu);
+      if (type != MathType::unknown) row.float_type = row.float_type == MathType::unknown || row.float_type == type ? type : MathType::fp64;
+    }
+    ++row.kernels;
+    row.time_ns += ns;
+    row.count += !call->ran;
+    call->ran = true;
+  }
+
+  ResultTable finish() override {
+    ResultTable table{roofline_ ? "roofline" : "flops", roofline_ ? roofline_columns(context_.keys) : flops_columns(context_.keys), {}, {}};
+    std::vector<std::pair<const RowKey*, const Row*>> sorted;
+    for (const auto& [key, row] : rows_) sorted.push_back({&key, &row});
+    std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
+      if (a.first->first != b.first->first) return a.first->first < b.first->first;
+      if (a.second->time_ns != b.second->time_ns) return a.second->time_ns > b.second->time_ns;
+      const auto &one = calls_[a.first->second], &other = calls_[b.first->second];
+      return std::pair(context_.catalog.strings[one.name], std::string_view(one.cost.shape)) < std::pair(context_.catalog.strings[other.name], std::string_view(other.cost.shape));
+    });
+    for (const auto& [key, row] : sorted) table.rows.push_back(cells_of(*key, *row));
+    add_notes(table);
+    return table;
+  }
+
+ private:
+  using RowKey = std::pair<ProcessId, std::uint32_t>;  // process or 0; kind
+  struct Row {
+    std::int64_t count = 0, kernels = 0, time_ns = 0;
+    const GpuPeaks* gpu = nullptr;  // null: unknown, or of several kinds
+    MathType float_type = MathType::unknown;  // of float: what kernels tell; fp64: they differ
+  };
+
+  std::vector<Cell> cells_of(const RowKey& key, const Row& row) const {
+    const OperatorCalls::Kind& kind = calls_[key.second];
+    std::vector<Cell> cells;
+    if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key.first], context_.keys);
+    MathType type = kind.cost.type;
+    if (type == MathType::fp32) type = row.float_type == MathType::fp64 ? MathType::unknown : row.float_type;
+    const std::string_view type_name = math_type_name(type);
+    const double flop_per_s = row.time_ns > 0 ? static_cast<double>(kind.cost.flop) * static_cast<double>(row.count) / static_cast<double>(row.time_ns) / 1000 : 0;
+    const double peak = row.gpu != nullptr ? row.gpu->tflop_per_s(type) : 0;
+    const auto positive = [](double value) { return value > 0 ? Cell(value) : Cell(); };
+    append(cells, std::string(context_.catalog.strings[kind.name]), kind.cost.shape, type_name.empty() ? Cell() : Cell(std::string(type_name)), row.count,
+           row.time_ns, kind.cost.flop, positive(flop_per_s));
+    if (!roofline_) {
+      append(cells, positive(peak), peak > 0 ? positive(100 * flop_per_s / peak) : Cell());
+      return cells;
+    }
+    const double intensity = kind.cost.bytes ? static_cast<double>(kind.cost.flop) / static_cast<double>(*kind.cost.bytes) : 0;
+    const double edge = peak > 0 ? ridge(*row.gpu, type) : 0;
+    const double roof = edge > 0 && intensity > 0 ? std::min(peak, intensity * row.gpu->memory_gb_per_s / 1000) : 0;
+    append(cells, known(kind.cost.bytes), positive(intensity), positive(edge), roof > 0 ? Cell(std::string(intensity >= edge ? "compute" : "memory")) : Cell(),
+           positive(roof), roof > 0 ? positive(100 * flop_per_s / roof) : Cell());
+    return cells;
+  }
+
+  void add_notes(ResultTable& table) const {
+    if (compute_ns_ == 0) return;
+    const auto share = [&](std::int64_t ns) {
+      std::string tenths = std::to_string((1000 * ns + compute_ns_ / 2) / compute_ns_);
+      if (tenths.size() < 2) tenths.insert(0, 2 - tenths.size(), '0');
+      return tenths.insert(tenths.size() - 1, ".") + " %";
+    };
+    table.notes.push_back("of the time of kernels that compute, " + share(known_ns_) + " is of operators in this table; " + share(unknown_products_ns_) +
+                          " is of matrix products by their names, whose sizes are not known");
+    if (rows_.empty()) table.notes.push_back("no kernel's operator has sizes that are known: torch.profiler tells them with record_shapes=True");
+  }
+
+  const AnalysisContext& context_;
+  bool roofline_;
+  OperatorCalls calls_;
+  std::map<RowKey, Row> rows_;
+  std::int64_t compute_ns_ = 0, known_ns_ = 0, unknown_products_ns_ = 0;
+};
+
+std::vector<Column> mfu_columns(RowKeys keys) {
+  std::vector<Column> columns = process_columns(keys);
+  return joined(joined(std::move(columns), {kDeviceColumn, kStepColumn}),
+                {{"step_ns", Unit::ns, "Length of the step"},
+                 {"operator_tflop", Unit::number, "10^12 operations of operators with known sizes whose first kernel began in the step"},
+                 {"type", Unit::text, "In which most of these are made"},
+                 {"peak_tflop_per_s", Unit::number, "What the GPU can do at most in this type, dense"},
+                 {"operator_pct", Unit::percent, "These operations in what the GPU could have done in the step"},
+                 {"mfu_pct", Unit::percent, "The model's operations (--flops-per-step) in the same: model FLOPs utilization"}});
+}
+
+class MfuTable : public Analysis {
+ public:
+  explicit MfuTable(const AnalysisContext& context) : context_(context), calls_(context.catalog) {}
+
+  void event(const Event& event, const Facts& facts) override { calls_.event(event, facts); }
+  void work(const GpuWork& work) override {
+    const auto& windows = context_.windows.of(work.process);
+    std::vector<Flops>& steps = devices_.try_emplace({work.process, work.device}, windows.size()).first->second;
+    if (work.kind != Kind::kernel || work.work_class != WorkClass::compute) return;
+    OperatorCalls::Call* call = calls_.of(work);
+    const auto step = window_at(context_.windows, work.process, work.start_ns);
+    if (call == nullptr || call->ran || !step) return;
+    call->ran = true;
+    const OperatorCost& cost = calls_[call->kind].cost;
+    const GpuPeaks* gpu = peaks_of(context_.catalog.processes[work.process], work.device);
+    const MathType type = cost.type == MathType::fp32 ? type_of_float(context_.catalog.strings[work.name], gpu) : cost.type;
+    steps[*step][static_cast<std::size_t>(type)] += cost.flop;
+  }
+  ResultTable finish() override {
+    ResultTable table{"mfu", mfu_columns(context_.keys), {}, {}};
+    for (const auto& [key, steps] : devices_) {
+      const GpuPeaks* gpu = peaks_of(context_.catalog.processes[key.first], key.second);
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        const AnalysisWindow& window = context_.windows.of(key.first)[i];
+        const auto most = std::max_element(steps[i].begin() + 1, steps[i].end());
+        const MathType type = *most > 0 ? static_cast<MathType>(most - steps[i].begin()) : MathType::unknown;
+        const double all = std::accumulate(steps[i].begin(), steps[i].end(), 0.0);
+        const double peak = gpu != nullptr ? gpu->tflop_per_s(type) : 0, could = 1000 * peak * static_cast<double>(window.to_ns - window.from_ns);
+        const auto share = [&](double flop) { return flop > 0 && could > 0 ? Cell(100 * flop / could) : Cell(); };
+        std::vector<Cell>& cells = table.rows.emplace_back();
+        append_process(cells, context_.catalog.processes[key.first], context_.keys);
+        append(cells, key.second, known(window.step), window.to_ns - window.from_ns, all > 0 ? Cell(all / 1e12) : Cell(),
+               type == MathType::unknown ? Cell() : Cell(std::string(math_type_name(type))), peak > 0 ? Cell(peak) : Cell(), share(all),
+               share(context_.flops_per_step));
+      }
+    }
+    if (context_.flops_per_step <= 0) table.notes.push_back("mfu_pct needs the operations of the model: --flops-per-step N, of one step of one rank");
+    return table;
+  }
+
+ private:
+  using Flops = std::array<double, 7>;  // by MathType
+
+  const AnalysisContext& context_;
+  OperatorCalls calls_;
+  std::map<std::pair<ProcessId, std::int64_t>, std::vector<Flops>> devices_;  // by step
+};
+
+}  // namespace
+
+AnalysisEntry mfu_analysis() {
+  return {"mfu",
+          "Of each step and GPU: the operations of its operators, and of the model, in what the GPU could have done",
+          {GroupBy::step},
+          mfu_columns,
+          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<MfuTable>(context); },
+          false,
+          true,
+          kinds_of({Kind::cpu_op})};
+}
+
+AnalysisEntry flops_analysis() {
+  return {"flops",
+          "Floating-point operations of operators whose sizes a profile tells, how fast, and in the GPU's peak",
+          {GroupBy::none, GroupBy::rank},
+          flops_columns,
+          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, false); },
+          false,
+          true,
+          kinds_of({Kind::cpu_op})};
+}
+
+AnalysisEntry roofline_analysis() {
+  return {"roofline",
+          "The same against what they must move: intensity, what bounds them, how near to the roof they are",
+          {GroupBy::none, GroupBy::rank},
+          roofline_columns,
+          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, true); },
+          false,
+          true,
+          kinds_of({Kind::cpu_op})};
+}
+
+}  // namespace cli

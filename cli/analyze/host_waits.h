@@ -1,0 +1,36 @@
+// When the host stood still until its GPU had come so far: in a call whose name says that it synchronizes, or in a copy that
+// did not return before it was done. Of the latter is a copy whose call ended no earlier than the copy itself, where the call
+// is one of the blocking ones (cudaMemcpy) or the memory of the host is pageable, through which no copy is asynchronous.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "cli/analyze/analysis.h"
+#include "cli/model/name_classes.h"
+
+namespace cli {
+
+struct HostWait {
+  TrackId track = 0;  // the thread
+  StringId name = 0;  // of the call
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+class HostWaits {
+ public:
+  explicit HostWaits(const Catalog& catalog) : names_(catalog.strings) {}
+
+  // None: it is no such call, it has no end, or it lies within another such call of its thread, as the driver's in the runtime's.
+  std::optional<HostWait> of(const Event& call);
+  // The same of copies; once for each call.
+  std::optional<HostWait> of(const GpuWork& work);
+
+ private:
+  std::optional<HostWait> outermost(const HostWait& wait);
+
+  NameClasses names_;
+  std::unordered_map<TrackId, HostWait> last_;  // of each thread
+};
+
+}  // namespace cli

@@ -1,0 +1,88 @@
+// idle: the idle time of each device by what it waited for (device_gaps.h). Its idle is that of `temporal`, and the causes sum to it.
+#include <map>
+#include <tuple>
+
+#include "cli/analyze/cells.h"
+#include "cli/analyze/device_gaps.h"
+#include "cli/analyze/device_times.h"
+
+namespace cli {
+namespace {
+
+std::vector<Column> idle_columns(RowKeys keys) {
+  std::vector<Column> columns = process_columns(keys);
+  columns.push_back(kDeviceColumn);
+  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
+  return joined(std::move(columns), {
+      {"idle_ns", Unit::ns, "When no work ran, as temporal has it: the sum of the next six"},
+      {"sync_ns", Unit::ns, "The host was still in the synchronization, or blocking copy, in which it was when the device went idle"},
+      {"after_sync_ns", Unit::ns, "It had come out of that, and had not begun to launch the next work"},
+      {"host_late_ns", Unit::ns, "It had not begun to launch the next work, and had launched nothing for 30 us before it did"},
+      {"launch_ns", Unit::ns, "It was in the call that launches the next work, or between two launches at most 30 us apart"},
+      {"queued_ns", Unit::ns, "The next work was launched and had not begun, for at most 30 us"},
+      {"unexplained_ns", Unit::ns, "It had not begun for longer, the call that launched it is not known, or no work follows"}});
+}
+
+class IdleTable : public Analysis {
+ public:
+  explicit IdleTable(const AnalysisContext& context) : context_(context), times_(context), gaps_(context.catalog) {}
+
+  void event(const Event& event, const Facts&) override { gaps_.event(event, context_.catalog.tracks[event.track].process); }
+  void work(const GpuWork& work) override {
+    if (context_.windows.hold(work.process, work.start_ns, work.end_ns)) times_.add(work);
+    std::optional<HostWait> wait;
+    if (const auto gap = gaps_.work(work, wait)) add(*gap);
+  }
+
+  ResultTable finish() override {
+    for (const DeviceGap& gap : gaps_.rest()) add(gap);
+    ResultTable table{"idle", idle_columns(context_.keys), {}, {}};
+    for (const DeviceTimes::Row& row : times_.rows()) {
+      std::vector<Cell>& cells = table.rows.emplace_back();
+      append_process(cells, context_.catalog.processes[row.process], context_.keys);
+      cells.push_back(known(row.device));
+      if (context_.keys.by == GroupBy::step) cells.push_back(known(row.window.step));
+      if (!row.device) {
+        cells.resize(table.columns.size());
+        continue;
+      }
+      cells.emplace_back(row.time.idle_ns());
+      for (const std::int64_t ns : causes_[{row.process, *row.device, row.window.from_ns}]) cells.emplace_back(ns);
+    }
+    return table;
+  }
+
+ private:
+  void add(const DeviceGap& gap) {
+    const bool is_edge = gap.from_ns == kEarliest_ns || gap.next == nullptr;
+    if (is_edge && !context_.windows.are_bounded()) return;
+    const auto& windows = context_.windows.of(gap.process);
+    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
+      const AnalysisWindow& row = windows[i].step ? windows[i] : windows.front();
+      IdleTimes& sums = causes_[{gap.process, gap.device, row.from_ns}];
+      const IdleTimes times = gap.times(windows[i].from_ns, windows[i].to_ns);
+      for (std::size_t cause = 0; cause < kIdleCauses; ++cause) sums[cause] += times[cause];
+    }
+  }
+
+  const AnalysisContext& context_;
+  DeviceTimes times_;
+  DeviceGaps gaps_;
+  std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, IdleTimes> causes_;  // by device and begin of the row's first window
+};
+
+}  // namespace
+
+AnalysisEntry idle_analysis() {
+  return {"idle",
+          "Why each GPU idles: for synchronizations, for a late host, for launches",
+          {GroupBy::none, GroupBy::rank, GroupBy::step},
+          idle_columns,
+          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<IdleTable>(context); },
+          false,
+          true,
+          kinds_of({Kind::runtime, Kind::driver}),
+          true};
+}
+
+}  // namespace cli

@@ -1,0 +1,138 @@
+// The rules by which `classes` tells what kernels do, in the format of name_rules.h. What communicates and what copies is
+// told before them, by what WorkClasses says; what none of them matches is `other`.
+//
+// The order matters: kernels that a compiler generated first, for their names list operations that they are fused of; then
+// attention, convolutions and products of matrices, whose names hold words of each other; then what is left, from the
+// particular to the general. A name of PyTorch's ATen holds its functor, which tells more than the loop that runs it.
+// Every line has a name in tests/unit/cli/analyze/test_kernel_rules.cpp, of a real trace where there is one.
+#include "cli/analyze/name_rules.h"
+
+namespace cli {
+namespace {
+
+constexpr std::string_view kKernelRules = R"(
+# Inductor (torch/_inductor/codegen/triton.py): triton_KIND_fused_OPERATIONS_NUMBER; kinds: tem a template, poi pointwise,
+# red a reduction, per a persistent one, for of a list of tensors. What is pointwise does not normalize and has no loss,
+# whatever its operations came from, but for batch norm, which is pointwise in inference, and embeddings.
+attention      triton_{tem,flex}_*attention*
+convolution    triton_tem_*convolution*
+matmul         triton_{tem_,mm,bmm}*
+softmax_loss   triton_{red,per}_*{softmax,_loss,cross_entropy,logsumexp}*
+normalization  triton_{red,per}_*{layer_norm,rms_norm,batch_norm,group_norm,instance_norm}*
+normalization  triton_poi_*batch_norm*
+embedding      triton_{poi,red,per}_*embedding*
+reduction      triton_{red,per}_*
+elementwise    triton_{poi,for}_*
+
+# FlashAttention 2 and 3 (namespace flash) and PyTorch's copy of it (pytorch_flash)
+attention      *flash::*
+attention      *{flash_fwd,flash_bwd,flash_attn}*
+# cuDNN's fused attention; xFormers' and PyTorch's memory-efficient one, and CK's
+attention      cudnn_generated_*sdpa*
+attention      *fmha*
+# FlashInfer; vLLM: attention, and what writes its cache
+attention      *withpagedkvcache*
+attention      *reshape_and_cache*
+attention      *attention*
+
+# cuDNN: direct, Winograd and implicit products, and what prepares them; its engines are named by pass
+convolution    *{convolve,convolution,im2col,col2im}*
+convolution    *{scudnn,cask_cudnn}*
+convolution    *{fprop,dgrad,wgrad}*
+convolution    *winograd*
+convolution    fft2d_{r2c,c2r}_*
+# ATen's own
+convolution    at::native::*{conv_depthwise,conv2d,conv3d}*
+# MIOpen (igemm_fwd, _bwd, _wrw) and composable kernels
+convolution    igemm_{fwd,bwd,wrw}_*
+convolution    *{conv_fwd,conv_bwd,gemm_xdlops_bwd_weight}*
+
+# FBGEMM and TorchRec: tables of embeddings with their optimizer within, and the indices that they take
+embedding      {split,dense,ssd}_embedding_*
+embedding      {permute_pooled_embs,bounds_check_indices,linearize_index}*
+embedding      fbgemm_gpu::{permute_,_block_bucketize,_offsets_range}*
+elementwise    fbgemm_gpu::_*fp8*
+
+# Optimizers: apex' and DeepSpeed's functors, PyTorch's fused ones, llm.c, bitsandbytes
+optimizer      *multi_tensor_apply_kernel<*{adam,adagrad,lambstage,sgd,novograd}*functor*
+optimizer      *fusedoptimizertensorlistmetadata*
+optimizer      *adamw_kernel*
+optimizer      koptimizer*
+
+# cuBLAS and cuBLASLt (nvjet, xmma, their split-K and epilogues), CUTLASS, Tensile (rocBLAS, hipBLASLt)
+matmul         *{gemm,gemv}*
+matmul         nvjet_*
+matmul         *xmma_*
+matmul         *{splitkreduce,cublas}*
+matmul         cijk_a*
+matmul         cutlass*::{kernel,kernel2,device_kernel}<*
+# Triton's own, of experts too; of modded-nanogpt's Newton-Schulz iteration
+matmul         *matmul*
+matmul         *fused_moe_kernel*
+matmul         {xxt_kernel,ba_plus_caa_kernel}
+
+# ATen, cuDNN, apex, TransformerEngine, CK, Liger and Triton's tutorial write it out; cuDNN also bn
+normalization  *{batch_norm,batchnorm,layer_norm,layernorm,rms_norm,rmsnorm,group_norm,groupnorm,instance_norm}*
+normalization  cudnn::bn_{fw,bw}_*
+normalization  at::native::{rowwisemoments,gammabetabackward,computefusedparams}*
+normalization  *::{ln_fwd,ln_bwd}_*
+
+softmax_loss   *softmax*
+softmax_loss   *{cross_entropy,crossentropy,nll_loss,nllloss,classnll}*
+# llm.c
+softmax_loss   fused_classifier_kernel*
+
+# Rotary embeddings are a product with constants
+elementwise    *{rotary,rope}*
+embedding      *embedding*
+# What ATen's embedding and index_select run, and their gradient
+embedding      *{indexselect,vectorized_gather_kernel,indexing_backward_kernel}*
+# llm.c
+embedding      {encoder_,wte_,wpe_}*
+
+# Norms of lists of tensors; then reductions, pools, scans, sorts and top-k
+reduction      *multi_tensor_apply_kernel<*normfunctor*
+reduction      at::native::reduce_kernel<*
+reduction      at::native::*{max_pool,avg_pool,average_pool}*
+reduction      *cub::device*
+reduction      *{topk,reduce_segments,sum_bitmatrix}*
+reduction      at::native::*{sort,scan,cunn_norm}*
+
+# ATen's loops over elements, and over lists of tensors (_foreach_*, of an optimizer or not)
+elementwise    *elementwise_*
+elementwise    *multi_tensor_apply_kernel<*
+elementwise    at::native::{catarraybatchedcopy,fused_dropout,roll_cuda,triu_tril}*
+elementwise    compute_cuda_kernel<*
+# Layouts: cuDNN, MIOpen
+elementwise    *{nchwtonhwc,nhwctonchw,cnhw2nchw,nchw2cnhw}*
+elementwise    {batched_transpose,subtensorop}*
+elementwise    cudnn::ops::scalepackedtensor*
+# Activations with a kernel of their own: vLLM, Liger, llm.c
+elementwise    *{gelu,silu,swiglu,geglu,act_and_mul}*
+elementwise    {permute_kernel,unpermute_kernel,residual_forward_kernel}*
+# hipMemcpy and hipMemset where they run as kernels
+elementwise    __amd_rocclr_{copy,fill}buffer*
+)";
+
+// KempnerForge, profiling/profiler.py, _analyze_profiler: substrings of the lower-cased name, in this order. "mm" is in
+// "comm" too: kernels of NCCL whose parameters say ncclDevComm or ncclDevCommAndChannels count as matmul.
+constexpr std::string_view kKempnerForge = R"(
+matmul  *{gemm,mm,matmul,dot,bmm,cublas,nvjet,cutlass}*
+comm    *{nccl,allreduce,allgather,reduce_scatter}*
+memory  *{memcpy,memset}*
+other   *
+)";
+
+}  // namespace
+
+const NameRules& kernel_rules() {
+  static const NameRules rules(kKernelRules, "kernel_rules");
+  return rules;
+}
+
+const NameRules& kempnerforge_rules() {
+  static const NameRules rules(kKempnerForge, "kempnerforge");
+  return rules;
+}
+
+}  // namespace cli

@@ -1,0 +1,48 @@
+// The call that launched a piece of GPU work, found by its correlation. Bounded: about a million calls in all are kept, of
+// each process the newest kMostCalls at most and kFewestCalls at least, which is more than wait for a device at once. A call
+// takes about 72 bytes.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "cli/model/catalog.h"
+#include "cli/model/event.h"
+
+namespace cli {
+
+struct LaunchCall {
+  TrackId track = 0;  // the thread
+  StringId name = 0;
+  std::int64_t start_ns = 0, end_ns = 0;  // by the process's own clock; end_ns = start_ns where the end is not known
+};
+
+class LaunchCalls {
+ public:
+  static constexpr std::size_t kMostCalls = 1 << 16, kFewestCalls = 1 << 12;
+
+  explicit LaunchCalls(std::size_t processes)
+      : most_(std::clamp((std::size_t{1} << 20) / std::max<std::size_t>(processes, 1), kFewestCalls, kMostCalls)), processes_(processes) {}
+
+  // A call with a correlation, by start. Of calls within each other with one correlation (the driver's, in the runtime's)
+  // the outermost counts. Its place, below kMostCalls, which it has until another one takes it; none: it does not count.
+  std::optional<std::uint32_t> add(ProcessId process, const Event& call);
+  // Null: there is none, or it is too long ago. Until the next add().
+  const LaunchCall* of(ProcessId process, std::uint64_t correlation) const;
+  std::optional<std::uint32_t> place_of(ProcessId process, std::uint64_t correlation) const;
+
+ private:
+  struct Calls {
+    std::unordered_map<std::uint64_t, std::uint32_t> places;  // in `ring`, by correlation
+    std::vector<LaunchCall> ring;
+    std::vector<std::uint64_t> correlations;  // of `ring`
+    std::size_t next = 0;
+  };
+  std::size_t most_;  // of a process
+  std::vector<Calls> processes_;
+};
+
+}  // namespace cli

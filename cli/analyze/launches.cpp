@@ -1,0 +1,179 @@
+// launches: how long work waits between its launch and its start, and how many launches wait at once. Memory: 8 bytes a launch,
+// for exact percentiles.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "cli/analyze/cells.h"
+#include "cli/analyze/launch_queue.h"
+#include "cli/analyze/percentile.h"
+#include "cli/model/name_classes.h"
+#include "cli/model/slice.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kLongCall_ns = 50'000, kLongerCall_ns = 100'000;  // HTA's cutoffs
+
+std::vector<Column> launch_columns(RowKeys keys) {
+  std::vector<Column> columns = process_columns(keys);
+  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
+  return joined(std::move(columns), {
+      {"count", Unit::count, "Launches whose work began: calls of the runtime or driver that launch a kernel, a graph, a memcpy or a memset"},
+      {"graphs", Unit::count, "Of them, launches of graphs: a launch is one, however many nodes the graph has"},
+      {"latency_min_ns", Unit::ns, "From the call's return to the start of its first work, 0 where that came first: the shortest"},
+      {"latency_median_ns", Unit::ns, "At least half of them had to wait at most so long"},
+      {"latency_p95_ns", Unit::ns, "At least 95 % of them had to wait at most so long"},
+      {"latency_max_ns", Unit::ns, "The longest"},
+      {"latency_over_100us", Unit::count, "How many had to wait for more than 100 us"},
+      {"calls_over_50us", Unit::count, "How many calls took more than 50 us themselves"},
+      {"calls_over_100us", Unit::count, "How many calls took more than 100 us"},
+      {"shorter_than_call", Unit::count, "How many launched work that ran for less time than the call took"},
+      {"queue_mean", Unit::count, "Launches that wait, from the call's begin to the start of its first work: their mean over time"},
+      {"queue_p95", Unit::count, "For at least 95 % of the time at most so many waited"},
+      {"queue_max", Unit::count, "The most that waited at once"}});
+}
+
+// How long how many launches of a process waited, in each of its windows.
+class QueueLengths final : public Changes {
+ public:
+  explicit QueueLengths(const AnalysisContext& context, ProcessId process) : context_(context), process_(process), ns_(context.windows.are_bounded() ? kEarliest_ns : 0), begun_(context.windows.are_bounded()) {}
+
+  void add(std::int64_t ns, double change) override {
+    hold(ns);
+    length_ += static_cast<std::int64_t>(change);
+  }
+  // From there on none waits.
+  void finish() {
+    if (context_.windows.are_bounded()) hold(kLatest_ns);
+  }
+  // By the window's index; of windows that are no steps all are the first.
+  const std::map<std::int64_t, std::int64_t>* of(std::size_t window) const {
+    const auto found = lengths_.find(window);
+    return found == lengths_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  // The length so far lasted until then.
+  void hold(std::int64_t ns) {
+    const auto& windows = context_.windows.of(process_);
+    for (std::size_t i = context_.windows.first_after(process_, ns_); begun_ && i < windows.size() && windows[i].from_ns < ns; ++i) {
+      const std::int64_t held_ns = std::min(ns, windows[i].to_ns) - std::max(ns_, windows[i].from_ns);
+      if (held_ns > 0) lengths_[windows[i].step ? i : 0][length_] += held_ns;
+    }
+    ns_ = ns;
+    begun_ = true;
+  }
+
+  const AnalysisContext& context_;
+  ProcessId process_;
+  std::int64_t ns_, length_ = 0;
+  bool begun_;
+  std::map<std::size_t, std::map<std::int64_t, std::int64_t>> lengths_;  // ns, by window and length
+};
+
+class LaunchesTable : public Analysis {
+ public:
+  explicit LaunchesTable(const AnalysisContext& context) : context_(context), names_(context.catalog.strings), queues_(context.catalog.processes.size()) {
+    for (ProcessId id = 0; id < context.catalog.processes.size(); ++id) lengths_.emplace_back(context, id);
+  }
+
+  void event(const Event& event, const Facts&) override {
+    if (event.correlation == 0 || !is_slice(event) || !names_[event.name].launches) return;
+    queues_[context_.catalog.tracks[event.track].process].launch(event.start_ns, event.correlation);
+  }
+  void work(const GpuWork& work) override {
+    if (work.event->correlation == 0 || !queues_[work.process].work(work.start_ns, work.event->correlation, lengths_[work.process])) return;
+    const auto& windows = context_.windows.of(work.process);
+    const std::size_t window = context_.windows.first_after(work.process, work.start_ns);
+    if (work.call == nullptr || window == windows.size() || work.start_ns < windows[window].from_ns) return;
+    Launches& launches = launches_[{work.process, windows[window].step ? window : 0}];
+    const std::int64_t latency_ns = std::max<std::int64_t>(0, work.start_ns - work.call->end_ns), call_ns = work.call->end_ns - work.call->start_ns;
+    launches.latency_ns.push_back(latency_ns);
+    launches.graphs += names_[work.call->name].launches_graph;
+    launches.late += latency_ns > kLongerCall_ns;
+    launches.long_calls += call_ns > kLongCall_ns;
+    launches.longer_calls += call_ns > kLongerCall_ns;
+    launches.shorter += work.end_ns - work.start_ns < call_ns;
+  }
+
+  ResultTable finish() override {
+    std::uint64_t given_up = 0;
+    for (LaunchQueue& queue : queues_) {
+      queue.finish();
+      given_up += queue.given_up();
+    }
+    for (QueueLengths& lengths : lengths_) lengths.finish();
+    ResultTable table{"launches", launch_columns(context_.keys), {}, {}};
+    for (ProcessId process = 0; process < context_.catalog.processes.size(); ++process) {
+      if (!context_.chosen[process]) continue;
+      const auto& windows = context_.windows.of(process);
+      for (std::size_t i = 0; i < windows.size() && (i == 0 || windows[i].step); ++i) table.rows.push_back(row(process, i));
+    }
+    if (given_up > 0) {
+      table.notes.push_back(std::to_string(given_up) + " launches are in no row: their work is not in the trace, or later than " +
+                            std::to_string(LaunchQueue::kMostWaiting) + " launches behind them");
+    }
+    return table;
+  }
+
+ private:
+  struct Launches {
+    std::vector<std::int64_t> latency_ns;
+    std::int64_t graphs = 0, late = 0, long_calls = 0, longer_calls = 0, shorter = 0;
+  };
+
+  std::vector<Cell> row(ProcessId process, std::size_t window) {
+    std::vector<Cell> cells;
+    append_process(cells, context_.catalog.processes[process], context_.keys);
+    if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(process)[window].step));
+    Launches& launches = launches_[{process, window}];
+    std::vector<std::int64_t>& ns = launches.latency_ns;
+    std::sort(ns.begin(), ns.end());
+    append(cells, static_cast<std::int64_t>(ns.size()), launches.graphs);
+    if (ns.empty()) {
+      append(cells, Cell(), Cell(), Cell(), Cell());
+    } else {
+      append(cells, ns.front(), percentile(ns, 50), percentile(ns, 95), ns.back());
+    }
+    append(cells, launches.late, launches.long_calls, launches.longer_calls, launches.shorter);
+    append_queue(cells, lengths_[process].of(window));
+    return cells;
+  }
+
+  static void append_queue(std::vector<Cell>& cells, const std::map<std::int64_t, std::int64_t>* lengths) {
+    if (lengths == nullptr) return append(cells, Cell(), Cell(), Cell());
+    std::int64_t whole_ns = 0, below_ns = 0, p95 = 0;
+    double weighted = 0;
+    for (const auto& [length, ns] : *lengths) whole_ns += ns, weighted += static_cast<double>(length) * static_cast<double>(ns);
+    for (const auto& [length, ns] : *lengths) {
+      below_ns += ns;
+      p95 = length;
+      if (static_cast<double>(below_ns) >= 0.95 * static_cast<double>(whole_ns)) break;
+    }
+    append(cells, weighted / static_cast<double>(whole_ns), p95, lengths->rbegin()->first);
+  }
+
+  const AnalysisContext& context_;
+  NameClasses names_;
+  std::vector<LaunchQueue> queues_;     // by ProcessId
+  std::vector<QueueLengths> lengths_;  // by ProcessId
+  std::map<std::pair<ProcessId, std::size_t>, Launches> launches_;  // by window, as QueueLengths has them
+};
+
+}  // namespace
+
+AnalysisEntry launches_analysis() {
+  return {"launches",
+          "How long launched work waits before it begins, and how many launches wait at once",
+          {GroupBy::rank, GroupBy::step},
+          launch_columns,
+          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<LaunchesTable>(context); },
+          false,
+          true,
+          kinds_of({Kind::runtime, Kind::driver}),
+          true};
+}
+
+}  // namespace cli

@@ -1,0 +1,262 @@
+// outliers: steps and kernels that took far longer than others of their kind. Memory: 8 bytes a kernel, and 16 for each kernel name
+// of each step.
+//
+// The rule. Of values of one kind, with median m and d the median of |value - m| (MAD), a value is an outlier when it is above
+// m by more than kMads x d and by more than a share of m, which keeps values that are all but equal out. Of fewer than
+// kFewest values none is. Steps are of one kind over all chosen ranks, and outliers are above kStepShare of m. Kernels are of one
+// kind when they have one name, grid and block, over all chosen ranks; outliers are above kKernelShare of m, and
+// where more than kMostOutliers of a kind would be, it has several speeds, and none is. Outliers of a kind on a rank that
+// together take less than kLeastCost of the time of the rank's kernels more than the median are noise, and left out. Kernels of
+// communication wait for other ranks (`stragglers`), and are left out, too.
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <tuple>
+
+#include "cli/analyze/cells.h"
+#include "cli/analyze/device_times.h"
+#include "cli/analyze/whole_steps.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kMads = 5;
+constexpr std::size_t kFewest = 8;
+constexpr std::int64_t kStepShare = 20, kKernelShare = 4;  // 1 / so much of the median
+constexpr std::size_t kMostOutliers = 10;                  // 1 / so much of a kind
+constexpr std::int64_t kLeastCost = 1000;                  // 1 / so much of a rank's kernels
+
+std::vector<Column> outlier_columns(RowKeys keys) {
+  std::vector<Column> columns{{"what", Unit::text, "step or kernel"}};
+  return joined(joined(std::move(columns), process_columns(keys)), {
+      {"step", Unit::number, "Of a step its number; of kernels the step in which the longest of them began"},
+      {"name", Unit::text, "Of the kernel, demangled"},
+      {"grid", Unit::extent, "Blocks of the kernel, in x, y and z"},
+      {"block", Unit::extent, "Threads of a block of it"},
+      {"count", Unit::count, "Outliers in this row: 1 of a step, of a kernel all of the rank"},
+      {"of_count", Unit::count, "Values of this kind, of all chosen ranks"},
+      {"median_ns", Unit::ns, "Their median"},
+      {"mad_ns", Unit::ns, "Median distance from it"},
+      {"longest_ns", Unit::ns, "The longest outlier of this row"},
+      {"at_ns", Unit::ns, "When that began, since the trace's start"},
+      {"excess_ns", Unit::ns, "What the outliers of this row took above the median, together"},
+      {"differs", Unit::text, "Of a step, what grew most against its median: idle, compute, exposed_comm, memory (copies and memsets alone)"},
+      {"grew_ns", Unit::ns, "By how much"},
+      {"kernel", Unit::text, "Of a step, the kernel whose time in a step grew most against its median over the rank's steps"},
+      {"kernel_grew_ns", Unit::ns, "By how much"}});
+}
+
+// The smallest value that at least half of all do not exceed. Reorders them; of none 0.
+std::int64_t median(std::vector<std::int64_t>& values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+struct Usual {
+  std::size_t count = 0;
+  std::int64_t median_ns = 0, mad_ns = 0;
+  std::int64_t limit_ns = 0;  // what is above is an outlier
+
+  Usual(std::vector<std::int64_t> values, std::int64_t share) : count(values.size()), median_ns(median(values)) {
+    for (std::int64_t& value : values) value = std::abs(value - median_ns);
+    mad_ns = median(values);
+    limit_ns = median_ns + std::max(kMads * mad_ns, median_ns / share);
+  }
+  bool is_outlier(std::int64_t ns) const { return count >= kFewest && ns > limit_ns; }
+};
+
+class OutlierTable : public Analysis {
+ public:
+  explicit OutlierTable(const AnalysisContext& context)
+      : context_(context),
+        by_step_{context.catalog, whole_steps(context), context.steps_found_by, context.steps, context.chosen, context.origin_ns, context.clocks, context.keys, context.class_rules, 0, nullptr},
+        steps_(by_step_.windows),
+        times_(by_step_) {}
+
+  void work(const GpuWork& work) override {
+    const auto step = window_at(steps_, work.process, work.start_ns);
+    if (steps_.hold(work.process, work.start_ns, work.end_ns)) times_.add(work);
+    if (work.kind != Kind::kernel || work.work_class == WorkClass::comm) return;
+    const std::int64_t ns = work.end_ns - work.start_ns;
+    OfRank& of_rank = kernels_[{work.name, shape_of(work.launch)}][work.process];
+    of_rank.ns.push_back(ns);
+    kernels_ns_[work.process] += ns;
+    if (of_rank.ns.size() == 1 || ns > of_rank.longest_ns) of_rank.longest_ns = ns, of_rank.at_ns = work.start_ns, of_rank.step = step;
+    if (step) in_steps_[work.process][work.name][*step] += ns;
+  }
+
+  ResultTable finish() override {
+    ResultTable table{"outliers", outlier_columns(context_.keys), {}, {}};
+    add_steps(table);
+    add_kernels(table);
+    return table;
+  }
+
+ private:
+  // Grid and block; what else a launch has follows from the name, but for little.
+  using Shape = std::array<std::uint32_t, 6>;
+  struct OfRank {
+    std::vector<std::int64_t> ns;
+    std::int64_t longest_ns = 0, at_ns = 0;
+    std::optional<std::size_t> step;
+  };
+
+  Shape shape_of(LaunchId launch) const {
+    if (launch == 0) return {};
+    const Launch& l = context_.catalog.launches[launch];
+    return {l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2]};
+  }
+
+  std::int64_t since_start(ProcessId id, std::int64_t ns) const { return context_.clocks.on_axis(id, ns) - context_.origin_ns; }
+
+  // Disjoint, and together the step.
+  struct Parts {
+    std::string_view name;
+    std::int64_t (*of)(const DeviceTime& time);
+  };
+  static constexpr Parts kParts[] = {
+      {"idle", [](const DeviceTime& t) { return t.idle_ns(); }},
+      {"compute", [](const DeviceTime& t) { return t.compute_ns; }},
+      {"exposed_comm", [](const DeviceTime& t) { return t.exposed_comm_ns; }},
+      {"memory", [](const DeviceTime& t) { return t.busy_ns - t.compute_ns - t.exposed_comm_ns; }}};
+
+  void add_steps(ResultTable& table) {
+    std::vector<std::int64_t> lengths;
+    for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
+      if (!context_.chosen[id]) continue;
+      for (const AnalysisWindow& step : steps_.of(id)) lengths.push_back(step.to_ns - step.from_ns);
+    }
+    if (lengths.empty()) table.notes.push_back("no training steps were found: only kernels are looked at");
+    if (!lengths.empty() && lengths.size() < kFewest) table.notes.push_back("fewer than " + std::to_string(kFewest) + " steps: none is called an outlier");
+    const Usual usual(std::move(lengths), kStepShare);
+    const auto rows = times_.rows();
+    std::vector<std::tuple<std::int64_t, ProcessId, std::size_t>> found;
+    for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
+      if (!context_.chosen[id]) continue;
+      for (std::size_t i = 0; i < steps_.of(id).size(); ++i) {
+        const std::int64_t ns = steps_.of(id)[i].to_ns - steps_.of(id)[i].from_ns;
+        if (usual.is_outlier(ns)) found.push_back({usual.median_ns - ns, id, i});
+      }
+    }
+    std::sort(found.begin(), found.end());
+    for (const auto& [less, id, i] : found) add_step(usual, id, i, rows, table);
+  }
+
+  void add_step(const Usual& usual, ProcessId id, std::size_t at, const std::vector<DeviceTimes::Row>& rows, ResultTable& table) const {
+    const AnalysisWindow& step = steps_.of(id)[at];
+    const std::int64_t ns = step.to_ns - step.from_ns;
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    cells.push_back(std::string("step"));
+    append_process(cells, context_.catalog.processes[id], context_.keys);
+    append(cells, known(step.step), Cell(), Cell(), Cell(), std::int64_t{1}, static_cast<std::int64_t>(usual.count), usual.median_ns, usual.mad_ns, ns,
+           since_start(id, step.from_ns), ns - usual.median_ns);
+    // Of several devices the one that differs most.
+    std::string_view differs;
+    std::int64_t differs_ns = 0;
+    std::map<std::int64_t, std::vector<const DeviceTime*>> devices;
+    for (const DeviceTimes::Row& row : rows) {
+      if (row.process == id && row.device) devices[*row.device].push_back(&row.time);
+    }
+    for (const auto& [device, times] : devices) {
+      for (const Parts& part : kParts) {
+        std::vector<std::int64_t> all;
+        for (const DeviceTime* time : times) all.push_back(part.of(*time));
+        const std::int64_t grew_ns = part.of(*times[at]) - median(all);
+        if (grew_ns > differs_ns) differs = part.name, differs_ns = grew_ns;
+      }
+    }
+    append(cells, differs.empty() ? Cell() : Cell(std::string(differs)), differs.empty() ? Cell() : Cell(differs_ns));
+    StringId kernel = 0;
+    std::int64_t kernel_ns = 0;
+    const auto in_steps = in_steps_.find(id);
+    if (in_steps != in_steps_.end()) {
+      for (const auto& [name, by_step] : in_steps->second) {
+        std::vector<std::int64_t> all(steps_.of(id).size());
+        for (const auto& [index, sum_ns] : by_step) all[index] = sum_ns;
+        const std::int64_t own_ns = all[at], grew_ns = own_ns - median(all);
+        const bool before = grew_ns == kernel_ns && kernel != 0 && context_.catalog.strings[name] < context_.catalog.strings[kernel];
+        if (grew_ns > kernel_ns || before) kernel = name, kernel_ns = grew_ns;
+      }
+    }
+    append(cells, kernel == 0 ? Cell() : Cell(std::string(context_.catalog.strings[kernel])), kernel == 0 ? Cell() : Cell(kernel_ns));
+  }
+
+  void add_kernels(ResultTable& table) {
+    std::vector<std::vector<Cell>> rows;
+    std::size_t several_speeds = 0, cheap = 0;
+    for (const auto& [kind, ranks] : kernels_) {
+      std::vector<std::int64_t> all;
+      for (const auto& [id, of_rank] : ranks) all.insert(all.end(), of_rank.ns.begin(), of_rank.ns.end());
+      const Usual usual(all, kKernelShare);
+      const auto outliers = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](std::int64_t ns) { return usual.is_outlier(ns); }));
+      if (outliers == 0) continue;
+      if (outliers * kMostOutliers > all.size()) {
+        ++several_speeds;
+        continue;
+      }
+      for (const auto& [id, of_rank] : ranks) {
+        std::int64_t excess_ns = 0, count = 0;
+        for (const std::int64_t ns : of_rank.ns) {
+          if (usual.is_outlier(ns)) ++count, excess_ns += ns - usual.median_ns;
+        }
+        if (count == 0) continue;
+        if (excess_ns < kernels_ns_.at(id) / kLeastCost) {
+          ++cheap;
+        } else {
+          rows.push_back(kernel_row(kind, usual, id, of_rank, count, excess_ns));
+        }
+      }
+    }
+    const std::size_t excess_at = outlier_columns(context_.keys).size() - 5;
+    std::sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
+      const auto key = [&](const auto& row) { return std::tuple(-std::get<std::int64_t>(row[excess_at]), row); };
+      return key(a) < key(b);
+    });
+    table.rows.insert(table.rows.end(), rows.begin(), rows.end());
+    if (cheap > 0) {
+      table.notes.push_back("kernels of " + std::to_string(cheap) + " more kinds and ranks have outliers that together took less than 1/" + std::to_string(kLeastCost) +
+                            " of the time of the rank's kernels");
+    }
+    if (several_speeds > 0) {
+      table.notes.push_back(std::to_string(several_speeds) + " kernels, by name and launch, are above the limit in more than 1 of " + std::to_string(kMostOutliers) +
+                            " instances: they have several speeds, and none is called an outlier");
+    }
+  }
+
+  std::vector<Cell> kernel_row(const std::pair<StringId, Shape>& kind, const Usual& usual, ProcessId id, const OfRank& of_rank, std::int64_t count,
+                               std::int64_t excess_ns) const {
+    std::vector<Cell> cells{std::string("kernel")};
+    append_process(cells, context_.catalog.processes[id], context_.keys);
+    const Shape& s = kind.second;
+    const bool shaped = s != Shape{};
+    append(cells, of_rank.step ? known(steps_.of(id)[*of_rank.step].step) : Cell(), std::string(context_.catalog.strings[kind.first]),
+           shaped ? Cell(Extent{s[0], s[1], s[2]}) : Cell(), shaped ? Cell(Extent{s[3], s[4], s[5]}) : Cell(), count,
+           static_cast<std::int64_t>(usual.count), usual.median_ns, usual.mad_ns, of_rank.longest_ns, since_start(id, of_rank.at_ns), excess_ns, Cell(), Cell(), Cell(),
+           Cell());
+    return cells;
+  }
+
+  const AnalysisContext& context_;
+  const AnalysisContext by_step_;
+  const Windows& steps_;
+  DeviceTimes times_;
+  std::map<std::pair<StringId, Shape>, std::map<ProcessId, OfRank>> kernels_;
+  std::map<ProcessId, std::int64_t> kernels_ns_;
+  std::map<ProcessId, std::map<StringId, std::map<std::size_t, std::int64_t>>> in_steps_;  // ns of kernels, by name and step
+};
+
+}  // namespace
+
+AnalysisEntry outliers_analysis() {
+  return {"outliers",
+          "Steps and kernels that took far longer than the median of their kind, and what differs in them",
+          {GroupBy::none},
+          outlier_columns,
+          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OutlierTable>(context); },
+          false,
+          true};
+}
+
+}  // namespace cli

@@ -1,0 +1,217 @@
+// regions: what the ranges that a program named (NVTX, record_function) did on the GPU: each projected onto the work that was
+// launched in it, as nvtx_gpu_proj_sum of Nsight Systems has it.
+//
+//   launched in it  the call of the launch began on the range's thread, between its start and its end
+//   gpu_span        from the first start of that work to its last end; of all ranges of the name, added up
+//   gpu_busy        the union of that work, on whichever device; gpu_gap = gpu_span - gpu_busy
+// Work counts in every range around its launch. What reaches out of a window counts as far as it lies in it.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "cli/analyze/cells.h"
+#include "cli/analyze/launch_ranges.h"
+#include "cli/io/units.h"
+
+namespace cli {
+namespace {
+
+std::vector<Column> region_columns(RowKeys keys) {
+  std::vector<Column> columns = keys.by == GroupBy::none ? std::vector<Column>() : process_columns(keys);
+  if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
+  return joined(std::move(columns), {
+      {"name", Unit::text, "Of the range"},
+      {"domain", Unit::text, "Of NVTX, where it has one"},
+      {"source", Unit::text, "nvtx or annotation (record_function, and what PyTorch itself annotates)"},
+      {"count", Unit::count, "How many ranges of the name lie there on the host, wholly or in part"},
+      {"host_ns", Unit::ns, "Their time on the host together"},
+      {"launching", Unit::count, "Ranges that launched work which ran there; by step, also ranges of earlier steps"},
+      {"gpu_span_ns", Unit::ns, "From the start of the first work launched in a range to the end of the last, added up"},
+      {"gpu_busy_ns", Unit::ns, "When any of that work ran"},
+      {"gpu_gap_ns", Unit::ns, "gpu_span - gpu_busy"},
+      {"gpu_count", Unit::count, "Kernels, copies, memsets and whole graphs launched in them"},
+      {"kernels", Unit::count, "The kernels among them"}});
+}
+
+class Regions : public Analysis {
+ public:
+  explicit Regions(const AnalysisContext& context) : context_(context), ranges_(context.catalog), open_sets_(context.catalog.tracks.size()) {}
+
+  void event(const Event& event, const Facts& facts) override {
+    if (!is_slice(event)) return;
+    ranges_.settle(event.start_ns, [&](const Event& call) { launch(call); });
+    if (is_api_call(event.kind)) {
+      if (event.correlation != 0) ranges_.call(event);
+    } else {
+      enter(event, facts.get<RangeFacts>());
+    }
+  }
+
+  void work(const GpuWork& work) override {
+    ranges_.settle([&](const Event& call) { launch(call); });
+    const OpenSet* set = ranges_.of(work.process, work.event->correlation);
+    if (set == nullptr || *set == nullptr) return;
+    const auto& windows = context_.windows.of(work.process);
+    for (std::size_t i = context_.windows.first_after(work.process, work.start_ns); i < windows.size(); ++i) {
+      const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns), end_ns = std::min(work.end_ns, windows[i].to_ns);
+      if (start_ns > end_ns) break;
+      for (const std::shared_ptr<Region>& region : **set) region->add(i, start_ns, end_ns, work.kind == Kind::kernel);
+    }
+  }
+
+  ResultTable finish() override {
+    ResultTable table{"regions", region_columns(context_.keys), {}, {}};
+    open_sets_.clear();
+    ranges_.forget_all();  // every Region is added to its rows
+    if (rows_.empty()) table.notes.push_back("there are no NVTX ranges or annotations in this trace");
+    std::vector<std::pair<const Key*, const Row*>> sorted;
+    for (const auto& [key, row] : rows_) sorted.push_back({&key, &row});
+    const auto order = [&](const auto& each) {
+      const Key& key = *each.first;
+      return std::tuple(key.process, key.window, -each.second->span_ns, -each.second->host_ns, context_.catalog.strings[key.name],
+                        context_.catalog.strings[key.domain], key.has_domain, key.kind);
+    };
+    std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
+    for (const auto& [key, row] : sorted) table.rows.push_back(cells(*key, *row));
+    if (endless_ > 0) table.notes.push_back(count_text(endless_, "range") + " had not ended where the trace ends, and have no time on the host");
+    return table;
+  }
+
+ private:
+  struct Key {
+    ProcessId process = 0;   // 0 where rows are of all
+    std::size_t window = 0;  // where rows are steps
+    StringId name = 0, domain = 0;
+    bool has_domain = false;
+    Kind kind = Kind::nvtx;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Row {
+    std::int64_t count = 0, host_ns = 0, launching = 0, span_ns = 0, busy_ns = 0, gpu_count = 0, kernels = 0;
+  };
+
+  // One range, with its work in each window. It adds itself to its rows when nothing that it launched can come any more.
+  class Region {
+   public:
+    Region(Regions& all, ProcessId process, const Key& key) : all_(all), process_(process), key_(key) {}
+    Region(const Region&) = delete;
+    Region& operator=(const Region&) = delete;
+    ~Region() { all_.add(*this); }
+
+    // By start_ns ascending.
+    void add(std::size_t window, std::int64_t start_ns, std::int64_t end_ns, bool is_kernel) {
+      if (work_.empty() || work_.back().window < window) work_.push_back({window, start_ns, start_ns, 0, 0, 0});
+      for (auto at = work_.rbegin(); at != work_.rend(); ++at) {
+        if (at->window != window) continue;
+        at->busy_ns += std::max<std::int64_t>(0, end_ns - std::max(start_ns, at->end_ns));
+        at->end_ns = std::max(at->end_ns, end_ns);
+        ++at->count;
+        at->kernels += is_kernel;
+        return;
+      }
+    }
+
+   private:
+    friend class Regions;
+    struct Work {
+      std::size_t window;
+      std::int64_t start_ns, end_ns, busy_ns, count, kernels;
+    };
+    Regions& all_;
+    ProcessId process_;
+    Key key_;
+    std::vector<Work> work_;  // by window
+  };
+  using OpenSet = std::shared_ptr<const std::vector<std::shared_ptr<Region>>>;  // null: none is open
+
+  void enter(const Event& event, const RangeFacts* facts) {
+    const ProcessId process = context_.catalog.tracks[event.track].process;
+    const std::int64_t end_ns = slice_end(event, kLatest_ns);
+    Key key;
+    key.name = event.name;
+    key.kind = event.kind;
+    if (facts != nullptr && facts->has_domain) key.has_domain = true, key.domain = facts->domain;
+    const auto& windows = context_.windows.of(process);
+    if (event.duration_ns < 0) ++endless_;
+    Row* counted = nullptr;
+    for (std::size_t i = context_.windows.first_after(process, event.start_ns); i < windows.size(); ++i) {
+      const std::int64_t from_ns = std::max(event.start_ns, windows[i].from_ns), to_ns = std::min(end_ns, windows[i].to_ns);
+      if (from_ns > to_ns || (from_ns == to_ns && event.start_ns < from_ns)) break;
+      Row& row = row_of(process, i, key);
+      row.count += &row != counted;
+      counted = &row;
+      if (event.duration_ns >= 0) row.host_ns += to_ns - from_ns;
+    }
+    auto region = std::make_shared<Region>(*this, process, key);
+    ranges_.open_at(event.track, event.start_ns);
+    ranges_.open(event.track, {event.start_ns, end_ns, std::move(region)});
+    open_sets_[event.track].reset();
+  }
+
+  void launch(const Event& call) {
+    const auto& open = ranges_.open_at(call.track, call.start_ns);
+    OpenSet& set = open_sets_[call.track];
+    if (open.empty()) {
+      set.reset();
+    } else if (set == nullptr || set->size() != open.size()) {  // none came since, so as many are the same
+      std::vector<std::shared_ptr<Region>> regions;
+      for (const auto& each : open) regions.push_back(each.range);
+      set = std::make_shared<const std::vector<std::shared_ptr<Region>>>(std::move(regions));
+    }
+    ranges_.launches(call, set);
+  }
+
+  void add(const Region& region) {
+    Row* counted = nullptr;
+    for (const Region::Work& work : region.work_) {
+      Row& row = row_of(region.process_, work.window, region.key_);
+      row.launching += &row != counted;
+      counted = &row;
+      row.span_ns += work.end_ns - work.start_ns;
+      row.busy_ns += work.busy_ns;
+      row.gpu_count += work.count;
+      row.kernels += work.kernels;
+    }
+  }
+
+  Row& row_of(ProcessId process, std::size_t window, Key key) {
+    if (context_.keys.by != GroupBy::none) key.process = process;
+    if (context_.keys.by == GroupBy::step) key.window = window;
+    return rows_[key];
+  }
+
+  std::vector<Cell> cells(const Key& key, const Row& row) const {
+    const Strings& strings = context_.catalog.strings;
+    std::vector<Cell> cells;
+    if (context_.keys.by != GroupBy::none) append_process(cells, context_.catalog.processes[key.process], context_.keys);
+    if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(key.process)[key.window].step));
+    cells.emplace_back(std::string(strings[key.name]));
+    key.has_domain ? cells.emplace_back(std::string(strings[key.domain])) : cells.emplace_back();
+    append(cells, std::string(key.kind == Kind::nvtx ? "nvtx" : "annotation"), row.count, row.host_ns, row.launching, row.span_ns, row.busy_ns,
+           row.span_ns - row.busy_ns, row.gpu_count, row.kernels);
+    return cells;
+  }
+
+  const AnalysisContext& context_;
+  std::map<Key, Row> rows_;  // before what holds Regions, which end in it
+  LaunchRanges<std::shared_ptr<Region>, OpenSet> ranges_;
+  std::vector<OpenSet> open_sets_;  // by TrackId, as the last call found it
+  std::uint64_t endless_ = 0;
+};
+
+}  // namespace
+
+AnalysisEntry regions_analysis() {
+  return {"regions",
+          "NVTX ranges and annotations on the GPU: what was launched in them, when it ran, its gaps",
+          {GroupBy::none, GroupBy::rank, GroupBy::step},
+          region_columns,
+          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Regions>(context); },
+          false,
+          true,
+          kinds_of({Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver})};
+}
+
+}  // namespace cli

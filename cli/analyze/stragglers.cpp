@@ -1,0 +1,166 @@
+// stragglers: of each rank how late it comes to collectives, what that costs the others, and why it is late.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/analyze/collective_columns.h"
+#include "cli/collectives/stragglers.h"
+#include "cli/io/units.h"
+#include "cli/model/rank_list.h"
+#include "cli/model/short_name.h"
+
+namespace cli {
+namespace {
+
+std::vector<Column> straggler_columns(RowKeys keys) {
+  return joined(process_columns(keys),
+                {{"straggler", Unit::yes_no, "It is late for 2 % of its span at least, and in three times its fair share of collectives"},
+                 {"late_ns", Unit::ns, "Its own start minus the median start of the ranks, above the error of their clocks, summed over collectives"},
+                 {"waited_ns", Unit::ns, "From its own starts to the last ones"},
+                 {"others_waited_ns", Unit::ns, "What the others waited for it alone: they would not have, had it come when the last of them did"},
+                 {"times_last", Unit::count, "In how many collectives it was the last to start, of the ranks whose start is known"},
+                 {"last_completed", Unit::text, "Communicator and ordinal of the last collective that ended on it"},
+                 {"cause", Unit::text, "Why it is late: host, slow_kernels, more_work, copy, other_collective, unknown"},
+                 {"evidence", Unit::text, "What its GPU did differently from those of the others"}});
+}
+
+class StragglerTable : public Analysis {
+ public:
+  explicit StragglerTable(const AnalysisContext& context) : context_(context) {}
+
+  ResultTable finish() override {
+    const std::vector<std::uint32_t> chosen = shown();
+    const Lateness lateness = find_stragglers(calls(), matched(), chosen, context_.collectives->clocks);
+    const auto completed = last_completed(chosen);
+    ResultTable table{"stragglers", straggler_columns(context_.keys), {}, {}};
+    for (ProcessId id = 0; id < lateness.ranks.size(); ++id) {
+      if (context_.chosen[id]) table.rows.push_back(row(id, lateness.ranks[id], completed[id]));
+    }
+    table.notes = notes(lateness);
+    const auto more = collective_notes(context_);
+    table.notes.insert(table.notes.end(), more.begin(), more.end());
+    return table;
+  }
+
+ private:
+  const MatchedCollectives& matched() const { return context_.collectives->matched; }
+  const CollectiveCalls& calls() const { return context_.collectives->calls; }
+  std::string name(StringId id) const { return std::string(context_.catalog.strings[id]); }
+  std::string kernel_name(StringId id) const { return short_name(context_.catalog.strings[id]); }
+
+  std::vector<std::uint32_t> shown() const {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t at = 0; at < matched().collectives.size(); ++at) {
+      if (is_shown(context_, matched().collectives[at])) found.push_back(at);
+    }
+    return found;
+  }
+
+  std::string label(std::uint32_t group) const {
+    const std::string& label = calls().communicators[matched().groups[group].communicator].label;
+    return label.empty() ? "?" : label;
+  }
+
+  // By ProcessId: "0x00000000c0ffee00:17".
+  std::vector<std::string> last_completed(const std::vector<std::uint32_t>& chosen) const {
+    std::vector<std::string> found(context_.catalog.processes.size());
+    std::vector<std::pair<std::int64_t, const MatchedCollective*>> last(found.size(), {kNoTime, nullptr});
+    for (const std::uint32_t at : chosen) {
+      for (const MatchedCall& each : matched().calls_of(matched().collectives[at])) {
+        const std::int64_t end_ns = call_of(calls(), each).gpu_end_ns;
+        if (end_ns > last[each.process].first) last[each.process] = {end_ns, &matched().collectives[at]};
+      }
+    }
+    for (std::size_t id = 0; id < found.size(); ++id) {
+      if (const MatchedCollective* const each = last[id].second) found[id] = fmt::format("{}:{}", label(each->group), each->ordinal);
+    }
+    return found;
+  }
+
+  std::vector<Cell> row(ProcessId id, const RankLateness& rank, const std::string& completed) const {
+    std::vector<Cell> cells;
+    append_process(cells, context_.catalog.processes[id], context_.keys);
+    if (rank.collectives == 0) {
+      append(cells, Cell(), Cell(), Cell(), Cell(), Cell());
+    } else {
+      append(cells, rank.straggler, rank.late_ns, rank.waited_ns, rank.others_waited_ns, rank.times_last);
+    }
+    append(cells, text_cell(completed), text_cell(std::string(cause_name(rank.reason.cause))), text_cell(evidence(id, rank.reason)));
+    return cells;
+  }
+
+  std::string evidence(ProcessId id, const LateReason& reason) const {
+    const auto more_ns = [&](LateCause cause) { return reason.more_ns[static_cast<std::size_t>(cause)]; };
+    switch (reason.cause) {
+      case LateCause::none:
+        return {};
+      case LateCause::host:
+        return host_text(id, reason);
+      case LateCause::slow_kernels:
+        return fmt::format("the same kernels took {} longer than on others, {} {:.2f} times as long", duration_text(more_ns(reason.cause)), kernel_name(reason.work.name),
+                           mean_ns(reason.work) / reason.others_mean_ns);
+      case LateCause::more_work:
+        return fmt::format("its GPU computed {} more than others: {} ran {} times, on others {}", duration_text(more_ns(reason.cause)), kernel_name(reason.work.name),
+                           reason.work.count, reason.others_count);
+      case LateCause::copy:
+        return fmt::format("its copies took {} longer than those of others: {} {} times, {} each; on others {}", duration_text(more_ns(reason.cause)),
+                           name(reason.work.name), reason.work.count, mean_text(mean_ns(reason.work)),
+                           reason.others_count == 0 ? "never" : fmt::format("{} times, {}", reason.others_count, mean_text(reason.others_mean_ns)));
+      case LateCause::other_collective:
+        return fmt::format("it was {} longer than others in collectives of other communicators, longest in {}", duration_text(more_ns(reason.cause)),
+                           label(reason.waited_in));
+      case LateCause::unknown:
+        return "what its GPU did does not explain it";
+    }
+    return {};
+  }
+
+  static double mean_ns(const WorkSum& work) { return static_cast<double>(work.sum_ns) / static_cast<double>(work.count); }
+  static std::string mean_text(double ns) { return duration_text(static_cast<std::int64_t>(ns)); }
+
+  std::string host_text(ProcessId id, const LateReason& reason) const {
+    const std::string idle = duration_text(reason.idle_ns);
+    if (!reason.knows_launches) return fmt::format("its GPU was idle {} longer than others", idle);
+    const HostDelay& delay = calls().processes[id].host_delay;
+    const bool in_call = !delay.in_calls.empty() && delay.in_calls[0].second > delay.outside_ns;
+    return fmt::format("its GPU was idle {} longer than others, waiting for launches {} of it; its host was then {} for most of the time", idle,
+                       duration_text(reason.more_ns[static_cast<std::size_t>(LateCause::host)]),
+                       in_call ? "in " + name(delay.in_calls[0].first) : std::string("outside of CUDA"));
+  }
+
+  std::vector<std::string> notes(const Lateness& lateness) const {
+    if (lateness.collectives == 0) return {"no collective is known in which two ranks wait for each other: it cannot be said who is late"};
+    std::vector<std::int64_t> ranks;
+    for (ProcessId id = 0; id < lateness.ranks.size(); ++id) {
+      if (lateness.ranks[id].straggler) ranks.push_back(context_.catalog.processes[id].rank);
+    }
+    std::sort(ranks.begin(), ranks.end());
+    std::vector<std::string> found;
+    if (ranks.empty()) {
+      found.push_back("no stragglers: no rank is late for 2 % of its span and in three times its fair share of the collectives");
+    } else {
+      found.push_back(fmt::format("without {} the others would have waited {} less, of {} that all ranks waited", rank_list(ranks), duration_text(lateness.set_cost_ns),
+                                  duration_text(lateness.waited_ns)));
+    }
+    if (lateness.by_ends) {
+      found.push_back("the clocks of some ranks cannot be compared: their starts are measured from the ends of the same collective");
+    }
+    return found;
+  }
+
+  const AnalysisContext& context_;
+};
+
+}  // namespace
+
+AnalysisEntry stragglers_analysis() {
+  return {"stragglers",
+          "Which ranks come late to collectives, what it costs the others, and why",
+          {GroupBy::rank},
+          straggler_columns,
+          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<StragglerTable>(context); },
+          true,
+          true};
+}
+
+}  // namespace cli

@@ -1,0 +1,156 @@
+#include "cli/analyze/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "cli/analyze/write_tables.h"
+#include "cli/io/units.h"
+
+namespace cli {
+namespace {
+
+constexpr std::size_t kMostGpus = 16, kKernels = 5;
+constexpr std::array kTables{std::string_view("temporal"), std::string_view("steps"), std::string_view("kernels"),
+                             std::string_view("stragglers")};
+
+// A table, whose cells are found by the keys of their columns.
+class Reading {
+ public:
+  Reading(const std::vector<ResultTable>& tables, std::string_view name) {
+    for (const ResultTable& table : tables) {
+      if (table.name == name) table_ = &table;
+    }
+  }
+  std::size_t rows() const { return table_ == nullptr ? 0 : table_->rows.size(); }
+  const ResultTable& table() const { return *table_; }
+
+  template <typename Value>
+  std::optional<Value> get(std::size_t row, std::string_view key) const {
+    const auto& columns = table_->columns;
+    const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& column) { return column.key == key; });
+    if (found == columns.end()) return std::nullopt;
+    const auto* value = std::get_if<Value>(&table_->rows[row][static_cast<std::size_t>(found - columns.begin())]);
+    return value == nullptr ? std::nullopt : std::optional<Value>(*value);
+  }
+  std::int64_t number(std::size_t row, std::string_view key) const { return get<std::int64_t>(row, key).value_or(0); }
+  std::int64_t sum(std::string_view key) const {
+    std::int64_t sum = 0;
+    for (std::size_t row = 0; row < rows(); ++row) sum += number(row, key);
+    return sum;
+  }
+  std::string rank(std::size_t row) const {
+    const auto rank = get<std::int64_t>(row, "rank");
+    return rank ? fmt::format("rank {}", *rank) : "an unknown rank";
+  }
+
+  // Its first rows, of these columns.
+  ResultTable part(std::initializer_list<std::string_view> keys, std::size_t most) const {
+    ResultTable part{table_->name, {}, {}, {}};
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < table_->columns.size(); ++i) {
+      if (std::find(keys.begin(), keys.end(), table_->columns[i].key) != keys.end()) places.push_back(i);
+    }
+    for (const std::size_t i : places) part.columns.push_back(table_->columns[i]);
+    for (std::size_t row = 0; row < std::min(most, rows()); ++row) {
+      auto& cells = part.rows.emplace_back();
+      for (const std::size_t i : places) cells.push_back(table_->rows[row][i]);
+    }
+    return part;
+  }
+
+ private:
+  const ResultTable* table_ = nullptr;
+};
+
+double percent_of(std::int64_t part_ns, std::int64_t whole_ns) {
+  return whole_ns > 0 ? 100.0 * static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0.0;
+}
+
+struct LostTime {
+  std::int64_t ns;
+  std::string text, next;
+};
+
+std::string where_most(const Reading& gpus, std::string_view key) {
+  if (gpus.rows() < 2) return "";
+  std::vector<std::pair<std::int64_t, std::size_t>> by_time;
+  for (std::size_t row = 0; row < gpus.rows(); ++row) by_time.push_back({gpus.number(row, key), row});
+  std::sort(by_time.begin(), by_time.end());
+  const auto least = by_time.front(), most = by_time.back();
+  return fmt::format("; from {} on {} to {} on {}", duration_text(least.first), gpus.rank(least.second), duration_text(most.first),
+                     gpus.rank(most.second));
+}
+
+std::vector<LostTime> losses_of(const Reading& gpus, std::int64_t alone_ns) {
+  std::vector<LostTime> losses{{gpus.sum("idle_ns"), "idle" + where_most(gpus, "idle_ns"), "temporal"},
+                           {gpus.sum("exposed_comm_ns"), "communication that no compute covers" + where_most(gpus, "exposed_comm_ns"), "comm"},
+                           {alone_ns, "copies and memsets that nothing else covers", "temporal"}};
+  std::erase_if(losses, [](const LostTime& loss) { return loss.ns <= 0; });
+  std::stable_sort(losses.begin(), losses.end(), [](const LostTime& a, const LostTime& b) { return a.ns > b.ns; });
+  return losses;
+}
+
+// "rank 1 is late: ..."; empty: nobody is known to be.
+std::string late_text(const Reading& ranks, std::int64_t whole_ns) {
+  std::string out;
+  for (std::size_t row = 0; row < ranks.rows(); ++row) {
+    if (!ranks.get<bool>(row, "straggler").value_or(false)) continue;
+    const std::int64_t cost_ns = ranks.number(row, "others_waited_ns");
+    out += fmt::format("{} is late to collectives: the others waited {} for it alone, {:.2f} % of the GPU time; cause: {}", ranks.rank(row),
+                       duration_text(cost_ns), percent_of(cost_ns, whole_ns), ranks.get<std::string>(row, "cause").value_or("unknown"));
+    if (const auto evidence = ranks.get<std::string>(row, "evidence")) out += ": " + *evidence;
+    out += "\n";
+  }
+  return out;
+}
+
+std::string steps_text(const Reading& steps) {
+  if (steps.rows() == 0) return "steps: none were found\n";
+  std::vector<std::pair<std::int64_t, std::size_t>> durations;
+  std::int64_t first = steps.number(0, "step"), last = first;
+  for (std::size_t row = 0; row < steps.rows(); ++row) {
+    durations.push_back({steps.number(row, "duration_ns"), row});
+    first = std::min(first, steps.number(row, "step"));
+    last = std::max(last, steps.number(row, "step"));
+  }
+  std::sort(durations.begin(), durations.end());
+  const auto& longest = durations.back();
+  return fmt::format("steps {} to {}: median {}, longest {} (step {} of {})\n", first, last, duration_text(durations[durations.size() / 2].first),
+                     duration_text(longest.first), steps.number(longest.second, "step"), steps.rank(longest.second));
+}
+
+std::string text_of(ResultTable table) { return find_table_format("text")->write({std::move(table)}); }
+
+}  // namespace
+
+std::vector<const AnalysisEntry*> summary_analyses() {
+  std::vector<const AnalysisEntry*> chosen;
+  for (const AnalysisEntry& entry : analyses()) {
+    if (std::find(kTables.begin(), kTables.end(), entry.name) != kTables.end()) chosen.push_back(&entry);
+  }
+  return chosen;
+}
+
+std::string summary_text(const std::vector<ResultTable>& tables) {
+  const Reading gpus(tables, "temporal"), steps(tables, "steps"), kernels(tables, "kernels"), ranks(tables, "stragglers");
+  const std::int64_t whole_ns = gpus.sum("span_ns");
+  if (whole_ns == 0) return "no GPU work\n";
+  const std::int64_t compute_ns = gpus.sum("compute_ns"), exposed_ns = gpus.sum("exposed_comm_ns");
+  std::string out = fmt::format("{}, {} of GPU time: {:.2f} % compute, {:.2f} % lost\n", count_text(gpus.rows(), "GPU"), duration_text(whole_ns),
+                                percent_of(compute_ns, whole_ns), percent_of(whole_ns - compute_ns, whole_ns));
+  const std::vector<LostTime> losses = losses_of(gpus, gpus.sum("busy_ns") - compute_ns - exposed_ns);
+  for (const LostTime& loss : losses) out += fmt::format("{:6.2f} %  {}: {}\n", percent_of(loss.ns, whole_ns), duration_text(loss.ns), loss.text);
+  const std::string late = late_text(ranks, whole_ns);
+  out += late + steps_text(steps);
+  if (kernels.rows() > 0) out += "\n" + text_of(kernels.part({"class", "count", "sum_ns", "share_pct", "median_ns", "name"}, kKernels));
+  if (gpus.rows() <= kMostGpus) out += "\n" + text_of(gpus.table());
+  const std::string_view next = !late.empty() ? std::string_view("stragglers") : losses.empty() ? std::string_view("kernels") : std::string_view(losses.front().next);
+  return out + fmt::format("\nnext: tracetool analyze PATH... --only {}; --list names all tables\n", next);
+}
+
+}  // namespace cli

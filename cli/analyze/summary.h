@@ -1,0 +1,17 @@
+// What matters of a trace, on one screen: made of the tables of some analyses, the largest loss first.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/analyze/analysis.h"
+
+namespace cli {
+
+// Whose tables summary_text() takes; fewer of them say less.
+std::vector<const AnalysisEntry*> summary_analyses();
+
+// The tables as these analyses make them of all ranks and steps. Of a partition of the time of all GPUs: compute, exposed
+// communication, copies and memsets that run alone, idle. Per GPU, where there are at most kMostGpus.
+std::string summary_text(const std::vector<ResultTable>& tables);
+
+}  // namespace cli

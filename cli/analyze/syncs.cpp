@@ -1,0 +1,107 @@
+// syncs: where the host waits for its GPU (host_waits.h), and how long the GPU idles for it (device_gaps.h).
+#include <algorithm>
+#include <map>
+
+#include "cli/analyze/cells.h"
+#include "cli/analyze/device_gaps.h"
+#include "cli/analyze/percentile.h"
+
+namespace cli {
+namespace {
+
+std::vector<Column> sync_columns(RowKeys keys) {
+  return joined(process_columns(keys), {
+      {"name", Unit::text, "The call: one that synchronizes, or a copy that returned when it was done"},
+      {"count", Unit::count, "How often the host waited in it"},
+      {"host_ns", Unit::ns, "How long it was in these calls, on all threads"},
+      {"median_ns", Unit::ns, "At least half of them took at most so long"},
+      {"max_ns", Unit::ns, "The longest"},
+      {"stalls", Unit::count, "How often a device of the process went idle during such a call and had to wait for it: the next work was launched behind it"},
+      {"stalled_ns", Unit::ns, "These idle times, each to the start of the next work: the idle time that the calls cost"}});
+}
+
+class SyncTable : public Analysis {
+ public:
+  explicit SyncTable(const AnalysisContext& context) : context_(context), gaps_(context.catalog) {}
+
+  void event(const Event& event, const Facts&) override {
+    const ProcessId process = context_.catalog.tracks[event.track].process;
+    if (const auto wait = gaps_.event(event, process)) add(process, *wait);
+  }
+  void work(const GpuWork& work) override {
+    std::optional<HostWait> wait;
+    if (const auto gap = gaps_.work(work, wait); gap && gap->wait) add(*gap);
+    if (wait) add(work.process, *wait);
+  }
+
+  ResultTable finish() override {
+    ResultTable table{"syncs", sync_columns(context_.keys), {}, {}};
+    std::vector<std::pair<const Key*, Waits*>> sorted;
+    for (auto& [key, waits] : waits_) sorted.push_back({&key, &waits});
+    std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
+      if (a.first->first != b.first->first) return a.first->first < b.first->first;
+      if (a.second->host_ns != b.second->host_ns) return a.second->host_ns > b.second->host_ns;
+      return context_.catalog.strings[a.first->second] < context_.catalog.strings[b.first->second];
+    });
+    for (const auto& [key, waits] : sorted) {
+      std::sort(waits->ns.begin(), waits->ns.end());
+      std::vector<Cell>& cells = table.rows.emplace_back();
+      append_process(cells, context_.catalog.processes[key->first], context_.keys);
+      append(cells, std::string(context_.catalog.strings[key->second]), static_cast<std::int64_t>(waits->ns.size()), waits->host_ns);
+      if (waits->ns.empty()) {
+        append(cells, Cell(), Cell());
+      } else {
+        append(cells, percentile(waits->ns, 50), waits->ns.back());
+      }
+      append(cells, waits->stalls, waits->stalled_ns);
+    }
+    return table;
+  }
+
+ private:
+  using Key = std::pair<ProcessId, StringId>;
+  struct Waits {
+    std::vector<std::int64_t> ns;
+    std::int64_t host_ns = 0, stalls = 0, stalled_ns = 0;
+  };
+
+  // Whole, also where it reaches out of the window.
+  void add(ProcessId process, const HostWait& wait) {
+    if (!context_.windows.hold(process, wait.start_ns, wait.end_ns)) return;
+    Waits& waits = waits_[{process, wait.name}];
+    waits.ns.push_back(wait.end_ns - wait.start_ns);
+    waits.host_ns += wait.end_ns - wait.start_ns;
+  }
+
+  void add(const DeviceGap& gap) {
+    const auto& windows = context_.windows.of(gap.process);
+    std::int64_t stalled_ns = 0;
+    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
+      stalled_ns += std::min(gap.to_ns, windows[i].to_ns) - std::max(gap.from_ns, windows[i].from_ns);
+    }
+    if (stalled_ns == 0) return;
+    Waits& waits = waits_[{gap.process, gap.wait->name}];
+    ++waits.stalls;
+    waits.stalled_ns += stalled_ns;
+  }
+
+  const AnalysisContext& context_;
+  DeviceGaps gaps_;
+  std::map<Key, Waits> waits_;
+};
+
+}  // namespace
+
+AnalysisEntry syncs_analysis() {
+  return {"syncs",
+          "Where the host waits for its GPU: how often, how long, and how long the GPU idles for it",
+          {GroupBy::rank},
+          sync_columns,
+          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<SyncTable>(context); },
+          false,
+          true,
+          kinds_of({Kind::runtime, Kind::driver}),
+          true};
+}
+
+}  // namespace cli

@@ -1,0 +1,68 @@
+// What the time of one device went into, as of any moment: each nanosecond since its first work is in one of four accounts,
+// by what ran then: compute; else communication; else a copy or a memset; else nothing.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+namespace cli {
+
+struct GpuAccounts {
+  std::int64_t compute_ns = 0;
+  std::int64_t communication_ns = 0;  // while no compute ran
+  std::int64_t copy_ns = 0;           // while neither ran
+  std::int64_t idle_ns = 0;
+  std::int64_t late_launch_ns = 0;  // of idle_ns: until the host launched the work that ended it, where that is known
+
+  friend GpuAccounts operator-(const GpuAccounts& a, const GpuAccounts& b) {
+    return {a.compute_ns - b.compute_ns, a.communication_ns - b.communication_ns, a.copy_ns - b.copy_ns, a.idle_ns - b.idle_ns,
+            a.late_launch_ns - b.late_launch_ns};
+  }
+};
+
+class GpuLedger {
+ public:
+  enum class Use : std::uint8_t { compute, communication, copy };
+  struct Gap {
+    std::int64_t from_ns = 0, to_ns = 0;  // equal: there was none
+  };
+
+  // By start_ns ascending; start_ns <= end_ns. Returns the time without any work that this work ended.
+  Gap work(Use use, std::int64_t start_ns, std::int64_t end_ns) {
+    const Gap gap = settle(start_ns);
+    std::int64_t& until_ns = use == Use::compute ? compute_until_ns_ : use == Use::communication ? communication_until_ns_ : copy_until_ns_;
+    until_ns = std::max(until_ns, end_ns);
+    return gap;
+  }
+  // Of the gap that was returned last: so much of it passed before the host launched the work.
+  void launched_late(std::int64_t ns) { accounts_.late_launch_ns += ns; }
+
+  // As of the start of the newest work.
+  const GpuAccounts& accounts() const { return accounts_; }
+
+ private:
+  Gap settle(std::int64_t now_ns) {
+    if (!begun_) {
+      begun_ = true;
+      at_ns_ = compute_until_ns_ = communication_until_ns_ = copy_until_ns_ = now_ns;
+      return {};
+    }
+    const auto spend = [&](std::int64_t until_ns) {
+      const std::int64_t to_ns = std::clamp(until_ns, at_ns_, now_ns), spent_ns = to_ns - at_ns_;
+      at_ns_ = to_ns;
+      return spent_ns;
+    };
+    accounts_.compute_ns += spend(compute_until_ns_);
+    accounts_.communication_ns += spend(communication_until_ns_);
+    accounts_.copy_ns += spend(copy_until_ns_);
+    const std::int64_t idle_from_ns = at_ns_;
+    accounts_.idle_ns += spend(now_ns);
+    return {idle_from_ns, at_ns_};
+  }
+
+  GpuAccounts accounts_;
+  bool begun_ = false;
+  std::int64_t at_ns_ = 0;  // accounts hold what was before
+  std::int64_t compute_until_ns_ = 0, communication_until_ns_ = 0, copy_until_ns_ = 0;
+};
+
+}  // namespace cli

@@ -1,0 +1,51 @@
+#include "cli/export/parts/export_formats.h"
+
+#include <algorithm>
+
+#include "cli/export/chrome_json.h"
+#include "cli/export/kineto_json.h"
+#include "cli/export/perfetto/pftrace.h"
+
+namespace cli {
+namespace {
+
+std::unique_ptr<Exporter> chrome_json(const FormatOptions&) { return make_chrome_json(); }
+std::unique_ptr<Exporter> kineto_json(const FormatOptions&) { return make_kineto_json(); }
+
+}  // namespace
+
+const std::vector<ExportFormat>& export_formats() {
+  static const std::vector<ExportFormat> formats{
+      {"perfetto", "Chrome trace JSON for ui.perfetto.dev", "ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
+      {"chrome", "Chrome trace JSON for chrome://tracing", "chrome://tracing or ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
+      {"pftrace", "Perfetto's native form, for ui.perfetto.dev and trace_processor", "ui.perfetto.dev or trace_processor",
+       ".pftrace", make_pftrace},
+      {"kineto", "A profile per rank for HTA, TensorBoard and TraceLens", "HTA, TensorBoard or TraceLens",
+       ".pt.trace.json.gz", kineto_json, 0, true,
+       "ProfilerStep#N, for the steps that the recordings name", false},
+  };
+  return formats;
+}
+
+const ExportFormat* format_by_name(std::string_view output) {
+  if (output.ends_with(".gz")) output.remove_suffix(3);
+  const bool native = output.ends_with(".pftrace");
+  if (!native && !output.ends_with(".json")) return nullptr;
+  const auto& formats = export_formats();
+  const auto found =
+      std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.flag == (native ? "pftrace" : "perfetto"); });
+  return found == formats.end() ? nullptr : &*found;
+}
+
+const ExportFormat& format_for(const ExportFormat& format, std::string_view output) {
+  if (format.flag != "perfetto" || !(output.ends_with(".pftrace") || output.ends_with(".pftrace.gz"))) return format;
+  const auto& formats = export_formats();
+  const auto native = std::find_if(formats.begin(), formats.end(), [](const auto& f) { return f.flag == "pftrace"; });
+  return native == formats.end() ? format : *native;
+}
+
+PacketCompression compression_for(PacketCompression wanted, std::string_view output) {
+  return output.ends_with(".gz") ? PacketCompression::none : wanted;
+}
+
+}  // namespace cli

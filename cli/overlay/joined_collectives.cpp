@@ -1,0 +1,140 @@
+#include "cli/overlay/joined_collectives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "cli/analyze/work_classes.h"
+
+namespace cli {
+namespace {
+
+// Sends and receives that NCCL launched together, as an all-to-all may consist of, are joined as far as they are few: of n ranks
+// they would have n * n flows.
+constexpr std::size_t kMostPairsOfGroup = 8;
+
+class Joiner {
+ public:
+  Joiner(const CollectiveCalls& calls, const Catalog& catalog) : calls_(calls), catalog_(catalog), matched_(match_collectives(calls, catalog)) {
+    joined_.calls.resize(catalog.processes.size());
+    joined_.parts.resize(catalog.processes.size());
+    joined_.communicators = calls.communicators;
+    count_pairs();
+  }
+
+  JoinedCollectives take() {
+    for (const MatchedCollective& each : matched_.collectives) {
+      const auto some = matched_.calls_of(each);
+      const auto is_timed = [&](const MatchedCall& call) { return call_of(calls_, call).gpu_start_ns != kNoTime; };
+      if (std::count_if(some.begin(), some.end(), is_timed) < 2) continue;
+      ++known_;
+      if (!times_of(matched_, calls_, each).all_started) continue;  // the last may be one that is not here
+      if (each.point_to_point && std::any_of(some.begin(), some.end(), [&](const MatchedCall& call) { return has_many_pairs(call); })) continue;
+      join(each, some);
+    }
+    for (auto& some : joined_.calls) std::stable_sort(some.begin(), some.end(), [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+    for (auto& some : joined_.parts) {
+      std::stable_sort(some.begin(), some.end(), [](const auto& a, const auto& b) { return std::tie(a.start_ns, b.end_ns) < std::tie(b.start_ns, a.end_ns); });
+    }
+    note();
+    return std::move(joined_);
+  }
+
+ private:
+  static std::uint64_t key(ProcessId process, std::uint32_t group) { return std::uint64_t{process} << 32 | group; }
+
+  void count_pairs() {
+    for (ProcessId id = 0; id < calls_.processes.size(); ++id) {
+      for (const CollectiveLane& lane : calls_.processes[id].lanes) {
+        if (!lane.point_to_point) continue;
+        for (const CollectiveCall& call : lane.calls) {
+          if (call.group != 0) ++pairs_[key(id, call.group)];
+        }
+      }
+    }
+  }
+  bool has_many_pairs(const MatchedCall& call) const {
+    const auto found = pairs_.find(key(call.process, call_of(calls_, call).group));
+    return found != pairs_.end() && found->second > kMostPairsOfGroup;
+  }
+
+  void join(const MatchedCollective& each, std::span<const MatchedCall> some) {
+    const MatchedGroup& group = matched_.groups[each.group];
+    const CommunicatorInfo& communicator = joined_.communicators[group.communicator];
+    const CollectiveTimes times = times_of(matched_, calls_, each);
+    const auto index = static_cast<std::uint32_t>(joined_.collectives.size());
+    JoinedCollective& made = joined_.collectives.emplace_back();
+    made.communicator = communicator.label;
+    made.description = communicator.description;
+    made.group = each.group;
+    made.epoch = communicator.epoch;
+    made.operation = calls_.whats[each.what].operation;
+    made.bytes = size_of(matched_, calls_, each).value_or(-1);
+    made.ordinal = each.ordinal;
+    made.last_rank = catalog_.processes[some[times.last_call].process].rank;
+    made.ranks = ranks_of(matched_, each);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const CollectiveCall& call = call_of(calls_, some[i]);
+      if (call.gpu_start_ns == kNoTime) continue;
+      joined_.calls[some[i].process].push_back({call.gpu_start_ns, times.last_start_ns, index, call.gpu_track, call.gpu_name, i == times.last_call});
+      if (times.transfer_ns) add_parts(some[i].process, call, times.last_start_ns, index);
+    }
+    divided_ += times.transfer_ns.has_value();
+  }
+
+  void add_parts(ProcessId process, const CollectiveCall& call, std::int64_t last_start_ns, std::uint32_t collective) {
+    const auto device = static_cast<std::int32_t>(catalog_.tracks[call.gpu_track].group);
+    auto& parts = joined_.parts[process];
+    const auto add = [&](std::int64_t from_ns, std::int64_t to_ns, CollectivePart part) { parts.push_back({from_ns, to_ns, device, collective, part, to_ns - from_ns}); };
+    if (call.gpu_start_ns < last_start_ns) add(call.gpu_start_ns, last_start_ns, CollectivePart::wait);
+    if (call.gpu_end_ns >= last_start_ns) add(last_start_ns, call.gpu_end_ns, CollectivePart::transfer);
+  }
+
+  void note() {
+    if (divided_ < known_) {
+      joined_.notes.push_back(fmt::format("{} of {} collectives have no wait and transfer: only some ranks depend on others, or some are not known", known_ - divided_, known_));
+    }
+    std::uint64_t refused = 0;
+    for (const MatchRefusal& each : matched_.refusals) refused += each.calls;
+    if (refused > 0) joined_.notes.push_back(fmt::format("{} calls of collectives are not matched over ranks: analyze --only collectives says why", refused));
+  }
+
+  const CollectiveCalls& calls_;
+  const Catalog& catalog_;
+  const MatchedCollectives matched_;
+  std::unordered_map<std::uint64_t, std::size_t> pairs_;  // of a process and its group
+  std::size_t known_ = 0;                                 // collectives of which more than one rank is
+  std::size_t divided_ = 0;                               // of these, into wait and transfer
+  JoinedCollectives joined_;
+};
+
+}  // namespace
+
+CollectiveJoin::CollectiveJoin(const Catalog& catalog, std::uint64_t most_calls)
+    : catalog_(catalog), left_(most_calls), names_(catalog.strings), collector_(make_call_collector(catalog, CallDetail::calls)) {}
+
+KindSet CollectiveJoin::kinds() { return WorkClasses::kinds(); }
+
+void CollectiveJoin::event(const Event& event, const Facts& facts) {
+  if (collector_ == nullptr) return;
+  if (event.kind == Kind::nccl || (event.kind == Kind::kernel && names_[event.name].communicates)) {
+    if (left_ == 0) return collector_.reset();
+    --left_;
+  }
+  const bool is_elsewhere = is_gpu_work(event.kind) && catalog_.tracks[event.track].kind != TrackKind::stream;
+  if (!is_elsewhere) collector_->event(event, facts, false);
+}
+
+JoinedCollectives CollectiveJoin::take() {
+  if (collector_ != nullptr) return join_collectives(collector_->take(), catalog_);
+  JoinedCollectives none;
+  none.notes.push_back("there are too many calls of collectives to join them over ranks: nothing is written of it");
+  return none;
+}
+
+JoinedCollectives join_collectives(CollectiveCalls calls, const Catalog& catalog) { return Joiner(calls, catalog).take(); }
+
+}  // namespace cli

@@ -1,0 +1,80 @@
+// The collectives of a trace as exports draw them: of each rank what it waited for the others and how long it then transferred,
+// and which of its kernels belong together with those of other ranks.
+//
+// wait = latest start over the ranks - own start; transfer = own end - latest start. Both where every rank depends on all and
+// all are known (CollectiveTimes::transfer_ns), so that waits add up to those of `analyze --only collectives`, and the longest
+// transfer of a collective is the one there.
+//
+// Memory: some 400 bytes for each call of a collective of any rank while it is collected, 120 afterwards; so of a trace with
+// more than kMostCalls nothing is joined, and a note says so. Nothing grows with other events.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/collectives/call_collector.h"
+#include "cli/collectives/match.h"
+#include "cli/model/catalog.h"
+#include "cli/model/derived.h"
+#include "cli/model/kinds.h"
+#include "cli/model/name_classes.h"
+
+namespace cli {
+
+// What a rank did in a collective, by its first kernel or copy.
+struct JoinedCall {
+  std::int64_t start_ns = 0;
+  std::int64_t last_start_ns = 0;  // of all ranks
+  std::uint32_t collective = 0;    // in JoinedCollectives::collectives
+  TrackId track = 0;
+  StringId name = 0;
+  bool is_last = false;  // this rank was the last to start
+};
+
+// A slice of a track of collectives.
+struct JoinedPart {
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::int32_t device = -1;
+  std::uint32_t collective = 0;
+  CollectivePart part = CollectivePart::wait;
+  std::int64_t length_ns = 0;  // of the whole, of which this may be what is left behind a cut
+};
+
+// Moved, not copied: collectives point to communicators.
+struct JoinedCollectives {
+  JoinedCollectives() = default;
+  JoinedCollectives(JoinedCollectives&&) = default;
+  JoinedCollectives& operator=(JoinedCollectives&&) = default;
+
+  std::vector<JoinedCollective> collectives;    // of two ranks at least, of all of which the start is known
+  std::vector<std::vector<JoinedCall>> calls;   // by ProcessId; by start
+  std::vector<std::vector<JoinedPart>> parts;   // by ProcessId; by start, the longer first
+  std::vector<CommunicatorInfo> communicators;
+  std::vector<std::string> notes;  // a sentence each
+};
+
+class CollectiveJoin : public EventSink {
+ public:
+  static constexpr std::uint64_t kMostCalls = 1 << 20;
+
+  // `catalog` is complete and outlives it.
+  explicit CollectiveJoin(const Catalog& catalog, std::uint64_t most_calls = kMostCalls);
+
+  static KindSet kinds();  // of the events that it needs
+  // All of these of all ranks, on the axis, in the order of time.
+  void event(const Event& event, const Facts& facts) override;
+  // After the last one, once.
+  JoinedCollectives take();
+
+ private:
+  const Catalog& catalog_;
+  std::uint64_t left_;  // calls that may still come
+  NameClasses names_;
+  std::unique_ptr<CallCollector> collector_;
+};
+
+// Of calls that were matched; those of the catalogue's processes.
+JoinedCollectives join_collectives(CollectiveCalls calls, const Catalog& catalog);
+
+}  // namespace cli

@@ -1,0 +1,62 @@
+// Texts with holes for numbers, of which those that begin alike share that begin (a radix tree), so that a text is compared
+// with all of them at once.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/model/shapes.h"
+
+namespace cli {
+
+class FormTree {
+ public:
+  // Which number stands in a hole: bytes that no JSON text holds.
+  static constexpr char kTimeHole = '\1', kIntegerHole = '\2';
+  // Numbers of one event: two times, an id, and those of a shape.
+  static constexpr std::size_t kMostNumbers = kMostHoles + 3;
+
+  FormTree();
+
+  struct Match {
+    std::size_t size = 0;     // of the text; 0: none has its bytes
+    std::uint32_t form = 0;   // as it was added
+    std::size_t numbers = 0;  // how many
+  };
+  // The form of the text that begins at `begin` and ends before `end`. Writes its numbers, at most kMostNumbers: times in ns,
+  // all others as they are. The 16 bytes behind `end` must be readable.
+  Match match(const char* begin, const char* end, std::int64_t* numbers) const;
+
+  // `text` has its holes in it.
+  void add(std::string_view text, std::uint32_t form) { nodes_[node_of(text)].form = form + 1; }
+
+  std::size_t text_bytes() const { return text_.size(); }
+  std::size_t held_bytes() const { return text_.size() + nodes_.size() * sizeof(Node) + more_.size() * sizeof(more_[0]); }
+
+ private:
+  struct Node {
+    std::uint32_t text = 0, length = 0;  // in text_; a hole has none
+    std::uint32_t parent = 0;
+    std::uint32_t child = 0;             // the first, of holes the only; 0: none
+    std::uint32_t form = 0;              // index + 1, where a form ends here
+    char first = 0;                      // of the text, or which hole
+    char child_first = 0;                // of `child`
+    bool has_more = false;               // children, which are in more_
+  };
+
+  std::uint32_t child_of(std::uint32_t parent, char first) const;
+  std::uint32_t add_child(std::uint32_t parent, std::string_view text);
+  std::uint32_t split(std::uint32_t node, std::uint32_t at);
+  std::uint32_t node_of(std::string_view text);
+  std::size_t slot_of(std::uint32_t parent, char first) const;
+  void put_more(std::uint32_t node);
+
+  std::vector<Node> nodes_;          // the first is the root
+  std::vector<std::uint32_t> more_;  // by parent and first byte: open addressing, a power of two, at most half full
+  std::size_t more_count_ = 0;
+  std::string text_;  // with padding behind
+};
+
+}  // namespace cli

@@ -1,0 +1,90 @@
+#include "cli/read/input_formats.h"
+
+#include <filesystem>
+
+#include "cli/model/error.h"
+#include "cli/read/byte_source.h"
+#include "cli/read/kineto_reader.h"
+#include "cli/read/merged_reader.h"
+#include "cli/read/paths.h"
+#include "cli/read/plain_file.h"
+#include "cli/read/ring_reader.h"
+#include "cli/read/ring_recovery.h"
+#include "cli/read/stdin_file.h"
+#include "common/layout.h"
+
+namespace cli {
+namespace {
+
+bool is_merged(std::string_view bytes) {
+  return bytes.starts_with(std::string_view(kMergedMagic, sizeof(kMergedMagic)));
+}
+
+std::unique_ptr<Reader> open_merged(const std::string& path, std::size_t) { return std::make_unique<MergedReader>(path); }
+
+bool is_json(std::string_view bytes) {
+  if (bytes.starts_with("\xef\xbb\xbf")) return true;
+  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+  return first == std::string_view::npos ? !bytes.empty() : bytes[first] == '{' || bytes[first] == '[';
+}
+
+std::unique_ptr<Reader> open_json(const std::string& path, std::size_t threads) { return open_kineto(path, {threads}); }
+
+std::unique_ptr<Reader> open_file(const std::string& path, std::size_t threads) {
+  const std::string bytes = PlainFile(path).peek(kProbeBytes);
+  for (const InputFormat& format : input_formats()) {
+    if (format.matches(bytes)) return format.open(path, threads);
+  }
+  throw Error(Exit::bad_content, path + (bytes.empty() ? ": the file is empty" : ": byte 0: not a trace") +
+                                     "; expected a recording (*.ring), a merged file (*.ttrace), or the JSON of "
+                                     "torch.profiler (*.json, *.json.gz, *.json.zst); leave this file out");
+}
+
+// Standard input, by the name that its user knows it by.
+class StdinReader : public Reader {
+ public:
+  explicit StdinReader(std::size_t threads) : path_(stdin_as_file()) {
+    naming_stdin([&] { reader_ = open_file(path_, threads); });
+  }
+  void read(Catalog& catalog, EventSink& sink) override {
+    const std::size_t first = catalog.processes.size();
+    naming_stdin([&] { reader_->read(catalog, sink); });
+    for (std::size_t i = first; i < catalog.processes.size(); ++i) {
+      if (catalog.processes[i].source == path_) catalog.processes[i].source = kStdinName;
+    }
+  }
+
+ private:
+  std::string path_;
+  std::unique_ptr<Reader> reader_;
+};
+
+}  // namespace
+
+bool is_ring(std::string_view bytes) {
+  return bytes.starts_with(std::string_view(trace::kMagic, sizeof(trace::kMagic))) || is_ring_without_header(bytes);
+}
+
+const std::vector<InputFormat>& input_formats() {
+  using Form = TracePeek::Form;
+  static const std::vector<InputFormat> formats{
+      {"recording", is_ring, open_ring, Form::recording, peek_recording},
+      {"merged file", is_merged, open_merged, Form::merged, peek_merged},
+      {"gzip of Kineto or Chrome JSON", is_gzip, open_json, Form::kineto, peek_json},
+      {"zstd of Kineto or Chrome JSON", is_zstd, open_json, Form::kineto, peek_json},
+      {"Kineto or Chrome JSON", is_json, open_json, Form::kineto, peek_json},
+  };
+  return formats;
+}
+
+std::unique_ptr<Reader> open_trace(const std::string& name, std::size_t threads) {
+  // Opening a pipe would wait for its writer; readers go back and forth in their files.
+  std::error_code error;
+  if (name != "-" && std::filesystem::is_fifo(name, error)) {
+    throw Error(Exit::cannot_open, name + ": is a pipe; give the trace on stdin and name it -");
+  }
+  if (name == "-") return std::make_unique<StdinReader>(threads);
+  return open_file(readable_file(name), threads);
+}
+
+}  // namespace cli

@@ -1,0 +1,173 @@
+#include "cli/read/kineto_locations.h"
+
+#include <algorithm>
+
+#include "cli/read/decimal.h"
+#include "cli/read/json_unescape.h"
+
+namespace cli {
+namespace {
+
+constexpr std::string_view kStreamPrefix = "stream ";
+
+// The number that a pid or tid is, also within quotes; missing counts as 0, as in Chrome.
+std::optional<std::int64_t> number_in(const JsonScalar& scalar) {
+  if (scalar.empty()) return 0;
+  return to_int64(scalar.text);
+}
+
+void add_id(std::string& ids, std::string_view key, const JsonScalar& scalar) {
+  if (scalar.form == JsonScalar::Form::absent) return;
+  const std::string_view quote = scalar.is_string() ? "\"" : "";
+  ids.append(ids.empty() ? "\"" : ", \"").append(key).append("\": ");
+  ids.append(quote).append(scalar.text).append(quote);
+}
+
+std::string ids_text(const JsonScalar& pid, const JsonScalar& tid) {
+  std::string ids;
+  add_id(ids, "pid", pid);
+  add_id(ids, "tid", tid);
+  return ids;
+}
+
+std::string_view pid_in(std::string_view ids) { return ids.substr(0, ids.find(", \"tid\"")); }
+
+template <typename Count>
+std::int64_t most(const std::map<std::int64_t, Count>& counts) {
+  std::int64_t best = -1;
+  Count best_count = 0;
+  for (const auto& [key, count] : counts) {
+    if (count > best_count) best = key, best_count = count;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::size_t KinetoLocations::KeyHash::operator()(const Key& key) const {
+  const auto pid = static_cast<std::uint64_t>(key.pid) * 0x9e3779b97f4a7c15u;
+  const auto tid = static_cast<std::uint64_t>(key.tid) * 0xbf58476d1ce4e5b9u;
+  return static_cast<std::size_t>((pid ^ (tid >> 29) ^ tid) + static_cast<std::uint64_t>(key.form));
+}
+
+KinetoLocations::Key KinetoLocations::key_of(const JsonScalar& pid, const JsonScalar& tid) {
+  const auto pid_number = number_in(pid);
+  const auto tid_number = number_in(tid);
+  if (pid_number && tid_number) return {KinetoLocation::Form::numbers, *pid_number, *tid_number};
+  if (pid_number && tid.text.starts_with(kStreamPrefix)) {
+    const auto stream = to_int64(tid.text.substr(kStreamPrefix.size()));
+    if (stream) return {KinetoLocation::Form::stream_name, *pid_number, *stream};
+  }
+  std::string scratch;
+  const StringId pid_text = catalog_.strings.intern(unescape_json(pid.text, scratch));
+  const StringId tid_text = catalog_.strings.intern(unescape_json(tid.text, scratch));
+  return {KinetoLocation::Form::text, pid_text, tid_text};
+}
+
+KinetoLocation& KinetoLocations::find(const JsonScalar& pid, const JsonScalar& tid) {
+  const Key key = key_of(pid, tid);
+  const auto [at, added] = locations_.try_emplace(key);
+  if (added) {
+    at->second.form = key.form;
+    at->second.pid = key.pid;
+    at->second.tid = key.tid;
+    at->second.ids = ids_text(pid, tid);
+    at->second.text_pid = pid.is_string();
+    at->second.text_tid = tid.is_string();
+    in_order_.push_back(&at->second);
+  }
+  return at->second;
+}
+
+TrackId KinetoLocations::track(KinetoLocation& location, const KinetoCategory& category, char phase,
+                            std::optional<std::int64_t> device) {
+  if (category.on_stream)
+    ++location.gpu_events;
+  else if (category.on_thread)
+    ++location.host_events;
+  if (location.form == KinetoLocation::Form::text || !is_stream(location, category, phase)) return thread_track(location);
+  return stream_track(location, device);
+}
+
+// A flow end or a mark says nothing of its track but the pair; so it joins what was seen there.
+bool KinetoLocations::is_stream(const KinetoLocation& location, const KinetoCategory& category, char phase) const {
+  if (category.on_stream || location.form == KinetoLocation::Form::stream_name) return true;
+  if (category.on_thread) return false;
+  const bool work_end = category.launch_flow && phase == 'f';
+  if (location.stream) return work_end || !location.thread;
+  return work_end && !location.thread && gpu_pids_.contains(location.pid);
+}
+
+TrackId KinetoLocations::stream_track(KinetoLocation& location, std::optional<std::int64_t> device) {
+  const std::int64_t wanted = device ? *device : location.stream ? location.device : location.pid;
+  if (location.stream && location.device == wanted) return *location.stream;
+  gpu_pids_.insert(location.pid);
+  location.device = wanted;
+  location.stream = track_of(location, TrackKind::stream, wanted);
+  return *location.stream;
+}
+
+// Two places that would share a track (streams of one number, under two pids) stay apart, so that each event can be
+// written back with its own pid and tid.
+TrackId KinetoLocations::track_of(const KinetoLocation& location, TrackKind kind, std::int64_t group,
+                               std::string_view group_name) {
+  TrackId id = catalog_.track(process_, kind, group, location.tid, group_name);
+  const std::string& ids = catalog_.tracks[id].kineto_ids;
+  if (!ids.empty() && pid_in(ids) != pid_in(location.ids)) {
+    id = catalog_.track(process_, kind, group, location.tid, pid_in(location.ids));
+  }
+  if (catalog_.tracks[id].kineto_ids.empty()) catalog_.tracks[id].kineto_ids = location.ids;
+  return id;
+}
+
+// A third spelling would be written back as the first; nobody has three.
+bool KinetoLocations::second_ids(const KinetoLocation& location, TrackId track, const JsonScalar& pid, const JsonScalar& tid) {
+  std::string& all_ids = catalog_.tracks[track].kineto_ids;
+  const std::size_t first = std::min(all_ids.find('\n'), all_ids.size());
+  const bool as_location = location.text_pid == pid.is_string() && location.text_tid == tid.is_string();
+  if (as_location && std::string_view(all_ids).substr(0, first) == location.ids) return false;
+  const std::string ids = ids_text(pid, tid);
+  if (std::string_view(all_ids).substr(0, first) == ids) return false;
+  if (first == all_ids.size()) all_ids.append("\n").append(ids);
+  return std::string_view(all_ids).substr(first + 1) == ids;
+}
+
+TrackId KinetoLocations::thread_track(KinetoLocation& location) {
+  if (location.thread) return *location.thread;
+  if (location.form == KinetoLocation::Form::text) {
+    const std::string group(catalog_.strings[static_cast<StringId>(location.pid)]);
+    location.thread = track_of(location, TrackKind::other, -1, group);
+    catalog_.tracks[*location.thread].name = catalog_.strings[static_cast<StringId>(location.tid)];
+  } else {
+    location.thread = track_of(location, TrackKind::thread, location.pid);
+  }
+  return *location.thread;
+}
+
+void KinetoLocations::name_tracks(const KinetoLocation& location) {
+  if (location.name.empty()) return;
+  const bool for_stream = location.stream && (!location.thread || location.name.starts_with(kStreamPrefix));
+  if (for_stream)
+    catalog_.tracks[*location.stream].name = location.name;
+  else if (location.thread)
+    catalog_.tracks[*location.thread].name = location.name;
+}
+
+std::int64_t KinetoLocations::finish() {
+  std::map<std::int64_t, std::uint64_t> host_events, gpu_events;
+  for (const KinetoLocation* location : in_order_) {
+    name_tracks(*location);
+    if (location->form != KinetoLocation::Form::numbers || location->pid < 0) continue;
+    host_events[location->pid] += location->host_events;
+  }
+  for (const KinetoLocation* location : in_order_) {
+    if (location->stream) gpu_events[location->device] += location->gpu_events;
+  }
+  Process& process = catalog_.processes[process_];
+  process.pid = most(host_events);
+  const auto name = process_names_.find(process.pid);
+  if (name != process_names_.end()) process.program = name->second;
+  return most(gpu_events);
+}
+
+}  // namespace cli

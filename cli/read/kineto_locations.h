@@ -1,0 +1,94 @@
+// From the (pid, tid) of an event to its track. In Kineto's files a GPU's streams are "threads" of a "process" whose
+// pid is the device number, so the same pair may be a stream and, in a container whose process is pid 1, a thread.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "cli/model/catalog.h"
+#include "cli/model/event.h"
+#include "cli/read/json_scalar.h"
+#include "cli/read/kineto_category.h"
+#include "cli/read/kineto_shapes.h"
+
+namespace cli {
+
+// An event "B" that waits for its "E".
+struct OpenSlice {
+  Event event;
+  std::string args;
+  std::vector<PlainInteger> integers;  // of args
+};
+
+struct KinetoLocation {
+  enum class Form : std::uint8_t { numbers, stream_name, text };  // text: pid or tid is not a number
+
+  Form form = Form::numbers;
+  std::int64_t pid = 0, tid = 0;          // text: string ids; stream_name ("stream 7"): tid is its number
+  std::optional<TrackId> thread, stream;  // made at first use; text: thread is the track
+  std::int64_t device = -1;               // of stream
+  std::uint64_t host_events = 0, gpu_events = 0;
+  std::string name;                         // by thread_name
+  std::string ids;                          // "pid" and "tid" as they stand in its first event,
+  bool text_pid = false, text_tid = false;  // ... and whether they are in quotes
+  std::vector<OpenSlice> open;              // B without E so far, innermost last
+};
+
+class KinetoLocations {
+ public:
+  KinetoLocations(Catalog& catalog, ProcessId process) : catalog_(catalog), process_(process) {}
+
+  // Addresses stay.
+  KinetoLocation& find(const JsonScalar& pid, const JsonScalar& tid);
+
+  // The track of an event of this category there; `device` is its argument, for streams.
+  TrackId track(KinetoLocation& location, const KinetoCategory& category, char phase, std::optional<std::int64_t> device);
+
+  // Whether an event with these ids is spelled as in the second line of the ids of its track; adds the line.
+  bool second_ids(const KinetoLocation& location, TrackId track, const JsonScalar& pid, const JsonScalar& tid);
+
+  // A pid that is a device number, so that a flow's end which comes before its kernel finds the stream.
+  void expect_gpu(std::int64_t pid) { gpu_pids_.insert(pid); }
+
+  // Gives tracks their names, and the process its pid, program and the device that it used most (-1: none).
+  std::int64_t finish();
+
+  void name_process(const KinetoLocation& location, std::string_view name) {
+    if (location.form == KinetoLocation::Form::numbers) process_names_[location.pid] = name;
+  }
+
+  template <typename Visit>
+  void for_each(Visit visit) {
+    for (KinetoLocation* location : in_order_) visit(*location);
+  }
+
+ private:
+  struct Key {
+    KinetoLocation::Form form;
+    std::int64_t pid, tid;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+  Key key_of(const JsonScalar& pid, const JsonScalar& tid);
+  TrackId stream_track(KinetoLocation& location, std::optional<std::int64_t> device);
+  TrackId thread_track(KinetoLocation& location);
+  TrackId track_of(const KinetoLocation& location, TrackKind kind, std::int64_t group, std::string_view group_name = {});
+  bool is_stream(const KinetoLocation& location, const KinetoCategory& category, char phase) const;
+  void name_tracks(const KinetoLocation& location);
+
+  Catalog& catalog_;
+  ProcessId process_;
+  std::unordered_map<Key, KinetoLocation, KeyHash> locations_;
+  std::vector<KinetoLocation*> in_order_;  // of first use, so that results do not depend on hashing
+  std::unordered_set<std::int64_t> gpu_pids_;
+  std::map<std::int64_t, std::string> process_names_;
+};
+
+}  // namespace cli

@@ -1,0 +1,207 @@
+#include "cli/read/merged_walk.h"
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "cli/model/event_heap.h"
+
+namespace cli {
+namespace {
+
+constexpr std::size_t kBlocks = 4;  // that are filled, taken or wait
+constexpr std::size_t kEventsAtOnce = 4096;
+constexpr std::size_t kBytesAtOnce = std::size_t{4} << 20;  // and one event more
+
+using Batch = std::unique_ptr<EventBatch>;
+
+struct Block {
+  struct Entry {
+    const EventBatch* batch;
+    std::size_t index;
+  };
+  std::vector<Entry> events;
+  std::vector<Batch> used_up;  // no later block has an event of these
+  std::size_t used_bytes = 0;
+
+  bool full() const { return events.size() >= kEventsAtOnce || used_bytes >= kBytesAtOnce; }
+};
+
+// The batches of a walk that are free, and the block at hand.
+class Room {
+ public:
+  Batch take() {
+    if (spare_.empty()) return std::make_unique<EventBatch>();
+    Batch batch = std::move(spare_.back());
+    spare_.pop_back();
+    return batch;
+  }
+  // Its last event was handed on, or is in the block.
+  void give_back(Batch batch) {
+    block.used_bytes += batch->bytes();
+    block.used_up.push_back(std::move(batch));
+  }
+  // No event of the block is needed any more.
+  void clear(Block& done) {
+    for (Batch& batch : done.used_up) {
+      if (batch->held_bytes() < 2 * kPieceTextBytes) spare_.push_back(std::move(batch));  // others had rare, large events
+    }
+    done.events.clear();
+    done.used_up.clear();
+    done.used_bytes = 0;
+  }
+
+  Block block;
+
+ private:
+  std::vector<Batch> spare_;
+};
+
+struct Cursor {
+  PieceStream* stream;
+  Room* room;
+  Batch batch;
+  std::size_t at;
+
+  bool next() {
+    if (batch != nullptr && ++at < batch->size()) return true;
+    if (batch != nullptr) room->give_back(std::move(batch));
+    batch = room->take();
+    at = 0;
+    if (stream->take(*batch)) return true;
+    batch->clear();
+    return false;
+  }
+  const Event& event() const { return batch->event(at); }
+};
+
+// Holds the batches until it ends.
+class Walk {
+ public:
+  explicit Walk(const std::vector<std::unique_ptr<PieceStream>>& streams) : streams_(streams) {}
+
+  bool next() {  // false: the end
+    if (!heap_) begin();
+    return heap_->next();
+  }
+  const Cursor& first() const { return heap_->first(); }
+
+  Room room;
+
+ private:
+  void begin() {
+    std::vector<Cursor> cursors;
+    for (const auto& stream : streams_) cursors.push_back({stream.get(), &room, nullptr, 0});
+    heap_.emplace(std::move(cursors));
+  }
+
+  const std::vector<std::unique_ptr<PieceStream>>& streams_;
+  std::optional<EventHeap<Cursor>> heap_;
+};
+
+void merge_here(Walk& walk, EventSink& sink) {
+  while (walk.next()) {
+    if (!walk.room.block.used_up.empty()) walk.room.clear(walk.room.block);
+    sink.event(walk.first().event(), walk.first().batch->facts(walk.first().at));
+  }
+}
+
+// Full blocks go to another thread, done ones come back.
+class Belt {
+ public:
+  // False: nobody wants more.
+  bool take_done(Block& block) { return take(done_, block, stopped_); }
+  void put_full(Block block) { put(full_, std::move(block)); }
+  void end(std::exception_ptr failure) {
+    const std::lock_guard lock(mutex_);
+    failure_ = std::move(failure);
+    ended_ = true;
+    changed_.notify_all();
+  }
+
+  // False: the end. Throws what the walk threw.
+  bool take_full(Block& block) {
+    if (take(full_, block, ended_)) return true;
+    if (failure_) std::rethrow_exception(failure_);
+    return false;
+  }
+  void put_done(Block block) { put(done_, std::move(block)); }
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    done_.clear();
+    changed_.notify_all();
+  }
+
+ private:
+  bool take(std::deque<Block>& from, Block& block, const bool& is_over) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !from.empty() || is_over; });
+    if (from.empty()) return false;
+    block = std::move(from.front());
+    from.pop_front();
+    return true;
+  }
+  void put(std::deque<Block>& to, Block block) {
+    const std::lock_guard lock(mutex_);
+    to.push_back(std::move(block));
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Block> done_{kBlocks}, full_;
+  std::exception_ptr failure_;
+  bool ended_ = false, stopped_ = false;
+};
+
+void fill_blocks(Walk& walk, Belt& belt) {
+  Block& block = walk.room.block;
+  if (!belt.take_done(block)) return;
+  std::exception_ptr failure;
+  try {
+    while (walk.next()) {
+      block.events.push_back({walk.first().batch.get(), walk.first().at});
+      if (!block.full()) continue;
+      belt.put_full(std::exchange(block, {}));
+      if (!belt.take_done(block)) return;
+      walk.room.clear(block);
+    }
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  belt.put_full(std::move(block));
+  belt.end(failure);
+}
+
+void merge_ahead(Walk& walk, EventSink& sink) {
+  Belt belt;
+  std::thread filler;
+  try {
+    filler = std::thread([&] { fill_blocks(walk, belt); });
+  } catch (const std::system_error&) {  // a limit of processes
+    return merge_here(walk, sink);
+  }
+  struct Other {
+    ~Other() { belt.stop(); thread.join(); }
+    Belt& belt;
+    std::thread thread;
+  } other{belt, std::move(filler)};
+  for (Block block; belt.take_full(block); belt.put_done(std::move(block))) {
+    for (const auto& [batch, index] : block.events) sink.event(batch->event(index), batch->facts(index));
+  }
+}
+
+}  // namespace
+
+void merge_streams(const std::vector<std::unique_ptr<PieceStream>>& streams, EventSink& sink, bool ahead) {
+  Walk walk(streams);
+  ahead ? merge_ahead(walk, sink) : merge_here(walk, sink);
+}
+
+}  // namespace cli

@@ -1,0 +1,47 @@
+"""The table `regions`, the slow way: for each range the list of all work whose launch began in it."""
+import bisect
+
+import slow_tables
+from slow_launches import hosts, pieces
+
+
+def regions(files, windows=None):
+    """[{...}] of the events of some files, as one group of rows; `windows`: (begin, end), or all time."""
+    found = {}
+    for events in files:
+        hosted = hosts(events)
+        launched = {}
+        for piece in pieces(events, [host for host in hosted if host.kind == "call"]):
+            if piece.call:
+                launched.setdefault(piece.call.thread, []).append((piece.call.start, piece))
+        for of_thread in launched.values():
+            of_thread.sort(key=lambda each: each[0])
+        for host in hosted:
+            if host.kind == "annotation":
+                of_thread = launched.get(host.thread, [])
+                begin, end = (bisect.bisect_left(of_thread, at, key=lambda each: each[0]) for at in (host.start, host.end))
+                add(found, host, [piece for _, piece in of_thread[begin:end]], windows)
+    return sorted(found.values(), key=lambda row: (-row["gpu_span_ns"], -row["host_ns"], row["name"].encode()))
+
+
+def add(found, host, work, window):
+    begin, end = window or (-2**62, 2**62)
+    on_host = host.start < end and (host.end > begin or host.start >= begin)
+    work = slow_tables.clipped(work, begin, end)
+    if not on_host and not work:
+        return
+    row = found.setdefault(host.name, {"name": host.name, "domain": None, "source": "annotation", "count": 0, "host_ns": 0, "launching": 0,
+                                       "gpu_span_ns": 0, "gpu_busy_ns": 0, "gpu_gap_ns": 0, "gpu_count": 0, "kernels": 0})
+    if on_host:
+        row["count"] += 1
+        row["host_ns"] += min(host.end, end) - max(host.start, begin)
+    if not work:
+        return
+    span = max(each.end for each in work) - min(each.start for each in work)
+    busy = slow_tables.length([(each.start, each.end) for each in work])
+    row["launching"] += 1
+    row["gpu_span_ns"] += span
+    row["gpu_busy_ns"] += busy
+    row["gpu_gap_ns"] += span - busy
+    row["gpu_count"] += len(work)
+    row["kernels"] += sum(each.is_kernel for each in work)

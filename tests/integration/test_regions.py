@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""`tracetool analyze --only regions` against a slow program (slow_regions.py), to the nanosecond: on Kineto traces, of all
+ranks, by rank and by step; and on simulated runs, whose NVTX ranges the slow program reads from their Kineto export.
+
+  test_regions.py --tracetool PATH --traces DIR [--agent PATH --simulated PATH]
+"""
+import glob
+import gzip
+import json
+import os
+
+import slow_tables
+from harness import Folder, check, run
+from slow_regions import regions
+from test_analyze import check_rows, count_sets, run_checks, tables
+from test_classes import steps_of
+from test_operators import event, kernel
+from truth import train
+
+
+def ask(options, *words):
+    return tables(options, *words, "--only", "regions").get("regions", [])
+
+
+def check_set(options, name, files):
+    """How many ranges were compared."""
+    read = [slow_tables.read_json(path) for path in files]
+    if any(events is None for events in read):
+        return 0
+    true = regions(read)
+    check_rows(f"{name}: regions", ask(options, *files), true)
+    if not true:
+        return 0
+    if len(files) == 1:
+        check_rows(f"{name}: regions by rank", ask(options, *files, "--by", "rank"), true)
+        steps = steps_of(read[0])
+        if steps:
+            by_step = [{"step": number, **row} for begin, end, number in steps for row in regions(read, (begin, end))]
+            check_rows(f"{name}: regions by step", ask(options, *files, "--by", "step"), by_step)
+    else:
+        alone = [row for path in files for row in ask(options, path, "--by", "rank")]
+        check(sorted(map(str, ask(options, *files, "--by", "rank"))) == sorted(map(str, alone)), f"{name}: by rank as alone, {len(alone)} rows")
+    return sum(row["count"] for row in true)
+
+
+# By hand: a range in another; one that launches nothing; work that outlives its range, and work that overlaps.
+WORKED = [
+    event("step", "user_annotation", 100, 100), event("forward", "user_annotation", 100, 20), event("idle", "user_annotation", 150, 5),
+    event("cudaLaunchKernel", "cuda_runtime", 100, 5, correlation=1), event("cudaLaunchKernel", "cuda_runtime", 110, 5, correlation=2),
+    event("cudaLaunchKernel", "cuda_runtime", 120, 5, correlation=3), event("cudaLaunchKernel", "cuda_runtime", 200, 5, correlation=4),
+    kernel(130, 20, 1), kernel(140, 30, 2), kernel(300, 10, 3), kernel(400, 10, 4)]
+ZERO = {"domain": None, "source": "annotation", "count": 1}
+ANSWERS = [{"name": "step", **ZERO, "host_ns": 100000, "launching": 1, "gpu_span_ns": 180000, "gpu_busy_ns": 50000, "gpu_gap_ns": 130000,
+            "gpu_count": 3, "kernels": 3},
+           {"name": "forward", **ZERO, "host_ns": 20000, "launching": 1, "gpu_span_ns": 40000, "gpu_busy_ns": 40000, "gpu_gap_ns": 0,
+            "gpu_count": 2, "kernels": 2},
+           {"name": "idle", **ZERO, "host_ns": 5000, "launching": 0, "gpu_span_ns": 0, "gpu_busy_ns": 0, "gpu_gap_ns": 0, "gpu_count": 0,
+            "kernels": 0}]
+
+
+def check_worked(options):
+    with Folder() as folder:
+        path = f"{folder}/worked.json.gz"
+        with gzip.open(path, "wt") as file:
+            json.dump({"traceEvents": WORKED}, file)
+        check_rows("a worked example", ask(options, path), ANSWERS)
+        check_rows("the slow program's answer", regions([slow_tables.read_json(path)]), ANSWERS)
+
+
+def check_simulated(options):
+    for words in ((), ("--graphs",), ("--copy-engine", "--groups")):
+        with Folder() as folder:
+            done = train(options, folder, "--ranks", 2, "--steps", 5, *words)
+            what = f"simulated {' '.join(map(str, words))}"
+            check(done.returncode == 0, f"{what}: it was recorded", done.stderr)
+            merged, kineto = f"{folder}/run.ttrace", f"{folder}/kineto"
+            run([options.tracetool, "merge", f"{folder}/traces", "-o", merged])
+            run([options.tracetool, "export", "--kineto", merged, "-o", kineto])
+            exported = [slow_tables.read_json(path) for path in sorted(glob.glob(f"{kineto}/*.json*"))]
+            said = ask(options, f"{folder}/traces", "--by", "rank")
+            check({row["name"] for row in said} >= {"forward", "backward", "optimizer"} and {row["source"] for row in said} == {"nvtx"},
+                  f"{what}: its NVTX ranges", said)
+            check(any(row["launching"] for row in said), f"{what}: some launch work", said)
+            check(said == ask(options, merged, "--by", "rank"), f"{what}: merged as recorded")
+            for rank, events in enumerate(exported):
+                true = {row["name"]: row for row in regions([events])}
+                of_rank = [row for row in said if row["rank"] == rank]
+                keys = ("count", "host_ns", "launching", "gpu_span_ns", "gpu_busy_ns", "gpu_gap_ns", "gpu_count", "kernels")
+                check_rows(f"{what}: rank {rank}", of_rank, [{key: true[row["name"]][key] for key in keys} for row in of_rank])
+
+
+def check_traces(options):
+    compared = count_sets(options, check_set)
+    check(compared > 0 or not os.path.isdir(options.traces), f"{compared} ranges were compared")
+
+
+if __name__ == "__main__":
+    run_checks(check_worked, check_traces, simulated=(check_simulated,))

@@ -1,0 +1,56 @@
+// The call that launched a piece of work, and that old ones are forgotten.
+#include "cli/analyze/launch_calls.h"
+#include "tests/unit/catch.h"
+
+using namespace cli;
+
+namespace {
+
+Event call(std::uint64_t correlation, std::int64_t start_ns, std::int64_t duration_ns, TrackId track = 0) {
+  Event event;
+  event.kind = Kind::runtime;
+  event.correlation = correlation;
+  event.start_ns = start_ns;
+  event.duration_ns = duration_ns;
+  event.track = track;
+  return event;
+}
+
+}  // namespace
+
+TEST_CASE("launch calls: the outermost of one correlation, of its own process") {
+  LaunchCalls calls(2);
+  calls.add(0, call(7, 100, 50));
+  calls.add(0, call(7, 110, 20));  // the driver's, within
+  calls.add(1, call(7, 300, 5, 4));
+  REQUIRE(calls.of(0, 7) != nullptr);
+  CHECK(calls.of(0, 7)->start_ns == 100);
+  CHECK(calls.of(0, 7)->end_ns == 150);
+  CHECK(calls.of(1, 7)->track == 4);
+  CHECK(calls.of(0, 8) == nullptr);
+  CHECK(calls.of(0, 0) == nullptr);
+}
+
+TEST_CASE("launch calls: a correlation that comes again is the new call's") {
+  LaunchCalls calls(1);
+  calls.add(0, call(7, 100, 50));
+  calls.add(0, call(7, 200, 50));
+  CHECK(calls.of(0, 7)->start_ns == 200);
+}
+
+TEST_CASE("launch calls: the newest are kept") {
+  LaunchCalls calls(1);
+  const std::uint64_t many = LaunchCalls::kMostCalls;
+  for (std::uint64_t i = 1; i <= 2 * many + 5; ++i) calls.add(0, call(i, static_cast<std::int64_t>(10 * i), 5));
+  CHECK(calls.of(0, many + 5) == nullptr);
+  REQUIRE(calls.of(0, many + 6) != nullptr);
+  CHECK(calls.of(0, many + 6)->start_ns == static_cast<std::int64_t>(10 * (many + 6)));
+  CHECK(calls.of(0, 2 * many + 5)->start_ns == static_cast<std::int64_t>(10 * (2 * many + 5)));
+}
+
+TEST_CASE("launch calls: of many processes fewer each") {
+  LaunchCalls calls(10000);
+  for (std::uint64_t i = 1; i <= LaunchCalls::kFewestCalls + 1; ++i) calls.add(9999, call(i, static_cast<std::int64_t>(10 * i), 5));
+  CHECK(calls.of(9999, 1) == nullptr);
+  CHECK(calls.of(9999, 2) != nullptr);
+}

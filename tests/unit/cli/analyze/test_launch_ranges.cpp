@@ -1,0 +1,111 @@
+// Which ranges are open where a call launches, whichever of those that start together came first.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/analyze/launch_ranges.h"
+#include "tests/unit/catch.h"
+
+using namespace cli;
+
+namespace {
+
+class Walk {
+ public:
+  Walk() {
+    catalog_.add_process({});
+    catalog_.track(0, TrackKind::thread, 1, 1);
+    catalog_.track(0, TrackKind::thread, 1, 2);
+    ranges_.emplace(catalog_);
+  }
+
+  void range(TrackId thread, std::int64_t start_ns, std::int64_t end_ns, char name) {
+    settle(start_ns);
+    ranges_->open_at(thread, start_ns);
+    ranges_->open(thread, {start_ns, end_ns, name});
+  }
+  void call(TrackId thread, std::int64_t start_ns, std::int64_t duration_ns, std::uint64_t correlation) {
+    settle(start_ns);
+    Event event;
+    event.kind = Kind::runtime;
+    event.track = thread;
+    event.start_ns = start_ns;
+    event.duration_ns = duration_ns;
+    event.correlation = correlation;
+    ranges_->call(event);
+  }
+  // Of the launch with this correlation; "-": none is known.
+  std::string launched_in(std::uint64_t correlation) {
+    ranges_->settle([&](const Event& call) { launch(call); });
+    const std::string* names = ranges_->of(0, correlation);
+    return names != nullptr ? *names : "-";
+  }
+
+ private:
+  void settle(std::int64_t start_ns) {
+    ranges_->settle(start_ns, [&](const Event& call) { launch(call); });
+  }
+  void launch(const Event& call) {
+    std::string names;
+    for (const auto& open : ranges_->open_at(call.track, call.start_ns)) names += open.range;
+    ranges_->launches(call, names);
+  }
+
+  Catalog catalog_;
+  std::optional<LaunchRanges<char, std::string>> ranges_;
+};
+
+}  // namespace
+
+TEST_CASE("launch ranges: what is open on the thread of the call, when it begins") {
+  Walk walk;
+  walk.range(0, 100, 200, 'a');
+  walk.range(0, 110, 120, 'b');
+  walk.range(1, 110, 300, 'x');
+  walk.call(0, 115, 50, 1);
+  walk.call(0, 120, 5, 2);
+  walk.call(0, 200, 5, 3);
+  walk.call(1, 250, 5, 4);
+  CHECK(walk.launched_in(1) == "ab");
+  CHECK(walk.launched_in(2) == "a");
+  CHECK(walk.launched_in(3) == "");
+  CHECK(walk.launched_in(4) == "x");
+  CHECK(walk.launched_in(5) == "-");
+  CHECK(walk.launched_in(0) == "-");
+}
+
+TEST_CASE("launch ranges: those that start with the call count, also when they come behind it") {
+  Walk walk;
+  walk.call(0, 100, 50, 1);
+  walk.range(0, 100, 110, 'a');
+  walk.range(0, 101, 110, 'b');
+  CHECK(walk.launched_in(1) == "a");
+}
+
+TEST_CASE("launch ranges: ranges that do not lie in each other") {
+  Walk walk;
+  walk.range(0, 100, 200, 'a');
+  walk.range(0, 150, 300, 'b');
+  walk.call(0, 180, 1, 1);
+  walk.call(0, 220, 1, 2);
+  CHECK(walk.launched_in(1) == "ab");
+  CHECK(walk.launched_in(2) == "b");
+}
+
+TEST_CASE("launch ranges: the driver's call in the runtime's launches nothing of its own") {
+  Walk walk;
+  walk.call(0, 100, 50, 1);
+  walk.range(0, 110, 130, 'a');
+  walk.call(0, 120, 5, 1);
+  CHECK(walk.launched_in(1) == "");
+}
+
+TEST_CASE("launch ranges: what the oldest calls launched is forgotten") {
+  Walk walk;
+  walk.range(0, 1, kLatest_ns, 'a');
+  const std::uint64_t many = LaunchCalls::kMostCalls;
+  for (std::uint64_t i = 1; i <= many + 1; ++i) walk.call(0, static_cast<std::int64_t>(10 * i), 5, i);
+  CHECK(walk.launched_in(1) == "-");
+  CHECK(walk.launched_in(2) == "a");
+  CHECK(walk.launched_in(many + 1) == "a");
+}

@@ -1,0 +1,70 @@
+// The summary of made tables: what it adds up, whom it names, and in which order.
+#include "cli/analyze/summary.h"
+#include "tests/unit/catch.h"
+
+using namespace cli;
+
+namespace {
+
+using Rows = std::vector<std::vector<Cell>>;
+
+ResultTable temporal(const Rows& rows) {
+  return {"temporal",
+          {{"rank", Unit::number, ""}, {"device", Unit::number, ""}, {"span_ns", Unit::ns, ""}, {"busy_ns", Unit::ns, ""}, {"idle_ns", Unit::ns, ""},
+           {"compute_ns", Unit::ns, ""}, {"exposed_comm_ns", Unit::ns, ""}},
+          rows,
+          {}};
+}
+std::vector<Cell> gpu(std::int64_t rank, std::int64_t span, std::int64_t busy, std::int64_t compute, std::int64_t exposed) {
+  return {rank, rank, span, busy, span - busy, compute, exposed};
+}
+ResultTable stragglers(const Rows& rows) {
+  return {"stragglers",
+          {{"rank", Unit::number, ""}, {"straggler", Unit::yes_no, ""}, {"others_waited_ns", Unit::ns, ""}, {"cause", Unit::text, ""}, {"evidence", Unit::text, ""}},
+          rows,
+          {}};
+}
+ResultTable steps(const Rows& rows) {
+  return {"steps", {{"step", Unit::number, ""}, {"rank", Unit::number, ""}, {"duration_ns", Unit::ns, ""}}, rows, {}};
+}
+
+bool in_order(const std::string& text, std::initializer_list<std::string_view> parts) {
+  std::size_t at = 0;
+  for (const std::string_view part : parts) {
+    at = text.find(part, at);
+    if (at == std::string::npos) return false;
+    at += part.size();
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("summary: the time of all GPUs as a partition, the largest loss first, and who is late") {
+  const std::string text = summary_text({temporal({gpu(0, 1000, 950, 600, 300), gpu(1, 1000, 700, 600, 50)}),
+                                         steps({{1, 0, 400}, {1, 1, 410}, {2, 0, 400}, {2, 1, 900}}),
+                                         stragglers({{0, false, 3, Cell(), Cell()}, {1, true, 250, std::string("host"), std::string("its GPU was idle")}})});
+  INFO(text);
+  CHECK(in_order(text, {"2 GPUs, 2.000 us of GPU time: 60.00 % compute, 40.00 % lost\n",
+                        " 17.50 %  350 ns: idle; from 50 ns on rank 0 to 300 ns on rank 1\n",
+                        " 17.50 %  350 ns: communication that no compute covers; from 50 ns on rank 1 to 300 ns on rank 0\n",
+                        "  5.00 %  100 ns: copies and memsets that nothing else covers\n",
+                        "rank 1 is late to collectives: the others waited 250 ns for it alone, 12.50 % of the GPU time; cause: host: its GPU was idle\n",
+                        "steps 1 to 2: median 410 ns, longest 900 ns (step 2 of rank 1)\n", "--only stragglers"}));
+  CHECK(text.find("rank 0 is late") == std::string::npos);
+}
+
+TEST_CASE("summary: nothing is said of what is not there") {
+  CHECK(summary_text({temporal({})}) == "no GPU work\n");
+  CHECK(summary_text({temporal({{0, Cell(), Cell(), Cell(), Cell(), Cell(), Cell()}})}) == "no GPU work\n");
+  const std::string text = summary_text({temporal({gpu(0, 100, 100, 100, 0)})});
+  CHECK(in_order(text, {"1 GPU, 100 ns of GPU time: 100.00 % compute, 0.00 % lost\nsteps: none were found\n", "--only kernels"}));
+}
+
+TEST_CASE("summary: of many GPUs there is no row for each") {
+  Rows many;
+  for (std::int64_t rank = 0; rank < 17; ++rank) many.push_back(gpu(rank, 100, 90, 90, 0));
+  CHECK(summary_text({temporal(many)}).find("rank  device") == std::string::npos);
+  many.pop_back();
+  CHECK(summary_text({temporal(many)}).find("rank  device") != std::string::npos);
+}

@@ -1,0 +1,103 @@
+#include "cli/read/merged_walk.h"
+
+#include <algorithm>
+
+#include "cli/model/error.h"
+#include "cli/model/event_key.h"
+#include "collect.h"
+#include "../io/no_threads.h"
+#include "tests/unit/catch.h"
+
+using namespace cli;
+
+namespace {
+
+// Fails in place of the piece with this number.
+class Pieces : public PieceStream {
+ public:
+  explicit Pieces(std::vector<Collected> events, std::size_t fails_at = ~std::size_t{0}) : events_(std::move(events)), fails_at_(fails_at) {}
+
+  bool take(EventBatch& out) override {
+    if (piece_++ == fails_at_) throw Error(Exit::bad_content, "broken");
+    out.clear();
+    for (std::size_t i = 0; i < 1 + piece_ % 7 && at_ < events_.size(); ++i, ++at_) out.add(events_[at_].event, events_[at_].facts);
+    return out.size() != 0;
+  }
+
+ private:
+  std::vector<Collected> events_;
+  std::size_t fails_at_, piece_ = 0, at_ = 0;
+};
+
+void sort(std::vector<Collected>& events) {
+  std::stable_sort(events.begin(), events.end(), [](const Collected& a, const Collected& b) { return key_of(a.event, 0) < key_of(b.event, 0); });
+}
+
+// Many begin at once, so that ties are common.
+std::vector<Collected> sorted(std::size_t count, std::uint32_t seed) {
+  std::vector<Collected> events = random_events(count, seed, 50);
+  sort(events);
+  return events;
+}
+
+constexpr std::size_t kStreams[] = {0, 1, 2, 3, 7, 24};
+
+}  // namespace
+
+TEST_CASE("merged walk: one order, here and ahead, equal ones as the streams are") {
+  for (const std::size_t count : kStreams) {
+    for (const bool ahead : {false, true}) {
+      std::vector<std::unique_ptr<PieceStream>> streams;
+      std::vector<Collected> all;
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::vector<Collected> events = sorted(i == 2 ? 0 : 9000 / count + 300 * i, static_cast<std::uint32_t>(i));
+        all.insert(all.end(), events.begin(), events.end());
+        streams.push_back(std::make_unique<Pieces>(events));
+      }
+      sort(all);
+      Collect seen;
+      merge_streams(streams, seen, ahead);
+      CHECK(seen.all == all);
+    }
+  }
+}
+
+TEST_CASE("merged walk: read here where no thread can be started") {
+  std::vector<std::unique_ptr<PieceStream>> streams;
+  const std::vector<Collected> events = sorted(20'000, 5);
+  streams.push_back(std::make_unique<Pieces>(events));
+  Collect seen;
+  {
+    const NoThreads none;
+    merge_streams(streams, seen, true);
+  }
+  CHECK(seen.all == events);
+}
+
+TEST_CASE("merged walk: what comes before a failure is handed on, then the failure") {
+  for (const bool ahead : {false, true}) {
+    std::vector<std::unique_ptr<PieceStream>> streams;
+    const std::vector<Collected> events = sorted(20'000, 5);
+    streams.push_back(std::make_unique<Pieces>(events, 3000));
+    Collect seen;
+    CHECK_THROWS_AS(merge_streams(streams, seen, ahead), Error);
+    CHECK(seen.all.size() > 11'900);
+    CHECK(std::equal(seen.all.begin(), seen.all.end(), events.begin()));
+  }
+}
+
+TEST_CASE("merged walk: a sink that fails ends it") {
+  struct Full : EventSink {
+    void event(const Event&, const Facts&) override {
+      if (++events == 5000) throw Error(Exit::cannot_open, "no room");
+    }
+    std::size_t events = 0;
+  };
+  for (const bool ahead : {false, true}) {
+    std::vector<std::unique_ptr<PieceStream>> streams;
+    for (std::uint32_t i = 0; i < 3; ++i) streams.push_back(std::make_unique<Pieces>(sorted(30'000, i)));
+    Full sink;
+    CHECK_THROWS_AS(merge_streams(streams, sink, ahead), Error);
+    CHECK(sink.events == 5000);
+  }
+}
