@@ -6,8 +6,8 @@
 //
 // Samples: a collective in which every rank depends on all ends at nearly the same moment everywhere. Its ends, of each domain as
 // many ranks as the one with fewest has, the earliest of them on average, differ between two domains by what the clocks differ,
-// and by jitter. A line through these differences, robust (medians), is the estimate; small messages, whose ends lie closest, count
-// more. A start would not do: ranks are late for reasons of their own.
+// and by jitter. A line through these differences, robust (medians, then the early ends before the late ones, since noise only delays), is the
+// estimate; small messages, whose ends lie closest, count more. A start would not do: ranks are late for reasons of their own.
 //
 // Bounds: no rank ends before the last one has begun, which says of two domains a and b in every collective
 //

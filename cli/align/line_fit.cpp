@@ -10,11 +10,42 @@ namespace {
 constexpr double kSigmaOfMad = 2.078;  // of an exponential distribution, as delays have; of a normal one it is 1.483
 constexpr double kWithin = 3;           // sigma
 constexpr double kFew = 8;              // of a few points the deviation itself is not well known
+constexpr int kAsymmetricRounds = 6;    // which points lie below changes with the line, soon no more
 
 double mad_of(const std::vector<LinePoint>& points, const Line& line) {
   std::vector<LinePoint> rest = points;
   for (LinePoint& point : rest) point.value = std::abs(point.value - line.value(point.at));
   return weighted_median(std::move(rest));
+}
+
+// Weighted sums over the points near a line, x from its middle.
+struct Sums {
+  double w = 0, ww = 0, x = 0, y = 0, xx = 0, xy = 0;
+  double spread() const { return xx - x * x / w; }
+};
+
+Sums sums_near(const std::vector<LinePoint>& points, const Line& line, double within, double below) {
+  Sums sums;
+  for (const LinePoint& point : points) {
+    const double beside = point.value - line.value(point.at);
+    if (std::abs(beside) > within) continue;
+    const double weight = point.weight * (beside < 0 ? below : 1), x = point.at - line.middle;
+    sums.w += weight;
+    sums.ww += weight * weight;
+    sums.x += weight * x;
+    sums.y += weight * point.value;
+    sums.xx += weight * x * x;
+    sums.xy += weight * x * point.value;
+  }
+  return sums;
+}
+
+// False, and the line as it was: the points are of one moment.
+bool least_squares(const Sums& sums, Line& line) {
+  if (!(sums.spread() > 0)) return false;
+  line.slope = (sums.xy - sums.x * sums.y / sums.w) / sums.spread();
+  line.offset = (sums.y - line.slope * sums.x) / sums.w;
+  return true;
 }
 
 }  // namespace
@@ -32,7 +63,7 @@ double weighted_median(std::vector<LinePoint> points) {
   return points.back().value;
 }
 
-Line fit_line(std::vector<LinePoint> points) {
+Line fit_line(std::vector<LinePoint> points, double below) {
   Line line;
   line.offset_error = line.slope_error = std::numeric_limits<double>::infinity();
   if (points.empty()) return line;
@@ -59,28 +90,16 @@ Line fit_line(std::vector<LinePoint> points) {
   line.offset = weighted_median(std::move(rest));
   line.mad = mad_of(points, line);
   const double sigma = std::max(line.mad * kSigmaOfMad, 1e-9);
-  // Least squares of those that are near.
-  double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0, ww = 0;
-  for (const LinePoint& point : points) {
-    if (std::abs(point.value - line.value(point.at)) > kWithin * sigma) continue;
-    const double x = point.at - line.middle;
-    w += point.weight;
-    ww += point.weight * point.weight;
-    wx += point.weight * x;
-    wy += point.weight * point.value;
-    wxx += point.weight * x * x;
-    wxy += point.weight * x * point.value;
-  }
-  const double spread = wxx - wx * wx / w;
-  if (spread > 0) {
-    line.slope = (wxy - wx * wy / w) / spread;
-    line.offset = (wy - line.slope * wx) / w;
+  const Sums near = sums_near(points, line, kWithin * sigma, 1);
+  least_squares(near, line);
+  for (int round = 0; below < 1 && round < kAsymmetricRounds; ++round) {
+    if (!least_squares(sums_near(points, line, kWithin * sigma, below), line)) break;
   }
   line.mad = mad_of(points, line);
-  const double count = w * w / ww;  // of points of one weight
+  const double count = near.w * near.w / near.ww, spread = near.spread();  // count: of points of one weight
   const double unsure = sigma * (1 + kFew / count);
   line.offset_error = unsure / std::sqrt(count);
-  line.slope_error = spread > 0 ? unsure / std::sqrt(spread * count / w) : std::numeric_limits<double>::infinity();
+  line.slope_error = spread > 0 ? unsure / std::sqrt(spread * count / near.w) : std::numeric_limits<double>::infinity();
   return line;
 }
 

@@ -21,6 +21,9 @@ double weighted_median(std::vector<LinePoint> points);  // of values; 0 for none
 
 // Slope: the median of the slopes between points half of them apart. Offset: the median of the rest. Then once more by least squares
 // of what lies within three deviations (sigma, as the MAD tells it), which uses what medians leave.
-Line fit_line(std::vector<LinePoint> points);
+//
+// Where noise only delays, the early points tell more than the late ones: those below the line then count `below` of what those
+// above do (asymmetric least squares: Newey and Powell, Econometrica 55, 1987). The standard errors are those of 1, which are larger.
+Line fit_line(std::vector<LinePoint> points, double below = 1);  // 0 < below <= 1
 
 }  // namespace cli

@@ -16,6 +16,7 @@ namespace cli {
 struct MadeJob {
   std::size_t hosts = 2, ranks_per_host = 4;
   std::size_t steps = 20, collectives_per_step = 12;
+  std::size_t shared_per_step = 0;  // of these, between hosts: evenly among them; 0: as it comes
   double most_offset_ns = 5e9, most_drift = 50e-6;
   double typical_jitter_ns = 20'000, most_jitter_ns = 188'000;  // of ends: as on eight H100s
   double lost = 0;             // share of the calls of which nothing is in the trace
@@ -122,6 +123,18 @@ class MadeCollectives {
     made_.push_back({id, std::move(ranks)});
   }
 
+  std::size_t some_communicator(std::size_t i) {
+    const std::size_t drawn = random_();
+    if (job_.shared_per_step == 0) return drawn % made_.size();
+    std::vector<std::size_t> some;
+    const bool shared = i % (job_.collectives_per_step / job_.shared_per_step) == 0;
+    for (std::size_t id = 0; id < made_.size(); ++id) {
+      const auto& ranks = made_[id].ranks;
+      if ((ranks.front() / job_.ranks_per_host != ranks.back() / job_.ranks_per_host) == shared) some.push_back(id);
+    }
+    return some.at(drawn % some.size());
+  }
+
   WhatId some_what() {
     CollectiveWhat what;
     const Operation operations[] = {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter};
@@ -134,7 +147,10 @@ class MadeCollectives {
   void run() {
     std::vector<double> now(catalog.processes.size());
     std::vector<std::pair<std::size_t, WhatId>> order;
-    for (std::size_t i = 0; i < job_.collectives_per_step; ++i) order.emplace_back(random_() % made_.size(), some_what());
+    for (std::size_t i = 0; i < job_.collectives_per_step; ++i) {
+      const std::size_t which = some_communicator(i);  // before the next draw, with any compiler
+      order.emplace_back(which, some_what());
+    }
     std::uint64_t number = 0;
     std::map<std::size_t, std::int64_t> ordinals;
     for (std::size_t step = 0; step < job_.steps; ++step) {
