@@ -50,6 +50,23 @@ build() {
   attempt "$config" configure configure "$folder" "$@" && attempt "$config" build ninja -k 0 -C "$folder" ${targets:-}
 }
 
+# ahead FOLDER OPTION...: builds there what `targets` names with the time that tests leave, until `end_ahead`. What fails, the
+# build that follows says.
+ahead() {
+  local folder=$1
+  shift
+  [ $all = yes ] && have_command chrt || return 0
+  { configure "$folder" "$@" && exec chrt --idle 0 ninja -k 0 -C "$folder" ${targets:-}; } >/dev/null 2>&1 &
+  ahead_of=$!
+}
+
+end_ahead() {
+  [ -n "${ahead_of:-}" ] || return 0
+  kill "$ahead_of" 2>/dev/null || true  # ninja removes what is not whole
+  wait "$ahead_of" || true
+  ahead_of=
+}
+
 # copy_programs FROM TO PATH...
 copy_programs() { (cd "$1" && cp -R --parents "${@:3}" "$2"); }
 
@@ -70,13 +87,16 @@ run_suites() {
 test_gcc() {
   build g++ build -Dagent=$agent -Dtests=enabled -Dwerror=true || return 0
   [ $agent = enabled ] || note g++ "the agent" SKIP
+  ! have_command clang++ || CC=clang CXX=clang++ ahead build-clang "${clang_options[@]}"
   run_suites g++ build
+  end_ahead
 }
 
 # Each file alone here, so that it has to include what it needs; not optimised, for there are many.
+clang_options=(-Dagent=$agent -Dwerror=true -Dunity=off -Doptimization=0)
 test_clang() {
   have_command clang++ || { note clang++ "clang++" SKIP; return 0; }
-  CC=clang CXX=clang++ build clang++ build-clang -Dagent=$agent -Dwerror=true -Dunity=off -Doptimization=0 || return 0
+  CC=clang CXX=clang++ build clang++ build-clang "${clang_options[@]}" || return 0
   run_suites clang++ build-clang unit
 }
 
@@ -138,23 +158,26 @@ test_stranger() {
 # With line numbers alone and, with ASan and UBSan, not optimised: compilers take several times as long otherwise, the tests
 # hardly less.
 sanitizer_options=(-Dagent=$agent -Dbuildtype=plain -Dcpp_args=-g1 -Db_lundef=false)
+thread_options=("${sanitizer_options[@]}" -Doptimization=1 -Db_sanitize=thread)
+thread_targets='tests/unit/unit_common tests/unit/unit_cli'
+[ $agent = disabled ] || thread_targets+=' tests/unit/unit_agent'
 
 # The agent leaves its memory to the end of the process on purpose, so leaks are looked for in the unit tests only.
 test_addresses() {
   build asan build-asan "${sanitizer_options[@]}" -Db_sanitize=address,undefined || return 0
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+  targets=$thread_targets ahead build-tsan "${thread_options[@]}"
   ASAN_OPTIONS=abort_on_error=1 run_suites asan build-asan unit fuzz bench
   [ $agent = disabled ] ||
     # Kills are slow there, and a hundred come with g++.
     TRACETOOL_KILLS=12 ASAN_OPTIONS=abort_on_error=1:detect_leaks=0 run_suites asan-integration build-asan integration
+  end_ahead
 }
 
 # The unit tests alone run under it, of which there is one program per room.
 # TSan does not know pthread_clockjoin_np(3), and takes threads that were joined by it for leaked ones.
 test_threads() {
-  local targets='tests/unit/unit_common tests/unit/unit_cli'
-  [ $agent = disabled ] || targets+=' tests/unit/unit_agent'
-  build tsan build-tsan "${sanitizer_options[@]}" -Doptimization=1 -Db_sanitize=thread || return 0
+  targets=$thread_targets build tsan build-tsan "${thread_options[@]}" || return 0
   TSAN_OPTIONS=die_after_fork=0:halt_on_error=1:report_thread_leaks=0 run_suites tsan build-tsan unit
 }
 
