@@ -46,7 +46,7 @@ std::optional<DeviceGap> DeviceGaps::work(const GpuWork& work, std::optional<Hos
   return gap;
 }
 
-std::vector<DeviceGap> DeviceGaps::rest() const {
+std::vector<DeviceGap> DeviceGaps::rest() {
   std::vector<DeviceGap> gaps;
   for (const auto& [key, device] : devices_) {
     DeviceGap& gap = gaps.emplace_back(DeviceGap{key.first, key.second, device.busy_end_ns, kLatest_ns, device.last_name, nullptr, std::nullopt, {}, 0});
@@ -76,7 +76,7 @@ bool DeviceGaps::launches_on(const LaunchCall& call) const {
   return at != launches.begin() && call.start_ns - std::prev(at)->end_ns <= kLaunching_ns;
 }
 
-void DeviceGaps::explain(DeviceGap& gap, const Device* device) const {
+void DeviceGaps::explain(DeviceGap& gap, const Device* device) {
   const auto part = [&](IdleCause cause, std::int64_t from_ns, std::int64_t to_ns) {
     if (from_ns < to_ns) gap.parts[gap.part_count++] = {cause, from_ns, to_ns};
   };
@@ -90,13 +90,13 @@ void DeviceGaps::explain(DeviceGap& gap, const Device* device) const {
       if (holds && (!gap.wait || wait.end_ns > gap.wait->end_ns)) gap.wait = wait;
     }
     if (gap.wait) {
-      part(IdleCause::sync, gap.from_ns, gap.wait->end_ns);
+      part(gap.wait->for_copy ? IdleCause::copy : IdleCause::sync, gap.from_ns, gap.wait->end_ns);
       part(IdleCause::after_sync, gap.wait->end_ns, called_ns);
     } else {
       part(launches_on(call) ? IdleCause::launch : IdleCause::host_late, gap.from_ns, called_ns);
     }
   }
-  part(IdleCause::launch, called_ns, returned_ns);
+  part(waits_.blocks(*gap.next) ? IdleCause::copy : IdleCause::launch, called_ns, returned_ns);
   part(gap.to_ns - returned_ns <= kLaunching_ns ? IdleCause::queued : IdleCause::unexplained, returned_ns, gap.to_ns);
 }
 

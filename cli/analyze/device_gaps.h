@@ -2,12 +2,14 @@
 // work, w, which the call from c to e of some thread launched. It has up to four parts, which follow each other without a hole:
 //
 //   g to c   the call had not begun.
-//            sync, after_sync  where the host was in a wait (host_waits.h) as the device went idle (its start <= g < its end) that
-//                              ended no later than c: up to its end, and from there on. Of several the one that ended last.
+//            sync or copy,     where the host was in a wait (host_waits.h), for a synchronization or in the call of a copy, as the
+//            after_sync        device went idle (its start <= g < its end), that ended no later than c: up to its end, and from
+//                              there on. Of several the one that ended last.
 //            launch            else, where the thread's launch before that one had ended kLaunching_ns before c or later: it was
 //                              launching one piece of work after the other.
 //            host_late         else: the host did something else.
-//   c to e   launch            the host was in the call.
+//   c to e   copy              the host was in the call, which is that of a copy that blocks, or goes through pageable memory;
+//            launch            or in another one.
 //   e to w   queued            the work was launched and had not begun, for kLaunching_ns at most;
 //            unexplained       for longer: nothing that was recorded says what it waited for.
 //
@@ -30,10 +32,10 @@
 
 namespace cli {
 
-enum class IdleCause : std::uint8_t { sync, after_sync, host_late, launch, queued, unexplained, count_ };
+enum class IdleCause : std::uint8_t { sync, copy, after_sync, host_late, launch, queued, unexplained, count_ };
 inline constexpr std::size_t kIdleCauses = static_cast<std::size_t>(IdleCause::count_);
-inline constexpr std::array<std::string_view, kIdleCauses> kIdleCauseNames{"sync",   "after_sync", "host_late",
-                                                                          "launch", "queued",     "unexplained"};
+inline constexpr std::array<std::string_view, kIdleCauses> kIdleCauseNames{"sync",   "copy",   "after_sync", "host_late",
+                                                                          "launch", "queued", "unexplained"};
 
 using IdleTimes = std::array<std::int64_t, kIdleCauses>;  // ns, by cause
 
@@ -48,7 +50,7 @@ struct DeviceGap {
   std::int64_t from_ns = 0, to_ns = 0;  // kEarliest_ns: no work came before; kLatest_ns: none follows
   StringId before = 0;                  // name of the work that ended at from_ns
   const GpuWork* next = nullptr;        // during work(); null: none follows
-  std::optional<HostWait> wait;         // of the parts sync and after_sync
+  std::optional<HostWait> wait;         // of the parts before after_sync, and of that
   std::array<Part, 4> parts{};
   std::size_t part_count = 0;
 
@@ -69,7 +71,7 @@ class DeviceGaps {
   // What came before it, where the device idled; before the first work of a device, and behind the last (rest()), too. `wait`:
   // the copy is one.
   std::optional<DeviceGap> work(const GpuWork& work, std::optional<HostWait>& wait);
-  std::vector<DeviceGap> rest() const;
+  std::vector<DeviceGap> rest();
 
  private:
   struct Device {
@@ -81,7 +83,7 @@ class DeviceGaps {
 
   void add(ProcessId process, const HostWait& wait, std::int64_t now_ns);
   static void add(Device& device, const HostWait& wait, std::int64_t now_ns);
-  void explain(DeviceGap& gap, const Device* device) const;
+  void explain(DeviceGap& gap, const Device* device);
   bool launches_on(const LaunchCall& call) const;
 
   struct Launch {

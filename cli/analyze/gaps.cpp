@@ -17,7 +17,7 @@ std::vector<Column> gap_columns(RowKeys keys) {
       {"start_ns", Unit::ns, "When the device went idle, since the trace's start"},
       {"end_ns", Unit::ns, "When the next work began, since the trace's start"},
       {"duration_ns", Unit::ns, "Between the two"},
-      {"cause", Unit::text, "What the longest part was: sync, after_sync, host_late, launch, queued or unexplained, as idle has them"},
+      {"cause", Unit::text, "What the longest part was: sync, copy, after_sync, host_late, launch, queued or unexplained, as idle has them"},
       {"part_ns", Unit::ns, "How long the part of that cause was"},
       {"call", Unit::text, "The call that launched the next work"},
       {"thread", Unit::number, "Its thread, as the operating system numbers it"},

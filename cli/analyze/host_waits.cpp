@@ -16,13 +16,16 @@ bool is_pageable(const Facts& facts) {
 
 std::optional<HostWait> HostWaits::of(const Event& call) {
   if (!is_api_call(call.kind) || !is_slice(call) || call.duration_ns < 0 || !names_[call.name].synchronizes) return std::nullopt;
-  return outermost({call.track, call.name, call.start_ns, slice_end(call, kLatest_ns)});
+  return outermost({call.track, call.name, call.start_ns, slice_end(call, kLatest_ns), false});
 }
 
 std::optional<HostWait> HostWaits::of(const GpuWork& work) {
-  if (work.kind != Kind::memcpy || work.call == nullptr || work.call->end_ns < work.end_ns) return std::nullopt;
-  if (names_[work.call->name].is_async && !is_pageable(*work.facts)) return std::nullopt;
-  return outermost({work.call->track, work.call->name, work.call->start_ns, work.call->end_ns});
+  if (work.call == nullptr || work.call->end_ns < work.end_ns || !blocks(work)) return std::nullopt;
+  return outermost({work.call->track, work.call->name, work.call->start_ns, work.call->end_ns, true});
+}
+
+bool HostWaits::blocks(const GpuWork& work) {
+  return work.kind == Kind::memcpy && (!names_[work.call->name].is_async || is_pageable(*work.facts));
 }
 
 std::optional<HostWait> HostWaits::outermost(const HostWait& wait) {

@@ -15,6 +15,7 @@ struct HostWait {
   TrackId track = 0;  // the thread
   StringId name = 0;  // of the call
   std::int64_t start_ns = 0, end_ns = 0;
+  bool for_copy = false;  // in the call of a copy
 };
 
 class HostWaits {
@@ -25,6 +26,8 @@ class HostWaits {
   std::optional<HostWait> of(const Event& call);
   // The same of copies; once for each call.
   std::optional<HostWait> of(const GpuWork& work);
+  // Whether the call of this work, which is known, is that of a copy that blocks.
+  bool blocks(const GpuWork& work);
 
  private:
   std::optional<HostWait> outermost(const HostWait& wait);

@@ -14,8 +14,9 @@ std::vector<Column> idle_columns(RowKeys keys) {
   columns.push_back(kDeviceColumn);
   if (keys.by == GroupBy::step) columns.push_back(kStepColumn);
   return joined(std::move(columns), {
-      {"idle_ns", Unit::ns, "When no work ran, as temporal has it: the sum of the next six"},
-      {"sync_ns", Unit::ns, "The host was still in the synchronization, or blocking copy, in which it was when the device went idle"},
+      {"idle_ns", Unit::ns, "When no work ran, as temporal has it: the sum of the next seven"},
+      {"sync_ns", Unit::ns, "The host was still in the synchronization in which it was when the device went idle"},
+      {"copy_ns", Unit::ns, "It was in the call of a copy that blocks, or goes through pageable memory: the one before, or the next work"},
       {"after_sync_ns", Unit::ns, "It had come out of that, and had not begun to launch the next work"},
       {"host_late_ns", Unit::ns, "It had not begun to launch the next work, and had launched nothing for 30 us before it did"},
       {"launch_ns", Unit::ns, "It was in the call that launches the next work, or between two launches at most 30 us apart"},

@@ -10,7 +10,7 @@ from slow_tables import KERNELS, COPIES, OLD, ns
 Work = namedtuple("Work", "device start end name copy pageable correlation order")
 Call = namedtuple("Call", "thread tid name start end correlation order")
 Gap = namedtuple("Gap", "device start end before next call wait parts")
-CAUSES = ("sync", "after_sync", "host_late", "launch", "queued", "unexplained")
+CAUSES = ("sync", "copy", "after_sync", "host_late", "launch", "queued", "unexplained")
 LAUNCHING_NS = 30_000
 EVER = 2**62
 VERSION = re.compile(r"_v\d{4,}$")  # that CUPTI puts behind names of the runtime
@@ -71,6 +71,7 @@ class Process:
             of_thread = self.launches.setdefault(call.thread, [])
             if is_launch(call.name) and not (of_thread and call.start < of_thread[-1][1]):
                 of_thread.append((call.start, call.end))
+        self.copies = set()  # calls of copies that block
         self.waits = self.find_waits()
         self.gaps = [gap for device in sorted({each.device for each in work}, key=str) for gap in self.gaps_of(device)]
 
@@ -83,10 +84,14 @@ class Process:
         found = [call for call in self.calls if "Synchronize" in call.name]
         for each in self.work:
             call = self.call[id(each)]
-            if each.copy and call and call.end >= each.end and ("Async" not in call.name or each.pageable) and call not in found:
+            if self.blocks(each, call) and call.end >= each.end and call not in found:
                 found.append(call)
+                self.copies.add(call)
         within = lambda one, other: one != other and one.thread == other.thread and other.start <= one.start and one.end <= other.end
         return sorted((one for one in found if not any(within(one, other) for other in found)), key=lambda each: each.order)
+
+    def blocks(self, work, call):
+        return work.copy and call and ("Async" not in call.name or work.pageable)
 
     def gaps_of(self, device):
         until, before = -EVER, None
@@ -110,10 +115,10 @@ class Process:
             waits = [each for each in self.waits if each.start <= start < each.end <= called]
             wait = max(waits, key=lambda each: each.end, default=None)
             if wait:
-                parts += [("sync", start, wait.end), ("after_sync", wait.end, called)]
+                parts += [("copy" if wait in self.copies else "sync", start, wait.end), ("after_sync", wait.end, called)]
             else:
                 parts.append(("launch" if self.launches_on(call) else "host_late", start, called))
-        parts += [("launch", called, returned), ("queued" if end - returned <= LAUNCHING_NS else "unexplained", returned, end)]
+        parts += [("copy" if self.blocks(following, call) else "launch", called, returned), ("queued" if end - returned <= LAUNCHING_NS else "unexplained", returned, end)]
         return Gap(device, start, end, before, following, call, wait, parts)
 
     def launches_on(self, call):

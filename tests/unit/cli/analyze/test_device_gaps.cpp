@@ -41,7 +41,7 @@ class Told {
   }
   const LaunchCall& last() const { return last_; }
   const std::optional<HostWait>& wait() const { return wait_; }
-  std::string rest() const { return text(gaps_.rest().front()); }
+  std::string rest() { return text(gaps_.rest().front()); }
 
  private:
   static std::string text(const DeviceGap& gap) {
@@ -149,7 +149,22 @@ TEST_CASE("device gaps: a copy through pageable memory is a synchronization, if 
       const bool waits = is_pageable && end_us == 25;
       CHECK(told.wait().has_value() == waits);
       told.call("cudaLaunchKernel", 70, 74);
-      CHECK(told.work(told.last(), 75, 80) == (waits ? "sync 5 after_sync 45 launch 4 queued 1" : "host_late 50 launch 4 queued 1"));
+      CHECK(told.work(told.last(), 75, 80) == (waits ? "copy 5 after_sync 45 launch 4 queued 1" : "host_late 50 launch 4 queued 1"));
+    }
+  }
+}
+
+TEST_CASE("device gaps: the call of a copy that blocks, or goes through pageable memory, is a wait for that copy") {
+  for (const char* name : {"cudaMemcpy", "cudaMemcpyAsync"}) {
+    for (const std::uint8_t memory : {1, 2}) {
+      Told told;
+      CopyFacts copy;
+      copy.from_memory = memory, copy.to_memory = 3;
+      told.call("cudaLaunchKernel", 0, 4);
+      told.work(told.last(), 5, 10);
+      told.call(name, 30, 80);
+      const bool blocks = memory == 1 || std::string(name) == "cudaMemcpy";
+      CHECK(told.work(told.last(), 70, 90, Kind::memcpy, copy) == (blocks ? "launch 20 copy 40" : "launch 20 launch 40"));
     }
   }
 }
@@ -158,6 +173,6 @@ TEST_CASE("device gaps: what of a gap lies between two moments") {
   DeviceGap gap;
   gap.parts = {DeviceGap::Part{IdleCause::host_late, kEarliest_ns, 50}, {IdleCause::launch, 50, 60}, {IdleCause::queued, 60, 90}, {}};
   gap.part_count = 3;
-  CHECK(gap.times(40, 70) == IdleTimes{0, 0, 10, 10, 10, 0});
-  CHECK(gap.times(kEarliest_ns, 50)[2] == 50 - kEarliest_ns);
+  CHECK(gap.times(40, 70) == IdleTimes{0, 0, 0, 10, 10, 10, 0});
+  CHECK(gap.times(kEarliest_ns, 50)[3] == 50 - kEarliest_ns);
 }
