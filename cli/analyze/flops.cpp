@@ -113,11 +113,10 @@ class OperatorTable : public Analysis {
   void work(const GpuWork& work) override {
     if (work.kind != Kind::kernel || work.work_class != WorkClass::compute) return;
     const std::int64_t ns = work.end_ns - work.start_ns;
-    const std::string_view name = context_.catalog.strings[work.name];
     compute_ns_ += ns;
     OperatorCalls::Call* call = calls_.of(work);
     if (call == nullptr) {
-      unknown_products_ns_ += is_gemm_name(name) ? ns : 0;
+      without_call_ns_[work.name] += ns;
       return;
     }
     known_ns_ += ns;
@@ -126,7 +125,7 @@ class OperatorTable : public Analysis {
     const GpuPeaks* gpu = peaks_of(context_.catalog.processes[work.process], work.device);
     row.gpu = row.kernels == 0 || row.gpu == gpu ? gpu : nullptr;
     if (calls_[call->kind].cost.type == MathType::fp32) {
-      const MathType type = type_of_float(name, gpu);
+      const MathType type = type_of_float(context_.catalog.strings[work.name], gpu);
       if (type != MathType::unknown) row.float_type = row.float_type == MathType::unknown || row.float_type == type ? type : MathType::fp64;
     }
     ++row.kernels;
@@ -189,7 +188,9 @@ class OperatorTable : public Analysis {
       if (tenths.size() < 2) tenths.insert(0, 2 - tenths.size(), '0');
       return tenths.insert(tenths.size() - 1, ".") + " %";
     };
-    table.notes.push_back("of the time of kernels that compute, " + share(known_ns_) + " is of operators in this table; " + share(unknown_products_ns_) +
+    std::int64_t products_ns = 0;
+    for (const auto& [name, ns] : without_call_ns_) products_ns += is_gemm_name(context_.catalog.strings[name]) ? ns : 0;
+    table.notes.push_back("of the time of kernels that compute, " + share(known_ns_) + " is of operators in this table; " + share(products_ns) +
                           " is of matrix products by their names, whose sizes are not known");
     if (rows_.empty()) table.notes.push_back("no kernel's operator has sizes that are known: torch.profiler tells them with record_shapes=True");
   }
@@ -198,7 +199,8 @@ class OperatorTable : public Analysis {
   bool roofline_;
   OperatorCalls calls_;
   std::map<RowKey, Row> rows_;
-  std::int64_t compute_ns_ = 0, known_ns_ = 0, unknown_products_ns_ = 0;
+  std::int64_t compute_ns_ = 0, known_ns_ = 0;
+  std::unordered_map<StringId, std::int64_t> without_call_ns_;  // of kernels of no call whose cost is known, by name
 };
 
 std::vector<Column> mfu_columns(RowKeys keys) {

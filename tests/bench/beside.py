@@ -2,10 +2,11 @@
 """CPU time, time and peak memory of tracetool beside the tools that people open and load traces with, on the same files: each
 command with all that it starts, Chromium's processes too. CPU is user + system. Memory is the most that was seen, of
 all processes together with shared pages counted once (PSS), or that one of them had at any time. Where a tool is absent
-its rows say so. The second table compares `analyze --only temporal` of all ranks with HTA's load and temporal breakdown, in
-turns, by medians; HTA's import is not counted but in its memory.
+its rows say so. The second table compares `analyze` of all ranks with HTA, in turns, by medians: `--only temporal` with its load
+and temporal breakdown, and every table that there is with its load and four analyses (temporal breakdown, idle time of all ranks,
+overlap of communication and computation, kernel breakdown). HTA's import is not counted but in its memory.
 
-  beside.py --tracetool PATH --traces FOLDER --work FOLDER [--hta PYTHON] [--rounds N] [--only temporal]
+  beside.py --tracetool PATH --traces FOLDER --work FOLDER [--hta PYTHON] [--rounds N] [--only analyze]
 
 --hta: a Python that has HolisticTraceAnalysis. For Perfetto: scripts/setup.sh --viewer.
 """
@@ -14,6 +15,7 @@ import collections
 import glob
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -29,10 +31,15 @@ HTA = """import sys
 from hta.trace_analysis import TraceAnalysis
 if len(sys.argv) > 1: TraceAnalysis(trace_dir=sys.argv[1])"""
 # Says what it took from behind the imports on, with all that it started.
-HTA_TEMPORAL = """import json, os, sys, time
+HTA_TABLES = """import json, os, sys, time
 from hta.trace_analysis import TraceAnalysis
 before = os.times()
-table = TraceAnalysis(trace_dir=sys.argv[1]).get_temporal_breakdown(visualize=False)
+analysis = TraceAnalysis(trace_dir=sys.argv[1])
+table = analysis.get_temporal_breakdown(visualize=False)
+if sys.argv[2] == "all":
+    analysis.get_idle_time_breakdown(ranks=list(range(len(table))), visualize=False)
+    analysis.get_comm_comp_overlap(visualize=False)
+    analysis.get_gpu_kernel_breakdown(visualize=False)
 after = os.times()
 print("\\n" + json.dumps([sum(after[:4]) - sum(before[:4]), after[4] - before[4], len(table)]))"""
 Cost = collections.namedtuple("Cost", "cpu_s wall_s peak_mib said")
@@ -110,19 +117,18 @@ def rows(options, ranks, work):
         yield "Perfetto in Chromium", what, options.perfetto and [sys.executable, PROCESSOR, "-Q", COUNT, path]
 
 
-def temporal(options, ranks):
+def tables(options, ranks, what, only, its):
     """Both in turns; each line is a tool, then how many times as much HTA takes."""
     ours, theirs = [], []
     for _ in range(options.rounds):
-        ours.append(measure([options.tracetool, "analyze", "--only", "temporal", "--format", "json", *ranks]))
-        theirs.append(measure([options.hta, "-c", HTA_TEMPORAL, options.traces]))
+        ours.append(measure([options.tracetool, "analyze", "--only", only, "--format", "json", *ranks]))
+        theirs.append(measure([options.hta, "-c", HTA_TABLES, options.traces, what]))
         cpu_s, wall_s, count = json.loads(theirs[-1].said.splitlines()[-1])
         theirs[-1] = theirs[-1]._replace(cpu_s=cpu_s, wall_s=wall_s)
         if count != len(json.loads(ours[-1].said)["temporal"]) or count != len(ranks):
             sys.exit(f"not a row for each rank: {count}")
     median = lambda costs: [statistics.median(cost[i] for cost in costs) for i in range(3)]
-    for tool, figures in (("tracetool analyze --only temporal", median(ours)),
-                          ("HTA, TraceAnalysis() and get_temporal_breakdown()", median(theirs)),
+    for tool, figures in ((f"tracetool analyze, {what}", median(ours)), (f"HTA, TraceAnalysis() and {its}", median(theirs)),
                           ("HTA / tracetool", [b / a for a, b in zip(median(ours), median(theirs))])):
         print(f"| {tool} | {figures[0]:.2f} | {figures[1]:.2f} | {figures[2]:.1f} |", flush=True)
 
@@ -133,7 +139,7 @@ def main():
         parser.add_argument("--" + name, required=True, type=os.path.abspath)
     parser.add_argument("--hta")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", choices=["temporal"])
+    parser.add_argument("--only", choices=["analyze"])
     options = parser.parse_args()
     sys.path.insert(0, os.path.dirname(PROCESSOR))
     import viewers
@@ -146,9 +152,11 @@ def main():
             cost = measure(command) if command else None
             print(f"| {tool} | {what} | " + (f"{cost.cpu_s:.2f} | {cost.peak_mib:.0f} |" if cost else "not installed | |"), flush=True)
         print(flush=True)
-    print(f"| temporal breakdown of all ranks, {options.rounds} rounds | CPU s | s | peak MiB |\n|---|---|---|---|", flush=True)
+    print(f"| tables of all ranks, {options.rounds} rounds | CPU s | s | peak MiB |\n|---|---|---|---|", flush=True)
     if options.hta:
-        temporal(options, ranks)
+        listed = subprocess.run([options.tracetool, "analyze", "--list"], check=True, capture_output=True, text=True).stdout
+        tables(options, ranks, "temporal", "temporal", "get_temporal_breakdown()")
+        tables(options, ranks, "all", ",".join(re.findall(r"^(\w+):", listed, re.MULTILINE)), "four analyses")
     else:
         print("| HTA | not installed | | |")
 
