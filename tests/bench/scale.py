@@ -16,7 +16,8 @@ import time
 
 COMMANDS = (("info", ["info", "-"], None), ("merge", ["merge", "-", "-o"], "m.ttrace"),
             ("export --chrome", ["export", "--max-size", "0", "--chrome", "-", "-o"], "m.json"),
-            ("export --pftrace", ["export", "--pftrace", "-", "-o"], "m.pftrace"))
+            ("export --pftrace", ["export", "--pftrace", "-", "-o"], "m.pftrace"),
+            ("analyze, every table", ["analyze", "--format", "json", "-", "--only"], None))
 
 
 def copies(path):
@@ -65,6 +66,9 @@ def high_water_kib(pid):
 def measure(options, arguments, output, most_bytes):
     """(bytes in, events, CPU seconds, peak MiB, bytes out) of one run of tracetool."""
     file = output and f"{options.work}/{output}"
+    if arguments[-1] == "--only":
+        listed = subprocess.run([options.tracetool, "analyze", "--list"], check=True, capture_output=True, text=True).stdout
+        arguments = [*arguments, ",".join(re.findall(r"^(\w+):", listed, re.MULTILINE))]
     process = subprocess.Popen([options.tracetool, *arguments, *([file] if file else [])], stdin=subprocess.PIPE,
                                stdout=subprocess.DEVNULL, stderr=sys.stderr)
     done, number = write(process.stdin, options.trace, most_bytes)
