@@ -26,9 +26,9 @@ std::vector<Column> path_columns(RowKeys keys) {
       {"class", Unit::text, "What held it: a class of kernels as classes has them, launch, queued, host, sync or unexplained"},
       {"time_ns", Unit::ns, "How long; all rows of a step sum to it"},
       {"share_pct", Unit::percent, "Of the step, or of all of them"},
-      {"segments", Unit::count, "In how many pieces, each of one kernel, one call or the time between two calls"},
-      {"longest", Unit::text, "Kernel or call that has most of it; empty: the host was in no call"},
-      {"longest_ns", Unit::ns, "How long that held it"}});
+      {"segments", Unit::count, "In how many pieces, each of one kernel, one call of CUDA, or of the time in one operator or range"},
+      {"longest", Unit::text, "What has most of it: a kernel, a call, or the innermost operator or range in which the host was"},
+      {"longest_ns", Unit::ns, "How long that held the path"}});
 }
 
 class CriticalPath : public Analysis {
@@ -36,7 +36,7 @@ class CriticalPath : public Analysis {
   explicit CriticalPath(const AnalysisContext& context)
       : context_(context), steps_(whole_steps(context)), trace_(context.catalog, steps_), classes_(context.catalog.strings, context.class_rules) {}
 
-  void event(const Event& event, const Facts&) override { trace_.call(event); }
+  void event(const Event& event, const Facts&) override { trace_.host(event); }
   void work(const GpuWork& work) override { trace_.work(work, classes_.of(work)); }
 
   ResultTable finish() override {
@@ -154,7 +154,7 @@ AnalysisEntry critical_path_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<CriticalPath>(context); },
           true,
           true,
-          kinds_of({Kind::runtime, Kind::driver}),
+          kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx}),
           true};
 }
 

@@ -12,27 +12,68 @@ PathTrace::PathTrace(const Catalog& catalog, const Windows& steps)
   for (ProcessId id = 0; id < processes_.size(); ++id) processes_[id].zones.resize(2 * steps_.of(id).size() + 1);
 }
 
-void PathTrace::call(const Event& event) {
+void PathTrace::host(const Event& event) {
   if (!is_slice(event) || is_full()) return;
-  const ProcessId process = catalog_.tracks[event.track].process;
-  if (event.correlation != 0) launches_.add(process, event);
-  if (const auto wait = waits_.of(event)) processes_[process].waits.push_back(*wait);
+  OfProcess& of = processes_[catalog_.tracks[event.track].process];
+  if (is_api_call(event.kind)) {
+    if (event.correlation != 0) launches_.add(catalog_.tracks[event.track].process, event);
+    if (const auto wait = waits_.of(event)) of.waits.push_back(*wait);
+  }
   Thread& thread = threads_[event.track];
-  const bool within = event.start_ns < thread.until_ns;  // the driver's, in the runtime's
-  if (within || event.duration_ns < 0) return;
-  thread.until_ns = slice_end(event, kLatest_ns);
-  thread.calls.push_back({event.start_ns, thread.until_ns, event.name});
-  ++kept_;
-  const Zone& before = processes_[process].zones.front();
-  if (processes_[process].zones.size() > 1 && thread.calls.size() >= thread.prune_at) prune(thread, before.end_ns);
+  leave(thread, event.start_ns);
+  enter(thread, event);
+  if (of.zones.size() > 1 && thread.changes.size() >= thread.prune_at) prune(thread, of.zones.front().end_ns);
 }
 
-// Half of the calls are let go at least, or it waits until there are twice as many.
+void PathTrace::enter(Thread& thread, const Event& event) {
+  const Open open{slice_end(event, kLatest_ns), event.name};
+  if (!is_api_call(event.kind)) {
+    thread.ranges.push_back(open);
+  } else if (!thread.call && event.duration_ns >= 0) {
+    thread.call = open;
+  }
+  change(thread, event.start_ns);
+}
+
+// What has ended by now, one after the other.
+void PathTrace::leave(Thread& thread, std::int64_t now_ns) {
+  for (;;) {
+    const auto first = std::min_element(thread.ranges.begin(), thread.ranges.end(), [](const Open& a, const Open& b) { return a.end_ns < b.end_ns; });
+    const std::int64_t range_ns = first != thread.ranges.end() ? first->end_ns : kLatest_ns, call_ns = thread.call ? thread.call->end_ns : kLatest_ns;
+    const std::int64_t end_ns = std::min(range_ns, call_ns);
+    if (end_ns > now_ns || end_ns == kLatest_ns) return;
+    if (call_ns == end_ns) {
+      thread.call.reset();
+    } else {
+      thread.ranges.erase(first);
+    }
+    change(thread, end_ns);
+  }
+}
+
+void PathTrace::change(Thread& thread, std::int64_t from_ns) {
+  HostChange to{from_ns, 0, thread.call.has_value()};
+  if (thread.call) {
+    to.name = thread.call->name;
+  } else if (!thread.ranges.empty()) {
+    to.name = thread.ranges.back().name;
+  }
+  std::vector<HostChange>& changes = thread.changes;
+  const std::size_t before = changes.size();
+  if (!changes.empty() && changes.back().from_ns == from_ns) changes.pop_back();
+  const bool is_same = !changes.empty() && changes.back().name == to.name && changes.back().is_call == to.is_call;
+  if (!is_same) changes.push_back(to);
+  kept_ += changes.size();
+  kept_ -= before;
+}
+
+// Half of the changes are let go at least, or it waits until there are twice as many. The last one before stays: it lasts on.
 void PathTrace::prune(Thread& thread, std::int64_t before_ns) {
-  const auto kept = std::find_if(thread.calls.begin(), thread.calls.end(), [&](const PathCall& call) { return call.end_ns > before_ns; });
-  kept_ -= static_cast<std::size_t>(kept - thread.calls.begin());
-  thread.calls.erase(thread.calls.begin(), kept);
-  thread.prune_at = std::max<std::size_t>(1024, 2 * thread.calls.size());
+  const auto after = std::find_if(thread.changes.begin(), thread.changes.end(), [&](const HostChange& change) { return change.from_ns > before_ns; });
+  const auto kept = after == thread.changes.begin() ? after : std::prev(after);
+  kept_ -= static_cast<std::size_t>(kept - thread.changes.begin());
+  thread.changes.erase(thread.changes.begin(), kept);
+  thread.prune_at = std::max<std::size_t>(1024, 2 * thread.changes.size());
 }
 
 std::size_t PathTrace::zone_at(ProcessId process, std::int64_t launched_ns) const {
@@ -111,6 +152,7 @@ const PathMeeting* PathTrace::meeting_of(PathWorkId id) const {
 }
 
 void PathTrace::meet(const TraceCollectives& collectives) {
+  for (Thread& thread : threads_) leave(thread, kLatest_ns);
   for (TrackId stream = 0; stream < streams_.size(); ++stream) {
     for (std::uint32_t at = 0; at < streams_[stream].work.size(); ++at) processes_[catalog_.tracks[stream].process].by_end.push_back({stream, at});
   }

@@ -1,9 +1,10 @@
-// What the critical path is found in (critical_path.h): of chosen ranks the work of the GPUs, the calls of the host and its
+// What the critical path is found in (path_walk.h): of chosen ranks the work of the GPUs, what the threads of the host were in, their
 // waits, and where ranks met in collectives. It is told the trace once, in the order of time.
 //
-// Memory: 64 bytes for each piece of GPU work, 24 for each call of CUDA, of the chosen steps (of the whole trace where it has
-// none): what was launched before the first of them is forgotten but for the work of each stream that ended last, and what was
-// launched behind the last is not taken. At most kMost of work and calls together are kept; then is_full() holds.
+// Memory: 64 bytes for each piece of GPU work and 32 for each call and range of the chosen steps (of the whole trace where it has
+// none), and 72 for calls as in launch_calls.h. What was launched before the first of these steps is forgotten but for the work of
+// each stream that ended last; what was launched behind the last is not taken. When kMost pieces of work and changes of what a
+// thread was in are kept, is_full() holds, and nothing more is taken.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -44,9 +45,12 @@ struct PathMeeting {
   PathWorkId last;
 };
 
-struct PathCall {
-  std::int64_t start_ns = 0, end_ns = 0;
-  StringId name = 0;
+// What a thread of the host was in from a moment on, until the next: the outermost call of CUDA; in none the innermost operator or
+// range, which is of those that are open that which began last.
+struct HostChange {
+  std::int64_t from_ns = 0;
+  StringId name = 0;  // 0: in nothing
+  bool is_call = false;
 };
 
 // What a critical path is of: the time from the end of what was launched before a step to the end of what was launched in it.
@@ -63,8 +67,8 @@ class PathTrace {
   // `steps`: the chosen ones of each process (whole_steps.h); of processes without any all is kept. They outlive it.
   PathTrace(const Catalog& catalog, const Windows& steps);
 
-  // A call of the runtime or driver.
-  void call(const Event& event);
+  // A call of the runtime or driver, an operator, an annotation or an NVTX range.
+  void host(const Event& event);
   // `work.call` is not looked at: calls are joined here, by their times on the axis.
   void work(const GpuWork& work, std::uint32_t work_class);
   // After the last one, once.
@@ -83,8 +87,8 @@ class PathTrace {
   std::optional<PathWorkId> ended_by(ProcessId process, std::int64_t ns, std::optional<PathWorkId> older_than) const;
   // Of the process's waits that began before this moment that which ended last, by then; of several the shortest.
   const HostWait* wait_by(ProcessId process, std::int64_t ns) const;
-  // Of a thread, by start and apart.
-  const std::vector<PathCall>& calls_of(TrackId thread) const { return threads_[thread].calls; }
+  // Of a thread, by time.
+  const std::vector<HostChange>& changes_of(TrackId thread) const { return threads_[thread].changes; }
   const PathMeeting* meeting_of(PathWorkId id) const;
   bool knows_launches() const { return knows_launches_; }
 
@@ -93,9 +97,14 @@ class PathTrace {
     std::vector<PathWork> work;
     bool is_before = false;  // its only work was launched before the first step
   };
+  struct Open {
+    std::int64_t end_ns;
+    StringId name;
+  };
   struct Thread {
-    std::vector<PathCall> calls;
-    std::int64_t until_ns = kEarliest_ns;  // of the outermost call so far
+    std::vector<HostChange> changes;
+    std::vector<Open> ranges;        // that are open, by start
+    std::optional<Open> call;        // the outermost one that is open
     std::size_t prune_at = 1024;
   };
   // Of a process: what was launched before, in and between its steps, in turn.
@@ -113,6 +122,9 @@ class PathTrace {
 
   std::size_t zone_at(ProcessId process, std::int64_t launched_ns) const;
   void note(OfProcess& of, std::size_t zone, PathWorkId id);
+  void enter(Thread& thread, const Event& event);
+  void leave(Thread& thread, std::int64_t now_ns);
+  void change(Thread& thread, std::int64_t from_ns);
   void prune(Thread& thread, std::int64_t before_ns);
   std::vector<PathSpan> spans_of_steps() const;
   std::vector<PathSpan> span_of_all(const AnalysisWindow& whole) const;

@@ -70,8 +70,15 @@ void PathWalk::at_start(PathWorkId id) {
 
 void PathWalk::in_call(PathWorkId id) {
   const PathWork& work = trace_[id];
-  hold(PathPart::launch, work.call_start_ns, trace_.process_of(id));
+  hold(PathPart::launch, work.call_start_ns, trace_.process_of(id), 0, change_at(*work.thread, work.call_start_ns).name);
   on_host(*work.thread);
+}
+
+// What the thread was in at this moment.
+HostChange PathWalk::change_at(TrackId thread, std::int64_t ns) const {
+  const std::vector<HostChange>& changes = trace_.changes_of(thread);
+  const auto after = std::upper_bound(changes.begin(), changes.end(), ns, [](std::int64_t time_ns, const HostChange& change) { return time_ns < change.from_ns; });
+  return after == changes.begin() ? HostChange{} : *std::prev(after);
 }
 
 void PathWalk::on_host(TrackId thread) {
@@ -91,16 +98,16 @@ void PathWalk::on_host(TrackId thread) {
   }
 }
 
-// The host's own time on a thread, by its calls.
+// The host's own time on a thread, by what it was in.
 void PathWalk::in_calls(TrackId thread, std::int64_t from_ns) {
   const ProcessId process = trace_.process_of({thread, 0});
-  const std::vector<PathCall>& calls = trace_.calls_of(thread);
-  auto at = std::lower_bound(calls.begin(), calls.end(), now_ns_, [](const PathCall& call, std::int64_t ns) { return call.start_ns < ns; });
+  const std::vector<HostChange>& changes = trace_.changes_of(thread);
   const std::int64_t until_ns = std::max(from_ns, begin_ns_);
-  while (at != calls.begin() && now_ns_ > until_ns) {
-    const PathCall& call = *--at;
-    hold(PathPart::host, std::max(call.end_ns, until_ns), process);
-    hold(names_[call.name].launches ? PathPart::launch : PathPart::host, std::max(call.start_ns, until_ns), process, 0, call.name);
+  auto at = std::lower_bound(changes.begin(), changes.end(), now_ns_, [](const HostChange& change, std::int64_t ns) { return change.from_ns < ns; });
+  while (at != changes.begin() && now_ns_ > until_ns) {
+    --at;
+    const bool launches = at->is_call && names_[at->name].launches;
+    hold(launches ? PathPart::launch : PathPart::host, std::max(at->from_ns, until_ns), process, 0, at->name);
   }
   hold(PathPart::host, until_ns, process);
 }

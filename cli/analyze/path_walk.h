@@ -14,7 +14,7 @@
 //    kLatency_ns ago at most. Else it is not known: up to what ended last of all these the time is `unexplained`.
 // 5. A call that launched work held the path from its begin to its return or the work's start: `launch`. Before that it is the
 //    host's own time, back to where the host came out of a wait (host_waits.h; of any thread of the rank, the last one): `launch`
-//    in calls that launch, else `host`, of the thread of the call.
+//    in calls that launch, else `host`, by what the thread of the call was in.
 // 6. A wait ended because the work of the rank had ended, which of all ended last by then: from its end on it is `sync`, and before
 //    that the work held the path. If that had ended before the wait began, the host did not wait, and all of the call is `sync`.
 //
@@ -37,7 +37,7 @@ struct PathSegment {
   PathPart part = PathPart::unexplained;
   std::optional<ProcessId> process;  // that held it; empty: all ranks of a collective
   std::uint32_t work_class = 0;      // of work
-  StringId name = 0;                 // of the kernel or call; 0: none
+  StringId name = 0;                 // of the kernel; of the call, operator or range that the host was in; 0: none
 };
 
 class PathWalk {
@@ -60,6 +60,7 @@ class PathWalk {
   void in_call(PathWorkId id);
   void on_host(TrackId thread);
   void in_calls(TrackId thread, std::int64_t from_ns);
+  HostChange change_at(TrackId thread, std::int64_t ns) const;
 
   const PathTrace& trace_;
   NameClasses names_;
