@@ -154,7 +154,7 @@ AnalysisEntry critical_path_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<CriticalPath>(context); },
           true,
           true,
-          kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx}),
+          kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx, Kind::nccl}),
           true};
 }
 

@@ -119,6 +119,30 @@ void PathTrace::note(OfProcess& of, std::size_t zone, PathWorkId id) {
   if ((*this)[id].end_ns > known.end_ns) known = {(*this)[id].end_ns, id};
 }
 
+std::optional<HostChange> PathTrace::change_before(TrackId thread, std::int64_t ns) const {
+  const std::vector<HostChange>& changes = threads_[thread].changes;
+  const auto after = std::lower_bound(changes.begin(), changes.end(), ns, [](const HostChange& change, std::int64_t time_ns) { return change.from_ns < time_ns; });
+  return after == changes.begin() ? std::nullopt : std::optional(*std::prev(after));
+}
+
+std::optional<TrackId> PathTrace::thread_before(ProcessId process, std::int64_t ns) const {
+  std::optional<TrackId> found;
+  std::int64_t last_ns = kEarliest_ns;
+  for (const TrackId thread : processes_[process].threads) {
+    const auto change = change_before(thread, ns);
+    if (change && change->name != 0 && change->from_ns > last_ns) found = thread, last_ns = change->from_ns;
+  }
+  return found;
+}
+
+std::int64_t PathTrace::changed_before(ProcessId process, std::int64_t ns) const {
+  std::int64_t last_ns = kEarliest_ns;
+  for (const TrackId thread : processes_[process].threads) {
+    if (const auto change = change_before(thread, ns)) last_ns = std::max(last_ns, change->from_ns);
+  }
+  return last_ns;
+}
+
 std::optional<PathWorkId> PathTrace::before(PathWorkId id) const {
   if (id.at == 0) return std::nullopt;
   return PathWorkId{id.stream, streams_[id.stream].work[id.at - 1].longest};
@@ -152,7 +176,10 @@ const PathMeeting* PathTrace::meeting_of(PathWorkId id) const {
 }
 
 void PathTrace::meet(const TraceCollectives& collectives) {
-  for (Thread& thread : threads_) leave(thread, kLatest_ns);
+  for (TrackId thread = 0; thread < threads_.size(); ++thread) {
+    leave(threads_[thread], kLatest_ns);
+    if (!threads_[thread].changes.empty()) processes_[catalog_.tracks[thread].process].threads.push_back(thread);
+  }
   for (TrackId stream = 0; stream < streams_.size(); ++stream) {
     for (std::uint32_t at = 0; at < streams_[stream].work.size(); ++at) processes_[catalog_.tracks[stream].process].by_end.push_back({stream, at});
   }
@@ -160,6 +187,7 @@ void PathTrace::meet(const TraceCollectives& collectives) {
     std::sort(of.by_end.begin(), of.by_end.end(), [&](PathWorkId a, PathWorkId b) {
       return std::pair((*this)[a].end_ns, (*this)[a].order) < std::pair((*this)[b].end_ns, (*this)[b].order);
     });
+    std::sort(of.threads.begin(), of.threads.end(), [&](TrackId a, TrackId b) { return catalog_.tracks[a].id < catalog_.tracks[b].id; });
     std::sort(of.waits.begin(), of.waits.end(), [](const HostWait& a, const HostWait& b) { return std::pair(a.end_ns, a.start_ns) < std::pair(b.end_ns, b.start_ns); });
   }
   for (const MatchedCollective& collective : collectives.matched.collectives) {

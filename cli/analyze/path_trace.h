@@ -87,8 +87,13 @@ class PathTrace {
   std::optional<PathWorkId> ended_by(ProcessId process, std::int64_t ns, std::optional<PathWorkId> older_than) const;
   // Of the process's waits that began before this moment that which ended last, by then; of several the shortest.
   const HostWait* wait_by(ProcessId process, std::int64_t ns) const;
-  // Of a thread, by time.
-  const std::vector<HostChange>& changes_of(TrackId thread) const { return threads_[thread].changes; }
+  // The newest one before this moment.
+  std::optional<HostChange> change_before(TrackId thread, std::int64_t ns) const;
+  // Of the process's threads that one which came into something last before this moment, and was in it then; of several that with the
+  // lowest number. None: all were in nothing.
+  std::optional<TrackId> thread_before(ProcessId process, std::int64_t ns) const;
+  // When any thread of the process came out of or into something last before this moment; kEarliest_ns: none did.
+  std::int64_t changed_before(ProcessId process, std::int64_t ns) const;
   const PathMeeting* meeting_of(PathWorkId id) const;
   bool knows_launches() const { return knows_launches_; }
 
@@ -118,6 +123,7 @@ class PathTrace {
     std::uint32_t works = 0;
     std::vector<HostWait> waits;
     std::vector<PathWorkId> by_end;
+    std::vector<TrackId> threads;
   };
 
   std::size_t zone_at(ProcessId process, std::int64_t launched_ns) const;

@@ -70,15 +70,13 @@ void PathWalk::at_start(PathWorkId id) {
 
 void PathWalk::in_call(PathWorkId id) {
   const PathWork& work = trace_[id];
-  hold(PathPart::launch, work.call_start_ns, trace_.process_of(id), 0, change_at(*work.thread, work.call_start_ns).name);
+  hold(PathPart::launch, work.call_start_ns, trace_.process_of(id), 0, call_name(work));
   on_host(*work.thread);
 }
 
-// What the thread was in at this moment.
-HostChange PathWalk::change_at(TrackId thread, std::int64_t ns) const {
-  const std::vector<HostChange>& changes = trace_.changes_of(thread);
-  const auto after = std::upper_bound(changes.begin(), changes.end(), ns, [](std::int64_t time_ns, const HostChange& change) { return time_ns < change.from_ns; });
-  return after == changes.begin() ? HostChange{} : *std::prev(after);
+StringId PathWalk::call_name(const PathWork& work) const {
+  const auto change = trace_.change_before(*work.thread, work.call_start_ns + 1);
+  return change ? change->name : 0;
 }
 
 void PathWalk::on_host(TrackId thread) {
@@ -98,18 +96,22 @@ void PathWalk::on_host(TrackId thread) {
   }
 }
 
-// The host's own time on a thread, by what it was in.
+// The host's own time, by what it was in.
 void PathWalk::in_calls(TrackId thread, std::int64_t from_ns) {
   const ProcessId process = trace_.process_of({thread, 0});
-  const std::vector<HostChange>& changes = trace_.changes_of(thread);
   const std::int64_t until_ns = std::max(from_ns, begin_ns_);
-  auto at = std::lower_bound(changes.begin(), changes.end(), now_ns_, [](const HostChange& change, std::int64_t ns) { return change.from_ns < ns; });
-  while (at != changes.begin() && now_ns_ > until_ns) {
-    --at;
-    const bool launches = at->is_call && names_[at->name].launches;
-    hold(launches ? PathPart::launch : PathPart::host, std::max(at->from_ns, until_ns), process, 0, at->name);
+  while (now_ns_ > until_ns) {
+    const auto change = trace_.change_before(thread, now_ns_);
+    const bool is_in = change && change->name != 0;
+    if (is_in) {
+      const bool launches = change->is_call && names_[change->name].launches;
+      hold(launches ? PathPart::launch : PathPart::host, std::max(change->from_ns, until_ns), process, 0, change->name);
+    } else if (const auto other = trace_.thread_before(process, now_ns_)) {
+      thread = *other;
+    } else {
+      hold(PathPart::host, std::max(trace_.changed_before(process, now_ns_), until_ns), process);
+    }
   }
-  hold(PathPart::host, until_ns, process);
 }
 
 }  // namespace cli

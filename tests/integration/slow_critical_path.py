@@ -1,5 +1,6 @@
 """The table `critical_path` of `tracetool analyze`, the slow way: by the rules of cli/analyze/path_walk.h, each answered by a look at all
 work and all calls of the rank."""
+import bisect
 from collections import Counter, namedtuple
 
 import slow_classes
@@ -38,7 +39,7 @@ class Rank:
             of_thread = self.calls.setdefault(call.thread, [])
             if not (of_thread and call.start < of_thread[-1].end):
                 of_thread.append(call)
-        self.ranges = {}
+        self.ranges, self.known = {}, {}
         for thread, *each in ranges:
             self.ranges.setdefault(thread, []).append(each)
 
@@ -46,23 +47,34 @@ class Rank:
         older = [each for each in self.work if each.stream == work.stream and each.order < work.order]
         return max(older, key=lambda each: (each.end, each.order), default=None)
 
-    def inside(self, thread, since, until):
-        """[(start, end, class, name)] of what the thread was in between two moments, the last first."""
-        calls = [each for each in self.calls.get(thread, []) if each.start < until and each.end > since]
-        ranges = [each for each in self.ranges.get(thread, []) if each[0] < until and each[1] > since]
-        times = {since, until}.union(time for each in calls for time in (each.start, each.end)).union(time for each in ranges for time in each[:2])
-        times = sorted(time for time in times if since <= time <= until)
-        found = []
-        for start, end in zip(times, times[1:]):
-            call = next((each for each in calls if each.start <= start < each.end), None)
-            of = [each for each in ranges if each[0] <= start < each[1]]
-            name = call.name if call else max(enumerate(of), key=lambda each: (each[1][0], each[0]))[1][2] if of else None
-            what = "launch" if call and LAUNCHES(name) else "host"
-            if found and found[-1][2:] == (what, name, bool(call)):
-                found[-1] = (found[-1][0], end, what, name, bool(call))
-            else:
-                found.append((start, end, what, name, bool(call)))
-        return [each[:4] for each in reversed(found)]
+    def pieces(self, thread):
+        """[(start, end, class, name)] of what the thread was in, one after the other; name None: in nothing."""
+        if thread not in self.known:
+            calls, ranges = self.calls.get(thread, []), self.ranges.get(thread, [])
+            starts, ends = {}, {}
+            for order, (start, end, name, is_call) in enumerate([(*each, False) for each in ranges] + [(each.start, each.end, each.name, True) for each in calls]):
+                starts.setdefault(start, []).append((is_call, start, order, name, end))
+                ends.setdefault(end, []).append((is_call, start, order, name, end))
+            times, inside, found = sorted({*starts, *ends}), set(), []
+            for start, end in zip(times, times[1:]):
+                inside = inside.union(starts.get(start, [])).difference(ends.get(start, []))
+                is_call, _, _, name, _ = max(inside, default=(False, None, None, None, None))
+                what = "launch" if is_call and LAUNCHES(name) else "host"
+                if found and found[-1][2:] == (what, name, is_call):
+                    found[-1] = found[-1][0], end, what, name, is_call
+                else:
+                    found.append((start, end, what, name, is_call))
+            self.known[thread] = [each[:4] for each in found]
+        return self.known[thread]
+
+    def inside(self, thread, time):
+        """(start, class, name) of what the thread was in just before this time; None: it had not begun."""
+        pieces = self.pieces(thread)
+        at = bisect.bisect_left(pieces, (time,)) - 1
+        if at < 0:
+            return None
+        start, end, klass, name = pieces[at]
+        return (start, klass, name) if time <= end else (end, "host", None)
 
     def ended_by(self, time, work=None):
         """Of what ended by then: the last; of the device of `work` and begun before that, or begun before then."""
@@ -75,6 +87,10 @@ class Rank:
 
 def of_kineto(rank, events, rules):
     """A Rank."""
+    for event in events:  # a copy between two devices names both, and is work of the first
+        args = event.get("args", {})
+        if "fromDevice" in args:
+            args.setdefault("device", args["fromDevice"])
     work, calls = slow_idle.of_kineto(events)
     streams = [each.device for each in slow_idle.of_kineto(events, of="stream")[0]]
     kinds = {(each.start, each.end, each.name): each for each in slow_tables.of_kineto(events)}
@@ -87,6 +103,25 @@ def of_kineto(rank, events, rules):
                 [((pid, tid), start, end, name) for pid, tid, start, end, name, _ in spans_])
 
 
+def of_truth(rank, rules):
+    """The same, of what a simulated run did, on the true clock, which all ranks share. Communication is what NCCL launched."""
+    work, calls = slow_idle.of_truth(rank, clock="")
+    lines = sorted(rank.of("kernel", "memcpy", "memcpy_peer", "memset"), key=lambda line: slow_idle.ordered(line["kind"], line["start"], line["end"]))
+    kind = lambda line: "comm" if "communicates" in line else "compute" if line["kind"] == "kernel" else "memory"
+    klasses = [slow_classes.class_of(slow_tables.Work(None, 0, 0, kind(line), line.get("name", ""), None), rules) for line in lines]
+    ranges, open_ranges = [], {}
+    for line in sorted(rank.of("nvtx_push", "nvtx_pop"), key=lambda line: line["seq"]):
+        stack = open_ranges.setdefault((line["tid"], line["domain"]), [])
+        if line["kind"] == "nvtx_push":
+            stack.append(line)
+        elif stack:
+            push = stack.pop()
+            ranges.append((push["tid"], push["time"], line["time"], push["name"]))
+    ranges.sort(key=lambda each: (each[1], -each[2]))
+    steps = [(start, end, int(name.split()[2])) for _, start, end, name in ranges if name.startswith("Train step ")]
+    return Rank(rank.rank, work, [(line["device"], line["stream"]) for line in lines], klasses, calls, steps, ranges)
+
+
 def meetings_from_the_end(ranks):
     """{work: works of its collective}: the last kernels of NCCL of all ranks are the same collective, and so on back."""
     calls = [[each for each in rank.work if each.klass == "communication"] for rank in ranks]
@@ -96,7 +131,7 @@ def meetings_from_the_end(ranks):
 
 
 def spans(ranks):
-    """[(number or None, begin, end, its last work)]"""
+    """[(number or None, begin, end, its last work)] of the chosen ranks."""
     found = []
     numbers = sorted({number for rank in ranks for _, _, number in rank.steps})
     for number in numbers:
@@ -141,6 +176,8 @@ class Walk:
             last = max(some, key=lambda each: (each.start, -each.rank))
             if last.start < self.now:
                 self.hold(work.klass, last.start, None, work.name)
+                last = max((each for each in some if each.rank in self.ranks), key=lambda each: (each.start, -each.rank))
+                self.hold("unexplained", last.start, last.rank)
                 return self.at_start(last)
         self.hold(work.klass, work.start, work.rank, work.name)
         return self.at_start(work)
@@ -191,12 +228,22 @@ class Walk:
 
     def in_calls(self, rank, thread, since):
         since = max(since, self.begin)
-        for start, _, klass, name in rank.inside(thread, since, self.now) if self.now > since else ():
-            self.hold(klass, start, rank.rank, name)
+        while self.now > since:
+            found = rank.inside(thread, self.now)
+            if not (found and found[2]):
+                threads = sorted({*rank.calls, *rank.ranges}, key=lambda each: int(each[1]) if isinstance(each, tuple) else each)
+                others = {each: inside for each in threads if (inside := rank.inside(each, self.now))}
+                busy = [each for each in others if others[each][2]]
+                if busy:
+                    thread = max(busy, key=lambda each: others[each][0])
+                    continue
+                found = max((inside[0] for inside in others.values()), default=since), "host", None
+            self.hold(found[1], max(found[0], since), rank.rank, found[2])
 
 
 def rows(ranks, meetings, by_step):
-    """Rows as the table has them, in its order but for ties; and how many starts were inferred."""
+    """Of the chosen ranks, which met in `meetings` with others: rows as the table has them, in its order but for ties; and how many
+    starts were inferred."""
     found, whole, inferred = [], 0, 0
     for span in spans(ranks):
         walk = Walk(ranks, meetings, span)
