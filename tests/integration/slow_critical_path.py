@@ -241,23 +241,21 @@ class Walk:
             self.hold(found[1], max(found[0], since), rank.rank, found[2])
 
 
-def rows(ranks, meetings, by_step):
-    """Of the chosen ranks, which met in `meetings` with others: rows as the table has them, in its order but for ties; and how many
-    starts were inferred."""
-    found, whole, inferred = [], 0, 0
+def tables(ranks, meetings):
+    """Of the chosen ranks, which met in `meetings` with others: rows as the table has them, of all and by step, in its order but for
+    ties; and how many starts were inferred."""
+    found, inferred = [], 0
     for span in spans(ranks):
         walk = Walk(ranks, meetings, span)
         assert sum(each.end - each.start for each in walk.segments) == span[2] - span[1]
         found.append((span, walk.segments))
-        whole += span[2] - span[1]
         inferred += walk.inferred
-    if by_step:
-        return [{"step": span[0], **row} for span, segments in found for row in sums(segments, span[2] - span[1])], inferred
-    return sums([each for _, segments in found for each in segments], whole), inferred
+    whole = sums([each for _, segments in found for each in segments])
+    return whole, [{"step": span[0], **row} for span, segments in found for row in sums(segments)], inferred
 
 
-def sums(segments, whole):
-    groups = {}
+def sums(segments):
+    groups, whole = {}, sum(each.end - each.start for each in segments)
     for each in segments:
         groups.setdefault((each.rank, each.klass), []).append(each)
     rows_ = []
