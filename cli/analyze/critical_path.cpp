@@ -26,7 +26,7 @@ std::vector<Column> path_columns(RowKeys keys) {
       {"class", Unit::text, "What held it: a class of kernels as classes has them, launch, queued, host, sync or unexplained"},
       {"time_ns", Unit::ns, "How long; all rows of a step sum to it"},
       {"share_pct", Unit::percent, "Of the step, or of all of them"},
-      {"segments", Unit::count, "In how many pieces, each of one kernel, one call of CUDA, or of the time in one operator or range"},
+      {"segments", Unit::count, "In how many, each of one kernel, one call of CUDA, or of the time in one operator or range"},
       {"longest", Unit::text, "What has most of it: a kernel, a call, or the innermost operator or range in which the host was"},
       {"longest_ns", Unit::ns, "How long that held the path"}});
 }
@@ -129,10 +129,9 @@ class CriticalPath : public Analysis {
     for (const auto& [key, row] : rows_) {
       (key.process ? ranks_ns[context_.catalog.processes[*key.process].rank] : shared_ns) += row.ns;
     }
-    const std::string of = fmt::format("{}{}", duration_text(whole_ns), spans.front().step ? fmt::format(" in {}", count_text(spans.size(), "step")) : std::string());
+    const std::string of = fmt::format("{}{}", duration_text(whole_ns), spans.front().step ? " in " + count_text(spans.size(), "step", "steps") : std::string());
     const auto most = std::max_element(ranks_ns.begin(), ranks_ns.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    std::string text = most == ranks_ns.end() ? "no rank held anything" : most->first < 0 ? fmt::format("it held {}", duration_text(most->second)) : fmt::format("rank {} held most: {}", most->first, duration_text(most->second));
-    text += " of " + of;
+    std::string text = most == ranks_ns.end() || most->first < 0 ? "the path lasts " + of : fmt::format("rank {} held most: {} of {}", most->first, duration_text(most->second), of);
     if (shared_ns > 0) text += fmt::format("; transfers of collectives, which are of all ranks, {}", duration_text(shared_ns));
     return text;
   }

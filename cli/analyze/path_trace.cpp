@@ -26,10 +26,11 @@ void PathTrace::host(const Event& event) {
 }
 
 void PathTrace::enter(Thread& thread, const Event& event) {
+  if (event.duration_ns < 0) return;  // nothing tells when the thread left it
   const Open open{slice_end(event, kLatest_ns), event.name};
   if (!is_api_call(event.kind)) {
     thread.ranges.push_back(open);
-  } else if (!thread.call && event.duration_ns >= 0) {
+  } else if (!thread.call) {
     thread.call = open;
   }
   change(thread, event.start_ns);
