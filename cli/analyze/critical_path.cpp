@@ -36,7 +36,7 @@ class CriticalPath : public Analysis {
   explicit CriticalPath(const AnalysisContext& context)
       : context_(context), steps_(whole_steps(context)), trace_(context.catalog, steps_), classes_(context.catalog.strings, context.class_rules) {}
 
-  void event(const Event& event, const Facts&) override { trace_.host(event); }
+  void event(const Event& event, const Facts& facts) override { event.kind == Kind::sync ? trace_.sync(event, facts) : trace_.host(event); }
   void work(const GpuWork& work) override { trace_.work(work, classes_.of(work)); }
 
   ResultTable finish() override {
@@ -153,7 +153,7 @@ AnalysisEntry critical_path_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<CriticalPath>(context); },
           true,
           true,
-          kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx, Kind::nccl}),
+          kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx, Kind::nccl, Kind::sync}),
           true};
 }
 

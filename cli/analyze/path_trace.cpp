@@ -2,14 +2,24 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 namespace cli {
+namespace {
+
+constexpr std::string_view kStreamWait = "Stream Wait Event";  // as Kineto calls it, and we
+
+}  // namespace
 
 PathTrace::PathTrace(const Catalog& catalog, const Windows& steps)
     : catalog_(catalog), steps_(steps), launches_(catalog.processes.size()), waits_(catalog),
       streams_(catalog.tracks.size()), threads_(catalog.tracks.size()), processes_(catalog.processes.size()) {
   for (ProcessId id = 0; id < processes_.size(); ++id) processes_[id].zones.resize(2 * steps_.of(id).size() + 1);
+  for (TrackId id = 0; id < catalog.tracks.size(); ++id) {
+    const Track& track = catalog.tracks[id];
+    if (track.kind == TrackKind::stream) stream_of_.try_emplace({track.process, track.group, track.id}, id);
+  }
 }
 
 void PathTrace::host(const Event& event) {
@@ -75,6 +85,40 @@ void PathTrace::prune(Thread& thread, std::int64_t before_ns) {
   kept_ -= static_cast<std::size_t>(kept - thread.changes.begin());
   thread.changes.erase(thread.changes.begin(), kept);
   thread.prune_at = std::max<std::size_t>(1024, 2 * thread.changes.size());
+}
+
+void PathTrace::sync(const Event& event, const Facts& facts) {
+  const auto* wait = facts.get<SyncFacts>();
+  const Track& track = catalog_.tracks[event.track];
+  if (wait == nullptr || !wait->producer_is_known || track.kind != TrackKind::stream || catalog_.strings[event.name] != kStreamWait || is_full()) return;
+  const auto stream = stream_of_.find({track.process, track.group, wait->producer_stream});
+  const LaunchCall* recorded = launches_.of(track.process, wait->producer_correlation);
+  if (stream == stream_of_.end() || recorded == nullptr) return;
+  streams_[event.track].waits.push_back({event.start_ns, stream->second, recorded->start_ns});
+  ++kept_;
+}
+
+std::optional<PathWorkId> PathTrace::recorded(const EventWait& wait) const {
+  const std::vector<PathWork>& work = streams_[wait.recorded_on].work;
+  const auto after = std::partition_point(work.begin(), work.end(), [&](const PathWork& each) { return (each.thread ? each.call_start_ns : each.start_ns) < wait.recorded_ns; });
+  if (after == work.begin()) return std::nullopt;
+  return PathWorkId{wait.recorded_on, work[static_cast<std::size_t>(after - work.begin()) - 1].longest};
+}
+
+std::optional<PathWorkId> PathTrace::awaited_by(PathWorkId id) const {
+  const PathWork& work = (*this)[id];
+  if (!work.thread) return std::nullopt;
+  const std::vector<EventWait>& waits = streams_[id.stream].waits;
+  const auto by_call = [](const EventWait& wait, std::int64_t ns) { return wait.called_ns < ns; };
+  const PathWork* const older = id.at > 0 ? &streams_[id.stream].work[id.at - 1] : nullptr;
+  auto at = std::lower_bound(waits.begin(), waits.end(), work.call_start_ns, by_call);
+  std::optional<PathWorkId> found;
+  while (at != waits.begin() && (older == nullptr || !older->thread || std::prev(at)->called_ns > older->call_start_ns)) {
+    const auto awaited = recorded(*--at);
+    if (!awaited || (*this)[*awaited].end_ns > work.start_ns || (*this)[*awaited].order >= work.order) continue;
+    if (!found || (*this)[*awaited].end_ns > (*this)[*found].end_ns) found = awaited;
+  }
+  return found;
 }
 
 std::size_t PathTrace::zone_at(ProcessId process, std::int64_t launched_ns) const {

@@ -8,8 +8,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <unordered_map>
+#include <tuple>
 #include <vector>
 
 #include "cli/analyze/analysis.h"
@@ -69,6 +70,8 @@ class PathTrace {
 
   // A call of the runtime or driver, an operator, an annotation or an NVTX range.
   void host(const Event& event);
+  // A synchronization: of a stream with an event, where the trace tells which call recorded that.
+  void sync(const Event& event, const Facts& facts);
   // `work.call` is not looked at: calls are joined here, by their times on the axis.
   void work(const GpuWork& work, std::uint32_t work_class);
   // After the last one, once.
@@ -82,6 +85,9 @@ class PathTrace {
   ProcessId process_of(PathWorkId id) const { return catalog_.tracks[id.stream].process; }
   // The work before it on its stream: of what began before it what ended last.
   std::optional<PathWorkId> before(PathWorkId id) const;
+  // Of the work that ended by this work's start what it waited for by events, from the launch before it on its stream on: that which
+  // ended last. (An event is recorded behind the work of its stream that was launched before.)
+  std::optional<PathWorkId> awaited_by(PathWorkId id) const;
   // Of the process (of one device of it) what ended last, by then; of several that which began last. `older_than`: in the order
   // of starts before this work.
   std::optional<PathWorkId> ended_by(ProcessId process, std::int64_t ns, std::optional<PathWorkId> older_than) const;
@@ -98,8 +104,14 @@ class PathTrace {
   bool knows_launches() const { return knows_launches_; }
 
  private:
+  struct EventWait {
+    std::int64_t called_ns;
+    TrackId recorded_on;
+    std::int64_t recorded_ns;  // when the call began
+  };
   struct Stream {
     std::vector<PathWork> work;
+    std::vector<EventWait> waits;  // by called_ns
     bool is_before = false;  // its only work was launched before the first step
   };
   struct Open {
@@ -128,6 +140,7 @@ class PathTrace {
 
   std::size_t zone_at(ProcessId process, std::int64_t launched_ns) const;
   void note(OfProcess& of, std::size_t zone, PathWorkId id);
+  std::optional<PathWorkId> recorded(const EventWait& wait) const;
   void enter(Thread& thread, const Event& event);
   void leave(Thread& thread, std::int64_t now_ns);
   void change(Thread& thread, std::int64_t from_ns);
@@ -137,6 +150,7 @@ class PathTrace {
 
   const Catalog& catalog_;
   const Windows& steps_;
+  std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, TrackId> stream_of_;  // by device and number
   LaunchCalls launches_;
   HostWaits waits_;
   std::vector<Stream> streams_;  // by TrackId, as the next

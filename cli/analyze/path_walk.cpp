@@ -48,7 +48,10 @@ void PathWalk::at_start(PathWorkId id) {
   if (before) reason = {std::min(start_ns, trace_[*before].end_ns), before};
   const bool by_call = work.thread && (!before || trace_[*before].end_ns <= work.call_start_ns);
   if (by_call) reason = {std::min(start_ns, work.call_end_ns), std::nullopt};
-  const bool known = by_call || before;
+  const std::optional<PathWorkId> awaited = trace_.awaited_by(id);
+  const bool by_event = awaited && trace_[*awaited].end_ns > reason.done_ns;
+  if (by_event) reason = {std::min(start_ns, trace_[*awaited].end_ns), awaited};
+  const bool known = by_call || before || by_event;
   if (known && start_ns - reason.done_ns <= kLatency_ns) {
     hold(PathPart::queued, reason.done_ns, process);
   } else {

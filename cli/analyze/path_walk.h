@@ -9,9 +9,10 @@
 //    rank. The walk goes on at the start of the rank that was last. (It needs all starts, and clocks that can be compared. Where
 //    that rank is none of the chosen ones, the time from the last start of these is unexplained.)
 // 4. What let work start at s is what is known to come before it: the work before it on its stream, if that still ran when the
-//    call began that launched this work; else this call, from its return on. It explains a start kLatency_ns later at most, and
-//    that time is `queued`. If it does not, the stream waited for another one: what ended last by then on the device, if that is
-//    kLatency_ns ago at most. Else it is not known: up to what ended last of all these the time is `unexplained`.
+//    call began that launched this work; else this call, from its return on; or what its stream waited for by an event, if that ended
+//    later. It explains a start kLatency_ns later at most, and that time is `queued`. If it does not, the stream waited for another
+//    one: what ended last by then on the device, if that is kLatency_ns ago at most. Else it is not known: up to what ended last of
+//    all these the time is `unexplained`.
 // 5. A call that launched work held the path from its begin to its return or the work's start: `launch`. Before that it is the
 //    host's own time, back to where the host came out of a wait (host_waits.h; of any thread of the rank, the last one): `launch`
 //    in calls that launch, else `host`. What the host was in is told of the thread of the call; where that comes out of nothing, of the

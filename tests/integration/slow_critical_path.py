@@ -21,9 +21,9 @@ Segment = namedtuple("Segment", "start end klass rank name")
 
 class Rank:
     """One process. `steps`: [(start, end, number)] of its ranges; `ranges`: [(thread, start, end, name)] of operators and ranges, those
-    that enclose others first."""
+    that enclose others first; `event_waits`: [(stream, when it was called, stream of the event, correlation of the call that recorded it)]."""
 
-    def __init__(self, rank, work, streams, klasses, calls, steps, ranges=()):
+    def __init__(self, rank, work, streams, klasses, calls, steps, ranges=(), event_waits=()):
         self.rank, self.steps = rank, steps
         process = slow_idle.Process(work, calls)
         self.work, launched = [], -EVER
@@ -34,6 +34,11 @@ class Rank:
         if steps:  # what is launched behind the last step is not looked at
             self.work = [each for each in self.work if each.launched < steps[-1][1]]
         self.waits = process.waits
+        self.event_waits = []
+        for stream, called, of_event, correlation in event_waits:
+            recorded = [call for call in process.of_correlation.get(correlation, []) if call.start <= called]
+            if recorded:
+                self.event_waits.append((stream, called, of_event, recorded[-1].start))
         self.calls = {}  # of each thread, the driver's within the runtime's left out
         for call in calls:
             of_thread = self.calls.setdefault(call.thread, [])
@@ -46,6 +51,21 @@ class Rank:
     def before(self, work):
         older = [each for each in self.work if each.stream == work.stream and each.order < work.order]
         return max(older, key=lambda each: (each.end, each.order), default=None)
+
+    def awaited_by(self, work):
+        """What it waited for by events that its stream was told to wait for since the launch before."""
+        if not work.call:
+            return None
+        older = [each for each in self.work if each.stream == work.stream and each.order < work.order][-1:]
+        since = older[0].call.start if older and older[0].call else -EVER
+        found = []
+        for stream, called, of_event, recorded in self.event_waits:
+            if stream == work.stream and since < called < work.call.start:
+                before = [each for each in self.work if each.stream == of_event and (each.call or each).start < recorded]
+                last = max(before, key=lambda each: (each.end, each.order), default=None)
+                if last and last.end <= work.start and last.order < work.order:
+                    found.append(last)
+        return max(found, key=lambda each: (each.end, each.order), default=None)
 
     def pieces(self, thread):
         """[(start, end, class, name)] of what the thread was in, one after the other; name None: in nothing."""
@@ -100,7 +120,18 @@ def of_kineto(rank, events, rules):
     spans_.sort(key=lambda each: (each[2], -each[3], RANGES[each[5]]))
     steps = sorted({(start, end, int(name.split("#")[1])) for _, _, start, end, name, _ in spans_ if name.startswith("ProfilerStep#")})
     return Rank(rank, work, [(each.device, stream) for each, stream in zip(work, streams)], klasses, calls, steps,
-                [((pid, tid), start, end, name) for pid, tid, start, end, name, _ in spans_])
+                [((pid, tid), start, end, name) for pid, tid, start, end, name, _ in spans_], event_waits(events))
+
+
+def event_waits(events):
+    """In the order of calls, as Rank takes them."""
+    found = []
+    for event in events:
+        args = event.get("args", {})
+        if event.get("cat") == "cuda_sync" and event["name"] == "Stream Wait Event" and args.get("wait_on_cuda_event_record_corr_id", 0) > 0:
+            device = int(args["device"])
+            found.append(((device, int(args["stream"])), ns(event["ts"]), (device, int(args["wait_on_stream"])), int(args["wait_on_cuda_event_record_corr_id"])))
+    return sorted(found, key=lambda each: each[1])
 
 
 def of_truth(rank, rules):
@@ -192,6 +223,9 @@ class Walk:
             known = min(before.end, start), before
         if call and (not before or before.end <= call.start):
             known = min(call.end, start), None
+        awaited = rank.awaited_by(work)
+        if awaited and (not known or awaited.end > known[0]):
+            known = awaited.end, awaited
         if known and start - known[0] <= LATENCY_NS:
             self.hold("queued", known[0], work.rank)
         else:

@@ -59,6 +59,19 @@ class ToldRanks {
     work.facts = &facts;
     trace_->work(work, event.name);
   }
+  // Stream 8 waits for an event that a call recorded on stream 7.
+  void wait(ProcessId rank, std::int64_t called_us, std::uint32_t recorded_by) {
+    Event event;
+    event.kind = Kind::sync;
+    event.name = catalog_.strings.intern("Stream Wait Event");
+    event.track = catalog_.track(rank, TrackKind::stream, 0, 8);
+    event.start_ns = called_us * kUs;
+    SyncFacts sync;
+    sync.producer_is_known = true;
+    sync.producer_stream = 7;
+    sync.producer_correlation = recorded_by;
+    trace_->sync(event, Facts(sync));
+  }
   // All ranks take part, on stream 8, each from its start on to one end.
   void all_reduce(const std::vector<std::int64_t>& starts_us, std::int64_t end_us) {
     CollectiveCalls& calls = collectives_.calls;
@@ -166,6 +179,22 @@ TEST_CASE("path: another stream's work, where nothing else explains a start; not
     told.work(0, "copy", 100 + late_us, 200, 2, 8);
     CHECK(told.path() == (late_us == 30 ? "0 copy 70, 0 queued 30, 0 matmul 94" : "0 copy 69, 0 unexplained 31, 0 matmul 94"));
     CHECK(told.inferred() == (late_us == 30 ? 1u : 0u));
+  }
+}
+
+TEST_CASE("path: what a stream waited for by an event") {
+  for (const bool is_recorded : {true, false}) {
+    ToldRanks told(1);
+    told.host(0, "cudaLaunchKernel", 0, 4, 1);
+    if (is_recorded) told.host(0, "cudaEventRecord", 5, 6, 2);
+    told.work(0, "matmul", 6, 20, 1);
+    told.host(0, "cudaLaunchKernel", 6, 8, 3);
+    told.wait(0, 9, 2);
+    told.host(0, "cudaLaunchKernel", 10, 14, 4);
+    told.work(0, "copy", 20, 38, 3);
+    told.work(0, "matmul", 40, 50, 4, 8);
+    CHECK(told.path() == (is_recorded ? "0 matmul 10, 0 queued 20, 0 matmul 14" : "0 matmul 10, 0 queued 26, 0 launch cudaLaunchKernel 4, 0 host 2, 0 launch cudaLaunchKernel 2"));
+    CHECK(told.inferred() == 0);
   }
 }
 
