@@ -1,8 +1,8 @@
 // What the critical path is found in (path_walk.h): of chosen ranks the work of the GPUs, what the threads of the host were in, their
 // waits, and where ranks met in collectives. It is told the trace once, in the order of time.
 //
-// Memory: 64 bytes for each piece of GPU work and 32 for each call and range of the chosen steps (of the whole trace where it has
-// none), and 72 for calls as in launch_calls.h. What was launched before the first of these steps is forgotten but for the work of
+// Memory: 72 bytes for each piece of GPU work and 32 for each call and range of the chosen steps (of the whole trace where it has
+// none), and what launch_calls.h takes. What was launched before the first of these steps is forgotten but for the work of
 // each stream that ended last; what was launched behind the last is not taken. When kMost pieces of work and changes of what a
 // thread was in are kept, is_full() holds, and nothing more is taken.
 #pragma once
@@ -36,8 +36,9 @@ struct PathWork {
   std::uint32_t work_class = 0;   // as the user of this numbers them
   std::uint32_t order = 0;        // of the process's work, by start
   std::uint32_t longest = 0;      // of its stream up to here: which ended last
-  std::uint32_t meeting = 0;      // in PathTrace::meetings, + 1; 0: none
+  std::uint32_t meeting = 0;      // in PathTrace's, + 1; 0: none
 };
+static_assert(sizeof(PathWork) == 64);
 
 // A collective in which every rank depends on all. All ranks had begun it at last_start_ns; of the chosen ones `last` began
 // it last.

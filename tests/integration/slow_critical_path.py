@@ -44,17 +44,23 @@ class Rank:
             of_thread = self.calls.setdefault(call.thread, [])
             if not (of_thread and call.start < of_thread[-1].end):
                 of_thread.append(call)
-        self.ranges, self.known = {}, {}
+        self.ranges, self.known, self.longest = {}, {}, {}
         for thread, *each in ranges:
             self.ranges.setdefault(thread, []).append(each)
 
     def before(self, work):
-        older = [each for each in self.work if each.stream == work.stream and each.order < work.order]
-        return max(older, key=lambda each: (each.end, each.order), default=None)
+        """Of what began before it on its stream what ended last."""
+        if not self.longest:
+            last = {}
+            for each in self.work:
+                self.longest[each.order] = last.get(each.stream)
+                if each.stream not in last or each.end >= last[each.stream].end:
+                    last[each.stream] = each
+        return self.longest[work.order]
 
     def awaited_by(self, work):
         """What it waited for by events that its stream was told to wait for since the launch before."""
-        if not work.call:
+        if not work.call or not self.event_waits:
             return None
         older = [each for each in self.work if each.stream == work.stream and each.order < work.order][-1:]
         since = older[0].call.start if older and older[0].call else -EVER
