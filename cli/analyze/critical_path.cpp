@@ -31,10 +31,23 @@ std::vector<Column> path_columns(RowKeys keys) {
       {"longest_ns", Unit::ns, "How long that held the path"}});
 }
 
+// The chosen steps that the chosen time holds as a whole, on every rank that has them.
+Windows steps_of_all(const AnalysisContext& context) {
+  const Windows whole = whole_steps(context);
+  std::map<std::int64_t, std::int64_t> cut;  // by number: on how many ranks it is not whole
+  for (ProcessId id = 0; id < context.steps.size(); ++id) {
+    for (const Step& step : context.steps[id]) ++cut[step.number];
+    for (const AnalysisWindow& step : whole.of(id)) --cut[step.step.value_or(0)];
+  }
+  Steps steps = context.steps;
+  for (auto& own : steps) std::erase_if(own, [&](const Step& step) { return cut[step.number] != 0; });
+  return Windows(steps, true, std::vector<TimeWindow>(steps.size(), {kEarliest_ns, kLatest_ns}));
+}
+
 class CriticalPath : public Analysis {
  public:
   explicit CriticalPath(const AnalysisContext& context)
-      : context_(context), steps_(whole_steps(context)), trace_(context.catalog, steps_), classes_(context.catalog.strings, context.class_rules) {}
+      : context_(context), steps_(steps_of_all(context)), trace_(context.catalog, steps_), classes_(context.catalog.strings, context.class_rules) {}
 
   void event(const Event& event, const Facts& facts) override { event.kind == Kind::sync ? trace_.sync(event, facts) : trace_.host(event); }
   void work(const GpuWork& work) override { trace_.work(work, classes_.of(work)); }
@@ -119,6 +132,11 @@ class CriticalPath : public Analysis {
       found.push_back(fmt::format("{} began behind the work of another stream, as those do that wait for an event; that they did wait for it is not in the trace", count_text(inferred, "kernel or copy", "kernels and copies")));
     }
     if (!trace_.knows_launches()) found.push_back("no launch is in the trace: what the host did is not known");
+    if (trace_.uncompared() > 0) {
+      found.push_back(fmt::format("the clocks of some ranks cannot be compared: the path does not follow {} to the rank that was last", count_text(trace_.uncompared(), "collective", "collectives")));
+    }
+    const auto more = collective_notes(context_);
+    found.insert(found.end(), more.begin(), more.end());
     return found;
   }
 

@@ -240,7 +240,10 @@ void PathTrace::meet(const TraceCollectives& collectives) {
     if (!times.transfer_ns) continue;
     const auto some = collectives.matched.calls_of(collective);
     const auto comparable = [&](const MatchedCall& each) { return collectives.clocks.error_between(some.front().process, each.process).has_value(); };
-    if (!std::all_of(some.begin(), some.end(), comparable)) continue;
+    if (!std::all_of(some.begin(), some.end(), comparable)) {
+      ++uncompared_;
+      continue;
+    }
     std::vector<PathWorkId> own;
     PathMeeting meeting{times.last_start_ns, {}};
     std::int64_t last_ns = kEarliest_ns;

@@ -103,6 +103,8 @@ class PathTrace {
   std::int64_t changed_before(ProcessId process, std::int64_t ns) const;
   const PathMeeting* meeting_of(PathWorkId id) const;
   bool knows_launches() const { return knows_launches_; }
+  // Collectives that no path follows, because the clocks of their ranks cannot be compared.
+  std::uint64_t uncompared() const { return uncompared_; }
 
  private:
   struct EventWait {
@@ -160,6 +162,7 @@ class PathTrace {
   std::vector<PathMeeting> meetings_;
   std::size_t kept_ = 0;
   bool knows_launches_ = false;
+  std::uint64_t uncompared_ = 0;
 };
 
 }  // namespace cli
