@@ -24,7 +24,8 @@ const std::vector<AnalysisEntry>& analyses() {
       outliers_analysis(),
       collectives_analysis(),
       comm_analysis(),
-      stragglers_analysis()};
+      stragglers_analysis(),
+      critical_path_analysis()};
   return all;
 }
 

@@ -60,7 +60,7 @@ struct AnalysisContext {
   const Catalog& catalog;
   Windows windows;
   const std::vector<std::string>& steps_found_by;  // by ProcessId; "": the process named no steps
-  const Steps& steps;  // the chosen ones, by each process's own clock, also where windows are no steps
+  const Steps& steps;  // the chosen ones, by the clock of the events, also where windows are no steps
   const std::vector<bool>& chosen;                      // by ProcessId: of these there are rows
   std::int64_t origin_ns = 0;                           // the trace's start, on the axis
   const ProcessClocks& clocks;                          // which put the process's times on the axis
@@ -118,5 +118,6 @@ AnalysisEntry classes_analysis();
 AnalysisEntry mfu_analysis();
 AnalysisEntry operators_analysis();
 AnalysisEntry regions_analysis();
+AnalysisEntry critical_path_analysis();
 
 }  // namespace cli

@@ -15,26 +15,30 @@
 namespace cli {
 namespace {
 
+Steps on_axis(Steps steps, const ProcessClocks& clocks) {
+  for (ProcessId id = 0; id < steps.size(); ++id) {
+    for (Step& step : steps[id]) {
+      step.start_ns = clocks.on_axis(id, step.start_ns);
+      step.end_ns = clocks.on_axis(id, step.end_ns);
+    }
+  }
+  return steps;
+}
+
 // By the clocks of the processes, or on the axis.
 Windows windows_of(const AnalysisRequest& request, GroupBy by, const Selector& selector, const TraceFacts& facts,
-                   std::size_t processes, bool on_axis) {
+                   std::size_t processes, bool placed) {
   const auto& time = request.selection.time;
   const auto at = [&](std::int64_t since_ns) { return since_ns > kLatest_ns - facts.first_ns ? kLatest_ns : facts.first_ns + since_ns; };
   const std::int64_t from_ns = time ? at(time->from_ns) : kEarliest_ns, to_ns = time ? std::min(at(time->to_ns), facts.last_ns) : kLatest_ns;
   std::vector<TimeWindow> times;
   for (ProcessId id = 0; id < processes; ++id) {
-    const bool moved = time.has_value() && !on_axis;
+    const bool moved = time.has_value() && !placed;
     times.push_back(moved ? TimeWindow{facts.clocks.first_at(id, from_ns), facts.clocks.first_at(id, to_ns)} : TimeWindow{from_ns, to_ns});
   }
   if (by == GroupBy::step || request.selection.steps) {
     Steps steps = selector.chosen(facts.steps);
-    for (ProcessId id = 0; on_axis && id < steps.size(); ++id) {
-      for (Step& step : steps[id]) {
-        step.start_ns = facts.clocks.on_axis(id, step.start_ns);
-        step.end_ns = facts.clocks.on_axis(id, step.end_ns);
-      }
-    }
-    return Windows(steps, by == GroupBy::step, times);
+    return Windows(placed ? on_axis(std::move(steps), facts.clocks) : steps, by == GroupBy::step, times);
   }
   return time ? Windows(times) : Windows(processes);
 }
@@ -179,12 +183,12 @@ AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::
   for (ProcessId id = 0; id < processes; ++id) phases = phases || (has[id] && !catalog.processes[id].phase.empty());
 
   const ProcessClocks on_it;
-  const Steps steps = chosen.chosen(facts.steps);
+  const Steps steps = chosen.chosen(facts.steps), placed_steps = on_axis(steps, facts.clocks);
   std::deque<AnalysisWalk::Member> members;
   for (const AnalysisEntry* entry : request.analyses) {
     const GroupBy by = group_of(*entry, request.by);
-    const bool on_axis = entry->needs_collectives;
-    members.push_back({{catalog, windows_of(request, by, chosen, facts, processes, on_axis), found_by, steps, has, facts.first_ns, on_axis ? on_it : facts.clocks, {by, phases}, request.class_rules, request.flops_per_step, nullptr}, on_axis, entry->any_time, entry->kinds, nullptr});
+    const bool placed = entry->needs_collectives;
+    members.push_back({{catalog, windows_of(request, by, chosen, facts, processes, placed), found_by, placed ? placed_steps : steps, has, facts.first_ns, placed ? on_it : facts.clocks, {by, phases}, request.class_rules, request.flops_per_step, nullptr}, placed, entry->any_time, entry->kinds, nullptr});
     members.back().analysis = entry->make(members.back().context);
   }
   AnalysisResult result;

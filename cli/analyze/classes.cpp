@@ -9,12 +9,10 @@
 #include <set>
 
 #include "cli/analyze/cells.h"
-#include "cli/analyze/name_rules.h"
+#include "cli/analyze/named_classes.h"
 
 namespace cli {
 namespace {
-
-constexpr std::string_view kCommunication = "communication", kMemory = "memory", kOther = "other";
 
 std::vector<Column> class_columns(RowKeys keys) {
   std::vector<Column> columns;
@@ -28,57 +26,6 @@ std::vector<Column> class_columns(RowKeys keys) {
       {"share_pct", Unit::percent, "Of the sum of all classes; of the rows of the same device and step"},
       {"union_ns", Unit::ns, "When any of them ran on a device; the sum over the devices"}});
 }
-
-// The class of each name, looked up once.
-class NamedClasses {
- public:
-  using Id = std::uint32_t;
-
-  NamedClasses(const Strings& strings, const NameRules* own) : strings_(strings), own_(own) {}
-
-  Id of(const GpuWork& work) {
-    Name& name = at(work.name);
-    if (name.own != kNone) return name.own;
-    if (work.work_class == WorkClass::comm) return id(kCommunication);
-    if (work.work_class == WorkClass::memory) return id(kMemory);
-    if (work.kind == Kind::graph) return id(kOther);
-    if (name.of_kernel == kNone) {
-      const NameRules::Rule* rule = kernel_rules().of(matched_name(strings_[work.name]));
-      name.of_kernel = id(rule != nullptr ? std::string_view(rule->class_name) : kOther);
-    }
-    return name.of_kernel;
-  }
-  const std::string& operator[](Id id) const { return classes_[id]; }
-  std::size_t size() const { return classes_.size(); }
-
- private:
-  static constexpr Id kNone = std::numeric_limits<Id>::max();
-  struct Name {
-    bool seen = false;
-    Id own = kNone, of_kernel = kNone;  // by one's own rules; by those for kernels, when they were asked
-  };
-
-  Name& at(StringId name) {
-    if (name >= names_.size()) names_.resize(std::max<std::size_t>(strings_.size(), name + std::size_t{1}));
-    Name& found = names_[name];
-    if (found.seen) return found;
-    found.seen = true;
-    const NameRules::Rule* rule = own_ != nullptr ? own_->of(matched_name(strings_[name])) : nullptr;
-    if (rule != nullptr) found.own = id(rule->class_name);
-    return found;
-  }
-  Id id(std::string_view name) {
-    const auto found = std::find(classes_.begin(), classes_.end(), name);
-    if (found != classes_.end()) return static_cast<Id>(found - classes_.begin());
-    classes_.emplace_back(name);
-    return static_cast<Id>(classes_.size() - 1);
-  }
-
-  const Strings& strings_;
-  const NameRules* own_;
-  std::vector<Name> names_;  // by StringId
-  std::vector<std::string> classes_;
-};
 
 class Classes : public Analysis {
  public:

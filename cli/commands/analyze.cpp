@@ -69,7 +69,7 @@ void check_words(const AnalyzeOptions& options, const std::vector<const Analysis
   if (options.by != GroupBy::none && std::none_of(chosen.begin(), chosen.end(), [&](auto* entry) { return can(*entry, options.by); })) {
     refuse_analyze(fmt::format("--by {}: {} has no such rows", options.by_word, chosen.front()->name));
   }
-  if (!options.classes.empty() && std::none_of(chosen.begin(), chosen.end(), [](auto* entry) { return entry->name == "classes"; })) {
+  if (!options.classes.empty() && std::none_of(chosen.begin(), chosen.end(), [](auto* entry) { return entry->name == "classes" || entry->name == "critical_path"; })) {
     refuse_analyze(fmt::format("--classes {}: says what the table classes counts; ask for it with --only classes", options.classes));
   }
   if (options.sort.empty()) return;
