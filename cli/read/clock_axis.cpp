@@ -22,10 +22,29 @@ std::int64_t cupti_offset(const trace::ClockSample& sample) {
   return static_cast<std::int64_t>(sample.real_ns - sample.cupti_ns);
 }
 
+// A sample whose reader was put to sleep tells too little to find a step by.
+constexpr std::uint64_t kLoose_ns = 1'000'000;
+constexpr std::int64_t kHour_ns = 3'600'000'000'000;
+
+bool has_same_wall(const trace::ClockSample& one, const trace::ClockSample& other) {
+  const auto most = ClockAxis::kStep_ns + static_cast<std::int64_t>(one.uncertainty_ns + other.uncertainty_ns);
+  return std::llabs(mono_offset(one) - mono_offset(other)) <= most;
+}
+
 }  // namespace
 
-ClockAxis::ClockAxis(const std::vector<trace::ClockSample>& samples) {
-  constexpr std::int64_t kHour_ns = 3'600'000'000'000;
+ClockAxis::ClockAxis(const std::vector<trace::ClockSample>& samples, const std::vector<trace::ClockSample>& records) {
+  find_bases(samples);
+  std::vector<trace::ClockSample> all = samples;
+  all.insert(all.end(), records.begin(), records.end());
+  const std::vector<Era> eras = eras_of(std::move(all));
+  find_offsets(samples, eras);
+  mono_ = file_mono_;
+  cupti_ = file_cupti_;
+  if (eras.size() > 1) find_steps(eras);
+}
+
+void ClockAxis::find_bases(const std::vector<trace::ClockSample>& samples) {
   for (const trace::ClockSample& sample : samples) {
     if (sample.mono_ns == 0 || sample.cupti_ns == 0 || !is_sound(sample)) continue;
     const auto real_ns = static_cast<std::int64_t>(sample.real_ns);
@@ -36,22 +55,116 @@ ClockAxis::ClockAxis(const std::vector<trace::ClockSample>& samples) {
     const auto is_same = [&](std::int64_t known) { return std::llabs(known - base) < kHour_ns; };
     if (bases_.size() < kMostBases && std::none_of(bases_.begin(), bases_.end(), is_same)) bases_.push_back(base);
   }
-  if (!bases_.empty()) {
-    earliest_ns_ -= kHour_ns;
-    latest_ns_ += kHour_ns;
-  }
+  if (bases_.empty()) return;
+  earliest_ns_ -= kHour_ns;
+  latest_ns_ += kHour_ns;
+}
+
+// By the samples before the wall clock was set.
+void ClockAxis::find_offsets(const std::vector<trace::ClockSample>& samples, const std::vector<Era>& eras) {
   const trace::ClockSample* best = nullptr;
   for (const trace::ClockSample& sample : samples) {
     if (sample.mono_ns == 0 || !is_sound(sample)) continue;
+    if (eras.size() > 1 && (sample.uncertainty_ns > kLoose_ns || !has_same_wall(sample, eras[0].tightest))) continue;
     if (file_mono_ == 0) file_mono_ = mono_offset(sample);
     if (sample.cupti_ns != 0 && (best == nullptr || sample.uncertainty_ns < best->uncertainty_ns)) best = &sample;
   }
-  if (best != nullptr) {
-    file_mono_ = mono_offset(*best);
-    file_cupti_ = cupti_offset(*best);
+  if (best == nullptr) return;
+  file_mono_ = mono_offset(*best);
+  file_cupti_ = cupti_offset(*best);
+}
+
+// One sample that contradicts both of its neighbours, which agree, is damaged.
+std::vector<ClockAxis::Era> ClockAxis::eras_of(std::vector<trace::ClockSample> samples) {
+  std::erase_if(samples, [](const trace::ClockSample& sample) { return sample.mono_ns == 0 || !is_sound(sample) || sample.uncertainty_ns > kLoose_ns; });
+  std::stable_sort(samples.begin(), samples.end(), [](const auto& one, const auto& other) { return one.mono_ns < other.mono_ns; });
+  std::vector<Era> eras;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const trace::ClockSample& sample = samples[i];
+    const bool goes_on = !eras.empty() && has_same_wall(eras.back().tightest, sample);
+    const bool is_alone = !eras.empty() && i + 1 < samples.size() && has_same_wall(eras.back().tightest, samples[i + 1]);
+    if (!goes_on && is_alone) continue;
+    if (!goes_on) eras.push_back({sample, {}, sample.mono_ns, 0});
+    Era& era = eras.back();
+    era.last_mono_ns = sample.mono_ns;
+    if (sample.uncertainty_ns < era.tightest.uncertainty_ns) era.tightest = sample;
+    const bool is_first = era.with_cupti.cupti_ns == 0;
+    if (sample.cupti_ns != 0 && (is_first || sample.uncertainty_ns < era.with_cupti.uncertainty_ns)) era.with_cupti = sample;
   }
-  mono_ = file_mono_;
-  cupti_ = file_cupti_;
+  return eras;
+}
+
+void ClockAxis::find_steps(const std::vector<Era>& eras) {
+  for (std::size_t i = 1; i < eras.size(); ++i) {
+    const std::int64_t by_ns = mono_offset(eras[i].tightest) - mono_offset(eras[i - 1].tightest);
+    steps_.push_back({moved(eras[i - 1].last_mono_ns, file_mono_), by_ns});
+  }
+  const auto known = std::find_if(eras.begin(), eras.end(), [](const Era& era) { return era.with_cupti.cupti_ns != 0; });
+  if (known == eras.end()) return;
+  // Where CUPTI's clock was not read, it has gone with the wall clock.
+  std::int64_t wall_ns = cupti_offset(known->with_cupti);
+  slack_ns_ = kHour_ns;
+  for (std::size_t i = 0; i < eras.size(); ++i) {
+    const bool is_known = eras[i].with_cupti.cupti_ns != 0;
+    if (is_known) wall_ns = cupti_offset(eras[i].with_cupti);
+    const std::int64_t to_mono_ns = wall_ns - mono_offset(is_known ? eras[i].with_cupti : eras[i].tightest);
+    const auto by_cupti = [&](std::uint64_t mono_ns) { return moved(mono_ns, -to_mono_ns); };
+    const std::int64_t last_ns = i + 1 < eras.size() ? by_cupti(eras[i + 1].first_mono_ns) + kStep_ns : INT64_MAX;
+    const std::int64_t offset_ns = to_mono_ns + file_mono_;
+    const std::int64_t jump_ns = cupti_eras_.empty() ? kHour_ns : std::llabs(offset_ns - cupti_eras_.back().offset_ns);
+    if (jump_ns <= kStep_ns) {
+      cupti_eras_.back().last_ns = last_ns;
+      continue;
+    }
+    slack_ns_ = std::min(slack_ns_, jump_ns / 2);
+    const std::int64_t first_ns = i > 0 ? by_cupti(eras[i - 1].last_mono_ns) - kStep_ns : INT64_MIN;
+    cupti_eras_.push_back({offset_ns, first_ns, last_ns, last_ns, first_ns});
+  }
+  for (std::size_t i = 1; i < cupti_eras_.size(); ++i) {
+    cupti_eras_[i].last_so_far_ns = std::max(cupti_eras_[i].last_ns, cupti_eras_[i - 1].last_so_far_ns);
+  }
+  for (std::size_t i = cupti_eras_.size(); i-- > 1;) {
+    cupti_eras_[i - 1].first_from_here_ns = std::min(cupti_eras_[i - 1].first_ns, cupti_eras_[i].first_from_here_ns);
+  }
+}
+
+// Calls visit(time on the axis) for each era that it may be of; else for the one that it lies closest to.
+template <typename Visit>
+void ClockAxis::each_time(std::uint64_t cupti_ns, const Visit& visit) const {
+  const auto at_ns = static_cast<std::int64_t>(cupti_ns);
+  const auto ends_before = [](const CuptiEra& era, std::int64_t ns) { return era.last_so_far_ns < ns; };
+  const auto begin = std::lower_bound(cupti_eras_.begin(), cupti_eras_.end(), at_ns, ends_before);
+  bool any = false;
+  for (auto era = begin; era != cupti_eras_.end() && era->first_from_here_ns <= at_ns; ++era) {
+    if (at_ns < era->first_ns || at_ns > era->last_ns) continue;
+    visit(moved(cupti_ns, era->offset_ns));
+    any = true;
+  }
+  if (any) return;
+  const bool is_before = begin == cupti_eras_.end() || (begin != cupti_eras_.begin() && at_ns - (begin - 1)->last_ns < begin->first_ns - at_ns);
+  visit(moved(cupti_ns, (is_before ? begin - 1 : begin)->offset_ns));
+}
+
+ClockAxis::Interval ClockAxis::from_cupti(TrackId track, std::uint64_t start_cupti_ns, std::uint64_t end_cupti_ns) {
+  if (cupti_eras_.empty()) return {from_cupti(start_cupti_ns), end_cupti_ns == 0 ? 0 : from_cupti(end_cupti_ns)};
+  std::int64_t& track_end_ns = track_ends_.try_emplace(track, INT64_MIN).first->second;
+  const std::int64_t limit_ns = track_end_ns == INT64_MIN ? INT64_MIN : track_end_ns - slack_ns_;
+  // The first one that goes on; where none does, the last.
+  std::int64_t newest_ns = INT64_MIN, end_ns = INT64_MAX;
+  each_time(end_cupti_ns != 0 ? end_cupti_ns : start_cupti_ns, [&](std::int64_t ns) {
+    newest_ns = std::max(newest_ns, ns);
+    if (ns >= limit_ns) end_ns = std::min(end_ns, ns);
+  });
+  if (end_ns == INT64_MAX) end_ns = newest_ns;
+  track_end_ns = std::max(track_end_ns, end_ns);
+  if (end_cupti_ns == 0) return {end_ns, 0};
+  // The last one that is not behind its end; where all are, the first.
+  std::int64_t oldest_ns = INT64_MAX, start_ns = INT64_MIN;
+  each_time(start_cupti_ns, [&](std::int64_t ns) {
+    oldest_ns = std::min(oldest_ns, ns);
+    if (ns <= end_ns) start_ns = std::max(start_ns, ns);
+  });
+  return {start_ns == INT64_MIN ? oldest_ns : start_ns, end_ns};
 }
 
 std::int64_t ClockAxis::in_another_base(std::uint64_t cupti_ns, std::int64_t time_ns) const {
@@ -65,7 +178,7 @@ std::int64_t ClockAxis::in_another_base(std::uint64_t cupti_ns, std::int64_t tim
 void ClockAxis::enter_block(const trace::ClockSample& sample) {
   mono_ = file_mono_;
   cupti_ = file_cupti_;
-  if (sample.mono_ns == 0 || !is_sound(sample)) return;
+  if (was_set() || sample.mono_ns == 0 || !is_sound(sample)) return;
   bool stepped = false;
   const std::int64_t most = kStep_ns + static_cast<std::int64_t>(std::min(sample.uncertainty_ns, kEnd_ns));
   if (std::llabs(mono_offset(sample) - file_mono_) > most) {

@@ -97,12 +97,11 @@ class DeviceEvents : public RingTranslator {
 
   // A record with start_cupti_ns, end_cupti_ns and correlation.
   template <typename Record>
-  Event work(Kind kind, const Record& record, TrackId track) const {
+  Event work(Kind kind, const Record& record, TrackId track) {
     Event event;
     event.kind = kind;
     event.track = track;
-    event.start_ns = out_.axis.from_cupti(record.start_cupti_ns);
-    event.duration_ns = RingOutput::duration(record.start_cupti_ns, record.end_cupti_ns);
+    out_.set_times(event, record.start_cupti_ns, record.end_cupti_ns);
     event.correlation = record.correlation;
     return event;
   }
@@ -120,8 +119,7 @@ class DeviceEvents : public RingTranslator {
     event.kind = Kind::kernel;
     event.track = known.track;
     event.name = known.name;
-    event.start_ns = out_.axis.from_cupti(record.start_cupti_ns);
-    event.duration_ns = record.duration_ns;
+    out_.set_times(event, record.start_cupti_ns, record.start_cupti_ns + record.duration_ns);
     event.correlation = record.correlation;
     out_.emit(event, known.facts);
   }
@@ -238,7 +236,7 @@ class DeviceEvents : public RingTranslator {
     event.kind = Kind::memory;
     event.phase = 'i';
     event.track = out_.gpu_track(device, "memory");
-    event.start_ns = out_.axis.from_cupti(time_cupti_ns);
+    out_.set_times(event, time_cupti_ns, time_cupti_ns);
     event.correlation = correlation;
     event.bytes = bytes;
     event.has_bytes = true;

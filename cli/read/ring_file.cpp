@@ -10,10 +10,12 @@
 #include <chrono>
 #include <fstream>
 #include <optional>
+#include <unordered_map>
 
 #include "cli/io/read_at.h"
 #include "cli/model/error.h"
 #include "cli/read/ring_recovery.h"
+#include "common/record.h"
 
 namespace cli {
 namespace {
@@ -234,6 +236,25 @@ std::vector<trace::ClockSample> RingFile::clock_samples() {
     const std::uint64_t generation = read_generation(position.index);
     const trace::ClockSample sample = read_block_header(position.index).clock;
     if (generation % 2 == 0 && read_generation(position.index) == generation) samples.push_back(sample);
+  }
+  return samples;
+}
+
+std::vector<trace::ClockSample> RingFile::clock_records() const {
+  std::vector<trace::ClockSample> samples;
+  std::unordered_map<std::uint32_t, bool> has_others;  // by the writing thread: events of other kinds
+  RingBlock block;
+  for (const BlockPosition& position : positions()) {
+    const std::uint32_t tid = read_block_header(position.index).tid;
+    bool& skips = has_others.try_emplace(tid, tid == 0).first->second;
+    if (skips || !copy_block(position, block)) continue;
+    walk_records(block.payload, [&](std::size_t at, std::uint8_t kind, std::size_t size) {
+      const auto is = [&](trace::RecordKind other) { return kind == static_cast<std::uint8_t>(other); };
+      skips = skips || (trace::is_event(kind) && !is(trace::ClockRecord::kKind) && !is(trace::NoticeRecord::kKind));
+      if (!is(trace::ClockRecord::kKind)) return;
+      const auto record = record_at<trace::ClockRecord>(block.payload, at, size);
+      samples.push_back({record.cupti_ns, record.mono_ns, record.real_ns, record.uncertainty_ns});
+    });
   }
   return samples;
 }

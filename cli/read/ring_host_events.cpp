@@ -25,8 +25,7 @@ class HostEvents : public RingTranslator {
     event.kind = kind;
     event.track = out_.thread_track(record.tid);
     event.name = out_.names.api_name(domain, record.cbid);
-    event.start_ns = out_.axis.from_cupti(record.start_cupti_ns);
-    event.duration_ns = RingOutput::duration(record.start_cupti_ns, end_cupti_ns);
+    out_.set_times(event, record.start_cupti_ns, end_cupti_ns);
     event.correlation = record.correlation;
     if (return_value == 0 && kind == Kind::runtime && out_.cuda_events.is_record_call(out_.catalog.strings[event.name])) {
       return out_.cuda_events.hold_call(event, record.cbid);

@@ -84,6 +84,18 @@ struct RingOutput {
     return end >= start ? static_cast<std::int64_t>(end - start) : 0;
   }
 
+  // Of an event whose track is set; records of one come in the order of their ends. An end of 0 had not come.
+  void set_times(Event& event, std::uint64_t start_cupti_ns, std::uint64_t end_cupti_ns) {
+    event.duration_ns = duration(start_cupti_ns, end_cupti_ns);
+    if (!axis.was_set()) {
+      event.start_ns = axis.from_cupti(start_cupti_ns);
+      return;
+    }
+    const auto [start_ns, end_ns] = axis.from_cupti(event.track, start_cupti_ns, end_cupti_ns);
+    event.start_ns = start_ns;
+    if (end_cupti_ns != 0) event.duration_ns = duration(static_cast<std::uint64_t>(start_ns), static_cast<std::uint64_t>(end_ns));
+  }
+
   const RingFile& file;
   Catalog& catalog;
   ProcessId process;

@@ -12,7 +12,7 @@ class RingReader : public Reader {
 
   void read(Catalog& catalog, EventSink& sink) override {
     const ProcessId process = catalog.add_process(describe_recording(file_));
-    RingEvents events(file_, catalog, process, sink, ClockAxis(file_.clock_samples()));
+    RingEvents events(file_, catalog, process, sink, ClockAxis(file_.clock_samples(), file_.clock_records()));
     file_.for_each_block([&](const RingBlock& block) { events.block(block); });
     events.finish();
     add_losses(file_, catalog.processes[process]);
