@@ -51,3 +51,64 @@ TEST_CASE("a damaged sample moves nothing") {
   CHECK(axis.from_mono(kMono + 7) == static_cast<std::int64_t>(kReal + 7));
   CHECK(axis.stepped_blocks() == 0);
 }
+
+namespace {
+// What all clocks show so long after kBefore; the wall clock, and CUPTI's with it, was set by so much.
+trace::ClockSample sample_at(std::uint64_t since, std::int64_t set_ns, std::uint64_t uncertainty = 200) {
+  const std::uint64_t real = kReal + since + static_cast<std::uint64_t>(set_ns);
+  return {real, kMono + since, real, uncertainty};
+}
+constexpr std::int64_t kMs = 1'000'000;
+}  // namespace
+
+TEST_CASE("a wall clock that is set moves neither the calls of the host nor CUPTI's") {
+  for (const std::int64_t by_ns : {300 * kMs, -300 * kMs, 5000 * kMs, -5000 * kMs}) {
+    CAPTURE(by_ns);
+    // Set at 10.05 s; samples around it are 100 ms apart. One after it is the tightest.
+    ClockAxis axis({kBefore, sample_at(2 * kSecond, 0), sample_at(20 * kSecond, by_ns, 1)}, {sample_at(10 * kSecond, 0), sample_at(10 * kSecond + 100 * kMs, by_ns)});
+    CHECK(axis.was_set());
+    REQUIRE(axis.steps().size() == 1);
+    CHECK(axis.steps()[0].by_ns == by_ns);
+    CHECK(axis.steps()[0].after_ns == static_cast<std::int64_t>(kReal + 10 * kSecond));
+    const std::int64_t set_at = 10'050 * kMs;
+    // Every 10 ms a call of 3 ms, of which one is going on at that moment; the blocks' samples change nothing.
+    for (std::int64_t at = 0; at < 30'000 * kMs; at += 10 * kMs) {
+      axis.enter_block(sample_at(static_cast<std::uint64_t>(at), at < set_at ? 0 : by_ns));
+      const auto by_cupti = [&](std::int64_t since) { return kReal + static_cast<std::uint64_t>(since + (since < set_at ? 0 : by_ns)); };
+      const std::int64_t start = at - 1 * kMs, end = at + 2 * kMs;
+      const auto times = axis.from_cupti(7, by_cupti(start), by_cupti(end));
+      REQUIRE(times.start_ns == static_cast<std::int64_t>(kReal) + start);
+      REQUIRE(times.end_ns == static_cast<std::int64_t>(kReal) + end);
+      REQUIRE(axis.from_mono(kMono + static_cast<std::uint64_t>(at)) == static_cast<std::int64_t>(kReal) + at);
+    }
+    CHECK(axis.stepped_blocks() == 0);
+  }
+}
+
+TEST_CASE("the axis is that of the header, whatever came later") {
+  const auto first = sample_at(0, 0), second = sample_at(50 * kSecond, 70 * kMs, 1), third = sample_at(90 * kSecond, 50 * kMs, 1);
+  for (const auto& samples : {std::vector{first}, std::vector{first, second}, std::vector{first, third, second}}) {
+    CHECK(ClockAxis(samples).from_mono(kMono + 5) == static_cast<std::int64_t>(kReal + 5));
+  }
+  CHECK(ClockAxis({first, third, second}).steps().size() == 2);
+}
+
+TEST_CASE("a clock of CUPTI that does not follow the wall clock is left alone") {
+  auto after = sample_at(20 * kSecond, 300 * kMs);
+  after.cupti_ns = kReal + 20 * kSecond;
+  ClockAxis axis({kBefore, after});
+  CHECK(axis.was_set());
+  const auto times = axis.from_cupti(7, kReal + 30 * kSecond, kReal + 31 * kSecond);
+  CHECK((times.start_ns == static_cast<std::int64_t>(kReal + 30 * kSecond) && times.end_ns == static_cast<std::int64_t>(kReal + 31 * kSecond)));
+}
+
+TEST_CASE("what had not ended has a start where the wall clock was set, too") {
+  ClockAxis axis({kBefore, sample_at(20 * kSecond, 300 * kMs)});
+  const auto times = axis.from_cupti(7, kReal + 30 * kSecond + 300 * kMs, 0);
+  CHECK((times.start_ns == static_cast<std::int64_t>(kReal + 30 * kSecond) && times.end_ns == 0));
+}
+
+TEST_CASE("one sample between two that agree is damaged, and one of a reader that slept tells nothing") {
+  CHECK_FALSE(ClockAxis({kBefore, sample_at(kSecond, 300 * kMs), sample_at(2 * kSecond, 0)}).was_set());
+  CHECK_FALSE(ClockAxis({kBefore, sample_at(kSecond, 300 * kMs, 400 * kMs), sample_at(2 * kSecond, 0)}).was_set());
+}
