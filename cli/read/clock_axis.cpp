@@ -24,6 +24,7 @@ std::int64_t cupti_offset(const trace::ClockSample& sample) {
 
 // A sample whose reader was put to sleep tells too little to find a step by.
 constexpr std::uint64_t kLoose_ns = 1'000'000;
+constexpr std::int64_t kOutOfOrder_ns = 10'000'000;  // work of a stream may overlap
 constexpr std::int64_t kHour_ns = 3'600'000'000'000;
 
 bool has_same_wall(const trace::ClockSample& one, const trace::ClockSample& other) {
@@ -103,7 +104,7 @@ void ClockAxis::find_steps(const std::vector<Era>& eras) {
   if (known == eras.end()) return;
   // Where CUPTI's clock was not read, it has gone with the wall clock.
   std::int64_t wall_ns = cupti_offset(known->with_cupti);
-  slack_ns_ = kHour_ns;
+  slack_ns_ = kOutOfOrder_ns;
   for (std::size_t i = 0; i < eras.size(); ++i) {
     const bool is_known = eras[i].with_cupti.cupti_ns != 0;
     if (is_known) wall_ns = cupti_offset(eras[i].with_cupti);
