@@ -24,7 +24,6 @@ std::int64_t cupti_offset(const trace::ClockSample& sample) {
 
 // A sample whose reader was put to sleep tells too little to find a step by.
 constexpr std::uint64_t kLoose_ns = 1'000'000;
-constexpr std::int64_t kOutOfOrder_ns = 10'000'000;  // work of a stream may overlap
 constexpr std::int64_t kHour_ns = 3'600'000'000'000;
 
 bool has_same_wall(const trace::ClockSample& one, const trace::ClockSample& other) {
@@ -103,69 +102,20 @@ void ClockAxis::find_steps(const std::vector<Era>& eras) {
   const auto known = std::find_if(eras.begin(), eras.end(), [](const Era& era) { return era.with_cupti.cupti_ns != 0; });
   if (known == eras.end()) return;
   // Where CUPTI's clock was not read, it has gone with the wall clock.
-  std::int64_t wall_ns = cupti_offset(known->with_cupti);
-  slack_ns_ = kOutOfOrder_ns;
+  std::int64_t wall_ns = cupti_offset(known->with_cupti), last_offset_ns = 0;
   for (std::size_t i = 0; i < eras.size(); ++i) {
     const bool is_known = eras[i].with_cupti.cupti_ns != 0;
     if (is_known) wall_ns = cupti_offset(eras[i].with_cupti);
-    const std::int64_t to_mono_ns = wall_ns - mono_offset(is_known ? eras[i].with_cupti : eras[i].tightest);
-    const auto by_cupti = [&](std::uint64_t mono_ns) { return moved(mono_ns, -to_mono_ns); };
-    const std::int64_t last_ns = i + 1 < eras.size() ? by_cupti(eras[i + 1].first_mono_ns) + kStep_ns : INT64_MAX;
-    const std::int64_t offset_ns = to_mono_ns + file_mono_;
-    const std::int64_t jump_ns = cupti_eras_.empty() ? kHour_ns : std::llabs(offset_ns - cupti_eras_.back().offset_ns);
-    if (jump_ns <= kStep_ns) {
-      cupti_eras_.back().last_ns = last_ns;
-      continue;
-    }
-    slack_ns_ = std::min(slack_ns_, jump_ns / 2);
-    const std::int64_t first_ns = i > 0 ? by_cupti(eras[i - 1].last_mono_ns) - kStep_ns : INT64_MIN;
-    cupti_eras_.push_back({offset_ns, first_ns, last_ns, last_ns, first_ns});
-  }
-  for (std::size_t i = 1; i < cupti_eras_.size(); ++i) {
-    cupti_eras_[i].last_so_far_ns = std::max(cupti_eras_[i].last_ns, cupti_eras_[i - 1].last_so_far_ns);
-  }
-  for (std::size_t i = cupti_eras_.size(); i-- > 1;) {
-    cupti_eras_[i - 1].first_from_here_ns = std::min(cupti_eras_[i - 1].first_ns, cupti_eras_[i].first_from_here_ns);
+    const std::int64_t offset_ns = wall_ns - mono_offset(is_known ? eras[i].with_cupti : eras[i].tightest) + file_mono_;
+    if (i > 0 && std::llabs(offset_ns - last_offset_ns) <= kStep_ns) continue;
+    set_clock_.add_era(offset_ns, moved(eras[i > 0 ? i - 1 : 0].last_mono_ns, file_mono_), moved(eras[i].first_mono_ns, file_mono_));
+    last_offset_ns = offset_ns;
   }
 }
 
-// Calls visit(time on the axis) for each era that it may be of; else for the one that it lies closest to.
-template <typename Visit>
-void ClockAxis::each_time(std::uint64_t cupti_ns, const Visit& visit) const {
-  const auto at_ns = static_cast<std::int64_t>(cupti_ns);
-  const auto ends_before = [](const CuptiEra& era, std::int64_t ns) { return era.last_so_far_ns < ns; };
-  const auto begin = std::lower_bound(cupti_eras_.begin(), cupti_eras_.end(), at_ns, ends_before);
-  bool any = false;
-  for (auto era = begin; era != cupti_eras_.end() && era->first_from_here_ns <= at_ns; ++era) {
-    if (at_ns < era->first_ns || at_ns > era->last_ns) continue;
-    visit(moved(cupti_ns, era->offset_ns));
-    any = true;
-  }
-  if (any) return;
-  const bool is_before = begin == cupti_eras_.end() || (begin != cupti_eras_.begin() && at_ns - (begin - 1)->last_ns < begin->first_ns - at_ns);
-  visit(moved(cupti_ns, (is_before ? begin - 1 : begin)->offset_ns));
-}
-
-ClockAxis::Interval ClockAxis::from_cupti(TrackId track, std::uint64_t start_cupti_ns, std::uint64_t end_cupti_ns) {
-  if (cupti_eras_.empty()) return {from_cupti(start_cupti_ns), end_cupti_ns == 0 ? 0 : from_cupti(end_cupti_ns)};
-  std::int64_t& track_end_ns = track_ends_.try_emplace(track, INT64_MIN).first->second;
-  const std::int64_t limit_ns = track_end_ns == INT64_MIN ? INT64_MIN : track_end_ns - slack_ns_;
-  // The first one that goes on; where none does, the last.
-  std::int64_t newest_ns = INT64_MIN, end_ns = INT64_MAX;
-  each_time(end_cupti_ns != 0 ? end_cupti_ns : start_cupti_ns, [&](std::int64_t ns) {
-    newest_ns = std::max(newest_ns, ns);
-    if (ns >= limit_ns) end_ns = std::min(end_ns, ns);
-  });
-  if (end_ns == INT64_MAX) end_ns = newest_ns;
-  track_end_ns = std::max(track_end_ns, end_ns);
-  if (end_cupti_ns == 0) return {end_ns, 0};
-  // The last one that is not behind its end; where all are, the first.
-  std::int64_t oldest_ns = INT64_MAX, start_ns = INT64_MIN;
-  each_time(start_cupti_ns, [&](std::int64_t ns) {
-    oldest_ns = std::min(oldest_ns, ns);
-    if (ns <= end_ns) start_ns = std::max(start_ns, ns);
-  });
-  return {start_ns == INT64_MIN ? oldest_ns : start_ns, end_ns};
+SetClock::Interval ClockAxis::from_cupti(const CuptiTimes& times) const {
+  if (set_clock_.any()) return set_clock_.on_axis(times);
+  return {from_cupti(times.start_ns), times.end_ns == 0 ? 0 : from_cupti(times.end_ns)};
 }
 
 std::int64_t ClockAxis::in_another_base(std::uint64_t cupti_ns, std::int64_t time_ns) const {

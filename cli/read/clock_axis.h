@@ -1,10 +1,9 @@
 // From CUPTI's clock and CLOCK_MONOTONIC to the wall clock of the host, by the samples of a recording.
 #pragma once
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
-#include "cli/model/event.h"
+#include "cli/read/set_clock.h"
 #include "common/layout.h"
 
 namespace cli {
@@ -20,8 +19,7 @@ namespace cli {
 // CLOCK_MONOTONIC and one offset, so that durations and order are those of the process, whatever was done to the clock. The
 // offset before is taken because it is in the file's header: it is the same for all processes of the host that began before,
 // which share a clock with this one, and however much of the recording was overwritten. CUPTI's clock goes with the
-// wall clock; its times are brought back to CLOCK_MONOTONIC by the samples of before and of after. Between the last sample of before
-// and the first one of after a time may be of either; then the order of the records of a thread or a stream tells.
+// wall clock; its times are brought back to CLOCK_MONOTONIC by the samples of before and of after (set_clock.h).
 class ClockAxis {
  public:
   static constexpr std::int64_t kStep_ns = 50'000;
@@ -47,12 +45,10 @@ class ClockAxis {
   };
   const std::vector<Step>& steps() const { return steps_; }
 
-  // Where it was set: both ends of a record of this track, whose records come in the order of their ends. An end of 0 had
-  // not come, and is 0.
-  struct Interval {
-    std::int64_t start_ns, end_ns;
-  };
-  Interval from_cupti(TrackId track, std::uint64_t start_cupti_ns, std::uint64_t end_cupti_ns);
+  // Where it was set: both ends of what CUPTI timed.
+  SetClock::Interval from_cupti(const CuptiTimes& times) const;
+  // CUPTI's clock, to learn when it was set.
+  SetClock& set_clock() { return set_clock_; }
 
  private:
   // A time in which the wall clock was not set.
@@ -61,13 +57,6 @@ class ClockAxis {
     trace::ClockSample with_cupti;  // the tightest one that has CUPTI's clock; cupti_ns 0: none
     std::uint64_t first_mono_ns, last_mono_ns;
   };
-  // A time in which CUPTI's clock went on evenly, by that clock.
-  struct CuptiEra {
-    std::int64_t offset_ns;  // what is added, for the axis
-    std::int64_t first_ns, last_ns;  // its times may lie between
-    std::int64_t last_so_far_ns, first_from_here_ns;  // of those before, of those after, and of itself
-  };
-
   static std::int64_t moved(std::uint64_t time_ns, std::int64_t offset_ns) {
     return static_cast<std::int64_t>(time_ns + static_cast<std::uint64_t>(offset_ns));
   }
@@ -76,18 +65,13 @@ class ClockAxis {
   void find_steps(const std::vector<Era>& eras);
   static std::vector<Era> eras_of(std::vector<trace::ClockSample> samples);
   std::int64_t in_another_base(std::uint64_t cupti_ns, std::int64_t time_ns) const;
-  template <typename Visit>
-  void each_time(std::uint64_t cupti_ns, const Visit& visit) const;
-
   std::int64_t file_cupti_ = 0, file_mono_ = 0;  // what is added
   std::int64_t cupti_ = 0, mono_ = 0;            // in the current block
   std::int64_t earliest_ns_ = INT64_MIN, latest_ns_ = INT64_MAX;
   std::vector<std::int64_t> bases_;  // the different offsets of CUPTI's clock that samples show
   std::uint64_t stepped_blocks_ = 0;
   std::vector<Step> steps_;
-  std::vector<CuptiEra> cupti_eras_;  // where the wall clock was set; in their order
-  std::int64_t slack_ns_ = 0;         // so much may records of a track be out of order
-  std::unordered_map<TrackId, std::int64_t> track_ends_;
+  SetClock set_clock_;
 };
 
 }  // namespace cli

@@ -4,13 +4,14 @@
 
 #include <cstdlib>
 #include <type_traits>
+#include <utility>
 
 #include "cli/io/units.h"
 
 namespace cli {
 
 RingEvents::RingEvents(const RingFile& file, Catalog& catalog, ProcessId process, EventSink& sink, ClockAxis axis)
-    : out_(file, catalog, process, sink, axis) {
+    : out_(file, catalog, process, sink, std::move(axis)) {
   for (const auto make : {device_translator, host_translator, notice_translator}) {
     translators_.push_back(make(out_, handlers_));
   }

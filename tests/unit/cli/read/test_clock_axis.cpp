@@ -1,7 +1,12 @@
 #include "cli/read/clock_axis.h"
+
+#include <algorithm>
+#include <vector>
+
 #include "tests/unit/catch.h"
 
 using cli::ClockAxis;
+using cli::CuptiTimes;
 
 namespace {
 constexpr std::uint64_t kSecond = 1'000'000'000;
@@ -71,12 +76,20 @@ TEST_CASE("a wall clock that is set moves neither the calls of the host nor CUPT
     CHECK(axis.steps()[0].by_ns == by_ns);
     CHECK(axis.steps()[0].after_ns == static_cast<std::int64_t>(kReal + 10 * kSecond));
     const std::int64_t set_at = 10'050 * kMs;
+    const auto by_cupti = [&](std::int64_t since) { return kReal + static_cast<std::uint64_t>(since + (since < set_at ? 0 : by_ns)); };
+    const auto times_of = [&](std::int64_t start) { return CuptiTimes{0, static_cast<std::uint32_t>(start / kMs + 10), by_cupti(start), by_cupti(start + 3 * kMs)}; };
+    std::vector<CuptiTimes> near;
+    for (std::int64_t start = -kMs; start < 30'000 * kMs; start += 10 * kMs) {
+      if (axis.set_clock().is_near(times_of(start))) near.push_back(times_of(start));
+    }
+    CHECK(near.size() < 1500);  // of 3,001
+    std::reverse(near.begin(), near.end());
+    axis.set_clock().learn(near);
     // Every 10 ms a call of 3 ms, of which one is going on at that moment; the blocks' samples change nothing.
     for (std::int64_t at = 0; at < 30'000 * kMs; at += 10 * kMs) {
       axis.enter_block(sample_at(static_cast<std::uint64_t>(at), at < set_at ? 0 : by_ns));
-      const auto by_cupti = [&](std::int64_t since) { return kReal + static_cast<std::uint64_t>(since + (since < set_at ? 0 : by_ns)); };
       const std::int64_t start = at - 1 * kMs, end = at + 2 * kMs;
-      const auto times = axis.from_cupti(7, by_cupti(start), by_cupti(end));
+      const auto times = axis.from_cupti(times_of(start));
       REQUIRE(times.start_ns == static_cast<std::int64_t>(kReal) + start);
       REQUIRE(times.end_ns == static_cast<std::int64_t>(kReal) + end);
       REQUIRE(axis.from_mono(kMono + static_cast<std::uint64_t>(at)) == static_cast<std::int64_t>(kReal) + at);
@@ -98,13 +111,13 @@ TEST_CASE("a clock of CUPTI that does not follow the wall clock is left alone") 
   after.cupti_ns = kReal + 20 * kSecond;
   ClockAxis axis({kBefore, after});
   CHECK(axis.was_set());
-  const auto times = axis.from_cupti(7, kReal + 30 * kSecond, kReal + 31 * kSecond);
+  const auto times = axis.from_cupti({0, 1, kReal + 30 * kSecond, kReal + 31 * kSecond});
   CHECK((times.start_ns == static_cast<std::int64_t>(kReal + 30 * kSecond) && times.end_ns == static_cast<std::int64_t>(kReal + 31 * kSecond)));
 }
 
 TEST_CASE("what had not ended has a start where the wall clock was set, too") {
   ClockAxis axis({kBefore, sample_at(20 * kSecond, 300 * kMs)});
-  const auto times = axis.from_cupti(7, kReal + 30 * kSecond + 300 * kMs, 0);
+  const auto times = axis.from_cupti({0, 1, kReal + 30 * kSecond + 300 * kMs, 0});
   CHECK((times.start_ns == static_cast<std::int64_t>(kReal + 30 * kSecond) && times.end_ns == 0));
 }
 
