@@ -38,7 +38,9 @@ ClockAxis::ClockAxis(const std::vector<trace::ClockSample>& samples, const std::
   std::vector<trace::ClockSample> all = samples;
   all.insert(all.end(), records.begin(), records.end());
   const std::vector<Era> eras = eras_of(std::move(all));
-  find_offsets(samples, eras);
+  // What one sample alone says at the end may be damage: of that, no more is believed than that the clock was set.
+  const bool ends_alone = eras.size() > 1 && eras.back().samples == 1;
+  find_offsets(samples, eras.size() > 1 ? &eras[eras.size() - 1 - ends_alone] : nullptr);
   mono_ = file_mono_;
   cupti_ = file_cupti_;
   if (eras.size() > 1) find_steps(eras);
@@ -60,12 +62,12 @@ void ClockAxis::find_bases(const std::vector<trace::ClockSample>& samples) {
   latest_ns_ += kHour_ns;
 }
 
-// By the samples before the wall clock was set.
-void ClockAxis::find_offsets(const std::vector<trace::ClockSample>& samples, const std::vector<Era>& eras) {
+void ClockAxis::find_offsets(const std::vector<trace::ClockSample>& samples, const Era* era) {
+  if (era != nullptr) file_mono_ = mono_offset(era->tightest);
   const trace::ClockSample* best = nullptr;
   for (const trace::ClockSample& sample : samples) {
     if (sample.mono_ns == 0 || !is_sound(sample)) continue;
-    if (eras.size() > 1 && (sample.uncertainty_ns > kLoose_ns || !has_same_wall(sample, eras[0].tightest))) continue;
+    if (era != nullptr && (sample.uncertainty_ns > kLoose_ns || !has_same_wall(sample, era->tightest))) continue;
     if (file_mono_ == 0) file_mono_ = mono_offset(sample);
     if (sample.cupti_ns != 0 && (best == nullptr || sample.uncertainty_ns < best->uncertainty_ns)) best = &sample;
   }
@@ -84,9 +86,10 @@ std::vector<ClockAxis::Era> ClockAxis::eras_of(std::vector<trace::ClockSample> s
     const bool goes_on = !eras.empty() && has_same_wall(eras.back().tightest, sample);
     const bool is_alone = !eras.empty() && i + 1 < samples.size() && has_same_wall(eras.back().tightest, samples[i + 1]);
     if (!goes_on && is_alone) continue;
-    if (!goes_on) eras.push_back({sample, {}, sample.mono_ns, 0});
+    if (!goes_on) eras.push_back({sample, {}, sample.mono_ns, 0, 0});
     Era& era = eras.back();
     era.last_mono_ns = sample.mono_ns;
+    ++era.samples;
     if (sample.uncertainty_ns < era.tightest.uncertainty_ns) era.tightest = sample;
     const bool is_first = era.with_cupti.cupti_ns == 0;
     if (sample.cupti_ns != 0 && (is_first || sample.uncertainty_ns < era.with_cupti.uncertainty_ns)) era.with_cupti = sample;

@@ -15,10 +15,11 @@ namespace cli {
 // the recording is taken in that of its bases in which it does not. Samples after the year 2116 are damaged and not used;
 // a damaged time becomes some other time, without undefined behaviour.
 //
-// Where the wall clock was set while the process was recorded, its times go on by the wall clock before: the axis is
+// Where the wall clock was set while the process was recorded, all its times are by the wall clock as it was set last: the axis is
 // CLOCK_MONOTONIC and one offset, so that durations and order are those of the process, whatever was done to the clock. The
-// offset before is taken because it is in the file's header: it is the same for all processes of the host that began before,
-// which share a clock with this one, and however much of the recording was overwritten. CUPTI's clock goes with the
+// last offset is taken because it is the same for all processes of the host, which share a clock: those that go on until the job
+// ends have seen it, whenever they began and however much of their recordings was overwritten. It is that of heartbeats and of the time a
+// recording was closed, and mostly the right one, as a clock is set because it was wrong. CUPTI's clock goes with the
 // wall clock; its times are brought back to CLOCK_MONOTONIC by the samples of before and of after (set_clock.h).
 class ClockAxis {
  public:
@@ -56,12 +57,14 @@ class ClockAxis {
     trace::ClockSample tightest;
     trace::ClockSample with_cupti;  // the tightest one that has CUPTI's clock; cupti_ns 0: none
     std::uint64_t first_mono_ns, last_mono_ns;
+    std::size_t samples = 0;
   };
   static std::int64_t moved(std::uint64_t time_ns, std::int64_t offset_ns) {
     return static_cast<std::int64_t>(time_ns + static_cast<std::uint64_t>(offset_ns));
   }
   void find_bases(const std::vector<trace::ClockSample>& samples);
-  void find_offsets(const std::vector<trace::ClockSample>& samples, const std::vector<Era>& eras);
+  // By the samples of this era; null: by all.
+  void find_offsets(const std::vector<trace::ClockSample>& samples, const Era* era);
   void find_steps(const std::vector<Era>& eras);
   static std::vector<Era> eras_of(std::vector<trace::ClockSample> samples);
   std::int64_t in_another_base(std::uint64_t cupti_ns, std::int64_t time_ns) const;

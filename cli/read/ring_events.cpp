@@ -47,7 +47,7 @@ void RingEvents::note_set_clock() {
   if (steps.empty()) return;
   const ClockAxis::Step& first = steps[0];
   out_.catalog.processes[out_.process].notes.push_back(
-      fmt::format("the wall clock was set {} by {} after {}{}: times go on by the clock before", first.by_ns > 0 ? "forward" : "back",
+      fmt::format("the wall clock was set {} by {} after {}{}: all times are by the clock as it was set last", first.by_ns > 0 ? "forward" : "back",
                   duration_text(std::llabs(first.by_ns)), time_text(first.after_ns),
                   steps.size() > 1 ? fmt::format(", and {} more", count_text(steps.size() - 1, "time")) : ""));
 }

@@ -1,5 +1,5 @@
-// CUPTI's times where the wall clock, which CUPTI's clock goes with, was set while they were taken: on the axis that goes on by
-// the clock before.
+// CUPTI's times where the wall clock, which CUPTI's clock goes with, was set while they were taken: on the one axis of
+// the recording (clock_axis.h).
 //
 // A clock that is set forward leaves out times: where none lie, it was set. One that is set back says the same times twice. Then order
 // tells: CUPTI numbers the calls of a process one by one, and the work of a stream begins in the order of its calls, so where times go

@@ -69,12 +69,13 @@ constexpr std::int64_t kMs = 1'000'000;
 TEST_CASE("a wall clock that is set moves neither the calls of the host nor CUPTI's") {
   for (const std::int64_t by_ns : {300 * kMs, -300 * kMs, 5000 * kMs, -5000 * kMs}) {
     CAPTURE(by_ns);
-    // Set at 10.05 s; samples around it are 100 ms apart. One after it is the tightest.
-    ClockAxis axis({kBefore, sample_at(2 * kSecond, 0), sample_at(20 * kSecond, by_ns, 1)}, {sample_at(10 * kSecond, 0), sample_at(10 * kSecond + 100 * kMs, by_ns)});
+    // Set at 10.05 s; samples around it are 100 ms apart. One before it is the tightest.
+    ClockAxis axis({kBefore, sample_at(2 * kSecond, 0, 1), sample_at(20 * kSecond, by_ns)}, {sample_at(10 * kSecond, 0), sample_at(10 * kSecond + 100 * kMs, by_ns)});
     CHECK(axis.was_set());
     REQUIRE(axis.steps().size() == 1);
     CHECK(axis.steps()[0].by_ns == by_ns);
-    CHECK(axis.steps()[0].after_ns == static_cast<std::int64_t>(kReal + 10 * kSecond));
+    const auto origin = static_cast<std::int64_t>(kReal) + by_ns;
+    CHECK(axis.steps()[0].after_ns == origin + 10'000 * kMs);
     const std::int64_t set_at = 10'050 * kMs;
     const auto by_cupti = [&](std::int64_t since) { return kReal + static_cast<std::uint64_t>(since + (since < set_at ? 0 : by_ns)); };
     const auto times_of = [&](std::int64_t start) { return CuptiTimes{0, static_cast<std::uint32_t>(start / kMs + 10), by_cupti(start), by_cupti(start + 3 * kMs)}; };
@@ -90,20 +91,29 @@ TEST_CASE("a wall clock that is set moves neither the calls of the host nor CUPT
       axis.enter_block(sample_at(static_cast<std::uint64_t>(at), at < set_at ? 0 : by_ns));
       const std::int64_t start = at - 1 * kMs, end = at + 2 * kMs;
       const auto times = axis.from_cupti(times_of(start));
-      REQUIRE(times.start_ns == static_cast<std::int64_t>(kReal) + start);
-      REQUIRE(times.end_ns == static_cast<std::int64_t>(kReal) + end);
-      REQUIRE(axis.from_mono(kMono + static_cast<std::uint64_t>(at)) == static_cast<std::int64_t>(kReal) + at);
+      REQUIRE(times.start_ns == origin + start);
+      REQUIRE(times.end_ns == origin + end);
+      REQUIRE(axis.from_mono(kMono + static_cast<std::uint64_t>(at)) == origin + at);
     }
     CHECK(axis.stepped_blocks() == 0);
   }
 }
 
-TEST_CASE("the axis is that of the header, whatever came later") {
-  const auto first = sample_at(0, 0), second = sample_at(50 * kSecond, 70 * kMs, 1), third = sample_at(90 * kSecond, 50 * kMs, 1);
-  for (const auto& samples : {std::vector{first}, std::vector{first, second}, std::vector{first, third, second}}) {
-    CHECK(ClockAxis(samples).from_mono(kMono + 5) == static_cast<std::int64_t>(kReal + 5));
-  }
-  CHECK(ClockAxis({first, third, second}).steps().size() == 2);
+TEST_CASE("the axis is that of the clock as it was set last, whatever is left of before") {
+  const auto first = sample_at(0, 0, 1), second = sample_at(50 * kSecond, 70 * kMs, 1), third = sample_at(90 * kSecond, 50 * kMs), last = sample_at(95 * kSecond, 50 * kMs);
+  const auto set = static_cast<std::int64_t>(kReal) + 50 * kMs + 5;
+  CHECK(ClockAxis({first, third, second, last}).from_mono(kMono + 5) == set);
+  CHECK(ClockAxis({first, third, second, last}).steps().size() == 2);
+  CHECK(ClockAxis({first, third, last}).from_mono(kMono + 5) == set);
+  CHECK(ClockAxis({third, last}).from_mono(kMono + 5) == set);
+}
+
+TEST_CASE("what one sample alone says at the end moves nothing") {
+  ClockAxis axis({sample_at(0, 0), sample_at(kSecond, 0), sample_at(90 * kSecond, 300 * kMs, 1)});
+  CHECK(axis.was_set());
+  CHECK(axis.from_mono(kMono + 5) == static_cast<std::int64_t>(kReal + 5));
+  const auto times = axis.from_cupti({0, 1, kReal + 95 * kSecond + 300 * kMs, 0});
+  CHECK(times.start_ns == static_cast<std::int64_t>(kReal + 95 * kSecond));
 }
 
 TEST_CASE("a clock of CUPTI that does not follow the wall clock is left alone") {
