@@ -21,6 +21,7 @@ namespace cli {
 namespace {
 
 constexpr std::uint64_t kMostBlocks = 1u << 26;
+constexpr std::uint64_t kUnusedInRow = 256;  // behind these no block of a ring is in use: more threads do not claim at one moment
 
 [[noreturn]] void bad(const std::string& path, std::uint64_t offset, const std::string& what) {
   throw Error(Exit::bad_content, fmt::format("{}: byte {}: {}", path, offset, what));
@@ -196,10 +197,18 @@ trace::BlockHeader RingFile::read_block_header(std::uint64_t index) const {
 }
 
 std::vector<RingFile::BlockPosition> RingFile::positions() const {
+  // In the order in which they are claimed. Behind the last ticket there are none but those that were claimed since it was read.
   std::vector<BlockPosition> found;
-  for (std::uint64_t index = 0; index < blocks_here_; ++index) {
-    const trace::BlockHeader header = read_block_header(index);
-    if (header.generation != 0) found.push_back({header.ticket, index});
+  std::uint64_t unused = 0;
+  for (std::uint64_t ticket = 1; ticket <= header_.block_count && unused < kUnusedInRow; ++ticket) {
+    const std::uint64_t index = ticket % header_.block_count;
+    const trace::BlockHeader header = index < blocks_here_ ? read_block_header(index) : trace::BlockHeader{};
+    if (header.generation != 0) {
+      found.push_back({header.ticket, index});
+      unused = 0;
+    } else {
+      unused += ticket > header_.claimed_blocks;
+    }
   }
   std::sort(found.begin(), found.end(), [](const BlockPosition& a, const BlockPosition& b) { return a.ticket < b.ticket; });
   return found;
