@@ -109,8 +109,10 @@ void ClockAxis::find_steps(const std::vector<Era>& eras) {
   for (std::size_t i = 0; i < eras.size(); ++i) {
     const bool is_known = eras[i].with_cupti.cupti_ns != 0;
     if (is_known) wall_ns = cupti_offset(eras[i].with_cupti);
-    const std::int64_t offset_ns = wall_ns - mono_offset(is_known ? eras[i].with_cupti : eras[i].tightest) + file_mono_;
-    if (i > 0 && std::llabs(offset_ns - last_offset_ns) <= kStep_ns) continue;
+    const std::int64_t to_mono_ns = wall_ns - mono_offset(is_known ? eras[i].with_cupti : eras[i].tightest);
+    const std::int64_t offset_ns = moved(static_cast<std::uint64_t>(to_mono_ns), file_mono_);
+    const std::int64_t jump_ns = moved(static_cast<std::uint64_t>(offset_ns), -last_offset_ns);
+    if (i > 0 && jump_ns <= kStep_ns && jump_ns >= -kStep_ns) continue;
     set_clock_.add_era(offset_ns, moved(eras[i > 0 ? i - 1 : 0].last_mono_ns, file_mono_), moved(eras[i].first_mono_ns, file_mono_));
     last_offset_ns = offset_ns;
   }

@@ -29,8 +29,8 @@ void SetClock::add_era(std::int64_t offset_ns, std::int64_t after_ns, std::int64
 void SetClock::find_windows() {
   for (std::size_t i = 0; i < eras_.size(); ++i) {
     Era& era = eras_[i];
-    era.first_ns = i == 0 ? kNever_ns : clock_difference(era.after_ns, era.offset_ns) - kSampleError_ns;
-    era.last_ns = i + 1 == eras_.size() ? kForever_ns : clock_difference(eras_[i + 1].before_ns, era.offset_ns) + kSampleError_ns;
+    era.first_ns = i == 0 ? kNever_ns : clock_difference(era.after_ns, clock_sum(era.offset_ns, kSampleError_ns));
+    era.last_ns = i + 1 == eras_.size() ? kForever_ns : clock_sum(clock_difference(eras_[i + 1].before_ns, era.offset_ns), kSampleError_ns);
     era.last_so_far_ns = i == 0 ? era.last_ns : std::max(era.last_ns, eras_[i - 1].last_so_far_ns);
   }
   for (std::size_t i = eras_.size(); i-- > 0;) {
@@ -40,8 +40,8 @@ void SetClock::find_windows() {
 }
 
 bool SetClock::is_near(const Era& era, const Era& before, const CuptiTimes& times) const {
-  const std::int64_t begin_ns = std::min(era.first_ns, clock_difference(era.after_ns, before.offset_ns) - kSampleError_ns);
-  const std::int64_t end_ns = std::max(before.last_ns, clock_difference(era.before_ns, era.offset_ns) + kSampleError_ns);
+  const std::int64_t begin_ns = std::min(era.first_ns, clock_difference(era.after_ns, clock_sum(before.offset_ns, kSampleError_ns)));
+  const std::int64_t end_ns = std::max(before.last_ns, clock_sum(clock_difference(era.before_ns, era.offset_ns), kSampleError_ns));
   const auto lies = [&](std::int64_t ns) { return ns >= begin_ns && ns <= end_ns; };
   return lies(cupti_ns_of(times.start_ns)) || (times.end_ns != 0 && lies(cupti_ns_of(times.end_ns)));
 }
@@ -73,7 +73,7 @@ void SetClock::narrow(std::size_t at, std::int64_t before_cupti_ns, std::int64_t
   Era& era = eras_[at];
   const std::int64_t after_ns = std::max(era.after_ns, clock_sum(before_cupti_ns, eras_[at - 1].offset_ns));
   const std::int64_t before_ns = std::min(era.before_ns, clock_sum(after_cupti_ns, era.offset_ns));
-  if (after_ns > before_ns + kSampleError_ns) return;
+  if (after_ns > clock_sum(before_ns, kSampleError_ns)) return;
   era.after_ns = after_ns;
   era.before_ns = std::max(before_ns, after_ns);
 }
@@ -89,7 +89,7 @@ void SetClock::find_gap(std::size_t at, const std::vector<const CuptiTimes*>& ne
   }
   std::sort(times_ns.begin(), times_ns.end());
   std::optional<std::size_t> found;
-  const auto gap_ns = [&](std::size_t i) { return times_ns[i] - times_ns[i - 1]; };
+  const auto gap_ns = [&](std::size_t i) { return clock_difference(times_ns[i], times_ns[i - 1]); };
   for (std::size_t i = 1; i < times_ns.size(); ++i) {
     const bool may_be = times_ns[i - 1] <= before.last_ns && times_ns[i] >= era.first_ns && gap_ns(i) >= set_ns - kSampleError_ns;
     if (may_be && (!found || gap_ns(i) < gap_ns(*found))) found = i;
@@ -111,7 +111,7 @@ void SetClock::find_order(std::size_t at, std::vector<const CuptiTimes*> near) {
     std::size_t found = begin;
     std::int64_t furthest_ns = least_ns;
     for (end = begin + 1; end < near.size() && near[end]->queue == near[begin]->queue; ++end) {
-      const std::int64_t back_ns = cupti_ns_of(near[end - 1]->start_ns) - cupti_ns_of(near[end]->start_ns);
+      const std::int64_t back_ns = clock_difference(cupti_ns_of(near[end - 1]->start_ns), cupti_ns_of(near[end]->start_ns));
       if (back_ns <= furthest_ns) continue;
       furthest_ns = back_ns;
       found = end;
@@ -142,7 +142,7 @@ void SetClock::each_era(std::uint64_t cupti_ns, const Visit& visit) const {
     any = true;
   }
   if (any || begin == eras_.end()) return;
-  const bool is_after = begin != eras_.begin() && at_ns - (begin - 1)->last_ns < begin->first_ns - at_ns;
+  const bool is_after = begin != eras_.begin() && clock_difference(at_ns, (begin - 1)->last_ns) < clock_difference(begin->first_ns, at_ns);
   visit(is_after ? *(begin - 1) : *begin);
 }
 
