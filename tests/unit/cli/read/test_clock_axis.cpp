@@ -67,7 +67,7 @@ constexpr std::int64_t kMs = 1'000'000;
 }  // namespace
 
 TEST_CASE("a wall clock that is set moves neither the calls of the host nor CUPTI's") {
-  for (const std::int64_t by_ns : {300 * kMs, -300 * kMs, 5000 * kMs, -5000 * kMs}) {
+  for (const std::int64_t by_ns : {300 * kMs, -300 * kMs, 5000 * kMs, -5000 * kMs, 20 * kMs, -20 * kMs}) {
     CAPTURE(by_ns);
     // Set at 10.05 s; samples around it are 100 ms apart. One before it is the tightest.
     ClockAxis axis({kBefore, sample_at(2 * kSecond, 0, 1), sample_at(20 * kSecond, by_ns)}, {sample_at(10 * kSecond, 0), sample_at(10 * kSecond + 100 * kMs, by_ns)});
