@@ -39,13 +39,7 @@ void notice_clock(const Guard& guard, const trace::ClockSample& before, const tr
                     : "somebody gave CUPTI another clock between these two moments");
 }
 
-void write_clock() {
-  static constinit trace::ClockSample s_last{};
-  const Guard guard;
-  if (!guard || recording() != Recording::open) return;
-  const trace::ClockSample sample = sample_clocks();
-  notice_clock(guard, s_last, sample);
-  s_last = sample;
+void append_clock(const Guard& guard, const trace::ClockSample& sample) {
   auto record = trace::make_record<trace::ClockRecord>();
   record.uncertainty_ns = static_cast<std::uint32_t>(sample.uncertainty_ns);
   record.cupti_ns = sample.cupti_ns;
@@ -53,6 +47,30 @@ void write_clock() {
   record.real_ns = sample.real_ns;
   HostWriter writer(guard, trace::ClockRecord::kKind, sizeof(record), 0);
   if (writer) writer.append(record);
+}
+
+void write_clock() {
+  static constinit trace::ClockSample s_last{};
+  const Guard guard;
+  if (!guard || recording() != Recording::open) return;
+  const trace::ClockSample sample = sample_clocks();
+  notice_clock(guard, s_last, sample);
+  s_last = sample;
+  append_clock(guard, sample);
+}
+
+// A wall clock that is set takes CUPTI's with it: the closer the samples of before and after, the fewer of CUPTI's times may
+// be of either.
+void watch_wall_clock() {
+  static constinit trace::ClockSample s_seen{};
+  const Guard guard;
+  if (!guard || recording() != Recording::open) return;
+  const trace::ClockSample now = carried_clocks();
+  if (s_seen.mono_ns != 0 && is_wall_clock_set(s_seen, now)) {
+    append_clock(guard, s_seen);
+    append_clock(guard, sample_clocks());
+  }
+  s_seen = now;
 }
 
 void write_heartbeat() {
@@ -75,7 +93,7 @@ struct PeriodicTask {
   std::uint64_t period_ms;
 };
 constexpr PeriodicTask kTasks[] = {
-    {write_heartbeat, 0},           {describe_devices, 1000}, {write_clock, 1000}, {flush, 0},
+    {write_heartbeat, 0},           {watch_wall_clock, 0}, {describe_devices, 1000}, {write_clock, 1000}, {flush, 0},
     {keep_buffers, 0},   {watch_cupti, 1000},      {guard_cost, 1000},  {keep_storage, 0},
     {tell_unknown_graphs, 1000},
 };

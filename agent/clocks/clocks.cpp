@@ -85,6 +85,13 @@ bool is_time_base_changed(const trace::ClockSample& before, const trace::ClockSa
          std::llabs(cupti - passed(before.real_ns, after.real_ns)) > kStep_ns;
 }
 
+bool is_wall_clock_set(const trace::ClockSample& before, const trace::ClockSample& after) noexcept {
+  const auto offset = [](const trace::ClockSample& sample) { return static_cast<std::int64_t>(sample.real_ns - sample.mono_ns); };
+  // Whoever is put to sleep between the two readings has a worse sample.
+  const auto blur_ns = static_cast<std::int64_t>(before.uncertainty_ns + after.uncertainty_ns);
+  return std::llabs(offset(after) - offset(before)) > kStep_ns + blur_ns;
+}
+
 trace::ClockSample carried_clocks() noexcept {
   trace::ClockSample sample{};
   sample.mono_ns = mono_ns();

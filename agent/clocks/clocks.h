@@ -28,6 +28,9 @@ std::uint64_t from_foreign_cupti(std::uint64_t cupti_ns) noexcept;
 // clock was set, with CLOCK_REALTIME.
 bool is_time_base_changed(const trace::ClockSample& before, const trace::ClockSample& after) noexcept;
 
+// Whether somebody set CLOCK_REALTIME between two samples.
+bool is_wall_clock_set(const trace::ClockSample& before, const trace::ClockSample& after) noexcept;
+
 // What sample_clocks() saw last, carried on to now. For any thread: two clock_gettime, no call into CUPTI.
 trace::ClockSample carried_clocks() noexcept;
 

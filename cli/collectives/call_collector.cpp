@@ -89,8 +89,11 @@ struct HostThread {
   HostCall last;
   DraftId call = kNoDraft;
   std::int64_t call_end_ns = kNoTime;
-  std::size_t open_groups = 0;
+  bool call_has_ended = false;
+  std::vector<std::size_t> open_groups;  // of each, outermost first, how many calls were pending at its start
   std::vector<DraftId> pending;  // calls of the open group
+  std::size_t inner_calls = 0;   // pending ones before the group that ended last within another
+  std::int64_t inner_end_ns = kNoTime;  // of the end of that
   std::vector<DraftId> ended;    // of the group whose end is being waited for,
   std::int64_t group_end_ns = kNoTime;  // until then
 };
@@ -233,9 +236,35 @@ class Collector : public CallCollector {
     HostThread& thread = process.threads[event.track];
     thread.call = process.call_since_launch = add(process, draft);
     thread.call_end_ns = slice_end(event, kLatest_ns);
-    if (thread.open_groups > 0) {
-      thread.pending.push_back(thread.call);
-      thread.call = kNoDraft;
+    thread.call_has_ended = event.duration_ns >= 0;
+    end_ranges(thread, event.start_ns);
+    if (!thread.open_groups.empty()) thread.pending.push_back(thread.call);
+  }
+
+  // Within the end of a group are no calls and no other group: where it has no end itself, that was lost.
+  static void end_ranges(HostThread& thread, std::int64_t at_ns) {
+    thread.group_end_ns = std::min(thread.group_end_ns, at_ns);
+    thread.inner_end_ns = kNoTime;
+  }
+
+  static void end_group(ProcessDrafts& process, HostThread& thread, std::size_t first, std::int64_t end_ns) {
+    thread.ended.assign(thread.pending.begin() + static_cast<std::ptrdiff_t>(first), thread.pending.end());
+    thread.pending.clear();
+    thread.open_groups.clear();
+    thread.group_end_ns = end_ns;
+    if (thread.ended.size() < 2) return;
+    ++process.groups;
+    for (const DraftId each : thread.ended) process.drafts[each].call.group = process.groups;
+  }
+
+  // In a group nothing is launched but by its outermost end, save copies within one rank. Where something else is, an end was lost:
+  // a call that launches is in no group, and the end of a group that launches is an outermost one, of the calls since the last start.
+  static void end_lost_groups(ProcessDrafts& process, HostThread& thread, std::int64_t launch_ns) {
+    if (thread.call != kNoDraft && thread.call_has_ended && launch_ns < thread.call_end_ns) {
+      thread.open_groups.clear();
+      thread.pending.clear();
+    } else if (launch_ns < thread.inner_end_ns) {
+      end_group(process, thread, thread.inner_calls, thread.inner_end_ns);
     }
   }
 
@@ -245,17 +274,17 @@ class Collector : public CallCollector {
     if (range == nullptr || !is_slice(event) || !name.starts_with("ncclGroup") || catalog_.strings[range->domain] != "NCCL") return;
     ProcessDrafts& process = processes_[id];
     HostThread& thread = process.threads[event.track];
+    end_ranges(thread, event.start_ns);
+    thread.call = kNoDraft;
     if (name == "ncclGroupStart") {
-      if (thread.open_groups++ == 0) thread.pending.clear();
+      if (thread.open_groups.empty()) thread.pending.clear();
+      thread.open_groups.push_back(thread.pending.size());
     } else if (name == "ncclGroupEnd") {
-      if (thread.open_groups > 0) --thread.open_groups;
-      if (thread.open_groups > 0) return;
-      thread.ended = std::exchange(thread.pending, {});
-      thread.group_end_ns = slice_end(event, kLatest_ns);
-      thread.call = kNoDraft;
-      if (thread.ended.size() < 2) return;
-      ++process.groups;
-      for (const DraftId each : thread.ended) process.drafts[each].call.group = process.groups;
+      const std::size_t first = thread.open_groups.empty() ? 0 : thread.open_groups.back();
+      if (thread.open_groups.size() <= 1) return end_group(process, thread, first, slice_end(event, kLatest_ns));
+      thread.open_groups.pop_back();
+      thread.inner_calls = first;
+      if (event.duration_ns >= 0) thread.inner_end_ns = slice_end(event, kLatest_ns);
     }
   }
 
@@ -264,6 +293,7 @@ class Collector : public CallCollector {
     if (!with_reasons_ && !launches) return;
     ProcessDrafts& process = processes_[id];
     HostThread& thread = process.threads[event.track];
+    if (launches && !thread.open_groups.empty() && !names_[event.name].is_async) end_lost_groups(process, thread, event.start_ns);
     if (with_reasons_) {
       const bool is_new = event.correlation > process.last_correlation, is_next = event.correlation <= process.last_correlation + 1;
       process.last_correlation = std::max(process.last_correlation, event.correlation);
@@ -278,7 +308,7 @@ class Collector : public CallCollector {
       if (thread.last.end_ns == kNoTime || end_ns > thread.last.end_ns) thread.last = {event.name, event.start_ns, end_ns};
     }
     if (!launches) return;
-    if (thread.call != kNoDraft && event.start_ns < thread.call_end_ns) {
+    if (thread.call != kNoDraft && thread.open_groups.empty() && event.start_ns < thread.call_end_ns) {
       process.waiting.add(event.correlation, {thread.call});
     } else if (event.start_ns < thread.group_end_ns && !thread.ended.empty()) {
       if (!process.waiting.add(event.correlation, thread.ended)) return;

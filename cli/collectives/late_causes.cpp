@@ -13,7 +13,7 @@ namespace cli {
 namespace {
 
 constexpr std::int64_t kLeastPart = 3;    // of the time that is to be explained, one in so many is
-constexpr double kDeviations = 4;         // a part that is no noise is so many standard deviations more than the others'
+constexpr double kNoiseDeviations = 4;         // a part that is no noise is so many standard deviations more than the others'
 constexpr double kMedianVariance = 1.57;   // of n values of a normal distribution the median's is so many nths of theirs
 constexpr std::int64_t kLeastOfLate = 6;   // ... and of what it is late there one in so many
 constexpr std::int64_t kLeastWaited = 10;  // of what a rank was late, one in so many counts as waited by the others at least
@@ -299,7 +299,7 @@ LateReason LateReasons::of(ProcessId rank, std::uint32_t group, std::int64_t lat
   const double noises = std::sqrt(1 + kMedianVariance / static_cast<double>(others.size()));
   const auto explains = [&](std::int64_t ns, LateCause cause) {
     if (ns <= 0 || ns * kLeastPart < to_explain_ns) return false;
-    return !has_others || (ns * kLeastOfLate >= late_ns && static_cast<double>(ns) >= kDeviations * noises * noise_ns(cause, rank));
+    return !has_others || (ns * kLeastOfLate >= late_ns && static_cast<double>(ns) >= kNoiseDeviations * noises * noise_ns(cause, rank));
   };
   const std::int64_t elsewhere_ns = reason.more_ns[index(LateCause::other_collective)];
   reason.proven = !has_others;

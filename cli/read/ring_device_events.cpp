@@ -101,8 +101,7 @@ class DeviceEvents : public RingTranslator {
     Event event;
     event.kind = kind;
     event.track = track;
-    event.start_ns = out_.axis.from_cupti(record.start_cupti_ns);
-    event.duration_ns = RingOutput::duration(record.start_cupti_ns, record.end_cupti_ns);
+    out_.set_times(event, record);
     event.correlation = record.correlation;
     return event;
   }
@@ -120,8 +119,7 @@ class DeviceEvents : public RingTranslator {
     event.kind = Kind::kernel;
     event.track = known.track;
     event.name = known.name;
-    event.start_ns = out_.axis.from_cupti(record.start_cupti_ns);
-    event.duration_ns = record.duration_ns;
+    out_.set_times(event, record);
     event.correlation = record.correlation;
     out_.emit(event, known.facts);
   }
@@ -232,22 +230,22 @@ class DeviceEvents : public RingTranslator {
   }
 
   // An instant: the one moment that CUPTI gives.
-  Event memory_event(std::uint64_t time_cupti_ns, std::uint32_t device, std::uint64_t bytes,
-                                       std::uint32_t correlation) {
+  template <typename Record>
+  Event memory_event(const Record& record) {
     Event event;
     event.kind = Kind::memory;
     event.phase = 'i';
-    event.track = out_.gpu_track(device, "memory");
-    event.start_ns = out_.axis.from_cupti(time_cupti_ns);
-    event.correlation = correlation;
-    event.bytes = bytes;
+    event.track = out_.gpu_track(record.device, "memory");
+    out_.set_times(event, record);
+    event.correlation = record.correlation;
+    event.bytes = record.bytes;
     event.has_bytes = true;
     return event;
   }
 
   void translate(const trace::MemoryRecord& record, std::size_t) {
     if (!out_.has_time(record.time_cupti_ns)) return;
-    Event event = memory_event(record.time_cupti_ns, record.device, record.bytes, record.correlation);
+    Event event = memory_event(record);
     const auto [known, is_new] = memory_names_.try_emplace(record.operation | record.memory << 8, 0);
     if (is_new)
       known->second = name(fmt::format("{} ({})", memory_operation(record.operation), memory_name(record.memory)));
@@ -266,7 +264,7 @@ class DeviceEvents : public RingTranslator {
 
   void translate(const trace::MemoryPoolRecord& record, std::size_t) {
     if (!out_.has_time(record.time_cupti_ns)) return;
-    Event event = memory_event(record.time_cupti_ns, record.device, record.bytes, record.correlation);
+    Event event = memory_event(record);
     event.name = name(pool_operation(record.operation));
     PoolFacts facts;
     facts.operation = record.operation;

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <type_traits>
+#include <utility>
+
+#include "cli/io/units.h"
 
 namespace cli {
 
 RingEvents::RingEvents(const RingFile& file, Catalog& catalog, ProcessId process, EventSink& sink, ClockAxis axis)
-    : out_(file, catalog, process, sink, axis) {
+    : out_(file, catalog, process, sink, std::move(axis)) {
   for (const auto make : {device_translator, host_translator, notice_translator}) {
     translators_.push_back(make(out_, handlers_));
   }
@@ -38,6 +42,16 @@ void RingEvents::block(const RingBlock& block) {
   if (damaged_blocks_++ == 0) damaged_at_ = block.offset + end;
 }
 
+void RingEvents::note_set_clock() {
+  const auto& steps = out_.axis.steps();
+  if (steps.empty()) return;
+  const ClockAxis::Step& first = steps[0];
+  out_.catalog.processes[out_.process].notes.push_back(
+      fmt::format("the wall clock was set {} by {} after {}{}: all times are by the clock as it was set last", first.by_ns > 0 ? "forward" : "back",
+                  duration_text(std::llabs(first.by_ns)), time_text(first.after_ns),
+                  steps.size() > 1 ? fmt::format(", and {} more", count_text(steps.size() - 1, "time")) : ""));
+}
+
 void RingEvents::finish() {
   for (const auto& translator : translators_) translator->finish();
   const trace::FileHeader& header = out_.file.header();
@@ -48,7 +62,8 @@ void RingEvents::finish() {
   Process& process = out_.catalog.processes[out_.process];
   out_.note(out_.timeless_records, "records without a time (CUPTI took none, or by a clock that nobody can tell): left out");
   out_.note(unknown_records_, "records of kinds that this tracetool does not know; use a newer one");
-  out_.note(out_.axis.stepped_blocks(), "blocks in which the wall clock or CUPTI's time base had been changed");
+  out_.note(out_.axis.stepped_blocks(), "blocks in which CUPTI's time base had been changed");
+  note_set_clock();
   out_.note(out_.file.changed_blocks(), "blocks changed while they were read, are damaged or cut off, and were left out");
   if (damaged_blocks_ == 0) return;
   process.damage = Damage{damaged_at_, "not a record"};

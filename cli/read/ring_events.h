@@ -18,6 +18,7 @@ class RingEvents {
 
  private:
   void record(const RingBlock& block, std::size_t at, std::uint8_t kind, std::size_t size);
+  void note_set_clock();
 
   RingOutput out_;
   RingHandlers handlers_;

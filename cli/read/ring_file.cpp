@@ -10,15 +10,18 @@
 #include <chrono>
 #include <fstream>
 #include <optional>
+#include <unordered_map>
 
 #include "cli/io/read_at.h"
 #include "cli/model/error.h"
 #include "cli/read/ring_recovery.h"
+#include "common/record.h"
 
 namespace cli {
 namespace {
 
 constexpr std::uint64_t kMostBlocks = 1u << 26;
+constexpr std::uint64_t kUnusedInRow = 256;  // behind these no block of a ring is in use: more threads do not claim at one moment
 
 [[noreturn]] void bad(const std::string& path, std::uint64_t offset, const std::string& what) {
   throw Error(Exit::bad_content, fmt::format("{}: byte {}: {}", path, offset, what));
@@ -194,10 +197,18 @@ trace::BlockHeader RingFile::read_block_header(std::uint64_t index) const {
 }
 
 std::vector<RingFile::BlockPosition> RingFile::positions() const {
+  // In the order in which they are claimed. Behind the last ticket there are none but those that were claimed since it was read.
   std::vector<BlockPosition> found;
-  for (std::uint64_t index = 0; index < blocks_here_; ++index) {
-    const trace::BlockHeader header = read_block_header(index);
-    if (header.generation != 0) found.push_back({header.ticket, index});
+  std::uint64_t unused = 0;
+  for (std::uint64_t ticket = 1; ticket <= header_.block_count && unused < kUnusedInRow; ++ticket) {
+    const std::uint64_t index = ticket % header_.block_count;
+    const trace::BlockHeader header = index < blocks_here_ ? read_block_header(index) : trace::BlockHeader{};
+    if (header.generation != 0) {
+      found.push_back({header.ticket, index});
+      unused = 0;
+    } else {
+      unused += ticket > header_.claimed_blocks;
+    }
   }
   std::sort(found.begin(), found.end(), [](const BlockPosition& a, const BlockPosition& b) { return a.ticket < b.ticket; });
   return found;
@@ -234,6 +245,25 @@ std::vector<trace::ClockSample> RingFile::clock_samples() {
     const std::uint64_t generation = read_generation(position.index);
     const trace::ClockSample sample = read_block_header(position.index).clock;
     if (generation % 2 == 0 && read_generation(position.index) == generation) samples.push_back(sample);
+  }
+  return samples;
+}
+
+std::vector<trace::ClockSample> RingFile::clock_records() const {
+  std::vector<trace::ClockSample> samples;
+  std::unordered_map<std::uint32_t, bool> has_others;  // by the writing thread: events of other kinds
+  RingBlock block;
+  for (const BlockPosition& position : positions()) {
+    const std::uint32_t tid = read_block_header(position.index).tid;
+    bool& skips = has_others.try_emplace(tid, tid == 0).first->second;
+    if (skips || !copy_block(position, block)) continue;
+    walk_records(block.payload, [&](std::size_t at, std::uint8_t kind, std::size_t size) {
+      const auto is = [&](trace::RecordKind other) { return kind == static_cast<std::uint8_t>(other); };
+      skips = skips || (trace::is_event(kind) && !is(trace::ClockRecord::kKind) && !is(trace::NoticeRecord::kKind));
+      if (!is(trace::ClockRecord::kKind)) return;
+      const auto record = record_at<trace::ClockRecord>(block.payload, at, size);
+      samples.push_back({record.cupti_ns, record.mono_ns, record.real_ns, record.uncertainty_ns});
+    });
   }
   return samples;
 }

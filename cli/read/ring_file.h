@@ -49,6 +49,8 @@ class RingFile {
 
   // The clock samples of all blocks and of the header: cheap, headers only.
   std::vector<trace::ClockSample> clock_samples();
+  // Those of the records that tell of clocks, as far as the ring has them: of the blocks of the agent's own thread alone.
+  std::vector<trace::ClockSample> clock_records() const;
 
   // Sums what the blocks count, for overwritten(), instead of for_each_block: from headers alone, unless a spool has some of
   // what the ring lost and not all.

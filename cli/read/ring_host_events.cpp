@@ -18,15 +18,13 @@ class HostEvents : public RingTranslator {
   }
 
   template <typename Record>
-  void call(Kind kind, trace::RecordKind domain, const Record& record, std::uint64_t end_cupti_ns,
-                            std::uint32_t return_value) {
+  void call(Kind kind, trace::RecordKind domain, const Record& record, std::uint32_t return_value) {
     if (!out_.has_time(record.start_cupti_ns)) return;
     Event event;
     event.kind = kind;
     event.track = out_.thread_track(record.tid);
     event.name = out_.names.api_name(domain, record.cbid);
-    event.start_ns = out_.axis.from_cupti(record.start_cupti_ns);
-    event.duration_ns = RingOutput::duration(record.start_cupti_ns, end_cupti_ns);
+    out_.set_times(event, record);
     event.correlation = record.correlation;
     if (return_value == 0 && kind == Kind::runtime && out_.cuda_events.is_record_call(out_.catalog.strings[event.name])) {
       return out_.cuda_events.hold_call(event, record.cbid);
@@ -35,19 +33,19 @@ class HostEvents : public RingTranslator {
   }
 
   void translate(const trace::RuntimeRecord& record, std::size_t) {
-    call(Kind::runtime, trace::RuntimeRecord::kKind, record, record.start_cupti_ns + record.duration_ns, 0);
+    call(Kind::runtime, trace::RuntimeRecord::kKind, record, 0);
   }
 
   void translate(const trace::DriverRecord& record, std::size_t) {
-    call(Kind::driver, trace::DriverRecord::kKind, record, record.start_cupti_ns + record.duration_ns, 0);
+    call(Kind::driver, trace::DriverRecord::kKind, record, 0);
   }
 
   void translate(const trace::RuntimeWideRecord& record, std::size_t) {
-    call(Kind::runtime, trace::RuntimeRecord::kKind, record, record.end_cupti_ns, record.return_value);
+    call(Kind::runtime, trace::RuntimeRecord::kKind, record, record.return_value);
   }
 
   void translate(const trace::DriverWideRecord& record, std::size_t) {
-    call(Kind::driver, trace::DriverRecord::kKind, record, record.end_cupti_ns, record.return_value);
+    call(Kind::driver, trace::DriverRecord::kKind, record, record.return_value);
   }
 
   template <typename Record>

@@ -10,6 +10,7 @@
 
 #include "cli/model/catalog.h"
 #include "cli/read/clock_axis.h"
+#include "cli/read/cupti_times.h"
 #include "cli/read/ring_cuda_events.h"
 #include "cli/read/ring_definitions.h"
 #include "cli/read/ring_file.h"
@@ -23,7 +24,7 @@ struct RingOutput {
         catalog(to),
         process(of),
         sink(events),
-        axis(clocks),
+        axis(std::move(clocks)),
         names(from, to),
         definitions(from, to, of, names) {}
   RingOutput(const RingOutput&) = delete;
@@ -82,6 +83,19 @@ struct RingOutput {
   static std::int64_t duration(std::uint64_t start, std::uint64_t end) {
     if (end == 0) return kUnknownDuration;
     return end >= start ? static_cast<std::int64_t>(end - start) : 0;
+  }
+
+  template <TimedByCupti Record>
+  void set_times(Event& event, const Record& record) const {
+    const CuptiTimes times = cupti_times(record);
+    event.duration_ns = duration(times.start_ns, times.end_ns);
+    if (!axis.was_set()) {
+      event.start_ns = axis.from_cupti(times.start_ns);
+      return;
+    }
+    const auto [start_ns, end_ns] = axis.from_cupti(times);
+    event.start_ns = start_ns;
+    if (times.end_ns != 0) event.duration_ns = duration(static_cast<std::uint64_t>(start_ns), static_cast<std::uint64_t>(end_ns));
   }
 
   const RingFile& file;

@@ -1,7 +1,12 @@
 #include "cli/read/ring_reader.h"
 
+#include <utility>
+#include <vector>
+
+#include "cli/read/cupti_times.h"
 #include "cli/read/ring_description.h"
 #include "cli/read/ring_events.h"
+#include "common/record.h"
 
 namespace cli {
 namespace {
@@ -12,7 +17,9 @@ class RingReader : public Reader {
 
   void read(Catalog& catalog, EventSink& sink) override {
     const ProcessId process = catalog.add_process(describe_recording(file_));
-    RingEvents events(file_, catalog, process, sink, ClockAxis(file_.clock_samples()));
+    ClockAxis axis(file_.clock_samples(), file_.clock_records());
+    if (axis.set_clock().any()) learn(axis.set_clock());
+    RingEvents events(file_, catalog, process, sink, std::move(axis));
     file_.for_each_block([&](const RingBlock& block) { events.block(block); });
     events.finish();
     add_losses(file_, catalog.processes[process]);
@@ -20,6 +27,24 @@ class RingReader : public Reader {
   }
 
  private:
+  // When CUPTI's clock was set, by the records of the time around: one more pass over the file.
+  void learn(SetClock& clock) const {
+    std::vector<CuptiTimes> near;
+    RingFile file(file_.path());
+    file.for_each_block([&](const RingBlock& block) {
+      walk_records(block.payload, [&](std::size_t at, std::uint8_t kind, std::size_t size) {
+        trace::for_each_record([&]<typename Record>(Record*) {
+          if constexpr (TimedByCupti<Record>) {
+            if (kind != static_cast<std::uint8_t>(Record::kKind)) return;
+            const CuptiTimes times = cupti_times(record_at<Record>(block.payload, at, size));
+            if (times.start_ns != 0 && clock.is_near(times)) near.push_back(times);
+          }
+        });
+      });
+    });
+    clock.learn(near);
+  }
+
   RingFile file_;
 };
 

@@ -28,3 +28,11 @@ TEST_CASE("a jump of CUPTI alone is a change, forward and back") {
 TEST_CASE("without CUPTI nothing is known") {
   CHECK_FALSE(agent::is_time_base_changed({0, 1, 1, 1}, later(3 * kSecond, kSecond, kSecond)));
 }
+
+TEST_CASE("a wall clock that is set is told from a reader that slept between two readings") {
+  const trace::ClockSample slept{0, kFirst.mono_ns + kSecond, kFirst.real_ns + kSecond + 5'000'000, 5'000'000};
+  CHECK(agent::is_wall_clock_set(kFirst, later(0, kSecond, kSecond + 5'000'000)));
+  CHECK(agent::is_wall_clock_set(kFirst, later(0, kSecond, kSecond - 5'000'000)));
+  CHECK_FALSE(agent::is_wall_clock_set(kFirst, later(0, kSecond, kSecond + 500'000)));
+  CHECK_FALSE(agent::is_wall_clock_set(kFirst, slept));
+}

@@ -213,6 +213,85 @@ TEST_CASE("calls: of a group whose kernels are of several communicators it is kn
   }
 }
 
+TEST_CASE("calls: of a group whose start or end was lost, the calls after it are not") {
+  Calls t;
+  std::uint64_t ordinal = 0, correlation = 0;
+  std::vector<std::int64_t> begins;  // of the work of each call, which is its group's
+  const auto single = [&](std::int64_t at) {
+    t.call("ncclAllReduce", at, 5, nccl(ordinal++));
+    t.launch(at + 2, ++correlation), t.kernel(t.stream, kAllReduce, at + 10, 5, correlation);
+    begins.push_back(at + 10);
+  };
+  const auto group = [&](std::int64_t at, bool is_nested = false) {
+    t.group("ncclGroupStart", at, 1);
+    t.call("ncclAllReduce", at + 2, 1, nccl(ordinal++));
+    if (is_nested) t.group("ncclGroupStart", at + 3, 1);
+    t.call("ncclAllReduce", at + 4, 1, nccl(ordinal++));
+    if (is_nested) t.group("ncclGroupEnd", at + 6, 2);
+    t.group("ncclGroupEnd", at + 10, 10);
+    t.launch(at + 12, ++correlation), t.kernel(t.stream, kAllReduce, at + 30, 5, correlation);
+    begins.insert(begins.end(), 2, at + 30);
+  };
+  const auto lose = [&](const char* name, std::int64_t at, bool its_end_only = false) {
+    const auto found = std::find_if(t.trace.events.begin(), t.trace.events.end(), [&](const auto& each) {
+      return each.first.start_ns == at && t.trace.catalog.strings[each.first.name] == name;
+    });
+    REQUIRE(found != t.trace.events.end());
+    if (!its_end_only) return void(t.trace.events.erase(found));
+    found->first.duration_ns = kUnknownDuration;
+  };
+  // What each call has, and which are of one group; but the first two, of the group that lost something.
+  const auto check = [&] {
+    const CollectiveCalls calls = t.find();
+    const CollectiveLane& lane = t.only_lane(calls);
+    REQUIRE(lane.calls.size() == begins.size());
+    for (std::size_t i = 2; i < begins.size(); ++i) {
+      CAPTURE(i);
+      CHECK(lane.calls[i].gpu_start_ns == begins[i]);
+      const bool is_grouped = begins[i] == begins[i - 1] || (i + 1 < begins.size() && begins[i] == begins[i + 1]);
+      CHECK((lane.calls[i].group != 0) == is_grouped);
+      CHECK((lane.calls[i].group == lane.calls[i - 1].group) == (begins[i] == begins[i - 1] || (!is_grouped && lane.calls[i - 1].group == 0)));
+      CHECK(lane.calls[i].group_has_ended == is_grouped);
+    }
+    return lane.calls[0].gpu_start_ns;
+  };
+  group(0);
+  const int after = GENERATE(0, 1, 2);
+  CAPTURE(after);
+  if (after == 0) single(100), group(200), single(300), group(400, true), single(500);
+  if (after == 1) group(100), single(200), group(300), group(400);
+  if (after == 2) group(100, true), group(200, true), single(300);
+  SECTION("nothing is lost") { CHECK(check() == 30); }
+  SECTION("its end") {
+    lose("ncclGroupEnd", 10);
+    CHECK(check() == kNoTime);
+  }
+  SECTION("its start") {
+    lose("ncclGroupStart", 0);
+    CHECK(check() == kNoTime);
+  }
+  SECTION("the end of its start") {
+    lose("ncclGroupStart", 0, true);
+    CHECK(check() == 30);
+  }
+  SECTION("the end of its end") {
+    lose("ncclGroupEnd", 10, true);
+    CHECK(check() == 30);
+  }
+}
+
+TEST_CASE("calls: a copy within a call of a group does not end it") {
+  Calls t;
+  t.group("ncclGroupStart", 0, 1);
+  t.call("ncclAllReduce", 2, 4, nccl(0, 0xa));  // of one rank
+  t.trace.add(t.thread, Kind::runtime, "cudaMemcpyAsync", 3, 1, 1, CallFacts{});
+  t.call("ncclAllReduce", 8, 1, nccl(0));
+  t.group("ncclGroupEnd", 10, 10);
+  t.launch(12, 2), t.kernel(t.stream, kAllReduce, 30, 5, 2);
+  const CollectiveCalls calls = t.find();
+  for (const CollectiveLane& lane : calls.processes[t.process].lanes) CHECK(lane.calls.at(0).group == 1);
+}
+
 TEST_CASE("calls: sends and receives are those of a pair of ranks") {
   Calls t;
   t.call("ncclSend", 10, 1, nccl(0, kHash, trace::NcclClass::send, 5));
