@@ -1,6 +1,6 @@
 // The recordings that the agent would have made of events, as the reader gives them: so a job whose truth is known is files, too.
 //
-// Written are kernels, copies, memsets, calls of CUDA and NCCL, NVTX's ranges and marks, and of a process who it is, its GPUs,
+// Written are kernels, copies, memsets, calls of CUDA and NCCL, NVTX's ranges and marks (but no nodes of graphs), and of a process who it is, its GPUs,
 // communicators, names of threads and streams, and what it lost. CUPTI's clock and CLOCK_MONOTONIC of a process run as its
 // wall clock does, at the distances of RingMaker::clock: a clock that drifts or is set does so in the events' times.
 #pragma once
@@ -41,7 +41,7 @@ class RingOfProcess {
   // Throws where it is of a kind that is not written.
   void event(const Event& event, const KeptFacts& kept) {
     const Facts facts = kept;
-    if (!visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { put(event, payload); })) refuse();
+    if (!visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { put(event, payload); })) refuse(event);
   }
   void write(const std::string& path) const { ring_.write(path); }
 
@@ -50,7 +50,9 @@ class RingOfProcess {
   static constexpr std::size_t kLargest = sizeof(trace::NcclCallRecord) + sizeof(trace::NvtxPopRecord);  // of one event
   static constexpr std::size_t kEventsPerBlock = (kBlockBytes - sizeof(trace::BlockHeader)) / kLargest - 1;
 
-  [[noreturn]] static void refuse() { throw std::runtime_error("an event of a kind that is not written"); }
+  [[noreturn]] void refuse(const Event& event) const {
+    throw std::runtime_error("'" + std::string(catalog_.strings[event.name]) + "' is of a kind that is not written");
+  }
 
   void write_header() {
     trace::FileHeader& header = *ring_.memory.header();
@@ -85,6 +87,7 @@ class RingOfProcess {
       record.communicator = told.communicator, record.parent = told.parent, record.epoch = told.epoch;
       record.rank = static_cast<std::int32_t>(told.rank), record.ranks = static_cast<std::int32_t>(told.ranks);
       record.device = static_cast<std::int32_t>(told.device);
+      record.time_mono_ns = ring_.memory.header()->definitions_used;  // tells apart those without a hash
       record.color = static_cast<std::int32_t>(told.color), record.key = static_cast<std::int32_t>(told.key);
       ring_.define(record);
     }
@@ -187,19 +190,27 @@ class RingOfProcess {
     add(record, event);
   }
   void put(const Event& event, const KernelFacts& facts) {
-    if (facts.graph.any()) refuse();
+    if (facts.graph.any()) refuse(event);
     is_short(event) ? add_kernel<trace::KernelRecord>(event, facts) : add_kernel<trace::KernelWideRecord>(event, facts);
   }
 
-  void put(const Event& event, const CopyFacts& facts) {
-    if (facts.graph.any() || facts.between_devices) refuse();
-    auto record = trace::make_record<trace::MemcpyRecord>();
+  template <typename Record>
+  Record copy(const Event& event, const CopyFacts& facts) const {
+    if (facts.graph.any()) refuse(event);
+    auto record = trace::make_record<Record>();
     record.copy_kind = facts.direction, record.src_memory = facts.from_memory, record.dst_memory = facts.to_memory;
     record.flags = facts.flags, record.context = facts.context;
+    return record;
+  }
+  void put(const Event& event, const CopyFacts& facts) {
+    if (!facts.between_devices) return add(copy<trace::MemcpyRecord>(event, facts), event);
+    auto record = copy<trace::MemcpyPeerRecord>(event, facts);
+    record.src_device = facts.from_device, record.src_context = facts.from_context;
+    record.dst_device = facts.to_device, record.dst_context = facts.to_context;
     add(record, event);
   }
   void put(const Event& event, const SetFacts& facts) {
-    if (facts.graph.any()) refuse();
+    if (facts.graph.any()) refuse(event);
     auto record = trace::make_record<trace::MemsetRecord>();
     record.memory = facts.memory, record.flags = facts.flags, record.value = facts.value, record.context = facts.context;
     add(record, event);
@@ -220,6 +231,14 @@ class RingOfProcess {
   void put(const Event& event, const CallFacts& facts) {
     if (event.kind == Kind::driver) return add_call<trace::DriverRecord, trace::DriverWideRecord>(event, facts);
     add_call<trace::RuntimeRecord, trace::RuntimeWideRecord>(event, facts);
+  }
+
+  // Of which wait it was is nowhere said.
+  void put(const Event& event, const EventRecordFacts& facts) {
+    auto record = trace::make_record<trace::CudaEventRecord>();
+    record.correlation = static_cast<std::uint32_t>(event.correlation), record.stream = facts.stream, record.event = facts.event;
+    ring_.add(record);
+    put(event, CallFacts{facts.cbid, 0});
   }
 
   // A range is ended by the next record, whatever is open: the order of records is not that of times.
@@ -256,8 +275,8 @@ class RingOfProcess {
     add_range(record, event, nccl_domain());
   }
   template <typename Other>
-  void put(const Event&, const Other&) {
-    refuse();
+  void put(const Event& event, const Other&) {
+    refuse(event);
   }
 
   std::uint64_t cupti(std::int64_t real_ns) const { return static_cast<std::uint64_t>(real_ns) - (ring_.clock.real_ns - ring_.clock.cupti_ns); }
