@@ -1,8 +1,9 @@
 // The recordings that the agent would have made of events, as the reader gives them: so a job whose truth is known is files, too.
 //
-// Written are kernels, copies, memsets, calls of CUDA and NCCL, NVTX's ranges and marks (but no nodes of graphs), and of a process who it is, its GPUs,
-// communicators, names of threads and streams, and what it lost. CUPTI's clock and CLOCK_MONOTONIC of a process run as its
-// wall clock does, at the distances of RingMaker::clock: a clock that drifts or is set does so in the events' times.
+// Written are kernels, copies, memsets, calls of CUDA and NCCL, and NVTX's ranges and marks; of a process who it is, its GPUs and
+// communicators, and what it lost; not nodes of graphs, and no names of streams and threads. CUPTI's clock and CLOCK_MONOTONIC run
+// as the wall clock of the process does, at the distances of RingMaker::clock: one that drifts or is set does so in the times of
+// the events.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -33,9 +34,6 @@ class RingOfProcess {
     ring_.clock = {ring_.clock.cupti_ns + later_ns, ring_.clock.mono_ns + later_ns, real_ns, ring_.clock.uncertainty_ns};
     write_header();
     define_process();
-    for (const Track& track : catalog.tracks) {
-      if (track.process == process && !track.name.empty()) define_name(track);
-    }
   }
 
   // Throws where it is of a kind that is not written.
@@ -87,7 +85,7 @@ class RingOfProcess {
       record.communicator = told.communicator, record.parent = told.parent, record.epoch = told.epoch;
       record.rank = static_cast<std::int32_t>(told.rank), record.ranks = static_cast<std::int32_t>(told.ranks);
       record.device = static_cast<std::int32_t>(told.device);
-      record.time_mono_ns = ring_.memory.header()->definitions_used;  // tells apart those without a hash
+      record.time_mono_ns = ring_.memory.header()->definitions_used;  // those without a hash are told apart by it
       record.color = static_cast<std::int32_t>(told.color), record.key = static_cast<std::int32_t>(told.key);
       ring_.define(record);
     }
@@ -107,14 +105,6 @@ class RingOfProcess {
     record.max_registers_per_multiprocessor = device.max_registers_per_multiprocessor;
     record.max_shared_bytes_per_block = device.max_shared_bytes_per_block;
     record.max_shared_bytes_per_multiprocessor = device.max_shared_bytes_per_multiprocessor;
-    ring_.define(record);
-  }
-
-  void define_name(const Track& track) {
-    auto record = trace::make_record<trace::ResourceNameRecord>();
-    record.resource = static_cast<std::uint8_t>(track.kind == TrackKind::thread ? trace::ResourceKind::thread : trace::ResourceKind::stream);
-    record.id = static_cast<std::uint32_t>(track.id);
-    record.name_ref = ring_.name(track.name);
     ring_.define(record);
   }
 
@@ -233,7 +223,6 @@ class RingOfProcess {
     add_call<trace::RuntimeRecord, trace::RuntimeWideRecord>(event, facts);
   }
 
-  // Of which wait it was is nowhere said.
   void put(const Event& event, const EventRecordFacts& facts) {
     auto record = trace::make_record<trace::CudaEventRecord>();
     record.correlation = static_cast<std::uint32_t>(event.correlation), record.stream = facts.stream, record.event = facts.event;
