@@ -50,9 +50,10 @@ std::string short_text(const CollectiveCalls& calls, const Catalog&, const Colle
 std::string whole_text(const CollectiveCalls& calls, const Catalog& catalog, const CollectiveCall& call) {
   const GpuAccounts& before = call.before;
   const Track& track = catalog.tracks[call.gpu_track];
-  return short_text(calls, catalog, call) + fmt::format(" {}..{} {} {} {} {} {} {} {} {} {} {} {}", call.host_start_ns, call.host_end_ns,
+  const std::string stream = call.gpu_start_ns == kNoTime ? "none" : fmt::format("{} {}", track.group, track.id);
+  return short_text(calls, catalog, call) + fmt::format(" {}..{} {} {} {} {} {} {} {} {} {} {}", call.host_start_ns, call.host_end_ns,
       call.exposed_ns, call.group, before.compute_ns, before.communication_ns, before.copy_ns, before.idle_ns, before.late_launch_ns,
-      call.gpu_start_ns == kNoTime ? -1 : track.id, track.group, catalog.strings[call.gpu_name], call.group_has_ended);
+      stream, catalog.strings[call.gpu_name], call.group_has_ended);
 }
 
 // Each call as a line, whatever its names and communicators are numbered.
