@@ -190,6 +190,7 @@ class MadeCollectives {
           if (job_.counted) kept[i].position = static_cast<std::int64_t>(i);
           if (job_.counts_from_late) kept[i].position -= static_cast<std::int64_t>(late);
         }
+        catalog.processes[rank].lost[static_cast<std::size_t>(Kind::kernel)] += all.size() - kept.size();
         all = std::move(kept), truth[rank][lane] = std::move(kept_truth);
       }
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
@@ -25,6 +26,27 @@ struct MadeTraining {
   std::map<std::size_t, LateCause> stragglers;  // by rank
   std::uint64_t seed = 1;
 };
+
+// As `analyze` finds them; of events in the order of time.
+class CallsOfTrace : public EventSink {
+ public:
+  explicit CallsOfTrace(const Catalog& catalog) : catalog_(catalog), collector_(make_call_collector(catalog)) {}
+  void event(const Event& event, const Facts& facts) override {
+    collector_->event(event, facts, event.kind == Kind::kernel && !catalog_.strings[event.name].starts_with("nccl"));
+  }
+  CollectiveCalls take() { return collector_->take(); }
+
+ private:
+  const Catalog& catalog_;
+  std::unique_ptr<CallCollector> collector_;
+};
+
+inline Lateness lateness_of(const CollectiveCalls& calls, const Catalog& catalog, const std::vector<ClockFit>& fits = {}) {
+  const MatchedCollectives matched = match_collectives(calls, catalog);
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t at = 0; at < matched.collectives.size(); ++at) all.push_back(at);
+  return find_stragglers(calls, matched, all, clocks_of(catalog, fits));
+}
 
 class MadeEvents {
  public:
@@ -50,16 +72,12 @@ class MadeEvents {
     std::stable_sort(trace.events.begin(), trace.events.end(), [](const auto& a, const auto& b) { return a.first.start_ns < b.first.start_ns; });
   }
 
-  // As `analyze` does it.
-  Lateness lateness() {
-    const auto collector = make_call_collector(trace.catalog);
-    for (const auto& [event, facts] : trace.events) collector->event(event, facts, event.kind == Kind::kernel && !trace.catalog.strings[event.name].starts_with("nccl"));
-    const CollectiveCalls calls = collector->take();
-    const MatchedCollectives matched = match_collectives(calls, trace.catalog);
-    std::vector<std::uint32_t> all;
-    for (std::uint32_t at = 0; at < matched.collectives.size(); ++at) all.push_back(at);
-    return find_stragglers(calls, matched, all, clocks_of(trace.catalog, {}));
+  CollectiveCalls calls() const {
+    CallsOfTrace found(trace.catalog);
+    for (const auto& [event, facts] : trace.events) found.event(event, facts);
+    return found.take();
   }
+  Lateness lateness() const { return lateness_of(calls(), trace.catalog); }
 
  private:
   struct Rank {
@@ -108,18 +126,24 @@ class MadeEvents {
   }
 
   // The host is a millisecond ahead at most.
-  void launch(Rank& rank, const char* name) {
+  void launch(Rank& rank, const char* name, std::uint32_t cbid) {
     rank.host = std::max(rank.host + 4'000, rank.now - 1'000'000);
-    put(rank, rank.thread, Kind::runtime, name, rank.host, 3'000, ++rank.correlation, CallFacts{});
+    put(rank, rank.thread, Kind::runtime, name, rank.host, 3'000, ++rank.correlation, CallFacts{.cbid = cbid});
+  }
+
+  static CopyFacts from_pageable() {
+    CopyFacts facts;
+    facts.direction = 1, facts.from_memory = 1, facts.to_memory = 3;
+    return facts;
   }
 
   // Launched at `at` or, where that is before the GPU is done, while it was busy.
   void run_work(Rank& rank, Kind kind, const char* name, double at, double duration) {
     const bool copies = kind == Kind::memcpy;
     rank.host = std::max(rank.host, at);
-    launch(rank, copies ? "cudaMemcpyAsync" : "cudaLaunchKernel");
+    copies ? launch(rank, "cudaMemcpyAsync", 41) : launch(rank, "cudaLaunchKernel", 211);
     rank.now = std::max(rank.now + 1'000, rank.host + 4'000);
-    put(rank, rank.compute, kind, name, rank.now, duration, rank.correlation, copies ? KeptFacts(CopyFacts{}) : KeptFacts(KernelFacts{}));
+    put(rank, rank.compute, kind, name, rank.now, duration, rank.correlation, copies ? KeptFacts(from_pageable()) : KeptFacts(KernelFacts{}));
     rank.now += duration;
   }
 
@@ -151,7 +175,7 @@ class MadeEvents {
       c.communicator = 0xc0ffee00 + group, c.ordinal = rank.ordinals[group]++, c.epoch = 1;
       c.nccl_class = static_cast<std::uint8_t>(trace::NcclClass::collective), c.has = Collective::kCommunicator | Collective::kBytes;
       put(rank, rank.thread, Kind::nccl, "ncclAllReduce", std::max(rank.host + 4'000, rank.now - 1'000'000) - 500, 9'000, 0, facts);
-      launch(rank, "cudaLaunchKernelExC");
+      launch(rank, "cudaLaunchKernelExC", 430);
       rank.host += 10'000;
       const double end = done + jitter();
       put(rank, rank.communication, Kind::kernel, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL()", rank.now, end - rank.now, rank.correlation, KernelFacts{});
