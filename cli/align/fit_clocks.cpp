@@ -30,7 +30,8 @@ constexpr double kSameMoment_ns = 100e6;
 // Ends are delayed, never early: of a collective's ends, and of a clock's, the early ones tell most, where there are enough to tell
 // which those are. Of made jobs (exponential delays) this brings the error at p99 from 4.8 to 3.3 us (8 x 4 ranks, 30 % lost), and from
 // 4.7 to 3.0 us (128 x 8, 10 % lost).
-constexpr std::size_t kManyEnds = 4;  // of clocks, in a collective
+constexpr std::size_t kManyEnds = 4;      // of clocks, in a collective
+constexpr std::size_t kManySamples = 40;  // of a clock
 constexpr double kWeightOfLate = 0.15;
 
 // Of two errors that do not depend on each other.
@@ -276,7 +277,7 @@ class ClockFitter {
       for (SpanId domain = 0; domain < spans_.size(); ++domain) estimates_[domain].samples = points[domain].size();
       std::vector<Line> lines;
       for (SpanId domain = 0; domain < spans_.size(); ++domain) {
-        const bool many = of_many[domain] * 2 > points[domain].size();
+        const bool many = points[domain].size() >= kManySamples && of_many[domain] * 2 > points[domain].size();
         lines.push_back(fit_line(std::move(points[domain]), many ? kWeightOfLate : 1));
       }
       for (SpanId domain = 0; domain < spans_.size(); ++domain) {

@@ -157,10 +157,8 @@ TEST_CASE("a damaged block costs itself, from the damage on") {
 
 TEST_CASE("of a ring of which little was used all of that is read, also what was claimed after the header was read") {
   Recording recording(1000);
-  const auto mark = [&](std::uint64_t time) {
-    auto record = push<trace::NvtxMarkRecord>(7, time, recording.name("mark"));
-    recording.add(record);
-  };
+  const std::uint32_t name = recording.name("mark");
+  const auto mark = [&](std::uint64_t time) { recording.add(push<trace::NvtxMarkRecord>(7, time, name)); };
   for (std::uint64_t i = 0; i < 300; ++i) mark(6'000'000'000 + i);
   const std::uint64_t claimed = recording.memory.header()->claimed_blocks;
   REQUIRE(claimed > 1);
