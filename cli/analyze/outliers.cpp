@@ -71,7 +71,7 @@ class OutlierTable : public Analysis {
  public:
   explicit OutlierTable(const AnalysisContext& context)
       : context_(context),
-        by_step_{context.catalog, whole_steps(context), context.steps_found_by, context.steps, context.chosen, context.origin_ns, context.clocks, context.keys, context.class_rules, 0, nullptr},
+        by_step_{context.catalog, whole_steps(context), context.steps_found, context.steps, context.chosen, context.origin_ns, context.clocks, context.keys, context.class_rules, 0, nullptr},
         steps_(by_step_.windows),
         times_(by_step_) {}
 

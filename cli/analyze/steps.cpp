@@ -30,7 +30,7 @@ class StepTable : public Analysis {
       cells.push_back(known(row.window.step));
       append_process(cells, context_.catalog.processes[row.process], context_.keys);
       append(cells, known(row.device), context_.clocks.on_axis(row.process, row.window.from_ns) - context_.origin_ns, row.time.span_ns, is_known ? Cell(row.time.busy_ns) : Cell(),
-             is_known ? Cell(row.time.exposed_comm_ns) : Cell(), std::string(context_.steps_found_by[row.process]));
+             is_known ? Cell(row.time.exposed_comm_ns) : Cell(), context_.steps_found[row.process].found_by);
     }
     if (table.rows.empty()) {
       table.notes.push_back("no training steps were found: no range is named ProfilerStep#N, step N, iteration N or the like");
