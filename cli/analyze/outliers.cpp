@@ -15,6 +15,7 @@
 
 #include "cli/analyze/cells.h"
 #include "cli/analyze/device_times.h"
+#include "cli/analyze/median.h"
 #include "cli/analyze/whole_steps.h"
 
 namespace cli {
@@ -44,14 +45,6 @@ std::vector<Column> outlier_columns(RowKeys keys) {
       {"grew_ns", Unit::ns, "By how much"},
       {"kernel", Unit::text, "Of a step, the kernel whose time in a step grew most against its median over the rank's steps"},
       {"kernel_grew_ns", Unit::ns, "By how much"}});
-}
-
-// The smallest value that at least half of all do not exceed. Reorders them; of none 0.
-std::int64_t median(std::vector<std::int64_t>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 struct Usual {

@@ -154,10 +154,7 @@ bool StepCutter::ends_with(const std::vector<std::uint32_t>& ids) const {
 }
 
 void StepCutter::close(std::uint64_t at, std::int64_t end_ns) {
-  if (end_ns > open_->start_ns) {
-    steps.push_back({static_cast<std::int64_t>(steps.size()), open_->start_ns, end_ns});
-    kernels.push_back(static_cast<std::int64_t>(at - open_->at));
-  }
+  if (end_ns > open_->start_ns) found_.push_back({open_->start_ns, end_ns, static_cast<std::int64_t>(at - open_->at), open_->is_launched});
   open_.reset();
 }
 
@@ -173,8 +170,19 @@ void StepCutter::add(const LaunchedWork& next) {
   const bool is_known = at > 0 && back(head_.size()).returned_ns != LaunchedWork::kNotReturned;
   std::int64_t start_ns = is_known ? back(head_.size()).returned_ns : back(head_.size() - 1).launched_ns;
   if (open_) close(at, start_ns);
-  if (!steps.empty()) start_ns = std::max(start_ns, steps.back().end_ns);
-  open_ = Open{at, start_ns};
+  if (!found_.empty()) start_ns = std::max(start_ns, found_.back().end_ns);
+  open_ = Open{at, start_ns, back(head_.size() - 1).returned_ns != LaunchedWork::kNotReturned};
+}
+
+// Where no calls were recorded at all, steps lie where the GPU worked.
+void StepCutter::finish(ProcessSteps& of) const {
+  const bool has_calls = std::any_of(found_.begin(), found_.end(), [](const Found& each) { return each.is_launched; });
+  for (const Found& each : found_) {
+    if (has_calls && !each.is_launched) continue;
+    of.steps.push_back({static_cast<std::int64_t>(of.steps.size()), each.start_ns, each.end_ns});
+    of.kernels.push_back(each.kernels);
+  }
+  if (!of.steps.empty()) of.found_by = kPeriodOfKernels;
 }
 
 }  // namespace cli

@@ -9,7 +9,8 @@
 // The period is exact; where in it a step begins is a convention: at its largest gap between launches, the median over the
 // periods, when the kernel before the gap had been launched. So the time that a host waits for its data is its step's.
 // A step ends where its last kernel was launched, or, where the sequence is another one, where the next step begins. What is
-// launched between steps, as an evaluation is, belongs to none, nor does a step that the trace does not hold as a whole.
+// launched between steps, as an evaluation is, belongs to none. A step that the trace does not hold as a whole is none: nor one that
+// began before it, of which only the GPU's work is there.
 //
 // Idea of votes: Ketterlin & Clauss, "Prediction and trace compression of data access addresses through nested loop
 // recognition" (CGO 2008) looks for all loops; here the outermost is enough.
@@ -45,11 +46,14 @@ class StepCutter {
 
   // All of it, in the order of launches, from the first one on.
   void add(const LaunchedWork& next);
-  // Numbered from 0; with the number of kernels of each.
-  std::vector<Step> steps;
-  std::vector<std::int64_t> kernels;
+  // After the last one, once: numbered from 0, and with the number of kernels of each.
+  void finish(ProcessSteps& of) const;
 
  private:
+  struct Found {
+    std::int64_t start_ns, end_ns, kernels;
+    bool is_launched;
+  };
   struct Seen {
     std::uint32_t id;
     std::int64_t launched_ns, returned_ns;
@@ -57,6 +61,7 @@ class StepCutter {
   struct Open {
     std::uint64_t at;  // in the sequence
     std::int64_t start_ns;
+    bool is_launched;  // the call is known that launched its first kernel
   };
 
   const Seen& back(std::size_t places) const { return last_[(count_ - 1 - places) % last_.size()]; }
@@ -68,6 +73,7 @@ class StepCutter {
   std::vector<Seen> last_;                  // a ring
   std::uint64_t count_ = 0;
   std::optional<Open> open_;
+  std::vector<Found> found_;
 };
 
 }  // namespace cli

@@ -57,10 +57,7 @@ void WorkSequence::finish(ProcessSteps& of) {
   if (!cutter_) return;
   std::sort(held_.begin(), held_.end(), is_before);
   for (const LaunchedWork& work : held_) cutter_->add(work);
-  if (cutter_->steps.empty()) return;
-  of.found_by = kPeriodOfKernels;
-  of.steps = std::move(cutter_->steps);
-  of.kernels = std::move(cutter_->kernels);
+  cutter_->finish(of);
 }
 
 }  // namespace cli
