@@ -100,6 +100,7 @@ const std::vector<AnalysisEntry>& analyses();
 AnalysisEntry temporal_analysis();
 AnalysisEntry kernels_analysis();
 AnalysisEntry steps_analysis();
+AnalysisEntry step_phases_analysis();
 AnalysisEntry collectives_analysis();
 AnalysisEntry stragglers_analysis();
 AnalysisEntry comm_analysis();
