@@ -1,6 +1,7 @@
 #include "cli/select/work_sequence.h"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -41,10 +42,11 @@ void WorkSequence::add(LaunchedWork work) {
 void WorkSequence::decide(std::size_t sure) {
   decided_ = true;
   std::sort(held_.begin(), held_.end(), is_before);
-  period_ = find_period(held_);
+  const std::span<const LaunchedWork> known(held_.data(), sure);
+  period_ = find_period(known);
   if (period_.is_accepted()) {
-    cutter_.emplace(held_, period_);
-    for (std::size_t i = 0; i < sure; ++i) cutter_->add(held_[i]);
+    cutter_.emplace(known, period_);
+    for (const LaunchedWork& work : known) cutter_->add(work);
   }
   std::vector<LaunchedWork> rest;
   if (cutter_) rest.assign(held_.begin() + static_cast<std::ptrdiff_t>(sure), held_.end());
