@@ -14,7 +14,7 @@
 
 #include "cli/analyze/cells.h"
 #include "cli/analyze/launch_ranges.h"
-#include "cli/model/characters.h"
+#include "cli/model/training_phase.h"
 
 namespace cli {
 namespace {
@@ -36,20 +36,12 @@ std::vector<Column> phase_columns(RowKeys keys) {
       {"other_ns", Unit::ns, "Of no phase that is known"}});
 }
 
-// "## forward ##", "Backward 3": the first word.
-bool begins_with_word(std::string_view name, std::string_view word) {
-  const auto is_letter = [](char c) { return lower(c) >= 'a' && lower(c) <= 'z'; };
-  const auto from = std::find_if(name.begin(), name.end(), is_letter);
-  const auto to = std::find_if_not(from, name.end(), is_letter);
-  return std::equal(from, to, word.begin(), word.end(), [](char a, char b) { return lower(a) == b; });
-}
-
 // Of names that tell it, whatever else is known of the range.
 StepPhase named_phase(std::string_view name) {
-  if (begins_with_word(name, "optimizer")) return StepPhase::optimizer;
-  if (name.starts_with("autograd::engine::evaluate_function") || name.starts_with("torch::autograd::") || begins_with_word(name, "backward")) return StepPhase::backward;
-  if (name.ends_with("DataParallel.forward") || begins_with_word(name, "forward")) return StepPhase::forward;
-  return StepPhase::other;
+  const auto phase = training_phase(name);
+  if (phase == TrainingPhase::optimizer) return StepPhase::optimizer;
+  if (phase == TrainingPhase::backward) return StepPhase::backward;
+  return phase == TrainingPhase::forward ? StepPhase::forward : StepPhase::other;
 }
 
 // How long any of several overlapping times lasts; they come by start.
