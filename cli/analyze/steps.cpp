@@ -14,8 +14,8 @@ std::vector<Column> step_columns(RowKeys keys) {
   columns.insert(columns.begin(), kStepColumn);
   return joined(std::move(columns), {
       kDeviceColumn,
-      {"start_ns", Unit::ns, "When the step's range began on the host, since the trace's start"},
-      {"duration_ns", Unit::ns, "Of that range"},
+      {"start_ns", Unit::ns, "When the step began on the host, since the trace's start"},
+      {"duration_ns", Unit::ns, "From there to its end on the host"},
       {"busy_ns", Unit::ns, "When any GPU work ran in that time"},
       {"exposed_comm_ns", Unit::ns, "When communication ran in that time, and no compute"},
       {"kernels", Unit::count, "Launched in the step; of steps that were found by the period of their kernels"},
