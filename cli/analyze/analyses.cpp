@@ -6,6 +6,7 @@ const std::vector<AnalysisEntry>& analyses() {
   static const std::vector<AnalysisEntry> all{
       temporal_analysis(),
       steps_analysis(),
+      step_phases_analysis(),
       idle_analysis(),
       gaps_analysis(),
       overlap_analysis(),

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cli/analyze/analysis_table.h"
-#include "cli/analyze/launch_calls.h"
 #include "cli/analyze/windows.h"
 #include "cli/analyze/work_class.h"
 #include "cli/collectives/clocks.h"
@@ -17,6 +16,7 @@
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
 #include "cli/model/kinds.h"
+#include "cli/model/launch_calls.h"
 #include "cli/model/payload.h"
 #include "cli/model/steps.h"
 
@@ -59,7 +59,7 @@ struct TraceCollectives {
 struct AnalysisContext {
   const Catalog& catalog;
   Windows windows;
-  const std::vector<std::string>& steps_found_by;  // by ProcessId; "": the process named no steps
+  const std::vector<ProcessSteps>& steps_found;  // by ProcessId, all of the trace, by each process's own clock
   const Steps& steps;  // the chosen ones, by the clock of the events, also where windows are no steps
   const std::vector<bool>& chosen;                      // by ProcessId: of these there are rows
   std::int64_t origin_ns = 0;                           // the trace's start, on the axis
@@ -100,6 +100,7 @@ const std::vector<AnalysisEntry>& analyses();
 AnalysisEntry temporal_analysis();
 AnalysisEntry kernels_analysis();
 AnalysisEntry steps_analysis();
+AnalysisEntry step_phases_analysis();
 AnalysisEntry collectives_analysis();
 AnalysisEntry stragglers_analysis();
 AnalysisEntry comm_analysis();

@@ -4,11 +4,12 @@
 #include <deque>
 #include <memory>
 
-#include "cli/analyze/launch_calls.h"
 #include "cli/analyze/work_classes.h"
 #include "cli/collectives/call_collector.h"
 #include "cli/io/progress.h"
 #include "cli/io/units.h"
+#include "cli/model/launch_calls.h"
+#include "cli/model/name_classes.h"
 #include "cli/model/slice.h"
 #include "cli/select/step_name.h"
 
@@ -139,6 +140,33 @@ class AnalysisWalk : public EventSink {
   std::uint64_t endless_ = 0;  // pieces of work whose end is not known
 };
 
+// Which events of one input name steps, or launch.
+class EventNames {
+ public:
+  bool has_step = false;  // one so far
+
+  void look(const Catalog& catalog, const Event& event) {
+    const bool may_name = event.kind == Kind::nvtx || event.kind == Kind::user_annotation || event.kind == Kind::cpu_op;
+    has_step = has_step || (may_name && is_step(catalog, event));
+  }
+  bool is_step(const Catalog& catalog, const Event& event) {
+    return is(steps_, catalog, event, [](std::string_view name) { return step_name(name).has_value(); });
+  }
+  bool is_launch(const Catalog& catalog, const Event& event) { return is(launches_, catalog, event, is_launch_name); }
+
+ private:
+  using Answers = std::vector<std::uint8_t>;  // by StringId: 0 not seen, 1 no, 2 yes
+
+  template <typename Ask>
+  static bool is(Answers& answers, const Catalog& catalog, const Event& event, Ask&& ask) {
+    if (event.name >= answers.size()) answers.resize(std::max(catalog.strings.size(), event.name + std::size_t{1}));
+    if (answers[event.name] == 0) answers[event.name] = ask(catalog.strings[event.name]) ? 2 : 1;
+    return answers[event.name] == 2;
+  }
+
+  Answers steps_, launches_;
+};
+
 GroupBy group_of(const AnalysisEntry& entry, GroupBy by) {
   return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end() ? by : entry.by.front();
 }
@@ -153,21 +181,19 @@ KindSet taken_kinds(const std::vector<const AnalysisEntry*>& analyses) {
 }  // namespace
 
 EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses) {
-  // By StringId, of operators, as which older profiles have their steps: 0 not seen, 1 no step, 2 a step.
-  return [names = std::vector<std::uint8_t>(), kinds = taken_kinds(analyses)](const Catalog& catalog, const Event& event) mutable {
-    const auto is_step = [&] {
-      if (event.name >= names.size()) names.resize(std::max(catalog.strings.size(), event.name + std::size_t{1}));
-      if (names[event.name] == 0) names[event.name] = step_name(catalog.strings[event.name]) ? 2 : 1;
-      return names[event.name] == 2;
-    };
+  // Where no step has been named yet, steps are looked for in the order of launches (select/step_finder.h), too. Profiles have
+  // their annotations before their calls.
+  return [names = EventNames(), kinds = taken_kinds(analyses)](const Catalog& catalog, const Event& event) mutable {
+    names.look(catalog, event);
     if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation || kinds.test(static_cast<std::size_t>(event.kind))) return true;
-    if (event.kind == Kind::cpu_op) return is_step();
+    if (event.kind == Kind::cpu_op) return names.is_step(catalog, event);
+    if (is_api_call(event.kind) && !names.has_step && names.is_launch(catalog, event)) return true;
     const bool is_recording = catalog.processes[catalog.tracks[event.track].process].format == SourceFormat::ring;
     return event.kind == Kind::nvtx || (is_recording && WorkClasses::kinds().test(static_cast<std::size_t>(event.kind)));
   };
 }
 
-AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<std::string>& found_by,
+AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
                        const AnalysisRequest& request) {
   const Catalog& catalog = trace.catalog();
   const std::size_t processes = catalog.processes.size();
@@ -188,7 +214,7 @@ AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::
   for (const AnalysisEntry* entry : request.analyses) {
     const GroupBy by = group_of(*entry, request.by);
     const bool placed = entry->needs_collectives;
-    members.push_back({{catalog, windows_of(request, by, chosen, facts, processes, placed), found_by, placed ? placed_steps : steps, has, facts.first_ns, placed ? on_it : facts.clocks, {by, phases}, request.class_rules, request.flops_per_step, nullptr}, placed, entry->any_time, entry->kinds, nullptr});
+    members.push_back({{catalog, windows_of(request, by, chosen, facts, processes, placed), found, placed ? placed_steps : steps, has, facts.first_ns, placed ? on_it : facts.clocks, {by, phases}, request.class_rules, request.flops_per_step, nullptr}, placed, entry->any_time, entry->kinds, nullptr});
     members.back().analysis = entry->make(members.back().context);
   }
   AnalysisResult result;

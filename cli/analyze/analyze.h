@@ -26,9 +26,9 @@ struct AnalysisResult {
 // What these analyses and the search for steps look at: to read a trace for them alone. One for each trace.
 EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses);
 
-// `facts` are of the trace; found_by by ProcessId, as StepFinder says it. Throws Error (usage) when the selection matches
+// `facts` are of the trace; `found` by ProcessId, as StepFinder says it. Throws Error (usage) when the selection matches
 // nothing. Memory: that of the analyses.
-AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<std::string>& found_by,
+AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
                        const AnalysisRequest& request);
 
 }  // namespace cli

@@ -39,6 +39,6 @@ inline void append_process(std::vector<Cell>& row, const Process& process, RowKe
 }
 
 inline constexpr Column kDeviceColumn{"device", Unit::number, "CUDA ordinal of the GPU in the process"};
-inline constexpr Column kStepColumn{"step", Unit::number, "Number of the training step, as the program named it"};
+inline constexpr Column kStepColumn{"step", Unit::number, "Number of the training step, as the program named it, or counted where it named none"};
 
 }  // namespace cli

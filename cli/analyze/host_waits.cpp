@@ -5,11 +5,11 @@
 namespace cli {
 namespace {
 
-constexpr std::uint8_t kPageable = 1;  // CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE
+constexpr std::uint8_t kPageableMemory = 1;  // CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE
 
 bool is_pageable(const Facts& facts) {
   const auto* copy = facts.get<CopyFacts>();
-  return copy != nullptr && (copy->from_memory == kPageable || copy->to_memory == kPageable);
+  return copy != nullptr && (copy->from_memory == kPageableMemory || copy->to_memory == kPageableMemory);
 }
 
 }  // namespace

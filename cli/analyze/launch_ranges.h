@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/analyze/launch_calls.h"
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
+#include "cli/model/launch_calls.h"
 #include "cli/model/slice.h"
 
 namespace cli {

@@ -15,6 +15,7 @@
 
 #include "cli/analyze/cells.h"
 #include "cli/analyze/device_times.h"
+#include "cli/analyze/median.h"
 #include "cli/analyze/whole_steps.h"
 
 namespace cli {
@@ -46,14 +47,6 @@ std::vector<Column> outlier_columns(RowKeys keys) {
       {"kernel_grew_ns", Unit::ns, "By how much"}});
 }
 
-// The smallest value that at least half of all do not exceed. Reorders them; of none 0.
-std::int64_t median(std::vector<std::int64_t>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 struct Usual {
   std::size_t count = 0;
   std::int64_t median_ns = 0, mad_ns = 0;
@@ -71,7 +64,7 @@ class OutlierTable : public Analysis {
  public:
   explicit OutlierTable(const AnalysisContext& context)
       : context_(context),
-        by_step_{context.catalog, whole_steps(context), context.steps_found_by, context.steps, context.chosen, context.origin_ns, context.clocks, context.keys, context.class_rules, 0, nullptr},
+        by_step_{context.catalog, whole_steps(context), context.steps_found, context.steps, context.chosen, context.origin_ns, context.clocks, context.keys, context.class_rules, 0, nullptr},
         steps_(by_step_.windows),
         times_(by_step_) {}
 

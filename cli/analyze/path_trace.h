@@ -15,7 +15,7 @@
 
 #include "cli/analyze/analysis.h"
 #include "cli/analyze/host_waits.h"
-#include "cli/analyze/launch_calls.h"
+#include "cli/model/launch_calls.h"
 #include "cli/analyze/windows.h"
 #include "cli/model/slice.h"
 

@@ -1,6 +1,10 @@
 // steps: each training step of each rank, and what its GPU did in it.
+#include <algorithm>
+
 #include "cli/analyze/cells.h"
 #include "cli/analyze/device_times.h"
+#include "cli/analyze/warm_up.h"
+#include "cli/select/step_notes.h"
 
 namespace cli {
 namespace {
@@ -10,16 +14,20 @@ std::vector<Column> step_columns(RowKeys keys) {
   columns.insert(columns.begin(), kStepColumn);
   return joined(std::move(columns), {
       kDeviceColumn,
-      {"start_ns", Unit::ns, "When the step's range began on the host, since the trace's start"},
-      {"duration_ns", Unit::ns, "Of that range"},
+      {"start_ns", Unit::ns, "When the step began on the host, since the trace's start"},
+      {"duration_ns", Unit::ns, "From there to its end on the host"},
       {"busy_ns", Unit::ns, "When any GPU work ran in that time"},
       {"exposed_comm_ns", Unit::ns, "When communication ran in that time, and no compute"},
-      {"found_by", Unit::text, "The names of the ranges that were taken for steps"}});
+      {"kernels", Unit::count, "Launched in the step; of steps that were found by the period of their kernels"},
+      {"warm_up", Unit::yes_no, "One of the first steps, which take far longer than others"},
+      {"found_by", Unit::text, "The names of the ranges that were taken for steps, or: period of kernels"}});
 }
 
 class StepTable : public Analysis {
  public:
-  explicit StepTable(const AnalysisContext& context) : context_(context), times_(context) {}
+  explicit StepTable(const AnalysisContext& context) : context_(context), times_(context) {
+    for (const ProcessSteps& found : context.steps_found) warm_ups_.push_back(warm_up_steps(found.steps));
+  }
   void work(const GpuWork& work) override { times_.add(work); }
   ResultTable finish() override {
     ResultTable table{"steps", step_columns(context_.keys), {}, {}};
@@ -29,18 +37,27 @@ class StepTable : public Analysis {
       std::vector<Cell>& cells = table.rows.emplace_back();
       cells.push_back(known(row.window.step));
       append_process(cells, context_.catalog.processes[row.process], context_.keys);
+      const ProcessSteps& found = context_.steps_found[row.process];
+      const std::size_t at = place_of(found, row.window);
       append(cells, known(row.device), context_.clocks.on_axis(row.process, row.window.from_ns) - context_.origin_ns, row.time.span_ns, is_known ? Cell(row.time.busy_ns) : Cell(),
-             is_known ? Cell(row.time.exposed_comm_ns) : Cell(), std::string(context_.steps_found_by[row.process]));
+             is_known ? Cell(row.time.exposed_comm_ns) : Cell(), at < found.kernels.size() ? Cell(found.kernels[at]) : Cell(), at < warm_ups_[row.process], found.found_by);
     }
-    if (table.rows.empty()) {
-      table.notes.push_back("no training steps were found: no range is named ProfilerStep#N, step N, iteration N or the like");
-    }
+    table.notes = step_notes(context_.steps_found, context_.catalog, context_.chosen, false);
     return table;
   }
 
  private:
+  // In the steps of the process that window; a chosen time may have cut its begin.
+  static std::size_t place_of(const ProcessSteps& found, const AnalysisWindow& window) {
+    const auto behind = std::upper_bound(found.steps.begin(), found.steps.end(), window.from_ns, [](std::int64_t ns, const Step& step) { return ns < step.start_ns; });
+    auto at = static_cast<std::size_t>(behind - found.steps.begin());
+    while (at > 0 && found.steps[at - 1].number != window.step) --at;
+    return at > 0 ? at - 1 : found.steps.size();
+  }
+
   const AnalysisContext& context_;
   DeviceTimes times_;
+  std::vector<std::size_t> warm_ups_;  // by process
 };
 
 }  // namespace

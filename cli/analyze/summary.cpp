@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "cli/analyze/write_tables.h"
 #include "cli/io/units.h"
+#include "cli/model/rank_list.h"
+#include "cli/model/steps.h"
 
 namespace cli {
 namespace {
@@ -112,16 +115,28 @@ std::string late_text(const Reading& ranks, std::int64_t whole_ns) {
 std::string steps_text(const Reading& steps) {
   if (steps.rows() == 0) return "steps: none were found\n";
   std::vector<std::pair<std::int64_t, std::size_t>> durations;
-  std::int64_t first = steps.number(0, "step"), last = first;
+  std::set<std::int64_t> warm_ups;
+  std::int64_t first = steps.number(0, "step"), last = first, longest_warm_up_ns = 0;
   for (std::size_t row = 0; row < steps.rows(); ++row) {
-    durations.push_back({steps.number(row, "duration_ns"), row});
-    first = std::min(first, steps.number(row, "step"));
-    last = std::max(last, steps.number(row, "step"));
+    const std::int64_t number = steps.number(row, "step"), ns = steps.number(row, "duration_ns");
+    first = std::min(first, number);
+    last = std::max(last, number);
+    if (steps.get<bool>(row, "warm_up").value_or(false)) {
+      warm_ups.insert(number);
+      longest_warm_up_ns = std::max(longest_warm_up_ns, ns);
+    } else {
+      durations.push_back({ns, row});
+    }
   }
   std::sort(durations.begin(), durations.end());
   const auto& longest = durations.back();
-  return fmt::format("steps {} to {}: median {}, longest {} (step {} of {})\n", first, last, duration_text(durations[durations.size() / 2].first),
-                     duration_text(longest.first), steps.number(longest.second, "step"), steps.rank(longest.second));
+  std::string out = fmt::format("steps {} to {}: median {}, longest {} (step {} of {})", first, last, duration_text(durations[durations.size() / 2].first),
+                                duration_text(longest.first), steps.number(longest.second, "step"), steps.rank(longest.second));
+  if (!warm_ups.empty()) {
+    out += fmt::format(", without warm-up: {} {}, up to {}", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), duration_text(longest_warm_up_ns));
+  }
+  if (const auto found_by = steps.get<std::string>(longest.second, "found_by"); found_by == kPeriodOfKernels) out += "; by the period of the kernels";
+  return out + "\n";
 }
 
 std::string text_of(ResultTable table) { return find_table_format("text")->write({std::move(table)}); }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kLeastSpanPart = 50;  // a straggler is late for one in so many of its span: 2 %
 constexpr double kFairShares = 3;            // and in so many times its fair share of what collectives cost,
-constexpr double kDeviations = 3;            // which is so many standard deviations more than that
+constexpr double kLateDeviations = 3;            // which is so many standard deviations more than that
 constexpr double kMostCorrelation = 0.6;
 
 // One rank in a collective.
@@ -105,7 +105,7 @@ class Share {
 
   bool is_too_often() const {
     const double needed = std::min(kFairShares * expected_, (expected_ + all_) / 2);
-    return late_ > 0 && late_ >= needed && late_ >= expected_ + kDeviations * std::sqrt(variance_ * inflation());
+    return late_ > 0 && late_ >= needed && late_ >= expected_ + kLateDeviations * std::sqrt(variance_ * inflation());
   }
 
  private:

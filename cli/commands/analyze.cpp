@@ -141,7 +141,7 @@ void run_analyze(AnalyzeOptions options) {
   refuse_input_as_output(inputs, options.output);
   const auto trace = read_inputs(inputs, *options.memory_mib, options.output, analyzed_events(request.analyses), true);
   const FoundFacts found = find_facts(*trace);
-  AnalysisResult result = analyze(*trace, found.facts, found.steps_found_by, request);
+  AnalysisResult result = analyze(*trace, found.facts, found.steps_found, request);
   for (const std::string& note : result.notes) fmt::print(stderr, "tracetool: {}\n", note);
   if (summary) return write_out(summary_text(result.tables), options.output);
   bool sorted = options.sort.empty();

@@ -18,6 +18,7 @@
 #include "cli/merge/ranks.h"
 #include "cli/merge/read_catalog.h"
 #include "cli/read/merged_reader.h"
+#include "cli/select/step_notes.h"
 
 namespace cli {
 namespace {
@@ -44,8 +45,8 @@ InfoInput input_of(const InputOptions& options, const std::vector<TraceInput>& i
 void run_info(const InfoOptions& options) {
   const auto inputs = find_inputs(*options.inputs);
   Progress progress(reading_text(inputs));
-  std::vector<ClockFit> fits;
-  Catalog catalog = read_catalogs(inputs, progress, fits);
+  MergedFacts merged;
+  Catalog catalog = read_catalogs(inputs, progress, merged);
   progress.done();
   check_given_ranks(catalog);
   std::vector<std::string> warnings = name_phases(catalog);
@@ -57,9 +58,13 @@ void run_info(const InfoOptions& options) {
   if (std::string fault = contradiction(catalog); !fault.empty()) notes.push_back(std::move(fault));
   OutputFile out("-");
   if (options.json) {
-    write_info_json(catalog, fits, notes, out);
+    write_info_json(catalog, merged.fits, notes, out);
   } else {
-    out.write(info_text(catalog, fits, notes, input_of(*options.inputs, inputs)));
+    InfoInput input = input_of(*options.inputs, inputs);
+    if (input.merged && merged.steps.size() == catalog.processes.size()) {
+      input.steps = step_notes(merged.steps, catalog, std::vector<bool>(merged.steps.size(), true), true);
+    }
+    out.write(info_text(catalog, merged.fits, notes, input));
   }
   out.finish();
 }

@@ -114,6 +114,7 @@ std::string info_text(const Catalog& catalog, const std::vector<ClockFit>& fits,
   std::string out = ranks_table(catalog) + "\n" + summary(catalog) + clocks_text(catalog, fits) + text_of(launch_summary(catalog)) + recorder_text(catalog);
   for (const Process& process : catalog.processes) out += losses(process) + newest_work_text(process);
   out += notices_text(catalog);
+  for (const std::string& found : input.steps) out += found + "\n";
   for (const std::string& note : notes) out += "note: " + note + "\n";
   return out + next_step(catalog, input);
 }

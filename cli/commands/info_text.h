@@ -8,10 +8,11 @@
 
 namespace cli {
 
-// What the next command takes.
+// What was looked at, and what the next command takes.
 struct InfoInput {
   bool merged = false;
   std::string path = {};  // as a shell takes it; "": not one, or unknown
+  std::vector<std::string> steps = {};  // how they were found, of a merged file
 };
 
 // `notes` concern all inputs together.

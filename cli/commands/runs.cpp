@@ -42,9 +42,9 @@ std::uint64_t size_of(const std::string& path) {
 std::vector<Process> processes_of(const RunFile& file, Progress& progress) {
   if (!file.peek.processes.empty()) return file.peek.processes;
   Catalog catalog;
-  std::vector<ClockFit> fits;
+  MergedFacts merged;
   try {
-    read_catalog({file.path, {}}, usable_cores(), progress, catalog, fits);
+    read_catalog({file.path, {}}, usable_cores(), progress, catalog, merged);
   } catch (const Error& error) {
     fmt::print(stderr, "tracetool: warning: {}\n", error.what());
   }

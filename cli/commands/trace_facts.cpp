@@ -6,6 +6,7 @@
 #include "cli/io/progress.h"
 #include "cli/overlay/lost_slices.h"
 #include "cli/select/step_finder.h"
+#include "cli/select/step_numbers.h"
 
 namespace cli {
 
@@ -23,7 +24,7 @@ class Both : public EventSink {
   EventSink &first_, &second_;
 };
 
-std::vector<ProcessSteps> find_steps(OrderedTrace& trace, EventSink* also, KindSet kinds) {
+std::vector<ProcessSteps> find_steps(OrderedTrace& trace, const ProcessClocks& clocks, EventSink* also, KindSet kinds) {
   std::vector<ProcessSteps> known = trace.steps();
   if (!known.empty()) {
     Wanted wanted;
@@ -39,7 +40,9 @@ std::vector<ProcessSteps> find_steps(OrderedTrace& trace, EventSink* also, KindS
     Both both(finder, *also);
     trace.walk(both);
   }
-  return finder.take();
+  std::vector<ProcessSteps> found = finder.take();
+  number_alike(found, trace.catalog(), clocks);
+  return found;
 }
 
 class Survey : public EventSink {
@@ -62,10 +65,10 @@ FoundFacts find_facts(OrderedTrace& trace, EventSink* also, KindSet kinds) {
   if (trace.has_own_times()) found.facts.clocks = ProcessClocks(trace.catalog(), trace.fits());
   const ProcessClocks& clocks = found.facts.clocks;
   std::int64_t first_ns = picture_start(trace.catalog()), last_ns = 0;
-  for (ProcessSteps& process : find_steps(trace, also, kinds)) {
+  found.steps_found = find_steps(trace, clocks, also, kinds);
+  for (const ProcessSteps& process : found.steps_found) {
     const std::size_t id = found.facts.steps.size();
-    found.facts.steps.push_back(std::move(process.steps));
-    found.steps_found_by.push_back(std::move(process.found_by));
+    found.facts.steps.push_back(process.steps);
     if (process.first_ns == 0) continue;
     const std::int64_t begun_ns = clocks.on_axis(id, process.first_ns), ended_ns = clocks.on_axis(id, process.last_ns);
     first_ns = first_ns == 0 ? begun_ns : std::min(first_ns, begun_ns);

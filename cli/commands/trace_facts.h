@@ -1,16 +1,16 @@
 // What has to be known of a trace before a part of it can be chosen.
 #pragma once
-#include <string>
 #include <vector>
 
 #include "cli/merge/ordered_trace.h"
+#include "cli/model/steps.h"
 #include "cli/select/selector.h"
 
 namespace cli {
 
 struct FoundFacts {
   TraceFacts facts;
-  std::vector<std::string> steps_found_by;  // by ProcessId: the family of names (select/step_name.h); "": no steps
+  std::vector<ProcessSteps> steps_found;  // by ProcessId, by each process's own clock; `facts` has the same steps
 };
 
 // Walks the trace, unless it is a file that says it. It begins with what was lost before the first event, where the time of that is known.

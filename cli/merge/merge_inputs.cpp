@@ -10,6 +10,7 @@
 #include "cli/model/error.h"
 #include "cli/read/merged_reader.h"
 #include "cli/select/step_finder.h"
+#include "cli/select/step_numbers.h"
 
 namespace cli {
 namespace {
@@ -100,7 +101,9 @@ MergedTotals merge_again(const std::string& path, bool align, ByteSink& out) {
   reader.read_own_times(times, {});
   if (!align) times.give(catalog.processes);
   output.done(0, chunks.finish());
-  output.finish(catalog, fits, walk.steps());
+  std::vector<ProcessSteps> steps = walk.steps();
+  number_alike(steps, catalog, ProcessClocks(catalog, fits));
+  output.finish(catalog, fits, steps);
   return totals(catalog, output, fits, missing_data(catalog));
 }
 
@@ -143,6 +146,7 @@ MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOpti
     for (IndexEntry& entry : output.chunks(number).index) entry.process = sorted[first + entry.process];
     for (std::size_t i = 0; i < steps_of[number].size(); ++i) steps[sorted[first + i]] = std::move(steps_of[number][i]);
   }
+  number_alike(steps, reading.catalog(), ProcessClocks(reading.catalog(), reading.fits()));
   output.finish(reading.catalog(), reading.fits(), steps);
   return totals(reading.catalog(), output, reading.fits(), std::move(reading.warnings()));
 }

@@ -20,12 +20,13 @@ class Count : public EventSink {
 
 }  // namespace
 
-void read_catalog(const TraceInput& input, std::size_t threads, Progress& progress, Catalog& catalog, std::vector<ClockFit>& fits) {
+void read_catalog(const TraceInput& input, std::size_t threads, Progress& progress, Catalog& catalog, MergedFacts& facts) {
   const std::size_t first = catalog.processes.size();
   if (is_merged_file(input.path)) {
     MergedReader reader(input.path);
     reader.read_lists(catalog);
-    fits.insert(fits.end(), reader.fits().begin(), reader.fits().end());
+    facts.fits.insert(facts.fits.end(), reader.fits().begin(), reader.fits().end());
+    facts.steps.insert(facts.steps.end(), reader.own_steps().begin(), reader.own_steps().end());
   } else {
     Count count(progress);
     open_trace(input.path, threads)->read(catalog, count);
@@ -33,17 +34,18 @@ void read_catalog(const TraceInput& input, std::size_t threads, Progress& progre
   set_rank(catalog, first, input.path, input.rank);
 }
 
-Catalog read_catalogs(const std::vector<TraceInput>& inputs, Progress& progress, std::vector<ClockFit>& fits) {
+Catalog read_catalogs(const std::vector<TraceInput>& inputs, Progress& progress, MergedFacts& facts) {
   Catalog all;
   std::vector<Catalog> own(inputs.size());
-  std::vector<std::vector<ClockFit>> fits_of(inputs.size());
+  std::vector<MergedFacts> facts_of(inputs.size());
   OrderedWork work(inputs.size(), usable_cores());
   const std::size_t threads = usable_cores() / work.threads();
-  work.run({[&](std::size_t i) { read_catalog(inputs[i], threads, progress, own[i], fits_of[i]); },
+  work.run({[&](std::size_t i) { read_catalog(inputs[i], threads, progress, own[i], facts_of[i]); },
             [&](std::size_t i) {
               join_catalog(own[i], all);
               own[i] = {};
-              fits.insert(fits.end(), fits_of[i].begin(), fits_of[i].end());
+              facts.fits.insert(facts.fits.end(), facts_of[i].fits.begin(), facts_of[i].fits.end());
+              facts.steps.insert(facts.steps.end(), facts_of[i].steps.begin(), facts_of[i].steps.end());
             }});
   return all;
 }

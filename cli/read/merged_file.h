@@ -238,7 +238,8 @@ void process_fields(F& f, P& p) {
   f.optional_entry(p.damage, [](auto& in, auto& damage) { in.number(damage.byte), in.text(damage.what); });
 }
 
-// How a process's steps were found, and its first start and last end but for the ends of flows (0, 0: it has none): by
+// How a process's steps were found, and its first start and last end but for the ends of flows (0, 0: it has none); of one that
+// named none the period of its kernels, and for each step how many of them; whether ranks number them alike. Times by
 // its own clock.
 template <typename F, typename S>
 void steps_fields(F& f, S& s) {
@@ -250,6 +251,12 @@ void steps_fields(F& f, S& s) {
     in.number(step.start_ns);
     in.number(step.end_ns);
   });
+  f.number(s.period.kernels);
+  f.number(s.period.matched);
+  f.number(s.period.compared);
+  f.number(s.period.by_names);
+  f.numbers(s.kernels);
+  f.number(s.alike);
 }
 
 // A visitor of the fields of payload.h, for entries of lists.

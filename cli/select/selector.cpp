@@ -43,7 +43,7 @@ void check_steps_exist(const NumberRanges& wanted, const Steps& steps, const std
   }
   if (numbers.empty()) {
     throw Error(Exit::usage, fmt::format("--steps {}: no range of this trace is named as a training step is "
-                                         "(ProfilerStep#3, \"step 3\", ...: docs/export.md); choose with --time",
+                                         "(ProfilerStep#3, \"step 3\", ...: docs/export.md), and its kernels have no period; choose with --time",
                                          wanted.text()));
   }
   const auto missing = wanted.first_missing(numbers);

@@ -12,21 +12,62 @@ bool is_host_range(const Event& event) {
          (event.kind == Kind::nvtx || event.kind == Kind::user_annotation || event.kind == Kind::cpu_op);
 }
 
+constexpr std::size_t kAllKernels = 1 << 22, kFewestKernels = 1 << 14, kMostKernels = 1 << 18;
+
+// A number for a grid, or, of a whole graph, for that.
+std::uint32_t grid_of(const Catalog& catalog, const Facts& facts) {
+  if (const auto* graph = facts.get<GraphLaunchFacts>()) return graph->graph;
+  const auto* kernel = facts.get<KernelFacts>();
+  if (kernel == nullptr || kernel->launch == 0) return 0;
+  const auto& grid = catalog.launches[kernel->launch].grid;
+  return (grid[0] * 31 + grid[1]) * 31 + grid[2];
+}
+
 }  // namespace
 
 StepFinder::StepFinder(const Catalog& catalog)
-    : catalog_(&catalog), processes_(catalog.processes.size()), names_(catalog.strings.size(), Name::unseen) {}
+    : catalog_(&catalog),
+      processes_(catalog.processes.size()),
+      names_(catalog.strings.size(), Name::unseen),
+      classes_(catalog.strings),
+      calls_(catalog.processes.size()) {
+  const std::size_t most = std::clamp(kAllKernels / std::max<std::size_t>(processes_.size(), 1), kFewestKernels, kMostKernels);
+  for (Seen& seen : processes_) seen.kernels.emplace(most);
+}
 
-void StepFinder::event(const Event& event, const Facts&) {
+void StepFinder::note_launch(ProcessId process, const Event& event) {
+  if (event.correlation != 0 && classes_[event.name].launches) calls_.add(process, event);
+}
+
+void StepFinder::note_work(ProcessId process, const Event& event, const Facts& facts) {
+  if (event.correlation == 0) return;
+  LaunchedWork work;
+  work.order = static_cast<std::int64_t>(event.correlation);
+  const LaunchCall* call = calls_.of(process, event.correlation);
+  work.launched_ns = call != nullptr ? call->start_ns : event.start_ns;
+  if (call != nullptr) work.returned_ns = call->end_ns;
+  if (const auto* kernel = facts.get<KernelFacts>()) work.node = static_cast<std::uint32_t>(kernel->graph.node);
+  work.name = event.name;
+  work.grid = grid_of(*catalog_, facts);
+  processes_[process].kernels->add(work);
+}
+
+void StepFinder::event(const Event& event, const Facts& facts) {
   if (event.kind == Kind::flow) return;
-  Seen& seen = processes_[catalog_->tracks[event.track].process];
+  const ProcessId process = catalog_->tracks[event.track].process;
+  Seen& seen = processes_[process];
   seen.first_ns = std::min(seen.first_ns, event.start_ns);
   seen.last_ns = std::max(seen.last_ns, slice_end(event, event.start_ns));
+  if (seen.kernels) {
+    if (is_api_call(event.kind)) return note_launch(process, event);
+    if (event.kind == Kind::kernel || event.kind == Kind::graph) return note_work(process, event, facts);
+  }
   if (!is_host_range(event) || !may_be_step(event.name)) return;
   const StepName name = *step_name(catalog_->strings[event.name]);
   if (event.kind == Kind::cpu_op && name.family != 0) return;
   const Found found{{name.number, event.start_ns, slice_end(event, event.start_ns)}, event.duration_ns < 0};
   add(seen.families[name.family], found);
+  seen.kernels.reset();
 }
 
 bool StepFinder::may_be_step(StringId name) {
@@ -60,7 +101,10 @@ std::vector<ProcessSteps> StepFinder::take() {
     all[id].first_ns = seen.first_ns;
     all[id].last_ns = seen.last_ns;
     const auto family = std::find_if(seen.families.begin(), seen.families.end(), [](auto& f) { return !f.empty(); });
-    if (family == seen.families.end()) continue;
+    if (family == seen.families.end()) {
+      seen.kernels->finish(all[id]);
+      continue;
+    }
     all[id].found_by = kStepFamilyNames[static_cast<std::size_t>(family - seen.families.begin())];
     if (family->back().open) family->back().step.end_ns = seen.last_ns;
     for (const Found& found : *family) all[id].steps.push_back(found.step);

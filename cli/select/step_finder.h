@@ -1,23 +1,29 @@
 // Finds the training steps of each process: ranges on its host threads (NVTX, user annotations, and the operators as
-// which older torch.profiler wrote ProfilerStep#N) whose names are in step_name.h. A process that named none has none.
+// which older torch.profiler wrote ProfilerStep#N) whose names are in step_name.h. Those of a process that named none follow
+// from the period of its kernels (step_period.h), where they have one.
 //
 // Of one process only the first family of names counts that it has. Of ranges that overlap, one with the number of the
 // open step is the same step, seen on another thread: the step lasts until the later end. One with another number is
 // part of the open step when it ends in it, else a step of its own. A number that comes again later (the next epoch)
 // is another step. A range without an end lasts until the next step begins, else to the end of its process's events.
 //
-// Memory: 40 bytes a step, one byte a string.
+// Memory: 40 bytes a step, one byte a string; of processes that have named no step so far what work_sequence.h says, of about
+// four million kernels in all, and the calls that launch (launch_calls.h).
 #pragma once
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "cli/model/catalog.h"
+#include "cli/model/launch_calls.h"
+#include "cli/model/name_classes.h"
 #include "cli/model/payload.h"
 #include "cli/model/steps.h"
 #include "cli/select/step_name.h"
+#include "cli/select/work_sequence.h"
 
 namespace cli {
 
@@ -28,7 +34,8 @@ class StepFinder : public EventSink {
   // All events of a process, by start, on one clock.
   void event(const Event& event, const Facts& facts) override;
 
-  // After the last event, once: what was found, by ProcessId.
+  // After the last event, once: what was found, by ProcessId. Numbers of steps that nobody named count from 0 in each process
+  // (step_numbers.h).
   std::vector<ProcessSteps> take();
 
  private:
@@ -41,14 +48,19 @@ class StepFinder : public EventSink {
     std::array<std::vector<Found>, kStepFamilies> families;
     std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
     std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+    std::optional<WorkSequence> kernels;  // none: it has named a step
   };
 
   bool may_be_step(StringId name);
   static void add(std::vector<Found>& steps, const Found& next);
+  void note_launch(ProcessId process, const Event& event);
+  void note_work(ProcessId process, const Event& event, const Facts& facts);
 
   const Catalog* catalog_;
   std::vector<Seen> processes_;
   std::vector<Name> names_;
+  NameClasses classes_;
+  LaunchCalls calls_;
 };
 
 }  // namespace cli

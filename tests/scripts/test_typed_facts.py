@@ -8,7 +8,7 @@ import re
 import sys
 
 ROOMS = ("model", "merge", "select", "overlay", "analyze")
-NAMES = {"model/name_classes.cpp", "model/short_name.cpp", "model/signature.cpp",
+NAMES = {"model/name_classes.cpp", "model/short_name.cpp", "model/signature.cpp", "model/training_phase.h",
          "analyze/name_rules.cpp", "select/step_name.cpp",
          "analyze/operator_flops.cpp"}  # by the inputs of operators, which are interned too
 TABLES = {"analyze/write_tables.cpp"}  # the writers of tables, which are exporters of their own

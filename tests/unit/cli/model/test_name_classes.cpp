@@ -1,4 +1,5 @@
 #include "cli/model/name_classes.h"
+#include "cli/model/training_phase.h"
 #include "tests/unit/catch.h"
 
 using cli::is_gemm_name;
@@ -53,4 +54,19 @@ TEST_CASE("kernel names: matrix products") {
 TEST_CASE("names: calls that ask the driver for memory of a device") {
   for (const char* name : {"cudaMalloc", "cudaMallocManaged", "cuMemAlloc_v2", "cuMemCreate", "hipMalloc"}) CHECK(cli::is_allocation_name(name));
   for (const char* name : {"cudaMallocHost", "cudaMallocAsync", "cudaMallocFromPoolAsync", "cuMemAllocHost_v2", "cudaFree", "cudaMemcpy"}) CHECK_FALSE(cli::is_allocation_name(name));
+}
+
+TEST_CASE("names of ranges: phases of a step") {
+  using cli::training_phase;
+  using cli::TrainingPhase;
+  CHECK(training_phase("Optimizer.step#AdamW.step") == TrainingPhase::optimizer);
+  CHECK(training_phase("## optimizer ##") == TrainingPhase::optimizer);
+  CHECK(training_phase("autograd::engine::evaluate_function: MmBackward0") == TrainingPhase::backward);
+  CHECK(training_phase("torch::autograd::AccumulateGrad") == TrainingPhase::backward);
+  CHECK(training_phase("Backward 3") == TrainingPhase::backward);
+  CHECK(training_phase("DistributedDataParallel.forward") == TrainingPhase::forward);
+  CHECK(training_phase("forward") == TrainingPhase::forward);
+  CHECK_FALSE(training_phase("forwarded"));
+  CHECK_FALSE(training_phase("aten::mm"));
+  CHECK_FALSE(training_phase(""));
 }

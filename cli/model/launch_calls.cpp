@@ -1,4 +1,4 @@
-#include "cli/analyze/launch_calls.h"
+#include "cli/model/launch_calls.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // The call that launched a piece of work, and that old ones are forgotten.
-#include "cli/analyze/launch_calls.h"
+#include "cli/model/launch_calls.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -1,0 +1,60 @@
+#include "cli/select/step_notes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/io/units.h"
+#include "cli/model/rank_list.h"
+
+namespace cli {
+namespace {
+
+constexpr std::size_t kMostLines = 8;
+
+std::string match_text(const KernelPeriod& period) {
+  return fmt::format("{:.1f} % of the kernels are the same as {} before{}", 100.0 * static_cast<double>(period.matched) / static_cast<double>(period.compared),
+                     count_text(period.kernels, "kernel"), period.by_names ? ", by their names" : "");
+}
+
+std::string note_of(const ProcessSteps& found, bool also_named) {
+  if (found.by_period()) {
+    return fmt::format("steps by the period of the kernels, which begins at its largest gap between launches: {}{}", match_text(found.period),
+                       found.alike ? "" : "; numbers are the rank's own");
+  }
+  if (!found.steps.empty()) return also_named ? fmt::format("steps by ranges: {}", found.found_by) : "";
+  const std::string named = "no training steps were found: no range is named ProfilerStep#N, step N, iteration N or the like";
+  if (found.period.compared == 0) return named;
+  if (found.period.is_accepted()) return fmt::format("{}, and no period of the kernels lies in the trace as a whole: {}", named, match_text(found.period));
+  return fmt::format("{}, and the kernels have no period: at best {}, and 80 % are needed", named, match_text(found.period));
+}
+
+std::string whose(const std::vector<ProcessId>& ids, const Catalog& catalog) {
+  std::vector<std::int64_t> ranks;
+  for (const ProcessId id : ids) ranks.push_back(catalog.processes[id].rank);
+  if (*std::min_element(ranks.begin(), ranks.end()) < 0) return ids.size() == 1 ? catalog.processes[ids[0]].source : count_text(ids.size(), "process");
+  return rank_list(ranks);
+}
+
+}  // namespace
+
+std::vector<std::string> step_notes(const std::vector<ProcessSteps>& found, const Catalog& catalog, const std::vector<bool>& chosen, bool also_named) {
+  std::vector<std::pair<std::string, std::vector<ProcessId>>> notes;
+  for (ProcessId id = 0; id < found.size(); ++id) {
+    const std::string note = chosen[id] ? note_of(found[id], also_named) : "";
+    if (note.empty()) continue;
+    auto same = std::find_if(notes.begin(), notes.end(), [&](const auto& each) { return each.first == note; });
+    if (same == notes.end()) same = notes.insert(notes.end(), {note, {}});
+    same->second.push_back(id);
+  }
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < std::min(notes.size(), kMostLines); ++i) {
+    const bool is_of_all = notes.size() == 1;
+    lines.push_back(is_of_all ? notes[i].first : whose(notes[i].second, catalog) + ": " + notes[i].first);
+  }
+  if (notes.size() > kMostLines) lines.push_back(fmt::format("and {} like these", count_text(notes.size() - kMostLines, "group of ranks", "groups of ranks")));
+  return lines;
+}
+
+}  // namespace cli

@@ -1,0 +1,19 @@
+// One number for one step on all ranks. Programs number their steps alike; steps that were found by the period of kernels count
+// from 0 on each rank, whose recording begins when it begins. Of those of one run (and of one phase of it) each rank's are
+// moved by the number that puts most of them beside what runs at the same time, on the axis, on the rank with most steps;
+// the first step of all is 0 again. Ranks run in step, so that clocks may be wrong by a half of a step.
+//
+// A rank that shares no time with the others counts by itself: ProcessSteps::alike says which do not.
+#pragma once
+#include <vector>
+
+#include "cli/model/catalog.h"
+#include "cli/model/process_clocks.h"
+#include "cli/model/steps.h"
+
+namespace cli {
+
+// `steps` by ProcessId, by each process's own clock, of which `clocks` tell.
+void number_alike(std::vector<ProcessSteps>& steps, const Catalog& catalog, const ProcessClocks& clocks);
+
+}  // namespace cli

@@ -1,0 +1,79 @@
+// The period of a process's kernels, and steps by it: for programs that name no steps.
+//
+// Kernels in the order of their launches are a sequence of numbers, one for each name and grid; a training step is a piece of it
+// that comes again. Each six neighbours vote for the distance to where they were last, the rarer the more; of the distances
+// with most votes the one counts at which most kernels are the same as those so far before, and of equal ones the shortest.
+// It is taken where four fifths of them are. Where grids vary from step to step, the names decide alone. Several
+// optimizers that take turns have one period together.
+//
+// The period is exact; where in it a step begins is a convention: at its largest gap between launches, the median over the
+// periods, when the kernel before the gap had been launched. So the time that a host waits for its data is its step's.
+// A step ends where its last kernel was launched, or, where the sequence is another one, where the next step begins. What is
+// launched between steps, as an evaluation is, belongs to none. A step that the trace does not hold as a whole is none: nor one that
+// began before it, of which only the GPU's work is there.
+//
+// Idea of votes: Ketterlin & Clauss, "Prediction and trace compression of data access addresses through nested loop
+// recognition" (CGO 2008) looks for all loops; here the outermost is enough.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "cli/model/steps.h"
+
+namespace cli {
+
+// A kernel, or a graph of which no kernels were recorded.
+struct LaunchedWork {
+  std::int64_t order = 0;  // of its launch: ascending; the same for what one launch of a graph consists of
+  std::int64_t launched_ns = 0, returned_ns = kNotReturned;  // of the call; where that is not known, launched_ns is its start on the GPU
+  std::uint32_t node = 0, arrival = 0;  // what orders the work of one launch
+  std::uint32_t name = 0, grid = 0;     // the same for the same ones
+
+  static constexpr std::int64_t kNotReturned = INT64_MIN;
+  std::uint32_t id(bool by_names) const { return by_names ? name : name * 0x9e3779b1u ^ grid; }
+};
+
+// Of work in the order of launches. O(n); 24 bytes a kernel, for as long as it takes.
+KernelPeriod find_period(std::span<const LaunchedWork> work);
+
+// Finds the steps of a sequence whose period is known, and holds only what a step begins with.
+class StepCutter {
+ public:
+  // `work` in the order of launches: enough of it to find where steps begin. The period is accepted.
+  StepCutter(std::span<const LaunchedWork> work, const KernelPeriod& period);
+
+  // All of it, in the order of launches, from the first one on.
+  void add(const LaunchedWork& next);
+  // After the last one, once: numbered from 0, and with the number of kernels of each.
+  void finish(ProcessSteps& of) const;
+
+ private:
+  struct Found {
+    std::int64_t start_ns, end_ns, kernels;
+    bool is_launched;
+  };
+  struct Seen {
+    std::uint32_t id;
+    std::int64_t launched_ns, returned_ns;
+  };
+  struct Open {
+    std::uint64_t at;  // in the sequence
+    std::int64_t start_ns;
+    bool is_launched;  // the call is known that launched its first kernel
+  };
+
+  const Seen& back(std::size_t places) const { return last_[(count_ - 1 - places) % last_.size()]; }
+  bool ends_with(const std::vector<std::uint32_t>& ids) const;
+  void close(std::uint64_t at, std::int64_t end_ns);
+
+  KernelPeriod period_;
+  std::vector<std::uint32_t> head_, tail_;  // what a step begins and ends with
+  std::vector<Seen> last_;                  // a ring
+  std::uint64_t count_ = 0;
+  std::optional<Open> open_;
+  std::vector<Found> found_;
+};
+
+}  // namespace cli

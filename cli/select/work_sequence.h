@@ -1,0 +1,42 @@
+// The kernels of one process, which come by their start on the GPU, put into the order of their launches, and the steps that
+// follow from it (step_period.h).
+//
+// The number that CUPTI gives a call that launches ascends from call to call, of all threads, and kernels have it even where the
+// call itself was not recorded: it is the order. Of a graph's launch, the nodes' numbers.
+//
+// Memory: 40 bytes a kernel until the period is looked for: at the end, or when `most` have come. From then on a sixteenth of
+// them wait, as long as one that was launched earlier may come.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "cli/model/event.h"
+#include "cli/model/payload.h"
+#include "cli/select/step_period.h"
+
+namespace cli {
+
+class WorkSequence {
+ public:
+  explicit WorkSequence(std::size_t most) : most_(most) {}
+
+  // `work.order` is the number of its launch, as it was recorded; `arrival` is set here.
+  void add(LaunchedWork work);
+  // After the last one, once: gives `of` its steps, and what was found of the period.
+  void finish(ProcessSteps& of);
+
+ private:
+  std::int64_t continued(std::int64_t number);
+  void decide(std::size_t sure);
+
+  std::size_t most_;
+  std::vector<LaunchedWork> held_;  // with a cutter: a heap, the first one on top
+  std::int64_t last_order_ = 0;
+  std::uint32_t arrivals_ = 0;
+  bool decided_ = false;
+  KernelPeriod period_;
+  std::optional<StepCutter> cutter_;
+};
+
+}  // namespace cli
