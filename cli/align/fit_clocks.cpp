@@ -31,7 +31,7 @@ constexpr double kSameMoment_ns = 100e6;
 // which those are. Of made jobs (exponential delays) this brings the error at p99 from 4.8 to 3.3 us (8 x 4 ranks, 30 % lost), and from
 // 4.7 to 3.0 us (128 x 8, 10 % lost).
 constexpr std::size_t kManyEnds = 4;      // of clocks, in a collective
-constexpr std::size_t kManySamples = 40;  // of a clock
+constexpr std::size_t kManySamples = 40;  // of a clock, and collectives of all
 constexpr double kWeightOfLate = 0.15;
 
 // Of two errors that do not depend on each other.
@@ -256,6 +256,8 @@ class ClockFitter {
   // Then all together: when each collective ended is estimated from the domains' lines, and these from it, in turns. The
   // references stay where they are.
   void refine() {
+    std::size_t collectives = 0;
+    for (std::size_t i = 0; i < samples_.size(); ++i) collectives += i == 0 || samples_[i].collective != samples_[i - 1].collective;
     for (std::size_t round = 0; round < kRounds; ++round) {
       std::vector<std::vector<LinePoint>> points(spans_.size());
       std::vector<std::size_t> of_many(spans_.size());
@@ -267,7 +269,7 @@ class ClockFitter {
           if (e.known) ends.push_back({0, sample.end + e.line.value(sample.end)});
         }
         if (ends.size() < 2) continue;
-        const bool many = ends.size() >= kManyEnds;
+        const bool many = collectives >= kManySamples && ends.size() >= kManyEnds;
         const double end = many ? lower_quartile(std::move(ends)) : weighted_median(std::move(ends));
         for (std::size_t i = first; i < next; ++i) {
           points[samples_[i].domain].push_back({samples_[i].end, end - samples_[i].end, samples_[i].weight});

@@ -111,8 +111,8 @@ class Rank:
         return max((each for each in self.waits if each.end <= time and each.start < time), key=lambda each: (each.end, each.start), default=None)
 
 
-def of_kineto(rank, events, rules):
-    """A Rank."""
+def of_kineto(rank, events, rules, found=()):
+    """A Rank. `found`: its steps where no range names them."""
     for event in events:  # a copy between two devices names both, and is work of the first
         args = event.get("args", {})
         if "fromDevice" in args:
@@ -124,7 +124,7 @@ def of_kineto(rank, events, rules):
     spans_ = [(e["pid"], e["tid"], ns(e["ts"]), ns(e["ts"]) + ns(e["dur"]), e["name"], e["cat"]) for e in events
               if e.get("cat") in RANGES and e.get("ph") == "X" and "dur" in e]
     spans_.sort(key=lambda each: (each[2], -each[3], RANGES[each[5]]))
-    steps = sorted({(start, end, int(name.split("#")[1])) for _, _, start, end, name, _ in spans_ if name.startswith("ProfilerStep#")})
+    steps = sorted({(start, end, int(name.split("#")[1])) for _, _, start, end, name, _ in spans_ if name.startswith("ProfilerStep#")}) or list(found)
     return Rank(rank, work, [(each.device, stream) for each, stream in zip(work, streams)], klasses, calls, steps,
                 [((pid, tid), start, end, name) for pid, tid, start, end, name, _ in spans_], event_waits(events))
 

@@ -48,6 +48,17 @@ def tables(options, *words):
     return json.loads(done.stdout) if done.returncode == 0 else {"failed": done.stderr}
 
 
+def origin_of(events):
+    return min(slow_tables.ns(event["ts"]) for event in events if "ts" in event and event.get("ph") not in ("M", "f"))
+
+
+def found_steps(options, path, events):
+    """[(start, end, number)] of those that no mark names, by the period of the kernels: test_steps.py says whether they are right."""
+    rows = tables(options, path, "--only", "steps").get("steps", [])
+    starts = [(row, origin_of(events) + row["start_ns"]) for row in rows if row["found_by"] == "period of kernels"]
+    return [(start, start + row["duration_ns"], row["step"]) for row, start in starts]
+
+
 def same(said, true):
     """Of two rows; what is no integer may differ in its last digits."""
     return all(isinstance(value, float) and said.get(key) is not None and abs(said[key] - value) <= FLOAT * abs(value) or

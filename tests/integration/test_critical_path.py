@@ -10,7 +10,7 @@ import slow_classes
 import slow_critical_path as slow
 import slow_tables
 from harness import Folder, check, first, run
-from test_analyze import analyze, count_sets, run_checks, tables
+from test_analyze import analyze, count_sets, found_steps, run_checks, tables
 from truth import load, train
 
 H100, SOME = "modded-nanogpt-8xh100", range(3, 8)  # without the rank for which the others wait
@@ -54,7 +54,8 @@ def check_set(options, name, files):
     rules = slow_classes.published()
     if any(each is None for each in events) or (len(files) > 1 and name != H100):
         return 0
-    ranks = [slow.of_kineto(number, each, rules) for number, each in enumerate(events)]
+    found = [found_steps(options, path, each) if each else [] for path, each in zip(files, events)]
+    ranks = [slow.of_kineto(number, each, rules, steps) for number, (each, steps) in enumerate(zip(events, found))]
     if not any(rank.work for rank in ranks):
         check(said_of(options, files) == [], f"{name}: no GPU work, no rows")
         return 0

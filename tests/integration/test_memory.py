@@ -10,13 +10,9 @@ import os
 import slow_memory
 import slow_tables
 from harness import Folder, check, run
-from test_analyze import check_rows, run_checks, tables
+from test_analyze import check_rows, found_steps, origin_of, run_checks, tables
 from trace_sets import folders, inputs
 from truth import load, train
-
-
-def origin_of(events):
-    return min(slow_tables.ns(event["ts"]) for event in events if "ts" in event and event.get("ph") not in ("M", "f"))
 
 
 def rows_of(levels, steps, windows, origin, calls, number=None):
@@ -36,9 +32,7 @@ def check_file(options, path):
     name = os.path.basename(path)
     levels, steps, calls = slow_memory.levels_of_kineto(events), slow_memory.steps_of_kineto(events), slow_memory.calls_of_kineto(events)
     origin = origin_of(events)
-    if not steps:  # those of the period of the kernels, of which test_steps.py says more
-        steps = [(origin + row["start_ns"], origin + row["start_ns"] + row["duration_ns"], row["step"])
-                 for row in tables(options, path, "--only", "steps").get("steps", []) if row["found_by"] == "period of kernels"]
+    steps = steps or found_steps(options, path, events)
     check_rows(f"{name}: memory", tables(options, path, "--only", "memory").get("memory", []),
                rows_of(levels, steps, [(None, None)], origin, calls))
     if len(steps) < 2:
