@@ -27,8 +27,8 @@ std::vector<Column> path_columns(RowKeys keys) {
       {"time_ns", Unit::ns, "How long; all rows of a step sum to it"},
       {"share_pct", Unit::percent, "Of the step, or of all of them"},
       {"segments", Unit::count, "In how many, each of one kernel, one call of CUDA, or of the time in one operator or range"},
-      {"longest", Unit::text, "What has most of it: a kernel, a call, or the innermost operator or range in which the host was"},
-      {"longest_ns", Unit::ns, "How long that held the path"}});
+      {"top_name", Unit::text, "What has most of it: a kernel, a call, or the innermost operator or range in which the host was"},
+      {"top_ns", Unit::ns, "How long that held the path"}});
 }
 
 // The chosen steps that the chosen time holds as a whole, on every rank that has them.

@@ -305,5 +305,5 @@ def sums(segments):
             names[each.name] += each.end - each.start
         time = sum(names.values())
         rows_.append({"rank": rank, "class": klass, "time_ns": time, "share_pct": 100.0 * time / whole, "segments": len(some),
-                      "longest_ns": max(names.values())})
+                      "top_ns": max(names.values())})
     return sorted(rows_, key=lambda row: (-row["time_ns"], row["rank"] is not None, row["rank"] or 0))

@@ -15,7 +15,7 @@ from truth import load, train
 
 H100, SOME = "modded-nanogpt-8xh100", range(3, 8)  # without the rank for which the others wait
 NEAR = 0.02
-WHOLE_NS = ("time_ns", "segments", "longest_ns")
+WHOLE_NS = ("time_ns", "segments", "top_ns")
 
 
 def said_of(options, files, *words):
