@@ -55,8 +55,8 @@ build() {
 ahead() {
   local folder=$1
   shift
-  [ $all = yes ] && have_command chrt || return 0
-  { configure "$folder" "$@" && exec chrt --idle 0 ninja -k 0 -C "$folder" ${targets:-}; } >/dev/null 2>&1 &
+  [ $all = yes ] && have_command chrt && configure "$folder" "$@" >/dev/null 2>&1 || return 0
+  chrt --idle 0 ninja -k 0 -C "$folder" ${targets:-} >/dev/null 2>&1 &
   ahead_of=$!
 }
 
@@ -66,6 +66,7 @@ end_ahead() {
   wait "$ahead_of" || true
   ahead_of=
 }
+trap end_ahead EXIT
 
 # copy_programs FROM TO PATH...
 copy_programs() { (cd "$1" && cp -R --parents "${@:3}" "$2"); }

@@ -55,7 +55,7 @@ class CriticalPath : public Analysis {
   ResultTable finish() override {
     ResultTable table{"critical_path", path_columns(context_.keys), {}, {}};
     if (trace_.is_full()) {
-      table.notes.push_back(fmt::format("more than {} kernels, copies and calls would have to be kept: choose fewer steps (--steps), which have to be in the trace", PathTrace::kMost));
+      table.notes.push_back(fmt::format("more than {} kernels, copies and calls would have to be kept: choose fewer or later steps (--steps), or fewer ranks (--ranks)", PathTrace::kMost));
       return table;
     }
     trace_.meet(*context_.collectives);

@@ -15,7 +15,11 @@ constexpr std::string_view kStreamWait = "Stream Wait Event";  // as Kineto call
 PathTrace::PathTrace(const Catalog& catalog, const Windows& steps)
     : catalog_(catalog), steps_(steps), launches_(catalog.processes.size()), waits_(catalog),
       streams_(catalog.tracks.size()), threads_(catalog.tracks.size()), processes_(catalog.processes.size()) {
-  for (ProcessId id = 0; id < processes_.size(); ++id) processes_[id].zones.resize(2 * steps_.of(id).size() + 1);
+  for (ProcessId id = 0; id < processes_.size(); ++id) {
+    processes_[id].zones.resize(2 * steps_.of(id).size() + 1);
+    const KindCounts& counts = catalog.processes[id].counts;
+    processes_[id].has_calls = counts[static_cast<std::size_t>(Kind::runtime)] + counts[static_cast<std::size_t>(Kind::driver)] > 0;
+  }
   for (TrackId id = 0; id < catalog.tracks.size(); ++id) {
     const Track& track = catalog.tracks[id];
     if (track.kind == TrackKind::stream) stream_of_.try_emplace({track.process, track.group, track.id}, id);
@@ -24,9 +28,10 @@ PathTrace::PathTrace(const Catalog& catalog, const Windows& steps)
 
 void PathTrace::host(const Event& event) {
   if (!is_slice(event) || is_full()) return;
-  OfProcess& of = processes_[catalog_.tracks[event.track].process];
+  const ProcessId process = catalog_.tracks[event.track].process;
+  OfProcess& of = processes_[process];
   if (is_api_call(event.kind)) {
-    if (event.correlation != 0) launches_.add(catalog_.tracks[event.track].process, event);
+    if (event.correlation != 0) launches_.add(process, event);
     if (const auto wait = waits_.of(event)) of.waits.push_back(*wait);
   }
   Thread& thread = threads_[event.track];
@@ -131,7 +136,12 @@ void PathTrace::work(const GpuWork& work, std::uint32_t work_class) {
   OfProcess& of = processes_[work.process];
   GpuWork placed = work;
   placed.call = launches_.of(work.process, work.event->correlation);
-  if (placed.call != nullptr) of.launched_ns = placed.call->start_ns, knows_launches_ = true;
+  if (placed.call != nullptr) {
+    of.launched_ns = placed.call->start_ns;
+    knows_launches_ = true;
+  } else if (!of.has_calls) {
+    of.launched_ns = work.start_ns;
+  }
   if (const auto wait = waits_.of(placed)) of.waits.push_back(*wait);
   const std::size_t zone = zone_at(work.process, of.launched_ns), zones = of.zones.size();
   const bool is_behind = zones > 1 && zone + 1 == zones;
@@ -273,31 +283,51 @@ std::vector<PathSpan> PathTrace::spans(const AnalysisWindow& whole) const {
 }
 
 std::vector<PathSpan> PathTrace::spans_of_steps() const {
-  struct Known {
-    std::int64_t begin_ns = kLatest_ns, before_ns = kEarliest_ns;  // of ranges; of what was launched before
+  struct OfRank {
+    ProcessId process;
+    std::int64_t begin_ns, end_ns;  // of its range and of what was launched in it
+    std::int64_t before_ns;         // the end of what was launched before
     Zone in;
   };
-  std::map<std::pair<std::int64_t, std::size_t>, Known> steps;  // by number, and how often it came
+  std::map<std::tuple<std::string_view, std::string_view, std::int64_t, std::size_t>, std::vector<OfRank>> steps;  // by run, number, and how often it came
   for (ProcessId id = 0; id < processes_.size(); ++id) {
+    const Process& process = catalog_.processes[id];
     const auto& own = steps_.of(id);
     const auto& zones = processes_[id].zones;
     std::map<std::int64_t, std::size_t> times;
     std::int64_t before_ns = kEarliest_ns;
     for (std::size_t i = 0; i < own.size(); ++i) {
       const std::int64_t number = own[i].step.value_or(0);
-      Known& known = steps[{number, times[number]++}];
       before_ns = std::max(before_ns, zones[2 * i].end_ns);
-      known.begin_ns = std::min(known.begin_ns, own[i].from_ns);
-      known.before_ns = std::max(known.before_ns, before_ns);
       const Zone& in = zones[2 * i + 1];
-      if (in.end_ns > known.in.end_ns) known.in = in;
+      steps[{process.run_id, process.phase, number, times[number]++}].push_back({id, own[i].from_ns, std::max(own[i].to_ns, in.end_ns), before_ns, in});
       before_ns = std::max(before_ns, in.end_ns);
     }
   }
   std::vector<PathSpan> spans;
-  for (const auto& [key, known] : steps) {
-    const std::int64_t from_ns = known.before_ns > kEarliest_ns ? known.before_ns : known.begin_ns;
-    if (known.in.end_ns > from_ns) spans.push_back({key.first, from_ns, known.in.end_ns, known.in.last});
+  const auto add = [&](std::int64_t number, std::vector<OfRank>::const_iterator first, std::vector<OfRank>::const_iterator end) {
+    std::int64_t before_ns = kEarliest_ns;
+    const OfRank* last = &*first;
+    for (auto rank = first; rank != end; ++rank) {
+      before_ns = std::max(before_ns, rank->before_ns);
+      if (std::tie(rank->in.end_ns, last->process) > std::tie(last->in.end_ns, rank->process)) last = &*rank;
+    }
+    const std::int64_t from_ns = before_ns > kEarliest_ns ? before_ns : first->begin_ns;
+    if (last->in.end_ns > from_ns) spans.push_back({number, from_ns, last->in.end_ns, last->in.last});
+  };
+  for (auto& [key, ranks] : steps) {
+    std::stable_sort(ranks.begin(), ranks.end(), [](const OfRank& a, const OfRank& b) { return a.begin_ns < b.begin_ns; });
+    // Ranks that share no time are not in one step, whatever it is called.
+    auto first = ranks.begin();
+    std::int64_t end_ns = first->end_ns;
+    for (auto rank = first; rank != ranks.end(); ++rank) {
+      if (rank->begin_ns >= end_ns) {
+        add(std::get<2>(key), first, rank);
+        first = rank;
+      }
+      end_ns = std::max(end_ns, rank->end_ns);
+    }
+    add(std::get<2>(key), first, ranks.end());
   }
   std::sort(spans.begin(), spans.end(), [](const PathSpan& a, const PathSpan& b) { return std::tie(a.from_ns, a.to_ns) < std::tie(b.from_ns, b.to_ns); });
   return spans;

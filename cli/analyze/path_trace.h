@@ -1,8 +1,8 @@
 // What the critical path is found in (path_walk.h): of chosen ranks the work of the GPUs, what the threads of the host were in, their
 // waits, and where ranks met in collectives. It is told the trace once, in the order of time.
 //
-// Memory: 72 bytes for each piece of GPU work and 32 for each call and range of the chosen steps (of the whole trace where it has
-// none), and what launch_calls.h takes. What was launched before the first of these steps is forgotten but for the work of
+// Memory: 72 bytes for each piece of GPU work of the chosen steps (of the whole trace where it has none), 32 for each call and range
+// from the first of them on (a rank's path may be held by what its host did behind its own step), and what launch_calls.h takes. What was launched before the first of these steps is forgotten but for the work of
 // each stream that ended last; what was launched behind the last is not taken. When kMost pieces of work and changes of what a
 // thread was in are kept, is_full() holds, and nothing more is taken.
 #pragma once
@@ -15,8 +15,8 @@
 
 #include "cli/analyze/analysis.h"
 #include "cli/analyze/host_waits.h"
-#include "cli/model/launch_calls.h"
 #include "cli/analyze/windows.h"
+#include "cli/model/launch_calls.h"
 #include "cli/model/slice.h"
 
 namespace cli {
@@ -79,7 +79,7 @@ class PathTrace {
   void meet(const TraceCollectives& collectives);
 
   bool is_full() const { return kept_ >= kMost; }
-  // By their begin, each with some work; `whole`: where no process has steps, one of all that runs in this time as a whole.
+  // By their begin, each with some work; a step of ranks that share no time is several. `whole`: where no process has steps, one of all that runs in this time as a whole.
   std::vector<PathSpan> spans(const AnalysisWindow& whole) const;
 
   const PathWork& operator[](PathWorkId id) const { return streams_[id.stream].work[id.at]; }
@@ -134,6 +134,7 @@ class PathTrace {
   };
   struct OfProcess {
     std::vector<Zone> zones;               // twice its steps and one
+    bool has_calls = false;  // in the trace; else work counts as launched when it began
     std::int64_t launched_ns = kEarliest_ns;  // when the last work whose call is known was launched
     std::uint32_t works = 0;
     std::vector<HostWait> waits;

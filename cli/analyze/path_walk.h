@@ -3,7 +3,8 @@
 //
 // 1. A step begins where the last GPU work ended that was launched before it (before the step's range began on the rank; work
 //    whose launch is not known counts as launched with what began before it on the rank), and ends where the last one ended that
-//    was launched in it; of all chosen ranks, on the axis. The walk starts at the work that ends there. It stops at the begin.
+//    was launched in it; of all chosen ranks of a run that share some of its time, on the axis. Where no call at all is in the
+//    trace, work counts as launched when it began. The walk starts at the work that ends there. It stops at the begin.
 // 2. GPU work held the path from its start on, and is of its class and its rank.
 // 3. But a collective in which every rank depends on all held it from the last start of its ranks: that is its transfer, and of no
 //    rank. The walk goes on at the start of the rank that was last. (It needs all starts, and clocks that can be compared. Where

@@ -12,8 +12,8 @@
 namespace cli {
 namespace {
 
-constexpr std::int64_t kLeastPart = 3;    // of the time that is to be explained, one in so many is
-constexpr double kNoiseDeviations = 4;         // a part that is no noise is so many standard deviations more than the others'
+constexpr std::int64_t kLeastPart = 3;     // of the time that is to be explained, one in so many is
+constexpr double kNoiseDeviations = 4;    // a part that is no noise is so many standard deviations more than the others'
 constexpr double kMedianVariance = 1.57;   // of n values of a normal distribution the median's is so many nths of theirs
 constexpr std::int64_t kLeastOfLate = 6;   // ... and of what it is late there one in so many
 constexpr std::int64_t kLeastWaited = 10;  // of what a rank was late, one in so many counts as waited by the others at least

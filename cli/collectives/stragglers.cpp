@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kLeastSpanPart = 50;  // a straggler is late for one in so many of its span: 2 %
 constexpr double kFairShares = 3;            // and in so many times its fair share of what collectives cost,
-constexpr double kLateDeviations = 3;            // which is so many standard deviations more than that
+constexpr double kLateDeviations = 3;        // which is so many standard deviations more than that
 constexpr double kMostCorrelation = 0.6;
 
 // One rank in a collective.

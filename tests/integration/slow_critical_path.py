@@ -29,7 +29,7 @@ class Rank:
         self.work, launched = [], -EVER
         for order, (each, stream, klass) in enumerate(zip(work, streams, klasses)):
             call = process.call[id(each)]
-            launched = call.start if call else launched
+            launched = call.start if call else launched if calls else each.start
             self.work.append(Work(rank, order, each.device, stream, each.start, each.end, each.name, klass, call, launched))
         if steps:  # what is launched behind the last step is not looked at
             self.work = [each for each in self.work if each.launched < steps[-1][1]]
