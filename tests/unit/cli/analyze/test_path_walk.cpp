@@ -257,3 +257,20 @@ TEST_CASE("path: what the thread that comes next was in") {
   told.work(0, "matmul", 58, 90, 1);
   CHECK(told.path() == "0 matmul 32, 0 queued 4, 0 launch cudaLaunchKernel 4, 0 host backward 10, 0 host 10, 0 host forward 20, 0 host 10");
 }
+
+TEST_CASE("path: ranks that share no time of a step have each their own") {
+  ToldRanks told(2, steps_us({{{0, 100}}, {{5000, 5100}}}));
+  told.host(0, "cudaLaunchKernel", 10, 14, 1);
+  told.work(0, "matmul", 20, 60, 1);
+  told.host(1, "cudaLaunchKernel", 5010, 5014, 1);
+  told.work(1, "copy", 5020, 5060, 1);
+  CHECK(told.path() == "0 matmul 40, 0 queued 6, 0 launch cudaLaunchKernel 4, 0 host 10 | 1 copy 40, 1 queued 6, 1 launch cudaLaunchKernel 4, 1 host 10");
+}
+
+TEST_CASE("path: where no call at all is in the trace, work belongs to the step in which it began") {
+  ToldRanks told(1, steps_us({{{0, 100}, {100, 200}}}));
+  told.work(0, "matmul", 20, 60);
+  told.work(0, "matmul", 60, 110);
+  told.work(0, "copy", 110, 180);
+  CHECK(told.path() == "0 matmul 50, 0 matmul 40, 0 unexplained 20 | 0 copy 70");
+}
