@@ -1,6 +1,7 @@
 #include "buffers.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
 
 #include "buffer_state.h"
 #include "records.h"
@@ -156,9 +158,20 @@ void settle(BufferState& state, const Slot& slot) {
   if (buffer.full && buffer.pending.empty()) state.worker_wake.notify_one();
 }
 
+// In a child of clone(2), for which no handler of pthread_atfork runs (deliver.cpp), a thread that is not there may hold the mutexes.
+bool in_child() {
+  static const char* const s_wiped_in_children = [] {
+    void* const page = mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED || madvise(page, 1, MADV_WIPEONFORK) != 0) return static_cast<char*>(nullptr);
+    return new (page) char{1};
+  }();
+  return s_wiped_in_children != nullptr && *s_wiped_in_children == 0;
+}
+
 }  // namespace
 
 Fate admit(Client& client) {
+  if (in_child()) return Fate::off;
   BufferState& state = client.buffers;
   const std::lock_guard lock(state.mutex);
   const std::uint64_t every = behaviour().drop_every;
