@@ -129,13 +129,19 @@ std::string steps_text(const Reading& steps) {
     }
   }
   std::sort(durations.begin(), durations.end());
-  const auto& longest = durations.back();
-  std::string out = fmt::format("steps {} to {}: median {}, longest {} (step {} of {})", first, last, duration_text(durations[durations.size() / 2].first),
-                                duration_text(longest.first), steps.number(longest.second, "step"), steps.rank(longest.second));
-  if (!warm_ups.empty()) {
-    out += fmt::format(", without warm-up: {} {}, up to {}", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), duration_text(longest_warm_up_ns));
+  std::string out = fmt::format("steps {} to {}: ", first, last);
+  if (durations.empty()) {
+    out += "warm-up alone, up to " + duration_text(longest_warm_up_ns);
+  } else {
+    const auto& [longest_ns, longest] = durations.back();
+    out += fmt::format("median {}, longest {} (step {} of {})", duration_text(durations[durations.size() / 2].first), duration_text(longest_ns),
+                       steps.number(longest, "step"), steps.rank(longest));
+    if (!warm_ups.empty()) {
+      out += fmt::format(", without warm-up: {} {}, up to {}", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), duration_text(longest_warm_up_ns));
+    }
   }
-  if (const auto found_by = steps.get<std::string>(longest.second, "found_by"); found_by == kPeriodOfKernels) out += "; by the period of the kernels";
+  const std::size_t shown = durations.empty() ? 0 : durations.back().second;
+  if (const auto found_by = steps.get<std::string>(shown, "found_by"); found_by == kPeriodOfKernels) out += "; by the period of the kernels";
   return out + "\n";
 }
 
