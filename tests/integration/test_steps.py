@@ -176,6 +176,17 @@ def check_synthesized(options):
             program.launch(f"kernel {program.random.randrange(30)}")
         check(found_in(options, program, folder) == [], "kernels in no order have no period")
 
+        program = Program(6)
+        program.launch("embed")
+        for kernels in (6, 12):  # of each forward layer, and each backward layer
+            for _ in range(24):
+                for kernel in range(kernels):
+                    program.launch(f"kernel {kernels}, {kernel}")
+        program.launch("adam")
+        check(found_in(options, program, folder) == [], "layers of one iteration are no steps")
+        layers = analyze(options, f"{folder}/made.json", "--only", "steps").stdout
+        check("holds 69.4 % of them, as layers do, and 80 % are needed: 96.7 %" in layers, "and a note says so", layers)  # 301 of 434
+
         program = Program(5)
         for _ in range(8):
             program.step(wait=100)
