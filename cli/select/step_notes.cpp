@@ -52,9 +52,10 @@ std::vector<std::string> step_notes(const std::vector<ProcessSteps>& found, cons
     if (same == notes.end()) same = notes.insert(notes.end(), {note, {}});
     same->second.push_back(id);
   }
+  const auto all = static_cast<std::size_t>(std::count(chosen.begin(), chosen.end(), true));
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < std::min(notes.size(), kMostLines); ++i) {
-    const bool is_of_all = notes.size() == 1;
+    const bool is_of_all = notes[i].second.size() == all;
     lines.push_back(is_of_all ? notes[i].first : whose(notes[i].second, catalog) + ": " + notes[i].first);
   }
   if (notes.size() > kMostLines) lines.push_back(fmt::format("and {} like these", count_text(notes.size() - kMostLines, "group of ranks", "groups of ranks")));
