@@ -112,17 +112,25 @@ std::string late_text(const Reading& ranks, std::int64_t whole_ns) {
   return out;
 }
 
+// Of steps that are warm-up on any rank: the others wait for it.
+std::set<std::int64_t> warm_up_numbers(const Reading& steps) {
+  std::set<std::int64_t> numbers;
+  for (std::size_t row = 0; row < steps.rows(); ++row) {
+    if (steps.get<bool>(row, "warm_up").value_or(false)) numbers.insert(steps.number(row, "step"));
+  }
+  return numbers;
+}
+
 std::string steps_text(const Reading& steps) {
   if (steps.rows() == 0) return "steps: none were found\n";
+  const std::set<std::int64_t> warm_ups = warm_up_numbers(steps);
   std::vector<std::pair<std::int64_t, std::size_t>> durations;
-  std::set<std::int64_t> warm_ups;
   std::int64_t first = steps.number(0, "step"), last = first, longest_warm_up_ns = 0;
   for (std::size_t row = 0; row < steps.rows(); ++row) {
     const std::int64_t number = steps.number(row, "step"), ns = steps.number(row, "duration_ns");
     first = std::min(first, number);
     last = std::max(last, number);
-    if (steps.get<bool>(row, "warm_up").value_or(false)) {
-      warm_ups.insert(number);
+    if (warm_ups.contains(number)) {
       longest_warm_up_ns = std::max(longest_warm_up_ns, ns);
     } else {
       durations.push_back({ns, row});
