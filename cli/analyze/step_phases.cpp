@@ -3,7 +3,8 @@
 // A piece of GPU work is of the phase of the ranges that were open on the thread of its launch call when that began: of
 // optimizer (Optimizer.step#, Optimizer.zero_grad#, ranges named optimizer), else backward (what autograd's engine ran; ranges
 // named backward), else forward (operators that autograd gave a sequence number; ranges named forward, DDP's forward). So what
-// a checkpointed layer computes again is of backward. Work of communication is of none: it counts where nothing else runs.
+// a checkpointed layer computes again is of backward. torch::autograd::... alone does not tell backward, which is then unknown and
+// its work other. Work of communication is of none: it counts where nothing else runs.
 // Where work of several phases runs at once, that time is of the first of forward, backward, optimizer, other, communication
 // that runs: together they are the busy time.
 #include <algorithm>
@@ -68,7 +69,7 @@ class StepPhases : public Analysis {
     }
     const StepPhase phase = phase_of(event, facts.get<OperatorFacts>());
     if (phase == StepPhase::other) return;
-    told_[context_.catalog.tracks[event.track].process][static_cast<std::size_t>(phase)] = true;
+    if (!tells_no_phase(context_.catalog.strings[event.name])) told_[context_.catalog.tracks[event.track].process][static_cast<std::size_t>(phase)] = true;
     const std::int64_t end_ns = slice_end(event, kLatest_ns);
     const auto& open = ranges_.open_at(event.track, event.start_ns);
     const bool is_within = std::any_of(open.begin(), open.end(), [&](const auto& each) { return each.range == phase && each.end_ns >= end_ns; });
@@ -135,10 +136,13 @@ class StepPhases : public Analysis {
       const auto at = static_cast<std::size_t>(phase);
       return times[at].ns - (at > 0 ? times[at - 1].ns : 0);
     };
+    std::int64_t other_ns = of(StepPhase::other);
     for (std::size_t at = 0; at < kToldPhases; ++at) {
-      told_[process][at] ? cells.emplace_back(of(static_cast<StepPhase>(at))) : cells.emplace_back();
+      const std::int64_t ns = of(static_cast<StepPhase>(at));
+      told_[process][at] ? cells.emplace_back(ns) : cells.emplace_back();
+      other_ns += told_[process][at] ? 0 : ns;
     }
-    append(cells, of(StepPhase::comm), of(StepPhase::other));
+    append(cells, of(StepPhase::comm), other_ns);
     return cells;
   }
 

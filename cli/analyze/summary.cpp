@@ -112,30 +112,44 @@ std::string late_text(const Reading& ranks, std::int64_t whole_ns) {
   return out;
 }
 
+// Of steps that are warm-up on any rank: the others wait for it.
+std::set<std::int64_t> warm_up_numbers(const Reading& steps) {
+  std::set<std::int64_t> numbers;
+  for (std::size_t row = 0; row < steps.rows(); ++row) {
+    if (steps.get<bool>(row, "warm_up").value_or(false)) numbers.insert(steps.number(row, "step"));
+  }
+  return numbers;
+}
+
 std::string steps_text(const Reading& steps) {
   if (steps.rows() == 0) return "steps: none were found\n";
+  const std::set<std::int64_t> warm_ups = warm_up_numbers(steps);
   std::vector<std::pair<std::int64_t, std::size_t>> durations;
-  std::set<std::int64_t> warm_ups;
   std::int64_t first = steps.number(0, "step"), last = first, longest_warm_up_ns = 0;
   for (std::size_t row = 0; row < steps.rows(); ++row) {
     const std::int64_t number = steps.number(row, "step"), ns = steps.number(row, "duration_ns");
     first = std::min(first, number);
     last = std::max(last, number);
-    if (steps.get<bool>(row, "warm_up").value_or(false)) {
-      warm_ups.insert(number);
+    if (warm_ups.contains(number)) {
       longest_warm_up_ns = std::max(longest_warm_up_ns, ns);
     } else {
       durations.push_back({ns, row});
     }
   }
   std::sort(durations.begin(), durations.end());
-  const auto& longest = durations.back();
-  std::string out = fmt::format("steps {} to {}: median {}, longest {} (step {} of {})", first, last, duration_text(durations[durations.size() / 2].first),
-                                duration_text(longest.first), steps.number(longest.second, "step"), steps.rank(longest.second));
-  if (!warm_ups.empty()) {
-    out += fmt::format(", without warm-up: {} {}, up to {}", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), duration_text(longest_warm_up_ns));
+  std::string out = fmt::format("steps {} to {}: ", first, last);
+  if (durations.empty()) {
+    out += "warm-up alone, up to " + duration_text(longest_warm_up_ns);
+  } else {
+    const auto& [longest_ns, longest] = durations.back();
+    out += fmt::format("median {}, longest {} (step {} of {})", duration_text(durations[durations.size() / 2].first), duration_text(longest_ns),
+                       steps.number(longest, "step"), steps.rank(longest));
+    if (!warm_ups.empty()) {
+      out += fmt::format(", without warm-up: {} {}, up to {}", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), duration_text(longest_warm_up_ns));
+    }
   }
-  if (const auto found_by = steps.get<std::string>(longest.second, "found_by"); found_by == kPeriodOfKernels) out += "; by the period of the kernels";
+  const std::size_t shown = durations.empty() ? 0 : durations.back().second;
+  if (const auto found_by = steps.get<std::string>(shown, "found_by"); found_by == kPeriodOfKernels) out += "; by the period of the kernels";
   return out + "\n";
 }
 

@@ -29,4 +29,7 @@ inline std::optional<TrainingPhase> training_phase(std::string_view range) {
   return std::nullopt;
 }
 
+// Its work is of the backward pass, but it does not tell where that is: PyTorch up to 1.8 names what accumulates gradients alone.
+inline bool tells_no_phase(std::string_view range) { return range.starts_with("torch::autograd::"); }
+
 }  // namespace cli

@@ -26,6 +26,10 @@ std::string note_of(const ProcessSteps& found, bool also_named) {
   if (!found.steps.empty()) return also_named ? fmt::format("steps by ranges: {}", found.found_by) : "";
   const std::string named = "no training steps were found: no range is named ProfilerStep#N, step N, iteration N or the like";
   if (found.period.compared == 0) return named;
+  if (found.repeated > 0) {
+    return fmt::format("{}, and what comes again in the kernels holds {:.1f} % of them, as layers do, and 80 % are needed: {}", named,
+                       100.0 * static_cast<double>(found.repeated) / static_cast<double>(found.launched), match_text(found.period));
+  }
   if (found.period.is_accepted()) return fmt::format("{}, and no period of the kernels lies in the trace as a whole: {}", named, match_text(found.period));
   return fmt::format("{}, and the kernels have no period: at best {}, and 80 % are needed", named, match_text(found.period));
 }
@@ -48,9 +52,10 @@ std::vector<std::string> step_notes(const std::vector<ProcessSteps>& found, cons
     if (same == notes.end()) same = notes.insert(notes.end(), {note, {}});
     same->second.push_back(id);
   }
+  const auto all = static_cast<std::size_t>(std::count(chosen.begin(), chosen.end(), true));
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < std::min(notes.size(), kMostLines); ++i) {
-    const bool is_of_all = notes.size() == 1;
+    const bool is_of_all = notes[i].second.size() == all;
     lines.push_back(is_of_all ? notes[i].first : whose(notes[i].second, catalog) + ": " + notes[i].first);
   }
   if (notes.size() > kMostLines) lines.push_back(fmt::format("and {} like these", count_text(notes.size() - kMostLines, "group of ranks", "groups of ranks")));

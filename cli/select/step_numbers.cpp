@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,11 +14,19 @@ class Numbering {
  public:
   Numbering(std::vector<ProcessSteps>& steps, const ProcessClocks& clocks) : steps_(steps), clocks_(clocks) {}
 
+  // Of a run that names steps on the rank `named`.
+  void number_as(ProcessId named, const std::vector<ProcessId>& group) const {
+    for (const ProcessId id : group) {
+      const auto by = distance(id, named, true);
+      steps_[id].alike = by.has_value();
+      for (Step& step : steps_[id].steps) step.number += by.value_or(0);
+    }
+  }
   void number(const std::vector<ProcessId>& group) const {
     const ProcessId most = *std::max_element(group.begin(), group.end(), [&](ProcessId a, ProcessId b) { return steps_[a].steps.size() < steps_[b].steps.size(); });
     std::int64_t first = 0;
     for (const ProcessId id : group) {
-      const auto by = id == most ? 0 : distance(id, most);
+      const auto by = id == most ? 0 : distance(id, most, false);
       steps_[id].alike = by.has_value();
       if (!by) continue;
       for (Step& step : steps_[id].steps) step.number += *by;
@@ -31,8 +40,8 @@ class Numbering {
  private:
   std::int64_t at(ProcessId id, std::int64_t ns) const { return clocks_.on_axis(id, ns); }
 
-  // How much higher most numbers of `other` are at the same time; none: they share no time.
-  std::optional<std::int64_t> distance(ProcessId id, ProcessId other) const {
+  // How much higher most numbers of `other` are at the same time; none: they share no time, or these are less than half.
+  std::optional<std::int64_t> distance(ProcessId id, ProcessId other, bool needs_half) const {
     std::map<std::int64_t, std::size_t> votes;
     const auto& others = steps_[other].steps;
     for (const Step& step : steps_[id].steps) {
@@ -41,7 +50,9 @@ class Numbering {
       if (behind != others.begin() && at(other, (behind - 1)->end_ns) > middle_ns) ++votes[(behind - 1)->number - step.number];
     }
     if (votes.empty()) return std::nullopt;
-    return std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
+    const auto most = std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    const std::size_t all = std::accumulate(votes.begin(), votes.end(), std::size_t{0}, [](std::size_t sum, const auto& each) { return sum + each.second; });
+    return needs_half && most->second * 2 <= all ? std::nullopt : std::optional<std::int64_t>(most->first);
   }
 
   std::vector<ProcessSteps>& steps_;
@@ -51,12 +62,24 @@ class Numbering {
 }  // namespace
 
 void number_alike(std::vector<ProcessSteps>& steps, const Catalog& catalog, const ProcessClocks& clocks) {
-  std::map<std::pair<std::string, std::string>, std::vector<ProcessId>> groups;
+  struct Group {
+    std::vector<ProcessId> by_period;
+    std::optional<ProcessId> named;  // the one with most steps
+  };
+  std::map<std::pair<std::string, std::string>, Group> groups;
   for (ProcessId id = 0; id < steps.size(); ++id) {
-    if (steps[id].by_period()) groups[{catalog.processes[id].run_id, catalog.processes[id].phase}].push_back(id);
+    Group& group = groups[{catalog.processes[id].run_id, catalog.processes[id].phase}];
+    if (steps[id].by_period()) {
+      group.by_period.push_back(id);
+    } else if (!steps[id].steps.empty() && (!group.named || steps[*group.named].steps.size() < steps[id].steps.size())) {
+      group.named = id;
+    }
   }
   const Numbering numbering(steps, clocks);
-  for (const auto& [run, group] : groups) numbering.number(group);
+  for (const auto& [run, group] : groups) {
+    if (group.by_period.empty()) continue;
+    group.named ? numbering.number_as(*group.named, group.by_period) : numbering.number(group.by_period);
+  }
 }
 
 }  // namespace cli

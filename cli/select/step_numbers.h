@@ -3,7 +3,10 @@
 // moved by the number that puts most of them beside what runs at the same time, on the axis, on the rank with most steps;
 // the first step of all is 0 again. Ranks run in step, so that clocks may be wrong by a half of a step.
 //
-// A rank that shares no time with the others counts by itself: ProcessSteps::alike says which do not.
+// Where some ranks of the run name their steps, the others' get the numbers of the named rank with most steps.
+//
+// A rank that shares no time with that one counts by itself, and so does one that would be moved by one number for no more than half of its
+// steps, where that one names its steps (a period may be two of them): ProcessSteps::alike says which do not.
 #pragma once
 #include <vector>
 

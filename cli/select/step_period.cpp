@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -154,12 +155,13 @@ bool StepCutter::ends_with(const std::vector<std::uint32_t>& ids) const {
 }
 
 void StepCutter::close(std::uint64_t at, std::int64_t end_ns) {
-  if (end_ns > open_->start_ns) found_.push_back({open_->start_ns, end_ns, static_cast<std::int64_t>(at - open_->at), open_->is_launched});
+  if (end_ns > open_->start_ns) found_.push_back({open_->at, open_->start_ns, end_ns, static_cast<std::int64_t>(at - open_->at), open_->is_launched});
   open_.reset();
 }
 
 void StepCutter::add(const LaunchedWork& next) {
   last_[count_ % last_.size()] = {next.id(period_.by_names), next.launched_ns, next.returned_ns};
+  if (!first_launched_ && next.returned_ns != LaunchedWork::kNotReturned) first_launched_ = count_;
   ++count_;
   if (open_ && count_ - open_->at == period_.kernels && ends_with(tail_)) {
     close(count_, next.returned_ns != LaunchedWork::kNotReturned ? next.returned_ns : next.launched_ns);
@@ -174,11 +176,25 @@ void StepCutter::add(const LaunchedWork& next) {
   open_ = Open{at, start_ns, back(head_.size() - 1).returned_ns != LaunchedWork::kNotReturned};
 }
 
+// With the parts of steps that the trace cuts off at its begin and its end.
+std::int64_t StepCutter::repeated(std::span<const Found> kept, std::uint64_t first) const {
+  if (kept.empty()) return 0;
+  std::int64_t kernels = 0;
+  for (const Found& each : kept) kernels += each.kernels;
+  const std::uint64_t end = kept.back().at + static_cast<std::uint64_t>(kept.back().kernels);
+  return kernels + static_cast<std::int64_t>(std::min(kept.front().at - std::min(first, kept.front().at), period_.kernels) + std::min(count_ - end, period_.kernels));
+}
+
 // Where no calls were recorded at all, steps lie where the GPU worked.
 void StepCutter::finish(ProcessSteps& of) const {
   const bool has_calls = std::any_of(found_.begin(), found_.end(), [](const Found& each) { return each.is_launched; });
-  for (const Found& each : found_) {
-    if (has_calls && !each.is_launched) continue;
+  std::vector<Found> kept;
+  std::copy_if(found_.begin(), found_.end(), std::back_inserter(kept), [&](const Found& each) { return each.is_launched || !has_calls; });
+  const std::uint64_t first = has_calls ? *first_launched_ : 0;
+  of.launched = static_cast<std::int64_t>(count_ - first);
+  of.repeated = repeated(kept, first);
+  if (of.repeated * 5 < of.launched * 4) return;
+  for (const Found& each : kept) {
     of.steps.push_back({static_cast<std::int64_t>(of.steps.size()), each.start_ns, each.end_ns});
     of.kernels.push_back(each.kernels);
   }

@@ -12,6 +12,10 @@
 // launched between steps, as an evaluation is, belongs to none. A step that the trace does not hold as a whole is none: nor one that
 // began before it, of which only the GPU's work is there.
 //
+// Layers come again, too, and have a period of their own where the trace holds less than two steps. So steps hold four fifths of
+// the kernels that were launched in the trace, with the parts of steps that it cuts off, else there are none: forward layers,
+// backward layers and an optimizer are not one period.
+//
 // Idea of votes: Ketterlin & Clauss, "Prediction and trace compression of data access addresses through nested loop
 // recognition" (CGO 2008) looks for all loops; here the outermost is enough.
 #pragma once
@@ -46,11 +50,12 @@ class StepCutter {
 
   // All of it, in the order of launches, from the first one on.
   void add(const LaunchedWork& next);
-  // After the last one, once: numbered from 0, and with the number of kernels of each.
+  // After the last one, once: numbered from 0, and with the number of kernels of each; none where they hold too few of all.
   void finish(ProcessSteps& of) const;
 
  private:
   struct Found {
+    std::uint64_t at;  // in the sequence
     std::int64_t start_ns, end_ns, kernels;
     bool is_launched;
   };
@@ -67,11 +72,13 @@ class StepCutter {
   const Seen& back(std::size_t places) const { return last_[(count_ - 1 - places) % last_.size()]; }
   bool ends_with(const std::vector<std::uint32_t>& ids) const;
   void close(std::uint64_t at, std::int64_t end_ns);
+  std::int64_t repeated(std::span<const Found> kept, std::uint64_t first) const;
 
   KernelPeriod period_;
   std::vector<std::uint32_t> head_, tail_;  // what a step begins and ends with
   std::vector<Seen> last_;                  // a ring
   std::uint64_t count_ = 0;
+  std::optional<std::uint64_t> first_launched_;  // the first one whose call is known
   std::optional<Open> open_;
   std::vector<Found> found_;
 };

@@ -28,7 +28,7 @@ def phases(events, steps):
     """{(step, device): row}; `steps`: (begin, end, number)."""
     hosted = hosts(events)
     told = [(host, phase_of(host)) for host in hosted if host.kind != "call" and phase_of(host)]
-    known = {phase for _, phase in told}
+    known = {phase for host, phase in told if not host.name.startswith("torch::autograd::")}  # of which gradients alone are accumulated
     by_thread = {}
     for host, phase in told:
         by_thread.setdefault(host.thread, []).append((host.start, host.end, phase))
@@ -42,11 +42,16 @@ def phases(events, steps):
     rows = {}
     for begin, end, number in steps:
         for device, of_device in work.items():
-            row, before, so_far = {}, 0, []
+            row, before, unknown, so_far = {}, 0, 0, []
             for phase in ORDER:
                 so_far += [(one.start, one.end) for one in slow_tables.clipped([one for one, its in of_device if its == phase], begin, end)]
                 until = slow_tables.length(so_far)
-                row[f"{phase}_ns"] = until - before if phase in known or phase in ("other", "comm") else None
+                if phase in known or phase in ("other", "comm"):
+                    row[f"{phase}_ns"] = until - before
+                else:
+                    row[f"{phase}_ns"] = None
+                    unknown += until - before
                 before = until
+            row["other_ns"] += unknown
             rows[number, device] = {"busy_ns": before, **row}
     return rows

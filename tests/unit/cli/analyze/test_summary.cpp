@@ -54,6 +54,22 @@ TEST_CASE("summary: the time of all GPUs as a partition, the largest loss first,
   CHECK(text.find("rank 0 is late") == std::string::npos);
 }
 
+TEST_CASE("summary: where all shown steps are warm-up, that alone is said") {
+  ResultTable all_warm = steps({{0, 0, 900, true}, {0, 1, 950, true}});
+  all_warm.columns.push_back({"warm_up", Unit::yes_no, ""});
+  const std::string text = summary_text({temporal({gpu(0, 1000, 950, 600, 300)}), all_warm});
+  INFO(text);
+  CHECK(in_order(text, {"steps 0 to 0: warm-up alone, up to 950 ns\n"}));
+}
+
+TEST_CASE("summary: a step that is warm-up on one rank is left out on all") {
+  ResultTable some_warm = steps({{0, 0, 900, true}, {0, 1, 950, true}, {1, 0, 500, true}, {1, 1, 600, false}, {2, 0, 100, false}, {2, 1, 110, false}});
+  some_warm.columns.push_back({"warm_up", Unit::yes_no, ""});
+  const std::string text = summary_text({temporal({gpu(0, 1000, 950, 600, 300)}), some_warm});
+  INFO(text);
+  CHECK(in_order(text, {"steps 0 to 2: median 110 ns, longest 110 ns (step 2 of rank 1), without warm-up: steps 0-1, up to 950 ns\n"}));
+}
+
 TEST_CASE("summary: nothing is said of what is not there") {
   CHECK(summary_text({temporal({})}) == "no GPU work\n");
   CHECK(summary_text({temporal({{0, Cell(), Cell(), Cell(), Cell(), Cell(), Cell()}})}) == "no GPU work\n");

@@ -63,6 +63,7 @@ TEST_CASE("names of ranges: phases of a step") {
   CHECK(training_phase("## optimizer ##") == TrainingPhase::optimizer);
   CHECK(training_phase("autograd::engine::evaluate_function: MmBackward0") == TrainingPhase::backward);
   CHECK(training_phase("torch::autograd::AccumulateGrad") == TrainingPhase::backward);
+  CHECK((cli::tells_no_phase("torch::autograd::AccumulateGrad") && !cli::tells_no_phase("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad")));
   CHECK(training_phase("Backward 3") == TrainingPhase::backward);
   CHECK(training_phase("DistributedDataParallel.forward") == TrainingPhase::forward);
   CHECK(training_phase("forward") == TrainingPhase::forward);

@@ -110,3 +110,26 @@ TEST_CASE("work sequence: too few kernels, or none that come again, are no steps
   const ProcessSteps found = other.found(1 << 12);
   CHECK((found.steps.empty() && found.found_by.empty() && !found.period.is_accepted()));
 }
+
+TEST_CASE("work sequence: layers of less than two steps are no steps") {
+  const auto trained = [](double iterations) {
+    MadeSequence made(0);
+    const auto kernels = static_cast<std::size_t>(iterations * 440);
+    while (made.made.size() < kernels) {
+      made.launch(100, 1);
+      for (std::uint32_t i = 0; i < 24 * 6; ++i) made.launch(i % 6, 1);
+      for (std::uint32_t i = 0; i < 24 * 12; ++i) made.launch(10 + i % 12, 1);
+      for (std::uint32_t i = 0; i < 7; ++i) made.launch(101 + i, 1);
+    }
+    made.made.resize(kernels);
+    return made.found(1 << 14);
+  };
+  for (const double iterations : {1.0, 1.8}) {
+    const ProcessSteps found = trained(iterations);
+    CHECK((found.period.is_accepted() && found.period.kernels == 12));
+    CHECK((found.steps.empty() && found.found_by.empty() && !found.by_period()));
+    CHECK((found.repeated > 0 && found.repeated * 4 < found.launched * 3));
+  }
+  const ProcessSteps more = trained(2.5);
+  CHECK((more.period.kernels == 440 && more.steps.size() >= 1 && more.steps.size() <= 2));
+}
