@@ -35,8 +35,8 @@ struct ProcessSteps {
   std::vector<Step> steps;                 // ascending by start
   KernelPeriod period;                     // of a process that named no steps
   std::vector<std::int64_t> kernels;       // of each step, where a period was found: launched in it
-  std::int64_t repeated = 0, launched = 0;  // where one was found: kernels in what comes again, and all that were launched in the trace
   bool alike = false;                      // of those: the numbers are those of the other ranks
+  std::int64_t repeated = 0, launched = 0;  // where a period was found: kernels in what comes again, and all that were launched in the trace
 
   bool by_period() const { return !kernels.empty(); }
 };

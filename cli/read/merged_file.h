@@ -257,6 +257,8 @@ void steps_fields(F& f, S& s) {
   f.number(s.period.by_names);
   f.numbers(s.kernels);
   f.number(s.alike);
+  f.number(s.repeated);
+  f.number(s.launched);
 }
 
 // A visitor of the fields of payload.h, for entries of lists.

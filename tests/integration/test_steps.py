@@ -186,6 +186,9 @@ def check_synthesized(options):
         check(found_in(options, program, folder) == [], "layers of one iteration are no steps")
         layers = analyze(options, f"{folder}/made.json", "--only", "steps").stdout
         check("holds 69.4 % of them, as layers do, and 80 % are needed: 96.7 %" in layers, "and a note says so", layers)  # 301 of 434
+        run([options.tracetool, "merge", f"{folder}/made.json", "-o", f"{folder}/made.ttrace"])
+        merged = analyze(options, f"{folder}/made.ttrace", "--only", "steps").stdout
+        check(merged == layers, "and so it does of a merged file", merged)
 
         program = Program(5)
         for _ in range(8):
@@ -218,6 +221,26 @@ def check_numbers(options):
             check(of_first.returncode == 0 and ": warm-up alone, up to " in of_first.stdout, f"{only}: all shown steps are warm-up", of_first)
 
 
+def check_some_named(options):
+    """Ranks 0 and 1 name their steps from 5 on; rank 2 names none, and its window begins four later."""
+    with Folder() as folder:
+        for rank in range(3):
+            program = Program(rank)
+            for number in range(12):
+                if rank == 2 and number == 4:
+                    program.events = []
+                begin, end = program.step()
+                if rank < 2:
+                    program.events.append({"ph": "X", "name": f"ProfilerStep#{number + 5}", "cat": "user_annotation", "pid": 1, "tid": 1,
+                                           "ts": begin // 1000, "dur": (end - begin) // 1000, "args": {}})
+            program.write(f"{folder}/rank{rank}.json", rank)
+        said = steps(options, folder)
+        numbers = {rank: [row["step"] for row in said if row["rank"] == rank] for rank in range(3)}
+        check(numbers == {0: list(range(5, 17)), 1: list(range(5, 17)), 2: list(range(9, 17))}, "steps that no range names have the numbers of those that ranges do", numbers)
+        note = analyze(options, folder, "--only", "steps").stdout.split("note: ")[-1]
+        check(note.startswith("rank 2: steps by the period of the kernels") and "own" not in note, "the note says of which rank", note)
+
+
 def check_simulated(options):
     with Folder() as folder:
         done = train(options, folder, "--ranks", 2, "--steps", 10, TRACETOOL_EVENTS="default,-nvtx")
@@ -234,4 +257,4 @@ def check_simulated(options):
 
 
 if __name__ == "__main__":
-    run_checks(check_synthesized, check_numbers, check_real, simulated=(check_simulated,))
+    run_checks(check_synthesized, check_numbers, check_some_named, check_real, simulated=(check_simulated,))
