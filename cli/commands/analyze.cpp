@@ -70,7 +70,7 @@ void check_words(const AnalyzeOptions& options, const std::vector<const Analysis
     refuse_analyze(fmt::format("--by {}: {} has no such rows", options.by_word, chosen.front()->name));
   }
   if (!options.classes.empty() && std::none_of(chosen.begin(), chosen.end(), [](auto* entry) { return entry->name == "classes" || entry->name == "critical_path"; })) {
-    refuse_analyze(fmt::format("--classes {}: says what the tables classes and critical_path count; ask for them with --only", options.classes));
+    refuse_analyze(fmt::format("--classes {}: says what the tables classes and critical_path count; ask for one, as with --only classes", options.classes));
   }
   if (options.sort.empty()) return;
   const auto has = [&](const AnalysisEntry* entry) {
