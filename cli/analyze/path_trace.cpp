@@ -83,7 +83,7 @@ void PathTrace::change(Thread& thread, std::int64_t from_ns) {
   kept_ -= before;
 }
 
-// Half of the changes are let go at least, or it waits until there are twice as many. The last one before stays: it lasts on.
+// Removes half of the changes at least, or it waits until there are twice as many. The last one before stays: it lasts on.
 void PathTrace::prune(Thread& thread, std::int64_t before_ns) {
   const auto after = std::find_if(thread.changes.begin(), thread.changes.end(), [&](const HostChange& change) { return change.from_ns > before_ns; });
   const auto kept = after == thread.changes.begin() ? after : std::prev(after);
