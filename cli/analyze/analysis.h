@@ -35,7 +35,7 @@ struct GpuWork {
   LaunchId launch = 0;  // of a kernel: in the catalogue's launches; 0: unknown
   const Event* event = nullptr;  // with facts, as they were read, not moved by a clock; they live during the call
   const Facts* facts = nullptr;
-  const LaunchCall* call = nullptr;  // that launched it, during the call; where AnalysisEntry::kinds has calls; null: unknown
+  const LaunchCall* call = nullptr;  // that launched it, during the call; where ObserverNeeds::kinds has calls; null: unknown
 };
 
 // What rows stand for, besides what they always do.
@@ -54,7 +54,7 @@ struct TraceCollectives {
   ClockKnowledge clocks;
 };
 
-// Where times of ranks are compared (needs_collectives), all are on the axis, and `clocks` moves nothing; else those of each
+// Where times of ranks are compared (ObserverNeeds::collectives), all are on the axis, and `clocks` moves nothing; else those of each
 // process are by its own clock, so that what is said of a rank does not depend on an estimate.
 struct AnalysisContext {
   const Catalog& catalog;
@@ -67,17 +67,28 @@ struct AnalysisContext {
   RowKeys keys;
   const NameRules* class_rules = nullptr;         // one's own classes, which are asked first; null: there are none
   double flops_per_step = 0;  // of the model, on one rank, as the user tells it; 0: not told
-  const TraceCollectives* collectives = nullptr;  // when finish() is called, of analyses that need them
+  const TraceCollectives* collectives = nullptr;  // when the walk is over, of those that need them
 };
 
-class Analysis {
+// Who looks at a trace as it is walked.
+class TraceObserver {
  public:
-  virtual ~Analysis() = default;
+  virtual ~TraceObserver() = default;
   // Of each process by start_ns ascending. What runs in none of the process's windows does not come,
-  // but where AnalysisEntry::any_time says so.
+  // but where ObserverNeeds::any_time says so.
   virtual void work(const GpuWork& /*work*/) {}
-  // Of AnalysisEntry::kinds, of chosen processes, in one order of time with work(); of any time, in a window or not.
+  // Of ObserverNeeds::kinds, of chosen processes, in one order of time with work(); of any time, in a window or not.
   virtual void event(const Event& /*event*/, const Facts& /*facts*/) {}
+};
+
+struct ObserverNeeds {
+  bool collectives = false;  // AnalysisContext
+  KindSet kinds{};           // of events that it takes besides GPU work
+  bool any_time = false;     // work() gets what runs in none of the windows, too
+};
+
+class Analysis : public TraceObserver {
+ public:
   // After the last one, once.
   virtual ResultTable finish() = 0;
 };
@@ -90,8 +101,10 @@ struct AnalysisEntry {
   std::unique_ptr<Analysis> (*make)(const AnalysisContext& context);  // the context outlives it
   bool needs_collectives = false;
   bool on_request = false;  // one of many rows, or dear to make: where nothing is chosen, it is left out
-  KindSet kinds{};          // of events that it takes besides GPU work
-  bool any_time = false;    // work() gets what runs in none of the windows, too
+  KindSet kinds{};          // the other two of ObserverNeeds
+  bool any_time = false;
+
+  ObserverNeeds needs() const { return {needs_collectives, kinds, any_time}; }
 };
 
 const std::vector<AnalysisEntry>& analyses();

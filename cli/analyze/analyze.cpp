@@ -61,16 +61,18 @@ class AnalysisWalk : public EventSink {
  public:
   struct Member {
     AnalysisContext context;
-    bool on_axis;
-    bool any_time;
-    KindSet kinds;
-    std::unique_ptr<Analysis> analysis;
+    ObserverNeeds needs;
+    std::unique_ptr<Analysis> analysis;  // or
+    std::unique_ptr<TablesObserver> last;
+    TraceObserver* observer = nullptr;  // which of the two it is
+
+    bool on_axis() const { return needs.collectives; }
   };
 
   AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, std::deque<Member>& members, bool collectives)
       : catalog_(catalog), clocks_(clocks), selector_(selector), members_(members), classes_(catalog), calls_(catalog.processes.size()) {
     if (collectives) collector_ = make_call_collector(catalog);
-    for (const Member& member : members) kinds_ |= member.kinds;
+    for (const Member& member : members) kinds_ |= member.needs.kinds;
   }
 
   void event(const Event& event, const Facts& facts) override {
@@ -101,8 +103,8 @@ class AnalysisWalk : public EventSink {
       placed.end_ns = clocks_.on_axis(work.process, work.end_ns);
     }
     for (Member& member : members_) {
-      const GpuWork& seen = member.on_axis ? placed : work;
-      if (member.any_time || member.context.windows.hold(seen.process, seen.start_ns, seen.end_ns)) member.analysis->work(seen);
+      const GpuWork& seen = member.on_axis() ? placed : work;
+      if (member.needs.any_time || member.context.windows.hold(seen.process, seen.start_ns, seen.end_ns)) member.observer->work(seen);
     }
   }
 
@@ -116,15 +118,15 @@ class AnalysisWalk : public EventSink {
     if (!selector_.has(process)) return;
     if (is_api_call(event.kind) && event.correlation != 0 && is_slice(event)) calls_.add(process, event);
     for (Member& member : members_) {
-      if (!member.kinds.test(static_cast<std::size_t>(event.kind))) continue;
-      if (!member.on_axis || clocks_.of(process) == nullptr) {
-        member.analysis->event(event, facts);
+      if (!member.needs.kinds.test(static_cast<std::size_t>(event.kind))) continue;
+      if (!member.on_axis() || clocks_.of(process) == nullptr) {
+        member.observer->event(event, facts);
         continue;
       }
       Event placed = event;
       placed.start_ns = clocks_.on_axis(process, event.start_ns);
       if (event.duration_ns > 0) placed.duration_ns = std::max<std::int64_t>(0, clocks_.on_axis(process, slice_end(event, kLatest_ns)) - placed.start_ns);
-      member.analysis->event(placed, facts);
+      member.observer->event(placed, facts);
     }
   }
 
@@ -180,10 +182,10 @@ KindSet taken_kinds(const std::vector<const AnalysisEntry*>& analyses) {
 
 }  // namespace
 
-EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses) {
+EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, KindSet also) {
   // Where no step has been named yet, steps are looked for in the order of launches (select/step_finder.h), too. Profiles have
   // their annotations before their calls.
-  return [names = EventNames(), kinds = taken_kinds(analyses)](const Catalog& catalog, const Event& event) mutable {
+  return [names = EventNames(), kinds = taken_kinds(analyses) | also](const Catalog& catalog, const Event& event) mutable {
     names.look(catalog, event);
     if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation || kinds.test(static_cast<std::size_t>(event.kind))) return true;
     if (event.kind == Kind::cpu_op) return names.is_step(catalog, event);
@@ -211,21 +213,33 @@ AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::
   const ProcessClocks on_it;
   const Steps steps = chosen.chosen(facts.steps), placed_steps = on_axis(steps, facts.clocks);
   std::deque<AnalysisWalk::Member> members;
+  const auto add = [&](GroupBy by, ObserverNeeds needs) -> AnalysisWalk::Member& {
+    const bool placed = needs.collectives;
+    return members.emplace_back(AnalysisWalk::Member{
+        {catalog, windows_of(request, by, chosen, facts, processes, placed), found, placed ? placed_steps : steps, has, facts.first_ns, placed ? on_it : facts.clocks, {by, phases}, request.class_rules, request.flops_per_step, nullptr},
+        needs, nullptr, nullptr});
+  };
   for (const AnalysisEntry* entry : request.analyses) {
-    const GroupBy by = group_of(*entry, request.by);
-    const bool placed = entry->needs_collectives;
-    members.push_back({{catalog, windows_of(request, by, chosen, facts, processes, placed), found, placed ? placed_steps : steps, has, facts.first_ns, placed ? on_it : facts.clocks, {by, phases}, request.class_rules, request.flops_per_step, nullptr}, placed, entry->any_time, entry->kinds, nullptr});
-    members.back().analysis = entry->make(members.back().context);
+    AnalysisWalk::Member& member = add(group_of(*entry, request.by), entry->needs());
+    member.analysis = entry->make(member.context);
+    member.observer = member.analysis.get();
+  }
+  for (const TablesObserverEntry& entry : request.observers) {
+    AnalysisWalk::Member& member = add(GroupBy::none, entry.needs);
+    member.last = entry.make(member.context);
+    member.observer = member.last.get();
   }
   AnalysisResult result;
   TraceCollectives collectives;
-  const bool with_collectives = std::any_of(request.analyses.begin(), request.analyses.end(), [](auto* entry) { return entry->needs_collectives; });
+  const bool with_collectives = std::any_of(members.begin(), members.end(), [](const auto& member) { return member.needs.collectives; });
   {
     AnalysisWalk walk(catalog, facts.clocks, selector, members, with_collectives);
     // What is one over all ranks needs all of them, whichever are shown.
     Wanted wanted = with_collectives ? Wanted{} : chosen.wanted();
-    if (std::any_of(members.begin(), members.end(), [](const auto& member) { return member.any_time; })) wanted.times.clear();
-    wanted.kinds = WorkClasses::kinds() | taken_kinds(request.analyses);
+    if (std::any_of(members.begin(), members.end(), [](const auto& member) { return member.needs.any_time; })) wanted.times.clear();
+    KindSet kinds = WorkClasses::kinds();
+    for (const auto& member : members) kinds |= member.needs.kinds;
+    wanted.kinds = kinds;
     trace.walk(walk, wanted);
     if (with_collectives) {
       collectives.calls = walk.take_calls();
@@ -239,7 +253,12 @@ AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::
     }
   }
   for (AnalysisWalk::Member& member : members) member.context.collectives = with_collectives ? &collectives : nullptr;
-  for (AnalysisWalk::Member& member : members) result.tables.push_back(member.analysis->finish());
+  for (AnalysisWalk::Member& member : members) {
+    if (member.analysis) result.tables.push_back(member.analysis->finish());
+  }
+  for (AnalysisWalk::Member& member : members) {
+    if (member.last) member.last->finish(result.tables);
+  }
   return result;
 }
 

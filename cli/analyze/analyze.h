@@ -1,5 +1,7 @@
 // Runs analyses over a trace, all in one walk.
 #pragma once
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,12 +12,24 @@
 
 namespace cli {
 
+// Looks at the trace in the same walk as the analyses, and then at their tables.
+class TablesObserver : public TraceObserver {
+ public:
+  // After the walk, once, when all tables are made.
+  virtual void finish(const std::vector<ResultTable>& tables) = 0;
+};
+struct TablesObserverEntry {
+  ObserverNeeds needs;
+  std::function<std::unique_ptr<TablesObserver>(const AnalysisContext& context)> make;  // the context outlives it
+};
+
 struct AnalysisRequest {
   std::vector<const AnalysisEntry*> analyses;
   GroupBy by = GroupBy::none;  // of those that can; the others as they are
   const NameRules* class_rules = nullptr;  // of --classes; it outlives the analysis
   double flops_per_step = 0;   // AnalysisContext
   Selection selection;         // of steps and time, what runs in them counts as far as it does
+  std::vector<TablesObserverEntry> observers = {};  // with windows as of GroupBy::none
 };
 
 struct AnalysisResult {
@@ -23,8 +37,8 @@ struct AnalysisResult {
   std::vector<std::string> notes;   // what the numbers do not hold; a line each
 };
 
-// What these analyses and the search for steps look at: to read a trace for them alone. One for each trace.
-EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses);
+// What these analyses (and events of the kinds `also`) and the search for steps look at: to read a trace for them alone. One for each trace.
+EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, KindSet also = {});
 
 // `facts` are of the trace; `found` by ProcessId, as StepFinder says it. Throws Error (usage) when the selection matches
 // nothing. Memory: that of the analyses.

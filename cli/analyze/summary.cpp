@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/analyze/table_reading.h"
 #include "cli/analyze/write_tables.h"
 #include "cli/io/units.h"
 #include "cli/model/rank_list.h"
@@ -21,55 +22,6 @@ constexpr std::size_t kMostGpus = 16, kKernels = 5;
 constexpr std::array kTables{std::string_view("temporal"), std::string_view("steps"), std::string_view("kernels"),
                              std::string_view("stragglers")};
 
-// A table, whose cells are found by the keys of their columns.
-class Reading {
- public:
-  Reading(const std::vector<ResultTable>& tables, std::string_view name) {
-    for (const ResultTable& table : tables) {
-      if (table.name == name) table_ = &table;
-    }
-  }
-  std::size_t rows() const { return table_ == nullptr ? 0 : table_->rows.size(); }
-  const ResultTable& table() const { return *table_; }
-
-  template <typename Value>
-  std::optional<Value> get(std::size_t row, std::string_view key) const {
-    const auto& columns = table_->columns;
-    const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& column) { return column.key == key; });
-    if (found == columns.end()) return std::nullopt;
-    const auto* value = std::get_if<Value>(&table_->rows[row][static_cast<std::size_t>(found - columns.begin())]);
-    return value == nullptr ? std::nullopt : std::optional<Value>(*value);
-  }
-  std::int64_t number(std::size_t row, std::string_view key) const { return get<std::int64_t>(row, key).value_or(0); }
-  std::int64_t sum(std::string_view key) const {
-    std::int64_t sum = 0;
-    for (std::size_t row = 0; row < rows(); ++row) sum += number(row, key);
-    return sum;
-  }
-  std::string rank(std::size_t row) const {
-    const auto rank = get<std::int64_t>(row, "rank");
-    return rank ? fmt::format("rank {}", *rank) : "an unknown rank";
-  }
-
-  // Its first rows, of these columns.
-  ResultTable part(std::initializer_list<std::string_view> keys, std::size_t most) const {
-    ResultTable part{table_->name, {}, {}, {}};
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < table_->columns.size(); ++i) {
-      if (std::find(keys.begin(), keys.end(), table_->columns[i].key) != keys.end()) places.push_back(i);
-    }
-    for (const std::size_t i : places) part.columns.push_back(table_->columns[i]);
-    for (std::size_t row = 0; row < std::min(most, rows()); ++row) {
-      auto& cells = part.rows.emplace_back();
-      for (const std::size_t i : places) cells.push_back(table_->rows[row][i]);
-    }
-    return part;
-  }
-
- private:
-  const ResultTable* table_ = nullptr;
-};
-
 double percent_of(std::int64_t part_ns, std::int64_t whole_ns) {
   return whole_ns > 0 ? 100.0 * static_cast<double>(part_ns) / static_cast<double>(whole_ns) : 0.0;
 }
@@ -79,7 +31,7 @@ struct LostTime {
   std::string text, next;
 };
 
-std::string where_most(const Reading& gpus, std::string_view key) {
+std::string where_most(const TableReading& gpus, std::string_view key) {
   if (gpus.rows() < 2) return "";
   std::vector<std::pair<std::int64_t, std::size_t>> by_time;
   for (std::size_t row = 0; row < gpus.rows(); ++row) by_time.push_back({gpus.number(row, key), row});
@@ -89,7 +41,7 @@ std::string where_most(const Reading& gpus, std::string_view key) {
                      gpus.rank(most.second));
 }
 
-std::vector<LostTime> losses_of(const Reading& gpus, std::int64_t alone_ns) {
+std::vector<LostTime> losses_of(const TableReading& gpus, std::int64_t alone_ns) {
   std::vector<LostTime> losses{{gpus.sum("idle_ns"), "idle" + where_most(gpus, "idle_ns"), "temporal"},
                            {gpus.sum("exposed_comm_ns"), "communication that no compute covers" + where_most(gpus, "exposed_comm_ns"), "comm"},
                            {alone_ns, "copies and memsets that nothing else covers", "temporal"}};
@@ -99,7 +51,7 @@ std::vector<LostTime> losses_of(const Reading& gpus, std::int64_t alone_ns) {
 }
 
 // "rank 1 is late: ..."; empty: nobody is known to be.
-std::string late_text(const Reading& ranks, std::int64_t whole_ns) {
+std::string late_text(const TableReading& ranks, std::int64_t whole_ns) {
   std::string out;
   for (std::size_t row = 0; row < ranks.rows(); ++row) {
     if (!ranks.get<bool>(row, "straggler").value_or(false)) continue;
@@ -113,7 +65,7 @@ std::string late_text(const Reading& ranks, std::int64_t whole_ns) {
 }
 
 // Of steps that are warm-up on any rank: the others wait for it.
-std::set<std::int64_t> warm_up_numbers(const Reading& steps) {
+std::set<std::int64_t> warm_up_numbers(const TableReading& steps) {
   std::set<std::int64_t> numbers;
   for (std::size_t row = 0; row < steps.rows(); ++row) {
     if (steps.get<bool>(row, "warm_up").value_or(false)) numbers.insert(steps.number(row, "step"));
@@ -121,7 +73,7 @@ std::set<std::int64_t> warm_up_numbers(const Reading& steps) {
   return numbers;
 }
 
-std::string steps_text(const Reading& steps) {
+std::string steps_text(const TableReading& steps) {
   if (steps.rows() == 0) return "steps: none were found\n";
   const std::set<std::int64_t> warm_ups = warm_up_numbers(steps);
   std::vector<std::pair<std::int64_t, std::size_t>> durations;
@@ -166,7 +118,7 @@ std::vector<const AnalysisEntry*> summary_analyses() {
 }
 
 std::string summary_text(const std::vector<ResultTable>& tables) {
-  const Reading gpus(tables, "temporal"), steps(tables, "steps"), kernels(tables, "kernels"), ranks(tables, "stragglers");
+  const TableReading gpus(tables, "temporal"), steps(tables, "steps"), kernels(tables, "kernels"), ranks(tables, "stragglers");
   const std::int64_t whole_ns = gpus.sum("span_ns");
   if (whole_ns == 0) return "no GPU work\n";
   const std::int64_t compute_ns = gpus.sum("compute_ns"), exposed_ns = gpus.sum("exposed_comm_ns");
