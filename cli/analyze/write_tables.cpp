@@ -215,10 +215,10 @@ std::string write_markdown(const std::vector<ResultTable>& tables) {
 }  // namespace
 
 const std::vector<TableFormat>& table_formats() {
-  static const std::vector<TableFormat> formats{{"text", true, write_text},
-                                             {"json", true, write_json},
-                                             {"csv", false, write_csv},
-                                             {"md", true, write_markdown}};
+  static const std::vector<TableFormat> formats{{"text", true, false, write_text},
+                                             {"json", true, true, write_json},
+                                             {"csv", false, true, write_csv},
+                                             {"md", true, false, write_markdown}};
   return formats;
 }
 

@@ -12,6 +12,7 @@ namespace cli {
 struct TableFormat {
   std::string_view name;
   bool holds_several;  // tables in one output
+  bool is_data;        // for programs: whole, with nothing beside it
   std::string (*write)(const std::vector<ResultTable>& tables);
 };
 

@@ -31,6 +31,8 @@ Command dump_command();
 Command merge_command();
 Command export_command();
 Command analyze_command();
+Command diff_command();
+Command check_command();
 Command help_command();
 
 }  // namespace cli

@@ -23,13 +23,13 @@ void add_min_duration(CLI::App& app, const std::shared_ptr<SelectionOptions>& op
   app.add_option("--min-dur", options->min_dur, "Only slices at least this long: 5us")->check(not_empty())->type_name("TIME");
 }
 
-Selection selection_of(const SelectionOptions& options) {
+Selection selection_of(const SelectionOptions& options, const std::string& prefix) {
   Selection selection;
-  if (!options.ranks.empty()) selection.ranks.emplace("--ranks", options.ranks);
-  if (!options.steps.empty()) selection.steps.emplace("--steps", options.steps);
-  if (!options.time.empty()) selection.time = time_range_option("--time", options.time);
-  if (!options.kinds.empty()) selection.kinds = kinds_option("--kinds", options.kinds);
-  if (!options.min_dur.empty()) selection.min_dur_ns = duration_option("--min-dur", options.min_dur);
+  if (!options.ranks.empty()) selection.ranks.emplace("--" + prefix + "ranks", options.ranks);
+  if (!options.steps.empty()) selection.steps.emplace("--" + prefix + "steps", options.steps);
+  if (!options.time.empty()) selection.time = time_range_option("--" + prefix + "time", options.time);
+  if (!options.kinds.empty()) selection.kinds = kinds_option("--" + prefix + "kinds", options.kinds);
+  if (!options.min_dur.empty()) selection.min_dur_ns = duration_option("--" + prefix + "min-dur", options.min_dur);
   return selection;
 }
 

@@ -22,7 +22,7 @@ std::shared_ptr<SelectionOptions> add_selection(CLI::App& app);
 // --min-dur, for commands that show events one by one.
 void add_min_duration(CLI::App& app, const std::shared_ptr<SelectionOptions>& options);
 
-// Throws Error (usage) that names the option.
-Selection selection_of(const SelectionOptions& options);
+// Throws Error (usage) that names the option: "--" + prefix + "ranks".
+Selection selection_of(const SelectionOptions& options, const std::string& prefix = "");
 
 }  // namespace cli

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <limits>
 
 namespace cli {
 
 std::string duration_text(std::int64_t ns) {
+  if (ns < 0) return "-" + duration_text(ns == std::numeric_limits<std::int64_t>::min() ? std::numeric_limits<std::int64_t>::max() : -ns);
   const auto value = static_cast<double>(ns);
   if (ns >= 172'800'000'000'000) return fmt::format("{:.1f} days", value / 86'400e9);
   if (ns >= 7'200'000'000'000) return fmt::format("{:.1f} h", value / 3'600e9);

@@ -1,0 +1,71 @@
+#include "cli/commands/compared_runs.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/analyze/analyze.h"
+#include "cli/commands/input_options.h"
+#include "cli/commands/trace_facts.h"
+#include "cli/compare/step_profile.h"
+#include "cli/model/error.h"
+
+namespace cli {
+namespace {
+
+std::string named(const ComparedRun& run) {
+  std::string text = run.inputs.paths.empty() ? std::string() : run.inputs.paths.front();
+  const auto add = [&](const std::string& what, const std::string& value) {
+    if (!value.empty()) text += fmt::format(" ({} {})", what, value);
+  };
+  add("run", run.inputs.run);
+  add("ranks", run.selection.ranks);
+  add("steps", run.selection.steps);
+  add("time", run.selection.time);
+  return text;
+}
+
+bool has_steps(const Steps& steps, const Selection& selection, const Catalog& catalog) {
+  for (ProcessId id = 0; id < steps.size(); ++id) {
+    const std::int64_t rank = catalog.processes[id].rank;
+    if (!steps[id].empty() && (!selection.ranks || (rank >= 0 && selection.ranks->holds(rank)))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::shared_ptr<ComparedRun> add_compared_run(CLI::App& app, const std::string& prefix, const std::string& of) {
+  auto run = std::make_shared<ComparedRun>();
+  run->prefix = prefix;
+  const auto add = [&](const std::string& name, std::string& text, const std::string& type, const std::string& help) {
+    app.add_option("--" + prefix + name, text, "Of " + of + ": " + help)->check(not_empty())->type_name(type);
+  };
+  add("ranks", run->selection.ranks, "LIST", "only these ranks: 0-3,7");
+  add("steps", run->selection.steps, "LIST", "only these training steps: 5, 10-12 or 10-");
+  add("time", run->selection.time, "A-B", "only what runs then, and steps that it holds as a whole: 1.5s-2s, 300ms-, -2s");
+  add("run", run->inputs.run, "NAME", "of a directory with several runs, as `tracetool runs` lists it (default: latest)");
+  return run;
+}
+
+RunProfile read_profile(const ComparedRun& run, const ProfileRequest& request, bool whole) {
+  AnalysisRequest analysis;
+  analysis.selection = selection_of(run.selection, run.prefix);
+  analysis.class_rules = request.class_rules;
+  const auto inputs = find_inputs(run.inputs);
+  refuse_input_as_output(inputs, request.output);
+  const KindSet kinds = kinds_of({Kind::runtime, Kind::driver});
+  const auto trace = read_inputs(inputs, request.memory_mib, request.output, analyzed_events({}, kinds), true);
+  const FoundFacts found = find_facts(*trace);
+  RunProfile profile;
+  profile.source = named(run);
+  const bool by_steps = !whole && has_steps(found.facts.steps, analysis.selection, trace->catalog());
+  analysis.observers = profile_observers(profile, !by_steps, request.for_diff);
+  const AnalysisResult result = analyze(*trace, found.facts, found.steps_found, analysis);
+  print_notes(result.notes);
+  return profile;
+}
+
+}  // namespace cli

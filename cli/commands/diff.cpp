@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "cli/analyze/name_rules.h"
+#include "cli/analyze/write_tables.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/compared_runs.h"
+#include "cli/commands/input_options.h"
+#include "cli/compare/diff_tables.h"
+#include "cli/io/output_file.h"
+#include "cli/model/error.h"
+
+namespace cli {
+namespace {
+
+struct DiffOptions {
+  std::vector<std::string> paths, only;
+  std::shared_ptr<ComparedRun> a, b;
+  std::string format = "text", output = "-", classes;
+  std::optional<double> least_share_pct;
+  std::shared_ptr<std::size_t> memory_mib;
+  bool all = false;
+};
+
+bool has_choice(const ComparedRun& run) { return run.selection.any() || !run.inputs.run.empty(); }
+
+void name_sides(DiffOptions& options) {
+  if (options.paths.size() > 2) {
+    throw Error(Exit::usage, fmt::format("{} traces are named, and two are compared: A and B; name a directory, or put a glob into quotes", options.paths.size()));
+  }
+  if (options.paths.empty()) throw Error(Exit::usage, "no trace is named; name two, like `tracetool diff before/ after/`");
+  options.a->inputs.paths = {options.paths.front()};
+  options.b->inputs.paths = {options.paths.back()};
+  if (options.paths.size() == 2 || has_choice(*options.a) || has_choice(*options.b)) return;
+  throw Error(Exit::usage, fmt::format("{} alone: name a second trace, or two choices of this one, as with --a-steps 0-9 --b-steps 10-19", options.paths.front()));
+}
+
+void check_only(const DiffOptions& options) {
+  const auto& names = diff_table_names();
+  for (const std::string& name : options.only) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) throw Error(Exit::usage, fmt::format("--only {}: there is no such table; there are {}", name, fmt::join(names, ", ")));
+  }
+  if (!find_table_format(options.format)->holds_several && options.only.size() != 1) {
+    throw Error(Exit::usage, fmt::format("--format {}: holds one table; choose it, as with --only kernels", options.format));
+  }
+}
+
+std::vector<ResultTable> chosen_tables(std::vector<ResultTable> tables, const std::vector<std::string>& only) {
+  if (only.empty()) return tables;
+  std::vector<ResultTable> chosen;
+  for (const std::string& name : only) {
+    const auto found = std::find_if(tables.begin(), tables.end(), [&](const ResultTable& table) { return table.name == name; });
+    if (std::none_of(chosen.begin(), chosen.end(), [&](const ResultTable& table) { return table.name == name; })) chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+void refuse_nothing(const RunProfile& run, std::string_view side) {
+  if (run.gpus == 0) throw Error(Exit::bad_content, fmt::format("{} ({}): no GPU work and no steps: `tracetool info` says what is in it", side, run.source));
+  if (run.steps.empty()) {
+    throw Error(Exit::bad_content, fmt::format("{} ({}): no step is there as a whole on all its ranks; choose other ranks, as with --{}-ranks 0", side, run.source, side == "A" ? "a" : "b"));
+  }
+}
+
+void run_diff(DiffOptions options) {
+  name_sides(options);
+  check_only(options);
+  std::optional<NameRules> class_rules;
+  if (!options.classes.empty()) class_rules.emplace(read_name_rules(options.classes));
+  const ProfileRequest request{*options.memory_mib, options.output, class_rules ? &*class_rules : nullptr, true};
+  RunProfile a = read_profile(*options.a, request), b = read_profile(*options.b, request);
+  if (a.whole && !b.whole) b = read_profile(*options.b, request, true);
+  if (b.whole && !a.whole) a = read_profile(*options.a, request, true);
+  refuse_nothing(a, "A");
+  refuse_nothing(b, "B");
+  constexpr double kLeastShare = 0.1, kLeastShareOfFew = 1;
+  const bool few = std::min(a.steps.size(), b.steps.size()) < kFewestSteps;
+  const Comparison comparison = compare_runs(a, b, options.least_share_pct.value_or(few ? kLeastShareOfFew : kLeastShare) / 100);
+  const TableFormat& format = *find_table_format(options.format);
+  const bool for_people = options.only.empty() && !format.is_data;
+  std::vector<ResultTable> tables = chosen_tables(diff_tables(a, b, comparison, options.all), options.only);
+  OutputFile out(options.output);
+  if (for_people) {
+    tables.erase(tables.begin());  // the runs, of which the verdict speaks
+    out.write(diff_verdict(a, b, comparison) + diff_text(tables, format));
+  } else {
+    out.write(format.write(tables));
+  }
+  out.finish();
+}
+
+std::function<void()> set_up_diff(CLI::App& app) {
+  auto options = std::make_shared<DiffOptions>();
+  app.add_option("PATH", options->paths, "A and B: files, directories (their newest run) or globs in quotes; one, where choices of it are compared");
+  options->a = add_compared_run(app, "a-", "A");
+  options->b = add_compared_run(app, "b-", "B");
+  app.add_option("--only", options->only, "These tables alone, in this order; may be repeated")->delimiter(',')->allow_extra_args(false)->type_name("NAME,...");
+  app.add_flag("--all", options->all, "Rows that did not change, too");
+  app.add_option("--min-share", options->least_share_pct, "Differences of less than PCT % of the step are none (default: 0.1; 1 where a side has fewer than 8 steps)")
+      ->check(CLI::Range(0.0, 100.0).description(""))
+      ->type_name("PCT");
+  app.add_option("--classes", options->classes, "A file of rules for classes that are asked first, or kempnerforge")->check(not_empty())->type_name("FILE");
+  app.add_option("--format", options->format, "How tables are written (default: text)")->check(CLI::IsMember({"text", "json", "csv", "md"}).description(""))->type_name("text|json|csv|md");
+  app.add_option("-o,--output", options->output, "The file to write; - is stdout (default)")->check(not_empty())->type_name("FILE");
+  options->memory_mib = add_memory(app);
+  return [options] { run_diff(*options); };
+}
+
+}  // namespace
+
+Command diff_command() {
+  return {"diff", "What changed between two runs, or two choices of one: step time, idle causes, classes, kernels, collectives",
+          "Medians over the training steps, of the mean over the GPUs; first steps that are warm-up are left out. A row says what changed\n"
+          "by more than the steps of a run differ among themselves: grew, shrank, appeared, vanished. docs/diff.md has the noise model.\n"
+          "\n"
+          "  tracetool diff before/ after/\n"
+          "  tracetool diff run.ttrace --a-ranks 1 --b-ranks 3\n"
+          "  tracetool diff run.ttrace --a-steps 2-20 --b-steps 80- --only kernels\n"
+          "  tracetool diff before/ after/ --format json | jq '.step[0]'",
+          set_up_diff};
+}
+
+}  // namespace cli

@@ -1,0 +1,138 @@
+#include "cli/compare/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "cli/analyze/median.h"
+#include "cli/compare/align_sequences.h"
+
+namespace cli {
+namespace {
+
+using Values = std::vector<std::int64_t>;
+
+double per_gpu(double value, const RunProfile& run) { return value / static_cast<double>(std::max<std::int64_t>(run.gpus, 1)); }
+
+Change change_of(const Quantity& quantity, const StepSums* a, const StepSums* b, const RunProfile& run_a, const RunProfile& run_b) {
+  const auto ns = [](const StepSums* sums, const RunProfile& run) { return sums != nullptr ? sums->ns(run.steps.size()) : Values(run.steps.size()); };
+  const auto count = [](const StepSums* sums, const RunProfile& run) {
+    Values counts = sums != nullptr ? sums->counts(run.steps.size()) : Values(run.steps.size());
+    return per_gpu(static_cast<double>(median(counts)), run);
+  };
+  Change change{&quantity, StepSample(ns(a, run_a), run_a.gpus), StepSample(ns(b, run_b), run_b.gpus), count(a, run_a), count(b, run_b), std::nullopt, ChangeWord::same};
+  return change;
+}
+
+std::vector<Change> changes_of(const Quantities& a, const Quantities& b, const RunProfile& run_a, const RunProfile& run_b) {
+  std::vector<Change> changes;
+  for (const auto& [quantity, sums] : a) {
+    const auto other = b.find(quantity);
+    changes.push_back(change_of(quantity, &sums, other == b.end() ? nullptr : &other->second, run_a, run_b));
+  }
+  for (const auto& [quantity, sums] : b) {
+    if (!a.contains(quantity)) changes.push_back(change_of(quantity, nullptr, &sums, run_a, run_b));
+  }
+  return changes;
+}
+
+// Never in one, and in at least half of the steps of the other.
+ChangeWord word_of(const Change& change) {
+  const bool more = change.b.median > change.a.median;
+  if (change.a.never && more) return ChangeWord::appeared;
+  if (change.b.never && !more) return ChangeWord::vanished;
+  return more ? ChangeWord::grew : ChangeWord::shrank;
+}
+
+std::vector<PartChange> parts_of(const RunProfile& a, const RunProfile& b) {
+  std::map<std::string, std::pair<double, double>> means;
+  const auto take = [&](const RunProfile& run, double std::pair<double, double>::*side) {
+    for (const auto& [quantity, sums] : run.parts) {
+      const Values ns = sums.ns(run.steps.size());
+      means[quantity.name].*side = StepSample(ns, run.gpus).mean;
+    }
+  };
+  take(a, &std::pair<double, double>::first);
+  take(b, &std::pair<double, double>::second);
+  std::vector<PartChange> parts;
+  double sum_a = 0, sum_b = 0;
+  for (const auto& [name, mean] : means) {
+    const auto before_a = std::llround(sum_a), before_b = std::llround(sum_b);
+    sum_a += mean.first;
+    sum_b += mean.second;
+    parts.push_back({name, std::llround(sum_a) - before_a, std::llround(sum_b) - before_b});
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const PartChange& x, const PartChange& y) { return std::abs(x.b_ns - x.a_ns) > std::abs(y.b_ns - y.a_ns); });
+  return parts;
+}
+
+}  // namespace
+
+std::string_view change_text(ChangeWord word) {
+  switch (word) {
+    case ChangeWord::grew: return "grew";
+    case ChangeWord::shrank: return "shrank";
+    case ChangeWord::appeared: return "appeared";
+    case ChangeWord::vanished: return "vanished";
+    case ChangeWord::same: break;
+  }
+  return "";
+}
+
+const Change& Comparison::step() const {
+  const std::vector<Change>& changes = group(QuantityGroup::step);
+  return *std::find_if(changes.begin(), changes.end(), [](const Change& change) { return change.quantity->name == kStepTime; });
+}
+
+Comparison compare_runs(const RunProfile& a, const RunProfile& b, double least_share) {
+  Comparison comparison;
+  for (std::size_t i = 0; i < a.groups.size(); ++i) comparison.groups.push_back(changes_of(a.groups[i], b.groups[i], a, b));
+  const Change& step = comparison.step();
+  comparison.has_noise = step.a.has_noise() && step.b.has_noise();
+  comparison.least_ns = least_share * std::max(step.a.median, step.b.median);
+  const auto is_judged = [&](const Change& change) { return std::max(change.a.median, change.b.median) >= comparison.least_ns; };
+  for (const auto& group : comparison.groups) comparison.judged += static_cast<std::size_t>(std::count_if(group.begin(), group.end(), is_judged));
+  for (auto& group : comparison.groups) {
+    for (Change& change : group) {
+      change.noise_ns = noise_of(change.a, change.b, comparison.judged);
+      const bool is_enough = std::abs(change.difference_ns()) >= comparison.least_ns && change.difference_ns() != 0;
+      if (is_enough && differ(change.a, change.b, change.noise_ns)) change.word = word_of(change);
+    }
+    std::stable_sort(group.begin(), group.end(), [](const Change& x, const Change& y) { return std::abs(x.difference_ns()) > std::abs(y.difference_ns()); });
+  }
+  comparison.parts = parts_of(a, b);
+  return comparison;
+}
+
+std::optional<std::vector<KernelChange>> compare_sequences(const RunProfile& a, const RunProfile& b) {
+  std::map<std::pair<std::string_view, Extent>, std::uint32_t> numbers;
+  const auto numbered = [&](const RunProfile& run) {
+    std::vector<std::uint32_t> sequence;
+    for (const SequenceKernel& kernel : run.sequence) sequence.push_back(numbers.try_emplace({run.names[kernel.name], kernel.grid}, static_cast<std::uint32_t>(numbers.size())).first->second);
+    return sequence;
+  };
+  const std::vector<std::uint32_t> sequence_a = numbered(a), sequence_b = numbered(b);
+  const auto aligned = align_sequences(sequence_a, sequence_b);
+  if (!aligned) return std::nullopt;
+  using Part = std::vector<std::uint32_t>;
+  const auto part = [](const Part& sequence, std::size_t at, std::size_t count) { return Part(sequence.begin() + static_cast<std::ptrdiff_t>(at), sequence.begin() + static_cast<std::ptrdiff_t>(at + count)); };
+  std::map<std::pair<Part, Part>, std::size_t> known;  // in `changes`
+  std::vector<KernelChange> changes;
+  for (const SequenceChange& each : *aligned) {
+    const auto [place, is_new] = known.try_emplace({part(sequence_a, each.at_a, each.count_a), part(sequence_b, each.at_b, each.count_b)}, changes.size());
+    if (is_new) {
+      KernelChange& change = changes.emplace_back();
+      change.at_a = each.at_a;
+      change.at_b = each.at_b;
+      for (std::size_t i = 0; i < each.count_a; ++i) change.removed.push_back(a.sequence[each.at_a + i]);
+      for (std::size_t i = 0; i < each.count_b; ++i) change.added.push_back(b.sequence[each.at_b + i]);
+      change.grid_alone = std::equal(change.removed.begin(), change.removed.end(), change.added.begin(), change.added.end(),
+                                     [&](const SequenceKernel& x, const SequenceKernel& y) { return a.names[x.name] == b.names[y.name]; });
+    }
+    ++changes[place->second].times;
+  }
+  return changes;
+}
+
+}  // namespace cli

@@ -1,0 +1,234 @@
+#include "cli/compare/step_profile.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+#include "cli/analyze/device_gaps.h"
+#include "cli/analyze/gpu_intervals.h"
+#include "cli/analyze/named_classes.h"
+#include "cli/compare/kept_steps.h"
+#include "cli/model/rank_list.h"
+
+namespace cli {
+namespace {
+
+// A device in a window, as a partition (GpuIntervals): compute goes to the class whose work made it longer.
+struct DeviceStep {
+  GpuIntervals intervals;
+  std::int64_t gaps_ns = 0, exposed_ns = 0;
+  std::vector<std::int64_t> compute_ns;  // by class
+  IdleTimes idle{};
+  bool worked = false;
+};
+
+struct PartSums {
+  DeviceStep& step;
+  NamedClasses::Id id = 0;  // of the work that is added
+
+  void gap(std::int64_t from_ns, std::int64_t to_ns) { step.gaps_ns += to_ns - from_ns; }
+  void busy(std::int64_t, std::int64_t) {}
+  void ran(WorkClass work_class, std::int64_t from_ns, std::int64_t to_ns) {
+    if (work_class != WorkClass::compute) return;
+    if (step.compute_ns.size() <= id) step.compute_ns.resize(id + std::size_t{1});
+    step.compute_ns[id] += to_ns - from_ns;
+  }
+  void exposed(std::int64_t from_ns, std::int64_t to_ns) { step.exposed_ns += to_ns - from_ns; }
+};
+
+class StepProfile : public TablesObserver {
+ public:
+  StepProfile(const AnalysisContext& context, RunProfile& profile, bool whole, bool with_sequence)
+      : context_(context), profile_(profile), kept_(context, whole, profile), classes_(context.catalog.strings, context.class_rules), gaps_(context.catalog) {
+    profile_.whole = whole;
+    if (with_sequence && !whole) choose_sequence();
+  }
+
+  void event(const Event& event, const Facts&) override { gaps_.event(event, context_.catalog.tracks[event.track].process); }
+
+  void work(const GpuWork& work) override {
+    if (!kept_.takes_part(work.process)) return;
+    devices_.try_emplace({work.process, work.device}, kept_.windows().of(work.process).size());
+    const NamedClasses::Id id = classes_.of(work);
+    const auto& windows = kept_.windows().of(work.process);
+    for (std::size_t i = kept_.windows().first_after(work.process, work.start_ns); i < windows.size(); ++i) {
+      const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns), end_ns = std::min(work.end_ns, windows[i].to_ns);
+      if (start_ns > end_ns) break;
+      if (const std::size_t place = kept_.place(work.process, i); place != KeptSteps::kNone) add(work, id, i, place, start_ns, end_ns);
+    }
+    add_to_sequence(work);
+    std::optional<HostWait> wait;
+    if (const auto gap = gaps_.work(work, wait)) add(*gap);
+  }
+
+  void finish(const std::vector<ResultTable>&) override {
+    for (const DeviceGap& gap : gaps_.rest()) add(gap);
+    add_idle_processes();
+    std::set<std::int64_t> ranks;
+    for (auto& [key, steps] : devices_) {
+      ++profile_.gpus;
+      ranks.insert(context_.catalog.processes[key.first].rank);
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (const std::size_t place = kept_.place(key.first, i); place != KeptSteps::kNone) finish(key.first, i, place, steps[i]);
+      }
+    }
+    profile_.ranks.assign(ranks.begin(), ranks.end());
+    name_sums();
+    order_sequence();
+    add_notes();
+  }
+
+ private:
+  using DeviceKey = std::pair<ProcessId, std::int64_t>;
+
+  void add(const GpuWork& work, NamedClasses::Id id, std::size_t window, std::size_t place, std::int64_t start_ns, std::int64_t end_ns) {
+    DeviceStep& step = devices_.at({work.process, work.device})[window];
+    step.worked = true;
+    PartSums parts{step, id};
+    step.intervals.add(work.work_class, start_ns, end_ns, parts);
+    const std::int64_t starts = work.start_ns >= start_ns ? 1 : 0;
+    if (class_sums_.size() <= id) class_sums_.resize(id + std::size_t{1});
+    class_sums_[id].add(place, end_ns - start_ns, starts);
+    if (work.kind == Kind::kernel) kernel_sums_[work.name].add(place, end_ns - start_ns, starts);
+  }
+
+  void add(const DeviceGap& gap) {
+    const bool is_edge = gap.from_ns == kEarliest_ns || gap.next == nullptr;
+    const auto device = devices_.find({gap.process, gap.device});
+    if (device == devices_.end() || (is_edge && !kept_.windows().are_bounded())) return;
+    const auto& windows = kept_.windows().of(gap.process);
+    for (std::size_t i = kept_.windows().first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
+      const IdleTimes times = gap.times(windows[i].from_ns, windows[i].to_ns);
+      for (std::size_t cause = 0; cause < kIdleCauses; ++cause) device->second[i].idle[cause] += times[cause];
+    }
+  }
+
+  // Steps of a process that used no GPU are idle, and nobody knows why.
+  void add_idle_processes() {
+    for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
+      const auto device = devices_.lower_bound({id, std::numeric_limits<std::int64_t>::min()});
+      const bool has_device = device != devices_.end() && device->first.first == id;
+      if (has_device || !kept_.takes_part(id) || kept_.whole()) continue;
+      std::vector<DeviceStep>& steps = devices_.try_emplace({id, -1}, kept_.windows().of(id).size()).first->second;
+      const auto& windows = kept_.windows().of(id);
+      for (std::size_t i = 0; i < windows.size(); ++i) steps[i].idle[static_cast<std::size_t>(IdleCause::unexplained)] = windows[i].to_ns - windows[i].from_ns;
+    }
+  }
+
+  void finish(ProcessId process, std::size_t window, std::size_t place, DeviceStep& step) {
+    PartSums sums{step};
+    step.intervals.finish(sums);
+    std::int64_t idle_ns = 0, compute_ns = 0;
+    for (std::size_t cause = 0; cause < kIdleCauses; ++cause) {
+      idle_ns += step.idle[cause];
+      profile_.group(QuantityGroup::idle)[{std::string(kIdleCauseNames[cause])}].add(place, step.idle[cause], 0);
+      profile_.parts[{"idle " + std::string(kIdleCauseNames[cause])}].add(place, step.idle[cause], 0);
+    }
+    for (NamedClasses::Id id = 0; id < step.compute_ns.size(); ++id) {
+      compute_ns += step.compute_ns[id];
+      if (step.compute_ns[id] > 0) profile_.parts[{classes_[id]}].add(place, step.compute_ns[id], 0);
+    }
+    const AnalysisWindow& bounds = kept_.windows().of(process)[window];
+    const bool bounded = kept_.windows().are_bounded();
+    const std::int64_t span_ns = bounded ? bounds.to_ns - bounds.from_ns : step.intervals.span_ns();
+    const std::int64_t busy_ns = bounded ? span_ns - idle_ns : span_ns - step.gaps_ns;
+    profile_.parts[{std::string(kExposed)}].add(place, step.exposed_ns, 0);
+    profile_.parts[{"copies and memsets alone"}].add(place, busy_ns - compute_ns - step.exposed_ns, 0);
+    Quantities& step_times = profile_.group(QuantityGroup::step);
+    step_times[{std::string(kStepTime)}].add(place, span_ns, 0);
+    step_times[{std::string(kBusy)}].add(place, busy_ns, 0);
+    step_times[{std::string(kExposed)}].add(place, step.exposed_ns, 0);
+  }
+
+  void name_sums() {
+    for (NamedClasses::Id id = 0; id < class_sums_.size(); ++id) profile_.group(QuantityGroup::work_class)[{classes_[id]}] = std::move(class_sums_[id]);
+    for (auto& [name, sums] : kernel_sums_) profile_.group(QuantityGroup::kernel)[{std::string(context_.catalog.strings[name])}] = std::move(sums);
+  }
+
+  // Of the lowest rank the step of median length.
+  void choose_sequence() {
+    for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
+      const auto rank_of = [&](ProcessId process) { return context_.catalog.processes[process].rank; };
+      if (kept_.takes_part(id) && (!sequence_process_ || rank_of(id) < rank_of(*sequence_process_))) sequence_process_ = id;
+    }
+    if (!sequence_process_) return;
+    const auto& windows = kept_.windows().of(*sequence_process_);
+    std::vector<std::pair<std::int64_t, std::size_t>> lengths;
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      if (kept_.place(*sequence_process_, i) != KeptSteps::kNone) lengths.push_back({windows[i].to_ns - windows[i].from_ns, i});
+    }
+    if (lengths.empty()) return sequence_process_.reset();
+    std::sort(lengths.begin(), lengths.end());
+    sequence_window_ = windows[lengths[(lengths.size() - 1) / 2].second];
+    profile_.sequence_rank = context_.catalog.processes[*sequence_process_].rank;
+    profile_.sequence_step = sequence_window_.step.value_or(-1);
+  }
+
+  // What was launched in the step, whenever it ran; by its own start where that is not known.
+  void add_to_sequence(const GpuWork& work) {
+    if (work.process != sequence_process_ || (work.kind != Kind::kernel && work.kind != Kind::graph)) return;
+    const std::int64_t at_ns = work.call != nullptr ? work.call->start_ns : work.start_ns;
+    if (at_ns < sequence_window_.from_ns || at_ns >= sequence_window_.to_ns) return;
+    Extent grid{};
+    if (work.launch != 0) {
+      const auto& size = context_.catalog.launches[work.launch].grid;
+      grid = {size[0], size[1], size[2]};
+    }
+    launched_.push_back({at_ns, work.start_ns, work.name, grid});
+  }
+
+  void order_sequence() {
+    std::stable_sort(launched_.begin(), launched_.end(), [](const Launched& a, const Launched& b) { return std::tie(a.at_ns, a.start_ns) < std::tie(b.at_ns, b.start_ns); });
+    std::map<StringId, std::uint32_t> numbers;
+    for (const Launched& each : launched_) {
+      const auto [number, is_new] = numbers.try_emplace(each.name, static_cast<std::uint32_t>(profile_.names.size()));
+      if (is_new) profile_.names.emplace_back(context_.catalog.strings[each.name]);
+      profile_.sequence.push_back({number->second, each.grid});
+    }
+  }
+
+  void add_notes() {
+    if (kept_.whole()) return;
+    std::vector<std::int64_t> without;
+    for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
+      if (context_.chosen[id] && !kept_.takes_part(id)) without.push_back(context_.catalog.processes[id].rank);
+    }
+    if (!without.empty()) profile_.notes.push_back("no steps of " + rank_list(without) + ", which are left out");
+  }
+
+  struct Launched {
+    std::int64_t at_ns, start_ns;
+    StringId name;
+    Extent grid;
+  };
+
+  const AnalysisContext& context_;
+  RunProfile& profile_;
+  KeptSteps kept_;
+  NamedClasses classes_;
+  DeviceGaps gaps_;
+  std::map<DeviceKey, std::vector<DeviceStep>> devices_;  // by window
+  std::vector<StepSums> class_sums_;
+  std::unordered_map<StringId, StepSums> kernel_sums_;
+  std::optional<ProcessId> sequence_process_;
+  AnalysisWindow sequence_window_;
+  std::vector<Launched> launched_;
+};
+
+}  // namespace
+
+std::vector<TablesObserverEntry> profile_observers(RunProfile& profile, bool whole, bool for_diff) {
+  ObserverNeeds needs;
+  needs.kinds = kinds_of({Kind::runtime, Kind::driver});
+  needs.any_time = true;
+  std::vector<TablesObserverEntry> observers{
+      {needs, [&profile, whole, for_diff](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> { return std::make_unique<StepProfile>(context, profile, whole, for_diff); }}};
+  if (for_diff) observers.push_back(collective_observer(profile, whole));
+  return observers;
+}
+
+}  // namespace cli

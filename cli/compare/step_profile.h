@@ -1,0 +1,15 @@
+// Collects what a run did in each of its steps (run_profile.h), in one walk.
+#pragma once
+#include "cli/analyze/analyze.h"
+#include "cli/compare/run_profile.h"
+
+namespace cli {
+
+// `profile` outlives the walk, and holds all after it. `whole`: the whole trace, or --time, in place of steps. With
+// `for_diff` the kernels of a step in their order, and collectives, too.
+std::vector<TablesObserverEntry> profile_observers(RunProfile& profile, bool whole, bool for_diff);
+
+// One for collectives, behind that for the rest.
+TablesObserverEntry collective_observer(RunProfile& profile, bool whole);
+
+}  // namespace cli
