@@ -66,6 +66,16 @@ void refuse_nothing(const RunProfile& run, std::string_view side) {
   }
 }
 
+// For people who did not ask for more.
+void limit_rows(std::vector<ResultTable>& tables) {
+  constexpr std::size_t kMost = 20;
+  for (ResultTable& table : tables) {
+    if (table.rows.size() <= kMost) continue;
+    table.notes.insert(table.notes.begin(), fmt::format("{} rows more: --only {}", table.rows.size() - kMost, table.name));
+    table.rows.resize(kMost);
+  }
+}
+
 void run_diff(DiffOptions options) {
   name_sides(options);
   check_only(options);
@@ -86,6 +96,7 @@ void run_diff(DiffOptions options) {
   OutputFile out(options.output);
   if (for_people) {
     tables.erase(tables.begin());  // the runs, of which the verdict speaks
+    if (!options.all) limit_rows(tables);
     out.write(diff_verdict(a, b, comparison) + diff_text(tables, format));
   } else {
     out.write(format.write(tables));

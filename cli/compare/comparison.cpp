@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "cli/analyze/median.h"
@@ -67,6 +69,43 @@ std::vector<PartChange> parts_of(const RunProfile& a, const RunProfile& b) {
   return parts;
 }
 
+using Numbers = std::vector<std::uint32_t>;
+
+// Of both runs, kernels of one name and grid have one number.
+class KernelNumbers {
+ public:
+  Numbers of(const RunProfile& run, const StepSequence& sequence) {
+    Numbers numbers;
+    for (const SequenceKernel& kernel : sequence.kernels) {
+      numbers.push_back(numbers_.try_emplace({run.names[kernel.name], kernel.grid}, static_cast<std::uint32_t>(numbers_.size())).first->second);
+    }
+    return numbers;
+  }
+
+ private:
+  std::map<std::pair<std::string_view, Extent>, std::uint32_t> numbers_;
+};
+
+template <typename Element>
+std::vector<Element> part_of(const std::vector<Element>& all, std::size_t at, std::size_t count) {
+  const auto from = all.begin() + static_cast<std::ptrdiff_t>(at);
+  return {from, from + static_cast<std::ptrdiff_t>(count)};
+}
+
+// Of several such pairs the one that is nearest to both medians.
+std::pair<const StepSequence*, const StepSequence*> most_alike(const RunProfile& a, const RunProfile& b) {
+  std::tuple<std::size_t, std::size_t> least{std::numeric_limits<std::size_t>::max(), 0};
+  std::pair<const StepSequence*, const StepSequence*> found{};
+  for (std::size_t i = 0; i < a.sequences.size(); ++i) {
+    for (std::size_t j = 0; j < b.sequences.size(); ++j) {
+      const std::size_t of_a = a.sequences[i].kernels.size(), of_b = b.sequences[j].kernels.size();
+      const std::tuple unlike{std::max(of_a, of_b) - std::min(of_a, of_b), i + j};
+      if (unlike < least) least = unlike, found = {&a.sequences[i], &b.sequences[j]};
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string_view change_text(ChangeWord word) {
@@ -105,34 +144,27 @@ Comparison compare_runs(const RunProfile& a, const RunProfile& b, double least_s
   return comparison;
 }
 
-std::optional<std::vector<KernelChange>> compare_sequences(const RunProfile& a, const RunProfile& b) {
-  std::map<std::pair<std::string_view, Extent>, std::uint32_t> numbers;
-  const auto numbered = [&](const RunProfile& run) {
-    std::vector<std::uint32_t> sequence;
-    for (const SequenceKernel& kernel : run.sequence) sequence.push_back(numbers.try_emplace({run.names[kernel.name], kernel.grid}, static_cast<std::uint32_t>(numbers.size())).first->second);
-    return sequence;
-  };
-  const std::vector<std::uint32_t> sequence_a = numbered(a), sequence_b = numbered(b);
+std::optional<SequenceComparison> compare_sequences(const RunProfile& a, const RunProfile& b) {
+  if (a.sequences.empty() || b.sequences.empty()) return std::nullopt;
+  const auto [of_a, of_b] = most_alike(a, b);
+  SequenceComparison comparison{of_a->step, of_b->step, of_a->kernels.size(), of_b->kernels.size(), std::nullopt};
+  KernelNumbers numbers;
+  const Numbers sequence_a = numbers.of(a, *of_a), sequence_b = numbers.of(b, *of_b);
   const auto aligned = align_sequences(sequence_a, sequence_b);
-  if (!aligned) return std::nullopt;
-  using Part = std::vector<std::uint32_t>;
-  const auto part = [](const Part& sequence, std::size_t at, std::size_t count) { return Part(sequence.begin() + static_cast<std::ptrdiff_t>(at), sequence.begin() + static_cast<std::ptrdiff_t>(at + count)); };
-  std::map<std::pair<Part, Part>, std::size_t> known;  // in `changes`
-  std::vector<KernelChange> changes;
+  if (!aligned) return comparison;
+  std::map<std::pair<Numbers, Numbers>, std::size_t> known;  // in `changes`
+  std::vector<KernelChange>& changes = comparison.changes.emplace();
   for (const SequenceChange& each : *aligned) {
-    const auto [place, is_new] = known.try_emplace({part(sequence_a, each.at_a, each.count_a), part(sequence_b, each.at_b, each.count_b)}, changes.size());
+    const auto [place, is_new] = known.try_emplace({part_of(sequence_a, each.at_a, each.count_a), part_of(sequence_b, each.at_b, each.count_b)}, changes.size());
     if (is_new) {
-      KernelChange& change = changes.emplace_back();
-      change.at_a = each.at_a;
-      change.at_b = each.at_b;
-      for (std::size_t i = 0; i < each.count_a; ++i) change.removed.push_back(a.sequence[each.at_a + i]);
-      for (std::size_t i = 0; i < each.count_b; ++i) change.added.push_back(b.sequence[each.at_b + i]);
+      KernelChange change{part_of(of_a->kernels, each.at_a, each.count_a), part_of(of_b->kernels, each.at_b, each.count_b), 0, each.at_a, each.at_b, false};
       change.grid_alone = std::equal(change.removed.begin(), change.removed.end(), change.added.begin(), change.added.end(),
                                      [&](const SequenceKernel& x, const SequenceKernel& y) { return a.names[x.name] == b.names[y.name]; });
+      changes.push_back(std::move(change));
     }
     ++changes[place->second].times;
   }
-  return changes;
+  return comparison;
 }
 
 }  // namespace cli

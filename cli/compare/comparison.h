@@ -52,7 +52,13 @@ struct KernelChange {
   bool grid_alone = false;         // names are the same
 };
 
-// By place. Empty: there are too many differences to align.
-std::optional<std::vector<KernelChange>> compare_sequences(const RunProfile& a, const RunProfile& b);
+struct SequenceComparison {
+  std::int64_t step_a = -1, step_b = -1;
+  std::size_t kernels_a = 0, kernels_b = 0;
+  std::optional<std::vector<KernelChange>> changes;  // by place; empty: there are too many differences to align
+};
+
+// Of the steps that both have sequences of, those with the nearest number of kernels. Empty: a run has none.
+std::optional<SequenceComparison> compare_sequences(const RunProfile& a, const RunProfile& b);
 
 }  // namespace cli

@@ -141,15 +141,15 @@ ResultTable sequence_table(const RunProfile& a, const RunProfile& b) {
                      {"new_kernels", Unit::text, "Of B"}},
                     {},
                     {}};
-  if (a.whole || b.whole) return table;
-  const auto changes = compare_sequences(a, b);
-  table.notes.push_back(fmt::format("kernels of step {} of rank {} of A ({}), step {} of rank {} of B ({}), by name and grid, in the order of their launches", a.sequence_step, a.sequence_rank, a.sequence.size(),
-                                    b.sequence_step, b.sequence_rank, b.sequence.size()));
-  if (!changes) {
+  const auto compared = compare_sequences(a, b);
+  if (!compared) return table;
+  table.notes.push_back(fmt::format("of A the {} of step {} of {}, of B the {} of step {} of {}: by name and grid, in the order of their launches", count_text(compared->kernels_a, "kernel"), compared->step_a,
+                                    rank_list({a.sequence_rank}), count_text(compared->kernels_b, "kernel"), compared->step_b, rank_list({b.sequence_rank})));
+  if (!compared->changes) {
     table.notes.push_back(fmt::format("they differ in more than {} places, and are not aligned", kMostDifferences));
     return table;
   }
-  for (const KernelChange& change : *changes) {
+  for (const KernelChange& change : *compared->changes) {
     const std::string_view word = change.grid_alone ? "grid" : change.added.empty() ? "removed" : change.removed.empty() ? "added" : "replaced";
     append(table.rows.emplace_back(), std::string(word), static_cast<std::int64_t>(change.times), static_cast<std::int64_t>(change.at_a + 1), static_cast<std::int64_t>(change.at_b + 1),
            static_cast<std::int64_t>(change.removed.size()), static_cast<std::int64_t>(change.added.size()), kernel_names(change.removed, a, change.grid_alone), kernel_names(change.added, b, change.grid_alone));

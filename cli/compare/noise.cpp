@@ -19,15 +19,6 @@ double mad_of(std::vector<std::int64_t> sums, std::int64_t median_sum) {
   return static_cast<double>(median(sums));
 }
 
-// McKean and Schrader, A comparison of methods for studentizing the sample median (1984).
-double order_error(std::vector<std::int64_t> sums) {
-  std::sort(sums.begin(), sums.end());
-  const double count = static_cast<double>(sums.size());
-  const double at = std::floor((count + 1) / 2 - kZ99 * std::sqrt(count / 4));
-  const auto first = static_cast<std::size_t>(std::max(1.0, at)) - 1;
-  return static_cast<double>(sums[sums.size() - 1 - first] - sums[first]) / (2 * kZ99);
-}
-
 // By which the variance of a median is larger than of steps that know nothing of each other: that is the sum of the correlations of
 // signs, which fall off as the first one's powers.
 double alikeness(const std::vector<std::int64_t>& sums, std::int64_t median_sum) {
@@ -44,7 +35,7 @@ double alikeness(const std::vector<std::int64_t>& sums, std::int64_t median_sum)
 
 // The integral of cos^power between two angles, by Simpson's rule.
 double cosine_integral(double power, double from, double to) {
-  constexpr int kStrips = 400;
+  constexpr int kStrips = 120;
   const double width = (to - from) / kStrips;
   double sum = 0;
   for (int i = 0; i <= kStrips; ++i) {
@@ -73,18 +64,29 @@ StepSample::StepSample(const std::vector<std::int64_t>& sums, std::int64_t gpus)
   most = static_cast<double>(*high) / scale;
   if (!has_noise()) return;
   const auto count = static_cast<double>(steps);
-  const double of_mad = kMedianError * kMadScale * mad_of(sums, median_sum) / std::sqrt(count);
-  error = std::max(of_mad, order_error(sums)) * std::sqrt(alikeness(sums, median_sum)) / scale;
+  for (const std::int64_t sum : sums) sorted.push_back(static_cast<double>(sum) / scale);
+  std::sort(sorted.begin(), sorted.end());
+  // McKean and Schrader, A comparison of methods for studentizing the sample median (1984).
+  const double of_ranks = (above(kZ99) + below(kZ99)) / (2 * kZ99);
+  const double of_mad = kMedianError * kMadScale * mad_of(sums, median_sum) / std::sqrt(count) / scale;
+  error = std::max(of_mad, of_ranks) * std::sqrt(alikeness(sums, median_sum));
   error = std::max(error, kLeastError * std::abs(median));
   freedom = kMadEfficiency * (count - 1);
 }
 
+std::size_t StepSample::outmost(double quantile) const {
+  const auto count = static_cast<double>(steps);
+  return static_cast<std::size_t>(std::max(1.0, std::floor((count + 1) / 2 - quantile * std::sqrt(count / 4)))) - 1;
+}
+
 // With t = sqrt(freedom) x tan(angle) its density is that of cos^(freedom - 1).
 double student_quantile(double chance, double freedom) {
+  constexpr double kMostFreedom = 400;  // of more it is that of a normal distribution
+  freedom = std::clamp(freedom, 1.0, kMostFreedom);
   constexpr double kRight = std::numbers::pi / 2;
   const double whole = cosine_integral(freedom - 1, 0, kRight);
   double low = 0, high = kRight;
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < 36; ++i) {
     const double middle = (low + high) / 2;
     (cosine_integral(freedom - 1, middle, kRight) > chance * whole ? low : high) = middle;
   }
@@ -97,7 +99,9 @@ std::optional<double> noise_of(const StepSample& a, const StepSample& b, std::si
   if (of_a + of_b == 0) return 0.0;
   // Welch and Satterthwaite.
   const double freedom = (of_a + of_b) * (of_a + of_b) / (of_a * of_a / a.freedom + of_b * of_b / b.freedom);
-  return std::sqrt(of_a + of_b) * student_quantile(kFalseWord / static_cast<double>(std::max<std::size_t>(judged, 1)), freedom);
+  const double quantile = student_quantile(kFalseWord / static_cast<double>(std::max<std::size_t>(judged, 1)), freedom);
+  const bool more = b.median > a.median;
+  return std::max({std::sqrt(of_a + of_b) * quantile, more ? a.above(quantile) : a.below(quantile), more ? b.below(quantile) : b.above(quantile)});
 }
 
 bool differ(const StepSample& a, const StepSample& b, const std::optional<double>& noise) {

@@ -42,11 +42,17 @@ struct Quantity {
 
 using Quantities = std::map<Quantity, StepSums>;
 
-// A kernel of the step whose sequence is compared.
+// A kernel of a step whose sequence may be compared.
 struct SequenceKernel {
   std::uint32_t name = 0;  // in RunProfile::names
   Extent grid{};           // zeros: not known
   auto operator<=>(const SequenceKernel&) const = default;
+};
+
+// The kernels that were launched in a step, in that order.
+struct StepSequence {
+  std::int64_t step = -1;  // its number
+  std::vector<SequenceKernel> kernels;
 };
 
 struct RunProfile {
@@ -59,9 +65,9 @@ struct RunProfile {
   std::size_t not_everywhere = 0;        // steps that not all ranks have as a whole, and that are left out
   std::vector<Quantities> groups{static_cast<std::size_t>(QuantityGroup::count_)};
   Quantities parts;                      // disjoint, and together the step
-  std::vector<std::string> names;        // of the sequence
-  std::vector<SequenceKernel> sequence;  // kernels in the order of their launches
-  std::int64_t sequence_rank = -1, sequence_step = -1;
+  std::vector<std::string> names;        // of the sequences
+  std::vector<StepSequence> sequences;   // of some steps, the nearest to the median length first
+  std::int64_t sequence_rank = -1;       // of this rank
   std::vector<std::string> notes;
 
   Quantities& group(QuantityGroup which) { return groups[static_cast<std::size_t>(which)]; }

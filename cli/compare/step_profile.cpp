@@ -11,6 +11,7 @@
 #include "cli/analyze/device_gaps.h"
 #include "cli/analyze/gpu_intervals.h"
 #include "cli/analyze/named_classes.h"
+#include "cli/analyze/whole_steps.h"
 #include "cli/compare/kept_steps.h"
 #include "cli/model/rank_list.h"
 
@@ -45,7 +46,7 @@ class StepProfile : public TablesObserver {
   StepProfile(const AnalysisContext& context, RunProfile& profile, bool whole, bool with_sequence)
       : context_(context), profile_(profile), kept_(context, whole, profile), classes_(context.catalog.strings, context.class_rules), gaps_(context.catalog) {
     profile_.whole = whole;
-    if (with_sequence && !whole) choose_sequence();
+    if (with_sequence && !whole) choose_sequences();
   }
 
   void event(const Event& event, const Facts&) override { gaps_.event(event, context_.catalog.tracks[event.track].process); }
@@ -78,7 +79,7 @@ class StepProfile : public TablesObserver {
     }
     profile_.ranks.assign(ranks.begin(), ranks.end());
     name_sums();
-    order_sequence();
+    order_sequences();
     add_notes();
   }
 
@@ -149,45 +150,54 @@ class StepProfile : public TablesObserver {
     for (auto& [name, sums] : kernel_sums_) profile_.group(QuantityGroup::kernel)[{std::string(context_.catalog.strings[name])}] = std::move(sums);
   }
 
-  // Of the lowest rank the step of median length.
-  void choose_sequence() {
+  // Of the lowest rank the steps around the median length: not all steps of a run launch the same.
+  void choose_sequences() {
+    constexpr std::size_t kMost = 9;
     for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
       const auto rank_of = [&](ProcessId process) { return context_.catalog.processes[process].rank; };
       if (kept_.takes_part(id) && (!sequence_process_ || rank_of(id) < rank_of(*sequence_process_))) sequence_process_ = id;
     }
     if (!sequence_process_) return;
+    profile_.sequence_rank = context_.catalog.processes[*sequence_process_].rank;
     const auto& windows = kept_.windows().of(*sequence_process_);
     std::vector<std::pair<std::int64_t, std::size_t>> lengths;
     for (std::size_t i = 0; i < windows.size(); ++i) {
       if (kept_.place(*sequence_process_, i) != KeptSteps::kNone) lengths.push_back({windows[i].to_ns - windows[i].from_ns, i});
     }
-    if (lengths.empty()) return sequence_process_.reset();
     std::sort(lengths.begin(), lengths.end());
-    sequence_window_ = windows[lengths[(lengths.size() - 1) / 2].second];
-    profile_.sequence_rank = context_.catalog.processes[*sequence_process_].rank;
-    profile_.sequence_step = sequence_window_.step.value_or(-1);
+    sequence_of_.resize(windows.size(), KeptSteps::kNone);
+    for (std::size_t i = 0; i < std::min(kMost, lengths.size()); ++i) {
+      const std::size_t from_median = (i + 1) / 2, middle = (lengths.size() - 1) / 2;
+      const std::size_t window = lengths[i % 2 == 1 ? middle + from_median : middle - from_median].second;
+      sequence_of_[window] = launched_.size();
+      launched_.emplace_back();
+      profile_.sequences.push_back({windows[window].step.value_or(-1), {}});
+    }
   }
 
-  // What was launched in the step, whenever it ran; by its own start where that is not known.
+  // In the step in which it was launched, whenever it ran; by its own start where that is not known.
   void add_to_sequence(const GpuWork& work) {
     if (work.process != sequence_process_ || (work.kind != Kind::kernel && work.kind != Kind::graph)) return;
     const std::int64_t at_ns = work.call != nullptr ? work.call->start_ns : work.start_ns;
-    if (at_ns < sequence_window_.from_ns || at_ns >= sequence_window_.to_ns) return;
+    const auto window = window_at(kept_.windows(), work.process, at_ns);
+    if (!window || sequence_of_[*window] == KeptSteps::kNone) return;
     Extent grid{};
     if (work.launch != 0) {
       const auto& size = context_.catalog.launches[work.launch].grid;
       grid = {size[0], size[1], size[2]};
     }
-    launched_.push_back({at_ns, work.start_ns, work.name, grid});
+    launched_[sequence_of_[*window]].push_back({at_ns, work.start_ns, work.name, grid});
   }
 
-  void order_sequence() {
-    std::stable_sort(launched_.begin(), launched_.end(), [](const Launched& a, const Launched& b) { return std::tie(a.at_ns, a.start_ns) < std::tie(b.at_ns, b.start_ns); });
+  void order_sequences() {
     std::map<StringId, std::uint32_t> numbers;
-    for (const Launched& each : launched_) {
-      const auto [number, is_new] = numbers.try_emplace(each.name, static_cast<std::uint32_t>(profile_.names.size()));
-      if (is_new) profile_.names.emplace_back(context_.catalog.strings[each.name]);
-      profile_.sequence.push_back({number->second, each.grid});
+    for (std::size_t i = 0; i < launched_.size(); ++i) {
+      std::stable_sort(launched_[i].begin(), launched_[i].end(), [](const Launched& a, const Launched& b) { return std::tie(a.at_ns, a.start_ns) < std::tie(b.at_ns, b.start_ns); });
+      for (const Launched& each : launched_[i]) {
+        const auto [number, is_new] = numbers.try_emplace(each.name, static_cast<std::uint32_t>(profile_.names.size()));
+        if (is_new) profile_.names.emplace_back(context_.catalog.strings[each.name]);
+        profile_.sequences[i].kernels.push_back({number->second, each.grid});
+      }
     }
   }
 
@@ -215,8 +225,8 @@ class StepProfile : public TablesObserver {
   std::vector<StepSums> class_sums_;
   std::unordered_map<StringId, StepSums> kernel_sums_;
   std::optional<ProcessId> sequence_process_;
-  AnalysisWindow sequence_window_;
-  std::vector<Launched> launched_;
+  std::vector<std::size_t> sequence_of_;  // by window, in the next; kNone: it has none
+  std::vector<std::vector<Launched>> launched_;
 };
 
 }  // namespace

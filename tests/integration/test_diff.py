@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""`tracetool diff` against a slow program (slow_diff.py) on Kineto traces; on synthesized ones of which it is known what was changed, and on
+simulated trainings that were made slower in a known way.
+
+  test_diff.py --tracetool PATH --traces DIR [--agent PATH --simulated PATH]
+"""
+import csv
+import io
+import json
+import os
+
+import slow_diff
+import slow_tables
+from harness import Folder, check, run
+from made_profiles import ADD, GEMM, IDLE_NS, MUL, SOFTMAX, profile
+from test_analyze import run_checks
+from truth import train
+
+
+def diff(options, *words, **more):
+    return run([options.tracetool, "diff", *map(str, words)], **more)
+
+
+def tables(options, *words):
+    done = diff(options, *words, "--format", "json")
+    return json.loads(done.stdout) if done.returncode == 0 else {"failed": done.stderr}
+
+
+def numbers(text):
+    """"0-2, 5" as numbers."""
+    found = set()
+    for part in (text or "").split(", "):
+        first, _, last = part.partition("-")
+        found |= set(range(int(first), int(last or first) + 1)) if first else set()
+    return found
+
+
+def check_values(options, what, *words, files):
+    """Old and new of each quantity, and the standard errors; the parts sum to the mean step."""
+    said = tables(options, *words, "--all")
+    if not check("runs" in said, f"{what}: they are compared", said):
+        return
+    for side, run_row, path in zip(("old", "new"), said["runs"], files):
+        true = slow_diff.values(slow_tables.read_json(path), numbers(run_row["warm_up"]))
+        step = true["step", "step"]
+        check(run_row["steps"] == len(step) and run_row["step_ns"] == slow_diff.median(step), f"{what}, {side}: {len(step)} steps", run_row)
+        if len(step) >= 8:
+            check(abs(run_row["error_ns"] - slow_diff.error(step)) <= 1, f"{what}, {side}: the error of the median", (run_row, slow_diff.error(step)))
+        rows = {(table, row["name"]): row[f"{side}_ns"] for table in ("step", "kernels") for row in said[table]}
+        wrong = [(key, rows.get(key), slow_diff.median(ns)) for key, ns in true.items() if key[0] != "idle" and rows.get(key) != slow_diff.median(ns)]
+        check(not wrong, f"{what}, {side}: {len(true)} medians as the slow program has them", wrong[:3])
+        parts = {row["name"]: row[f"{side}_ns"] for row in said["parts"]}
+        check(abs(sum(parts.values()) - slow_diff.mean(step)) <= 0.5, f"{what}, {side}: the parts sum to the mean step", (sum(parts.values()), slow_diff.mean(step)))
+        idle = sum(ns for name, ns in parts.items() if name.startswith("idle "))
+        check(abs(idle - slow_diff.mean(true["idle", "all"])) <= len(parts), f"{what}, {side}: the idle parts are the idle time", (idle, slow_diff.mean(true["idle", "all"])))
+    wrong = [row for table in ("step", "idle", "classes", "kernels") for row in said[table] if row["difference_ns"] not in range(row["new_ns"] - row["old_ns"] - 1, row["new_ns"] - row["old_ns"] + 2)]
+    check(not wrong, f"{what}: differences are new - old", wrong[:2])
+
+
+def changes(said, table, key="name"):
+    return {row[key]: row["change"] for row in said[table]}
+
+
+def check_made(options):
+    with Folder() as folder:
+        a = profile(f"{folder}/a.json", seed=1)
+        slow = profile(f"{folder}/slow.json", seed=2, slower={GEMM: 1.05}, long_steps=(5, 30))
+        late = profile(f"{folder}/late.json", seed=3, idle_ns=IDLE_NS + 1_000_000)
+        fused = profile(f"{folder}/fused.json", seed=4, kernels=[(GEMM, 1_000_000), ("triton_poi_fused_add_mul_0", 1_800_000), (GEMM, 1_000_000), (SOFTMAX, 3_000_000)], slower={GEMM: 1})
+        check_values(options, "made", a, slow, files=(a, slow))
+        said = tables(options, a, slow)
+        check(changes(said, "classes") == {"matmul": "grew"} and changes(said, "kernels") == {GEMM: "grew"} and not said["idle"] and not said["sequence"], "a class that is 5 % slower, and nothing else", said)
+        said = tables(options, a, late)
+        check(changes(said, "idle") == {"host_late": "grew"} and changes(said, "step") == {"step": "grew"} and not said["classes"], "a host that is later by 1 ms", said)
+        check(tables(options, a, late, "--min-share", 50)["idle"] == [], "changes below the least share are none", "")
+        said = tables(options, a, fused)
+        check(changes(said, "kernels") == {ADD: "vanished", MUL: "vanished", "triton_poi_fused_add_mul_0": "appeared"}, "kernels that were fused", said["kernels"])
+        check([{key: row[key] for key in ("change", "times", "at_old", "at_new", "old_count", "new_count", "old_kernels", "new_kernels")} for row in said["sequence"]] ==
+              [{"change": "replaced", "times": 1, "at_old": 2, "at_new": 2, "old_count": 2, "new_count": 1, "old_kernels": f"{ADD}; {MUL}", "new_kernels": "triton_poi_fused_add_mul_0"}],
+              "in their place", said["sequence"])
+        check_texts(options, folder, a, slow, fused)
+        check_whole(options, folder, a)
+
+
+def check_texts(options, folder, a, slow, fused):
+    done = diff(options, a, a)
+    check(done.returncode == 0 and done.stdout.startswith("no difference beyond noise: step ") and "grew" not in done.stdout, "a run and itself", done)
+    done = diff(options, a, fused)
+    check(done.returncode == 0 and done.stdout.startswith("B is 1.") and "times as fast: step " in done.stdout.splitlines()[0] and "of the mean: " in done.stdout.splitlines()[0], "the verdict comes first", done)
+    done = diff(options, a, fused, "--format", "md")
+    check("## kernels\n\n| change | old | new |" in done.stdout, "Markdown", done.stdout)
+    done = diff(options, a, fused, "--format", "csv", "--only", "kernels")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    check({row["name"]: row["change"] for row in rows}.get(ADD) == "vanished", "CSV", done)
+    done = diff(options, a, fused, "-o", f"{folder}/out.txt")
+    check(done.returncode == 0 and not done.stdout and os.path.getsize(f"{folder}/out.txt") > 100, "-o", done)
+    for words, needle in (((a,), "--a-steps"), ((a, slow, fused), "two are compared"), ((), "no trace is named"), ((a, slow, "--only", "frob"), "there is no such table"), ((a, slow, "--format", "csv"), "--only"),
+                          ((a, slow, "--a-ranks", "9"), "there is no rank 9"), ((a, slow, "--b-steps", "77"), "there is no step 77"), ((a, slow, "--b-time", "x"), "--b-time"), ((a, slow, "-o", a), "also an input")):
+        done = diff(options, *words)
+        check(done.returncode == 1 and needle in done.stderr and not done.stdout, f"{words[2:]}: refused", done)
+    run([options.tracetool, "merge", a, "-o", f"{folder}/a.ttrace"])
+    texts = {diff(options, first, slow).stdout.replace(first, "A") for first in (a, f"{folder}/a.ttrace")}
+    check(len(texts) == 1, "a merged file and a profile alike", texts)
+
+
+def check_whole(options, folder, a):
+    """Without steps the whole traces; also where one side alone has none."""
+    kernels = [(f"kernel_{i}", 10_000 + i) for i in range(300)]
+    none = profile(f"{folder}/none.json", named=False, kernels=kernels, steps=1)
+    more = profile(f"{folder}/more.json", named=False, kernels=kernels + [("another", 900_000)], steps=1)
+    done = diff(options, none, more)
+    check(done.returncode == 0 and "no steps: totals are compared, without a noise model" in done.stdout and "appeared" in done.stdout, "no steps: totals", done)
+    check(changes(tables(options, none, more), "kernels") == {"another": "appeared"}, "what appeared", "")
+    check("no steps: totals" in diff(options, none, a).stdout, "one has no steps: totals", "")
+    empty = f"{folder}/empty.json"
+    with open(empty, "w", encoding="utf-8") as file:
+        file.write('{"traceEvents": []}')
+    done = diff(options, a, empty)
+    check(done.returncode == 3 and "B (" in done.stderr and "no GPU work" in done.stderr, "an empty trace", done)
+    check(diff(options, a, f"{folder}/missing.json").returncode == 2, "no file", "")
+
+
+def check_real(options):
+    resnet = [f"{options.traces}/resnet50-dataloader/num_workers_{workers}.pt.trace.json.gz" for workers in (0, 4)]
+    if os.path.exists(resnet[0]):
+        check_values(options, "resnet50", *resnet, files=resnet)
+        said, text = tables(options, *resnet), diff(options, *resnet).stdout
+        check(text.startswith("B is 1.39 times as fast: step 176.078 ms -> 126.272 ms") and "idle host_late -47" in text.splitlines()[0], "resnet50: what 4 workers bought", text)
+        check(changes(said, "idle") == {"host_late": "shrank"}, "resnet50: the host is not late any more", said["idle"])
+    ranks = f"{options.traces}/modded-nanogpt-8xh100"
+    if os.path.isdir(ranks):
+        check_values(options, "H100, ranks 1 and 3", ranks, "--a-ranks", 1, "--b-ranks", 3, files=[f"{ranks}/rank{rank}-chrome-trace.json.gz" for rank in (1, 3)])
+
+
+def check_simulated(options):
+    with Folder() as folder:
+        def recorded(name, *words):
+            at = f"{folder}/{name}"
+            os.mkdir(at)
+            done = train(options, at, "--ranks", 2, "--steps", 24, *words)
+            check(done.returncode == 0, f"a training is recorded: {name}", done.stderr)
+            return f"{at}/traces"
+        plain, slow = recorded("plain"), recorded("slow", "--slow-gpu", 1, "--slow-gpu-factor", 1.5)
+        said = tables(options, plain, slow, "--a-ranks", 1, "--b-ranks", 1)
+        check(changes(said, "classes").get("matmul") == "grew" and changes(said, "step").get("busy") == "grew", "a GPU that is slower by half", said)
+        ratio = {row["name"]: row["new_ns"] / row["old_ns"] for row in said["classes"] if row["old_ns"]}
+        check(1.3 < ratio.get("matmul", 0) < 1.7, "its matrix products are slower by half", ratio)
+        waits = {(row["name"], row["measure"]): row for row in tables(options, plain, slow, "--a-ranks", 0, "--b-ranks", 0)["collectives"]}
+        check(waits.get(("all_reduce", "wait"), {}).get("change") in ("grew", "appeared"), "the other rank waits for it", list(waits))
+        sync = recorded("sync", "--item-sync", 0)
+        said = tables(options, plain, sync, "--a-ranks", 0, "--b-ranks", 0)
+        check(changes(said, "idle").get("after_sync") in ("grew", "appeared") or changes(said, "idle").get("sync") in ("grew", "appeared"), "synchronizations after each layer", said["idle"])
+        layers = recorded("layers", "--layers", 8)
+        said = tables(options, plain, layers)
+        check(any(row["change"] in ("added", "replaced") and row["new_count"] > row["old_count"] for row in said["sequence"]), "two layers more: kernels are added", said["sequence"])
+        run([options.tracetool, "merge", slow, "-o", f"{folder}/slow.ttrace"])
+        check(changes(tables(options, plain, f"{folder}/slow.ttrace", "--a-ranks", 1, "--b-ranks", 1), "classes").get("matmul") == "grew", "a directory and a merged file", "")
+        done = run([options.tracetool, "check", slow, "--baseline", plain, "--max-regress", 10])
+        check(done.returncode == 4 and "matmul" in done.stdout, "check of recordings", done)
+
+
+if __name__ == "__main__":
+    run_checks(check_made, check_real, simulated=(check_simulated,))
