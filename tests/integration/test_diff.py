@@ -155,7 +155,7 @@ def check_simulated(options):
         check(any(row["change"] in ("added", "replaced") and row["new_count"] > row["old_count"] for row in said["sequence"]), "two layers more: kernels are added", said["sequence"])
         run([options.tracetool, "merge", slow, "-o", f"{folder}/slow.ttrace"])
         check(changes(tables(options, plain, f"{folder}/slow.ttrace", "--a-ranks", 1, "--b-ranks", 1), "classes").get("matmul") == "grew", "a directory and a merged file", "")
-        done = run([options.tracetool, "check", slow, "--baseline", plain, "--max-regress", 10])
+        done = run([options.tracetool, "check", slow, "--baseline", plain, "--max-regress", "10"])
         check(done.returncode == 4 and "matmul" in done.stdout, "check of recordings", done)
 
 
