@@ -87,8 +87,8 @@ std::function<void()> set_up_check(CLI::App& app) {
   app.add_option("--min-share", options->limits.least_share_pct, "Classes of less than PCT % of the step are not judged (default: 1)")->check(CLI::Range(0.0, 100.0).description(""))->type_name("PCT");
   app.add_option("--summary", options->summary, "Writes what was judged as Markdown, for a pull request")->check(not_empty())->type_name("FILE");
   app.add_option("--classes", options->classes, "A file of rules for classes that are asked first, or kempnerforge")->check(not_empty())->type_name("FILE");
-  app.add_option("--baseline-run", options->baseline_run, "Of the baseline, where it is a directory with several runs: as `tracetool runs` lists it")->check(not_empty())->type_name("NAME");
-  options->run = add_compared_run(app, "", "both");
+  app.add_option("--baseline-run", options->baseline_run, "Of the baseline, the same")->check(not_empty())->type_name("NAME");
+  options->run = add_compared_run(app, "", "both", "FILE");
   options->memory_mib = add_memory(app);
   return [options] { run_check(*options); };
 }

@@ -37,16 +37,16 @@ bool has_steps(const Steps& steps, const Selection& selection, const Catalog& ca
 
 }  // namespace
 
-std::shared_ptr<ComparedRun> add_compared_run(CLI::App& app, const std::string& prefix, const std::string& of) {
+std::shared_ptr<ComparedRun> add_compared_run(CLI::App& app, const std::string& prefix, const std::string& of, const std::string& path) {
   auto run = std::make_shared<ComparedRun>();
   run->prefix = prefix;
   const auto add = [&](const std::string& name, std::string& text, const std::string& type, const std::string& help) {
-    app.add_option("--" + prefix + name, text, "Of " + of + ": " + help)->check(not_empty())->type_name(type);
+    app.add_option("--" + prefix + name, text, help)->check(not_empty())->type_name(type);
   };
-  add("ranks", run->selection.ranks, "LIST", "only these ranks: 0-3,7");
-  add("steps", run->selection.steps, "LIST", "only these training steps: 5, 10-12 or 10-");
-  add("time", run->selection.time, "A-B", "only what runs then, and steps that it holds as a whole: 1.5s-2s, 300ms-, -2s");
-  add("run", run->inputs.run, "NAME", "of a directory with several runs, as `tracetool runs` lists it (default: latest)");
+  add("ranks", run->selection.ranks, "LIST", "Of " + of + ": only these ranks: 0-3,7");
+  add("steps", run->selection.steps, "LIST", "Of " + of + ": only these training steps: 5, 10-12 or 10-");
+  add("time", run->selection.time, "A-B", "Of " + of + ": only what runs then, and steps that it holds as a whole: 1.5s-2s, 300ms-, -2s");
+  add("run", run->inputs.run, "NAME", "Of " + path + ", where it is a directory with several runs: as `tracetool runs` lists it (default: latest)");
   return run;
 }
 

@@ -22,8 +22,9 @@ struct ComparedRun {
   std::string prefix;  // of its options: "a-" of --a-ranks
 };
 
-// --PREFIXranks, --PREFIXsteps, --PREFIXtime and --PREFIXrun; `of` is for their help: "A". What is returned has the prefix.
-std::shared_ptr<ComparedRun> add_compared_run(CLI::App& app, const std::string& prefix, const std::string& of);
+// --PREFIXranks, --PREFIXsteps, --PREFIXtime and --PREFIXrun; `of`, and of the run `path`, are for their help: "A". What is returned
+// has the prefix.
+std::shared_ptr<ComparedRun> add_compared_run(CLI::App& app, const std::string& prefix, const std::string& of, const std::string& path);
 
 struct ProfileRequest {
   std::size_t memory_mib = 0;

@@ -107,8 +107,8 @@ void run_diff(DiffOptions options) {
 std::function<void()> set_up_diff(CLI::App& app) {
   auto options = std::make_shared<DiffOptions>();
   app.add_option("PATH", options->paths, "A and B: files, directories (their newest run) or globs in quotes; one, where choices of it are compared");
-  options->a = add_compared_run(app, "a-", "A");
-  options->b = add_compared_run(app, "b-", "B");
+  options->a = add_compared_run(app, "a-", "A", "A");
+  options->b = add_compared_run(app, "b-", "B", "B");
   app.add_option("--only", options->only, "These tables alone, in this order; may be repeated")->delimiter(',')->allow_extra_args(false)->type_name("NAME,...");
   app.add_flag("--all", options->all, "Rows that did not change, too");
   app.add_option("--min-share", options->least_share_pct, "Differences of less than PCT % of the step are none (default: 0.1; 1 where a side has fewer than 8 steps)")

@@ -172,7 +172,13 @@ std::string parts_text(const Comparison& comparison) {
     if (std::abs(difference) * kLeastShare < std::abs(whole)) break;
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", part.name, signed_duration(difference));
   }
-  return out.empty() ? out : fmt::format("; of {} of the mean: {}", signed_duration(whole), out);
+  return out.empty() ? out : fmt::format("; of the mean step's {}: {}", signed_duration(whole), out);
+}
+
+std::size_t changed_rows(const Comparison& comparison) {
+  std::size_t changed = 0;
+  for (const auto& group : comparison.groups) changed += static_cast<std::size_t>(std::count_if(group.begin(), group.end(), [](const Change& change) { return change.word != ChangeWord::same; }));
+  return changed;
 }
 
 std::string ratio_text(double a, double b) {
@@ -230,7 +236,9 @@ std::string diff_verdict(const RunProfile& a, const RunProfile& b, const Compari
   const std::string summary = change_summary(a.whole ? "the whole trace" : "step", step);
   std::string out;
   if (step.word == ChangeWord::same) {
-    out = (comparison.has_noise ? "no difference beyond noise: " : "no difference that is clear: ") + summary + "\n";
+    const std::size_t changed = changed_rows(comparison);
+    out = (comparison.has_noise ? "no difference beyond noise: " : "no difference that is clear: ") + summary;
+    out += changed == 0 ? "\n" : fmt::format("; {} in it changed\n", count_text(changed, "time"));
   } else {
     out = fmt::format("{}: {}{}\n", ratio_text(step.a.median, step.b.median), summary, parts_text(comparison));
   }

@@ -19,6 +19,12 @@ double mad_of(std::vector<std::int64_t> sums, std::int64_t median_sum) {
   return static_cast<double>(median(sums));
 }
 
+// In values by size, where the interval begins in which their median lies with 99 %: its rank is binomial.
+std::size_t interval_begin(std::size_t steps) {
+  const auto count = static_cast<double>(steps);
+  return static_cast<std::size_t>(std::max(1.0, std::floor((count + 1) / 2 - kZ99 * std::sqrt(count / 4)))) - 1;
+}
+
 // By which the variance of a median is larger than of steps that know nothing of each other: that is the sum of the correlations of
 // signs, which fall off as the first one's powers.
 double alikeness(const std::vector<std::int64_t>& sums, std::int64_t median_sum) {
@@ -64,19 +70,16 @@ StepSample::StepSample(const std::vector<std::int64_t>& sums, std::int64_t gpus)
   most = static_cast<double>(*high) / scale;
   if (!has_noise()) return;
   const auto count = static_cast<double>(steps);
-  for (const std::int64_t sum : sums) sorted.push_back(static_cast<double>(sum) / scale);
-  std::sort(sorted.begin(), sorted.end());
+  std::sort(values.begin(), values.end());
+  const std::size_t outmost = interval_begin(steps);
+  below = median - static_cast<double>(values[outmost]) / scale;
+  above = static_cast<double>(values[steps - 1 - outmost]) / scale - median;
   // McKean and Schrader, A comparison of methods for studentizing the sample median (1984).
-  const double of_ranks = (above(kZ99) + below(kZ99)) / (2 * kZ99);
+  const double of_ranks = (above + below) / (2 * kZ99);
   const double of_mad = kMedianError * kMadScale * mad_of(sums, median_sum) / std::sqrt(count) / scale;
   error = std::max(of_mad, of_ranks) * std::sqrt(alikeness(sums, median_sum));
   error = std::max(error, kLeastError * std::abs(median));
   freedom = kMadEfficiency * (count - 1);
-}
-
-std::size_t StepSample::outmost(double quantile) const {
-  const auto count = static_cast<double>(steps);
-  return static_cast<std::size_t>(std::max(1.0, std::floor((count + 1) / 2 - quantile * std::sqrt(count / 4)))) - 1;
 }
 
 // With t = sqrt(freedom) x tan(angle) its density is that of cos^(freedom - 1).
@@ -101,7 +104,7 @@ std::optional<double> noise_of(const StepSample& a, const StepSample& b, std::si
   const double freedom = (of_a + of_b) * (of_a + of_b) / (of_a * of_a / a.freedom + of_b * of_b / b.freedom);
   const double quantile = student_quantile(kFalseWord / static_cast<double>(std::max<std::size_t>(judged, 1)), freedom);
   const bool more = b.median > a.median;
-  return std::max({std::sqrt(of_a + of_b) * quantile, more ? a.above(quantile) : a.below(quantile), more ? b.below(quantile) : b.above(quantile)});
+  return std::max({std::sqrt(of_a + of_b) * quantile, more ? a.above : a.below, more ? b.below : b.above});
 }
 
 bool differ(const StepSample& a, const StepSample& b, const std::optional<double>& noise) {

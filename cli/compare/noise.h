@@ -7,8 +7,8 @@
 //
 // The noise of a difference is the joint standard error times a quantile of Student's distribution (of as many degrees of freedom
 // as a MAD of so many steps has), so that of all quantities that are judged together one is falsely called different with a
-// chance of kFalseWord. It is at least what keeps each median out of the other one's interval: from the value so many ranks below the
-// median to that as many above it that a median of that chance lies between, whatever the steps' distribution. It knows what differs between the steps of a run, not what differs between two runs as a whole.
+// chance of kFalseWord. It is at least what keeps each median out of the interval in which the other one lies with 99 %, whatever the
+// distribution of its steps: between two values as many ranks below the median as above it. It knows what differs between the steps of a run, not what differs between two runs as a whole.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,17 +27,11 @@ struct StepSample {
   double least = 0, most = 0;
   double error = 0, freedom = 0;  // of the median; of kFewestSteps or more
   bool never = true;              // 0 in all steps
-  std::vector<double> sorted;     // of kFewestSteps or more
 
   // `sums` in the order of the steps.
   StepSample(const std::vector<std::int64_t>& sums, std::int64_t gpus);
   bool has_noise() const { return steps >= kFewestSteps; }
-  // How far the interval of the median reaches, `quantile` standard deviations of its rank to each side.
-  double below(double quantile) const { return median - sorted[outmost(quantile)]; }
-  double above(double quantile) const { return sorted[steps - 1 - outmost(quantile)] - median; }
-
- private:
-  std::size_t outmost(double quantile) const;  // in `sorted`: where it begins
+  double below = 0, above = 0;    // how far the interval of the median reaches
 };
 
 // x such that a value of Student's distribution is above x or below -x with this chance. freedom >= 1.

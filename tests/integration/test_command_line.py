@@ -191,20 +191,25 @@ def check_words(tool):
 VALUES = {"--run": "latest", "--rank": "0=set/rank0.json", "--only": "temporal", "--by": "step", "--format": "json",
           "--sort": "rank", "--limit": "1", "--ranks": "1", "--steps": "1-2", "--time": "0ms-1s", "--kinds": "kernel",
           "--min-dur": "1us", "--clock-domain": "rank", "--output": "-", "--memory": "64", "--max-size": "1GB", "--compress": "none", "--report": "-", "--flops-per-step": "1e15",
-          "--classes": "kempnerforge"}
-ELSE = {"merge": ["-o", "x.ttrace"], "export": ["--pftrace", "-o", "-"]}  # what a command cannot do without
+          "--classes": "kempnerforge", "--baseline": "set", "--max-regress": "3", "--min-share": "1", "--summary": "-", "--baseline-run": "latest",
+          **{f"--{side}-{choice}": value for side in "ab" for choice, value in {"ranks": "1", "steps": "1-2", "time": "0ms-1s", "run": "latest"}.items()}}
+OTHERS = {("diff", "--only"): "kernels"}  # where the same word is another option
+ELSE = {"merge": ["-o", "x.ttrace"], "export": ["--pftrace", "-o", "-"], "diff": ["set"], "check": ["--baseline", "set", "--max-regress", "3"]}  # what a command cannot do without
 
 
 def check_one_word(tool):
     """An option before the path takes one word; the path stays a path."""
     tried = set()
-    for command in ("info", "merge", "analyze", "export", "doctor", "runs", "dump"):
+    for command in ("info", "merge", "analyze", "diff", "check", "export", "doctor", "runs", "dump"):
         for option in re.findall(r"^ +(?:-\w,)?(--[a-z-]+) \S", tool(command, "--help").stdout, re.MULTILINE):
-            path = "set" if option in ("--run", "--ranks") or command in ("doctor", "runs") else "set/rank1.json"
-            words = [command, *([] if option == "--output" else ELSE.get(command, []))]
+            path = "set" if option in ("--run", "--ranks") or command in ("doctor", "runs", "diff", "check") else "set/rank1.json"
+            other = ELSE.get(command, [])
+            other = [word for i, word in enumerate(other) if option not in (word, other[i - 1])] if command == "check" else other
+            words = [command, *([] if option == "--output" and command != "diff" else other)]
             words += ["--pftrace"] if option == "--output" and command == "export" else []
-            words += ["--only", "classes"] if option == "--classes" else []
-            before, after = tool(*words, option, VALUES[option], path), tool(*words, path, f"{option}={VALUES[option]}")
+            words += ["--only", "classes"] if option == "--classes" and command == "analyze" else []
+            value = OTHERS.get((command, option), VALUES[option])
+            before, after = tool(*words, option, value, path), tool(*words, path, f"{option}={value}")
             done = 4 if command == "doctor" else 0  # who finds no recording
             check(before.returncode == done and before.stdout == after.stdout, f"{command} {option}: takes one word",
                   lambda: (before.stderr, after.stderr))

@@ -7,7 +7,7 @@ import pathlib
 import re
 import sys
 
-ROOMS = ("model", "merge", "select", "overlay", "analyze")
+ROOMS = ("model", "merge", "select", "overlay", "analyze", "compare")
 NAMES = {"model/name_classes.cpp", "model/short_name.cpp", "model/signature.cpp", "model/training_phase.h",
          "analyze/name_rules.cpp", "select/step_name.cpp",
          "analyze/operator_flops.cpp"}  # by the inputs of operators, which are interned too
