@@ -33,7 +33,7 @@ struct ProfileRequest {
   bool for_diff = false;  // StepProfile: sequence and collectives, too
 };
 
-// By steps; where no process that is chosen has any, or `whole`, of the trace as a whole. Throws Error, as analyze() does.
+// By steps; where no process that is chosen has any, --time holds none, or `whole`, of the trace as a whole. Throws Error, as analyze() does.
 RunProfile read_profile(const ComparedRun& run, const ProfileRequest& request, bool whole = false);
 
 }  // namespace cli

@@ -60,10 +60,10 @@ std::vector<ResultTable> chosen_tables(std::vector<ResultTable> tables, const st
 }
 
 void refuse_nothing(const RunProfile& run, std::string_view side) {
-  if (run.gpus == 0) throw Error(Exit::bad_content, fmt::format("{} ({}): no GPU work and no steps: `tracetool info` says what is in it", side, run.source));
   if (run.steps.empty()) {
     throw Error(Exit::bad_content, fmt::format("{} ({}): no step is there as a whole on all its ranks; choose other ranks, as with --{}-ranks 0", side, run.source, side == "A" ? "a" : "b"));
   }
+  if (run.gpus == 0) throw Error(Exit::bad_content, fmt::format("{} ({}): no GPU work and no steps: `tracetool info` says what is in it", side, run.source));
 }
 
 // For people who did not ask for more.

@@ -68,6 +68,11 @@ def check_made(options):
         late = profile(f"{folder}/late.json", seed=3, idle_ns=IDLE_NS + 1_000_000)
         fused = profile(f"{folder}/fused.json", seed=4, kernels=[(GEMM, 1_000_000), ("triton_poi_fused_add_mul_0", 1_800_000), (GEMM, 1_000_000), (SOFTMAX, 3_000_000)], slower={GEMM: 1})
         check_values(options, "made", a, slow, files=(a, slow))
+        said = tables(options, a, "--a-steps", "0-9", "--b-steps", "30-", "--all")
+        halves = [slow_diff.values(slow_tables.read_json(a), set(range(40)) - set(steps)) for steps in (range(10), range(30, 40))]
+        check([row["step_ns"] for row in said["runs"]] == [slow_diff.median(half["step", "step"]) for half in halves] and [row["steps"] for row in said["runs"]] == [10, 10], "two choices of one run", said["runs"])
+        done = diff(options, a, "--a-time", "12ms-18ms", "--b-time", "22ms-28ms")
+        check(done.returncode == 0 and "no steps: totals" in done.stdout and "the whole trace 6.000 ms -> 6.000 ms" in done.stdout, "times within a step: totals", done)
         said = tables(options, a, slow)
         check(changes(said, "classes") == {"matmul": "grew"} and changes(said, "kernels") == {GEMM: "grew"} and not said["idle"] and not said["sequence"], "a class that is 5 % slower, and nothing else", said)
         said = tables(options, a, late)
