@@ -8,8 +8,9 @@ STEP = [(GEMM, 1_000_000), (ADD, 1_500_000), (MUL, 1_500_000), (GEMM, 1_000_000)
 IDLE_NS = 2_000_000
 
 
-def profile(path, kernels=None, steps=40, rank=0, noise=0.02, seed=1, slower=None, idle_ns=IDLE_NS, long_steps=(), first_step=0, named=True):
-    """Writes one. `slower`: {name: factor}; `long_steps`: steps before which the GPU idles 30 ms more. Times of kernels are integers of ns."""
+def profile(path, kernels=None, steps=40, rank=0, noise=0.02, seed=1, slower=None, idle_ns=IDLE_NS, long_steps=(), first_step=0, named=True, ahead_ns=0):
+    """Writes one. `slower`: {name: factor}; `long_steps`: steps before which the GPU idles 30 ms more. `ahead_ns`: the host runs ahead of
+    its GPU by so much. Times of kernels are integers of ns."""
     draw, slower = random.Random(seed), slower or {}
     events, at, correlation = [], 1_700_000_000_000_000_000, 0
 
@@ -23,11 +24,11 @@ def profile(path, kernels=None, steps=40, rank=0, noise=0.02, seed=1, slower=Non
         for name, ns in kernels or STEP:
             correlation += 1
             length = max(1000, round(ns * slower.get(name, 1) * (1 + noise * draw.gauss(0, 1))))
-            add("cuda_runtime", "cudaLaunchKernel", at - base - 9000, 4000, 100 + rank, 1, correlation=correlation)
+            add("cuda_runtime", "cudaLaunchKernel", at - base - 9000 - ahead_ns, 4000, 100 + rank, 1, correlation=correlation)
             add("kernel", name, at - base, length, 0, 7, device=rank, stream=7, correlation=correlation, grid=[64, 1, 1], block=[128, 1, 1])
             at += length
         if named:
-            add("user_annotation", f"ProfilerStep#{step}", begin - base, at - begin, 100 + rank, 1)
+            add("user_annotation", f"ProfilerStep#{step}", begin - base - ahead_ns, at - begin, 100 + rank, 1)
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"schemaVersion": 1, "distributedInfo": {"rank": rank, "world_size": 2}, "baseTimeNanoseconds": base, "traceEvents": events}, file)
     return path

@@ -2,8 +2,10 @@
 import math
 import statistics
 
+import slow_classes
 import slow_tables
 
+RULES = slow_classes.published()
 STEP_CATEGORIES = {"user_annotation", "Operator"}  # the second is what torch 1.9 calls them
 
 
@@ -31,7 +33,9 @@ def values(events, without=()):
         put("step", "busy", row["busy_ns"])
         put("step", "exposed communication", row["exposed_comm_ns"])
         put("idle", "all", row["idle_ns"])
+        put("parts", "compute", row["compute_ns"])
         for each in inside:
+            put("classes", slow_classes.class_of(each, RULES), each.end - each.start)
             if each.launch is not None:
                 put("kernels", each.name, each.end - each.start)
     return found

@@ -16,6 +16,8 @@ from made_profiles import ADD, GEMM, IDLE_NS, MUL, SOFTMAX, profile
 from test_analyze import run_checks
 from truth import train
 
+NO_COMPUTE = ("exposed communication", "copies and memsets alone")  # of the parts
+
 
 def diff(options, *words, **more):
     return run([options.tracetool, "diff", *map(str, words)], **more)
@@ -46,13 +48,15 @@ def check_values(options, what, *words, files):
         check(run_row["steps"] == len(step) and run_row["step_ns"] == slow_diff.median(step), f"{what}, {side}: {len(step)} steps", run_row)
         if len(step) >= 8:
             check(abs(run_row["error_ns"] - slow_diff.error(step)) <= 1, f"{what}, {side}: the error of the median", (run_row, slow_diff.error(step)))
-        rows = {(table, row["name"]): row[f"{side}_ns"] for table in ("step", "kernels") for row in said[table]}
-        wrong = [(key, rows.get(key), slow_diff.median(ns)) for key, ns in true.items() if key[0] != "idle" and rows.get(key) != slow_diff.median(ns)]
+        rows = {(table, row["name"]): row[f"{side}_ns"] for table in ("step", "classes", "kernels") for row in said[table]}
+        wrong = [(key, rows.get(key), slow_diff.median(ns)) for key, ns in true.items() if key[0] not in ("idle", "parts") and rows.get(key) != slow_diff.median(ns)]
         check(not wrong, f"{what}, {side}: {len(true)} medians as the slow program has them", wrong[:3])
         parts = {row["name"]: row[f"{side}_ns"] for row in said["parts"]}
         check(abs(sum(parts.values()) - slow_diff.mean(step)) <= 0.5, f"{what}, {side}: the parts sum to the mean step", (sum(parts.values()), slow_diff.mean(step)))
         idle = sum(ns for name, ns in parts.items() if name.startswith("idle "))
         check(abs(idle - slow_diff.mean(true["idle", "all"])) <= len(parts), f"{what}, {side}: the idle parts are the idle time", (idle, slow_diff.mean(true["idle", "all"])))
+        compute = sum(ns for name, ns in parts.items() if not name.startswith("idle ") and name not in NO_COMPUTE)
+        check(abs(compute - slow_diff.mean(true["parts", "compute"])) <= len(parts), f"{what}, {side}: the classes are the compute time", (compute, slow_diff.mean(true["parts", "compute"])))
     wrong = [row for table in ("step", "idle", "classes", "kernels") for row in said[table] if row["difference_ns"] not in range(row["new_ns"] - row["old_ns"] - 1, row["new_ns"] - row["old_ns"] + 2)]
     check(not wrong, f"{what}: differences are new - old", wrong[:2])
 
@@ -83,6 +87,11 @@ def check_made(options):
         check([{key: row[key] for key in ("change", "times", "at_old", "at_new", "old_count", "new_count", "old_kernels", "new_kernels")} for row in said["sequence"]] ==
               [{"change": "replaced", "times": 1, "at_old": 2, "at_new": 2, "old_count": 2, "new_count": 1, "old_kernels": f"{ADD}; {MUL}", "new_kernels": "triton_poi_fused_add_mul_0"}],
               "in their place", said["sequence"])
+        ahead = profile(f"{folder}/ahead.json", seed=5, ahead_ns=4_500_000)
+        said = tables(options, ahead, a, "--all")
+        check(not said["sequence"] and {row["name"]: row["old_count"] for row in said["kernels"]} == {GEMM: 2, ADD: 1, MUL: 1, SOFTMAX: 1},
+              "work of a host that runs ahead belongs to the step that launched it, and counts once", (said["sequence"], said["kernels"]))
+        check_values(options, "ahead", ahead, a, files=(ahead, a))
         check_texts(options, folder, a, slow, fused)
         check_whole(options, folder, a)
 

@@ -117,3 +117,10 @@ TEST_CASE("sequences: of the steps that are most alike, equal changes once", "[c
   REQUIRE(grids->changes->size() == 1);
   CHECK(grids->changes->front().grid_alone);
 }
+
+TEST_CASE("sums of steps: those that come later, of another rank, are added", "[compare]") {
+  StepSums sums;
+  for (const std::size_t step : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 0u, 6u}) sums.add(step, 10, 1);
+  CHECK(sums.ns(8) == std::vector<std::int64_t>{20, 10, 10, 10, 10, 10, 20, 0});
+  CHECK(sums.counts(8) == std::vector<std::int64_t>{2, 1, 1, 1, 1, 1, 2, 0});
+}

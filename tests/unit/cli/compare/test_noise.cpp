@@ -137,3 +137,33 @@ TEST_CASE("noise: values are means over GPUs; equal steps have the least noise",
   CHECK_FALSE(two.never);
   CHECK(StepSample({}, 1).median == 0);
 }
+
+TEST_CASE("noise: the error of a median is the larger of two", "[compare]") {
+  // 11 low, 18 in the middle, 11 high: the interval of the median lies in the middle, and more than half are far from it.
+  std::vector<std::int64_t> values;
+  for (int i = 0; i < 40; ++i) values.push_back(i % 4 == 0 || i == 1 ? 900 : i % 4 == 2 || i == 21 ? 1100 : 1000);
+  CHECK(StepSample(values, 1).error == Approx(1.2533 * 1.4826 * 100 / std::sqrt(40)));
+  // 8 steps: the whole range.
+  CHECK(StepSample({100, 180, 120, 160, 130, 150, 140, 141}, 1).error == Approx(80 / (2 * 2.5758)).epsilon(0.3));
+}
+
+TEST_CASE("noise: of few steps it is wider, and of many rows", "[compare]") {
+  std::vector<std::int64_t> values;
+  for (int i = 0; i < 8; ++i) values.push_back(1000 + (i * 5) % 8);
+  const StepSample few(values, 1);
+  const double joint = few.error * std::sqrt(2);
+  CHECK(*noise_of(few, few, 10) == Approx(joint * student_quantile(0.001, 2 * 0.37 * 7)));
+  CHECK(*noise_of(few, few, 1) == Approx(joint * student_quantile(0.01, 2 * 0.37 * 7)));
+  CHECK(student_quantile(0.001, 2 * 0.37 * 7) > 6);
+}
+
+TEST_CASE("noise: each median is outside of the interval of the other", "[compare]") {
+  // Both have two speeds, one of them a little more often than the other.
+  std::vector<std::int64_t> slow(200, 1100), fast(200, 1000);
+  for (std::size_t i = 0; i < 98; ++i) slow[2 * i + 1] = 1000, fast[2 * i + 1] = 1100;
+  const StepSample a(fast, 1), b(slow, 1);
+  CHECK(b.median - a.median == 100);
+  CHECK(a.above == 100);
+  CHECK_FALSE(differ(a, b, noise_of(a, b, 1)));
+  CHECK_FALSE(differ(b, a, noise_of(b, a, 1)));
+}
