@@ -25,6 +25,7 @@ struct CheckOptions {
   std::shared_ptr<ComparedRun> run;  // what is chosen of both
   RegressionLimits limits;
   std::shared_ptr<std::size_t> memory_mib;
+  bool json = false;
 };
 
 void refuse_incomparable(const RunProfile& run, const std::string& other, const std::vector<std::int64_t>& other_ranks) {
@@ -71,7 +72,11 @@ void run_check(const CheckOptions& options) {
   const std::string verdict = verdict_of(options, judged, !comparison.has_noise);
   if (!options.summary.empty()) write_summary(options.summary, verdict, judged);
   OutputFile out("-");
-  out.write(any_regressed(judged) ? find_table_format("text")->write({regression_table(judged, false)}) : verdict + "\n");
+  if (options.json) {
+    out.write(find_table_format("json")->write({regression_table(judged, true)}));
+  } else {
+    out.write(any_regressed(judged) ? find_table_format("text")->write({regression_table(judged, false)}) : verdict + "\n");
+  }
   out.finish();
   if (any_regressed(judged)) throw Error(Exit::gate_failed, fmt::format("check failed: {}; next: tracetool diff {} {}", verdict, options.baseline, options.file));
 }
@@ -86,6 +91,7 @@ std::function<void()> set_up_check(CLI::App& app) {
       ->type_name("PCT");
   app.add_option("--min-share", options->limits.least_share_pct, "Classes of less than PCT % of the step are not judged (default: 1)")->check(CLI::Range(0.0, 100.0).description(""))->type_name("PCT");
   app.add_option("--summary", options->summary, "Writes what was judged as Markdown, for a pull request")->check(not_empty())->type_name("FILE");
+  app.add_flag("--json", options->json, "Prints all that was judged, as JSON");
   app.add_option("--classes", options->classes, "A file of rules for classes that are asked first, or kempnerforge")->check(not_empty())->type_name("FILE");
   app.add_option("--baseline-run", options->baseline_run, "Of the baseline, the same")->check(not_empty())->type_name("NAME");
   options->run = add_compared_run(app, "", "both", "FILE");

@@ -131,7 +131,7 @@ Command diff_command() {
           "  tracetool diff before/ after/\n"
           "  tracetool diff run.ttrace --a-ranks 1 --b-ranks 3\n"
           "  tracetool diff run.ttrace --a-steps 2-20 --b-steps 80- --only kernels\n"
-          "  tracetool diff before/ after/ --format json | jq '.step[0]'",
+          "  tracetool diff before/ after/ --format json | jq '.kernels[] | select(.change == \"appeared\").name'",
           set_up_diff};
 }
 

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <bit>
 
+#include "cli/analyze/whole_steps.h"
 #include "cli/compare/kept_steps.h"
 #include "cli/compare/step_profile.h"
 

@@ -110,14 +110,17 @@ class StepProfile : public TablesObserver {
 
   // Steps of a process that used no GPU are idle, and nobody knows why.
   void add_idle_processes() {
+    std::vector<std::int64_t> idle;
     for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
       const auto device = devices_.lower_bound({id, std::numeric_limits<std::int64_t>::min()});
       const bool has_device = device != devices_.end() && device->first.first == id;
       if (has_device || !kept_.takes_part(id) || kept_.whole()) continue;
       std::vector<DeviceStep>& steps = devices_.try_emplace({id, -1}, kept_.windows().of(id).size()).first->second;
       const auto& windows = kept_.windows().of(id);
+      idle.push_back(context_.catalog.processes[id].rank);
       for (std::size_t i = 0; i < windows.size(); ++i) steps[i].idle[static_cast<std::size_t>(IdleCause::unexplained)] = windows[i].to_ns - windows[i].from_ns;
     }
+    if (!idle.empty()) profile_.notes.push_back("no GPU work of " + rank_list(idle));
   }
 
   void finish(ProcessId process, std::size_t window, std::size_t place, DeviceStep& step) {
