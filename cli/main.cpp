@@ -33,6 +33,7 @@ constexpr const char* kFooter =
     "  tracetool info traces/                                     # what is in it, what was lost\n"
     "  tracetool merge traces/ -o run.ttrace                      # all ranks on one time axis\n"
     "  tracetool analyze run.ttrace                               # where the time went\n"
+    "  tracetool diff before/ after/                              # what changed\n"
     "  tracetool export --perfetto run.ttrace -o run.json.gz      # open it in ui.perfetto.dev\n"
     "\n"
     "PATH is a file, a directory (its newest run; --run names another) or a glob. `tracetool help COMMAND` explains a\n"

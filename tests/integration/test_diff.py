@@ -146,26 +146,45 @@ def check_real(options):
         check_values(options, "H100, ranks 1 and 3", ranks, "--a-ranks", 1, "--b-ranks", 3, files=[f"{ranks}/rank{rank}-chrome-trace.json.gz" for rank in (1, 3)])
 
 
-def check_simulated(options):
+TRIES = 5  # a busy machine adds to waits and to the idle time of a run more than was planted
+
+
+def recorded(options, folder, name, *words):
+    """The directory of the recordings of a new training."""
+    at = os.path.join(folder, f"{name}{len(os.listdir(folder))}")
+    os.mkdir(at)
+    done = train(options, at, "--ranks", 2, "--steps", 24, *words)
+    check(done.returncode == 0, f"a training is recorded: {name}", done.stderr)
+    return f"{at}/traces"
+
+
+def check_planted(options, what, name, words, rank, holds):
+    """`holds` of what is said of that rank of a training as it is, and of one with `words`."""
     with Folder() as folder:
-        def recorded(name, *words):
-            at = f"{folder}/{name}"
-            os.mkdir(at)
-            done = train(options, at, "--ranks", 2, "--steps", 24, *words)
-            check(done.returncode == 0, f"a training is recorded: {name}", done.stderr)
-            return f"{at}/traces"
-        plain, slow = recorded("plain"), recorded("slow", "--slow-gpu", 1, "--slow-gpu-factor", 1.5)
+        for _ in range(TRIES):
+            said = tables(options, recorded(options, folder, "plain"), recorded(options, folder, name, *words), "--a-ranks", rank, "--b-ranks", rank)
+            if holds(said):
+                break
+        check(holds(said), what, {key: said[key] for key in ("runs", "step", "idle", "collectives")} if "runs" in said else said)
+
+
+def check_simulated(options):
+    grew = ("grew", "appeared")
+    slow_gpu = ("--slow-gpu", 1, "--slow-gpu-factor", 1.5)
+    check_planted(options, "a GPU that is slower by half: it is busy for longer", "slow", slow_gpu, 1, lambda said: changes(said, "step").get("busy") == "grew")
+    check_planted(options, "the other rank waits for it", "slow", slow_gpu, 0,
+                  lambda said: any(row["measure"] == "wait" and row["name"] == "all_reduce" and row["change"] in grew for row in said["collectives"]))
+    check_planted(options, "synchronizations after each layer: the GPU idles for them", "sync", ("--item-sync", 0), 0,
+                  lambda said: any(changes(said, "idle").get(cause) in grew for cause in ("sync", "after_sync")))
+    check_planted(options, "kernels that are shorter than their launches: the GPU idles for these", "tiny", ("--tiny-kernels",), 0,
+                  lambda said: changes(said, "idle").get("launch") in grew and changes(said, "classes").get("matmul") == "shrank")
+    with Folder() as folder:
+        plain, slow = recorded(options, folder, "plain"), recorded(options, folder, "slow", *slow_gpu)
         said = tables(options, plain, slow, "--a-ranks", 1, "--b-ranks", 1)
-        check(changes(said, "classes").get("matmul") == "grew" and changes(said, "step").get("busy") == "grew", "a GPU that is slower by half", said)
+        check(changes(said, "classes").get("matmul") == "grew", "classes of a GPU that is slower by half", said["classes"])
         ratio = {row["name"]: row["new_ns"] / row["old_ns"] for row in said["classes"] if row["old_ns"]}
         check(1.3 < ratio.get("matmul", 0) < 1.7, "its matrix products are slower by half", ratio)
-        waits = {(row["name"], row["measure"]): row for row in tables(options, plain, slow, "--a-ranks", 0, "--b-ranks", 0)["collectives"]}
-        check(waits.get(("all_reduce", "wait"), {}).get("change") in ("grew", "appeared"), "the other rank waits for it", list(waits))
-        sync = recorded("sync", "--item-sync", 0)
-        said = tables(options, plain, sync, "--a-ranks", 0, "--b-ranks", 0)
-        check(changes(said, "idle").get("after_sync") in ("grew", "appeared") or changes(said, "idle").get("sync") in ("grew", "appeared"), "synchronizations after each layer", said["idle"])
-        layers = recorded("layers", "--layers", 8)
-        said = tables(options, plain, layers)
+        said = tables(options, plain, recorded(options, folder, "layers", "--layers", 8))
         check(any(row["change"] in ("added", "replaced") and row["new_count"] > row["old_count"] for row in said["sequence"]), "two layers more: kernels are added", said["sequence"])
         run([options.tracetool, "merge", slow, "-o", f"{folder}/slow.ttrace"])
         check(changes(tables(options, plain, f"{folder}/slow.ttrace", "--a-ranks", 1, "--b-ranks", 1), "classes").get("matmul") == "grew", "a directory and a merged file", "")
