@@ -176,8 +176,8 @@ def check_simulated(options):
                   lambda said: any(row["measure"] == "wait" and row["name"] == "all_reduce" and row["change"] in grew for row in said["collectives"]))
     check_planted(options, "synchronizations after each layer: the GPU idles for them", "sync", ("--item-sync", 0), 0,
                   lambda said: any(changes(said, "idle").get(cause) in grew for cause in ("sync", "after_sync")))
-    check_planted(options, "kernels that are shorter than their launches: the GPU idles for these", "tiny", ("--tiny-kernels",), 0,
-                  lambda said: changes(said, "idle").get("launch") in grew and changes(said, "classes").get("matmul") == "shrank")
+    check_planted(options, "kernels of a hundredth of the time: the GPU is less busy, and all its classes shrank", "tiny", ("--tiny-kernels",), 0,
+                  lambda said: changes(said, "step").get("busy") == "shrank" and {"matmul", "attention", "elementwise"} <= {name for name, change in changes(said, "classes").items() if change == "shrank"})
     with Folder() as folder:
         plain, slow = recorded(options, folder, "plain"), recorded(options, folder, "slow", *slow_gpu)
         said = tables(options, plain, slow, "--a-ranks", 1, "--b-ranks", 1)
