@@ -31,6 +31,7 @@ Command dump_command();
 Command merge_command();
 Command export_command();
 Command analyze_command();
+Command diagnose_command();
 Command help_command();
 
 }  // namespace cli

@@ -1,0 +1,15 @@
+#include "cli/diagnose/rule.h"
+
+namespace cli {
+
+// Findings of equal saving stand in this order: data, communication, launches, then kernels and memory.
+const std::vector<RuleEntry>& rules() {
+  static const std::vector<RuleEntry> all{
+      data_starved_rule(),
+      host_sync_rule(),
+      host_late_rule(),
+      launch_bound_rule()};
+  return all;
+}
+
+}  // namespace cli
