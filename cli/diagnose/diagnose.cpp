@@ -104,6 +104,11 @@ Severity severity_of(const Finding& finding, std::int64_t length_ns) {
   return *finding.saving_ns * kHighShare < length_ns ? Severity::medium : Severity::high;
 }
 
+// What stands in the way of everything comes first, what saves nothing that is known last.
+std::int64_t urgency(const Finding& finding) {
+  return finding.saving_ns.value_or(finding.severity == Severity::high ? kLatest_ns : -1);
+}
+
 // Runs one rule.
 class RuleRun : public TablesObserver {
  public:
@@ -209,10 +214,10 @@ Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vect
     std::sort(finding.ranks.begin(), finding.ranks.end());
     finding.ranks.erase(std::unique(finding.ranks.begin(), finding.ranks.end()), finding.ranks.end());
     if (finding.steps.empty()) finding.steps = steps_of(finding.evidence, catalog, facts);
-    finding.severity = severity_of(finding, diagnosis.length_ns);
+    finding.severity = std::max(finding.severity, severity_of(finding, diagnosis.length_ns));
     if (finding.next_command.empty()) finding.next_command = export_command(finding, request.inputs);
   }
-  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) { return a.saving_ns.value_or(-1) > b.saving_ns.value_or(-1); });
+  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) { return urgency(a) > urgency(b); });
   return diagnosis;
 }
 

@@ -21,9 +21,9 @@ enum class Severity : std::uint8_t { low, medium, high };
 
 struct Finding {
   std::string_view rule;
-  Severity severity = Severity::low;  // of its saving
+  Severity severity = Severity::low;  // at least; else of its saving
   std::string title;  // what is wrong, with its figures: a sentence, without its period
-  std::vector<std::int64_t> ranks;  // ascending
+  std::vector<std::int64_t> ranks;  // with which it is wrong, ascending
   // At most so much of the time of the run would go, were this mended and nothing else came to light; of several ranks the
   // largest. Empty: nothing tells.
   std::optional<std::int64_t> saving_ns;

@@ -54,6 +54,10 @@ struct RuleEntry {
 const std::vector<RuleEntry>& rules();
 
 // One per file.
+RuleEntry stuck_rule();
+RuleEntry straggler_rule();
+RuleEntry comm_exposed_rule();
+RuleEntry comm_slow_rule();
 RuleEntry data_starved_rule();
 RuleEntry host_late_rule();
 RuleEntry host_sync_rule();
