@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cli/analyze/warm_up.h"
+#include "cli/analyze/whole_steps.h"
 #include "cli/io/units.h"
 #include "cli/model/rank_list.h"
 #include "cli/model/slice.h"
@@ -18,8 +19,9 @@ constexpr std::int64_t kHighShare = 10, kMediumShare = 30;  // 1 / so much of th
 // What is diagnosed of each process.
 class Extents : public TablesObserver {
  public:
-  Extents(const AnalysisContext& context, DiagnosedTime& time, Diagnosis& diagnosis)
-      : context_(context), time_(time), diagnosis_(diagnosis), extents_(context.catalog.processes.size()) {}
+  // `is_chosen`: the windows are what a person asked for.
+  Extents(const AnalysisContext& context, bool is_chosen, DiagnosedTime& time, Diagnosis& diagnosis)
+      : context_(context), is_chosen_(is_chosen), time_(time), diagnosis_(diagnosis), extents_(context.catalog.processes.size()) {}
 
   void work(const GpuWork& work) override {
     Extent& extent = extents_[work.process];
@@ -35,7 +37,7 @@ class Extents : public TablesObserver {
       time_.length_ns = std::max(time_.length_ns, time_.lengths_ns[id]);
       std::int64_t steps = 0;
       for (const Step& step : context_.steps[id]) {
-        if (!context_.windows.hold(id, step.start_ns, step.end_ns)) continue;
+        if (!window_at(context_.windows, id, step.start_ns)) continue;
         ++steps;
         numbers.insert(step.number);
       }
@@ -52,13 +54,14 @@ class Extents : public TablesObserver {
   };
 
   std::int64_t length_ns(ProcessId id) const {
-    if (!context_.windows.are_bounded()) return extents_[id].last_ns - extents_[id].first_ns;
+    if (!is_chosen_) return extents_[id].last_ns - std::max(extents_[id].first_ns, context_.windows.of(id).front().from_ns);
     std::int64_t sum_ns = 0;
     for (const AnalysisWindow& window : context_.windows.of(id)) sum_ns += window.to_ns - window.from_ns;
     return sum_ns;
   }
 
   const AnalysisContext& context_;
+  const bool is_chosen_;
   DiagnosedTime& time_;
   Diagnosis& diagnosis_;
   std::vector<Extent> extents_;
@@ -132,32 +135,24 @@ class RuleRun : public TablesObserver {
   std::unique_ptr<Rule> rule_;
 };
 
-// Where steps are known: from the first that no chosen rank has as warm-up to the end of the last. What is left out of the
-// trace is left in at either side where that is less than a step: work that was launched before the first step ran, too.
+// From the first step that no chosen rank has as warm-up; none: nothing is to be left out. To the trace's end: the GPU may run
+// long behind the last step's end on the host.
 std::optional<TimeRange> behind_warm_up(const Catalog& catalog, const TraceFacts& facts, const std::vector<bool>& chosen, std::vector<std::string>& notes) {
   std::set<std::int64_t> warm_ups;
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
     const std::size_t count = chosen[id] ? warm_up_steps(facts.steps[id]) : 0;
     for (std::size_t i = 0; i < count; ++i) warm_ups.insert(facts.steps[id][i].number);
   }
-  std::int64_t from_ns = kLatest_ns, to_ns = kEarliest_ns, step_ns = 0;
+  if (warm_ups.empty()) return std::nullopt;
+  std::int64_t from_ns = kLatest_ns;
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
     for (const Step& step : facts.steps[id]) {
-      if (!chosen[id] || (!warm_ups.empty() && step.number <= *warm_ups.rbegin())) continue;
-      from_ns = std::min(from_ns, facts.clocks.on_axis(id, step.start_ns));
-      to_ns = std::max(to_ns, facts.clocks.on_axis(id, step.end_ns));
-      step_ns = std::max(step_ns, step.end_ns - step.start_ns);
+      if (chosen[id] && step.number > *warm_ups.rbegin()) from_ns = std::min(from_ns, facts.clocks.on_axis(id, step.start_ns));
     }
   }
-  if (from_ns >= to_ns) return std::nullopt;
-  if (!warm_ups.empty()) {
-    notes.push_back(fmt::format("{} {} {} warm-up, and left out", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), warm_ups.size() == 1 ? "is" : "are"));
-  } else if (from_ns - facts.first_ns < step_ns) {
-    from_ns = facts.first_ns;
-  }
-  if (facts.last_ns - to_ns < step_ns) to_ns = kLatest_ns;
-  if (from_ns <= facts.first_ns && to_ns == kLatest_ns) return std::nullopt;
-  return TimeRange{std::max<std::int64_t>(0, from_ns - facts.first_ns), to_ns == kLatest_ns ? kLatest_ns : to_ns - facts.first_ns};
+  if (from_ns <= facts.first_ns || from_ns >= facts.last_ns) return std::nullopt;
+  notes.push_back(fmt::format("{} {} {} warm-up, and left out", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), warm_ups.size() == 1 ? "is" : "are"));
+  return TimeRange{from_ns - facts.first_ns};
 }
 
 std::vector<const AnalysisEntry*> tables_of(const std::vector<const RuleEntry*>& rules) {
@@ -197,14 +192,15 @@ Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vect
   analysis.analyses = tables_of(request.rules);
   analysis.by = GroupBy::rank;
   analysis.selection = request.selection;
-  if (!request.selection.steps && !request.selection.time) {
+  const bool is_chosen = request.selection.steps || request.selection.time;
+  if (!is_chosen) {
     const Selector selector(request.selection, catalog, facts);
     std::vector<bool> chosen(catalog.processes.size());
     for (ProcessId id = 0; id < chosen.size(); ++id) chosen[id] = selector.has(id);
     analysis.selection.time = behind_warm_up(catalog, facts, chosen, diagnosis.notes);
   }
   DiagnosedTime time{std::vector<std::int64_t>(catalog.processes.size()), 0, 0};
-  analysis.observers.push_back({ObserverNeeds{}, [&](const AnalysisContext& context) { return std::make_unique<Extents>(context, time, diagnosis); }});
+  analysis.observers.push_back({ObserverNeeds{}, [&](const AnalysisContext& context) { return std::make_unique<Extents>(context, is_chosen, time, diagnosis); }});
   for (const RuleEntry* rule : request.rules) {
     analysis.observers.push_back({rule->needs, [&, rule](const AnalysisContext& context) { return std::make_unique<RuleRun>(*rule, context, time, diagnosis.findings); }});
   }

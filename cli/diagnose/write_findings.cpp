@@ -32,7 +32,7 @@ std::string where_text(const Finding& finding) {
 
 void numbers(JsonWriter& json, std::string_view key, const std::vector<std::int64_t>& values) {
   json.open('[', key);
-  for (const std::int64_t value : values) json.number({}, value);
+  for (const std::int64_t value : values) json.number({}, known_number(value));
   json.close(']');
 }
 
