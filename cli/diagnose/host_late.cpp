@@ -14,19 +14,19 @@ class HostLate : public IdleRule {
   using IdleRule::IdleRule;
 
  private:
-  Share share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) override {
+  std::int64_t share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) override {
     const std::int64_t late_ns = gap.times(from_ns, to_ns)[static_cast<std::size_t>(IdleCause::host_late)];
-    if (late_ns == 0) return {};
+    if (late_ns == 0) return 0;
     const std::int64_t ns = late_ns - activity_.loading_ns(gap.next->call->track, from_ns, std::min(to_ns, gap.next->call->start_ns));
-    return {ns, ns};
+    return ns;
   }
   std::string describe(const DeviceGap& gap) const override {
     const std::int64_t called_ns = gap.next->call->start_ns;
     return activity_.text(gap.next->call->track, gap.from_ns + (called_ns - gap.from_ns) / 2) + "; " + around_text(context_.catalog, gap);
   }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.share.ns * kLeastLateShare > length_ns; }
+  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns * kLeastLateShare > length_ns; }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
-    finding.title = fmt::format("the host is late: the GPU idles {} before its next launch", per_step_text(scope, sum.share.ns));
+    finding.title = fmt::format("the host is late: the GPU idles {} before its next launch", per_step_text(scope, sum.ns));
     finding.advice =
         "See what the host did in these ranges (Python, the garbage collector, logging, checkpoints, a busy CPU). Move it to another thread or to every N steps; "
         "let the host run ahead of the GPU: fewer operators by torch.compile or CUDA graphs, fused optimizers.";

@@ -18,13 +18,12 @@ void IdleRule::work(const GpuWork& work) {
   const auto& windows = context_.windows.of(gap->process);
   for (std::size_t i = context_.windows.first_after(gap->process, gap->from_ns); i < windows.size() && windows[i].from_ns < gap->to_ns; ++i) {
     const std::int64_t from_ns = std::max(gap->from_ns, windows[i].from_ns), to_ns = std::min(gap->to_ns, windows[i].to_ns);
-    const Share share = share_of(*gap, from_ns, to_ns);
-    if (share.ns <= 0) continue;
+    const std::int64_t ns = share_of(*gap, from_ns, to_ns);
+    if (ns <= 0) continue;
     Sum& sum = sums_[{gap->process, gap->device}];
-    sum.share.ns += share.ns;
-    sum.share.judged_ns += share.judged_ns;
+    sum.ns += ns;
     ++sum.count;
-    evidence_.add(gap->process, from_ns, to_ns, share.ns, [&] { return describe(*gap); });
+    evidence_.add(gap->process, from_ns, to_ns, ns, [&] { return describe(*gap); });
   }
 }
 
@@ -36,11 +35,11 @@ std::vector<Finding> IdleRule::find(const DiagnosisScope& scope, const std::vect
     const ProcessId id = device.first;
     if (!fires(id, sum, scope.time.lengths_ns[id])) continue;
     if (processes.empty() || processes.back() != id) processes.push_back(id);
-    if (sum.share.ns > most.second.share.ns) most = {id, sum};
+    if (sum.ns > most.second.ns) most = {id, sum};
   }
   if (processes.empty()) return {};
   for (const ProcessId id : processes) finding.ranks.push_back(scope.rank(id));
-  finding.saving_ns = most.second.share.ns;
+  finding.saving_ns = most.second.ns;
   finding.evidence = evidence_.of(scope, processes);
   explain(scope, most.first, most.second, finding);
   return {finding};

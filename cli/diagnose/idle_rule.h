@@ -24,19 +24,13 @@ class IdleRule : public Rule {
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override;
 
  protected:
-  // Of one idle time, ns.
-  struct Share {
-    std::int64_t ns = 0;         // that is this rule's; 0: none
-    std::int64_t judged_ns = 0;  // by which it is judged whether the rule fires: all of that, or a part
-  };
-  // Of all of the process's device.
+  // Of all idle times of a device.
   struct Sum {
-    Share share;
-    std::int64_t count = 0;
+    std::int64_t ns = 0, count = 0;
   };
 
-  // Of [from_ns, to_ns) of the gap. The next work is known.
-  virtual Share share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) = 0;
+  // How many ns of [from_ns, to_ns) of the gap are this rule's. The next work is known.
+  virtual std::int64_t share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) = 0;
   virtual std::string describe(const DeviceGap& gap) const = 0;
   // Whether it is worth a finding, of this much time of the process.
   virtual bool fires(ProcessId process, const Sum& sum, std::int64_t length_ns) const = 0;

@@ -30,19 +30,19 @@ class LaunchBound : public IdleRule {
     std::int64_t percent() const { return all == 0 ? 0 : 100 * few_us / all; }
   };
 
-  Share share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) override {
+  std::int64_t share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) override {
     const IdleTimes times = gap.times(from_ns, to_ns);
     const std::int64_t ns = times[static_cast<std::size_t>(IdleCause::launch)] + times[static_cast<std::size_t>(IdleCause::queued)];
-    return {ns, ns};
+    return ns;
   }
   std::string describe(const DeviceGap& gap) const override { return around_text(context_.catalog, gap); }
   bool fires(ProcessId process, const Sum& sum, std::int64_t length_ns) const override {
-    return sum.share.ns * kLeastLaunchShare > length_ns && kernels_.at(process).percent() > kShortPercent;
+    return sum.ns * kLeastLaunchShare > length_ns && kernels_.at(process).percent() > kShortPercent;
   }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
     const Kernels& kernels = kernels_.at(most);
     finding.title = fmt::format("the GPU waits for launches: it idles {} between kernels that the host launches one after the other; {} % of {} kernels take less than 10 us",
-                                per_step_text(scope, sum.share.ns), kernels.percent(), kernels.all);
+                                per_step_text(scope, sum.ns), kernels.percent(), kernels.all);
     finding.advice = "Launch fewer and larger kernels: torch.compile, CUDA graphs (mode=\"reduce-overhead\"), foreach or fused optimizers, larger batches.";
   }
 
