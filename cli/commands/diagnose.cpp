@@ -94,6 +94,7 @@ std::function<void()> set_up_diagnose(CLI::App& app) {
   app.add_option("--format", options->format, "How findings are written (default: text)")->check(CLI::IsMember({"text", "json"}).description(""))->type_name("text|json");
   app.add_flag("--list", options->list, "Names the rules, when each fires, and whose it is");
   options->selection = add_selection(app);
+  app.remove_option(app.get_option("--kinds"));  // rules look at all that they know
   app.add_option("-o,--output", options->output, "The file to write; - is stdout (default)")->check(not_empty())->type_name("FILE");
   options->memory_mib = add_memory(app);
   return [options] { run_diagnose(*options); };
