@@ -198,13 +198,14 @@ ELSE = {"merge": ["-o", "x.ttrace"], "export": ["--pftrace", "-o", "-"]}  # what
 def check_one_word(tool):
     """An option before the path takes one word; the path stays a path."""
     tried = set()
-    for command in ("info", "merge", "analyze", "export", "doctor", "runs", "dump"):
+    for command in ("info", "merge", "analyze", "diagnose", "export", "doctor", "runs", "dump"):
         for option in re.findall(r"^ +(?:-\w,)?(--[a-z-]+) \S", tool(command, "--help").stdout, re.MULTILINE):
             path = "set" if option in ("--run", "--ranks") or command in ("doctor", "runs") else "set/rank1.json"
             words = [command, *([] if option == "--output" else ELSE.get(command, []))]
             words += ["--pftrace"] if option == "--output" and command == "export" else []
             words += ["--only", "classes"] if option == "--classes" else []
-            before, after = tool(*words, option, VALUES[option], path), tool(*words, path, f"{option}={VALUES[option]}")
+            value = "straggler" if (command, option) == ("diagnose", "--only") else VALUES[option]
+            before, after = tool(*words, option, value, path), tool(*words, path, f"{option}={value}")
             done = 4 if command == "doctor" else 0  # who finds no recording
             check(before.returncode == done and before.stdout == after.stdout, f"{command} {option}: takes one word",
                   lambda: (before.stderr, after.stderr))
