@@ -59,7 +59,7 @@ TEST_CASE("doctor: JSON, and the exit status of failures") {
   TextSink sink;
   write_findings({fail("a", "b \"c\"", "d")}, sink);
   CHECK(sink.text ==
-        "{\"results\":[{\"level\":\"fail\",\"check\":\"a\",\"who\":\"\",\"what\":\"b \\\"c\\\"\",\"next\":\"d\"}],"
+        "{\"findings\":[{\"level\":\"fail\",\"check\":\"a\",\"who\":\"\",\"what\":\"b \\\"c\\\"\",\"next\":\"d\"}],"
         "\"failed\":1}\n");
   throw_if_failed({ok("a", "b"), warn("a", "b", "c")});
   const auto exit_of = [](CheckResults results) {
