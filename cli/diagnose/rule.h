@@ -62,5 +62,6 @@ RuleEntry data_starved_rule();
 RuleEntry host_late_rule();
 RuleEntry host_sync_rule();
 RuleEntry launch_bound_rule();
+RuleEntry gpu_idle_rule();
 
 }  // namespace cli

@@ -12,7 +12,8 @@ const std::vector<RuleEntry>& rules() {
       comm_slow_rule(),
       host_sync_rule(),
       host_late_rule(),
-      launch_bound_rule()};
+      launch_bound_rule(),
+      gpu_idle_rule()};
   return all;
 }
 

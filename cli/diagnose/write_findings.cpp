@@ -63,6 +63,7 @@ void write(JsonWriter& json, const Finding& finding) {
 }  // namespace
 
 std::string findings_text(const Diagnosis& diagnosis) {
+  if (diagnosis.processes == 0) return "no GPU work: there is nothing to diagnose\n";
   std::string out = fmt::format("{} in {}, {}", diagnosis.findings.empty() ? "no findings" : count_text(diagnosis.findings.size(), "finding"),
                                 count_text(diagnosis.processes, "process", "processes"), duration_text(diagnosis.length_ns));
   if (!diagnosis.steps.empty()) out += fmt::format(", {} {}", diagnosis.steps.size() == 1 ? "step" : "steps", number_list(diagnosis.steps));

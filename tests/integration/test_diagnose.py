@@ -20,7 +20,7 @@ from test_analyze import paths
 from trace_sets import folders, inputs
 from truth import command, train
 
-IDLE_RULES = ("data-starved", "host-late", "host-sync", "launch-bound")
+IDLE_RULES = ("data-starved", "host-late", "host-sync", "launch-bound", "gpu-idle")
 KEYS = {"rule", "severity", "title", "ranks", "steps", "saving_ns", "evidence", "advice", "source", "next_command"}
 TRIES = 5
 
