@@ -13,6 +13,7 @@
 namespace cli {
 namespace {
 
+constexpr std::int64_t kMuchLonger = 5;          // by 1 / so much of the median
 constexpr std::int64_t kLeastExcessShare = 100;  // 1 / so much of the time, of a rank's outliers together
 
 class StepOutlier : public Rule {
@@ -21,9 +22,11 @@ class StepOutlier : public Rule {
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     const TableReading outliers(tables, "outliers");
+    if (scope.time.length_ns == 0) return {};  // no GPU worked
     std::map<std::int64_t, std::vector<std::size_t>> ranks;  // rows of steps, the longest first
     for (std::size_t row = 0; row < outliers.rows(); ++row) {
-      if (outliers.get<std::string>(row, "what") == "step") ranks[outliers.get<std::int64_t>(row, "rank").value_or(-1)].push_back(row);
+      const bool is_long = outliers.number(row, "excess_ns") * kMuchLonger > outliers.number(row, "median_ns");
+      if (outliers.get<std::string>(row, "what") == "step" && is_long) ranks[outliers.get<std::int64_t>(row, "rank").value_or(-1)].push_back(row);
     }
     Finding finding;
     std::set<std::int64_t> steps;
@@ -72,7 +75,7 @@ class StepOutlier : public Rule {
 
 RuleEntry step_outlier_rule() {
   return {"step-outlier",
-          "steps of a rank that are above the limit of the table outliers (median + 5 MAD, and 5 %) together take 1 % of the time more than the median",
+          "steps of a rank that are outliers (median + 5 MAD) and 20 % above the median together take 1 % of the time more than that",
           "Profiling, table of common patterns: \"One step much slower than others: JIT compilation, first-time allocation\"",
           {"outliers"},
           {},
