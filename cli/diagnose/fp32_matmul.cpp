@@ -51,8 +51,7 @@ class Fp32Matmul : public WorkRule {
     finding.title = fmt::format("matrix products of float run without tensor cores {}: {}, most in {}", times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns),
                                 short_name(context_.catalog.strings[longest(most)]));
     finding.advice =
-        "Where the model allows it: torch.set_float32_matmul_precision(\"high\") (TF32), or bfloat16 by torch.autocast; inputs of other libraries: "
-        "NVIDIA_TF32_OVERRIDE=1 shows what TF32 would bring.";
+        "Where the model allows it: torch.set_float32_matmul_precision(\"high\") (TF32), or bfloat16 by torch.autocast; of convolutions torch.backends.cudnn.allow_tf32.";
     finding.saving_ns.reset();
     const GpuPeaks* gpu = peaks_of(context_.catalog.processes[most], device);
     if (gpu == nullptr || gpu->tf32 <= gpu->fp32) return;
@@ -86,7 +85,7 @@ class Fp32Matmul : public WorkRule {
 RuleEntry fp32_matmul_rule() {
   return {"fp32-matmul",
           "matrix products of float run for 5 % of the time without tensor cores, on a GPU that has them for TF32",
-          "Day 11: torch.profiler & Trace Analysis: \"High intensity: compute-bound, use tensor cores, reduce precision\"",
+          "Day 11: torch.profiler & Trace Analysis: \"High intensity -> compute-bound -> use tensor cores, reduce precision\"",
           {},
           WorkRule::needs(),
           [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Fp32Matmul>(context); }};

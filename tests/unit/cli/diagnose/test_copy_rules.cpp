@@ -38,6 +38,16 @@ TEST_CASE("pageable-copy: the copy, and idle time until the next launch runs") {
   CHECK(has_text(found.evidence[0].what, "of 8.0 MiB, launched in aten::copy_"));
 }
 
+TEST_CASE("pageable-copy: of several ranks the largest saving, and the evidence of all") {
+  const MadeProfile first = with_copy(kPageable, "cudaMemcpyAsync", 2000), second = with_copy(kPageable, "cudaMemcpyAsync", 3000), third = with_copy(kPinned, "cudaMemcpyAsync", 3000);
+  const auto findings = diagnosis_of("pageable-copy", {&first, &second, &third}).findings;
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].ranks == std::vector<std::int64_t>{0, 1});
+  CHECK(findings[0].saving_ns == 2'042'000);
+  REQUIRE(findings[0].evidence.size() == 4);
+  CHECK(findings[0].evidence[0].rank == 1);
+}
+
 TEST_CASE("pageable-copy: silent below 1 % of the time, and of pinned memory that does not block") {
   CHECK(findings_of("pageable-copy", with_copy(kPageable, "cudaMemcpyAsync", 1957)).empty());  // 957 + 42 us
   CHECK(findings_of("pageable-copy", with_copy(kPageable, "cudaMemcpyAsync", 1959)).size() == 1);
