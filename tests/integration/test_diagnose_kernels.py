@@ -7,6 +7,7 @@ by one; in simulated runs what was planted, on its rank, and nothing in a health
 import json
 import re
 import shlex
+from collections import defaultdict
 
 import slow_tables
 from harness import Folder, check, run
@@ -48,6 +49,29 @@ def check_traces(options):
                         check(any(pattern.search(kernel) for kernel in functions(files)), f"{name}: a kernel has the name that ncu is to look for", words)
 
 
+def check_copies_within(options):
+    """copy-cast against a slow sum over all of each file's time: of the union of all work, what is not in that of the rest."""
+    fired = 0
+    with folders(options.traces) as some:
+        for path in (files[0] for folder in some for _, files in inputs(folder) if len(files) == 1):
+            events = slow_tables.read_json(path)
+            devices = defaultdict(list)
+            for work in slow_tables.of_kineto(events or []):
+                devices[work.device].append(work)
+            if not devices:
+                continue
+            diagnosis = diagnose(options, path, "--time", "0s-")
+            true = 0
+            for works in devices.values():
+                rest = [(work.start, work.end) for work in works if work.launch is None or not re.search("copy_kernel_cuda|copy_device_to_device", work.name)]
+                alone = slow_tables.length([(work.start, work.end) for work in works]) - slow_tables.length(rest)
+                true = max(true, alone if alone * 20 > diagnosis["length_ns"] else 0)
+            said = [each["saving_ns"] for each in diagnosis["findings"] if each["rule"] == "copy-cast"]
+            check(said == [true] * (true > 0), f"{path.rsplit('/', 1)[-1]}: copies within the GPU as the slow program sums them", (said, true))
+            fired += true > 0
+    check(True, f"{fired} files have many")
+
+
 def functions(files):
     """Names of functions as ncu has them: without what they return, namespaces, template arguments and parameters."""
     for path in files:
@@ -87,4 +111,4 @@ def check_simulated(options):
 
 
 if __name__ == "__main__":
-    run_checks(check_traces, simulated=(check_simulated,))
+    run_checks(check_traces, check_copies_within, simulated=(check_simulated,))
