@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <deque>
+#include <iterator>
 
 #include "cli/analyze/device_gaps.h"
 #include "cli/analyze/whole_steps.h"
@@ -95,8 +96,12 @@ class AllocationInStep : public Rule {
   void add_idle(const DeviceGap& gap) {
     const auto found = processes_.find(gap.process);
     if (found == processes_.end()) return;
+    const std::deque<Call>& calls = found->second.calls;
+    auto at = calls.end();
+    while (at != calls.begin() && std::prev(at)->end_ns > gap.from_ns) --at;
     std::int64_t known_to_ns = gap.from_ns;
-    for (const Call& call : found->second.calls) {
+    for (; at != calls.end(); ++at) {
+      const Call& call = *at;
       const std::int64_t from_ns = std::max(call.start_ns, known_to_ns);
       const std::int64_t to_ns = call.start_ns <= gap.from_ns && gap.from_ns < call.end_ns ? gap.to_ns : std::min(call.end_ns, gap.to_ns);
       if (from_ns >= to_ns) continue;

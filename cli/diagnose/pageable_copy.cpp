@@ -2,6 +2,9 @@
 // does nothing else, and idles until the host has come back and launched again.
 #include <fmt/format.h>
 
+#include <map>
+#include <vector>
+
 #include "cli/analyze/device_gaps.h"
 #include "cli/diagnose/exposed_work.h"
 #include "cli/diagnose/fired.h"
@@ -41,15 +44,17 @@ class PageableCopy : public Rule {
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     const TableReading rates(tables, "copies");
+    std::map<std::int64_t, std::vector<std::size_t>> rows;  // of the table, by rank
+    for (std::size_t row = 0; row < rates.rows(); ++row) rows[rates.get<std::int64_t>(row, "rank").value_or(-1)].push_back(row);
     Fired fired;
     for (const auto& [device, copies] : copies_.sums()) {
       const std::int64_t length_ns = scope.time.lengths_ns[device.first], all_ns = copies.exposed_ns + idle_of(device);
-      const bool is_slow = all_ns * kLeastSlowShare > length_ns && !slow_text(rates, scope.rank(device.first)).empty();
+      const bool is_slow = all_ns * kLeastSlowShare > length_ns && !slow_text(rates, rows[scope.rank(device.first)]).empty();
       if (copies.count > 0 && (all_ns * kLeastCopyShare > length_ns || is_slow)) fired.add(device.first, device.second, all_ns);
     }
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);
-    explain(scope, fired, slow_text(rates, scope.rank(fired.most)), finding);
+    explain(scope, fired, slow_text(rates, rows[scope.rank(fired.most)]), finding);
     return {finding};
   }
 
@@ -87,15 +92,15 @@ class PageableCopy : public Rule {
   }
 
   // Of the size of which most time goes by: "those of 1.0 MiB and up run at 2.0 GB/s, pinned ones at 12.0"; "" where none is slow.
-  static std::string slow_text(const TableReading& rates, std::int64_t rank) {
+  static std::string slow_text(const TableReading& rates, const std::vector<std::size_t>& rows) {
     std::pair<std::int64_t, std::string> most{0, ""};
     const auto is_to_device = [&](std::size_t row, std::string_view from) {
-      return rates.get<std::int64_t>(row, "rank").value_or(-1) == rank && rates.get<std::string>(row, "direction") == "HtoD" && rates.get<std::string>(row, "from_memory") == from;
+      return rates.get<std::string>(row, "direction") == "HtoD" && rates.get<std::string>(row, "from_memory") == from;
     };
-    for (std::size_t slow = 0; slow < rates.rows(); ++slow) {
+    for (const std::size_t slow : rows) {
       if (!is_to_device(slow, "Pageable")) continue;
       const auto size = rates.get<std::int64_t>(slow, "from_bytes");
-      for (std::size_t fast = 0; fast < rates.rows(); ++fast) {
+      for (const std::size_t fast : rows) {
         if (!size || !is_to_device(fast, "Pinned") || rates.get<std::int64_t>(fast, "from_bytes") != size) continue;
         const double rate = rates.get<double>(slow, "median_gb_per_s").value_or(0), pinned = rates.get<double>(fast, "median_gb_per_s").value_or(0);
         if (rate <= 0 || 100 * rate >= kSlowPercent * pinned || rates.number(slow, "time_ns") <= most.first) continue;
