@@ -11,6 +11,7 @@
 #include "cli/commands/trace_facts.h"
 #include "cli/diagnose/write_findings.h"
 #include "cli/io/output_file.h"
+#include "cli/io/shell_word.h"
 #include "cli/io/text_table.h"
 #include "cli/model/error.h"
 
@@ -45,21 +46,12 @@ std::string rules_text() {
   return table.text();
 }
 
-// As a shell takes it.
-std::string quoted(const std::string& word) {
-  const bool plain = word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,+:@%") == std::string::npos;
-  if (plain && !word.empty()) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 std::string inputs_text(const InputOptions& inputs) {
   std::string out;
   const auto add = [&](const std::string& word) { out += (out.empty() ? "" : " ") + word; };
-  for (const std::string& path : inputs.paths) add(quoted(path));
-  for (const std::string& rank : inputs.ranks) add("--rank " + quoted(rank));
-  if (!inputs.run.empty()) add("--run " + quoted(inputs.run));
+  for (const std::string& path : inputs.paths) add(shell_word(path));
+  for (const std::string& rank : inputs.ranks) add("--rank " + shell_word(rank));
+  if (!inputs.run.empty()) add("--run " + shell_word(inputs.run));
   return out;
 }
 

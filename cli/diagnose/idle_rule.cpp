@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/diagnose/fired.h"
 #include "cli/model/short_name.h"
 
 namespace cli {
@@ -28,20 +29,16 @@ void IdleRule::work(const GpuWork& work) {
 }
 
 std::vector<Finding> IdleRule::find(const DiagnosisScope& scope, const std::vector<ResultTable>&) {
-  Finding finding;
-  std::vector<ProcessId> processes;
-  std::pair<ProcessId, Sum> most{};
+  Fired fired;
+  const Sum* most = nullptr;
   for (const auto& [device, sum] : sums_) {
-    const ProcessId id = device.first;
-    if (!fires(id, sum, scope.time.lengths_ns[id])) continue;
-    if (processes.empty() || processes.back() != id) processes.push_back(id);
-    if (sum.ns > most.second.ns) most = {id, sum};
+    if (!fires(device.first, sum, scope.time.lengths_ns[device.first])) continue;
+    if (sum.ns > fired.most_ns) most = &sum;
+    fired.add(device.first, device.second, sum.ns);
   }
-  if (processes.empty()) return {};
-  for (const ProcessId id : processes) finding.ranks.push_back(scope.rank(id));
-  finding.saving_ns = most.second.ns;
-  finding.evidence = evidence_.of(scope, processes);
-  explain(scope, most.first, most.second, finding);
+  if (fired.empty()) return {};
+  Finding finding = fired.finding(scope, evidence_);
+  explain(scope, fired.most, *most, finding);
   return {finding};
 }
 

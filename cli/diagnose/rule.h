@@ -63,5 +63,18 @@ RuleEntry host_late_rule();
 RuleEntry host_sync_rule();
 RuleEntry launch_bound_rule();
 RuleEntry gpu_idle_rule();
+RuleEntry pageable_copy_rule();
+RuleEntry allocation_in_step_rule();
+RuleEntry fp32_matmul_rule();
+RuleEntry memory_bound_kernels_rule();
+RuleEntry step_outlier_rule();
+RuleEntry memory_peak_rule();
+RuleEntry memory_growth_rule();
+RuleEntry fragmentation_rule();
+RuleEntry copy_cast_rule();
+RuleEntry single_tensor_optimizer_rule();
+RuleEntry slow_first_rule();
+RuleEntry recording_overhead_rule();
+RuleEntry backward_long_rule();
 
 }  // namespace cli

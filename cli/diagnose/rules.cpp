@@ -13,7 +13,20 @@ const std::vector<RuleEntry>& rules() {
       host_sync_rule(),
       host_late_rule(),
       launch_bound_rule(),
-      gpu_idle_rule()};
+      gpu_idle_rule(),
+      pageable_copy_rule(),
+      allocation_in_step_rule(),
+      fp32_matmul_rule(),
+      memory_bound_kernels_rule(),
+      copy_cast_rule(),
+      single_tensor_optimizer_rule(),
+      backward_long_rule(),
+      memory_peak_rule(),
+      memory_growth_rule(),
+      fragmentation_rule(),
+      step_outlier_rule(),
+      slow_first_rule(),
+      recording_overhead_rule()};
   return all;
 }
 
