@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/analyze/cells.h"
+#include "cli/collectives/operations.h"
 
 namespace cli {
 
@@ -28,6 +29,12 @@ inline std::optional<double> gb_per_s(std::optional<std::int64_t> bytes, std::op
 inline Cell known(std::optional<double> value) { return value ? Cell(*value) : Cell(); }
 
 inline std::int64_t rank_of(const Catalog& catalog, const MatchedCall& call) { return catalog.processes[call.process].rank; }
+
+// "all_reduce 17 of communicator 0x00000000c0ffee00".
+inline std::string collective_text(const TraceCollectives& collectives, const MatchedCollective& collective) {
+  const std::string& label = collectives.calls.communicators[collectives.matched.groups[collective.group].communicator].label;
+  return std::string(operation_name(collectives.calls.whats[collective.what].operation)) + " " + std::to_string(collective.ordinal) + (label.empty() ? "" : " of communicator " + label);
+}
 
 // What of the trace's collectives a table shows: those in which a chosen rank takes part, at a chosen time.
 inline bool is_shown(const AnalysisContext& context, const MatchedCollective& collective) {

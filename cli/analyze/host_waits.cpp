@@ -16,12 +16,12 @@ bool is_pageable(const Facts& facts) {
 
 std::optional<HostWait> HostWaits::of(const Event& call) {
   if (!is_api_call(call.kind) || !is_slice(call) || call.duration_ns < 0 || !names_[call.name].synchronizes) return std::nullopt;
-  return outermost({call.track, call.name, call.start_ns, slice_end(call, kLatest_ns), false});
+  return outermost({call.track, call.name, call.start_ns, slice_end(call, kLatest_ns), false, false});
 }
 
 std::optional<HostWait> HostWaits::of(const GpuWork& work) {
   if (work.call == nullptr || work.call->end_ns < work.end_ns || !blocks(work)) return std::nullopt;
-  return outermost({work.call->track, work.call->name, work.call->start_ns, work.call->end_ns, true});
+  return outermost({work.call->track, work.call->name, work.call->start_ns, work.call->end_ns, true, names_[work.name].copy == DerivedTrack::copy_h2d});
 }
 
 bool HostWaits::blocks(const GpuWork& work) {

@@ -16,6 +16,7 @@ struct HostWait {
   StringId name = 0;  // of the call
   std::int64_t start_ns = 0, end_ns = 0;
   bool for_copy = false;  // in the call of a copy
+  bool to_device = false;  // which goes from the host to the device
 };
 
 class HostWaits {

@@ -18,6 +18,7 @@ std::vector<Column> straggler_columns(RowKeys keys) {
                  {"late_ns", Unit::ns, "Its own start minus the median start of the ranks, above the error of their clocks, summed over collectives"},
                  {"waited_ns", Unit::ns, "From its own starts to the last ones"},
                  {"others_waited_ns", Unit::ns, "What the others waited for it alone: they would not have, had it come when the last of them did"},
+                 {"delayed_ns", Unit::ns, "The same for one of the others: by so much these collectives would have begun earlier"},
                  {"times_last", Unit::count, "In how many collectives it was the last to start, of the ranks whose start is known"},
                  {"last_completed", Unit::text, "Communicator and ordinal of the last collective that ended on it"},
                  {"cause", Unit::text, "Why it is late: host, slow_kernels, more_work, copy, other_collective, unknown"},
@@ -81,9 +82,9 @@ class StragglerTable : public Analysis {
     std::vector<Cell> cells;
     append_process(cells, context_.catalog.processes[id], context_.keys);
     if (rank.collectives == 0) {
-      append(cells, Cell(), Cell(), Cell(), Cell(), Cell());
+      append(cells, Cell(), Cell(), Cell(), Cell(), Cell(), Cell());
     } else {
-      append(cells, rank.straggler, rank.late_ns, rank.waited_ns, rank.others_waited_ns, rank.times_last);
+      append(cells, rank.straggler, rank.late_ns, rank.waited_ns, rank.others_waited_ns, rank.delayed_ns, rank.times_last);
     }
     append(cells, text_cell(completed), text_cell(std::string(cause_name(rank.reason.cause))), text_cell(evidence(id, rank.reason)));
     return cells;

@@ -190,7 +190,9 @@ void add_costs(const Arrivals& arrivals, Lateness& result) {
     for (const Arrival& each : some) {
       const std::int64_t others_ns = is_straggler(each) ? last_good_ns : second_ns;
       const std::int64_t others = is_straggler(each) ? good : static_cast<std::int64_t>(some.size()) - 1;
-      if (others > 0 && each.start_ns > others_ns) result.ranks[each.process].others_waited_ns += (each.start_ns - others_ns) * others;
+      if (others == 0 || each.start_ns <= others_ns) continue;
+      result.ranks[each.process].others_waited_ns += (each.start_ns - others_ns) * others;
+      result.ranks[each.process].delayed_ns += each.start_ns - others_ns;
     }
   }
 }

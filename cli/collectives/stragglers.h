@@ -28,6 +28,7 @@ struct RankLateness {
   // What the other ranks, stragglers left out, waited for it alone: from the last start of the others to its own. Of a straggler
   // the other stragglers are no others, either.
   std::int64_t others_waited_ns = 0;
+  std::int64_t delayed_ns = 0;  // the same for one of them: by so much all of these collectives would have begun earlier
   std::int64_t times_last = 0;
   LateReason reason;  // of stragglers, and of those that are late because they waited elsewhere
 };

@@ -33,6 +33,7 @@ Command export_command();
 Command analyze_command();
 Command diff_command();
 Command check_command();
+Command diagnose_command();
 Command help_command();
 
 }  // namespace cli

@@ -44,7 +44,7 @@ std::string default_directory() {
   return directory != nullptr && directory[0] != '\0' ? directory : "./traces";
 }
 
-Findings look(const std::string& target, const std::string& run) {
+CheckResults look(const std::string& target, const std::string& run) {
   if (!target.empty()) {
     if (!is_pid(target)) {
       refuse_file(target);
@@ -54,17 +54,17 @@ Findings look(const std::string& target, const std::string& run) {
     return check_process(view_process(pid), pid);
   }
   const std::string directory = default_directory();
-  Findings found = check_machine(directory);
+  CheckResults found = check_machine(directory);
   std::error_code error;
   if (!std::filesystem::exists(directory, error)) return found;
-  for (Finding& each : check_directory(directory, run)) {
+  for (CheckResult& each : check_directory(directory, run)) {
     if (each.check != "directory") found.push_back(std::move(each));
   }
   return found;
 }
 
 void run_doctor(const DoctorOptions& options) {
-  const Findings found = look(options.target, options.run.empty() ? kLatestRun : options.run);
+  const CheckResults found = look(options.target, options.run.empty() ? kLatestRun : options.run);
   OutputFile out("-");
   if (options.json) {
     write_findings(found, out);

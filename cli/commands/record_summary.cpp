@@ -63,10 +63,10 @@ std::string losses(const Recorded& sum) {
 std::vector<std::string> why_nothing(const std::string& directory) {
   std::vector<std::string> lines{
       fmt::format("no process used the GPU while it could be recorded: {} has no new recording", directory)};
-  for (const Finding& finding : check_machine(directory)) {
-    if (finding.level == Level::ok) continue;
-    lines.push_back(fmt::format("doctor: {}: {}{}{}", finding.check, finding.what, finding.next.empty() ? "" : " -> ",
-                                finding.next));
+  for (const CheckResult& result : check_machine(directory)) {
+    if (result.level == Level::ok) continue;
+    lines.push_back(fmt::format("doctor: {}: {}{}{}", result.check, result.what, result.next.empty() ? "" : " -> ",
+                                result.next));
   }
   lines.emplace_back("next: tracetool doctor; and while the program runs, tracetool doctor PID");
   return lines;

@@ -59,7 +59,7 @@ std::string states(const Run& run) {
   return text;
 }
 
-Findings check_ranks(const std::string& id, const Run& run) {
+CheckResults check_ranks(const std::string& id, const Run& run) {
   std::int64_t expected = -1;
   for (const ReadRecording* each : run) expected = std::max(expected, each->process.world_size);
   const std::string what = fmt::format("run {}: {} ({})", id, count_text(run.size(), "process", "processes"), states(run));
@@ -87,16 +87,16 @@ std::vector<std::pair<std::string, Run>> by_run(const std::vector<ReadRecording>
   return sorted;
 }
 
-void check_run(const std::string& id, const Run& recordings, Findings& found) {
-  for (Finding& finding : check_ranks(id, recordings)) found.push_back(std::move(finding));
-  Findings each;
+void check_run(const std::string& id, const Run& recordings, CheckResults& found) {
+  for (CheckResult& result : check_ranks(id, recordings)) found.push_back(std::move(result));
+  CheckResults each;
   for (const ReadRecording* recording : recordings) {
-    for (Finding& finding : check_recording(*recording, wall_clock_ns())) each.push_back(std::move(finding));
+    for (CheckResult& result : check_recording(*recording, wall_clock_ns())) each.push_back(std::move(result));
   }
-  for (Finding& finding : grouped(each)) found.push_back(std::move(finding));
+  for (CheckResult& result : grouped(each)) found.push_back(std::move(result));
 }
 
-void check_runs(const std::vector<ReadRecording>& all, const std::string& wanted, Findings& found) {
+void check_runs(const std::vector<ReadRecording>& all, const std::string& wanted, CheckResults& found) {
   const auto runs = by_run(all);
   if (runs.empty()) return;
   if (wanted == kLatestRun) {
@@ -125,8 +125,8 @@ std::uint64_t largest(const std::vector<std::string>& files) {
   return bytes;
 }
 
-Findings check_empty(const std::string& directory) {
-  Findings found = check_output_directory(directory, ring_bytes_wanted());
+CheckResults check_empty(const std::string& directory) {
+  CheckResults found = check_output_directory(directory, ring_bytes_wanted());
   found.push_back(fail("ranks", fmt::format("no recording (*.ring) below {}", directory),
                        "a recording begins with the first CUDA context of a process: ask `tracetool doctor PID`"));
   return found;
@@ -134,7 +134,7 @@ Findings check_empty(const std::string& directory) {
 
 }  // namespace
 
-Findings check_directory(const std::string& directory, const std::string& run) {
+CheckResults check_directory(const std::string& directory, const std::string& run) {
   std::error_code error;
   if (!fs::exists(directory, error)) {
     return {fail("directory", fmt::format("{} does not exist: nothing was recorded there", directory),
@@ -146,7 +146,7 @@ Findings check_directory(const std::string& directory, const std::string& run) {
                  "run tracetool as the user who recorded, or give yourself the right to read it")};
   }
   if (files.empty()) return check_empty(directory);
-  Findings found;
+  CheckResults found;
   std::vector<ReadRecording> all;
   for (const std::string& file : files) {
     if (fs::is_empty(file, error)) {
@@ -156,14 +156,14 @@ Findings check_directory(const std::string& directory, const std::string& run) {
     try {
       all.push_back(read_recording(file));
     } catch (const Error& wrong) {
-      Finding finding = fail("file", wrong.what(), "the others are read");
-      finding.exit = Exit::bad_content;
-      found.push_back(std::move(finding));
+      CheckResult result = fail("file", wrong.what(), "the others are read");
+      result.exit = Exit::bad_content;
+      found.push_back(std::move(result));
     }
   }
   const bool is_live =
       std::any_of(all.begin(), all.end(), [](const auto& each) { return each.process.state == RecordingState::live; });
-  Findings place = check_used_directory(directory, largest(files), is_live);
+  CheckResults place = check_used_directory(directory, largest(files), is_live);
   found.insert(found.begin(), place.begin(), place.end());
   check_runs(all, run, found);
   return found;

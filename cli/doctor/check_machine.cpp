@@ -34,7 +34,7 @@ std::string loaded_path(const char* const (&names)[Count]) {
   return {};
 }
 
-Finding check_agent(std::string& path) {
+CheckResult check_agent(std::string& path) {
   std::string searched;
   path = find_agent(searched);
   if (path.empty()) {
@@ -47,7 +47,7 @@ Finding check_agent(std::string& path) {
   return ok("agent", path);
 }
 
-Finding check_shell(const std::string& agent) {
+CheckResult check_shell(const std::string& agent) {
   if (const char* off = std::getenv("TRACETOOL_DISABLE"); off != nullptr && *off != '\0' && std::string(off) != "0") {
     return fail("variables", fmt::format("TRACETOOL_DISABLE={}: the agent does nothing", off),
                 "unset TRACETOOL_DISABLE");
@@ -60,14 +60,14 @@ Finding check_shell(const std::string& agent) {
   return ok("variables", "no other tool is in the injection variables of CUDA and NVTX in this shell");
 }
 
-Finding check_driver() {
+CheckResult check_driver() {
   const std::string path = loaded_path(kDrivers);
   if (!path.empty()) return ok("driver", path);
   return warn("driver", "there is no NVIDIA driver here (libcuda.so.1)",
               "record where nvidia-smi works; in a container, with its GPUs. Reading traces needs none");
 }
 
-Finding check_cupti_file() {
+CheckResult check_cupti_file() {
   trace::Settings settings;
   const char* variable = std::getenv("TRACETOOL_CUPTI");
   if (variable != nullptr) trace::find_setting("TRACETOOL_CUPTI")->set(settings, variable);
@@ -84,13 +84,13 @@ Finding check_cupti_file() {
 
 }  // namespace
 
-Findings check_machine(const std::string& directory) {
+CheckResults check_machine(const std::string& directory) {
   std::string agent;
-  Findings found{check_agent(agent)};
+  CheckResults found{check_agent(agent)};
   found.push_back(check_shell(agent));
   found.push_back(check_driver());
   found.push_back(check_cupti_file());
-  for (Finding& each : check_output_directory(directory, ring_bytes_wanted())) found.push_back(std::move(each));
+  for (CheckResult& each : check_output_directory(directory, ring_bytes_wanted())) found.push_back(std::move(each));
   return found;
 }
 

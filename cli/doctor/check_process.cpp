@@ -26,7 +26,7 @@ bool is_agent(const std::string& path) {
   return fs::path(path).filename().string().find("libagent") != std::string::npos;
 }
 
-Finding check_path(const std::string& path) {
+CheckResult check_path(const std::string& path) {
   std::error_code error;
   if (path[0] != '/') {
     return fail("variables",
@@ -54,7 +54,7 @@ Finding check_path(const std::string& path) {
   return ok("variables", fmt::format("CUDA_INJECTION64_PATH={}", path));
 }
 
-void check_cupti_copies(const ProcessView& process, Findings& found) {
+void check_cupti_copies(const ProcessView& process, CheckResults& found) {
   const std::vector<std::string> copies = files_named(process, "libcupti.so");
   std::string all;
   for (const std::string& copy : copies) all += (all.empty() ? "" : ", ") + copy;
@@ -66,7 +66,7 @@ void check_cupti_copies(const ProcessView& process, Findings& found) {
   }
 }
 
-void check_other_tools(const ProcessView& process, Findings& found) {
+void check_other_tools(const ProcessView& process, CheckResults& found) {
   std::vector<std::string_view> named;
   for (const std::string& file : process.files) {
     const std::string_view tool = trace::tool_of(file);
@@ -77,7 +77,7 @@ void check_other_tools(const ProcessView& process, Findings& found) {
   }
 }
 
-Finding check_ring(const std::vector<std::string>& rings) {
+CheckResult check_ring(const std::vector<std::string>& rings) {
   if (rings.empty()) {
     return warn("recording", "has no recording open",
                 "one begins with the first CUDA context; if there is one, look for "
@@ -94,14 +94,14 @@ std::vector<std::string> rings_of(const ProcessView& process) {
   return rings;
 }
 
-void check_rings(const ProcessView& process, Findings& found) {
+void check_rings(const ProcessView& process, CheckResults& found) {
   const std::vector<std::string> rings = rings_of(process);
   found.push_back(check_ring(rings));
   for (const std::string& ring : rings) {
     using namespace std::chrono;
     const auto now = duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
     try {
-      for (Finding& finding : check_recording(read_recording(ring), now)) found.push_back(std::move(finding));
+      for (CheckResult& result : check_recording(read_recording(ring), now)) found.push_back(std::move(result));
     } catch (const Error& wrong) {
       found.push_back(warn("recording", wrong.what(), "ask where the process runs: `tracetool doctor DIR`"));
     }
@@ -110,7 +110,7 @@ void check_rings(const ProcessView& process, Findings& found) {
 
 }  // namespace
 
-Findings check_variables(const ProcessView& process, bool agent_is_mapped) {
+CheckResults check_variables(const ProcessView& process, bool agent_is_mapped) {
   if (!process.environ_error.empty()) {
     return {warn("variables", fmt::format("cannot be read: {}", process.environ_error), "ask as its user, or as root")};
   }
@@ -124,13 +124,13 @@ Findings check_variables(const ProcessView& process, bool agent_is_mapped) {
   return {fail("variables", "CUDA_INJECTION64_PATH is not set: CUDA does not load the agent", kStart)};
 }
 
-Findings check_mapped(const ProcessView& process) {
+CheckResults check_mapped(const ProcessView& process) {
   if (!process.maps_error.empty()) {
     return {warn("agent", fmt::format("its libraries cannot be seen: {}", process.maps_error),
                  "ask as its user, or as root")};
   }
   const std::vector<std::string> agents = files_named(process, "libagent"), driver = files_named(process, "libcuda.so");
-  Findings found;
+  CheckResults found;
   if (driver.empty()) {
     found.push_back(warn("cuda", "has not loaded the CUDA driver: there is nothing to record yet",
                          "is this the process that uses the GPU? Launchers and DataLoader workers do not"));
@@ -153,15 +153,15 @@ Findings check_mapped(const ProcessView& process) {
   return found;
 }
 
-Findings check_process(const ProcessView& process, int pid) {
+CheckResults check_process(const ProcessView& process, int pid) {
   if (!process.exists) {
     return {fail("process", fmt::format("there is no process {}", pid), "name a directory of recordings to check those")};
   }
   const std::string place = process.directory.empty() ? "" : " in " + process.directory;
-  Findings found{ok("process", fmt::format("{} {}{}", pid, process.name, place))};
+  CheckResults found{ok("process", fmt::format("{} {}{}", pid, process.name, place))};
   const bool agent_is_mapped = !files_named(process, "libagent").empty();
-  for (Finding& each : check_variables(process, agent_is_mapped)) found.push_back(std::move(each));
-  for (Finding& each : check_mapped(process)) found.push_back(std::move(each));
+  for (CheckResult& each : check_variables(process, agent_is_mapped)) found.push_back(std::move(each));
+  for (CheckResult& each : check_mapped(process)) found.push_back(std::move(each));
   return found;
 }
 

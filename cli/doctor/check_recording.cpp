@@ -54,7 +54,7 @@ std::string versions(const Recorder& r) {
   return r.cupti_path.empty() ? text : text + ", " + r.cupti_path;
 }
 
-Finding check_failed(const Recorder& r) {
+CheckResult check_failed(const Recorder& r) {
   constexpr int kNotInitialized = 15, kUnknown = 999;  // where there is no device: CUPTI 12, CUPTI 13
   if (r.cupti_error == kNotInitialized || r.cupti_error == kUnknown) {
     return fail("cupti",
@@ -70,7 +70,7 @@ Finding check_failed(const Recorder& r) {
               "look for a line of `tracetool:` in the program's stderr");
 }
 
-Finding check_cupti(const Process& p) {
+CheckResult check_cupti(const Process& p) {
   const Recorder& r = p.recorder;
   if (r.cupti_state == trace::SourceState::taken) {
     return fail("cupti",
@@ -89,14 +89,14 @@ Finding check_cupti(const Process& p) {
   return ok("cupti", versions(r));
 }
 
-// `series` and `amount`: see Finding.
-void add_amount(Findings& found, Finding finding, const std::string& series, double amount) {
-  finding.series = series;
-  finding.amount = amount;
-  found.push_back(std::move(finding));
+// `series` and `amount`: see CheckResult.
+void add_amount(CheckResults& found, CheckResult result, const std::string& series, double amount) {
+  result.series = series;
+  result.amount = amount;
+  found.push_back(std::move(result));
 }
 
-void check_losses(const Process& p, Findings& found) {
+void check_losses(const Process& p, CheckResults& found) {
   if (!p.cut.empty()) found.push_back(warn("file", p.cut, "is the disk full? What is there is read"));
   const std::uint64_t kept = total(p.counts), overwritten = total(p.overwritten);
   if (const std::uint64_t lost = total(p.lost) + p.lost_unknown_kind; lost != 0) {
@@ -115,7 +115,7 @@ void check_losses(const Process& p, Findings& found) {
   }
 }
 
-void check_spool(const Recorder& r, Findings& found) {
+void check_spool(const Recorder& r, CheckResults& found) {
   if (r.spool_state == trace::SourceState::failed) {
     const char* why = std::strerror(static_cast<int>(r.spool_error));
     found.push_back(warn("spool", fmt::format("ended early: {}; the ring goes on", why),
@@ -130,7 +130,7 @@ void check_spool(const Recorder& r, Findings& found) {
 }
 
 // `seen_ns`: up to when the recording can tell.
-void check_life(const Process& p, std::int64_t seen_ns, Findings& found) {
+void check_life(const Process& p, std::int64_t seen_ns, CheckResults& found) {
   if (p.state == RecordingState::recovered) {
     found.push_back(warn("state", "was killed or crashed: what it had recorded is there", "its own stderr says why"));
   }
@@ -142,7 +142,7 @@ void check_life(const Process& p, std::int64_t seen_ns, Findings& found) {
 }
 
 // What ended is in the file a flush period later, but for what shares a buffer of CUPTI's with work that runs.
-void check_newest_work(const Process& p, Findings& found) {
+void check_newest_work(const Process& p, CheckResults& found) {
   const std::optional<std::int64_t> age_ns = newest_gpu_age_ns(p);
   if (!age_ns.has_value()) return;
   const std::string what =
@@ -152,7 +152,7 @@ void check_newest_work(const Process& p, Findings& found) {
   add_amount(found, old ? warn("newest", what, next) : ok("newest", what), "newest", static_cast<double>(*age_ns));
 }
 
-void check_notices(const Process& p, Findings& found) {
+void check_notices(const Process& p, CheckResults& found) {
   for (const Notice& notice : p.notices) {
     const bool open = notice.end_ns == 0, moment = notice.end_ns == notice.start_ns;
     std::string what(word(notice.code));
@@ -168,7 +168,7 @@ void check_notices(const Process& p, Findings& found) {
 }
 
 // NCCL looks for an NVTX tool once, at its first call, which may have come before CUDA brought the agent.
-void check_nccl(const ReadRecording& recording, Findings& found) {
+void check_nccl(const ReadRecording& recording, CheckResults& found) {
   const Process& p = recording.process;
   if (recording.nccl_kernels == 0 || count(p, Kind::nccl) != 0) return;
   if (p.overwritten[static_cast<std::size_t>(Kind::nccl)] != 0) return;
@@ -177,7 +177,7 @@ void check_nccl(const ReadRecording& recording, Findings& found) {
                        "or is nccl left out of TRACETOOL_EVENTS?"));
 }
 
-void check_agent_cost(const Recorder& r, Findings& found) {
+void check_agent_cost(const Recorder& r, CheckResults& found) {
   const std::int64_t life_ns = r.heartbeat_ns - r.created_ns;
   if (life_ns < kShortLife_ns || r.agent_cpu_ns == 0) return;
   const double pct = 100.0 * static_cast<double>(r.agent_cpu_ns) / static_cast<double>(life_ns);
@@ -186,7 +186,7 @@ void check_agent_cost(const Recorder& r, Findings& found) {
              "agent", pct);
 }
 
-void check_overhead(const ReadRecording& recording, Findings& found) {
+void check_overhead(const ReadRecording& recording, CheckResults& found) {
   const std::int64_t span_ns = recording.process.last_ns - recording.process.first_ns;
   for (const auto& [name, sum] : recording.overhead) {
     const double pct = span_ns > 0 ? 100.0 * static_cast<double>(sum.ns) / static_cast<double>(span_ns) : 0;
@@ -210,9 +210,9 @@ ReadRecording read_recording(const std::string& path) {
   return recording;
 }
 
-Findings check_recording(const ReadRecording& recording, std::int64_t now_ns) {
+CheckResults check_recording(const ReadRecording& recording, std::int64_t now_ns) {
   const Process& p = recording.process;
-  Findings found{check_cupti(p)};
+  CheckResults found{check_cupti(p)};
   check_losses(p, found);
   check_spool(p.recorder, found);
   check_life(p, recording.copied_ns != 0 ? recording.copied_ns : now_ns, found);
@@ -221,8 +221,8 @@ Findings check_recording(const ReadRecording& recording, std::int64_t now_ns) {
   check_nccl(recording, found);
   check_agent_cost(p.recorder, found);
   check_overhead(recording, found);
-  for (Finding& finding : found) {
-    finding.who = p.rank >= 0 ? fmt::format("rank {}", p.rank) : fmt::format("pid {}", p.pid);
+  for (CheckResult& result : found) {
+    result.who = p.rank >= 0 ? fmt::format("rank {}", p.rank) : fmt::format("pid {}", p.pid);
   }
   return found;
 }

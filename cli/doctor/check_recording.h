@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "cli/doctor/finding.h"
+#include "cli/doctor/check_result.h"
 #include "cli/model/catalog.h"
 
 namespace cli {
@@ -26,6 +26,6 @@ struct ReadRecording {
 ReadRecording read_recording(const std::string& path);
 
 // CUPTI, losses, heartbeat, notices, what it cost. `now_ns`: the wall clock, for the age of the heartbeat.
-Findings check_recording(const ReadRecording& recording, std::int64_t now_ns);
+CheckResults check_recording(const ReadRecording& recording, std::int64_t now_ns);
 
 }  // namespace cli

@@ -54,7 +54,7 @@ std::uint64_t ring_bytes_wanted() {
   return settings.ring_bytes;
 }
 
-Findings check_output_directory(const std::string& path, std::uint64_t ring_bytes) {
+CheckResults check_output_directory(const std::string& path, std::uint64_t ring_bytes) {
   const OutputDirectory directory = look_at(path);
   if (!directory.is_directory) {
     return {fail("directory", fmt::format("{} is not a directory", directory.existing), "name another with TRACETOOL_DIR or -o")};
@@ -63,7 +63,7 @@ Findings check_output_directory(const std::string& path, std::uint64_t ring_byte
     return {fail("directory", fmt::format("{} cannot be written by this user", directory.existing),
                  "set TRACETOOL_DIR (or record -o) to a directory of yours")};
   }
-  Findings found;
+  CheckResults found;
   const std::string where = where_it_is(path, directory);
   if (directory.free_bytes < ring_bytes) {
     found.push_back(fail("directory", fmt::format("{}: a ring takes {}", where, bytes_text(ring_bytes)),
@@ -77,7 +77,7 @@ Findings check_output_directory(const std::string& path, std::uint64_t ring_byte
   return found;
 }
 
-Findings check_used_directory(const std::string& path, std::uint64_t ring_bytes, bool is_live) {
+CheckResults check_used_directory(const std::string& path, std::uint64_t ring_bytes, bool is_live) {
   const OutputDirectory directory = look_at(path);
   const std::string where = where_it_is(path, directory) + (directory.writable ? "" : ", not to be written by this user");
   if (!is_live || directory.free_bytes >= ring_bytes) return {ok("directory", where)};

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/doctor/finding.h"
+#include "cli/doctor/check_result.h"
 
 namespace cli {
 
@@ -22,10 +22,10 @@ OutputDirectory look_at(const std::string& directory);
 std::uint64_t ring_bytes_wanted();
 
 // The directory can be written, its filesystem, room for one more ring. For a directory that is to be recorded into.
-Findings check_output_directory(const std::string& directory, std::uint64_t ring_bytes);
+CheckResults check_output_directory(const std::string& directory, std::uint64_t ring_bytes);
 
 // Of a directory that holds recordings already: nothing of it fails. `is_live`: processes record into it, and more may
 // begin to; their rings took their room when they began.
-Findings check_used_directory(const std::string& directory, std::uint64_t ring_bytes, bool is_live);
+CheckResults check_used_directory(const std::string& directory, std::uint64_t ring_bytes, bool is_live);
 
 }  // namespace cli

@@ -96,6 +96,11 @@ bool is_allocation_name(std::string_view call) {
   return any && !has(call, "Host") && !has(call, "Async") && !has(call, "Pool");
 }
 
+bool is_release_name(std::string_view call) {
+  const bool any = call.starts_with("cudaFree") || call.starts_with("hipFree") || call.starts_with("cuMemFree") || call.starts_with("cuMemRelease");
+  return any && !has(call, "Host") && !has(call, "Async");
+}
+
 bool is_launch_flow_name(std::string_view category) { return category == "ac2g" || category == "async_cpu_to_gpu"; }
 
 const NameClasses::Class& NameClasses::learn(StringId name) {

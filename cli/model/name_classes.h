@@ -41,6 +41,9 @@ bool is_graph_launch_name(std::string_view call);
 // asynchronous allocations and pools are none.
 bool is_allocation_name(std::string_view call);
 
+// Calls that give it back: cudaFree, cuMemFree_v2, cuMemRelease, hipFree. They wait for the GPU.
+bool is_release_name(std::string_view call);
+
 // The kind of a flow from a launch to its work, as Kineto names it.
 bool is_launch_flow_name(std::string_view category);
 

@@ -25,6 +25,7 @@ struct Options {
   std::string truth;  // empty: none
   std::int64_t step_us = 10'000;
   int batch_mib = 2;
+  int log_every = 1;  // steps, after each of which the host reads the loss back, and waits for it
   int layers = 6;
   int buckets = 4;
   bool tiny_kernels = false;  // kernels take a hundredth of the time, so that the GPU waits for their launches

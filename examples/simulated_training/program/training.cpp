@@ -195,7 +195,7 @@ void Training::optimize(int number) {
   const Range range("optimizer");
   launch_all(optimizer_kernels(), 0);
   if (number % world_.ranks == world_.rank) gpu_.copy_to_peer(1 << 20);
-  gpu_.copy_loss_and_wait();
+  if ((number + 1) % options_.log_every == 0) gpu_.copy_loss_and_wait();
 }
 
 }  // namespace sim

@@ -70,6 +70,7 @@ TEST_CASE("stragglers: what a clock may be wrong by is not late") {
   CHECK(by_ends.ranks[1].straggler);
   CHECK(by_ends.ranks[1].reason.cause == LateCause::unknown);  // nothing is known of what else the GPU did
   CHECK(by_ends.ranks[1].others_waited_ns == 40 * 100'000);
+  CHECK(by_ends.ranks[1].delayed_ns == 40 * 100'000);
   CHECK(by_ends.ranks[0].waited_ns == 40 * 100'000);
   CHECK(by_ends.set_cost_ns == 40 * 100'000);
   const Lateness aligned = of_two(40, 100'000, {10'000, 30'000});

@@ -9,10 +9,10 @@ using namespace std::string_literals;
 
 namespace {
 
-// The level and the words of the one finding of this check.
-std::string found(const Findings& findings, const std::string& check) {
+// The level and the words of the one result of this check.
+std::string found(const CheckResults& results, const std::string& check) {
   std::string text;
-  for (const Finding& f : findings) {
+  for (const CheckResult& f : results) {
     if (f.check == check) text += findings_text({f});
   }
   return text;
@@ -32,8 +32,8 @@ constexpr std::int64_t kNow = 61'100'000'000;
 
 }  // namespace
 
-TEST_CASE("doctor: equal findings of several ranks are one line") {
-  Findings all;
+TEST_CASE("doctor: equal results of several ranks are one line") {
+  CheckResults all;
   for (const int rank : {0, 1, 2, 5}) {
     all.push_back(warn("state", "was killed", "look"));
     all.back().who = "rank " + std::to_string(rank);
@@ -47,7 +47,7 @@ TEST_CASE("doctor: equal findings of several ranks are one line") {
 }
 
 TEST_CASE("doctor: of the same in different amounts the greatest stands for all") {
-  Findings all;
+  CheckResults all;
   for (const int rank : {0, 1, 2}) {
     all.push_back(ok("cost", std::to_string(rank % 2 + 1) + " %"));
     all.back().who = "rank " + std::to_string(rank), all.back().series = "agent", all.back().amount = rank % 2 + 1;
@@ -62,16 +62,16 @@ TEST_CASE("doctor: JSON, and the exit status of failures") {
         "{\"findings\":[{\"level\":\"fail\",\"check\":\"a\",\"who\":\"\",\"what\":\"b \\\"c\\\"\",\"next\":\"d\"}],"
         "\"failed\":1}\n");
   throw_if_failed({ok("a", "b"), warn("a", "b", "c")});
-  const auto exit_of = [](Findings findings) {
+  const auto exit_of = [](CheckResults results) {
     try {
-      throw_if_failed(findings);
+      throw_if_failed(results);
     } catch (const Error& error) {
       return error.exit();
     }
     return Exit::done;
   };
   CHECK(exit_of({fail("a", "b", "c")}) == Exit::gate_failed);
-  Finding unreadable = fail("a", "b", "c");
+  CheckResult unreadable = fail("a", "b", "c");
   unreadable.exit = Exit::bad_content;
   CHECK(exit_of({fail("a", "b", "c"), unreadable}) == Exit::bad_content);
 }
@@ -117,17 +117,17 @@ TEST_CASE("doctor: what the mapped files of a process tell") {
   CHECK_THAT(found(check_mapped(view), "agent"), contains_text("FAIL") && contains_text("though CUDA is"));
   view.files = {"/usr/lib/libcuda.so.1", "/a/libagent.so", "/a/libcupti.so.12", "/b/libcupti.so.13",
                 "/opt/nsight-systems/libToolsInjection64.so"};
-  const Findings findings = check_mapped(view);
-  CHECK_THAT(found(findings, "agent"), contains_text("OK"));
-  CHECK_THAT(found(findings, "cupti"), contains_text("WARN  cupti       2 copies"));
-  CHECK_THAT(found(findings, "tools"), contains_text("Nsight Systems"));
-  CHECK_THAT(found(findings, "recording"), contains_text("WARN"));
+  const CheckResults results = check_mapped(view);
+  CHECK_THAT(found(results, "agent"), contains_text("OK"));
+  CHECK_THAT(found(results, "cupti"), contains_text("WARN  cupti       2 copies"));
+  CHECK_THAT(found(results, "tools"), contains_text("Nsight Systems"));
+  CHECK_THAT(found(results, "recording"), contains_text("WARN"));
 }
 
 TEST_CASE("doctor: a healthy recording has nothing but OK") {
-  for (const Finding& finding : check_recording(healthy(), kNow)) {
-    CHECK(finding.level == Level::ok);
-    CHECK(finding.who == "rank 3");
+  for (const CheckResult& result : check_recording(healthy(), kNow)) {
+    CHECK(result.level == Level::ok);
+    CHECK(result.who == "rank 3");
   }
 }
 
@@ -198,22 +198,22 @@ TEST_CASE("doctor: losses, a late heartbeat, notices and costs are warned of") {
   p.recorder.agent_cpu_ns = 6'000'000'000;
   p.notices = {{trace::NoticeCode::gap, 10, 0, 0, "a profiler"}, {trace::NoticeCode::fatal, 10, 10, 700, ""}};
   recording.overhead["Lazy Function Loading"] = {4, 6'000'000'000};
-  const Findings findings = check_recording(recording, kNow + 60'000'000'000);
-  CHECK_THAT(found(findings, "losses"), contains_text("7 records lost, 2 of them dropped by CUPTI") &&
+  const CheckResults results = check_recording(recording, kNow + 60'000'000'000);
+  CHECK_THAT(found(results, "losses"), contains_text("7 records lost, 2 of them dropped by CUPTI") &&
                                             contains_text("1 buffers") && contains_text("75 % overwritten"));
-  CHECK_THAT(found(findings, "heartbeat"), contains_text("WARN"));
-  CHECK_THAT(found(findings, "notice"), contains_text("gap, still so: a profiler") && contains_text("fatal ->"));
-  CHECK_THAT(found(findings, "cost"), contains_text("WARN") && contains_text("10.0 % of a core"));
-  CHECK_THAT(found(findings, "overhead"), contains_text("Lazy Function Loading: 4 times, 6.000 s in all, 10.00 %"));
+  CHECK_THAT(found(results, "heartbeat"), contains_text("WARN"));
+  CHECK_THAT(found(results, "notice"), contains_text("gap, still so: a profiler") && contains_text("fatal ->"));
+  CHECK_THAT(found(results, "cost"), contains_text("WARN") && contains_text("10.0 % of a core"));
+  CHECK_THAT(found(results, "overhead"), contains_text("Lazy Function Loading: 4 times, 6.000 s in all, 10.00 %"));
 }
 
 TEST_CASE("doctor: a process of another user is named by what can be seen of it") {
   ProcessView process;
   process.exists = true, process.name = "python";
   process.environ_error = process.maps_error = "Permission denied";
-  const Findings findings = check_process(process, 17);
-  CHECK_THAT(found(findings, "process"), contains_text("17 python\n"));
-  CHECK_THAT(found(findings, "variables"), contains_text("Permission denied"));
+  const CheckResults results = check_process(process, 17);
+  CHECK_THAT(found(results, "process"), contains_text("17 python\n"));
+  CHECK_THAT(found(results, "variables"), contains_text("Permission denied"));
   process.directory = "/home/me";
   CHECK_THAT(found(check_process(process, 17), "process"), contains_text("17 python in /home/me\n"));
 }

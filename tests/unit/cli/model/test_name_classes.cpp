@@ -54,6 +54,8 @@ TEST_CASE("kernel names: matrix products") {
 TEST_CASE("names: calls that ask the driver for memory of a device") {
   for (const char* name : {"cudaMalloc", "cudaMallocManaged", "cuMemAlloc_v2", "cuMemCreate", "hipMalloc"}) CHECK(cli::is_allocation_name(name));
   for (const char* name : {"cudaMallocHost", "cudaMallocAsync", "cudaMallocFromPoolAsync", "cuMemAllocHost_v2", "cudaFree", "cudaMemcpy"}) CHECK_FALSE(cli::is_allocation_name(name));
+  for (const char* name : {"cudaFree", "cuMemFree_v2", "cuMemRelease", "hipFree", "cudaFreeArray"}) CHECK(cli::is_release_name(name));
+  for (const char* name : {"cudaFreeHost", "cudaFreeAsync", "cuMemFreeHost", "cuMemFreeAsync", "cudaMalloc"}) CHECK_FALSE(cli::is_release_name(name));
 }
 
 TEST_CASE("names of ranges: phases of a step") {

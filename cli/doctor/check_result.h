@@ -11,37 +11,37 @@ namespace cli {
 
 enum class Level : std::uint8_t { ok, warn, fail };
 
-struct Finding {
+struct CheckResult {
   Level level = Level::ok;
   std::string check;  // one word: "agent", "cupti", "ranks", ...
   std::string what;
   std::string next;               // what to do; "" where there is nothing to do
   std::string who;                // "rank 3", "pid 4242"; "" for what concerns all
   Exit exit = Exit::gate_failed;  // of a fail; bad_content where a file cannot be read
-  // Findings of one series say the same in different amounts: the greatest stands for all. "": of none.
+  // CheckResults of one series say the same in different amounts: the greatest stands for all. "": of none.
   std::string series = {};
   double amount = 0;
 };
 
-inline Finding ok(std::string check, std::string what) {
+inline CheckResult ok(std::string check, std::string what) {
   return {Level::ok, std::move(check), std::move(what), {}, {}};
 }
-inline Finding warn(std::string check, std::string what, std::string next) {
+inline CheckResult warn(std::string check, std::string what, std::string next) {
   return {Level::warn, std::move(check), std::move(what), std::move(next), {}};
 }
-inline Finding fail(std::string check, std::string what, std::string next) {
+inline CheckResult fail(std::string check, std::string what, std::string next) {
   return {Level::fail, std::move(check), std::move(what), std::move(next), {}};
 }
 
-using Findings = std::vector<Finding>;
+using CheckResults = std::vector<CheckResult>;
 
-// What several say in the same words becomes one finding: "rank 0", "rank 1", "rank 2" -> "ranks 0-2".
-Findings grouped(const Findings& findings);
+// What several say in the same words becomes one result: "rank 0", "rank 1", "rank 2" -> "ranks 0-2".
+CheckResults grouped(const CheckResults& results);
 
-std::string findings_text(const Findings& findings);
-void write_findings(const Findings& findings, ByteSink& sink);
+std::string findings_text(const CheckResults& results);
+void write_findings(const CheckResults& results, ByteSink& sink);
 
 // Throws Error when something failed: gate_failed, or bad_content when a file could not be read.
-void throw_if_failed(const Findings& findings);
+void throw_if_failed(const CheckResults& results);
 
 }  // namespace cli

@@ -1,4 +1,4 @@
-#include "cli/doctor/finding.h"
+#include "cli/doctor/check_result.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ constexpr std::string_view kRank = "rank ";
 
 std::string_view word(Level level) { return kWords[static_cast<std::size_t>(level)]; }
 
-bool same(const Finding& a, const Finding& b) {
+bool same(const CheckResult& a, const CheckResult& b) {
   if (a.level != b.level || a.check != b.check || a.series != b.series) return false;
   return !a.series.empty() || (a.what == b.what && a.next == b.next);
 }
@@ -45,18 +45,18 @@ std::string joined(const std::vector<std::string>& all) {
 
 }  // namespace
 
-Findings grouped(const Findings& findings) {
-  Findings out;
+CheckResults grouped(const CheckResults& results) {
+  CheckResults out;
   std::vector<std::vector<std::string>> who;
-  for (const Finding& finding : findings) {
-    const auto known = std::find_if(out.begin(), out.end(), [&](const Finding& f) { return same(f, finding); });
+  for (const CheckResult& result : results) {
+    const auto known = std::find_if(out.begin(), out.end(), [&](const CheckResult& f) { return same(f, result); });
     if (known == out.end()) {
-      out.push_back(finding);
-      who.push_back({finding.who});
+      out.push_back(result);
+      who.push_back({result.who});
       continue;
     }
-    who[static_cast<std::size_t>(known - out.begin())].push_back(finding.who);
-    if (finding.amount > known->amount) *known = finding;
+    who[static_cast<std::size_t>(known - out.begin())].push_back(result.who);
+    if (result.amount > known->amount) *known = result;
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (!out[i].series.empty() && who[i].size() > 1) out[i].what += fmt::format(" (the most: {})", out[i].who);
@@ -65,22 +65,22 @@ Findings grouped(const Findings& findings) {
   return out;
 }
 
-std::string findings_text(const Findings& findings) {
+std::string findings_text(const CheckResults& results) {
   std::string text;
-  for (const Finding& f : findings) {
+  for (const CheckResult& f : results) {
     text += fmt::format("{:<4}  {:<10}  {}{}{}", word(f.level), f.check, f.who, f.who.empty() ? "" : ": ", f.what);
     text += f.next.empty() ? "\n" : fmt::format(" -> {}\n", f.next);
   }
   return text;
 }
 
-void write_findings(const Findings& findings, ByteSink& sink) {
+void write_findings(const CheckResults& results, ByteSink& sink) {
   JsonText out(sink);
   JsonWriter json(out);
   std::uint64_t failed = 0;
   json.open('{');
   json.open('[', "findings");
-  for (const Finding& f : findings) {
+  for (const CheckResult& f : results) {
     json.open('{');
     json.text("level", kKeys[static_cast<std::size_t>(f.level)]);
     json.text("check", f.check);
@@ -97,14 +97,14 @@ void write_findings(const Findings& findings, ByteSink& sink) {
   out.flush();
 }
 
-void throw_if_failed(const Findings& findings) {
-  const auto failed = std::count_if(findings.begin(), findings.end(), [](auto& f) { return f.level == Level::fail; });
+void throw_if_failed(const CheckResults& results) {
+  const auto failed = std::count_if(results.begin(), results.end(), [](auto& f) { return f.level == Level::fail; });
   if (failed == 0) return;
-  const bool unreadable = std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
+  const bool unreadable = std::any_of(results.begin(), results.end(), [](const CheckResult& f) {
     return f.level == Level::fail && f.exit == Exit::bad_content;
   });
   throw Error(unreadable ? Exit::bad_content : Exit::gate_failed,
-              fmt::format("{} of {} checks failed; what to do stands behind each ->", failed, findings.size()));
+              fmt::format("{} of {} checks failed; what to do stands behind each ->", failed, results.size()));
 }
 
 }  // namespace cli

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/input_options.h"
+#include "cli/commands/selection_options.h"
+#include "cli/commands/trace_facts.h"
+#include "cli/diagnose/write_findings.h"
+#include "cli/io/output_file.h"
+#include "cli/io/shell_word.h"
+#include "cli/io/text_table.h"
+#include "cli/model/error.h"
+
+namespace cli {
+namespace {
+
+struct DiagnoseOptions {
+  std::shared_ptr<InputOptions> inputs;
+  std::shared_ptr<SelectionOptions> selection;
+  std::shared_ptr<std::size_t> memory_mib;
+  std::vector<std::string> only;
+  std::string format = "text", output = "-";
+  bool list = false;
+};
+
+std::vector<const RuleEntry*> chosen_rules(const DiagnoseOptions& options) {
+  std::vector<const RuleEntry*> chosen;
+  for (const RuleEntry& rule : rules()) {
+    if (options.only.empty() || std::find(options.only.begin(), options.only.end(), rule.name) != options.only.end()) chosen.push_back(&rule);
+  }
+  for (const std::string& name : options.only) {
+    if (std::none_of(chosen.begin(), chosen.end(), [&](const RuleEntry* rule) { return rule->name == name; })) {
+      throw Error(Exit::usage, fmt::format("--only {}: there is no such rule; `tracetool diagnose --list` names them", name));
+    }
+  }
+  return chosen;
+}
+
+std::string rules_text() {
+  Table table({"rule", "fires when", "source"});
+  for (const RuleEntry& rule : rules()) table.add({std::string(rule.name), std::string(rule.fires), std::string(rule.source)});
+  return table.text();
+}
+
+std::string inputs_text(const InputOptions& inputs) {
+  std::string out;
+  const auto add = [&](const std::string& word) { out += (out.empty() ? "" : " ") + word; };
+  for (const std::string& path : inputs.paths) add(shell_word(path));
+  for (const std::string& rank : inputs.ranks) add("--rank " + shell_word(rank));
+  if (!inputs.run.empty()) add("--run " + shell_word(inputs.run));
+  return out;
+}
+
+void run_diagnose(const DiagnoseOptions& options) {
+  if (options.list) {
+    OutputFile out("-");
+    out.write(rules_text());
+    return out.finish();
+  }
+  DiagnosisRequest request;
+  request.rules = chosen_rules(options);
+  request.selection = selection_of(*options.selection);
+  request.inputs = inputs_text(*options.inputs);
+  const auto inputs = find_inputs(*options.inputs);
+  refuse_input_as_output(inputs, options.output);
+  const auto trace = read_inputs(inputs, *options.memory_mib, options.output, diagnosed_events(request.rules), true);
+  const FoundFacts found = find_facts(*trace);
+  const Diagnosis diagnosis = diagnose(*trace, found.facts, found.steps_found, request);
+  OutputFile out(options.output);
+  if (options.format == "json") {
+    write_findings_json(diagnosis, out);
+  } else {
+    out.write(findings_text(diagnosis));
+  }
+  out.finish();
+}
+
+std::function<void()> set_up_diagnose(CLI::App& app) {
+  auto options = std::make_shared<DiagnoseOptions>();
+  options->inputs = add_inputs(app);
+  app.add_option("--only", options->only, "These rules alone; may be repeated")->delimiter(',')->allow_extra_args(false)->type_name("NAME,...");
+  app.add_option("--format", options->format, "How findings are written (default: text)")->check(CLI::IsMember({"text", "json"}).description(""))->type_name("text|json");
+  app.add_flag("--list", options->list, "Names the rules, when each fires, and whose it is");
+  options->selection = add_selection(app);
+  app.remove_option(app.get_option("--kinds"));  // rules look at all that they know
+  app.add_option("-o,--output", options->output, "The file to write; - is stdout (default)")->check(not_empty())->type_name("FILE");
+  options->memory_mib = add_memory(app);
+  return [options] { run_diagnose(*options); };
+}
+
+}  // namespace
+
+Command diagnose_command() {
+  return {"diagnose", "What to change: findings with evidence, advice and the most that it would save",
+          "Each finding says where it is seen (times that `export --time` takes), how much of the run's time would go at\n"
+          "most, and the next command. The warm-up is left out. Of a run that got stuck or was killed: which ranks had\n"
+          "entered a collective and which had not. Silent where nothing is wrong.\n"
+          "\n"
+          "  tracetool diagnose traces/\n"
+          "  tracetool diagnose run.ttrace --steps 10-20 --ranks 0-7\n"
+          "  tracetool diagnose run.ttrace --format json | jq '.findings[0].rule'\n"
+          "  tracetool diagnose --list",
+          set_up_diagnose};
+}
+
+}  // namespace cli

@@ -1,0 +1,50 @@
+// copy-cast: kernels by which PyTorch copies tensors within the GPU, to another type or layout.
+#include <fmt/format.h>
+
+#include "cli/diagnose/work_rule.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kLeastCopyCastShare = 20;  // 1 / so much of the time
+
+class CopyCast : public WorkRule {
+ public:
+  explicit CopyCast(const AnalysisContext& context) : WorkRule(context), names_(context.catalog.strings.size()) {}
+
+ private:
+  // What aten::copy_ runs (aten/src/ATen/native/cuda/Copy.cu): direct_copy_kernel_cuda, bfloat16_copy_kernel_cuda, ...; before 1.10
+  // a lambda of copy_device_to_device. Nothing else has kernels of these names.
+  bool is_own(const GpuWork& work) override {
+    if (work.kind != Kind::kernel) return false;
+    if (work.name >= names_.size()) names_.resize(work.name + std::size_t{1});
+    std::uint8_t& known = names_[work.name];
+    if (known == 0) {
+      const std::string_view name = context_.catalog.strings[work.name];
+      known = name.find("copy_kernel_cuda") != name.npos || name.find("copy_device_to_device") != name.npos ? 2 : 1;
+    }
+    return known == 2;
+  }
+  bool fires(const Sum& sum, std::int64_t length_ns) const override { return sum.exposed_ns * kLeastCopyCastShare > length_ns; }
+  void explain(const DiagnosisScope& scope, ProcessId, std::int64_t, const Sum& sum, Finding& finding) const override {
+    finding.title = fmt::format("tensors are copied within the GPU, to other types or layouts, {}: {}", times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns));
+    finding.advice =
+        "See below which operators do it. Cast once and keep the result (weights in bfloat16, torch.autocast around the whole model in place of .to() in each layer); keep one layout "
+        "(no .contiguous() after each transpose, channels_last throughout); torch.compile fuses casts into what reads them.";
+  }
+
+  std::vector<std::uint8_t> names_;  // by StringId: 0 not asked, 1 no, 2 yes
+};
+
+}  // namespace
+
+RuleEntry copy_cast_rule() {
+  return {"copy-cast",
+          "kernels of aten::copy_, which aten::to and aten::contiguous run, take 5 % of the time",
+          "Profiling, table of common patterns: \"aten::to appears frequently: Repeated dtype/device casting. Cast data once, keep on device\"",
+          {},
+          WorkRule::needs(),
+          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<CopyCast>(context); }};
+}
+
+}  // namespace cli

@@ -1,0 +1,220 @@
+#include "cli/diagnose/diagnose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/analyze/warm_up.h"
+#include "cli/analyze/whole_steps.h"
+#include "cli/io/units.h"
+#include "cli/model/rank_list.h"
+#include "cli/model/slice.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kHighShare = 10, kMediumShare = 30;  // 1 / so much of the time
+
+// What is diagnosed of each process.
+class Extents : public TablesObserver {
+ public:
+  // `is_chosen`: the windows are what a person asked for.
+  Extents(const AnalysisContext& context, bool is_chosen, DiagnosedTime& time, Diagnosis& diagnosis)
+      : context_(context), is_chosen_(is_chosen), time_(time), diagnosis_(diagnosis), extents_(context.catalog.processes.size()) {}
+
+  void work(const GpuWork& work) override {
+    Extent& extent = extents_[work.process];
+    if (!extent.has_work) extent = {true, work.start_ns, work.end_ns};
+    extent.last_ns = std::max(extent.last_ns, work.end_ns);
+  }
+  void finish(const std::vector<ResultTable>&) override {
+    std::set<std::int64_t> numbers;
+    for (ProcessId id = 0; id < extents_.size(); ++id) {
+      if (!extents_[id].has_work) continue;
+      ++diagnosis_.processes;
+      time_.lengths_ns[id] = length_ns(id);
+      time_.length_ns = std::max(time_.length_ns, time_.lengths_ns[id]);
+      std::int64_t steps = 0;
+      for (const Step& step : context_.steps[id]) {
+        if (!window_at(context_.windows, id, step.start_ns)) continue;
+        ++steps;
+        numbers.insert(step.number);
+      }
+      time_.steps = std::max(time_.steps, steps);
+    }
+    diagnosis_.length_ns = time_.length_ns;
+    diagnosis_.steps.assign(numbers.begin(), numbers.end());
+  }
+
+ private:
+  struct Extent {
+    bool has_work = false;
+    std::int64_t first_ns = 0, last_ns = 0;
+  };
+
+  std::int64_t length_ns(ProcessId id) const {
+    if (!is_chosen_) return extents_[id].last_ns - std::max(extents_[id].first_ns, context_.windows.of(id).front().from_ns);
+    std::int64_t sum_ns = 0;
+    for (const AnalysisWindow& window : context_.windows.of(id)) sum_ns += window.to_ns - window.from_ns;
+    return sum_ns;
+  }
+
+  const AnalysisContext& context_;
+  const bool is_chosen_;
+  DiagnosedTime& time_;
+  Diagnosis& diagnosis_;
+  std::vector<Extent> extents_;
+};
+
+// Steps are by each process's own clock, evidence is on the axis.
+std::vector<std::int64_t> steps_of(const std::vector<Evidence>& evidence, const Catalog& catalog, const TraceFacts& facts) {
+  std::set<std::int64_t> numbers;
+  for (const Evidence& each : evidence) {
+    for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
+      if (catalog.processes[id].rank != each.rank) continue;
+      for (const Step& step : facts.steps[id]) {
+        const std::int64_t start_ns = facts.clocks.on_axis(id, step.start_ns) - facts.first_ns, end_ns = facts.clocks.on_axis(id, step.end_ns) - facts.first_ns;
+        if (start_ns < each.end_ns && each.start_ns < end_ns) numbers.insert(step.number);
+      }
+    }
+  }
+  return {numbers.begin(), numbers.end()};
+}
+
+// Shows the first evidence in the export.
+std::string export_command(const Finding& finding, const std::string& inputs) {
+  std::string command = "tracetool export --perfetto " + inputs;
+  if (!finding.ranks.empty() && finding.ranks.front() >= 0) {
+    std::string ranks = number_list(finding.ranks);
+    std::erase(ranks, ' ');
+    command += " --ranks " + ranks;
+  }
+  if (!finding.evidence.empty()) {
+    const Evidence& first = finding.evidence.front();
+    const std::int64_t around_ns = std::max<std::int64_t>((first.end_ns - first.start_ns) / 2, 100'000);
+    if (!finding.steps.empty()) {
+      command += fmt::format(" --steps {}", finding.steps.front());
+    } else {
+      command += fmt::format(" --time {}ns-{}ns", std::max<std::int64_t>(0, first.start_ns - around_ns), first.end_ns + around_ns);
+    }
+  }
+  return command + fmt::format(" -o {}.json.gz", finding.rule);
+}
+
+Severity severity_of(const Finding& finding, std::int64_t length_ns) {
+  if (!finding.saving_ns || *finding.saving_ns * kMediumShare < length_ns) return Severity::low;
+  return *finding.saving_ns * kHighShare < length_ns ? Severity::medium : Severity::high;
+}
+
+// What stands in the way of everything comes first, what saves nothing that is known last.
+std::int64_t urgency(const Finding& finding) {
+  return finding.saving_ns.value_or(finding.severity == Severity::high ? kLatest_ns : -1);
+}
+
+// Runs one rule.
+class RuleRun : public TablesObserver {
+ public:
+  RuleRun(const RuleEntry& entry, const AnalysisContext& context, const DiagnosedTime& time, std::vector<Finding>& findings)
+      : entry_(entry), scope_{context, time}, findings_(findings), rule_(entry.make(context)) {}
+
+  void work(const GpuWork& work) override { rule_->work(work); }
+  void event(const Event& event, const Facts& facts) override { rule_->event(event, facts); }
+  void finish(const std::vector<ResultTable>& tables) override {
+    for (Finding& finding : rule_->find(scope_, tables)) {
+      finding.rule = entry_.name;
+      if (finding.source.empty()) finding.source = entry_.source;
+      findings_.push_back(std::move(finding));
+    }
+  }
+
+ private:
+  const RuleEntry& entry_;
+  const DiagnosisScope scope_;
+  std::vector<Finding>& findings_;
+  std::unique_ptr<Rule> rule_;
+};
+
+// From the first step that no chosen rank has as warm-up; none: nothing is to be left out. To the trace's end: the GPU may run
+// long behind the last step's end on the host.
+std::optional<TimeRange> behind_warm_up(const Catalog& catalog, const TraceFacts& facts, const std::vector<bool>& chosen, std::vector<std::string>& notes) {
+  std::set<std::int64_t> warm_ups;
+  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
+    const std::size_t count = chosen[id] ? warm_up_steps(facts.steps[id]) : 0;
+    for (std::size_t i = 0; i < count; ++i) warm_ups.insert(facts.steps[id][i].number);
+  }
+  if (warm_ups.empty()) return std::nullopt;
+  std::int64_t from_ns = kLatest_ns;
+  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
+    for (const Step& step : facts.steps[id]) {
+      if (chosen[id] && step.number > *warm_ups.rbegin()) from_ns = std::min(from_ns, facts.clocks.on_axis(id, step.start_ns));
+    }
+  }
+  if (from_ns <= facts.first_ns || from_ns >= facts.last_ns) return std::nullopt;
+  notes.push_back(fmt::format("{} {} {} warm-up, and left out", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), warm_ups.size() == 1 ? "is" : "are"));
+  return TimeRange{from_ns - facts.first_ns};
+}
+
+std::vector<const AnalysisEntry*> tables_of(const std::vector<const RuleEntry*>& rules) {
+  std::vector<const AnalysisEntry*> chosen;
+  for (const AnalysisEntry& entry : analyses()) {
+    const bool read = std::any_of(rules.begin(), rules.end(), [&](const RuleEntry* rule) {
+      return std::find(rule->tables.begin(), rule->tables.end(), entry.name) != rule->tables.end();
+    });
+    if (read) chosen.push_back(&entry);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::string per_step_text(const DiagnosisScope& scope, std::int64_t ns) {
+  const double percent = scope.time.length_ns > 0 ? 100.0 * static_cast<double>(ns) / static_cast<double>(scope.time.length_ns) : 0.0;
+  return scope.time.steps > 0 ? fmt::format("{} a step ({:.1f} %)", duration_text(ns / scope.time.steps), percent) : fmt::format("{} ({:.1f} %)", duration_text(ns), percent);
+}
+
+std::string times_text(const DiagnosisScope& scope, std::int64_t count) {
+  if (scope.time.steps == 0) return count_text(static_cast<std::uint64_t>(count), "time");
+  if (count < scope.time.steps) return fmt::format("{} in {} steps", count_text(static_cast<std::uint64_t>(count), "time"), scope.time.steps);
+  return fmt::format("{:.3g} times a step", static_cast<double>(count) / static_cast<double>(scope.time.steps));
+}
+
+EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules) {
+  KindSet kinds;
+  for (const RuleEntry* rule : rules) kinds |= rule->needs.kinds;
+  return analyzed_events(tables_of(rules), kinds);
+}
+
+Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const DiagnosisRequest& request) {
+  const Catalog& catalog = trace.catalog();
+  Diagnosis diagnosis;
+  AnalysisRequest analysis;
+  analysis.analyses = tables_of(request.rules);
+  analysis.by = GroupBy::rank;
+  analysis.selection = request.selection;
+  const bool is_chosen = request.selection.steps || request.selection.time;
+  if (!is_chosen) {
+    const Selector selector(request.selection, catalog, facts);
+    std::vector<bool> chosen(catalog.processes.size());
+    for (ProcessId id = 0; id < chosen.size(); ++id) chosen[id] = selector.has(id);
+    analysis.selection.time = behind_warm_up(catalog, facts, chosen, diagnosis.notes);
+  }
+  DiagnosedTime time{std::vector<std::int64_t>(catalog.processes.size()), 0, 0};
+  analysis.observers.push_back({ObserverNeeds{}, [&](const AnalysisContext& context) { return std::make_unique<Extents>(context, is_chosen, time, diagnosis); }});
+  for (const RuleEntry* rule : request.rules) {
+    analysis.observers.push_back({rule->needs, [&, rule](const AnalysisContext& context) { return std::make_unique<RuleRun>(*rule, context, time, diagnosis.findings); }});
+  }
+  const AnalysisResult result = analyze(trace, facts, found, analysis);
+  diagnosis.notes.insert(diagnosis.notes.end(), result.notes.begin(), result.notes.end());
+  for (Finding& finding : diagnosis.findings) {
+    std::sort(finding.ranks.begin(), finding.ranks.end());
+    finding.ranks.erase(std::unique(finding.ranks.begin(), finding.ranks.end()), finding.ranks.end());
+    if (finding.steps.empty()) finding.steps = steps_of(finding.evidence, catalog, facts);
+    finding.severity = std::max(finding.severity, severity_of(finding, diagnosis.length_ns));
+    if (finding.next_command.empty()) finding.next_command = export_command(finding, request.inputs);
+  }
+  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) { return urgency(a) > urgency(b); });
+  return diagnosis;
+}
+
+}  // namespace cli

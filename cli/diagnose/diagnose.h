@@ -1,0 +1,32 @@
+// Runs the rules over a trace, in the one walk in which the tables are made that they read.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/analyze/analyze.h"
+#include "cli/diagnose/finding.h"
+#include "cli/diagnose/rule.h"
+
+namespace cli {
+
+struct DiagnosisRequest {
+  std::vector<const RuleEntry*> rules;
+  Selection selection;     // ranks of which there are findings; steps or time: where none are chosen, all but the warm-up
+  std::string inputs;      // as a shell takes them, for next_command
+};
+
+struct Diagnosis {
+  std::vector<Finding> findings;  // the largest saving first, unknown ones last
+  std::size_t processes = 0;      // with GPU work, of the chosen ones
+  std::int64_t length_ns = 0;     // what was looked at, of the process of which it is most
+  std::vector<std::int64_t> steps;  // in it, ascending
+  std::vector<std::string> notes;   // what the findings do not hold; a sentence each
+};
+
+// To read a trace for these rules alone. One for each trace.
+EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules);
+
+// As analyze(), whose errors it has. Memory: that of the rules and of the analyses whose tables they read.
+Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const DiagnosisRequest& request);
+
+}  // namespace cli

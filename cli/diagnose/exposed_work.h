@@ -1,0 +1,63 @@
+// How long some of a device's work runs with nothing else beside it: what would go, were that work gone and all else as it is.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "cli/analyze/analysis.h"
+#include "cli/model/slice.h"
+
+namespace cli {
+
+class ExposedWork {
+ public:
+  using Device = std::pair<ProcessId, std::int64_t>;
+  struct Sum {
+    std::int64_t count = 0;       // pieces of it
+    std::int64_t time_ns = 0;     // their durations together
+    std::int64_t exposed_ns = 0;  // of the union of all work, what is not in the union of the rest
+  };
+
+  explicit ExposedWork(const Windows& windows) : windows_(windows) {}
+
+  // All GPU work, by start; counts as far as it lies in the windows.
+  void add(const GpuWork& work, bool is_own) {
+    const auto& windows = windows_.of(work.process);
+    bool is_in = false;
+    for (std::size_t i = windows_.first_after(work.process, work.start_ns); i < windows.size(); ++i) {
+      const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns), end_ns = std::min(work.end_ns, windows[i].to_ns);
+      if (start_ns > end_ns) break;
+      is_in = true;
+      Unions& unions = unions_[{{work.process, work.device}, i}];
+      Sum& sum = sums_[{work.process, work.device}];
+      sum.exposed_ns += unions.all.add(start_ns, end_ns);
+      if (is_own) sum.time_ns += end_ns - start_ns;
+      else sum.exposed_ns -= unions.rest.add(start_ns, end_ns);
+    }
+    if (is_in && is_own) ++sums_[{work.process, work.device}].count;
+  }
+
+  const std::map<Device, Sum>& sums() const { return sums_; }
+
+ private:
+  struct Union {
+    std::int64_t to_ns = kEarliest_ns;
+    // What is new in it.
+    std::int64_t add(std::int64_t start_ns, std::int64_t end_ns) {
+      const std::int64_t ns = std::max<std::int64_t>(0, end_ns - std::max(start_ns, to_ns));
+      to_ns = std::max(to_ns, end_ns);
+      return ns;
+    }
+  };
+  struct Unions {
+    Union all, rest;
+  };
+
+  const Windows& windows_;
+  std::map<std::pair<Device, std::size_t>, Unions> unions_;  // by window
+  std::map<Device, Sum> sums_;
+};
+
+}  // namespace cli

@@ -1,0 +1,33 @@
+// The processes for which a rule fires, and the device that loses most.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "cli/diagnose/longest_evidence.h"
+#include "cli/diagnose/rule.h"
+
+namespace cli {
+
+struct Fired {
+  std::vector<ProcessId> processes;  // ascending
+  ProcessId most = 0;
+  std::int64_t device = -1;  // of `most`
+  std::int64_t most_ns = -1;
+
+  // Processes come ascending.
+  void add(ProcessId id, std::int64_t of_device, std::int64_t ns) {
+    if (processes.empty() || processes.back() != id) processes.push_back(id);
+    if (ns > most_ns) most = id, device = of_device, most_ns = ns;
+  }
+  bool empty() const { return processes.empty(); }
+  // With ranks, saving and evidence.
+  Finding finding(const DiagnosisScope& scope, const LongestEvidence& evidence) const {
+    Finding finding;
+    for (const ProcessId id : processes) finding.ranks.push_back(scope.rank(id));
+    finding.saving_ns = most_ns;
+    finding.evidence = evidence.of(scope, processes);
+    return finding;
+  }
+};
+
+}  // namespace cli

@@ -1,0 +1,94 @@
+// fp32-matmul: products of matrices and convolutions of float that run without tensor cores, on a GPU whose tensor cores take
+// float as TF32 (compute capability 8.0 and up).
+#include <fmt/format.h>
+
+#include <map>
+
+#include "cli/analyze/gpu_peaks.h"
+#include "cli/analyze/name_rules.h"
+#include "cli/diagnose/work_rule.h"
+#include "cli/model/short_name.h"
+#include "cli/read/device_facts.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kLeastFp32Share = 20;  // 1 / so much of the time
+constexpr std::uint32_t kTf32Capability = 8;
+
+// What is multiplied in fp32, by names of cuBLAS, CUTLASS and cuDNN: "s" before gemm is single, simt and ffma are the ordinary units,
+// f32f32_f32f32_f32 is types of in- and output, of the product and of sums. tensorop and s1688 are tensor cores, tf32f32 is TF32.
+// In the format of name_rules.h; the first line that matches counts.
+constexpr std::string_view kProductNames = R"(
+tensor_cores  *{tf32,tensorop,1688gemm,16816gemm}*
+fp32          *{_sgemm,sgemm_,simt_sgemm}*
+fp32          *f32f32_f32f32_f32_*
+fp32          gemmsn_{nn,nt,tn,tt}_kernel<float,*
+)";
+
+// Kernels that were compiled for these run on no GPU of less.
+constexpr std::string_view kArchitectureNames = R"(
+tf32  *{ampere_,hopper_,blackwell_,sm80_,sm86_,sm90_,sm100_,cutlass_80_,cutlass_90_}*
+)";
+
+class Fp32Matmul : public WorkRule {
+ public:
+  explicit Fp32Matmul(const AnalysisContext& context)
+      : WorkRule(context), products_(kProductNames, "fp32-matmul"), architectures_(kArchitectureNames, "fp32-matmul"), names_(context.catalog.strings.size()) {}
+
+ private:
+  struct Name {
+    bool seen = false, is_fp32 = false, tells_architecture = false;
+  };
+
+  bool is_own(const GpuWork& work) override {
+    if (work.kind != Kind::kernel || work.work_class != WorkClass::compute) return false;
+    const Name& name = at(work.name);
+    return name.is_fp32 && (name.tells_architecture || has_tf32(work));
+  }
+  bool fires(const Sum& sum, std::int64_t length_ns) const override { return sum.exposed_ns * kLeastFp32Share > length_ns; }
+  void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum, Finding& finding) const override {
+    finding.title = fmt::format("matrix products of float run without tensor cores {}: {}, most in {}", times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns),
+                                short_name(context_.catalog.strings[longest(most)]));
+    finding.advice =
+        "Where the model allows it: torch.set_float32_matmul_precision(\"high\") (TF32), or bfloat16 by torch.autocast; of convolutions torch.backends.cudnn.allow_tf32.";
+    finding.saving_ns.reset();
+    const GpuPeaks* gpu = peaks_of(context_.catalog.processes[most], device);
+    if (gpu == nullptr || gpu->tf32 <= gpu->fp32) return;
+    finding.saving_ns = static_cast<std::int64_t>(static_cast<double>(sum.exposed_ns) * (1 - gpu->fp32 / gpu->tf32));
+  }
+
+  const Name& at(StringId id) {
+    if (id >= names_.size()) names_.resize(id + std::size_t{1});
+    Name& name = names_[id];
+    if (name.seen) return name;
+    const std::string matched = matched_name(context_.catalog.strings[id]);
+    const NameRules::Rule* product = products_.of(matched);
+    return name = {true, product != nullptr && product->class_name == "fp32", architectures_.of(matched) != nullptr};
+  }
+  bool has_tf32(const GpuWork& work) {
+    const auto [known, is_new] = has_tf32_.try_emplace({work.process, work.device}, false);
+    if (!is_new) return known->second;
+    const Process& process = context_.catalog.processes[work.process];
+    const auto device = device_facts(process, work.device);
+    const GpuPeaks* gpu = peaks_of(process, work.device);
+    return known->second = device && device->compute_major > 0 ? device->compute_major >= kTf32Capability : gpu != nullptr && gpu->tf32 > 0;
+  }
+
+  NameRules products_, architectures_;
+  std::vector<Name> names_;  // by StringId
+  std::map<std::pair<ProcessId, std::int64_t>, bool> has_tf32_;  // by device
+};
+
+}  // namespace
+
+RuleEntry fp32_matmul_rule() {
+  return {"fp32-matmul",
+          "matrix products of float run for 5 % of the time without tensor cores, on a GPU that has them for TF32",
+          "Day 11: torch.profiler & Trace Analysis: \"High intensity -> compute-bound -> use tensor cores, reduce precision\"",
+          {},
+          WorkRule::needs(),
+          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Fp32Matmul>(context); }};
+}
+
+}  // namespace cli

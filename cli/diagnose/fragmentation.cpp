@@ -1,0 +1,48 @@
+// fragmentation: the allocator took far more from the driver than was ever in use, and the GPU is nearly full of it. Memory that is reserved
+// and not in use is the allocator's cache, and does no harm where there is room.
+#include <fmt/format.h>
+
+#include "cli/diagnose/memory_rule.h"
+#include "cli/io/units.h"
+
+namespace cli {
+namespace {
+
+constexpr double kLeastReserved = 0.8;  // of the GPU's memory: below, nothing runs out
+constexpr double kLeastUnused = 0.2;    // of the GPU's memory
+constexpr std::int64_t kLeastUnusedBytes = std::int64_t{1} << 30;
+
+class Fragmentation : public MemoryRule {
+ public:
+  using MemoryRule::MemoryRule;
+
+ private:
+  std::optional<double> judge(const DeviceMemory& memory) const override {
+    if (!memory.device_bytes || !memory.peak_bytes || !memory.reserved_peak_bytes) return std::nullopt;
+    const auto device = static_cast<double>(*memory.device_bytes);
+    const std::int64_t unused = *memory.reserved_peak_bytes - *memory.peak_bytes;
+    const bool full = static_cast<double>(*memory.reserved_peak_bytes) > kLeastReserved * device;
+    return full && unused > kLeastUnusedBytes && static_cast<double>(unused) > kLeastUnused * device ? std::optional(static_cast<double>(unused)) : std::nullopt;
+  }
+  void explain(const DiagnosisScope&, const DeviceMemory& worst, Finding& finding) const override {
+    const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<std::uint64_t>(bytes)); };
+    finding.title = fmt::format("the allocator holds {} of the {} of GPU {} of rank {}, of which never more than {} is in use", text(*worst.reserved_peak_bytes),
+                                text(*worst.device_bytes), worst.device, worst.rank, text(*worst.peak_bytes));
+    finding.advice =
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; sizes that come again (pad batches to a few lengths); what only start-up needed is given back by "
+        "torch.cuda.empty_cache() once, before the first step.";
+  }
+};
+
+}  // namespace
+
+RuleEntry fragmentation_rule() {
+  return {"fragmentation",
+          "80 % of the memory of a GPU is reserved, and 20 % (1 GiB and more) of it was never in use",
+          "Profiling: \"OOM despite small model: Memory fragmentation or leak. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\"",
+          {"memory"},
+          {},
+          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Fragmentation>(context); }};
+}
+
+}  // namespace cli

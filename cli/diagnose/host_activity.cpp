@@ -1,0 +1,74 @@
+#include "cli/diagnose/host_activity.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "cli/model/slice.h"
+#include "cli/select/step_name.h"
+
+namespace cli {
+
+bool is_data_loading_name(std::string_view range) {
+  static constexpr std::array<std::string_view, 7> kWords{"dataloader", "dataloading", "loaddata", "getbatch", "loadbatch", "nextbatch", "batchgenerator"};
+  std::string plain;
+  for (const char c : range) {
+    if (c != '_' && c != '-' && c != ' ') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return plain.find(word) != std::string::npos; });
+}
+
+KindSet HostActivity::kinds() { return kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx}); }
+
+bool HostActivity::loads_data(StringId name) {
+  if (name >= loads_data_.size()) loads_data_.resize(name + std::size_t{1});
+  if (loads_data_[name] == 0) loads_data_[name] = is_data_loading_name(catalog_.strings[name]) ? 2 : 1;
+  return loads_data_[name] == 2;
+}
+
+void HostActivity::event(const Event& event) {
+  if (!is_slice(event) || catalog_.tracks[event.track].kind != TrackKind::thread) return;
+  if (event.track >= threads_.size()) threads_.resize(event.track + std::size_t{1});
+  Thread& thread = threads_[event.track];
+  const Range range{event.start_ns, slice_end(event, kLatest_ns), event.name};
+  thread.ranges.push_back(range);
+  if (thread.ranges.size() > kMost) thread.ranges.pop_front();
+  if (is_api_call(event.kind)) return;
+  thread.has_operators = true;
+  if (!loads_data(event.name)) return;
+  thread.loads.push_back(range);
+  if (thread.loads.size() > kMost) thread.loads.pop_front();
+}
+
+std::string HostActivity::text(TrackId thread, std::int64_t ns) const {
+  const std::string_view unknown = "host state unknown";
+  if (thread >= threads_.size()) return std::string(unknown);
+  const Range *inner = nullptr, *outer = nullptr;
+  for (const Range& range : threads_[thread].ranges) {
+    if (range.start_ns >= ns || ns >= range.end_ns || step_name(catalog_.strings[range.name])) continue;
+    if (outer == nullptr) outer = &range;
+    inner = &range;
+  }
+  if (outer == nullptr) return std::string(threads_[thread].has_operators ? "outside of all operators" : unknown);
+  const auto name = [&](const Range& range) { return "in " + std::string(catalog_.strings[range.name]); };
+  return inner == outer ? name(*outer) : name(*outer) + ", " + name(*inner);
+}
+
+std::int64_t HostActivity::loading_ns(TrackId thread, std::int64_t from_ns, std::int64_t to_ns) const {
+  if (thread >= threads_.size()) return 0;
+  std::int64_t sum_ns = 0, known_to_ns = from_ns;
+  for (const Range& range : threads_[thread].loads) {
+    const std::int64_t start_ns = std::max(range.start_ns, known_to_ns), end_ns = std::min(range.end_ns, to_ns);
+    if (start_ns >= end_ns) continue;
+    sum_ns += end_ns - start_ns;
+    known_to_ns = end_ns;
+  }
+  return sum_ns;
+}
+
+std::optional<StringId> HostActivity::loading(TrackId thread) const {
+  if (thread >= threads_.size() || threads_[thread].loads.empty()) return std::nullopt;
+  return threads_[thread].loads.back().name;
+}
+
+}  // namespace cli

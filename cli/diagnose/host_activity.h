@@ -1,0 +1,53 @@
+// What a thread of the host was doing at a time of the near past: the operators, ranges and calls of CUDA that it was in.
+// Memory: kMost ranges a thread, and those that load data.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/analyze/analysis.h"
+
+namespace cli {
+
+// A range in which a program waits for its data: of PyTorch's DataLoader, or as people call it ("data_loading", "get_batch").
+bool is_data_loading_name(std::string_view range);
+
+class HostActivity {
+ public:
+  static constexpr std::size_t kMost = 4096;
+
+  explicit HostActivity(const Catalog& catalog) : catalog_(catalog), threads_(catalog.tracks.size()), loads_data_(catalog.strings.size()) {}
+
+  // That it has to be told.
+  static KindSet kinds();
+  void event(const Event& event);
+
+  // The outermost and the innermost, steps aside: "in aten::item, in cudaMemcpyAsync", "in cudaMalloc", "outside of all operators", or "host
+  // state unknown": of this thread no operators or ranges are in the trace. What begins at `ns` is not in it.
+  std::string text(TrackId thread, std::int64_t ns) const;
+  // How much of [from_ns, to_ns) the thread loaded data.
+  std::int64_t loading_ns(TrackId thread, std::int64_t from_ns, std::int64_t to_ns) const;
+  // The newest range in which it did.
+  std::optional<StringId> loading(TrackId thread) const;
+
+ private:
+  struct Range {
+    std::int64_t start_ns, end_ns;
+    StringId name;
+  };
+  struct Thread {
+    std::deque<Range> ranges;  // by start
+    std::deque<Range> loads;
+    bool has_operators = false;  // or other ranges, besides calls of CUDA
+  };
+  bool loads_data(StringId name);
+
+  const Catalog& catalog_;
+  std::vector<Thread> threads_;            // by TrackId
+  std::vector<std::uint8_t> loads_data_;   // by StringId: 0 not asked, 1 no, 2 yes
+};
+
+}  // namespace cli

@@ -1,0 +1,56 @@
+// host-sync: the host waits for its GPU, so that the GPU has nothing to do until the host has come back and launched more. A
+// synchronization alone is none: what counts is how long the GPU idles from the end of what was waited for to its next work. Waits in copies
+// to the device are pageable-copy's.
+#include <fmt/format.h>
+
+#include "cli/diagnose/idle_rule.h"
+#include "cli/io/units.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kLeastSyncShare = 100;  // 1 / so much of the time
+
+class HostSync : public IdleRule {
+ public:
+  using IdleRule::IdleRule;
+
+ private:
+  std::int64_t share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) override {
+    if (!gap.wait || (gap.wait->for_copy && gap.wait->to_device)) return 0;
+    ++calls_[{gap.process, gap.wait->name}];
+    return to_ns - from_ns;
+  }
+  std::string describe(const DeviceGap& gap) const override {
+    const std::string call(context_.catalog.strings[gap.wait->name]);
+    return fmt::format("{} of {}, {}; {}", call, duration_text(gap.wait->end_ns - gap.wait->start_ns), activity_.text(gap.wait->track, gap.wait->start_ns),
+                       around_text(context_.catalog, gap));
+  }
+  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns * kLeastSyncShare > length_ns; }
+  void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
+    std::pair<std::int64_t, StringId> often{};
+    for (const auto& [call, count] : calls_) {
+      if (call.first == most && count > often.first) often = {count, call.second};
+    }
+    finding.title = fmt::format("the host waits for the GPU {}, mostly in {}: the GPU then idles {}", times_text(scope, sum.count),
+                                std::string(context_.catalog.strings[often.second]), per_step_text(scope, sum.ns));
+    finding.advice =
+        "Look for .item(), .cpu(), .tolist(), print(tensor), boolean masks and torch.cuda.synchronize() in the step; keep values on the GPU and read them every N steps, "
+        "copy to pinned memory with non_blocking=True. torch.cuda.set_sync_debug_mode(\"warn\") names the lines.";
+  }
+
+  std::map<std::pair<ProcessId, StringId>, std::int64_t> calls_;
+};
+
+}  // namespace
+
+RuleEntry host_sync_rule() {
+  return {"host-sync",
+          "a GPU idles for 1 % of the time between what its host waits for and its next work",
+          "Day 11: torch.profiler & Trace Analysis, exercise 2; Profiling: \"Training slower after adding logging: GPU-CPU synchronization\"",
+          {},
+          IdleRule::needs(),
+          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<HostSync>(context); }};
+}
+
+}  // namespace cli

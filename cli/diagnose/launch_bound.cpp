@@ -1,0 +1,63 @@
+// launch-bound: kernels are so short that the GPU waits for each launch. Of idle times the parts are summed in which the host launched
+// one piece of work after the other, or the work was launched and had not begun (causes launch and queued).
+#include <fmt/format.h>
+
+#include "cli/diagnose/idle_rule.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kLeastLaunchShare = 10;    // 1 / so much of the time
+constexpr std::int64_t kShort_ns = 10'000;  // a kernel that is hardly longer than a launch takes
+constexpr std::int64_t kShortPercent = 30;  // so many kernels must be
+
+class LaunchBound : public IdleRule {
+ public:
+  using IdleRule::IdleRule;
+
+  void work(const GpuWork& work) override {
+    if (work.kind == Kind::kernel && context_.windows.hold(work.process, work.start_ns, work.end_ns)) {
+      Kernels& kernels = kernels_[work.process];
+      ++kernels.all;
+      if (work.end_ns - work.start_ns < kShort_ns) ++kernels.few_us;
+    }
+    IdleRule::work(work);
+  }
+
+ private:
+  struct Kernels {
+    std::int64_t all = 0, few_us = 0;
+    std::int64_t percent() const { return all == 0 ? 0 : 100 * few_us / all; }
+  };
+
+  std::int64_t share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) override {
+    const IdleTimes times = gap.times(from_ns, to_ns);
+    const std::int64_t ns = times[static_cast<std::size_t>(IdleCause::launch)] + times[static_cast<std::size_t>(IdleCause::queued)];
+    return ns;
+  }
+  std::string describe(const DeviceGap& gap) const override { return around_text(context_.catalog, gap); }
+  bool fires(ProcessId process, const Sum& sum, std::int64_t length_ns) const override {
+    return sum.ns * kLeastLaunchShare > length_ns && kernels_.at(process).percent() > kShortPercent;
+  }
+  void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
+    const Kernels& kernels = kernels_.at(most);
+    finding.title = fmt::format("the GPU waits for launches: it idles {} between kernels that the host launches one after the other; {} % of {} kernels take less than 10 us",
+                                per_step_text(scope, sum.ns), kernels.percent(), kernels.all);
+    finding.advice = "Launch fewer and larger kernels: torch.compile, CUDA graphs (mode=\"reduce-overhead\"), foreach or fused optimizers, larger batches.";
+  }
+
+  std::map<ProcessId, Kernels> kernels_;
+};
+
+}  // namespace
+
+RuleEntry launch_bound_rule() {
+  return {"launch-bound",
+          "a GPU idles for 10 % of the time between launches that follow each other, and 30 % of its kernels take less than 10 us",
+          "Profiling, table of timeline patterns: \"Many short GPU kernels with gaps: launch overhead\"",
+          {},
+          IdleRule::needs(),
+          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<LaunchBound>(context); }};
+}
+
+}  // namespace cli

@@ -1,0 +1,168 @@
+// memory-bound-kernels: kernels that wait for the GPU's memory more than they compute. Of operators with known inputs the table
+// roofline tells it, and how near to the memory's rate they come; of others their class does: operations on each element, reductions and
+// normalizations do little with what they read.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "cli/analyze/named_classes.h"
+#include "cli/analyze/operator_calls.h"
+#include "cli/diagnose/exposed_work.h"
+#include "cli/diagnose/fired.h"
+#include "cli/diagnose/ncu_command.h"
+#include "cli/io/units.h"
+#include "cli/model/short_name.h"
+
+namespace cli {
+namespace {
+
+constexpr double kMostOfRoofPercent = 60;            // what runs nearer to its roof is as good as it gets
+constexpr std::int64_t kLeastOperatorShare = 10;     // 1 / so much of the time, of such operators
+constexpr std::int64_t kLeastClassesPercent = 40;    // of all kernels and copies
+constexpr std::int64_t kLeastClassesShare = 5;       // 1 / so much of the time: of a GPU that idles, they are not what is wrong
+constexpr std::int64_t kFewestKernels = 20;
+constexpr std::array<std::string_view, 3> kClasses{"elementwise", "normalization", "reduction"};
+constexpr std::int64_t kSkippedSteps = 2;  // by ncu: warm-up
+
+class MemoryBoundKernels : public Rule {
+ public:
+  explicit MemoryBoundKernels(const AnalysisContext& context)
+      : context_(context), calls_(context.catalog), classes_(context.catalog.strings, context.class_rules), in_classes_(context.windows) {}
+
+  static ObserverNeeds needs() { return {false, kinds_of({Kind::cpu_op}), false}; }
+
+  void event(const Event& event, const Facts& facts) override { calls_.event(event, facts); }
+  void work(const GpuWork& work) override {
+    const std::int64_t ns = work.end_ns - work.start_ns;
+    const bool own = work.kind == Kind::kernel && std::find(kClasses.begin(), kClasses.end(), classes_[classes_.of(work)]) != kClasses.end();
+    in_classes_.add(work, own);
+    all_ns_[{work.process, work.device}] += ns;
+    if (own) add(of_classes_[work.process], evidence_of_classes_, work);
+    const OperatorCalls::Call* call = work.kind == Kind::kernel && work.work_class == WorkClass::compute ? calls_.of(work) : nullptr;
+    if (call != nullptr) add(of_operators_[{work.process, call->kind}], evidence_of_operators_[call->kind], work);
+  }
+
+  std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
+    std::vector<Finding> findings;
+    if (auto operators = find_operators(scope, TableReading(tables, "roofline"))) findings.push_back(std::move(*operators));
+    if (auto classes = find_classes(scope)) findings.push_back(std::move(*classes));
+    return findings;
+  }
+
+ private:
+  struct Launches {
+    std::int64_t count = 0, ns = 0;
+  };
+  using Kernels = std::map<StringId, Launches>;
+
+  void add(Kernels& kernels, LongestEvidence& evidence, const GpuWork& work) {
+    Launches& launches = kernels[work.name];
+    ++launches.count;
+    launches.ns += work.end_ns - work.start_ns;
+    evidence.add(work.process, work.start_ns, work.end_ns, work.end_ns - work.start_ns, [&] { return short_name(context_.catalog.strings[work.name]); });
+  }
+
+  // Of a rank, what the table says of operators that are far from the memory's rate.
+  struct Operators {
+    std::int64_t time_ns = 0, saving_ns = 0;
+    std::size_t rows = 0, top = 0;  // that of most time
+  };
+  std::optional<Finding> find_operators(const DiagnosisScope& scope, const TableReading& roofline) const {
+    std::map<std::int64_t, Operators> ranks;
+    for (std::size_t row = 0; row < roofline.rows(); ++row) {
+      const double percent = roofline.get<double>(row, "of_roof_pct").value_or(100);
+      if (roofline.get<std::string>(row, "bound") != "memory" || percent >= kMostOfRoofPercent) continue;
+      Operators& rank = ranks[roofline.get<std::int64_t>(row, "rank").value_or(-1)];
+      const std::int64_t ns = roofline.number(row, "time_ns");
+      if (rank.rows++ == 0) rank.top = row;
+      rank.time_ns += ns;
+      rank.saving_ns += static_cast<std::int64_t>(static_cast<double>(ns) * (1 - percent / 100));
+    }
+    std::erase_if(ranks, [&](const auto& each) { return each.second.time_ns * kLeastOperatorShare <= scope.time.length_ns; });
+    if (ranks.empty()) return std::nullopt;
+    const auto most = std::max_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.second.saving_ns < b.second.saving_ns; });
+    const std::size_t top = most->second.top;
+    const std::string name = roofline.get<std::string>(top, "name").value_or(""), shape = roofline.get<std::string>(top, "shape").value_or("");
+    Finding finding;
+    for (const auto& [rank, operators] : ranks) finding.ranks.push_back(rank);
+    finding.saving_ns = most->second.saving_ns;
+    finding.title = fmt::format("operators that memory bounds reach less than {:.0f} % of its rate: {} in {}, most in {} of {}, at {:.1f} %", kMostOfRoofPercent,
+                                per_step_text(scope, most->second.time_ns), count_text(most->second.rows, "shape"), name, shape,
+                                roofline.get<double>(top, "of_roof_pct").value_or(0));
+    finding.advice =
+        "Larger or padded shapes (multiples of 8 for tensor cores), several small products as one (torch.bmm, grouped products), operands that are contiguous; "
+        "torch.compile fuses what comes before and after.";
+    name_kernels(scope, most->first, name, shape, finding);
+    return finding;
+  }
+  // Evidence of that operator, and its kernel for ncu.
+  void name_kernels(const DiagnosisScope& scope, std::int64_t rank, const std::string& name, const std::string& shape, Finding& finding) const {
+    for (const auto& [key, kernels] : of_operators_) {
+      const auto& [id, kind] = key;
+      if (scope.rank(id) != rank || context_.catalog.strings[calls_[kind].name] != name || calls_[kind].cost.shape != shape) continue;
+      finding.evidence = evidence_of_operators_.at(kind).of(scope, {id});
+      finding.next_command = ncu_of(scope, id, kernels);
+      return;
+    }
+  }
+
+  std::optional<Finding> find_classes(const DiagnosisScope& scope) const {
+    Fired fired;
+    for (const auto& [device, sum] : in_classes_.sums()) {
+      const bool many = sum.count >= kFewestKernels && 100 * sum.time_ns > kLeastClassesPercent * all_ns_.at(device);
+      if (many && sum.exposed_ns * kLeastClassesShare > scope.time.lengths_ns[device.first]) fired.add(device.first, device.second, sum.time_ns);
+    }
+    if (fired.empty()) return std::nullopt;
+    Finding finding = fired.finding(scope, evidence_of_classes_);
+    finding.saving_ns.reset();
+    const Kernels& kernels = of_classes_.at(fired.most);
+    const auto top = longest(kernels);
+    const ExposedWork::Sum& sum = in_classes_.sums().at({fired.most, fired.device});
+    finding.title = fmt::format("operations on each element, reductions and normalizations take {} % of the time of kernels and copies, {}; most is {}, {}",
+                                100 * sum.time_ns / all_ns_.at({fired.most, fired.device}), per_step_text(scope, sum.time_ns),
+                                short_name(context_.catalog.strings[top->first]), per_step_text(scope, top->second.ns));
+    finding.advice =
+        "Fuse them, so that what one writes the next does not read from memory again: torch.compile, fused kernels (FlashAttention, fused normalization, loss and optimizer); "
+        "bfloat16 halves the bytes; for convolutions memory_format=torch.channels_last.";
+    finding.next_command = ncu_of(scope, fired.most, kernels);
+    return finding;
+  }
+
+  static Kernels::const_iterator longest(const Kernels& kernels) {
+    return std::max_element(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
+  }
+  // "": there is no ncu for this GPU.
+  std::string ncu_of(const DiagnosisScope& scope, ProcessId id, const Kernels& kernels) const {
+    const Process& process = context_.catalog.processes[id];
+    if (process.device_name.starts_with("AMD")) return {};
+    const auto top = longest(kernels);
+    const std::int64_t a_step = scope.time.steps > 0 ? top->second.count / scope.time.steps : 0;
+    return ncu_command(context_.catalog.strings[top->first], kSkippedSteps * a_step, process.program);
+  }
+
+  const AnalysisContext& context_;
+  OperatorCalls calls_;
+  NamedClasses classes_;
+  ExposedWork in_classes_;
+  std::map<ExposedWork::Device, std::int64_t> all_ns_;
+  std::map<ProcessId, Kernels> of_classes_;
+  std::map<std::pair<ProcessId, std::uint32_t>, Kernels> of_operators_;  // by kind
+  LongestEvidence evidence_of_classes_;
+  std::map<std::uint32_t, LongestEvidence> evidence_of_operators_;
+};
+
+}  // namespace
+
+RuleEntry memory_bound_kernels_rule() {
+  return {"memory-bound-kernels",
+          "operators that memory bounds (table roofline) and that reach less than 60 % of its rate take 10 % of the time; or operations on each element, reductions and normalizations "
+          "take 40 % of that of kernels",
+          "Profiler: \"High other % (>40%): element-wise or memory-bound kernels dominate\"; Profiling: \"If AI < balance point: MEMORY-BOUND -> optimize data movement (fusion, caching)\"",
+          {"roofline"},
+          MemoryBoundKernels::needs(),
+          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<MemoryBoundKernels>(context); }};
+}
+
+}  // namespace cli

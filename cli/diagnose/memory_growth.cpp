@@ -1,0 +1,47 @@
+// memory-growth: what is in use at the end of a step grows from step to step.
+#include <fmt/format.h>
+
+#include "cli/diagnose/memory_rule.h"
+#include "cli/io/units.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kFewestGrowingSteps = 8;
+constexpr std::int64_t kMostExceptions = 10;               // 1 / so many of the steps do not grow
+constexpr std::int64_t kLeastGrowth = std::int64_t{1} << 20;  // bytes a step
+
+class MemoryGrowth : public MemoryRule {
+ public:
+  using MemoryRule::MemoryRule;
+
+ private:
+  std::optional<double> judge(const DeviceMemory& memory) const override {
+    const std::int64_t compared = memory.steps - 1, grew = memory.grew_in_steps.value_or(0), bytes = memory.growth_bytes_per_step.value_or(0);
+    const bool steady = memory.steps >= kFewestGrowingSteps && (compared - grew) * kMostExceptions <= compared;
+    return steady && bytes >= kLeastGrowth ? std::optional(static_cast<double>(bytes)) : std::nullopt;
+  }
+  void explain(const DiagnosisScope&, const DeviceMemory& worst, Finding& finding) const override {
+    finding.title = fmt::format("memory of GPU {} of rank {} grows by {} a step, in {} of {} steps", worst.device, worst.rank,
+                                bytes_text(static_cast<std::uint64_t>(*worst.growth_bytes_per_step)), *worst.grew_in_steps, worst.steps - 1);
+    if (worst.device_bytes && worst.end_bytes && *worst.device_bytes > *worst.end_bytes) {
+      finding.title += fmt::format(": it is full after {} more steps", (*worst.device_bytes - *worst.end_bytes) / *worst.growth_bytes_per_step);
+    }
+    finding.advice =
+        "Something keeps tensors of each step: losses or outputs in a list (store loss.item() or loss.detach()), a graph that is retained, caches by shape. "
+        "torch.cuda.memory._record_memory_history tells which lines allocated what is left.";
+  }
+};
+
+}  // namespace
+
+RuleEntry memory_growth_rule() {
+  return {"memory-growth",
+          "the memory in use at the end of a step grows by 1 MiB and more in 9 of 10 steps, of 8 and more",
+          "Profiling: \"Memory grows over time: Memory leak. Check for growing lists, detach() tensors stored for logging\"",
+          {"memory"},
+          {},
+          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<MemoryGrowth>(context); }};
+}
+
+}  // namespace cli

@@ -1,0 +1,44 @@
+// memory-peak: nearly all memory of a GPU is in use at some moment.
+#include <fmt/format.h>
+
+#include "cli/diagnose/memory_rule.h"
+#include "cli/io/units.h"
+
+namespace cli {
+namespace {
+
+constexpr double kMostInUse = 0.9;  // of the GPU's memory
+
+class MemoryPeak : public MemoryRule {
+ public:
+  using MemoryRule::MemoryRule;
+
+ private:
+  std::optional<double> judge(const DeviceMemory& memory) const override {
+    if (!memory.device_bytes || !memory.peak_bytes) return std::nullopt;
+    const double share = static_cast<double>(*memory.peak_bytes) / static_cast<double>(*memory.device_bytes);
+    return share > kMostInUse ? std::optional(share) : std::nullopt;
+  }
+  void explain(const DiagnosisScope&, const DeviceMemory& worst, Finding& finding) const override {
+    finding.title = fmt::format("{:.1f} % of the memory of GPU {} of rank {} is in use at the peak: {} of {}{}",
+                                100 * static_cast<double>(*worst.peak_bytes) / static_cast<double>(*worst.device_bytes), worst.device, worst.rank,
+                                bytes_text(static_cast<std::uint64_t>(*worst.peak_bytes)), bytes_text(static_cast<std::uint64_t>(*worst.device_bytes)),
+                                worst.peak_step ? fmt::format(", in step {}", *worst.peak_step) : "");
+    finding.advice =
+        "The next longer batch runs out of memory, and the allocator may already release and allocate again (allocation-in-step): activation checkpointing, a smaller micro-batch with "
+        "gradient accumulation, sharded optimizer state (FSDP, ZeRO), bfloat16.";
+  }
+};
+
+}  // namespace
+
+RuleEntry memory_peak_rule() {
+  return {"memory-peak",
+          "more than 90 % of the memory of a GPU is in use at some moment",
+          "Day 11: torch.profiler & Trace Analysis, step 6: \"Apply gradient checkpointing to the worst offenders\"",
+          {"memory"},
+          {},
+          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<MemoryPeak>(context); }};
+}
+
+}  // namespace cli

@@ -1,0 +1,150 @@
+// pageable-copy: copies to the GPU for which the host waits: of memory that is pageable, or by a call that blocks. The GPU copies and
+// does nothing else, and idles until the host has come back and launched again.
+#include <fmt/format.h>
+
+#include <map>
+#include <vector>
+
+#include "cli/analyze/device_gaps.h"
+#include "cli/diagnose/exposed_work.h"
+#include "cli/diagnose/fired.h"
+#include "cli/diagnose/host_activity.h"
+#include "cli/io/units.h"
+#include "cli/model/short_name.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kLeastCopyShare = 100;  // 1 / so much of the time, of copies and idle time
+constexpr std::int64_t kLeastSlowShare = 500;  // where those of pageable memory run at less than so many percent of the rate of pinned ones of their size
+constexpr double kSlowPercent = 30;
+
+constexpr std::uint8_t kPageableKind = 1;  // CUpti_ActivityMemoryKind
+
+class PageableCopy : public Rule {
+ public:
+  explicit PageableCopy(const AnalysisContext& context)
+      : context_(context), activity_(context.catalog), gaps_(context.catalog), names_(context.catalog.strings), copies_(context.windows) {}
+
+  void event(const Event& event, const Facts&) override {
+    activity_.event(event);
+    gaps_.event(event, context_.catalog.tracks[event.track].process);
+  }
+  void work(const GpuWork& work) override {
+    const bool blocks = is_blocking(work);
+    copies_.add(work, blocks);
+    if (blocks && context_.windows.hold(work.process, work.start_ns, work.end_ns)) {
+      ++(is_pageable(work) ? pageable_ : pinned_)[work.process];
+      evidence_.add(work.process, work.start_ns, work.end_ns, work.end_ns - work.start_ns, [&] { return describe(work); });
+    }
+    std::optional<HostWait> wait;
+    const auto gap = gaps_.work(work, wait);
+    if (gap && gap->from_ns != kEarliest_ns) add_idle(*gap, blocks);
+  }
+
+  std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
+    const TableReading rates(tables, "copies");
+    std::map<std::int64_t, std::vector<std::size_t>> rows;  // of the table, by rank
+    for (std::size_t row = 0; row < rates.rows(); ++row) rows[rates.get<std::int64_t>(row, "rank").value_or(-1)].push_back(row);
+    Fired fired;
+    for (const auto& [device, copies] : copies_.sums()) {
+      const std::int64_t length_ns = scope.time.lengths_ns[device.first], all_ns = copies.exposed_ns + idle_of(device);
+      const bool is_slow = all_ns * kLeastSlowShare > length_ns && !slow_text(rates, rows[scope.rank(device.first)]).empty();
+      if (copies.count > 0 && (all_ns * kLeastCopyShare > length_ns || is_slow)) fired.add(device.first, device.second, all_ns);
+    }
+    if (fired.empty()) return {};
+    Finding finding = fired.finding(scope, evidence_);
+    explain(scope, fired, slow_text(rates, rows[scope.rank(fired.most)]), finding);
+    return {finding};
+  }
+
+ private:
+  using Device = ExposedWork::Device;
+
+  bool is_blocking(const GpuWork& work) {
+    if (work.kind != Kind::memcpy || names_[work.name].copy != DerivedTrack::copy_h2d) return false;
+    return is_pageable(work) || (work.call != nullptr && !names_[work.call->name].is_async && !names_[work.call->name].launches_graph);
+  }
+  static bool is_pageable(const GpuWork& work) {
+    const auto* copy = work.facts->get<CopyFacts>();
+    return copy != nullptr && copy->from_memory == kPageableKind;
+  }
+  void add_idle(const DeviceGap& gap, bool next_blocks) {
+    const bool after_copy = gap.wait && gap.wait->for_copy && gap.wait->to_device;
+    if (!after_copy && (gap.wait || !next_blocks)) return;
+    const auto& windows = context_.windows.of(gap.process);
+    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
+      const std::int64_t from_ns = std::max(gap.from_ns, windows[i].from_ns), to_ns = std::min(gap.to_ns, windows[i].to_ns);
+      const std::int64_t ns = after_copy ? to_ns - from_ns : gap.times(from_ns, to_ns)[static_cast<std::size_t>(IdleCause::copy)];
+      if (ns <= 0) continue;
+      idle_ns_[{gap.process, gap.device}] += ns;
+      evidence_.add(gap.process, from_ns, to_ns, ns, [&] { return "the GPU idles: " + describe(*gap.next); });
+    }
+  }
+  std::string describe(const GpuWork& work) const {
+    std::string text = short_name(context_.catalog.strings[work.name]);
+    if (work.event->has_bytes) text += " of " + bytes_text(work.event->bytes);
+    return work.call == nullptr ? text : text + ", launched " + activity_.text(work.call->track, work.call->start_ns);
+  }
+  std::int64_t idle_of(const Device& device) const {
+    const auto found = idle_ns_.find(device);
+    return found == idle_ns_.end() ? 0 : found->second;
+  }
+
+  // Of the size of which most time goes by: "those of 1.0 MiB and up run at 2.0 GB/s, pinned ones at 12.0"; "" where none is slow.
+  static std::string slow_text(const TableReading& rates, const std::vector<std::size_t>& rows) {
+    std::pair<std::int64_t, std::string> most{0, ""};
+    const auto is_to_device = [&](std::size_t row, std::string_view from) {
+      return rates.get<std::string>(row, "direction") == "HtoD" && rates.get<std::string>(row, "from_memory") == from;
+    };
+    for (const std::size_t slow : rows) {
+      if (!is_to_device(slow, "Pageable")) continue;
+      const auto size = rates.get<std::int64_t>(slow, "from_bytes");
+      for (const std::size_t fast : rows) {
+        if (!size || !is_to_device(fast, "Pinned") || rates.get<std::int64_t>(fast, "from_bytes") != size) continue;
+        const double rate = rates.get<double>(slow, "median_gb_per_s").value_or(0), pinned = rates.get<double>(fast, "median_gb_per_s").value_or(0);
+        if (rate <= 0 || 100 * rate >= kSlowPercent * pinned || rates.number(slow, "time_ns") <= most.first) continue;
+        most = {rates.number(slow, "time_ns"), fmt::format("those of {} and up run at {:.3g} GB/s, pinned ones at {:.3g}", bytes_text(static_cast<std::uint64_t>(*size)), rate, pinned)};
+      }
+    }
+    return most.second;
+  }
+
+  void explain(const DiagnosisScope& scope, const Fired& fired, const std::string& slow, Finding& finding) const {
+    const auto& copies = copies_.sums().at({fired.most, fired.device});
+    const auto count_of = [&](const std::map<ProcessId, std::int64_t>& counts) {
+      const auto found = counts.find(fired.most);
+      return found == counts.end() ? 0 : found->second;
+    };
+    const std::int64_t pageable = count_of(pageable_), pinned = count_of(pinned_);
+    const std::string what = pageable == 0 ? "by calls that block" : pinned == 0 ? "of pageable memory" : "of pageable memory, or by calls that block";
+    finding.title = fmt::format("copies to the GPU {} {}: they take {} of the GPU, which idles {} around them", what, times_text(scope, copies.count),
+                                per_step_text(scope, copies.exposed_ns), per_step_text(scope, idle_of({fired.most, fired.device})));
+    if (!slow.empty()) finding.title += "; " + slow;
+    finding.advice =
+        "Let the DataLoader pin its batches (pin_memory=True, or tensor.pin_memory()) and copy them with .to(device, non_blocking=True), one batch ahead; "
+        "make small tensors on the GPU (device=\"cuda\") in place of copying them.";
+  }
+
+  const AnalysisContext& context_;
+  HostActivity activity_;
+  DeviceGaps gaps_;
+  NameClasses names_;
+  ExposedWork copies_;
+  std::map<Device, std::int64_t> idle_ns_;
+  std::map<ProcessId, std::int64_t> pageable_, pinned_;  // how many
+  LongestEvidence evidence_;
+};
+
+}  // namespace
+
+RuleEntry pageable_copy_rule() {
+  return {"pageable-copy",
+          "copies to a GPU for which the host waits, and idle time around them, take 1 % of the time; or those of pageable memory run at less than 30 % of the rate of pinned ones",
+          "Profiling, table of timeline patterns: \"Long cudaMemcpyAsync blocks: large host-device transfers\"; PyTorch, Performance Tuning Guide: \"set pin_memory=True\"",
+          {"copies"},
+          {false, HostActivity::kinds(), true},
+          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<PageableCopy>(context); }};
+}
+
+}  // namespace cli

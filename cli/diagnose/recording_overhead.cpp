@@ -1,0 +1,79 @@
+// recording-overhead: the profiler itself takes time of the run, so that the numbers are larger than without it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "cli/diagnose/fired.h"
+#include "cli/model/slice.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kLeastOverheadShare = 50;  // 1 / so much of the time
+// CUpti_ActivityOverheadKind as Kineto and device_words.h spell it. The others are the program's own: what the driver compiles and loads, and
+// "Command Buffer Full", in which the host waits for the GPU.
+constexpr std::array<std::string_view, 4> kOfRecording{"Buffer Flush", "Instrumentation", "Resource", "Activity Buffer Request"};
+
+class RecordingOverhead : public Rule {
+ public:
+  explicit RecordingOverhead(const AnalysisContext& context) : context_(context) {}
+
+  void event(const Event& event, const Facts&) override {
+    const std::string_view name = context_.catalog.strings[event.name];
+    if (!is_slice(event) || event.duration_ns <= 0 || std::find(kOfRecording.begin(), kOfRecording.end(), name) == kOfRecording.end()) return;
+    const ProcessId id = context_.catalog.tracks[event.track].process;
+    const std::int64_t event_end_ns = slice_end(event, event.start_ns);
+    const auto& windows = context_.windows.of(id);
+    for (std::size_t i = context_.windows.first_after(id, event.start_ns); i < windows.size() && windows[i].from_ns < event_end_ns; ++i) {
+      OfProcess& process = processes_[id];
+      const std::int64_t start_ns = std::max({event.start_ns, windows[i].from_ns, process.to_ns}), end_ns = std::min(event_end_ns, windows[i].to_ns);
+      if (start_ns >= end_ns) continue;
+      process.ns += end_ns - start_ns;
+      process.to_ns = end_ns;
+      process.names_ns[event.name] += end_ns - start_ns;
+      evidence_.add(id, start_ns, end_ns, end_ns - start_ns, [&] { return std::string(name); });
+    }
+  }
+
+  std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
+    Fired fired;
+    for (const auto& [id, process] : processes_) {
+      if (process.ns * kLeastOverheadShare > scope.time.lengths_ns[id] && scope.time.lengths_ns[id] > 0) fired.add(id, -1, process.ns);
+    }
+    if (fired.empty()) return {};
+    Finding finding = fired.finding(scope, evidence_);
+    finding.saving_ns.reset();  // the run without the profiler does not have it
+    const auto& names = processes_.at(fired.most).names_ns;
+    const auto most = std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    finding.title = fmt::format("the recording itself takes {}, most in {}: the numbers are larger than without it", per_step_text(scope, fired.most_ns),
+                                std::string(context_.catalog.strings[most->first]));
+    finding.advice =
+        "Record fewer kinds: TRACETOOL_EVENTS=light; of torch.profiler no with_stack, record_shapes and profile_memory, and fewer steps. Compare times of kernels, not of the host.";
+    return {finding};
+  }
+
+ private:
+  struct OfProcess {
+    std::int64_t ns = 0, to_ns = kEarliest_ns;  // the union so far
+    std::map<StringId, std::int64_t> names_ns;
+  };
+
+  const AnalysisContext& context_;
+  std::map<ProcessId, OfProcess> processes_;
+  LongestEvidence evidence_;
+};
+
+}  // namespace
+
+RuleEntry recording_overhead_rule() {
+  return {"recording-overhead",
+          "what CUPTI tells of its own overhead takes 2 % of the time",
+          "CUPTI, CUpti_ActivityOverhead: what the profiler took of the program",
+          {},
+          {false, kinds_of({Kind::overhead}), false},
+          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<RecordingOverhead>(context); }};
+}
+
+}  // namespace cli

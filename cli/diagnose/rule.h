@@ -1,0 +1,80 @@
+// A rule of diagnose: a symptom, by what it is known, and what to do. A rule is a file and a line in rules.cpp. It looks at
+// the trace in the one walk of all analyses, takes what their tables say already, and gives findings. It finds nothing where nothing
+// is wrong: what it compares with is a constant of its file, beside who says so.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/analyze/analysis.h"
+#include "cli/analyze/table_reading.h"
+#include "cli/diagnose/finding.h"
+
+namespace cli {
+
+// The time that is diagnosed. Known when the walk is over.
+struct DiagnosedTime {
+  std::vector<std::int64_t> lengths_ns;  // by ProcessId: of chosen steps or time; else from its first GPU work behind the warm-up to the end of the last
+  std::int64_t length_ns = 0;            // the largest of them: of what a saving is a share
+  std::int64_t steps = 0;                // so many lie in it, of the process that has most; 0: none are known
+};
+
+struct DiagnosisScope {
+  const AnalysisContext& trace;  // of the rule; its times are as ObserverNeeds::collectives says (analysis.h)
+  const DiagnosedTime& time;
+
+  // Since the trace's start, on the axis.
+  std::int64_t since_start(ProcessId id, std::int64_t ns) const { return trace.clocks.on_axis(id, ns) - trace.origin_ns; }
+  std::int64_t rank(ProcessId id) const { return trace.catalog.processes[id].rank; }
+};
+
+// Of a time in all of it: "12.300 ms a step (8.1 %)"; "12.300 ms (8.1 %)" where no steps are known.
+std::string per_step_text(const DiagnosisScope& scope, std::int64_t ns);
+// "12 times a step", "3 times in 40 steps", "7 times".
+std::string times_text(const DiagnosisScope& scope, std::int64_t count);
+
+class Rule : public TraceObserver {
+ public:
+  // After the walk. `tables`: of RuleEntry::tables at least, with a row for each rank where they can. What it leaves empty of
+  // ranks, steps, source and next_command is filled in of the evidence and the entry.
+  virtual std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) = 0;
+};
+
+struct RuleEntry {
+  std::string_view name;    // "host-sync"
+  std::string_view fires;   // when: a sentence
+  std::string_view source;  // whose rule it is
+  std::vector<std::string_view> tables;  // that it reads
+  ObserverNeeds needs;
+  std::unique_ptr<Rule> (*make)(const AnalysisContext& context);  // the context outlives it
+};
+
+const std::vector<RuleEntry>& rules();
+
+// One per file.
+RuleEntry stuck_rule();
+RuleEntry straggler_rule();
+RuleEntry comm_exposed_rule();
+RuleEntry comm_slow_rule();
+RuleEntry data_starved_rule();
+RuleEntry host_late_rule();
+RuleEntry host_sync_rule();
+RuleEntry launch_bound_rule();
+RuleEntry gpu_idle_rule();
+RuleEntry pageable_copy_rule();
+RuleEntry allocation_in_step_rule();
+RuleEntry fp32_matmul_rule();
+RuleEntry memory_bound_kernels_rule();
+RuleEntry step_outlier_rule();
+RuleEntry memory_peak_rule();
+RuleEntry memory_growth_rule();
+RuleEntry fragmentation_rule();
+RuleEntry copy_cast_rule();
+RuleEntry single_tensor_optimizer_rule();
+RuleEntry slow_first_rule();
+RuleEntry recording_overhead_rule();
+RuleEntry backward_long_rule();
+
+}  // namespace cli

@@ -1,0 +1,90 @@
+// straggler: a rank comes late to collectives, and the others wait for it. Who is one, and why, is as the table `stragglers` says
+// (collectives/stragglers.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/analyze/collective_columns.h"
+#include "cli/collectives/operations.h"
+#include "cli/diagnose/longest_evidence.h"
+#include "cli/io/units.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kLeastDelayShare = 100;  // 1 / so much of the time
+
+std::string_view advice_of(std::string_view cause) {
+  if (cause == "host") {
+    return "See what the host of this rank did before these collectives: data loading, garbage collection, logging or checkpoints on one rank alone; other programs, "
+           "CPU frequency and NUMA placement of that machine.";
+  }
+  if (cause == "slow_kernels") return "The same kernels take longer there: compare clocks, temperature and power limit of this GPU (nvidia-smi -q -d CLOCK,PERFORMANCE), and errors (nvidia-smi -q -d ECC); move the rank to another GPU.";
+  if (cause == "more_work") return "It computes more than the others: balance layers, sequence lengths or experts over the ranks.";
+  if (cause == "copy") return "Its copies take longer: pinned memory, non_blocking=True, and the PCIe link of this GPU (nvidia-smi -q -d PCIE).";
+  if (cause == "other_collective") return "It waits in another communicator first: look at the rank that is late there.";
+  return "What its GPU did does not explain it: record NVTX ranges or operators on this rank.";
+}
+
+class Straggler : public Rule {
+ public:
+  explicit Straggler(const AnalysisContext& context) : context_(context) {}
+
+  std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
+    const TableReading ranks(tables, "stragglers");
+    std::vector<Finding> findings;
+    std::size_t row = 0;
+    for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
+      if (!context_.chosen[id]) continue;
+      const std::int64_t delayed_ns = ranks.number(row, "delayed_ns");
+      if (ranks.get<bool>(row, "straggler").value_or(false) && delayed_ns * kLeastDelayShare > scope.time.length_ns) {
+        Finding& finding = findings.emplace_back();
+        finding.ranks = {scope.rank(id)};
+        finding.saving_ns = delayed_ns;
+        const std::string cause = ranks.get<std::string>(row, "cause").value_or("unknown"), evidence = ranks.get<std::string>(row, "evidence").value_or("");
+        finding.title = fmt::format("{} is late to collectives: the others wait {} for it; cause: {}{}", ranks.rank(row), per_step_text(scope, delayed_ns), cause,
+                                    evidence.empty() ? "" : ": " + evidence);
+        finding.advice = advice_of(cause);
+        finding.evidence = waits_for(scope, id);
+      }
+      ++row;
+    }
+    return findings;
+  }
+
+ private:
+  // Where its start is the last, from the last start of the others to its own; of ranks whose clocks cannot be compared, by the axis.
+  std::vector<Evidence> waits_for(const DiagnosisScope& scope, ProcessId late) const {
+    const auto& [calls, matched, clocks] = *context_.collectives;
+    LongestEvidence evidence;
+    for (const MatchedCollective& each : matched.collectives) {
+      const Operation operation = calls.whats[each.what].operation;
+      if (!all_depend_on_all(operation) || !is_shown(context_, each)) continue;
+      std::int64_t own_ns = kNoTime, others_ns = kNoTime;
+      for (const MatchedCall& member : matched.calls_of(each)) {
+        std::int64_t& last_ns = member.process == late ? own_ns : others_ns;
+        last_ns = std::max(last_ns, call_of(calls, member).gpu_start_ns);
+      }
+      if (others_ns == kNoTime || own_ns <= others_ns) continue;
+      evidence.add(late, others_ns, own_ns, own_ns - others_ns, [&] {
+        return "the last of " + count_text(each.calls, "rank") + " to begin " + collective_text(*context_.collectives, each);
+      });
+    }
+    return evidence.of(scope, {late});
+  }
+
+  const AnalysisContext& context_;
+};
+
+}  // namespace
+
+RuleEntry straggler_rule() {
+  return {"straggler",
+          "a rank comes late to collectives, as the table stragglers says, and the others wait for it for 1 % of the time",
+          "tracetool, table stragglers; Profiling: \"GPU idle, CPU idle: synchronization barrier (NCCL wait)\"",
+          {"stragglers"},
+          {true, {}, false},
+          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Straggler>(context); }};
+}
+
+}  // namespace cli

@@ -1,0 +1,145 @@
+// stuck: a recorded job stands still in a collective, or ended so: some ranks have entered it and others have not, or all have and it
+// did not end. What counts is how long: of recordings the heartbeat tells how long a process lived on. Profiles end anywhere, and say nothing
+// of this.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cli/analyze/collective_columns.h"
+#include "cli/analyze/median.h"
+#include "cli/diagnose/rule.h"
+#include "cli/io/units.h"
+#include "cli/model/rank_list.h"
+
+namespace cli {
+namespace {
+
+constexpr std::int64_t kLeastWait_ns = 1'000'000'000;
+constexpr std::int64_t kLeastSteps = 5;  // so many of the median step a wait must last, too
+
+class Stuck : public Rule {
+ public:
+  explicit Stuck(const AnalysisContext& context) : context_(context) {}
+
+  std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
+    const auto& matched = context_.collectives->matched;
+    std::vector<std::int64_t> lengths_ns;
+    for (const auto& steps : context_.steps) {
+      for (const Step& step : steps) lengths_ns.push_back(step.end_ns - step.start_ns);
+    }
+    const std::int64_t step_ns = median(lengths_ns);  // the one that is stuck may be among them
+    // Of each communicator the first one behind the last that ended.
+    std::map<std::uint32_t, const MatchedCollective*> open;
+    for (const MatchedCollective& each : matched.collectives) {
+      if (each.state == CollectiveState::complete || each.state == CollectiveState::no_gpu_work) {
+        open.erase(each.group);
+      } else {
+        open.try_emplace(each.group, &each);
+      }
+    }
+    std::vector<Finding> findings;
+    for (const auto& [group, collective] : open) {
+      const Entry entry = entry_of(*collective);
+      const bool is_long = entry.waited_ns >= kLeastWait_ns && entry.waited_ns >= kLeastSteps * step_ns;
+      if (entry.are_recordings && is_long) findings.push_back(finding(scope, *collective, entry));
+    }
+    // That which was entered first is where it began; the others wait behind it.
+    std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return a.evidence.front().start_ns < b.evidence.front().start_ns; });
+    return findings;
+  }
+
+ private:
+  struct Entry {
+    std::vector<ProcessId> entered, missing;  // of the group's members
+    std::int64_t first_ns = kNoTime;          // when the first of them entered it
+    std::int64_t waited_ns = 0;               // from the last entry to the last heartbeat of those that entered
+    bool are_recordings = true;
+  };
+
+  // When a process was last seen alive. A heartbeat is by the process's own clock, which may be off by less than what counts here.
+  std::int64_t last_seen_ns(ProcessId id) const {
+    const Process& process = context_.catalog.processes[id];
+    return std::max(process.last_ns, process.recorder.heartbeat_ns);
+  }
+
+  Entry entry_of(const MatchedCollective& collective) const {
+    const auto& [calls, matched, clocks] = *context_.collectives;
+    Entry entry;
+    std::int64_t last_ns = kNoTime, seen_ns = kNoTime;
+    for (const MatchedCall& each : matched.calls_of(collective)) {
+      const CollectiveCall& call = call_of(calls, each);
+      const std::int64_t ns = call.host_start_ns != kNoTime ? call.host_start_ns : call.gpu_start_ns;
+      entry.entered.push_back(each.process);
+      entry.are_recordings = entry.are_recordings && context_.catalog.processes[each.process].format == SourceFormat::ring;
+      if (ns == kNoTime) continue;
+      entry.first_ns = entry.first_ns == kNoTime ? ns : std::min(entry.first_ns, ns);
+      last_ns = std::max(last_ns, ns);
+      seen_ns = std::max(seen_ns, last_seen_ns(each.process));
+    }
+    for (const ProcessId id : matched.groups[collective.group].members) {
+      if (std::find(entry.entered.begin(), entry.entered.end(), id) == entry.entered.end()) entry.missing.push_back(id);
+    }
+    if (last_ns != kNoTime) entry.waited_ns = seen_ns - last_ns;
+    return entry;
+  }
+
+  std::string ranks_text(const DiagnosisScope& scope, const std::vector<ProcessId>& ids) const {
+    std::vector<std::int64_t> ranks;
+    for (const ProcessId id : ids) ranks.push_back(scope.rank(id));
+    return rank_list(ranks);
+  }
+
+  // Of this rank the collective that ended last.
+  std::string last_completed(ProcessId id) const {
+    const auto& [calls, matched, clocks] = *context_.collectives;
+    std::pair<std::int64_t, const MatchedCollective*> last{kNoTime, nullptr};
+    for (const MatchedCollective& each : matched.collectives) {
+      for (const MatchedCall& member : matched.calls_of(each)) {
+        const std::int64_t end_ns = call_of(calls, member).gpu_end_ns;
+        if (member.process == id && end_ns > last.first) last = {end_ns, &each};
+      }
+    }
+    return last.second == nullptr ? "no collective ended on it" : "the last collective that ended on it: " + collective_text(*context_.collectives, *last.second);
+  }
+
+  Finding finding(const DiagnosisScope& scope, const MatchedCollective& collective, const Entry& entry) const {
+    Finding finding;
+    const std::string what = collective_text(*context_.collectives, collective);
+    if (entry.missing.empty()) {
+      finding.title = fmt::format("{} did not end in {}, though all ranks entered it", what, duration_text(entry.waited_ns));
+    } else {
+      finding.title = fmt::format("{} waited {} in {}, which {} had not entered", ranks_text(scope, entry.entered), duration_text(entry.waited_ns), what, ranks_text(scope, entry.missing));
+    }
+    const auto& suspects = entry.missing.empty() ? entry.entered : entry.missing;
+    for (const ProcessId id : suspects) finding.ranks.push_back(scope.rank(id));
+    // Those that did not come first.
+    for (const auto* ids : {&entry.missing, &entry.entered}) {
+      for (const ProcessId id : *ids) {
+        const bool came = ids == &entry.entered;
+        finding.evidence.push_back({scope.rank(id), (came ? entry.first_ns : context_.catalog.processes[id].last_ns) - context_.origin_ns, std::max(entry.first_ns, last_seen_ns(id)) - context_.origin_ns,
+                                    (came ? "entered it; " : "its last event; ") + last_completed(id)});
+      }
+    }
+    finding.severity = Severity::high;
+    finding.advice = entry.missing.empty() ? "Look at the links and errors of these GPUs (dmesg, nvidia-smi -q -d ECC), and at NCCL's log (NCCL_DEBUG=INFO)."
+                                           : "See what the ranks did that had not entered: their last calls are at the end of their recordings. A crash, another order of collectives, a branch that "
+                                             "not all ranks take, or data that ran out on some.";
+    return finding;
+  }
+
+  const AnalysisContext& context_;
+};
+
+}  // namespace
+
+RuleEntry stuck_rule() {
+  return {"stuck",
+          "ranks of a recording wait for a second, and five steps, in a collective that others have not entered, or that does not end",
+          "tracetool; as PyTorch's flight recorder",
+          {},
+          {true, {}, false},
+          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Stuck>(context); }};
+}
+
+}  // namespace cli

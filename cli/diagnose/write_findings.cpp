@@ -1,0 +1,105 @@
+#include "cli/diagnose/write_findings.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "cli/io/json_writer.h"
+#include "cli/io/units.h"
+#include "cli/model/rank_list.h"
+
+namespace cli {
+namespace {
+
+constexpr std::array<std::string_view, 3> kSeverityNames{"low", "medium", "high"};
+constexpr std::size_t kTextEvidence = 3, kLongestWhat = 140;
+
+std::string_view name(Severity severity) { return kSeverityNames[static_cast<std::size_t>(severity)]; }
+
+std::string cut(const std::string& text) { return text.size() <= kLongestWhat ? text : text.substr(0, kLongestWhat - 3) + "..."; }
+
+std::string saving_text(const Finding& finding, std::int64_t length_ns) {
+  if (!finding.saving_ns) return "unknown";
+  return fmt::format("at most {}, {:.1f} % of the time", duration_text(*finding.saving_ns),
+                     length_ns > 0 ? 100.0 * static_cast<double>(*finding.saving_ns) / static_cast<double>(length_ns) : 0.0);
+}
+
+std::string where_text(const Finding& finding) {
+  std::string out = rank_list(finding.ranks);
+  if (!finding.steps.empty()) out += fmt::format(", seen in {} {}", finding.steps.size() == 1 ? "step" : "steps", number_list(finding.steps));
+  return out;
+}
+
+void numbers(JsonWriter& json, std::string_view key, const std::vector<std::int64_t>& values) {
+  json.open('[', key);
+  for (const std::int64_t value : values) json.number({}, known_number(value));
+  json.close(']');
+}
+
+void write(JsonWriter& json, const Finding& finding) {
+  json.open('{');
+  json.text("rule", finding.rule);
+  json.text("severity", name(finding.severity));
+  json.text("title", finding.title);
+  numbers(json, "ranks", finding.ranks);
+  numbers(json, "steps", finding.steps);
+  json.number("saving_ns", finding.saving_ns);
+  json.open('[', "evidence");
+  for (const Evidence& each : finding.evidence) {
+    json.open('{');
+    json.number("rank", known_number(each.rank));
+    json.number("start_ns", each.start_ns);
+    json.number("end_ns", each.end_ns);
+    json.text("what", each.what);
+    json.close('}');
+  }
+  json.close(']');
+  json.text("advice", finding.advice);
+  json.text("source", finding.source);
+  json.text("next_command", finding.next_command);
+  json.close('}');
+}
+
+}  // namespace
+
+std::string findings_text(const Diagnosis& diagnosis) {
+  if (diagnosis.processes == 0) return "no GPU work: there is nothing to diagnose\n";
+  std::string out = fmt::format("{} in {}, {}", diagnosis.findings.empty() ? "no findings" : count_text(diagnosis.findings.size(), "finding"),
+                                count_text(diagnosis.processes, "process", "processes"), duration_text(diagnosis.length_ns));
+  if (!diagnosis.steps.empty()) out += fmt::format(", {} {}", diagnosis.steps.size() == 1 ? "step" : "steps", number_list(diagnosis.steps));
+  out += "\n";
+  std::size_t at = 0;
+  for (const Finding& finding : diagnosis.findings) {
+    out += fmt::format("\n{}. {} ({}): {}\n", ++at, finding.rule, name(finding.severity), finding.title);
+    const std::string where = where_text(finding);
+    if (!where.empty()) out += fmt::format("   where:   {}\n", where);
+    out += fmt::format("   saving:  {}\n", saving_text(finding, diagnosis.length_ns));
+    for (std::size_t i = 0; i < std::min(finding.evidence.size(), kTextEvidence); ++i) {
+      const Evidence& each = finding.evidence[i];
+      out += fmt::format("   {}{}at {} for {}: {}\n", i == 0 ? "seen:    " : "         ", each.rank < 0 ? "" : fmt::format("rank {} ", each.rank), duration_text(each.start_ns),
+                         duration_text(each.end_ns - each.start_ns), cut(each.what));
+    }
+    out += fmt::format("   do:      {}\n   source:  {}\n   next:    {}\n", finding.advice, finding.source, finding.next_command);
+  }
+  for (const std::string& note : diagnosis.notes) out += "note: " + note + "\n";
+  return out;
+}
+
+void write_findings_json(const Diagnosis& diagnosis, ByteSink& sink) {
+  JsonText out(sink);
+  JsonWriter json(out);
+  json.open('{');
+  json.open('[', "findings");
+  for (const Finding& finding : diagnosis.findings) write(json, finding);
+  json.close(']');
+  json.number("length_ns", diagnosis.length_ns);
+  numbers(json, "steps", diagnosis.steps);
+  json.open('[', "notes");
+  for (const std::string& note : diagnosis.notes) json.text({}, note);
+  json.close(']');
+  json.close('}');
+  out.raw("\n");
+  out.flush();
+}
+
+}  // namespace cli

@@ -1,0 +1,16 @@
+// What is known of the GPUs of a process: as a recording says it, or the header of a profile.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cli/model/catalog.h"
+
+namespace cli {
+
+// Of a profile, of its "deviceProperties", where they can be read: name, memory_bytes and compute capability.
+std::vector<Device> device_facts(const Process& process);
+// Of the one with this number in the process.
+std::optional<Device> device_facts(const Process& process, std::int64_t device);
+
+}  // namespace cli

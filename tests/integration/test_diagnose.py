@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""`tracetool diagnose`: rules of idle time against a slow program (slow_diagnosis.py) on every trace; what simulated runs have
+planted, and nothing in a healthy one; a stuck job and a killed one; what is known of the real sets; that what a finding says can be
+followed.
+
+  test_diagnose.py --tracetool PATH --traces DIR [--agent PATH --simulated PATH]
+"""
+import json
+import os
+import shlex
+import signal
+import subprocess
+import time
+
+import slow_diagnosis
+import slow_tables
+from harness import Folder, check, finish, run
+from slow_idle import Process, of_kineto
+from test_analyze import paths
+from trace_sets import folders, inputs
+from truth import command, train
+
+IDLE_RULES = ("data-starved", "host-late", "host-sync", "launch-bound", "gpu-idle")
+KEYS = {"rule", "severity", "title", "ranks", "steps", "saving_ns", "evidence", "advice", "source", "next_command"}
+TRIES = 5
+
+
+def diagnose(options, *words, **more):
+    done = run([options.tracetool, "diagnose", *map(str, words), "--format", "json"], **more)
+    return json.loads(done.stdout) if done.returncode == 0 else {"failed": done.stderr, "findings": []}
+
+
+def of_rule(diagnosis, rule):
+    return [each for each in diagnosis["findings"] if each["rule"] == rule]
+
+
+def check_form(what, diagnosis):
+    found = diagnosis["findings"]
+    check("failed" not in diagnosis and all(set(each) == KEYS for each in found), f"{what}: findings have all keys", diagnosis)
+    known = [each["saving_ns"] for each in found if each["saving_ns"] is not None]
+    check(known == sorted(known, reverse=True), f"{what}: the largest saving first", known)
+    check(all(0 < ns <= diagnosis["length_ns"] for ns in known), f"{what}: nothing saves more than there is", known)
+    wrong = [each for each in found for at in each["evidence"] if not 0 <= at["start_ns"] < at["end_ns"] or (at["rank"] not in each["ranks"] and each["rule"] != "stuck")]
+    check(not wrong, f"{what}: evidence lies in the trace, of the ranks that are named", wrong)
+
+
+def check_slow(options, path):
+    """One process, all of its time."""
+    events = slow_tables.read_json(path)
+    work, calls = of_kineto(events) if events is not None else ([], [])
+    if not work:
+        return
+    name, diagnosis = os.path.basename(path), diagnose(options, path, "--time", "0s-")
+    check_form(name, diagnosis)
+    said = {each["rule"]: each["saving_ns"] for each in diagnosis["findings"] if each["rule"] in IDLE_RULES}
+    true = slow_diagnosis.findings(Process(work, calls), slow_diagnosis.loading_ranges(events), diagnosis.get("length_ns", 0))
+    check(said == true, f"{name}: idle time as the slow program has it", {"said": said, "true": true})
+
+
+def follow(options, finding, folder):
+    """Its next command, where that is one of ours, finds something to show."""
+    words = shlex.split(finding["next_command"])
+    if words[0] != "tracetool":
+        return
+    done = run([options.tracetool, *words[1:]], cwd=folder)
+    made = os.path.join(folder, words[words.index("-o") + 1]) if "-o" in words else ""
+    check(done.returncode == 0 and (not made or os.path.getsize(made) > 0), f"{finding['rule']}: its next command runs", done.stderr)
+
+
+def check_real(options, folder):
+    """What is known of the real sets."""
+    sets = dict(inputs(folder))
+    if "modded-nanogpt-8xh100" in sets and len(sets["modded-nanogpt-8xh100"]) == 8:
+        files = sets["modded-nanogpt-8xh100"]
+        diagnosis = diagnose(options, *files)
+        check_form("H100", diagnosis)
+        first = diagnosis["findings"][0] if diagnosis["findings"] else {}
+        check(first.get("rule") == "straggler" and first["ranks"] == [1] and "cause: host" in first["title"], "H100: rank 1, its host", diagnosis)
+        check(all(each["ranks"] == [1] for each in diagnosis["findings"]), "H100: nothing is wrong with the others", diagnosis)
+        check(diagnose(options, *files, "--ranks", "3-7")["findings"] == [], "H100: nothing with the healthy ranks", diagnosis)
+        with Folder() as out:
+            follow(options, first, out)
+    if "num_workers_0.pt.trace.json.gz" in sets:
+        slow, fast = (diagnose(options, *sets[f"num_workers_{workers}.pt.trace.json.gz"]) for workers in (0, 4))
+        check(slow["findings"] and slow["findings"][0]["rule"] == "data-starved", "resnet50: 0 workers are data starved", slow)
+        check(of_rule(fast, "data-starved") == [], "resnet50: 4 workers are not", fast)
+
+
+def recorded(options, folder, name, *words):
+    """The directory of a simulated run, whose loss is not read back but where `words` say so."""
+    place = os.path.join(folder, name)
+    os.mkdir(place)
+    done = train(options, place, "--ranks", 4, "--steps", 12, *(() if "--log-every" in words else ("--log-every", 100)), *words)
+    check(done.returncode == 0, f"{name}: it was recorded", done.stderr)
+    return f"{place}/traces"
+
+
+def tried(options, what, holds, *words):
+    """A busy machine delays ranks, too: one of several runs has to hold. Its diagnosis."""
+    diagnosis = {}
+    for _ in range(TRIES):
+        with Folder() as folder:
+            diagnosis = diagnose(options, recorded(options, folder, "run", *words))
+            if holds(diagnosis):
+                check_form(what, diagnosis)
+                break
+    check(holds(diagnosis), what, diagnosis)
+    return diagnosis
+
+
+def names(rule, rank, said):
+    return lambda diagnosis: any(each["ranks"] == [rank] and said in each["title"] for each in of_rule(diagnosis, rule))
+
+
+def check_simulated(options):
+    tried(options, "a healthy run: nothing", lambda diagnosis: diagnosis["findings"] == [])
+    tried(options, "a slow GPU", names("straggler", 2, "cause: slow_kernels"), "--slow-gpu", 2)
+    tried(options, "more work on one rank", names("straggler", 3, "cause: more_work"), "--more-work", 3)
+    # 24 layers, after each of which rank 1 waits.
+    item = ("--item-sync", 1, "--layers", 24, "--step-us", 20_000)
+    found = tried(options, "a number read back after each layer", names("host-sync", 1, "24 times a step, mostly in cudaStreamSynchronize"), *item)
+    check(all("cudaStreamSynchronize" in at["what"] for each in of_rule(found, "host-sync") for at in each["evidence"]), "its evidence names the call", found)
+    tried(options, "tiny kernels", lambda diagnosis: bool(of_rule(diagnosis, "launch-bound")), "--tiny-kernels", "--layers", 24)
+    tried(options, "slow links", lambda diagnosis: bool(of_rule(diagnosis, "comm-exposed")), "--slow-link", 20)
+    tried(options, "a host that is late while its GPU waits", names("straggler", 1, "cause: host"), "--straggler", 1, "--straggler-us", 8_000, "--log-every", 1)
+
+
+def killed(options, folder, seconds, *words):
+    """The directory of a job that was killed so long after its ranks had recorded something."""
+    job = subprocess.Popen(command(options, folder, "--ranks", 4, "--steps", 20, *words), cwd=folder, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    place = f"{folder}/traces"
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and sum(name.endswith(".ring") for _, _, files in os.walk(place) for name in files) < 4:
+        time.sleep(0.02)
+    time.sleep(seconds)
+    os.killpg(job.pid, signal.SIGKILL)
+    job.wait()
+    return place
+
+
+def check_stuck(options):
+    with Folder() as folder:
+        diagnosis = diagnose(options, killed(options, folder, 3.5, "--stuck", 2))
+        check_form("stuck", diagnosis)
+        first = diagnosis["findings"][0] if diagnosis["findings"] else {}
+        check(first.get("rule") == "stuck" and first["ranks"] == [2] and "ranks 0-1, 3 waited" in first["title"] and "which rank 2 had not entered" in first["title"],
+              "stuck: who had entered, and who had not", diagnosis)
+        check([at["rank"] for at in first.get("evidence", [])] == [2, 0, 1, 3] and all("all_reduce 39 " in at["what"] for at in first["evidence"]),
+              "stuck: the last collective of each rank", first)
+    with Folder() as folder:
+        diagnosis = diagnose(options, killed(options, folder, 0.05, "--step-us", 200_000))
+        check("failed" not in diagnosis and of_rule(diagnosis, "stuck") == [], "a job that was killed in its work is not stuck", diagnosis)
+
+
+def check_words(options):
+    listed = run([options.tracetool, "diagnose", "--list"]).stdout
+    rules = [line.split()[0] for line in listed.splitlines()[1:]]
+    with open(os.path.join(os.path.dirname(__file__), "../../docs/diagnose.md"), encoding="utf-8") as page:
+        text = page.read()
+    check(len(rules) >= 8 and all(f"`{rule}`" in text for rule in rules), "docs/diagnose.md has each rule", [rule for rule in rules if f"`{rule}`" not in text])
+    refused = run([options.tracetool, "diagnose", "--only", "nonsense", "x"])
+    check(refused.returncode == 1 and "--list" in refused.stderr, "an unknown rule is refused", refused.stderr)
+
+
+def main():
+    options = paths()
+    check_words(options)
+    with folders(options.traces) as some:
+        for folder in some:
+            if folder == options.traces:
+                check_real(options, folder)
+            for _, files in inputs(folder):
+                for path in files[:2]:
+                    check_slow(options, path)
+    if options.agent and options.simulated:
+        check_simulated(options)
+        check_stuck(options)
+    finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+// Rules over collectives that were made by hand: comm-slow.
+#include "cli/diagnose/rule.h"
+#include "tests/unit/catch.h"
+
+using namespace cli;
+
+namespace {
+
+// Communicators of two ranks each, that reduce `bytes` each in so many ns, kTransfers times.
+constexpr std::int64_t kTransfers = 10, kBytes = 1 << 20;
+
+struct MadeGroups {
+  Catalog catalog;
+  TraceCollectives collectives;
+  std::vector<ProcessSteps> found;
+  Steps steps;
+  std::vector<bool> chosen;
+  ProcessClocks clocks;
+
+  explicit MadeGroups(const std::vector<std::int64_t>& transfer_ns) {
+    CollectiveWhat what;
+    what.operation = Operation::all_reduce;
+    what.message_bytes = kBytes;
+    const WhatId id = collectives.calls.whats.intern(what);
+    for (std::uint32_t group = 0; group < transfer_ns.size(); ++group) {
+      collectives.calls.communicators.push_back({"group" + std::to_string(group), "", 0, 2, "", ""});
+      collectives.matched.groups.push_back({group, {2 * group, 2 * group + 1}, 2, true});
+      for (ProcessId rank = 2 * group; rank < 2 * group + 2; ++rank) {
+        Process process;
+        process.rank = rank;
+        catalog.processes.push_back(process);
+        collectives.calls.processes.emplace_back().lanes.emplace_back().communicator = group;
+      }
+      for (std::int64_t i = 0; i < kTransfers; ++i) add(group, id, i, transfer_ns[group]);
+    }
+    found.resize(catalog.processes.size());
+    steps.resize(catalog.processes.size());
+    chosen.assign(catalog.processes.size(), true);
+  }
+
+  // One rank comes 500 ns later: waiting for it is no transfer.
+  void add(std::uint32_t group, WhatId id, std::int64_t i, std::int64_t transfer_ns) {
+    MatchedCollective collective;
+    collective.group = group, collective.ordinal = i, collective.what = id;
+    collective.first_call = static_cast<std::uint32_t>(collectives.matched.calls.size()), collective.calls = 2;
+    for (ProcessId rank = 2 * group; rank < 2 * group + 2; ++rank) {
+      CollectiveCall call;
+      const std::int64_t start_ns = i * 1'000'000;
+      call.what = id, call.gpu_start_ns = start_ns + (rank % 2) * 500, call.gpu_end_ns = start_ns + 500 + transfer_ns;
+      call.position = i;
+      collectives.matched.calls.push_back({rank, 0, static_cast<std::uint32_t>(i)});
+      collectives.calls.processes[rank].lanes[0].calls.push_back(call);
+    }
+    collectives.matched.collectives.push_back(collective);
+  }
+
+  std::vector<Finding> find(std::string_view rule, std::int64_t length_ns) {
+    collectives.clocks.domains.assign(catalog.processes.size(), 0);
+    collectives.clocks.errors_ns.resize(catalog.processes.size());
+    const AnalysisContext context{catalog, Windows(catalog.processes.size()), found, steps, chosen, 0, clocks, {}, nullptr, 0, &collectives};
+    for (const RuleEntry& entry : rules()) {
+      if (entry.name != rule) continue;
+      const DiagnosedTime time{std::vector<std::int64_t>(catalog.processes.size(), length_ns), length_ns, 0};
+      return entry.make(context)->find({context, time}, {});
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("diagnose: a communicator that is slower than like ones") {
+  const std::vector<Finding> findings = MadeGroups({10'000, 17'000, 10'000, 10'200}).find("comm-slow", 1'000'000);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].ranks == std::vector<std::int64_t>{2, 3});
+  CHECK(findings[0].saving_ns == kTransfers * 7'000);  // against the median, 10'000
+  CHECK(findings[0].title == "communicator group1 of ranks 2-3 is slow: all_reduce takes 17.000 us there, in like communicators 10.000 us");
+  REQUIRE(findings[0].evidence.size() == kMostEvidence);
+  CHECK(findings[0].evidence[0].start_ns == 500);
+  CHECK(findings[0].evidence[0].end_ns == 17'500);
+}
+
+TEST_CASE("diagnose: communicators that are alike, too few, or cost little are not slow") {
+  CHECK(MadeGroups({10'000, 16'600, 10'000, 10'200}).find("comm-slow", 1'000'000).empty());  // 60.2 %
+  CHECK(MadeGroups({10'000, 17'000}).find("comm-slow", 1'000'000).empty());
+  CHECK(MadeGroups({10'000, 17'000, 10'000}).find("comm-slow", 7'000'001).empty());
+  CHECK_FALSE(MadeGroups({10'000, 17'000, 10'000}).find("comm-slow", 6'999'999).empty());
+}
