@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <vector>
 
 #include "cli/diagnose/fired.h"
 #include "cli/model/slice.h"
@@ -15,14 +16,17 @@ constexpr std::int64_t kLeastOverheadShare = 50;  // 1 / so much of the time
 // CUpti_ActivityOverheadKind as Kineto and device_words.h spell it. The others are the program's own: what the driver compiles and loads, and
 // "Command Buffer Full", in which the host waits for the GPU.
 constexpr std::array<std::string_view, 4> kOfRecording{"Buffer Flush", "Instrumentation", "Resource", "Activity Buffer Request"};
+constexpr std::string_view kFlush = kOfRecording[0];  // mostly on a thread of CUPTI's own, where it costs the program nothing
 
 class RecordingOverhead : public Rule {
  public:
   explicit RecordingOverhead(const AnalysisContext& context) : context_(context) {}
 
   void event(const Event& event, const Facts&) override {
+    if (is_api_call(event.kind)) return learn(event.track);
     const std::string_view name = context_.catalog.strings[event.name];
     if (!is_slice(event) || event.duration_ns <= 0 || std::find(kOfRecording.begin(), kOfRecording.end(), name) == kOfRecording.end()) return;
+    if (name == kFlush && (event.track >= calls_.size() || !calls_[event.track])) return;
     const ProcessId id = context_.catalog.tracks[event.track].process;
     const std::int64_t event_end_ns = slice_end(event, event.start_ns);
     const auto& windows = context_.windows.of(id);
@@ -60,7 +64,13 @@ class RecordingOverhead : public Rule {
     std::map<StringId, std::int64_t> names_ns;
   };
 
+  void learn(TrackId thread) {
+    if (thread >= calls_.size()) calls_.resize(thread + std::size_t{1});
+    calls_[thread] = true;
+  }
+
   const AnalysisContext& context_;
+  std::vector<bool> calls_;  // by TrackId: the thread calls CUDA
   std::map<ProcessId, OfProcess> processes_;
   LongestEvidence evidence_;
 };
@@ -69,10 +79,10 @@ class RecordingOverhead : public Rule {
 
 RuleEntry recording_overhead_rule() {
   return {"recording-overhead",
-          "what CUPTI tells of its own overhead takes 2 % of the time",
+          "what CUPTI tells of its own overhead, on threads of the program, takes 2 % of the time",
           "CUPTI, CUpti_ActivityOverhead: what the profiler took of the program",
           {},
-          {false, kinds_of({Kind::overhead}), false},
+          {false, kinds_of({Kind::overhead, Kind::runtime, Kind::driver}), false},
           [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<RecordingOverhead>(context); }};
 }
 

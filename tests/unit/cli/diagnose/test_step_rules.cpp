@@ -81,6 +81,15 @@ TEST_CASE("recording-overhead: 2 % of the time, once where it overlaps") {
   CHECK(findings_of("recording-overhead", with_overhead(20)).empty());
 }
 
+TEST_CASE("recording-overhead: buffers that another thread flushes cost nothing") {
+  for (const std::int64_t thread : {MadeProfile::kThread, std::int64_t{5}}) {
+    MadeProfile made;
+    made.kernel("gemm", 0, 1000, made.call("cudaLaunchKernel", -10, -5));
+    made.slice("overhead", "Buffer Flush", 100, 300, 1, thread);
+    CHECK(findings_of("recording-overhead", made).size() == (thread == MadeProfile::kThread ? 1 : 0));
+  }
+}
+
 TEST_CASE("backward-long: more than three times the forward pass") {
   const auto with_passes = [](double backward_us) {
     MadeProfile made;
