@@ -101,12 +101,13 @@ class RunWalk {
   struct Source;
   class Cursor;
   using Sources = std::vector<Source>;
-  std::vector<Cursor> cursors(const Source* begin, const Source* end, const std::vector<ClockFit>& fits, ZstdDecompressor& zstd) const;
+  std::vector<Cursor> cursors(const Source* begin, const Source* end, const std::vector<ClockFit>& fits, ZstdDecompressor& zstd);
+  const ShapeTable& shape_table();
   bool merge_some(const std::vector<ClockFit>& fits);
 
   SortRoom& room_;
   const Shapes& shapes_;
-  ShapeTable shape_table_;
+  ShapeTable shape_table_;  // of events whose ids stay; empty until they are walked
   Sources sources_;
 };
 
