@@ -1,7 +1,6 @@
 // The call that launched a piece of GPU work, found by its correlation. Bounded: about a million calls in all are kept, of
 // each process the newest kMostCalls at most and kFewestCalls at least, which is more than wait for a device at once. A call
-// takes about 48 bytes. Correlations of neighbouring calls are neighbouring numbers, and lie side by side here: that is why
-// this is no general hash table.
+// takes about 48 bytes.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,6 +10,7 @@
 
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
+#include "cli/model/newest.h"
 
 namespace cli {
 
@@ -25,7 +25,7 @@ class LaunchCalls {
   static constexpr std::size_t kMostCalls = 1 << 16, kFewestCalls = 1 << 12;
 
   explicit LaunchCalls(std::size_t processes)
-      : most_(std::clamp((std::size_t{1} << 20) / std::max<std::size_t>(processes, 1), kFewestCalls, kMostCalls)), processes_(processes) {}
+      : most_(std::clamp((std::size_t{1} << 20) / std::max<std::size_t>(processes, 1), kFewestCalls, kMostCalls)), processes_(processes, Newest<LaunchCall>(most_)) {}
 
   // A call with a correlation, by start. Of calls within each other with one correlation (the driver's, in the runtime's)
   // the outermost counts. Its place, below kMostCalls, which it has until another one takes it; none: it does not count.
@@ -35,29 +35,8 @@ class LaunchCalls {
   std::optional<std::uint32_t> place_of(ProcessId process, std::uint64_t correlation) const;
 
  private:
-  static constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
-  struct Entry {
-    LaunchCall call;
-    std::uint64_t correlation = 0;
-    std::uint32_t next = kNoPlace;  // behind the same head
-    bool counts = false;            // false: another call has taken its correlation
-  };
-  struct Calls {
-    std::vector<Entry> ring;
-    std::vector<std::uint32_t> heads = std::vector<std::uint32_t>(64, kNoPlace);  // places in `ring`; a power of two, no less than it has
-    std::uint32_t next = 0;  // place that is written next
-
-    // Neighbours stay so; numbers that differ in high bits alone are apart, too.
-    std::size_t home(std::uint64_t correlation) const {
-      return (correlation ^ (correlation >> 16) * 0x9e3779b97f4a7c15u >> 32) & (heads.size() - 1);
-    }
-    std::uint32_t find(std::uint64_t correlation) const;
-    void link(std::uint32_t place);
-    void unlink(std::uint32_t place);
-    void grow();
-  };
   std::size_t most_;  // of a process
-  std::vector<Calls> processes_;
+  std::vector<Newest<LaunchCall>> processes_;
 };
 
 }  // namespace cli
