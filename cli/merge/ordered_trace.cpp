@@ -1,5 +1,6 @@
 #include "cli/merge/ordered_trace.h"
 
+#include <algorithm>
 #include <deque>
 
 #include "cli/merge/missing_data.h"
@@ -51,6 +52,9 @@ class SortedTrace : public OrderedTrace {
   NotRead walk(EventSink& sink, const Wanted&) override {
     for (RunWalk& runs : runs_) runs.walk(own_times_ ? std::vector<ClockFit>() : reading_.domains(), sink);
     return {};
+  }
+  bool walks_at_once() const override {
+    return std::all_of(runs_.begin(), runs_.end(), [](const RunWalk& runs) { return runs.in_memory(); });
   }
   std::vector<ProcessSteps> steps() const override { return steps_; }
 

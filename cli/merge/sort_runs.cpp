@@ -201,6 +201,10 @@ std::vector<EventRun> RunWalk::take() {
   return runs;
 }
 
+bool RunWalk::in_memory() const {
+  return std::all_of(sources_.begin(), sources_.end(), [](const Source& source) { return source.run.part != nullptr; });
+}
+
 void RunWalk::walk(const std::vector<ClockFit>& fits, EventSink& sink) {
   while (merge_some(fits)) {
   }

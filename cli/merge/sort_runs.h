@@ -94,6 +94,8 @@ class RunWalk {
   // The runs, of which there may be fewer after a walk; nothing is left to walk.
   std::vector<EventRun> take();
 
+  // No run is in the scratch file. Then several threads may walk at once.
+  bool in_memory() const;
   // All events, in the order of event_key.h. Any number of times, with the same fits.
   void walk(const std::vector<ClockFit>& fits, EventSink& sink);
 
