@@ -6,6 +6,7 @@
 
 #include "cli/analyze/work_classes.h"
 #include "cli/collectives/call_collector.h"
+#include "cli/io/ordered_work.h"
 #include "cli/io/progress.h"
 #include "cli/io/units.h"
 #include "cli/model/launch_calls.h"
@@ -15,6 +16,9 @@
 
 namespace cli {
 namespace {
+
+// Each repeats what all members need of an event: more than these cost more than they save.
+constexpr std::size_t kMostWalks = 2;
 
 Steps on_axis(Steps steps, const ProcessClocks& clocks) {
   for (ProcessId id = 0; id < steps.size(); ++id) {
@@ -69,14 +73,26 @@ class AnalysisWalk : public EventSink {
     bool on_axis() const { return needs.collectives; }
   };
 
-  AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, std::deque<Member>& members, bool collectives)
-      : catalog_(catalog), clocks_(clocks), selector_(selector), members_(members), classes_(catalog), calls_(catalog.processes.size()) {
-    if (collectives) collector_ = make_call_collector(catalog);
-    for (const Member& member : members) kinds_ |= member.needs.kinds;
+  // `progress`: null: another walk of the same events tells.
+  AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, std::vector<Member*> members, Progress* progress)
+      : catalog_(catalog), clocks_(clocks), selector_(selector), members_(std::move(members)), classes_(catalog), calls_(catalog.processes.size()), progress_(progress) {
+    for (const Member* member : members_) {
+      if (member->on_axis() && !collector_) collector_ = make_call_collector(catalog);
+      kinds_ |= member->needs.kinds;
+      any_time_ = any_time_ || member->needs.any_time;
+    }
+  }
+
+  // `chosen`: what the selection alone asks for.
+  Wanted wanted(const Wanted& chosen) const {
+    Wanted wanted = has_collectives() ? Wanted{} : chosen;  // what is one over all ranks needs all of them, whichever are shown
+    if (any_time_) wanted.times.clear();
+    wanted.kinds = WorkClasses::kinds() | kinds_;
+    return wanted;
   }
 
   void event(const Event& event, const Facts& facts) override {
-    progress_.step();
+    if (progress_ != nullptr) progress_->step();
     classes_.event(event);
     const bool is_work = is_gpu_work(event.kind) && is_slice(event) && catalog_.tracks[event.track].kind == TrackKind::stream;
     if (!is_work) {
@@ -102,13 +118,14 @@ class AnalysisWalk : public EventSink {
       placed.start_ns = clocks_.on_axis(work.process, work.start_ns);
       placed.end_ns = clocks_.on_axis(work.process, work.end_ns);
     }
-    for (Member& member : members_) {
-      const GpuWork& seen = member.on_axis() ? placed : work;
-      if (member.needs.any_time || member.context.windows.hold(seen.process, seen.start_ns, seen.end_ns)) member.observer->work(seen);
+    for (Member* member : members_) {
+      const GpuWork& seen = member->on_axis() ? placed : work;
+      if (member->needs.any_time || member->context.windows.hold(seen.process, seen.start_ns, seen.end_ns)) member->observer->work(seen);
     }
   }
 
   std::uint64_t endless() const { return endless_; }
+  bool has_collectives() const { return collector_ != nullptr; }
   CollectiveCalls take_calls() { return collector_->take(); }
 
  private:
@@ -117,30 +134,45 @@ class AnalysisWalk : public EventSink {
     const ProcessId process = catalog_.tracks[event.track].process;
     if (!selector_.has(process)) return;
     if (is_api_call(event.kind) && event.correlation != 0 && is_slice(event)) calls_.add(process, event);
-    for (Member& member : members_) {
-      if (!member.needs.kinds.test(static_cast<std::size_t>(event.kind))) continue;
-      if (!member.on_axis() || clocks_.of(process) == nullptr) {
-        member.observer->event(event, facts);
+    for (Member* member : members_) {
+      if (!member->needs.kinds.test(static_cast<std::size_t>(event.kind))) continue;
+      if (!member->on_axis() || clocks_.of(process) == nullptr) {
+        member->observer->event(event, facts);
         continue;
       }
       Event placed = event;
       placed.start_ns = clocks_.on_axis(process, event.start_ns);
       if (event.duration_ns > 0) placed.duration_ns = std::max<std::int64_t>(0, clocks_.on_axis(process, slice_end(event, kLatest_ns)) - placed.start_ns);
-      member.observer->event(placed, facts);
+      member->observer->event(placed, facts);
     }
   }
 
   const Catalog& catalog_;
   const ProcessClocks& clocks_;
   Selector& selector_;
-  std::deque<Member>& members_;
+  std::vector<Member*> members_;
   WorkClasses classes_;
   LaunchCalls calls_;
   std::unique_ptr<CallCollector> collector_;  // null: nobody asks for collectives
   KindSet kinds_;                             // that any member takes besides GPU work
-  Progress progress_{"analyzing"};
+  bool any_time_ = false;                     // any member does
+  Progress* progress_;
   std::uint64_t endless_ = 0;  // pieces of work whose end is not known
 };
+
+// Which members walk together, of so many walks of the same trace: those that share the collector of collectives, and the others
+// such that each walk has as many.
+std::vector<std::vector<AnalysisWalk::Member*>> dealt(std::deque<AnalysisWalk::Member>& members, std::size_t walks) {
+  std::vector<std::vector<AnalysisWalk::Member*>> hands(walks);
+  for (AnalysisWalk::Member& member : members) {
+    if (member.on_axis()) hands.front().push_back(&member);
+  }
+  for (AnalysisWalk::Member& member : members) {
+    const auto fewest = std::min_element(hands.rbegin(), hands.rend(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    if (!member.on_axis()) fewest->push_back(&member);
+  }
+  return hands;
+}
 
 // Which events of one input name steps, or launch.
 class EventNames {
@@ -231,16 +263,16 @@ AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::
   }
   AnalysisResult result;
   TraceCollectives collectives;
-  const bool with_collectives = std::any_of(members.begin(), members.end(), [](const auto& member) { return member.needs.collectives; });
+  bool with_collectives = false;
   {
-    AnalysisWalk walk(catalog, facts.clocks, selector, members, with_collectives);
-    // What is one over all ranks needs all of them, whichever are shown.
-    Wanted wanted = with_collectives ? Wanted{} : chosen.wanted();
-    if (std::any_of(members.begin(), members.end(), [](const auto& member) { return member.needs.any_time; })) wanted.times.clear();
-    KindSet kinds = WorkClasses::kinds();
-    for (const auto& member : members) kinds |= member.needs.kinds;
-    wanted.kinds = kinds;
-    trace.walk(walk, wanted);
+    Progress progress("analyzing");
+    std::deque<AnalysisWalk> walks;
+    const std::size_t threads = trace.walks_at_once() ? std::clamp<std::size_t>(members.size(), 1, std::min(kMostWalks, usable_cores())) : 1;
+    for (auto& hand : dealt(members, threads)) walks.emplace_back(catalog, facts.clocks, selector, std::move(hand), walks.empty() ? &progress : nullptr);
+    OrderedWork work(walks.size(), threads);
+    work.run({[&](std::size_t i) { trace.walk(walks[i], walks[i].wanted(chosen.wanted())); }, [](std::size_t) {}});
+    AnalysisWalk& walk = walks.front();
+    with_collectives = walk.has_collectives();
     if (with_collectives) {
       collectives.calls = walk.take_calls();
       put_on_axis(collectives.calls, facts.clocks);

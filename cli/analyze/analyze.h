@@ -1,4 +1,4 @@
-// Runs analyses over a trace, all in one walk.
+// Runs analyses over a trace, all in one walk, or in two at once, each for half of them.
 #pragma once
 #include <functional>
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace cli {
 
-// Looks at the trace in the same walk as the analyses, and then at their tables.
+// Looks at the trace as the analyses do, and then at their tables.
 class TablesObserver : public TraceObserver {
  public:
   // After the walk, once, when all tables are made.

@@ -17,6 +17,8 @@
 #include "cli/read/plain_file.h"
 #include "cli/read/reader.h"
 #include "cli/read/ring_description.h"
+#include "cli/select/step_finder.h"
+#include "cli/select/step_numbers.h"
 
 namespace cli {
 namespace {
@@ -139,20 +141,28 @@ void InputReading::read_one(std::size_t number) {
   }
   intake.finish();
   input.runs = sorter.finish();
-  if (looks_for_calls_ && !input.is_merged && may_have_collectives(input.catalog)) find_calls(input);
+  look_through(input);
 }
 
-void InputReading::find_calls(ReadInput& input) {
-  struct Calls : EventSink {
-    explicit Calls(const Catalog& catalog) : collector(make_call_collector(catalog)) {}
-    void event(const Event& event, const Facts& facts) override { collector->event(event, facts, false); }
-    std::unique_ptr<CallCollector> collector;
-  } calls(input.catalog);
+// In order and with a complete catalogue.
+void InputReading::look_through(ReadInput& input) {
+  struct Look : EventSink {
+    void event(const Event& event, const Facts& facts) override {
+      if (calls) calls->event(event, facts, false);
+      if (steps) steps->event(event, facts);
+    }
+    std::unique_ptr<CallCollector> calls;  // null: not looked for
+    std::optional<StepFinder> steps;
+  } look;
+  if (looks_for_calls_ && !input.is_merged && may_have_collectives(input.catalog)) look.calls = make_call_collector(input.catalog, CallDetail::calls);
+  if (options_.own_times) look.steps.emplace(input.catalog);
+  if (!look.calls && !look.steps) return;
   RunWalk runs(room_, input.catalog.shapes);
   runs.add(std::move(input.runs), 0, nullptr);
-  runs.walk({}, calls);
+  runs.walk({}, look);
   input.runs = runs.take();
-  input.calls = calls.collector->take();
+  if (look.calls) input.calls = look.calls->take();
+  if (look.steps) input.steps = look.steps->take();
 }
 
 void InputReading::join(std::size_t number) {
@@ -215,6 +225,15 @@ void InputReading::finish() {
   }
   for (std::string& phases : name_phases(catalog_)) warnings_.push_back(std::move(phases));
   sorted_ = sort_processes(catalog_);
+}
+
+std::vector<ProcessSteps> InputReading::take_steps() {
+  std::vector<ProcessSteps> steps(sorted_.size());
+  for (ReadInput& input : inputs_) {
+    for (std::size_t i = 0; i < input.steps.size(); ++i) steps[sorted_[input.first_process + i]] = std::move(input.steps[i]);
+  }
+  number_alike(steps, catalog_, ProcessClocks(catalog_, reported_));
+  return steps;
 }
 
 }  // namespace cli

@@ -15,6 +15,7 @@
 #include "cli/merge/sort_runs.h"
 #include "cli/model/catalog.h"
 #include "cli/model/clock_fit.h"
+#include "cli/model/steps.h"
 #include "cli/read/id_map.h"
 
 namespace cli {
@@ -38,7 +39,8 @@ struct MergeOptions {
   std::size_t threads = 0;
   bool clock_of_each_rank = false;  // ranks of one host are not known to have one clock
   // A walk gives the events of each process at the times of its own clock, in their order for each process alone, and steps()
-  // are by it, too; processes' times and fits() are as ever. So no drift that was estimated is in what is said of one rank.
+  // are by it, too, and looked for while inputs are read; processes' times and fits() are as ever. So no drift that was estimated
+  // is in what is said of one rank.
   bool own_times = false;
 };
 
@@ -52,6 +54,7 @@ struct ReadInput {
   bool is_merged = false;
   std::vector<ClockFit> fits;    // of a merged file
   CollectiveCalls calls;         // of its processes, where clocks are to be aligned by them
+  std::vector<ProcessSteps> steps;  // of its processes, by its own clock; empty: nobody looked for them
   std::optional<Process> timed;  // whose clock timed it, as far as was known at its first event; none: it has no events
 };
 
@@ -81,11 +84,13 @@ class InputReading {
   const std::vector<ProcessId>& sorted_processes() const { return sorted_; }
   const std::vector<ClockFit>& domains() { return clocks_.fits(); }  // by ReadInput::clock
   const std::vector<ClockFit>& fits() const { return reported_; }    // by Process::clock
+  // Those of all inputs, by ProcessId; steps that nobody named have one number on all ranks.
+  std::vector<ProcessSteps> take_steps();
   std::vector<std::string>& warnings() { return warnings_; }
 
  private:
   void read_one(std::size_t number);
-  void find_calls(ReadInput& input);
+  void look_through(ReadInput& input);
   void join(std::size_t number);
   void align(std::vector<ClockFit>& fits);
   void finish();

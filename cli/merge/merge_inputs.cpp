@@ -115,7 +115,6 @@ MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOpti
   if (is_again) return merge_again(inputs[0].path, options.align, out);
   InputReading reading(inputs, options);
   MergedOutput output(out, inputs.size());
-  std::vector<std::vector<ProcessSteps>> steps_of(inputs.size());
   const auto write = [&](std::size_t number, ReadInput& input) {
     const std::size_t processes = std::max(inputs.size(), input.catalog.processes.size());
     ChunkWriter chunks(input.catalog, &input.ids, {processes, kHeldEvents, reading.is_alone()}, [&](std::string_view bytes) {
@@ -126,7 +125,7 @@ MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOpti
     RunWalk runs(reading.room(), input.catalog.shapes);
     runs.add(std::move(input.runs), input.clock, nullptr);
     runs.walk({}, walk);
-    steps_of[number] = walk.steps();
+    input.steps = walk.steps();
     output.done(number, chunks.finish());
     input.catalog = {};
     input.ids = {};
@@ -140,14 +139,11 @@ MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOpti
     }
   });
   const std::vector<ProcessId>& sorted = reading.sorted_processes();
-  std::vector<ProcessSteps> steps(sorted.size());
   for (std::size_t number = 0; number < inputs.size(); ++number) {
     const ProcessId first = reading.input(number).first_process;
     for (IndexEntry& entry : output.chunks(number).index) entry.process = sorted[first + entry.process];
-    for (std::size_t i = 0; i < steps_of[number].size(); ++i) steps[sorted[first + i]] = std::move(steps_of[number][i]);
   }
-  number_alike(steps, reading.catalog(), ProcessClocks(reading.catalog(), reading.fits()));
-  output.finish(reading.catalog(), reading.fits(), steps);
+  output.finish(reading.catalog(), reading.fits(), reading.take_steps());
   return totals(reading.catalog(), output, reading.fits(), std::move(reading.warnings()));
 }
 

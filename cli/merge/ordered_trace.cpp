@@ -1,5 +1,8 @@
 #include "cli/merge/ordered_trace.h"
 
+#include <algorithm>
+#include <deque>
+
 #include "cli/merge/missing_data.h"
 #include "cli/read/merged_reader.h"
 
@@ -27,32 +30,39 @@ class MergedTrace : public OrderedTrace {
   Catalog catalog_;
 };
 
+// By own clocks each input is walked by itself, one after the other: what is known of a process is then at hand in the processor.
 class SortedTrace : public OrderedTrace {
  public:
-  SortedTrace(const std::vector<TraceInput>& inputs, const MergeOptions& options)
-      : reading_(inputs, options), own_times_(options.own_times), runs_(reading_.room(), reading_.catalog().shapes) {
+  SortedTrace(const std::vector<TraceInput>& inputs, const MergeOptions& options) : reading_(inputs, options), own_times_(options.own_times) {
     reading_.read([](std::size_t, ReadInput& input) {
       translate_runs(input.runs, input.ids);
       input.catalog = {};
     });
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       ReadInput& input = reading_.input(i);
-      runs_.add(std::move(input.runs), input.clock, &input.ids);
+      if (own_times_ || runs_.empty()) runs_.emplace_back(reading_.room(), reading_.catalog().shapes);
+      runs_.back().add(std::move(input.runs), input.clock, &input.ids);
     }
+    if (own_times_) steps_ = reading_.take_steps();
     warnings = std::move(reading_.warnings());
   }
   bool has_own_times() const override { return own_times_; }
   const Catalog& catalog() const override { return reading_.catalog(); }
   const std::vector<ClockFit>& fits() const override { return reading_.fits(); }
   NotRead walk(EventSink& sink, const Wanted&) override {
-    runs_.walk(own_times_ ? std::vector<ClockFit>() : reading_.domains(), sink);
+    for (RunWalk& runs : runs_) runs.walk(own_times_ ? std::vector<ClockFit>() : reading_.domains(), sink);
     return {};
   }
+  bool walks_at_once() const override {
+    return std::all_of(runs_.begin(), runs_.end(), [](const RunWalk& runs) { return runs.in_memory(); });
+  }
+  std::vector<ProcessSteps> steps() const override { return steps_; }
 
  private:
   InputReading reading_;
   bool own_times_;
-  RunWalk runs_;
+  std::deque<RunWalk> runs_;  // one, or of each input
+  std::vector<ProcessSteps> steps_;
 };
 
 }  // namespace

@@ -24,6 +24,8 @@ class OrderedTrace {
   virtual const std::vector<ClockFit>& fits() const = 0;
   // Any number of times, the same each time: all that is wanted, and perhaps more. Returns what it left out.
   virtual NotRead walk(EventSink& sink, const Wanted& wanted = {}) = 0;
+  // Several threads may walk at once, each with a sink of its own: all is in memory.
+  virtual bool walks_at_once() const { return false; }
   // What was found when the file was made, by ProcessId; empty: nobody looked yet.
   virtual std::vector<ProcessSteps> steps() const { return {}; }
 

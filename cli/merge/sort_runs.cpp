@@ -151,9 +151,11 @@ struct RunWalk::Source {
 
 class RunWalk::Cursor {
  public:
-  Cursor(const Source& source, const TempFile& file, const ShapeTable& shapes, const ClockFit* fit, ZstdDecompressor& zstd)
+  Cursor(const Source& source, RunWalk& walk, const ClockFit* fit, ZstdDecompressor& zstd)
       : part_(source.run.part.get()), moves_(fit != nullptr), axis_(fit), zstd_(&zstd) {
-    if (part_ == nullptr) scratch_.emplace(file, source.run.scratch, source.ids, source.ids != nullptr ? source.ids->shapes : shapes, fit);
+    if (part_ != nullptr) return;
+    const ShapeTable& shapes = source.ids != nullptr ? source.ids->shapes : walk.shape_table();
+    scratch_.emplace(walk.room_.scratch(), source.run.scratch, source.ids, shapes, fit);
   }
 
   bool next() {
@@ -199,9 +201,11 @@ std::vector<EventRun> RunWalk::take() {
   return runs;
 }
 
+bool RunWalk::in_memory() const {
+  return std::all_of(sources_.begin(), sources_.end(), [](const Source& source) { return source.run.part != nullptr; });
+}
+
 void RunWalk::walk(const std::vector<ClockFit>& fits, EventSink& sink) {
-  shape_table_.resize(shapes_.size());
-  for (ShapeId id = 0; id < shape_table_.size(); ++id) shape_table_[id] = &shapes_[id];
   while (merge_some(fits)) {
   }
   ZstdDecompressor zstd;
@@ -237,10 +241,17 @@ bool RunWalk::merge_some(const std::vector<ClockFit>& fits) {
 }
 
 std::vector<RunWalk::Cursor> RunWalk::cursors(const Source* begin, const Source* end, const std::vector<ClockFit>& fits,
-                                              ZstdDecompressor& zstd) const {
+                                              ZstdDecompressor& zstd) {
   std::vector<Cursor> cursors;
-  for (; begin != end; ++begin) cursors.emplace_back(*begin, room_.scratch(), shape_table_, fit_of(begin->clock, fits), zstd);
+  for (; begin != end; ++begin) cursors.emplace_back(*begin, *this, fit_of(begin->clock, fits), zstd);
   return cursors;
+}
+
+const ShapeTable& RunWalk::shape_table() {
+  if (shape_table_.size() == shapes_.size()) return shape_table_;
+  shape_table_.resize(shapes_.size());
+  for (ShapeId id = 0; id < shape_table_.size(); ++id) shape_table_[id] = &shapes_[id];
+  return shape_table_;
 }
 
 }  // namespace cli

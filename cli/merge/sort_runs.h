@@ -94,6 +94,8 @@ class RunWalk {
   // The runs, of which there may be fewer after a walk; nothing is left to walk.
   std::vector<EventRun> take();
 
+  // No run is in the scratch file. Then several threads may walk at once.
+  bool in_memory() const;
   // All events, in the order of event_key.h. Any number of times, with the same fits.
   void walk(const std::vector<ClockFit>& fits, EventSink& sink);
 
@@ -101,12 +103,13 @@ class RunWalk {
   struct Source;
   class Cursor;
   using Sources = std::vector<Source>;
-  std::vector<Cursor> cursors(const Source* begin, const Source* end, const std::vector<ClockFit>& fits, ZstdDecompressor& zstd) const;
+  std::vector<Cursor> cursors(const Source* begin, const Source* end, const std::vector<ClockFit>& fits, ZstdDecompressor& zstd);
+  const ShapeTable& shape_table();
   bool merge_some(const std::vector<ClockFit>& fits);
 
   SortRoom& room_;
   const Shapes& shapes_;
-  ShapeTable shape_table_;
+  ShapeTable shape_table_;  // of events whose ids stay; empty until they are walked
   Sources sources_;
 };
 

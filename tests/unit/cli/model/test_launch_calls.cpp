@@ -48,6 +48,18 @@ TEST_CASE("launch calls: the newest are kept") {
   CHECK(calls.of(0, 2 * many + 5)->start_ns == static_cast<std::int64_t>(10 * (2 * many + 5)));
 }
 
+TEST_CASE("launch calls: any two correlations are apart, while the oldest are forgotten") {
+  LaunchCalls calls(1);
+  const std::uint64_t many = LaunchCalls::kMostCalls;
+  const auto spread = [](std::uint64_t i) { return i % 2 == 0 ? i << 40 : i << 20; };
+  for (std::uint64_t i = 1; i <= many + 1000; ++i) calls.add(0, call(spread(i), static_cast<std::int64_t>(10 * i), 5));
+  for (std::uint64_t i = 1; i <= many + 1000; i += 37) {
+    const LaunchCall* const found = calls.of(0, spread(i));
+    CHECK((found != nullptr) == (i > 1000));
+    if (found != nullptr) CHECK(found->start_ns == static_cast<std::int64_t>(10 * i));
+  }
+}
+
 TEST_CASE("launch calls: of many processes fewer each") {
   LaunchCalls calls(10000);
   for (std::uint64_t i = 1; i <= LaunchCalls::kFewestCalls + 1; ++i) calls.add(9999, call(i, static_cast<std::int64_t>(10 * i), 5));

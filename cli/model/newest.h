@@ -1,0 +1,73 @@
+// Values by numbers of which neighbours come one after the other (correlations, External ids): the newest `most` are kept. They lie
+// side by side, in the order of their coming, which is what a general hash table would lose. A value takes 20 bytes besides its own.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace cli {
+
+template <typename Value>
+class Newest {
+ public:
+  using Place = std::uint32_t;
+  static constexpr Place kNone = ~Place{0};
+
+  explicit Newest(std::size_t most) : most_(static_cast<Place>(most)) {}
+
+  // kNone: there is none, or it is too long ago. A value has its place, below `most`, until another one takes it.
+  Place find(std::uint64_t number) const {
+    Place place = heads_[home(number)];
+    while (place != kNone && ring_[place].number != number) place = ring_[place].next;
+    return place;
+  }
+  Value& operator[](Place place) { return ring_[place].value; }
+  const Value& operator[](Place place) const { return ring_[place].value; }
+
+  // In the place of one that has this number, and of the oldest where there are as many as are kept.
+  Place add(std::uint64_t number, Value value) {
+    if (const Place known = find(number); known != kNone) unlink(known);
+    const Place place = next_;
+    if (place == ring_.size())
+      ring_.emplace_back();
+    else if (ring_[place].counts)
+      unlink(place);
+    ring_[place] = {std::move(value), number, kNone, true};
+    ring_.size() * 2 > heads_.size() ? grow() : link(place);
+    next_ = (place + 1) % most_;
+    return place;
+  }
+
+ private:
+  struct Entry {
+    Value value{};
+    std::uint64_t number = 0;
+    Place next = kNone;   // behind the same head
+    bool counts = false;  // false: another one has taken its number
+  };
+
+  // Neighbours stay so; numbers that differ in high bits alone are apart, too.
+  std::size_t home(std::uint64_t number) const {
+    return (number ^ (number >> 16) * 0x9e3779b97f4a7c15u >> 32) & (heads_.size() - 1);
+  }
+  void link(Place place) { ring_[place].next = std::exchange(heads_[home(ring_[place].number)], place); }
+  void unlink(Place place) {
+    Place* at = &heads_[home(ring_[place].number)];
+    while (*at != place) at = &ring_[*at].next;
+    *at = ring_[place].next;
+    ring_[place].counts = false;
+  }
+  void grow() {
+    heads_.assign(heads_.size() * 2, kNone);
+    for (Place place = 0; place < ring_.size(); ++place) {
+      if (ring_[place].counts) link(place);
+    }
+  }
+
+  Place most_, next_ = 0;
+  std::vector<Entry> ring_;
+  std::vector<Place> heads_ = std::vector<Place>(16, kNone);  // a power of two, at least twice as many as the ring has
+};
+
+}  // namespace cli
