@@ -13,6 +13,7 @@
 #include "cli/compare/diff_tables.h"
 #include "cli/compare/regressions.h"
 #include "cli/io/output_file.h"
+#include "cli/io/shell_word.h"
 #include "cli/io/units.h"
 #include "cli/model/error.h"
 #include "cli/model/rank_list.h"
@@ -28,12 +29,37 @@ struct CheckOptions {
   bool json = false;
 };
 
-void refuse_incomparable(const RunProfile& run, const std::string& other, const std::vector<std::int64_t>& other_ranks) {
+void refuse_without_steps(const RunProfile& run, const std::string& path) {
+  const std::string see = fmt::format("`tracetool analyze {} --only steps` shows what there is", shell_word(path));
   if (run.whole || run.steps.empty()) {
-    throw Error(Exit::bad_content, fmt::format("{}: no training steps {}; `tracetool analyze {} --only steps` says why", run.source, run.whole ? "were found" : "that all its ranks have", run.source));
+    throw Error(Exit::bad_content, fmt::format("{}: no training steps {}; {}", run.source, run.whole ? "were found in what is chosen" : "that all its ranks have as a whole", see));
   }
-  if (run.ranks == other_ranks) return;
-  throw Error(Exit::bad_content, fmt::format("ranks differ: {} in {}, {} in {}; choose those that both have, as with --ranks 0", rank_list(other_ranks), other, rank_list(run.ranks), run.source));
+  const auto busy = run.group(QuantityGroup::step).find(Quantity{std::string(kBusy)});
+  const std::vector<std::int64_t> busy_ns = busy == run.group(QuantityGroup::step).end() ? std::vector<std::int64_t>() : busy->second.ns(run.steps.size());
+  if (std::all_of(busy_ns.begin(), busy_ns.end(), [](std::int64_t ns) { return ns == 0; })) throw Error(Exit::bad_content, fmt::format("{}: no GPU work in its steps: there is nothing to judge; {}", run.source, see));
+}
+
+void refuse_other_ranks(const RunProfile& a, const RunProfile& b) {
+  if (a.ranks == b.ranks) return;
+  const bool are_known = (a.ranks.empty() || a.ranks.front() >= 0) && (b.ranks.empty() || b.ranks.front() >= 0);
+  throw Error(Exit::bad_content, fmt::format("ranks differ: {} in {}, {} in {}; {}", rank_list(a.ranks), a.source, rank_list(b.ranks), b.source,
+                                             are_known ? "choose those that both have, as with --ranks 0" : "`tracetool merge --rank N=FILE -o run.ttrace` says which rank a file is of"));
+}
+
+// The same comparison, in full.
+std::string diff_command(const CheckOptions& options) {
+  std::string command = fmt::format("tracetool diff {} {}", shell_word(options.baseline), shell_word(options.file));
+  const auto add = [&](std::string_view option, const std::string& value) {
+    if (!value.empty()) command += fmt::format(" --{} {}", option, shell_word(value));
+  };
+  for (const char side : {'a', 'b'}) {
+    add(fmt::format("{}-ranks", side), options.run->selection.ranks);
+    add(fmt::format("{}-steps", side), options.run->selection.steps);
+    add(fmt::format("{}-time", side), options.run->selection.time);
+    add(fmt::format("{}-run", side), side == 'a' ? options.baseline_run : options.run->inputs.run);
+  }
+  add("classes", options.classes);
+  return command;
 }
 
 void write_summary(const std::string& path, const std::string& verdict, const std::vector<JudgedChange>& judged) {
@@ -49,14 +75,24 @@ std::string regressed_text(const std::vector<JudgedChange>& judged) {
   return std::string(step ? "the step" : "") + (step && classes > 0 ? " and " : "") + (classes > 0 ? count_text(classes, "class", "classes") : "");
 }
 
-std::string verdict_of(const CheckOptions& options, const std::vector<JudgedChange>& judged, bool few) {
+std::string not_judged_text(const Comparison& comparison, const RegressionLimits& limits) {
+  const std::vector<std::string> names = classes_of_one_run(comparison, limits);
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "; not judged, as only one of the runs has it: " : ", ") + name;
+  return text;
+}
+
+std::string verdict_of(const CheckOptions& options, const Comparison& comparison, const std::vector<JudgedChange>& judged) {
+  const bool few = !comparison.has_noise;
   const std::string step = change_summary("step", judged.front().change);
   if (few) return fmt::format("too few steps to judge: {} in the baseline, {} now, and {} are needed; {}", judged.front().change.a.steps, judged.front().change.b.steps, kFewestSteps, step);
   if (any_regressed(judged)) return fmt::format("{} regressed by more than {} %: {}", regressed_text(judged), options.limits.most_pct, step);
-  return fmt::format("no regression of more than {} %: {}; {} judged", options.limits.most_pct, step, count_text(judged.size() - 1, "class is", "classes are"));
+  return fmt::format("no regression of more than {} %: {}; {} judged", options.limits.most_pct, step, count_text(judged.size() - 1, "class is", "classes are")) +
+         not_judged_text(comparison, options.limits);
 }
 
 void run_check(const CheckOptions& options) {
+  if (options.summary == "-") throw Error(Exit::usage, "--summary -: stdout has the verdict; name a file");
   ComparedRun now = *options.run, before = *options.run;
   now.inputs.paths = {options.file};
   before.inputs.paths = {options.baseline};
@@ -65,11 +101,12 @@ void run_check(const CheckOptions& options) {
   if (!options.classes.empty()) class_rules.emplace(read_name_rules(options.classes));
   const ProfileRequest request{*options.memory_mib, options.summary.empty() ? "-" : options.summary, class_rules ? &*class_rules : nullptr, false};
   const RunProfile a = read_profile(before, request), b = read_profile(now, request);
-  refuse_incomparable(a, a.source, a.ranks);
-  refuse_incomparable(b, a.source, a.ranks);
+  refuse_without_steps(a, options.baseline);
+  refuse_without_steps(b, options.file);
+  refuse_other_ranks(a, b);
   const Comparison comparison = compare_runs(a, b, 0);
   const std::vector<JudgedChange> judged = judge_regressions(comparison, options.limits);
-  const std::string verdict = verdict_of(options, judged, !comparison.has_noise);
+  const std::string verdict = verdict_of(options, comparison, judged);
   if (!options.summary.empty()) write_summary(options.summary, verdict, judged);
   OutputFile out("-");
   if (options.json) {
@@ -78,7 +115,7 @@ void run_check(const CheckOptions& options) {
     out.write(any_regressed(judged) ? find_table_format("text")->write({regression_table(judged, false)}) : verdict + "\n");
   }
   out.finish();
-  if (any_regressed(judged)) throw Error(Exit::gate_failed, fmt::format("check failed: {}; next: tracetool diff {} {}", verdict, options.baseline, options.file));
+  if (any_regressed(judged)) throw Error(Exit::gate_failed, fmt::format("check failed: {}; next: {}", verdict, diff_command(options)));
 }
 
 std::function<void()> set_up_check(CLI::App& app) {

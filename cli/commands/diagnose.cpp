@@ -49,7 +49,7 @@ std::string rules_text() {
 std::string inputs_text(const InputOptions& inputs) {
   std::string out;
   const auto add = [&](const std::string& word) { out += (out.empty() ? "" : " ") + word; };
-  for (const std::string& path : inputs.paths) add(shell_word(path));
+  for (const std::string& path : inputs.paths) add(path == "-" ? std::string("FILE") : shell_word(path));
   for (const std::string& rank : inputs.ranks) add("--rank " + shell_word(rank));
   if (!inputs.run.empty()) add("--run " + shell_word(inputs.run));
   return out;

@@ -10,14 +10,26 @@ namespace {
 
 double relative_pct(const Change& change) { return 100 * change.difference_ns() / change.a.median; }
 
+bool is_large(const Change& change, const Change& step, const RegressionLimits& limits) {
+  return change.a.median * 100 >= limits.least_share_pct * step.a.median || change.b.median * 100 >= limits.least_share_pct * step.b.median;
+}
+
 }  // namespace
+
+std::vector<std::string> classes_of_one_run(const Comparison& comparison, const RegressionLimits& limits) {
+  std::vector<std::string> names;
+  for (const Change& change : comparison.group(QuantityGroup::work_class)) {
+    const bool one = (change.a.median > 0) != (change.b.median > 0);
+    if (one && is_large(change, comparison.step(), limits)) names.push_back(change.quantity->name);
+  }
+  return names;
+}
 
 std::vector<JudgedChange> judge_regressions(const Comparison& comparison, const RegressionLimits& limits) {
   std::vector<JudgedChange> judged{{comparison.step(), true, false}};
   const Change& step = comparison.step();
   for (const Change& change : comparison.group(QuantityGroup::work_class)) {
-    const bool is_large = change.a.median * 100 >= limits.least_share_pct * step.a.median || change.b.median * 100 >= limits.least_share_pct * step.b.median;
-    if (is_large && change.a.median > 0 && change.b.median > 0) judged.push_back({change, false, false});
+    if (is_large(change, step, limits) && change.a.median > 0 && change.b.median > 0) judged.push_back({change, false, false});
   }
   std::stable_sort(judged.begin() + 1, judged.end(), [](const JudgedChange& x, const JudgedChange& y) { return x.change.a.median > y.change.a.median; });
   for (JudgedChange& each : judged) {

@@ -22,6 +22,9 @@ struct JudgedChange {
 // The step, then classes, the longest of the baseline first. Of fewer than kFewestSteps steps a side none regressed.
 std::vector<JudgedChange> judge_regressions(const Comparison& comparison, const RegressionLimits& limits);
 
+// Classes that are large enough, and that only one of the runs has.
+std::vector<std::string> classes_of_one_run(const Comparison& comparison, const RegressionLimits& limits);
+
 bool any_regressed(const std::vector<JudgedChange>& judged);
 
 // `all`: those that did not regress, too.

@@ -37,8 +37,8 @@ class AllocationInStep : public Rule {
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     Fired fired;
-    for (const auto& [id, process] : processes_) {
-      if (process.idle_ns * kLeastAllocationShare > scope.time.lengths_ns[id]) fired.add(id, -1, process.idle_ns);
+    for (const auto& [device, idle_ns] : idle_ns_) {
+      if (idle_ns * kLeastAllocationShare > scope.time.lengths_ns[device.first]) fired.add(device.first, device.second, idle_ns);
     }
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);
@@ -49,7 +49,7 @@ class AllocationInStep : public Rule {
     }
     finding.title = fmt::format("memory of the GPU is allocated or released by the driver {}, mostly by {}: the calls take {}, the GPU idles {} in and after them",
                                 times_text(scope, most.count), std::string(context_.catalog.strings[often]), per_step_text(scope, most.time_ns),
-                                per_step_text(scope, most.idle_ns));
+                                per_step_text(scope, fired.most_ns));
     finding.advice =
         "Allocate by PyTorch's caching allocator, once: no torch.cuda.empty_cache() in the step, buffers that are kept, sizes that do not change (pad batches), "
         "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; in CUDA programs cudaMallocAsync, or allocation before the loop.";
@@ -61,7 +61,7 @@ class AllocationInStep : public Rule {
     std::int64_t start_ns, end_ns;
   };
   struct OfProcess {
-    std::int64_t count = 0, time_ns = 0, idle_ns = 0;
+    std::int64_t count = 0, time_ns = 0;
     std::map<StringId, std::int64_t> counts;
     std::deque<Call> calls;                 // that idle time to come may lie in
     std::map<TrackId, std::int64_t> end_ns;  // of the newest of each thread
@@ -92,20 +92,26 @@ class AllocationInStep : public Rule {
     evidence_.add(id, event.start_ns, end_ns, end_ns - event.start_ns,
                   [&] { return std::string(context_.catalog.strings[event.name]) + ", called " + activity_.text(event.track, event.start_ns); });
   }
-  // What of it lies in such calls; and where the GPU ran out of work in one, all to the next work.
   void add_idle(const DeviceGap& gap) {
+    const auto& windows = context_.windows.of(gap.process);
+    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
+      add_idle(gap, std::max(gap.from_ns, windows[i].from_ns), std::min(gap.to_ns, windows[i].to_ns));
+    }
+  }
+  // What of [begin_ns, end_ns) lies in such calls; and where the GPU ran out of work in one, all to the next work.
+  void add_idle(const DeviceGap& gap, std::int64_t begin_ns, std::int64_t end_ns) {
     const auto found = processes_.find(gap.process);
     if (found == processes_.end()) return;
     const std::deque<Call>& calls = found->second.calls;
     auto at = calls.end();
     while (at != calls.begin() && std::prev(at)->end_ns > gap.from_ns) --at;
-    std::int64_t known_to_ns = gap.from_ns;
+    std::int64_t known_to_ns = begin_ns;
     for (; at != calls.end(); ++at) {
       const Call& call = *at;
       const std::int64_t from_ns = std::max(call.start_ns, known_to_ns);
-      const std::int64_t to_ns = call.start_ns <= gap.from_ns && gap.from_ns < call.end_ns ? gap.to_ns : std::min(call.end_ns, gap.to_ns);
+      const std::int64_t to_ns = call.start_ns <= gap.from_ns && gap.from_ns < call.end_ns ? end_ns : std::min(call.end_ns, end_ns);
       if (from_ns >= to_ns) continue;
-      found->second.idle_ns += to_ns - from_ns;
+      idle_ns_[{gap.process, gap.device}] += to_ns - from_ns;
       known_to_ns = to_ns;
     }
   }
@@ -116,6 +122,7 @@ class AllocationInStep : public Rule {
   DeviceGaps gaps_;
   std::vector<std::uint8_t> names_;  // by StringId: 0 not asked, 1 no, 2 yes
   std::map<ProcessId, OfProcess> processes_;
+  std::map<std::pair<ProcessId, std::int64_t>, std::int64_t> idle_ns_;  // by device
   LongestEvidence evidence_;
 };
 

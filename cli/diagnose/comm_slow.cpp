@@ -36,10 +36,11 @@ class CommSlow : public Rule {
       if (medians.size() < kFewestGroups) continue;
       const std::int64_t usual_ns = median(medians);
       for (auto& [group, ns] : groups) {
-        if (ns.size() < kFewestTransfers || usual_ns * 100 >= median(ns) * kSlowPercent) continue;
+        if (ns.size() < kFewestTransfers || usual_ns <= 0 || usual_ns * 100 >= median(ns) * kSlowPercent) continue;
         Slow& each = slow[group];
         for (const std::int64_t one_ns : ns) each.excess_ns += std::max<std::int64_t>(0, one_ns - usual_ns);
-        if (median(ns) * each.usual_ns >= each.own_ns * usual_ns) each.own_ns = median(ns), each.usual_ns = usual_ns, each.operation = std::get<Operation>(kind);
+        const double slower = static_cast<double>(median(ns)) / static_cast<double>(usual_ns), known = static_cast<double>(each.own_ns) / static_cast<double>(each.usual_ns);
+        if (slower >= known) each.own_ns = median(ns), each.usual_ns = usual_ns, each.operation = std::get<Operation>(kind);
       }
     }
     std::vector<Finding> findings;

@@ -82,8 +82,8 @@ std::vector<std::int64_t> steps_of(const std::vector<Evidence>& evidence, const 
   return {numbers.begin(), numbers.end()};
 }
 
-// Shows the first evidence in the export.
-std::string export_command(const Finding& finding, const std::string& inputs) {
+// Shows the first evidence in the export. `first_step`: that holds it.
+std::string export_command(const Finding& finding, std::optional<std::int64_t> first_step, const std::string& inputs) {
   std::string command = "tracetool export --perfetto " + inputs;
   if (!finding.ranks.empty() && finding.ranks.front() >= 0) {
     std::string ranks = number_list(finding.ranks);
@@ -93,8 +93,8 @@ std::string export_command(const Finding& finding, const std::string& inputs) {
   if (!finding.evidence.empty()) {
     const Evidence& first = finding.evidence.front();
     const std::int64_t around_ns = std::max<std::int64_t>((first.end_ns - first.start_ns) / 2, 100'000);
-    if (!finding.steps.empty()) {
-      command += fmt::format(" --steps {}", finding.steps.front());
+    if (first_step) {
+      command += fmt::format(" --steps {}", *first_step);
     } else {
       command += fmt::format(" --time {}ns-{}ns", std::max<std::int64_t>(0, first.start_ns - around_ns), first.end_ns + around_ns);
     }
@@ -135,12 +135,15 @@ class RuleRun : public TablesObserver {
   std::unique_ptr<Rule> rule_;
 };
 
-// From the first step that no chosen rank has as warm-up; none: nothing is to be left out. To the trace's end: the GPU may run
+// From the first step that no chosen rank has as warm-up (of its first file, where it has several); none: nothing is to be left out. To the trace's end: the GPU may run
 // long behind the last step's end on the host.
 std::optional<TimeRange> behind_warm_up(const Catalog& catalog, const TraceFacts& facts, const std::vector<bool>& chosen, std::vector<std::string>& notes) {
   std::set<std::int64_t> warm_ups;
+  const auto is_later_phase = [&](const Process& process) {
+    return std::any_of(catalog.processes.begin(), catalog.processes.end(), [&](const Process& other) { return process.rank >= 0 && other.rank == process.rank && other.first_ns < process.first_ns; });
+  };
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
-    const std::size_t count = chosen[id] ? warm_up_steps(facts.steps[id]) : 0;
+    const std::size_t count = chosen[id] && !is_later_phase(catalog.processes[id]) ? warm_up_steps(facts.steps[id]) : 0;
     for (std::size_t i = 0; i < count; ++i) warm_ups.insert(facts.steps[id][i].number);
   }
   if (warm_ups.empty()) return std::nullopt;
@@ -210,8 +213,15 @@ Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vect
     std::sort(finding.ranks.begin(), finding.ranks.end());
     finding.ranks.erase(std::unique(finding.ranks.begin(), finding.ranks.end()), finding.ranks.end());
     if (finding.steps.empty()) finding.steps = steps_of(finding.evidence, catalog, facts);
+    if (finding.saving_ns) finding.saving_ns = std::min(*finding.saving_ns, diagnosis.length_ns);
     finding.severity = std::max(finding.severity, severity_of(finding, diagnosis.length_ns));
-    if (finding.next_command.empty()) finding.next_command = export_command(finding, request.inputs);
+    if (!finding.next_command.empty()) continue;
+    std::optional<std::int64_t> first_step;
+    if (!finding.evidence.empty()) {
+      const auto steps = steps_of({finding.evidence.front()}, catalog, facts);
+      if (!steps.empty()) first_step = steps.front();
+    }
+    finding.next_command = export_command(finding, first_step, request.inputs);
   }
   std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) { return urgency(a) > urgency(b); });
   return diagnosis;

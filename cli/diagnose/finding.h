@@ -27,7 +27,7 @@ struct Finding {
   // At most so much of the time of the run would go, were this mended and nothing else came to light; of several ranks the
   // largest. Empty: nothing tells.
   std::optional<std::int64_t> saving_ns;
-  std::vector<Evidence> evidence;  // the longest first, at most kMostEvidence
+  std::vector<Evidence> evidence;  // the longest first, at most kMostEvidence; of a stuck job of each rank
   std::vector<std::int64_t> steps;  // in which that lies, ascending; empty: none are known
   std::string advice;               // sentences
   std::string_view source;          // who says so

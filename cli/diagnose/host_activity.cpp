@@ -29,36 +29,40 @@ bool HostActivity::loads_data(StringId name) {
 void HostActivity::event(const Event& event) {
   if (!is_slice(event) || catalog_.tracks[event.track].kind != TrackKind::thread) return;
   if (event.track >= threads_.size()) threads_.resize(event.track + std::size_t{1});
-  Thread& thread = threads_[event.track];
-  const Range range{event.start_ns, slice_end(event, kLatest_ns), event.name};
+  if (!threads_[event.track]) threads_[event.track] = std::make_unique<Thread>();
+  Thread& thread = *threads_[event.track];
+  Range range{event.start_ns, slice_end(event, kLatest_ns), 0, event.name};
   thread.ranges.push_back(range);
   if (thread.ranges.size() > kMost) thread.ranges.pop_front();
   if (is_api_call(event.kind)) return;
   thread.has_operators = true;
   if (!loads_data(event.name)) return;
+  range.latest_end_ns = std::max(range.end_ns, thread.loads.empty() ? range.end_ns : thread.loads.back().latest_end_ns);
   thread.loads.push_back(range);
   if (thread.loads.size() > kMost) thread.loads.pop_front();
 }
 
 std::string HostActivity::text(TrackId thread, std::int64_t ns) const {
   const std::string_view unknown = "host state unknown";
-  if (thread >= threads_.size()) return std::string(unknown);
+  if (!is_known(thread)) return std::string(unknown);
   const Range *inner = nullptr, *outer = nullptr;
-  for (const Range& range : threads_[thread].ranges) {
+  for (const Range& range : threads_[thread]->ranges) {
     if (range.start_ns >= ns || ns >= range.end_ns || step_name(catalog_.strings[range.name])) continue;
     if (outer == nullptr) outer = &range;
     inner = &range;
   }
-  if (outer == nullptr) return std::string(threads_[thread].has_operators ? "outside of all operators" : unknown);
+  if (outer == nullptr) return std::string(threads_[thread]->has_operators ? "outside of all operators" : unknown);
   const auto name = [&](const Range& range) { return "in " + std::string(catalog_.strings[range.name]); };
   return inner == outer ? name(*outer) : name(*outer) + ", " + name(*inner);
 }
 
 std::int64_t HostActivity::loading_ns(TrackId thread, std::int64_t from_ns, std::int64_t to_ns) const {
-  if (thread >= threads_.size()) return 0;
+  if (!is_known(thread)) return 0;
+  const std::deque<Range>& loads = threads_[thread]->loads;
   std::int64_t sum_ns = 0, known_to_ns = from_ns;
-  for (const Range& range : threads_[thread].loads) {
-    const std::int64_t start_ns = std::max(range.start_ns, known_to_ns), end_ns = std::min(range.end_ns, to_ns);
+  const auto after = std::partition_point(loads.begin(), loads.end(), [&](const Range& range) { return range.latest_end_ns <= from_ns; });
+  for (auto range = after; range != loads.end() && range->start_ns < to_ns; ++range) {
+    const std::int64_t start_ns = std::max(range->start_ns, known_to_ns), end_ns = std::min(range->end_ns, to_ns);
     if (start_ns >= end_ns) continue;
     sum_ns += end_ns - start_ns;
     known_to_ns = end_ns;
@@ -67,8 +71,8 @@ std::int64_t HostActivity::loading_ns(TrackId thread, std::int64_t from_ns, std:
 }
 
 std::optional<StringId> HostActivity::loading(TrackId thread) const {
-  if (thread >= threads_.size() || threads_[thread].loads.empty()) return std::nullopt;
-  return threads_[thread].loads.back().name;
+  if (!is_known(thread) || threads_[thread]->loads.empty()) return std::nullopt;
+  return threads_[thread]->loads.back().name;
 }
 
 }  // namespace cli

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,7 @@ class HostActivity {
  private:
   struct Range {
     std::int64_t start_ns, end_ns;
+    std::int64_t latest_end_ns;  // of those that load data: of this and all before it
     StringId name;
   };
   struct Thread {
@@ -44,9 +46,10 @@ class HostActivity {
     bool has_operators = false;  // or other ranges, besides calls of CUDA
   };
   bool loads_data(StringId name);
+  bool is_known(TrackId thread) const { return thread < threads_.size() && threads_[thread] != nullptr; }
 
   const Catalog& catalog_;
-  std::vector<Thread> threads_;            // by TrackId
+  std::vector<std::unique_ptr<Thread>> threads_;  // by TrackId; null: nothing of it was told
   std::vector<std::uint8_t> loads_data_;   // by StringId: 0 not asked, 1 no, 2 yes
 };
 

@@ -37,7 +37,8 @@ class LaunchBound : public IdleRule {
   }
   std::string describe(const DeviceGap& gap) const override { return around_text(context_.catalog, gap); }
   bool fires(ProcessId process, const Sum& sum, std::int64_t length_ns) const override {
-    return sum.ns * kLeastLaunchShare > length_ns && kernels_.at(process).percent() > kShortPercent;
+    const auto kernels = kernels_.find(process);  // a process may copy alone
+    return sum.ns * kLeastLaunchShare > length_ns && kernels != kernels_.end() && kernels->second.percent() > kShortPercent;
   }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
     const Kernels& kernels = kernels_.at(most);

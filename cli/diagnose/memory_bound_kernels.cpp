@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <unordered_map>
 
 #include "cli/analyze/named_classes.h"
 #include "cli/analyze/operator_calls.h"
@@ -39,6 +40,7 @@ class MemoryBoundKernels : public Rule {
     const bool own = work.kind == Kind::kernel && std::find(kClasses.begin(), kClasses.end(), classes_[classes_.of(work)]) != kClasses.end();
     in_classes_.add(work, own);
     all_ns_[{work.process, work.device}] += ns;
+    if (work.kind == Kind::kernel) ++launched_[work.process][work.name];
     if (own) add(of_classes_[work.process], evidence_of_classes_, work);
     const OperatorCalls::Call* call = work.kind == Kind::kernel && work.work_class == WorkClass::compute ? calls_.of(work) : nullptr;
     if (call != nullptr) add(of_operators_[{work.process, call->kind}], evidence_of_operators_[call->kind], work);
@@ -138,7 +140,11 @@ class MemoryBoundKernels : public Rule {
     const Process& process = context_.catalog.processes[id];
     if (process.device_name.starts_with("AMD")) return {};
     const auto top = longest(kernels);
-    const std::int64_t a_step = scope.time.steps > 0 ? top->second.count / scope.time.steps : 0;
+    // ncu counts all that have this function's name.
+    const std::string name = function_name(context_.catalog.strings[top->first]);
+    std::int64_t count = 0;
+    for (const auto& [id_of_name, all] : launched_.at(id)) count += function_name(context_.catalog.strings[id_of_name]) == name ? all : 0;
+    const std::int64_t a_step = scope.time.steps > 0 ? count / scope.time.steps : 0;
     return ncu_command(context_.catalog.strings[top->first], kSkippedSteps * a_step, process.program);
   }
 
@@ -147,6 +153,7 @@ class MemoryBoundKernels : public Rule {
   NamedClasses classes_;
   ExposedWork in_classes_;
   std::map<ExposedWork::Device, std::int64_t> all_ns_;
+  std::map<ProcessId, std::unordered_map<StringId, std::int64_t>> launched_;  // kernels by name
   std::map<ProcessId, Kernels> of_classes_;
   std::map<std::pair<ProcessId, std::uint32_t>, Kernels> of_operators_;  // by kind
   LongestEvidence evidence_of_classes_;

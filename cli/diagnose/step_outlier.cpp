@@ -37,7 +37,10 @@ class StepOutlier : public Rule {
     std::vector<std::size_t> rows;
     for (const auto& [rank, of_rank] : ranks) {
       std::int64_t excess_ns = 0;
-      for (const std::size_t row : of_rank) excess_ns += outliers.number(row, "excess_ns");
+      for (const std::size_t row : of_rank) {
+        const std::int64_t one_ns = outliers.number(row, "excess_ns");
+        excess_ns = rank >= 0 ? excess_ns + one_ns : std::max(excess_ns, one_ns);  // of unknown ranks they may be of several processes
+      }
       if (excess_ns * kLeastExcessShare <= scope.time.length_ns || !keeps_pace(scope, rank)) continue;
       finding.ranks.push_back(rank);
       finding.saving_ns = std::max(finding.saving_ns.value_or(0), excess_ns);

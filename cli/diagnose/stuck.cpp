@@ -11,6 +11,7 @@
 #include "cli/diagnose/rule.h"
 #include "cli/io/units.h"
 #include "cli/model/rank_list.h"
+#include "cli/model/slice.h"
 
 namespace cli {
 namespace {
@@ -20,15 +21,21 @@ constexpr std::int64_t kLeastSteps = 5;  // so many of the median step a wait mu
 
 class Stuck : public Rule {
  public:
-  explicit Stuck(const AnalysisContext& context) : context_(context) {}
+  explicit Stuck(const AnalysisContext& context) : context_(context), last_did_ns_(context.catalog.processes.size(), kNoTime) {}
+
+  void event(const Event& event, const Facts&) override {
+    std::int64_t& last_ns = last_did_ns_[context_.catalog.tracks[event.track].process];
+    last_ns = std::max({last_ns, event.start_ns, is_slice(event) ? slice_end(event, event.start_ns) : event.start_ns});
+  }
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     const auto& matched = context_.collectives->matched;
     std::vector<std::int64_t> lengths_ns;
-    for (const auto& steps : context_.steps) {
-      for (const Step& step : steps) lengths_ns.push_back(step.end_ns - step.start_ns);
+    for (const ProcessSteps& found : context_.steps_found) {
+      for (std::size_t i = 0; i + 1 < found.steps.size(); ++i) lengths_ns.push_back(found.steps[i].end_ns - found.steps[i].start_ns);  // the last one may be stuck
     }
-    const std::int64_t step_ns = median(lengths_ns);  // the one that is stuck may be among them
+    const std::int64_t step_ns = median(lengths_ns);
+    find_last_completed();
     // Of each communicator the first one behind the last that ended.
     std::map<std::uint32_t, const MatchedCollective*> open;
     for (const MatchedCollective& each : matched.collectives) {
@@ -52,6 +59,7 @@ class Stuck : public Rule {
  private:
   struct Entry {
     std::vector<ProcessId> entered, missing;  // of the group's members
+    std::int64_t unknown = 0;                 // ranks of the communicator that are not in the trace, or never took part in it
     std::int64_t first_ns = kNoTime;          // when the first of them entered it
     std::int64_t waited_ns = 0;               // from the last entry to the last heartbeat of those that entered
     bool are_recordings = true;
@@ -80,6 +88,16 @@ class Stuck : public Rule {
     for (const ProcessId id : matched.groups[collective.group].members) {
       if (std::find(entry.entered.begin(), entry.entered.end(), id) == entry.entered.end()) entry.missing.push_back(id);
     }
+    // Of a communicator in whose collectives a rank never took part it is not known that this is one of its ranks, but where it has all.
+    const MatchedGroup& group = matched.groups[collective.group];
+    if (group.size_is_told && group.size == static_cast<std::int64_t>(context_.catalog.processes.size())) {
+      entry.missing.clear();
+      for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
+        if (std::find(entry.entered.begin(), entry.entered.end(), id) == entry.entered.end()) entry.missing.push_back(id);
+      }
+    } else if (group.size_is_told) {
+      entry.unknown = std::max<std::int64_t>(0, group.size - static_cast<std::int64_t>(entry.entered.size() + entry.missing.size()));
+    }
     if (last_ns != kNoTime) entry.waited_ns = seen_ns - last_ns;
     return entry;
   }
@@ -90,23 +108,29 @@ class Stuck : public Rule {
     return rank_list(ranks);
   }
 
-  // Of this rank the collective that ended last.
-  std::string last_completed(ProcessId id) const {
+  // Of each process the collective that ended last.
+  void find_last_completed() {
     const auto& [calls, matched, clocks] = *context_.collectives;
-    std::pair<std::int64_t, const MatchedCollective*> last{kNoTime, nullptr};
+    last_completed_.assign(context_.catalog.processes.size(), {kNoTime, nullptr});
     for (const MatchedCollective& each : matched.collectives) {
       for (const MatchedCall& member : matched.calls_of(each)) {
         const std::int64_t end_ns = call_of(calls, member).gpu_end_ns;
-        if (member.process == id && end_ns > last.first) last = {end_ns, &each};
+        if (end_ns > last_completed_[member.process].first) last_completed_[member.process] = {end_ns, &each};
       }
     }
+  }
+  std::string last_completed(ProcessId id) const {
+    const auto& last = last_completed_[id];
     return last.second == nullptr ? "no collective ended on it" : "the last collective that ended on it: " + collective_text(*context_.collectives, *last.second);
   }
 
   Finding finding(const DiagnosisScope& scope, const MatchedCollective& collective, const Entry& entry) const {
     Finding finding;
     const std::string what = collective_text(*context_.collectives, collective);
-    if (entry.missing.empty()) {
+    if (entry.missing.empty() && entry.unknown > 0) {
+      finding.title = fmt::format("{} waited {} in {}, and {} of its communicator nothing is known", ranks_text(scope, entry.entered), duration_text(entry.waited_ns), what,
+                                  "of " + count_text(static_cast<std::uint64_t>(entry.unknown), "more rank"));
+    } else if (entry.missing.empty()) {
       finding.title = fmt::format("{} did not end in {}, though all ranks entered it", what, duration_text(entry.waited_ns));
     } else {
       finding.title = fmt::format("{} waited {} in {}, which {} had not entered", ranks_text(scope, entry.entered), duration_text(entry.waited_ns), what, ranks_text(scope, entry.missing));
@@ -117,8 +141,9 @@ class Stuck : public Rule {
     for (const auto* ids : {&entry.missing, &entry.entered}) {
       for (const ProcessId id : *ids) {
         const bool came = ids == &entry.entered;
-        finding.evidence.push_back({scope.rank(id), (came ? entry.first_ns : context_.catalog.processes[id].last_ns) - context_.origin_ns, std::max(entry.first_ns, last_seen_ns(id)) - context_.origin_ns,
-                                    (came ? "entered it; " : "its last event; ") + last_completed(id)});
+        const std::int64_t from_ns = came || last_did_ns_[id] == kNoTime ? entry.first_ns : last_did_ns_[id];
+        finding.evidence.push_back({scope.rank(id), from_ns - context_.origin_ns, std::max(from_ns + 1, last_seen_ns(id)) - context_.origin_ns,
+                                    (came ? "entered it; " : "behind its last call or range; ") + last_completed(id)});
       }
     }
     finding.severity = Severity::high;
@@ -129,6 +154,8 @@ class Stuck : public Rule {
   }
 
   const AnalysisContext& context_;
+  std::vector<std::int64_t> last_did_ns_;  // by ProcessId: the end of its last call of CUDA, range or call of NCCL
+  std::vector<std::pair<std::int64_t, const MatchedCollective*>> last_completed_;  // by ProcessId
 };
 
 }  // namespace
@@ -138,7 +165,7 @@ RuleEntry stuck_rule() {
           "ranks of a recording wait for a second, and five steps, in a collective that others have not entered, or that does not end",
           "tracetool; as PyTorch's flight recorder",
           {},
-          {true, {}, false},
+          {true, kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl}), false},
           [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Stuck>(context); }};
 }
 

@@ -63,7 +63,7 @@ void write(JsonWriter& json, const Finding& finding) {
 }  // namespace
 
 std::string findings_text(const Diagnosis& diagnosis) {
-  if (diagnosis.processes == 0) return "no GPU work: there is nothing to diagnose\n";
+  if (diagnosis.processes == 0 && diagnosis.findings.empty()) return "no GPU work: there is nothing to diagnose\n";
   std::string out = fmt::format("{} in {}, {}", diagnosis.findings.empty() ? "no findings" : count_text(diagnosis.findings.size(), "finding"),
                                 count_text(diagnosis.processes, "process", "processes"), duration_text(diagnosis.length_ns));
   if (!diagnosis.steps.empty()) out += fmt::format(", {} {}", diagnosis.steps.size() == 1 ? "step" : "steps", number_list(diagnosis.steps));
@@ -92,6 +92,7 @@ void write_findings_json(const Diagnosis& diagnosis, ByteSink& sink) {
   json.open('[', "findings");
   for (const Finding& finding : diagnosis.findings) write(json, finding);
   json.close(']');
+  json.number("processes", diagnosis.processes);
   json.number("length_ns", diagnosis.length_ns);
   numbers(json, "steps", diagnosis.steps);
   json.open('[', "notes");

@@ -10,7 +10,7 @@ namespace cli {
 std::string findings_text(const Diagnosis& diagnosis);
 
 // {"findings":[{"rule","severity","title","ranks":[],"steps":[],"saving_ns","evidence":[{"rank","start_ns","end_ns","what"}],"advice",
-// "source","next_command"}],"length_ns","steps":[],"notes":[]}; null is unknown.
+// "source","next_command"}],"processes","length_ns","steps":[],"notes":[]}; null is unknown.
 void write_findings_json(const Diagnosis& diagnosis, ByteSink& sink);
 
 }  // namespace cli

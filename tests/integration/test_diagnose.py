@@ -16,7 +16,7 @@ import slow_diagnosis
 import slow_tables
 from harness import Folder, check, finish, run
 from slow_idle import Process, of_kineto
-from test_analyze import paths
+from test_analyze import paths, tables
 from trace_sets import folders, inputs
 from truth import command, train
 
@@ -118,8 +118,14 @@ def check_simulated(options):
     tried(options, "more work on one rank", names("straggler", 3, "cause: more_work"), "--more-work", 3)
     # 24 layers, after each of which rank 1 waits.
     item = ("--item-sync", 1, "--layers", 24, "--step-us", 20_000)
-    found = tried(options, "a number read back after each layer", names("host-sync", 1, "24 times a step, mostly in cudaStreamSynchronize"), *item)
+    found = tried(options, "a number read back after each layer", names("host-sync", 1, "times a step, mostly in cudaStreamSynchronize"), *item)
     check(all("cudaStreamSynchronize" in at["what"] for each in of_rule(found, "host-sync") for at in each["evidence"]), "its evidence names the call", found)
+    with Folder() as folder:
+        traces, whole = recorded(options, folder, "counted", *item), ("--steps", "5-9")
+        found = of_rule(diagnose(options, traces, *whole), "host-sync")
+        syncs = [row for row in tables(options, traces, "--only", "syncs", *whole)["syncs"] if row["rank"] == 1 and row["stalls"] > 0]
+        check(found and "the GPU 24 times a step" in found[0]["title"] and found[0]["saving_ns"] == sum(row["stalled_ns"] for row in syncs),
+              "in chosen steps: its count, and its stalled time as `syncs` has it", {"found": found, "syncs": syncs})
     tried(options, "tiny kernels", lambda diagnosis: bool(of_rule(diagnosis, "launch-bound")), "--tiny-kernels", "--layers", 24)
     tried(options, "slow links", lambda diagnosis: bool(of_rule(diagnosis, "comm-exposed")), "--slow-link", 20)
     tried(options, "a host that is late while its GPU waits", names("straggler", 1, "cause: host"), "--straggler", 1, "--straggler-us", 8_000, "--log-every", 1)
