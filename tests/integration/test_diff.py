@@ -158,11 +158,11 @@ def recorded(options, folder, name, *words):
     return f"{at}/traces"
 
 
-def check_planted(options, what, name, words, rank, holds):
-    """`holds` of what is said of that rank of a training as it is, and of one with `words`."""
+def check_planted(options, what, name, words, rank, holds, both=()):
+    """`holds` of what is said of that rank of a training (with `both`), and of one with `words`, too."""
     with Folder() as folder:
         for _ in range(TRIES):
-            said = tables(options, recorded(options, folder, "plain"), recorded(options, folder, name, *words), "--a-ranks", rank, "--b-ranks", rank)
+            said = tables(options, recorded(options, folder, "plain", *both), recorded(options, folder, name, *both, *words), "--a-ranks", rank, "--b-ranks", rank)
             if holds(said):
                 break
         check(holds(said), what, {key: said[key] for key in ("runs", "step", "idle", "collectives")} if "runs" in said else said)
@@ -175,7 +175,7 @@ def check_simulated(options):
     check_planted(options, "the other rank waits for it", "slow", slow_gpu, 0,
                   lambda said: any(row["measure"] == "wait" and row["name"] == "all_reduce" and row["change"] in grew for row in said["collectives"]))
     check_planted(options, "synchronizations after each layer: the GPU idles for them", "sync", ("--item-sync", 0), 0,
-                  lambda said: any(changes(said, "idle").get(cause) in grew for cause in ("sync", "after_sync")))
+                  lambda said: any(changes(said, "idle").get(cause) in grew for cause in ("sync", "after_sync")), ("--layers", 24, "--log-every", 100))
     check_planted(options, "kernels of a hundredth of the time: the GPU is less busy, and all its classes shrank", "tiny", ("--tiny-kernels",), 0,
                   lambda said: changes(said, "step").get("busy") == "shrank" and {"matmul", "attention", "elementwise"} <= {name for name, change in changes(said, "classes").items() if change == "shrank"})
     with Folder() as folder:
