@@ -18,7 +18,7 @@ from harness import Folder, check, finish, run
 from slow_idle import Process, of_kineto
 from test_analyze import paths, tables
 from trace_sets import folders, inputs
-from truth import command, train
+from truth import command, is_sanitized, train
 
 IDLE_RULES = ("data-starved", "host-late", "host-sync", "launch-bound", "gpu-idle")
 KEYS = {"rule", "severity", "title", "ranks", "steps", "saving_ns", "evidence", "advice", "source", "next_command"}
@@ -113,6 +113,8 @@ def names(rule, rank, said):
 
 
 def check_simulated(options):
+    if is_sanitized(options, "what is planted in simulated runs, and what is not"):
+        return
     tried(options, "a healthy run: nothing", lambda diagnosis: diagnosis["findings"] == [])
     tried(options, "a slow GPU", names("straggler", 2, "cause: slow_kernels"), "--slow-gpu", 2)
     tried(options, "more work on one rank", names("straggler", 3, "cause: more_work"), "--more-work", 3)

@@ -14,7 +14,7 @@ import slow_tables
 from harness import Folder, check, run
 from made_profiles import ADD, GEMM, IDLE_NS, MUL, SOFTMAX, profile
 from test_analyze import run_checks
-from truth import train
+from truth import is_sanitized, train
 
 NO_COMPUTE = ("exposed communication", "copies and memsets alone")  # of the parts
 
@@ -168,9 +168,13 @@ def check_planted(options, what, name, words, rank, holds, both=()):
         check(holds(said), what, {key: said[key] for key in ("runs", "step", "idle", "collectives")} if "runs" in said else said)
 
 
-def check_simulated(options):
-    grew = ("grew", "appeared")
-    slow_gpu = ("--slow-gpu", 1, "--slow-gpu-factor", 1.5)
+SLOW_GPU = ("--slow-gpu", 1, "--slow-gpu-factor", 1.5)
+
+
+def check_what_is_planted(options):
+    if is_sanitized(options, "what is planted in simulated runs"):
+        return
+    grew, slow_gpu = ("grew", "appeared"), SLOW_GPU
     check_planted(options, "a GPU that is slower by half: it is busy for longer", "slow", slow_gpu, 1, lambda said: changes(said, "step").get("busy") == "grew")
     check_planted(options, "the other rank waits for it", "slow", slow_gpu, 0,
                   lambda said: any(row["measure"] == "wait" and row["name"] == "all_reduce" and row["change"] in grew for row in said["collectives"]))
@@ -178,8 +182,11 @@ def check_simulated(options):
                   lambda said: any(changes(said, "idle").get(cause) in grew for cause in ("sync", "after_sync")), ("--layers", 24, "--log-every", 100))
     check_planted(options, "kernels of a hundredth of the time: the GPU is less busy, and all its classes shrank", "tiny", ("--tiny-kernels",), 0,
                   lambda said: changes(said, "step").get("busy") == "shrank" and {"matmul", "attention", "elementwise"} <= {name for name, change in changes(said, "classes").items() if change == "shrank"})
+
+
+def check_simulated(options):
     with Folder() as folder:
-        plain, slow = recorded(options, folder, "plain"), recorded(options, folder, "slow", *slow_gpu)
+        plain, slow = recorded(options, folder, "plain"), recorded(options, folder, "slow", *SLOW_GPU)
         said = tables(options, plain, slow, "--a-ranks", 1, "--b-ranks", 1)
         check(changes(said, "classes").get("matmul") == "grew", "classes of a GPU that is slower by half", said["classes"])
         ratio = {row["name"]: row["new_ns"] / row["old_ns"] for row in said["classes"] if row["old_ns"]}
@@ -193,4 +200,4 @@ def check_simulated(options):
 
 
 if __name__ == "__main__":
-    run_checks(check_made, check_real, simulated=(check_simulated,))
+    run_checks(check_made, check_real, simulated=(check_what_is_planted, check_simulated))

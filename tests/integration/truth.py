@@ -138,6 +138,15 @@ def wait_for_pids(path, job):
     raise SystemExit(f"the training did not start: {job.communicate()}")
 
 
+def is_sanitized(options, what):
+    """Says so where the agent is built with a sanitizer: hosts are several times as slow, so that GPUs idle for them in any run."""
+    with open(options.agent, "rb") as file:
+        if b"__asan_init" not in file.read():
+            return False
+    print(f"left out: {what}: a sanitizer slows the host, and takes memory of its own", flush=True)
+    return True
+
+
 def command(options, folder, *arguments):
     """How a training is started that leaves traces/ and truth in `folder`."""
     return [options.simulated, "--agent", options.agent, "--dir", os.path.join(folder, "traces"), "--truth",
