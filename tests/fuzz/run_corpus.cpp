@@ -1,5 +1,5 @@
-// Runs a fuzzer without libFuzzer: every file of the corpus, every truncation of the small ones, and seeded mutations.
-// The same inputs in every run, so that a failure can be repeated.
+// Runs a fuzzer without libFuzzer: every file of the corpus, every truncation of the small ones, and seeded mutations; fewer of
+// both under sanitizers. The same inputs in every run, so that a failure can be repeated.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -9,6 +9,8 @@
 #include <random>
 #include <string>
 #include <vector>
+
+#include "tests/case_step.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -22,14 +24,14 @@ using Bytes = std::vector<std::uint8_t>;
 void run(const Bytes& bytes) { LLVMFuzzerTestOneInput(bytes.data(), bytes.size()); }
 
 void truncations(const Bytes& bytes) {
-  const std::size_t step = std::max<std::size_t>(1, bytes.size() / kMostTruncations);
+  const std::size_t step = std::max<std::size_t>(1, bytes.size() / kMostTruncations) * case_step();
   for (std::size_t length = 0; length < bytes.size(); length += step)
     run(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)));
 }
 
 void mutations(const Bytes& bytes, std::mt19937_64& random) {
   if (bytes.empty()) return;
-  for (std::size_t i = 0; i < kMutations; ++i) {
+  for (std::size_t i = 0; i < kMutations; i += case_step()) {
     Bytes changed = bytes;
     for (std::size_t flips = 1 + random() % 8; flips > 0; --flips) {
       changed[random() % changed.size()] = static_cast<std::uint8_t>(random());

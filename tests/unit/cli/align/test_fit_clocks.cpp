@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "tests/unit/case_step.h"
+#include "tests/case_step.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/collectives/made_collectives.h"
 

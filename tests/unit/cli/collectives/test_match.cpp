@@ -6,7 +6,7 @@
 #include <set>
 
 #include "made_collectives.h"
-#include "tests/unit/case_step.h"
+#include "tests/case_step.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -1,7 +1,7 @@
 // Stragglers and their causes, against jobs in which they are planted.
 #include "cli/collectives/stragglers.h"
 #include "made_training.h"
-#include "tests/unit/case_step.h"
+#include "tests/case_step.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -5,7 +5,7 @@
 #include "cli/model/error.h"
 #include "cli/read/merged_varint.h"
 #include "merged_sample.h"
-#include "tests/unit/case_step.h"
+#include "tests/case_step.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

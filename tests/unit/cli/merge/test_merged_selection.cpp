@@ -9,7 +9,7 @@
 #include "cli/select/selector.h"
 #include "cli/select/step_finder.h"
 #include "merged_sample.h"
-#include "tests/unit/case_step.h"
+#include "tests/case_step.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

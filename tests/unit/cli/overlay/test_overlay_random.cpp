@@ -7,7 +7,7 @@
 
 #include "cli/overlay/overlay.h"
 #include "derived_tracks.h"
-#include "tests/unit/case_step.h"
+#include "tests/case_step.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;

@@ -1,7 +1,7 @@
 // What is damaged in a Kineto file costs itself and no neighbour.
 #include <string>
 
-#include "../../case_step.h"
+#include "tests/case_step.h"
 #include "../../catch.h"
 #include "read_helpers.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "../../case_step.h"
+#include "tests/case_step.h"
 #include "../../catch.h"
 #include "cli/read/json_check.h"
 #include "read_helpers.h"

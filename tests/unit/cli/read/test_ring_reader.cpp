@@ -3,7 +3,7 @@
 
 #include "cli/model/error.h"
 #include "ring_recording.h"
-#include "tests/unit/case_step.h"
+#include "tests/case_step.h"
 
 using namespace cli;
 
