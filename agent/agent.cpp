@@ -26,6 +26,7 @@
 #include "agent/ring/identity.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/trace_file.h"
+#include "agent/torch/operators.h"
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjection();
 
@@ -70,15 +71,17 @@ void mark_process() {
   set_variable("TRACETOOL_ACTIVE", mark);
 }
 
-// Loaded: say where we are to CUDA and to NVTX, which call us if this process uses them. Nothing else may happen here:
-// every launcher, shell and helper of a job runs this.
+// Loaded: say where we are to CUDA and to NVTX, which call us if this process uses them. Nothing else may happen here, because
+// every launcher, shell and helper of a job runs this; but where operators were asked for by name, a Python waits for PyTorch.
 __attribute__((constructor)) void on_load() {
   if (getauxval(AT_SECURE) != 0 || disabled_by_user()) return;
   remember_stderr();
   char path[PATH_MAX];
   if (!own_path(path)) return;
   claim_injections(path);
-  if (entry_of_first_copy() == nullptr) mark_process();
+  if (entry_of_first_copy() != nullptr) return;
+  mark_process();
+  if (wants_torch_alone() && attach()) start_thread();
 }
 
 // In a child after fork: only what the parent's lock needs. Everything else sees the wiped page.

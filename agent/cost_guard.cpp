@@ -14,6 +14,7 @@
 #include "agent/clocks/clocks.h"
 #include "agent/ring/notice.h"
 #include "agent/ring/storage.h"
+#include "agent/torch/operators.h"
 
 namespace agent {
 namespace {
@@ -25,6 +26,7 @@ struct Spent {
   std::uint64_t cpu_ns;
   std::uint64_t cupti_ns;  // of the threads that CUPTI started, besides
   std::uint64_t records;
+  std::uint64_t operators;  // of PyTorch
 };
 
 constinit Spent s_begin{};
@@ -35,7 +37,7 @@ Spent spent() {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
   const Delivered total = delivered();
   const auto own_ns = static_cast<std::uint64_t>(own.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(own.tv_nsec);
-  return {mono_ns(), own_ns + total.foreign_cpu_ns + storage_cpu_ns(), cupti_threads_cpu_ns(), total.records};
+  return {mono_ns(), own_ns + total.foreign_cpu_ns + storage_cpu_ns(), cupti_threads_cpu_ns(), total.records, operators_begun()};
 }
 
 void step_down(std::uint64_t cpu_permille, std::uint64_t rate) {
@@ -63,6 +65,19 @@ void judge(const Spent& from, const Spent& to) {
   if (busy || fast) step_down(cpu_permille, rate);
 }
 
+// Operators are written by the threads that run them: what they cost is not seen, so their rate alone decides.
+void judge_operators(std::uint64_t begun, std::uint64_t elapsed_ns) {
+  const std::uint64_t rate = begun * 1'000'000'000 / elapsed_ns;
+  if (settings().guard_rate == 0 || rate <= settings().guard_rate || !torch_has_operators()) return;
+  reduce_torch();
+  char text[160];
+  const int length = snprintf(text, sizeof(text), "PyTorch ran %llu operators/s: reduced to its steps from here on", static_cast<unsigned long long>(rate));
+  const Guard guard;
+  const std::uint64_t now_ns = mono_ns();
+  if (guard) write_notice(guard, trace::NoticeCode::reduced_to_steps, 0, now_ns, now_ns, {text, static_cast<std::size_t>(length)});
+  say("%s (limit: TRACETOOL_GUARD_RATE)", text);
+}
+
 }  // namespace
 
 void guard_cost() noexcept {
@@ -71,6 +86,7 @@ void guard_cost() noexcept {
   trace::SharedMemory::store(ring().header->agent_cpu_ns, now.cpu_ns);
   if (s_begin.time_ns == 0) s_begin = now;
   if (now.time_ns - s_begin.time_ns < kWindow_ns) return;
+  judge_operators(now.operators - s_begin.operators, now.time_ns - s_begin.time_ns);
   if (!s_is_reduced && cupti_is_on() && !cupti_is_yielded()) judge(s_begin, now);
   s_begin = now;
 }

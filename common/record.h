@@ -25,6 +25,7 @@
 #include "common/records/device_work.h"
 #include "common/records/host_calls.h"
 #include "common/records/ranges.h"
+#include "common/records/operators.h"
 #include "common/records/recording_records.h"
 
 namespace trace {
@@ -35,7 +36,8 @@ using AllRecords =
                KernelRecord, KernelWideRecord, MemcpyRecord, MemcpyPeerRecord, MemsetRecord, RuntimeRecord,
                DriverRecord, RuntimeWideRecord, DriverWideRecord, NvtxPushRecord, NvtxPopRecord, NvtxStartRecord,
                NvtxEndRecord, NvtxMarkRecord, NcclCallRecord, ClockRecord, SyncRecord, OverheadRecord,
-               GraphLaunchRecord, MemoryRecord, MemoryPoolRecord, NoticeRecord, CudaEventRecord>;
+               GraphLaunchRecord, MemoryRecord, MemoryPoolRecord, NoticeRecord, CudaEventRecord,
+               OperatorBeginRecord, OperatorEndRecord>;
 
 // Calls f(static_cast<Record*>(nullptr)) for each kind of record, in the order of AllRecords.
 template <typename F>

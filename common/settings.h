@@ -23,6 +23,9 @@ enum class NcclCapture : std::uint8_t { automatic, payload, interpose };
 // own, as a subscriber of CUPTI's version 2.
 enum class Coexist : std::uint8_t { yield, retake, share };
 
+// What of PyTorch is recorded, each with all before it.
+enum class TorchLevel : std::uint8_t { off, steps, operators, shapes };
+
 struct Settings {
   char dir[PATH_MAX] = "./traces";  // absolute once it is read
   std::uint64_t ring_bytes = 256ull << 20;
@@ -30,6 +33,7 @@ struct Settings {
   char cupti[PATH_MAX] = "";        // path of the libcupti to load; empty: find one
   EventSet events = kDefaultEvents;
   NcclCapture nccl = NcclCapture::automatic;
+  TorchLevel torch = TorchLevel::steps;
   bool spool = false;  // TRACETOOL_MODE
   std::uint64_t keep_runs = 4;  // 0: all
   // 0: unlimited. Four runs of eight ranks with their default rings are 8 GB; what spools leave may be four times that.
@@ -111,6 +115,10 @@ inline bool set_nccl(Settings& settings, const char* value) {
   return set_choice(settings.nccl, {"auto", "payload", "interpose"}, value);
 }
 
+inline bool set_torch(Settings& settings, const char* value) {
+  return set_choice(settings.torch, {"off", "steps", "ops", "shapes"}, value);
+}
+
 inline bool set_mode(Settings& settings, const char* value) {
   settings.spool = std::strcmp(value, "spool") == 0;
   return settings.spool || std::strcmp(value, "ring") == 0;
@@ -166,6 +174,7 @@ inline constexpr Setting kSettings[] = {
     {"TRACETOOL_GUARD_RATE", "N", "500000", "records per second over 10 s before it is reduced to light; 0: unlimited", values::set_guard_rate},
     {"TRACETOOL_EVENTS", "LIST", "default", kEventsHelp.data(), values::set_events},
     {"TRACETOOL_NCCL", "FROM", "auto", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", values::set_nccl},
+    {"TRACETOOL_TORCH", "LEVEL", "steps", "what of PyTorch is recorded: off, steps (its marks of steps and the program's record_function ranges), ops (operators too), shapes (and their inputs); set by hand and with LD_PRELOAD, a process without a GPU is recorded, too", values::set_torch},
     {"TRACETOOL_VERBOSE", "", "0", "1: say on stderr what was found and where the recording goes", values::set_verbose},
     {"TRACETOOL_DISABLE", "", "0", "1, or anything but 0: the agent does nothing at all", values::set_disable},
 };

@@ -7,9 +7,9 @@ from ring_definitions import DEFINED, UNKNOWN_ORDINAL, Shape
 NONE_REF, LOCAL_REF = 0xFFFFFFFF, 0x80000000
 KINDS = ("kernel", "kernel_wide", "memcpy", "memcpy_peer", "memset", "runtime", "driver", "runtime_wide", "driver_wide",
          "nvtx_push", "nvtx_pop", "nvtx_start", "nvtx_end", "nvtx_mark", "nccl_call", "clock", "sync", "overhead",
-         "graph_launch", "memory", "memory_pool", "notice", "cuda_event")  # 16, 17, ...
+         "graph_launch", "memory", "memory_pool", "notice", "cuda_event", "operator_begin", "operator_end")  # 16, 17, ...
 NOTICES = {1: "gap", 2: "fatal", 3: "reduced_to_light", 4: "source_on", 5: "clock_changed", 6: "graphs_unknown",
-           7: "spool_ended", 8: "stalled"}
+           7: "spool_ended", 8: "stalled", 9: "reduced_to_steps"}
 
 # Events. `kind` is one of KINDS, `block` an index in Recording.blocks; `end` is None where it was not seen. `payload`
 # is a number, or None where there is none.
@@ -37,6 +37,8 @@ Memory = namedtuple("Memory", "kind block start end operation memory correlation
                               "is_async pool_address")
 MemoryPool = namedtuple("MemoryPool", "kind block start end operation pool correlation address bytes used_bytes "
                                       "release_threshold_bytes device")
+OperatorBegin = namedtuple("OperatorBegin", "kind block time tid scope name id thread forward_thread sequence inputs")
+OperatorEnd = namedtuple("OperatorEnd", "kind block time tid id")
 Notice = namedtuple("Notice", "kind block time end code value text")
 
 
@@ -78,12 +80,18 @@ class Records:
         return found if found is not None else home.string_at(offset)
 
     def string_at(self, offset):
+        self.strings[offset] = self.bytes_at(offset).decode("utf-8", "backslashreplace")
+        return self.strings[offset]
+
+    def bytes(self, ref, at):
+        home, offset = (None, None) if ref == NONE_REF else self.target(ref, at)
+        return None if home is None else home.bytes_at(offset)
+
+    def bytes_at(self, offset):
         kind, _, _, size, length, _ = struct.unpack_from("<BBHIII", self.data, offset)
         if kind != 1 or size < 16 or length > size - 16 or offset + size > len(self.data):
             raise self.bad(offset, "expected a string here")
-        value = self.data[offset + 16:offset + 16 + length].decode("utf-8", "backslashreplace")
-        self.strings[offset] = value
-        return value
+        return self.data[offset + 16:offset + 16 + length]
 
     def shape(self, ref, at):
         if ref == NONE_REF:
@@ -192,6 +200,42 @@ def nccl_call(r, b, at, f):
                 f[15] if has & 16 else None, f[16] if has & 32 else None)
 
 
+def operator_begin(r, b, at, f):
+    return OperatorBegin("operator_begin", b, f[5], f[4], f[2], r.string(f[6], at), f[7], f[8], f[9] if f[3] & 2 else None,
+                         f[10] if f[3] & 1 else None, inputs(r.bytes(f[11], at)))
+
+
+def operator_end(r, b, at, f):
+    return OperatorEnd("operator_end", b, f[4], f[3], f[5])
+
+
+def inputs(data):
+    """[(kind, type, value)] of an operator's inputs; the value is (sizes, strides or None: contiguous) of a tensor. None: unknown."""
+    found, at = [], 0
+
+    def words(count, letter="q"):
+        nonlocal at
+        at += 8 * count
+        return struct.unpack_from(f"<{count}{letter}", data, at - 8 * count)
+
+    def one():
+        nonlocal at
+        kind, type_, contiguous, _, count = struct.unpack_from("<BBBBI", data, at)
+        at += 8
+        if kind == 1:
+            return "tensor", type_, (words(count), None if contiguous else words(count))
+        if kind == 2:
+            return "tensors", None, [one() for _ in range(count)]
+        if kind in (3, 4):
+            return ("integer", None, words(1)[0]) if kind == 3 else ("real", None, words(1, "d")[0])
+        return {0: "none", 5: "boolean", 6: "integers"}.get(kind, "other"), None, \
+            bool(count) if kind == 5 else words(count) if kind == 6 else None
+
+    while data is not None and at < len(data):
+        found.append(one())
+    return None if data is None else found
+
+
 def clock(r, b, at, f):
     return ClockRead("clock", b, f[4], f[5], f[6], f[3])
 
@@ -234,7 +278,7 @@ MADE = {16: ("BBHIQIIII", kernel, 0), 17: ("BBHIQQIIIIQII", kernel_wide, 0), 18:
         31: ("BBHIQQQ", clock, 0), 32: ("BBBBIQQIIIIQ", sync, 40), 33: ("BBHIQQIIIIII", overhead, 0),
         34: ("BBHIQQIIII", graph_launch, 0), 35: ("BBBBIQQQIIIIQ", memory, 0),
         36: ("BBBBIQQQQQII", memory_pool, 0), 37: ("BBBBIQQII", notice, 0),
-        38: ("BBHIIIIIQ", cuda_event, 0)}
+        38: ("BBHIIIIIQ", cuda_event, 0), 39: ("BBBBIQIIIIQII", operator_begin, 0), 40: ("BBHIQII", operator_end, 0)}
 DEFINITIONS = {kind: (struct.Struct("<" + layout), take) for kind, (layout, take, _) in DEFINED.items()}
 EVENTS = {kind: (struct.Struct("<" + layout), make) for kind, (layout, make, _) in MADE.items()}
 MINIMUM = {kind: fewest or struct.calcsize("<" + layout) for kind, (layout, _, fewest) in {**DEFINED, **MADE}.items()}

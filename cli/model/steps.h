@@ -1,5 +1,5 @@
 // The training steps of a trace, as its programs named them (ProfilerStep#N, NVTX ranges such as "Train step N"), or, of a
-// program that named none, as its kernels come again.
+// program that named none, as its optimizers ran, or else as its kernels come again.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -30,7 +30,7 @@ struct KernelPeriod {
 
 // What was found of one process.
 struct ProcessSteps {
-  std::string found_by;                    // the family of names (select/step_name.h), or kPeriodOfKernels; "": it has no steps
+  std::string found_by;                    // the family of names (select/step_name.h), kOptimizerSteps or kPeriodOfKernels; "": it has no steps
   std::int64_t first_ns = 0, last_ns = 0;  // of all its events but the ends of flows; 0, 0: it has none
   std::vector<Step> steps;                 // ascending by start
   KernelPeriod period;                     // of a process that named no steps
@@ -39,8 +39,13 @@ struct ProcessSteps {
   std::int64_t repeated = 0, launched = 0;  // where a period was found: kernels in what comes again, and all that were launched in the trace
 
   bool by_period() const { return !kernels.empty(); }
+  // Its numbers are ours.
+  bool is_numbered_here() const;
 };
 
 inline constexpr const char* kPeriodOfKernels = "period of kernels";
+inline constexpr const char* kOptimizerSteps = "Optimizer.step#";
+
+inline bool ProcessSteps::is_numbered_here() const { return by_period() || found_by == kOptimizerSteps; }
 
 }  // namespace cli

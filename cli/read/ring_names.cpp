@@ -59,7 +59,7 @@ RingNames::Found RingNames::find(std::uint32_t ref, trace::RecordKind kind, std:
   return {&bytes, at, size};
 }
 
-std::string_view RingNames::text(std::uint32_t ref, std::size_t record_at) const {
+std::string_view RingNames::bytes(std::uint32_t ref, std::size_t record_at) const {
   const Found found = find(ref, trace::StringRecord::kKind, record_at);
   const auto head = cli::record_at<trace::StringRecord>(*found.bytes, found.at, found.size);
   const std::size_t room = found.size < sizeof(head) ? 0 : found.size - sizeof(head);
@@ -71,7 +71,7 @@ StringId RingNames::string(std::uint32_t ref, std::size_t record_at) {
   if (ref == trace::kNoRef) return 0;
   auto& known = trace::is_local(ref) ? block_strings_ : region_strings_;
   const auto [entry, is_new] = known.try_emplace(ref, 0);
-  if (is_new) entry->second = catalog_.strings.intern(text(ref, record_at));
+  if (is_new) entry->second = catalog_.strings.intern(bytes(ref, record_at));
   return entry->second;
 }
 

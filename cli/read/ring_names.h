@@ -19,6 +19,8 @@ class RingNames {
   void enter_region();
 
   StringId string(std::uint32_t ref, std::size_t record_at);  // 0 for kNoRef
+  // Its bytes, which may be no text; valid while the block, or the region, is as it is.
+  std::string_view bytes(std::uint32_t ref, std::size_t record_at) const;
   trace::LaunchShapeRecord shape(std::uint32_t ref, std::size_t record_at) const;
   StringId kernel_name(const trace::LaunchShapeRecord& shape, std::size_t record_at);  // demangled
   StringId api_name(trace::RecordKind domain, std::uint32_t cbid);
@@ -31,7 +33,6 @@ class RingNames {
     std::size_t size;
   };
   Found find(std::uint32_t ref, trace::RecordKind kind, std::size_t record_at) const;
-  std::string_view text(std::uint32_t ref, std::size_t record_at) const;
 
   const RingFile& file_;
   Catalog& catalog_;

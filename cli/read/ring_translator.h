@@ -49,6 +49,7 @@ std::unique_ptr<RingTranslator> make_translator(RingOutput& out, RingHandlers& h
 // `out` outlives what they return.
 std::unique_ptr<RingTranslator> device_translator(RingOutput& out, RingHandlers& handlers);
 std::unique_ptr<RingTranslator> host_translator(RingOutput& out, RingHandlers& handlers);
+std::unique_ptr<RingTranslator> operator_translator(RingOutput& out, RingHandlers& handlers);
 std::unique_ptr<RingTranslator> notice_translator(RingOutput& out, RingHandlers& handlers);
 
 }  // namespace cli

@@ -62,7 +62,13 @@ void StepFinder::event(const Event& event, const Facts& facts) {
     if (is_api_call(event.kind)) return note_launch(process, event);
     if (event.kind == Kind::kernel || event.kind == Kind::graph) return note_work(process, event, facts);
   }
-  if (!is_host_range(event) || !may_be_step(event.name)) return;
+  if (!is_host_range(event)) return;
+  const Name kind = kind_of(event.name);
+  if (kind == Name::no_step) return;
+  if (kind != Name::step) {
+    const StepMark mark = kind == Name::optimizer ? StepMark::optimizer : StepMark::begin;
+    return seen.optimizers.add(mark, event.name, event.start_ns, slice_end(event, event.start_ns));
+  }
   const StepName name = *step_name(catalog_->strings[event.name]);
   if (event.kind == Kind::cpu_op && name.family != 0) return;
   const Found found{{name.number, event.start_ns, slice_end(event, event.start_ns)}, event.duration_ns < 0};
@@ -70,11 +76,12 @@ void StepFinder::event(const Event& event, const Facts& facts) {
   seen.kernels.reset();
 }
 
-bool StepFinder::may_be_step(StringId name) {
-  if (names_[name] == Name::unseen) {
-    names_[name] = step_name(catalog_->strings[name]) ? Name::step : Name::no_step;
-  }
-  return names_[name] == Name::step;
+StepFinder::Name StepFinder::kind_of(StringId name) {
+  if (names_[name] != Name::unseen) return names_[name];
+  const std::string_view text = catalog_->strings[name];
+  const StepMark mark = step_mark(text);
+  names_[name] = step_name(text) ? Name::step : mark == StepMark::optimizer ? Name::optimizer : mark == StepMark::begin ? Name::begin : Name::no_step;
+  return names_[name];
 }
 
 void StepFinder::add(std::vector<Found>& steps, const Found& next) {
@@ -102,7 +109,12 @@ std::vector<ProcessSteps> StepFinder::take() {
     all[id].last_ns = seen.last_ns;
     const auto family = std::find_if(seen.families.begin(), seen.families.end(), [](auto& f) { return !f.empty(); });
     if (family == seen.families.end()) {
-      seen.kernels->finish(all[id]);
+      all[id].steps = seen.optimizers.steps();
+      if (all[id].steps.empty()) {
+        seen.kernels->finish(all[id]);
+      } else {
+        all[id].found_by = kOptimizerSteps;
+      }
       continue;
     }
     all[id].found_by = kStepFamilyNames[static_cast<std::size_t>(family - seen.families.begin())];

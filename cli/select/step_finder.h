@@ -1,6 +1,6 @@
 // Finds the training steps of each process: ranges on its host threads (NVTX, user annotations, and the operators as
 // which older torch.profiler wrote ProfilerStep#N) whose names are in step_name.h. Those of a process that named none follow
-// from the period of its kernels (step_period.h), where they have one.
+// from PyTorch's optimizers (optimizer_steps.h), else from the period of its kernels (step_period.h), where they have one.
 //
 // Of one process only the first family of names counts that it has. Of ranges that overlap, one with the number of the
 // open step is the same step, seen on another thread: the step lasts until the later end. One with another number is
@@ -23,6 +23,7 @@
 #include "cli/model/name_classes.h"
 #include "cli/model/payload.h"
 #include "cli/model/steps.h"
+#include "cli/select/optimizer_steps.h"
 #include "cli/select/step_name.h"
 #include "cli/select/work_sequence.h"
 
@@ -40,19 +41,20 @@ class StepFinder : public EventSink {
   std::vector<ProcessSteps> take();
 
  private:
-  enum class Name : std::uint8_t { unseen, no_step, step };
+  enum class Name : std::uint8_t { unseen, no_step, step, optimizer, begin };
   struct Found {
     Step step;
     bool open = false;  // has no end yet
   };
   struct Seen {
     std::array<std::vector<Found>, kStepFamilies> families;
+    OptimizerSteps optimizers;
     std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
     std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
     std::optional<WorkSequence> kernels;  // none: it has named a step
   };
 
-  bool may_be_step(StringId name);
+  Name kind_of(StringId name);
   static void add(std::vector<Found>& steps, const Found& next);
   void note_launch(ProcessId process, const Event& event);
   void note_work(ProcessId process, const Event& event, const Facts& facts);

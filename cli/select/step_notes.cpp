@@ -23,6 +23,9 @@ std::string note_of(const ProcessSteps& found, bool also_named) {
     return fmt::format("steps by the period of the kernels, which begins at its largest gap between launches: {}{}", match_text(found.period),
                        found.alike ? "" : "; numbers are the rank's own");
   }
+  if (found.found_by == kOptimizerSteps) {
+    return fmt::format("steps by PyTorch's optimizers, each to the end of its last {}{}", kOptimizerSteps, found.alike ? "" : "; numbers are the rank's own");
+  }
   if (!found.steps.empty()) return also_named ? fmt::format("steps by ranges: {}", found.found_by) : "";
   const std::string named = "no training steps were found: no range is named ProfilerStep#N, step N, iteration N or the like";
   if (found.period.compared == 0) return named;

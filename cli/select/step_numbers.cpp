@@ -63,22 +63,23 @@ class Numbering {
 
 void number_alike(std::vector<ProcessSteps>& steps, const Catalog& catalog, const ProcessClocks& clocks) {
   struct Group {
-    std::vector<ProcessId> by_period;
+    std::vector<ProcessId> counted;
     std::optional<ProcessId> named;  // the one with most steps
   };
   std::map<std::pair<std::string, std::string>, Group> groups;
   for (ProcessId id = 0; id < steps.size(); ++id) {
     Group& group = groups[{catalog.processes[id].run_id, catalog.processes[id].phase}];
-    if (steps[id].by_period()) {
-      group.by_period.push_back(id);
-    } else if (!steps[id].steps.empty() && (!group.named || steps[*group.named].steps.size() < steps[id].steps.size())) {
+    if (steps[id].steps.empty()) continue;
+    if (steps[id].is_numbered_here()) {
+      group.counted.push_back(id);
+    } else if (!group.named || steps[*group.named].steps.size() < steps[id].steps.size()) {
       group.named = id;
     }
   }
   const Numbering numbering(steps, clocks);
   for (const auto& [run, group] : groups) {
-    if (group.by_period.empty()) continue;
-    group.named ? numbering.number_as(*group.named, group.by_period) : numbering.number(group.by_period);
+    if (group.counted.empty()) continue;
+    group.named ? numbering.number_as(*group.named, group.counted) : numbering.number(group.counted);
   }
 }
 

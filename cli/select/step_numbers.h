@@ -1,4 +1,4 @@
-// One number for one step on all ranks. Programs number their steps alike; steps that were found by the period of kernels count
+// One number for one step on all ranks. Programs number their steps alike; those of other steps count
 // from 0 on each rank, whose recording begins when it begins. Of those of one run (and of one phase of it) each rank's are
 // moved by the number that puts most of them beside what runs at the same time, on the axis, on the rank with most steps;
 // the first step of all is 0 again. Ranks run in step, so that clocks may be wrong by a half of a step.

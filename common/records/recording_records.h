@@ -26,6 +26,7 @@ enum class NoticeCode : std::uint8_t {
   graphs_unknown = 6,  // graphs were captured before we were there: their nodes have no ranges
   spool_ended = 7,  // the spool could not grow (`value`: errno): from here on only the ring is kept
   stalled = 8,  // CUPTI had nothing that ended for long: what ran was taken without its end (`value`: so many records; 0: left)
+  reduced_to_steps = 9,  // the cost guard reduced what is recorded of PyTorch
 };
 
 struct NoticeRecord {

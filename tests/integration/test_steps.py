@@ -20,6 +20,9 @@ from truth import load, train
 EXACT = {"resnet50-dataloader/num_workers_0": 1462, "resnet50-dataloader/num_workers_4": 1478, "single/a100-rank0of2-collective-args": 900,
          "single/v100-ns-resolution": 870, "single/v100-rank1of2-216k-events": 3874, "single/a100-rank0of16": 1075}
 BY_NAMES = {"single/mi300-rank0of8-rccl": 746}
+# Of which each step has one of the optimizers that end it; modded-nanogpt's take turns, and mark no forward pass.
+WITH_OPTIMIZERS = ("resnet50-dataloader/num_workers_0", "resnet50-dataloader/num_workers_4", "single/a100-rank0of16", "single/mi300-rank0of8-rccl",
+                   "single/v100-rank1of2-216k-events", "modded-nanogpt-8xh100/rank0-chrome-trace", "modded-nanogpt-8xh100/rank5-chrome-trace")
 NONE = ("sampled-2of128/sampled_rank-0", "sampled-2of128/sampled_rank-1", "dlrm-8xv100/worker0_step_12")
 
 
@@ -47,10 +50,14 @@ def launched(events):
     return [calls[each] for each in correlations if each in calls]
 
 
-def hide(path, folder):
+def is_optimizer(event):
+    return str(event.get("name", "")).startswith("Optimizer.step#")
+
+
+def hide(path, folder, optimizers_too=True):
     with gzip.open(path, "rt", encoding="utf-8") as file:
         trace = json.load(file)
-    trace["traceEvents"] = [event for event in trace["traceEvents"] if not is_mark(event)]
+    trace["traceEvents"] = [e for e in trace["traceEvents"] if not (is_mark(e) or (optimizers_too and is_optimizer(e)))]
     hidden = f"{folder}/{os.path.basename(path)}"
     with gzip.open(hidden, "wt", encoding="utf-8", compresslevel=1) as file:
         json.dump(trace, file)
@@ -75,6 +82,21 @@ def check_marks_hidden(options, name, kernels, folder):
         check(max(offsets) - min(offsets) <= length / 100, f"{name}: they begin at one place of their steps", (offsets, length))
 
 
+def check_optimizers(options, name, folder):
+    """Where the optimizers' marks are left: as many steps as were named, each with the end of one optimizer."""
+    (path,) = glob.glob(f"{options.traces}/{name}.*")
+    events = slow_tables.read_json(path)
+    origin = min(slow_tables.ns(e["ts"]) for e in events if "ts" in e and e.get("ph") not in ("M", "f"))
+    ends = sorted({slow_tables.ns(e["ts"]) + slow_tables.ns(e["dur"]) - origin for e in events if is_optimizer(e) and "dur" in e})
+    true = [(begin - origin, end - origin) for begin, end in marks(events)]
+    whole = [(begin, end) for begin, end in true if any(begin <= each <= end for each in ends)]
+    found = steps(options, hide(path, folder, optimizers_too=False))
+    got = [row["start_ns"] + row["duration_ns"] for row in found]
+    check(len(whole) - 1 <= len(found) <= len(whole) and {row["found_by"] for row in found} == {"Optimizer.step#"}, f"{name}: {len(found)} steps by its optimizer",
+          (len(whole), found))
+    check(all(sum(begin <= each <= end for each in got) <= 1 for begin, end in true) and set(got) <= set(ends), f"{name}: each ends as an optimizer does", (got, ends))
+
+
 def check_real(options):
     if not os.path.isdir(options.traces):
         print("left out: real traces", flush=True)
@@ -82,6 +104,8 @@ def check_real(options):
     with Folder() as folder:
         for name, kernels in {**EXACT, **BY_NAMES}.items():
             check_marks_hidden(options, name, kernels, folder)
+        for name in WITH_OPTIMIZERS:
+            check_optimizers(options, name, folder)
         for name in NONE:
             (path,) = glob.glob(f"{options.traces}/{name}.*")
             said = analyze(options, hide(path, folder), "--only", "steps").stdout

@@ -1,0 +1,201 @@
+#include "agent/torch/operator_inputs.h"
+
+#include <cstring>
+
+namespace agent {
+namespace {
+
+using trace::InputKind;
+using trace::OperatorInput;
+
+// What is the same in all versions.
+constexpr std::uint32_t kNoneTag = 0, kTensorTag = 1, kDoubleTag = 3, kIntegerTag = 5;
+constexpr std::uint32_t kBooleanTags[] = {9, 10};
+constexpr std::uint32_t kListBehindBoolean = 4;
+constexpr std::size_t kSizesAt[] = {56, 64, 72};
+constexpr std::size_t kElementsBehind = 96, kTypeBehind = 104;
+constexpr std::size_t kInline = 5;
+constexpr std::size_t kMostDims = 64, kMostTypes = 64;
+constexpr std::size_t kVectorAt[] = {16, 24};
+
+// What the objects of this process have confirmed. Races between threads are harmless: whoever reads an old value reads less.
+struct Confirmed {
+  std::uint32_t sizes_at = 0;     // 0: not yet
+  std::uint32_t boolean_tag = 0;  // 0: not yet
+};
+constinit Confirmed s_confirmed{};
+
+std::uint32_t load(const std::uint32_t& shared) { return __atomic_load_n(&shared, __ATOMIC_RELAXED); }
+void store(std::uint32_t& shared, std::uint32_t value) { __atomic_store_n(&shared, value, __ATOMIC_RELAXED); }
+
+std::uint64_t word(const std::byte* at) {
+  std::uint64_t value;
+  std::memcpy(&value, at, sizeof(value));
+  return value;
+}
+
+const std::byte* pointer(const std::byte* at) { return reinterpret_cast<const std::byte*>(word(at)); }
+
+OperatorInput head_of(InputKind kind, std::uint32_t count = 0) { return {static_cast<std::uint8_t>(kind), 0, 0, 0, count}; }
+
+struct Dims {
+  std::size_t count = 0;
+  const std::byte* sizes = nullptr;  // i64 each, and the strides behind the room for sizes
+  const std::byte* strides = nullptr;
+};
+
+// False: there are no sizes at this place.
+bool dims_at(const std::byte* sizes_and_strides, Dims& dims) {
+  dims.count = word(sizes_and_strides);
+  if (dims.count > kMostDims) return false;
+  const bool is_inline = dims.count <= kInline;
+  dims.sizes = is_inline ? sizes_and_strides + 8 : pointer(sizes_and_strides + 8);
+  dims.strides = dims.sizes + 8 * (is_inline ? kInline : dims.count);
+  return is_inline || (reinterpret_cast<std::uintptr_t>(dims.sizes) % 8 == 0 && dims.sizes != nullptr);
+}
+
+// The product of the sizes is the number of elements.
+bool is_tensor(const std::byte* tensor, std::size_t sizes_at, Dims& dims) {
+  if (!dims_at(tensor + sizes_at, dims)) return false;
+  std::uint64_t elements = 1;
+  for (std::size_t i = 0; i < dims.count; ++i) {
+    if (__builtin_mul_overflow(elements, word(dims.sizes + 8 * i), &elements)) return false;
+  }
+  return elements == word(tensor + sizes_at + kElementsBehind);
+}
+
+// Of a place that is not known yet: two sizes of more than 1, none of them behind a pointer, are no chance.
+bool is_telling(const std::byte* tensor, std::size_t sizes_at) {
+  const std::uint64_t count = word(tensor + sizes_at);
+  if (count < 2 || count > kInline) return false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t size = word(tensor + sizes_at + 8 + 8 * i);
+    if (size < 2 || size > std::uint64_t{1} << 40) return false;
+  }
+  Dims dims;
+  return is_tensor(tensor, sizes_at, dims);
+}
+
+// 0: not known yet.
+std::size_t sizes_place(const std::byte* tensor) {
+  if (const std::uint32_t known = load(s_confirmed.sizes_at)) return known;
+  std::size_t found = 0, count = 0;
+  for (const std::size_t at : kSizesAt) {
+    if (!is_telling(tensor, at)) continue;
+    found = at;
+    ++count;
+  }
+  if (count != 1) return 0;
+  store(s_confirmed.sizes_at, static_cast<std::uint32_t>(found));
+  return found;
+}
+
+bool is_contiguous(const Dims& dims) {
+  std::uint64_t stride = 1;
+  for (std::size_t i = dims.count; i-- > 0;) {
+    const std::uint64_t size = word(dims.sizes + 8 * i);
+    if (word(dims.strides + 8 * i) != stride) return false;
+    stride *= size > 1 ? size : 1;
+  }
+  return true;
+}
+
+// Which of the two tags is that of a bool: the other one's value is a pointer, and no pointer is odd.
+std::uint32_t boolean_tag(const TorchValue& value) {
+  const std::uint32_t known = load(s_confirmed.boolean_tag);
+  const bool may_be = value.tag == kBooleanTags[0] || value.tag == kBooleanTags[1];
+  if (known != 0 || !may_be || (value.payload & 0xff) != 1) return known;
+  store(s_confirmed.boolean_tag, value.tag);
+  return value.tag;
+}
+
+}  // namespace
+
+OperatorInputs::OperatorInputs(const TorchValue* inputs, std::size_t count) noexcept {
+  std::size_t last = 0;  // the word of the last head
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t before = used_;
+    if (add(inputs[i])) {
+      last = before;
+      continue;
+    }
+    used_ = before;
+    if (used_ > 0) {
+      OperatorInput head;
+      std::memcpy(&head, &words_[last], sizeof(head));
+      head.is_cut = 1;
+      std::memcpy(&words_[last], &head, sizeof(head));
+    }
+    return;
+  }
+}
+
+bool OperatorInputs::add_word(std::uint64_t word) noexcept {
+  if (used_ == sizeof(words_) / sizeof(words_[0])) return false;
+  words_[used_++] = word;
+  return true;
+}
+
+bool OperatorInputs::add_head(const OperatorInput& head) noexcept {
+  std::uint64_t bytes;
+  std::memcpy(&bytes, &head, sizeof(head));
+  return add_word(bytes);
+}
+
+bool OperatorInputs::add(const TorchValue& value) noexcept {
+  const std::uint32_t boolean = boolean_tag(value);
+  const auto* object = reinterpret_cast<const std::byte*>(value.payload);
+  const bool is_object = value.payload != 0 && value.payload % 8 == 0;
+  if (value.tag == kNoneTag) return add_head(head_of(InputKind::none));
+  if (value.tag == kTensorTag && is_object) return add_tensor(object);
+  if (value.tag == kIntegerTag) return add_head(head_of(InputKind::integer)) && add_word(value.payload);
+  if (value.tag == kDoubleTag) return add_head(head_of(InputKind::real)) && add_word(value.payload);
+  if (boolean != 0 && value.tag == boolean) return add_head(head_of(InputKind::boolean, static_cast<std::uint32_t>(value.payload & 1)));
+  if (boolean != 0 && value.tag == boolean + kListBehindBoolean && is_object) return add_list(object);
+  return add_head(head_of(InputKind::other));
+}
+
+bool OperatorInputs::add_tensor(const std::byte* tensor) noexcept {
+  const std::size_t sizes_at = sizes_place(tensor);
+  Dims dims;
+  // Of tensors whose sizes are symbols, and of nested ones, they are no numbers.
+  if (sizes_at == 0 || !is_tensor(tensor, sizes_at, dims)) return add_head(head_of(InputKind::other));
+  std::uint16_t type;
+  std::memcpy(&type, tensor + sizes_at + kTypeBehind, sizeof(type));
+  if (type >= kMostTypes) return add_head(head_of(InputKind::other));
+  const bool contiguous = is_contiguous(dims);
+  bool fits = add_head({static_cast<std::uint8_t>(InputKind::tensor), static_cast<std::uint8_t>(type), contiguous, 0, static_cast<std::uint32_t>(dims.count)});
+  for (std::size_t i = 0; i < dims.count; ++i) fits = fits && add_word(word(dims.sizes + 8 * i));
+  for (std::size_t i = 0; i < dims.count && !contiguous; ++i) fits = fits && add_word(word(dims.strides + 8 * i));
+  return fits;
+}
+
+// A list of tensors or of integers; of others only that it is there. What does not fit is left out.
+bool OperatorInputs::add_list(const std::byte* list) noexcept {
+  const std::byte* vector = list + kVectorAt[word(list + kVectorAt[0]) % 8 == 0 ? 0 : 1];
+  const std::uint64_t begin = word(vector), end = word(vector + 8), room = word(vector + 16);
+  if (begin % 8 != 0 || begin > end || end > room || (end - begin) % sizeof(TorchValue) != 0) return add_head(head_of(InputKind::other));
+  const auto* values = reinterpret_cast<const TorchValue*>(begin);
+  const std::size_t count = (end - begin) / sizeof(TorchValue), head_at = used_;
+  const std::uint32_t tag = count > 0 ? values[0].tag : kTensorTag;
+  if (tag != kTensorTag && tag != kIntegerTag) return add_head(head_of(InputKind::other));
+  OperatorInput head = head_of(tag == kTensorTag ? InputKind::tensor_list : InputKind::integer_list);
+  if (!add_head(head)) return false;
+  for (; head.count < count; ++head.count) {
+    const TorchValue& value = values[head.count];
+    const std::size_t before = used_;
+    const bool fits = value.tag == tag && (tag == kIntegerTag ? add_word(value.payload) : add_element(value));
+    if (fits) continue;
+    used_ = before;
+    head.is_cut = 1;
+    break;
+  }
+  std::memcpy(&words_[head_at], &head, sizeof(head));
+  return true;
+}
+
+bool OperatorInputs::add_element(const TorchValue& tensor) noexcept {
+  return tensor.payload != 0 && add_tensor(reinterpret_cast<const std::byte*>(tensor.payload));
+}
+
+}  // namespace agent

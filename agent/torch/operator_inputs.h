@@ -1,0 +1,41 @@
+// The inputs of an operator as bytes (trace::OperatorInput), read from PyTorch's own objects by offsets that they confirm:
+//
+//   c10::TensorImpl: sizes and strides at 56 (2.15), 64 (2.3 to 2.12) or 72 (2.1), the number of elements 96 behind, the type 104.
+//     One place is right where the product of the sizes is the number of elements; it is asked of each tensor. Up to 5 sizes lie at
+//     8, with as many strides behind the fifth; more of them behind a pointer there.
+//   c10::IValue: the tag of bool is 9 up to 2.5 and 10 later; the value itself tells them apart, for the other one is a pointer.
+//     Lists of values are 4 behind.
+//   c10::detail::ListImpl: begin, end and end of room of a vector at 16, or, where two counts of 8 bytes lie before it, at 24.
+// Source: c10/core/TensorImpl.h, c10/core/impl/SizesAndStrides.h, ATen/core/ivalue.h, ATen/core/List.h of the same versions.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "agent/torch/record_function.h"
+
+namespace agent {
+
+// Of one operator; what does not fit is marked as cut.
+class OperatorInputs {
+ public:
+  static constexpr std::size_t kBytes = 1024;
+
+  OperatorInputs(const TorchValue* inputs, std::size_t count) noexcept;
+  OperatorInputs(const OperatorInputs&) = delete;
+  OperatorInputs& operator=(const OperatorInputs&) = delete;
+  std::string_view bytes() const noexcept { return {reinterpret_cast<const char*>(words_), used_ * sizeof(words_[0])}; }
+
+ private:
+  bool add(const TorchValue& value) noexcept;
+  bool add_tensor(const std::byte* tensor) noexcept;
+  bool add_list(const std::byte* list) noexcept;
+  bool add_element(const TorchValue& tensor) noexcept;
+  bool add_head(const trace::OperatorInput& head) noexcept;
+  bool add_word(std::uint64_t word) noexcept;
+
+  std::size_t used_ = 0;
+  std::uint64_t words_[kBytes / sizeof(std::uint64_t)];
+};
+
+}  // namespace agent

@@ -1,0 +1,165 @@
+#include "agent/torch/operators.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+#include "agent/base/agent_settings.h"
+#include "agent/base/life.h"
+#include "agent/base/loaded_objects.h"
+#include "agent/base/message.h"
+#include "agent/base/uncancelled.h"
+#include "agent/ring/recorder.h"
+#include "agent/torch/operator_inputs.h"
+#include "agent/torch/record_function.h"
+#include "agent/torch/torch_functions.h"
+
+namespace agent {
+namespace {
+
+using trace::OperatorScope;
+using trace::TorchLevel;
+
+constinit TorchFunctions s_torch{};
+constinit RecordFunctionReader s_reader{};
+constinit std::atomic<TorchLevel> s_level{TorchLevel::off};
+constinit std::uint64_t s_callback = 0;  // 0: none
+constinit std::atomic<bool> s_alone{false};  // operators alone begin the recording
+
+// A few may be of an object that was never ours; then its layout is another one than we know.
+constexpr std::uint32_t kMostWrong = 3;
+constinit std::atomic<std::uint32_t> s_wrong{0};
+bool is_given_up() { return s_wrong.load(std::memory_order_relaxed) >= kMostWrong; }
+
+bool is_set_by_hand() {
+  const char* value = std::getenv("TRACETOOL_TORCH");
+  return value != nullptr && std::strcmp(value, "off") != 0;
+}
+
+constexpr bool kRangesOnly[trace::kOperatorScopes] = {false, false, false, false, false, false, false, true};
+constexpr bool kOperators[trace::kOperatorScopes] = {true, true, true, false, false, false, false, true};
+const bool (&scopes_of(TorchLevel level))[trace::kOperatorScopes] { return level == TorchLevel::steps ? kRangesOnly : kOperators; }
+
+// The same at its begin and its end, and of no two that are open at once in one process.
+std::uint32_t id_of(const RecordFunction* function) {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(function) >> 3);
+}
+
+void give_up() {
+  if (s_wrong.fetch_add(1, std::memory_order_relaxed) + 1 != kMostWrong) return;
+  say("PyTorch's operators are not laid out as in the versions that are known (2.1 to 2.15): its steps and operators are not recorded "
+      "(TRACETOOL_TORCH=off for no such line)");
+}
+
+void write_begin(const Guard& guard, const RecordFunction* function, const OperatorCall& call, std::string_view inputs) {
+  const char* name = s_torch.name(function);
+  if (name == nullptr) return give_up();
+  auto record = trace::make_record<trace::OperatorBeginRecord>();
+  record.scope = static_cast<std::uint8_t>(call.scope);
+  record.has = call.has;
+  record.tid = thread_id();
+  record.id = id_of(function);
+  record.thread = call.thread;
+  record.forward_thread = call.forward_thread;
+  record.sequence = (call.has & trace::kHasSequence) != 0 ? call.sequence : 0;
+  const std::string_view text(name);
+  HostWriter writer(guard, trace::OperatorBeginRecord::kKind, sizeof(record), text.size() + inputs.size());
+  if (!writer) return;
+  record.name_ref = writer.name(text);
+  record.inputs_ref = writer.name(inputs);
+  record.time_mono_ns = mono_ns();  // what came before is not the operator's
+  writer.append(record);
+}
+
+// By PyTorch's number of the thread, so that threads do not wait for each other.
+struct alignas(64) Count {
+  std::atomic<std::uint64_t> begun{0};
+};
+constexpr std::size_t kCounts = 16;
+constinit Count s_begun[kCounts];
+
+// For a process without a GPU the first range or operator begins the recording.
+bool is_recording(const Guard& guard) {
+  if (recording() == Recording::open) return true;
+  return recording() == Recording::off && s_alone.load(std::memory_order_relaxed) && begin_recording(guard);
+}
+
+NoContext on_begin(const RecordFunction* function) {
+  const Guard guard;
+  if (!guard || is_given_up()) return {};
+  const TorchLevel level = s_level.load(std::memory_order_relaxed);
+  OperatorCall call;
+  if (!s_reader.read(s_torch, function, kOperators, call)) {
+    give_up();
+    return {};
+  }
+  if (!is_recording(guard)) return {};
+  s_begun[call.thread % kCounts].begun.fetch_add(1, std::memory_order_relaxed);
+  if (level != TorchLevel::shapes || call.inputs == nullptr) {
+    write_begin(guard, function, call, {});
+  } else {
+    const OperatorInputs inputs(call.inputs, call.input_count);
+    write_begin(guard, function, call, inputs.bytes());
+  }
+  return {};
+}
+
+void on_end(const RecordFunction* function, void*) {
+  const Guard guard;
+  if (!guard || is_given_up() || recording() != Recording::open) return;
+  auto record = trace::make_record<trace::OperatorEndRecord>();
+  record.time_mono_ns = mono_ns();
+  record.tid = thread_id();
+  record.id = id_of(function);
+  HostWriter writer(guard, trace::OperatorEndRecord::kKind, sizeof(record), 0);
+  if (writer) writer.append(record);
+}
+
+// The new one first: operators that are open meanwhile keep the callbacks with which they began.
+void set_level(TorchLevel level) {
+  const std::uint64_t before = s_callback;
+  s_level.store(level, std::memory_order_relaxed);
+  OperatorCallback callback;
+  callback.start = on_begin;
+  callback.end = on_end;
+  std::memcpy(callback.scopes, scopes_of(level), sizeof(callback.scopes));
+  callback.needs_inputs = level == TorchLevel::shapes;
+  s_callback = s_torch.add_callback(callback);
+  if (before != 0) s_torch.remove_callback(before);
+}
+
+}  // namespace
+
+void watch_torch() noexcept {
+  static constinit bool s_done = false;
+  if (s_done || settings().torch == TorchLevel::off) return;
+  const TorchFound found = find_torch(s_torch);
+  if (found == TorchFound::absent) return;
+  s_done = true;
+  if (found == TorchFound::unfit) return say("this PyTorch has no observers of operators that are known: its steps and operators are not recorded");
+  s_alone.store(is_set_by_hand(), std::memory_order_relaxed);
+  set_level(settings().torch);
+  say_verbose("PyTorch is observed");
+}
+
+bool wants_torch_alone() noexcept {
+  if (!is_set_by_hand()) return false;
+  // Python, or a program that is linked with PyTorch.
+  ObjectPaths found{};
+  objects_named("libtorch_cpu.so", found);
+  return found.count > 0 || symbol_in(handle_of(nullptr), "Py_IsInitialized") != nullptr;
+}
+
+std::uint64_t operators_begun() noexcept {
+  std::uint64_t begun = 0;
+  for (const Count& each : s_begun) begun += each.begun.load(std::memory_order_relaxed);
+  return begun;
+}
+
+bool torch_has_operators() noexcept { return s_level.load(std::memory_order_relaxed) > TorchLevel::steps; }
+
+void reduce_torch() noexcept {
+  if (torch_has_operators()) set_level(TorchLevel::steps);
+}
+
+}  // namespace agent

@@ -1,0 +1,26 @@
+// PyTorch's operators as a source of events: callbacks of its own observers, which torch.profiler uses, too. What is asked for
+// is TRACETOOL_TORCH; at `steps` PyTorch calls us for ranges alone, so that an operator costs nothing.
+#pragma once
+#include <cstdint>
+
+#include "agent/base/guard.h"
+#include "common/settings.h"
+
+namespace agent {
+
+// Where libtorch_cpu is loaded by now: adds the callbacks of the level that is asked for. Later calls do nothing. What is not as
+// expected is one line, and this source stays off. For one thread at a time, ours: it takes the loader's lock and PyTorch's.
+void watch_torch() noexcept;
+
+// Whether this process shall be recorded for its operators alone, though it may never use a GPU: TRACETOOL_TORCH is set by hand,
+// and this is a process that may load PyTorch.
+bool wants_torch_alone() noexcept;
+
+// How many operators and ranges began so far. For any thread.
+std::uint64_t operators_begun() noexcept;
+// Whether operators are recorded, and not steps alone.
+bool torch_has_operators() noexcept;
+// No operators from now on, only steps. For our own thread.
+void reduce_torch() noexcept;
+
+}  // namespace agent

@@ -1,0 +1,53 @@
+// What is in an at::RecordFunction, read by offsets. PyTorch promises none of them, so each is confirmed by what its own functions
+// say while it runs, and what is not confirmed is not read:
+//
+//   88   the thread, as RecordFunction::currentThreadId() has it: in each call, or the object is not what we take it for
+//   96   the scope: one that was asked for
+//   176  the sequence number where std::string is of the old ABI (wheels up to 2.6), 200 where it is of the new one: in a forward
+//        operator it is -1, or what sequence_number::peek() says. Behind it pointer and size of the inputs, at 8 and 16.
+//   the thread of the forward operator: 48 behind the sequence number, or, where a map of named inputs lies there (2.4 and later),
+//        104. An empty map begins with a pointer to the last of its own words.
+// Source: ATen/record_function.h of PyTorch 2.1, 2.5, 2.9 and 2.15.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "agent/torch/torch_functions.h"
+#include "common/records/operators.h"
+
+namespace agent {
+
+// c10::IValue. Tags of 6 and more are not the same in all versions.
+struct TorchValue {
+  std::uint64_t payload;
+  std::uint32_t tag;
+  std::uint32_t unused;
+};
+static_assert(sizeof(TorchValue) == 16);
+
+struct OperatorCall {
+  trace::OperatorScope scope;
+  std::uint8_t has;  // trace::OperatorHas
+  std::uint32_t thread;
+  std::uint32_t forward_thread;
+  std::uint64_t sequence;
+  const TorchValue* inputs;  // null: not known. Valid during the call back
+  std::size_t input_count;
+};
+
+class RecordFunctionReader {
+ public:
+  // What is at `function`, in its start callback, on the thread that runs it. `scopes`: those that were asked for. False: it is not
+  // what is described above. For any thread.
+  bool read(const TorchFunctions& torch, const RecordFunction* function, const bool (&scopes)[trace::kOperatorScopes],
+            OperatorCall& call) noexcept;
+
+ private:
+  bool has_sequence(const std::byte* at, std::uint64_t peeked) noexcept;
+
+  // Shared by all threads; a race loses a vote.
+  std::uint32_t sequence_at_ = 0;  // 0: not confirmed yet
+  std::uint32_t votes_[2] = {};    // for 176, for 200
+};
+
+}  // namespace agent

@@ -1,0 +1,117 @@
+// PyTorch's operators and ranges to events: their begins and ends joined.
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "cli/read/open_ranges.h"
+#include "cli/read/operator_bytes.h"
+#include "cli/read/ring_output.h"
+#include "cli/read/ring_translator.h"
+
+namespace cli {
+namespace {
+
+class OperatorEvents : public RingTranslator {
+ public:
+  explicit OperatorEvents(RingOutput& out) : out_(out) {}
+
+  void enter_block() override { block_inputs_.clear(); }
+  void skip_records() override { emit_open(); }
+  void finish() override {
+    emit_open();
+    out_.note(unmatched_, "ends of operators without their start (it was overwritten)");
+  }
+
+  void translate(const trace::OperatorBeginRecord& record, std::size_t at) {
+    Open open;
+    open.id = record.id;
+    Event& event = open.range.event;
+    event.kind = record.scope == static_cast<std::uint8_t>(trace::OperatorScope::user_scope) ? Kind::user_annotation : Kind::cpu_op;
+    event.track = out_.thread_track(record.tid);
+    event.name = out_.names.string(record.name_ref, at);
+    event.start_ns = out_.axis.from_mono(record.time_mono_ns);
+    OperatorFacts facts;
+    if ((record.has & trace::kHasSequence) != 0) {
+      facts.has |= OperatorFacts::kSequenceNumber;
+      facts.sequence_number = record.sequence;
+    }
+    if ((record.has & trace::kHasForwardThread) != 0) {
+      facts.has |= OperatorFacts::kForwardThread;
+      facts.forward_thread = record.forward_thread;
+    }
+    facts.inputs = inputs(record.inputs_ref, at);
+    open.range.facts = facts;
+    open_[record.tid].push_back(std::move(open));
+  }
+
+  // Mostly the innermost of its thread. An asynchronous range may end on another one, whose block may be read earlier.
+  void translate(const trace::OperatorEndRecord& record, std::size_t) {
+    const std::int64_t end_ns = out_.axis.from_mono(record.time_mono_ns);
+    if (close(open_[record.tid], record.id, end_ns)) return;
+    if (elsewhere_.size() < kMostElsewhere) {
+      elsewhere_.push_back({record.id, end_ns});
+    } else {
+      ++unmatched_;
+    }
+  }
+
+ private:
+  struct Open {
+    std::uint32_t id = 0;
+    OpenRange range;
+  };
+  struct End {
+    std::uint32_t id;
+    std::int64_t time_ns;
+  };
+  static constexpr std::size_t kMostElsewhere = 4096;
+
+  OperatorInputId inputs(std::uint32_t ref, std::size_t at) {
+    if (ref == trace::kNoRef) return 0;
+    auto& known = trace::is_local(ref) ? block_inputs_ : region_inputs_;
+    const auto [entry, is_new] = known.try_emplace(ref, 0);
+    if (is_new) entry->second = read_operator_inputs(out_.names.bytes(ref, at), out_.catalog);
+    return entry->second;
+  }
+
+  bool close(std::vector<Open>& stack, std::uint32_t id, std::int64_t end_ns) {
+    const auto open = std::find_if(stack.rbegin(), stack.rend(), [&](const Open& each) { return each.id == id && each.range.event.start_ns <= end_ns; });
+    if (open == stack.rend()) return false;
+    Event& event = open->range.event;
+    event.duration_ns = end_ns - event.start_ns;
+    out_.emit(event, open->range.facts);
+    stack.erase(std::next(open).base());
+    return true;
+  }
+
+  // What has not ended has an unknown duration.
+  void emit_open() {
+    for (const End& end : elsewhere_) {
+      unmatched_ += std::none_of(open_.begin(), open_.end(), [&](auto& each) { return close(each.second, end.id, end.time_ns); });
+    }
+    elsewhere_.clear();
+    std::vector<Open> left;
+    for (auto& [tid, stack] : open_) std::move(stack.begin(), stack.end(), std::back_inserter(left));
+    open_.clear();
+    std::stable_sort(left.begin(), left.end(), [](const Open& a, const Open& b) { return a.range.event.start_ns < b.range.event.start_ns; });
+    for (Open& each : left) {
+      each.range.event.duration_ns = kUnknownDuration;
+      out_.emit(each.range.event, each.range.facts);
+    }
+  }
+
+  RingOutput& out_;
+  std::unordered_map<std::uint32_t, std::vector<Open>> open_;  // by tid
+  std::vector<End> elsewhere_;                                 // whose begin was not on their thread
+  std::unordered_map<std::uint32_t, OperatorInputId> region_inputs_, block_inputs_;  // by reference
+  std::uint64_t unmatched_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RingTranslator> operator_translator(RingOutput& out, RingHandlers& handlers) {
+  return make_translator<OperatorEvents>(out, handlers);
+}
+
+}  // namespace cli

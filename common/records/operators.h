@@ -1,0 +1,78 @@
+// What PyTorch runs, as its RecordFunction tells it (agent/torch): operators, the backward ones of autograd, and ranges of its
+// own and of the program. In CLOCK_MONOTONIC.
+#pragma once
+#include "common/records/record_kind.h"
+
+namespace trace {
+
+// at::RecordScope (ATen/record_function.h), numbered alike in all releases from 2.1 on.
+enum class OperatorScope : std::uint8_t {
+  function = 0,           // an operator
+  backward_function = 1,  // a node of autograd
+  torchscript_function = 2,
+  kernel_function_dtype = 3,
+  custom_class = 4,
+  build_feature = 5,
+  lite_interpreter = 6,
+  user_scope = 7,  // record_function(), and marks of PyTorch's own: Optimizer.step#..., DataLoader, DDP, FSDP
+  static_runtime_op = 8,
+  static_runtime_model = 9
+};
+inline constexpr std::uint8_t kOperatorScopes = 10;
+
+// Bits of `has`: what is known of an operator.
+enum OperatorHas : std::uint8_t {
+  kHasSequence = 1,       // sequence
+  kHasForwardThread = 2,  // forward_thread
+};
+
+// An operator is two records, so that one that is open when the process dies is seen. They nest on a thread; one that ends on
+// another thread (an asynchronous range) has the same id in both.
+struct OperatorBeginRecord {
+  static constexpr RecordKind kKind{39};
+  static constexpr std::string_view kName = "operator_begin";
+  static constexpr std::string_view kCountsAs = "cpu_op";
+  std::uint8_t kind, size_words;
+  std::uint8_t scope;  // OperatorScope
+  std::uint8_t has;    // OperatorHas
+  std::uint32_t tid;
+  std::uint64_t time_mono_ns;
+  std::uint32_t name_ref;
+  std::uint32_t id;              // the same in its end; used again after that
+  std::uint32_t thread;          // as PyTorch numbers its threads, from 1 on
+  std::uint32_t forward_thread;  // of a backward operator: where its forward one ran, numbered likewise
+  std::uint64_t sequence;        // of autograd, counted on each thread: that of a forward operator and of its backward one
+  std::uint32_t inputs_ref;      // a string whose bytes are as OperatorInput says; kNoRef: unknown
+  std::uint32_t reserved;
+};
+
+struct OperatorEndRecord {
+  static constexpr RecordKind kKind{40};
+  static constexpr std::string_view kName = "operator_end";
+  std::uint8_t kind, size_words;
+  std::uint16_t reserved;
+  std::uint32_t tid;
+  std::uint64_t time_mono_ns;
+  std::uint32_t id;
+  std::uint32_t reserved2;
+};
+
+// What an input of an operator is. Of what is not listed (generators, devices, streams, ...) nothing is told but that it is there.
+enum class InputKind : std::uint8_t { none = 0, tensor = 1, tensor_list = 2, integer = 3, real = 4, boolean = 5, integer_list = 6, other = 7 };
+
+// The inputs of an operator: for each one of these in its order, and what follows it:
+//   tensor          `count` sizes of its dimensions, i64 each, then as many strides unless it is contiguous
+//   tensor_list     `count` tensors, each with a head of its own
+//   integer, real   its value, i64 or f64
+//   integer_list    `count` values, i64 each
+//   boolean         nothing: `count` is 0 or 1
+struct OperatorInput {
+  std::uint8_t kind;           // InputKind
+  std::uint8_t type;           // c10::ScalarType of a tensor: 0 uint8, 1 int8, 2 int16, 3 int32, 4 int64, 5 float16, 6 float32, ...
+  std::uint8_t is_contiguous;  // 1: a tensor's strides follow from its sizes
+  std::uint8_t is_cut;         // 1: there were more than could be kept, of its elements or of those behind it
+  std::uint32_t count;
+};
+static_assert(sizeof(OperatorInput) == 8);
+
+}  // namespace trace

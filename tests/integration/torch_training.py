@@ -1,0 +1,144 @@
+"""A training without a GPU on the stand-in for libtorch_cpu (programs/torch_standin.cpp), and what really happened in it: a line of
+JSON for each operator, with the times before and after its begin and its end (CLOCK_MONOTONIC).
+
+  torch_training.py LIBTORCH TRUTH STEPS
+"""
+import ctypes
+import json
+import sys
+import threading
+import time
+
+FUNCTION, BACKWARD, USER = 0, 1, 7
+NONE, TENSOR, TENSORS, INTEGER, REAL, BOOLEAN, INTEGERS, OTHER = range(8)
+FLOAT, BFLOAT16, LONG = 6, 15, 4
+UNNUMBERED, NEXT = -1, -2
+LAYERS = 3
+
+
+class Input(ctypes.Structure):
+    pass
+
+
+Input._fields_ = [("kind", ctypes.c_int32), ("type", ctypes.c_int32), ("count", ctypes.c_int64),
+                  ("numbers", ctypes.POINTER(ctypes.c_int64)), ("real", ctypes.c_double), ("elements", ctypes.POINTER(Input))]
+
+
+def made(kind, value=None):
+    """An input as the stand-in takes it. Tensors: (type, sizes, strides)."""
+    one = Input(kind=kind)
+    if kind == TENSOR:
+        one.type, sizes, strides = value
+        one.count, one.numbers = len(sizes), (ctypes.c_int64 * (2 * len(sizes)))(*sizes, *strides)
+    elif kind == TENSORS:
+        one.count, one.elements = len(value), (Input * len(value))(*(made(TENSOR, each) for each in value))
+    elif kind == INTEGERS:
+        one.count, one.numbers = len(value), (ctypes.c_int64 * len(value))(*value)
+    elif kind == INTEGER:
+        one.numbers = (ctypes.c_int64 * 1)(value)
+    elif kind == REAL:
+        one.real = value
+    elif kind == BOOLEAN:
+        one.count = value
+    return one
+
+
+def contiguous(*sizes):
+    strides, stride = [], 1
+    for size in reversed(sizes):
+        strides.insert(0, stride)
+        stride *= max(size, 1)
+    return tuple(sizes), tuple(strides)
+
+
+class Torch:
+    def __init__(self, path, truth):
+        self.library, self.truth, self.lock = ctypes.CDLL(path), truth, threading.Lock()
+        self.library.standin_enter.restype = ctypes.c_void_p
+        self.library.standin_enter.argtypes = (ctypes.c_char_p, ctypes.c_int, ctypes.c_int64, ctypes.c_uint64,
+                                               ctypes.POINTER(Input), ctypes.c_int)
+        self.library.standin_leave.argtypes = (ctypes.c_void_p,)
+        for name in ("standin_thread", "standin_sequence"):
+            getattr(self.library, name).restype = ctypes.c_uint64
+
+    def wait(self):
+        """Until somebody observes; a stand-in that nobody recognizes is given a second."""
+        give_up = time.monotonic() + 5
+        while self.library.standin_callbacks() == 0 and time.monotonic() < give_up:
+            time.sleep(0.01)
+        return self.library.standin_callbacks()
+
+    def enter(self, name, scope, sequence=UNNUMBERED, forward_thread=0, inputs=()):
+        line = {"name": name, "scope": scope, "tid": threading.get_native_id(), "inputs": inputs,
+                "thread": self.library.standin_thread(), "forward_thread": forward_thread,
+                "sequence": self.library.standin_sequence() if sequence == NEXT else sequence}
+        array = (Input * max(len(inputs), 1))(*(made(*each) for each in inputs))
+        line["begin"] = [time.monotonic_ns()]
+        line["open"] = self.library.standin_enter(name.encode(), scope, sequence, forward_thread, array, len(inputs))
+        line["begin"].append(time.monotonic_ns())
+        return line
+
+    def leave(self, line):
+        line["end"] = [time.monotonic_ns()]
+        self.library.standin_leave(line.pop("open"))
+        line["end"].append(time.monotonic_ns())
+        line["end_tid"] = threading.get_native_id()
+        with self.lock:
+            self.truth.write(json.dumps(line) + "\n")
+
+    def call(self, *what, inside=(), **more):
+        line = self.enter(*what, **more)
+        for each in inside:
+            each()
+        self.leave(line)
+        return line
+
+
+def inputs_of(layer):
+    """Of all kinds; sizes behind a pointer, strides that do not follow from the sizes, no elements, no dimensions."""
+    return ((TENSOR, (BFLOAT16, *contiguous(2, 3, 4 + layer))), (TENSOR, (FLOAT, (8, 16), (1, 8))), (NONE,),
+            (TENSOR, (FLOAT, *contiguous(1, 2, 3, 4, 5, 6))), (TENSOR, (LONG, *contiguous())), (TENSOR, (FLOAT, *contiguous(0, 7))),
+            (INTEGER, -layer - 1), (REAL, 0.1), (REAL, 2.0), (BOOLEAN, 1), (BOOLEAN, 0), (INTEGERS, (1, -2, 3)), (INTEGERS, ()),
+            (TENSORS, ((FLOAT, *contiguous(2, 2)), (BFLOAT16, (3, 5), (1, 3)))), (OTHER,))
+
+
+def step(torch, number):
+    forward = []
+
+    def layer(index):
+        def inner():
+            torch.call("aten::mm", FUNCTION, inputs=((TENSOR, (FLOAT, *contiguous(64, 32 + index))), (TENSOR, (FLOAT, (32, 16), (1, 32)))))
+        forward.append(torch.call("aten::linear", FUNCTION, sequence=NEXT, inputs=inputs_of(index), inside=[inner]))
+
+    def backward():
+        for line in reversed(forward):
+            torch.call("autograd::engine::evaluate_function: AddmmBackward0", BACKWARD, sequence=line["sequence"],
+                       forward_thread=line["thread"],
+                       inside=[lambda: torch.call("aten::mm", FUNCTION, inputs=((TENSOR, (FLOAT, *contiguous(16, 8))),))])
+
+    torch.call("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", USER)
+    torch.call("DistributedDataParallel.forward", USER, inside=[lambda index=index: layer(index) for index in range(LAYERS)])
+    thread = threading.Thread(target=backward)
+    thread.start()
+    thread.join()
+    torch.call(f"Schritt {number} größer", USER)
+    torch.call("Optimizer.step#AdamW.step", USER,
+               inside=[lambda: torch.call("aten::_foreach_add_", FUNCTION, inputs=((TENSORS, ((FLOAT, *contiguous(4, 4)),) * 3), (INTEGER, 1)))])
+
+
+def main():
+    path, truth, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    with open(truth, "w", encoding="utf-8") as out:
+        torch = Torch(path, out)
+        print(json.dumps({"observed": torch.wait()}), flush=True)
+        for number in range(steps):
+            step(torch, number)
+        late = torch.enter("gloo:all_reduce", USER)  # an asynchronous range ends where its work is done
+        thread = threading.Thread(target=torch.leave, args=(late,))
+        thread.start()
+        thread.join()
+    print(json.dumps({"observed": torch.library.standin_callbacks()}))
+
+
+if __name__ == "__main__":
+    main()

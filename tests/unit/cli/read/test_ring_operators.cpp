@@ -1,0 +1,127 @@
+// Operators of PyTorch in a recording: their begins and ends joined, their inputs in the words of its profiles.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "cli/read/operator_bytes.h"
+#include "ring_recording.h"
+
+using namespace cli;
+using trace::InputKind;
+
+namespace {
+
+constexpr std::uint64_t kTime = 5'000'000'100;
+constexpr std::uint8_t kFunction = 0, kBackward = 1, kUser = 7;
+
+trace::OperatorBeginRecord begin(std::uint32_t name, std::uint32_t tid, std::uint32_t id, std::uint64_t after_ns, std::uint8_t scope = kFunction) {
+  auto record = trace::make_record<trace::OperatorBeginRecord>();
+  record.scope = scope, record.tid = tid, record.id = id, record.time_mono_ns = kTime + after_ns;
+  record.name_ref = name, record.inputs_ref = trace::kNoRef;
+  return record;
+}
+
+trace::OperatorEndRecord end(std::uint32_t tid, std::uint32_t id, std::uint64_t after_ns) {
+  auto record = trace::make_record<trace::OperatorEndRecord>();
+  record.tid = tid, record.id = id, record.time_mono_ns = kTime + after_ns;
+  return record;
+}
+
+// "name duration" of each event, by start.
+std::vector<std::string> durations(Recording& recording) {
+  KeepingSink sink = recording.read();
+  std::sort(sink.all.begin(), sink.all.end(), [](const KeptRecord& a, const KeptRecord& b) { return a.event.start_ns < b.event.start_ns; });
+  std::vector<std::string> found;
+  for (const KeptRecord& each : sink.all) found.push_back(std::string(recording.name_of(each.event)) + ' ' + std::to_string(each.event.duration_ns));
+  return found;
+}
+
+struct Bytes {
+  std::string text;
+  template <typename T>
+  Bytes& add(T value) {
+    text.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    return *this;
+  }
+  Bytes& head(InputKind kind, std::uint32_t count = 0, std::uint8_t type = 0, bool contiguous = false) {
+    return add(trace::OperatorInput{static_cast<std::uint8_t>(kind), type, contiguous, 0, count});
+  }
+};
+
+std::string inputs_text(const Bytes& bytes) {
+  Recording recording;
+  auto record = begin(recording.name("op"), 1, 1, 0);
+  record.inputs_ref = recording.name(bytes.text);
+  recording.add(record);
+  recording.add(end(1, 1, 10));
+  return recording.one().args;
+}
+
+}  // namespace
+
+TEST_CASE("ring: operators nest, an id is used again, and an end of another thread is found") {
+  Recording recording;
+  const auto a = recording.name("a"), b = recording.name("b"), c = recording.name("c");
+  recording.add(begin(a, 1, 7, 0));
+  recording.add(begin(b, 1, 8, 10));
+  recording.add(end(1, 8, 20));
+  recording.add(begin(c, 1, 8, 30, kUser));
+  recording.add(end(2, 8, 45));
+  recording.add(end(1, 7, 50));
+  CHECK(durations(recording) == std::vector<std::string>{"a 50", "b 10", "c 15"});
+  CHECK(recording.process().notes.empty());
+}
+
+TEST_CASE("ring: an operator that is open has no duration, an end without a begin is counted") {
+  Recording recording;
+  recording.add(end(1, 9, 0));
+  recording.add(begin(recording.name("open"), 1, 7, 10));
+  CHECK(durations(recording) == std::vector<std::string>{"open -1"});
+  REQUIRE(recording.process().notes.size() == 1);
+  CHECK(recording.process().notes[0] == "1 ends of operators without their start (it was overwritten)");
+}
+
+TEST_CASE("ring: scopes are operators or annotations, numbers of autograd are told where they are known") {
+  Recording recording;
+  auto forward = begin(recording.name("aten::mm"), 1, 1, 0);
+  forward.has = trace::kHasSequence, forward.sequence = 12;
+  recording.add(forward);
+  recording.add(end(1, 1, 5));
+  auto backward = begin(recording.name("MmBackward0"), 2, 1, 10, kBackward);
+  backward.has = trace::kHasSequence | trace::kHasForwardThread, backward.sequence = 12, backward.forward_thread = 3;
+  recording.add(backward);
+  recording.add(end(2, 1, 15));
+  recording.add(begin(recording.name("Optimizer.step#SGD.step"), 1, 1, 20, kUser));
+  recording.add(end(1, 1, 25));
+  const KeepingSink sink = recording.read();
+  REQUIRE(sink.all.size() == 3);
+  CHECK((sink.all[0].event.kind == Kind::cpu_op && sink.all[0].args == "\"Sequence number\": 12"));
+  CHECK((sink.all[1].event.kind == Kind::cpu_op && sink.all[1].args == "\"Sequence number\": 12, \"Fwd thread id\": 3"));
+  CHECK((sink.all[2].event.kind == Kind::user_annotation && sink.all[2].args.empty()));
+}
+
+TEST_CASE("ring: inputs in PyTorch's words") {
+  Bytes bytes;
+  bytes.head(InputKind::tensor, 2, 6, true).add<std::int64_t>(3).add<std::int64_t>(4);
+  bytes.head(InputKind::tensor, 2, 15).add<std::int64_t>(3).add<std::int64_t>(4).add<std::int64_t>(1).add<std::int64_t>(3);
+  bytes.head(InputKind::none).head(InputKind::integer).add<std::int64_t>(-2).head(InputKind::real).add(1.0).head(InputKind::boolean, 1);
+  bytes.head(InputKind::integer_list, 2).add<std::int64_t>(1).add<std::int64_t>(2);
+  bytes.head(InputKind::tensor_list, 1).head(InputKind::tensor, 1, 6, true).add<std::int64_t>(5).head(InputKind::other);
+  CHECK(inputs_text(bytes) ==
+        R"("Input Dims": [[3,4],[3,4],[],[],[],[],[],[[5]],[]], )"
+        R"("Input Strides": [[4,1],[1,3],[],[],[],[],[],[[1]],[]], )"
+        R"("Input type": ["float","c10::BFloat16","","Scalar","Scalar","Scalar","ScalarList","TensorList",""], )"
+        R"("Concrete Inputs": ["","","","-2","1.","True","[1, 2]","",""])");
+}
+
+TEST_CASE("ring: bytes that are no inputs end the list, wherever they are cut") {
+  Bytes bytes;
+  bytes.head(InputKind::integer).add<std::int64_t>(5).head(InputKind::tensor, 2, 6).add<std::int64_t>(3).add<std::int64_t>(4).add<std::int64_t>(4).add<std::int64_t>(1);
+  bytes.head(InputKind::tensor, 0xffffffff).head(InputKind::tensor_list, 0xffffffff).head(InputKind::integer_list, 0xffffffff);
+  for (std::size_t length = 0; length <= bytes.text.size(); ++length) {
+    Catalog catalog;
+    const auto inputs = read_operator_inputs(std::string_view(bytes.text).substr(0, length), catalog);
+    const std::uint32_t count = inputs == 0 ? 0 : catalog.operator_inputs[inputs].count;
+    CHECK(count == (length < 16 ? 0u : length < 56 ? 1u : 2u));
+  }
+}
