@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Operators of a real PyTorch on the CPU, recorded while torch.profiler looks on: names, nesting, times, sequence numbers and inputs
+are what it says. Skipped where the Python of TRACETOOL_PYTHON (else this one) has no torch.
+
+  test_torch_operators.py --agent PATH --tracetool PATH
+"""
+import glob
+import json
+import os
+import sys
+
+from harness import Folder, arguments, check, finish, first, run, skip
+from slow_tables import ns
+
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_profiled.py")
+PYTHON = os.environ.get("TRACETOOL_PYTHON", sys.executable)
+INPUTS = ("Input Dims", "Input Strides", "Input type", "Concrete Inputs")
+NEAR_NS = 200_000  # one observer is called after the other, and a busy machine may come between
+
+
+def operators(path):
+    """tid -> its operators and annotations, by time, the outer first."""
+    with open(path, encoding="utf-8") as file:
+        trace = json.load(file)
+    base = trace.get("baseTimeNanoseconds", 0)
+    found = {}
+    for event in trace["traceEvents"]:
+        if event.get("ph") == "X" and event.get("cat") in ("cpu_op", "user_annotation"):
+            event["start"] = base + ns(event["ts"])
+            event["end"] = event["start"] + ns(event["dur"])
+            found.setdefault(event["tid"], []).append(event)
+    for events in found.values():
+        events.sort(key=lambda event: (event["start"], -event["end"]))
+    return found
+
+
+def depths(events):
+    """How many of them are open at the begin of each."""
+    found, ends = [], []
+    for event in events:
+        ends = [end for end in ends if end > event["start"]]
+        found.append(len(ends))
+        ends.append(event["end"])
+    return found
+
+
+def part(recorded, profiled):
+    """Of what was recorded on a thread, as many as were profiled, from the one on that began next to the first."""
+    begin = min(range(len(recorded)), key=lambda at: (abs(recorded[at]["start"] - profiled[0]["start"]), at))
+    return recorded[begin:begin + len(profiled)]
+
+
+def same_input(said, true, of):
+    """One of an input's facts. What is told differently: PyTorch 2.1 to 2.3 write no strides of lists; a list of numbers may be of
+    symbols, an optional tensor that is not there has a type in some versions."""
+    return said == true or of is None
+
+
+def check_thread(what, recorded, profiled, counts):
+    names = [(a["name"], b["name"]) for a, b in zip(recorded, profiled) if a["name"] != b["name"]]
+    if not check(len(recorded) == len(profiled) and not names, f"{what}: {len(profiled)} names, in their order", lambda: (len(recorded), names[:3])):
+        return
+    check(depths(recorded) == depths(profiled), f"{what}: they lie in each other alike",
+          lambda: first([(a["name"], x, y) for a, x, y in zip(recorded, depths(recorded), depths(profiled)) if x != y]))
+    late = [(a["name"], a["start"] - b["start"], a["end"] - b["end"]) for a, b in zip(recorded, profiled)
+            if abs(a["start"] - b["start"]) > NEAR_NS or abs(a["end"] - b["end"]) > NEAR_NS]
+    check(len(late) * 50 <= len(profiled), f"{what}: at the same times", lambda: first(late))
+    for fact in ("Sequence number", "Fwd thread id"):
+        pairs = [(a["name"], a["args"].get(fact), b["args"].get(fact)) for a, b in zip(recorded, profiled) if b["cat"] == "cpu_op"]
+        wrong = [pair for pair in pairs if pair[1] != pair[2] and not (pair[1] is None and pair[2] in (None, 0))]
+        counts[fact] = counts.get(fact, 0) + sum(pair[2] not in (None, 0) for pair in pairs)
+        check(not wrong, f"{what}: {fact}", lambda: (len(wrong), first(wrong)))
+    for fact in INPUTS:
+        pairs = [(a["name"], a["args"].get(fact), b["args"].get(fact)) for a, b in zip(recorded, profiled) if b["cat"] == "cpu_op" and fact in b["args"]]
+        blank = {"Input Dims": [], "Input Strides": []}.get(fact, "")
+        wrong = [pair for pair in pairs if (pair[1] or [blank] * len(pair[2])) != pair[2]]
+        counts[fact] = counts.get(fact, 0) + len(pairs)
+        check(not wrong, f"{what}: {fact}", lambda: (len(wrong), len(pairs), wrong[:4]))
+
+
+def check_program(options, *how):
+    with Folder() as folder:
+        done = run([PYTHON, PROGRAM, f"{folder}/profiled.json", *how], cwd=folder, LD_PRELOAD=options.agent, TRACETOOL_TORCH="shapes",
+                   TRACETOOL_DIR=f"{folder}/traces", TRACETOOL_BUFFER="64M", OMP_NUM_THREADS=1)
+        what = " ".join(how) or "plain"
+        if not check(done.returncode == 0 and "tracetool" not in done.stderr, f"{what}: it runs", done.stderr[-2000:]):
+            return
+        done = run([options.tracetool, "export", f"{folder}/traces", "--kineto", "-o", f"{folder}/kineto"])
+        paths = glob.glob(f"{folder}/kineto/*.json*")
+        if not check(done.returncode == 0 and len(paths) == 1, f"{what}: it is exported", (done.stderr, paths)):
+            return
+        recorded, counts = operators(paths[0]), {}
+        profiled = operators(f"{folder}/profiled.json")
+        check(set(profiled) <= set(recorded), f"{what}: all its threads are recorded", (list(profiled), list(recorded)))
+        for tid, events in profiled.items():
+            if tid in recorded:
+                check_thread(f"{what}, thread {list(profiled).index(tid)}", part(recorded[tid], events), events, counts)
+        check(min(counts.values(), default=0) > 0, f"{what}: each fact was there to compare", counts)
+        steps = json.loads(run([options.tracetool, "analyze", f"{folder}/traces", "--only", "steps", "--format", "json"]).stdout)["steps"]
+        check(len(steps) == 7 and {row["found_by"] for row in steps} == {"Optimizer.step#"}, f"{what}: seven steps by the optimizer", steps)
+
+
+def main():
+    options = arguments("agent", "tracetool")
+    if run([PYTHON, "-c", "import torch"]).returncode != 0:
+        skip(f"{PYTHON} has no torch")
+    check_program(options)
+    check_program(options, "--ddp")
+    check_program(options, "--compile")
+    finish()
+
+
+if __name__ == "__main__":
+    main()
