@@ -228,8 +228,10 @@ def inputs(data):
             return "tensors", None, [one() for _ in range(count)]
         if kind in (3, 4):
             return ("integer", None, words(1)[0]) if kind == 3 else ("real", None, words(1, "d")[0])
-        return {0: "none", 5: "boolean", 6: "integers"}.get(kind, "other"), None, \
-            bool(count) if kind == 5 else words(count) if kind == 6 else None
+        if kind == 6:
+            values = words(count, "d" if type_ == 2 else "q")
+            return "numbers", None, tuple(map(bool, values)) if type_ == 1 else values
+        return {0: "none", 5: "boolean"}.get(kind, "other"), None, bool(count) if kind == 5 else None
 
     while data is not None and at < len(data):
         found.append(one())

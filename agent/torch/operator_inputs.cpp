@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "agent/torch/words.h"
+
 namespace agent {
 namespace {
 
@@ -18,23 +20,15 @@ constexpr std::size_t kInline = 5;
 constexpr std::size_t kMostDims = 64, kMostTypes = 64;
 constexpr std::size_t kVectorAt[] = {16, 24};
 
-// What the objects of this process have confirmed. Races between threads are harmless: whoever reads an old value reads less.
+// What the objects of this process have confirmed.
 struct Confirmed {
   std::uint32_t sizes_at = 0;     // 0: not yet
   std::uint32_t boolean_tag = 0;  // 0: not yet
 };
 constinit Confirmed s_confirmed{};
+constinit const void* s_undefined = nullptr;
 
-std::uint32_t load(const std::uint32_t& shared) { return __atomic_load_n(&shared, __ATOMIC_RELAXED); }
-void store(std::uint32_t& shared, std::uint32_t value) { __atomic_store_n(&shared, value, __ATOMIC_RELAXED); }
-
-std::uint64_t word(const std::byte* at) {
-  std::uint64_t value;
-  std::memcpy(&value, at, sizeof(value));
-  return value;
-}
-
-const std::byte* pointer(const std::byte* at) { return reinterpret_cast<const std::byte*>(word(at)); }
+const std::byte* pointer(const std::byte* at) { return reinterpret_cast<const std::byte*>(word_at(at)); }
 
 OperatorInput head_of(InputKind kind, std::uint32_t count = 0) { return {static_cast<std::uint8_t>(kind), 0, 0, 0, count}; }
 
@@ -46,7 +40,7 @@ struct Dims {
 
 // False: there are no sizes at this place.
 bool dims_at(const std::byte* sizes_and_strides, Dims& dims) {
-  dims.count = word(sizes_and_strides);
+  dims.count = word_at(sizes_and_strides);
   if (dims.count > kMostDims) return false;
   const bool is_inline = dims.count <= kInline;
   dims.sizes = is_inline ? sizes_and_strides + 8 : pointer(sizes_and_strides + 8);
@@ -59,17 +53,17 @@ bool is_tensor(const std::byte* tensor, std::size_t sizes_at, Dims& dims) {
   if (!dims_at(tensor + sizes_at, dims)) return false;
   std::uint64_t elements = 1;
   for (std::size_t i = 0; i < dims.count; ++i) {
-    if (__builtin_mul_overflow(elements, word(dims.sizes + 8 * i), &elements)) return false;
+    if (__builtin_mul_overflow(elements, word_at(dims.sizes + 8 * i), &elements)) return false;
   }
-  return elements == word(tensor + sizes_at + kElementsBehind);
+  return elements == word_at(tensor + sizes_at + kElementsBehind);
 }
 
 // Of a place that is not known yet: two sizes of more than 1, none of them behind a pointer, are no chance.
 bool is_telling(const std::byte* tensor, std::size_t sizes_at) {
-  const std::uint64_t count = word(tensor + sizes_at);
+  const std::uint64_t count = word_at(tensor + sizes_at);
   if (count < 2 || count > kInline) return false;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t size = word(tensor + sizes_at + 8 + 8 * i);
+    const std::uint64_t size = word_at(tensor + sizes_at + 8 + 8 * i);
     if (size < 2 || size > std::uint64_t{1} << 40) return false;
   }
   Dims dims;
@@ -78,7 +72,7 @@ bool is_telling(const std::byte* tensor, std::size_t sizes_at) {
 
 // 0: not known yet.
 std::size_t sizes_place(const std::byte* tensor) {
-  if (const std::uint32_t known = load(s_confirmed.sizes_at)) return known;
+  if (const std::uint32_t known = learnt(s_confirmed.sizes_at)) return known;
   std::size_t found = 0, count = 0;
   for (const std::size_t at : kSizesAt) {
     if (!is_telling(tensor, at)) continue;
@@ -86,15 +80,15 @@ std::size_t sizes_place(const std::byte* tensor) {
     ++count;
   }
   if (count != 1) return 0;
-  store(s_confirmed.sizes_at, static_cast<std::uint32_t>(found));
+  learn(s_confirmed.sizes_at, static_cast<std::uint32_t>(found));
   return found;
 }
 
 bool is_contiguous(const Dims& dims) {
   std::uint64_t stride = 1;
   for (std::size_t i = dims.count; i-- > 0;) {
-    const std::uint64_t size = word(dims.sizes + 8 * i);
-    if (word(dims.strides + 8 * i) != stride) return false;
+    const std::uint64_t size = word_at(dims.sizes + 8 * i);
+    if (word_at(dims.strides + 8 * i) != stride) return false;
     stride *= size > 1 ? size : 1;
   }
   return true;
@@ -102,14 +96,16 @@ bool is_contiguous(const Dims& dims) {
 
 // Which of the two tags is that of a bool: the other one's value is a pointer, and no pointer is odd.
 std::uint32_t boolean_tag(const TorchValue& value) {
-  const std::uint32_t known = load(s_confirmed.boolean_tag);
+  const std::uint32_t known = learnt(s_confirmed.boolean_tag);
   const bool may_be = value.tag == kBooleanTags[0] || value.tag == kBooleanTags[1];
   if (known != 0 || !may_be || (value.payload & 0xff) != 1) return known;
-  store(s_confirmed.boolean_tag, value.tag);
+  learn(s_confirmed.boolean_tag, value.tag);
   return value.tag;
 }
 
 }  // namespace
+
+void know_undefined_tensor(const void* tensor) noexcept { s_undefined = tensor; }
 
 OperatorInputs::OperatorInputs(const TorchValue* inputs, std::size_t count) noexcept {
   std::size_t last = 0;  // the word of the last head
@@ -147,6 +143,7 @@ bool OperatorInputs::add(const TorchValue& value) noexcept {
   const auto* object = reinterpret_cast<const std::byte*>(value.payload);
   const bool is_object = value.payload != 0 && value.payload % 8 == 0;
   if (value.tag == kNoneTag) return add_head(head_of(InputKind::none));
+  if (value.tag == kTensorTag && object == s_undefined) return add_head(head_of(InputKind::none));
   if (value.tag == kTensorTag && is_object) return add_tensor(object);
   if (value.tag == kIntegerTag) return add_head(head_of(InputKind::integer)) && add_word(value.payload);
   if (value.tag == kDoubleTag) return add_head(head_of(InputKind::real)) && add_word(value.payload);
@@ -165,26 +162,28 @@ bool OperatorInputs::add_tensor(const std::byte* tensor) noexcept {
   if (type >= kMostTypes) return add_head(head_of(InputKind::other));
   const bool contiguous = is_contiguous(dims);
   bool fits = add_head({static_cast<std::uint8_t>(InputKind::tensor), static_cast<std::uint8_t>(type), contiguous, 0, static_cast<std::uint32_t>(dims.count)});
-  for (std::size_t i = 0; i < dims.count; ++i) fits = fits && add_word(word(dims.sizes + 8 * i));
-  for (std::size_t i = 0; i < dims.count && !contiguous; ++i) fits = fits && add_word(word(dims.strides + 8 * i));
+  for (std::size_t i = 0; i < dims.count; ++i) fits = fits && add_word(word_at(dims.sizes + 8 * i));
+  for (std::size_t i = 0; i < dims.count && !contiguous; ++i) fits = fits && add_word(word_at(dims.strides + 8 * i));
   return fits;
 }
 
-// A list of tensors or of integers; of others only that it is there. What does not fit is left out.
+// A list of tensors or of numbers; of others only that it is there. What does not fit is left out. Nothing says of an empty one
+// what it would hold; most are of integers (the sizes of a scalar).
 bool OperatorInputs::add_list(const std::byte* list) noexcept {
-  const std::byte* vector = list + kVectorAt[word(list + kVectorAt[0]) % 8 == 0 ? 0 : 1];
-  const std::uint64_t begin = word(vector), end = word(vector + 8), room = word(vector + 16);
+  const std::byte* vector = list + kVectorAt[word_at(list + kVectorAt[0]) % 8 == 0 ? 0 : 1];
+  const std::uint64_t begin = word_at(vector), end = word_at(vector + 8), room = word_at(vector + 16);
   if (begin % 8 != 0 || begin > end || end > room || (end - begin) % sizeof(TorchValue) != 0) return add_head(head_of(InputKind::other));
   const auto* values = reinterpret_cast<const TorchValue*>(begin);
   const std::size_t count = (end - begin) / sizeof(TorchValue), head_at = used_;
-  const std::uint32_t tag = count > 0 ? values[0].tag : kTensorTag;
-  if (tag != kTensorTag && tag != kIntegerTag) return add_head(head_of(InputKind::other));
-  OperatorInput head = head_of(tag == kTensorTag ? InputKind::tensor_list : InputKind::integer_list);
+  const std::uint32_t tag = count > 0 ? values[0].tag : kIntegerTag, boolean = learnt(s_confirmed.boolean_tag);
+  if (tag != kTensorTag && tag != kIntegerTag && tag != kDoubleTag && tag != boolean) return add_head(head_of(InputKind::other));
+  OperatorInput head = head_of(tag == kTensorTag ? InputKind::tensor_list : InputKind::number_list);
+  head.type = tag == boolean ? 1 : tag == kDoubleTag ? 2 : 0;
   if (!add_head(head)) return false;
   for (; head.count < count; ++head.count) {
     const TorchValue& value = values[head.count];
     const std::size_t before = used_;
-    const bool fits = value.tag == tag && (tag == kIntegerTag ? add_word(value.payload) : add_element(value));
+    const bool fits = value.tag == tag && (tag == kTensorTag ? add_element(value) : add_word(tag == boolean ? value.payload & 1 : value.payload));
     if (fits) continue;
     used_ = before;
     head.is_cut = 1;

@@ -16,6 +16,9 @@
 
 namespace agent {
 
+// The object that stands for a tensor that is not there (c10::UndefinedTensorImpl::singleton). Before the first operator.
+void know_undefined_tensor(const void* tensor) noexcept;
+
 // Of one operator; what does not fit is marked as cut.
 class OperatorInputs {
  public:

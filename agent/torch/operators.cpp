@@ -89,11 +89,9 @@ NoContext on_begin(const RecordFunction* function) {
   if (!guard || is_given_up()) return {};
   const TorchLevel level = s_level.load(std::memory_order_relaxed);
   OperatorCall call;
-  if (!s_reader.read(s_torch, function, kOperators, call)) {
-    give_up();
-    return {};
-  }
-  if (!is_recording(guard)) return {};
+  const auto found = s_reader.read(s_torch, function, kOperators, call);
+  if (found == RecordFunctionReader::Found::wrong) give_up();
+  if (found != RecordFunctionReader::Found::call || !is_recording(guard)) return {};
   s_begun[call.thread % kCounts].begun.fetch_add(1, std::memory_order_relaxed);
   if (level != TorchLevel::shapes || call.inputs == nullptr) {
     write_begin(guard, function, call, {});
@@ -138,6 +136,7 @@ void watch_torch() noexcept {
   s_done = true;
   if (found == TorchFound::unfit) return say("this PyTorch has no observers of operators that are known: its steps and operators are not recorded");
   s_alone.store(is_set_by_hand(), std::memory_order_relaxed);
+  know_undefined_tensor(s_torch.undefined_tensor);
   set_level(settings().torch);
   say_verbose("PyTorch is observed");
 }

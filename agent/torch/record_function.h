@@ -1,12 +1,13 @@
 // What is in an at::RecordFunction, read by offsets. PyTorch promises none of them, so each is confirmed by what its own functions
 // say while it runs, and what is not confirmed is not read:
 //
-//   88   the thread, as RecordFunction::currentThreadId() has it: in each call, or the object is not what we take it for
+//   88   the thread, as RecordFunction::currentThreadId() has it; that of another thread in asynchronous ranges, which are made on
+//        one and begun on another (gloo's), so that these are read when some calls have confirmed the place
 //   96   the scope: one that was asked for
 //   176  the sequence number where std::string is of the old ABI (wheels up to 2.6), 200 where it is of the new one: in a forward
 //        operator it is -1, or what sequence_number::peek() says. Behind it pointer and size of the inputs, at 8 and 16.
-//   the thread of the forward operator: 48 behind the sequence number, or, where a map of named inputs lies there (2.4 and later),
-//        104. An empty map begins with a pointer to the last of its own words.
+//   the thread of the forward operator: 48 behind the sequence number, or, where a map of named inputs lies before it (2.4 and
+//        later, at 24), 104. An empty map begins with a pointer to the last of its own words.
 // Source: ATen/record_function.h of PyTorch 2.1, 2.5, 2.9 and 2.15.
 #pragma once
 #include <cstddef>
@@ -37,17 +38,22 @@ struct OperatorCall {
 
 class RecordFunctionReader {
  public:
-  // What is at `function`, in its start callback, on the thread that runs it. `scopes`: those that were asked for. False: it is not
-  // what is described above. For any thread.
-  bool read(const TorchFunctions& torch, const RecordFunction* function, const bool (&scopes)[trace::kOperatorScopes],
+  enum class Found : std::uint8_t { call, unconfirmed, wrong };
+
+  // What is at `function`, in its start callback. `scopes`: those that were asked for. Unconfirmed: it may be a call, but none has shown
+  // so far that the place is right. Wrong: it is not what is described above. For any thread.
+  Found read(const TorchFunctions& torch, const RecordFunction* function, const bool (&scopes)[trace::kOperatorScopes],
             OperatorCall& call) noexcept;
 
  private:
+  Found confirm(std::uint64_t thread, std::uint64_t current) noexcept;
   bool has_sequence(const std::byte* at, std::uint64_t peeked) noexcept;
 
   // Shared by all threads; a race loses a vote.
   std::uint32_t sequence_at_ = 0;  // 0: not confirmed yet
+  std::uint32_t forward_thread_at_ = 0;  // behind it; 0: not confirmed yet
   std::uint32_t votes_[2] = {};    // for 176, for 200
+  std::uint32_t confirmed_ = 0, unconfirmed_ = 0;  // calls of this thread, of another one
 };
 
 }  // namespace agent

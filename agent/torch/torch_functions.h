@@ -38,6 +38,7 @@ struct TorchFunctions {
   const char* (*name)(const RecordFunction*);       // at::RecordFunction::name
   std::uint64_t (*thread)();                        // at::RecordFunction::currentThreadId: from 1 on
   std::uint64_t (*sequence)();                      // at::sequence_number::peek, of this thread
+  const void* undefined_tensor;                     // c10::UndefinedTensorImpl::_singleton; null: not found
 };
 
 enum class TorchFound { absent, found, unfit };  // unfit: it is loaded, but lacks one of the functions

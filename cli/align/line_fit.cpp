@@ -4,12 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "cli/model/clock_fit.h"
+
 namespace cli {
 namespace {
 
-constexpr double kSigmaOfMad = 2.078;  // of an exponential distribution, as delays have; of a normal one it is 1.483
 constexpr double kWithin = 3;           // sigma
-constexpr double kFew = 8;              // of a few points the deviation itself is not well known
 constexpr int kAsymmetricRounds = 6;    // which points lie below changes with the line, soon no more
 
 double mad_of(const std::vector<LinePoint>& points, const Line& line) {
@@ -97,7 +97,7 @@ Line fit_line(std::vector<LinePoint> points, double below) {
   }
   line.mad = mad_of(points, line);
   const double count = near.w * near.w / near.ww, spread = near.spread();  // count: of points of one weight
-  const double unsure = sigma * (1 + kFew / count);
+  const double unsure = sigma * (1 + kFewPoints / count);
   line.offset_error = unsure / std::sqrt(count);
   line.slope_error = spread > 0 ? unsure / std::sqrt(spread * count / near.w) : std::numeric_limits<double>::infinity();
   return line;

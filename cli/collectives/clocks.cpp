@@ -9,14 +9,13 @@ namespace cli {
 namespace {
 
 constexpr double kStandardErrors = 6;
-constexpr double kSigmaOfMad = 2.078, kFew = 8;  // as a line through few points is judged (cli/align/line_fit.cpp)
 constexpr double kLeastMad_ns = 2000;            // points may lie on a line by chance
 
 std::optional<std::int64_t> clock_error(const ClockFit& fit) {
   if (fit.method == "reference") return 0;
   if (fit.method != "collectives" || fit.samples == 0 || !fit.mad_ns) return {};
   const double count = static_cast<double>(fit.samples);
-  const double sigma_ns = std::max(static_cast<double>(*fit.mad_ns), kLeastMad_ns) * kSigmaOfMad * (1 + kFew / count);
+  const double sigma_ns = std::max(static_cast<double>(*fit.mad_ns), kLeastMad_ns) * kSigmaOfMad * (1 + kFewPoints / count);
   const std::int64_t error_ns = std::llround(kStandardErrors * sigma_ns / std::sqrt(count));
   if (!fit.bound_lo_ns || !fit.bound_hi_ns) return error_ns;
   return std::min(error_ns, std::max(std::abs(*fit.bound_hi_ns - fit.offset_ns), std::abs(*fit.bound_lo_ns - fit.offset_ns)));

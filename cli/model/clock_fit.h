@@ -13,6 +13,10 @@
 
 namespace cli {
 
+// How sure a line through delays is: their standard deviation by their median absolute deviation, of an exponential distribution as
+// delays have (of a normal one it is 1.483); and how many points are few, of which that is not well known.
+inline constexpr double kSigmaOfMad = 2.078, kFewPoints = 8;
+
 // axis_ns = t + offset_ns + drift_ppm * 1e-6 * (t - reference_ns)
 struct ClockLine {
   std::int64_t offset_ns = 0;  // at reference_ns

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -31,6 +33,8 @@ std::string real_text(double value) {
   if (std::isfinite(value) && std::abs(value) < kMostWhole && value == std::trunc(value)) return fmt::format("{:.0f}.", value);
   return fmt::format("{:.17g}", value);
 }
+
+std::string bool_text(bool value) { return value ? "True" : "False"; }
 
 class InputBytes {
  public:
@@ -103,11 +107,16 @@ class InputBytes {
     return true;
   }
 
-  bool integers(const trace::OperatorInput& head, OperatorInput& input) {
+  bool number_list(const trace::OperatorInput& head, OperatorInput& input) {
     std::vector<std::int64_t> values;
     if (!numbers(head.count, values)) return false;
+    std::string text = "[";
+    for (const std::int64_t value : values) {
+      if (text.size() > 1) text += ", ";
+      text += head.type == 1 ? bool_text(value != 0) : head.type == 2 ? real_text(std::bit_cast<double>(value)) : std::to_string(value);
+    }
     input.type = word("ScalarList");
-    input.value = word(fmt::format("[{}]", fmt::join(values, ", ")));
+    input.value = word(text + ']');
     return true;
   }
 
@@ -115,7 +124,7 @@ class InputBytes {
     switch (static_cast<InputKind>(head.kind)) {
       case InputKind::tensor: return tensor(head, input);
       case InputKind::tensor_list: return tensors(head, input);
-      case InputKind::integer_list: return integers(head, input);
+      case InputKind::number_list: return number_list(head, input);
       case InputKind::integer: {
         const auto value = take<std::int64_t>();
         return value && scalar(input, std::to_string(*value));
@@ -124,7 +133,7 @@ class InputBytes {
         const auto value = take<double>();
         return value && scalar(input, real_text(*value));
       }
-      case InputKind::boolean: return scalar(input, head.count != 0 ? "True" : "False");
+      case InputKind::boolean: return scalar(input, bool_text(head.count != 0));
       default: return true;
     }
   }

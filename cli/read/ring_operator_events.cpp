@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "cli/read/open_ranges.h"
 #include "cli/read/operator_bytes.h"
 #include "cli/read/ring_output.h"
 #include "cli/read/ring_translator.h"
@@ -26,12 +25,12 @@ class OperatorEvents : public RingTranslator {
   void translate(const trace::OperatorBeginRecord& record, std::size_t at) {
     Open open;
     open.id = record.id;
-    Event& event = open.range.event;
+    Event& event = open.event;
     event.kind = record.scope == static_cast<std::uint8_t>(trace::OperatorScope::user_scope) ? Kind::user_annotation : Kind::cpu_op;
     event.track = out_.thread_track(record.tid);
     event.name = out_.names.string(record.name_ref, at);
     event.start_ns = out_.axis.from_mono(record.time_mono_ns);
-    OperatorFacts facts;
+    OperatorFacts& facts = open.facts;
     if ((record.has & trace::kHasSequence) != 0) {
       facts.has |= OperatorFacts::kSequenceNumber;
       facts.sequence_number = record.sequence;
@@ -41,8 +40,9 @@ class OperatorEvents : public RingTranslator {
       facts.forward_thread = record.forward_thread;
     }
     facts.inputs = inputs(record.inputs_ref, at);
-    open.range.facts = facts;
-    open_[record.tid].push_back(std::move(open));
+    std::vector<Open>& stack = open_[record.tid];
+    if (record.scope == static_cast<std::uint8_t>(trace::OperatorScope::backward_function) && !stack.empty()) number_node(stack.back(), facts);
+    stack.push_back(std::move(open));
   }
 
   // Mostly the innermost of its thread. An asynchronous range may end on another one, whose block may be read earlier.
@@ -59,13 +59,22 @@ class OperatorEvents : public RingTranslator {
  private:
   struct Open {
     std::uint32_t id = 0;
-    OpenRange range;
+    Event event;
+    OperatorFacts facts;
   };
   struct End {
     std::uint32_t id;
     std::int64_t time_ns;
   };
   static constexpr std::size_t kMostElsewhere = 4096;
+
+  // What autograd's engine runs around a node has the node's numbers, as in PyTorch's own profiles (torch/csrc/profiler/collection.cpp).
+  void number_node(Open& around, const OperatorFacts& node) const {
+    if (!out_.catalog.strings[around.event.name].starts_with("autograd::engine::evaluate_function")) return;
+    around.facts.has = node.has;
+    around.facts.sequence_number = node.sequence_number;
+    around.facts.forward_thread = node.forward_thread;
+  }
 
   OperatorInputId inputs(std::uint32_t ref, std::size_t at) {
     if (ref == trace::kNoRef) return 0;
@@ -76,11 +85,11 @@ class OperatorEvents : public RingTranslator {
   }
 
   bool close(std::vector<Open>& stack, std::uint32_t id, std::int64_t end_ns) {
-    const auto open = std::find_if(stack.rbegin(), stack.rend(), [&](const Open& each) { return each.id == id && each.range.event.start_ns <= end_ns; });
+    const auto open = std::find_if(stack.rbegin(), stack.rend(), [&](const Open& each) { return each.id == id && each.event.start_ns <= end_ns; });
     if (open == stack.rend()) return false;
-    Event& event = open->range.event;
+    Event& event = open->event;
     event.duration_ns = end_ns - event.start_ns;
-    out_.emit(event, open->range.facts);
+    out_.emit(event, open->facts);
     stack.erase(std::next(open).base());
     return true;
   }
@@ -94,10 +103,10 @@ class OperatorEvents : public RingTranslator {
     std::vector<Open> left;
     for (auto& [tid, stack] : open_) std::move(stack.begin(), stack.end(), std::back_inserter(left));
     open_.clear();
-    std::stable_sort(left.begin(), left.end(), [](const Open& a, const Open& b) { return a.range.event.start_ns < b.range.event.start_ns; });
+    std::stable_sort(left.begin(), left.end(), [](const Open& a, const Open& b) { return a.event.start_ns < b.event.start_ns; });
     for (Open& each : left) {
-      each.range.event.duration_ns = kUnknownDuration;
-      out_.emit(each.range.event, each.range.facts);
+      each.event.duration_ns = kUnknownDuration;
+      out_.emit(each.event, each.facts);
     }
   }
 

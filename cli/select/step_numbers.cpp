@@ -10,9 +10,9 @@
 namespace cli {
 namespace {
 
-class Numbering {
+class StepNumbering {
  public:
-  Numbering(std::vector<ProcessSteps>& steps, const ProcessClocks& clocks) : steps_(steps), clocks_(clocks) {}
+  StepNumbering(std::vector<ProcessSteps>& steps, const ProcessClocks& clocks) : steps_(steps), clocks_(clocks) {}
 
   // Of a run that names steps on the rank `named`.
   void number_as(ProcessId named, const std::vector<ProcessId>& group) const {
@@ -76,7 +76,7 @@ void number_alike(std::vector<ProcessSteps>& steps, const Catalog& catalog, cons
       group.named = id;
     }
   }
-  const Numbering numbering(steps, clocks);
+  const StepNumbering numbering(steps, clocks);
   for (const auto& [run, group] : groups) {
     if (group.counted.empty()) continue;
     group.named ? numbering.number_as(*group.named, group.counted) : numbering.number(group.counted);

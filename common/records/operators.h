@@ -58,17 +58,17 @@ struct OperatorEndRecord {
 };
 
 // What an input of an operator is. Of what is not listed (generators, devices, streams, ...) nothing is told but that it is there.
-enum class InputKind : std::uint8_t { none = 0, tensor = 1, tensor_list = 2, integer = 3, real = 4, boolean = 5, integer_list = 6, other = 7 };
+enum class InputKind : std::uint8_t { none = 0, tensor = 1, tensor_list = 2, integer = 3, real = 4, boolean = 5, number_list = 6, other = 7 };
 
 // The inputs of an operator: for each one of these in its order, and what follows it:
 //   tensor          `count` sizes of its dimensions, i64 each, then as many strides unless it is contiguous
 //   tensor_list     `count` tensors, each with a head of its own
 //   integer, real   its value, i64 or f64
-//   integer_list    `count` values, i64 each
+//   number_list     `count` values, of 8 bytes each: i64, or, where `type` is 1, bools as i64, or, where it is 2, f64
 //   boolean         nothing: `count` is 0 or 1
 struct OperatorInput {
   std::uint8_t kind;           // InputKind
-  std::uint8_t type;           // c10::ScalarType of a tensor: 0 uint8, 1 int8, 2 int16, 3 int32, 4 int64, 5 float16, 6 float32, ...
+  std::uint8_t type;           // of a tensor its c10::ScalarType: 0 uint8, 1 int8, 2 int16, 3 int32, 4 int64, 5 float16, 6 float32, ...
   std::uint8_t is_contiguous;  // 1: a tensor's strides follow from its sizes
   std::uint8_t is_cut;         // 1: there were more than could be kept, of its elements or of those behind it
   std::uint32_t count;

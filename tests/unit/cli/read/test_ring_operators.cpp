@@ -105,7 +105,7 @@ TEST_CASE("ring: inputs in PyTorch's words") {
   bytes.head(InputKind::tensor, 2, 6, true).add<std::int64_t>(3).add<std::int64_t>(4);
   bytes.head(InputKind::tensor, 2, 15).add<std::int64_t>(3).add<std::int64_t>(4).add<std::int64_t>(1).add<std::int64_t>(3);
   bytes.head(InputKind::none).head(InputKind::integer).add<std::int64_t>(-2).head(InputKind::real).add(1.0).head(InputKind::boolean, 1);
-  bytes.head(InputKind::integer_list, 2).add<std::int64_t>(1).add<std::int64_t>(2);
+  bytes.head(InputKind::number_list, 2).add<std::int64_t>(1).add<std::int64_t>(2);
   bytes.head(InputKind::tensor_list, 1).head(InputKind::tensor, 1, 6, true).add<std::int64_t>(5).head(InputKind::other);
   CHECK(inputs_text(bytes) ==
         R"("Input Dims": [[3,4],[3,4],[],[],[],[],[],[[5]],[]], )"
@@ -117,7 +117,7 @@ TEST_CASE("ring: inputs in PyTorch's words") {
 TEST_CASE("ring: bytes that are no inputs end the list, wherever they are cut") {
   Bytes bytes;
   bytes.head(InputKind::integer).add<std::int64_t>(5).head(InputKind::tensor, 2, 6).add<std::int64_t>(3).add<std::int64_t>(4).add<std::int64_t>(4).add<std::int64_t>(1);
-  bytes.head(InputKind::tensor, 0xffffffff).head(InputKind::tensor_list, 0xffffffff).head(InputKind::integer_list, 0xffffffff);
+  bytes.head(InputKind::tensor, 0xffffffff).head(InputKind::tensor_list, 0xffffffff).head(InputKind::number_list, 0xffffffff);
   for (std::size_t length = 0; length <= bytes.text.size(); ++length) {
     Catalog catalog;
     const auto inputs = read_operator_inputs(std::string_view(bytes.text).substr(0, length), catalog);
