@@ -12,6 +12,7 @@
 #include "cli/model/launch_calls.h"
 #include "cli/model/name_classes.h"
 #include "cli/model/slice.h"
+#include "cli/select/optimizer_steps.h"
 #include "cli/select/step_name.h"
 
 namespace cli {
@@ -186,6 +187,10 @@ class EventNames {
   bool is_step(const Catalog& catalog, const Event& event) {
     return is(steps_, catalog, event, [](std::string_view name) { return step_name(name).has_value(); });
   }
+  // PyTorch's, which end steps of programs that name none.
+  bool is_mark(const Catalog& catalog, const Event& event) {
+    return is(marks_, catalog, event, [](std::string_view name) { return step_mark(name) != StepMark::none; });
+  }
   bool is_launch(const Catalog& catalog, const Event& event) { return is(launches_, catalog, event, is_launch_name); }
 
  private:
@@ -198,7 +203,7 @@ class EventNames {
     return answers[event.name] == 2;
   }
 
-  Answers steps_, launches_;
+  Answers steps_, marks_, launches_;
 };
 
 GroupBy group_of(const AnalysisEntry& entry, GroupBy by) {
@@ -220,7 +225,7 @@ EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, K
   return [names = EventNames(), kinds = taken_kinds(analyses) | also](const Catalog& catalog, const Event& event) mutable {
     names.look(catalog, event);
     if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation || kinds.test(static_cast<std::size_t>(event.kind))) return true;
-    if (event.kind == Kind::cpu_op) return names.is_step(catalog, event);
+    if (event.kind == Kind::cpu_op) return names.is_step(catalog, event) || names.is_mark(catalog, event);
     if (is_api_call(event.kind) && !names.has_step && names.is_launch(catalog, event)) return true;
     const bool is_recording = catalog.processes[catalog.tracks[event.track].process].format == SourceFormat::ring;
     return event.kind == Kind::nvtx || (is_recording && WorkClasses::kinds().test(static_cast<std::size_t>(event.kind)));

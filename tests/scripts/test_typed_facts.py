@@ -9,7 +9,7 @@ import sys
 
 ROOMS = ("model", "merge", "select", "overlay", "analyze", "compare")
 NAMES = {"model/name_classes.cpp", "model/short_name.cpp", "model/signature.cpp", "model/training_phase.h",
-         "analyze/name_rules.cpp", "select/step_name.cpp",
+         "analyze/name_rules.cpp", "select/step_name.cpp", "select/optimizer_steps.cpp",
          "analyze/operator_flops.cpp"}  # by the inputs of operators, which are interned too
 TABLES = {"analyze/write_tables.cpp"}  # the writers of tables, which are exporters of their own
 KEY = re.compile(r'\\":')

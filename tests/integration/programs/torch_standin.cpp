@@ -207,6 +207,7 @@ void lay_out(Open& open, int scope, std::int64_t sequence, std::uint64_t forward
   put(function + layout().sequence + 8, open.values.data());
   put<std::uint64_t>(function + layout().sequence + 16, open.values.size() / 16);
   if (layout().named_inputs != 0) put(function + layout().named_inputs, function + layout().named_inputs + 48);
+  for (std::size_t at = layout().forward_thread - 24; at < layout().forward_thread; at += 8) put<std::uint64_t>(function + at, 0);  // outputs
   put(function + layout().forward_thread, forward_thread);
   put(function + 504, &open);
 }

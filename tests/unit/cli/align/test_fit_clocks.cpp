@@ -61,7 +61,7 @@ MadeJob long_job() {
 
 }  // namespace
 
-TEST_CASE("clocks: offsets to 5 s and drifts to 50 ppm are found to 5 us, whatever is lost") {
+TEST_CASE("clocks: offsets to 5 s and drifts to 50 ppm are found to 5 us, whatever is lost", "[slow]") {
   for (const double lost : {0.0, 0.3}) {
     MadeJob job = long_job();
     job.lost = lost;
@@ -73,7 +73,7 @@ TEST_CASE("clocks: offsets to 5 s and drifts to 50 ppm are found to 5 us, whatev
   }
 }
 
-TEST_CASE("clocks: a rank that is late in every collective moves nothing") {
+TEST_CASE("clocks: a rank that is late in every collective moves nothing", "[slow]") {
   MadeJob job = long_job();
   job.late_rank = 5, job.late_ns = 1e6;
   ClockScore found = score_many(job);
@@ -81,7 +81,7 @@ TEST_CASE("clocks: a rank that is late in every collective moves nothing") {
   CHECK(found.held == found.bounds);
 }
 
-TEST_CASE("clocks: one that is set on the way is found, whichever host has it, and none is where there is none") {
+TEST_CASE("clocks: one that is set on the way is found, whichever host has it, and none is where there is none", "[slow]") {
   MadeJob job = long_job();
   CHECK(score_many(job, 10).pieces == 0);
   for (const double set_ns : {2e9, 100e3, -300e6}) {
@@ -97,7 +97,7 @@ TEST_CASE("clocks: one that is set on the way is found, whichever host has it, a
   }
 }
 
-TEST_CASE("clocks: one of two hosts that is set") {
+TEST_CASE("clocks: one of two hosts that is set", "[slow]") {
   MadeJob job = long_job();
   job.hosts = 2;
   for (const double set_ns : {2e9, -300e6}) {
@@ -109,7 +109,7 @@ TEST_CASE("clocks: one of two hosts that is set") {
   }
 }
 
-TEST_CASE("clocks: one whose drift changes has a line before and a line after") {
+TEST_CASE("clocks: one whose drift changes has a line before and a line after", "[slow]") {
   MadeJob job = long_job();
   job.set_host = 1, job.bend_ppm = 80;
   ClockScore found = score_many(job, 10);
@@ -118,7 +118,7 @@ TEST_CASE("clocks: one whose drift changes has a line before and a line after") 
   CHECK(found.p99() <= 5000);
 }
 
-TEST_CASE("clocks: ends of a host that are always late cannot be told from an offset, and the bound holds") {
+TEST_CASE("clocks: ends of a host that are always late cannot be told from an offset, and the bound holds", "[slow]") {
   MadeJob job = long_job();
   job.most_bias_ns = 50'000;
   ClockScore found = score_many(job);
@@ -126,7 +126,7 @@ TEST_CASE("clocks: ends of a host that are always late cannot be told from an of
   CHECK(found.held >= found.bounds * 99 / 100);
 }
 
-TEST_CASE("clocks: what cannot be told from nothing is not applied") {
+TEST_CASE("clocks: what cannot be told from nothing is not applied", "[slow]") {
   MadeJob job;  // a short one, in which 50 ppm are some microseconds
   job.most_offset_ns = 0, job.most_drift = 0;
   for (const std::size_t hosts : {std::size_t{2}, std::size_t{8}}) {
@@ -149,7 +149,7 @@ TEST_CASE("clocks: what cannot be told from nothing is not applied") {
   }
 }
 
-TEST_CASE("clocks: the root of a broadcast is a rank of its communicator, in whatever order the ranks were read") {
+TEST_CASE("clocks: the root of a broadcast is a rank of its communicator, in whatever order the ranks were read", "[slow]") {
   CollectiveCalls calls;
   Catalog catalog;
   catalog.processes.resize(2);
@@ -182,7 +182,7 @@ TEST_CASE("clocks: the root of a broadcast is a rank of its communicator, in wha
   CHECK((*fits[1].bound_hi_ns >= 0 && *fits[1].bound_hi_ns < 100'000));
 }
 
-TEST_CASE("clocks: hosts that share nothing stay on their wall clocks, and it is said") {
+TEST_CASE("clocks: hosts that share nothing stay on their wall clocks, and it is said", "[slow]") {
   MadeJob job;
   MadeCollectives made(job);
   for (ProcessCalls& process : made.calls.processes) {

@@ -11,19 +11,19 @@ using trace::InputKind;
 
 namespace {
 
-constexpr std::uint64_t kTime = 5'000'000'100;
+constexpr std::uint64_t kFirstTime = 5'000'000'100;
 constexpr std::uint8_t kFunction = 0, kBackward = 1, kUser = 7;
 
-trace::OperatorBeginRecord begin(std::uint32_t name, std::uint32_t tid, std::uint32_t id, std::uint64_t after_ns, std::uint8_t scope = kFunction) {
+trace::OperatorBeginRecord operator_begin(std::uint32_t name, std::uint32_t tid, std::uint32_t id, std::uint64_t after_ns, std::uint8_t scope = kFunction) {
   auto record = trace::make_record<trace::OperatorBeginRecord>();
-  record.scope = scope, record.tid = tid, record.id = id, record.time_mono_ns = kTime + after_ns;
+  record.scope = scope, record.tid = tid, record.id = id, record.time_mono_ns = kFirstTime + after_ns;
   record.name_ref = name, record.inputs_ref = trace::kNoRef;
   return record;
 }
 
-trace::OperatorEndRecord end(std::uint32_t tid, std::uint32_t id, std::uint64_t after_ns) {
+trace::OperatorEndRecord operator_end(std::uint32_t tid, std::uint32_t id, std::uint64_t after_ns) {
   auto record = trace::make_record<trace::OperatorEndRecord>();
-  record.tid = tid, record.id = id, record.time_mono_ns = kTime + after_ns;
+  record.tid = tid, record.id = id, record.time_mono_ns = kFirstTime + after_ns;
   return record;
 }
 
@@ -50,10 +50,10 @@ struct Bytes {
 
 std::string inputs_text(const Bytes& bytes) {
   Recording recording;
-  auto record = begin(recording.name("op"), 1, 1, 0);
+  auto record = operator_begin(recording.name("op"), 1, 1, 0);
   record.inputs_ref = recording.name(bytes.text);
   recording.add(record);
-  recording.add(end(1, 1, 10));
+  recording.add(operator_end(1, 1, 10));
   return recording.one().args;
 }
 
@@ -62,20 +62,20 @@ std::string inputs_text(const Bytes& bytes) {
 TEST_CASE("ring: operators nest, an id is used again, and an end of another thread is found") {
   Recording recording;
   const auto a = recording.name("a"), b = recording.name("b"), c = recording.name("c");
-  recording.add(begin(a, 1, 7, 0));
-  recording.add(begin(b, 1, 8, 10));
-  recording.add(end(1, 8, 20));
-  recording.add(begin(c, 1, 8, 30, kUser));
-  recording.add(end(2, 8, 45));
-  recording.add(end(1, 7, 50));
+  recording.add(operator_begin(a, 1, 7, 0));
+  recording.add(operator_begin(b, 1, 8, 10));
+  recording.add(operator_end(1, 8, 20));
+  recording.add(operator_begin(c, 1, 8, 30, kUser));
+  recording.add(operator_end(2, 8, 45));
+  recording.add(operator_end(1, 7, 50));
   CHECK(durations(recording) == std::vector<std::string>{"a 50", "b 10", "c 15"});
   CHECK(recording.process().notes.empty());
 }
 
 TEST_CASE("ring: an operator that is open has no duration, an end without a begin is counted") {
   Recording recording;
-  recording.add(end(1, 9, 0));
-  recording.add(begin(recording.name("open"), 1, 7, 10));
+  recording.add(operator_end(1, 9, 0));
+  recording.add(operator_begin(recording.name("open"), 1, 7, 10));
   CHECK(durations(recording) == std::vector<std::string>{"open -1"});
   REQUIRE(recording.process().notes.size() == 1);
   CHECK(recording.process().notes[0] == "1 ends of operators without their start (it was overwritten)");
@@ -83,16 +83,16 @@ TEST_CASE("ring: an operator that is open has no duration, an end without a begi
 
 TEST_CASE("ring: scopes are operators or annotations, numbers of autograd are told where they are known") {
   Recording recording;
-  auto forward = begin(recording.name("aten::mm"), 1, 1, 0);
+  auto forward = operator_begin(recording.name("aten::mm"), 1, 1, 0);
   forward.has = trace::kHasSequence, forward.sequence = 12;
   recording.add(forward);
-  recording.add(end(1, 1, 5));
-  auto backward = begin(recording.name("MmBackward0"), 2, 1, 10, kBackward);
+  recording.add(operator_end(1, 1, 5));
+  auto backward = operator_begin(recording.name("MmBackward0"), 2, 1, 10, kBackward);
   backward.has = trace::kHasSequence | trace::kHasForwardThread, backward.sequence = 12, backward.forward_thread = 3;
   recording.add(backward);
-  recording.add(end(2, 1, 15));
-  recording.add(begin(recording.name("Optimizer.step#SGD.step"), 1, 1, 20, kUser));
-  recording.add(end(1, 1, 25));
+  recording.add(operator_end(2, 1, 15));
+  recording.add(operator_begin(recording.name("Optimizer.step#SGD.step"), 1, 1, 20, kUser));
+  recording.add(operator_end(1, 1, 25));
   const KeepingSink sink = recording.read();
   REQUIRE(sink.all.size() == 3);
   CHECK((sink.all[0].event.kind == Kind::cpu_op && sink.all[0].args == "\"Sequence number\": 12"));
