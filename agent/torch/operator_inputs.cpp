@@ -19,6 +19,7 @@ constexpr std::size_t kElementsBehind = 96, kTypeBehind = 104;
 constexpr std::size_t kInline = 5;
 constexpr std::size_t kMostDims = 64, kMostTypes = 64;
 constexpr std::size_t kVectorAt[] = {16, 24};
+constexpr std::uint64_t kFirstAddress = 1 << 16;  // below it there are counts, and no objects
 
 // What the objects of this process have confirmed.
 struct Confirmed {
@@ -170,9 +171,11 @@ bool OperatorInputs::add_tensor(const std::byte* tensor) noexcept {
 // A list of tensors or of numbers; of others only that it is there. What does not fit is left out. Nothing says of an empty one
 // what it would hold; most are of integers (the sizes of a scalar).
 bool OperatorInputs::add_list(const std::byte* list) noexcept {
-  const std::byte* vector = list + kVectorAt[word_at(list + kVectorAt[0]) % 8 == 0 ? 0 : 1];
+  const std::uint64_t first = word_at(list + kVectorAt[0]);
+  const std::byte* vector = list + kVectorAt[first == 0 || (first % 8 == 0 && first >= kFirstAddress) ? 0 : 1];
   const std::uint64_t begin = word_at(vector), end = word_at(vector + 8), room = word_at(vector + 16);
-  if (begin % 8 != 0 || begin > end || end > room || (end - begin) % sizeof(TorchValue) != 0) return add_head(head_of(InputKind::other));
+  const bool is_vector = (begin == 0 || begin >= kFirstAddress) && begin % 8 == 0 && begin <= end && end <= room;
+  if (!is_vector || (end - begin) % sizeof(TorchValue) != 0) return add_head(head_of(InputKind::other));
   const auto* values = reinterpret_cast<const TorchValue*>(begin);
   const std::size_t count = (end - begin) / sizeof(TorchValue), head_at = used_;
   const std::uint32_t tag = count > 0 ? values[0].tag : kIntegerTag, boolean = learnt(s_confirmed.boolean_tag);

@@ -8,7 +8,6 @@
 #include "agent/base/life.h"
 #include "agent/base/loaded_objects.h"
 #include "agent/base/message.h"
-#include "agent/base/uncancelled.h"
 #include "agent/ring/recorder.h"
 #include "agent/torch/operator_inputs.h"
 #include "agent/torch/record_function.h"
@@ -17,7 +16,6 @@
 namespace agent {
 namespace {
 
-using trace::OperatorScope;
 using trace::TorchLevel;
 
 constinit TorchFunctions s_torch{};
@@ -25,6 +23,13 @@ constinit RecordFunctionReader s_reader{};
 constinit std::atomic<TorchLevel> s_level{TorchLevel::off};
 constinit std::uint64_t s_callback = 0;  // 0: none
 constinit std::atomic<bool> s_alone{false};  // operators alone begin the recording
+
+// The layouts were looked at on this processor alone.
+#ifdef __x86_64__
+constexpr bool kIsTried = true;
+#else
+constexpr bool kIsTried = false;
+#endif
 
 // A few may be of an object that was never ours; then its layout is another one than we know.
 constexpr std::uint32_t kMostWrong = 3;
@@ -130,7 +135,7 @@ void set_level(TorchLevel level) {
 
 void watch_torch() noexcept {
   static constinit bool s_done = false;
-  if (s_done || settings().torch == TorchLevel::off) return;
+  if (s_done || settings().torch == TorchLevel::off || !kIsTried) return;
   const TorchFound found = find_torch(s_torch);
   if (found == TorchFound::absent) return;
   s_done = true;
@@ -142,7 +147,7 @@ void watch_torch() noexcept {
 }
 
 bool wants_torch_alone() noexcept {
-  if (!is_set_by_hand()) return false;
+  if (!kIsTried || !is_set_by_hand()) return false;
   // Python, or a program that is linked with PyTorch.
   ObjectPaths found{};
   objects_named("libtorch_cpu.so", found);

@@ -18,7 +18,7 @@ class NoContext {
   ~NoContext() {}
 
  private:
-  void* context_ = nullptr;
+  [[maybe_unused]] void* context_ = nullptr;
 };
 static_assert(sizeof(NoContext) == sizeof(void*));
 
