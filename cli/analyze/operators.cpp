@@ -103,7 +103,7 @@ class Operators : public Analysis {
     ResultTable table{"operators", operator_columns(context_.keys), {}, {}};
     ranges_.settle([&](const Event& call) { enter(call, nullptr); });
     if (rows_.empty()) {
-      table.notes.push_back("there are no operators in this trace; profiles of torch.profiler have some, recordings have ranges (--only regions)");
+      table.notes.push_back("there are no operators in this trace: profiles of torch.profiler have them, and recordings with TRACETOOL_TORCH=ops; ranges are in --only regions");
       return table;
     }
     std::vector<std::pair<const Key*, const Row*>> sorted;
