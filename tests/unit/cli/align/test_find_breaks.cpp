@@ -24,13 +24,13 @@ std::vector<LinePoint> series(std::size_t count, std::uint64_t seed, F&& add) {
 
 }  // namespace
 
-TEST_CASE("breaks: none in a line, however many points and however few") {
+TEST_CASE("breaks: none in a line, however many points and however few", "[slow]") {
   for (const std::size_t count : {0u, 1u, 5u, 30u, 76u, 500u, 5000u}) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) CHECK(find_breaks(series(count, seed, [](double) { return 0; })).empty());
   }
 }
 
-TEST_CASE("breaks: a step is found where it is, a bend about there, several of them each") {
+TEST_CASE("breaks: a step is found where it is, a bend about there, several of them each", "[slow]") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const auto step = find_breaks(series(600, seed, [](double at) { return at < 777.5e6 ? 0.0 : 200e3; }));
     REQUIRE(step.size() == 1);

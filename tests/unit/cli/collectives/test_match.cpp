@@ -143,7 +143,7 @@ LockstepJob tensor_and_data(std::size_t tensor, std::size_t data) {
 
 }  // namespace
 
-TEST_CASE("match: numbered calls, whatever is lost and whenever a rank begins") {
+TEST_CASE("match: numbered calls, whatever is lost and whenever a rank begins", "[slow]") {
   for (const double lost : {0.0, 0.1, 0.3}) {
     MadeJob job;
     job.lost = lost;
@@ -153,7 +153,7 @@ TEST_CASE("match: numbered calls, whatever is lost and whenever a rank begins") 
   }
 }
 
-TEST_CASE("match: ranks that number from where their recording began") {
+TEST_CASE("match: ranks that number from where their recording began", "[slow]") {
   MadeJob job;
   job.counts_from_late = true, job.most_late = 30;
   CHECK(check_jobs(job, false) > 3000);
@@ -161,7 +161,7 @@ TEST_CASE("match: ranks that number from where their recording began") {
   CHECK(check_jobs(job, false) > 3000);
 }
 
-TEST_CASE("match: calls without numbers, of windows that begin at different moments") {
+TEST_CASE("match: calls without numbers, of windows that begin at different moments", "[slow]") {
   for (const bool known : {true, false}) {
     MadeJob job;
     job.counted = true, job.most_late = 8, job.hosts_are_known = known;
@@ -171,7 +171,7 @@ TEST_CASE("match: calls without numbers, of windows that begin at different mome
   }
 }
 
-TEST_CASE("match: calls without numbers and with losses are refused rather than matched wrongly") {
+TEST_CASE("match: calls without numbers and with losses are refused rather than matched wrongly", "[slow]") {
   for (const double lost : {0.001, 0.01, 0.1, 0.3}) {
     for (const bool one_kind : {false, true}) {
       MadeJob job;
@@ -298,7 +298,7 @@ TEST_CASE("match: one rank that counts from elsewhere makes no other unsure") {
   CHECK_THAT(matched.notes[0], contains_text("rank 0 counted the collectives of communicator 0 from another one than rank"));
 }
 
-TEST_CASE("match: where many shifts are alike, that is found soon") {
+TEST_CASE("match: where many shifts are alike, that is found soon", "[slow]") {
   const auto seconds = [](LockstepJob& job) {
     const std::clock_t begin = std::clock();
     CHECK(job.complete().empty());

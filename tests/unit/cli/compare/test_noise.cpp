@@ -91,7 +91,7 @@ TEST_CASE("noise: quantiles of Student's distribution are those of its tables", 
   CHECK(student_quantile(0.0002, 3) == Approx(22.204).epsilon(1e-2));
 }
 
-TEST_CASE("noise: 40 steps a side, a noise of 2 %, a check at 3 %", "[compare]") {
+TEST_CASE("noise: 40 steps a side, a noise of 2 %, a check at 3 %", "[compare][slow]") {
   for (const Draw& draw : {Draw(even), Draw(heavy), Draw(outlying)}) {
     CHECK(repeat(draw, 1, 3).alarms <= 1);
     CHECK(repeat(draw, 1.05, 3).named >= 99);
@@ -99,7 +99,7 @@ TEST_CASE("noise: 40 steps a side, a noise of 2 %, a check at 3 %", "[compare]")
   CHECK(repeat(even, 1, 0).alarms <= 3);  // by the noise alone, which bounds all judgements together
 }
 
-TEST_CASE("noise: the chance of a false word is bounded, whatever steps are like", "[compare]") {
+TEST_CASE("noise: the chance of a false word is bounded, whatever steps are like", "[compare][slow]") {
   for (const std::size_t steps : {8u, 12u, 40u, 200u}) {
     int kind = 0;
     for (const Draw& draw : {Draw(even), Draw(heavy), Draw(outlying), Draw(twofold)}) {

@@ -44,7 +44,7 @@ SmallTrace random_trace(unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("conservation: events in = slices + instants + counters + flows", "[property]") {
+TEST_CASE("conservation: events in = slices + instants + counters + flows", "[property][slow]") {
   for (unsigned seed = 0; seed < 50; ++seed) {
     SmallTrace t = random_trace(seed);
     const std::string text = t.json();

@@ -235,7 +235,7 @@ TEST_CASE("pftrace: arguments that came before, that only begin alike, that stan
   golden_pftrace("arguments", t);
 }
 
-TEST_CASE("pftrace: more members than are remembered, and longer ones") {
+TEST_CASE("pftrace: more members than are remembered, and longer ones", "[slow]") {
   SmallTrace t;
   const TrackId thread = t.thread(t.process(0));
   const std::string text(5000, 'x');

@@ -69,7 +69,7 @@ struct Counted {
 
 }  // namespace
 
-TEST_CASE("pftrace: whatever the events, each is in the picture or counted", "[property]") {
+TEST_CASE("pftrace: whatever the events, each is in the picture or counted", "[property][slow]") {
   for (const bool gpu_tracks : {false, true}) {
     for (unsigned seed = 0; seed < 50; ++seed) {
       SmallTrace t = random_trace(seed);

@@ -147,7 +147,7 @@ TEST_CASE("columns: some at a time they are the same, and repeated arguments tak
   }
 }
 
-TEST_CASE("columns: broken ones are refused, never believed") {
+TEST_CASE("columns: broken ones are refused, never believed", "[slow]") {
   const std::vector<Collected> events = random_events(50, 3);
   std::string raw;
   encode_events(batch_of(events), nullptr, 0, events.size(), raw);

@@ -106,7 +106,7 @@ TEST_CASE("merged file: another version is said to be that") {
   CHECK_THAT(read_all(scratch.path("m")), contains_text("another version"));
 }
 
-TEST_CASE("merged file: lists that name too much are refused before memory is taken") {
+TEST_CASE("merged file: lists that name too much are refused before memory is taken", "[slow]") {
   const Scratch scratch;
   const std::string path = scratch.path("m");
   write_crafted(path, ChunkKind::processes, kMaxProcesses + 1, std::string(kMaxProcesses + 1, '\0'));

@@ -315,7 +315,7 @@ TEST_CASE("overlay: as the slow and obvious one, at any time", "[property][slow]
   for (unsigned seed = 0; seed < 30; seed += static_cast<unsigned>(case_step())) check(seed, 1 + static_cast<int>(seed) * 8, 0);
 }
 
-TEST_CASE("overlay: likewise in parts", "[property]") {
+TEST_CASE("overlay: likewise in parts", "[property][slow]") {
   for (unsigned seed = 100; seed < 140; seed += static_cast<unsigned>(case_step()))
     check(seed, 1 + static_cast<int>(seed % 60) * 4, 1 + static_cast<int>(seed % 5));
 }

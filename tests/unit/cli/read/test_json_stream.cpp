@@ -187,7 +187,7 @@ TEST_CASE("time grows with the text where every member is broken", "[slow]") {
   CHECK(cpu_ns(32'000) < 8 * cpu_ns(4'000) * 4);  // 8 times the text; 64 times the work, were it quadratic
 }
 
-TEST_CASE("an event that never ends is given up without holding the whole file") {
+TEST_CASE("an event that never ends is given up without holding the whole file", "[slow]") {
   std::string text = "{\"traceEvents\":[{\"name\":\"no quote}, {\n\"name\": 1}";
   const std::size_t fault = text.find('\n');
   text.append(80 << 20, ' ');
@@ -199,7 +199,7 @@ TEST_CASE("an event that never ends is given up without holding the whole file")
   CHECK(ended.elements == Texts{"{\"ph\":\"X\"}"});
 }
 
-TEST_CASE("a long member that nobody needs takes no memory") {
+TEST_CASE("a long member that nobody needs takes no memory", "[slow]") {
   const std::string large = "\"" + std::string(70 << 20, 'a') + "\\\"\"";
   const Walked walked = walk("{\"systemTraceEvents\":" + large + ", \"l\":[" + large + ",{}], \"b\":2}", 4096, 1 << 20);
   CHECK(walked.members == Texts{"systemTraceEvents?", "l?", "b=2"});

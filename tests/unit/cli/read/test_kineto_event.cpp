@@ -62,7 +62,7 @@ TEST_CASE("args of other forms are seen") {
   CHECK(event.ts.empty());
 }
 
-TEST_CASE("the fast parser accepts exactly what the slow judge accepts") {
+TEST_CASE("the fast parser accepts exactly what the slow judge accepts", "[slow]") {
   const std::string alphabet = "{}[]\",:\\0129.eE+-tfn \n\x01\x80\xc3u/\x7f";
   std::mt19937 random(3);
   int accepted = 0;
