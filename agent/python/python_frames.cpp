@@ -1,0 +1,168 @@
+#include "agent/python/python_frames.h"
+
+#include <charconv>
+#include <cstring>
+
+#include "agent/base/loaded_objects.h"
+
+namespace agent {
+namespace {
+
+constexpr int kFirstMinor = 9, kLastMinor = 13;
+constexpr std::uint8_t kNone = 0;
+
+struct Layout {
+  // From the thread's state to the innermost frame: a pointer, and where it does not lie there itself, one more behind it.
+  std::size_t frame_of_thread, frame_of_cframe;
+  bool has_cframe;
+  std::size_t code, previous, instruction;  // of a frame
+  std::size_t owner;                        // kNone: frames have none
+  std::uint8_t c_owner;                     // of frames that stand for C code between two Python ones
+  std::size_t file, name;                   // of a code object
+  std::size_t bytecode;                     // kNone: the instruction is a number already
+  int unit;                                 // bytes of one unit of such a number
+  std::size_t ascii, compact;               // sizes of the heads of texts
+};
+
+constexpr Layout kLayouts[] = {
+    {24, 0, false, 32, 24, 104, kNone, 0, 104, 112, kNone, 1, 48, 72},  // 3.9
+    {24, 0, false, 32, 24, 96, kNone, 0, 104, 112, kNone, 2, 48, 72},   // 3.10
+    {56, 8, true, 32, 48, 56, kNone, 0, 112, 128, 184, 1, 48, 72},      // 3.11
+    {56, 0, true, 0, 8, 56, 70, 3, 112, 128, 192, 1, 40, 56},           // 3.12
+    {72, 0, false, 0, 8, 56, 70, 3, 112, 128, 200, 1, 40, 56},          // 3.13
+};
+static_assert(sizeof(kLayouts) / sizeof(kLayouts[0]) == kLastMinor - kFirstMinor + 1);
+
+const Layout& layout_of(const PythonFunctions& python) { return kLayouts[python.minor - kFirstMinor]; }
+
+template <typename T>
+T read(const void* object, std::size_t at) {
+  T value;
+  std::memcpy(&value, static_cast<const std::byte*>(object) + at, sizeof(value));
+  return value;
+}
+
+const void* pointer(const void* object, std::size_t at) { return read<const void*>(object, at); }
+
+std::int32_t offset_of(const Layout& layout, const void* frame, const void* code) {
+  if (layout.bytecode == kNone) return read<std::int32_t>(frame, layout.instruction) * layout.unit;
+  const auto* begin = static_cast<const std::byte*>(code) + layout.bytecode;
+  return static_cast<std::int32_t>(read<const std::byte*>(frame, layout.instruction) - begin);
+}
+
+// PyUnicodeObject, where it is compact: pure ASCII lies behind the short head, other text has its UTF-8 once somebody has asked for it.
+bool text_of(const Layout& layout, const void* object, std::string_view& text) {
+  constexpr std::size_t kLengthAt = 16, kStateAt = 32;
+  constexpr std::uint32_t kCompact = 1u << 5, kAscii = 1u << 6;  // behind interned: 2 bits, kind: 3 bits
+  if (object == nullptr) return false;
+  const auto state = read<std::uint32_t>(object, kStateAt);
+  if ((state & kCompact) == 0 || (state & kAscii) == 0) return false;
+  text = {static_cast<const char*>(object) + layout.ascii, static_cast<std::size_t>(read<std::int64_t>(object, kLengthAt))};
+  return true;
+}
+
+int minor_of(const char* version) {
+  int minor = 0;
+  if (version == nullptr || std::strncmp(version, "3.", 2) != 0) return 0;
+  const auto number = std::from_chars(version + 2, version + std::strlen(version), minor);
+  const bool has_gil = std::strstr(version, "free-threading") == nullptr;
+  return number.ec == std::errc() && has_gil ? minor : 0;
+}
+
+template <typename Function>
+bool find(void* process, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(symbol_in(process, name));
+  return function != nullptr;
+}
+
+// A frame that is owned, as the C API hands it over.
+class HeldFrame {
+ public:
+  HeldFrame(const PythonFunctions& python, void* frame) noexcept : python_(python), frame_(frame) {}
+  ~HeldFrame() {
+    if (frame_ != nullptr) python_.release(frame_);
+  }
+  HeldFrame(const HeldFrame&) = delete;
+  HeldFrame& operator=(const HeldFrame&) = delete;
+  explicit operator bool() const noexcept { return frame_ != nullptr; }
+  void go_back() noexcept {
+    void* back = python_.frame_back(frame_);
+    python_.release(frame_);
+    frame_ = back;
+  }
+  const void* code() const noexcept {
+    void* code = python_.frame_code(frame_);
+    python_.release(code);  // the frame keeps it
+    return code;
+  }
+
+ private:
+  const PythonFunctions& python_;
+  void* frame_;
+};
+
+bool same_frames(const PythonFunctions& python, void* thread, std::size_t& compared) {
+  constexpr std::size_t kMost = 64;
+  PythonPlace places[kMost];
+  const std::size_t count = python_places_of(python, thread, places, kMost);
+  HeldFrame frame(python, python.frame_of(thread));
+  std::size_t at = 0;
+  for (; frame && at < count; ++at, ++compared) {
+    if (frame.code() != places[at].code) return false;
+    frame.go_back();
+  }
+  return at == count && (!frame || count == kMost);
+}
+
+}  // namespace
+
+bool find_python(PythonFunctions& python) noexcept {
+  void* process = handle_of(nullptr);
+  const char* (*version)() = nullptr;
+  if (process == nullptr || !find(process, "Py_GetVersion", version)) return false;
+  python.minor = minor_of(version());
+  if (python.minor < kFirstMinor || python.minor > kLastMinor) return false;
+  return find(process, "Py_IsInitialized", python.is_initialized) && find(process, "PyGILState_Ensure", python.gil_ensure) &&
+         find(process, "PyGILState_Release", python.gil_release) && find(process, "PyGILState_GetThisThreadState", python.own_thread_state) &&
+         find(process, "PyInterpreterState_Get", python.interpreter) && find(process, "PyInterpreterState_ThreadHead", python.first_thread) &&
+         find(process, "PyThreadState_Next", python.next_thread) && find(process, "PyThreadState_GetFrame", python.frame_of) &&
+         find(process, "PyFrame_GetBack", python.frame_back) && find(process, "PyFrame_GetCode", python.frame_code) &&
+         find(process, "Py_DecRef", python.release) && find(process, "PyCode_Addr2Line", python.line_of);
+}
+
+std::size_t python_places(const PythonFunctions& python, PythonPlace* places, std::size_t most) noexcept {
+  const void* thread = python.own_thread_state();
+  return thread == nullptr ? 0 : python_places_of(python, thread, places, most);
+}
+
+std::size_t python_places_of(const PythonFunctions& python, const void* thread, PythonPlace* places, std::size_t most) noexcept {
+  const Layout& layout = layout_of(python);
+  const void* frame = pointer(thread, layout.frame_of_thread);
+  if (layout.has_cframe) frame = frame != nullptr ? pointer(frame, layout.frame_of_cframe) : nullptr;
+  std::size_t count = 0;
+  for (; frame != nullptr && count < most; frame = pointer(frame, layout.previous)) {
+    if (layout.owner != kNone && read<std::uint8_t>(frame, layout.owner) == layout.c_owner) continue;
+    const void* code = pointer(frame, layout.code);
+    if (code == nullptr) break;
+    places[count++] = {code, offset_of(layout, frame, code)};
+  }
+  return count;
+}
+
+bool names_of(const PythonFunctions& python, const PythonPlace& place, PythonNames& names) noexcept {
+  const Layout& layout = layout_of(python);
+  if (!text_of(layout, pointer(place.code, layout.name), names.function) || !text_of(layout, pointer(place.code, layout.file), names.file)) return false;
+  const int line = python.line_of(const_cast<void*>(place.code), place.offset);
+  names.line = line > 0 ? line : 0;
+  return true;
+}
+
+bool check_python_frames(const PythonFunctions& python, std::size_t& compared) noexcept {
+  compared = 0;
+  for (void* thread = python.first_thread(python.interpreter()); thread != nullptr; thread = python.next_thread(thread)) {
+    if (!same_frames(python, thread, compared)) return false;
+  }
+  return true;
+}
+
+}  // namespace agent

@@ -1,0 +1,58 @@
+// The Python frames of a thread, read without the interpreter's help: on the thread itself they stand still while it is in our callback,
+// so no lock is needed, not even the GIL, which operators release. Nothing is changed, no reference is counted.
+//
+// CPython 3.9 to 3.13, by the offsets of each minor version (Include/cpython, Include/internal of 3.9.18, 3.10.13, 3.11.7, 3.12.1,
+// 3.13.0). They hold for the builds that these headers are of: check_python_frames() compares them with what the C API says of all
+// threads before they are used. Other versions, debug builds and those without a GIL have no frames.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace agent {
+
+// Functions of the C API, found in the process. All but the last are in the limited API, or in every version from 3.9 on.
+struct PythonFunctions {
+  int (*is_initialized)();
+  int (*gil_ensure)();
+  void (*gil_release)(int state);
+  void* (*own_thread_state)();             // PyGILState_GetThisThreadState: null on a thread that Python does not know
+  void* (*interpreter)();                  // PyInterpreterState_Get, under the GIL
+  void* (*first_thread)(void* interpreter);
+  void* (*next_thread)(void* thread);
+  void* (*frame_of)(void* thread);         // PyThreadState_GetFrame: a new reference
+  void* (*frame_back)(void* frame);        // a new reference
+  void* (*frame_code)(void* frame);        // a new reference
+  void (*release)(void* object);           // Py_DecRef
+  int (*line_of)(void* code, int offset);  // PyCode_Addr2Line
+  int minor;                               // of 3.minor
+};
+
+// False: there is no Python in this process, or one that is not known.
+bool find_python(PythonFunctions& python) noexcept;
+
+// Where a frame is: its code object, and how far it has come (bytes of code). The same place is the same pair while the code
+// object lives.
+struct PythonPlace {
+  const void* code;
+  std::int32_t offset;
+};
+
+// Of the calling thread, the innermost first; how many, at most `most`. 0: it runs no Python.
+std::size_t python_places(const PythonFunctions& python, PythonPlace* places, std::size_t most) noexcept;
+// Of another thread, while it stands still (under the GIL).
+std::size_t python_places_of(const PythonFunctions& python, const void* thread, PythonPlace* places, std::size_t most) noexcept;
+
+// What people call a place. The texts are the code object's own, valid while it lives. False: its names are no plain texts.
+struct PythonNames {
+  std::string_view function;  // qualified from 3.11 on
+  std::string_view file;
+  std::int32_t line;  // 0: unknown
+};
+bool names_of(const PythonFunctions& python, const PythonPlace& place, PythonNames& names) noexcept;
+
+// Under the GIL: whether the frames of all threads are those that the C API tells. `compared`: how many frames that were; none prove
+// nothing.
+bool check_python_frames(const PythonFunctions& python, std::size_t& compared) noexcept;
+
+}  // namespace agent
