@@ -37,7 +37,7 @@ using AllRecords =
                DriverRecord, RuntimeWideRecord, DriverWideRecord, NvtxPushRecord, NvtxPopRecord, NvtxStartRecord,
                NvtxEndRecord, NvtxMarkRecord, NcclCallRecord, ClockRecord, SyncRecord, OverheadRecord,
                GraphLaunchRecord, MemoryRecord, MemoryPoolRecord, NoticeRecord, CudaEventRecord,
-               OperatorBeginRecord, OperatorEndRecord>;
+               FrameRecord, OperatorBeginRecord, OperatorEndRecord>;
 
 // Calls f(static_cast<Record*>(nullptr)) for each kind of record, in the order of AllRecords.
 template <typename F>

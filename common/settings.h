@@ -24,7 +24,7 @@ enum class NcclCapture : std::uint8_t { automatic, payload, interpose };
 enum class Coexist : std::uint8_t { yield, retake, share };
 
 // What of PyTorch is recorded, each with all before it.
-enum class TorchLevel : std::uint8_t { off, steps, operators, shapes };
+enum class TorchLevel : std::uint8_t { off, steps, operators, shapes, stacks };
 
 struct Settings {
   char dir[PATH_MAX] = "./traces";  // absolute once it is read
@@ -116,7 +116,7 @@ inline bool set_nccl(Settings& settings, const char* value) {
 }
 
 inline bool set_torch(Settings& settings, const char* value) {
-  return set_choice(settings.torch, {"off", "steps", "ops", "shapes"}, value);
+  return set_choice(settings.torch, {"off", "steps", "ops", "shapes", "stacks"}, value);
 }
 
 inline bool set_mode(Settings& settings, const char* value) {

@@ -37,7 +37,7 @@ Memory = namedtuple("Memory", "kind block start end operation memory correlation
                               "is_async pool_address")
 MemoryPool = namedtuple("MemoryPool", "kind block start end operation pool correlation address bytes used_bytes "
                                       "release_threshold_bytes device")
-OperatorBegin = namedtuple("OperatorBegin", "kind block time tid scope name id thread forward_thread sequence inputs")
+OperatorBegin = namedtuple("OperatorBegin", "kind block time tid scope name id thread forward_thread sequence inputs stack")
 OperatorEnd = namedtuple("OperatorEnd", "kind block time tid id")
 Notice = namedtuple("Notice", "kind block time end code value text")
 
@@ -53,7 +53,7 @@ class Records:
         self.data, self.where, self.region = data, where, region
         self.api, self.threads, self.identities, self.devices = {}, {}, [], {}
         self.contexts, self.streams, self.resource_names, self.categories = {}, {}, [], {}
-        self.communicators, self.graph_nodes = [], {}
+        self.communicators, self.graph_nodes, self.frames = [], {}, {}
         self.strings, self.shapes = {}, {}
 
     def bad(self, offset, expected):
@@ -202,7 +202,13 @@ def nccl_call(r, b, at, f):
 
 def operator_begin(r, b, at, f):
     return OperatorBegin("operator_begin", b, f[5], f[4], f[2], r.string(f[6], at), f[7], f[8], f[9] if f[3] & 2 else None,
-                         f[10] if f[3] & 1 else None, inputs(r.bytes(f[11], at)))
+                         f[10] if f[3] & 1 else None, inputs(r.bytes(f[11], at)), stack(r, r.bytes(f[12], at)))
+
+
+def stack(r, data):
+    """Frames, the innermost first; None: unknown."""
+    frames = (r.region or r).frames
+    return None if data is None else [frames[ref] for ref, in struct.iter_unpack("<I", data)]
 
 
 def operator_end(r, b, at, f):

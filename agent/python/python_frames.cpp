@@ -21,15 +21,16 @@ struct Layout {
   std::size_t file, name;                   // of a code object
   std::size_t bytecode;                     // kNone: the instruction is a number already
   int unit;                                 // bytes of one unit of such a number
-  std::size_t ascii, compact;               // sizes of the heads of texts
+  std::size_t ascii;                        // size of the head of a text
+  std::size_t locals, first_line;           // of a frame; of a code object
 };
 
 constexpr Layout kLayouts[] = {
-    {24, 0, false, 32, 24, 104, kNone, 0, 104, 112, kNone, 1, 48, 72},  // 3.9
-    {24, 0, false, 32, 24, 96, kNone, 0, 104, 112, kNone, 2, 48, 72},   // 3.10
-    {56, 8, true, 32, 48, 56, kNone, 0, 112, 128, 184, 1, 48, 72},      // 3.11
-    {56, 0, true, 0, 8, 56, 70, 3, 112, 128, 192, 1, 40, 56},           // 3.12
-    {72, 0, false, 0, 8, 56, 70, 3, 112, 128, 200, 1, 40, 56},          // 3.13
+    {24, 0, false, 32, 24, 104, kNone, 0, 104, 112, kNone, 1, 48, 360, 40},   // 3.9
+    {24, 0, false, 32, 24, 96, kNone, 0, 104, 112, kNone, 2, 48, 352, 40},    // 3.10
+    {56, 8, true, 32, 48, 56, kNone, 0, 112, 128, 184, 1, 48, 72, 72},      // 3.11
+    {56, 0, true, 0, 8, 56, 70, 3, 112, 128, 192, 1, 40, 72, 68},           // 3.12
+    {72, 0, false, 0, 8, 56, 70, 3, 112, 128, 200, 1, 40, 72, 68},          // 3.13
 };
 static_assert(sizeof(kLayouts) / sizeof(kLayouts[0]) == kLastMinor - kFirstMinor + 1);
 
@@ -144,7 +145,7 @@ std::size_t python_places_of(const PythonFunctions& python, const void* thread, 
     if (layout.owner != kNone && read<std::uint8_t>(frame, layout.owner) == layout.c_owner) continue;
     const void* code = pointer(frame, layout.code);
     if (code == nullptr) break;
-    places[count++] = {code, offset_of(layout, frame, code)};
+    places[count++] = {code, offset_of(layout, frame, code), pointer(frame, layout.locals)};
   }
   return count;
 }
@@ -155,6 +156,16 @@ bool names_of(const PythonFunctions& python, const PythonPlace& place, PythonNam
   const int line = python.line_of(const_cast<void*>(place.code), place.offset);
   names.line = line > 0 ? line : 0;
   return true;
+}
+
+std::uint64_t identity_of(const PythonFunctions& python, const void* code) noexcept {
+  const Layout& layout = layout_of(python);
+  return reinterpret_cast<std::uintptr_t>(pointer(code, layout.name)) * 31 + static_cast<std::uint32_t>(read<std::int32_t>(code, layout.first_line));
+}
+
+const char* class_of(const void* object) noexcept {
+  constexpr std::size_t kTypeAt = 8, kNameAt = 24;  // PyObject::ob_type, PyTypeObject::tp_name: of all versions
+  return read<const char*>(pointer(object, kTypeAt), kNameAt);
 }
 
 bool check_python_frames(const PythonFunctions& python, std::size_t& compared) noexcept {

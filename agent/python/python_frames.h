@@ -36,6 +36,7 @@ bool find_python(PythonFunctions& python) noexcept;
 struct PythonPlace {
   const void* code;
   std::int32_t offset;
+  const void* first_local;  // its first argument: an object, or null
 };
 
 // Of the calling thread, the innermost first; how many, at most `most`. 0: it runs no Python.
@@ -50,6 +51,12 @@ struct PythonNames {
   std::int32_t line;  // 0: unknown
 };
 bool names_of(const PythonFunctions& python, const PythonPlace& place, PythonNames& names) noexcept;
+
+// What tells two code objects apart that lie at the same address, one after the other.
+std::uint64_t identity_of(const PythonFunctions& python, const void* code) noexcept;
+
+// The name of an object's class, as long as that lives.
+const char* class_of(const void* object) noexcept;
 
 // Under the GIL: whether the frames of all threads are those that the C API tells. `compared`: how many frames that were; none prove
 // nothing.

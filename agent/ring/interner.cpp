@@ -89,6 +89,17 @@ std::uint32_t Interner::string(const trace::Ring& ring, Writer& writer, std::str
       [&] { return define_string(writer, text); });
 }
 
+std::uint32_t Interner::permanent_string(const trace::Ring& ring, std::string_view text) noexcept {
+  text = clipped(text, longest_name(ring));
+  const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
+  bool seen = false;
+  const auto equal = [&](std::uint32_t ref) { return !trace::is_local(ref) && text_at(ring.definitions() + trace::ref_offset(ref)) == text; };
+  if (const Slot* slot = find(hash, trace::StringRecord::kKind, 0, seen, equal)) return slot->ref;
+  const std::uint32_t ref = define_string(ring, kNamesReserve, text);
+  if (ref != trace::kNoRef) *victim(hash) = {hash, 0, ref, static_cast<std::uint32_t>(trace::StringRecord::kKind)};
+  return ref;
+}
+
 std::uint32_t Interner::shape(const trace::Ring& ring, Writer& writer, const Shape& shape) noexcept {
   const std::string_view name = clipped(shape.name, longest_name(ring));
   trace::LaunchShapeRecord record = shape.record;

@@ -36,6 +36,8 @@ class Interner {
  public:
   // Both need room in the writer's block (string_room, plus sizeof(LaunchShapeRecord) for a shape), and the lock held.
   std::uint32_t string(const trace::Ring& ring, Writer& writer, std::string_view text) noexcept;
+  // A string that stays, in the region; kNoRef: there is no room. Under the lock, too.
+  std::uint32_t permanent_string(const trace::Ring& ring, std::string_view text) noexcept;
   std::uint32_t shape(const trace::Ring& ring, Writer& writer, const Shape& shape) noexcept;
 
   Spinlock& lock() noexcept { return lock_; }

@@ -96,8 +96,8 @@ HostWriter::HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, 
     count_lost(kind);
     return;
   }
-  // Two names at most: the event's and its domain's.
-  const std::size_t names = std::min(name_bytes, 2 * longest_name(s_ring)) + 2 * string_room(0) + 16;
+  // Three names at most: an operator's, its inputs and its stack.
+  const std::size_t names = std::min(name_bytes, 3 * longest_name(s_ring)) + 3 * string_room(0) + 24;
   if (!state_->writer.make_room(bytes + names, carried_clocks)) {
     state_->writer.leave();
     count_lost(kind);

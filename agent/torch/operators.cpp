@@ -8,6 +8,7 @@
 #include "agent/base/life.h"
 #include "agent/base/loaded_objects.h"
 #include "agent/base/message.h"
+#include "agent/python/python_stacks.h"
 #include "agent/ring/recorder.h"
 #include "agent/torch/operator_inputs.h"
 #include "agent/torch/record_function.h"
@@ -56,7 +57,7 @@ void give_up() {
       "(TRACETOOL_TORCH=off for no such line)");
 }
 
-void write_begin(const Guard& guard, const RecordFunction* function, const OperatorCall& call, std::string_view inputs) {
+void write_begin(const Guard& guard, const RecordFunction* function, const OperatorCall& call, std::string_view inputs, std::string_view stack) {
   const char* name = s_torch.name(function);
   if (name == nullptr) return give_up();
   auto record = trace::make_record<trace::OperatorBeginRecord>();
@@ -68,10 +69,11 @@ void write_begin(const Guard& guard, const RecordFunction* function, const Opera
   record.forward_thread = call.forward_thread;
   record.sequence = (call.has & trace::kHasSequence) != 0 ? call.sequence : 0;
   const std::string_view text(name);
-  HostWriter writer(guard, trace::OperatorBeginRecord::kKind, sizeof(record), text.size() + inputs.size());
+  HostWriter writer(guard, trace::OperatorBeginRecord::kKind, sizeof(record), text.size() + inputs.size() + stack.size());
   if (!writer) return;
   record.name_ref = writer.name(text);
   record.inputs_ref = writer.name(inputs);
+  record.stack_ref = writer.name(stack);
   record.time_mono_ns = mono_ns();  // what came before is not the operator's
   writer.append(record);
 }
@@ -98,11 +100,12 @@ NoContext on_begin(const RecordFunction* function) {
   if (found == RecordFunctionReader::Found::wrong) give_up();
   if (found != RecordFunctionReader::Found::call || !is_recording(guard)) return {};
   s_begun[call.thread % kCounts].begun.fetch_add(1, std::memory_order_relaxed);
-  if (level != TorchLevel::shapes || call.inputs == nullptr) {
-    write_begin(guard, function, call, {});
+  const OperatorInputs inputs(call.inputs, level >= TorchLevel::shapes ? call.input_count : 0);
+  if (level < TorchLevel::stacks) {
+    write_begin(guard, function, call, inputs.bytes(), {});
   } else {
-    const OperatorInputs inputs(call.inputs, call.input_count);
-    write_begin(guard, function, call, inputs.bytes());
+    const PythonStack stack(guard);
+    write_begin(guard, function, call, inputs.bytes(), stack.bytes());
   }
   return {};
 }
@@ -126,7 +129,7 @@ void set_level(TorchLevel level) {
   callback.start = on_begin;
   callback.end = on_end;
   std::memcpy(callback.scopes, scopes_of(level), sizeof(callback.scopes));
-  callback.needs_inputs = level == TorchLevel::shapes;
+  callback.needs_inputs = level >= TorchLevel::shapes;
   s_callback = s_torch.add_callback(callback);
   if (before != 0) s_torch.remove_callback(before);
 }
@@ -135,6 +138,7 @@ void set_level(TorchLevel level) {
 
 void watch_torch() noexcept {
   static constinit bool s_done = false;
+  if (settings().torch == TorchLevel::stacks && s_callback != 0) watch_python();
   if (s_done || settings().torch == TorchLevel::off || !kIsTried) return;
   const TorchFound found = find_torch(s_torch);
   if (found == TorchFound::absent) return;

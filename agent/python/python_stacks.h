@@ -1,0 +1,30 @@
+// The Python stack of the calling thread as references to frames (trace::FrameRecord), each defined once in the definitions region. A call
+// of a torch.nn.Module is a frame of its own kind, so that the way through the modules can be read off a stack.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "agent/base/guard.h"
+
+namespace agent {
+
+// Looks for Python in this process and, on a thread of its own, which may have to wait for the GIL for ever, compares its frames with what
+// the C API says. Until that has succeeded there are no stacks. Once; for our own thread.
+void watch_python() noexcept;
+
+class PythonStack {
+ public:
+  static constexpr std::size_t kMost = 64;  // frames; of deeper stacks the innermost
+
+  // Of the calling thread, with the recording open. Empty: it runs no Python, or the frames cannot be told now.
+  explicit PythonStack(const Guard& guard) noexcept;
+  // For HostWriter::name().
+  std::string_view bytes() const noexcept { return {reinterpret_cast<const char*>(refs_), count_ * sizeof(refs_[0])}; }
+
+ private:
+  std::size_t count_ = 0;
+  std::uint32_t refs_[kMost];
+};
+
+}  // namespace agent
