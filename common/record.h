@@ -26,6 +26,7 @@
 #include "common/records/host_calls.h"
 #include "common/records/ranges.h"
 #include "common/records/operators.h"
+#include "common/records/stacks.h"
 #include "common/records/recording_records.h"
 
 namespace trace {
@@ -37,7 +38,8 @@ using AllRecords =
                DriverRecord, RuntimeWideRecord, DriverWideRecord, NvtxPushRecord, NvtxPopRecord, NvtxStartRecord,
                NvtxEndRecord, NvtxMarkRecord, NcclCallRecord, ClockRecord, SyncRecord, OverheadRecord,
                GraphLaunchRecord, MemoryRecord, MemoryPoolRecord, NoticeRecord, CudaEventRecord,
-               FrameRecord, OperatorBeginRecord, OperatorEndRecord>;
+               OperatorBeginRecord, OperatorEndRecord, FrameRecord, ModuleNameRecord, StackRecord,
+               GarbageCollectionRecord>;
 
 // Calls f(static_cast<Record*>(nullptr)) for each kind of record, in the order of AllRecords.
 template <typename F>

@@ -26,21 +26,6 @@ enum OperatorHas : std::uint8_t {
   kHasForwardThread = 2,  // forward_thread
 };
 
-enum class FrameKind : std::uint8_t { python = 1, module = 2, native = 3 };
-
-// A frame of a host thread's stack; a call of a torch.nn.Module is one, too. In the definitions region only.
-struct FrameRecord {
-  static constexpr RecordKind kKind{13};
-  static constexpr std::string_view kName = "frame";
-  std::uint8_t kind, size_words;
-  std::uint8_t what;  // FrameKind
-  std::uint8_t reserved;
-  std::int32_t line;       // 0: unknown
-  std::uint32_t name_ref;  // of the function; of a module its class
-  std::uint32_t file_ref;  // kNoRef: unknown
-  std::uint64_t instance;  // of a module: its object; of native code: the address
-};
-
 // An operator is two records, so that one that is open when the process dies is seen. They nest on a thread; one that ends on
 // another thread (an asynchronous range) has the same id in both.
 struct OperatorBeginRecord {

@@ -1,0 +1,64 @@
+// Where host threads were: frames of Python and of native code, calls of torch.nn.Modules among them, stacks of frames, and what held
+// a thread up that no call shows. In CLOCK_MONOTONIC.
+#pragma once
+#include "common/records/record_kind.h"
+
+namespace trace {
+
+enum class FrameKind : std::uint8_t { python = 1, module = 2, native = 3 };
+
+// A frame of a host thread's stack; a call of a torch.nn.Module is one, too. In the definitions region only.
+struct FrameRecord {
+  static constexpr RecordKind kKind{13};
+  static constexpr std::string_view kName = "frame";
+  std::uint8_t kind, size_words;
+  std::uint8_t what;  // FrameKind
+  std::uint8_t reserved;
+  std::int32_t line;       // 0: unknown
+  std::uint32_t name_ref;  // of the function; of a module its class; kNoRef: unknown
+  std::uint32_t file_ref;  // of native code the loaded object, by its path; kNoRef: unknown
+  std::uint64_t instance;  // of a module: its object; of native code: the address, less what the object was loaded at
+};
+
+// What a torch.nn.Module is called in the module that holds all others, as its named_modules() says. In the definitions region only.
+struct ModuleNameRecord {
+  static constexpr RecordKind kKind{14};
+  static constexpr std::string_view kName = "module_name";
+  std::uint8_t kind, size_words;
+  std::uint16_t reserved;
+  std::uint32_t name_ref;  // "transformer.h.0.attn"; of the outermost itself an empty string
+  std::uint64_t instance;  // the object, as in FrameRecord
+  std::uint64_t root;      // the outermost module's object
+};
+
+enum class StackReason : std::uint8_t {
+  call = 1,  // of a call into CUDA or NCCL
+  hang = 2   // the process did not go on
+};
+
+// Where a thread was at a moment.
+struct StackRecord {
+  static constexpr RecordKind kKind{41};
+  static constexpr std::string_view kName = "stack";
+  std::uint8_t kind, size_words;
+  std::uint8_t reason;  // StackReason
+  std::uint8_t reserved;
+  std::uint32_t tid;
+  std::uint32_t correlation_id;  // of the call's record on this thread; 0: there is none
+  std::uint32_t stack_ref;       // a string whose bytes are references (u32) to frames, the innermost first
+  std::uint64_t time_mono_ns;
+};
+
+// A run of Python's garbage collector, on the thread that it held up.
+struct GarbageCollectionRecord {
+  static constexpr RecordKind kKind{42};
+  static constexpr std::string_view kName = "garbage_collection";
+  std::uint8_t kind, size_words;
+  std::uint8_t generation;
+  std::uint8_t reserved;
+  std::uint32_t tid;
+  std::uint64_t start_mono_ns, end_mono_ns;
+  std::uint32_t collected, uncollectable;  // objects
+};
+
+}  // namespace trace
