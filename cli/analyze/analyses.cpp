@@ -13,6 +13,8 @@ const std::vector<AnalysisEntry>& analyses() {
       kernels_analysis(),
       classes_analysis(),
       operators_analysis(),
+      modules_analysis(),
+      stacks_analysis(),
       regions_analysis(),
       copies_analysis(),
       memory_analysis(),

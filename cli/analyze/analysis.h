@@ -131,6 +131,8 @@ AnalysisEntry roofline_analysis();
 AnalysisEntry classes_analysis();
 AnalysisEntry mfu_analysis();
 AnalysisEntry operators_analysis();
+AnalysisEntry modules_analysis();
+AnalysisEntry stacks_analysis();
 AnalysisEntry regions_analysis();
 AnalysisEntry critical_path_analysis();
 

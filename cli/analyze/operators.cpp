@@ -84,7 +84,7 @@ class Operators : public Analysis {
 
   void work(const GpuWork& work) override {
     ranges_.settle([&](const Event& call) { enter(call, nullptr); });
-    const std::int64_t ns = inside(work.process, work.start_ns, work.end_ns);
+    const std::int64_t ns = context_.windows.inside_ns(work.process, work.start_ns, work.end_ns);
     work_ns_[work.process] += ns;
     const NodeId* launcher = ranges_.of(work.process, work.event->correlation);
     const NodeId node = launcher != nullptr ? *launcher : 0;
@@ -150,7 +150,7 @@ class Operators : public Analysis {
     const ProcessId process = context_.catalog.tracks[event.track].process;
     const std::int64_t end_ns = slice_end(event, kLatest_ns);
     const Entered around = around_of(event, end_ns);
-    const std::int64_t ns = event.duration_ns < 0 ? 0 : inside(process, event.start_ns, end_ns);
+    const std::int64_t ns = event.duration_ns < 0 ? 0 : context_.windows.inside_ns(process, event.start_ns, end_ns);
     if (around.row != nullptr) around.row->cpu_self_ns -= ns;
     Entered entered{around.node, nullptr};
     if (operated == nullptr) {
@@ -180,16 +180,6 @@ class Operators : public Analysis {
     const auto [known, is_new] = ways_.try_emplace({parent, row}, static_cast<NodeId>(nodes_.size()));
     if (is_new) nodes_.push_back({parent, row});
     return known->second;
-  }
-
-  // How much of it lies in windows.
-  std::int64_t inside(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const {
-    const auto& windows = context_.windows.of(process);
-    std::int64_t ns = 0;
-    for (std::size_t i = context_.windows.first_after(process, start_ns); i < windows.size() && windows[i].from_ns < end_ns; ++i) {
-      ns += std::min(end_ns, windows[i].to_ns) - std::max(start_ns, windows[i].from_ns);
-    }
-    return ns;
   }
 
   std::vector<Cell> cells(const Key& key, const Row& row) const {

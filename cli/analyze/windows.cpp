@@ -41,4 +41,13 @@ bool Windows::hold(ProcessId process, std::int64_t start_ns, std::int64_t end_ns
   return start_ns >= from_ns || end_ns > from_ns;
 }
 
+std::int64_t Windows::inside_ns(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const {
+  const auto& windows = of_process_[process];
+  std::int64_t ns = 0;
+  for (std::size_t i = first_after(process, start_ns); i < windows.size() && windows[i].from_ns < end_ns; ++i) {
+    ns += std::min(end_ns, windows[i].to_ns) - std::max(start_ns, windows[i].from_ns);
+  }
+  return ns;
+}
+
 }  // namespace cli

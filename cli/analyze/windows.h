@@ -36,6 +36,8 @@ class Windows {
   // The index of the first window of the process that ends after start_ns; the number of windows: there is none.
   std::size_t first_after(ProcessId process, std::int64_t start_ns) const;
   bool hold(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const;
+  // How much of it lies in windows.
+  std::int64_t inside_ns(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const;
 
  private:
   std::vector<std::vector<AnalysisWindow>> of_process_;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/export_folded.h"
 #include "cli/commands/export_options.h"
 #include "cli/commands/export_text.h"
 #include "cli/commands/trace_facts.h"
@@ -105,6 +106,7 @@ void say(const ExportReport& report, const ExportOptions& options, const ExportT
 }
 
 void run_export(const ExportOptions& options) {
+  if (options.folded) return export_folded(options);
   selection_of(*options.selection);  // a word that is wrong is said before the work
   const auto inputs = find_inputs(*options.inputs);
   const ExportTarget target = target_of(options, inputs);
@@ -127,6 +129,7 @@ Command export_command() {
           "\n"
           "  tracetool export --perfetto run.ttrace -o run.json.gz     # then open it in ui.perfetto.dev\n"
           "  tracetool export --perfetto run.ttrace --ranks 0-3 --steps 10-12\n"
+          "  tracetool export --folded run.ttrace --steps 10-12        # for flame graphs\n"
           "  tracetool export --chrome traces/ --time 1.5s-2s --kinds kernel,memcpy -o - | less",
           set_up_export};
 }

@@ -47,6 +47,17 @@ void add_formats(CLI::App& app, const Options& options) {
   }
 }
 
+void add_folded(CLI::App& app, const Options& options) {
+  app.add_flag_callback("--folded", [options] { options->folded = options->folded.value_or(FoldedWeight::gpu); },
+                        "Stacks of frames, operators and kernels, a line each, for flame graphs")
+      ->group("Formats, of which one is given");
+  app.add_option("--weight", "What folded stacks are weighted by: ns of the GPU (default), or of the host")
+      ->check(CLI::IsMember({"gpu", "cpu"}).description(""))
+      ->each([options](const std::string& word) { options->folded = word == "cpu" ? FoldedWeight::cpu : FoldedWeight::gpu; })
+      ->needs("--folded")
+      ->type_name("gpu|cpu");
+}
+
 void add_output(CLI::App& app, const Options& options) {
   add_text(app, "-o,--output", options->output,
            "The file to write, compressed when it ends in .gz; a directory for formats of a file per rank; - is stdout "
@@ -79,6 +90,7 @@ std::shared_ptr<ExportOptions> add_export_options(CLI::App& app) {
   auto options = std::make_shared<ExportOptions>();
   options->inputs = add_inputs(app);
   add_formats(app, options);
+  add_folded(app, options);
   add_output(app, options);
   options->selection = add_selection(app);
   add_min_duration(app, options->selection);

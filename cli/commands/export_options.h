@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/analyze/write_folded.h"
 #include "cli/commands/inputs.h"
 #include "cli/commands/selection_options.h"
 #include "cli/export/parts/export_formats.h"
@@ -27,6 +28,7 @@ struct ExportOptions {
   bool gzip = false;
   bool no_computed = false;
   bool json = false;
+  std::optional<FoldedWeight> folded;  // stacks for flame graphs instead of a format
 };
 
 // Adds all options of `export` to the command. What is returned lives as long as the run that holds it.

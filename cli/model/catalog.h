@@ -101,6 +101,7 @@ class Catalog {
   Interned<CollectiveOp> collective_ops;
   Interned<Dims> dims;
   Interned<OperatorInput> operator_inputs;
+  Interned<StackFrame> stacks;
   Shapes shapes;
   std::vector<Process> processes;
   std::vector<Track> tracks;
@@ -108,7 +109,7 @@ class Catalog {
   // One of AllInterned.
   template <typename T>
   Interned<T>& interned() {
-    return std::get<Interned<T>&>(std::tie(launches, captures, collective_ops, dims, operator_inputs));
+    return std::get<Interned<T>&>(std::tie(launches, captures, collective_ops, dims, operator_inputs, stacks));
   }
   template <typename T>
   const Interned<T>& interned() const {

@@ -32,6 +32,7 @@
 #include "cli/model/interned.h"
 #include "cli/model/shapes.h"
 #include "common/records/ranges.h"
+#include "common/records/stacks.h"
 
 namespace cli {
 
@@ -41,11 +42,13 @@ struct Capture;
 struct CollectiveOp;
 struct Dims;
 struct OperatorInput;
+struct StackFrame;
 using LaunchId = InternedId<Launch>;
 using CaptureId = InternedId<Capture>;
 using CollectiveOpId = InternedId<CollectiveOp>;
 using DimsId = InternedId<Dims>;
 using OperatorInputId = InternedId<OperatorInput>;
+using StackId = InternedId<StackFrame>;
 
 inline constexpr std::uint32_t kNoNumber = 0xffffffff;  // of a stream, event or thread: there is none
 inline constexpr std::uint8_t kNoFlags = 0xff;         // they are not known
@@ -240,7 +243,39 @@ constexpr void payload_fields(F& f, T& i)
   f.string("value", i.value, false);
 }
 
-using AllInterned = std::tuple<Launch, Capture, CollectiveOp, Dims, OperatorInput>;
+// A frame of a host thread's stack in the one that called it. A stack is the number of its innermost frame. (So stacks share what
+// they have in common, and form the tree of calls.)
+struct StackFrame {
+  enum What : std::uint8_t {  // of the records
+    kPython = static_cast<std::uint8_t>(trace::FrameKind::python),
+    kModule = static_cast<std::uint8_t>(trace::FrameKind::module),  // the call of a torch.nn.Module
+    kNative = static_cast<std::uint8_t>(trace::FrameKind::native)
+  };
+  StackId outer;               // the caller's; 0: there is none, or it was not recorded
+  StringId name = 0;           // of the function; of a module its class; 0: unknown
+  StringId file = 0;           // of native code the loaded object; 0: unknown
+  StringId path = 0;           // of a module: in the outermost one, as its named_modules() says; 0: unknown, or the outermost
+  std::int32_t line = 0;       // 0: unknown
+  std::uint64_t instance = 0;  // of a module: its object; of native code: the address in the loaded object
+  std::uint8_t what = 0;
+
+  bool operator==(const StackFrame&) const = default;
+};
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& s)
+  requires std::is_same_v<std::remove_const_t<T>, StackFrame>
+{
+  f.id("outer", s.outer);
+  f.string("function", s.name, s.name != 0);
+  f.string("file", s.file, s.file != 0);
+  f.string("module_path", s.path, s.path != 0);
+  f.number("line", s.line, s.line != 0);
+  f.hex("instance", s.instance, s.instance != 0);
+  f.number("what", s.what, false);
+}
+
+using AllInterned = std::tuple<Launch, Capture, CollectiveOp, Dims, OperatorInput, StackFrame>;
 
 // Calls f(static_cast<const T*>(nullptr)) for each.
 template <typename F>
@@ -397,6 +432,8 @@ struct OperatorFacts {
   std::uint64_t sequence = kNoOrdinal;  // of its collective in the process group
   CollectiveOpId collective_op = 0;
   OperatorInputId inputs = 0;
+  StackId stack = 0;         // where it was called; 0: unknown
+  std::uint32_t thread = 0;  // PyTorch's number of its thread, as in forward_thread; 0: unknown
   StringId module = 0;  // where TorchScript's operators were called: "TOP(Net)::forward.SELF(Net)::conv"; 0: unknown
   std::uint8_t has = 0;
 };
@@ -449,6 +486,8 @@ constexpr void payload_fields(F& f, T& p)
   f.number("forward_thread", p.forward_thread, (p.has & OperatorFacts::kForwardThread) != 0);
   f.delta("record_function", p.record_function, (p.has & OperatorFacts::kRecordFunction) != 0);
   f.id("inputs", p.inputs);
+  f.id("stack", p.stack);
+  f.number("torch_thread", p.thread, p.thread != 0);
   f.string("module", p.module, p.module != 0);
   f.number("has", p.has, false);
 }

@@ -35,7 +35,7 @@ static_assert(std::endian::native == std::endian::little, "the structs below are
 
 inline constexpr char kMergedMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', '\r', '\n'};
 inline constexpr char kMergedEnd[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'E', 'N'};
-inline constexpr std::uint32_t kMergedVersion = 5;
+inline constexpr std::uint32_t kMergedVersion = 6;
 inline constexpr std::uint64_t kMergedFeatures = 0;
 
 // A reader takes this much memory for a chunk at most; a writer keeps to it.
@@ -61,7 +61,8 @@ enum class ChunkKind : std::uint32_t {
   shapes = 11,  // texts with holes (model/shapes.h)
   collective_ops = 12,
   dims = 13,
-  operator_inputs = 14
+  operator_inputs = 14,
+  stacks = 15
 };
 
 // The list of each of AllInterned.
@@ -70,7 +71,8 @@ constexpr ChunkKind list_of() {
   if (std::is_same_v<T, Launch>) return ChunkKind::launches;
   if (std::is_same_v<T, Capture>) return ChunkKind::captures;
   if (std::is_same_v<T, CollectiveOp>) return ChunkKind::collective_ops;
-  return std::is_same_v<T, Dims> ? ChunkKind::dims : ChunkKind::operator_inputs;
+  if (std::is_same_v<T, Dims>) return ChunkKind::dims;
+  return std::is_same_v<T, OperatorInput> ? ChunkKind::operator_inputs : ChunkKind::stacks;
 }
 
 struct MergedHeader {

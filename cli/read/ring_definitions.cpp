@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "cli/model/error.h"
@@ -165,6 +166,35 @@ void RingDefinitions::add(const trace::GraphNodeRecord& record, std::size_t at) 
     node.capture = catalog_.captures.intern(capture);
   }
   nodes_[record.node] = node;
+}
+
+void RingDefinitions::add(const trace::FrameRecord& record, std::size_t at) {
+  StackFrame frame;
+  frame.what = record.what;
+  frame.line = record.line;
+  frame.instance = record.instance;
+  frame.name = names_.string(record.name_ref, at);
+  frame.file = names_.string(record.file_ref, at);
+  frames_[static_cast<std::uint32_t>(at)] = frame;
+}
+
+void RingDefinitions::add(const trace::ModuleNameRecord& record, std::size_t at) {
+  module_paths_[record.instance] = names_.string(record.name_ref, at);
+}
+
+StackId RingDefinitions::stack(std::string_view refs, std::size_t record_at) {
+  StackId outer;
+  for (std::size_t at = refs.size() / sizeof(std::uint32_t); at > 0; --at) {
+    std::uint32_t ref = 0;
+    std::memcpy(&ref, refs.data() + (at - 1) * sizeof(ref), sizeof(ref));
+    const auto found = frames_.find(trace::ref_offset(ref));
+    if (found == frames_.end()) throw names_.bad_reference(ref, trace::FrameRecord::kKind, record_at);
+    StackFrame frame = found->second;
+    frame.outer = outer;
+    if (const auto path = module_paths_.find(frame.instance); frame.what == StackFrame::kModule && path != module_paths_.end()) frame.path = path->second;
+    outer = catalog_.stacks.intern(frame);
+  }
+  return outer;
 }
 
 std::uint32_t RingDefinitions::device_of(std::uint32_t context) const {

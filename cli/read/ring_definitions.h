@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -37,6 +38,8 @@ class RingDefinitions {
 
   // What was open when the node was captured; 0 where that is unknown.
   CaptureId captured(std::uint64_t graph_node) const;
+  // A stack by references to its frames, the innermost first; of a frame that is not there, an Error.
+  StackId stack(std::string_view refs, std::size_t record_at);
   StringId category(StringId domain, std::uint32_t category) const;  // 0: has no name
 
   // Names the tracks that exist by now and the process's GPU.
@@ -63,6 +66,8 @@ class RingDefinitions {
   void add(const trace::NvtxCategoryRecord& category, std::size_t at);
   void add(const trace::CommunicatorRecord& communicator, std::size_t at);
   void add(const trace::GraphNodeRecord& node, std::size_t at);
+  void add(const trace::FrameRecord& frame, std::size_t at);
+  void add(const trace::ModuleNameRecord& module, std::size_t at);
   void add(const trace::ApiNameRecord& api, std::size_t) { names_.note_api(api); }
 
   Process& process() { return catalog_.processes[process_]; }
@@ -87,6 +92,8 @@ class RingDefinitions {
   std::map<std::uint32_t, std::uint32_t> null_streams_;     // by context
   std::unordered_map<std::uint64_t, StringId> categories_;  // by domain << 32 | category
   std::unordered_map<std::uint64_t, Node> nodes_;           // of graphs
+  std::unordered_map<std::uint32_t, StackFrame> frames_;    // by reference; without their callers
+  std::unordered_map<std::uint64_t, StringId> module_paths_;  // by module
 };
 
 }  // namespace cli

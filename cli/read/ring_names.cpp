@@ -44,18 +44,19 @@ void RingNames::note_api(const trace::ApiNameRecord& api) {
   apis_[std::uint64_t{api.domain} << 32 | api.cbid] = catalog_.strings.intern(without_version(terminated(api.name)));
 }
 
+Error RingNames::bad_reference(std::uint32_t ref, trace::RecordKind kind, std::size_t record_at) const {
+  const std::uint64_t base = block_ != nullptr ? block_->offset : file_.header().definitions_offset;
+  return Error(Exit::bad_content, fmt::format("{}: byte {}: reference {:#x} leads to no {}; the file is damaged", file_.path(), base + record_at, ref,
+                                              trace::record_name(static_cast<std::uint8_t>(kind))));
+}
+
 RingNames::Found RingNames::find(std::uint32_t ref, trace::RecordKind kind, std::size_t record_at) const {
   const bool local = trace::is_local(ref) && block_ != nullptr;
   const std::vector<std::byte>& bytes = local ? block_->payload : file_.definitions();
   const std::size_t at = trace::is_local(ref) && !local ? bytes.size() : trace::ref_offset(ref);
   const std::size_t end = local ? record_at : bytes.size();
   const std::size_t size = at < end ? trace::record_size(bytes.data() + at, end - at) : 0;
-  if (size == 0 || bytes[at] != static_cast<std::byte>(kind)) {
-    const std::uint64_t base = block_ != nullptr ? block_->offset : file_.header().definitions_offset;
-    throw Error(Exit::bad_content,
-                fmt::format("{}: byte {}: reference {:#x} leads to no {}; the file is damaged", file_.path(),
-                            base + record_at, ref, trace::record_name(static_cast<std::uint8_t>(kind))));
-  }
+  if (size == 0 || bytes[at] != static_cast<std::byte>(kind)) throw bad_reference(ref, kind, record_at);
   return {&bytes, at, size};
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "cli/model/catalog.h"
+#include "cli/model/error.h"
 #include "cli/read/ring_file.h"
 
 namespace cli {
@@ -25,6 +26,8 @@ class RingNames {
   StringId kernel_name(const trace::LaunchShapeRecord& shape, std::size_t record_at);  // demangled
   StringId api_name(trace::RecordKind domain, std::uint32_t cbid);
   void note_api(const trace::ApiNameRecord& api);
+  // What to throw where a reference leads to no record of this kind.
+  Error bad_reference(std::uint32_t ref, trace::RecordKind kind, std::size_t record_at) const;
 
  private:
   struct Found {

@@ -15,7 +15,10 @@ class OperatorEvents : public RingTranslator {
  public:
   explicit OperatorEvents(RingOutput& out) : out_(out) {}
 
-  void enter_block() override { block_inputs_.clear(); }
+  void enter_block() override {
+    block_inputs_.clear();
+    block_stacks_.clear();
+  }
   void skip_records() override { emit_open(); }
   void finish() override {
     emit_open();
@@ -40,6 +43,8 @@ class OperatorEvents : public RingTranslator {
       facts.forward_thread = record.forward_thread;
     }
     facts.inputs = inputs(record.inputs_ref, at);
+    facts.stack = stack(record.stack_ref, at);
+    facts.thread = record.thread;
     std::vector<Open>& stack = open_[record.tid];
     if (record.scope == static_cast<std::uint8_t>(trace::OperatorScope::backward_function) && !stack.empty()) number_node(stack.back(), facts);
     stack.push_back(std::move(open));
@@ -84,6 +89,14 @@ class OperatorEvents : public RingTranslator {
     return entry->second;
   }
 
+  StackId stack(std::uint32_t ref, std::size_t at) {
+    if (ref == trace::kNoRef) return 0;
+    auto& known = trace::is_local(ref) ? block_stacks_ : region_stacks_;
+    const auto [entry, is_new] = known.try_emplace(ref, 0);
+    if (is_new) entry->second = out_.definitions.stack(out_.names.bytes(ref, at), at);
+    return entry->second;
+  }
+
   bool close(std::vector<Open>& stack, std::uint32_t id, std::int64_t end_ns) {
     const auto open = std::find_if(stack.rbegin(), stack.rend(), [&](const Open& each) { return each.id == id && each.event.start_ns <= end_ns; });
     if (open == stack.rend()) return false;
@@ -114,6 +127,7 @@ class OperatorEvents : public RingTranslator {
   std::unordered_map<std::uint32_t, std::vector<Open>> open_;  // by tid
   std::vector<End> elsewhere_;                                 // whose begin was not on their thread
   std::unordered_map<std::uint32_t, OperatorInputId> region_inputs_, block_inputs_;  // by reference
+  std::unordered_map<std::uint32_t, StackId> region_stacks_, block_stacks_;          // likewise
   std::uint64_t unmatched_ = 0;
 };
 

@@ -1,0 +1,189 @@
+#include "cli/analyze/call_paths.h"
+
+#include <algorithm>
+
+#include "cli/model/slice.h"
+
+namespace cli {
+namespace {
+
+constexpr std::size_t kMostForwards = 1 << 16;  // of a thread, whose backward ones may come yet
+
+CallPart part_of(std::uint8_t what) {
+  if (what == StackFrame::kModule) return CallPart::module;
+  return what == StackFrame::kNative ? CallPart::native : CallPart::python;
+}
+
+CallPaths::Label label_of(const StackFrame& frame) {
+  CallPaths::Label label;
+  label.part = part_of(frame.what);
+  label.name = frame.name;
+  label.file = frame.file;
+  label.path = frame.path;
+  label.line = frame.line;
+  label.address = label.part == CallPart::native ? frame.instance : 0;
+  return label;
+}
+
+CallPaths::Label label_of(const Event& event, const Facts* facts) {
+  CallPaths::Label label;
+  label.name = event.name;
+  switch (event.kind) {
+    case Kind::cpu_op:
+      label.part = CallPart::operation;
+      break;
+    case Kind::user_annotation:
+      label.part = CallPart::range;
+      break;
+    case Kind::python_function: {
+      const auto* frame = facts != nullptr ? facts->get<FrameFacts>() : nullptr;
+      label.part = frame != nullptr && frame->module_id != FrameFacts::kNone ? CallPart::module : CallPart::python;
+      break;
+    }
+    default:
+      label.part = CallPart::call;
+      break;
+  }
+  return label;
+}
+
+bool is_backward(const OperatorFacts& op) { return (op.has & OperatorFacts::kForwardThread) != 0 && op.forward_thread != 0; }
+
+}  // namespace
+
+CallPaths::CallPaths(const AnalysisContext& context, bool by_rank) : context_(context), by_rank_(by_rank), ranges_(context.catalog) {}
+
+KindSet CallPaths::kinds() { return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver}); }
+
+std::size_t CallPaths::KeyHash::operator()(const Key& key) const {
+  std::uint64_t hash = key.parent;
+  const auto add = [&](std::uint64_t value) {
+    hash = (hash ^ value) * 0xc2b2ae3d27d4eb4fu;
+    hash ^= hash >> 29;
+  };
+  const Label& label = key.label;
+  add(static_cast<std::uint64_t>(label.part) << 1 | label.backward);
+  add(std::uint64_t{label.name} << 32 | label.file);
+  add(std::uint64_t{label.path} << 32 | static_cast<std::uint32_t>(label.line));
+  add(label.address);
+  return hash;
+}
+
+CallPaths::NodeId CallPaths::child(NodeId parent, const Label& label) {
+  Label own = label;
+  own.backward = own.backward || nodes_[parent].label.backward;
+  const auto [known, is_new] = children_.try_emplace({parent, own}, static_cast<NodeId>(nodes_.size()));
+  if (is_new) nodes_.push_back({parent, own, nodes_[parent].group});
+  return known->second;
+}
+
+CallPaths::NodeId CallPaths::root(ProcessId process) {
+  const ProcessId group = by_rank_ ? process : 0;
+  Label label;
+  label.line = static_cast<std::int32_t>(group);
+  const NodeId id = child(0, label);
+  nodes_[id].group = group;
+  return id;
+}
+
+// The frames of a stack up to the one that `outermost` was called by.
+CallPaths::NodeId CallPaths::under(NodeId parent, StackId stack, StackId outermost) {
+  std::vector<StackId> frames;
+  for (; stack != 0 && stack != outermost; stack = context_.catalog.stacks[stack].outer) frames.push_back(stack);
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) parent = child(parent, label_of(context_.catalog.stacks[*frame]));
+  return parent;
+}
+
+bool CallPaths::is_called_by(StackId stack, StackId caller) const {
+  while (stack > caller) stack = context_.catalog.stacks[stack].outer;  // callers come first
+  return stack == caller;
+}
+
+CallPaths::NodeId CallPaths::forward_frames(ProcessId process, const OperatorFacts& op) {
+  const auto number = static_cast<std::uint64_t>(op.sequence_number);
+  // Profiles do not tell how PyTorch numbers their threads: there it has to be the only one.
+  for (const std::uint64_t thread : {op.forward_thread, std::uint64_t{0}}) {
+    const auto found = forwards_.find({process, thread});
+    if (found == forwards_.end()) continue;
+    const auto place = found->second.find(number);
+    if (place != Newest<Forward>::kNone) return found->second[place].frames;
+  }
+  return 0;
+}
+
+void CallPaths::remember_forward(const Event& event, ProcessId process, const OperatorFacts& op, NodeId frames) {
+  Newest<Forward>& forwards = forwards_.try_emplace({process, op.thread}, kMostForwards).first->second;
+  const auto known = forwards.find(op.sequence_number);
+  const bool is_another = known != Newest<Forward>::kNone && forwards[known].track != event.track;
+  forwards.add(op.sequence_number, {is_another ? 0 : frames, event.track});
+}
+
+CallPaths::Entered CallPaths::place(const Event& event, const OperatorFacts* op, const Entered& around) {
+  const ProcessId process = context_.catalog.tracks[event.track].process;
+  Entered in = around;
+  if (in.node == 0) in.node = root(process);
+  if (op == nullptr) return in;
+  if (op->stack != 0 && op->stack != around.stack) {
+    if (around.stack != 0 && is_called_by(op->stack, around.stack)) {
+      in.frames = under(in.node, op->stack, around.stack);
+    } else {
+      const NodeId top = root(process);
+      const auto [known, is_new] = stacks_.try_emplace({top, op->stack}, 0);
+      if (is_new) known->second = under(top, op->stack, 0);
+      in.frames = known->second;
+    }
+    in.node = in.frames;
+    in.stack = op->stack;
+  } else if (around.node == 0 && is_backward(*op)) {
+    in.frames = forward_frames(process, *op);
+    if (in.frames != 0) in.node = in.frames;
+  }
+  return in;
+}
+
+// `facts`: null of a CUDA call.
+void CallPaths::enter(const Event& event, const Facts* facts) {
+  const ProcessId process = context_.catalog.tracks[event.track].process;
+  const std::int64_t end_ns = slice_end(event, kLatest_ns);
+  const auto& open = ranges_.open_at(event.track, event.start_ns);
+  const auto holds = std::find_if(open.rbegin(), open.rend(), [&](const auto& each) { return each.end_ns >= end_ns; });
+  const Entered around = holds == open.rend() ? Entered{} : holds->range;
+  const auto* op = facts != nullptr ? facts->get<OperatorFacts>() : nullptr;
+  Entered in = place(event, op, around);
+  Label label = label_of(event, facts);
+  label.backward = op != nullptr && is_backward(*op);
+  in.node = child(in.node, label);
+  if (is_frame(label.part)) in.frames = in.node;
+  if (op != nullptr && (op->has & OperatorFacts::kSequenceNumber) != 0 && !is_backward(*op)) remember_forward(event, process, *op, in.frames);
+  const std::int64_t ns = event.duration_ns < 0 ? 0 : context_.windows.inside_ns(process, event.start_ns, end_ns);
+  nodes_[in.node].host_ns += ns;
+  if (around.node != 0) nodes_[around.node].host_ns -= ns;
+  nodes_[in.node].calls += context_.windows.hold(process, event.start_ns, end_ns);
+  if (label.part == CallPart::call) ranges_.launches(event, in.node);
+  ranges_.open(event.track, {event.start_ns, end_ns, in});
+}
+
+void CallPaths::event(const Event& event, const Facts& facts) {
+  if (!is_slice(event)) return;
+  const auto on_call = [&](const Event& call) { enter(call, nullptr); };
+  ranges_.settle(event.start_ns, on_call);
+  is_api_call(event.kind) ? ranges_.call(event) : enter(event, &facts);
+}
+
+void CallPaths::work(const GpuWork& work) {
+  ranges_.settle([&](const Event& call) { enter(call, nullptr); });
+  const NodeId* launcher = ranges_.of(work.process, work.event->correlation);
+  Label label;
+  label.part = CallPart::work;
+  label.name = work.name;
+  Node& node = nodes_[child(launcher != nullptr ? *launcher : root(work.process), label)];
+  node.gpu_ns += context_.windows.inside_ns(work.process, work.start_ns, work.end_ns);
+  ++node.gpu_count;
+}
+
+const std::vector<CallPaths::Node>& CallPaths::finish() {
+  ranges_.settle([&](const Event& call) { enter(call, nullptr); });
+  return nodes_;
+}
+
+}  // namespace cli

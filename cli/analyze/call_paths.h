@@ -1,0 +1,96 @@
+// Where on the host work comes from, as a tree: frames of Python and native code, calls of modules, ranges, operators within each
+// other, the CUDA call, and at the end the kernel or copy. Each node has what was spent there itself: time of the host without what
+// lies in it, and durations of GPU work.
+//
+// On a thread each slice lies in the one that began last of those that hold it whole, as in `operators`. Recordings tell with each
+// operator the stack of frames that it was called by; of a profile the frames are slices themselves. Nodes of autograd run on a thread
+// without Python: they stand under the frames of their forward operator, that is the last one with their sequence number on their
+// forward thread. (PyTorch: torch/csrc/autograd/function.h, sequence_nr.)
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "cli/analyze/analysis.h"
+#include "cli/analyze/launch_ranges.h"
+#include "cli/model/newest.h"
+
+namespace cli {
+
+enum class CallPart : std::uint8_t { process, python, module, native, range, operation, call, work };
+
+constexpr bool is_frame(CallPart part) { return part == CallPart::python || part == CallPart::module || part == CallPart::native; }
+
+class CallPaths {
+ public:
+  using NodeId = std::uint32_t;  // 0: nowhere
+
+  struct Label {
+    CallPart part = CallPart::process;
+    bool backward = false;  // of a backward operator, or in one
+    StringId name = 0;      // of a module its class; of a profile all that is known of a frame
+    StringId file = 0;      // 0: unknown
+    StringId path = 0;      // of a module; 0: unknown
+    std::int32_t line = 0;  // 0: unknown
+    std::uint64_t address = 0;  // of native code, in its file
+    bool operator==(const Label&) const = default;
+  };
+  struct Node {
+    NodeId parent = 0;  // less than its own
+    Label label;
+    ProcessId group = 0;  // by rank: its process
+    std::int64_t calls = 0, host_ns = 0, gpu_ns = 0, gpu_count = 0;
+  };
+
+  // `by_rank`: each process has a root of its own.
+  CallPaths(const AnalysisContext& context, bool by_rank);
+
+  // Operators, annotations, frames of Python and CUDA calls; those that kinds() names.
+  void event(const Event& event, const Facts& facts);
+  void work(const GpuWork& work);
+  // When all have come: nodes by NodeId, each behind its parent.
+  const std::vector<Node>& finish();
+
+  static KindSet kinds();
+
+ private:
+  struct Entered {
+    NodeId node = 0;
+    NodeId frames = 0;  // the innermost frame around it
+    StackId stack;      // that it was called by
+  };
+  struct Forward {
+    NodeId frames = 0;
+    TrackId track = 0;
+  };
+  struct Key {
+    NodeId parent;
+    Label label;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+
+  NodeId root(ProcessId process);
+  NodeId child(NodeId parent, const Label& label);
+  NodeId under(NodeId parent, StackId stack, StackId outermost);
+  bool is_called_by(StackId stack, StackId caller) const;
+  Entered place(const Event& event, const OperatorFacts* op, const Entered& around);
+  NodeId forward_frames(ProcessId process, const OperatorFacts& op);
+  void remember_forward(const Event& event, ProcessId process, const OperatorFacts& op, NodeId frames);
+  void enter(const Event& event, const Facts* facts);
+
+  const AnalysisContext& context_;
+  bool by_rank_;
+  std::vector<Node> nodes_{1};
+  std::unordered_map<Key, NodeId, KeyHash> children_;
+  std::map<std::pair<NodeId, std::uint32_t>, NodeId> stacks_;  // whole ones, by the root and their StackId
+  std::map<std::pair<ProcessId, std::uint64_t>, Newest<Forward>> forwards_;  // by thread as PyTorch numbers it, then by sequence number
+  LaunchRanges<Entered, NodeId> ranges_;
+};
+
+}  // namespace cli

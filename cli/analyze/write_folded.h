@@ -1,0 +1,22 @@
+// A tree of calls as folded stacks, which flamegraph.pl, inferno and speedscope read: a line for each node with a weight of its own,
+// "outermost;...;innermost weight".
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "cli/analyze/call_paths.h"
+#include "cli/io/byte_sink.h"
+#include "cli/model/catalog.h"
+
+namespace cli {
+
+enum class FoldedWeight : std::uint8_t {
+  gpu,  // ns of kernels, copies and memsets, which are the innermost
+  cpu   // ns of the host in operators, ranges, recorded frames and CUDA calls
+};
+
+// Lines are sorted. In a name ; is written as : and an end of line as a blank. `several`: of several ranks, which come first.
+// Returns the sum of the weights.
+std::int64_t write_folded(const Catalog& catalog, const std::vector<CallPaths::Node>& nodes, FoldedWeight weight, bool several, ByteSink& out);
+
+}  // namespace cli

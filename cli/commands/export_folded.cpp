@@ -1,0 +1,66 @@
+#include "cli/commands/export_folded.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cli/analyze/analyze.h"
+#include "cli/analyze/call_paths.h"
+#include "cli/commands/trace_facts.h"
+#include "cli/io/output_file.h"
+#include "cli/io/units.h"
+#include "cli/model/error.h"
+
+namespace cli {
+namespace {
+
+class FoldedObserver : public TablesObserver {
+ public:
+  FoldedObserver(const AnalysisContext& context, std::vector<CallPaths::Node>& nodes) : paths_(context, true), nodes_(nodes) {}
+  void event(const Event& event, const Facts& facts) override { paths_.event(event, facts); }
+  void work(const GpuWork& work) override { paths_.work(work); }
+  void finish(const std::vector<ResultTable>&) override { nodes_ = paths_.finish(); }
+
+ private:
+  CallPaths paths_;
+  std::vector<CallPaths::Node>& nodes_;
+};
+
+void check_folded(const ExportOptions& options) {
+  const auto refuse = [](const char* option) { throw Error(Exit::usage, fmt::format("{}: does not go with --folded", option)); };
+  if (options.format != nullptr) throw Error(Exit::usage, fmt::format("--folded: --{} is given, too; an export has one format", options.format->flag));
+  if (options.manifest) refuse("--manifest");
+  if (options.max_bytes) refuse("--max-size");
+  if (options.json) refuse("--json");
+  if (options.gzip) refuse("--gzip");
+  if (!options.selection->min_dur.empty()) refuse("--min-dur");
+}
+
+}  // namespace
+
+void export_folded(const ExportOptions& options) {
+  check_folded(options);
+  AnalysisRequest request;
+  request.by = GroupBy::rank;
+  request.selection = selection_of(*options.selection);
+  const auto inputs = find_inputs(*options.inputs);
+  const std::string path = options.output.empty() ? output_name(options.inputs->paths.empty() ? inputs[0].path : options.inputs->paths[0], ".folded") : options.output;
+  if (options.output.empty() && std::filesystem::exists(path)) throw Error(Exit::usage, fmt::format("{} exists; name the output with -o, the same to replace it", path));
+  refuse_input_as_output(inputs, path);
+  std::vector<CallPaths::Node> nodes;
+  request.observers.push_back({{false, CallPaths::kinds(), false}, [&nodes](const AnalysisContext& context) { return std::make_unique<FoldedObserver>(context, nodes); }});
+  const auto trace = read_inputs(inputs, *options.memory_mib, path, analyzed_events({}, CallPaths::kinds()), true);
+  const FoundFacts found = find_facts(*trace);
+  for (const std::string& note : analyze(*trace, found.facts, found.steps_found, request).notes) fmt::print(stderr, "tracetool: {}\n", note);
+  const std::unique_ptr<ByteSink> out = open_output(path);
+  const std::int64_t sum_ns = write_folded(trace->catalog(), nodes, *options.folded, trace->catalog().processes.size() > 1, *out);
+  out->finish();
+  const bool is_gpu = *options.folded == FoldedWeight::gpu;
+  const char* const next = sum_ns == 0 && is_gpu ? "; --weight cpu has the time of the host" : "; open it in speedscope.app, or with flamegraph.pl or inferno-flamegraph";
+  fmt::print(stderr, "{}: {} of {}{}\n", path == "-" ? "stdout" : path, duration_text(sum_ns), is_gpu ? "GPU work" : "the host", next);
+}
+
+}  // namespace cli
