@@ -123,6 +123,13 @@ CallPaths::Entered CallPaths::place(const Event& event, const OperatorFacts* op,
   Entered in = around;
   if (in.node == 0) in.node = root(process);
   if (op == nullptr) return in;
+  if (is_backward(*op) && !nodes_[around.node].label.backward) {  // wherever backward() was called
+    if (const NodeId frames = forward_frames(process, *op); frames != 0) {
+      in.node = in.frames = frames;
+      in.stack = op->stack;
+      return in;
+    }
+  }
   if (op->stack != 0 && op->stack != around.stack) {
     if (around.stack != 0 && is_called_by(op->stack, around.stack)) {
       in.frames = under(in.node, op->stack, around.stack);
@@ -134,9 +141,6 @@ CallPaths::Entered CallPaths::place(const Event& event, const OperatorFacts* op,
     }
     in.node = in.frames;
     in.stack = op->stack;
-  } else if (around.node == 0 && is_backward(*op)) {
-    in.frames = forward_frames(process, *op);
-    if (in.frames != 0) in.node = in.frames;
   }
   return in;
 }

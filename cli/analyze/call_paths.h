@@ -4,8 +4,8 @@
 //
 // On a thread each slice lies in the one that began last of those that hold it whole, as in `operators`. Recordings tell with each
 // operator the stack of frames that it was called by; of a profile the frames are slices themselves. Nodes of autograd run on a thread
-// without Python: they stand under the frames of their forward operator, that is the last one with their sequence number on their
-// forward thread. (PyTorch: torch/csrc/autograd/function.h, sequence_nr.)
+// without Python, or below backward(): they stand under the frames of their forward operator, that is the last one with their sequence
+// number on their forward thread. (PyTorch: torch/csrc/autograd/function.h, sequence_nr.)
 #pragma once
 #include <cstddef>
 #include <cstdint>

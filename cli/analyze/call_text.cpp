@@ -1,29 +1,26 @@
 #include "cli/analyze/call_text.h"
 
-#include <fmt/format.h>
-
-#include <string_view>
+#include "cli/model/stack_text.h"
 
 namespace cli {
 
 std::string module_class(const Catalog& catalog, const CallPaths::Label& label) {
-  constexpr std::string_view kOfProfiler = "nn.Module: ";
-  const std::string_view name = catalog.strings[label.name];
-  return std::string(name.substr(name.starts_with(kOfProfiler) ? kOfProfiler.size() : 0));
+  StackFrame frame;
+  frame.what = StackFrame::kModule;
+  frame.name = label.name;
+  return frame_text(catalog, frame);
 }
 
 std::string call_text(const Catalog& catalog, const CallPaths::Label& label) {
-  const std::string_view name = catalog.strings[label.name], file = catalog.strings[label.file];
-  switch (label.part) {
-    case CallPart::module:
-      return label.path != 0 ? fmt::format("{} ({})", catalog.strings[label.path], module_class(catalog, label)) : module_class(catalog, label);
-    case CallPart::native:
-      return label.name != 0 ? std::string(name) : fmt::format("{}+{:#x}", file.substr(file.rfind('/') + 1), label.address);
-    case CallPart::python:
-      return label.file != 0 ? fmt::format("{}({}): {}", file, label.line, name) : std::string(name);
-    default:
-      return std::string(name);
-  }
+  if (!is_frame(label.part)) return std::string(catalog.strings[label.name]);
+  StackFrame frame;
+  frame.what = label.part == CallPart::module ? StackFrame::kModule : label.part == CallPart::native ? StackFrame::kNative : StackFrame::kPython;
+  frame.name = label.name;
+  frame.file = label.file;
+  frame.path = label.path;
+  frame.line = label.line;
+  frame.instance = label.address;
+  return frame_text(catalog, frame);
 }
 
 }  // namespace cli

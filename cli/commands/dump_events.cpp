@@ -8,6 +8,7 @@
 #include "cli/export/inputs_text.h"
 #include "cli/io/json_text.h"
 #include "cli/model/kinds.h"
+#include "cli/model/stack_text.h"
 
 namespace cli {
 namespace {
@@ -62,6 +63,15 @@ struct SayFields {
     say("input_strides", text.strides);
     say("input_types", text.types);
     say("concrete_inputs", text.values);
+  }
+
+  void id(const char*, StackId id, bool = true) {
+    if (id == 0) return;
+    const auto say = [this](const char* name, const std::string& text) {
+      if (!text.empty()) fmt::format_to(std::back_inserter(out), " {}={}", name, json_quoted(text));
+    };
+    say("module", module_text(catalog, id));
+    say("stack", stack_text(catalog, id));
   }
 
   const Catalog& catalog;

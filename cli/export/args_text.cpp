@@ -9,6 +9,7 @@
 #include "cli/export/inputs_text.h"
 #include "cli/io/json_text.h"
 #include "cli/model/device_words.h"
+#include "cli/model/stack_text.h"
 
 namespace cli {
 namespace {
@@ -356,6 +357,19 @@ void ArgsText::inputs(OperatorInputId id) {
   member("Concrete Inputs", text.values);
 }
 
+void ArgsText::called_by(StackId stack) {
+  if (stack == 0) return;
+  const auto [known, is_new] = stacks_.try_emplace(stack);
+  if (is_new) known->second = {json_quoted(module_text(*catalog_, stack)), json_quoted(stack_text(*catalog_, stack))};
+  const auto& [module, frames] = known->second;
+  if (module != "\"\"") {
+    key("Module Hierarchy");
+    out_ += module;
+  }
+  key("Call stack");
+  out_ += frames;
+}
+
 void ArgsText::say(const Event& event, const ProfiledKernelFacts& facts) {
   if (facts.external_id != 0) number("External id", facts.external_id);
   out_ += out_.empty() ? "" : ", ";
@@ -369,6 +383,7 @@ void ArgsText::say(const Event&, const OperatorFacts& facts) {
   if ((facts.has & OperatorFacts::kSequenceNumber) != 0) number("Sequence number", facts.sequence_number);
   if ((facts.has & OperatorFacts::kForwardThread) != 0) number("Fwd thread id", facts.forward_thread);
   if (facts.module != 0) string("Module Hierarchy", facts.module);
+  called_by(facts.stack);
   inputs(facts.inputs);
   collective_op(facts.collective_op, facts.sequence);
 }

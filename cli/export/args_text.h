@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "cli/model/catalog.h"
@@ -56,6 +58,7 @@ class ArgsText {
   void graph(const GraphNode& graph);
   void collective(const Collective& collective);
   void inputs(OperatorInputId id);
+  void called_by(StackId stack);
   void collective_op(CollectiveOpId id, std::uint64_t sequence);
   const std::string& launch(LaunchId id);
   const std::string& capture(CaptureId id);
@@ -88,6 +91,7 @@ class ArgsText {
   const KeptText& keep(KeptText& kept, const Event& event, const P& facts);
 
   const Catalog* catalog_;
+  std::unordered_map<std::uint32_t, std::pair<std::string, std::string>> stacks_;  // by StackId: the module and the frames, as JSON
   std::string out_;
   std::vector<std::string> launches_, captures_;  // by id; "": not asked for yet
   std::vector<KeptText> calls_;                   // by cbid, of those that succeeded
