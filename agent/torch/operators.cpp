@@ -138,7 +138,7 @@ void set_level(TorchLevel level) {
 
 void watch_torch() noexcept {
   static constinit bool s_done = false;
-  if (settings().torch == TorchLevel::stacks && s_callback != 0) watch_python();
+  if (settings().torch == TorchLevel::stacks && s_callback != 0) watch_python();  // where Python was not there before
   if (s_done || settings().torch == TorchLevel::off || !kIsTried) return;
   const TorchFound found = find_torch(s_torch);
   if (found == TorchFound::absent) return;
@@ -146,6 +146,7 @@ void watch_torch() noexcept {
   if (found == TorchFound::unfit) return say("this PyTorch has no observers of operators that are known: its steps and operators are not recorded");
   s_alone.store(is_set_by_hand(), std::memory_order_relaxed);
   know_undefined_tensor(s_torch.undefined_tensor);
+  if (settings().torch == TorchLevel::stacks) watch_python();
   set_level(settings().torch);
   say_verbose("PyTorch is observed");
 }

@@ -35,6 +35,11 @@ def train(options, folder, level, layout, steps=STEPS, **more):
     return done, lines, files_below(f"{folder}/traces", ".ring") if os.path.isdir(f"{folder}/traces") else []
 
 
+def is_known_python():
+    """Whose frames the agent reads."""
+    return sys.implementation.name == "cpython" and (3, 9) <= sys.version_info[:2] <= (3, 13)
+
+
 def observed(done):
     return [json.loads(line)["observed"] for line in done.stdout.splitlines()]
 
@@ -107,6 +112,20 @@ def check_inputs(what, lines, found):
     check(not wrong, f"{what}: inputs as they were", lambda: first(wrong))
 
 
+def check_stacks(what, lines, found):
+    """Of all operators from the first on that has one: it is known once Python's frames were compared with what Python says."""
+    known = next((at for at, (begin, _) in enumerate(found) if begin.stack is not None), len(found))
+    check(known < len(found) // 2, f"{what}: stacks are known from operator {known} of {len(found)} on")
+    wrong = []
+    for line, (begin, _) in list(zip(lines, found))[known:]:
+        true = [tuple(frame) for frame in line["stack"]]
+        if [tuple(frame) for frame in begin.stack or []] != true:
+            wrong.append((line["name"], begin.stack, true))
+    check(not wrong, f"{what}: stacks as they were", lambda: first(wrong))
+    modules = {len([frame for frame in begin.stack if frame.what == "module"]) for begin, _ in found[known:] if begin.stack}
+    check(modules == {0, 2}, f"{what}: calls of modules are frames", modules)
+
+
 def check_level(options, level, layout):
     what = f"{level} {layout}"
     with Folder() as folder:
@@ -122,10 +141,12 @@ def check_level(options, level, layout):
               lambda: (len(lines), len(found), first(wrong)))
         if level != "steps":
             check_numbers(what, lines, found)
-        if level == "shapes":
+        if level in ("shapes", "stacks"):
             check_inputs(what, lines, found)
             check_export(options, what, folder, lines)
-        check(all(begin.inputs is None for begin, _ in found) or level == "shapes", f"{what}: inputs only where they were asked for")
+        if level == "stacks" and is_known_python():
+            check_stacks(what, lines, found)
+        check(all(begin.inputs is None for begin, _ in found) or level in ("shapes", "stacks"), f"{what}: inputs only where they were asked for")
 
 
 def kineto_input(kind, value=None):
@@ -181,6 +202,7 @@ def main():
     options = arguments("agent", "tracetool", "torch")
     for layout in LAYOUTS:
         check_level(options, "shapes", layout)
+    check_level(options, "stacks", "2.9")
     check_level(options, "ops", "2.9")
     check_level(options, "steps", "2.9")
     check_refused(options)

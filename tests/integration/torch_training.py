@@ -14,6 +14,28 @@ NONE, TENSOR, TENSORS, INTEGER, REAL, BOOLEAN, INTEGERS, OTHER = range(8)
 FLOAT, BFLOAT16, LONG = 6, 15, 4
 UNNUMBERED, NEXT = -1, -2
 LAYERS = 3
+MODULE_FILE = "/standin/torch/nn/modules/module.py"
+MODULE_SOURCE = """
+class Module:
+    def _wrapped_call_impl(self, *args):
+        return self.forward(*args)
+    __call__ = _wrapped_call_impl
+"""
+exec(compile(MODULE_SOURCE, MODULE_FILE, "exec"))  # torch.nn.Module, as far as stacks go
+
+
+def frames():
+    """[what, function or class, file, line, module] of the caller and its callers, as a recording has them."""
+    frame, found = sys._getframe(1), []
+    while frame:
+        code = frame.f_code
+        if code.co_filename == MODULE_FILE:
+            module = frame.f_locals["self"]
+            found.append(["module", type(module).__name__, None, 0, id(module)])
+        else:
+            found.append(["python", getattr(code, "co_qualname", code.co_name), code.co_filename, frame.f_lineno, 0])
+        frame = frame.f_back
+    return found
 
 
 class Input(ctypes.Structure):
@@ -74,7 +96,7 @@ class Torch:
                 "sequence": self.library.standin_sequence() if sequence == NEXT else sequence}
         array = (Input * max(len(inputs), 1))(*(made(*each) for each in inputs))
         line["begin"] = [time.monotonic_ns()]
-        line["open"] = self.library.standin_enter(name.encode(), scope, sequence, forward_thread, array, len(inputs))
+        line["stack"], line["open"] = frames(), self.library.standin_enter(name.encode(), scope, sequence, forward_thread, array, len(inputs))
         line["begin"].append(time.monotonic_ns())
         return line
 
@@ -102,6 +124,20 @@ def inputs_of(layer):
             (TENSORS, ((FLOAT, *contiguous(2, 2)), (BFLOAT16, (3, 5), (1, 3)))), (OTHER,))
 
 
+class Layer(Module):  # noqa: F821
+    def __init__(self, forward):
+        self.forward = forward
+
+
+class Stack(Module):  # noqa: F821
+    def __init__(self, *layers):
+        self.layers = layers
+
+    def forward(self):
+        for layer in self.layers:
+            layer()
+
+
 def step(torch, number):
     forward = []
 
@@ -116,8 +152,9 @@ def step(torch, number):
                        forward_thread=line["thread"],
                        inside=[lambda: torch.call("aten::mm", FUNCTION, inputs=((TENSOR, (FLOAT, *contiguous(16, 8))),))])
 
+    model = Stack(*(Layer(lambda index=index: layer(index)) for index in range(LAYERS)))
     torch.call("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", USER)
-    torch.call("DistributedDataParallel.forward", USER, inside=[lambda index=index: layer(index) for index in range(LAYERS)])
+    torch.call("DistributedDataParallel.forward", USER, inside=[model])
     thread = threading.Thread(target=backward)
     thread.start()
     thread.join()
@@ -131,6 +168,7 @@ def main():
     with open(truth, "w", encoding="utf-8") as out:
         torch = Torch(path, out)
         print(json.dumps({"observed": torch.wait()}), flush=True)
+        time.sleep(0.5)  # for what an observer finds out of Python
         for number in range(steps):
             step(torch, number)
         late = torch.enter("gloo:all_reduce", USER)  # an asynchronous range ends where its work is done
