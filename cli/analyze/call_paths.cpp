@@ -7,6 +7,7 @@
 namespace cli {
 namespace {
 
+constexpr TrackId kSeveral = ~TrackId{0};  // threads have operators of one number: none is known to be the forward one
 constexpr std::size_t kMostForwards = 1 << 16;  // of a thread, whose backward ones may come yet
 
 CallPart part_of(std::uint8_t what) {
@@ -115,7 +116,7 @@ void CallPaths::remember_forward(const Event& event, ProcessId process, const Op
   Newest<Forward>& forwards = forwards_.try_emplace({process, op.thread}, kMostForwards).first->second;
   const auto known = forwards.find(op.sequence_number);
   const bool is_another = known != Newest<Forward>::kNone && forwards[known].track != event.track;
-  forwards.add(op.sequence_number, {is_another ? 0 : frames, event.track});
+  forwards.add(op.sequence_number, {is_another ? 0 : frames, is_another ? kSeveral : event.track});
 }
 
 CallPaths::Entered CallPaths::place(const Event& event, const OperatorFacts* op, const Entered& around) {
