@@ -68,16 +68,16 @@ CUfunction Gpu::send_receive_function() {
   return found;
 }
 
-Gpu::Gpu(int device, int device_count, std::size_t batch_bytes, std::uint64_t seed)
-    : device_(device), peer_(device_count > 1 ? (device + 1) % device_count : -1), batch_bytes_(batch_bytes), random_(seed) {
+Gpu::Gpu(const Model& model, int device, int device_count, std::size_t batch_bytes, std::uint64_t seed)
+    : model_(model), device_(device), peer_(device_count > 1 ? (device + 1) % device_count : -1), batch_bytes_(batch_bytes), random_(seed) {
   check(cuInit(0), "cuInit");
   check(cudaSetDevice(device), "cudaSetDevice");
-  const std::string image = module_image();
+  const std::string image = module_image(model);
   check(cuModuleLoadData(&module_, image.c_str()), "cuModuleLoadData");
   const auto load = [&](const Kernel& kernel) {
     check(cuModuleGetFunction(&functions_[kernel.name], module_, kernel.name), "cuModuleGetFunction");
   };
-  for (const auto kernels : {forward_kernels(), backward_kernels(), loss_kernels(), optimizer_kernels()}) {
+  for (const auto kernels : {model.forward, model.backward, model.loss, model.optimizer}) {
     std::for_each(kernels.begin(), kernels.end(), load);
   }
   load(all_reduce_kernel());
@@ -145,7 +145,7 @@ void Gpu::begin_what_never_ends() {
   KernelWork work;
   work.duration_ns = kNeverEnds;
   void* params[] = {&work};
-  const CUfunction function = functions_.at(forward_kernels().front().name);
+  const CUfunction function = functions_.at(model_.forward.front().name);
   check(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, params, nullptr), "cuLaunchKernel");
 }
 

@@ -23,7 +23,7 @@ struct Graph {
 class Gpu {
  public:
   // Makes the device's primary context current: this is where the agent is injected. `seed`: of the kernel times.
-  Gpu(int device, int device_count, std::size_t batch_bytes, std::uint64_t seed);
+  Gpu(const Model& model, int device, int device_count, std::size_t batch_bytes, std::uint64_t seed);
   // Kernels take so many times as long from now on, but for those of NCCL.
   void be_slower(double factor) { slowness_ = factor; }
   // Batches are copied from pageable memory from now on.
@@ -71,6 +71,7 @@ class Gpu {
  private:
   void follow(cudaStream_t first, cudaEvent_t event, cudaStream_t second);
 
+  const Model& model_;
   int device_, peer_;
   std::size_t batch_bytes_;
   std::uint64_t random_;

@@ -106,16 +106,17 @@ void add_line(std::string& image, const Kernel& kernel) {
 
 }  // namespace
 
-std::span<const Kernel> forward_kernels() { return kForward; }
-std::span<const Kernel> backward_kernels() { return kBackward; }
-std::span<const Kernel> loss_kernels() { return kLossRow; }
-std::span<const Kernel> optimizer_kernels() { return kOptimizerRow; }
+const Model& transformer() {
+  static constexpr Model kModel{kForward, kBackward, kLossRow, kOptimizerRow};
+  return kModel;
+}
+
 const Kernel& all_reduce_kernel() { return kAllReduceRow; }
 const Kernel& send_receive_kernel() { return kSendReceiveRow; }
 
-std::string module_image() {
+std::string module_image(const Model& model) {
   std::string image = kModuleHeader;
-  for (const auto kernels : {forward_kernels(), backward_kernels(), loss_kernels(), optimizer_kernels()}) {
+  for (const auto kernels : {model.forward, model.backward, model.loss, model.optimizer}) {
     for (const Kernel& kernel : kernels) add_line(image, kernel);
   }
   add_line(image, kAllReduceRow);

@@ -1,9 +1,10 @@
-// The kernels of the simulated model: names as CUPTI tells them (mangled), resources, launch sizes and shares of a
+// The kernels of the simulated models: names as CUPTI tells them (mangled), resources, launch sizes and shares of a
 // step.
 #pragma once
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace sim {
 
@@ -18,16 +19,21 @@ struct Kernel {
   std::uint32_t cluster_x = 0, cluster_y = 0;  // as cuBLAS launches with cudaLaunchKernelExC; 0: in no clusters
 };
 
-// Per layer, in launch order; a layer's grid is grid_x times 1 + layer % 3.
-std::span<const Kernel> forward_kernels();
-std::span<const Kernel> backward_kernels();
-// Once per step.
-std::span<const Kernel> loss_kernels();
-std::span<const Kernel> optimizer_kernels();
+struct Model {
+  std::span<const Kernel> forward, backward;  // per layer, in launch order; a layer's grid is grid_x times 1 + layer % 3
+  std::span<const Kernel> loss, optimizer;    // once per step
+};
+
+// Layers of attention and matrix products; in bfloat16, fused by Inductor in part.
+const Model& transformer();
+// Layers are bottleneck blocks of a ResNet: three convolutions in tf32, each with its batch norm and ReLU.
+const Model& cnn();
+inline const Model& model_named(std::string_view name) { return name == "cnn" ? cnn() : transformer(); }
+
 const Kernel& all_reduce_kernel();
 const Kernel& send_receive_kernel();
 
-// The module that holds all of them (standin/work.h).
-std::string module_image();
+// The module that holds those of the model and of collectives (standin/work.h).
+std::string module_image(const Model& model);
 
 }  // namespace sim

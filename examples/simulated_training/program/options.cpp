@@ -46,6 +46,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--log-every", options.log_every, "steps, after each of which a rank reads its loss from the GPU and waits for it; between them its host runs ahead")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--model", options.model, "whose kernels a layer launches")
+      ->check(CLI::IsMember({"transformer", "cnn"}))
+      ->capture_default_str();
   app.add_option("--layers", options.layers, "of the model")->check(CLI::Range(1, 1'000))->capture_default_str();
   app.add_option("--buckets", options.buckets, "of the gradient all-reduce")
       ->check(CLI::Range(1, 1'000))

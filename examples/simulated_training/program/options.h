@@ -26,6 +26,7 @@ struct Options {
   std::int64_t step_us = 10'000;
   int batch_mib = 2;
   int log_every = 1;  // steps, after each of which the host reads the loss back, and waits for it
+  std::string model = "transformer";  // or cnn
   int layers = 6;
   int buckets = 4;
   bool tiny_kernels = false;  // kernels take a hundredth of the time, so that the GPU waits for their launches

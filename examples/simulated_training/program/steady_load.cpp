@@ -55,7 +55,8 @@ class Lane {
 
   void launch(std::int64_t number) {
     const cudaStream_t stream = streams_[static_cast<std::size_t>(number) % streams_.size()];
-    const Kernel& kernel = forward_kernels()[static_cast<std::size_t>(number) % forward_kernels().size()];
+    const auto kernels = model_named(options_.model).forward;
+    const Kernel& kernel = kernels[static_cast<std::size_t>(number) % kernels.size()];
     if (number == options_.hang) {
       const auto us = static_cast<std::uint64_t>(options_.hang_us);
       gpu_.launch(stream, kernel, 1, us != 0 ? us * 1'000 : kNeverEnds);
@@ -70,7 +71,7 @@ class Lane {
     cudaGraph_t captured{};
     check(cudaStreamBeginCapture(streams_[0], cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
     for (std::int64_t i = 0; i < kGraphKernels; ++i) {
-      const auto kernels = forward_kernels();
+      const auto kernels = model_named(options_.model).forward;
       gpu_.launch(streams_[0], kernels[static_cast<std::size_t>(i) % kernels.size()], 1, kernel_ns());
     }
     check(cudaStreamEndCapture(streams_[0], &captured), "cudaStreamEndCapture");

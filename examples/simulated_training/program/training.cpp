@@ -32,10 +32,10 @@ std::uint64_t weight_of(std::span<const Kernel> kernels) {
 }
 
 // The GPU works for about 85 % of a step; the rest is the host's.
-std::uint64_t share_of(const Options& options) {
-  const std::uint64_t per_layer = weight_of(forward_kernels()) + weight_of(backward_kernels());
-  const std::uint64_t weight = per_layer * static_cast<std::uint64_t>(options.layers) + weight_of(loss_kernels()) +
-                               weight_of(optimizer_kernels());
+std::uint64_t share_of(const Model& model, const Options& options) {
+  const std::uint64_t per_layer = weight_of(model.forward) + weight_of(model.backward);
+  const std::uint64_t weight = per_layer * static_cast<std::uint64_t>(options.layers) + weight_of(model.loss) +
+                               weight_of(model.optimizer);
   return static_cast<std::uint64_t>(options.step_us) * 850 / weight / (options.tiny_kernels ? 100 : 1);
 }
 
@@ -51,7 +51,7 @@ void pause_us(std::int64_t us) {
 }  // namespace
 
 Training::Training(const Options& options, const Communicator& world, const Communicator* part, Gpu& gpu)
-    : options_(options), world_(world), part_(part), gpu_(gpu), share_ns_(share_of(options)) {}
+    : options_(options), model_(model_named(options.model)), world_(world), part_(part), gpu_(gpu), share_ns_(share_of(model_, options)) {}
 
 void Training::run() {
   if (options_.slow_gpu == world_.rank) gpu_.be_slower(options_.slow_gpu_factor);
@@ -134,7 +134,7 @@ void Training::exchange_with_neighbours() {
 }
 
 void Training::burst(int number) {
-  const auto kernels = forward_kernels();
+  const auto kernels = model_.forward;
   for (std::int64_t i = 0; i < options_.burst; ++i) {
     const auto scale = static_cast<std::uint32_t>((i + number) % kBurstScales + 1);
     gpu_.launch(kernels[static_cast<std::size_t>(i) % kernels.size()], scale, kBurstKernelNs);
@@ -155,10 +155,10 @@ void Training::forward() {
   for (int layer = 0; layer < options_.layers + more; ++layer) {
     if (options_.copy_engine && layer == 0) gather_parameters();  // of the second, beside the first
     if (options_.copy_engine && layer == options_.layers / 2) gpu_.let_compute_follow();
-    launch_all(forward_kernels(), layer);
+    launch_all(model_.forward, layer);
     if (options_.item_sync == world_.rank) gpu_.copy_loss_and_wait();
   }
-  launch_all(loss_kernels(), 0);
+  launch_all(model_.loss, 0);
 }
 
 void Training::gather_parameters() {
@@ -174,7 +174,7 @@ void Training::backward() {
   gpu_.clear_gradients((options_.buckets - 1) * kBucketBytes + kLastBucketBytes);
   int reduced = 0;
   for (int done = 1; done <= options_.layers; ++done) {
-    launch_all(backward_kernels(), options_.layers - done);
+    launch_all(model_.backward, options_.layers - done);
     for (; reduced < options_.buckets * done / options_.layers; ++reduced) reduce_bucket(reduced);
   }
   gpu_.let_compute_follow();
@@ -193,7 +193,7 @@ void Training::reduce_bucket(int bucket) {
 
 void Training::optimize(int number) {
   const Range range("optimizer");
-  launch_all(optimizer_kernels(), 0);
+  launch_all(model_.optimizer, 0);
   if (number % world_.ranks == world_.rank) gpu_.copy_to_peer(1 << 20);
   if ((number + 1) % options_.log_every == 0) gpu_.copy_loss_and_wait();
 }

@@ -33,6 +33,7 @@ class Training {
   void launch_all(std::span<const Kernel> kernels, int layer);
 
   const Options& options_;
+  const Model& model_;
   const Communicator& world_;
   const Communicator* part_;
   Gpu& gpu_;
