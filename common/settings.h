@@ -174,7 +174,7 @@ inline constexpr Setting kSettings[] = {
     {"TRACETOOL_GUARD_RATE", "N", "500000", "records per second over 10 s before it is reduced to light; 0: unlimited", values::set_guard_rate},
     {"TRACETOOL_EVENTS", "LIST", "default", kEventsHelp.data(), values::set_events},
     {"TRACETOOL_NCCL", "FROM", "auto", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", values::set_nccl},
-    {"TRACETOOL_TORCH", "LEVEL", "steps", "what of PyTorch is recorded: off, steps (its marks of steps and the program's record_function ranges), ops (operators too), shapes (and their inputs); set by hand and with LD_PRELOAD, a process without a GPU is recorded, too", values::set_torch},
+    {"TRACETOOL_TORCH", "LEVEL", "steps", "what of PyTorch is recorded: off, steps (its marks of steps and the program's record_function ranges), ops (operators too), shapes (and their inputs), stacks (and the Python stacks and modules that call them); set by hand and with LD_PRELOAD, a process without a GPU is recorded, too", values::set_torch},
     {"TRACETOOL_VERBOSE", "", "0", "1: say on stderr what was found and where the recording goes", values::set_verbose},
     {"TRACETOOL_DISABLE", "", "0", "1, or anything but 0: the agent does nothing at all", values::set_disable},
 };

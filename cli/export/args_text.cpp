@@ -357,12 +357,12 @@ void ArgsText::inputs(OperatorInputId id) {
   member("Concrete Inputs", text.values);
 }
 
-void ArgsText::called_by(StackId stack) {
+void ArgsText::called_by(StackId stack, bool with_module) {
   if (stack == 0) return;
   const auto [known, is_new] = stacks_.try_emplace(stack);
   if (is_new) known->second = {json_quoted(module_text(*catalog_, stack)), json_quoted(stack_text(*catalog_, stack))};
   const auto& [module, frames] = known->second;
-  if (module != "\"\"") {
+  if (with_module && module != "\"\"") {
     key("Module Hierarchy");
     out_ += module;
   }
@@ -383,7 +383,7 @@ void ArgsText::say(const Event&, const OperatorFacts& facts) {
   if ((facts.has & OperatorFacts::kSequenceNumber) != 0) number("Sequence number", facts.sequence_number);
   if ((facts.has & OperatorFacts::kForwardThread) != 0) number("Fwd thread id", facts.forward_thread);
   if (facts.module != 0) string("Module Hierarchy", facts.module);
-  called_by(facts.stack);
+  called_by(facts.stack, facts.module == 0);
   inputs(facts.inputs);
   collective_op(facts.collective_op, facts.sequence);
 }

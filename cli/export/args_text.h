@@ -58,7 +58,7 @@ class ArgsText {
   void graph(const GraphNode& graph);
   void collective(const Collective& collective);
   void inputs(OperatorInputId id);
-  void called_by(StackId stack);
+  void called_by(StackId stack, bool with_module);
   void collective_op(CollectiveOpId id, std::uint64_t sequence);
   const std::string& launch(LaunchId id);
   const std::string& capture(CaptureId id);

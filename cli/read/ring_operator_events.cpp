@@ -90,7 +90,7 @@ class OperatorEvents : public RingTranslator {
   }
 
   StackId stack(std::uint32_t ref, std::size_t at) {
-    if (ref == trace::kNoRef) return 0;
+    if (ref == trace::kNoRef || ref == 0) return 0;  // 0: nobody looked, as no region begins with a string
     auto& known = trace::is_local(ref) ? block_stacks_ : region_stacks_;
     const auto [entry, is_new] = known.try_emplace(ref, 0);
     if (is_new) entry->second = out_.definitions.stack(out_.names.bytes(ref, at), at);

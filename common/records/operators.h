@@ -43,7 +43,7 @@ struct OperatorBeginRecord {
   std::uint32_t forward_thread;  // of a backward operator: where its forward one ran, numbered likewise
   std::uint64_t sequence;        // of autograd, counted on each thread: that of a forward operator and of its backward one
   std::uint32_t inputs_ref;      // a string whose bytes are as OperatorInput says; kNoRef: unknown
-  std::uint32_t stack_ref;       // a string whose bytes are references (u32) to frames, the innermost first; kNoRef: unknown
+  std::uint32_t stack_ref;       // a string whose bytes are references (u32) to frames, the innermost first; kNoRef or 0: unknown
 };
 
 struct OperatorEndRecord {

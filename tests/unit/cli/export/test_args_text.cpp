@@ -42,7 +42,7 @@ struct SetField {
 // What the name of the event or its track says, or which of the other fields mean something.
 bool is_said_elsewhere(const std::string& field) {
   static const std::set<std::string> fields{"direction", "from_memory", "to_memory", "memory", "flags", "operation", "code",
-                                            "class",     "has",         "type",      "device", "asynchronous", "payload_type"};
+                                            "class",     "has",         "type",      "device", "asynchronous", "payload_type", "torch_thread"};
   return fields.count(field) != 0;
 }
 
@@ -67,6 +67,9 @@ struct Trace : SmallTrace {
       input.type = input.value = static_cast<StringId>(value);
       input.dims = input.strides = intern_dims(catalog, {static_cast<std::int64_t>(value)});
       intern_inputs(catalog, {input});
+      StackFrame frame;
+      frame.name = static_cast<StringId>(value);
+      catalog.stacks.intern(frame);
     }
     stream_ = stream(process(0));
   }

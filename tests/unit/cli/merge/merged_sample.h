@@ -48,6 +48,11 @@ inline Catalog sample_catalog() {
   OperatorInput input;
   input.type = 2, input.dims = intern_dims(catalog, {3}), input.strides = input.dims;
   intern_inputs(catalog, {input});
+  StackFrame outer, inner;
+  outer.what = StackFrame::kPython, outer.name = 1, outer.file = 2, outer.line = 7;
+  inner.what = StackFrame::kModule, inner.name = 4, inner.path = 3, inner.instance = 0xfedcba9876543210;
+  inner.outer = catalog.stacks.intern(outer);
+  catalog.stacks.intern(inner);
   const ProcessId first = catalog.add_process(sample_process(0));
   const ProcessId second = catalog.add_process(sample_process(1));
   catalog.track(first, TrackKind::thread, 1000, -7);

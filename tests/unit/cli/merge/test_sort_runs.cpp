@@ -133,6 +133,7 @@ TEST_CASE("sorting: ids become those of the whole trace, in memory and in the sc
     own.collective_ops.intern([] { CollectiveOp o; return o.in_elements = 4, o; }());
     own.dims.intern({0, 5, 1});
     own.operator_inputs.intern([] { OperatorInput i; return i.type = 3, i.dims = 1, i; }());
+    own.stacks.intern([] { StackFrame f; return f.name = 2, f.line = 9, f; }());
     const std::vector<Collected> events = sorted(random_events(2'000, 3));
     EventSorter sorter(room, false);
     std::int64_t integer = 0;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/model/stack_text.h"
 #include "cli/read/operator_bytes.h"
 #include "ring_recording.h"
 
@@ -98,6 +99,64 @@ TEST_CASE("ring: scopes are operators or annotations, numbers of autograd are to
   CHECK((sink.all[0].event.kind == Kind::cpu_op && sink.all[0].args == "\"Sequence number\": 12"));
   CHECK((sink.all[1].event.kind == Kind::cpu_op && sink.all[1].args == "\"Sequence number\": 12, \"Fwd thread id\": 3"));
   CHECK((sink.all[2].event.kind == Kind::user_annotation && sink.all[2].args.empty()));
+}
+
+TEST_CASE("ring: stacks share what they have in common, and modules have the name that is known when the file is read") {
+  Recording recording;
+  const auto frame = [&](trace::FrameKind what, std::string_view name, std::string_view file, std::int32_t line, std::uint64_t instance = 0) {
+    auto record = trace::make_record<trace::FrameRecord>();
+    record.what = static_cast<std::uint8_t>(what), record.line = line, record.instance = instance;
+    record.name_ref = recording.name(name);
+    record.file_ref = file.empty() ? trace::kNoRef : recording.name(file);
+    return recording.define(record);
+  };
+  recording.define(trace::make_record<trace::IdentityRecord>());
+  const auto outer = frame(trace::FrameKind::python, "step", "train.py", 12);
+  const auto model = frame(trace::FrameKind::module, "Model", "", 0, 0x7f00), layer = frame(trace::FrameKind::module, "Layer", "", 0, 0x7f80);
+  const auto inner = frame(trace::FrameKind::python, "forward", "layer.py", 3);
+  const auto named = [&](std::uint64_t instance, std::string_view name) {
+    auto record = trace::make_record<trace::ModuleNameRecord>();
+    record.instance = instance, record.root = 0x7f00, record.name_ref = recording.name(name);
+    recording.define(record);
+  };
+  named(0x7f00, "");
+  named(0x7f80, "layers.0");
+  std::uint32_t id = 0;
+  const auto call = [&](const std::vector<std::uint32_t>& frames) {
+    ++id;
+    auto begin = operator_begin(recording.name("op"), 1, id, 100 * id);
+    begin.thread = 5;
+    begin.stack_ref = recording.name({reinterpret_cast<const char*>(frames.data()), 4 * frames.size()});
+    recording.add(begin);
+    recording.add(operator_end(1, id, 100 * id + 10));
+  };
+  call({outer});
+  call({inner, layer, model, outer});
+  recording.add(operator_begin(recording.name("op"), 1, 9, 900));  // of nobody's stack
+  recording.add(operator_end(1, 9, 910));
+  const KeepingSink sink = recording.read();
+  REQUIRE(sink.all.size() == 3);
+  CHECK(sink.all[0].args == R"("Call stack": "train.py(12): step")");
+  CHECK(sink.all[1].args == R"("Module Hierarchy": "layers.0", "Call stack": "layer.py(3): forward;train.py(12): step")");
+  CHECK(sink.all[2].args.empty());
+  const Catalog& catalog = recording.catalog;
+  CHECK(catalog.stacks.size() == 1 + 4);
+  const StackId stack = sink.all[1].facts.get<OperatorFacts>()->stack;
+  const StackFrame& module = catalog.stacks[catalog.stacks[stack].outer];
+  CHECK((module.what == StackFrame::kModule && module.instance == 0x7f80));
+  CHECK(frame_text(catalog, module) == "layers.0 (Layer)");
+  CHECK(frame_text(catalog, catalog.stacks[module.outer]) == "Model");
+  CHECK(sink.all[0].facts.get<OperatorFacts>()->stack == catalog.stacks[module.outer].outer);
+  CHECK(sink.all[1].facts.get<OperatorFacts>()->thread == 5);
+}
+
+TEST_CASE("ring: a stack that names what is no frame is damage") {
+  Recording recording;
+  recording.define(trace::make_record<trace::IdentityRecord>());
+  auto begin = operator_begin(recording.name("op"), 1, 1, 0);
+  begin.stack_ref = recording.name({"\x20\0\0\0", 4});
+  recording.add(begin);
+  CHECK_THROWS_WITH(recording.read(), contains_text("leads to no frame"));
 }
 
 TEST_CASE("ring: inputs in PyTorch's words") {
