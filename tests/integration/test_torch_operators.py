@@ -8,6 +8,7 @@ import glob
 import gzip
 import json
 import os
+import re
 import sys
 
 from harness import Folder, arguments, check, finish, first, run, skip
@@ -93,6 +94,56 @@ def check_thread(what, recorded, profiled, counts):
         check(not wrong, f"{what}: {fact}", lambda: (len(wrong), len(pairs), wrong[:4]))
 
 
+def frames_around(path):
+    """tid -> [(start, end, file, function)] of what torch.profiler saw of Python, the outer first. A call of a module has no file."""
+    with open(path, encoding="utf-8") as file:
+        trace = json.load(file)
+    base, found = trace.get("baseTimeNanoseconds", 0), {}
+    for event in trace["traceEvents"]:
+        match = re.fullmatch(r"(.*)\((\d+)\): (.*)", event.get("name", ""))
+        if event.get("ph") == "X" and event.get("cat") == "python_function" and match:
+            start = base + ns(event["ts"])
+            found.setdefault(event["tid"], []).append((start, start + ns(event["dur"]), match[1], match[3]))
+    for frames in found.values():
+        frames.sort(key=lambda frame: (frame[0], -frame[1]))
+    return found
+
+
+def is_same_frame(said, true):
+    file, _, function = re.fullmatch(r"(.*)\((\d+)\): (.*)", said).groups()
+    return file.endswith(true[2]) and function.split(".")[-1] == true[3]
+
+
+def check_stacks(options):
+    """Of each operator the frames that torch.profiler saw around it, and modules as named_modules() has them."""
+    with Folder() as folder:
+        done = run([PYTHON, PROGRAM, f"{folder}/profiled.json", "--stacks"], cwd=folder, LD_PRELOAD=options.agent, TRACETOOL_TORCH="stacks",
+                   TRACETOOL_DIR=f"{folder}/traces", TRACETOOL_BUFFER="64M", OMP_NUM_THREADS=1)
+        if not check(done.returncode == 0 and "tracetool" not in done.stderr, "stacks: it runs", done.stderr[-2000:]):
+            return
+        run([options.tracetool, "export", f"{folder}/traces", "--kineto", "-o", f"{folder}/kineto"])
+        recorded, profiled, frames = operators(glob.glob(f"{folder}/kineto/*.json*")[0]), operators(f"{folder}/profiled.json"), frames_around(f"{folder}/profiled.json")
+        wrong, count = [], 0
+        for tid, events in profiled.items():
+            for ours, true in zip(part(recorded[tid], events), events):
+                around = [frame for frame in frames.get(tid, []) if frame[0] <= true["start"] and frame[1] >= true["end"]]
+                said = [frame for frame in ours["args"].get("Call stack", "").split(";") if frame][::-1]
+                # What was called before the profiler began it may not have seen.
+                seen = said[-len(around):] if around else []
+                count += len(seen) > 0
+                if true["cat"] == "cpu_op" and ours["name"] == true["name"] and (len(seen) < len(around) or not all(map(is_same_frame, seen, around))):
+                    wrong.append((true["name"], said, around))
+        check(not wrong and count > 1000, f"stacks: of {count} operators as torch.profiler saw them", lambda: (len(wrong), first(wrong, 2)))
+        with open(f"{folder}/profiled.json.modules", encoding="utf-8") as file:
+            names = sorted(name for name in json.load(file).values() if name)
+        rows = json.loads(run([options.tracetool, "analyze", f"{folder}/traces", "--only", "modules", "--format", "json"]).stdout)["modules"]
+        said = sorted(row["module"] for row in rows)
+        called = [name for name in names if name != "blocks"]  # a ModuleList is not called itself
+        check(said == sorted([*called, "Model"]), "stacks: modules as named_modules() has them", lambda: (said, called))
+        both = [row["module"] for row in rows if not (row["cpu_forward_ns"] and row["cpu_backward_ns"])]
+        check(not both, "stacks: each has forward and backward operators", both)
+
+
 def check_program(options, *how):
     with Folder() as folder:
         done = run([PYTHON, PROGRAM, f"{folder}/profiled.json", *how], cwd=folder, LD_PRELOAD=options.agent, TRACETOOL_TORCH="shapes",
@@ -120,6 +171,7 @@ def main():
     if run([PYTHON, "-c", "import torch"]).returncode != 0:
         skip(f"{PYTHON} has no torch")
     check_program(options)
+    check_stacks(options)
     check_program(options, "--ddp")
     check_program(options, "--compile")
     finish()

@@ -1,9 +1,12 @@
 """A transformer block trained for a few steps under torch.profiler, on the CPU: what it says is compared with what was recorded.
 
-  torch_profiled.py TRACE [--ddp | --compile]      TRACE: the profiler's own, as Chrome JSON
+  torch_profiled.py TRACE [--ddp | --compile | --stacks]      TRACE: the profiler's own, as Chrome JSON; --stacks: with stacks, and
+                                                              TRACE.modules: the names of all modules, by their addresses
 """
+import json
 import os
 import sys
+import time
 
 import torch
 from torch import nn
@@ -72,9 +75,13 @@ def main():
         optimizer.step()
         optimizer.zero_grad()
 
+    if how == "--stacks":
+        time.sleep(1)  # for an observer of Python's frames
+        with open(f"{trace}.modules", "w", encoding="utf-8") as file:
+            json.dump({id(module): name for name, module in model.named_modules()}, file)
     for _ in range(WARM_UP):
         step()
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True) as profile:
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True, with_stack=how == "--stacks") as profile:
         for _ in range(PROFILED):
             step()
     profile.export_chrome_trace(trace)
