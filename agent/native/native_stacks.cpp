@@ -57,7 +57,7 @@ bool define_object(const LoadedCode& code, std::string_view path) {
   auto record = trace::make_record<trace::ObjectRecord>();
   record.build_id_bytes = code.build_id_bytes;
   std::memcpy(record.build_id, code.build_id, sizeof(record.build_id));
-  if (!interner().lock().try_lock()) return false;
+  if (!interner().lock().try_lock_for_moments()) return false;
   record.path_ref = interner().permanent_string(ring(), path);
   const bool done = record.path_ref != trace::kNoRef &&
                     trace::append_definition(ring(), kNamesReserve, &record, sizeof(record)) != trace::kNoRef;
@@ -137,7 +137,7 @@ bool take_stack(const Guard& guard, Stack& stack) {
   const void* addresses[kMostNative];
   const std::size_t count = backtrace_here(addresses, kMostNative);
   const PythonStack python(guard);
-  if (count == 0 || !s_lock.try_lock()) return false;
+  if (count == 0 || !s_lock.try_lock_for_moments()) return false;
   s_codes.refresh(counts);
   const bool told = tell(addresses, count, python, stack);
   s_lock.unlock();

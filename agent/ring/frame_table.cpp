@@ -37,9 +37,9 @@ void FrameTable::remember(const FrameKey& key, std::uint32_t ref) noexcept {
 }
 
 std::uint32_t FrameTable::define(const FrameKey& key, std::string_view name, std::string_view file, trace::FrameRecord record) noexcept {
-  if (!lock_.try_lock()) return trace::kNoRef;
+  if (!lock_.try_lock_for_moments()) return trace::kNoRef;
   std::uint32_t ref = trace::kNoRef;
-  if (interner().lock().try_lock()) {
+  if (interner().lock().try_lock_for_moments()) {
     ref = define_named(name, file, record);
     interner().lock().unlock();
   }

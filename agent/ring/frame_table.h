@@ -20,7 +20,7 @@ class FrameTable {
  public:
   // kNoRef: it is not defined yet. For any thread.
   std::uint32_t find(const FrameKey& key) const noexcept;
-  // With its names; "" where there is none. kNoRef: there is no room, or another thread defines something. Never waits.
+  // With its names; "" where there is none. kNoRef: there is no room, or other threads define so much at this moment. Never waits for long.
   std::uint32_t define(const FrameKey& key, std::string_view name, std::string_view file, trace::FrameRecord record) noexcept;
 
  private:
