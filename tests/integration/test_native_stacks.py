@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections import Counter
 
 from harness import Folder, arguments, check, finish, first, run, skip
@@ -117,8 +118,24 @@ def check_descriptors(options):
     check(job.done.returncode == 0 and job.only is not None and len(stacks(job.only)) > 0, "nothing is written into a program's files", job.done)
 
 
+def check_python(options):
+    """Python's frames stand where its interpreter's would begin: libcuda, ctypes, then functions of Python and nothing else."""
+    with Folder() as folder:
+        environment = environment_of(options, folder, TRACETOOL_NATIVE_STACKS=1, TRACETOOL_TORCH="stacks")
+        done = run([sys.executable, os.path.join(HERE, "cuda_calls.py"), options.torch], cwd=folder, limit=no_core, **environment)
+        job = Job(folder, done)
+    if not check(done.returncode == 0 and job.only is not None, "python: is recorded", done):
+        return
+    joined = [event.frames for event in stacks(job.only) if any(frame.what == "python" for frame in event.frames)]
+    names = {tuple(frame.name for frame in frames if frame.what == "python") for frames in joined}
+    check(names == {("inner", "outer", "outer", "outer", "outer", "<module>")}, f"python: {len(joined)} stacks have its functions", names)
+    parts = [[frame.what for frame in frames] for frames in joined]
+    check(all(part == sorted(part) and part[0] == "native" for part in parts), "python: native frames, then Python's", first(parts))
+    check(all("_ctypes" in "".join(frame.file for frame in frames if frame.what == "native") for frames in joined), "python: through ctypes")
+
+
 def main():
-    options = arguments("agent", "simulated", "programs")
+    options = arguments("agent", "simulated", "programs", "torch")
     if shutil.which("gdb") is None:
         skip("gdb is not installed")
     job = record(options, "native_stacks", "calls", TRACETOOL_NATIVE_STACKS=1)
@@ -133,6 +150,7 @@ def main():
     check_as_without(options, "forks in the middle", 0, "forks")
     check_off(options)
     check_descriptors(options)
+    check_python(options)
     check_like_gdb(options, "calls", "calls")
     libraries = [os.path.join(options.programs, f"libreloaded_{size}.so") for size in (512, 1024)]
     check_like_gdb(options, "reload", "reload", *libraries, said="the same address")
