@@ -1,7 +1,7 @@
 # Sourced by dist.sh: build_static_libraries DIRECTORY makes there, once, what Debian has only as shared libraries, each
 # with a pkg-config file that hides the shared one, and the licences of everything that ends up in tracetool.
 #   fmt, simdjson, ISA-L   built from the sources of Debian's own packages
-#   zstd                   libzstd.a of libzstd-dev
+#   zstd, libdw            the archives of libzstd-dev, libdw-dev and of what this needs
 #   older_glibc.o          see older_glibc.c
 # The versions are those of the installed headers, so the headers stay where they are.
 
@@ -52,13 +52,17 @@ copy_licences() {
   [ ! -f .venv/libunwind/COPYING ] || cp .venv/libunwind/COPYING "$1/licences/libunwind.txt"
   local pair
   for pair in libfmt-dev:fmt libcli11-dev:cli11 libzstd-dev:zstd libprotozero-dev:protozero \
-      "libstdc++-$(g++ -dumpversion)-dev:libstdc++"; do
+      libdw-dev:elfutils zlib1g-dev:zlib libbz2-dev:bzip2 liblzma-dev:xz "libstdc++-$(g++ -dumpversion)-dev:libstdc++"; do
     cp -L "/usr/share/doc/${pair%:*}/copyright" "$1/licences/${pair#*:}.txt"
   done
 }
 
 build_static_libraries() {
-  [ ! -f "$1/ready" ] || return 0
+  [ -f "$1/ready" ] || build_all "$1"
+  copy_licences "$1"
+}
+
+build_all() {
   rm -rf "$1"
   mkdir -p "$1"
   fetch_sources "$1" libfmt-dev libsimdjson-dev libisal-dev || { echo "dist: this system's package sources hold no source packages, or cannot be reached" >&2; exit 75; }
@@ -66,6 +70,5 @@ build_static_libraries() {
   build_simdjson "$1"
   build_isal "$1"
   gcc -O2 -fPIE -Wall -Wextra -Werror -c scripts/dist/older_glibc.c -o "$1/older_glibc.o"
-  copy_licences "$1"
   touch "$1/ready"
 }
