@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+struct dl_phdr_info;  // of <link.h>
+
 namespace agent {
 
 struct LoadedCode {
@@ -37,7 +39,7 @@ class LoadedCodes {
     std::size_t count = 0;
     LoadedCode codes[kMost];
   };
-  static int add(struct dl_phdr_info* info, std::size_t, void* self) noexcept;
+  static int add(dl_phdr_info* info, std::size_t, void* self) noexcept;
   const LoadedCode* same_in(const List& list, const LoadedCode& code) const noexcept;
   const List& now() const noexcept { return lists_[current_]; }
 

@@ -98,7 +98,8 @@ def outcome(options, name, *words, **environment):
 
 def check_as_without(options, what, code, *words):
     _, without = outcome(options, "native_stacks", *words, CUDA_INJECTION64_PATH=None)
-    job, with_stacks = outcome(options, "native_stacks", *words, TRACETOOL_NATIVE_STACKS=1)
+    # With room for all launches until the end.
+    job, with_stacks = outcome(options, "native_stacks", *words, TRACETOOL_NATIVE_STACKS=1, TRACETOOL_BUFFER="128M")
     check(without[0] == code and with_stacks == without and job.only is not None and len(stacks(job.only)) > 0,
           f"{what}: as without the agent", f"{with_stacks} instead of {without}, {job.done.stderr}")
     check(not [line for line in job.said if line.startswith("tracetool: ")], f"{what}: nothing is said", job.said)

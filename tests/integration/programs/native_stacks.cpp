@@ -31,7 +31,7 @@ namespace {
 using programs::check;
 using programs::Gpu;
 
-#define NOT_INLINED __attribute__((noinline, noclone))
+#define NOT_INLINED __attribute__((noinline))
 
 // Behind each call something is left to do, so that no caller leaves the stack before it.
 std::atomic<int> s_left{0};
