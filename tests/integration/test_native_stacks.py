@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections import Counter
 
-from harness import Folder, arguments, check, finish, first, run, skip
+from harness import Folder, arguments, check, files_below, finish, first, run, skip
 from recorded import Job, environment_of, no_core, program, record
 
 AT = "cuLaunchKernel cuCtxSynchronize cuMemAlloc_v2"
@@ -135,8 +135,19 @@ def check_python(options):
     check(all("_ctypes" in "".join(frame.file for frame in frames if frame.what == "native") for frames in joined), "python: through ctypes")
 
 
+def check_read(options):
+    """tracetool reads the recording: stacks are no events by themselves, and not unknown."""
+    with Folder() as folder:
+        done = run([program(options, "native_stacks"), "calls"], cwd=folder, **environment_of(options, folder, TRACETOOL_NATIVE_STACKS=1))
+        told = run([options.tracetool, "info", f"{folder}/traces"])
+        dumped = run([options.tracetool, "dump", *files_below(f"{folder}/traces", ".ring")])
+    check(done.returncode == 0 and told.returncode == 0 and "does not know" not in told.stdout + told.stderr, "tracetool info knows all records", told)
+    kinds = Counter(match.group(1) for match in re.finditer(r"^(?:byte|  )\D*\d+: (stack|object|frame) ", dumped.stdout, re.M))
+    check(dumped.returncode == 0 and kinds["object"] >= 3 and kinds["frame"] > 10, "tracetool dump shows objects and frames", kinds)
+
+
 def main():
-    options = arguments("agent", "simulated", "programs", "torch")
+    options = arguments("agent", "simulated", "programs", "torch", "tracetool")
     if shutil.which("gdb") is None:
         skip("gdb is not installed")
     job = record(options, "native_stacks", "calls", TRACETOOL_NATIVE_STACKS=1)
@@ -152,6 +163,7 @@ def main():
     check_off(options)
     check_descriptors(options)
     check_python(options)
+    check_read(options)
     check_like_gdb(options, "calls", "calls")
     libraries = [os.path.join(options.programs, f"libreloaded_{size}.so") for size in (512, 1024)]
     check_like_gdb(options, "reload", "reload", *libraries, said="the same address")
