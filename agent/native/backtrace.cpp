@@ -1,7 +1,8 @@
 #include "agent/native/backtrace.h"
 
-// libunwind/frame_cache.c
+// libunwind/memory_checks.c and frame_cache.c
 extern "C" {
+int unwind_can_check_memory(void);
 int unwind_has_key(void);
 int unwind_here(void** addresses, int most);
 void unwind_forget(void);
@@ -9,7 +10,7 @@ void unwind_forget(void);
 
 namespace agent {
 
-bool prepare_backtraces() noexcept { return unwind_has_key() != 0; }
+bool prepare_backtraces() noexcept { return unwind_can_check_memory() != 0 && unwind_has_key() != 0; }
 
 std::size_t backtrace_here(const void** addresses, std::size_t most) noexcept {
   const int count = unwind_here(const_cast<void**>(addresses), static_cast<int>(most));

@@ -79,7 +79,7 @@ thread_local bool t_in_runtime __attribute__((tls_model("initial-exec"))) = fals
 bool can_have_stacks() {
   static constinit bool s_said = false;
   if (prepare_backtraces()) return true;
-  if (!s_said) say("TRACETOOL_NATIVE_STACKS: native stacks are unavailable: the agent was built without libunwind, or the process has no thread-specific key left");
+  if (!s_said) say("TRACETOOL_NATIVE_STACKS: native stacks are unavailable: the agent was built without libunwind, or the process has no thread-specific key left, or the system does not tell what is readable");
   s_said = true;
   return false;
 }

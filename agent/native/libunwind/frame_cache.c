@@ -6,6 +6,7 @@
 // Where the program has used up all thread-specific keys, pthread_setspecific(3) with a number of our own would write into another
 // library's. Then there are no stacks.
 #include <pthread.h>
+#include <stdint.h>
 #include <string.h>
 
 static int s_has_key;
@@ -26,7 +27,14 @@ int unwind_has_key(void) {
   return s_has_key;
 }
 
-int unwind_here(void** addresses, int most) { return unw_backtrace(addresses, most); }
+int unwind_here(void** addresses, int most) {
+  const int count = unw_backtrace(addresses, most);
+#ifdef __aarch64__
+  // Here its fast way gives the byte before the address that is returned to. Instructions have 4.
+  for (int i = 0; i < count; ++i) addresses[i] = (void*)(((uintptr_t)addresses[i] + 3) / 4 * 4);
+#endif
+  return count;
+}
 
 void unwind_forget(void) {
   unw_flush_cache(unw_local_addr_space, 0, 0);
