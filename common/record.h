@@ -38,7 +38,7 @@ using AllRecords =
                DriverRecord, RuntimeWideRecord, DriverWideRecord, NvtxPushRecord, NvtxPopRecord, NvtxStartRecord,
                NvtxEndRecord, NvtxMarkRecord, NcclCallRecord, ClockRecord, SyncRecord, OverheadRecord,
                GraphLaunchRecord, MemoryRecord, MemoryPoolRecord, NoticeRecord, CudaEventRecord,
-               OperatorBeginRecord, OperatorEndRecord, FrameRecord, ModuleNameRecord, StackRecord,
+               OperatorBeginRecord, OperatorEndRecord, FrameRecord, ModuleNameRecord, ObjectRecord, StackRecord,
                GarbageCollectionRecord>;
 
 // Calls f(static_cast<Record*>(nullptr)) for each kind of record, in the order of AllRecords.

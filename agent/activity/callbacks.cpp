@@ -7,6 +7,7 @@
 #include "agent/base/life.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/graph_nodes.h"
+#include "agent/native/stack_calls.h"
 
 namespace agent {
 namespace {
@@ -38,6 +39,8 @@ void on_fatal(const StateData& state) {
 }  // namespace
 
 void CUPTIAPI on_cupti_callback(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  if ((domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) && data != nullptr)
+    return on_call(domain, id, *static_cast<const CUpti_CallbackData*>(data));
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) on_resource(id);
   if (domain == CUPTI_CB_DOMAIN_RESOURCE && data != nullptr)
     on_graph_callback(id, *static_cast<const CUpti_ResourceData*>(data));
@@ -52,6 +55,7 @@ CUptiResult enable_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
   }
   cupti().enable_callback(1, subscriber, kStateDomain, kFatalError);
   enable_graph_callbacks(subscriber);
+  enable_stack_callbacks(subscriber);
   return CUPTI_SUCCESS;
 }
 

@@ -1,4 +1,4 @@
-// CUPTI's callbacks: the few moments of a process's life that are needed. Never a launch.
+// CUPTI's callbacks: the few moments of a process's life that are needed. A call only with TRACETOOL_NATIVE_STACKS.
 #pragma once
 #include <cupti.h>
 

@@ -18,6 +18,15 @@ class Spinlock {
     constexpr int kYields = 100;
     for (int tries = 0; !try_lock(); ++tries) tries < kYields ? yield() : sleep();
   }
+  // For an application thread with rare, short work that would be missed: false where it is still held after some yields.
+  bool try_lock_for_moments() noexcept {
+    constexpr int kYields = 50;
+    for (int tries = 0; tries < kYields; ++tries) {
+      if (try_lock()) return true;
+      yield();
+    }
+    return false;
+  }
   void unlock() noexcept { held_.store(false, std::memory_order_release); }
 
  private:

@@ -5,9 +5,9 @@
 #include <atomic>
 #include <cstring>
 
-#include "agent/base/lock.h"
 #include "agent/base/message.h"
 #include "agent/python/python_frames.h"
+#include "agent/ring/frame_table.h"
 #include "agent/ring/recorder.h"
 #include "agent/ring/worker.h"
 
@@ -19,58 +19,15 @@ constinit std::atomic<bool> s_is_checked{false};
 
 // A frame by its place: where the code object lies, and, because addresses are used again, its name and first line. Of a module's call
 // the module and its class besides.
-struct Known {
-  PythonPlace place;
-  const void* module;
-  std::uint64_t check;
-  std::atomic<std::uint32_t> ref;  // written last; 0: free. The region begins with other definitions, so none has reference 0
-};
-constexpr std::size_t kKnown = 1 << 14, kTries = 8;
-constinit Known s_known[kKnown];
-constinit Spinlock s_lock{};
-
-std::size_t slot_of(const PythonPlace& place, const void* module) {
-  const std::uint64_t key[3] = {reinterpret_cast<std::uintptr_t>(place.code), static_cast<std::uint32_t>(place.offset), reinterpret_cast<std::uintptr_t>(module)};
-  return hash_bytes(key, sizeof(key), 3) % kKnown;
-}
-
-bool is_same(const Known& known, const PythonPlace& place, const void* module, std::uint64_t check) {
-  return known.place.code == place.code && known.place.offset == place.offset && known.module == module && known.check == check;
-}
-
-std::uint32_t find_known(const PythonPlace& place, const void* module, std::uint64_t check) {
-  for (std::size_t i = 0, at = slot_of(place, module); i < kTries; ++i, at = (at + 1) % kKnown) {
-    const std::uint32_t ref = s_known[at].ref.load(std::memory_order_acquire);
-    if (ref == 0) return trace::kNoRef;
-    if (is_same(s_known[at], place, module, check)) return ref;
-  }
-  return trace::kNoRef;
-}
-
-// Under the lock. Where all places are taken it is not remembered, and defined again.
-void remember(const PythonPlace& place, const void* module, std::uint64_t check, std::uint32_t ref) {
-  for (std::size_t i = 0, at = slot_of(place, module); i < kTries; ++i, at = (at + 1) % kKnown) {
-    Known& known = s_known[at];
-    if (known.ref.load(std::memory_order_relaxed) != 0) continue;
-    known.place = place;
-    known.module = module;
-    known.check = check;
-    return known.ref.store(ref, std::memory_order_release);
-  }
+constinit FrameTable s_python_frames{};
+FrameKey key_of(const PythonPlace& place, const void* module, std::uint64_t check) {
+  return {{reinterpret_cast<std::uintptr_t>(place.code), static_cast<std::uint32_t>(place.offset), reinterpret_cast<std::uintptr_t>(module), check}};
 }
 
 // torch.nn.Module's function through which each module is called, whose first argument is the module; 0: not seen so far.
 constinit std::atomic<const void*> s_module_call{nullptr};
 bool is_module_call(const PythonNames& names) {
   return names.function.ends_with("_wrapped_call_impl") && names.file.ends_with("torch/nn/modules/module.py");
-}
-
-// Under both locks.
-std::uint32_t define_names(std::string_view name, std::string_view file, trace::FrameRecord record) {
-  record.name_ref = interner().permanent_string(ring(), name);
-  record.file_ref = file.empty() ? trace::kNoRef : interner().permanent_string(ring(), file);
-  if (record.name_ref == trace::kNoRef) return trace::kNoRef;
-  return trace::append_definition(ring(), kNamesReserve, &record, sizeof(record));
 }
 
 std::uint32_t define_frame(const PythonPlace& place, const void* module, std::uint64_t check) {
@@ -88,15 +45,7 @@ std::uint32_t define_frame(const PythonPlace& place, const void* module, std::ui
     return define_frame(place, place.first_local, check);
   }
   record.line = names.line;
-  if (!s_lock.try_lock()) return trace::kNoRef;
-  std::uint32_t ref = trace::kNoRef;
-  if (interner().lock().try_lock()) {
-    ref = define_names(names.function, names.file, record);
-    interner().lock().unlock();
-  }
-  if (ref != trace::kNoRef) remember(place, module, check, ref);
-  s_lock.unlock();
-  return ref;
+  return s_python_frames.define(key_of(place, module, check), names.function, names.file, record);
 }
 
 std::uint32_t ref_of(const PythonPlace& place) {
@@ -104,14 +53,13 @@ std::uint32_t ref_of(const PythonPlace& place) {
   const void* module = is_call ? place.first_local : nullptr;
   std::uint64_t check = identity_of(s_python, place.code);
   if (module != nullptr) check ^= reinterpret_cast<std::uintptr_t>(class_of(module));
-  const std::uint32_t known = find_known(place, module, check);
+  const std::uint32_t known = s_python_frames.find(key_of(place, module, check));
   return known != trace::kNoRef ? known : define_frame(place, module, check);
 }
 
 constinit Worker s_thread{};
 
 void check() {
-  mark_own_thread();
   if (s_python.is_initialized() == 0) return;
   const int state = s_python.gil_ensure();
   std::size_t compared = 0;
@@ -128,6 +76,10 @@ void watch_python() noexcept {
   if (s_done || !find_python(s_python)) return;
   s_done = true;
   if (!s_thread.start("tracetool-py", check)) say("cannot start a thread: there are no Python stacks");
+}
+
+const void* interpreter_code() noexcept {
+  return s_is_checked.load(std::memory_order_acquire) ? reinterpret_cast<const void*>(s_python.is_initialized) : nullptr;
 }
 
 PythonStack::PythonStack(const Guard&) noexcept {

@@ -13,6 +13,9 @@ namespace agent {
 // the C API says. Until that has succeeded there are no stacks. Once; for our own thread.
 void watch_python() noexcept;
 
+// An address in the object that holds the interpreter. Null: there are no stacks of Python.
+const void* interpreter_code() noexcept;
+
 class PythonStack {
  public:
   static constexpr std::size_t kMost = 64;  // frames; of deeper stacks the innermost

@@ -31,6 +31,18 @@ struct ModuleNameRecord {
   std::uint64_t root;      // the outermost module's object
 };
 
+// What native frames lie in: which file it was exactly, so that their names can be found later. In the definitions region only, before
+// the first frame that has its path.
+struct ObjectRecord {
+  static constexpr RecordKind kKind{15};
+  static constexpr std::string_view kName = "object";
+  std::uint8_t kind, size_words;
+  std::uint8_t build_id_bytes;  // 0: it has none, or one that is longer than the field
+  std::uint8_t reserved;
+  std::uint32_t path_ref;
+  std::uint8_t build_id[32];    // as the linker left it (NT_GNU_BUILD_ID)
+};
+
 enum class StackReason : std::uint8_t {
   call = 1,  // of a call into CUDA or NCCL
   hang = 2   // the process did not go on

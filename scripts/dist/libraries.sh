@@ -1,24 +1,11 @@
 # Sourced by dist.sh: build_static_libraries DIRECTORY makes there, once, what Debian has only as shared libraries, each
 # with a pkg-config file that hides the shared one, and the licences of everything that ends up in tracetool.
 #   fmt, simdjson, ISA-L   built from the sources of Debian's own packages
-#   zstd                   libzstd.a of libzstd-dev
+#   zstd, libdw            the archives of libzstd-dev, libdw-dev and of what this needs
 #   older_glibc.o          see older_glibc.c
 # The versions are those of the installed headers, so the headers stay where they are.
 
-# fetch_sources DIRECTORY: the source packages, checked by apt's own signatures; no list or setting of the system changes.
-fetch_sources() {
-  mkdir -p "$1/apt/lists/partial" "$1/apt/sources"
-  local file
-  for file in /etc/apt/sources.list /etc/apt/sources.list.d/{debian,ubuntu}.sources; do
-    [ ! -f "$file" ] || sed 's/^deb /deb-src /; s/^Types:.*/Types: deb-src/' "$file" >"$1/apt/sources/${file##*/}"
-  done
-  [ ! -f "$1/apt/sources/sources.list" ] || mv "$1/apt/sources/sources.list" "$1/apt/sources/system.list"
-  local apt=(apt-get -qq -o "Dir::Etc::SourceList=/dev/null" -o "Dir::Etc::SourceParts=$PWD/$1/apt/sources"
-    -o "Dir::State::Lists=$PWD/$1/apt/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=
-    -o APT::Sandbox::User=)
-  "${apt[@]}" update || return
-  (cd "$1" && "${apt[@]}" source --download-only libfmt-dev libsimdjson-dev libisal-dev)
-}
+. scripts/sources.sh
 
 # unpack DIRECTORY NAME: DIRECTORY/NAME_*.orig.tar.* becomes DIRECTORY/NAME.
 unpack() {
@@ -62,22 +49,26 @@ copy_licences() {
   mkdir -p "$1/licences"
   cp "$1/simdjson/LICENSE" "$1/licences/simdjson.txt"
   cp "$1/libisal/LICENSE" "$1/licences/isa-l.txt"
+  [ ! -f .venv/libunwind/COPYING ] || cp .venv/libunwind/COPYING "$1/licences/libunwind.txt"
   local pair
   for pair in libfmt-dev:fmt libcli11-dev:cli11 libzstd-dev:zstd libprotozero-dev:protozero \
-      "libstdc++-$(g++ -dumpversion)-dev:libstdc++"; do
+      libdw-dev:elfutils zlib1g-dev:zlib libbz2-dev:bzip2 liblzma-dev:xz "libstdc++-$(g++ -dumpversion)-dev:libstdc++"; do
     cp -L "/usr/share/doc/${pair%:*}/copyright" "$1/licences/${pair#*:}.txt"
   done
 }
 
 build_static_libraries() {
-  [ ! -f "$1/ready" ] || return 0
+  [ -f "$1/ready" ] || build_all "$1"
+  copy_licences "$1"
+}
+
+build_all() {
   rm -rf "$1"
   mkdir -p "$1"
-  fetch_sources "$1" || { echo "dist: this system's package sources hold no source packages, or cannot be reached" >&2; exit 75; }
+  fetch_sources "$1" libfmt-dev libsimdjson-dev libisal-dev || { echo "dist: this system's package sources hold no source packages, or cannot be reached" >&2; exit 75; }
   build_fmt "$1"
   build_simdjson "$1"
   build_isal "$1"
   gcc -O2 -fPIE -Wall -Wextra -Werror -c scripts/dist/older_glibc.c -o "$1/older_glibc.o"
-  copy_licences "$1"
   touch "$1/ready"
 }

@@ -1,0 +1,109 @@
+#include "agent/native/stack_calls.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "agent/base/agent_settings.h"
+#include "agent/base/message.h"
+#include "agent/cupti/cupti_library.h"
+#include "agent/native/backtrace.h"
+#include "agent/native/native_stacks.h"
+#include "agent/ring/recorder.h"
+
+namespace agent {
+namespace {
+
+constexpr CUpti_CallbackId kRuntimeLaunches[] = {
+    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060,
+    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060,
+    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_ptsz_v9000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_ptsz_v10000,
+};
+// The copies that wait, too.
+constexpr CUpti_CallbackId kRuntimeWaitsAndMemory[] = {
+    CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_ptsz_v7000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_ptds_v7000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaMallocPitch_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaMalloc3D_v3020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaMallocManaged_v6000,
+    CUPTI_RUNTIME_TRACE_CBID_cudaMallocAsync_v11020,
+    CUPTI_RUNTIME_TRACE_CBID_cudaMallocAsync_ptsz_v11020,
+};
+constexpr CUpti_CallbackId kDriverLaunches[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
+};
+constexpr CUpti_CallbackId kDriverWaitsAndMemory[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
+    CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
+    CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuMemAllocPitch_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuMemAllocManaged,
+    CUPTI_DRIVER_TRACE_CBID_cuMemAllocAsync,
+    CUPTI_DRIVER_TRACE_CBID_cuMemAllocAsync_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuMemCreate,
+    CUPTI_DRIVER_TRACE_CBID_cuMemMap,
+};
+
+template <std::size_t Count>
+bool contains(const CUpti_CallbackId (&ids)[Count], CUpti_CallbackId id) {
+  return std::find(std::begin(ids), std::end(ids), id) != std::end(ids);
+}
+
+bool is_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? contains(kRuntimeLaunches, id) : contains(kDriverLaunches, id);
+}
+
+// The runtime's call that this thread is in: what the driver is called for inside has the same stack.
+thread_local bool t_in_runtime __attribute__((tls_model("initial-exec"))) = false;
+
+bool can_have_stacks() {
+  static constinit bool s_said = false;
+  if (prepare_backtraces()) return true;
+  if (!s_said) say("TRACETOOL_NATIVE_STACKS: native stacks are unavailable: the agent was built without libunwind, or the process has no thread-specific key left, or the system does not tell what is readable");
+  s_said = true;
+  return false;
+}
+
+}  // namespace
+
+void enable_stack_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
+  if (!settings().native_stacks || !can_have_stacks()) return;
+  const auto enable = [&](CUpti_CallbackDomain domain, const auto& ids) {
+    for (const CUpti_CallbackId id : ids) cupti().enable_callback(1, subscriber, domain, id);
+  };
+  enable(CUPTI_CB_DOMAIN_RUNTIME_API, kRuntimeLaunches);
+  enable(CUPTI_CB_DOMAIN_RUNTIME_API, kRuntimeWaitsAndMemory);
+  enable(CUPTI_CB_DOMAIN_DRIVER_API, kDriverLaunches);
+  enable(CUPTI_CB_DOMAIN_DRIVER_API, kDriverWaitsAndMemory);
+}
+
+void on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) noexcept {
+  const bool enters = call.callbackSite == CUPTI_API_ENTER;
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API && t_in_runtime) return;
+  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) t_in_runtime = enters;
+  if (!enters) return;
+  const Guard guard;
+  if (guard && recording() == Recording::open) write_native_stack(guard, call.correlationId, is_launch(domain, id));
+}
+
+}  // namespace agent

@@ -1,0 +1,212 @@
+#include "cli/symbols/symbolizer.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <unordered_map>
+
+#include "cli/model/short_name.h"
+
+namespace cli {
+namespace {
+
+std::string plain_name(std::string name) {
+  std::string plain = demangled(name);
+  return plain.empty() ? name : plain;
+}
+
+// What libdw gives is its own, and freed with its module; lists of scopes are ours.
+struct Freed {
+  void operator()(Dwarf_Die* scopes) const { std::free(scopes); }
+};
+
+std::string text_of(Dwarf_Die* die, unsigned name) {
+  Dwarf_Attribute attribute;
+  const char* text = dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+  return text != nullptr ? text : "";
+}
+
+// Qualified, where the compiler has told the linker's name; functions of one file have none.
+std::string linked_name(Dwarf_Die* die) { return plain_name(text_of(die, DW_AT_linkage_name)); }
+
+Dwarf_Word number_of(Dwarf_Die* die, unsigned name) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word number = 0;
+  return dwarf_formudata(dwarf_attr(die, name, &attribute), &number) == 0 ? number : 0;
+}
+
+// By the directory that the compiler ran in, which names it too where it was told a part of the path.
+std::string whole_path(Dwarf_Die* unit, const char* file) {
+  if (file == nullptr || file[0] == '/' || unit == nullptr) return file != nullptr ? file : "";
+  const std::string directory = text_of(unit, DW_AT_comp_dir);
+  return directory.empty() ? file : directory + "/" + file;
+}
+
+std::string file_of(Dwarf_Die* unit, Dwarf_Word number) {
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  if (dwarf_getsrcfiles(unit, &files, &count) != 0 || number >= count) return {};
+  return whole_path(unit, dwarf_filesrc(files, number, nullptr, nullptr));
+}
+
+}  // namespace
+
+// One object's code, as libdw reads it.
+class SymbolizedCode {
+ public:
+  SymbolizedCode(const CodeObject& object, const std::vector<std::string>& directories);
+  ~SymbolizedCode() {
+    if (dwfl_ != nullptr) dwfl_end(dwfl_);
+  }
+  SymbolizedCode(const SymbolizedCode&) = delete;
+  SymbolizedCode& operator=(const SymbolizedCode&) = delete;
+
+  bool is_there() const { return module_ != nullptr; }
+  std::vector<SourcePlace> places_at(std::uint64_t address) const;
+
+ private:
+  bool open(const std::string& path, const CodeObject& object);
+  bool ask_server(const CodeObject& object);
+  bool is_same(const std::string& build_id) const;
+  void begin();
+  void add_inlined(std::uint64_t address, std::vector<SourcePlace>& places) const;
+  std::string symbol_at(std::uint64_t address) const;
+
+  std::string debug_path_;
+  char* debug_path_text_ = nullptr;
+  Dwfl_Callbacks callbacks_{};
+  Dwfl* dwfl_ = nullptr;
+  Dwfl_Module* module_ = nullptr;
+};
+
+SymbolizedCode::SymbolizedCode(const CodeObject& object, const std::vector<std::string>& directories) : debug_path_("+:.debug") {
+  for (const std::string& directory : directories) debug_path_ += ":" + std::filesystem::absolute(directory).string();
+  debug_path_ += ":/usr/lib/debug";
+  debug_path_text_ = debug_path_.data();
+  callbacks_.find_elf = dwfl_build_id_find_elf;
+  callbacks_.find_debuginfo = dwfl_standard_find_debuginfo;
+  callbacks_.section_address = dwfl_offline_section_address;
+  callbacks_.debuginfo_path = &debug_path_text_;
+  for (const std::string& path : code_file_candidates(object, directories)) {
+    if (open(path, object)) return;
+  }
+  if (!ask_server(object)) module_ = nullptr;
+}
+
+void SymbolizedCode::begin() {
+  if (dwfl_ != nullptr) dwfl_end(dwfl_);
+  dwfl_ = dwfl_begin(&callbacks_);
+  module_ = nullptr;
+  if (dwfl_ != nullptr) dwfl_report_begin(dwfl_);
+}
+
+bool SymbolizedCode::is_same(const std::string& build_id) const {
+  const unsigned char* bytes = nullptr;
+  GElf_Addr address = 0;
+  const int length = dwfl_module_build_id(module_, &bytes, &address);
+  return length > 0 && std::string_view(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length)) == build_id;
+}
+
+// With the addresses that stand in the file.
+bool SymbolizedCode::open(const std::string& path, const CodeObject& object) {
+  begin();
+  if (dwfl_ == nullptr) return false;
+  module_ = dwfl_report_elf(dwfl_, path.c_str(), path.c_str(), -1, 0, true);
+  if (module_ == nullptr || (!object.build_id.empty() && !is_same(object.build_id))) return false;
+  return dwfl_report_end(dwfl_, nullptr, nullptr) == 0;
+}
+
+// The file is not here: libdw asks for it by its build id where it has been told whom.
+bool SymbolizedCode::ask_server(const CodeObject& object) {
+  const char* urls = std::getenv("DEBUGINFOD_URLS");
+  if (urls == nullptr || *urls == '\0' || object.build_id.empty()) return false;
+  begin();
+  if (dwfl_ == nullptr) return false;
+  module_ = dwfl_report_module(dwfl_, object.path.c_str(), 0, ~GElf_Addr{0} >> 1);
+  const auto* bytes = reinterpret_cast<const unsigned char*>(object.build_id.data());
+  if (module_ == nullptr || dwfl_module_report_build_id(module_, bytes, object.build_id.size(), 0) != 0) return false;
+  GElf_Addr bias = 0;
+  return dwfl_report_end(dwfl_, nullptr, nullptr) == 0 && (dwfl_module_getelf(module_, &bias) != nullptr || dwfl_module_getdwarf(module_, &bias) != nullptr);
+}
+
+std::string SymbolizedCode::symbol_at(std::uint64_t address) const {
+  GElf_Off offset = 0;
+  GElf_Sym symbol;
+  const char* name = dwfl_module_addrinfo(module_, address, &offset, &symbol, nullptr, nullptr, nullptr);
+  return name != nullptr && (symbol.st_size == 0 || offset < symbol.st_size) ? plain_name(name) : std::string();
+}
+
+// From the innermost outwards each says where it was called from, which is the place in the next.
+void SymbolizedCode::add_inlined(std::uint64_t address, std::vector<SourcePlace>& places) const {
+  Dwarf_Addr bias = 0;
+  Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias);
+  Dwarf_Die *innermost = nullptr, *list = nullptr;
+  const int any = unit != nullptr ? dwarf_getscopes(unit, address - bias, &innermost) : 0;
+  const std::unique_ptr<Dwarf_Die, Freed> freed_innermost(innermost);
+  // Behind a function that was inlined those scopes are where it is written, not where it was inlined.
+  const int count = any > 0 ? dwarf_getscopes_die(innermost, &list) : 0;
+  const std::unique_ptr<Dwarf_Die, Freed> freed(list);
+  for (int i = 0; i < count; ++i) {
+    const int tag = dwarf_tag(list + i);
+    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
+    SourcePlace& place = places.back();
+    place.is_inlined = tag == DW_TAG_inlined_subroutine;
+    place.function = linked_name(list + i);
+    if (place.function.empty() && !place.is_inlined) place.function = symbol_at(address);
+    if (place.function.empty()) place.function = text_of(list + i, DW_AT_name);
+    if (!place.is_inlined) return;
+    SourcePlace outer;
+    outer.file = file_of(unit, number_of(list + i, DW_AT_call_file));
+    outer.line = static_cast<std::int32_t>(number_of(list + i, DW_AT_call_line));
+    places.push_back(outer);
+  }
+}
+
+std::vector<SourcePlace> SymbolizedCode::places_at(std::uint64_t address) const {
+  std::vector<SourcePlace> places(1);
+  if (Dwfl_Line* line = dwfl_module_getsrc(module_, address)) {
+    int number = 0;
+    Dwarf_Addr bias = 0;
+    const char* file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
+    places[0].file = whole_path(dwfl_module_addrdie(module_, address, &bias), file);
+    places[0].line = number;
+  }
+  add_inlined(address, places);
+  if (places.back().function.empty()) places.back().function = symbol_at(address);
+  if (places.back().function.empty()) return {};
+  return places;
+}
+
+struct Symbolizer::State {
+  struct Known {
+    Known(const CodeObject& object, const std::vector<std::string>& directories) : code(object, directories) {}
+    SymbolizedCode code;
+    std::unordered_map<std::uint64_t, std::vector<SourcePlace>> places;
+  };
+  Known& of(const CodeObject& object) { return objects.try_emplace(object, object, directories).first->second; }
+
+  std::vector<std::string> directories;
+  std::map<CodeObject, Known> objects;
+};
+
+Symbolizer::Symbolizer(std::vector<std::string> directories) : state_(std::make_unique<State>()) { state_->directories = std::move(directories); }
+Symbolizer::~Symbolizer() = default;
+
+const std::vector<SourcePlace>& Symbolizer::look_up(const CodeObject& object, std::uint64_t address) {
+  State::Known& known = state_->of(object);
+  const auto [found, is_new] = known.places.try_emplace(address);
+  if (is_new && address > 0 && known.code.is_there()) found->second = known.code.places_at(address - 1);
+  return found->second;
+}
+
+std::string Symbolizer::missing(const CodeObject& object) {
+  if (object.path.empty()) return "no file holds it";
+  if (state_->of(object).code.is_there()) return {};
+  return object.build_id.empty() ? "no file is at its path" : "no file with build id " + hex_text(object.build_id) + " was found";
+}
+
+}  // namespace cli
