@@ -19,6 +19,7 @@ ResourceName = namedtuple("ResourceName", "resource name id context handle")
 Category = namedtuple("Category", "domain category name")
 Communicator = namedtuple("Communicator", "communicator rank ranks device parent color key epoch time_mono_ns")
 Frame = namedtuple("Frame", "what name file line instance")
+ModuleName = namedtuple("ModuleName", "name instance root")
 GraphNode = namedtuple("GraphNode", "node captured_node range domain nccl_name nccl_class communicator bytes ordinal "
                                     "epoch reduction_op peer tid")
 
@@ -76,14 +77,19 @@ def define_graph_node(r, at, f):
         f[14] if has & 8 else None, f[15])
 
 
-# Per kind: the layout (kind and size first), what takes it in, and the fewest bytes that it can have, where that is
-# less than the layout.
 def define_frame(r, at, f):
     r.frames[at // 8] = Frame({1: "python", 2: "module", 3: "native"}.get(f[2], f[2]), r.string(f[5], at), r.string(f[6], at), f[4], f[7])
 
 
+def define_module_name(r, at, f):
+    r.module_names.append(ModuleName(r.string(f[3], at) or "", f[4], f[5]))
+
+
+# Per kind: the layout (kind and size first), what takes it in, and the fewest bytes that it can have, where that is
+# less than the layout.
 DEFINED = {3: ("BBBBI64s", define_api, 0), 4: ("BBHI16s", define_thread, 0), 5: ("BBBB5iQQ", define_identity, 0),
            6: ("BBHIQ4I64s16s16sQ12I", define_device, 96), 7: ("BBHIII", define_context, 0),
            8: ("BBHIIi", define_stream, 0), 9: ("BBBBIIIQ", define_resource_name, 0),
            10: ("BBHIII", define_category, 0), 11: ("BBHiiiQQiiIIQ", define_communicator, 0),
-           12: ("BBBBIQQIIIIQQQII", define_graph_node, 24), 13: ("BBBBiIIQ", define_frame, 0)}
+           12: ("BBBBIQQIIIIQQQII", define_graph_node, 24), 13: ("BBBBiIIQ", define_frame, 0),
+           14: ("BBHIQQ", define_module_name, 0)}

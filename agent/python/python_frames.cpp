@@ -1,9 +1,9 @@
 #include "agent/python/python_frames.h"
 
-#include <charconv>
 #include <cstring>
 
 #include "agent/base/loaded_objects.h"
+#include "agent/python/python_objects.h"
 
 namespace agent {
 namespace {
@@ -62,14 +62,6 @@ bool text_of(const Layout& layout, const void* object, std::string_view& text) {
   return true;
 }
 
-int minor_of(const char* version) {
-  int minor = 0;
-  if (version == nullptr || std::strncmp(version, "3.", 2) != 0) return 0;
-  const auto number = std::from_chars(version + 2, version + std::strlen(version), minor);
-  const bool has_gil = std::strstr(version, "free-threading") == nullptr;
-  return number.ec == std::errc() && has_gil ? minor : 0;
-}
-
 template <typename Function>
 bool find(void* process, const char* name, Function& function) {
   function = reinterpret_cast<Function>(symbol_in(process, name));
@@ -119,10 +111,8 @@ bool same_frames(const PythonFunctions& python, void* thread, std::size_t& compa
 
 bool find_python(PythonFunctions& python) noexcept {
   void* process = handle_of(nullptr);
-  const char* (*version)() = nullptr;
-  if (process == nullptr || !find(process, "Py_GetVersion", version)) return false;
-  python.minor = minor_of(version());
-  if (python.minor < kFirstMinor || python.minor > kLastMinor) return false;
+  python.minor = python_minor();
+  if (process == nullptr || python.minor < kFirstMinor || python.minor > kLastMinor) return false;
   return find(process, "Py_IsInitialized", python.is_initialized) && find(process, "PyGILState_Ensure", python.gil_ensure) &&
          find(process, "PyGILState_Release", python.gil_release) && find(process, "PyGILState_GetThisThreadState", python.own_thread_state) &&
          find(process, "PyInterpreterState_Get", python.interpreter) && find(process, "PyInterpreterState_ThreadHead", python.first_thread) &&

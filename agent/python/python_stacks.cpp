@@ -1,7 +1,5 @@
 #include "agent/python/python_stacks.h"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstring>
 
@@ -9,7 +7,6 @@
 #include "agent/base/message.h"
 #include "agent/python/python_frames.h"
 #include "agent/ring/recorder.h"
-#include "agent/ring/worker.h"
 
 namespace agent {
 namespace {
@@ -108,26 +105,16 @@ std::uint32_t ref_of(const PythonPlace& place) {
   return known != trace::kNoRef ? known : define_frame(place, module, check);
 }
 
-constinit Worker s_thread{};
-
-void check() {
-  mark_own_thread();
-  if (s_python.is_initialized() == 0) return;
-  const int state = s_python.gil_ensure();
-  std::size_t compared = 0;
-  const bool same = check_python_frames(s_python, compared);
-  s_python.gil_release(state);
-  if (!same) return say("the frames of this Python are not laid out as in the versions that are known: there are no stacks");
-  s_is_checked.store(compared > 0, std::memory_order_release);
-}
-
 }  // namespace
 
-void watch_python() noexcept {
-  static constinit bool s_done = false;
-  if (s_done || !find_python(s_python)) return;
-  s_done = true;
-  if (!s_thread.start("tracetool-py", check)) say("cannot start a thread: there are no Python stacks");
+bool find_python_stacks() noexcept { return find_python(s_python); }
+
+void check_python_stacks() noexcept {
+  std::size_t compared = 0;
+  if (!check_python_frames(s_python, compared)) {
+    return say("the frames of this Python are not laid out as in the versions that are known: there are no stacks");
+  }
+  s_is_checked.store(compared > 0, std::memory_order_release);
 }
 
 PythonStack::PythonStack(const Guard&) noexcept {

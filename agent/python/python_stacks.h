@@ -9,9 +9,10 @@
 
 namespace agent {
 
-// Looks for Python in this process and, on a thread of its own, which may have to wait for the GIL for ever, compares its frames with what
-// the C API says. Until that has succeeded there are no stacks. Once; for our own thread.
-void watch_python() noexcept;
+// False: there is no Python in this process whose frames are known.
+bool find_python_stacks() noexcept;
+// Under the GIL, after that: compares the frames of all threads with what the C API says. Until that has succeeded there are no stacks.
+void check_python_stacks() noexcept;
 
 class PythonStack {
  public:

@@ -8,6 +8,7 @@
 #include "agent/base/life.h"
 #include "agent/base/loaded_objects.h"
 #include "agent/base/message.h"
+#include "agent/python/python_door.h"
 #include "agent/python/python_stacks.h"
 #include "agent/ring/recorder.h"
 #include "agent/torch/operator_inputs.h"
@@ -138,7 +139,7 @@ void set_level(TorchLevel level) {
 
 void watch_torch() noexcept {
   static constinit bool s_done = false;
-  if (settings().torch == TorchLevel::stacks && s_callback != 0) watch_python();
+  if (s_callback != 0 && recording() == Recording::open) watch_python(settings().torch == TorchLevel::stacks);
   if (s_done || settings().torch == TorchLevel::off || !kIsTried) return;
   const TorchFound found = find_torch(s_torch);
   if (found == TorchFound::absent) return;
