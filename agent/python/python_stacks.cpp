@@ -5,6 +5,8 @@
 
 #include "agent/base/lock.h"
 #include "agent/base/message.h"
+#include "agent/python/module_names.h"
+#include "agent/python/python_door.h"
 #include "agent/python/python_frames.h"
 #include "agent/ring/recorder.h"
 
@@ -96,9 +98,12 @@ std::uint32_t define_frame(const PythonPlace& place, const void* module, std::ui
   return ref;
 }
 
+const void* called_module(const PythonPlace& place) {
+  return place.code == s_module_call.load(std::memory_order_relaxed) ? place.first_local : nullptr;
+}
+
 std::uint32_t ref_of(const PythonPlace& place) {
-  const bool is_call = place.code == s_module_call.load(std::memory_order_relaxed);
-  const void* module = is_call ? place.first_local : nullptr;
+  const void* module = called_module(place);
   std::uint64_t check = identity_of(s_python, place.code);
   if (module != nullptr) check ^= reinterpret_cast<std::uintptr_t>(class_of(module));
   const std::uint32_t known = find_known(place, module, check);
@@ -117,15 +122,22 @@ void check_python_stacks() noexcept {
   s_is_checked.store(compared > 0, std::memory_order_release);
 }
 
+void name_seen_modules(const Guard& guard, const PythonObjects& objects) noexcept {
+  if (s_is_checked.load(std::memory_order_relaxed)) name_modules(guard, objects, s_python, s_module_call.load(std::memory_order_relaxed));
+}
+
 PythonStack::PythonStack(const Guard&) noexcept {
   if (!s_is_checked.load(std::memory_order_acquire)) return;
   PythonPlace places[kMost];
   const std::size_t count = python_places(s_python, places, kMost);
+  const void* outermost = nullptr;
   for (std::size_t i = 0; i < count; ++i) {
     refs_[i] = ref_of(places[i]);
     if (refs_[i] == trace::kNoRef) return;  // a stack without one of its frames says what is not so
+    if (const void* module = called_module(places[i])) outermost = module;
   }
   count_ = count;
+  if (outermost != nullptr && wants_module_names(outermost)) wake_python_door();
 }
 
 }  // namespace agent

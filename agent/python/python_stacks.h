@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "agent/base/guard.h"
+#include "agent/python/python_objects.h"
 
 namespace agent {
 
@@ -13,6 +14,8 @@ namespace agent {
 bool find_python_stacks() noexcept;
 // Under the GIL, after that: compares the frames of all threads with what the C API says. Until that has succeeded there are no stacks.
 void check_python_stacks() noexcept;
+// Under the GIL: the names of the modules that are called now (module_names.h).
+void name_seen_modules(const Guard& guard, const PythonObjects& objects) noexcept;
 
 class PythonStack {
  public:
