@@ -2,6 +2,7 @@
 
 #include "agent/base/message.h"
 #include "agent/python/garbage_collections.h"
+#include "agent/python/hang_stacks.h"
 #include "agent/python/python_objects.h"
 #include "agent/python/python_stacks.h"
 #include "agent/ring/recorder.h"
@@ -20,10 +21,15 @@ void begin_with_lock() {
   if (s_wants_stacks) check_python_stacks();
 }
 
-void name_with_lock() {
+void work_with_lock(const Guard& guard) {
+  write_hang_stacks(guard);
+  name_seen_modules(guard, s_door_objects);
+}
+
+void go_through_door() {
   const PythonLock lock(s_door_objects);
   const Guard guard;  // not before: Python may end the thread there
-  if (guard && recording() == Recording::open) name_seen_modules(guard, s_door_objects);
+  if (guard && recording() == Recording::open) work_with_lock(guard);
 }
 
 // Until the process ends, or Python does.
@@ -33,7 +39,7 @@ void run_door() {
   begin_with_lock();
   while (s_wants_stacks && s_door.wait_ms(kLong_ms)) {
     if (s_door_objects.is_initialized() == 0) return;
-    name_with_lock();
+    go_through_door();
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "agent/base/lock.h"
 #include "agent/base/message.h"
+#include "agent/python/hang_stacks.h"
 #include "agent/python/module_names.h"
 #include "agent/python/python_door.h"
 #include "agent/python/python_frames.h"
@@ -119,6 +120,7 @@ void check_python_stacks() noexcept {
   if (!check_python_frames(s_python, compared)) {
     return say("the frames of this Python are not laid out as in the versions that are known: there are no stacks");
   }
+  if (compared > 0) prepare_hang_stacks(s_python);
   s_is_checked.store(compared > 0, std::memory_order_release);
 }
 
@@ -138,6 +140,18 @@ PythonStack::PythonStack(const Guard&) noexcept {
   }
   count_ = count;
   if (outermost != nullptr && wants_module_names(outermost)) wake_python_door();
+}
+
+PythonStack::PythonStack(const Guard&, const PythonPlace* places, std::size_t count) noexcept {
+  constexpr int kTries = 1000;
+  if (count > kMost) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (int tries = 0; (refs_[i] = ref_of(places[i])) == trace::kNoRef; ++tries) {
+      if (tries == kTries) return;
+      sched_yield();
+    }
+  }
+  count_ = count;
 }
 
 }  // namespace agent

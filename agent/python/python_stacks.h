@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "agent/base/guard.h"
+#include "agent/python/python_frames.h"
 #include "agent/python/python_objects.h"
 
 namespace agent {
@@ -23,6 +24,8 @@ class PythonStack {
 
   // Of the calling thread, with the recording open. Empty: it runs no Python, or the frames cannot be told now.
   explicit PythonStack(const Guard& guard) noexcept;
+  // Of a thread that stands still, from python_places_of(). Waits a little for what is busy: for our own threads.
+  PythonStack(const Guard& guard, const PythonPlace* places, std::size_t count) noexcept;
   // For HostWriter::name().
   std::string_view bytes() const noexcept { return {reinterpret_cast<const char*>(refs_), count_ * sizeof(refs_[0])}; }
 

@@ -139,7 +139,7 @@ void set_level(TorchLevel level) {
 
 void watch_torch() noexcept {
   static constinit bool s_done = false;
-  if (s_callback != 0 && recording() == Recording::open) watch_python(settings().torch == TorchLevel::stacks);
+  if (s_callback != 0 && recording() == Recording::open) watch_python(settings().torch == TorchLevel::stacks || settings().hang_stacks_s != 0);
   if (s_done || settings().torch == TorchLevel::off || !kIsTried) return;
   const TorchFound found = find_torch(s_torch);
   if (found == TorchFound::absent) return;

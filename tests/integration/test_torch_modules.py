@@ -35,7 +35,7 @@ def check_names(options, how):
             check(not wrong and len(said[root]) == len(names), f"{how}: {len(names)} names, each once", lambda: (len(said.get(root, {})), first(wrong)))
         called = {frame.instance for event in recording.events if event.kind == "operator_begin" for frame in event.stack or () if frame.what == "module"}
         known = {module for names in said.values() for module in names}
-        check(called and called <= known or how == "broken", f"{how}: all {len(called)} modules of stacks have one", called - known)
+        check(called and called <= known or how in ("broken", "compile"), f"{how}: all {len(called)} modules of stacks have one, but what a compiler makes or what hides them", called - known)
 
 
 def main():
