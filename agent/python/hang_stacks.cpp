@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstring>
 
 #include "agent/python/python_door.h"
 #include "agent/python/python_stacks.h"
@@ -60,14 +59,27 @@ void notice_hang(const Guard& guard, std::uint64_t since_ns, std::uint32_t stack
   write_notice(guard, trace::NoticeCode::hang, stacks, since_ns, now_ns, {text, static_cast<std::size_t>(length)});
 }
 
-// Calls f(thread), for each.
+// Of PyThreadState, in all versions that are known; looked at under the GIL.
+constexpr std::size_t kNextAt = 8;
+
+// Calls f(thread), for each. Also where the list may change meanwhile.
 template <typename F>
 void for_each_thread(const F& f) {
-  std::size_t count = 0;
-  for (void* thread = s_hang_python->first_thread(s_hang_interpreter); thread != nullptr && count < kMostThreads; ++count) {
-    f(thread);
-    thread = s_hang_python->next_thread(thread);
+  auto thread = reinterpret_cast<std::uintptr_t>(s_hang_python->first_thread(s_hang_interpreter));
+  for (std::size_t count = 0; thread != 0 && count < kMostThreads; ++count) {
+    f(reinterpret_cast<const void*>(thread));
+    std::uint64_t next = 0;
+    if (!read_guarded(reinterpret_cast<const void*>(thread), kNextAt, next)) return;
+    thread = next;
   }
+}
+
+bool has_known_list(const PythonFunctions& python) {
+  for (void* thread = python.first_thread(python.interpreter()); thread != nullptr; thread = python.next_thread(thread)) {
+    std::uint64_t next = 0;
+    if (!read_guarded(thread, kNextAt, next) || next != reinterpret_cast<std::uintptr_t>(python.next_thread(thread))) return false;
+  }
+  return true;
 }
 
 bool is_same_place(const PythonPlace& a, const PythonPlace& b) { return a.code == b.code && a.offset == b.offset && a.first_local == b.first_local; }
@@ -107,13 +119,13 @@ void run_hang_thread() {
 void prepare_hang_stacks(const PythonFunctions& python) noexcept {
   constexpr std::size_t kLast = 256;  // no state of a thread is smaller
   const void* own = python.own_thread_state();
-  const auto id = static_cast<std::uint64_t>(pthread_self());
-  for (std::size_t at = 0; at < kLast && s_thread_id_at == 0; at += sizeof(id)) {
-    if (std::memcmp(static_cast<const std::byte*>(own) + at, &id, sizeof(id)) == 0) s_thread_id_at = at;
+  std::uint64_t word = 0;
+  for (std::size_t at = 0; at < kLast && s_thread_id_at == 0 && read_guarded(own, at, word); at += sizeof(word)) {
+    if (word == static_cast<std::uint64_t>(pthread_self())) s_thread_id_at = at;
   }
   s_hang_python = &python;
   s_hang_interpreter = python.interpreter();
-  s_is_prepared.store(s_thread_id_at != 0, std::memory_order_release);
+  s_is_prepared.store(s_thread_id_at != 0 && has_known_list(python), std::memory_order_release);
 }
 
 void ask_for_hang_stacks(std::uint64_t since_mono_ns) noexcept {

@@ -8,7 +8,8 @@
 
 namespace agent {
 
-// Under the GIL, on a thread that Python knows: what is needed to find the threads later.
+// Under the GIL, on a thread that Python knows: what is needed to find the threads later. Where process_vm_readv(2) is not allowed, there
+// are no such stacks.
 void prepare_hang_stacks(const PythonFunctions& python) noexcept;
 
 // Nothing has gone on since then (CLOCK_MONOTONIC): asks for the stacks. For our own thread.

@@ -158,7 +158,9 @@ class HeldFrame {
 bool same_frames(const PythonFunctions& python, void* thread, std::size_t& compared) {
   constexpr std::size_t kMost = 64;
   PythonPlace places[kMost];
-  const std::size_t count = python_places_of(python, thread, places, kMost);
+  std::uint64_t probe = 0;
+  const bool is_guarded = read_guarded(&probe, 0, probe);  // where that is allowed: another layout than ours may lead anywhere
+  const std::size_t count = is_guarded ? python_places_guarded(python, thread, places, kMost) : python_places_of(python, thread, places, kMost);
   HeldFrame frame(python, python.frame_of(thread));
   std::size_t at = 0;
   for (; frame && at < count; ++at, ++compared) {

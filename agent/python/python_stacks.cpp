@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "agent/base/agent_settings.h"
 #include "agent/base/lock.h"
 #include "agent/base/message.h"
 #include "agent/python/hang_stacks.h"
@@ -118,7 +119,8 @@ bool find_python_stacks() noexcept { return find_python(s_python); }
 void check_python_stacks() noexcept {
   std::size_t compared = 0;
   if (!check_python_frames(s_python, compared)) {
-    return say("the frames of this Python are not laid out as in the versions that are known: there are no stacks");
+    constexpr char kWhat[] = "the frames of this Python are not laid out as in the versions that are known: there are no stacks";
+    return settings().torch == trace::TorchLevel::stacks ? say(kWhat) : say_verbose(kWhat);
   }
   if (compared > 0) prepare_hang_stacks(s_python);
   s_is_checked.store(compared > 0, std::memory_order_release);
