@@ -27,7 +27,7 @@ struct Known {
   std::atomic<std::uint32_t> ref;  // written last; 0: free. The region begins with other definitions, so none has reference 0
 };
 constexpr std::size_t kKnown = 1 << 14, kTries = 8;
-constinit Known s_known[kKnown];
+constinit Known s_known[kKnown]{};
 constinit Spinlock s_lock{};
 
 std::size_t slot_of(const PythonPlace& place, const void* module) {
