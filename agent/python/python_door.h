@@ -4,13 +4,12 @@
 
 namespace agent {
 
-// Where there is Python in the process: has that thread started, once, and from then on the runs of the garbage collector recorded; with
-// `stacks` the frames of this Python are compared with what the C API says, which python_stacks.h needs, and
-// modules are named. To be called again and
-// again, with the recording open; for our own thread.
+// Where there is Python in the process: has that thread started, once. From then on the runs of the garbage collector are recorded; with
+// `stacks` its frames are compared with what the C API says, so that there are stacks, names of modules and of hangs. To be called again
+// and again; for our own thread.
 void watch_python(bool stacks) noexcept;
 
-// Has the thread look for names of modules. For any thread: it takes no lock.
+// Has the thread do what it was asked for: names of modules, stacks of a hang. For any thread: it takes no lock.
 void wake_python_door() noexcept;
 
 }  // namespace agent

@@ -135,11 +135,17 @@ void set_level(TorchLevel level) {
   if (before != 0) s_torch.remove_callback(before);
 }
 
+// Before the first operator where its stack is asked for, else where there is something to record.
+void look_for_python() {
+  const bool with_stacks = settings().torch == TorchLevel::stacks;
+  if (with_stacks || recording() == Recording::open) watch_python(with_stacks || settings().hang_stacks_s != 0);
+}
+
 }  // namespace
 
 void watch_torch() noexcept {
   static constinit bool s_done = false;
-  if (s_callback != 0 && recording() == Recording::open) watch_python(settings().torch == TorchLevel::stacks || settings().hang_stacks_s != 0);
+  if (s_callback != 0) look_for_python();
   if (s_done || settings().torch == TorchLevel::off || !kIsTried) return;
   const TorchFound found = find_torch(s_torch);
   if (found == TorchFound::absent) return;
@@ -147,6 +153,7 @@ void watch_torch() noexcept {
   if (found == TorchFound::unfit) return say("this PyTorch has no observers of operators that are known: its steps and operators are not recorded");
   s_alone.store(is_set_by_hand(), std::memory_order_relaxed);
   know_undefined_tensor(s_torch.undefined_tensor);
+  look_for_python();
   set_level(settings().torch);
   say_verbose("PyTorch is observed");
 }

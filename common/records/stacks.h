@@ -26,7 +26,7 @@ struct ModuleNameRecord {
   static constexpr std::string_view kName = "module_name";
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
-  std::uint32_t name_ref;  // "layers.0.attn"; of the outermost itself an empty string
+  std::uint32_t name_ref;  // "transformer.blocks.0.attention"; of the outermost itself an empty string
   std::uint64_t instance;  // the object, as in FrameRecord
   std::uint64_t root;      // the outermost module's object
 };
