@@ -34,6 +34,7 @@ struct Settings {
   EventSet events = kDefaultEvents;
   NcclCapture nccl = NcclCapture::automatic;
   TorchLevel torch = TorchLevel::steps;
+  std::uint64_t hang_stacks_s = 60;  // 0: none
   bool spool = false;  // TRACETOOL_MODE
   std::uint64_t keep_runs = 4;  // 0: all
   // 0: unlimited. Four runs of eight ranks with their default rings are 8 GB; what spools leave may be four times that.
@@ -120,6 +121,11 @@ inline bool set_torch(Settings& settings, const char* value) {
   return set_choice(settings.torch, {"off", "steps", "ops", "shapes", "stacks"}, value);
 }
 
+inline bool set_hang_stacks(Settings& settings, const char* value) {
+  const char* rest;
+  return parse_number(value, settings.hang_stacks_s, rest) && *rest == '\0' && settings.hang_stacks_s <= 86'400;
+}
+
 inline bool set_mode(Settings& settings, const char* value) {
   settings.spool = std::strcmp(value, "spool") == 0;
   return settings.spool || std::strcmp(value, "ring") == 0;
@@ -182,6 +188,7 @@ inline constexpr Setting kSettings[] = {
     {"TRACETOOL_NCCL", "FROM", "auto", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", values::set_nccl},
     {"TRACETOOL_TORCH", "LEVEL", "steps", "what of PyTorch is recorded: off, steps (its marks of steps and the program's record_function ranges), ops (operators too), shapes (and their inputs), stacks (and the Python stacks and modules that call them); set by hand and with LD_PRELOAD, a process without a GPU is recorded, too", values::set_torch},
     {"TRACETOOL_NATIVE_STACKS", "", "0", "1: where launches, synchronizations and allocations come from: up to 100 native stacks a second and thread", values::set_native_stacks},
+    {"TRACETOOL_HANG_STACKS", "SECONDS", "60", "where PyTorch is observed: after so many seconds in which no work of the GPU ended and no operator began, the stacks of Python's threads are recorded, once; 0: never", values::set_hang_stacks},
     {"TRACETOOL_VERBOSE", "", "0", "1: say on stderr what was found and where the recording goes", values::set_verbose},
     {"TRACETOOL_DISABLE", "", "0", "1, or anything but 0: the agent does nothing at all", values::set_disable},
 };

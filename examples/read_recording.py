@@ -54,7 +54,7 @@ class Recording:
         self.blocks_skipped = 0  # changed, or were being replaced, while they were read
         self.identity, self.identities, self.devices, self.threads, self.clocks = {}, [], {}, {}, []
         self.contexts, self.streams, self.resource_names, self.categories = {}, {}, [], {}
-        self.communicators, self.graph_nodes, self.objects = [], {}, []
+        self.communicators, self.graph_nodes, self.module_names, self.objects = [], {}, [], []
 
     def captured(self, graph_node):
         """The GraphNode that says what was open when a node was captured, through its clones; None: unknown."""
@@ -260,7 +260,7 @@ def fill(recording, region, blocks):
     for part in parts:
         for name in ("threads", "devices", "contexts", "streams", "categories", "graph_nodes"):
             getattr(recording, name).update(getattr(part, name))
-        for name in ("identities", "resource_names", "communicators", "objects"):
+        for name in ("identities", "resource_names", "communicators", "module_names", "objects"):
             setattr(recording, name, getattr(recording, name) + getattr(part, name))
     for name in ("rank", "local_rank", "world_size", "device"):
         known = [getattr(identity, name) for identity in recording.identities if getattr(identity, name) != -1]

@@ -20,6 +20,7 @@ Category = namedtuple("Category", "domain category name")
 Communicator = namedtuple("Communicator", "communicator rank ranks device parent color key epoch time_mono_ns")
 Frame = namedtuple("Frame", "what name file line instance")
 Object = namedtuple("Object", "path build_id")  # in hex; None: unknown
+ModuleName = namedtuple("ModuleName", "name instance root")
 GraphNode = namedtuple("GraphNode", "node captured_node range domain nccl_name nccl_class communicator bytes ordinal "
                                     "epoch reduction_op peer tid")
 
@@ -85,6 +86,10 @@ def define_object(r, at, f):
     r.objects.append(Object(r.string(f[4], at), f[5][:f[2]].hex() if f[2] else None))
 
 
+def define_module_name(r, at, f):
+    r.module_names.append(ModuleName(r.string(f[3], at) or "", f[4], f[5]))
+
+
 # Per kind: the layout (kind and size first), what takes it in, and the fewest bytes that it can have, where that is
 # less than the layout.
 DEFINED = {3: ("BBBBI64s", define_api, 0), 4: ("BBHI16s", define_thread, 0), 5: ("BBBB5iQQ", define_identity, 0),
@@ -92,4 +97,4 @@ DEFINED = {3: ("BBBBI64s", define_api, 0), 4: ("BBHI16s", define_thread, 0), 5: 
            8: ("BBHIIi", define_stream, 0), 9: ("BBBBIIIQ", define_resource_name, 0),
            10: ("BBHIII", define_category, 0), 11: ("BBHiiiQQiiIIQ", define_communicator, 0),
            12: ("BBBBIQQIIIIQQQII", define_graph_node, 24), 13: ("BBBBiIIQ", define_frame, 0),
-           15: ("BBBBI32s", define_object, 0)}
+            14: ("BBHIQQ", define_module_name, 0), 15: ("BBBBI32s", define_object, 0)}

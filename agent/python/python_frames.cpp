@@ -1,9 +1,12 @@
 #include "agent/python/python_frames.h"
 
-#include <charconv>
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <cstring>
 
 #include "agent/base/loaded_objects.h"
+#include "agent/python/python_objects.h"
 
 namespace agent {
 namespace {
@@ -45,10 +48,68 @@ T read(const void* object, std::size_t at) {
 
 const void* pointer(const void* object, std::size_t at) { return read<const void*>(object, at); }
 
-std::int32_t offset_of(const Layout& layout, const void* frame, const void* code) {
-  if (layout.bytecode == kNone) return read<std::int32_t>(frame, layout.instruction) * layout.unit;
-  const auto* begin = static_cast<const std::byte*>(code) + layout.bytecode;
-  return static_cast<std::int32_t>(read<const std::byte*>(frame, layout.instruction) - begin);
+// Memory that stands still.
+struct OwnMemory {
+  template <typename T>
+  static bool get(const void* object, std::size_t at, T& value) {
+    value = read<T>(object, at);
+    return true;
+  }
+};
+
+// Memory that may be gone.
+struct GuardedMemory {
+  template <typename T>
+  static bool get(const void* object, std::size_t at, T& value) {
+    iovec to{&value, sizeof(value)}, from{static_cast<std::byte*>(const_cast<void*>(object)) + at, sizeof(value)};
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == static_cast<ssize_t>(sizeof(value));
+  }
+};
+
+template <typename Memory>
+bool offset_of(const Layout& layout, const void* frame, const void* code, std::int32_t& offset) {
+  if (layout.bytecode == kNone) {
+    if (!Memory::get(frame, layout.instruction, offset)) return false;
+    offset *= layout.unit;
+    return true;
+  }
+  const std::byte* instruction = nullptr;
+  if (!Memory::get(frame, layout.instruction, instruction)) return false;
+  offset = static_cast<std::int32_t>(instruction - (static_cast<const std::byte*>(code) + layout.bytecode));
+  return true;
+}
+
+// From the thread's state to the innermost frame; null: there is none.
+template <typename Memory>
+const void* innermost_frame(const Layout& layout, const void* thread) {
+  const void* frame = nullptr;
+  if (!Memory::get(thread, layout.frame_of_thread, frame)) return nullptr;
+  if (layout.has_cframe && (frame == nullptr || !Memory::get(frame, layout.frame_of_cframe, frame))) return nullptr;
+  return frame;
+}
+
+template <typename Memory>
+bool is_of_c(const Layout& layout, const void* frame) {
+  std::uint8_t owner = 0;
+  return layout.owner != kNone && Memory::get(frame, layout.owner, owner) && owner == layout.c_owner;
+}
+
+template <typename Memory>
+std::size_t walk_frames(const Layout& layout, const void* thread, PythonPlace* places, std::size_t most) {
+  const void* frame = innermost_frame<Memory>(layout, thread);
+  std::size_t count = 0;
+  while (frame != nullptr && count < most) {
+    if (!is_of_c<Memory>(layout, frame)) {
+      PythonPlace& place = places[count];
+      if (!Memory::get(frame, layout.code, place.code) || place.code == nullptr || !Memory::get(frame, layout.locals, place.first_local) ||
+          !offset_of<Memory>(layout, frame, place.code, place.offset)) {
+        break;
+      }
+      ++count;
+    }
+    if (!Memory::get(frame, layout.previous, frame)) break;
+  }
+  return count;
 }
 
 // PyUnicodeObject, where it is compact: pure ASCII lies behind the short head, other text has its UTF-8 once somebody has asked for it.
@@ -62,16 +123,8 @@ bool text_of(const Layout& layout, const void* object, std::string_view& text) {
   return true;
 }
 
-int minor_of(const char* version) {
-  int minor = 0;
-  if (version == nullptr || std::strncmp(version, "3.", 2) != 0) return 0;
-  const auto number = std::from_chars(version + 2, version + std::strlen(version), minor);
-  const bool has_gil = std::strstr(version, "free-threading") == nullptr;
-  return number.ec == std::errc() && has_gil ? minor : 0;
-}
-
 template <typename Function>
-bool find(void* process, const char* name, Function& function) {
+bool find_in_python(void* process, const char* name, Function& function) {
   function = reinterpret_cast<Function>(symbol_in(process, name));
   return function != nullptr;
 }
@@ -105,7 +158,9 @@ class HeldFrame {
 bool same_frames(const PythonFunctions& python, void* thread, std::size_t& compared) {
   constexpr std::size_t kMost = 64;
   PythonPlace places[kMost];
-  const std::size_t count = python_places_of(python, thread, places, kMost);
+  std::uint64_t probe = 0;
+  const bool is_guarded = read_guarded(&probe, 0, probe);  // where that is allowed: another layout than ours may lead anywhere
+  const std::size_t count = is_guarded ? python_places_guarded(python, thread, places, kMost) : python_places_of(python, thread, places, kMost);
   HeldFrame frame(python, python.frame_of(thread));
   std::size_t at = 0;
   for (; frame && at < count; ++at, ++compared) {
@@ -119,16 +174,14 @@ bool same_frames(const PythonFunctions& python, void* thread, std::size_t& compa
 
 bool find_python(PythonFunctions& python) noexcept {
   void* process = handle_of(nullptr);
-  const char* (*version)() = nullptr;
-  if (process == nullptr || !find(process, "Py_GetVersion", version)) return false;
-  python.minor = minor_of(version());
-  if (python.minor < kFirstMinor || python.minor > kLastMinor) return false;
-  return find(process, "Py_IsInitialized", python.is_initialized) && find(process, "PyGILState_Ensure", python.gil_ensure) &&
-         find(process, "PyGILState_Release", python.gil_release) && find(process, "PyGILState_GetThisThreadState", python.own_thread_state) &&
-         find(process, "PyInterpreterState_Get", python.interpreter) && find(process, "PyInterpreterState_ThreadHead", python.first_thread) &&
-         find(process, "PyThreadState_Next", python.next_thread) && find(process, "PyThreadState_GetFrame", python.frame_of) &&
-         find(process, "PyFrame_GetBack", python.frame_back) && find(process, "PyFrame_GetCode", python.frame_code) &&
-         find(process, "Py_DecRef", python.release) && find(process, "PyCode_Addr2Line", python.line_of);
+  python.minor = python_minor();
+  if (process == nullptr || python.minor < kFirstMinor || python.minor > kLastMinor) return false;
+  return find_in_python(process, "Py_IsInitialized", python.is_initialized) && find_in_python(process, "PyGILState_Ensure", python.gil_ensure) &&
+         find_in_python(process, "PyGILState_Release", python.gil_release) && find_in_python(process, "PyGILState_GetThisThreadState", python.own_thread_state) &&
+         find_in_python(process, "PyInterpreterState_Get", python.interpreter) && find_in_python(process, "PyInterpreterState_ThreadHead", python.first_thread) &&
+         find_in_python(process, "PyThreadState_Next", python.next_thread) && find_in_python(process, "PyThreadState_GetFrame", python.frame_of) &&
+         find_in_python(process, "PyFrame_GetBack", python.frame_back) && find_in_python(process, "PyFrame_GetCode", python.frame_code) &&
+         find_in_python(process, "Py_DecRef", python.release) && find_in_python(process, "PyCode_Addr2Line", python.line_of);
 }
 
 std::size_t python_places(const PythonFunctions& python, PythonPlace* places, std::size_t most) noexcept {
@@ -137,18 +190,14 @@ std::size_t python_places(const PythonFunctions& python, PythonPlace* places, st
 }
 
 std::size_t python_places_of(const PythonFunctions& python, const void* thread, PythonPlace* places, std::size_t most) noexcept {
-  const Layout& layout = layout_of(python);
-  const void* frame = pointer(thread, layout.frame_of_thread);
-  if (layout.has_cframe) frame = frame != nullptr ? pointer(frame, layout.frame_of_cframe) : nullptr;
-  std::size_t count = 0;
-  for (; frame != nullptr && count < most; frame = pointer(frame, layout.previous)) {
-    if (layout.owner != kNone && read<std::uint8_t>(frame, layout.owner) == layout.c_owner) continue;
-    const void* code = pointer(frame, layout.code);
-    if (code == nullptr) break;
-    places[count++] = {code, offset_of(layout, frame, code), pointer(frame, layout.locals)};
-  }
-  return count;
+  return walk_frames<OwnMemory>(layout_of(python), thread, places, most);
 }
+
+std::size_t python_places_guarded(const PythonFunctions& python, const void* thread, PythonPlace* places, std::size_t most) noexcept {
+  return walk_frames<GuardedMemory>(layout_of(python), thread, places, most);
+}
+
+bool read_guarded(const void* object, std::size_t at, std::uint64_t& value) noexcept { return GuardedMemory::get(object, at, value); }
 
 bool names_of(const PythonFunctions& python, const PythonPlace& place, PythonNames& names) noexcept {
   const Layout& layout = layout_of(python);

@@ -44,6 +44,11 @@ std::size_t python_places(const PythonFunctions& python, PythonPlace* places, st
 // Of another thread, while it stands still (under the GIL).
 std::size_t python_places_of(const PythonFunctions& python, const void* thread, PythonPlace* places, std::size_t most) noexcept;
 
+// Of a thread that may go on meanwhile: what cannot be read ends it. What is found is true only where the thread stands still.
+std::size_t python_places_guarded(const PythonFunctions& python, const void* thread, PythonPlace* places, std::size_t most) noexcept;
+// False: there is nothing at that address.
+bool read_guarded(const void* object, std::size_t at, std::uint64_t& value) noexcept;
+
 // What people call a place. The texts are the code object's own, valid while it lives. False: its names are no plain texts.
 struct PythonNames {
   std::string_view function;  // qualified from 3.11 on

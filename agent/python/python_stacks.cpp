@@ -1,15 +1,16 @@
 #include "agent/python/python_stacks.h"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstring>
 
+#include "agent/base/agent_settings.h"
 #include "agent/base/message.h"
+#include "agent/python/hang_stacks.h"
+#include "agent/python/module_names.h"
+#include "agent/python/python_door.h"
 #include "agent/python/python_frames.h"
 #include "agent/ring/frame_table.h"
 #include "agent/ring/recorder.h"
-#include "agent/ring/worker.h"
 
 namespace agent {
 namespace {
@@ -48,34 +49,34 @@ std::uint32_t define_frame(const PythonPlace& place, const void* module, std::ui
   return s_python_frames.define(key_of(place, module, check), names.function, names.file, record);
 }
 
+const void* called_module(const PythonPlace& place) {
+  return place.code == s_module_call.load(std::memory_order_relaxed) ? place.first_local : nullptr;
+}
+
 std::uint32_t ref_of(const PythonPlace& place) {
-  const bool is_call = place.code == s_module_call.load(std::memory_order_relaxed);
-  const void* module = is_call ? place.first_local : nullptr;
+  const void* module = called_module(place);
   std::uint64_t check = identity_of(s_python, place.code);
   if (module != nullptr) check ^= reinterpret_cast<std::uintptr_t>(class_of(module));
   const std::uint32_t known = s_python_frames.find(key_of(place, module, check));
   return known != trace::kNoRef ? known : define_frame(place, module, check);
 }
 
-constinit Worker s_thread{};
+}  // namespace
 
-void check() {
-  if (s_python.is_initialized() == 0) return;
-  const int state = s_python.gil_ensure();
+bool find_python_stacks() noexcept { return find_python(s_python); }
+
+void check_python_stacks() noexcept {
   std::size_t compared = 0;
-  const bool same = check_python_frames(s_python, compared);
-  s_python.gil_release(state);
-  if (!same) return say("the frames of this Python are not laid out as in the versions that are known: there are no stacks");
+  if (!check_python_frames(s_python, compared)) {
+    constexpr char kWhat[] = "the frames of this Python are not laid out as in the versions that are known: there are no stacks";
+    return settings().torch == trace::TorchLevel::stacks ? say(kWhat) : say_verbose(kWhat);
+  }
+  if (compared > 0) prepare_hang_stacks(s_python);
   s_is_checked.store(compared > 0, std::memory_order_release);
 }
 
-}  // namespace
-
-void watch_python() noexcept {
-  static constinit bool s_done = false;
-  if (s_done || !find_python(s_python)) return;
-  s_done = true;
-  if (!s_thread.start("tracetool-py", check)) say("cannot start a thread: there are no Python stacks");
+void name_seen_modules(const Guard& guard, const PythonObjects& objects) noexcept {
+  if (s_is_checked.load(std::memory_order_relaxed)) name_modules(guard, objects, s_python, s_module_call.load(std::memory_order_relaxed));
 }
 
 const void* interpreter_code() noexcept {
@@ -86,9 +87,24 @@ PythonStack::PythonStack(const Guard&) noexcept {
   if (!s_is_checked.load(std::memory_order_acquire)) return;
   PythonPlace places[kMost];
   const std::size_t count = python_places(s_python, places, kMost);
+  const void* outermost = nullptr;
   for (std::size_t i = 0; i < count; ++i) {
     refs_[i] = ref_of(places[i]);
     if (refs_[i] == trace::kNoRef) return;  // a stack without one of its frames says what is not so
+    if (const void* module = called_module(places[i])) outermost = module;
+  }
+  count_ = count;
+  if (outermost != nullptr && wants_module_names(outermost)) wake_python_door();
+}
+
+PythonStack::PythonStack(const Guard&, const PythonPlace* places, std::size_t count) noexcept {
+  constexpr int kTries = 1000;
+  if (count > kMost) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (int tries = 0; (refs_[i] = ref_of(places[i])) == trace::kNoRef; ++tries) {
+      if (tries == kTries) return;
+      sched_yield();
+    }
   }
   count_ = count;
 }

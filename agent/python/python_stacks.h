@@ -6,12 +6,17 @@
 #include <string_view>
 
 #include "agent/base/guard.h"
+#include "agent/python/python_frames.h"
+#include "agent/python/python_objects.h"
 
 namespace agent {
 
-// Looks for Python in this process and, on a thread of its own, which may have to wait for the GIL for ever, compares its frames with what
-// the C API says. Until that has succeeded there are no stacks. Once; for our own thread.
-void watch_python() noexcept;
+// False: there is no Python in this process whose frames are known.
+bool find_python_stacks() noexcept;
+// Under the GIL, after that: compares the frames of all threads with what the C API says. Until that has succeeded there are no stacks.
+void check_python_stacks() noexcept;
+// Under the GIL: the names of the modules that are called now (module_names.h).
+void name_seen_modules(const Guard& guard, const PythonObjects& objects) noexcept;
 
 // An address in the object that holds the interpreter. Null: there are no stacks of Python.
 const void* interpreter_code() noexcept;
@@ -22,6 +27,8 @@ class PythonStack {
 
   // Of the calling thread, with the recording open. Empty: it runs no Python, or the frames cannot be told now.
   explicit PythonStack(const Guard& guard) noexcept;
+  // Of a thread that stands still, from python_places_of(). Waits a little for what is busy: for our own threads.
+  PythonStack(const Guard& guard, const PythonPlace* places, std::size_t count) noexcept;
   // For HostWriter::name().
   std::string_view bytes() const noexcept { return {reinterpret_cast<const char*>(refs_), count_ * sizeof(refs_[0])}; }
 

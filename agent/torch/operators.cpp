@@ -8,6 +8,7 @@
 #include "agent/base/life.h"
 #include "agent/base/loaded_objects.h"
 #include "agent/base/message.h"
+#include "agent/python/python_door.h"
 #include "agent/python/python_stacks.h"
 #include "agent/ring/recorder.h"
 #include "agent/torch/operator_inputs.h"
@@ -134,11 +135,17 @@ void set_level(TorchLevel level) {
   if (before != 0) s_torch.remove_callback(before);
 }
 
+// Before the first operator where its stack is asked for, else where there is something to record.
+void look_for_python() {
+  const bool with_stacks = settings().torch == TorchLevel::stacks;
+  if (with_stacks || recording() == Recording::open) watch_python(with_stacks || settings().hang_stacks_s != 0);
+}
+
 }  // namespace
 
 void watch_torch() noexcept {
   static constinit bool s_done = false;
-  if (settings().torch == TorchLevel::stacks && s_callback != 0) watch_python();  // where Python was not there before
+  if (s_callback != 0) look_for_python();
   if (s_done || settings().torch == TorchLevel::off || !kIsTried) return;
   const TorchFound found = find_torch(s_torch);
   if (found == TorchFound::absent) return;
@@ -146,7 +153,7 @@ void watch_torch() noexcept {
   if (found == TorchFound::unfit) return say("this PyTorch has no observers of operators that are known: its steps and operators are not recorded");
   s_alone.store(is_set_by_hand(), std::memory_order_relaxed);
   know_undefined_tensor(s_torch.undefined_tensor);
-  if (settings().torch == TorchLevel::stacks) watch_python();
+  look_for_python();
   set_level(settings().torch);
   say_verbose("PyTorch is observed");
 }

@@ -80,6 +80,7 @@ class AnalysisWalk : public EventSink {
     for (const Member* member : members_) {
       if (member->on_axis() && !collector_) collector_ = make_call_collector(catalog);
       kinds_ |= member->needs.kinds;
+      if (member->on_axis()) kinds_ |= kinds_of({Kind::garbage_collection});
       any_time_ = any_time_ || member->needs.any_time;
     }
   }

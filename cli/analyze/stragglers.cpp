@@ -122,11 +122,15 @@ class StragglerTable : public Analysis {
   std::string host_text(ProcessId id, const LateReason& reason) const {
     const std::string idle = duration_text(reason.idle_ns);
     if (!reason.knows_launches) return fmt::format("its GPU was idle {} longer than others", idle);
-    const HostDelay& delay = calls().processes[id].host_delay;
-    const bool in_call = !delay.in_calls.empty() && delay.in_calls[0].second > delay.outside_ns;
     return fmt::format("its GPU was idle {} longer than others, waiting for launches {} of it; its host was then {} for most of the time", idle,
                        duration_text(reason.more_ns[static_cast<std::size_t>(LateCause::host)]),
-                       in_call ? "in " + name(delay.in_calls[0].first) : std::string("outside of CUDA"));
+                       activity_text(calls().processes[id].host_delay));
+  }
+
+  // What the host did most.
+  std::string activity_text(const HostDelay& delay) const {
+    if (!delay.in_calls.empty() && delay.in_calls[0].second > delay.outside_ns) return "in " + name(delay.in_calls[0].first);
+    return 2 * delay.collecting_ns > delay.outside_ns ? "in Python's garbage collector" : "outside of CUDA";
   }
 
   std::vector<std::string> notes(const Lateness& lateness) const {

@@ -98,6 +98,30 @@ struct HostThread {
   std::int64_t group_end_ns = kNoTime;  // until then
 };
 
+// The newest runs of Python's garbage collector, of which no two run at once in a process.
+class GarbageCollections {
+ public:
+  void add(const Event& event) {
+    if (event.duration_ns < 0) return;
+    if (runs_.size() == kMostRuns) runs_.pop_front();
+    const std::int64_t start_ns = sane_ns(event.start_ns);
+    runs_.push_back({start_ns, std::max(start_ns, sane_ns(slice_end(event, kLatest_ns)))});
+  }
+  std::int64_t within_ns(std::int64_t from_ns, std::int64_t to_ns) const {
+    std::int64_t sum_ns = 0;
+    auto run = std::partition_point(runs_.begin(), runs_.end(), [&](const Run& each) { return each.end_ns <= from_ns; });
+    for (; run != runs_.end() && run->start_ns < to_ns; ++run) sum_ns += std::min(run->end_ns, to_ns) - std::max(run->start_ns, from_ns);
+    return sum_ns;
+  }
+
+ private:
+  static constexpr std::size_t kMostRuns = 1 << 14;
+  struct Run {
+    std::int64_t start_ns, end_ns;
+  };
+  std::deque<Run> runs_;
+};
+
 struct DeviceWork {
   ComputeCover cover;
   GpuLedger ledger;
@@ -116,7 +140,8 @@ struct ProcessDrafts {
   std::map<std::int64_t, DeviceWork> devices;
   std::map<std::pair<StringId, LaunchId>, WorkSum> work;
   bool knows_launches = false;
-  std::int64_t outside_ns = 0;  // of HostDelay
+  GarbageCollections collections;
+  std::int64_t outside_ns = 0, collecting_ns = 0;  // of HostDelay
   std::map<StringId, std::int64_t> in_calls_ns;
   std::uint32_t groups = 0;
 };
@@ -155,6 +180,7 @@ class Collector : public CallCollector {
       if (event.kind == Kind::nccl) return call(process, event, facts);
       if (event.kind == Kind::nvtx) return range(process, event, facts);
       if (is_api_call(event.kind)) return launch(process, event);
+      if (event.kind == Kind::garbage_collection) return processes_[process].collections.add(event);
     }
     if (is_gpu_work(event.kind) && is_slice(event)) work(process, event, facts, computes);
   }
@@ -351,6 +377,7 @@ class Collector : public CallCollector {
     };
     if (launch.before.end_ns == kNoTime) return;
     process.outside_ns += within_ns(launch.before.end_ns, until_ns);
+    process.collecting_ns += process.collections.within_ns(std::max(launch.before.end_ns, gap.from_ns), until_ns);
     if (const auto ns = within_ns(launch.before.start_ns, launch.before.end_ns); ns > 0) process.in_calls_ns[launch.before.name] += ns;
   }
 
@@ -385,6 +412,7 @@ class Collector : public CallCollector {
     found.knows_launches = process.knows_launches;
     HostDelay& delay = found.host_delay;
     delay.outside_ns = process.outside_ns;
+    delay.collecting_ns = process.collecting_ns;
     delay.in_calls.assign(process.in_calls_ns.begin(), process.in_calls_ns.end());
     std::stable_sort(delay.in_calls.begin(), delay.in_calls.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   }

@@ -92,6 +92,7 @@ struct WorkSum {
 // What the host did while its GPU waited for a launch (GpuAccounts::late_launch_ns), where its calls are recorded.
 struct HostDelay {
   std::int64_t outside_ns = 0;  // no call of CUDA: the program itself
+  std::int64_t collecting_ns = 0;  // of that: Python's garbage collector ran, on whichever thread, with the GIL
   std::vector<std::pair<StringId, std::int64_t>> in_calls;  // name, ns; the longest first
 };
 

@@ -161,6 +161,8 @@ void check_notices(const Process& p, CheckResults& found) {
     if (!notice.text.empty()) what += ": " + notice.text;
     if (notice.code == trace::NoticeCode::source_on) {
       found.push_back(ok("notice", what));
+    } else if (notice.code == trace::NoticeCode::hang) {
+      found.push_back(warn("notice", what, "the stack records of a `tracetool dump` of its .ring file say where they were"));
     } else {
       found.push_back(warn("notice", what, "events of that time may be missing; analyses say so, too"));
     }

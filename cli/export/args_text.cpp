@@ -392,6 +392,12 @@ void ArgsText::say(const Event&, const CounterFacts& facts) {
   out_ += json_quoted(catalog_->strings[facts.series]) + ": " + real(facts.value);
 }
 
+void ArgsText::say(const Event&, const GarbageCollectionFacts& facts) {
+  number("generation", facts.generation);
+  number("collected", facts.collected);
+  number("uncollectable", facts.uncollectable);
+}
+
 void ArgsText::say(const Event&, const FrameFacts& facts) {
   if (facts.parent_id != FrameFacts::kNone) signed_number("Python parent id", facts.parent_id);
   if (facts.id != FrameFacts::kNone) signed_number("Python id", facts.id);

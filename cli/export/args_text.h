@@ -52,6 +52,7 @@ class ArgsText {
   void say(const Event& event, const ProfiledKernelFacts& facts);
   void say(const Event& event, const OperatorFacts& facts);
   void say(const Event& event, const FrameFacts& facts);
+  void say(const Event& event, const GarbageCollectionFacts& facts);
   void say(const Event& event, const CounterFacts& facts);
 
   void place(TrackId track, std::uint32_t context);

@@ -33,6 +33,7 @@ enum class Kind : std::uint8_t {
   instant,  // instant events ("i", "I", "R")
   counter,  // "C"
   flow,     // one end of a flow: phase "s", "t" or "f", correlation = its id, unique within its category
+  garbage_collection,  // a run of Python's
   other,    // anything else with a time; category says what
   count_
 };

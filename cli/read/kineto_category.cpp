@@ -36,6 +36,7 @@ constexpr std::array kEntries{
     Entry{"user_annotation", Kind::user_annotation, OnTrack::thread},
     Entry{"gpu_user_annotation", Kind::gpu_annotation, OnTrack::stream},
     Entry{"python_function", Kind::python_function, OnTrack::thread},
+    Entry{"garbage_collection", Kind::garbage_collection, OnTrack::thread},
     Entry{"cpu_instant_event", Kind::other, OnTrack::thread},
 };
 

@@ -12,7 +12,7 @@ namespace cli {
 
 RingEvents::RingEvents(const RingFile& file, Catalog& catalog, ProcessId process, EventSink& sink, ClockAxis axis)
     : out_(file, catalog, process, sink, std::move(axis)) {
-  for (const auto make : {device_translator, host_translator, operator_translator, notice_translator}) {
+  for (const auto make : {device_translator, host_translator, operator_translator, python_translator, notice_translator}) {
     translators_.push_back(make(out_, handlers_));
   }
   trace::for_each_record([&]<typename R>(R*) {

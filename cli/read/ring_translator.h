@@ -50,6 +50,7 @@ std::unique_ptr<RingTranslator> make_translator(RingOutput& out, RingHandlers& h
 std::unique_ptr<RingTranslator> device_translator(RingOutput& out, RingHandlers& handlers);
 std::unique_ptr<RingTranslator> host_translator(RingOutput& out, RingHandlers& handlers);
 std::unique_ptr<RingTranslator> operator_translator(RingOutput& out, RingHandlers& handlers);
+std::unique_ptr<RingTranslator> python_translator(RingOutput& out, RingHandlers& handlers);
 std::unique_ptr<RingTranslator> notice_translator(RingOutput& out, RingHandlers& handlers);
 
 }  // namespace cli

@@ -27,6 +27,7 @@ enum class NoticeCode : std::uint8_t {
   spool_ended = 7,  // the spool could not grow (`value`: errno): from here on only the ring is kept
   stalled = 8,  // CUPTI had nothing that ended for long: what ran was taken without its end (`value`: so many records; 0: left)
   reduced_to_steps = 9,  // the cost guard reduced what is recorded of PyTorch
+  hang = 10,  // no work ended and no operator began in this time: so many Python threads have a stack (`value`)
 };
 
 struct NoticeRecord {

@@ -65,6 +65,7 @@ struct StackRecord {
 struct GarbageCollectionRecord {
   static constexpr RecordKind kKind{42};
   static constexpr std::string_view kName = "garbage_collection";
+  static constexpr std::string_view kCountsAs = "garbage_collection";
   std::uint8_t kind, size_words;
   std::uint8_t generation;
   std::uint8_t reserved;

@@ -18,7 +18,7 @@ CATEGORY_KINDS = {
     "cuda_runtime": "runtime", "runtime": "runtime", "cuda_driver": "driver", "nvtx": "nvtx", "nccl": "nccl",
     "cuda_sync": "sync", "cuda_event": "cuda_event", "overhead": "overhead", "cpu_op": "cpu_op",
     "operator": "cpu_op", "user_annotation": "user_annotation", "gpu_user_annotation": "gpu_annotation",
-    "python_function": "python_function",
+    "python_function": "python_function", "garbage_collection": "garbage_collection",
 }
 PHASE_KINDS = {"i": "instant", "I": "instant", "R": "instant", "C": "counter", "s": "flow", "t": "flow", "f": "flow"}
 

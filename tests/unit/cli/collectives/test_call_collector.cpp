@@ -142,6 +142,21 @@ TEST_CASE("calls: of communicators on one stream, kernels of a group are of neit
   CHECK(calls.processes[t.process].works_without_call == 6);
 }
 
+TEST_CASE("calls: what the host did while the GPU waited for a launch, runs of the garbage collector among it") {
+  Calls t;
+  t.launch(100, 1), t.kernel(t.stream, "compute", 110, 90, 1);
+  t.launch(500, 2), t.kernel(t.stream, "compute", 510, 90, 2);  // nothing ran from 200 on
+  const TrackId other = t.trace.thread(t.process, 12);
+  t.trace.add(t.thread, Kind::garbage_collection, "gc", 150, 100, 0, GarbageCollectionFacts{});  // 50 of it while the GPU waited
+  t.trace.add(other, Kind::garbage_collection, "gc", 260, 30, 0, GarbageCollectionFacts{});
+  t.trace.add(t.thread, Kind::garbage_collection, "gc", 490, 100, 0, GarbageCollectionFacts{});  // 10 of it
+  t.trace.add(t.thread, Kind::garbage_collection, "gc", 520, 30, 0, GarbageCollectionFacts{});
+  const CollectiveCalls calls = t.find();
+  const HostDelay& delay = calls.processes.at(t.process).host_delay;
+  CHECK(delay.outside_ns == 300);
+  CHECK(delay.collecting_ns == 90);
+}
+
 TEST_CASE("calls: what may have been lost between two launches is no time that the GPU waited for its host") {
   const auto late_ns = [](std::uint64_t lost, std::uint64_t correlation) {
     Calls t;

@@ -73,6 +73,20 @@ TEST_CASE("ring: operators nest, an id is used again, and an end of another thre
   CHECK(recording.process().notes.empty());
 }
 
+TEST_CASE("ring: a run of Python's garbage collector is an event of its thread") {
+  Recording recording;
+  auto record = trace::make_record<trace::GarbageCollectionRecord>();
+  record.generation = 2, record.tid = 77, record.start_mono_ns = kFirstTime, record.end_mono_ns = kFirstTime + 1234;
+  record.collected = 4'000'000'000, record.uncollectable = 5;
+  recording.add(record);
+  const KeptRecord kept = recording.one();
+  CHECK(kept.event.kind == Kind::garbage_collection);
+  CHECK(kept.event.duration_ns == 1234);
+  CHECK(recording.name_of(kept.event) == "garbage collection (generation 2)");
+  CHECK(kept.args == R"("generation": 2, "collected": 4000000000, "uncollectable": 5)");
+  CHECK(recording.process().counts[static_cast<std::size_t>(Kind::garbage_collection)] == 1);
+}
+
 TEST_CASE("ring: an operator that is open has no duration, an end without a begin is counted") {
   Recording recording;
   recording.add(operator_end(1, 9, 0));

@@ -1,0 +1,155 @@
+#include "agent/python/hang_stacks.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+
+#include "agent/python/python_door.h"
+#include "agent/python/python_stacks.h"
+#include "agent/ring/notice.h"
+#include "agent/ring/recorder.h"
+#include "agent/ring/worker.h"
+
+namespace agent {
+namespace {
+
+constexpr std::size_t kMostThreads = 512;
+constexpr double kBetweenReads_ms = 20;
+
+// Written before s_is_prepared.
+constinit const PythonFunctions* s_hang_python = nullptr;
+constinit void* s_hang_interpreter = nullptr;
+constinit std::size_t s_thread_id_at = 0;  // of the pthread_t in a thread's state; 0: not found
+constinit std::atomic<bool> s_is_prepared{false};
+
+constinit std::atomic<std::uint64_t> s_hanging_since_ns{0};  // 0: nobody asks
+constinit Worker s_hang_thread{};
+
+// The kernel's number of a thread, which the clock of its CPU time has in it (clock_getcpuclockid(3)). 0: it has ended.
+std::uint32_t tid_of(const void* thread) {
+  std::uint64_t id = 0, probe = 0;
+  if (s_thread_id_at == 0 || !read_guarded(thread, s_thread_id_at, id) || !read_guarded(reinterpret_cast<const void*>(id), 0, probe)) return 0;
+  clockid_t clock = 0;
+  if (pthread_getcpuclockid(static_cast<pthread_t>(id), &clock) != 0) return 0;
+  return static_cast<std::uint32_t>(~(clock >> 3));
+}
+
+bool write_stack(const Guard& guard, const void* thread, const PythonPlace* places, std::size_t count) {
+  const PythonStack stack(guard, places, count);
+  auto record = trace::make_record<trace::StackRecord>();
+  record.reason = static_cast<std::uint8_t>(trace::StackReason::hang);
+  record.tid = tid_of(thread);
+  if (stack.bytes().empty() || record.tid == 0) return false;
+  HostWriter writer(guard, trace::StackRecord::kKind, sizeof(record), stack.bytes().size());
+  if (!writer) return false;
+  record.stack_ref = writer.name(stack.bytes());
+  record.time_mono_ns = mono_ns();
+  writer.append(record);
+  return true;
+}
+
+void notice_hang(const Guard& guard, std::uint64_t since_ns, std::uint32_t stacks) {
+  const std::uint64_t now_ns = mono_ns();
+  char text[160];
+  const int length = snprintf(text, sizeof(text), "no work of the GPU ended and no operator began for %llu s: where Python's threads are is recorded",
+                              static_cast<unsigned long long>((now_ns - since_ns) / 1'000'000'000));
+  write_notice(guard, trace::NoticeCode::hang, stacks, since_ns, now_ns, {text, static_cast<std::size_t>(length)});
+}
+
+// Of PyThreadState, in all versions that are known; looked at under the GIL.
+constexpr std::size_t kNextAt = 8;
+
+// Calls f(thread), for each. Also where the list may change meanwhile.
+template <typename F>
+void for_each_thread(const F& f) {
+  auto thread = reinterpret_cast<std::uintptr_t>(s_hang_python->first_thread(s_hang_interpreter));
+  for (std::size_t count = 0; thread != 0 && count < kMostThreads; ++count) {
+    f(reinterpret_cast<const void*>(thread));
+    std::uint64_t next = 0;
+    if (!read_guarded(reinterpret_cast<const void*>(thread), kNextAt, next)) return;
+    thread = next;
+  }
+}
+
+bool has_known_list(const PythonFunctions& python) {
+  for (void* thread = python.first_thread(python.interpreter()); thread != nullptr; thread = python.next_thread(thread)) {
+    std::uint64_t next = 0;
+    if (!read_guarded(thread, kNextAt, next) || next != reinterpret_cast<std::uintptr_t>(python.next_thread(thread))) return false;
+  }
+  return true;
+}
+
+bool is_same_place(const PythonPlace& a, const PythonPlace& b) { return a.code == b.code && a.offset == b.offset && a.first_local == b.first_local; }
+
+// Without the GIL. 0: it runs no Python, or goes on.
+std::size_t places_at_rest(const void* thread, PythonPlace (&places)[PythonStack::kMost]) {
+  PythonPlace before[PythonStack::kMost];
+  const std::size_t count = python_places_guarded(*s_hang_python, thread, before, PythonStack::kMost);
+  if (count == 0) return 0;
+  s_hang_thread.wait_ms(kBetweenReads_ms);
+  const std::size_t again = python_places_guarded(*s_hang_python, thread, places, PythonStack::kMost);
+  return again == count && std::equal(before, before + count, places, is_same_place) ? count : 0;
+}
+
+void write_without_lock() {
+  const std::uint64_t since_ns = s_hanging_since_ns.exchange(0);
+  const Guard guard;
+  if (since_ns == 0 || !guard || recording() != Recording::open) return;
+  std::uint32_t stacks = 0;
+  for_each_thread([&](const void* thread) {
+    PythonPlace places[PythonStack::kMost];
+    const std::size_t count = places_at_rest(thread, places);
+    stacks += count > 0 && write_stack(guard, thread, places, count) ? 1 : 0;
+  });
+  notice_hang(guard, since_ns, stacks);
+}
+
+void run_hang_thread() {
+  constexpr double kLong_ms = 3'600'000;
+  do {
+    write_without_lock();
+  } while (s_hang_thread.wait_ms(kLong_ms));
+}
+
+}  // namespace
+
+void prepare_hang_stacks(const PythonFunctions& python) noexcept {
+  constexpr std::size_t kLast = 256;  // no state of a thread is smaller
+  const void* own = python.own_thread_state();
+  std::uint64_t word = 0;
+  for (std::size_t at = 0; at < kLast && s_thread_id_at == 0 && read_guarded(own, at, word); at += sizeof(word)) {
+    if (word == static_cast<std::uint64_t>(pthread_self())) s_thread_id_at = at;
+  }
+  s_hang_python = &python;
+  s_hang_interpreter = python.interpreter();
+  s_is_prepared.store(s_thread_id_at != 0 && has_known_list(python), std::memory_order_release);
+}
+
+void ask_for_hang_stacks(std::uint64_t since_mono_ns) noexcept {
+  if (!s_is_prepared.load(std::memory_order_acquire)) return;
+  s_hanging_since_ns.store(since_mono_ns);
+  wake_python_door();
+}
+
+void write_hang_stacks(const Guard& guard) noexcept {
+  const std::uint64_t since_ns = s_hanging_since_ns.exchange(0);
+  if (since_ns == 0) return;
+  std::uint32_t stacks = 0;
+  for_each_thread([&](const void* thread) {
+    PythonPlace places[PythonStack::kMost];
+    const std::size_t count = python_places_of(*s_hang_python, thread, places, PythonStack::kMost);
+    stacks += count > 0 && write_stack(guard, thread, places, count) ? 1 : 0;
+  });
+  notice_hang(guard, since_ns, stacks);
+}
+
+void take_hang_stacks() noexcept {
+  if (s_hanging_since_ns.load() == 0 || s_hang_python->is_initialized() == 0) return;
+  if (s_hang_thread.running()) return s_hang_thread.wake();
+  s_hang_thread.start("tracetool-hang", run_hang_thread);
+}
+
+}  // namespace agent

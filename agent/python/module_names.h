@@ -1,0 +1,18 @@
+// What torch.nn.Modules are called (trace::ModuleNameRecord): the names that named_modules() of the outermost one gives, read from the
+// modules themselves, so that no code of the program runs for it. A module can only be looked into while it is alive, which it is for sure
+// while it is called: so, when an outermost module is seen that is not known, a thread of our own takes the GIL and looks
+// at the calls that are open then. One that is not among them is looked for again when it is seen next.
+#pragma once
+#include "agent/base/guard.h"
+#include "agent/python/python_frames.h"
+#include "agent/python/python_objects.h"
+
+namespace agent {
+
+// On the thread that calls it, of the outermost module of its stack. True: it is time to look for its names. About once a second at most.
+bool wants_module_names(const void* outermost) noexcept;
+
+// Under the GIL, with the recording open. `module_call`: the code object by whose frames modules are called.
+void name_modules(const Guard& guard, const PythonObjects& objects, const PythonFunctions& frames, const void* module_call) noexcept;
+
+}  // namespace agent

@@ -1,0 +1,58 @@
+#include "agent/python/python_door.h"
+
+#include "agent/base/message.h"
+#include "agent/python/garbage_collections.h"
+#include "agent/python/hang_stacks.h"
+#include "agent/python/python_objects.h"
+#include "agent/python/python_stacks.h"
+#include "agent/ring/recorder.h"
+#include "agent/ring/worker.h"
+
+namespace agent {
+namespace {
+
+constinit PythonObjects s_door_objects{};
+constinit Worker s_door{};
+constinit bool s_wants_stacks = false;
+
+void begin_with_lock() {
+  const PythonLock lock(s_door_objects);
+  if (!watch_garbage_collections(s_door_objects)) say_verbose("runs of Python's garbage collector are not recorded");
+  if (s_wants_stacks) check_python_stacks();
+}
+
+void work_with_lock(const Guard& guard) {
+  write_hang_stacks(guard);
+  name_seen_modules(guard, s_door_objects);
+}
+
+void go_through_door() {
+  const PythonLock lock(s_door_objects);
+  const Guard guard;  // not before: Python may end the thread there
+  if (guard && recording() == Recording::open) work_with_lock(guard);
+}
+
+// Until the process ends, or Python does.
+void run_door() {
+  constexpr double kLong_ms = 3'600'000;
+  if (s_door_objects.is_initialized() == 0) return;
+  begin_with_lock();
+  while (s_wants_stacks && s_door.wait_ms(kLong_ms)) {
+    if (s_door_objects.is_initialized() == 0) return;
+    go_through_door();
+  }
+}
+
+}  // namespace
+
+void watch_python(bool stacks) noexcept {
+  static constinit bool s_done = false;
+  if (s_done || !find_python_objects(s_door_objects)) return;
+  s_done = true;
+  s_wants_stacks = stacks && find_python_stacks();
+  if (!s_door.start("tracetool-py", run_door)) say("cannot start a thread: what needs Python's lock is not recorded");
+}
+
+void wake_python_door() noexcept { s_door.wake(); }
+
+}  // namespace agent

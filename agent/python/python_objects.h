@@ -1,0 +1,83 @@
+// Python's objects by functions of the limited API (the same in all versions from 3.9 on), found in the process. All of it under the GIL,
+// on a thread that may have to wait for that for ever: never in a callback of CUDA or CUPTI. No function here leaves an error behind.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace agent {
+
+// PyMethodDef.
+struct PythonMethod {
+  const char* name;
+  void* (*function)(void* self, void* arguments);
+  int flags;
+  const char* text;
+};
+
+struct PythonObjects {
+  int (*is_initialized)();
+  int (*gil_ensure)();
+  void (*gil_release)(int state);
+  void (*keep)(void* object);     // Py_IncRef
+  void (*release)(void* object);  // Py_DecRef
+  void (*clear_error)();
+  void* (*import)(const char* module);                     // a new reference
+  void* (*attribute)(void* object, const char* name);      // a new reference
+  int (*append)(void* list, void* object);                 // 0: done
+  void* (*element)(void* tuple, std::intptr_t at);         // borrowed
+  void* (*value_of)(void* dict, const char* key);          // borrowed
+  int (*next)(void* dict, std::intptr_t* at, void** key, void** value);  // borrowed; 0: there are no more
+  const char* (*text)(void* object, std::intptr_t* size);  // UTF-8, as long as the object lives
+  long (*number)(void* object);
+  void* (*occurred)();                                     // PyErr_Occurred
+  void* (*type)(void* object);                             // a new reference
+  unsigned long (*type_flags)(void* type);
+  void* (*function)(PythonMethod* method, void* self, void* module);  // a new reference
+  void* none;
+};
+
+// Of 3.x, with a GIL; 0: there is no such Python in this process.
+int python_minor() noexcept;
+// False: there is no Python, or one without these functions.
+bool find_python_objects(PythonObjects& python) noexcept;
+
+// The GIL, from its begin to its end. Waits for it, maybe for ever; where Python ends meanwhile, the calling thread is ended by it.
+class PythonLock {
+ public:
+  explicit PythonLock(const PythonObjects& python) noexcept : python_(python), state_(python.gil_ensure()) {}
+  ~PythonLock() { python_.gil_release(state_); }
+  PythonLock(const PythonLock&) = delete;
+  PythonLock& operator=(const PythonLock&) = delete;
+
+ private:
+  const PythonObjects& python_;
+  int state_;
+};
+
+// A new reference, or null; then the error is cleared.
+class PythonReference {
+ public:
+  PythonReference(const PythonObjects& python, void* object) noexcept : python_(python), object_(object) {
+    if (object_ == nullptr) python_.clear_error();
+  }
+  ~PythonReference() {
+    if (object_ != nullptr) python_.release(object_);
+  }
+  PythonReference(const PythonReference&) = delete;
+  PythonReference& operator=(const PythonReference&) = delete;
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+  void* get() const noexcept { return object_; }
+
+ private:
+  const PythonObjects& python_;
+  void* object_;
+};
+
+// "" where it is no text.
+std::string_view text_of(const PythonObjects& python, void* object) noexcept;
+// False: it is none, or none that fits.
+bool number_of(const PythonObjects& python, void* object, long& number) noexcept;
+bool is_dict(const PythonObjects& python, void* object) noexcept;
+
+}  // namespace agent
