@@ -8,6 +8,7 @@ namespace cli {
 namespace {
 
 constexpr TrackId kSeveral = ~TrackId{0};  // threads have operators of one number: none is known to be the forward one
+constexpr std::size_t kMostCallStacks = 1 << 12;  // of a process, whose calls may come yet
 constexpr std::size_t kMostForwards = 1 << 16;  // of a thread, whose backward ones may come yet
 
 CallPart part_of(std::uint8_t what) {
@@ -52,9 +53,9 @@ bool is_backward(const OperatorFacts& op) { return (op.has & OperatorFacts::kFor
 
 }  // namespace
 
-CallPaths::CallPaths(const AnalysisContext& context, bool by_rank) : context_(context), by_rank_(by_rank), ranges_(context.catalog) {}
+CallPaths::CallPaths(const AnalysisContext& context, bool by_rank) : context_(context), by_rank_(by_rank), call_stacks_(context.catalog.processes.size(), Newest<StackId>(kMostCallStacks)), ranges_(context.catalog) {}
 
-KindSet CallPaths::kinds() { return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver}); }
+KindSet CallPaths::kinds() { return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver, Kind::stack}); }
 
 std::size_t CallPaths::KeyHash::operator()(const Key& key) const {
   std::uint64_t hash = key.parent;
@@ -163,25 +164,50 @@ void CallPaths::enter(const Event& event, const Facts* facts) {
   const std::int64_t ns = event.duration_ns < 0 ? 0 : context_.windows.inside_ns(process, event.start_ns, end_ns);
   nodes_[in.node].host_ns += ns;
   if (around.node != 0) nodes_[around.node].host_ns -= ns;
-  nodes_[in.node].calls += context_.windows.hold(process, event.start_ns, end_ns);
-  if (label.part == CallPart::call) ranges_.launches(event, in.node);
+  const bool counts = context_.windows.hold(process, event.start_ns, end_ns);
+  nodes_[in.node].calls += counts;
+  if (label.part == CallPart::call && event.correlation != 0) {
+    ranges_.launches(event, {in.node, ns, counts});
+    stand_below(process, event.correlation);
+  }
   ranges_.open(event.track, {event.start_ns, end_ns, in});
 }
 
+// Where no operator around the call tells more. By the clocks of both, the stack that was taken in it may come first.
+void CallPaths::stand_below(ProcessId process, std::uint64_t correlation) {
+  Called* call = ranges_.of(process, correlation);
+  if (call == nullptr || nodes_[nodes_[call->node].parent].label.part != CallPart::process) return;
+  const auto stack = call_stacks_[process].find(correlation);
+  if (stack == Newest<StackId>::kNone) return;
+  const NodeId below = child(under(root(process), call_stacks_[process][stack], 0), nodes_[call->node].label);
+  for (const auto& [node, sign] : {std::pair(call->node, -1), std::pair(below, 1)}) {
+    nodes_[node].host_ns += sign * call->ns;
+    nodes_[node].calls += sign * call->count;
+  }
+  call->node = below;
+}
+
 void CallPaths::event(const Event& event, const Facts& facts) {
-  if (!is_slice(event)) return;
   const auto on_call = [&](const Event& call) { enter(call, nullptr); };
+  if (const auto* stack = facts.get<StackFacts>()) {
+    if (event.correlation == 0) return;
+    ranges_.settle(event.start_ns, on_call);
+    const ProcessId process = context_.catalog.tracks[event.track].process;
+    call_stacks_[process].add(event.correlation, stack->stack);
+    return stand_below(process, event.correlation);
+  }
+  if (!is_slice(event)) return;
   ranges_.settle(event.start_ns, on_call);
   is_api_call(event.kind) ? ranges_.call(event) : enter(event, &facts);
 }
 
 void CallPaths::work(const GpuWork& work) {
   ranges_.settle([&](const Event& call) { enter(call, nullptr); });
-  const NodeId* launcher = ranges_.of(work.process, work.event->correlation);
+  const Called* launcher = ranges_.of(work.process, work.event->correlation);
   Label label;
   label.part = CallPart::work;
   label.name = work.name;
-  Node& node = nodes_[child(launcher != nullptr ? *launcher : root(work.process), label)];
+  Node& node = nodes_[child(launcher != nullptr ? launcher->node : root(work.process), label)];
   node.gpu_ns += context_.windows.inside_ns(work.process, work.start_ns, work.end_ns);
   ++node.gpu_count;
 }

@@ -48,7 +48,7 @@ class CallPaths {
   // `by_rank`: each process has a root of its own.
   CallPaths(const AnalysisContext& context, bool by_rank);
 
-  // Operators, annotations, frames of Python and CUDA calls; those that kinds() names.
+  // Operators, annotations, frames of Python, CUDA calls and their stacks; those that kinds() names.
   void event(const Event& event, const Facts& facts);
   void work(const GpuWork& work);
   // When all have come: nodes by NodeId, each behind its parent.
@@ -61,6 +61,10 @@ class CallPaths {
     NodeId node = 0;
     NodeId frames = 0;  // the innermost frame around it
     StackId stack;      // that it was called by
+  };
+  struct Called {  // a CUDA call that may launch
+    NodeId node = 0;
+    std::int64_t ns = 0, count = 0;
   };
   struct Forward {
     NodeId frames = 0;
@@ -83,6 +87,7 @@ class CallPaths {
   NodeId forward_frames(ProcessId process, const OperatorFacts& op);
   void remember_forward(const Event& event, ProcessId process, const OperatorFacts& op, NodeId frames);
   void enter(const Event& event, const Facts* facts);
+  void stand_below(ProcessId process, std::uint64_t correlation);
 
   const AnalysisContext& context_;
   bool by_rank_;
@@ -90,7 +95,8 @@ class CallPaths {
   std::unordered_map<Key, NodeId, KeyHash> children_;
   std::map<std::pair<NodeId, std::uint32_t>, NodeId> stacks_;  // whole ones, by the root and their StackId
   std::map<std::pair<ProcessId, std::uint64_t>, Newest<Forward>> forwards_;  // by thread as PyTorch numbers it, then by sequence number
-  LaunchRanges<Entered, NodeId> ranges_;
+  std::vector<Newest<StackId>> call_stacks_;  // by process, then by correlation: of calls that were recorded with a stack
+  LaunchRanges<Entered, Called> ranges_;
 };
 
 }  // namespace cli

@@ -60,7 +60,7 @@ class LaunchRanges {
     launchers[*place] = std::move(launcher);
   }
   // Of GPU work; null: no call is known that launched it.
-  const Launcher* of(ProcessId process, std::uint64_t correlation) const {
+  Launcher* of(ProcessId process, std::uint64_t correlation) {
     const auto place = calls_.place_of(process, correlation);
     return place ? &launchers_[process][*place] : nullptr;
   }

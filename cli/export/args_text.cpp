@@ -392,6 +392,8 @@ void ArgsText::say(const Event&, const CounterFacts& facts) {
   out_ += json_quoted(catalog_->strings[facts.series]) + ": " + real(facts.value);
 }
 
+void ArgsText::say(const Event&, const StackFacts& facts) { called_by(facts.stack, true); }
+
 void ArgsText::say(const Event&, const GarbageCollectionFacts& facts) {
   number("generation", facts.generation);
   number("collected", facts.collected);

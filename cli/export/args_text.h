@@ -53,6 +53,7 @@ class ArgsText {
   void say(const Event& event, const OperatorFacts& facts);
   void say(const Event& event, const FrameFacts& facts);
   void say(const Event& event, const GarbageCollectionFacts& facts);
+  void say(const Event& event, const StackFacts& facts);
   void say(const Event& event, const CounterFacts& facts);
 
   void place(TrackId track, std::uint32_t context);

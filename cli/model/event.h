@@ -34,6 +34,7 @@ enum class Kind : std::uint8_t {
   counter,  // "C"
   flow,     // one end of a flow: phase "s", "t" or "f", correlation = its id, unique within its category
   garbage_collection,  // a run of Python's
+  stack,               // where a thread was at a moment: an instant; correlation is that of the call that it is of, or 0
   other,    // anything else with a time; category says what
   count_
 };

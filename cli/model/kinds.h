@@ -47,6 +47,7 @@ inline constexpr std::array<KindInfo, static_cast<std::size_t>(Kind::count_)> kK
     {Kind::counter, "counter", "counter"},
     {Kind::flow, "flow", "flow"},
     {Kind::garbage_collection, "garbage_collection", "garbage_collection"},
+    {Kind::stack, "stack", "stack"},
     {Kind::other, "other", "other"},
 }};
 static_assert(std::all_of(kKinds.begin(), kKinds.end(),

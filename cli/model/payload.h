@@ -451,6 +451,12 @@ struct GarbageCollectionFacts {
   std::uint32_t collected = 0, uncollectable = 0;  // objects
 };
 
+// Where a thread was.
+struct StackFacts {
+  StackId stack = 0;
+  std::uint8_t reason = 0;  // trace::StackReason
+};
+
 // A value of a counter with one series; those with several have their arguments alone.
 struct CounterFacts {
   StringId series = 0;  // "bytes"
@@ -505,6 +511,14 @@ constexpr void payload_fields(F& f, T& p)
   f.delta("frame", p.id, p.id != FrameFacts::kNone);
   f.delta("parent_frame", p.parent_id, p.parent_id != FrameFacts::kNone);
   f.number("module_id", p.module_id, p.module_id != FrameFacts::kNone);
+}
+
+template <typename F, typename T>
+constexpr void payload_fields(F& f, T& p)
+  requires std::is_same_v<std::remove_const_t<T>, StackFacts>
+{
+  f.id("stack", p.stack);
+  f.number("reason", p.reason);
 }
 
 template <typename F, typename T>
@@ -674,7 +688,7 @@ constexpr void payload_fields(F& f, T& p)
 // Frequent ones first. A tag is the place here + 1; 0: no payload.
 using AllPayloads = std::tuple<CallFacts, KernelFacts, RangeFacts, NcclFacts, CopyFacts, SetFacts, SyncFacts,
                                GraphLaunchFacts, OverheadFacts, MemoryFacts, PoolFacts, NoticeFacts, AllocatorFacts,
-                               EventRecordFacts, ProfiledKernelFacts, OperatorFacts, FrameFacts, CounterFacts, GarbageCollectionFacts>;
+                               EventRecordFacts, ProfiledKernelFacts, OperatorFacts, FrameFacts, CounterFacts, GarbageCollectionFacts, StackFacts>;
 inline constexpr std::size_t kPayloads = std::tuple_size_v<AllPayloads>;
 
 // Calls f(static_cast<P*>(nullptr)) for each kind of payload, in the order of AllPayloads.

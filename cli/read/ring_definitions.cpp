@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 
@@ -12,6 +13,18 @@ namespace cli {
 namespace {
 
 constexpr int kMostClones = 8;  // a graph is captured, instantiated, perhaps cloned; a circle is damage
+
+// Where files with symbols lie, besides where the code was loaded from.
+std::vector<std::string> symbol_directories() {
+  std::vector<std::string> directories;
+  const char* named = std::getenv("TRACETOOL_SYMBOLS");
+  for (std::string_view left = named != nullptr ? named : ""; !left.empty();) {
+    const std::size_t end = std::min(left.find(':'), left.size());
+    if (end > 0) directories.emplace_back(left.substr(0, end));
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  return directories;
+}
 
 std::string uuid_text(const std::uint8_t (&uuid)[16]) {
   if (std::all_of(std::begin(uuid), std::end(uuid), [](std::uint8_t byte) { return byte == 0; })) return {};
@@ -176,6 +189,28 @@ void RingDefinitions::add(const trace::FrameRecord& record, std::size_t at) {
   frame.name = names_.string(record.name_ref, at);
   frame.file = names_.string(record.file_ref, at);
   frames_[static_cast<std::uint32_t>(at)] = frame;
+  if (frame.what == StackFrame::kNative) code_of_[static_cast<std::uint32_t>(at)] = {std::string(catalog_.strings[frame.file]), build_ids_[frame.file]};
+}
+
+void RingDefinitions::add(const trace::ObjectRecord& record, std::size_t at) {
+  const std::size_t bytes = std::min<std::size_t>(record.build_id_bytes, sizeof(record.build_id));
+  build_ids_[names_.string(record.path_ref, at)].assign(reinterpret_cast<const char*>(record.build_id), bytes);
+}
+
+// With the functions that were inlined there, which lie in the one around them.
+StackId RingDefinitions::native(StackId outer, std::uint32_t ref) {
+  StackFrame frame = frames_[ref];
+  if (!symbols_) symbols_.emplace(symbol_directories());
+  const std::vector<SourcePlace>& places = symbols_->look_up(code_of_[ref], frame.instance);
+  for (auto place = places.rbegin(); place != places.rend(); ++place) {
+    frame.outer = outer;
+    frame.name = catalog_.strings.intern(place->function);
+    frame.file = place->file.empty() ? frame.file : catalog_.strings.intern(place->file);
+    frame.line = place->line;
+    outer = catalog_.stacks.intern(frame);
+  }
+  frame.outer = outer;
+  return places.empty() ? catalog_.stacks.intern(frame) : outer;
 }
 
 void RingDefinitions::add(const trace::ModuleNameRecord& record, std::size_t at) {
@@ -187,8 +222,12 @@ StackId RingDefinitions::stack(std::string_view refs, std::size_t record_at) {
   for (std::size_t at = refs.size() / sizeof(std::uint32_t); at > 0; --at) {
     std::uint32_t ref = 0;
     std::memcpy(&ref, refs.data() + (at - 1) * sizeof(ref), sizeof(ref));
-    const auto found = frames_.find(trace::ref_offset(ref));
+    const auto found = frames_.find(static_cast<std::uint32_t>(trace::ref_offset(ref)));
     if (found == frames_.end()) throw names_.bad_reference(ref, trace::FrameRecord::kKind, record_at);
+    if (found->second.what == StackFrame::kNative) {
+      outer = native(outer, found->first);
+      continue;
+    }
     StackFrame frame = found->second;
     frame.outer = outer;
     if (const auto path = module_paths_.find(frame.instance); frame.what == StackFrame::kModule && path != module_paths_.end()) frame.path = path->second;

@@ -15,6 +15,7 @@
 #include "cli/model/catalog.h"
 #include "cli/read/ring_file.h"
 #include "cli/read/ring_names.h"
+#include "cli/symbols/symbolizer.h"
 
 namespace cli {
 
@@ -67,6 +68,8 @@ class RingDefinitions {
   void add(const trace::CommunicatorRecord& communicator, std::size_t at);
   void add(const trace::GraphNodeRecord& node, std::size_t at);
   void add(const trace::FrameRecord& frame, std::size_t at);
+  void add(const trace::ObjectRecord& object, std::size_t at);
+  StackId native(StackId outer, std::uint32_t ref);
   void add(const trace::ModuleNameRecord& module, std::size_t at);
   void add(const trace::ApiNameRecord& api, std::size_t) { names_.note_api(api); }
 
@@ -93,6 +96,9 @@ class RingDefinitions {
   std::unordered_map<std::uint64_t, StringId> categories_;  // by domain << 32 | category
   std::unordered_map<std::uint64_t, Node> nodes_;           // of graphs
   std::unordered_map<std::uint32_t, StackFrame> frames_;    // by reference; without their callers
+  std::unordered_map<std::uint32_t, CodeObject> code_of_;   // of native frames, likewise
+  std::unordered_map<StringId, std::string> build_ids_;     // of the object of this path that was loaded last
+  std::optional<Symbolizer> symbols_;                       // made for the first native frame
   std::unordered_map<std::uint64_t, StringId> module_paths_;  // by module
 };
 

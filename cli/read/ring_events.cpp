@@ -16,10 +16,8 @@ RingEvents::RingEvents(const RingFile& file, Catalog& catalog, ProcessId process
     translators_.push_back(make(out_, handlers_));
   }
   trace::for_each_record([&]<typename R>(R*) {
-    constexpr bool is_no_event = !trace::is_event(static_cast<std::uint8_t>(R::kKind)) || std::is_same_v<R, trace::ClockRecord> ||
-                                 std::is_same_v<R, trace::StackRecord>;
-    RingHandler& handler = handlers_[static_cast<std::size_t>(R::kKind)];
-    if (is_no_event && handler.translate == nullptr) handler = {&none_, [](auto&, auto&, auto, auto) {}};
+    constexpr bool is_no_event = !trace::is_event(static_cast<std::uint8_t>(R::kKind)) || std::is_same_v<R, trace::ClockRecord>;
+    if (is_no_event) handlers_[static_cast<std::size_t>(R::kKind)] = {&none_, [](auto&, auto&, auto, auto) {}};
   });
 }
 

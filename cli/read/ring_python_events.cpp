@@ -1,4 +1,4 @@
-// What Python did besides its program's work: runs of its garbage collector.
+// Where threads were, and what Python did besides its program's work: runs of its garbage collector.
 #include <fmt/format.h>
 
 #include <array>
@@ -13,6 +13,20 @@ namespace {
 class PythonEvents : public RingTranslator {
  public:
   explicit PythonEvents(RingOutput& out) : out_(out) {}
+
+  void translate(const trace::StackRecord& record, std::size_t at) {
+    Event event;
+    event.kind = Kind::stack;
+    event.phase = 'i';
+    event.track = out_.thread_track(record.tid);
+    event.name = out_.catalog.strings.intern(record.reason == static_cast<std::uint8_t>(trace::StackReason::hang) ? "stack in a hang" : "stack of a call");
+    event.start_ns = out_.axis.from_mono(record.time_mono_ns);
+    event.correlation = record.correlation_id;
+    StackFacts facts;
+    facts.reason = record.reason;
+    facts.stack = out_.definitions.stack(out_.names.bytes(record.stack_ref, at), at);
+    out_.emit(event, facts);
+  }
 
   void translate(const trace::GarbageCollectionRecord& record, std::size_t) {
     Event event;

@@ -52,6 +52,7 @@ enum class StackReason : std::uint8_t {
 struct StackRecord {
   static constexpr RecordKind kKind{41};
   static constexpr std::string_view kName = "stack";
+  static constexpr std::string_view kCountsAs = "stack";
   std::uint8_t kind, size_words;
   std::uint8_t reason;  // StackReason
   std::uint8_t reserved;

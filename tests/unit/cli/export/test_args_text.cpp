@@ -42,7 +42,7 @@ struct SetField {
 // What the name of the event or its track says, or which of the other fields mean something.
 bool is_said_elsewhere(const std::string& field) {
   static const std::set<std::string> fields{"direction", "from_memory", "to_memory", "memory", "flags", "operation", "code",
-                                            "class",     "has",         "type",      "device", "asynchronous", "payload_type", "torch_thread"};
+                                            "class",     "has",         "type",      "device", "asynchronous", "payload_type", "torch_thread", "reason"};
   return fields.count(field) != 0;
 }
 
