@@ -267,11 +267,11 @@ constexpr void payload_fields(F& f, T& s)
   requires std::is_same_v<std::remove_const_t<T>, StackFrame>
 {
   f.id("outer", s.outer);
-  f.string("function", s.name, s.name != 0);
-  f.string("file", s.file, s.file != 0);
-  f.string("module_path", s.path, s.path != 0);
-  f.number("line", s.line, s.line != 0);
-  f.hex("instance", s.instance, s.instance != 0);
+  f.string("function", s.name, false);
+  f.string("file", s.file, false);
+  f.string("module_path", s.path, false);
+  f.number("line", s.line, false);
+  f.number("instance", s.instance, false);
   f.number("what", s.what, false);
 }
 

@@ -1,11 +1,12 @@
 """Where on the host work comes from, the slow way, from Kineto's JSON: what `modules`, `stacks` and `export --folded` add up."""
-from slow_launches import directly_around, pieces
-from slow_tables import ns
 from collections import namedtuple
 
+import slow_launches
+from slow_launches import directly_around, pieces
+from slow_tables import ns
+
 Host = namedtuple("Host", "thread start end kind name args place")
-HOST = {"cpu_op": "operation", "Operator": "operation", "user_annotation": "range", "python_function": "frame", "cuda_runtime": "call",
-        "Runtime": "call", "cuda_driver": "call"}
+HOST = {category: {"operator": "operation", "annotation": "range"}.get(kind, kind) for category, kind in slow_launches.HOST.items()} | {"python_function": "frame"}
 ORDER = ("operation", "range", "frame", "call")
 
 

@@ -190,7 +190,7 @@ def check_words(tool):
 # A value for each option that takes one, of every command that reads a trace.
 VALUES = {"--run": "latest", "--rank": "0=set/rank0.json", "--only": "temporal", "--by": "step", "--format": "json",
           "--sort": "rank", "--limit": "1", "--ranks": "1", "--steps": "1-2", "--time": "0ms-1s", "--kinds": "kernel",
-          "--min-dur": "1us", "--clock-domain": "rank", "--output": "-", "--memory": "64", "--max-size": "1GB", "--compress": "none", "--report": "-", "--flops-per-step": "1e15",
+          "--min-dur": "1us", "--clock-domain": "rank", "--output": "-", "--memory": "64", "--max-size": "1GB", "--compress": "none", "--weight": "cpu", "--report": "-", "--flops-per-step": "1e15",
           "--classes": "kempnerforge", "--baseline": "set", "--max-regress": "3", "--min-share": "1", "--summary": "summary.md", "--baseline-run": "latest",
           **{f"--{side}-{choice}": value for side in "ab" for choice, value in {"ranks": "1", "steps": "1-2", "time": "0ms-1s", "run": "latest"}.items()}}
 OTHERS = {("diff", "--only"): "kernels", ("diagnose", "--only"): "straggler"}  # where the same word is another option
@@ -204,6 +204,7 @@ def check_one_word(tool):
         for option in re.findall(r"^ +(?:-\w,)?(--[a-z-]+) \S", tool(command, "--help").stdout, re.MULTILINE):
             path = "set" if option in ("--run", "--ranks") or command in ("doctor", "runs", "diff", "check") else "set/rank1.json"
             other = ELSE.get(command, [])
+            other = ["--folded", "-o", "-"] if option == "--weight" else other
             other = [word for i, word in enumerate(other) if option not in (word, other[i - 1])] if command == "check" else other
             words = [command, *([] if option == "--output" and command != "diff" else other)]
             words += ["--pftrace"] if option == "--output" and command == "export" else []

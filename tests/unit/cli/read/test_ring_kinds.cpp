@@ -19,6 +19,7 @@ R sample(Recording& recording) {
   if constexpr (requires { record.domain_ref; }) record.domain_ref = text;
   if constexpr (requires { record.range_ref; }) record.range_ref = record.nccl_name_ref = text;
   if constexpr (requires { record.shape_ref; }) record.shape_ref = recording.shape("kernel");
+  if constexpr (std::is_same_v<R, trace::StackRecord>) record.stack_ref = recording.name("");
   if constexpr (requires { record.start_cupti_ns; }) record.start_cupti_ns = 9'500'000'000;
   if constexpr (requires { record.end_cupti_ns; }) record.end_cupti_ns = 9'600'000'000;
   if constexpr (requires { record.time_cupti_ns; }) record.time_cupti_ns = 9'500'000'000;
