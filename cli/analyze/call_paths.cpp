@@ -179,7 +179,8 @@ void CallPaths::stand_below(ProcessId process, std::uint64_t correlation) {
   if (call == nullptr || nodes_[nodes_[call->node].parent].label.part != CallPart::process) return;
   const auto stack = call_stacks_[process].find(correlation);
   if (stack == Newest<StackId>::kNone) return;
-  const NodeId below = child(under(root(process), call_stacks_[process][stack], 0), nodes_[call->node].label);
+  const Label label = nodes_[call->node].label;  // nodes move when others come
+  const NodeId below = child(under(root(process), call_stacks_[process][stack], 0), label);
   for (const auto& [node, sign] : {std::pair(call->node, -1), std::pair(below, 1)}) {
     nodes_[node].host_ns += sign * call->ns;
     nodes_[node].calls += sign * call->count;
