@@ -90,14 +90,14 @@ std::uint32_t thread_id() noexcept {
 void forget_opening() noexcept { s_opening.unlock(); }
 void forget_thread_id() noexcept { t_thread_id = 0; }
 
-HostWriter::HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, std::size_t name_bytes) noexcept
+HostWriter::HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, std::size_t name_bytes, std::size_t small_bytes) noexcept
     : state_(thread_state()) {
   if (state_ == nullptr || !state_->writer.enter(s_ring, thread_id(), carried_clocks)) {
     count_lost(kind);
     return;
   }
-  // Three names at most: an operator's, its inputs and its stack.
-  const std::size_t names = std::min(name_bytes, 3 * longest_name(s_ring)) + 3 * string_room(0) + 24;
+  std::size_t names = std::min(name_bytes, 2 * longest_name(s_ring)) + 2 * string_room(0) + 16;
+  if (small_bytes > 0) names += small_bytes + 2 * string_room(0) + 16;
   if (!state_->writer.make_room(bytes + names, carried_clocks)) {
     state_->writer.leave();
     count_lost(kind);

@@ -55,8 +55,9 @@ bool define(const Record& record, std::size_t keep_free = 0) noexcept {
 // A host thread's writing position in the ring. Cheap to make: the state behind it lives as long as the thread.
 class HostWriter {
  public:
-  // Enters with room for records of `bytes` and names of `name_bytes` in one block. False: lost, and counted as `kind`.
-  HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, std::size_t name_bytes) noexcept;
+  // Enters with room for records of `bytes` and, as names, for two texts of `name_bytes` together, which are cut where they are longer than
+  // a block has room for, and two of `small_bytes`, which are not (at most 1 KiB each). False: lost, and counted as `kind`.
+  HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, std::size_t name_bytes, std::size_t small_bytes = 0) noexcept;
   ~HostWriter();
   HostWriter(const HostWriter&) = delete;
   HostWriter& operator=(const HostWriter&) = delete;

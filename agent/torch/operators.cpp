@@ -70,7 +70,7 @@ void write_begin(const Guard& guard, const RecordFunction* function, const Opera
   record.forward_thread = call.forward_thread;
   record.sequence = (call.has & trace::kHasSequence) != 0 ? call.sequence : 0;
   const std::string_view text(name);
-  HostWriter writer(guard, trace::OperatorBeginRecord::kKind, sizeof(record), text.size() + inputs.size() + stack.size());
+  HostWriter writer(guard, trace::OperatorBeginRecord::kKind, sizeof(record), text.size(), inputs.size() + stack.size());
   if (!writer) return;
   record.name_ref = writer.name(text);
   record.inputs_ref = writer.name(inputs);
