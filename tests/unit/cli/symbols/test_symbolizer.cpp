@@ -45,7 +45,7 @@ struct Function {
 };
 
 std::vector<Function> functions_of(const std::string& path) {
-  std::istringstream lines(output_of("nm -S --defined-only " + path + " | grep -i ' t '"));
+  std::istringstream lines(output_of("nm -S --defined-only " + path + " | grep -E '^[0-9a-f]+ [0-9a-f]+ [tT] '"));
   std::vector<Function> found;
   std::uint64_t begin, bytes;
   for (std::string type, name; lines >> std::hex >> begin >> bytes >> type >> name;) found.push_back({begin, bytes});
