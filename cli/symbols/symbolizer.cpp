@@ -4,17 +4,23 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "cli/model/short_name.h"
 
 namespace cli {
 namespace {
 
+// What compilers write behind the name of a part of a function, or of a copy of it.
 std::string plain_name(std::string name) {
+  for (const char* part : {".cold", ".part.", ".isra.", ".constprop."}) name.resize(std::min(name.find(part), name.size()));
   std::string plain = demangled(name);
   return plain.empty() ? name : plain;
 }
@@ -73,7 +79,14 @@ class SymbolizedCode {
   bool ask_server(const CodeObject& object);
   bool is_same(const std::string& build_id) const;
   void begin();
-  void add_inlined(std::uint64_t address, std::vector<SourcePlace>& places) const;
+  // A compilation unit, and what addresses in its description are less.
+  struct Unit {
+    Dwarf_Die* die = nullptr;
+    Dwarf_Addr bias = 0;
+  };
+  Unit unit_at(std::uint64_t address) const;
+  void index_units() const;
+  void add_inlined(std::uint64_t address, const Unit& unit, std::vector<SourcePlace>& places) const;
   std::string symbol_at(std::uint64_t address) const;
 
   std::string debug_path_;
@@ -81,6 +94,8 @@ class SymbolizedCode {
   Dwfl_Callbacks callbacks_{};
   Dwfl* dwfl_ = nullptr;
   Dwfl_Module* module_ = nullptr;
+  mutable bool is_indexed_ = false;
+  mutable std::map<std::uint64_t, std::pair<std::uint64_t, Unit>> units_;  // by where code of theirs begins: where it ends
 };
 
 SymbolizedCode::SymbolizedCode(const CodeObject& object, const std::vector<std::string>& directories) : debug_path_("+:.debug") {
@@ -140,12 +155,33 @@ std::string SymbolizedCode::symbol_at(std::uint64_t address) const {
   return name != nullptr && (symbol.st_size == 0 || offset < symbol.st_size) ? plain_name(name) : std::string();
 }
 
+// By the table that gcc writes of them (.debug_aranges), and without one, as of clang, by what each unit says.
+SymbolizedCode::Unit SymbolizedCode::unit_at(std::uint64_t address) const {
+  Unit unit;
+  unit.die = dwfl_module_addrdie(module_, address, &unit.bias);
+  if (unit.die != nullptr) return unit;
+  if (!is_indexed_) index_units();
+  const auto behind = units_.upper_bound(address);
+  if (behind == units_.begin()) return {};
+  const auto& [end, found] = std::prev(behind)->second;
+  return address < end ? found : Unit{};
+}
+
+void SymbolizedCode::index_units() const {
+  is_indexed_ = true;
+  Unit unit;
+  while ((unit.die = dwfl_module_nextcu(module_, unit.die, &unit.bias)) != nullptr) {
+    Dwarf_Addr base = 0, begin = 0, end = 0;
+    for (std::ptrdiff_t at = 0; (at = dwarf_ranges(unit.die, at, &base, &begin, &end)) > 0;) {
+      if (begin < end) units_[begin + unit.bias] = {end + unit.bias, unit};
+    }
+  }
+}
+
 // From the innermost outwards each says where it was called from, which is the place in the next.
-void SymbolizedCode::add_inlined(std::uint64_t address, std::vector<SourcePlace>& places) const {
-  Dwarf_Addr bias = 0;
-  Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias);
+void SymbolizedCode::add_inlined(std::uint64_t address, const Unit& unit, std::vector<SourcePlace>& places) const {
   Dwarf_Die *innermost = nullptr, *list = nullptr;
-  const int any = unit != nullptr ? dwarf_getscopes(unit, address - bias, &innermost) : 0;
+  const int any = unit.die != nullptr ? dwarf_getscopes(unit.die, address - unit.bias, &innermost) : 0;
   const std::unique_ptr<Dwarf_Die, Freed> freed_innermost(innermost);
   // Behind a function that was inlined those scopes are where it is written, not where it was inlined.
   const int count = any > 0 ? dwarf_getscopes_die(innermost, &list) : 0;
@@ -160,7 +196,7 @@ void SymbolizedCode::add_inlined(std::uint64_t address, std::vector<SourcePlace>
     if (place.function.empty()) place.function = text_of(list + i, DW_AT_name);
     if (!place.is_inlined) return;
     SourcePlace outer;
-    outer.file = file_of(unit, number_of(list + i, DW_AT_call_file));
+    outer.file = file_of(unit.die, number_of(list + i, DW_AT_call_file));
     outer.line = static_cast<std::int32_t>(number_of(list + i, DW_AT_call_line));
     places.push_back(outer);
   }
@@ -168,14 +204,14 @@ void SymbolizedCode::add_inlined(std::uint64_t address, std::vector<SourcePlace>
 
 std::vector<SourcePlace> SymbolizedCode::places_at(std::uint64_t address) const {
   std::vector<SourcePlace> places(1);
-  if (Dwfl_Line* line = dwfl_module_getsrc(module_, address)) {
+  const Unit unit = unit_at(address);
+  if (Dwarf_Line* line = unit.die != nullptr ? dwarf_getsrc_die(unit.die, address - unit.bias) : nullptr) {
     int number = 0;
-    Dwarf_Addr bias = 0;
-    const char* file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
-    places[0].file = whole_path(dwfl_module_addrdie(module_, address, &bias), file);
+    dwarf_lineno(line, &number);
+    places[0].file = whole_path(unit.die, dwarf_linesrc(line, nullptr, nullptr));
     places[0].line = number;
   }
-  add_inlined(address, places);
+  add_inlined(address, unit, places);
   if (places.back().function.empty()) places.back().function = symbol_at(address);
   if (places.back().function.empty()) return {};
   return places;
