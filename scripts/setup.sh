@@ -2,6 +2,7 @@
 # Makes a bare Debian 12 or Ubuntu 24.04 ready to build, and does nothing where everything is there.
 #   ./scripts/setup.sh [--tests|--dist|--viewer]     or, from another script:  . scripts/setup.sh [--tests|--dist]
 # Missing packages: root installs them with apt-get; anybody else gets the one command that does, and exit 1.
+# Packages that the rest can do without are named where they are missing and cannot be installed.
 # Missing CUDA headers: pinned header wheels go into .venv. Sourced, it leaves agent=enabled or agent=disabled.
 # Missing sources of libunwind: those of the system's package, of a pinned version, go into .venv too; without them the agent has no
 # native stacks.
@@ -28,8 +29,12 @@ need_command() { have_command "$1" || missing+=("$2"); }
 need_library() { have_library "$1" || have_package "$2" || missing+=("$2"); }
 need_header() { [ -f "/usr/include/$1" ] || [ -f "/usr/local/include/$1" ] || have_package "$2" || missing+=("$2"); }
 
+# The same of packages without which there is less.
+want_command() { have_command "$1" || optional+=("$2"); }
+want_library() { have_library "$1" || have_package "$2" || optional+=("$2"); }
+
 list_missing() {
-  missing=()
+  missing=() optional=()
   need_command g++ g++
   need_command readelf binutils
   need_command meson meson
@@ -41,16 +46,20 @@ list_missing() {
   need_library 'libzstd >= 1.5.4' libzstd-dev
   need_library 'simdjson >= 3.0' libsimdjson-dev
   need_library 'libisal >= 2.30' libisal-dev
-  need_library 'libdw >= 0.187' libdw-dev
+  want_library 'libdw >= 0.187' libdw-dev
   need_header protozero/basic_pbf_writer.hpp libprotozero-dev
   if [ "$1" = --tests ]; then
     need_library 'catch2 >= 2.13' catch2
     need_command git git
-    need_command gdb gdb
+    want_command gdb gdb
   elif [ "$1" = --dist ]; then
     need_command make make
     need_command nasm nasm
     need_command xz xz-utils
+    need_library 'libdw >= 0.187' libdw-dev
+    need_library zlib zlib1g-dev
+    need_library liblzma liblzma-dev
+    need_header bzlib.h libbz2-dev
   elif [ "$1" = --viewer ]; then
     need_command chromium chromium
     python3 -c 'import venv, ensurepip' 2>/dev/null || missing+=(python3-venv)
@@ -76,6 +85,17 @@ install_missing() {
   { apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 ||
     { tail -20 "$log" >&2; echo "setup: apt-get could not install ${missing[*]} (all of it: $log)" >&2; exit 1; }
   rm -f "$log"
+}
+
+# apt-get's lists may be as old as the system.
+install_optional() {
+  [ ${#optional[@]} -gt 0 ] || return 0
+  if have_command apt-get && [ "$(id -u)" = 0 ]; then
+    echo "setup: installing ${optional[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    ! { apt-get update -qq && apt-get install -y -qq --no-install-recommends "${optional[@]}"; } >/dev/null 2>&1 || return 0
+  fi
+  echo "setup: going on without ${optional[*]} (names of native stacks: libdw-dev; their test: gdb)" >&2
 }
 
 check_meson() {
@@ -121,6 +141,7 @@ fetch_viewer() {
 
 list_missing "${1:-}"
 install_missing
+install_optional
 check_meson
 if fetch_headers; then
   agent=enabled
