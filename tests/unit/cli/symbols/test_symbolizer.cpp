@@ -95,7 +95,7 @@ std::vector<std::uint64_t> addresses_in(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("symbols: functions, inlined ones, files and lines are those of addr2line", "[symbols]") {
+TEST_CASE("symbols: functions, inlined ones, files and lines are those of addr2line", "[symbols][slow]") {
   const std::string path = library();
   const auto addresses = addresses_in(path);
   REQUIRE(addresses.size() > 100);
@@ -122,7 +122,7 @@ TEST_CASE("symbols: functions, inlined ones, files and lines are those of addr2l
 #endif
 }
 
-TEST_CASE("symbols: a file of another build id is not believed", "[symbols]") {
+TEST_CASE("symbols: a file of another build id is not believed", "[symbols][slow]") {
   const std::string path = library(), right = build_id_of(path);
   const std::uint64_t address = functions_of(path).front().begin + 1;
   std::string wrong = right;
@@ -140,7 +140,7 @@ TEST_CASE("symbols: a file of another build id is not believed", "[symbols]") {
   CHECK(symbols.look_up({path, right}, ~std::uint64_t{0}).empty());
 }
 
-TEST_CASE("symbols: what was split off is found in a directory by its build id", "[symbols]") {
+TEST_CASE("symbols: what was split off is found in a directory by its build id", "[symbols][slow]") {
   const std::string path = library(), id = build_id_of(path), hex = hex_text(id);
   const Scratch scratch;
   const std::string debug = scratch.path("symbols/.build-id/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".debug"), bare = scratch.path("libsymbolized.so");
@@ -161,7 +161,7 @@ TEST_CASE("symbols: what was split off is found in a directory by its build id",
 }
 
 // A server's answers as files: libdebuginfod takes them so, where it is installed.
-TEST_CASE("symbols: an object that is not here is asked for by its build id where DEBUGINFOD_URLS says whom", "[symbols]") {
+TEST_CASE("symbols: an object that is not here is asked for by its build id where DEBUGINFOD_URLS says whom", "[symbols][slow]") {
   void* client = dlopen("libdebuginfod.so.1", RTLD_NOW);
   if (client == nullptr) return;  // not installed
   const std::string path = library(), id = build_id_of(path);
@@ -179,7 +179,7 @@ TEST_CASE("symbols: an object that is not here is asked for by its build id wher
   unsetenv("DEBUGINFOD_URLS");
 }
 
-TEST_CASE("symbols: no file that is damaged harms", "[symbols]") {
+TEST_CASE("symbols: no file that is damaged harms", "[symbols][slow]") {
   const Scratch scratch;
   const std::string whole = read_file(library()), id = build_id_of(library());
   for (std::size_t cut = 0; cut < whole.size(); cut += whole.size() / 40 + 1) {
