@@ -176,8 +176,8 @@ bool find_python(PythonFunctions& python) noexcept {
   void* process = handle_of(nullptr);
   python.minor = python_minor();
   if (process == nullptr || python.minor < kFirstMinor || python.minor > kLastMinor) return false;
-  return find_in_python(process, "Py_IsInitialized", python.is_initialized) && find_in_python(process, "PyGILState_Ensure", python.gil_ensure) &&
-         find_in_python(process, "PyGILState_Release", python.gil_release) && find_in_python(process, "PyGILState_GetThisThreadState", python.own_thread_state) &&
+  return find_in_python(process, "Py_IsInitialized", python.is_initialized) &&
+         find_in_python(process, "PyGILState_GetThisThreadState", python.own_thread_state) &&
          find_in_python(process, "PyInterpreterState_Get", python.interpreter) && find_in_python(process, "PyInterpreterState_ThreadHead", python.first_thread) &&
          find_in_python(process, "PyThreadState_Next", python.next_thread) && find_in_python(process, "PyThreadState_GetFrame", python.frame_of) &&
          find_in_python(process, "PyFrame_GetBack", python.frame_back) && find_in_python(process, "PyFrame_GetCode", python.frame_code) &&

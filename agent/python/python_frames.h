@@ -14,8 +14,6 @@ namespace agent {
 // Functions of the C API, found in the process. All but the last are in the limited API, or in every version from 3.9 on.
 struct PythonFunctions {
   int (*is_initialized)();
-  int (*gil_ensure)();
-  void (*gil_release)(int state);
   void* (*own_thread_state)();             // PyGILState_GetThisThreadState: null on a thread that Python does not know
   void* (*interpreter)();                  // PyInterpreterState_Get, under the GIL
   void* (*first_thread)(void* interpreter);

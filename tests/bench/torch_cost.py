@@ -96,7 +96,7 @@ def main():
             continue
         beside, most = BESIDE.get(mode, ("", 0))
         ratio = f"   {cost / costs[beside]:.2f} of {beside} (at most {most})" if beside else ""
-        print(f"  {mode:16} +{cost * 1e3:.3f} ms  {100 * cost / base:6.1f} %{ratio}")
+        print(f"  {mode:16} {cost * 1e3:+.3f} ms  {100 * cost / base:6.1f} %{ratio}")
     return 0
 
 

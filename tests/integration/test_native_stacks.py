@@ -160,6 +160,24 @@ def check_read(options):
     check(dumped.returncode == 0 and kinds["object"] >= 3 and kinds["frame"] > 10, "tracetool dump shows objects and frames", kinds)
 
 
+def check_symbols(options):
+    """Of a program that is gone names are found where TRACETOOL_SYMBOLS says, and stay in a merged file."""
+    def below_flood(path, **environment):
+        return len(re.findall(r"flood\(int", run([options.tracetool, "export", "--folded", path, "-o", "-"], **environment).stdout))
+
+    with Folder() as folder:
+        moved, kept = f"{folder}/moved", f"{folder}/kept"
+        os.mkdir(kept)
+        shutil.copy(program(options, "native_stacks"), moved)
+        done = run([moved, "flood", "20"], cwd=folder, **environment_of(options, folder, TRACETOOL_NATIVE_STACKS=1))
+        os.rename(moved, f"{kept}/moved")
+        traces, symbols = f"{folder}/traces", {"TRACETOOL_SYMBOLS": f"/nowhere:{kept}"}
+        run([options.tracetool, "merge", traces, "-o", f"{folder}/run.ttrace"], **symbols)
+        counts = below_flood(traces), below_flood(traces, **symbols), below_flood(f"{folder}/run.ttrace")
+    has_names = "libdw" in run(["ldd", options.tracetool]).stdout
+    check(done.returncode == 0 and counts[0] == 0 and counts[1] == counts[2] and (counts[1] > 0) == has_names, "names are found in TRACETOOL_SYMBOLS, and kept", (done, counts))
+
+
 def main():
     options = arguments("agent", "simulated", "programs", "torch", "tracetool")
     if shutil.which("gdb") is None:
@@ -177,6 +195,7 @@ def main():
     check_off(options)
     check_descriptors(options)
     check_python(options)
+    check_symbols(options)
     check_read(options)
     check_like_gdb(options, "calls", "calls")
     libraries = [os.path.join(options.programs, f"libreloaded_{size}.so") for size in (512, 1024)]

@@ -25,6 +25,6 @@ TEST_CASE("symbols: files are looked for at the path, then in directories, by pa
         Paths{scratch.path("root/usr/lib/liba.so"), scratch.path("sent/liba.so"), scratch.path("sent/.build-id/ab/01ff.debug")});
   CHECK(code_file_candidates({"liba.so", ""}, {}).empty());  // of no directory that is known
   CHECK(code_file_candidates({"", ""}, {}).empty());
-  CHECK(code_file_candidates({scratch.folder(), ""}, {}).empty());  // a directory is no file
+  CHECK(code_file_candidates({scratch.folder(), ""}, {}).empty());  // a directory does not count
   CHECK(code_file_candidates({"/dev/zero", ""}, {}).empty());
 }
