@@ -126,7 +126,10 @@ def check_simulated(options):
         traces, whole = recorded(options, folder, "counted", *item), ("--steps", "5-9")
         found = of_rule(diagnose(options, traces, *whole), "host-sync")
         syncs = [row for row in tables(options, traces, "--only", "syncs", *whole)["syncs"] if row["rank"] == 1 and row["stalls"] > 0]
-        check(found and "the GPU 24 times a step" in found[0]["title"] and found[0]["saving_ns"] == sum(row["stalled_ns"] for row in syncs),
+        # A wait behind which the GPU did not idle, because the machine stopped the host in it, is none that costs: at most one in ten here.
+        stalls = sum(row["stalls"] for row in syncs)
+        check(sum(row["count"] for row in syncs) == 5 * 24 and stalls > 5 * 24 * 0.9, "in chosen steps: 24 waits a step", syncs)
+        check(found and f"the GPU {stalls / 5:.3g} times a step" in found[0]["title"] and found[0]["saving_ns"] == sum(row["stalled_ns"] for row in syncs),
               "in chosen steps: its count, and its stalled time as `syncs` has it", {"found": found, "syncs": syncs})
     tried(options, "tiny kernels", lambda diagnosis: bool(of_rule(diagnosis, "launch-bound")), "--tiny-kernels", "--layers", 24)
     tried(options, "slow links", lambda diagnosis: bool(of_rule(diagnosis, "comm-exposed")), "--slow-link", 20)
