@@ -11,6 +11,7 @@
 #include "agent/python/python_frames.h"
 #include "agent/ring/frame_table.h"
 #include "agent/ring/recorder.h"
+#include "agent/ring/thread_state.h"
 
 namespace agent {
 namespace {
@@ -53,12 +54,18 @@ const void* called_module(const PythonPlace& place) {
   return place.code == s_module_call.load(std::memory_order_relaxed) ? place.first_local : nullptr;
 }
 
-std::uint32_t ref_of(const PythonPlace& place) {
+// `recent`: of the thread, and where in it. Null: none.
+std::uint32_t ref_of(const PythonPlace& place, RecentFrames* recent, std::size_t at) {
   const void* module = called_module(place);
   std::uint64_t check = identity_of(s_python, place.code);
   if (module != nullptr) check ^= reinterpret_cast<std::uintptr_t>(class_of(module));
-  const std::uint32_t known = s_python_frames.find(key_of(place, module, check));
-  return known != trace::kNoRef ? known : define_frame(place, module, check);
+  const FrameKey key = key_of(place, module, check);
+  std::uint32_t ref = recent != nullptr ? recent->find(at, key) : trace::kNoRef;
+  if (ref != trace::kNoRef) return ref;
+  ref = s_python_frames.find(key);
+  if (ref == trace::kNoRef) ref = define_frame(place, module, check);
+  if (recent != nullptr && ref != trace::kNoRef) recent->remember(at, key, ref);
+  return ref;
 }
 
 }  // namespace
@@ -87,9 +94,10 @@ PythonStack::PythonStack(const Guard&) noexcept {
   if (!s_is_checked.load(std::memory_order_acquire)) return;
   PythonPlace places[kMost];
   const std::size_t count = python_places(s_python, places, kMost);
+  ThreadState* const state = count > 0 ? thread_state() : nullptr;
   const void* outermost = nullptr;
   for (std::size_t i = 0; i < count; ++i) {
-    refs_[i] = ref_of(places[i]);
+    refs_[i] = ref_of(places[i], state != nullptr ? &state->frames : nullptr, count - 1 - i);
     if (refs_[i] == trace::kNoRef) return;  // a stack without one of its frames says what is not so
     if (const void* module = called_module(places[i])) outermost = module;
   }
@@ -101,7 +109,7 @@ PythonStack::PythonStack(const Guard&, const PythonPlace* places, std::size_t co
   constexpr int kTries = 1000;
   if (count > kMost) return;
   for (std::size_t i = 0; i < count; ++i) {
-    for (int tries = 0; (refs_[i] = ref_of(places[i])) == trace::kNoRef; ++tries) {
+    for (int tries = 0; (refs_[i] = ref_of(places[i], nullptr, 0)) == trace::kNoRef; ++tries) {
       if (tries == kTries) return;
       sched_yield();
     }

@@ -8,6 +8,7 @@
 #include "agent/base/guard.h"
 #include "agent/python/python_frames.h"
 #include "agent/python/python_objects.h"
+#include "agent/ring/frame_table.h"
 
 namespace agent {
 
@@ -23,7 +24,7 @@ const void* interpreter_code() noexcept;
 
 class PythonStack {
  public:
-  static constexpr std::size_t kMost = 64;  // frames; of deeper stacks the innermost
+  static constexpr std::size_t kMost = RecentFrames::kMost;  // frames; of deeper stacks the innermost
 
   // Of the calling thread, with the recording open. Empty: it runs no Python, or the frames cannot be told now.
   explicit PythonStack(const Guard& guard) noexcept;

@@ -36,4 +36,21 @@ class FrameTable {
   Known known_[kKnown]{};
 };
 
+// The frames of the stack that a thread had last, by their place from the outermost: its next stack has most of them again, as all
+// operators inside another one have the same, and a comparison costs less than a search. What it was made from is all zero.
+struct RecentFrames {
+  static constexpr std::size_t kMost = 64;
+  FrameKey keys[kMost];
+  std::uint32_t refs[kMost];  // 0: none
+
+  // kNoRef: the last stack had another frame, or none, there.
+  std::uint32_t find(std::size_t place, const FrameKey& key) const noexcept {
+    return refs[place] != 0 && keys[place] == key ? refs[place] : trace::kNoRef;
+  }
+  void remember(std::size_t place, const FrameKey& key, std::uint32_t ref) noexcept {
+    keys[place] = key;
+    refs[place] = ref;
+  }
+};
+
 }  // namespace agent

@@ -12,7 +12,7 @@
 namespace agent {
 namespace {
 
-constexpr std::size_t kChunk = 256 << 10;
+constexpr std::size_t kChunk = 1 << 20;
 
 constinit Spinlock s_lock{};
 constinit ThreadState* s_pool = nullptr;
@@ -34,7 +34,7 @@ void add_chunk() {
   if (memory == MAP_FAILED) return;
   auto* states = static_cast<ThreadState*>(memory);
   for (std::size_t i = 0; i < kChunk / sizeof(ThreadState); ++i) {
-    auto* state = new (states + i) ThreadState{};
+    auto* state = new (states + i) ThreadState;  // what has no value yet is zero, as the kernel hands it out
     state->next = s_pool;
     s_pool = state;
   }
@@ -57,18 +57,22 @@ const std::byte* bytes_at(const Writer& writer, std::uint32_t ref) {
 
 std::uint32_t ThreadState::find_name(std::string_view text) const noexcept {
   const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
-  const Name& name = names[hash % kNames];
-  if (!name.used || name.hash != hash || (name.ticket != 0 && name.ticket != writer.ticket())) return trace::kNoRef;
-  const std::byte* at = bytes_at(writer, name.ref);
-  std::uint32_t length;
-  std::memcpy(&length, at + offsetof(trace::StringRecord, length), sizeof(length));
-  const bool same = length == text.size() && std::memcmp(at + sizeof(trace::StringRecord), text.data(), length) == 0;
-  return same ? name.ref : trace::kNoRef;
+  const Name* const set = names + hash % kSets * kWays;
+  for (const Name* name = set; name < set + kWays; ++name) {
+    if (!name->used || name->hash != hash || (name->ticket != 0 && name->ticket != writer.ticket())) continue;
+    const std::byte* at = bytes_at(writer, name->ref);
+    std::uint32_t length;
+    std::memcpy(&length, at + offsetof(trace::StringRecord, length), sizeof(length));
+    if (length == text.size() && std::memcmp(at + sizeof(trace::StringRecord), text.data(), length) == 0) return name->ref;
+  }
+  return trace::kNoRef;
 }
 
 void ThreadState::remember_name(std::string_view text, std::uint32_t ref) noexcept {
   const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
-  names[hash % kNames] = {hash, trace::is_local(ref) ? writer.ticket() : 0, ref, true};
+  Name* const set = names + hash % kSets * kWays;
+  if (set->hash != hash) std::memmove(set + 1, set, (kWays - 1) * sizeof(Name));
+  set[0] = {hash, trace::is_local(ref) ? writer.ticket() : 0, ref, true};
 }
 
 // Here, because a thread may be gone when the flush thread looks for its name.

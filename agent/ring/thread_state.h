@@ -1,15 +1,17 @@
-// What a host thread keeps between its records: its writer and the names it used last. Taken from a pool, given back
-// when the thread ends, never freed.
+// What a host thread keeps between its records: its writer, the names it used last, and the frames of its last stack. Taken from a
+// pool, given back when the thread ends, never freed. Memory that a thread does not use is not touched.
 #pragma once
 #include <cstdint>
 #include <string_view>
 
+#include "agent/ring/frame_table.h"
 #include "agent/ring/interner.h"
 
 namespace agent {
 
 struct ThreadState {
-  static constexpr std::size_t kNames = 32;
+  // A training step of PyTorch has some hundred names of operators, lists of inputs and stacks, again and again.
+  static constexpr std::size_t kWays = 4, kSets = 256;
   // Names of the current block or of the region, by hash; verified against what stands in the file.
   struct Name {
     std::uint64_t hash;
@@ -23,8 +25,9 @@ struct ThreadState {
   void remember_name(std::string_view text, std::uint32_t ref) noexcept;
 
   Writer writer;
-  Name names[kNames];
   ThreadState* next;  // in the pool
+  RecentFrames frames;
+  Name names[kSets * kWays];  // the newest of a set first
 };
 
 // This thread's state, or null where no memory or no thread-specific key is available.

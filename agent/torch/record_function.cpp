@@ -55,14 +55,14 @@ bool RecordFunctionReader::has_sequence(const std::byte* at, std::uint64_t peeke
   return learnt(sequence_at_) != 0;
 }
 
-RecordFunctionReader::Found RecordFunctionReader::confirm(std::uint64_t thread, std::uint64_t current) noexcept {
+RecordFunctionReader::Found RecordFunctionReader::confirm(const TorchFunctions& torch, std::uint64_t thread) noexcept {
   constexpr std::uint32_t kEnough = 3, kTooMany = 1000;
   if (thread == 0 || thread > kMostThreads) return Found::wrong;
-  if (thread == current) {
-    if (learnt(confirmed_) < kEnough) learn(confirmed_, learnt(confirmed_) + 1);
+  if (learnt(confirmed_) >= kEnough) return Found::call;
+  if (thread == torch.thread()) {
+    learn(confirmed_, learnt(confirmed_) + 1);
     return Found::call;
   }
-  if (learnt(confirmed_) == kEnough) return Found::call;
   learn(unconfirmed_, learnt(unconfirmed_) + 1);
   return learnt(unconfirmed_) > kTooMany ? Found::wrong : Found::unconfirmed;
 }
@@ -73,7 +73,7 @@ RecordFunctionReader::Found RecordFunctionReader::read(const TorchFunctions& tor
   const std::uint64_t thread = word_at(at + kThreadAt);
   const auto scope = static_cast<std::uint8_t>(at[kScopeAt]);
   if (scope >= trace::kOperatorScopes || !scopes[scope]) return Found::wrong;
-  if (const Found found = confirm(thread, torch.thread()); found != Found::call) return found;
+  if (const Found found = confirm(torch, thread); found != Found::call) return found;
   call = {};
   call.scope = static_cast<trace::OperatorScope>(scope);
   call.thread = static_cast<std::uint32_t>(thread);

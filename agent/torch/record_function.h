@@ -46,7 +46,7 @@ class RecordFunctionReader {
             OperatorCall& call) noexcept;
 
  private:
-  Found confirm(std::uint64_t thread, std::uint64_t current) noexcept;
+  Found confirm(const TorchFunctions& torch, std::uint64_t thread) noexcept;
   bool has_sequence(const std::byte* at, std::uint64_t peeked) noexcept;
 
   // Shared by all threads; a race loses a vote.

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """What a training step costs with each level of TRACETOOL_TORCH, beside the modes of torch.profiler, in one run: a transformer block on the
-CPU, one thread, each mode in a process of its own, in turn, several rounds. The cost is the median step less that without anything.
+CPU, one thread. Each mode is a process of its own; all live at once, and one at a time runs a few steps, in turn, so that what else the
+machine does meets all of them. A cost is the lower quartile over the turns of a mode's steps less that of steps without anything.
 
-  torch_cost.py --agent PATH [--rounds N] [--steps N]      with a Python that has torch
+  torch_cost.py --agent PATH [--turns N] [--steps N]      with a Python that has torch
 
-A ratio is of the costs: ops beside torch.profiler of the CPU alone, shapes beside record_shapes, stacks beside with_stack.
+Beside: ops and torch.profiler of the CPU alone, shapes and record_shapes, stacks and with_stack, by itself and with record_shapes, as stacks
+hold shapes. `empty` is an observer of PyTorch's that does nothing, `empty+inputs` one that wants inputs: what PyTorch itself takes to call one.
+"At the end" is what torch.profiler does when it is stopped, for each of its steps, which comes besides.
 """
 import argparse
-import json
+import contextlib
+import ctypes
 import os
 import statistics
 import subprocess
@@ -17,86 +21,129 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LEVELS = ("off", "steps", "ops", "shapes", "stacks")
-PROFILES = {"profiler": {}, "profiler+shapes": {"record_shapes": True}, "profiler+stack": {"with_stack": True}}
-BESIDE = {"ops": ("profiler", 0.7), "shapes": ("profiler+shapes", 0.6), "stacks": ("profiler+stack", 0.4)}
-WARM_UP = 20
+PROFILES = {"profiler": {}, "profiler+shapes": {"record_shapes": True}, "profiler+stack": {"with_stack": True},
+            "profiler+both": {"record_shapes": True, "with_stack": True}}
+EMPTY = {"empty": False, "empty+inputs": True}  # whether it wants inputs
+BESIDE = {"ops": [("profiler", 0.7)], "shapes": [("profiler+shapes", 0.6)], "stacks": [("profiler+stack", 0.4), ("profiler+both", None)]}
+WARM_UP, CACHES = 20, 12
 
 
-def measure(mode, steps):
-    """In its own process: seconds of each step."""
-    sys.path.insert(0, os.path.join(HERE, "..", "integration"))
-    import torch
-    from torch.nn import functional
-    from torch_profiled import Model
-    torch.manual_seed(0)
-    torch.set_num_threads(1)
-    model = Model(width=64)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-    batch = torch.randint(0, 64, (2, 33))
+class Callback(ctypes.Structure):
+    """at::RecordFunctionCallback, as agent/torch/torch_functions.h has it."""
+    _fields_ = [("start", ctypes.c_void_p), ("end", ctypes.c_void_p), ("probability", ctypes.c_double), ("scopes", ctypes.c_bool * 10),
+                ("inputs", ctypes.c_bool), ("outputs", ctypes.c_bool), ("ids", ctypes.c_bool)]
 
-    def step():
-        loss = functional.cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
+
+def observe_nothing(with_inputs):
+    """Operators, backward operators and ranges, as level `ops` has them."""
+    add = ctypes.CDLL("libtorch_cpu.so")._ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE
+    add.restype, add.argtypes = ctypes.c_uint64, [Callback]
+    scopes = (ctypes.c_bool * 10)(True, True, True, False, False, False, False, True)
+    add(Callback(None, None, 1.0, scopes, with_inputs, False, False))
+
+
+class Training:
+    """A model, and its steps."""
+
+    def __init__(self):
+        sys.path.insert(0, os.path.join(HERE, "..", "integration"))
+        import torch
+        from torch.nn import functional
+        from torch_profiled import Model
+        torch.manual_seed(0)
+        torch.set_num_threads(1)
+        self.torch, self.functional, self.model = torch, functional, Model(width=64)
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-3)
+        self.batch = torch.randint(0, 64, (2, 33))
+
+    def step(self):
+        loss = self.functional.cross_entropy(self.model(self.batch[:, :-1]).flatten(0, 1), self.batch[:, 1:].flatten())
         loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
+        self.optimizer.step()
+        self.optimizer.zero_grad()
 
-    def timed(count):
-        found = []
+    def timed(self, count):
+        begin = time.thread_time()
         for _ in range(count):
-            begin = time.perf_counter()
-            step()
-            found.append(time.perf_counter() - begin)
-        return found
+            self.step()
+        return (time.thread_time() - begin) / count
 
+
+def serve(mode):
+    """In its own process: for each line on its input as many steps as it says, after a few for the caches; prints seconds a step, of the
+    processor on the thread that trains, and those of the end. torch.profiler begins anew each time, as its schedule does."""
+    training = Training()
+    if mode in EMPTY:
+        observe_nothing(EMPTY[mode])
     time.sleep(1.5)  # for an observer to begin
-    timed(WARM_UP)
-    if mode in PROFILES:
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], **PROFILES[mode]):
-            timed(5)
-            found = timed(steps)
-    else:
-        found = timed(steps)
-    print(json.dumps({"steps": found, "torch": torch.__version__}))
+    training.timed(WARM_UP)
+    print(training.torch.__version__, flush=True)
+    for line in sys.stdin:
+        activities = [training.torch.profiler.ProfilerActivity.CPU]
+        profile = training.torch.profiler.profile(activities=activities, **PROFILES[mode]) if mode in PROFILES else contextlib.nullcontext()
+        with profile:
+            training.timed(CACHES)
+            taken = training.timed(int(line))
+            end = time.thread_time()
+        print(taken, (time.thread_time() - end) / (CACHES + int(line)), flush=True)
 
 
-def run(mode, options):
-    with tempfile.TemporaryDirectory() as folder:
+class Mode:
+    """Such a process."""
+
+    def __init__(self, mode, agent, folder):
         environment = dict(os.environ, OMP_NUM_THREADS="1")
-        if mode not in PROFILES and mode != "nothing":
-            environment.update(LD_PRELOAD=os.path.abspath(options.agent), TRACETOOL_TORCH=mode, TRACETOOL_DIR=folder, TRACETOOL_GUARD_RATE="0",
+        if mode in LEVELS:
+            environment.update(LD_PRELOAD=os.path.abspath(agent), TRACETOOL_TORCH=mode, TRACETOOL_DIR=f"{folder}/{mode}", TRACETOOL_GUARD_RATE="0",
                                TRACETOOL_GUARD_CPU="0")
-        done = subprocess.run([sys.executable, os.path.abspath(__file__), "--measure", mode, "--steps", str(options.steps)], env=environment,
-                              capture_output=True, text=True, check=True)
-        return json.loads(done.stdout.splitlines()[-1])
+        self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), "--serve", mode], env=environment, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.torch = self.answer()
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit(f"a process ended: {self.process.communicate()[1]}")
+        return line.strip()
+
+    def steps(self, count):
+        self.process.stdin.write(f"{count}\n")
+        self.process.stdin.flush()
+        return [float(number) for number in self.answer().split()]
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--agent")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=60)
-    parser.add_argument("--measure")
+    parser.add_argument("--turns", type=int, default=16)
+    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--serve")
     options = parser.parse_args()
-    if options.measure:
-        return measure(options.measure, options.steps)
+    if options.serve:
+        return serve(options.serve)
     if not options.agent:
         parser.error("--agent is missing")
-    medians, version = {}, ""
-    for _ in range(options.rounds):
-        for mode in ("nothing", *LEVELS, *PROFILES):
-            said = run(mode, options)
-            version = said["torch"]
-            medians.setdefault(mode, []).append(statistics.median(said["steps"]))
-    base = statistics.median(medians["nothing"])
-    spread = max(medians["nothing"]) - min(medians["nothing"])
-    print(f"torch {version}: step {base * 1e3:.3f} ms without anything; its medians differ by {spread * 1e3:.3f} ms over {options.rounds} rounds")
-    costs = {mode: statistics.median(of) - base for mode, of in medians.items()}
-    for mode, cost in costs.items():
-        if mode == "nothing":
-            continue
-        beside, most = BESIDE.get(mode, ("", 0))
-        ratio = f"   {cost / costs[beside]:.2f} of {beside} (at most {most})" if beside else ""
-        print(f"  {mode:16} {cost * 1e3:+.3f} ms  {100 * cost / base:6.1f} %{ratio}")
+    with tempfile.TemporaryDirectory() as folder:
+        modes = {name: Mode(name, options.agent, folder) for name in ("nothing", *LEVELS, *EMPTY, *PROFILES)}
+        taken = {name: [] for name in modes}
+        for _ in range(options.turns):
+            for name, mode in modes.items():
+                taken[name].append(mode.steps(options.steps))
+        version = modes["nothing"].torch
+        for mode in modes.values():
+            mode.end()
+    quartile = {name: [sorted(each[part] for each in of)[options.turns // 4] for part in (0, 1)] for name, of in taken.items()}
+    base = quartile["nothing"][0]
+    costs = {name: of[0] - base for name, of in quartile.items() if name != "nothing"}
+    print(f"torch {version}: step {base * 1e3:.3f} ms without anything; {options.turns} turns of {options.steps} steps")
+    for name, cost in costs.items():
+        ratio = "".join(f"   {cost / costs[beside]:.2f} of {beside}" + (f" (at most {most})" if most else "") for beside, most in BESIDE.get(name, ()))
+        end = f"   at the end {quartile[name][1] * 1e3:+.3f} ms" if name in PROFILES else ""
+        print(f"  {name:16} {cost * 1e3:+.3f} ms  {100 * cost / base:6.1f} %{ratio}{end}")
     return 0
 
 
