@@ -77,6 +77,14 @@ void check_other_tools(const ProcessView& process, CheckResults& found) {
   }
 }
 
+// What of it is recorded; nothing is said of a process without it.
+void check_pytorch_loaded(const ProcessView& process, CheckResults& found) {
+  const std::vector<std::string> libraries = files_named(process, "libtorch_cpu.so");
+  if (libraries.empty()) return;
+  const std::string level = value(process, "TRACETOOL_TORCH");
+  found.push_back(ok("pytorch", fmt::format("{}, TRACETOOL_TORCH={}", libraries[0], level.empty() ? "steps" : level)));
+}
+
 CheckResult check_ring(const std::vector<std::string>& rings) {
   if (rings.empty()) {
     return warn("recording", "has no recording open",
@@ -149,6 +157,7 @@ CheckResults check_mapped(const ProcessView& process) {
   }
   check_cupti_copies(process, found);
   check_other_tools(process, found);
+  check_pytorch_loaded(process, found);
   if (!agents.empty() && !driver.empty()) check_rings(process, found);
   return found;
 }

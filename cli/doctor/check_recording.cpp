@@ -24,8 +24,12 @@ constexpr double kDearOverhead_pct = 1;                 // of the recorded time
 class Counted : public EventSink {
  public:
   Counted(const Catalog& catalog, ReadRecording& into) : catalog_(catalog), into_(into) {}
-  void event(const Event& event, const Facts&) override {
+  void event(const Event& event, const Facts& facts) override {
     if (event.kind == Kind::kernel) into_.nccl_kernels += is_comm_name(catalog_.strings[event.name]);
+    if (const OperatorFacts* const called = facts.get<OperatorFacts>()) {
+      into_.with_inputs += called->inputs != 0;
+      into_.with_stack += called->stack != 0;
+    }
     if (event.kind != Kind::overhead) return;
     OwnCost& sum = into_.overhead[std::string(catalog_.strings[event.name])];
     ++sum.count;
@@ -80,7 +84,7 @@ CheckResult check_cupti(const Process& p) {
   }
   if (r.cupti_state == trace::SourceState::failed) return check_failed(r);
   if (r.cupti_state == trace::SourceState::off) {
-    return warn("cupti", "CUPTI is not on: no GPU work is recorded", "is it switched off by TRACETOOL_EVENTS?");
+    return warn("cupti", "CUPTI is not on: no GPU work is recorded", "fine where the process does not use CUDA; else, is it switched off by TRACETOOL_EVENTS?");
   }
   if (gpu_work(p) == 0 && p.overwritten[static_cast<std::size_t>(Kind::kernel)] == 0) {
     return warn("cupti", "CUPTI is on, and no kernel or copy came yet",
@@ -179,6 +183,20 @@ void check_nccl(const ReadRecording& recording, CheckResults& found) {
                        "or is nccl left out of TRACETOOL_EVENTS?"));
 }
 
+// Nothing is said of a process without PyTorch.
+void check_pytorch(const ReadRecording& recording, CheckResults& found) {
+  const Process& p = recording.process;
+  constexpr const char* kMore = "TRACETOOL_TORCH=ops records operators, shapes their inputs, too, and stacks where they were called";
+  if (count(p, Kind::cpu_op) != 0) {
+    std::string what = "operators are recorded";
+    if (recording.with_inputs != 0) what += ", with inputs";
+    if (recording.with_stack != 0) what += ", with Python stacks";
+    found.push_back(ok("pytorch", what));
+  } else if (count(p, Kind::user_annotation) != 0) {
+    found.push_back(ok("pytorch", fmt::format("steps and ranges are recorded ({})", kMore)));
+  }
+}
+
 void check_agent_cost(const Recorder& r, CheckResults& found) {
   const std::int64_t life_ns = r.heartbeat_ns - r.created_ns;
   if (life_ns < kShortLife_ns || r.agent_cpu_ns == 0) return;
@@ -221,6 +239,7 @@ CheckResults check_recording(const ReadRecording& recording, std::int64_t now_ns
   check_newest_work(p, found);
   check_notices(p, found);
   check_nccl(recording, found);
+  check_pytorch(recording, found);
   check_agent_cost(p.recorder, found);
   check_overhead(recording, found);
   for (CheckResult& result : found) {

@@ -14,11 +14,13 @@ struct OwnCost {
   std::int64_t ns = 0;
 };
 
-// A recording that was read: its process, CUPTI's and the driver's overhead by name, and how many kernels are NCCL's.
+// A recording that was read: its process, CUPTI's and the driver's overhead by name, how many kernels are NCCL's, and of how many
+// operators of PyTorch the inputs and the stacks are known.
 struct ReadRecording {
   Process process;
   std::map<std::string, OwnCost> overhead;
   std::uint64_t nccl_kernels = 0;
+  std::uint64_t with_inputs = 0, with_stack = 0;
   std::int64_t copied_ns = 0;  // wall clock of a copy (FORMAT.md); 0: it is the ring itself
 };
 

@@ -146,6 +146,9 @@ def check_level(options, level, layout):
             check_export(options, what, folder, lines)
         if level == "stacks" and is_known_python():
             check_stacks(what, lines, found)
+        known = {"steps": "steps and ranges are recorded", "ops": "operators are recorded\n", "shapes": "operators are recorded, with inputs\n"}
+        said = run([options.tracetool, "doctor", f"{folder}/traces"]).stdout
+        check(known.get(level, "operators are recorded, with inputs, with Python stacks\n" if is_known_python() else "") in said, f"{what}: doctor says so", said)
         check(all(begin.inputs is None for begin, _ in found) or level in ("shapes", "stacks"), f"{what}: inputs only where they were asked for")
 
 

@@ -122,6 +122,11 @@ TEST_CASE("doctor: what the mapped files of a process tell") {
   CHECK_THAT(found(results, "cupti"), contains_text("WARN  cupti       2 copies"));
   CHECK_THAT(found(results, "tools"), contains_text("Nsight Systems"));
   CHECK_THAT(found(results, "recording"), contains_text("WARN"));
+  CHECK(found(results, "pytorch").empty());
+  view.files.push_back("/site/torch/lib/libtorch_cpu.so");
+  CHECK_THAT(found(check_mapped(view), "pytorch"), contains_text("OK") && contains_text("/site/torch/lib/libtorch_cpu.so, TRACETOOL_TORCH=steps"));
+  view.variables["TRACETOOL_TORCH"] = "stacks";
+  CHECK_THAT(found(check_mapped(view), "pytorch"), contains_text("TRACETOOL_TORCH=stacks"));
 }
 
 TEST_CASE("doctor: a healthy recording has nothing but OK") {
@@ -139,6 +144,20 @@ TEST_CASE("doctor: kernels of NCCL without its calls") {
              contains_text("WARN") && contains_text("40 kernels") && contains_text("NVTX_INJECTION64_PATH"));
   recording.process.overwritten[static_cast<std::size_t>(Kind::nccl)] = 1;
   CHECK(found(check_recording(recording, kNow), "nccl").empty());
+}
+
+TEST_CASE("doctor: what is recorded of PyTorch") {
+  ReadRecording recording = healthy();
+  const auto said = [&] { return found(check_recording(recording, kNow), "pytorch"); };
+  CHECK(said().empty());
+  recording.process.counts[static_cast<std::size_t>(Kind::user_annotation)] = 10;
+  CHECK_THAT(said(), contains_text("OK") && contains_text("steps and ranges are recorded (TRACETOOL_TORCH=ops"));
+  recording.process.counts[static_cast<std::size_t>(Kind::cpu_op)] = 1000;
+  CHECK_THAT(said(), contains_text("operators are recorded\n"));
+  recording.with_inputs = 900;
+  CHECK_THAT(said(), contains_text("operators are recorded, with inputs\n"));
+  recording.with_stack = 800;
+  CHECK_THAT(said(), contains_text("operators are recorded, with inputs, with Python stacks\n"));
 }
 
 TEST_CASE("doctor: the heartbeat of a copy is as old as the copy") {
