@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -11,6 +12,7 @@
 #include "cli/io/temp_file.h"
 #include "cli/io/units.h"
 #include "cli/merge/merge_inputs.h"
+#include "cli/merge/parts.h"
 #include "cli/model/error.h"
 
 namespace cli {
@@ -21,11 +23,11 @@ struct MergeCommandOptions {
   std::shared_ptr<std::size_t> memory_mib;
   std::string output;
   std::string report;
-  bool no_align = false, clock_of_each_rank = false;
+  bool no_align = false, clock_of_each_rank = false, partial = false;
 };
 
 void run_merge(const MergeCommandOptions& options) {
-  const auto inputs = find_inputs(*options.inputs);
+  auto inputs = find_inputs(*options.inputs);
   refuse_input_as_output(inputs, options.output);
   if (!options.report.empty()) {
     refuse_input_as_output(inputs, options.report);
@@ -33,10 +35,14 @@ void run_merge(const MergeCommandOptions& options) {
       throw Error(Exit::usage, fmt::format("--report {}: is also the output; name another file", options.report));
     }
   }
+  const std::size_t found = inputs.size();
+  const std::vector<std::string> left_out = leave_out_unfit(inputs);
+  print_warnings(left_out);
   OutputFile out(options.output);  // before the work: a place that cannot be written is said at once
   const auto report = options.report.empty() ? nullptr : open_output(options.report);
   MergeOptions merge;
-  merge.align = !options.no_align;
+  merge.align = !options.no_align && !options.partial;
+  merge.all_ranks = !options.partial;
   merge.clock_of_each_rank = options.clock_of_each_rank;
   merge.memory_bytes = *options.memory_mib << 20;
   merge.scratch_directory = scratch_directory(options.output);
@@ -49,7 +55,16 @@ void run_merge(const MergeCommandOptions& options) {
   }
   fmt::print(stderr, "{}: {}, {}, {}\n", options.output, count_text(merged.processes, "process", "processes"),
              count_text(merged.events, "event"), count_text(out.bytes(), "byte"));
-  if (options.output != "-") fmt::print(stderr, "next: tracetool analyze {0}; tracetool export --perfetto {0}\n", options.output);
+  if (!left_out.empty()) {
+    throw Error(Exit::bad_content, fmt::format("{} of {} inputs were left out of {}; the rest is there", left_out.size(), found, options.output));
+  }
+  if (options.output == "-") return;
+  if (options.partial) {
+    const std::string parts = std::filesystem::path(options.output).replace_filename("*.ttrace").string();
+    fmt::print(stderr, "next, when each node has its part: tracetool merge {} -o run.ttrace\n", parts);
+  } else {
+    fmt::print(stderr, "next: tracetool analyze {0}; tracetool export --perfetto {0}\n", options.output);
+  }
 }
 
 std::function<void()> set_up_merge(CLI::App& app) {
@@ -60,6 +75,8 @@ std::function<void()> set_up_merge(CLI::App& app) {
       ->type_name("FILE");
   app.add_option("--report", options->report, "Also writes what is known of each host's clock, as JSON; - is stdout")
       ->type_name("FILE");
+  app.add_flag("--partial", options->partial,
+               "One node's part of a large run, whose clocks are aligned when the parts are merged; not all ranks are expected");
   app.add_flag("--no-align", options->no_align, "Leaves every host on its own wall clock");
   app.add_option("--clock-domain", "What has a clock of its own (default: host; a rank whose host is not known has one anyway)")
       ->check(CLI::IsMember({"host", "rank"}).description(""))
@@ -77,10 +94,14 @@ Command merge_command() {
       "The file is compressed, in the order of time, and has an index; every other command reads it faster than the\n"
       "recordings. Ranks come from the recordings, else from file names (rank3, worker3), else from --rank. Clocks of hosts are\n"
       "aligned by the collectives that they share; each rank keeps its own times, beside what puts them on the axis.\n"
+      "Of a large run each node merges its own ranks (--partial), and then one merges the parts: the result is the same. A part\n"
+      "that cannot be read, or is of another run, is named and left out; the exit status is 3 then.\n"
       "\n"
       "  tracetool merge traces/ -o run.ttrace\n"
       "  tracetool merge traces/ -o run.ttrace --report clocks.json\n"
-      "  tracetool merge --rank 0=a.json.gz --rank 1=b.json.gz -o run.ttrace",
+      "  tracetool merge --rank 0=a.json.gz --rank 1=b.json.gz -o run.ttrace\n"
+      "  tracetool merge --partial /local/traces -o /shared/parts/$(hostname).ttrace    # on each node\n"
+      "  tracetool merge /shared/parts/*.ttrace -o run.ttrace                           # scripts/merge_job.sh does both",
       set_up_merge};
 }
 

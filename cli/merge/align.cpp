@@ -8,8 +8,16 @@
 
 namespace cli {
 
+namespace {
+constexpr const char* kWallClock = "wall_clock";
+}
+
 void keep_wall_clocks(std::vector<ClockFit>& fits) {
-  for (ClockFit& fit : fits) fit.method = "wall_clock";
+  for (ClockFit& fit : fits) fit.method = kWallClock;
+}
+
+bool are_wall_clocks(const std::vector<ClockFit>& fits) {
+  return !fits.empty() && std::all_of(fits.begin(), fits.end(), [](const ClockFit& fit) { return fit.method == kWallClock && !fit.moves(); });
 }
 
 void align_by_collectives(const AlignInput& input, std::vector<ClockFit>& fits) {

@@ -15,6 +15,8 @@ namespace cli {
 
 // Each host's own wall clock: nothing is estimated, so nothing is known of the error.
 void keep_wall_clocks(std::vector<ClockFit>& fits);
+// Whether they are all so: clocks that can still be aligned.
+bool are_wall_clocks(const std::vector<ClockFit>& fits);
 
 struct AlignInput {
   const Catalog& catalog;

@@ -1,6 +1,7 @@
 #include "cli/merge/input_reading.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "cli/collectives/call_collector.h"
@@ -8,6 +9,7 @@
 #include "cli/merge/align.h"
 #include "cli/merge/join_catalog.h"
 #include "cli/merge/missing_data.h"
+#include "cli/merge/parts.h"
 #include "cli/merge/phases.h"
 #include "cli/merge/ranks.h"
 #include "cli/model/error.h"
@@ -131,17 +133,26 @@ void InputReading::read_one(std::size_t number) {
   input.catalog.shapes.limit_text(std::max(kMostTextOfShapes / inputs_.size(), kLeastTextOfShapes));
   EventSorter sorter(room_, is_alone());
   Intake intake(input, number, work_, sorter, progress_, options_.choice);
-  input.is_merged = is_merged_file(path);
-  if (input.is_merged) {
-    MergedReader reader(path);
-    reader.read(input.catalog, intake);
-    input.fits = reader.fits();
+  if (is_merged_file(path)) {
+    read_merged(path, input, intake);
   } else {
     open_trace(path, threads_ / work_.threads())->read(input.catalog, intake);
   }
   intake.finish();
   input.runs = sorter.finish();
   look_through(input);
+}
+
+void InputReading::read_merged(const std::string& path, ReadInput& input, EventSink& sink) {
+  auto reader = std::make_unique<MergedReader>(path);
+  reader->read_lists(input.catalog);
+  if (options_.aligns_parts && are_wall_clocks(reader->fits())) {
+    input.part = std::move(reader);
+    return;
+  }
+  input.is_merged = true;
+  input.fits = reader->fits();
+  reader->read_events(sink, {}, is_alone());
 }
 
 // In order and with a complete catalogue.
@@ -157,12 +168,34 @@ void InputReading::look_through(ReadInput& input) {
   if (looks_for_calls_ && !input.is_merged && may_have_collectives(input.catalog)) look.calls = make_call_collector(input.catalog, CallDetail::calls);
   if (options_.own_times) look.steps.emplace(input.catalog);
   if (!look.calls && !look.steps) return;
-  RunWalk runs(room_, input.catalog.shapes);
-  runs.add(std::move(input.runs), 0, nullptr);
-  runs.walk({}, look);
-  input.runs = runs.take();
+  if (input.part) {
+    input.part->read_own_times(look, {}, is_alone());
+  } else {
+    RunWalk runs(room_, input.catalog.shapes);
+    runs.add(std::move(input.runs), 0, nullptr);
+    runs.walk({}, look);
+    input.runs = runs.take();
+  }
   if (look.calls) input.calls = look.calls->take();
   if (look.steps) input.steps = look.steps->take();
+}
+
+// Of each of its processes, the last ones in the catalogue. An input has one clock, but a part has those of the inputs that it was
+// merged from.
+std::vector<std::uint32_t> InputReading::clocks_of(const ReadInput& input) {
+  std::vector<std::uint32_t> clocks;
+  std::optional<std::uint32_t> of_all;
+  if (input.is_merged) of_all = clocks_.of_merged();  // its events come on the axis
+  if (input.timed && !input.is_merged) of_all = clocks_.of_process(*input.timed);
+  std::map<std::int64_t, std::uint32_t> of_part;  // by Process::clock
+  for (std::size_t i = input.first_process; i < catalog_.processes.size(); ++i) {
+    const Process& process = catalog_.processes[i];
+    const auto known = of_part.find(process.clock);
+    const bool is_known = input.part && process.clock >= 0 && !options_.clock_of_each_rank && known != of_part.end();
+    clocks.push_back(of_all ? *of_all : is_known ? known->second : clocks_.of_process(process));
+    of_part.try_emplace(process.clock, clocks.back());
+  }
+  return clocks;
 }
 
 void InputReading::join(std::size_t number) {
@@ -172,18 +205,13 @@ void InputReading::join(std::size_t number) {
   set_rank(catalog_, input.first_process, from_[number].path, from_[number].rank);
   if (const std::string fault = contradiction(catalog_); !fault.empty()) throw Error(Exit::usage, fault);
   check_ranks(catalog_);
-  std::optional<std::uint32_t> clock;
-  if (input.is_merged) {  // what was estimated when it was made stays true; its events come on the axis
-    clock = clocks_.of_merged();
+  const std::vector<std::uint32_t> clocks = clocks_of(input);
+  clock_of_.insert(clock_of_.end(), clocks.begin(), clocks.end());
+  if (input.is_merged) {  // what was estimated when it was made stays true
     reported_.insert(reported_.end(), input.fits.begin(), input.fits.end());
-  } else if (input.timed) {
-    clock = clocks_.of_process(*input.timed);
+    for (std::size_t i = input.first_process; i < catalog_.processes.size(); ++i) catalog_.processes[i].clock = -1;
   }
-  for (std::size_t i = input.first_process; i < catalog_.processes.size(); ++i) {
-    if (input.is_merged) catalog_.processes[i].clock = -1;
-    clock_of_.push_back(clock ? *clock : clocks_.of_process(catalog_.processes[i]));
-  }
-  input.clock = clock.value_or(0);
+  input.clock = clocks.empty() ? 0 : clocks[0];
   join_calls(std::move(input.calls), input.first_process, calls_);
 }
 
@@ -197,6 +225,7 @@ void InputReading::align(std::vector<ClockFit>& fits) {
 
 void InputReading::finish() {
   for (std::string& missing : missing_data(catalog_)) warnings_.push_back(std::move(missing));
+  if (std::string missing = options_.all_ranks ? missing_ranks(catalog_) : ""; !missing.empty()) warnings_.push_back(std::move(missing));
   std::vector<ClockFit>& fits = clocks_.fits();
   for (std::size_t i = 0; i < catalog_.processes.size(); ++i) {
     const std::int64_t rank = catalog_.processes[i].rank;

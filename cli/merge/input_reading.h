@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "cli/model/clock_fit.h"
 #include "cli/model/steps.h"
 #include "cli/read/id_map.h"
+#include "cli/read/merged_reader.h"
 
 namespace cli {
 
@@ -42,6 +44,10 @@ struct MergeOptions {
   // are by it, too, and looked for while inputs are read; processes' times and fits() are as ever. So no drift that was estimated
   // is in what is said of one rank.
   bool own_times = false;
+  // Merged files whose clocks nobody has aligned so far (merge --partial) are aligned with the others, and their events stay in them:
+  // for who walks each input by itself. Else such a file is on its wall clocks for good.
+  bool aligns_parts = false;
+  bool all_ranks = false;  // a warning names ranks of the run that none of the inputs holds
 };
 
 // An input with its own catalogue.
@@ -51,8 +57,9 @@ struct ReadInput {
   IdMap ids;                     // of its catalogue in that of the trace
   ProcessId first_process = 0;   // its first in the trace, as read
   std::uint32_t clock = 0;       // of its events, an index into the fits of its domains
-  bool is_merged = false;
-  std::vector<ClockFit> fits;    // of a merged file
+  bool is_merged = false;           // its clocks are aligned already
+  std::vector<ClockFit> fits;       // then
+  std::unique_ptr<MergedReader> part;  // MergeOptions::aligns_parts: its events, by its own catalogue, and no runs; null: none
   CollectiveCalls calls;         // of its processes, where clocks are to be aligned by them
   std::vector<ProcessSteps> steps;  // of its processes, by its own clock; empty: nobody looked for them
   std::optional<Process> timed;  // whose clock timed it, as far as was known at its first event; none: it has no events
@@ -90,7 +97,9 @@ class InputReading {
 
  private:
   void read_one(std::size_t number);
+  void read_merged(const std::string& path, ReadInput& input, EventSink& sink);
   void look_through(ReadInput& input);
+  std::vector<std::uint32_t> clocks_of(const ReadInput& input);
   void join(std::size_t number);
   void align(std::vector<ClockFit>& fits);
   void finish();

@@ -76,12 +76,19 @@ std::vector<ClockFit> wall_clocks(const std::vector<ClockFit>& fits) {
   return clocks;
 }
 
-// Clocks of merged files were chosen when those were made. One alone can leave its axis, as it holds each rank's own times.
+std::vector<ClockFit> clocks_in(const std::string& merged) {
+  MergedReader reader(merged);
+  Catalog catalog;
+  reader.read_lists(catalog);
+  return reader.fits();
+}
+
+// Clocks of merged files were chosen when those were made, unless nobody aligned them. One alone can leave its axis, as it holds each rank's own times.
 void refuse_other_clocks(const std::vector<TraceInput>& inputs, const MergeOptions& options, bool is_alone) {
   if (options.align && !options.clock_of_each_rank) return;
   if (is_alone && !options.clock_of_each_rank) return;
   for (const TraceInput& input : inputs) {
-    if (!is_merged_file(input.path)) continue;
+    if (!is_merged_file(input.path) || are_wall_clocks(clocks_in(input.path))) continue;
     throw Error(Exit::usage, fmt::format("{}: {} is merged already, with its clocks; merge the recordings again{}",
                                          options.clock_of_each_rank ? "--clock-domain rank" : "--no-align", input.path,
                                          options.clock_of_each_rank ? "" : ", or this file alone"));
@@ -109,24 +116,31 @@ MergedTotals merge_again(const std::string& path, bool align, ByteSink& out) {
 
 }  // namespace
 
-MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOptions& options, ByteSink& out) {
+MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOptions& asked, ByteSink& out) {
+  MergeOptions options = asked;
+  options.aligns_parts = true;
   const bool is_again = inputs.size() == 1 && !inputs[0].rank && is_merged_file(inputs[0].path);
   refuse_other_clocks(inputs, options, is_again);
   if (is_again) return merge_again(inputs[0].path, options.align, out);
   InputReading reading(inputs, options);
   MergedOutput output(out, inputs.size());
   const auto write = [&](std::size_t number, ReadInput& input) {
-    const std::size_t processes = std::max(inputs.size(), input.catalog.processes.size());
+    const std::size_t own = input.catalog.processes.size(), processes = input.part ? inputs.size() * own : std::max(inputs.size(), own);
     ChunkWriter chunks(input.catalog, &input.ids, {processes, kHeldEvents, reading.is_alone()}, [&](std::string_view bytes) {
       reading.leave_if_given_up(number);
       output.put(number, bytes);
     });
     MergeWalk walk(input.catalog, chunks);
-    RunWalk runs(reading.room(), input.catalog.shapes);
-    runs.add(std::move(input.runs), input.clock, nullptr);
-    runs.walk({}, walk);
+    if (input.part) {
+      input.part->read_own_times(walk, {}, reading.is_alone());
+    } else {
+      RunWalk runs(reading.room(), input.catalog.shapes);
+      runs.add(std::move(input.runs), input.clock, nullptr);
+      runs.walk({}, walk);
+    }
     input.steps = walk.steps();
     output.done(number, chunks.finish());
+    input.part.reset();
     input.catalog = {};
     input.ids = {};
   };

@@ -32,7 +32,7 @@ MergedReader::MergedReader(const std::string& path) : chunks_(path) {}
 
 void MergedReader::read(Catalog& catalog, EventSink& sink) {
   read_lists(catalog);
-  read_events(sink, {}, false, false);
+  read_events(sink, {}, false);
 }
 
 // f(entry, offset of its chunk) for each entry of the list; false: the entry is broken.
@@ -321,11 +321,11 @@ bool MergedReader::holds(const IndexEntry& chunk, const KindSet& kinds) const {
   return false;
 }
 
-NotRead MergedReader::read_events(EventSink& sink, const Wanted& wanted) { return read_events(sink, wanted, false, true); }
+NotRead MergedReader::read_events(EventSink& sink, const Wanted& wanted, bool ahead) { return read_chosen(sink, wanted, false, ahead); }
 
-NotRead MergedReader::read_own_times(EventSink& sink, const Wanted& wanted) { return read_events(sink, wanted, true, true); }
+NotRead MergedReader::read_own_times(EventSink& sink, const Wanted& wanted, bool ahead) { return read_chosen(sink, wanted, true, ahead); }
 
-NotRead MergedReader::read_events(EventSink& sink, const Wanted& wanted, bool own_times, bool ahead) {
+NotRead MergedReader::read_chosen(EventSink& sink, const Wanted& wanted, bool own_times, bool ahead) {
   NotRead not_read;
   std::vector<std::unique_ptr<PieceStream>> streams;
   std::unordered_map<std::uint64_t, Stream*> known;  // by process and stream

@@ -23,10 +23,10 @@ class MergedReader : public Reader {
   // Or in two steps: the lists into `catalog`, which may hold other traces; then the events, any number of times.
   void read_lists(Catalog& catalog);
   // All of what is wanted, and what lies in one chunk with it. Memory: a chunk of each stream, as columns, and
-  // what merged_walk.h says. Large ones are read by another thread; the sink is called by this one.
-  NotRead read_events(EventSink& sink, const Wanted& wanted);
+  // what merged_walk.h says. `ahead`: large ones are read by another thread; the sink is called by this one.
+  NotRead read_events(EventSink& sink, const Wanted& wanted, bool ahead = true);
   // The same at the times of each process's own clock, by which `wanted` is, too: in the order of time for each process alone.
-  NotRead read_own_times(EventSink& sink, const Wanted& wanted);
+  NotRead read_own_times(EventSink& sink, const Wanted& wanted, bool ahead = true);
 
   // After read_lists.
   const std::vector<ClockFit>& fits() const { return fits_; }
@@ -47,7 +47,7 @@ class MergedReader : public Reader {
   std::vector<const IndexEntry*> choose(const Wanted& wanted, bool own_times, NotRead& not_read) const;
   bool is_events(const IndexEntry& chunk) const;
   bool holds(const IndexEntry& chunk, const KindSet& kinds) const;
-  NotRead read_events(EventSink& sink, const Wanted& wanted, bool own_times, bool ahead);
+  NotRead read_chosen(EventSink& sink, const Wanted& wanted, bool own_times, bool ahead);
 
   MergedChunks chunks_;
   std::vector<Kind> kinds_;  // by the file's numbers

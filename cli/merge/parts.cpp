@@ -1,0 +1,85 @@
+#include "cli/merge/parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "cli/model/error.h"
+#include "cli/model/rank_list.h"
+#include "cli/read/merged_file.h"
+#include "cli/read/merged_reader.h"
+
+namespace cli {
+namespace {
+
+struct Part {
+  const TraceInput* input;
+  std::string run_id;  // "": unknown
+  std::string fault;   // "": none
+};
+
+Part look_into(const TraceInput& input, std::map<std::string, std::size_t>& processes_of) {
+  Part part{&input, {}, {}};
+  try {
+    Catalog catalog;
+    MergedReader(input.path).read_lists(catalog);
+    for (const Process& process : catalog.processes) {
+      if (process.run_id.empty()) continue;
+      part.run_id = process.run_id;
+      ++processes_of[process.run_id];
+    }
+  } catch (const Error& error) {
+    part.fault = error.what();
+  }
+  return part;
+}
+
+}  // namespace
+
+std::vector<std::string> leave_out_unfit(std::vector<TraceInput>& inputs) {
+  if (inputs.size() < 2) return {};
+  std::map<std::string, std::size_t> processes_of;  // by run
+  std::vector<Part> parts;
+  for (const TraceInput& input : inputs) {
+    if (is_merged_file(input.path)) parts.push_back(look_into(input, processes_of));
+  }
+  const auto most = std::max_element(processes_of.begin(), processes_of.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::vector<std::string> lines;
+  std::set<const TraceInput*> unfit;
+  for (const Part& part : parts) {
+    std::string why = part.fault;
+    if (why.empty() && !part.run_id.empty() && part.run_id != most->first) {
+      why = fmt::format("{}: is of run {}, most of the others are of {}", part.input->path, part.run_id, most->first);
+    }
+    if (why.empty()) continue;
+    unfit.insert(part.input);
+    lines.push_back(why + "; left out");
+  }
+  if (unfit.size() == inputs.size()) throw Error(Exit::bad_content, parts[0].fault);
+  std::vector<TraceInput> fit;
+  for (TraceInput& input : inputs) {
+    if (!unfit.contains(&input)) fit.push_back(std::move(input));
+  }
+  inputs = std::move(fit);
+  return lines;
+}
+
+std::string missing_ranks(const Catalog& catalog) {
+  std::int64_t ranks = -1;
+  std::set<std::int64_t> there;
+  for (const Process& process : catalog.processes) {
+    ranks = std::max(ranks, process.world_size);
+    there.insert(process.rank);
+  }
+  std::vector<std::int64_t> missing;
+  if (ranks > static_cast<std::int64_t>(kMaxProcesses)) return {};  // no run, but a number in a damaged file
+  for (std::int64_t rank = 0; rank < ranks; ++rank) {
+    if (!there.contains(rank)) missing.push_back(rank);
+  }
+  if (missing.empty() || missing.size() == static_cast<std::size_t>(ranks)) return {};
+  return fmt::format("{} of {} {} missing", rank_list(missing), ranks, missing.size() == 1 ? "is" : "are");
+}
+
+}  // namespace cli
