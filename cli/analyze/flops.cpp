@@ -209,7 +209,7 @@ AnalysisEntry mfu_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<MfuTable>(context); },
           false,
           true,
-          kinds_of({Kind::cpu_op})};
+          OperatorCalls::kinds()};
 }
 
 AnalysisEntry flops_analysis() {
@@ -220,7 +220,7 @@ AnalysisEntry flops_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, false); },
           false,
           true,
-          kinds_of({Kind::cpu_op})};
+          OperatorCalls::kinds()};
 }
 
 AnalysisEntry roofline_analysis() {
@@ -231,7 +231,7 @@ AnalysisEntry roofline_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, true); },
           false,
           true,
-          kinds_of({Kind::cpu_op})};
+          OperatorCalls::kinds()};
 }
 
 }  // namespace cli

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "cli/export/kineto_collectives.h"
+#include "cli/export/kineto_operators.h"
 #include "cli/export/kineto_text.h"
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
@@ -30,6 +31,7 @@ class KinetoRecording {
   bool is_inner_call(const Event& event);
 
   KinetoCollectives collectives_;
+  KinetoOperators operators_;
   std::unordered_map<TrackId, std::uint64_t> calls_;  // of each thread, the correlation of its last runtime call
   std::string args_;
 };
