@@ -15,9 +15,10 @@
 #include <memory>
 
 #include "cli/export/exporter.h"
+#include "cli/export/format_options.h"
 
 namespace cli {
 
-std::unique_ptr<Exporter> make_kineto_json();
+std::unique_ptr<Exporter> make_kineto_json(const FormatOptions& options = {});
 
 }  // namespace cli

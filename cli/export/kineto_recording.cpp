@@ -58,7 +58,7 @@ void KinetoRecording::complete(const Event& event, const Facts& facts, KinetoLin
   line.category = kineto_category(event);
   if (event.phase == 'i') line.scope = 't';
   add_correlation(event);
-  if (const std::uint64_t id = operators_.external_id(event, facts); id != 0) add_number(args_, "External id", id);
+  if (const std::uint64_t id = external_ids_.of(event); id != 0) add_number(args_, "External id", id);
   const MemoryFacts* const memory = facts.get<MemoryFacts>();
   if (memory != nullptr && memory->is_known()) {
     memory_instant(line, event, *memory, args_);
@@ -76,7 +76,8 @@ void KinetoRecording::complete(const Event& event, const Facts& facts, KinetoLin
 
 void KinetoRecording::note(const Event& event, const Facts& facts) {
   if (event.kind == Kind::runtime) is_inner_call(event);
-  operators_.external_id(event, facts);
+  external_ids_.of(event);
+  backward_.forward_of(event, facts, {});
   collectives_.event(event, facts);
 }
 

@@ -8,6 +8,7 @@ import json
 import sys
 import threading
 import time
+from functools import partial
 
 import torch_training
 from torch_training import BACKWARD, FLOAT, FUNCTION, NEXT, TENSOR, Module, Torch, contiguous
@@ -30,21 +31,29 @@ def modules():
     return [frame[1] for frame in torch_training.frames() if frame[0] == "module"][::-1]
 
 
-def launch(ns, of_forward=None):
+def launch(ns, of_forward):
     if not launches:
         return
-    launched.append({"operators": list(here.operators), "modules": of_forward if of_forward is not None else modules(), "ns": ns,
+    launched.append({"operators": [line["name"] for line in here.open], "modules": of_forward if of_forward is not None else modules(), "ns": ns,
                      "is_backward": of_forward is not None})
     gpu.gpu_launch(ctypes.c_ulonglong(ns))
 
 
-def operator(name, scope=FUNCTION, inside=lambda: None, **more):
-    here.operators.append(name)
-    line = torch.enter(name, scope, **more)
-    inside()
-    torch.leave(line)
-    here.operators.pop()
-    return line
+def enter(name, scope=FUNCTION, **more):
+    here.open.append(torch.enter(name, scope, **more))
+
+
+def leave():
+    here.last = here.open.pop()
+    torch.leave(here.last)
+
+
+def operators(*nested, ns, of_forward=None):
+    """Operators within each other, and a kernel in the innermost: all from one line of Python, as those that PyTorch calls itself. Returns
+    the outermost."""
+    calls = [*(partial(enter, **each) for each in nested), partial(launch, ns, of_forward), *(leave for _ in nested)]
+    for call in calls: call()
+    return getattr(here, "last", None)
 
 
 class Linear(Module):
@@ -52,8 +61,8 @@ class Linear(Module):
         self.ns = ns
 
     def forward(self):
-        multiply = lambda: operator("aten::mm", inputs=MATRICES, inside=lambda: launch(self.ns))
-        forward.append((operator("aten::linear", sequence=NEXT, inputs=MATRICES, inside=multiply), modules()))
+        around = dict(name="aten::linear", sequence=NEXT, inputs=MATRICES)
+        forward.append((operators(around, dict(name="aten::mm", inputs=MATRICES), ns=self.ns), modules()))
 
 
 class Model(Module):
@@ -66,11 +75,11 @@ class Model(Module):
 
 
 def backward():
-    here.operators = []
+    here.open = []
     gpu.gpu_use_here()
     for line, of_forward in reversed(forward):
-        multiply = lambda: operator("aten::mm", inputs=MATRICES, inside=lambda: launch(2000, of_forward))
-        operator("MmBackward0", BACKWARD, sequence=line["sequence"], forward_thread=line["thread"], inside=multiply)
+        node = dict(name="MmBackward0", scope=BACKWARD, sequence=line["sequence"], forward_thread=line["thread"])
+        operators(dict(name="autograd::engine::evaluate_function: MmBackward0"), node, dict(name="aten::mm", inputs=MATRICES), ns=2000, of_forward=of_forward)
     forward.clear()
 
 
@@ -79,13 +88,13 @@ def step(model):
     thread = threading.Thread(target=backward)
     thread.start()
     thread.join()
-    operator("aten::add_", inside=lambda: launch(300))
-    launch(40)  # in no operator
+    operators(dict(name="aten::add_"), ns=300)
+    operators(ns=40)  # in no operator
 
 
 def main():
     global launches
-    here.operators = []
+    here.open = []
     gpu.gpu_begin()
     observed = torch.wait()
     time.sleep(1)  # for what is looked up of Python

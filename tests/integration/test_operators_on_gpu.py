@@ -42,7 +42,7 @@ def check_tables(options, what, path, launched):
     check({name: row["gpu_ns"] for name, row in rows.items() if row["gpu_ns"]} == {name: ns for name, (ns, _) in outer.items()}, f"{what}: with those in them", rows)
     flops = rows_of(options, path, "flops")
     multiplied = [one for one in launched if one["operators"][-1:] == ["aten::mm"]]
-    check(len(flops) == 1 and flops[0]["flop"] == 2 * 16 * 32 * 8 * len(multiplied), f"{what}: operations of {len(multiplied)} products", flops)
+    check(len(flops) == 1 and (flops[0]["flop"], flops[0]["count"]) == (2 * 16 * 32 * 8, len(multiplied)), f"{what}: operations of {len(multiplied)} products", flops)
     if not is_known_python():
         return
     forward = sums([one for one in launched if not one["is_backward"]], lambda one: {" > ".join(one["modules"][:n + 1]) for n in range(len(one["modules"]))})
