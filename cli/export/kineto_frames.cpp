@@ -10,6 +10,9 @@
 namespace cli {
 namespace {
 
+// Readers keep times as doubles of microseconds since Kineto's base, which tell one nanosecond from the next, but not the sum of two.
+constexpr std::int64_t kWider_ns = 4;
+
 bool is_same_function(const StackFrame& a, const StackFrame& b) {
   return a.what == b.what && a.name == b.name && a.file == b.file && (a.what != StackFrame::kModule || a.instance == b.instance);
 }
@@ -28,7 +31,7 @@ void KinetoFrames::operation(const Event& event, const OperatorFacts& op, std::i
   const std::size_t kept = common(thread);
   if (kept < least) path_.clear();
   const std::size_t begun = path_.size() - (path_.empty() ? 0 : kept);
-  const std::int64_t border_ns = now_ns - std::min(static_cast<std::int64_t>(begun), std::max<std::int64_t>(now_ns - thread.last_ns, 0));
+  const std::int64_t border_ns = now_ns - std::min(static_cast<std::int64_t>(begun) * kWider_ns, std::max<std::int64_t>(now_ns - thread.last_ns, 0));
   end_calls(thread, std::max(kept, least), border_ns);
   for (Open& call : thread.calls) call.end_ns = std::min(call.end_ns, border_ns);
   begin_calls(thread, border_ns, now_ns);
@@ -60,7 +63,7 @@ void KinetoFrames::end_ranges(Thread& thread, std::int64_t now_ns) {
     for (std::size_t i = 0; i < count; ++i) {
       Open& call = thread.calls[i];
       call.holds_any = true;
-      call.end_ns = std::max(call.end_ns, range.end_ns + static_cast<std::int64_t>(count - i));
+      call.end_ns = std::max(call.end_ns, range.end_ns + static_cast<std::int64_t>(count - i) * kWider_ns);
     }
   }
 }
@@ -78,7 +81,7 @@ void KinetoFrames::end_calls(Thread& thread, std::size_t kept, std::int64_t late
 void KinetoFrames::begin_calls(Thread& thread, std::int64_t border_ns, std::int64_t now_ns) {
   for (std::size_t i = 0; i < std::min(thread.calls.size(), path_.size()); ++i) thread.calls[i].stack = path_[i];
   for (std::size_t i = thread.calls.size(); i < path_.size(); ++i) {
-    const std::int64_t start_ns = std::max(border_ns, now_ns - static_cast<std::int64_t>(path_.size() - i));
+    const std::int64_t start_ns = std::max(border_ns, now_ns - static_cast<std::int64_t>(path_.size() - i) * kWider_ns);
     const StackFrame& frame = catalog_.stacks[path_[i]];
     thread.calls.push_back({path_[i], ++last_id_, start_ns, now_ns, frame.line, module_id(frame), false});
   }

@@ -1,7 +1,7 @@
 // Calls of Python and of torch.nn.Modules as torch.profiler writes them, from the stacks that operators were called by. What is known of a
 // call is the operators in it: it begins with the first of them and ends with the last before an operator that was called from elsewhere,
-// or whose stack is unknown, and is wider than what lies in it by a nanosecond, where there is room, so that readers see which is the outer
-// one. A frame goes on as the same call while those around it stand at the same lines; calls that follow each other from one line are one.
+// or whose stack is unknown, and is wider than what lies in it by some nanoseconds, where there is room, so that readers see which is the
+// outer one. A frame goes on as the same call while those around it stand at the same lines; calls that follow each other from one line are one.
 //
 //   stacks of operators     main 3 > f 9     main 3 > f 12 > g 1     main 4 > f 9     main 4 > f 9
 //   calls                   [ main                                                               ]

@@ -1,5 +1,6 @@
 """A model of two layers on the stand-in for PyTorch and a simulated GPU: its operators launch kernels, forward here and backward on a
-thread of their own. Prints as JSON in which operators and modules each kernel was launched.
+thread of their own. Prints as JSON in which operators and modules each kernel was launched, all operators in the order of their begins with
+their stacks, and which of them are a forward operator and its backward one.
 
   operators_on_gpu.py LIBTORCH LIBRARY STEPS
 """
@@ -15,7 +16,7 @@ from torch_training import BACKWARD, FLOAT, FUNCTION, NEXT, TENSOR, Module, Torc
 
 WARM_UP = 30  # steps without kernels, in which an observer finds out what it has to know
 MATRICES = (TENSOR, (FLOAT, *contiguous(16, 32))), (TENSOR, (FLOAT, *contiguous(32, 8)))
-launched, forward, here = [], [], threading.local()
+launched, begun, pairs, forward, here = [], [], [], [], threading.local()
 launches = False
 
 
@@ -41,6 +42,8 @@ def launch(ns, of_forward):
 
 def enter(name, scope=FUNCTION, **more):
     here.open.append(torch.enter(name, scope, **more))
+    here.open[-1]["place"] = len(begun)
+    begun.append(here.open[-1])
 
 
 def leave():
@@ -53,7 +56,7 @@ def operators(*nested, ns, of_forward=None):
     the outermost."""
     calls = [*(partial(enter, **each) for each in nested), partial(launch, ns, of_forward), *(leave for _ in nested)]
     for call in calls: call()
-    return getattr(here, "last", None)
+    return here.last
 
 
 class Linear(Module):
@@ -75,11 +78,12 @@ class Model(Module):
 
 
 def backward():
-    here.open = []
+    here.open, here.last = [], None
     gpu.gpu_use_here()
     for line, of_forward in reversed(forward):
         node = dict(name="MmBackward0", scope=BACKWARD, sequence=line["sequence"], forward_thread=line["thread"])
-        operators(dict(name="autograd::engine::evaluate_function: MmBackward0"), node, dict(name="aten::mm", inputs=MATRICES), ns=2000, of_forward=of_forward)
+        engine = operators(dict(name="autograd::engine::evaluate_function: MmBackward0"), node, dict(name="aten::mm", inputs=MATRICES), ns=2000, of_forward=of_forward)
+        pairs.append([line["place"], engine["place"] + 1])
     forward.clear()
 
 
@@ -94,18 +98,19 @@ def step(model):
 
 def main():
     global launches
-    here.open = []
+    here.open, here.last = [], None
     gpu.gpu_begin()
     observed = torch.wait()
     time.sleep(1)  # for what is looked up of Python
     model = Model()
     for _ in range(WARM_UP):
         step(model)
-    launches = True
+    launches, measured = True, len(begun)
     for _ in range(int(sys.argv[3])):
         step(model)
     gpu.gpu_end()
-    print(json.dumps({"observed": observed, "launched": launched}))
+    operators_begun = [{"name": line["name"], "tid": line["tid"], "stack": line["stack"]} for line in begun]
+    print(json.dumps({"observed": observed, "launched": launched, "begun": operators_begun, "measured": measured, "pairs": pairs}))
 
 
 if __name__ == "__main__":

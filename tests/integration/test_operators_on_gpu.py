@@ -12,12 +12,13 @@ import sys
 
 from harness import Folder, arguments, check, finish, first, run
 from recorded import environment_of, no_core
-from slow_tables import read_json
+from slow_tables import ns, read_json
 from test_torch import is_known_python
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "operators_on_gpu.py")
 PYTHON = os.environ.get("TRACETOOL_PYTHON", sys.executable)
 STEPS = 20
+WIDER_NS = 500  # calls of Python are a little wider than what lies in them
 
 
 def sums(launched, key):
@@ -62,15 +63,115 @@ def check_tables(options, what, path, launched):
     check(behind_linear and all("Linear" in line and "Model" in line for line in behind_linear), f"{what}: backward stands below its forward frames", first(behind_linear, 2))
 
 
-def check_kineto(options, folder, launched):
+def places_of(begun, events):
+    """{thread and start of an operator in the profile: its place in what the program began}. The first may not be there."""
+    said, true = collections.defaultdict(list), collections.defaultdict(list)
+    for event in sorted((event for event in events if event.get("cat") == "cpu_op"), key=lambda event: (ns(event["ts"]), -ns(event["dur"]))):
+        said[event["tid"]].append(event)
+    for place, operator in enumerate(begun):
+        true[operator["tid"]].append(place)
+    found = {}
+    for tid, operators in said.items():
+        for event, place in zip(reversed(operators), reversed(true[tid])):
+            found[tid, ns(event["ts"])] = place, ns(event["ts"]) + ns(event["dur"])
+    wrong = [event for event in events if event.get("cat") == "cpu_op" and event["name"] != begun[found[event["tid"], ns(event["ts"])][0]]["name"]]
+    check(not wrong, f"{len(found)} operators are in their order", lambda: first(wrong))
+    return found
+
+
+def check_flows(events, said, places):
+    """A flow from each forward operator to its backward one."""
+    ends = collections.defaultdict(dict)
+    for event in events:
+        if event.get("cat") == "fwdbwd":
+            ends[event["id"]][event["ph"]] = places[event["tid"], ns(event["ts"])][0]
+    pairs = sorted((both["s"], both["f"]) for both in ends.values())
+    true = sorted(tuple(pair) for pair in said["pairs"])
+    # It takes an observer some operators to find the numbers.
+    check(pairs == true[len(true) - len(pairs):] and len(pairs) >= 2 * STEPS, f"{len(pairs)} flows from forward to backward operators", lambda: (pairs[:3], true[:3]))
+
+
+def same_function(a, b):
+    return a[:3] == b[:3] and a[4] == b[4]
+
+
+def text_of(frame, numbers):
+    if frame[0] == "module":
+        return f"nn.Module: {frame[1]}_{numbers[frame[1]].index(frame[4])}"
+    return f"{frame[2]}({frame[3]}): {frame[1]}"
+
+
+def slow_calls(begun):
+    """[(text, place of the first operator, of the last, text of the call around)] of each thread's calls, from the stacks alone: a call goes
+    on in the next operator of the thread where all frames around it are the same, line for line, and it is the same function."""
+    numbers, by_thread, found = collections.defaultdict(list), collections.defaultdict(list), []
+    for place, operator in enumerate(begun):
+        by_thread[operator["tid"]].append((place, operator["stack"][::-1]))
+        for frame in operator["stack"][::-1]:
+            if frame[0] == "module" and frame[4] not in numbers[frame[1]]:
+                numbers[frame[1]].append(frame[4])
+    for operators in by_thread.values():
+        for at, (place, stack) in enumerate(operators):
+            before = operators[at - 1][1] if at > 0 else []
+            for depth, frame in enumerate(stack):
+                if depth < len(before) and before[:depth] == stack[:depth] and same_function(before[depth], frame):
+                    continue
+                last, now = place, stack
+                for later, others in operators[at + 1:]:
+                    if len(others) <= depth or others[:depth] != now[:depth] or not same_function(others[depth], now[depth]):
+                        break
+                    last, now = later, others
+                around = next((call for call in reversed(found) if depth > 0 and call["depth"] == depth - 1 and call["first"] <= place <= call["last"]), None)
+                found.append({"depth": depth, "text": text_of(frame, numbers), "first": place, "last": last, "around": around and around["text"]})
+    return found
+
+
+def check_calls(events, said, places):
+    """Calls of Python: those that follow from the stacks, and they lie within each other."""
+    begun, of_operator = said["begun"], {place: (tid, start, end) for (tid, start), (place, end) in places.items()}
+    true = []
+    for call in slow_calls(begun):
+        if call["first"] >= said["measured"]:
+            tid, start, _ = of_operator[call["first"]]
+            end = max(of_operator[place][2] for place in range(call["first"], call["last"] + 1) if begun[place]["tid"] == tid)
+            true.append((call["text"], tid, start, end, call["around"]))
+    begin = of_operator[said["measured"]][1]
+    calls = [event for event in events if event.get("cat") == "python_function"]
+    by_id = {event["args"]["Python id"]: event for event in calls}
+    check(len(by_id) == len(calls) > 0, f"{len(calls)} calls of Python have numbers of their own")
+    found, wrong = [], []
+    for event in calls:
+        start, end = ns(event["ts"]), ns(event["ts"]) + ns(event["dur"])
+        around = by_id.get(event["args"]["Python parent id"])
+        inner = [(tid, a, b) for (tid, a), (_, b) in places.items() if tid == event["tid"] and start < a and b < end]
+        if around is not None and not (around["tid"] == event["tid"] and ns(around["ts"]) < start and end < ns(around["ts"]) + ns(around["dur"])):
+            wrong.append((event, around))
+        if start >= begin - WIDER_NS:
+            found.append((event["name"], event["tid"], min(each[1] for each in inner), max(each[2] for each in inner), around and around["name"]))
+            if start < found[-1][2] - WIDER_NS or end > found[-1][3] + WIDER_NS:
+                wrong.append((event, found[-1]))
+    check(not wrong, "calls lie in each other, and are hardly wider than their operators", lambda: first(wrong, 2))
+    check(sorted(found, key=str) == sorted(true, key=str), f"{len(true)} calls of Python are those of the stacks", lambda: (len(found), first(sorted(set(found) ^ set(true), key=str), 4)))
+
+
+def check_kineto(options, folder, said):
     """Kineto's External ids: of a kernel the innermost operator's."""
-    run([options.tracetool, "export", "--kineto", f"{folder}/traces", "-o", f"{folder}/kineto"])
+    done = run([options.tracetool, "export", "--kineto", f"{folder}/traces", "-o", f"{folder}/kineto", "--json"])
     events = read_json(glob.glob(f"{folder}/kineto/*.json*")[0])
     names = {event["args"]["External id"]: event["name"] for event in events if event.get("cat") == "cpu_op"}
     check(len(names) == sum(event.get("cat") == "cpu_op" for event in events), "each operator has an External id of its own", len(names))
     kernels = collections.Counter(names.get(event["args"].get("External id")) for event in events if event.get("cat") == "kernel")
-    true = collections.Counter((one["operators"] or [None])[-1] for one in launched)
+    true = collections.Counter((one["operators"] or [None])[-1] for one in said["launched"])
     check(kernels == true, "kernels have that of their operator", (kernels, true))
+    places = places_of(said["begun"], events)
+    check_flows(events, said, places)
+    derived = sum(event.get("cat") == "python_function" for event in events)
+    check(json.loads(done.stdout)["computed_slices"] == derived, f"{derived} calls of Python are counted as computed", done)
+    if is_known_python():
+        check_calls(events, said, places)
+    run([options.tracetool, "export", "--kineto", "--no-computed", f"{folder}/traces", "-o", f"{folder}/plain"])
+    plain = read_json(glob.glob(f"{folder}/plain/*.json*")[0])
+    check(plain == [event for event in events if event.get("cat") != "python_function"], "--no-computed leaves calls of Python out, and nothing else")
 
 
 def main():
@@ -79,12 +180,13 @@ def main():
         environment = environment_of(options, folder, TRACETOOL_TORCH="stacks", TRACETOOL_BUFFER="16M", TORCH_LAYOUT="2.9", SIM_TRUTH=None)
         done = run([PYTHON, PROGRAM, options.torch, options.launcher, str(STEPS)], cwd=folder, limit=no_core, **environment)
         if check(done.returncode == 0 and "tracetool" not in done.stderr, "the program runs as without us", done):
-            launched = json.loads(done.stdout)["launched"]
+            said = json.loads(done.stdout)
+            launched = said["launched"]
             check(len(launched) == 6 * STEPS, f"{len(launched)} kernels were launched")
             check_tables(options, "a recording", f"{folder}/traces", launched)
             run([options.tracetool, "merge", f"{folder}/traces", "-o", f"{folder}/run.ttrace"])
             check_tables(options, "a merged file", f"{folder}/run.ttrace", launched)
-            check_kineto(options, folder, launched)
+            check_kineto(options, folder, said)
     finish()
 
 
