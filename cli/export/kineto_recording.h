@@ -21,7 +21,7 @@ std::string_view kineto_category(const Event& event);
 // Given every event of one process, by time: those that are written and those that are not.
 class KinetoRecording {
  public:
-  KinetoRecording(const Catalog& catalog, const Process& process) : collectives_(catalog, process), backward_(catalog) {}
+  KinetoRecording(const Catalog& catalog, const Process& process, bool has_operators) : collectives_(catalog, process), backward_(catalog), has_operators_(has_operators) {}
 
   // Completes `line` of an event that did not come from JSON. What is added lives until the next call.
   void complete(const Event& event, const Facts& facts, KinetoLine& line);
@@ -31,11 +31,13 @@ class KinetoRecording {
 
  private:
   void add_correlation(const Event& event);
+  void add_external_id(const Event& event);
   bool is_inner_call(const Event& event);
 
   KinetoCollectives collectives_;
   KinetoExternalIds external_ids_;
   KinetoBackward backward_;
+  bool has_operators_;
   std::unordered_map<TrackId, std::uint64_t> calls_;  // of each thread, the correlation of its last runtime call
   std::string args_;
 };

@@ -16,7 +16,7 @@ from torch_training import BACKWARD, FLOAT, FUNCTION, NEXT, TENSOR, Module, Torc
 
 WARM_UP = 30  # steps without kernels, in which an observer finds out what it has to know
 MATRICES = (TENSOR, (FLOAT, *contiguous(16, 32))), (TENSOR, (FLOAT, *contiguous(32, 8)))
-launched, begun, pairs, forward, here = [], [], [], [], threading.local()
+launched, begun, pairs, forward, numbers, here = [], [], [], [], {}, threading.local()
 launches = False
 
 
@@ -29,7 +29,11 @@ torch, gpu = Torch(sys.argv[1], Nowhere()), ctypes.CDLL(sys.argv[2])
 
 
 def modules():
-    return [frame[1] for frame in torch_training.frames() if frame[0] == "module"][::-1]
+    """Their classes, with numbers in the order of first calls."""
+    called = [frame for frame in torch_training.frames() if frame[0] == "module"][::-1]
+    for _, of_class, *_, module in called:
+        numbers.setdefault(of_class, {}).setdefault(module, len(numbers[of_class]))
+    return [f"{of_class}_{numbers[of_class][module]}" for _, of_class, *_, module in called]
 
 
 def launch(ns, of_forward):

@@ -35,6 +35,12 @@ def rows_of(options, path, table):
     return json.loads(run([options.tracetool, "analyze", path, "--only", table, "--format", "json"]).stdout)[table]
 
 
+def module_paths(one):
+    """Of the modules around a launch, by their classes."""
+    classes = [module.rpartition("_")[0] for module in one["modules"]]
+    return {" > ".join(classes[:n + 1]) for n in range(len(classes))}
+
+
 def check_tables(options, what, path, launched):
     rows = {row["name"]: row for row in rows_of(options, path, "operators")}
     inner = sums(launched, lambda one: one["operators"][-1:])
@@ -46,8 +52,8 @@ def check_tables(options, what, path, launched):
     check(len(flops) == 1 and (flops[0]["flop"], flops[0]["count"]) == (2 * 16 * 32 * 8, len(multiplied)), f"{what}: operations of {len(multiplied)} products", flops)
     if not is_known_python():
         return
-    forward = sums([one for one in launched if not one["is_backward"]], lambda one: {" > ".join(one["modules"][:n + 1]) for n in range(len(one["modules"]))})
-    behind = sums([one for one in launched if one["is_backward"]], lambda one: {" > ".join(one["modules"][:n + 1]) for n in range(len(one["modules"]))})
+    forward = sums([one for one in launched if not one["is_backward"]], module_paths)
+    behind = sums([one for one in launched if one["is_backward"]], module_paths)
     told = {row["module"]: row for row in rows_of(options, path, "modules")}
     names = {"Model": "Model", "first": "Model > Linear", "second": "Model > Linear", "Model > Linear": "Model > Linear"}
     by_class = collections.defaultdict(lambda: [0, 0])
@@ -154,6 +160,41 @@ def check_calls(events, said, places):
     check(sorted(found, key=str) == sorted(true, key=str), f"{len(true)} calls of Python are those of the stacks", lambda: (len(found), first(sorted(set(found) ^ set(true), key=str), 4)))
 
 
+def check_joined(events, launched):
+    """GPU time of modules, forward and backward, as TensorBoard joins it: kernels with operators by External ids, with modules by times, and
+    backward operators with forward ones by flows."""
+    slices = [(event, ns(event["ts"]), ns(event["ts"]) + ns(event["dur"])) for event in events if event["ph"] == "X"]
+    operators = {event["args"]["External id"]: (event["tid"], start, end) for event, start, end in slices if event["cat"] == "cpu_op"}
+    modules = [(event, start, end) for event, start, end in slices if event["name"].startswith("nn.Module: ")]
+    calls = {event["args"]["correlation"]: event["args"]["External id"] for event, *_ in slices if event["cat"] == "cuda_runtime" and "correlation" in event["args"]}
+    flows = collections.defaultdict(dict)
+    for event in events:
+        if event.get("cat") == "fwdbwd":
+            flows[event["id"]][event["ph"]] = event["tid"], ns(event["ts"])
+    forward = {both["f"]: both["s"] for both in flows.values()}
+
+    def around(tid, at):
+        return " > ".join(event["name"] for event, start, end in sorted(modules, key=lambda module: module[1]) if event["tid"] == tid and start <= at < end)
+
+    joined, odd = collections.Counter(), []
+    for event, *_ in slices:
+        if event["cat"] != "kernel":
+            continue
+        number = event["args"]["External id"]
+        odd += [event] if number != calls[event["args"]["correlation"]] else []
+        if number == 0:
+            joined["", False] += ns(event["dur"])
+            continue
+        tid, start, end = operators[number]
+        nodes = [source for (other, at), source in forward.items() if other == tid and at <= start and any(a == at and b >= end for t, a, b in operators.values() if t == tid)]
+        joined[around(*(nodes[0] if nodes else (tid, start))), bool(nodes)] += ns(event["dur"])
+    true = collections.Counter()
+    for one in launched:
+        true[" > ".join(f"nn.Module: {module}" for module in one["modules"]), one["is_backward"]] += one["ns"]
+    check(not odd, "calls and their kernels have one External id", lambda: first(odd))
+    check(joined == true, f"GPU time of {len(true)} modules and directions, joined as TensorBoard does", (joined, true))
+
+
 def check_kineto(options, folder, said):
     """Kineto's External ids: of a kernel the innermost operator's."""
     done = run([options.tracetool, "export", "--kineto", f"{folder}/traces", "-o", f"{folder}/kineto", "--json"])
@@ -169,6 +210,7 @@ def check_kineto(options, folder, said):
     check(json.loads(done.stdout)["computed_slices"] == derived, f"{derived} calls of Python are counted as computed", done)
     if is_known_python():
         check_calls(events, said, places)
+        check_joined(events, said["launched"])
     run([options.tracetool, "export", "--kineto", "--no-computed", f"{folder}/traces", "-o", f"{folder}/plain"])
     plain = read_json(glob.glob(f"{folder}/plain/*.json*")[0])
     check(plain == [event for event in events if event.get("cat") != "python_function"], "--no-computed leaves calls of Python out, and nothing else")
