@@ -77,13 +77,14 @@ class KinetoJson : public Exporter {
   ExportSummary summary_;
   std::uint64_t backward_flows_ = 0;
   std::string metadata_;
-  bool has_operators_ = false;  // the recording holds operators of PyTorch
+  KinetoContents contents_;
   bool names_steps_ = false;  // the recording holds ranges ProfilerStep#N of its own
 };
 
 void KinetoJson::prepare(const Event& event, const Facts&) {
   const ProcessId id = catalog_->tracks[event.track].process;
-  has_operators_ |= event.kind == Kind::cpu_op;
+  contents_.operators |= event.kind == Kind::cpu_op;
+  contents_.ranges |= event.kind == Kind::cpu_op || event.kind == Kind::user_annotation;
   names_steps_ |= event.kind == Kind::nvtx && catalog_->strings[event.name].starts_with("ProfilerStep#");
   if (!by_correlation(event)) return;
   if (is_api_call(event.kind)) flows_.note_start(id, event.correlation, call_role(event.kind));
@@ -109,8 +110,8 @@ void KinetoJson::left_out(const Event& event, const Facts& facts) {
 
 KinetoRecording& KinetoJson::recording(ProcessId id) {
   if (!recording_) {
-    recording_.emplace(*catalog_, catalog_->processes[id], has_operators_);
-    if (options_.computed && catalog_->stacks.size() > 1) frames_.emplace(*catalog_, [this](const KinetoFrames::Call& call) { write_call(call); });
+    recording_.emplace(*catalog_, catalog_->processes[id], contents_);
+    if (options_.computed && contents_.operators && catalog_->stacks.size() > 1) frames_.emplace(*catalog_, [this](const KinetoFrames::Call& call) { write_call(call); });
   }
   return *recording_;
 }

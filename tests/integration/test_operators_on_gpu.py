@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Kernels find their operators and modules, and backward operators their forward ones, in a recording with operators, stacks and kernels
-(stand-ins of PyTorch and CUDA): in tables, folded stacks and the Kineto export, and the same from a merged file.
+(stand-ins of PyTorch and CUDA): in tables, folded stacks and the Kineto export, and the same from a merged file and from that export.
 
   test_operators_on_gpu.py --agent PATH --simulated PATH --tracetool PATH --torch PATH --launcher PATH
 """
@@ -8,6 +8,7 @@ import collections
 import glob
 import json
 import os
+import re
 import sys
 
 from harness import Folder, arguments, check, finish, first, run
@@ -58,8 +59,9 @@ def check_tables(options, what, path, launched):
     names = {"Model": "Model", "first": "Model > Linear", "second": "Model > Linear", "Model > Linear": "Model > Linear"}
     by_class = collections.defaultdict(lambda: [0, 0])
     for module, row in told.items():
-        by_class[names.get(module, module)][0] += row["gpu_forward_ns"]
-        by_class[names.get(module, module)][1] += row["gpu_backward_ns"]
+        of_class = names.get(module) or re.sub(r"_\d+(?= > |$)", "", module)  # a profile's have numbers
+        by_class[of_class][0] += row["gpu_forward_ns"]
+        by_class[of_class][1] += row["gpu_backward_ns"]
     true = {module: [forward.get(module, (0, 0))[0], behind.get(module, (0, 0))[0]] for module in {*forward, *behind}}
     check(dict(by_class) == true, f"{what}: modules, forward and backward", lambda: (told, true))
     folded = run([options.tracetool, "export", "--folded", path, "-o", "-"]).stdout.splitlines()
@@ -229,6 +231,7 @@ def main():
             run([options.tracetool, "merge", f"{folder}/traces", "-o", f"{folder}/run.ttrace"])
             check_tables(options, "a merged file", f"{folder}/run.ttrace", launched)
             check_kineto(options, folder, said)
+            check_tables(options, "its Kineto profile", f"{folder}/kineto", launched)
     finish()
 
 
