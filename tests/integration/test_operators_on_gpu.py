@@ -16,7 +16,8 @@ from recorded import environment_of, no_core
 from slow_tables import ns, read_json
 from test_torch import is_known_python
 
-PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "operators_on_gpu.py")
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = os.path.join(HERE, "operators_on_gpu.py")
 PYTHON = os.environ.get("TRACETOOL_PYTHON", sys.executable)
 STEPS = 20
 WIDER_NS = 500  # calls of Python are a little wider than what lies in them
@@ -197,6 +198,33 @@ def check_joined(events, launched):
     check(joined == true, f"GPU time of {len(true)} modules and directions, joined as TensorBoard does", (joined, true))
 
 
+def tables_of(variable, module, script, folder):
+    """What a consumer shows of a folder; None where no Python is named that has it."""
+    python = os.environ.get(variable, "")
+    if not python or run([python, "-c", f"import {module}"]).returncode != 0:
+        return print(f"      without {module}: {variable}", flush=True)
+    done = run([python, os.path.join(HERE, script), folder])
+    check(done.returncode == 0, f"{module} loads the profile", done)
+    return json.loads(done.stdout or "{}")
+
+
+def check_consumers(folder, events):
+    """TensorBoard's view of modules is made of their calls, HTA's tables are the same without them."""
+    os.rename(glob.glob(f"{folder}/plain/*.json*")[0], f"{folder}/plain/worker.pt.trace.json.gz")
+    os.makedirs(f"{folder}/shown")
+    os.link(glob.glob(f"{folder}/kineto/*.json*")[0], f"{folder}/shown/worker.pt.trace.json.gz")
+    tables = [tables_of("TRACETOOL_HTA_PYTHON", "hta", "hta_tables.py", f"{folder}/{one}") for one in ("shown", "plain")]
+    if tables[0] is not None:
+        check(tables[0] == tables[1], "HTA's tables are the same with and without calls of Python")
+    shown = tables_of("TRACETOOL_TENSORBOARD_PYTHON", "torch_tb_profiler", "tensorboard_tables.py", f"{folder}/shown")
+    if shown is None:
+        return
+    calls = collections.Counter(event["name"][len("nn.Module: "):] for event in events if event.get("name", "").startswith("nn.Module: "))
+    tree = [[name, of, calls[name], operators] for name, of, operators in (("Model_0", 0, 0), ("Linear_0", 0, calls["Linear_0"]), ("Linear_1", 1, calls["Linear_1"]))]
+    model = next(iter(shown.values()))["module_stats"][0]
+    check([row[:4] for row in (model, *model[-1])] == tree, "TensorBoard shows the modules", (model, tree))
+
+
 def check_kineto(options, folder, said):
     """Kineto's External ids: of a kernel the innermost operator's."""
     done = run([options.tracetool, "export", "--kineto", f"{folder}/traces", "-o", f"{folder}/kineto", "--json"])
@@ -216,6 +244,8 @@ def check_kineto(options, folder, said):
     run([options.tracetool, "export", "--kineto", "--no-computed", f"{folder}/traces", "-o", f"{folder}/plain"])
     plain = read_json(glob.glob(f"{folder}/plain/*.json*")[0])
     check(plain == [event for event in events if event.get("cat") != "python_function"], "--no-computed leaves calls of Python out, and nothing else")
+    if is_known_python():
+        check_consumers(folder, events)
 
 
 def main():
