@@ -22,25 +22,16 @@ bool is_same_function(const StackFrame& a, const StackFrame& b) {
 void KinetoFrames::operation(const Event& event, const OperatorFacts& op, std::int64_t end_ns, std::string_view ids) {
   Thread& thread = threads_[event.track];
   if (!ids.empty()) thread.ids = ids;
-  const std::int64_t now_ns = event.start_ns;
-  end_ranges(thread, now_ns);
-  // What is called in an operator does not end what called it.
-  const auto around = std::find_if(thread.ranges.rbegin(), thread.ranges.rend(), [](const Range& range) { return range.is_operator; });
-  const std::size_t least = around == thread.ranges.rend() ? 0 : around->calls;
+  end_ranges(thread, event.start_ns);
   take_path(op.stack);
   const std::size_t kept = common(thread);
+  if (op.stack != 0) drop_unfinished(thread, kept);
+  const std::size_t least = calls_around(thread);
   if (kept < least) path_.clear();
-  const std::size_t begun = path_.size() - (path_.empty() ? 0 : kept);
-  const std::int64_t border_ns = now_ns - std::min(static_cast<std::int64_t>(begun) * kWider_ns, std::max<std::int64_t>(now_ns - thread.last_ns, 0));
-  end_calls(thread, std::max(kept, least), border_ns);
-  for (Open& call : thread.calls) call.end_ns = std::min(call.end_ns, border_ns);
-  begin_calls(thread, border_ns, now_ns);
+  change_calls(thread, std::max(kept, least), event.start_ns);
   const bool is_operator = event.kind == Kind::cpu_op;
-  const bool holds_any = is_operator && !ids.empty();
-  for (Range& range : thread.ranges) range.holds_any |= holds_any;
-  if (!thread.ranges.empty()) end_ns = std::min(end_ns, thread.ranges.back().end_ns);
-  thread.ranges.push_back({end_ns, thread.calls.size(), is_operator, holds_any});
-  thread.last_ns = now_ns;
+  begin_range(thread, {end_ns, thread.calls.size(), is_operator, event.duration_ns < 0, is_operator && !ids.empty()});
+  thread.last_ns = event.start_ns;
 }
 
 void KinetoFrames::finish() {
@@ -68,6 +59,11 @@ void KinetoFrames::end_ranges(Thread& thread, std::int64_t now_ns) {
   }
 }
 
+// Such an operator has ended at the latest where its callers are gone: what followed it was lost.
+void KinetoFrames::drop_unfinished(Thread& thread, std::size_t kept) {
+  while (!thread.ranges.empty() && thread.ranges.back().is_unfinished && thread.ranges.back().calls > kept) thread.ranges.pop_back();
+}
+
 void KinetoFrames::end_calls(Thread& thread, std::size_t kept, std::int64_t latest_ns) {
   while (thread.calls.size() > kept) {
     Open& call = thread.calls.back();
@@ -76,6 +72,28 @@ void KinetoFrames::end_calls(Thread& thread, std::size_t kept, std::int64_t late
     thread.calls.pop_back();
   }
   for (Range& range : thread.ranges) range.calls = std::min(range.calls, thread.calls.size());
+}
+
+// What is called in an operator does not end what called it.
+std::size_t KinetoFrames::calls_around(const Thread& thread) {
+  const auto around = std::find_if(thread.ranges.rbegin(), thread.ranges.rend(), [](const Range& range) { return range.is_operator; });
+  return around == thread.ranges.rend() ? 0 : around->calls;
+}
+
+// Those that are kept, and those of the path behind them.
+void KinetoFrames::change_calls(Thread& thread, std::size_t kept, std::int64_t now_ns) {
+  const std::int64_t room_ns = std::max<std::int64_t>(now_ns - thread.last_ns, 0);
+  const std::int64_t begun = static_cast<std::int64_t>(std::max(path_.size(), kept) - kept);
+  const std::int64_t border_ns = now_ns - std::min(begun * kWider_ns, room_ns);
+  end_calls(thread, kept, border_ns);
+  for (Open& call : thread.calls) call.end_ns = std::min(call.end_ns, border_ns);
+  begin_calls(thread, border_ns, now_ns);
+}
+
+void KinetoFrames::begin_range(Thread& thread, Range range) {
+  for (Range& around : thread.ranges) around.holds_any |= range.holds_any;
+  if (!thread.ranges.empty()) range.end_ns = std::min(range.end_ns, thread.ranges.back().end_ns);
+  thread.ranges.push_back(range);
 }
 
 void KinetoFrames::begin_calls(Thread& thread, std::int64_t border_ns, std::int64_t now_ns) {

@@ -57,6 +57,7 @@ class KinetoFrames {
     std::int64_t end_ns = 0;
     std::size_t calls = 0;  // that go on from its begin to its end
     bool is_operator = false;
+    bool is_unfinished = false;  // its end is not known
     bool holds_any = false;  // is an operator that is written, or holds one
   };
   struct Thread {
@@ -67,7 +68,11 @@ class KinetoFrames {
   };
 
   void end_ranges(Thread& thread, std::int64_t now_ns);
+  void drop_unfinished(Thread& thread, std::size_t kept);
   void end_calls(Thread& thread, std::size_t kept, std::int64_t latest_ns);
+  static std::size_t calls_around(const Thread& thread);
+  void change_calls(Thread& thread, std::size_t kept, std::int64_t now_ns);
+  void begin_range(Thread& thread, Range range);
   void begin_calls(Thread& thread, std::int64_t border_ns, std::int64_t now_ns);
   void take_path(StackId stack);
   std::size_t common(const Thread& thread) const;

@@ -38,11 +38,13 @@ struct Told {
     }
     return outer;
   }
-  void add(std::int64_t start_ns, std::int64_t end_ns, StackId stack, Kind kind = Kind::cpu_op, std::string_view ids = "ids", TrackId track = 0) {
+  void add(std::int64_t start_ns, std::int64_t end_ns, StackId stack, Kind kind = Kind::cpu_op, std::string_view ids = "ids", TrackId track = 0,
+           std::int64_t duration_ns = 0) {
     Event event;
     event.kind = kind;
     event.track = track;
     event.start_ns = start_ns;
+    event.duration_ns = duration_ns;
     OperatorFacts op;
     op.stack = stack;
     frames.operation(event, op, end_ns, ids);
@@ -92,6 +94,16 @@ TEST_CASE("kineto frames: what is called in an operator lies in it, and does not
   t.add(4000, 5000, t.stack({"other:1"}));  // cannot be
   t.add(6000, 6100, t.stack({"main:4"}));
   CHECK(t.all() == Texts{"a.py(5): hook 1996-2104 #2 in #1", "a.py(3): main 996-6104 #1"});
+}
+
+TEST_CASE("kineto frames: an operator without an end has ended where its callers are gone", "[kineto_frames]") {
+  Told t;
+  t.add(1000, 1100, t.stack({"main:3", "f:1"}));
+  t.add(2000, 9000, t.stack({"main:3", "f:2"}), Kind::cpu_op, "ids", 0, kUnknownDuration);
+  t.add(2200, 2300, t.stack({"main:3", "f:2"}));
+  t.add(3000, 3100, t.stack({"main:4", "g:1"}));
+  t.add(4000, 4100, t.stack({"main:4", "g:1"}));
+  CHECK(t.all() == Texts{"a.py(1): f 996-2304 #2 in #1", "a.py(1): g 2996-4104 #3 in #1", "a.py(3): main 992-4108 #1"});
 }
 
 TEST_CASE("kineto frames: calls do not reach over the end of an annotation that they began in", "[kineto_frames]") {
