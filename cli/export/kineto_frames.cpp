@@ -34,6 +34,14 @@ void KinetoFrames::operation(const Event& event, const OperatorFacts& op, std::i
   thread.last_ns = event.start_ns;
 }
 
+void KinetoFrames::range(TrackId track, std::int64_t start_ns, std::int64_t end_ns) {
+  Thread& thread = threads_[track];
+  end_ranges(thread, start_ns);
+  for (Open& call : thread.calls) call.end_ns = std::min(call.end_ns, start_ns);
+  begin_range(thread, {end_ns, thread.calls.size(), false, false, false});
+  thread.last_ns = start_ns;
+}
+
 void KinetoFrames::finish() {
   constexpr std::int64_t kEver = std::numeric_limits<std::int64_t>::max();
   for (auto& [track, thread] : threads_) {

@@ -42,6 +42,8 @@ class KinetoFrames {
   // Each operator and annotation of one process, by time. `ids`: where it is written, until finish(); "": it is not. Calls that hold no
   // operator that is written are not told.
   void operation(const Event& event, const OperatorFacts& op, std::int64_t end_ns, std::string_view ids);
+  // Another range of a thread: calls that began in it end in it, so that they nest. By time, with operation().
+  void range(TrackId track, std::int64_t start_ns, std::int64_t end_ns);
   void finish();
 
  private:
@@ -53,7 +55,7 @@ class KinetoFrames {
     std::optional<std::uint64_t> module_id;
     bool holds_any = false;
   };
-  struct Range {  // an operator or annotation that has not ended
+  struct Range {  // an operator, annotation or other range that has not ended
     std::int64_t end_ns = 0;
     std::size_t calls = 0;  // that go on from its begin to its end
     bool is_operator = false;

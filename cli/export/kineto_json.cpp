@@ -58,6 +58,7 @@ class KinetoJson : public Exporter {
   void flows(const Event& event, std::string_view ids);
   void backward_flow(const Event& event, const Facts& facts, std::string_view ids);
   void frames(const Event& event, const Facts& facts, std::string_view ids);
+  void begin_steps(TrackId track, std::int64_t now_ns);
   void write_call(const KinetoFrames::Call& call);
   void flow_end(char phase, std::string_view kind, std::uint64_t id, std::int64_t at_ns, std::string_view ids);
   void count(const Event& event);
@@ -78,6 +79,9 @@ class KinetoJson : public Exporter {
   std::uint64_t backward_flows_ = 0;
   std::string metadata_;
   KinetoContents contents_;
+  std::optional<TrackId> step_track_;  // where steps are written
+  const std::vector<Step>* written_steps_ = nullptr;  // those that are to begin, from next_step_ on
+  std::size_t next_step_ = 0;
   bool names_steps_ = false;  // the recording holds ranges ProfilerStep#N of its own
 };
 
@@ -135,6 +139,8 @@ void KinetoJson::start(ProcessId id) {
 
 void KinetoJson::write_steps(ProcessId id) {
   if (steps_[id].empty()) return;
+  step_track_ = tracks_->main_track();
+  written_steps_ = &steps_[id];
   const std::string where = tracks_->main_thread(metadata_);
   text_->lines(metadata_);
   for (const Step& step : steps_[id]) {
@@ -209,10 +215,22 @@ void KinetoJson::backward_flow(const Event& event, const Facts& facts, std::stri
 }
 
 void KinetoJson::frames(const Event& event, const Facts& facts, std::string_view ids) {
-  const auto* op = frames_ ? facts.get<OperatorFacts>() : nullptr;
-  if (op == nullptr || !is_slice(event)) return;
+  if (!frames_ || !is_slice(event)) return;
   const Process& process = catalog_->processes[catalog_->tracks[event.track].process];
-  frames_->operation(event, *op, slice_end(event, process.last_ns), ids);
+  if (const auto* op = facts.get<OperatorFacts>()) {
+    begin_steps(event.track, event.start_ns);
+    frames_->operation(event, *op, slice_end(event, process.last_ns), ids);
+  } else if (event.kind == Kind::nvtx && !ids.empty()) {
+    frames_->range(event.track, event.start_ns, slice_end(event, process.last_ns));
+  }
+}
+
+void KinetoJson::begin_steps(TrackId track, std::int64_t now_ns) {
+  if (written_steps_ == nullptr || step_track_ != track) return;
+  for (; next_step_ < written_steps_->size() && (*written_steps_)[next_step_].start_ns <= now_ns; ++next_step_) {
+    const Step& step = (*written_steps_)[next_step_];
+    frames_->range(track, step.start_ns, step.end_ns);
+  }
 }
 
 void KinetoJson::write_call(const KinetoFrames::Call& call) {

@@ -115,6 +115,18 @@ TEST_CASE("kineto frames: calls do not reach over the end of an annotation that 
   CHECK(t.all() == Texts{"a.py(1): f 2196-2304 #3 in #1", "a.py(1): f 3996-4104 #4 in #1", "a.py(3): main 996-4108 #1"});
 }
 
+TEST_CASE("kineto frames: calls that began in another range end in it", "[kineto_frames]") {
+  Told t;
+  t.add(1000, 1100, t.stack({"main:3"}));
+  for (const std::int64_t at : {2000, 3000}) {
+    t.frames.range(0, at, at + 1000);
+    t.add(at + 100, at + 200, t.stack({"main:4", "step:1"}));
+    t.add(at + 300, at + 400, t.stack({"main:4", "step:2"}));
+  }
+  t.add(5000, 5100, t.stack({"main:4", "step:2"}));
+  CHECK(t.all() == Texts{"a.py(1): step 2096-2404 #2 in #1", "a.py(1): step 3096-3404 #3 in #1", "a.py(2): step 4996-5104 #4 in #1", "a.py(3): main 996-5108 #1"});
+}
+
 TEST_CASE("kineto frames: an annotation without operators belongs to no call", "[kineto_frames]") {
   Told t;
   t.add(1000, 1100, t.stack({"main:3", "f:1"}));
