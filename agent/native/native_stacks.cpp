@@ -148,17 +148,19 @@ bool take_stack(const Guard& guard, Stack& stack) {
 
 void write_native_stack(const Guard& guard, std::uint32_t correlation_id, bool is_launch) noexcept {
   Stack stack;
-  if (!may_take(t_bucket, mono_ns(), is_launch) || !take_stack(guard, stack)) {
-    trace::SharedMemory::add(ring().header->stacks_left_out, 1);
-    return;
-  }
+  if (may_take(t_bucket, mono_ns(), is_launch) && take_stack(guard, stack)) return write_call_stack(guard, correlation_id, stack.bytes());
+  trace::SharedMemory::add(ring().header->stacks_left_out, 1);
+}
+
+void write_call_stack(const Guard& guard, std::uint32_t correlation_id, std::string_view frames) noexcept {
+  if (frames.empty()) return;
   auto record = trace::make_record<trace::StackRecord>();
   record.reason = static_cast<std::uint8_t>(trace::StackReason::call);
   record.tid = thread_id();
   record.correlation_id = correlation_id;
-  HostWriter writer(guard, trace::StackRecord::kKind, sizeof(record), stack.bytes().size());
+  HostWriter writer(guard, trace::StackRecord::kKind, sizeof(record), frames.size());
   if (!writer) return;
-  record.stack_ref = writer.name(stack.bytes());
+  record.stack_ref = writer.name(frames);
   record.time_mono_ns = mono_ns();
   writer.append(record);
 }

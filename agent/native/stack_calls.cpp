@@ -8,6 +8,7 @@
 #include "agent/cupti/cupti_library.h"
 #include "agent/native/backtrace.h"
 #include "agent/native/native_stacks.h"
+#include "agent/python/python_stacks.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
@@ -73,6 +74,8 @@ bool is_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? contains(kRuntimeLaunches, id) : contains(kDriverLaunches, id);
 }
 
+constinit bool s_native = false;  // else Python's frames alone; written before there are callbacks
+
 // The runtime's call that this thread is in: what the driver is called for inside has the same stack.
 thread_local bool t_in_runtime __attribute__((tls_model("initial-exec"))) = false;
 
@@ -87,14 +90,16 @@ bool can_have_stacks() {
 }  // namespace
 
 void enable_stack_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
-  if (!settings().native_stacks || !can_have_stacks()) return;
+  s_native = settings().native_stacks && can_have_stacks();
+  if (!s_native && settings().torch != trace::TorchLevel::stacks) return;
   const auto enable = [&](CUpti_CallbackDomain domain, const auto& ids) {
     for (const CUpti_CallbackId id : ids) cupti().enable_callback(1, subscriber, domain, id);
   };
-  enable(CUPTI_CB_DOMAIN_RUNTIME_API, kRuntimeLaunches);
   enable(CUPTI_CB_DOMAIN_RUNTIME_API, kRuntimeWaitsAndMemory);
-  enable(CUPTI_CB_DOMAIN_DRIVER_API, kDriverLaunches);
   enable(CUPTI_CB_DOMAIN_DRIVER_API, kDriverWaitsAndMemory);
+  if (!s_native) return;  // launches have their operators' stacks
+  enable(CUPTI_CB_DOMAIN_RUNTIME_API, kRuntimeLaunches);
+  enable(CUPTI_CB_DOMAIN_DRIVER_API, kDriverLaunches);
 }
 
 void on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) noexcept {
@@ -103,7 +108,10 @@ void on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_Callb
   if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) t_in_runtime = enters;
   if (!enters) return;
   const Guard guard;
-  if (guard && recording() == Recording::open) write_native_stack(guard, call.correlationId, is_launch(domain, id));
+  if (!guard || recording() != Recording::open) return;
+  if (s_native) return write_native_stack(guard, call.correlationId, is_launch(domain, id));
+  const PythonStack python(guard);
+  write_call_stack(guard, call.correlationId, python.bytes());
 }
 
 }  // namespace agent

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/model/operator_direction.h"
 #include "cli/model/slice.h"
 
 namespace cli {
@@ -48,8 +49,6 @@ CallPaths::Label label_of(const Event& event, const Facts* facts) {
   }
   return label;
 }
-
-bool is_backward(const OperatorFacts& op) { return (op.has & OperatorFacts::kForwardThread) != 0 && op.forward_thread != 0; }
 
 }  // namespace
 

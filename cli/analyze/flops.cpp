@@ -1,5 +1,5 @@
 // flops, roofline, mfu: what operators with known inputs compute, how fast, and how near to what bounds them. Kernels are those
-// whose External id is the operator's. Memory: 32 bytes for each of the newest operators of a process, and the rows.
+// that the operator launched (operator_calls.h). Memory: 32 bytes for each of the newest operators of a process, and the rows.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -129,7 +129,7 @@ class OperatorTable : public Analysis {
     for (const auto& [name, ns] : without_call_ns_) products_ns += is_gemm_name(context_.catalog.strings[name]) ? ns : 0;
     table.notes.push_back("of the time of kernels that compute, " + share(known_ns_) + " is of operators in this table; " + share(products_ns) +
                           " is of matrix products by their names, whose sizes are not known");
-    if (rows_.empty()) table.notes.push_back("no kernel's operator has sizes that are known: torch.profiler tells them with record_shapes=True");
+    if (rows_.empty()) table.notes.push_back("no kernel's operator has sizes that are known: torch.profiler tells them with record_shapes=True, recordings with TRACETOOL_TORCH=shapes");
   }
 
   const AnalysisContext& context_;
@@ -209,7 +209,7 @@ AnalysisEntry mfu_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<MfuTable>(context); },
           false,
           true,
-          kinds_of({Kind::cpu_op})};
+          OperatorCalls::kinds()};
 }
 
 AnalysisEntry flops_analysis() {
@@ -220,7 +220,7 @@ AnalysisEntry flops_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, false); },
           false,
           true,
-          kinds_of({Kind::cpu_op})};
+          OperatorCalls::kinds()};
 }
 
 AnalysisEntry roofline_analysis() {
@@ -231,7 +231,7 @@ AnalysisEntry roofline_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, true); },
           false,
           true,
-          kinds_of({Kind::cpu_op})};
+          OperatorCalls::kinds()};
 }
 
 }  // namespace cli

@@ -1,4 +1,5 @@
-// The calls of operators whose cost is known (operator_flops.h), found by their External ids. Bounded: the newest of each process.
+// The calls of operators whose cost is known (operator_flops.h), and the kernels that they launched: in a profile by its External ids; in a
+// recording, which has none, by the innermost operator around the CUDA call. Bounded: the newest of each process.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "cli/analyze/analysis.h"
+#include "cli/analyze/launch_ranges.h"
 #include "cli/analyze/operator_flops.h"
 #include "cli/model/newest.h"
 
@@ -27,30 +29,65 @@ class OperatorCalls {
     bool ran = false;  // a kernel of it was asked for
   };
 
-  explicit OperatorCalls(const Catalog& catalog) : catalog_(catalog), processes_(catalog.processes.size(), Calls(kMostCalls)) {}
+  explicit OperatorCalls(const Catalog& catalog) : catalog_(catalog), processes_(catalog.processes.size(), Calls(kMostCalls)), ranges_(catalog) {}
 
+  // Of kinds().
   void event(const Event& event, const Facts& facts) {
+    const ProcessId process = catalog_.tracks[event.track].process;
+    const bool is_profile = catalog_.processes[process].format == SourceFormat::kineto;
     const auto* op = facts.get<OperatorFacts>();
-    if (event.kind != cli::Kind::cpu_op || op == nullptr || op->external_id == 0 || op->inputs == 0) return;
-    const std::uint32_t kind = kind_of(event.name, op->inputs);
-    if (kind == 0) return;
-    Calls& calls = processes_[catalog_.tracks[event.track].process];
-    if (calls.find(op->external_id) == Calls::kNone) calls.add(op->external_id, Call{kind, false});
+    if (is_profile) {
+      if (event.kind == cli::Kind::cpu_op && op != nullptr && op->external_id != 0) add(process, op->external_id, event, *op);
+      return;
+    }
+    if (!is_slice(event)) return;
+    settle(event.start_ns);
+    if (is_api_call(event.kind)) return ranges_.call(event);
+    if (event.kind != cli::Kind::cpu_op || op == nullptr) return;
+    ranges_.open_at(event.track, event.start_ns);
+    ranges_.open(event.track, {event.start_ns, slice_end(event, kLatest_ns), ++last_number_});
+    add(process, last_number_, event, *op);
   }
   // Null: the kernel is of no call whose cost is known.
   Call* of(const GpuWork& work) {
-    const auto* kernel = work.facts->get<ProfiledKernelFacts>();
-    if (kernel == nullptr || kernel->external_id == 0) return nullptr;
+    const std::uint64_t number = number_of(work);
+    if (number == 0) return nullptr;
     Calls& calls = processes_[work.process];
-    const auto place = calls.find(kernel->external_id);
+    const auto place = calls.find(number);
     return place == Calls::kNone ? nullptr : &calls[place];
   }
   const Kind& operator[](std::uint32_t kind) const { return kinds_[kind]; }
 
+  static KindSet kinds() { return kinds_of({cli::Kind::cpu_op, cli::Kind::runtime, cli::Kind::driver}); }
+
  private:
   static constexpr std::size_t kMostCalls = 1 << 16;  // of a process, whose kernels may come yet; the oldest are forgotten
 
-  using Calls = Newest<Call>;  // by External id
+  using Calls = Newest<Call>;  // by External id, or our number
+
+  void settle(std::int64_t start_ns) {
+    ranges_.settle(start_ns, [this](const Event& call) { launch(call); });
+  }
+  void launch(const Event& call) {
+    const auto& open = ranges_.open_at(call.track, call.start_ns);
+    ranges_.launches(call, open.empty() ? 0 : open.back().range);
+  }
+  // 0: there is none.
+  std::uint64_t number_of(const GpuWork& work) {
+    if (catalog_.processes[work.process].format == SourceFormat::kineto) {
+      const auto* kernel = work.facts->get<ProfiledKernelFacts>();
+      return kernel == nullptr ? 0 : kernel->external_id;
+    }
+    ranges_.settle([this](const Event& call) { launch(call); });
+    const std::uint64_t* number = ranges_.of(work.process, work.event->correlation);
+    return number == nullptr ? 0 : *number;
+  }
+
+  void add(ProcessId process, std::uint64_t number, const Event& event, const OperatorFacts& op) {
+    const std::uint32_t kind = op.inputs == 0 ? 0 : kind_of(event.name, op.inputs);
+    Calls& calls = processes_[process];
+    if (kind != 0 && calls.find(number) == Calls::kNone) calls.add(number, Call{kind, false});
+  }
 
   // 0: what it costs is not known.
   std::uint32_t kind_of(StringId name, OperatorInputId inputs) {
@@ -68,6 +105,8 @@ class OperatorCalls {
   std::vector<Kind> kinds_ = std::vector<Kind>(1);
   std::unordered_map<std::uint64_t, std::uint32_t> by_inputs_;  // by name and inputs
   std::map<std::tuple<StringId, std::string, MathType, std::int64_t, std::optional<std::int64_t>>, std::uint32_t> by_shape_;
+  LaunchRanges<std::uint64_t, std::uint64_t> ranges_;  // numbers of operators
+  std::uint64_t last_number_ = 0;
 };
 
 }  // namespace cli

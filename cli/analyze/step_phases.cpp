@@ -15,6 +15,7 @@
 
 #include "cli/analyze/cells.h"
 #include "cli/analyze/launch_ranges.h"
+#include "cli/model/operator_direction.h"
 #include "cli/model/training_phase.h"
 
 namespace cli {
@@ -112,7 +113,7 @@ class StepPhases : public Analysis {
     if (known == kUnseen) known = static_cast<std::uint8_t>(named_phase(context_.catalog.strings[event.name]));
     const auto named = static_cast<StepPhase>(known);
     if (named != StepPhase::other || facts == nullptr || event.kind != Kind::cpu_op) return named;
-    if ((facts->has & OperatorFacts::kForwardThread) != 0 && facts->forward_thread != 0) return StepPhase::backward;
+    if (is_backward(*facts)) return StepPhase::backward;
     return (facts->has & OperatorFacts::kSequenceNumber) != 0 ? StepPhase::forward : StepPhase::other;
   }
 

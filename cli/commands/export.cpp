@@ -83,6 +83,7 @@ ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, c
   job.wanted = std::move(wanted);
   job.format = target.format;
   job.format_options = target.format_options;
+  job.format_options.computed = !options.no_computed;
   job.gzip = options.gzip;
   job.computed = !options.no_computed;
   if (!collectives.collectives.empty()) job.collectives = &collectives;

@@ -8,16 +8,18 @@
 //
 // A recording becomes what Kineto would have written, as far as it is known: names, categories, tracks and args by its
 // table, flows ac2g, one call for each correlation (overhead, and a driver's call within the runtime's, which Kineto
-// does not record, have a "call correlation"), ProfilerStep#N for the steps that were found. HTA leaves out
+// does not record, have a "call correlation"), External ids and flows fwdbwd of operators (kineto_operators.h), ProfilerStep#N for the
+// steps that were found, calls of Python from the stacks of operators (kineto_frames.h). HTA leaves out
 // the last step and what was launched from there on, as with torch.profiler's own files;
 // TraceAnalysis(include_last_profiler_step=True) keeps it.
 #pragma once
 #include <memory>
 
 #include "cli/export/exporter.h"
+#include "cli/export/format_options.h"
 
 namespace cli {
 
-std::unique_ptr<Exporter> make_kineto_json();
+std::unique_ptr<Exporter> make_kineto_json(const FormatOptions& options = {});
 
 }  // namespace cli

@@ -58,6 +58,7 @@ void KinetoRecording::complete(const Event& event, const Facts& facts, KinetoLin
   line.category = kineto_category(event);
   if (event.phase == 'i') line.scope = 't';
   add_correlation(event);
+  if (contents_.ranges) add_external_id(event);
   const MemoryFacts* const memory = facts.get<MemoryFacts>();
   if (memory != nullptr && memory->is_known()) {
     memory_instant(line, event, *memory, args_);
@@ -75,6 +76,8 @@ void KinetoRecording::complete(const Event& event, const Facts& facts, KinetoLin
 
 void KinetoRecording::note(const Event& event, const Facts& facts) {
   if (event.kind == Kind::runtime) is_inner_call(event);
+  if (contents_.ranges) external_ids_.of(event);
+  forward_of(event, facts, {});
   collectives_.event(event, facts);
 }
 
@@ -85,6 +88,12 @@ void KinetoRecording::add_correlation(const Event& event) {
   const bool joins = is_gpu_work(event.kind) || event.kind == Kind::sync || event.kind == Kind::cuda_event ||
                      (is_api_call(event.kind) && !is_inner_call(event));
   add_number(args_, joins ? "correlation" : "call correlation", event.correlation);
+}
+
+// TensorBoard's plugin gives calls without any to its first module; 0 says that they are of no operator.
+void KinetoRecording::add_external_id(const Event& event) {
+  const std::uint64_t id = external_ids_.of(event);
+  if (id != 0 || (contents_.operators && (is_api_call(event.kind) || is_gpu_work(event.kind)))) add_number(args_, "External id", id);
 }
 
 // The driver's call in the runtime's has its correlation; the outer one comes first.

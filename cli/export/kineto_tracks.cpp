@@ -43,12 +43,18 @@ std::string_view KinetoTracks::where(const Event& event, std::string& metadata) 
   return text;
 }
 
-std::string KinetoTracks::main_thread(std::string& metadata) {
+std::optional<TrackId> KinetoTracks::main_track() const {
   for (TrackId id = 0; id < catalog_.tracks.size(); ++id) {
     const Track& t = catalog_.tracks[id];
-    if (&catalog_.processes[t.process] != &process_ || t.kind != TrackKind::thread || t.id != process_.pid) continue;
-    std::string& text = where_[id][plain];
-    if (text.empty()) text = describe(thread(id, plain), metadata);
+    if (&catalog_.processes[t.process] == &process_ && t.kind == TrackKind::thread && t.id == process_.pid) return id;
+  }
+  return std::nullopt;
+}
+
+std::string KinetoTracks::main_thread(std::string& metadata) {
+  if (const auto id = main_track()) {
+    std::string& text = where_[*id][plain];
+    if (text.empty()) text = describe(thread(*id, plain), metadata);
     return text;
   }
   return describe({host_pid_, process_.pid, fmt::format("thread {}", process_.pid), process_.pid}, metadata);

@@ -4,6 +4,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -20,7 +21,9 @@ class KinetoTracks {
 
   // `"pid": 0, "tid": 7`. At the first use of a thread of a recording its metadata events are added to `metadata`.
   std::string_view where(const Event& event, std::string& metadata);
-  // The thread that a process begins with, for what belongs to no thread.
+  // The thread that a process begins with; none where it has no events.
+  std::optional<TrackId> main_track() const;
+  // The same, for what belongs to no thread.
   std::string main_thread(std::string& metadata);
 
  private:

@@ -123,17 +123,38 @@ def check_descriptors(options):
     check(job.done.returncode == 0 and job.only is not None and len(stacks(job.only)) > 0, "nothing is written into a program's files", job.done)
 
 
+PYTHON_CALLS = ("inner", "outer", "outer", "outer", "outer", "<module>")
+
+
+def record_python(options, what, **environment):
+    with Folder() as folder:
+        done = run([sys.executable, os.path.join(HERE, "cuda_calls.py"), options.torch], cwd=folder, limit=no_core,
+                   **environment_of(options, folder, TRACETOOL_TORCH="stacks", **environment))
+        job = Job(folder, done)
+        rows = json.loads(run([options.tracetool, "analyze", f"{folder}/traces", "--only", "stacks", "--format", "json"]).stdout or "{}").get("stacks", [])
+    check(done.returncode == 0 and job.only is not None, f"{what}: is recorded", done)
+    return job, rows
+
+
+def check_python_alone(options):
+    """Without native stacks calls that wait or allocate have Python's frames."""
+    job, rows = record_python(options, "python alone")
+    if job.only is None:
+        return
+    some = stacks(job.only)
+    names = {tuple(frame.name for frame in event.frames) for event in some}
+    check(len(some) >= 5 and names == {PYTHON_CALLS} and {frame.what for event in some for frame in event.frames} == {"python"}, f"python alone: {len(some)} stacks have its functions", names)
+    check(any(row["frame"].endswith(": inner") and row["cpu_ns"] > 0 for row in rows), "python alone: the time of these calls is below them", rows[:2])
+
+
 def check_python(options):
     """Python's frames stand where its interpreter's would begin: libcuda, ctypes, then functions of Python and nothing else."""
-    with Folder() as folder:
-        environment = environment_of(options, folder, TRACETOOL_NATIVE_STACKS=1, TRACETOOL_TORCH="stacks")
-        done = run([sys.executable, os.path.join(HERE, "cuda_calls.py"), options.torch], cwd=folder, limit=no_core, **environment)
-        job = Job(folder, done)
-    if not check(done.returncode == 0 and job.only is not None, "python: is recorded", done):
+    job, _ = record_python(options, "python", TRACETOOL_NATIVE_STACKS=1)
+    if job.only is None:
         return
     joined = [event.frames for event in stacks(job.only) if any(frame.what == "python" for frame in event.frames)]
     names = {tuple(frame.name for frame in frames if frame.what == "python") for frames in joined}
-    check(names == {("inner", "outer", "outer", "outer", "outer", "<module>")}, f"python: {len(joined)} stacks have its functions", names)
+    check(names == {PYTHON_CALLS}, f"python: {len(joined)} stacks have its functions", names)
     parts = [[frame.what for frame in frames] for frames in joined]
     check(all(part == sorted(part) and part[0] == "native" for part in parts), "python: native frames, then Python's", first(parts))
     check(all("_ctypes" in "".join(frame.file for frame in frames if frame.what == "native") for frames in joined), "python: through ctypes")
@@ -196,6 +217,7 @@ def main():
     check_descriptors(options)
     check_python(options)
     check_symbols(options)
+    check_python_alone(options)
     check_read(options)
     check_like_gdb(options, "calls", "calls")
     libraries = [os.path.join(options.programs, f"libreloaded_{size}.so") for size in (512, 1024)]

@@ -4,6 +4,7 @@ are what it says. Skipped where the Python of TRACETOOL_PYTHON (else this one) h
 
   test_torch_operators.py --agent PATH --tracetool PATH
 """
+import collections
 import glob
 import gzip
 import json
@@ -20,13 +21,18 @@ INPUTS = ("Input Dims", "Input Strides", "Input type", "Concrete Inputs")
 NEAR_NS = 200_000  # one observer is called after the other, and a busy machine may come between
 
 
-def operators(path):
-    """tid -> its operators and annotations, by time, the outer first."""
+def read(path):
+    """The events of a profile, and what their times are relative to."""
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
         trace = json.load(file)
-    base = trace.get("baseTimeNanoseconds", 0)
+    return trace["traceEvents"], trace.get("baseTimeNanoseconds", 0)
+
+
+def operators(path):
+    """tid -> its operators and annotations, by time, the outer first."""
+    events, base = read(path)
     found = {}
-    for event in trace["traceEvents"]:
+    for event in events:
         if event.get("ph") == "X" and event.get("cat") in ("cpu_op", "user_annotation") and not event["name"].startswith("ProfilerStep#"):
             event.setdefault("args", {})
             event["start"] = base + ns(event["ts"])
@@ -96,10 +102,9 @@ def check_thread(what, recorded, profiled, counts):
 
 def frames_around(path):
     """tid -> [(start, end, file, function)] of what torch.profiler saw of Python, the outer first. A call of a module has no file."""
-    with open(path, encoding="utf-8") as file:
-        trace = json.load(file)
-    base, found = trace.get("baseTimeNanoseconds", 0), {}
-    for event in trace["traceEvents"]:
+    events, base = read(path)
+    found = {}
+    for event in events:
         match = re.fullmatch(r"(.*)\((\d+)\): (.*)", event.get("name", ""))
         if event.get("ph") == "X" and event.get("cat") == "python_function" and match:
             start = base + ns(event["ts"])
@@ -107,6 +112,45 @@ def frames_around(path):
     for frames in found.values():
         frames.sort(key=lambda frame: (frame[0], -frame[1]))
     return found
+
+
+def calls(path):
+    """tid -> [(start, end, name)] of all calls of functions of Python that have a file, and of modules; the outer first."""
+    events, base = read(path)
+    found = {}
+    for event in events:
+        if event.get("cat") == "python_function" and (event["name"].startswith("nn.Module: ") or re.search(r"\(\d+\): ", event["name"])):
+            start = base + ns(event["ts"])
+            found.setdefault(event["tid"], []).append((start, start + ns(event["dur"]), event["name"]))
+    for some in found.values():
+        some.sort(key=lambda call: (call[0], -call[1]))
+    return found
+
+
+def named(call):
+    """torch.profiler tells the line where a function begins, a recording the line that runs; and older Pythons no qualified names."""
+    file, _, function = call[2].rpartition(": ")
+    return call[2] if file == "nn.Module" else (os.path.basename(re.sub(r"\(\d+\)$", "", file)), function.split(".")[-1])
+
+
+def check_calls(folder, aligned, profiled):
+    """The calls that are derived from stacks: around each operator those that torch.profiler saw, each module as often."""
+    ours, true = calls(glob.glob(f"{folder}/kineto/*.json*")[0]), calls(f"{folder}/profiled.json")
+    wrong, count, often = [], 0, []
+    for tid, events in profiled.items():
+        for mine, theirs in zip(aligned[tid], events):
+            said, around = ([named(call) for call in some.get(tid, []) if call[0] <= event["start"] and call[1] >= event["end"]]
+                            for some, event in ((ours, mine), (true, theirs)))
+            around = [call for call in around if "_wrapped_call_impl" not in call]  # the call of a module itself
+            count += len(around) > 0
+            if theirs["cat"] == "cpu_op" and mine["name"] == theirs["name"] and said[len(said) - len(around):] != around:
+                wrong.append((theirs["name"], said, around))
+        begin, end = aligned[tid][0]["start"], aligned[tid][-1]["end"]
+        often.append([collections.Counter(call[2] for call in some.get(tid, []) if call[2].startswith("nn.Module") and first_ns <= call[0] <= last_ns)
+                      for some, first_ns, last_ns in ((ours, begin, end), (true, 0, 1 << 62))])
+    coarse = all(event["start"] % 1000 == 0 for events in profiled.values() for event in events)
+    check(len(wrong) <= coarse * count // 500 and count > 1000, f"calls: around {count} operators as torch.profiler saw them", lambda: (len(wrong), first(wrong, 2)))
+    check(all(mine == theirs for mine, theirs in often) and any(mine for mine, _ in often), "calls: of each module as many", often)
 
 
 def is_same_frame(said, true):
@@ -123,9 +167,11 @@ def check_stacks(options):
             return
         run([options.tracetool, "export", f"{folder}/traces", "--kineto", "-o", f"{folder}/kineto"])
         recorded, profiled, frames = operators(glob.glob(f"{folder}/kineto/*.json*")[0]), operators(f"{folder}/profiled.json"), frames_around(f"{folder}/profiled.json")
+        aligned = {tid: part(recorded[tid], events) for tid, events in profiled.items()}
+        check_calls(folder, aligned, profiled)
         wrong, count = [], 0
         for tid, events in profiled.items():
-            for ours, true in zip(part(recorded[tid], events), events):
+            for ours, true in zip(aligned[tid], events):
                 around = [frame for frame in frames.get(tid, []) if frame[0] <= true["start"] and frame[1] >= true["end"]]
                 said = [frame for frame in ours["args"].get("Call stack", "").split(";") if frame][::-1]
                 # What was called before the profiler began it may not have seen.
@@ -145,6 +191,30 @@ def check_stacks(options):
         check(not both, "stacks: each has forward and backward operators", both)
 
 
+def flows(path, threads):
+    """[(start, end)] of the flows from forward to backward operators: of both the places in `threads` (tid -> operators) that they may
+    mean, which are several where operators began at one time. Only those with both ends there."""
+    events, base = read(path)
+    starting, ends = {}, {}
+    for tid, some in threads.items():
+        for place, operator in enumerate(some):
+            starting.setdefault((tid, operator["start"]), set()).add((tid, place))
+    for event in events:
+        if event.get("cat") == "fwdbwd":
+            ends.setdefault(event["id"], {})[event["ph"]] = starting.get((event["tid"], base + ns(event["ts"])))
+    check(all(set(both) == {"s", "f"} for both in ends.values()), f"{os.path.basename(path)}: {len(ends)} flows have two ends")
+    return [(both["s"], both["f"]) for both in ends.values() if both["s"] and both["f"]]
+
+
+def check_flows(what, folder, recorded, profiled):
+    """torch.profiler's pairs of forward and backward operators are ours."""
+    aligned = {tid: part(recorded[tid], events) for tid, events in profiled.items()}
+    ours, true = flows(glob.glob(f"{folder}/kineto/*.json*")[0], aligned), flows(f"{folder}/profiled.json", profiled)
+    by_end = {place: start for start, end in ours for place in end}
+    wrong = [(start, end) for start, end in true if not any(start & by_end.get(place, set()) for place in end)]
+    check(not wrong and len(ours) == len(true) > 0, f"{what}: {len(true)} pairs of forward and backward operators", lambda: (len(ours), len(wrong), first(wrong)))
+
+
 def check_program(options, *how):
     with Folder() as folder:
         done = run([PYTHON, PROGRAM, f"{folder}/profiled.json", *how], cwd=folder, LD_PRELOAD=options.agent, TRACETOOL_TORCH="shapes",
@@ -162,6 +232,7 @@ def check_program(options, *how):
         for tid, events in profiled.items():
             if tid in recorded:
                 check_thread(f"{what}, thread {list(profiled).index(tid)}", part(recorded[tid], events), events, counts)
+        check_flows(what, folder, recorded, profiled)
         check(min((count for fact, count in counts.items() if fact != "Input Strides"), default=0) > 0, f"{what}: each fact was there to compare", counts)
         steps = json.loads(run([options.tracetool, "analyze", f"{folder}/traces", "--only", "steps", "--format", "json"]).stdout)["steps"]
         check(not steps and how == ("--compile",) or len(steps) == 7 and {row["found_by"] for row in steps} == {"Optimizer.step#"}, f"{what}: seven steps by the optimizer, or none where it was compiled, too", steps)

@@ -10,7 +10,7 @@ namespace cli {
 namespace {
 
 std::unique_ptr<Exporter> chrome_json(const FormatOptions&) { return make_chrome_json(); }
-std::unique_ptr<Exporter> kineto_json(const FormatOptions&) { return make_kineto_json(); }
+std::unique_ptr<Exporter> kineto_json(const FormatOptions& options) { return make_kineto_json(options); }
 
 }  // namespace
 
@@ -22,7 +22,7 @@ const std::vector<ExportFormat>& export_formats() {
        ".pftrace", make_pftrace},
       {"kineto", "A profile per rank for HTA, TensorBoard and TraceLens", "HTA, TensorBoard or TraceLens",
        ".pt.trace.json.gz", kineto_json, 0, true,
-       "ProfilerStep#N, for the steps that the recordings name", false},
+       "ProfilerStep#N, for the steps that were found, and calls of Python, from the stacks of operators", false},
   };
   return formats;
 }

@@ -82,3 +82,31 @@ TEST_CASE("kineto: steps are named as torch.profiler names them") {
   profile(t);
   CHECK(t.summary.derived_slices == 0);
 }
+
+TEST_CASE("kineto: calls of Python end with the steps and ranges that they began in") {
+  const auto calls = [](bool steps, bool range, const FormatOptions& options = {}) {
+    SmallTrace t;
+    const ProcessId p = t.process(0);
+    const TrackId thread = t.thread(p, t.catalog.processes[p].pid);
+    StackFrame frame;
+    frame.what = StackFrame::kPython, frame.line = 3;
+    frame.name = t.catalog.strings.intern("step");
+    OperatorFacts op;
+    op.stack = t.catalog.stacks.intern(frame);
+    if (range) t.add(thread, Kind::nvtx, "forward", kOrigin + 50, 500, 0, "");
+    for (const std::int64_t at : {100, 300, 1100, 1300}) t.add(thread, Kind::cpu_op, "aten::mm", kOrigin + at, 100, 0, op);
+    if (steps) t.steps = {{{1, kOrigin, kOrigin + 1000}, {2, kOrigin + 1000, kOrigin + 2000}}};
+    const std::string text = t.write(make_kineto_json(options));
+    std::size_t found = 0;
+    for (std::size_t at = text.find("python_function"); at != text.npos; at = text.find("python_function", at + 1)) ++found;
+    CHECK(t.summary.derived_slices == found + (steps ? 2 : 0));
+    CHECK(t.summary.balanced());
+    return found;
+  };
+  CHECK(calls(false, false) == 1);
+  CHECK(calls(true, false) == 2);
+  CHECK(calls(false, true) == 2);
+  FormatOptions recorded_alone;
+  recorded_alone.computed = false;
+  CHECK(calls(false, true, recorded_alone) == 0);
+}
