@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "agent/base/chosen_events.h"
+#include "agent/cupti/call_ids.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/queries.h"
 
@@ -46,15 +47,8 @@ constexpr CUpti_CallbackId kEventRecords[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaEventRecordWithFlags_ptsz_v11010,
 };
 
-constexpr CUpti_CallbackId kDriverCalls[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
+// Besides kDriverLaunches.
+constexpr CUpti_CallbackId kOtherDriverCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2,
     CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2,
     CUPTI_DRIVER_TRACE_CBID_cuMemAllocAsync,
@@ -100,7 +94,8 @@ constexpr CUpti_CallbackId kDriverQueries[] = {
 bool switch_driver_calls(std::uint8_t on) {
   if (cupti().enable_driver_api == nullptr) return false;
   int switched = 0;
-  for (const CUpti_CallbackId id : kDriverCalls) switched += cupti().enable_driver_api(id, on) == CUPTI_SUCCESS;
+  for (const CUpti_CallbackId id : kDriverLaunches) switched += cupti().enable_driver_api(id, on) == CUPTI_SUCCESS;
+  for (const CUpti_CallbackId id : kOtherDriverCalls) switched += cupti().enable_driver_api(id, on) == CUPTI_SUCCESS;
   for (const CUpti_CallbackId id : kDriverQueries) {
     if (has_to_find_queries()) cupti().enable_driver_api(id, on);
   }
@@ -120,7 +115,7 @@ class Ids {
   static constexpr std::size_t kIds = 2048;
   std::uint64_t words_[kIds / 64]{};
 };
-constexpr Ids kChosen(kDriverCalls), kNoise(kRuntimeNoise), kRecorded(kEventRecords);
+constexpr Ids kLaunches(kDriverLaunches), kOthers(kOtherDriverCalls), kNoise(kRuntimeNoise), kRecorded(kEventRecords);
 
 }  // namespace
 
@@ -140,7 +135,7 @@ void deny_runtime_noise() noexcept {
 
 bool is_left_out(const CUpti_Activity* activity) noexcept {
   const CUpti_CallbackId id = reinterpret_cast<const CUpti_ActivityAPI*>(activity)->cbid;
-  if (activity->kind == CUPTI_ACTIVITY_KIND_DRIVER) return !kChosen.has(id);
+  if (activity->kind == CUPTI_ACTIVITY_KIND_DRIVER) return !kLaunches.has(id) && !kOthers.has(id);
   if (activity->kind != CUPTI_ACTIVITY_KIND_RUNTIME) return false;
   return kNoise.has(id) || (kRecorded.has(id) && !wants(trace::CudaEventRecord::kKind));
 }

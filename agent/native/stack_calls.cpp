@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "agent/cupti/call_ids.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/native/call_stacks.h"
 #include "agent/ring/recorder.h"
@@ -34,16 +35,6 @@ constexpr CUpti_CallbackId kRuntimeWaitsAndMemory[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaMallocManaged_v6000,
     CUPTI_RUNTIME_TRACE_CBID_cudaMallocAsync_v11020,
     CUPTI_RUNTIME_TRACE_CBID_cudaMallocAsync_ptsz_v11020,
-};
-constexpr CUpti_CallbackId kDriverLaunches[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
 };
 constexpr CUpti_CallbackId kDriverWaitsAndMemory[] = {
     CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
