@@ -50,10 +50,11 @@ def check_same(part, during, after, theirs):
                              ("operators by the classes of the modules around them", ours.modules, theirs.modules)):
         different = compare.differences(one, other)
         part.check(one and not different, f"{what}: as torch.profiler has them", lambda: f"of {sum(one.values())} (name: ours, theirs) {dict(list(different.items())[:8])}")
-    if both.kernels:
+    # Who has CUPTI meanwhile is written down, not demanded (the part fidelity).
+    if both.kernels == theirs.kernels:
         part.check(both.claimed == theirs.claimed, "kernels by their operator, while torch.profiler sees them", compare.differences(both.claimed, theirs.claimed))
     else:
-        part.note("kernels under torch.profiler: the recorder has none, it had yielded CUPTI")
+        part.note(f"under torch.profiler the recorder has {both.kernels} of {theirs.kernels} kernels")
 
 
 def measure(part):
