@@ -8,15 +8,12 @@ import shutil
 import sys
 from collections import Counter
 
+from call_stacks import PYTHON_CALLS, check_nccl_stacks, nccl_ways, record_python, stacks
 from harness import Folder, arguments, check, files_below, finish, first, run, skip
 from recorded import Job, environment_of, no_core, program, record
 
 AT = "cuLaunchKernel cuCtxSynchronize cuMemAlloc_v2"
 HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def stacks(recording):
-    return sorted((event for event in recording.events if event.kind == "stack"), key=lambda event: event.time)
 
 
 def under_gdb(options, *words):
@@ -123,73 +120,6 @@ def check_descriptors(options):
     check(job.done.returncode == 0 and job.only is not None and len(stacks(job.only)) > 0, "nothing is written into a program's files", job.done)
 
 
-PYTHON_CALLS = ("inner", "outer", "outer", "outer", "outer", "<module>")
-
-
-def record_python(options, what, *words, **environment):
-    with Folder() as folder:
-        done = run([sys.executable, os.path.join(HERE, "cuda_calls.py"), options.torch, *words], cwd=folder, limit=no_core,
-                   **environment_of(options, folder, TRACETOOL_TORCH="stacks", **environment))
-        job = Job(folder, done)
-        job.info = run([options.tracetool, "info", f"{folder}/traces"])
-        job.chrome = run([options.tracetool, "export", "--chrome", f"{folder}/traces", "-o", "-"]).stdout
-        rows = json.loads(run([options.tracetool, "analyze", f"{folder}/traces", "--only", "stacks", "--format", "json"]).stdout or "{}").get("stacks", [])
-    check(done.returncode == 0 and job.only is not None, f"{what}: is recorded", done)
-    return job, rows
-
-
-def check_python_alone(options):
-    """Without native stacks calls that wait or allocate have Python's frames."""
-    job, rows = record_python(options, "python alone")
-    if job.only is None:
-        return
-    some = stacks(job.only)
-    names = {tuple(frame.name for frame in event.frames) for event in some}
-    check(len(some) >= 5 and names == {PYTHON_CALLS} and {frame.what for event in some for frame in event.frames} == {"python"}, f"python alone: {len(some)} stacks have its functions", names)
-    check(any(row["frame"].endswith(": inner") and row["cpu_ns"] > 0 for row in rows), "python alone: the time of these calls is below them", rows[:2])
-
-
-def check_nccl(options):
-    """Calls of NCCL, whether its ranges tell of them or its functions are interposed: the stack of each has its time on its thread."""
-    ways = (("ranges", ["itself"], {}), ("silent", ["loader"], {"LD_PRELOAD": options.agent}))
-    for library, words, environment in ways:
-        path = os.path.join(options.programs, f"libnccl_{library}.so")
-        for native in (0, 1):
-            what = f"NCCL, {library}{', native' if native else ''}"
-            job, rows = record_python(options, what, path, *words, TRACETOOL_NATIVE_STACKS=native, **environment)
-            if job.only is not None:
-                check_nccl_stacks(what, job.only, rows, native)
-
-
-def check_nccl_stacks(what, recording, rows, native):
-    calls = {(event.tid, event.time) for event in recording.events if event.kind == "nccl_call" and event.bytes}
-    found = [event for event in stacks(recording) if event.reason == "nccl_call"]
-    of_python = {(event.tid, event.time): event for event in found if any(frame.what == "python" for frame in event.frames)}
-    told = {key: tuple(frame.name for frame in event.frames if frame.what == "python") for key, event in of_python.items() if key in calls}
-    check(len(calls) == 10 and len(told) >= 5 and set(told.values()) == {PYTHON_CALLS}, f"{what}: {len(told)} of {len(calls)} calls have the functions of Python", (calls, told))
-    check({event.correlation for event in found} == {None}, f"{what}: stacks are found by the time of the call", found)
-    files = {os.path.basename(frame.file) for event in of_python.values() for frame in event.frames if frame.what == "native"}
-    check(any(name.startswith("libffi") for name in files) == bool(native), f"{what}: native frames", files)
-    pops = sorted((event.tid, event.time) for event in recording.events if event.kind == "nvtx_pop")
-    true = sum(next(end for tid, end in pops if tid == call[0] and end >= call[1]) - call[1] for call in told)
-    said = sum(row["cpu_ns"] for row in rows if ": inner" in row["stack"])
-    check(true == said > 0, f"{what}: the time of these calls is below their stacks", (true, said, rows))
-
-
-def check_rate(options):
-    """Python's stacks have the same rate; what is above is counted, and said once."""
-    calls = 300
-    path = os.path.join(options.programs, "libnccl_ranges.so")
-    job, _ = record_python(options, "rate", path, "itself", str(calls))
-    if job.only is None:
-        return
-    some, left = stacks(job.only), job.only.header["stacks_left_out"]
-    times = [event.time for event in some]
-    check(20 <= len(some) <= 21 + 100 * (max(times) - min(times)) / 1e9 and 5 * calls < left + len(some) <= 10 * calls + 1, f"rate: {len(some)} stacks, {left} left out", (len(some), left))
-    check((job.info.stdout + job.info.stderr).count(f"{left} calls have no stack") == 1, "rate: info says how many, once", job.info)
-    check(job.chrome.count(f'"stacks_left_out":{left}') == 1, "rate: an export, too", job.chrome[:500])
-
-
 def check_python(options):
     """Python's frames stand where its interpreter's would begin: libcuda, ctypes, then functions of Python and nothing else."""
     job, _ = record_python(options, "python", TRACETOOL_NATIVE_STACKS=1)
@@ -201,6 +131,13 @@ def check_python(options):
     parts = [[frame.what for frame in frames] for frames in joined]
     check(all(part == sorted(part) and part[0] == "native" for part in parts), "python: native frames, then Python's", first(parts))
     check(all("_ctypes" in "".join(frame.file for frame in frames if frame.what == "native") for frames in joined), "python: through ctypes")
+
+
+def check_nccl(options):
+    for words, environment in nccl_ways(options):
+        job, rows = record_python(options, "NCCL", *words, TRACETOOL_NATIVE_STACKS=1, **environment)
+        if job.only is not None:
+            check_nccl_stacks(f"NCCL, {os.path.basename(words[0])}, {words[1]}", job.only, rows, True)
 
 
 def check_read(options):
@@ -260,9 +197,7 @@ def main():
     check_descriptors(options)
     check_python(options)
     check_symbols(options)
-    check_python_alone(options)
     check_nccl(options)
-    check_rate(options)
     check_read(options)
     check_like_gdb(options, "calls", "calls")
     libraries = [os.path.join(options.programs, f"libreloaded_{size}.so") for size in (512, 1024)]
