@@ -105,17 +105,22 @@ bool switch_driver_calls(std::uint8_t on) {
 // A bit for each callback id; no CUPTI has as many calls.
 class Ids {
  public:
-  template <std::size_t Count>
-  constexpr explicit Ids(const CUpti_CallbackId (&ids)[Count]) {
-    for (const CUpti_CallbackId id : ids) words_[id / 64] |= std::uint64_t{1} << id % 64;
+  template <std::size_t... Counts>
+  constexpr explicit Ids(const CUpti_CallbackId (&... lists)[Counts]) {
+    (add(lists), ...);
   }
   constexpr bool has(CUpti_CallbackId id) const { return id < kIds && (words_[id / 64] >> id % 64 & 1) != 0; }
 
  private:
+  template <std::size_t Count>
+  constexpr void add(const CUpti_CallbackId (&ids)[Count]) {
+    for (const CUpti_CallbackId id : ids) words_[id / 64] |= std::uint64_t{1} << id % 64;
+  }
+
   static constexpr std::size_t kIds = 2048;
   std::uint64_t words_[kIds / 64]{};
 };
-constexpr Ids kLaunches(kDriverLaunches), kOthers(kOtherDriverCalls), kNoise(kRuntimeNoise), kRecorded(kEventRecords);
+constexpr Ids kChosen(kDriverLaunches, kOtherDriverCalls), kNoise(kRuntimeNoise), kRecorded(kEventRecords);
 
 }  // namespace
 
@@ -135,7 +140,7 @@ void deny_runtime_noise() noexcept {
 
 bool is_left_out(const CUpti_Activity* activity) noexcept {
   const CUpti_CallbackId id = reinterpret_cast<const CUpti_ActivityAPI*>(activity)->cbid;
-  if (activity->kind == CUPTI_ACTIVITY_KIND_DRIVER) return !kLaunches.has(id) && !kOthers.has(id);
+  if (activity->kind == CUPTI_ACTIVITY_KIND_DRIVER) return !kChosen.has(id);
   if (activity->kind != CUPTI_ACTIVITY_KIND_RUNTIME) return false;
   return kNoise.has(id) || (kRecorded.has(id) && !wants(trace::CudaEventRecord::kKind));
 }

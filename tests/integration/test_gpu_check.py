@@ -94,11 +94,12 @@ def check_operators(options, folder):
     events = read_json(files_below(f"{folder}/kineto")[0])
     found = compare.Recorded(recording.read_recording.read(files_below(f"{folder}/traces", ".ring")[0]), {"begin_ns": 0, "end_ns": 2**63})
     ours, theirs = found.seen(), compare.profiled(events)
-    check(ours.operators == theirs.operators and ours.claimed == theirs.claimed and ours.kernels == theirs.kernels == 30 and found.unfinished == 0,
+    check(ours.operators == theirs.operators and ours.claimed == theirs.claimed and ours.kernels == theirs.kernels == len(json.loads(done.stdout)["launched"]) > 0 and found.unfinished == 0,
           f"operators: {ours.kernels} kernels by their operator, in {sum(ours.operators.values())} operators", lambda: (ours, theirs))
     kernel = next(event for event in events if event.get("cat") == "kernel" and event["args"].get("External id"))
     del kernel["args"]["External id"]
-    check(list(compare.differences(ours.claimed, compare.profiled(events).claimed)) in ([None, "aten::mm"], [None, "aten::add_"]), "operators: a kernel without its operator is found", ours.claimed)
+    different = compare.differences(ours.claimed, compare.profiled(events).claimed)
+    check(len(different) == 2 and None in different, "operators: a kernel without its operator is found", different)
 
 
 def check_options(options, folder):
