@@ -187,7 +187,7 @@ inline constexpr Setting kSettings[] = {
     {"TRACETOOL_EVENTS", "LIST", "default", kEventsHelp.data(), values::set_events},
     {"TRACETOOL_NCCL", "FROM", "auto", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", values::set_nccl},
     {"TRACETOOL_TORCH", "LEVEL", "steps", "what of PyTorch is recorded: off, steps (its marks of steps and the program's record_function ranges), ops (operators too), shapes (and their inputs), stacks (and the Python stacks and modules that call them); set by hand and with LD_PRELOAD, a process without a GPU is recorded, too", values::set_torch},
-    {"TRACETOOL_NATIVE_STACKS", "", "0", "1: where launches, synchronizations and allocations come from: up to 100 native stacks a second and thread", values::set_native_stacks},
+    {"TRACETOOL_NATIVE_STACKS", "", "0", "1: where launches, synchronizations, allocations and calls of NCCL come from: up to 100 native stacks a second and thread", values::set_native_stacks},
     {"TRACETOOL_HANG_STACKS", "SECONDS", "60", "where PyTorch is observed: after so many seconds in which no work of the GPU ended and no operator began, the stacks of Python's threads are recorded, once; 0: never", values::set_hang_stacks},
     {"TRACETOOL_VERBOSE", "", "0", "1: say on stderr what was found and where the recording goes", values::set_verbose},
     {"TRACETOOL_DISABLE", "", "0", "1, or anything but 0: the agent does nothing at all", values::set_disable},

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "agent/base/chosen_events.h"
+#include "agent/cupti/call_ids.h"
 #include "agent/cupti/cupti_library.h"
 #include "agent/cupti/queries.h"
 
@@ -46,15 +47,8 @@ constexpr CUpti_CallbackId kEventRecords[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaEventRecordWithFlags_ptsz_v11010,
 };
 
-constexpr CUpti_CallbackId kDriverCalls[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
+// Besides kDriverLaunches.
+constexpr CUpti_CallbackId kOtherDriverCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2,
     CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2,
     CUPTI_DRIVER_TRACE_CBID_cuMemAllocAsync,
@@ -100,7 +94,8 @@ constexpr CUpti_CallbackId kDriverQueries[] = {
 bool switch_driver_calls(std::uint8_t on) {
   if (cupti().enable_driver_api == nullptr) return false;
   int switched = 0;
-  for (const CUpti_CallbackId id : kDriverCalls) switched += cupti().enable_driver_api(id, on) == CUPTI_SUCCESS;
+  for (const CUpti_CallbackId id : kDriverLaunches) switched += cupti().enable_driver_api(id, on) == CUPTI_SUCCESS;
+  for (const CUpti_CallbackId id : kOtherDriverCalls) switched += cupti().enable_driver_api(id, on) == CUPTI_SUCCESS;
   for (const CUpti_CallbackId id : kDriverQueries) {
     if (has_to_find_queries()) cupti().enable_driver_api(id, on);
   }
@@ -110,17 +105,22 @@ bool switch_driver_calls(std::uint8_t on) {
 // A bit for each callback id; no CUPTI has as many calls.
 class Ids {
  public:
-  template <std::size_t Count>
-  constexpr explicit Ids(const CUpti_CallbackId (&ids)[Count]) {
-    for (const CUpti_CallbackId id : ids) words_[id / 64] |= std::uint64_t{1} << id % 64;
+  template <std::size_t... Counts>
+  constexpr explicit Ids(const CUpti_CallbackId (&... lists)[Counts]) {
+    (add(lists), ...);
   }
   constexpr bool has(CUpti_CallbackId id) const { return id < kIds && (words_[id / 64] >> id % 64 & 1) != 0; }
 
  private:
+  template <std::size_t Count>
+  constexpr void add(const CUpti_CallbackId (&ids)[Count]) {
+    for (const CUpti_CallbackId id : ids) words_[id / 64] |= std::uint64_t{1} << id % 64;
+  }
+
   static constexpr std::size_t kIds = 2048;
   std::uint64_t words_[kIds / 64]{};
 };
-constexpr Ids kChosen(kDriverCalls), kNoise(kRuntimeNoise), kRecorded(kEventRecords);
+constexpr Ids kChosen(kDriverLaunches, kOtherDriverCalls), kNoise(kRuntimeNoise), kRecorded(kEventRecords);
 
 }  // namespace
 

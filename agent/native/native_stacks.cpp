@@ -16,28 +16,9 @@
 namespace agent {
 namespace {
 
-// A thread's right to stacks: it grows with time, up to a burst.
-struct Bucket {
-  std::uint64_t filled_ns;
-  std::uint32_t left_ns;  // of kEach_ns for each stack
-  bool is_begun;
-};
-constexpr std::uint32_t kEach_ns = 10'000'000, kBurst = 20, kKeptFromLaunches = 4;
-thread_local Bucket t_bucket __attribute__((tls_model("initial-exec"))) = {};
-
 // What objects had been unloaded at the thread's last stack.
 thread_local std::uint64_t t_unloaded __attribute__((tls_model("initial-exec"))) = 0;
 
-bool may_take(Bucket& bucket, std::uint64_t now_ns, bool is_launch) {
-  const std::uint64_t full_ns = std::uint64_t{kBurst} * kEach_ns;
-  const std::uint64_t grown_ns = bucket.is_begun ? bucket.left_ns + (now_ns - bucket.filled_ns) : full_ns;
-  bucket = {now_ns, static_cast<std::uint32_t>(grown_ns < full_ns ? grown_ns : full_ns), true};
-  if (bucket.left_ns < kEach_ns * (is_launch ? kKeptFromLaunches + 1 : 1)) return false;
-  bucket.left_ns -= kEach_ns;
-  return true;
-}
-
-constexpr std::size_t kMostNative = 128;
 constinit Spinlock s_lock{};  // of what follows
 constinit LoadedCodes s_codes{};
 constinit FrameTable s_native_frames{};
@@ -101,68 +82,40 @@ std::uint32_t ref_of(const void* address, const LoadedCode* code) {
 // An address returned to is that behind the call, which may be another function's.
 const LoadedCode* code_at(const void* address) { return s_codes.find(static_cast<const std::byte*>(address) - 1); }
 
-struct Stack {
-  std::uint32_t refs[kMostNative + PythonStack::kMost];
-  std::size_t count = 0;
-  std::string_view bytes() const { return {reinterpret_cast<const char*>(refs), count * sizeof(refs[0])}; }
-};
-
 // The agent's own frames and CUPTI's are left out: those up to the first that is neither's.
 bool is_ours(const LoadedCode* code) {
-  return code != nullptr && (code == s_codes.find(reinterpret_cast<const void*>(&write_native_stack)) ||
+  return code != nullptr && (code == s_codes.find(reinterpret_cast<const void*>(&loader_counts)) ||
                              code == s_codes.find(reinterpret_cast<const void*>(cupti().enable_callback)));
 }
 
-// Under the lock. False: a frame cannot be told, and a stack without it says what is not so.
-bool tell(const void* const* addresses, std::size_t count, const PythonStack& python, Stack& stack) {
-  const std::string_view of_python = python.bytes();
+// Under the lock. How many refs; 0: a frame cannot be told, and a stack without it says what is not so.
+std::size_t tell(const void* const* addresses, std::size_t count, std::string_view of_python, std::uint32_t* refs) {
   const LoadedCode* interpreter = of_python.empty() ? nullptr : s_codes.find(interpreter_code());
-  std::size_t i = 0;
+  std::size_t i = 0, told = 0;
   while (i < count && is_ours(code_at(addresses[i]))) ++i;
   for (; i < count; ++i) {
     const LoadedCode* code = code_at(addresses[i]);
     if (interpreter != nullptr && code == interpreter) break;
-    stack.refs[stack.count] = ref_of(addresses[i], code);
-    if (stack.refs[stack.count++] == trace::kNoRef) return false;
+    refs[told] = ref_of(addresses[i], code);
+    if (refs[told++] == trace::kNoRef) return 0;
   }
-  std::memcpy(stack.refs + stack.count, of_python.data(), of_python.size());
-  stack.count += of_python.size() / sizeof(stack.refs[0]);
-  return stack.count > 0;
-}
-
-bool take_stack(const Guard& guard, Stack& stack) {
-  const LoaderCounts counts = loader_counts();
-  if (counts.unloaded != t_unloaded) forget_unloaded_code();
-  t_unloaded = counts.unloaded;
-  const void* addresses[kMostNative];
-  const std::size_t count = backtrace_here(addresses, kMostNative);
-  const PythonStack python(guard);
-  if (count == 0 || !s_lock.try_lock_for_moments()) return false;
-  s_codes.refresh(counts);
-  const bool told = tell(addresses, count, python, stack);
-  s_lock.unlock();
-  return told;
+  std::memcpy(refs + told, of_python.data(), of_python.size());
+  return told + of_python.size() / sizeof(refs[0]);
 }
 
 }  // namespace
 
-void write_native_stack(const Guard& guard, std::uint32_t correlation_id, bool is_launch) noexcept {
-  Stack stack;
-  if (may_take(t_bucket, mono_ns(), is_launch) && take_stack(guard, stack)) return write_call_stack(guard, correlation_id, stack.bytes());
-  trace::SharedMemory::add(ring().header->stacks_left_out, 1);
-}
-
-void write_call_stack(const Guard& guard, std::uint32_t correlation_id, std::string_view frames) noexcept {
-  if (frames.empty()) return;
-  auto record = trace::make_record<trace::StackRecord>();
-  record.reason = static_cast<std::uint8_t>(trace::StackReason::call);
-  record.tid = thread_id();
-  record.correlation_id = correlation_id;
-  HostWriter writer(guard, trace::StackRecord::kKind, sizeof(record), frames.size());
-  if (!writer) return;
-  record.stack_ref = writer.name(frames);
-  record.time_mono_ns = mono_ns();
-  writer.append(record);
+NativeStack::NativeStack(const Guard& guard) noexcept {
+  const LoaderCounts counts = loader_counts();
+  if (counts.unloaded != t_unloaded) forget_unloaded_code();
+  t_unloaded = counts.unloaded;
+  const void* addresses[kMost];
+  const std::size_t count = backtrace_here(addresses, kMost);
+  const PythonStack python(guard);
+  if (count == 0 || !s_lock.try_lock_for_moments()) return;
+  s_codes.refresh(counts);
+  count_ = tell(addresses, count, python.bytes(), refs_);
+  s_lock.unlock();
 }
 
 }  // namespace agent

@@ -1,18 +1,27 @@
-// Where a call into CUDA comes from: the native frames of the calling thread, each as the loaded object and the address in it, and, where
-// Python's stacks are recorded (TRACETOOL_TORCH=stacks), Python's frames in place of those of its interpreter. Names are found offline.
+// The native frames of the calling thread, each as the loaded object and the address in it, and, where Python's stacks are recorded
+// (TRACETOOL_TORCH=stacks), Python's frames in place of those of its interpreter. Names are found offline.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "agent/base/guard.h"
+#include "agent/python/python_stacks.h"
 
 namespace agent {
 
-// Of the call with this correlation id that this thread has just begun, with the recording open. At most 100 a second and thread, of
-// which a fifth is kept for calls that are no launches; the others are counted in the header, as are those that cannot be told.
-void write_native_stack(const Guard& guard, std::uint32_t correlation_id, bool is_launch) noexcept;
+class NativeStack {
+ public:
+  static constexpr std::size_t kMost = 128;  // frames besides Python's
 
-// A stack of such a call; none where there are no frames.
-void write_call_stack(const Guard& guard, std::uint32_t correlation_id, std::string_view frames) noexcept;
+  // With the recording open, after prepare_backtraces(). Empty: it cannot be told.
+  explicit NativeStack(const Guard& guard) noexcept;
+  // For HostWriter::name().
+  std::string_view bytes() const noexcept { return {reinterpret_cast<const char*>(refs_), count_ * sizeof(refs_[0])}; }
+
+ private:
+  std::size_t count_ = 0;
+  std::uint32_t refs_[kMost + PythonStack::kMost];
+};
 
 }  // namespace agent

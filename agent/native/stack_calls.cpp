@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "agent/base/agent_settings.h"
-#include "agent/base/message.h"
+#include "agent/cupti/call_ids.h"
 #include "agent/cupti/cupti_library.h"
-#include "agent/native/backtrace.h"
-#include "agent/native/native_stacks.h"
-#include "agent/python/python_stacks.h"
+#include "agent/native/call_stacks.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
@@ -39,16 +36,6 @@ constexpr CUpti_CallbackId kRuntimeWaitsAndMemory[] = {
     CUPTI_RUNTIME_TRACE_CBID_cudaMallocAsync_v11020,
     CUPTI_RUNTIME_TRACE_CBID_cudaMallocAsync_ptsz_v11020,
 };
-constexpr CUpti_CallbackId kDriverLaunches[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
-};
 constexpr CUpti_CallbackId kDriverWaitsAndMemory[] = {
     CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
     CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz,
@@ -74,30 +61,20 @@ bool is_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? contains(kRuntimeLaunches, id) : contains(kDriverLaunches, id);
 }
 
-constinit bool s_native = false;  // else Python's frames alone; written before there are callbacks
-
 // The runtime's call that this thread is in: what the driver is called for inside has the same stack.
 thread_local bool t_in_runtime __attribute__((tls_model("initial-exec"))) = false;
-
-bool can_have_stacks() {
-  static constinit bool s_said = false;
-  if (prepare_backtraces()) return true;
-  if (!s_said) say("TRACETOOL_NATIVE_STACKS: native stacks are unavailable: the agent was built without libunwind, or the process has no thread-specific key left, or the system does not tell what is readable");
-  s_said = true;
-  return false;
-}
 
 }  // namespace
 
 void enable_stack_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
-  s_native = settings().native_stacks && can_have_stacks();
-  if (!s_native && settings().torch != trace::TorchLevel::stacks) return;
+  const CallStacks stacks = call_stacks();
+  if (stacks == CallStacks::none) return;
   const auto enable = [&](CUpti_CallbackDomain domain, const auto& ids) {
     for (const CUpti_CallbackId id : ids) cupti().enable_callback(1, subscriber, domain, id);
   };
   enable(CUPTI_CB_DOMAIN_RUNTIME_API, kRuntimeWaitsAndMemory);
   enable(CUPTI_CB_DOMAIN_DRIVER_API, kDriverWaitsAndMemory);
-  if (!s_native) return;  // launches have their operators' stacks
+  if (stacks == CallStacks::python) return;  // launches have their operators' stacks
   enable(CUPTI_CB_DOMAIN_RUNTIME_API, kRuntimeLaunches);
   enable(CUPTI_CB_DOMAIN_DRIVER_API, kDriverLaunches);
 }
@@ -109,9 +86,10 @@ void on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_Callb
   if (!enters) return;
   const Guard guard;
   if (!guard || recording() != Recording::open) return;
-  if (s_native) return write_native_stack(guard, call.correlationId, is_launch(domain, id));
-  const PythonStack python(guard);
-  write_call_stack(guard, call.correlationId, python.bytes());
+  StackedCall stacked;
+  stacked.is_launch = is_launch(domain, id);
+  stacked.correlation_id = call.correlationId;
+  write_call_stack(guard, stacked);
 }
 
 }  // namespace agent

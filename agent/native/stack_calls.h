@@ -1,11 +1,11 @@
-// Which calls get a native stack (TRACETOOL_NATIVE_STACKS): those that launch, those that wait, and those that allocate memory of a
-// device. The callbacks of these alone are asked for, and of no call without the setting.
+// Which calls of CUDA get a stack (call_stacks.h): those that wait, those that allocate memory of a device, and, of native stacks, those
+// that launch. The callbacks of these alone are asked for, and of no call without the settings.
 #pragma once
 #include <cupti.h>
 
 namespace agent {
 
-// After each subscription. Says once where native stacks are not available.
+// After each subscription.
 void enable_stack_callbacks(CUpti_SubscriberHandle subscriber) noexcept;
 
 // For each callback of a call.

@@ -4,6 +4,7 @@
 
 #include "agent/base/chosen_events.h"
 #include "agent/base/life.h"
+#include "agent/native/call_stacks.h"
 #include "agent/nccl/nccl_ordinals.h"
 #include "agent/nvtx/nvtx_events.h"
 #include "agent/nvtx/live_ranges.h"
@@ -76,6 +77,10 @@ void write_call(const Guard& guard, const Domain* domain, const NcclOperation& o
   if (!is_wanted) return;
   describe_nccl();
   append(guard, domain, operation, record);
+  StackedCall stacked;
+  stacked.reason = trace::StackReason::nccl_call;
+  stacked.time_mono_ns = record.time_mono_ns;
+  write_call_stack(guard, stacked);
 }
 
 const Domain* nccl_domain() { return make_domain("NCCL"); }

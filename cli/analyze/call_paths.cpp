@@ -54,7 +54,7 @@ CallPaths::Label label_of(const Event& event, const Facts* facts) {
 
 CallPaths::CallPaths(const AnalysisContext& context, bool by_rank) : context_(context), by_rank_(by_rank), call_stacks_(context.catalog.processes.size(), Newest<StackId>(kMostCallStacks)), ranges_(context.catalog) {}
 
-KindSet CallPaths::kinds() { return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver, Kind::stack}); }
+KindSet CallPaths::kinds() { return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver, Kind::nccl, Kind::stack}); }
 
 std::size_t CallPaths::KeyHash::operator()(const Key& key) const {
   std::uint64_t hash = key.parent;
@@ -146,7 +146,16 @@ CallPaths::Entered CallPaths::place(const Event& event, const OperatorFacts* op,
   return in;
 }
 
-// `facts`: null of a CUDA call.
+// A call of NCCL that nothing is known to hold.
+CallPaths::Entered CallPaths::called_by(const Event& call) {
+  const auto known = nccl_stacks_.find(call.track);
+  if (known == nccl_stacks_.end() || known->second.start_ns != call.start_ns) return {};
+  const StackId stack = known->second.stack;
+  const NodeId frames = under(root(context_.catalog.tracks[call.track].process), stack, 0);
+  return {frames, frames, stack};
+}
+
+// `facts`: null of a call of CUDA or NCCL.
 void CallPaths::enter(const Event& event, const Facts* facts) {
   const ProcessId process = context_.catalog.tracks[event.track].process;
   const std::int64_t end_ns = slice_end(event, kLatest_ns);
@@ -154,7 +163,7 @@ void CallPaths::enter(const Event& event, const Facts* facts) {
   const auto holds = std::find_if(open.rbegin(), open.rend(), [&](const auto& each) { return each.end_ns >= end_ns; });
   const Entered around = holds == open.rend() ? Entered{} : holds->range;
   const auto* op = facts != nullptr ? facts->get<OperatorFacts>() : nullptr;
-  Entered in = place(event, op, around);
+  Entered in = place(event, op, event.kind == Kind::nccl && around.node == 0 ? called_by(event) : around);
   Label label = label_of(event, facts);
   label.backward = op != nullptr && is_backward(*op);
   in.node = child(in.node, label);
@@ -190,6 +199,7 @@ void CallPaths::stand_below(ProcessId process, std::uint64_t correlation) {
 void CallPaths::event(const Event& event, const Facts& facts) {
   const auto on_call = [&](const Event& call) { enter(call, nullptr); };
   if (const auto* stack = facts.get<StackFacts>()) {
+    if (stack->reason == static_cast<std::uint8_t>(trace::StackReason::nccl_call)) nccl_stacks_[event.track] = {event.start_ns, stack->stack};
     if (event.correlation == 0) return;
     ranges_.settle(event.start_ns, on_call);
     const ProcessId process = context_.catalog.tracks[event.track].process;
@@ -198,7 +208,7 @@ void CallPaths::event(const Event& event, const Facts& facts) {
   }
   if (!is_slice(event)) return;
   ranges_.settle(event.start_ns, on_call);
-  is_api_call(event.kind) ? ranges_.call(event) : enter(event, &facts);
+  is_api_call(event.kind) || event.kind == Kind::nccl ? ranges_.call(event) : enter(event, &facts);
 }
 
 void CallPaths::work(const GpuWork& work) {

@@ -48,7 +48,7 @@ class CallPaths {
   // `by_rank`: each process has a root of its own.
   CallPaths(const AnalysisContext& context, bool by_rank);
 
-  // Operators, annotations, frames of Python, CUDA calls and their stacks; those that kinds() names.
+  // Operators, annotations, frames of Python, calls of CUDA and NCCL and their stacks; those that kinds() names.
   void event(const Event& event, const Facts& facts);
   void work(const GpuWork& work);
   // When all have come: nodes by NodeId, each behind its parent.
@@ -65,6 +65,10 @@ class CallPaths {
   struct Called {  // a CUDA call that may launch
     NodeId node = 0;
     std::int64_t ns = 0, count = 0;
+  };
+  struct NcclStack {
+    std::int64_t start_ns = 0;  // of the call
+    StackId stack;
   };
   struct Forward {
     NodeId frames = 0;
@@ -86,6 +90,7 @@ class CallPaths {
   Entered place(const Event& event, const OperatorFacts* op, const Entered& around);
   NodeId forward_frames(ProcessId process, const OperatorFacts& op);
   void remember_forward(const Event& event, ProcessId process, const OperatorFacts& op, NodeId frames);
+  Entered called_by(const Event& call);
   void enter(const Event& event, const Facts* facts);
   void stand_below(ProcessId process, std::uint64_t correlation);
 
@@ -96,6 +101,7 @@ class CallPaths {
   std::map<std::pair<NodeId, std::uint32_t>, NodeId> stacks_;  // whole ones, by the root and their StackId
   std::map<std::pair<ProcessId, std::uint64_t>, Newest<Forward>> forwards_;  // by thread as PyTorch numbers it, then by sequence number
   std::vector<Newest<StackId>> call_stacks_;  // by process, then by correlation: of calls that were recorded with a stack
+  std::unordered_map<TrackId, NcclStack> nccl_stacks_;  // the last one of each thread
   LaunchRanges<Entered, Called> ranges_;
 };
 

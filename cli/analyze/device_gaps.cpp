@@ -16,6 +16,7 @@ IdleTimes DeviceGap::times(std::int64_t from, std::int64_t to) const {
 }
 
 std::optional<HostWait> DeviceGaps::event(const Event& call, ProcessId process) {
+  if (call.kind == Kind::garbage_collection) collections_[process].add(call);
   if (!is_api_call(call.kind) || !is_slice(call)) return std::nullopt;
   if (names_[call.name].launches) {
     std::deque<Launch>& launches = launches_[call.track];
@@ -53,6 +54,18 @@ std::vector<DeviceGap> DeviceGaps::rest() {
     explain(gap, nullptr);
   }
   return gaps;
+}
+
+std::int64_t DeviceGaps::collecting_ns(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) const {
+  const auto collections = collections_.find(gap.process);
+  if (collections == collections_.end()) return 0;
+  std::int64_t sum_ns = 0;
+  for (std::size_t i = 0; i < gap.part_count; ++i) {
+    const DeviceGap::Part& part = gap.parts[i];
+    if (part.cause != IdleCause::after_sync && part.cause != IdleCause::host_late) continue;
+    sum_ns += collections->second.within_ns(std::max(from_ns, part.from_ns), std::min(to_ns, part.to_ns));
+  }
+  return sum_ns;
 }
 
 void DeviceGaps::add(ProcessId process, const HostWait& wait, std::int64_t now_ns) {

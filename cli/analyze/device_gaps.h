@@ -13,7 +13,8 @@
 //   e to w   queued            the work was launched and had not begun, for kLaunching_ns at most;
 //            unexplained       for longer: nothing that was recorded says what it waited for.
 //
-// Where the call is not known, or no work follows, all is unexplained.
+// Where the call is not known, or no work follows, all is unexplained. Of after_sync and host_late it is told, too, how much of it the host
+// was in Python's garbage collector, on whichever thread.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -28,6 +29,7 @@
 
 #include "cli/analyze/analysis.h"
 #include "cli/analyze/host_waits.h"
+#include "cli/model/garbage_collections.h"
 #include "cli/model/name_classes.h"
 
 namespace cli {
@@ -66,12 +68,14 @@ class DeviceGaps {
 
   explicit DeviceGaps(const Catalog& catalog) : waits_(catalog), names_(catalog.strings) {}
 
-  // As Analysis has them, of all times; the wait, if it is one.
+  // As Analysis has them, of all times: calls of CUDA and garbage collections. The wait, if it is one.
   std::optional<HostWait> event(const Event& call, ProcessId process);
   // What came before it, where the device idled; before the first work of a device, and behind the last (rest()), too. `wait`:
   // the copy is one.
   std::optional<DeviceGap> work(const GpuWork& work, std::optional<HostWait>& wait);
   std::vector<DeviceGap> rest();
+  // Before the next work: how much of what lies between two moments the host was late in a garbage collection.
+  std::int64_t collecting_ns(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) const;
 
  private:
   struct Device {
@@ -94,6 +98,7 @@ class DeviceGaps {
   NameClasses names_;
   Devices devices_;
   std::unordered_map<TrackId, std::deque<Launch>> launches_;  // of each thread the newest, by start
+  std::unordered_map<ProcessId, GarbageCollections> collections_;
 };
 
 }  // namespace cli

@@ -1,4 +1,5 @@
-// idle: the idle time of each device by what it waited for (device_gaps.h). Its idle is that of `temporal`, and the causes sum to it.
+// idle: the idle time of each device by what it waited for (device_gaps.h). Its idle is that of `temporal`, and the causes sum to it. What of
+// it the host was in Python's garbage collector is told besides.
 #include <map>
 #include <tuple>
 
@@ -21,7 +22,8 @@ std::vector<Column> idle_columns(RowKeys keys) {
       {"host_late_ns", Unit::ns, "It had not begun to launch the next work, and had launched nothing for 30 us before it did"},
       {"launch_ns", Unit::ns, "It was in the call that launches the next work, or between two launches at most 30 us apart"},
       {"queued_ns", Unit::ns, "The next work was launched and had not begun, for at most 30 us"},
-      {"unexplained_ns", Unit::ns, "It had not begun for longer, the call that launched it is not known, or no work follows"}});
+      {"unexplained_ns", Unit::ns, "It had not begun for longer, the call that launched it is not known, or no work follows"},
+      {"in_gc_ns", Unit::ns, "Of after_sync and host_late: the host was in Python's garbage collector, on whichever thread; unknown where no collection is in the trace"}});
 }
 
 class IdleTable : public Analysis {
@@ -48,28 +50,37 @@ class IdleTable : public Analysis {
         continue;
       }
       cells.emplace_back(row.time.idle_ns());
-      for (const std::int64_t ns : causes_[{row.process, *row.device, row.window.from_ns}]) cells.emplace_back(ns);
+      const Sums& sums = sums_[{row.process, *row.device, row.window.from_ns}];
+      for (const std::int64_t ns : sums.causes) cells.emplace_back(ns);
+      const bool knows_collections = context_.catalog.processes[row.process].counts[static_cast<std::size_t>(Kind::garbage_collection)] > 0;
+      cells.push_back(knows_collections ? Cell(sums.collecting_ns) : Cell());
     }
     return table;
   }
 
  private:
+  struct Sums {
+    IdleTimes causes{};
+    std::int64_t collecting_ns = 0;
+  };
+
   void add(const DeviceGap& gap) {
     const bool is_edge = gap.from_ns == kEarliest_ns || gap.next == nullptr;
     if (is_edge && !context_.windows.are_bounded()) return;
     const auto& windows = context_.windows.of(gap.process);
     for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
       const AnalysisWindow& row = windows[i].step ? windows[i] : windows.front();
-      IdleTimes& sums = causes_[{gap.process, gap.device, row.from_ns}];
+      Sums& sums = sums_[{gap.process, gap.device, row.from_ns}];
       const IdleTimes times = gap.times(windows[i].from_ns, windows[i].to_ns);
-      for (std::size_t cause = 0; cause < kIdleCauses; ++cause) sums[cause] += times[cause];
+      for (std::size_t cause = 0; cause < kIdleCauses; ++cause) sums.causes[cause] += times[cause];
+      sums.collecting_ns += gaps_.collecting_ns(gap, windows[i].from_ns, windows[i].to_ns);
     }
   }
 
   const AnalysisContext& context_;
   DeviceTimes times_;
   DeviceGaps gaps_;
-  std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, IdleTimes> causes_;  // by device and begin of the row's first window
+  std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, Sums> sums_;  // by device and begin of the row's first window
 };
 
 }  // namespace
@@ -82,7 +93,7 @@ AnalysisEntry idle_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<IdleTable>(context); },
           false,
           true,
-          kinds_of({Kind::runtime, Kind::driver}),
+          kinds_of({Kind::runtime, Kind::driver, Kind::garbage_collection}),
           true};
 }
 

@@ -127,10 +127,9 @@ class StragglerTable : public Analysis {
                        activity_text(calls().processes[id].host_delay));
   }
 
-  // What the host did most.
   std::string activity_text(const HostDelay& delay) const {
-    if (!delay.in_calls.empty() && delay.in_calls[0].second > delay.outside_ns) return "in " + name(delay.in_calls[0].first);
-    return 2 * delay.collecting_ns > delay.outside_ns ? "in Python's garbage collector" : "outside of CUDA";
+    if (delay.mostly_in_call()) return "in " + name(delay.in_calls[0].first);
+    return delay.mostly_collecting() ? "in Python's garbage collector" : "outside of CUDA";
   }
 
   std::vector<std::string> notes(const Lateness& lateness) const {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cli/collectives/compute_cover.h"
+#include "cli/model/garbage_collections.h"
 #include "cli/model/name_classes.h"
 #include "cli/model/slice.h"
 
@@ -96,30 +97,6 @@ struct HostThread {
   std::int64_t inner_end_ns = kNoTime;  // of the end of that
   std::vector<DraftId> ended;    // of the group whose end is being waited for,
   std::int64_t group_end_ns = kNoTime;  // until then
-};
-
-// The newest runs of Python's garbage collector, of which no two run at once in a process.
-class GarbageCollections {
- public:
-  void add(const Event& event) {
-    if (event.duration_ns < 0) return;
-    if (runs_.size() == kMostRuns) runs_.pop_front();
-    const std::int64_t start_ns = sane_ns(event.start_ns);
-    runs_.push_back({start_ns, std::max(start_ns, sane_ns(slice_end(event, kLatest_ns)))});
-  }
-  std::int64_t within_ns(std::int64_t from_ns, std::int64_t to_ns) const {
-    std::int64_t sum_ns = 0;
-    auto run = std::partition_point(runs_.begin(), runs_.end(), [&](const Run& each) { return each.end_ns <= from_ns; });
-    for (; run != runs_.end() && run->start_ns < to_ns; ++run) sum_ns += std::min(run->end_ns, to_ns) - std::max(run->start_ns, from_ns);
-    return sum_ns;
-  }
-
- private:
-  static constexpr std::size_t kMostRuns = 1 << 14;
-  struct Run {
-    std::int64_t start_ns, end_ns;
-  };
-  std::deque<Run> runs_;
 };
 
 struct DeviceWork {

@@ -94,6 +94,10 @@ struct HostDelay {
   std::int64_t outside_ns = 0;  // no call of CUDA: the program itself
   std::int64_t collecting_ns = 0;  // of that: Python's garbage collector ran, on whichever thread, with the GIL
   std::vector<std::pair<StringId, std::int64_t>> in_calls;  // name, ns; the longest first
+
+  // What it did most; neither: the program itself.
+  bool mostly_in_call() const { return !in_calls.empty() && in_calls[0].second > outside_ns; }
+  bool mostly_collecting() const { return !mostly_in_call() && 2 * collecting_ns > outside_ns; }
 };
 
 struct ProcessCalls {

@@ -59,6 +59,7 @@ void write(JsonWriter& json, const Recorder& r) {
   json.number("discarded_buffers", r.sunk_buffers);
   json.number("definitions_missed", r.definitions_missed);
   json.number("invalid_timestamps", r.odd_times);
+  json.number("stacks_left_out", r.stacks_left_out);
   json.text("spool_state", word(r.spool_state));
   json.number("spool_error", r.spool_error);
   json.number("spooled_bytes", r.spooled_bytes);

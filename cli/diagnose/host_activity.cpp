@@ -18,7 +18,7 @@ bool is_data_loading_name(std::string_view range) {
   return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return plain.find(word) != std::string::npos; });
 }
 
-KindSet HostActivity::kinds() { return kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx}); }
+KindSet HostActivity::kinds() { return kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx, Kind::garbage_collection}); }
 
 bool HostActivity::loads_data(StringId name) {
   if (name >= loads_data_.size()) loads_data_.resize(name + std::size_t{1});
@@ -34,7 +34,7 @@ void HostActivity::event(const Event& event) {
   Range range{event.start_ns, slice_end(event, kLatest_ns), 0, event.name};
   thread.ranges.push_back(range);
   if (thread.ranges.size() > kMost) thread.ranges.pop_front();
-  if (is_api_call(event.kind)) return;
+  if (is_api_call(event.kind) || event.kind == Kind::garbage_collection) return;
   thread.has_operators = true;
   if (!loads_data(event.name)) return;
   range.latest_end_ns = std::max(range.end_ns, thread.loads.empty() ? range.end_ns : thread.loads.back().latest_end_ns);

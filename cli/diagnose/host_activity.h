@@ -1,4 +1,4 @@
-// What a thread of the host was doing at a time of the near past: the operators, ranges and calls of CUDA that it was in.
+// What a thread of the host was doing at a time of the near past: the operators, ranges, calls of CUDA and garbage collections that it was in.
 // Memory: kMost ranges a thread, and those that load data.
 #pragma once
 #include <cstdint>
@@ -43,7 +43,7 @@ class HostActivity {
   struct Thread {
     std::deque<Range> ranges;  // by start
     std::deque<Range> loads;
-    bool has_operators = false;  // or other ranges, besides calls of CUDA
+    bool has_operators = false;  // or other ranges, besides calls of CUDA and garbage collections
   };
   bool loads_data(StringId name);
   bool is_known(TrackId thread) const { return thread < threads_.size() && threads_[thread] != nullptr; }

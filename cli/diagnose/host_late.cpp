@@ -1,5 +1,5 @@
 // host-late: the GPU idles because its host had not begun to launch: it did something else, and was neither in a synchronization nor
-// in a range that loads data (host-sync, data-starved).
+// in a range that loads data, nor in Python's garbage collector (host-sync, data-starved, garbage-collection).
 #include <fmt/format.h>
 
 #include "cli/diagnose/idle_rule.h"
@@ -17,8 +17,7 @@ class HostLate : public IdleRule {
   std::int64_t share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) override {
     const std::int64_t late_ns = gap.times(from_ns, to_ns)[static_cast<std::size_t>(IdleCause::host_late)];
     if (late_ns == 0) return 0;
-    const std::int64_t ns = late_ns - activity_.loading_ns(gap.next->call->track, from_ns, std::min(to_ns, gap.next->call->start_ns));
-    return ns;
+    return late_ns - activity_.loading_ns(gap.next->call->track, from_ns, std::min(to_ns, gap.next->call->start_ns)) - gaps_.collecting_ns(gap, from_ns, to_ns);
   }
   std::string describe(const DeviceGap& gap) const override {
     const std::int64_t called_ns = gap.next->call->start_ns;
@@ -28,7 +27,7 @@ class HostLate : public IdleRule {
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
     finding.title = fmt::format("the host is late: the GPU idles {} before its next launch", per_step_text(scope, sum.ns));
     finding.advice =
-        "See what the host did in these ranges (Python, the garbage collector, logging, checkpoints, a busy CPU). Move it to another thread or to every N steps; "
+        "See what the host did in these ranges (Python, logging, checkpoints, a busy CPU). Move it to another thread or to every N steps; "
         "let the host run ahead of the GPU: fewer operators by torch.compile or CUDA graphs, fused optimizers.";
   }
 };

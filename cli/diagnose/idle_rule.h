@@ -39,9 +39,9 @@ class IdleRule : public Rule {
 
   const AnalysisContext& context_;
   HostActivity activity_;
+  DeviceGaps gaps_;
 
  private:
-  DeviceGaps gaps_;
   std::map<std::pair<ProcessId, std::int64_t>, Sum> sums_;  // by device
   LongestEvidence evidence_;
 };

@@ -53,6 +53,11 @@ struct RuleEntry {
 
 const std::vector<RuleEntry>& rules();
 
+// Of more than one rule.
+inline constexpr std::string_view kGarbageCollectionAdvice =
+    "After the model is built, gc.collect() and gc.freeze(), so that what stays is not looked at again. gc.disable(), and gc.collect() every N steps, in the same "
+    "step on all ranks: collections at different times delay all ranks one after the other.";
+
 // One per file.
 RuleEntry stuck_rule();
 RuleEntry straggler_rule();
@@ -60,6 +65,7 @@ RuleEntry comm_exposed_rule();
 RuleEntry comm_slow_rule();
 RuleEntry data_starved_rule();
 RuleEntry host_late_rule();
+RuleEntry garbage_collection_rule();
 RuleEntry host_sync_rule();
 RuleEntry launch_bound_rule();
 RuleEntry gpu_idle_rule();

@@ -12,6 +12,7 @@ const std::vector<RuleEntry>& rules() {
       comm_slow_rule(),
       host_sync_rule(),
       host_late_rule(),
+      garbage_collection_rule(),
       launch_bound_rule(),
       gpu_idle_rule(),
       pageable_copy_rule(),

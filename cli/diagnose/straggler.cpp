@@ -44,7 +44,8 @@ class Straggler : public Rule {
         const std::string cause = ranks.get<std::string>(row, "cause").value_or("unknown"), evidence = ranks.get<std::string>(row, "evidence").value_or("");
         finding.title = fmt::format("{} is late to collectives: the others wait {} for it; cause: {}{}", ranks.rank(row), per_step_text(scope, delayed_ns), cause,
                                     evidence.empty() ? "" : ": " + evidence);
-        finding.advice = advice_of(cause);
+        const bool collects = cause == "host" && context_.collectives->calls.processes[id].host_delay.mostly_collecting();
+        finding.advice = collects ? kGarbageCollectionAdvice : advice_of(cause);
         finding.evidence = waits_for(scope, id);
       }
       ++row;

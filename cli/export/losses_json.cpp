@@ -26,6 +26,10 @@ std::string unrecorded_json(const Process& p) {
   return text;
 }
 
-std::string loss_json(const Process& p) { return overwritten_json(p) + unrecorded_json(p); }
+std::string loss_json(const Process& p) {
+  std::string text = overwritten_json(p) + unrecorded_json(p);
+  if (p.recorder.stacks_left_out > 0) text += ",\"stacks_left_out\":" + std::to_string(p.recorder.stacks_left_out);
+  return text;
+}
 
 }  // namespace cli

@@ -70,6 +70,7 @@ std::string unrecorded_text(const Process& p) {
 std::string loss_text(const Process& p) {
   std::string text = overwritten_text(p);
   join(text, unrecorded_text(p));
+  if (const std::uint64_t calls = p.recorder.stacks_left_out; calls > 0) join(text, with_commas(calls) + (calls == 1 ? " call" : " calls") + " without a stack");
   return text;
 }
 

@@ -6,8 +6,8 @@
 
 namespace cli {
 
-// "12,345 kernels, 1 copy overwritten; 7 kernels lost; 3 records of unknown kind dropped by CUPTI"; "" when all is
-// there.
+// "12,345 kernels, 1 copy overwritten; 7 kernels lost; 3 records of unknown kind dropped by CUPTI; 5 calls without a stack"; "" when all
+// is there.
 std::string loss_text(const Process& process);
 // Its parts: what the ring recycled; and what was never recorded, by the agent or by CUPTI.
 std::string overwritten_text(const Process& process);

@@ -152,6 +152,7 @@ void recorder_fields(F& f, R& r) {
   f.number(r.spooled_bytes);
   f.text(r.local_path);
   f.number(r.newest_gpu_end_ns);
+  f.number(r.stacks_left_out);
 }
 
 template <typename F, typename D>

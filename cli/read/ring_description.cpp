@@ -22,6 +22,7 @@ Recorder describe_recorder(const trace::FileHeader& header) {
   r.spooled_bytes = header.spooled_bytes;
   r.local_path = terminated(header.local_path);
   r.odd_times = header.invalid_timestamps;
+  r.stacks_left_out = header.stacks_left_out;
   r.cupti_state = static_cast<trace::SourceState>(header.cupti_state);
   r.cupti_holder = terminated(header.cupti_holder);
   r.cupti_path = terminated(header.cupti_path);
@@ -110,6 +111,8 @@ void add_losses(const RingFile& file, Process& process) {
     process.notes.push_back(fmt::format("{} records of CUPTI had invalid timestamps (not 0 < start <= end)", r.odd_times));
   }
   if (r.clipped_names > 0) process.notes.push_back(fmt::format("{} names were truncated: too long", r.clipped_names));
+  if (r.stacks_left_out > 0)
+    process.notes.push_back(fmt::format("{} calls have no stack: more came than the 100 a second that a thread has, or the stack could not be told", r.stacks_left_out));
 }
 
 }  // namespace cli

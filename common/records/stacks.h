@@ -44,8 +44,9 @@ struct ObjectRecord {
 };
 
 enum class StackReason : std::uint8_t {
-  call = 1,  // of a call into CUDA or NCCL
-  hang = 2   // the process did not go on
+  call = 1,      // of a call into CUDA
+  hang = 2,      // the process did not go on
+  nccl_call = 3  // of a call into NCCL, whose record on this thread has the same time
 };
 
 // Where a thread was at a moment.
@@ -57,7 +58,7 @@ struct StackRecord {
   std::uint8_t reason;  // StackReason
   std::uint8_t reserved;
   std::uint32_t tid;
-  std::uint32_t correlation_id;  // of the call's record on this thread; 0: there is none
+  std::uint32_t correlation_id;  // of the CUDA call's record on this thread; 0: there is none
   std::uint32_t stack_ref;       // a string whose bytes are references (u32) to frames, the innermost first
   std::uint64_t time_mono_ns;
 };

@@ -13,6 +13,8 @@ PARTS = (
     Row("torch_compile", "the same with torch.compile", 8, ("gpu", "torch"), False),
     Row("fidelity", "names, counts and durations of kernels against torch.profiler's; then both at once", 4,
         ("gpu", "torch"), False),
+    Row("operators", "operators, their kernels and modules against torch.profiler's in one process; the cost of each level", 6,
+        ("gpu", "torch"), False),
     Row("ranks", "2 and 4 ranks on one GPU, DDP and FSDP: every collective on all ranks, as PyTorch asked for it", 6,
         ("gpu", "torch", "nccl"), False),
     Row("native", "a training without Python, static cudart, in the manner of llm.c", 1, ("gpu", "nvcc"), True),

@@ -34,15 +34,16 @@ def to_device(wait, process):
 
 def sums(process, loading):
     """{rule: {device: ns}}"""
-    found = {rule: {} for rule in ("data-starved", "host-late", "host-sync", "launch-bound", "gpu-idle")}
+    found = {rule: {} for rule in ("data-starved", "host-late", "host-sync", "launch-bound", "gpu-idle", "garbage-collection")}
     for gap in process.inner():
         of = {cause: sum(end - start for each, start, end in gap.parts if each == cause) for cause in ("host_late", "launch", "queued", "unexplained")}
         found["gpu-idle"][gap.device] = found["gpu-idle"].get(gap.device, 0) + of["unexplained"]
         if gap.call is None:
             continue
         load = covered(loading.get(gap.call.tid, []), gap.start, min(gap.end, gap.call.start))
+        collecting = sum(process.collecting(start, end) for cause, start, end in gap.parts if cause in ("after_sync", "host_late"))
         waits = gap.wait and not to_device(gap.wait, process)
-        shares = {"data-starved": load, "host-late": max(0, of["host_late"] - load), "host-sync": gap.end - gap.start if waits else 0,
+        shares = {"data-starved": load, "host-late": max(0, of["host_late"] - load - collecting), "garbage-collection": collecting, "host-sync": gap.end - gap.start if waits else 0,
                   "launch-bound": of["launch"] + of["queued"]}
         for rule, share in shares.items():
             found[rule][gap.device] = found[rule].get(gap.device, 0) + share
@@ -54,7 +55,7 @@ def findings(process, loading, length_ns):
     kernels = [each for each in process.work if not each.copy and not each.name.startswith(("Memset", "Memcpy"))]
     short = sum(each.end - each.start < SHORT_NS for each in kernels)
     tiny = bool(kernels) and 100 * short // len(kernels) > 30
-    least = {"data-starved": 20, "host-late": 20, "host-sync": 100, "launch-bound": 10, "gpu-idle": 5}
+    least = {"data-starved": 20, "host-late": 20, "host-sync": 100, "launch-bound": 10, "gpu-idle": 5, "garbage-collection": 50}
     found = {}
     for rule, devices in sums(process, loading).items():
         most = max(devices.values(), default=0)

@@ -41,6 +41,12 @@ def of_kineto(events, of="device"):
     return sorted(work, key=lambda each: each.order), sorted(calls, key=lambda each: each.order)
 
 
+def collections_of(events):
+    """[(start, end)] of the runs of Python's garbage collector, each the whole process's; None: there are none in the trace."""
+    found = [(ns(event["ts"]), ns(event["ts"]) + ns(event["dur"])) for event in events if event.get("cat") == "garbage_collection" and event.get("ph") == "X"]
+    return sorted(found) or None
+
+
 def of_truth(rank, clock="cupti_"):
     """The same, of what a simulated run recorded, on CUPTI's clock; of clock "" on the true one."""
     times = lambda line: (line[clock + "start"], line[clock + "end"])
@@ -58,8 +64,8 @@ def is_launch(name):
 class Process:
     """One process. `begin`, `end` of windows are times as in the work."""
 
-    def __init__(self, work, calls):
-        self.work, self.calls = work, calls
+    def __init__(self, work, calls, collections=None):
+        self.work, self.calls, self.collections = work, calls, collections
         self.of_correlation = {}
         for call in calls:
             outer = self.of_correlation.setdefault(call.correlation, [])
@@ -131,7 +137,7 @@ class Process:
 
     def idle(self, device, window=None):
         """{column: ns} of a device, in a window from begin to end or between its first work and its last."""
-        sums = dict.fromkeys(("idle_ns", *(f"{cause}_ns" for cause in CAUSES)), 0)
+        sums = dict.fromkeys(("idle_ns", *(f"{cause}_ns" for cause in CAUSES)), 0) | {"in_gc_ns": None if self.collections is None else 0}
         for gap in self.gaps if window else self.inner():
             if gap.device != device:
                 continue
@@ -140,7 +146,12 @@ class Process:
                     start, end = max(start, window[0]), min(end, window[1])
                 sums[f"{cause}_ns"] += max(0, end - start)
                 sums["idle_ns"] += max(0, end - start)
+                if self.collections is not None and cause in ("after_sync", "host_late"):
+                    sums["in_gc_ns"] += self.collecting(start, end)
         return sums
+
+    def collecting(self, start, end):
+        return sum(max(0, min(end, until) - max(start, begin)) for begin, until in self.collections or ())
 
     def longest(self):
         """Rows of `gaps`, but for their step; start and end as times of the work."""

@@ -15,12 +15,12 @@ import time
 import slow_diagnosis
 import slow_tables
 from harness import Folder, check, finish, run
-from slow_idle import Process, of_kineto
+from slow_idle import Process, collections_of, of_kineto
 from test_analyze import paths, tables
 from trace_sets import folders, inputs
 from truth import command, is_sanitized, train
 
-IDLE_RULES = ("data-starved", "host-late", "host-sync", "launch-bound", "gpu-idle")
+IDLE_RULES = ("data-starved", "host-late", "host-sync", "launch-bound", "gpu-idle", "garbage-collection")
 KEYS = {"rule", "severity", "title", "ranks", "steps", "saving_ns", "evidence", "advice", "source", "next_command"}
 TRIES = 5
 
@@ -53,7 +53,7 @@ def check_slow(options, path):
     name, diagnosis = os.path.basename(path), diagnose(options, path, "--time", "0s-")
     check_form(name, diagnosis)
     said = {each["rule"]: each["saving_ns"] for each in diagnosis["findings"] if each["rule"] in IDLE_RULES}
-    true = slow_diagnosis.findings(Process(work, calls), slow_diagnosis.loading_ranges(events), diagnosis.get("length_ns", 0))
+    true = slow_diagnosis.findings(Process(work, calls, collections_of(events)), slow_diagnosis.loading_ranges(events), diagnosis.get("length_ns", 0))
     check(said == true, f"{name}: idle time as the slow program has it", {"said": said, "true": true})
 
 

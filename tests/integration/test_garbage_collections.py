@@ -1,22 +1,27 @@
 #!/usr/bin/env python3
 """Runs of Python's garbage collector, on the stand-in of PyTorch: each is a record between the program's own two callbacks, on its
 thread, with what the collector says of it. A program that empties the list, forks, calls the callback itself, or ends, goes on as
-without us. From `tracetool` they come as events of their thread.
+without us. From `tracetool` they come as events of their thread. What of a GPU's idle time its host was in them is as a slow program has it.
 
-  test_garbage_collections.py --agent PATH --tracetool PATH --torch PATH
+  test_garbage_collections.py --agent PATH --simulated PATH --tracetool PATH --torch PATH --launcher PATH
 """
 import glob
 import json
 import os
 import sys
 
+import slow_diagnosis
 from harness import Folder, arguments, check, files_below, finish, first, run
+from recorded import environment_of
+from slow_idle import Process, collections_of, of_kineto
 from slow_tables import ns, read_json
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples"))
 import read_recording  # noqa: E402
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "python_collections.py")
+ON_GPU = os.path.join(os.path.dirname(PROGRAM), "collections_on_gpu.py")
+ROUNDS = 10
 PYTHON = os.environ.get("TRACETOOL_PYTHON", sys.executable)
 NEAR_NS = 1000  # two ways to read the same two clocks
 COLLECTED = 21  # by the program itself, in the time that the truth covers
@@ -84,8 +89,48 @@ def check_tool(options, folder, recording, found):
         check(done.returncode == 0 and sorted(said) == sorted(want), f"export {how} has them on their threads", lambda: (done.stderr, said[:2], want[:2]))
 
 
+def rows_of(options, path, table="idle"):
+    return json.loads(run([options.tracetool, "analyze", path, "--only", table, "--format", "json"]).stdout)[table]
+
+
+def check_idle(options):
+    """Between the launches of a simulated GPU: what of its idle time is in collections, here and in another thread."""
+    with Folder() as folder:
+        done = run([PYTHON, ON_GPU, options.torch, options.launcher, str(ROUNDS)], cwd=folder,
+                   **environment_of(options, folder, TRACETOOL_TORCH="steps", TORCH_LAYOUT="2.9", SIM_TRUTH=None))
+        if not check(done.returncode == 0 and "tracetool" not in done.stderr, "idle: the program runs as without us", done):
+            return
+        true = [each for each in collections(json.loads(done.stdout))]
+        paths = f"{folder}/traces", f"{folder}/run.ttrace", f"{folder}/kineto"
+        run([options.tracetool, "merge", paths[0], "-o", paths[1]])
+        run([options.tracetool, "export", "--kineto", paths[0], "-o", paths[2]])
+        said = [rows_of(options, path)[0] for path in paths]
+        check(all({**each, "rank": 0} == {**said[0], "rank": 0} for each in said), "idle: the same from a recording, a merged file and an export", said)
+        inside = sum(each["end"][0] - each["start"][1] for each in true)
+        outside = sum(each["end"][1] - each["start"][0] for each in true)
+        check(len(true) == 3 * ROUNDS and inside - len(true) * 300_000 <= said[0]["in_gc_ns"] <= outside, f"idle: {said[0]['in_gc_ns']} ns in {len(true)} collections", (inside, outside, said[0]))
+        late = said[0]["host_late_ns"], said[0]["after_sync_ns"]
+        check(min(late) > 0 and said[0]["in_gc_ns"] < sum(late), "idle: not all that the host is late", said[0])
+        events = read_json(glob.glob(f"{paths[2]}/*.json*")[0])
+        process = Process(*of_kineto(events), collections_of(events))
+        slow = process.idle(0)
+        check(slow == {name: said[0][name] for name in slow}, "idle: as the slow program has it", (slow, said[0]))
+        check_found(options, paths[0], process)
+
+
+def check_found(options, path, process):
+    told = json.loads(run([options.tracetool, "diagnose", path, "--time", "0s-", "--format", "json"]).stdout)
+    rules = {each["rule"]: each["saving_ns"] for each in told["findings"] if each["rule"] in ("garbage-collection", "host-late")}
+    slow = slow_diagnosis.findings(process, {}, told["length_ns"])
+    true = {rule: ns for rule, ns in slow.items() if rule in ("garbage-collection", "host-late")}
+    check(rules == true and len(rules) == 2, "diagnose: collections, and apart from them a late host", (rules, true))
+    found = next((each for each in told["findings"] if each["rule"] == "garbage-collection"), {"advice": "", "evidence": []})
+    check("gc.freeze()" in found["advice"] and "gc.collect() every N steps" in found["advice"], "diagnose: what to do", found)
+    check(found["evidence"] and all("garbage collector" in each["what"] for each in found["evidence"]), "diagnose: where it is seen", found)
+
+
 def main():
-    options = arguments("agent", "tracetool", "torch")
+    options = arguments("agent", "simulated", "tracetool", "torch", "launcher")
     for how in ("plain", "cleared", "forked", "called", "late"):
         check_records(options, how)
     with Folder() as folder:
@@ -94,6 +139,7 @@ def main():
         done = run([PYTHON, PROGRAM, options.torch, f"{folder}/truth", "plain"], cwd=folder, LD_PRELOAD=options.agent, TORCH_LAYOUT="2.9",
                    TRACETOOL_DIR=f"{folder}/traces", TRACETOOL_TORCH="off")
         check(done.returncode == 0 and not done.stderr and "None" in done.stdout, "off: gc.callbacks is the program's alone", done)
+    check_idle(options)
     finish()
 
 

@@ -9,13 +9,16 @@ import subprocess
 import sys
 import tarfile
 import time
+from types import SimpleNamespace
 
 from harness import Folder, arguments, check, files_below, finish, first, run
+from recorded import environment_of
+from slow_tables import read_json
 
 ROOM = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 RAN = {"first_minutes", "smoke", "native", "kill", "graphs", "cost", "capture"}
 TORCH = "it needs gpu and torch: it is not simulated"
-SKIPPED = {"torch": TORCH, "torch_compile": TORCH, "fidelity": TORCH,
+SKIPPED = {"torch": TORCH, "torch_compile": TORCH, "fidelity": TORCH, "operators": TORCH,
            "ranks": "it needs gpu and torch and nccl: it is not simulated"}
 # A part, what makes one number of its program's wrong, and what then differs.
 SPOILT = (
@@ -74,6 +77,29 @@ def check_comparisons(folder):
         found = recording.read_recording.read(files_below(f"{folder}/{name}/run/traces", ".ring")[0])
         wrong = ", ".join(title for title, expected, seen in part.differences(done, found) if expected != seen)
         check(wrong == what, f"{name} finds what is wrong: {what}", wrong)
+
+
+def check_operators(options, folder):
+    """What the part operators compares, of stand-ins: a recording and its Kineto export, whose External ids are those of torch.profiler's
+    kind. A kernel of another operator is found."""
+    import operators_compare as compare
+    import recording
+    programs = f"{options.build}/tests/integration/programs"
+    places = SimpleNamespace(agent=f"{options.build}/agent/libagent.so", simulated=f"{options.build}/examples/simulated_training/simulated_training")
+    done = run([sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "operators_on_gpu.py"), f"{programs}/libtorch_cpu.so", f"{programs}/libkernel_launch.so", "5"],
+               cwd=folder, **environment_of(places, folder, TRACETOOL_TORCH="stacks", TRACETOOL_BUFFER="16M", TORCH_LAYOUT="2.9", SIM_TRUTH=None))
+    run([f"{options.build}/cli/tracetool", "export", "--kineto", f"{folder}/traces", "-o", f"{folder}/kineto"])
+    if not check(done.returncode == 0, "operators: stand-ins are recorded", done):
+        return
+    events = read_json(files_below(f"{folder}/kineto")[0])
+    found = compare.Recorded(recording.read_recording.read(files_below(f"{folder}/traces", ".ring")[0]), {"begin_ns": 0, "end_ns": 2**63})
+    ours, theirs = found.seen(), compare.profiled(events)
+    check(ours.operators == theirs.operators and ours.claimed == theirs.claimed and ours.kernels == theirs.kernels == len(json.loads(done.stdout)["launched"]) > 0 and found.unfinished == 0,
+          f"operators: {ours.kernels} kernels by their operator, in {sum(ours.operators.values())} operators", lambda: (ours, theirs))
+    kernel = next(event for event in events if event.get("cat") == "kernel" and event["args"].get("External id"))
+    del kernel["args"]["External id"]
+    different = compare.differences(ours.claimed, compare.profiled(events).claimed)
+    check(len(different) == 2 and None in different, "operators: a kernel without its operator is found", different)
 
 
 def check_options(options, folder):
@@ -161,6 +187,8 @@ def main():
             check_part(options, f"{folder}/out", name)
         check_comparisons(f"{folder}/out")
         check_page(options, f"{folder}/out")
+        os.mkdir(f"{folder}/operators")
+        check_operators(options, f"{folder}/operators")
         check_options(options, f"{folder}/options")
         check_end(options, f"{folder}/end")
         check_short_loan(options, f"{folder}/short")

@@ -10,7 +10,7 @@ from collections import Counter
 
 import slow_tables
 from harness import Folder, check, finish, first, run
-from slow_idle import CAUSES, Process, api, of_kineto, of_truth
+from slow_idle import CAUSES, Process, api, collections_of, of_kineto, of_truth
 from test_analyze import check_rows, paths, tables
 from trace_sets import folders, inputs
 from truth import load, train
@@ -70,7 +70,7 @@ def check_file(options, path):
     work, calls = of_kineto(events) if events is not None else ([], [])
     if not work:
         return 0
-    name, process = os.path.basename(path), Process(work, calls)
+    name, process = os.path.basename(path), Process(work, calls, collections_of(events))
     gaps, longest = check_process(options, name, path, process)
     check_names(name, gaps, longest, work)
     steps = sorted((slow_tables.ns(e["ts"]), slow_tables.ns(e["ts"]) + slow_tables.ns(e["dur"]), int(e["name"].split("#")[1]))

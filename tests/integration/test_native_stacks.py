@@ -8,15 +8,12 @@ import shutil
 import sys
 from collections import Counter
 
+from call_stacks import PYTHON_CALLS, check_nccl_stacks, nccl_ways, record_python, stacks
 from harness import Folder, arguments, check, files_below, finish, first, run, skip
 from recorded import Job, environment_of, no_core, program, record
 
 AT = "cuLaunchKernel cuCtxSynchronize cuMemAlloc_v2"
 HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def stacks(recording):
-    return sorted((event for event in recording.events if event.kind == "stack"), key=lambda event: event.time)
 
 
 def under_gdb(options, *words):
@@ -123,30 +120,6 @@ def check_descriptors(options):
     check(job.done.returncode == 0 and job.only is not None and len(stacks(job.only)) > 0, "nothing is written into a program's files", job.done)
 
 
-PYTHON_CALLS = ("inner", "outer", "outer", "outer", "outer", "<module>")
-
-
-def record_python(options, what, **environment):
-    with Folder() as folder:
-        done = run([sys.executable, os.path.join(HERE, "cuda_calls.py"), options.torch], cwd=folder, limit=no_core,
-                   **environment_of(options, folder, TRACETOOL_TORCH="stacks", **environment))
-        job = Job(folder, done)
-        rows = json.loads(run([options.tracetool, "analyze", f"{folder}/traces", "--only", "stacks", "--format", "json"]).stdout or "{}").get("stacks", [])
-    check(done.returncode == 0 and job.only is not None, f"{what}: is recorded", done)
-    return job, rows
-
-
-def check_python_alone(options):
-    """Without native stacks calls that wait or allocate have Python's frames."""
-    job, rows = record_python(options, "python alone")
-    if job.only is None:
-        return
-    some = stacks(job.only)
-    names = {tuple(frame.name for frame in event.frames) for event in some}
-    check(len(some) >= 5 and names == {PYTHON_CALLS} and {frame.what for event in some for frame in event.frames} == {"python"}, f"python alone: {len(some)} stacks have its functions", names)
-    check(any(row["frame"].endswith(": inner") and row["cpu_ns"] > 0 for row in rows), "python alone: the time of these calls is below them", rows[:2])
-
-
 def check_python(options):
     """Python's frames stand where its interpreter's would begin: libcuda, ctypes, then functions of Python and nothing else."""
     job, _ = record_python(options, "python", TRACETOOL_NATIVE_STACKS=1)
@@ -158,6 +131,13 @@ def check_python(options):
     parts = [[frame.what for frame in frames] for frames in joined]
     check(all(part == sorted(part) and part[0] == "native" for part in parts), "python: native frames, then Python's", first(parts))
     check(all("_ctypes" in "".join(frame.file for frame in frames if frame.what == "native") for frames in joined), "python: through ctypes")
+
+
+def check_nccl(options):
+    for words, environment in nccl_ways(options):
+        job, rows = record_python(options, "NCCL", *words, TRACETOOL_NATIVE_STACKS=1, **environment)
+        if job.only is not None:
+            check_nccl_stacks(f"NCCL, {os.path.basename(words[0])}, {words[1]}", job.only, rows, True)
 
 
 def check_read(options):
@@ -217,7 +197,7 @@ def main():
     check_descriptors(options)
     check_python(options)
     check_symbols(options)
-    check_python_alone(options)
+    check_nccl(options)
     check_read(options)
     check_like_gdb(options, "calls", "calls")
     libraries = [os.path.join(options.programs, f"libreloaded_{size}.so") for size in (512, 1024)]

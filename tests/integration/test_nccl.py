@@ -6,12 +6,11 @@ It proves the decoding of the ranges, not identity: a NULL communicator has no h
 functions, each call must still be one record, now with type, count and stream.
 """
 import ctypes
-import ctypes.util
-import glob
 import os
 import sys
 
 from harness import Folder, arguments, check, files_below, finish, run, skip
+from real_nccl import find_nccl
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples"))
 import read_recording  # noqa: E402
@@ -65,12 +64,6 @@ def check_id_first(options, library):
         calls = [e for path in files for e in read_recording.read(path).events if e.kind == "nccl_call"]
     check([(c.name, c.bytes) for c in calls] == 3 * [("ncclAllReduce", 4000)],
           "an id before CUDA: NCCL is recorded with README's line for llm.c", f"{sorted(variables)}, {calls}")
-
-
-def find_nccl():
-    places = glob.glob("/usr/local/cuda/lib64/libnccl.so.2")
-    places += [path for folder in sys.path for path in glob.glob(f"{folder}/nvidia/nccl/lib/libnccl.so.2")]
-    return places[0] if places else ctypes.util.find_library("nccl")
 
 
 def record(options, library, asked, **environment):

@@ -86,6 +86,26 @@ def check_steps():
     check(answers[-1]["kernels"] == {}, "there are no kernels on a CPU", answers[-1])
 
 
+def check_operators(agent):
+    """What gpu_check's part operators compares with torch.profiler: operators and modules, in its window and in another one."""
+    sys.path[:0] = [os.path.dirname(GPU_CHECK), os.path.join(GPU_CHECK, "..", "..", "..", "examples")]
+    import operators_compare as compare
+    import read_recording
+    with Folder() as folder:
+        done = run([PYTHON, f"{GPU_CHECK}/torch_steps.py", "--device", "cpu", "--tiny"], OMP_NUM_THREADS=1, LD_PRELOAD=agent, TRACETOOL_TORCH="stacks",
+                   TRACETOOL_DIR=f"{folder}/traces", TRACETOOL_BUFFER="64M", commands=f"run main 50\ntrace main 3 {folder}/profile.json\nrun main 3\nquit\n")
+        files = files_below(f"{folder}/traces", ".ring")
+        if not check(done.returncode == 0 and len(files) == 1, "operators: one recording", done):
+            return
+        recording, windows = read_recording.read(files[0]), [json.loads(line) for line in done.stdout.splitlines()][1:]
+        with open(f"{folder}/profile.json", encoding="utf-8") as file:
+            theirs = compare.profiled(json.load(file)["traceEvents"])
+    for what, window in zip(("beside torch.profiler", "afterwards"), windows):
+        ours = compare.Recorded(recording, window).seen()
+        check(ours.operators == theirs.operators, f"{sum(ours.operators.values())} operators {what}: by name", lambda: compare.differences(ours.operators, theirs.operators))
+        check(ours.modules and ours.modules == theirs.modules, f"{sum(ours.modules.values())} in modules {what}: by class and name", lambda: first(compare.differences(ours.modules, theirs.modules).items()))
+
+
 def check_ranks(how, calls_of):
     """What the ranks of a job log of their collectives: by `calls_of`, the number of calls of each kind."""
     with Folder() as folder:
@@ -114,6 +134,7 @@ def main():
     if version.stdout.endswith("True\n"):
         skip("there is a GPU: these programs would be recorded")
     check_steps()
+    check_operators(options.agent)
     check_ranks("ddp", {"ncclAllReduce": 2, "ncclBroadcast": 1})
     check_ranks("fsdp", {"ncclAllGather": 4, "ncclReduceScatter": 4})
     for what, how, code in CASES:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""gpu_check's parts torch and fidelity as wholes, with processes that are made up: neither a GPU nor PyTorch is needed."""
+"""gpu_check's parts torch, fidelity and operators as wholes, with processes that are made up: neither a GPU nor PyTorch is needed."""
 import collections
+import json
 import os
 import sys
 import tempfile
@@ -11,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.normpath(os.path.join(HERE, "..", "..", "scripts", "gpu_check")))
 import recording  # noqa: E402,F401
 from part import Part  # noqa: E402
-from parts import fidelity, torch  # noqa: E402
+from parts import fidelity, operators, torch  # noqa: E402
 from workers import WorkerFailed  # noqa: E402
 
 KERNELS = 3  # of a step, 10 ns each
@@ -37,24 +38,41 @@ class FakeWorker:
     def receive(self, timeout_s=0):
         return self.ask(*self.words)
 
-    def ask(self, command, model="main", steps=0, kind=None):
+    def ask(self, command, model="main", steps=0, kind=None, timeout_s=0):
         if command == "about":
             return {"parameters": 124, "batch": 4}
         if "dies" in self.spoil and command in ("run", "profile") and steps > 3:
             raise WorkerFailed(f"{self.name}: it ended")
-        begin = Clock.now = Clock.now + 100
+        begin, self.profile = Clock.now + 100, []
+        Clock.now = begin
         for number in range(steps * KERNELS):
             self.add(number)
+        if command == "trace":
+            self.write_profile(kind, begin)
         step_ms = {"default": 10.05, "all": 11.0}.get(self.name, 12.0 if command == "profile" else 10.0)
         return {"steps_ms": [50.0] + [step_ms] * (steps - 1), "launch_ms": step_ms, "cpu_ms": step_ms, "begin_ns": begin,
                 "end_ns": Clock.now, "kernels": {name: [steps, steps * 10] for name in NAMES}}
 
     def add(self, number):
         Clock.now += 20
+        name, launched = ("aten::mm", "aten::add")[number % 2], Clock.now - 10
+        self.profile += [{"cat": "cpu_op", "name": name, "ts": launched - 5, "dur": 9, "args": {"External id": Clock.now}},
+                         {"cat": "kernel", "name": NAMES[number % KERNELS], "ts": Clock.now, "dur": 10, "args": {"External id": Clock.now}}]
+        if self.record:
+            event = lambda kind, at, **more: self.events.append(SimpleNamespace(kind=kind, time=at, start=at, end=None, tid=1, **more))
+            event("operator_begin", launched - 5, id=7, scope=0, name="aten::relu" if number == 0 and "renames" in self.spoil else name,
+                  stack=[SimpleNamespace(what="module", name="Linear"), SimpleNamespace(what="python", name="forward")])
+            event("runtime", launched, correlation=Clock.now)
+            event("operator_end", launched + 4, id=7)
         if self.record and not (number == 0 and "forgets" in self.spoil):
             shape = SimpleNamespace(name=NAMES[number % KERNELS])
             self.events.append(SimpleNamespace(kind="kernel", start=Clock.now, end=Clock.now + 10, correlation=Clock.now,
                                                shape=shape))
+
+    def write_profile(self, path, begin):
+        module = {"cat": "python_function", "name": "nn.Module: Linear_3", "ts": begin, "dur": Clock.now - begin, "args": {}}
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": [{"ph": "X", "tid": 1, **each} for each in [module, *self.profile]]}, file)
 
     def end(self, timeout_s=0):
         return 0
@@ -91,6 +109,22 @@ class Parts(unittest.TestCase):
         failed = self.run_part(fidelity, recorded={"forgets"}, both_yield={"forgets"})
         self.assertEqual(failed, ["the same names, as often as torch.profiler saw them",
                                   "summed durations agree within 5%", "yield: where work is missing, the file says so"])
+
+    def test_operators(self):
+        self.assertEqual(self.run_part(operators), [])
+        self.assertEqual([self.figures[f"{what} in a step"]["value"] for what in ("operators", "kernels")], [KERNELS] * 2)
+        self.assertEqual({name for name in self.figures if name.startswith("step time")},
+                         {f"step time, {level}, to without us" for level in ("off", "steps", "ops", "shapes", "stacks")})
+        self.assertEqual(FakeWorker.made["level_ops"].settings["TRACETOOL_TORCH"], "ops")
+        self.assertFalse(FakeWorker.made["level_without"].record)
+
+    def test_operators_finds_one_of_another_name_and_a_kernel_that_is_missing(self):
+        with_another = ["operators, while torch.profiler sees them", "operators, of another window", "kernels by their operator",
+                        "operators by the classes of the modules around them"]
+        self.assertEqual(self.run_part(operators, recorded={"renames"}),
+                         [f"{what}: as torch.profiler has them" for what in with_another] + ["kernels by their operator, while torch.profiler sees them"])
+        self.assertEqual(self.run_part(operators, recorded={"forgets"}),
+                         ["kernels by their operator: as torch.profiler has them"])
 
     def test_torch(self):
         self.assertEqual(self.run_part(torch), [])

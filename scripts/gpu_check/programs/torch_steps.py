@@ -8,6 +8,7 @@ answer of one JSON line each on stdout:
   run MODEL STEPS         MODEL: main, or small: the same layers so narrow that the host's launches are what it waits for
   profile MODEL STEPS KIND    the same under torch.profiler; KIND: cpu+cuda or cuda
   kernels MODEL STEPS KIND    the same, and what the profiler saw: {name: [count, summed ns]} of kernels, copies and sets
+  trace MODEL STEPS PATH      the same with stacks of Python; PATH: where torch.profiler's file is to be
   quit                    (or the end of stdin)
 
 Nothing in it knows of the recorder. --device cpu --tiny is for the tests.
@@ -95,10 +96,10 @@ def window(training, steps):
             "cpu_ms": (time.process_time() - cpu) * 1000, "begin_ns": begin_ns, "end_ns": time.time_ns()}
 
 
-def profiler(kind):
+def profiler(kind, **more):
     kinds = torch.profiler.ProfilerActivity
     chosen = {"cpu+cuda": [kinds.CPU, kinds.CUDA], "cuda": [kinds.CUDA], "cpu": [kinds.CPU]}[kind]
-    return torch.profiler.profile(activities=chosen)
+    return torch.profiler.profile(activities=chosen, **more)
 
 
 def totals(profile):
@@ -142,12 +143,19 @@ class Worker:
             answer = window(training, int(steps))
         return {**answer, "kernels": totals(profile)}
 
+    def trace(self, model, steps, path):
+        training = self.training(model)
+        with profiler("cpu" if training.device == "cpu" else "cpu+cuda", with_stack=True) as profile:
+            answer = window(training, int(steps))
+        profile.export_chrome_trace(path)
+        return answer
+
     def about(self):
         training = self.training("main")
         return {"parameters": training.parameters, "torch": torch.__version__, "batch": self.options.batch, "pid": os.getpid()}
 
     def answer(self, words):
-        handlers = {"run": self.run, "profile": self.profile, "kernels": self.kernels, "about": self.about}
+        handlers = {"run": self.run, "profile": self.profile, "kernels": self.kernels, "trace": self.trace, "about": self.about}
         return handlers[words[0]](*words[1:])
 
 

@@ -54,6 +54,27 @@ class CallTree {
     paths_->event(event, facts);
   }
 
+  void nccl(TrackId thread, std::int64_t start_ns, std::int64_t end_ns) {
+    Event event;
+    event.kind = Kind::nccl;
+    event.track = thread;
+    event.start_ns = start_ns;
+    event.duration_ns = end_ns - start_ns;
+    event.name = catalog_.strings.intern("ncclAllReduce");
+    paths_->event(event, NcclFacts());
+  }
+  void stack_of_nccl(TrackId thread, std::int64_t start_ns, StackId stack) {
+    Event event;
+    event.kind = Kind::stack;
+    event.phase = 'i';
+    event.track = thread;
+    event.start_ns = start_ns;
+    StackFacts facts;
+    facts.stack = stack;
+    facts.reason = static_cast<std::uint8_t>(trace::StackReason::nccl_call);
+    paths_->event(event, facts);
+  }
+
   // "outer;inner" -> own ns on the host, of what has some; a backward one ends in '.
   std::map<std::string, std::int64_t> host_ns() {
     std::map<std::string, std::int64_t> sums;
@@ -106,6 +127,23 @@ TEST_CASE("call paths: a backward operator stands under its forward one's frames
   tree.operation(1, 80, 90, "LostBackward", tree.numbered(0, 77, 2, 1));
   CHECK(tree.host_ns() == Sums{{"step;Model;mm", 10}, {"step;view", 10}, {"step;Model;relu", 10}, {"step;mm", 10}, {"step;Model;ReluBackward'", 7},
                                {"step;Model;ReluBackward';mul'", 3}, {"step;Model;MmBackward'", 10}, {"step;MmBackward'", 10}, {"LostBackward'", 10}});
+}
+
+TEST_CASE("call paths: a call of NCCL stands below its stack, whichever came first, and in an operator that holds it") {
+  CallTree tree;
+  const StackId step = tree.frame(0, "step"), reduce = tree.frame(step, "reduce");
+  tree.nccl(0, 0, 10);
+  tree.stack_of_nccl(0, 0, reduce);
+  tree.stack_of_nccl(1, 0, step);
+  tree.operation(0, 4, 7, "copy", {});
+  tree.stack_of_nccl(1, 20, reduce);
+  tree.nccl(1, 20, 30);
+  tree.nccl(1, 40, 50);
+  tree.operation(0, 60, 80, "allreduce", tree.called_by(step));
+  tree.stack_of_nccl(0, 65, reduce);
+  tree.nccl(0, 65, 70);
+  CHECK(tree.host_ns() == Sums{{"step;reduce;ncclAllReduce", 17}, {"step;reduce;ncclAllReduce;copy", 3}, {"ncclAllReduce", 10}, {"step;allreduce", 15},
+                               {"step;allreduce;ncclAllReduce", 5}});
 }
 
 TEST_CASE("call paths: of a profile that tells no threads of autograd, a number on two threads is nobody's") {

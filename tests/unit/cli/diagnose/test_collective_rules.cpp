@@ -1,4 +1,4 @@
-// Rules over collectives that were made by hand: comm-slow.
+// Rules over collectives that were made by hand: comm-slow, straggler.
 #include "cli/diagnose/rule.h"
 #include "tests/unit/catch.h"
 
@@ -54,14 +54,14 @@ struct MadeGroups {
     collectives.matched.collectives.push_back(collective);
   }
 
-  std::vector<Finding> find(std::string_view rule, std::int64_t length_ns) {
+  std::vector<Finding> find(std::string_view rule, std::int64_t length_ns, const std::vector<ResultTable>& tables = {}) {
     collectives.clocks.domains.assign(catalog.processes.size(), 0);
     collectives.clocks.errors_ns.resize(catalog.processes.size());
     const AnalysisContext context{catalog, Windows(catalog.processes.size()), found, steps, chosen, 0, clocks, {}, nullptr, 0, &collectives};
     for (const RuleEntry& entry : rules()) {
       if (entry.name != rule) continue;
       const DiagnosedTime time{std::vector<std::int64_t>(catalog.processes.size(), length_ns), length_ns, 0};
-      return entry.make(context)->find({context, time}, {});
+      return entry.make(context)->find({context, time}, tables);
     }
     return {};
   }
@@ -85,4 +85,20 @@ TEST_CASE("diagnose: communicators that are alike, too few, or cost little are n
   CHECK(MadeGroups({10'000, 17'000}).find("comm-slow", 1'000'000).empty());
   CHECK(MadeGroups({10'000, 17'000, 10'000}).find("comm-slow", 7'000'001).empty());
   CHECK_FALSE(MadeGroups({10'000, 17'000, 10'000}).find("comm-slow", 6'999'999).empty());
+}
+
+TEST_CASE("diagnose: what to do about a late rank depends on what its host did") {
+  MadeGroups made({10'000});
+  ResultTable table{"stragglers", {{"rank", Unit::count, ""}, {"straggler", Unit::yes_no, ""}, {"delayed_ns", Unit::ns, ""}, {"cause", Unit::text, ""}}, {}, {}};
+  for (const std::int64_t rank : {0, 1}) table.rows.push_back({Cell(rank), Cell(true), Cell(std::int64_t{50'000}), Cell(std::string("host"))});
+  made.collectives.calls.processes[0].host_delay = {1000, 501, {}};
+  made.collectives.calls.processes[1].host_delay = {1000, 499, {}};
+  std::vector<Finding> findings = made.find("straggler", 1'000'000, {table});
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[0].advice.find("gc.freeze()") != std::string::npos);
+  CHECK(findings[1].advice.find("gc.freeze()") == std::string::npos);
+  made.collectives.calls.processes[0].host_delay.in_calls = {{0, 1001}};
+  findings = made.find("straggler", 1'000'000, {table});
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[0].advice.find("gc.freeze()") == std::string::npos);
 }

@@ -94,4 +94,7 @@ TEST_CASE("losses in words and as JSON") {
   CHECK(
       loss_text(p) ==
       "1,234,567 kernels, 1 driver call overwritten; 999 sync events lost; 1 record of unknown kind dropped by CUPTI");
+  p = {};
+  p.recorder.stacks_left_out = 2'000;
+  CHECK((loss_text(p) == "2,000 calls without a stack" && loss_json(p) == ",\"stacks_left_out\":2000"));
 }

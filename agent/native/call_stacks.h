@@ -1,0 +1,28 @@
+// Where calls into CUDA and NCCL come from, as records: native stacks (TRACETOOL_NATIVE_STACKS), else Python's alone
+// (TRACETOOL_TORCH=stacks).
+#pragma once
+#include <cstdint>
+
+#include "agent/base/guard.h"
+#include "common/records/stacks.h"
+
+namespace agent {
+
+enum class CallStacks : std::uint8_t { none, python, native };
+
+// Of this process. The first call decides, and says once where native stacks are not available.
+CallStacks call_stacks() noexcept;
+
+// What this thread has just begun.
+struct StackedCall {
+  trace::StackReason reason = trace::StackReason::call;
+  bool is_launch = false;
+  std::uint32_t correlation_id = 0;
+  std::uint64_t time_mono_ns = 0;  // 0: now
+};
+
+// With the recording open. At most 100 a second and thread, of which a fifth is kept for calls that are no launches; the others are
+// counted in the header, as are native ones that cannot be told. A thread without Python has no stack of Python.
+void write_call_stack(const Guard& guard, const StackedCall& call) noexcept;
+
+}  // namespace agent
