@@ -70,7 +70,7 @@ std::string beside_text(const Catalog& catalog, const std::vector<bool>& beside)
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
     const Process& process = catalog.processes[id];
     if (!beside[id]) continue;
-    out += fmt::format("beside the ranks: {} on {}, {}, {}; the launcher gave it no rank, and it used no GPU: it is in exports, and in no table\n", process_words(process),
+    out += fmt::format("beside the ranks: {} on {}, {}, {}; no rank of its own, and no work on a GPU: it is in exports, and in no table\n", process_words(process),
                        or_dash(process.host), count_text(total(process.counts), "event"), word(process.state));
   }
   return out;

@@ -75,6 +75,19 @@ def check_exports(options, folder, truth):
     check(done.returncode == 0 and not wrong, "an export has the events of all three", (done.stderr, wrong))
 
 
+def check_workers(options):
+    """Processes that a rank starts inherit its variables: they are no second rank 0."""
+    with Folder() as folder:
+        done = run([sys.executable, os.path.join(os.path.dirname(TRAINING), "torch_lives.py"), options.torch, "pool_spawn"], cwd=folder, LD_PRELOAD=options.agent,
+                   TORCH_LAYOUT="2.9", TRACETOOL_DIR=f"{folder}/traces", TRACETOOL_BUFFER="8M", TRACETOOL_TORCH="ops", TORCHELASTIC_RUN_ID="job8", RANK=0,
+                   LOCAL_RANK=0, WORLD_SIZE=1)
+        said = json.loads(run([options.tracetool, "info", f"{folder}/traces", "--json"]).stdout)
+        check(done.returncode == 0 and [row["rank"] for row in said["ranks"]] == [0] and len(said["beside_ranks"]) == 2, "workers that a rank spawns are no ranks",
+              lambda: (done, said))
+        done = run([options.tracetool, "merge", f"{folder}/traces", "-o", f"{folder}/run.ttrace"])
+        check(done.returncode == 0 and "3 processes" in done.stderr, "and are merged with it", done)
+
+
 def main():
     options = arguments("agent", "tracetool", "torch")
     with Folder() as folder:
@@ -87,6 +100,7 @@ def main():
             check_info(options, what, path, truth, apart)
             check_tables(options, what, path, truth)
         check_exports(options, folder, truth)
+    check_workers(options)
     finish()
 
 

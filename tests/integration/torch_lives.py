@@ -78,6 +78,7 @@ def prepared():
     if "TRACETOOL_TORCH" in os.environ:
         time.sleep(0.5)  # for what an observer finds out of Python
     backend.plain()
+    backend.operator()  # which brings in what is imported late
     return backend
 
 
@@ -229,12 +230,15 @@ def terminated(torch):
 
 def alarmed(torch):
     """A handler runs operators wherever the program is."""
-    count = [0]
+    count, busy = [0], [False]
 
     def on_alarm(*_):
-        count[0] += 1
-        torch.operator()
-        gc.collect(0)
+        if not busy[0]:
+            busy[0] = True
+            count[0] += 1
+            torch.operator()
+            gc.collect(0)
+            busy[0] = False
     signal.signal(signal.SIGALRM, on_alarm)
     signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
     end = time.monotonic() + 0.6
