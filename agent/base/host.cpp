@@ -58,8 +58,9 @@ int parent_of(int pid) {
   return at != nullptr && std::strlen(at) > 4 ? std::atoi(at + 4) : 0;
 }
 
-// Whether a process began with this variable: it is looked for a little at a time, environments may be large.
-bool began_with(int pid, const char* name) {
+// Whether a process began with this variable, or, with '\0' behind it, with NAME=VALUE: it is looked for a little at a time, environments
+// may be large.
+bool began_with(int pid, const char* name, char behind = '=') {
   char path[64], text[512];
   snprintf(path, sizeof(path), "/proc/%d/environ", pid);
   const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -69,7 +70,7 @@ bool began_with(int pid, const char* name) {
   bool agrees = true, found = false;
   for (ssize_t got; !found && (got = read(file, text, sizeof(text))) > 0;) {
     for (ssize_t i = 0; !found && i < got; ++i) {
-      found = agrees && same == length && text[i] == '=';
+      found = agrees && same == length && text[i] == behind;
       agrees = text[i] == '\0' || (agrees && same < length && text[i] == name[same]);
       same = text[i] == '\0' ? 0 : same + 1;
     }
@@ -78,10 +79,11 @@ bool began_with(int pid, const char* name) {
   return found;
 }
 
+constexpr int kMostBetween = 8;
+
 // Who started the ranks: the parent, but for shells and helpers in between, which have the rank's variables too. RANK
 // says nothing about them, because whole containers are started with it.
 int launcher() {
-  constexpr int kMostBetween = 8;
   int pid = getppid();
   for (const char* name : {"TORCHELASTIC_RUN_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
     if (env(name) == nullptr) continue;
@@ -167,6 +169,18 @@ std::uint64_t process_start_ticks(int pid) noexcept {
   std::uint64_t ticks = 0;
   if (at != nullptr) std::from_chars(at + 1, stat + length, ticks);
   return ticks;
+}
+
+bool shares_with_ancestor(const char* name, bool (*counts)(int pid)) noexcept {
+  char entry[128];
+  const char* value = env(name);
+  if (value == nullptr || snprintf(entry, sizeof(entry), "%s=%s", name, value) >= static_cast<int>(sizeof(entry))) return false;
+  int pid = getppid();
+  for (int i = 0; i < kMostBetween && pid > 1; ++i) {
+    if (began_with(pid, entry, '\0') && counts(pid)) return true;
+    pid = parent_of(pid);
+  }
+  return false;
 }
 
 void run_id(char* text, std::size_t size) noexcept {

@@ -1,10 +1,12 @@
 #include "agent/ring/identity.h"
 
 #include <atomic>
+#include <cstdlib>
 
 #include "agent/base/host.h"
 #include "agent/base/message.h"
 #include "agent/ring/recorder.h"
+#include "agent/ring/trace_file.h"
 
 namespace agent {
 namespace {
@@ -37,12 +39,19 @@ void write_identity(const trace::IdentityRecord& record) {
   if (!define(record)) say("the recording's definitions are full: rank %d is not written down", record.rank);
 }
 
+// A container may be started with RANK, and torchrun in it: then its ranks have a LOCAL_RANK, which torchrun has not.
+bool is_of_recorded_rank(const Launcher& launcher) {
+  return shares_with_ancestor(launcher.rank, is_recorded_in_run) &&
+         (std::getenv(launcher.local_rank) == nullptr || shares_with_ancestor(launcher.local_rank, is_recorded_in_run));
+}
+
 }  // namespace
 
 void record_environment_identity() noexcept {
   for (const Launcher& launcher : kLaunchers) {
     auto record = unknown_identity(trace::IdentitySource::environment);
     if (!env_number(launcher.rank, record.rank)) continue;
+    if (is_of_recorded_rank(launcher)) return;
     env_number(launcher.local_rank, record.local_rank);
     env_number(launcher.world_size, record.world_size);
     s_world_size.store(record.world_size);

@@ -4,7 +4,8 @@
 
 namespace agent {
 
-// RANK, LOCAL_RANK, WORLD_SIZE as torchrun sets them, else those of Open MPI, Slurm or PMI. Nothing where none is set.
+// RANK, LOCAL_RANK, WORLD_SIZE as torchrun sets them, else those of Open MPI, Slurm or PMI. Nothing where none is set, or where
+// this process has them of a rank that is recorded itself and started it: a worker that loads data, say.
 void record_environment_identity() noexcept;
 
 // From NCCL's init payload: the only source that a program without a launcher has. Ignored for communicators of fewer

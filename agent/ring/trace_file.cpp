@@ -51,20 +51,20 @@ bool give_up(const char* what) {
   return false;
 }
 
-void name_file(int number) {
+template <std::size_t size>
+void name_file(char (&name)[size], int pid, int number) {
   char host[64], boot[40], again[16] = "";
   host_name(host, sizeof(host));
   boot_id(boot, sizeof(boot));
   if (number > 0) snprintf(again, sizeof(again), "-%d", number);
-  snprintf(s_run.name, sizeof(s_run.name), "%s-%.8s-%d-%llu%s.ring", host, boot, getpid(),
-           static_cast<unsigned long long>(process_start_ticks(getpid())), again);
+  snprintf(name, size, "%s-%.8s-%d-%llu%s.ring", host, boot, pid, static_cast<unsigned long long>(process_start_ticks(pid)), again);
 }
 
 // A program that replaces itself by exec(2) keeps its pid and its start: its second file gets a number.
 int make_numbered_file(int directory) {
   int file = -1;
   for (int number = 0; file < 0 && number < 16; ++number) {
-    name_file(number);
+    name_file(s_run.name, getpid(), number);
     file = make_own_file(directory, s_run.name);
     if (file < 0 && errno != EEXIST) break;
   }
@@ -141,6 +141,12 @@ bool find_room(std::uint64_t bytes) {
 }
 
 }  // namespace
+
+bool is_recorded_in_run(int pid) noexcept {
+  char name[sizeof(s_run.name)];
+  name_file(name, pid, 0);
+  return faccessat(s_run.directory.get(), name, F_OK, 0) == 0;
+}
 
 DiskLimits disk_limits() noexcept { return {settings().keep_runs, settings().max_disk_bytes}; }
 

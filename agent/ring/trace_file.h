@@ -24,6 +24,9 @@ struct RunFile {
 // Valid once create_trace_file() returned true.
 const RunFile& run_file() noexcept;
 
+// Whether that process of this host has a recording in the run's directory. As soon as this one has one.
+bool is_recorded_in_run(int pid) noexcept;
+
 // The directory's descriptor, for use at once; opened again where the program has closed it and its path is absolute. -1:
 // it is not available. For one thread of ours at a time.
 int run_directory() noexcept;

@@ -24,6 +24,7 @@ constinit TorchFunctions s_torch{};
 constinit RecordFunctionReader s_reader{};
 constinit std::atomic<TorchLevel> s_level{TorchLevel::off};
 constinit std::uint64_t s_callback = 0;  // 0: none
+constinit bool s_is_found = false;
 constinit std::atomic<bool> s_alone{false};  // operators alone begin the recording
 
 // The layouts were looked at on this processor alone.
@@ -58,9 +59,13 @@ void give_up() {
       "(TRACETOOL_TORCH=off for no such line)");
 }
 
-void write_begin(const Guard& guard, const RecordFunction* function, const OperatorCall& call, std::string_view inputs, std::string_view stack) {
+// False: nothing was written.
+bool write_begin(const Guard& guard, const RecordFunction* function, const OperatorCall& call, std::string_view inputs, std::string_view stack) {
   const char* name = s_torch.name(function);
-  if (name == nullptr) return give_up();
+  if (name == nullptr) {
+    give_up();
+    return false;
+  }
   auto record = trace::make_record<trace::OperatorBeginRecord>();
   record.scope = static_cast<std::uint8_t>(call.scope);
   record.has = call.has;
@@ -71,12 +76,13 @@ void write_begin(const Guard& guard, const RecordFunction* function, const Opera
   record.sequence = (call.has & trace::kHasSequence) != 0 ? call.sequence : 0;
   const std::string_view text(name);
   HostWriter writer(guard, trace::OperatorBeginRecord::kKind, sizeof(record), text.size(), inputs.size() + stack.size());
-  if (!writer) return;
+  if (!writer) return false;
   record.name_ref = writer.name(text);
   record.inputs_ref = writer.name(inputs);
   record.stack_ref = writer.name(stack);
   record.time_mono_ns = mono_ns();  // what came before is not the operator's
   writer.append(record);
+  return true;
 }
 
 // By PyTorch's number of the thread, so that threads do not wait for each other.
@@ -92,7 +98,15 @@ bool is_recording(const Guard& guard) {
   return recording() == Recording::off && s_alone.load(std::memory_order_relaxed) && begin_recording(guard);
 }
 
-NoContext on_begin(const RecordFunction* function) {
+// While a level is exchanged for another one, an operator may have the callbacks of both: the one after the other is called at its
+// begin, and the first one records it. What this thread has begun last, and by which of the two.
+thread_local std::uintptr_t t_begun __attribute__((tls_model("initial-exec"))) = 0;
+
+std::uintptr_t mark_of(const RecordFunction* function, unsigned turn) { return reinterpret_cast<std::uintptr_t>(function) | turn; }
+
+// Callbacks of one level and those of the next differ in their turn.
+template <unsigned turn>
+OperatorContext on_begin(const RecordFunction* function) {
   const Guard guard;
   if (!guard || is_given_up()) return {};
   const TorchLevel level = s_level.load(std::memory_order_relaxed);
@@ -100,20 +114,25 @@ NoContext on_begin(const RecordFunction* function) {
   const auto found = s_reader.read(s_torch, function, kOperators, call);
   if (found == RecordFunctionReader::Found::wrong) give_up();
   if (found != RecordFunctionReader::Found::call || !is_recording(guard)) return {};
+  if (t_begun == mark_of(function, turn ^ 1)) return {};
   s_begun[call.thread % kCounts].begun.fetch_add(1, std::memory_order_relaxed);
   const OperatorInputs inputs(call.inputs, level >= TorchLevel::shapes ? call.input_count : 0);
+  bool is_written;
   if (level < TorchLevel::stacks) {
-    write_begin(guard, function, call, inputs.bytes(), {});
+    is_written = write_begin(guard, function, call, inputs.bytes(), {});
   } else {
     const PythonStack stack(guard);
-    write_begin(guard, function, call, inputs.bytes(), stack.bytes());
+    is_written = write_begin(guard, function, call, inputs.bytes(), stack.bytes());
   }
-  return {};
+  if (!is_written) return {};
+  t_begun = mark_of(function, turn);
+  return OperatorContext::of_recorded();
 }
 
-void on_end(const RecordFunction* function, void*) {
+void on_end(const RecordFunction* function, void* context) {
   const Guard guard;
-  if (!guard || is_given_up() || recording() != Recording::open) return;
+  if (context == nullptr || !guard || recording() != Recording::open) return;
+  if ((t_begun & ~std::uintptr_t{1}) == mark_of(function, 0)) t_begun = 0;
   auto record = trace::make_record<trace::OperatorEndRecord>();
   record.time_mono_ns = mono_ns();
   record.tid = thread_id();
@@ -122,16 +141,22 @@ void on_end(const RecordFunction* function, void*) {
   if (writer) writer.append(record);
 }
 
-// The new one first: operators that are open meanwhile keep the callbacks with which they began.
-void set_level(TorchLevel level) {
-  const std::uint64_t before = s_callback;
-  s_level.store(level, std::memory_order_relaxed);
+std::uint64_t add_callbacks(TorchLevel level) {
+  static constinit bool s_turn = false;
+  s_turn = !s_turn;
   OperatorCallback callback;
-  callback.start = on_begin;
+  callback.start = s_turn ? on_begin<1> : on_begin<0>;
   callback.end = on_end;
   std::memcpy(callback.scopes, scopes_of(level), sizeof(callback.scopes));
   callback.needs_inputs = level >= TorchLevel::shapes;
-  s_callback = s_torch.add_callback(callback);
+  return s_torch.add_callback(callback);
+}
+
+// The new one first, so that no operator is missed. Those that are open meanwhile keep the callbacks with which they began.
+void set_level(TorchLevel level) {
+  const std::uint64_t before = s_callback;
+  s_level.store(level, std::memory_order_relaxed);
+  s_callback = level == TorchLevel::off ? 0 : add_callbacks(level);
   if (before != 0) s_torch.remove_callback(before);
 }
 
@@ -145,7 +170,7 @@ void look_for_python() {
 
 void watch_torch() noexcept {
   static constinit bool s_done = false;
-  if (s_callback != 0) look_for_python();
+  if (s_is_found) look_for_python();
   if (s_done || settings().torch == TorchLevel::off || !kIsTried) return;
   const TorchFound found = find_torch(s_torch);
   if (found == TorchFound::absent) return;
@@ -154,6 +179,7 @@ void watch_torch() noexcept {
   s_alone.store(is_set_by_hand(), std::memory_order_relaxed);
   know_undefined_tensor(s_torch.undefined_tensor);
   look_for_python();
+  s_is_found = true;
   set_level(settings().torch);
   say_verbose("PyTorch is observed");
 }
@@ -174,8 +200,12 @@ std::uint64_t operators_begun() noexcept {
 
 bool torch_has_operators() noexcept { return s_level.load(std::memory_order_relaxed) > TorchLevel::steps; }
 
+void change_torch_level(TorchLevel level) noexcept {
+  if (s_is_found && level != s_level.load(std::memory_order_relaxed)) set_level(level);
+}
+
 void reduce_torch() noexcept {
-  if (torch_has_operators()) set_level(TorchLevel::steps);
+  if (torch_has_operators()) change_torch_level(TorchLevel::steps);
 }
 
 }  // namespace agent

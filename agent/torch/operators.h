@@ -20,7 +20,10 @@ bool wants_torch_alone() noexcept;
 std::uint64_t operators_begun() noexcept;
 // Whether operators are recorded, and not steps alone.
 bool torch_has_operators() noexcept;
-// No operators from now on, only steps. For our own thread.
+// From now on what this level asks for; what has begun ends as it began. Nothing happens where PyTorch is not observed. For one thread at
+// a time, not in a callback.
+void change_torch_level(trace::TorchLevel level) noexcept;
+// No operators from now on, only steps.
 void reduce_torch() noexcept;
 
 }  // namespace agent

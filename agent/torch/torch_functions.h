@@ -8,23 +8,37 @@ namespace agent {
 // at::RecordFunction: one call of an operator. What is in it is read by record_function.h.
 struct RecordFunction;
 
-// std::unique_ptr<at::ObserverContext>, which is returned through a hidden pointer as every class with a destructor. We have no
-// context: null.
-class NoContext {
+// std::unique_ptr<at::ObserverContext>, which our begin callback returns and our end callback of the same operator is shown. PyTorch deletes
+// it by its virtual destructor.
+class OperatorContext {
  public:
-  NoContext() noexcept = default;
-  NoContext(const NoContext&) = delete;
-  NoContext& operator=(const NoContext&) = delete;
-  ~NoContext() {}
+  OperatorContext() noexcept = default;  // none: the begin was not recorded
+  OperatorContext(const OperatorContext&) = delete;
+  OperatorContext& operator=(const OperatorContext&) = delete;
+  ~OperatorContext() {}
+  // One for all operators, whose destructor does nothing.
+  static OperatorContext of_recorded() noexcept { return OperatorContext(&kRecorded); }
 
  private:
-  [[maybe_unused]] void* context_ = nullptr;
+  static void stay(void*) noexcept {}
+  // As a class of one virtual function lies: the offset to the object's top, no typeinfo, the destructor, and the one that deletes, too.
+  struct Table {
+    std::ptrdiff_t to_top;
+    const void* typeinfo;
+    void (*destroy)(void*);
+    void (*destroy_and_delete)(void*);
+  };
+  static constexpr Table kTable{0, nullptr, stay, stay};
+  static constexpr const void* kRecorded = &kTable.destroy;
+  explicit OperatorContext(const void* context) noexcept : context_(context) {}
+
+  [[maybe_unused]] const void* context_ = nullptr;
 };
-static_assert(sizeof(NoContext) == sizeof(void*));
+static_assert(sizeof(OperatorContext) == sizeof(void*));
 
 // at::RecordFunctionCallback.
 struct OperatorCallback {
-  NoContext (*start)(const RecordFunction*) = nullptr;
+  OperatorContext (*start)(const RecordFunction*) = nullptr;
   void (*end)(const RecordFunction*, void* context) = nullptr;
   double sampling_probability = 1.0;
   bool scopes[10] = {};  // by trace::OperatorScope

@@ -9,6 +9,7 @@
 #include "cli/io/ordered_work.h"
 #include "cli/io/progress.h"
 #include "cli/io/units.h"
+#include "cli/model/beside_ranks.h"
 #include "cli/model/launch_calls.h"
 #include "cli/model/name_classes.h"
 #include "cli/model/slice.h"
@@ -60,6 +61,16 @@ void put_on_axis(CollectiveCalls& calls, const ProcessClocks& clocks) {
       }
     }
   }
+}
+
+// "" where all are ranks.
+std::string beside_note(const Catalog& catalog) {
+  const std::vector<bool> beside = beside_ranks(catalog);
+  std::string who;
+  for (ProcessId id = 0; id < beside.size(); ++id) {
+    if (beside[id]) who += (who.empty() ? "" : ", ") + process_words(catalog.processes[id]);
+  }
+  return who.empty() ? "" : who + ": no rank, and no work on a GPU, beside ranks of the same run: in no table";
 }
 
 class AnalysisWalk : public EventSink {
@@ -237,10 +248,12 @@ AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::
                        const AnalysisRequest& request) {
   const Catalog& catalog = trace.catalog();
   const std::size_t processes = catalog.processes.size();
-  const Selector chosen(request.selection, catalog, facts);
+  Selection selection = request.selection;
+  selection.without_beside = true;
+  const Selector chosen(selection, catalog, facts);
   std::vector<bool> has(processes);
   for (ProcessId id = 0; id < processes; ++id) has[id] = chosen.has(id);
-  Selection whole = request.selection;  // windows cut work, which the choice of events does not
+  Selection whole = selection;  // windows cut work, which the choice of events does not
   whole.steps.reset();
   whole.time.reset();
   Selector selector(whole, catalog, facts);
@@ -268,6 +281,7 @@ AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::
     member.observer = member.last.get();
   }
   AnalysisResult result;
+  if (const std::string left_out = beside_note(catalog); !left_out.empty()) result.notes.push_back(left_out);
   TraceCollectives collectives;
   bool with_collectives = false;
   {

@@ -10,6 +10,7 @@
 #include "cli/commands/input_options.h"
 #include "cli/commands/trace_facts.h"
 #include "cli/compare/step_profile.h"
+#include "cli/model/beside_ranks.h"
 #include "cli/model/error.h"
 
 namespace cli {
@@ -28,9 +29,10 @@ std::string named(const ComparedRun& run) {
 }
 
 bool has_steps(const Steps& steps, const Selection& selection, const Catalog& catalog) {
+  const std::vector<bool> beside = beside_ranks(catalog);
   for (ProcessId id = 0; id < steps.size(); ++id) {
     const std::int64_t rank = catalog.processes[id].rank;
-    if (!steps[id].empty() && (!selection.ranks || (rank >= 0 && selection.ranks->holds(rank)))) return true;
+    if (!beside[id] && !steps[id].empty() && (!selection.ranks || (rank >= 0 && selection.ranks->holds(rank)))) return true;
   }
   return false;
 }

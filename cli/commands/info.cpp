@@ -17,6 +17,7 @@
 #include "cli/merge/phases.h"
 #include "cli/merge/ranks.h"
 #include "cli/merge/read_catalog.h"
+#include "cli/model/beside_ranks.h"
 #include "cli/read/merged_reader.h"
 #include "cli/select/step_notes.h"
 
@@ -42,6 +43,12 @@ InfoInput input_of(const InputOptions& options, const std::vector<TraceInput>& i
   return input;
 }
 
+std::vector<bool> ranks_of(const Catalog& catalog) {
+  std::vector<bool> ranks = beside_ranks(catalog);
+  ranks.flip();
+  return ranks;
+}
+
 void run_info(const InfoOptions& options) {
   const auto inputs = find_inputs(*options.inputs);
   Progress progress(reading_text(inputs));
@@ -62,7 +69,7 @@ void run_info(const InfoOptions& options) {
   } else {
     InfoInput input = input_of(*options.inputs, inputs);
     if (input.merged && merged.steps.size() == catalog.processes.size()) {
-      input.steps = step_notes(merged.steps, catalog, std::vector<bool>(merged.steps.size(), true), true);
+      input.steps = step_notes(merged.steps, catalog, ranks_of(catalog), true);
     }
     out.write(info_text(catalog, merged.fits, notes, input));
   }
@@ -80,7 +87,7 @@ std::function<void()> set_up_info(CLI::App& app) {
 
 Command info_command() {
   return {"info", "What is in traces: ranks, hosts, GPUs, time, events by kind, losses",
-          "One row per process, in the order of ranks. States: live (still recording), clean (closed), recovered (its\n"
+          "One row per process, in the order of ranks; what recorded beside them and is no rank (a launcher) in a line of its own. States: live (still recording), clean (closed), recovered (its\n"
           "writer was killed; what it had committed is here), unknown.\n"
           "\n"
           "  tracetool info traces/\n"

@@ -6,6 +6,7 @@
 #include "cli/commands/info_recorder.h"
 #include "cli/commands/launch_summary.h"
 #include "cli/io/json_writer.h"
+#include "cli/model/beside_ranks.h"
 #include "cli/model/kinds.h"
 #include "cli/model/totals.h"
 
@@ -76,6 +77,12 @@ void write_process(JsonWriter& json, const Catalog& catalog, ProcessId id) {
   json.close('}');
 }
 
+void write_processes(JsonWriter& json, const Catalog& catalog, const std::vector<bool>& beside, bool are_beside) {
+  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
+    if (beside[id] == are_beside) write_process(json, catalog, id);
+  }
+}
+
 }  // namespace
 
 void write_info_json(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes, ByteSink& sink) {
@@ -83,7 +90,11 @@ void write_info_json(const Catalog& catalog, const std::vector<ClockFit>& fits, 
   JsonWriter json(out);
   json.open('{');
   json.open('[', "ranks");
-  for (ProcessId id = 0; id < catalog.processes.size(); ++id) write_process(json, catalog, id);
+  const std::vector<bool> beside = beside_ranks(catalog);
+  write_processes(json, catalog, beside, false);
+  json.close(']');
+  json.open('[', "beside_ranks");
+  write_processes(json, catalog, beside, true);
   json.close(']');
   write_clocks("clocks", fits, json);
   write_launches(json, launch_summary(catalog));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/io/units.h"
+#include "cli/model/beside_ranks.h"
 #include "cli/model/device_words.h"
 #include "cli/model/rank_list.h"
 
@@ -121,8 +122,10 @@ void write_all(JsonWriter& json, std::string_view key, const List& list) {
 
 std::string recorder_text(const Catalog& catalog) {
   std::map<std::string, std::vector<std::int64_t>> ranks;
-  for (const Process& process : catalog.processes) {
-    if (!process.recorder.agent_version.empty()) ranks[line_of(process.recorder)].push_back(process.rank);
+  const std::vector<bool> beside = beside_ranks(catalog);
+  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
+    const Process& process = catalog.processes[id];
+    if (!process.recorder.agent_version.empty() && !beside[id]) ranks[line_of(process.recorder)].push_back(process.rank);
   }
   std::string text;
   for (auto& [line, who] : ranks) text += fmt::format("{}: {}\n", line, rank_list(std::move(who)));

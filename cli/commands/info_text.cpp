@@ -12,6 +12,7 @@
 #include "cli/commands/launch_summary.h"
 #include "cli/io/text_table.h"
 #include "cli/io/units.h"
+#include "cli/model/beside_ranks.h"
 #include "cli/model/kinds.h"
 #include "cli/model/losses.h"
 #include "cli/model/totals.h"
@@ -39,7 +40,7 @@ std::string list(const KindCounts& counts, std::size_t from) {
   return out;
 }
 
-std::string ranks_table(const Catalog& catalog) {
+std::string ranks_table(const Catalog& catalog, const std::vector<bool>& beside) {
   std::vector<std::string> head{"rank", "host", "pid", "device", "span"};
   for (std::size_t kind = 0; kind < kRecordedKinds; ++kind) {
     const bool calls = static_cast<Kind>(kind) == Kind::nccl;  // on the host: what they launch are kernels
@@ -47,7 +48,9 @@ std::string ranks_table(const Catalog& catalog) {
   }
   head.insert(head.end(), {"other", "state"});
   Table table(head);
-  for (const Process& process : catalog.processes) {
+  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
+    if (beside[id]) continue;
+    const Process& process = catalog.processes[id];
     std::vector<std::string> row{number_or(process.rank, "?") + (process.phase.empty() ? "" : ' ' + process.phase),
                                  or_dash(process.host), number_or(process.pid, "?"), or_dash(process.device_name),
                                  duration_text(process.last_ns - process.first_ns)};
@@ -60,6 +63,17 @@ std::string ranks_table(const Catalog& catalog) {
     table.add(row);
   }
   return table.text();
+}
+
+std::string beside_text(const Catalog& catalog, const std::vector<bool>& beside) {
+  std::string out;
+  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
+    const Process& process = catalog.processes[id];
+    if (!beside[id]) continue;
+    out += fmt::format("beside the ranks: {} on {}, {}, {}; no rank of its own, and no work on a GPU: it is in exports, and in no table\n", process_words(process),
+                       or_dash(process.host), count_text(total(process.counts), "event"), word(process.state));
+  }
+  return out;
 }
 
 std::string summary(const Catalog& catalog) {
@@ -101,17 +115,18 @@ std::string next_step(const Catalog& catalog, const InfoInput& input) {
     const std::string& path = input.path.empty() ? "FILE.ttrace" : input.path;
     return fmt::format("next: tracetool export --perfetto {} -o {}, and open it in ui.perfetto.dev\n", path, output_name(path, ".json.gz"));
   }
-  const bool unknown = std::any_of(catalog.processes.begin(), catalog.processes.end(),
-                                   [](const Process& process) { return process.rank < 0; });
+  const auto beside = static_cast<std::size_t>(std::ranges::count(beside_ranks(catalog), true));
+  const auto unknown = static_cast<std::size_t>(std::ranges::count_if(catalog.processes, [](const Process& process) { return process.rank < 0; }));
   const bool several = catalog.processes.size() > 1;
   return fmt::format("next: tracetool merge {} -o run.ttrace{}\n", input.path.empty() ? "PATH..." : input.path,
-                     unknown && several ? ", with --rank N=FILE for those without a rank" : "");
+                     unknown > beside && several ? ", with --rank N=FILE for those without a rank" : "");
 }
 
 }  // namespace
 
 std::string info_text(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes, const InfoInput& input) {
-  std::string out = ranks_table(catalog) + "\n" + summary(catalog) + clocks_text(catalog, fits) + text_of(launch_summary(catalog)) + recorder_text(catalog);
+  const std::vector<bool> beside = beside_ranks(catalog);
+  std::string out = ranks_table(catalog, beside) + "\n" + beside_text(catalog, beside) + summary(catalog) + clocks_text(catalog, fits) + text_of(launch_summary(catalog)) + recorder_text(catalog);
   for (const Process& process : catalog.processes) out += losses(process) + newest_work_text(process);
   out += notices_text(catalog);
   for (const std::string& found : input.steps) out += found + "\n";

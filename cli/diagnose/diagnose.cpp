@@ -197,7 +197,9 @@ Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vect
   analysis.selection = request.selection;
   const bool is_chosen = request.selection.steps || request.selection.time;
   if (!is_chosen) {
-    const Selector selector(request.selection, catalog, facts);
+    Selection selection = request.selection;
+    selection.without_beside = true;
+    const Selector selector(selection, catalog, facts);
     std::vector<bool> chosen(catalog.processes.size());
     for (ProcessId id = 0; id < chosen.size(); ++id) chosen[id] = selector.has(id);
     analysis.selection.time = behind_warm_up(catalog, facts, chosen, diagnosis.notes);

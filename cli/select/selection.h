@@ -13,6 +13,7 @@ namespace cli {
 
 struct Selection {
   std::optional<NumberRanges> ranks;  // processes of unknown rank are in none
+  bool without_beside = false;        // none of what a run has beside its ranks (model/beside_ranks.h)
   // What starts in the range of such a step on the host, on any thread of its process, and the GPU work (and waits) of
   // the calls among that, however much later it ran. GPU work whose call is not in the trace goes by its own start; a
   // range on the GPU (gpu_annotation) is kept when it holds work that is.

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/io/units.h"
+#include "cli/model/beside_ranks.h"
 #include "cli/model/error.h"
 #include "cli/model/name_classes.h"
 #include "cli/model/rank_list.h"
@@ -69,6 +70,7 @@ Selector::Selector(const Selection& selection, const Catalog& catalog, const Tra
       times_(windows_),
       open_(catalog.tracks.size()) {
   if (selection_.ranks) choose_ranks();
+  if (selection_.without_beside) leave_out_beside();
   if (selection_.steps) {
     choose_steps(facts.steps);
     find_launch_flows();
@@ -97,6 +99,11 @@ void Selector::choose_ranks() {
     const std::int64_t rank = catalog_.processes[id].rank;
     chosen_[id] = rank >= 0 && selection_.ranks->holds(rank);
   }
+}
+
+void Selector::leave_out_beside() {
+  const std::vector<bool> beside = beside_ranks(catalog_);
+  for (std::size_t id = 0; id < chosen_.size(); ++id) chosen_[id] = chosen_[id] && !beside[id];
 }
 
 void Selector::choose_steps(const Steps& steps) {
@@ -136,7 +143,7 @@ Steps Selector::chosen(const Steps& steps) const {
 
 Wanted Selector::wanted() const {
   Wanted wanted;
-  if (selection_.ranks) wanted.processes = chosen_;
+  if (std::ranges::find(chosen_, false) != chosen_.end()) wanted.processes = chosen_;
   if (selection_.steps) {
     wanted.times = steps_;
   } else if (selection_.time) {

@@ -60,6 +60,7 @@ class Selector {
   using Intervals = Wanted::Intervals;
 
   void choose_ranks();
+  void leave_out_beside();
   void choose_steps(const Steps& steps);
   void choose_time(const ProcessClocks& clocks);
   ProcessId process(const Event& event) const { return catalog_.tracks[event.track].process; }
@@ -78,7 +79,7 @@ class Selector {
   const Selection& selection_;
   const Catalog& catalog_;
   std::int64_t first_ns_, last_ns_;
-  std::vector<bool> chosen_;         // by ProcessId: --ranks
+  std::vector<bool> chosen_;         // by ProcessId: --ranks, and whether it is a rank
   std::vector<Intervals> steps_;     // by ProcessId: where its chosen steps are, ascending, apart
   std::vector<TimeWindow> windows_;  // by ProcessId
   std::vector<TimeWindow> times_;    // by ProcessId: --time

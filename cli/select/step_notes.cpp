@@ -40,7 +40,7 @@ std::string note_of(const ProcessSteps& found, bool also_named) {
 std::string whose(const std::vector<ProcessId>& ids, const Catalog& catalog) {
   std::vector<std::int64_t> ranks;
   for (const ProcessId id : ids) ranks.push_back(catalog.processes[id].rank);
-  if (*std::min_element(ranks.begin(), ranks.end()) < 0) return ids.size() == 1 ? catalog.processes[ids[0]].source : count_text(ids.size(), "process");
+  if (*std::min_element(ranks.begin(), ranks.end()) < 0) return ids.size() == 1 ? catalog.processes[ids[0]].source : count_text(ids.size(), "process", "processes");
   return rank_list(ranks);
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "cli/model/beside_ranks.h"
+
 namespace cli {
 namespace {
 
@@ -67,7 +69,9 @@ void number_alike(std::vector<ProcessSteps>& steps, const Catalog& catalog, cons
     std::optional<ProcessId> named;  // the one with most steps
   };
   std::map<std::pair<std::string, std::string>, Group> groups;
+  const std::vector<bool> beside = beside_ranks(catalog);
   for (ProcessId id = 0; id < steps.size(); ++id) {
+    if (beside[id]) continue;
     Group& group = groups[{catalog.processes[id].run_id, catalog.processes[id].phase}];
     if (steps[id].steps.empty()) continue;
     if (steps[id].is_numbered_here()) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A run that is merged where its recordings are, and then from these parts, is that which is merged at once, byte for byte.
 
-  test_merge_parts.py --agent PATH --simulated PATH --tracetool PATH
+  test_merge_parts.py --agent PATH --simulated PATH --tracetool PATH --traces PATH
 """
 import glob
 import json
@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 from harness import Folder, arguments, check, clean_environment, finish, run
-from trace_sets import inputs
+from trace_sets import folders, inputs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 JOB = os.path.join(HERE, "..", "..", "scripts", "merge_job.sh")
@@ -116,29 +116,28 @@ def check_job(options, folder):
     check(ended[0][0] == 1 and "--node" in ended[0][1], "without a launcher it asks", ended)
 
 
-def check_real(options, folder):
+def check_profiles(options, folder, name, files):
     """Profiles do not say whose clock they have: each has its own, in a part, too."""
-    sets = dict(inputs(folder))
-    files = sets.get("modded-nanogpt-8xh100", [])
-    if len(files) != 8:
-        print("no real set of 8 ranks is here: parts of profiles are not tried")
-        return
-    _, clocks = merge(options, f"{folder}/profiles.ttrace", *files)
-    for part in range(2):
-        merge(options, f"{folder}/profiles{part}.ttrace", "--partial", *files[4 * part:4 * part + 4])
-    done, of_parts = merge(options, f"{folder}/again.ttrace", f"{folder}/profiles0.ttrace", f"{folder}/profiles1.ttrace")
-    check(done.returncode == 0 and of_parts == clocks and same_bytes(f"{folder}/profiles.ttrace", f"{folder}/again.ttrace"), "parts of profiles: the same file",
-          lambda: (done.stderr, clocks, of_parts))
+    whole, clocks = merge(options, f"{folder}/whole.ttrace", *files)
+    half = len(files) // 2
+    for part, some in enumerate((files[:half], files[half:])):
+        merge(options, f"{folder}/part{part}.ttrace", "--partial", *some)
+    done, of_parts = merge(options, f"{folder}/again.ttrace", f"{folder}/part0.ttrace", f"{folder}/part1.ttrace")
+    check(whole.returncode == done.returncode == 0 and of_parts == clocks and same_bytes(f"{folder}/whole.ttrace", f"{folder}/again.ttrace"),
+          f"{name}: parts of profiles: the same file", lambda: (done.stderr, clocks, of_parts))
 
 
 def main():
-    options = arguments("agent", "simulated", "tracetool")
+    options = arguments("agent", "simulated", "tracetool", "traces")
     with Folder() as folder:
         check_parts(options, folder)
         check_lacks(options, folder)
         check_job(options, folder)
-    with Folder() as folder:
-        check_real(options, folder)
+    with folders(options.traces) as some:
+        for name, files in (each for one in some for each in inputs(one)):
+            if len(files) > 1:
+                with Folder() as folder:
+                    check_profiles(options, folder, name, files)
     return finish()
 
 

@@ -1,10 +1,13 @@
 """A transformer block trained for a few steps under torch.profiler, on the CPU: what it says is compared with what was recorded.
 
-  torch_profiled.py TRACE [--ddp | --compile | --stacks]      TRACE: the profiler's own, as Chrome JSON; --stacks: with stacks, and
-                                                              TRACE.modules: the names of all modules, by their addresses
+  torch_profiled.py TRACE [HOW]      TRACE: the profiler's own, as Chrome JSON. HOW: --ddp, --compile; --fsdp, --fsdp2: with a second rank,
+                                     which is not looked at, or exit code 77 and why, where this PyTorch has no such thing on a CPU;
+                                     --stacks: with stacks, and TRACE.modules: the names of all modules, by their addresses
 """
+import importlib
 import json
 import os
+import subprocess
 import sys
 import time
 
@@ -13,6 +16,7 @@ from torch import nn
 from torch.nn import functional
 
 WARM_UP, PROFILED = 3, 3
+CANNOT = 77
 
 
 class Attention(nn.Module):
@@ -50,6 +54,41 @@ class Model(nn.Module):
         return self.head(x)
 
 
+def why_not(how):
+    """Where this PyTorch cannot do it on a CPU: why; else None."""
+    version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+    if how == "--fsdp" and version < (2, 5):
+        return f"FSDP of PyTorch {torch.__version__} asks for streams that a CPU does not have"
+    if how == "--fsdp2" and not hasattr(torch.distributed.fsdp, "fully_shard"):
+        return f"FSDP2 of PyTorch {torch.__version__} runs on CUDA alone, where there is one"
+    return None
+
+
+def join_group(trace):
+    """As one of two ranks; the first one starts the other, which nobody observes."""
+    rank = int(os.environ.get("RANK_OF_TWO", 0))
+    if rank == 0:
+        environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD" and not name.startswith("TRACETOOL_")}
+        join_group.other = subprocess.Popen([sys.executable, *sys.argv], env={**environment, "RANK_OF_TWO": "1"})
+    torch.distributed.init_process_group("gloo", store=torch.distributed.FileStore(f"{trace}.store", 2), rank=rank, world_size=2)
+
+
+def leave_group():
+    torch.distributed.barrier()
+    torch.distributed.destroy_process_group()
+    if hasattr(join_group, "other"):
+        assert join_group.other.wait() == 0
+
+
+def sharded(model, how):
+    if how == "--fsdp":
+        return torch.distributed.fsdp.FullyShardedDataParallel(model, device_id=torch.device("cpu"), use_orig_params=True)
+    mesh = torch.distributed.device_mesh.init_device_mesh("cpu", (2,))
+    for block in (*model.blocks, model):
+        torch.distributed.fsdp.fully_shard(block, mesh=mesh)
+    return model
+
+
 def wrapped(model, how):
     if how == "--ddp":
         os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
@@ -57,6 +96,8 @@ def wrapped(model, how):
         store = torch.distributed.HashStore()
         torch.distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
         return nn.parallel.DistributedDataParallel(model)
+    if how.startswith("--fsdp"):
+        return sharded(model, how)
     return torch.compile(model) if how == "--compile" else model
 
 
@@ -64,6 +105,12 @@ def main():
     torch.manual_seed(0)
     torch.set_num_threads(1)
     trace, how = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
+    if how.startswith("--fsdp"):
+        importlib.import_module("torch.distributed.fsdp")
+        if why_not(how):
+            print(why_not(how))
+            sys.exit(CANNOT)
+        join_group(trace)
     model = wrapped(Model(), how)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     loader = iter(torch.utils.data.DataLoader(torch.randint(0, 64, (64, 2, 9)), batch_size=None))
@@ -84,8 +131,11 @@ def main():
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True, with_stack=how == "--stacks") as profile:
         for _ in range(PROFILED):
             step()
-    profile.export_chrome_trace(trace)
+    if "RANK_OF_TWO" not in os.environ:
+        profile.export_chrome_trace(trace)
     step()
+    if how.startswith("--fsdp"):
+        leave_group()
 
 
 if __name__ == "__main__":
