@@ -51,7 +51,7 @@ TEST_CASE("info --json: the contract") {
       R"("counts":{"kernel":0,"memcpy":0,"memset":0,"runtime":0,"driver":0,"nvtx":0,"nccl":0},"overwritten":0,)"
       R"("overwritten_by_kind":{},"lost":0,"lost_by_kind":{},"lost_unknown_kind":0,"notes":[],)"
       R"("recorder":null,"devices":[],"communicators":[],"notices":[],"streams":[{"device":0,"stream":7,"name":"","priority":-5}]}],)"
-      R"("clocks":[],"launches":{"configurations":2,"cooperative":1,"clustered":1,"most_cluster_blocks":4,"most_local_bytes_per_thread":48},"notes":[]})"
+      R"("beside_ranks":[],"clocks":[],"launches":{"configurations":2,"cooperative":1,"clustered":1,"most_cluster_blocks":4,"most_local_bytes_per_thread":48},"notes":[]})"
       "\n");
 }
 
