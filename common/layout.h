@@ -91,7 +91,7 @@ struct FileHeader {
   std::uint32_t spool_state;             // SourceState; failed: it ended before the recording did
   std::int32_t spool_error;              // errno with which it ended
   std::uint64_t invalid_timestamps;      // CUPTI's records whose times are not 0 < start <= end, or cannot be told (then 0)
-  std::uint64_t stacks_left_out;         // stacks of calls above the rate, or that could not be told
+  std::uint64_t stacks_left_out;         // stacks of calls above the rate, or native ones that could not be told
 };
 static_assert(sizeof(FileHeader) <= kHeaderBytes);
 

@@ -1,5 +1,7 @@
 #include "agent/native/call_stacks.h"
 
+#include <time.h>
+
 #include <atomic>
 #include <string_view>
 
@@ -66,6 +68,17 @@ CallStacks call_stacks() noexcept {
     s_choice.store(choice = Choice::made, std::memory_order_release);
   }
   return choice == Choice::made ? s_chosen : CallStacks::none;
+}
+
+CallStacks made_call_stacks() noexcept {
+  constexpr int kTries = 1000;
+  constexpr timespec kMoment{0, 1'000'000};
+  CallStacks stacks = call_stacks();
+  for (int tries = 0; tries < kTries && s_choice.load(std::memory_order_acquire) == Choice::being_made; ++tries) {
+    nanosleep(&kMoment, nullptr);
+    stacks = call_stacks();
+  }
+  return stacks;
 }
 
 void write_call_stack(const Guard& guard, const StackedCall& call) noexcept {

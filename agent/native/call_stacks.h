@@ -12,6 +12,8 @@ enum class CallStacks : std::uint8_t { none, python, native };
 
 // Of this process. The first call decides, and says once where native stacks are not available.
 CallStacks call_stacks() noexcept;
+// The same, but where another thread is deciding it waits for that, a second at most: for what is set up once.
+CallStacks made_call_stacks() noexcept;
 
 // What this thread has just begun.
 struct StackedCall {

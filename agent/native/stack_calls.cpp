@@ -67,7 +67,7 @@ thread_local bool t_in_runtime __attribute__((tls_model("initial-exec"))) = fals
 }  // namespace
 
 void enable_stack_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
-  const CallStacks stacks = call_stacks();
+  const CallStacks stacks = made_call_stacks();
   if (stacks == CallStacks::none) return;
   const auto enable = [&](CUpti_CallbackDomain domain, const auto& ids) {
     for (const CUpti_CallbackId id : ids) cupti().enable_callback(1, subscriber, domain, id);

@@ -185,6 +185,7 @@ bool find_python(PythonFunctions& python) noexcept {
 }
 
 std::size_t python_places(const PythonFunctions& python, PythonPlace* places, std::size_t most) noexcept {
+  if (python.is_initialized() == 0) return 0;  // an ending interpreter frees the states of threads that go on
   const void* thread = python.own_thread_state();
   return thread == nullptr ? 0 : python_places_of(python, thread, places, most);
 }

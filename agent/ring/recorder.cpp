@@ -58,13 +58,13 @@ void close_recording() noexcept {
 }
 
 void touch_next_blocks() noexcept {
-  constexpr std::uint64_t kAheadBytes = 4u << 20;
+  constexpr std::uint64_t kAheadBytes = 4u << 20, kMostAheadBytes = 64u << 20;  // the kernel holds up whoever maps memory meanwhile
   static constinit std::uint64_t s_touched = 0;  // blocks, from the first one on
   static constinit std::uint64_t s_claimed = 0;  // at the last call
   const trace::FileHeader& header = *s_ring.header;
   const std::uint64_t claimed = trace::SharedMemory::load(header.claimed_blocks);
   // What was written since the last call is written until the next one, too, and some more.
-  const std::uint64_t ahead = kAheadBytes / header.block_bytes + (claimed - s_claimed) * 3 / 2;
+  const std::uint64_t ahead = std::min(kAheadBytes / header.block_bytes + (claimed - s_claimed) * 3 / 2, kMostAheadBytes / header.block_bytes);
   s_claimed = claimed;
   const std::uint64_t wanted = std::min(header.block_count, claimed + 1 + ahead);
   if (s_touched >= wanted) return;

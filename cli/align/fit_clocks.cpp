@@ -393,7 +393,7 @@ class ClockFitter {
   void put() {
     for (std::uint32_t domain = 0; domain < fits_.size(); ++domain) {
       ClockFit& fit = fits_[domain];
-      fit.method = "wall_clock";
+      fit.method = kWallClock;
       const Estimate& e = estimates_[domain];
       if (!e.known) continue;
       fit.method = e.is_reference ? "reference" : "collectives";

@@ -87,8 +87,8 @@ std::function<void()> set_up_info(CLI::App& app) {
 
 Command info_command() {
   return {"info", "What is in traces: ranks, hosts, GPUs, time, events by kind, losses",
-          "One row per process, in the order of ranks; what recorded beside them and is no rank (a launcher) in a line of its own. States: live (still recording), clean (closed), recovered (its\n"
-          "writer was killed; what it had committed is here), unknown.\n"
+          "One row per process, in the order of ranks; a process that is no rank (a launcher) has a line of its own. States: live\n"
+          "(still recording), clean (closed), recovered (its writer was killed; what it had committed is here), unknown.\n"
           "\n"
           "  tracetool info traces/\n"
           "  tracetool info run.ttrace --json | jq '.ranks[].counts.kernel'",

@@ -8,6 +8,7 @@
 #include "cli/doctor/check_recording.h"
 #include "cli/doctor/checks.h"
 #include "common/known_tools.h"
+#include "common/settings.h"
 
 namespace cli {
 namespace {
@@ -77,12 +78,16 @@ void check_other_tools(const ProcessView& process, CheckResults& found) {
   }
 }
 
-// What of it is recorded; nothing is said of a process without it.
+// Of a process with the agent, what of PyTorch it is asked to record; a value that is none it says itself.
 void check_pytorch_loaded(const ProcessView& process, CheckResults& found) {
   const std::vector<std::string> libraries = files_named(process, "libtorch_cpu.so");
+  trace::Settings settings;
+  const trace::Setting* const level = trace::find_setting("TRACETOOL_TORCH");
+  const std::string asked = value(process, level->name);
   if (libraries.empty()) return;
-  const std::string level = value(process, "TRACETOOL_TORCH");
-  found.push_back(ok("pytorch", fmt::format("{}, TRACETOOL_TORCH={}", libraries[0], level.empty() ? "steps" : level)));
+  const bool is_valid = asked.empty() || level->set(settings, asked.c_str());
+  found.push_back(is_valid ? ok("pytorch", fmt::format("{}, TRACETOOL_TORCH={}", libraries[0], asked.empty() ? level->fallback : asked))
+                           : warn("pytorch", fmt::format("TRACETOOL_TORCH={} is not a value for it", asked), level->help));
 }
 
 CheckResult check_ring(const std::vector<std::string>& rings) {
@@ -157,7 +162,7 @@ CheckResults check_mapped(const ProcessView& process) {
   }
   check_cupti_copies(process, found);
   check_other_tools(process, found);
-  check_pytorch_loaded(process, found);
+  if (!agents.empty()) check_pytorch_loaded(process, found);
   if (!agents.empty() && !driver.empty()) check_rings(process, found);
   return found;
 }

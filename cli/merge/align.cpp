@@ -8,10 +8,6 @@
 
 namespace cli {
 
-namespace {
-constexpr const char* kWallClock = "wall_clock";
-}
-
 void keep_wall_clocks(std::vector<ClockFit>& fits) {
   for (ClockFit& fit : fits) fit.method = kWallClock;
 }

@@ -97,9 +97,10 @@ std::string clock_of(const std::string& path) {
   }
 }
 
-// Nothing is to be aligned where all inputs say that they are of one clock, and to look for collectives takes a walk.
+// Nothing is to be aligned where all inputs say that they are of one clock, and to look for collectives takes a walk. A merged file does
+// not say it here: it may be a part with several.
 bool are_of_one_clock(const std::vector<TraceInput>& inputs) {
-  if (inputs.size() < 2) return true;
+  if (inputs.size() == 1 && !is_merged_file(inputs[0].path)) return true;
   const std::string first = clock_of(inputs[0].path);
   return !first.empty() && std::all_of(inputs.begin() + 1, inputs.end(), [&](const TraceInput& input) { return clock_of(input.path) == first; });
 }
@@ -119,7 +120,7 @@ InputReading::InputReading(const std::vector<TraceInput>& inputs, const MergeOpt
       progress_(reading_text(inputs)),
       inputs_(inputs.size()),
       clocks_(options.clock_of_each_rank),
-      looks_for_calls_(options.align && inputs.size() > 1 && (options.clock_of_each_rank || !are_of_one_clock(inputs))) {}
+      looks_for_calls_(options.align && (inputs.size() > 1 || options.aligns_parts) && (options.clock_of_each_rank || !are_of_one_clock(inputs))) {}
 
 void InputReading::read(const Step& each) {
   work_.run({[this](std::size_t i) { read_one(i); }, [this](std::size_t i) { join(i); }, [&](std::size_t i) { each(i, inputs_[i]); }});

@@ -7,6 +7,7 @@
 #include "cli/merge/align.h"
 #include "cli/merge/merged_writer.h"
 #include "cli/merge/missing_data.h"
+#include "cli/merge/parts.h"
 #include "cli/model/error.h"
 #include "cli/read/merged_reader.h"
 #include "cli/select/step_finder.h"
@@ -90,13 +91,14 @@ void refuse_other_clocks(const std::vector<TraceInput>& inputs, const MergeOptio
   for (const TraceInput& input : inputs) {
     if (!is_merged_file(input.path) || are_wall_clocks(clocks_in(input.path))) continue;
     throw Error(Exit::usage, fmt::format("{}: {} is merged already, with its clocks; merge the recordings again{}",
-                                         options.clock_of_each_rank ? "--clock-domain rank" : "--no-align", input.path,
+                                         options.clock_of_each_rank ? "--clock-domain rank" : options.all_ranks ? "--no-align" : "--partial", input.path,
                                          options.clock_of_each_rank ? "" : ", or this file alone"));
   }
 }
 
 // One merged file, which is in order already.
-MergedTotals merge_again(const std::string& path, bool align, ByteSink& out) {
+MergedTotals merge_again(const std::string& path, const MergeOptions& options, ByteSink& out) {
+  const bool align = options.align;
   MergedReader reader(path);
   Catalog catalog;
   reader.read_lists(catalog);
@@ -111,7 +113,9 @@ MergedTotals merge_again(const std::string& path, bool align, ByteSink& out) {
   std::vector<ProcessSteps> steps = walk.steps();
   number_alike(steps, catalog, ProcessClocks(catalog, fits));
   output.finish(catalog, fits, steps);
-  return totals(catalog, output, fits, missing_data(catalog));
+  std::vector<std::string> warnings = missing_data(catalog);
+  if (std::string missing = options.all_ranks ? missing_ranks(catalog) : ""; !missing.empty()) warnings.push_back(std::move(missing));
+  return totals(catalog, output, fits, std::move(warnings));
 }
 
 }  // namespace
@@ -119,9 +123,9 @@ MergedTotals merge_again(const std::string& path, bool align, ByteSink& out) {
 MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOptions& asked, ByteSink& out) {
   MergeOptions options = asked;
   options.aligns_parts = true;
-  const bool is_again = inputs.size() == 1 && !inputs[0].rank && is_merged_file(inputs[0].path);
-  refuse_other_clocks(inputs, options, is_again);
-  if (is_again) return merge_again(inputs[0].path, options.align, out);
+  const bool is_alone = inputs.size() == 1 && !inputs[0].rank && is_merged_file(inputs[0].path);
+  refuse_other_clocks(inputs, options, is_alone);
+  if (is_alone && !(options.align && are_wall_clocks(clocks_in(inputs[0].path)))) return merge_again(inputs[0].path, options, out);
   InputReading reading(inputs, options);
   MergedOutput output(out, inputs.size());
   const auto write = [&](std::size_t number, ReadInput& input) {

@@ -16,19 +16,17 @@ namespace {
 
 struct Part {
   const TraceInput* input;
-  std::string run_id;  // "": unknown
+  std::string run_id;  // of its first process that has one; "": unknown
   std::string fault;   // "": none
 };
 
-Part look_into(const TraceInput& input, std::map<std::string, std::size_t>& processes_of) {
+Part look_into(const TraceInput& input) {
   Part part{&input, {}, {}};
   try {
     Catalog catalog;
     MergedReader(input.path).read_lists(catalog);
     for (const Process& process : catalog.processes) {
-      if (process.run_id.empty()) continue;
-      part.run_id = process.run_id;
-      ++processes_of[process.run_id];
+      if (part.run_id.empty()) part.run_id = process.run_id;
     }
   } catch (const Error& error) {
     part.fault = error.what();
@@ -36,22 +34,39 @@ Part look_into(const TraceInput& input, std::map<std::string, std::size_t>& proc
   return part;
 }
 
+// The run of more than one part that more parts are of than of any other; "": there is none, and nobody can tell which is meant.
+std::string run_of_most(const std::vector<Part>& parts) {
+  std::map<std::string, std::size_t> parts_of;
+  for (const Part& part : parts) {
+    if (!part.run_id.empty()) ++parts_of[part.run_id];
+  }
+  std::string run;
+  std::size_t most = 1;
+  for (const auto& [id, count] : parts_of) {
+    if (count == most) run.clear();
+    if (count > most) {
+      run = id;
+      most = count;
+    }
+  }
+  return run;
+}
+
 }  // namespace
 
 std::vector<std::string> leave_out_unfit(std::vector<TraceInput>& inputs) {
   if (inputs.size() < 2) return {};
-  std::map<std::string, std::size_t> processes_of;  // by run
   std::vector<Part> parts;
   for (const TraceInput& input : inputs) {
-    if (is_merged_file(input.path)) parts.push_back(look_into(input, processes_of));
+    if (is_merged_file(input.path)) parts.push_back(look_into(input));
   }
-  const auto most = std::max_element(processes_of.begin(), processes_of.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const std::string run = run_of_most(parts);
   std::vector<std::string> lines;
   std::set<const TraceInput*> unfit;
   for (const Part& part : parts) {
     std::string why = part.fault;
-    if (why.empty() && !part.run_id.empty() && part.run_id != most->first) {
-      why = fmt::format("{}: is of run {}, most of the others are of {}", part.input->path, part.run_id, most->first);
+    if (why.empty() && !run.empty() && !part.run_id.empty() && part.run_id != run) {
+      why = fmt::format("{}: is of run {}, most of the others are of {}", part.input->path, part.run_id, run);
     }
     if (why.empty()) continue;
     unfit.insert(part.input);

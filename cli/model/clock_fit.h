@@ -17,6 +17,9 @@ namespace cli {
 // delays have (of a normal one it is 1.483); and how many points are few, of which that is not well known.
 inline constexpr double kSigmaOfMad = 2.078, kFewPoints = 8;
 
+// ClockFit::method of a clock of which nothing was estimated.
+inline constexpr const char* kWallClock = "wall_clock";
+
 // axis_ns = t + offset_ns + drift_ppm * 1e-6 * (t - reference_ns)
 struct ClockLine {
   std::int64_t offset_ns = 0;  // at reference_ns

@@ -79,7 +79,7 @@ struct Recorder {
   std::uint64_t sunk_buffers = 0;         // buffers of CUPTI thrown away: what was in them is not known
   std::uint64_t definitions_missed = 0;   // costs space, loses nothing
   std::uint64_t odd_times = 0;            // records whose times were not 0 < start <= end
-  std::uint64_t stacks_left_out = 0;      // of calls: above the rate, or not to be told
+  std::uint64_t stacks_left_out = 0;      // of calls: above the rate, or native ones not to be told
   trace::SourceState spool_state{};       // off: there is none; failed: it ended early
   std::int64_t spool_error = 0;           // errno
   std::uint64_t spooled_bytes = 0;

@@ -112,7 +112,7 @@ void add_losses(const RingFile& file, Process& process) {
   }
   if (r.clipped_names > 0) process.notes.push_back(fmt::format("{} names were truncated: too long", r.clipped_names));
   if (r.stacks_left_out > 0)
-    process.notes.push_back(fmt::format("{} calls have no stack: more came than the 100 a second that a thread has, or the stack could not be told", r.stacks_left_out));
+    process.notes.push_back(fmt::format("{} calls have no stack: more came than the 100 a second that a thread has, or a native stack could not be told", r.stacks_left_out));
 }
 
 }  // namespace cli

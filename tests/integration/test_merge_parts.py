@@ -65,6 +65,9 @@ def check_parts(options, folder):
     mixed, of_mixed = merge(options, f"{folder}/mixed.ttrace", f"{folder}/two.ttrace", f"{folder}/parts/2.ttrace", *of_host(folder, 3))
     check(mixed.returncode == 0 and of_mixed == clocks, "of a part of parts, a part and recordings: the same clocks", (mixed.stderr, of_mixed))
     check(said(options, f"{folder}/mixed.ttrace") == said(options, f"{folder}/whole.ttrace"), "of a part of parts, a part and recordings: all says the same")
+    merge(options, f"{folder}/all.ttrace", "--partial", f"{folder}/traces")
+    alone, of_alone = merge(options, f"{folder}/alone.ttrace", f"{folder}/all.ttrace")
+    check(alone.returncode == 0 and of_alone == clocks and same_bytes(f"{folder}/alone.ttrace", f"{folder}/whole.ttrace"), "of one part with all hosts: the same file", alone.stderr)
     each, of_each = merge(options, f"{folder}/each.ttrace", "--clock-domain", "rank", *sorted(glob.glob(f"{folder}/parts/*.ttrace")))
     check(each.returncode == 0 and len(of_each["hosts"]) == RANKS, "of parts: a clock for each rank where that is asked for", (each.stderr, of_each))
     aligned, _ = merge(options, f"{folder}/no.ttrace", "--no-align", f"{folder}/whole.ttrace", *of_host(folder, 0))
@@ -85,35 +88,63 @@ def check_lacks(options, folder):
           any("ranks 2-5 of 8 are missing" in line for line in lines) and any("2 of 4 inputs were left out" in line for line in lines), "what cannot be merged is named", lines)
     merge(options, f"{folder}/two.ttrace", parts[0], parts[3])
     check(same_bytes(f"{folder}/rest.ttrace", f"{folder}/two.ttrace"), "and the rest is merged")
+    two, _ = merge(options, f"{folder}/none.ttrace", parts[0], f"{folder}/other.ttrace")
+    check(two.returncode == 1 and "these are of different runs" in two.stderr, "of two runs nobody can tell which is meant", two.stderr)
+    alone, _ = merge(options, f"{folder}/alone.ttrace", parts[1])
+    check(alone.returncode == 0 and "ranks 0-1, 4-7 of 8 are missing" in alone.stderr, "one part alone: the ranks of the others are missing", alone.stderr)
     done, _ = merge(options, f"{folder}/none.ttrace", f"{folder}/cut.ttrace", f"{folder}/cut.ttrace")
     check(done.returncode == 3 and not os.path.exists(f"{folder}/none.ttrace"), "nothing is left: an error", done.stderr)
 
 
 def job(options, folder, nodes, variables, *more):
-    """merge_job.sh on some of the nodes at once: (status, stderr) of each."""
+    """merge_job.sh on some of the nodes at once, the first of which begins last: (status, stderr) of each."""
     started = {}
-    for node in nodes:
+    for node in sorted(nodes, reverse=True):
         environment = clean_environment(TRACETOOL=os.path.abspath(options.tracetool), **{name: str(value).format(node=node, nodes=HOSTS) for name, value in variables.items()})
         started[node] = subprocess.Popen([JOB, *more, "--host", f"node{node:02}", f"{folder}/traces", f"{folder}/job.ttrace"], env=environment,
                                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     return {node: (process.wait(), process.stderr.read()) for node, process in started.items()}
 
 
+def ranks_in(options, path):
+    return [rank["rank"] for rank in json.loads(run([options.tracetool, "info", "--json", path]).stdout)["ranks"]]
+
+
 def check_job(options, folder):
     launchers = {"torchrun": {"GROUP_RANK": "{node}", "GROUP_WORLD_SIZE": "{nodes}", "TORCHELASTIC_RUN_ID": "none"},
                  "srun": {"SLURM_NODEID": "{node}", "SLURM_NNODES": "{nodes}", "SLURM_JOB_ID": 7},
                  "mpirun": {"OMPI_COMM_WORLD_RANK": "{node}", "OMPI_COMM_WORLD_SIZE": "{nodes}"}, "Kubernetes": {"JOB_COMPLETION_INDEX": "{node}", "NODES": "{nodes}"}}
+    output = f"{folder}/job.ttrace"
     for launcher, variables in launchers.items():
         ended = job(options, folder, range(HOSTS), variables)
-        check(all(status == 0 for status, _ in ended.values()) and same_bytes(f"{folder}/job.ttrace", f"{folder}/whole.ttrace"), f"{launcher}: the same file", ended)
-        check(not glob.glob(f"{folder}/job.ttrace.parts*"), f"{launcher}: and no parts are left behind")
-        os.remove(f"{folder}/job.ttrace")
-    ended = job(options, folder, (0, 1, 3), launchers["torchrun"], "--timeout", "2")
-    check([ended[node][0] for node in (0, 1, 3)] == [3, 0, 0] and "node 2 is missing: it did not come within 2 s" in ended[0][1] and "ranks 4-5 of 8 are missing" in ended[0][1],
-          "a node that does not come is named", ended)
-    check(len(json.loads(run([options.tracetool, "info", "--json", f"{folder}/job.ttrace"]).stdout)["ranks"]) == 6, "and the others are merged")
+        check(all(status == 0 for status, _ in ended.values()) and same_bytes(output, f"{folder}/whole.ttrace"), f"{launcher}: the same file", ended)
+        check(not glob.glob(f"{output}.parts*"), f"{launcher}: and no parts are left behind")
+        os.remove(output)
+    # Node 2 does not come at all; then the others are there already.
+    others = job(options, folder, (1, 3), launchers["mpirun"])
+    first = job(options, folder, (0,), launchers["mpirun"], "--timeout", "1")
+    check([others[1][0], others[3][0], first[0][0]] == [0, 0, 3] and "node 2 is missing: it did not come within 1 s" in first[0][1] and
+          "ranks 4-5 of 8 are missing" in first[0][1] and ranks_in(options, output) == [0, 1, 2, 3, 6, 7], "a node that does not come is named, and the others are merged", (others, first))
+    # It has no recordings here: its launcher shall not end the job for that.
+    os.rename(f"{folder}/traces", f"{folder}/elsewhere")
+    os.mkdir(f"{folder}/traces")
+    second = job(options, folder, (2,), launchers["mpirun"])
+    os.rmdir(f"{folder}/traces")
+    os.rename(f"{folder}/elsewhere", f"{folder}/traces")
+    first = job(options, folder, (0,), launchers["mpirun"])
+    check(second[2][0] == 0 and first[0][0] == 3 and "node 2 is missing: there are no recordings of host node02" in first[0][1], "nor is waited for one that failed", (second, first))
+    ended = job(options, folder, range(HOSTS), launchers["mpirun"])
+    check(all(status == 0 for status, _ in ended.values()) and same_bytes(output, f"{folder}/whole.ttrace"), "the next attempt has them all", ended)
     ended = job(options, folder, (0,), {})
     check(ended[0][0] == 1 and "--node" in ended[0][1], "without a launcher it asks", ended)
+    done = run([JOB, "--nodes"])
+    check(done.returncode == 1 and "--nodes needs a value" in done.stderr, "an option without its value is said", done.stderr)
+    # More files than a pipe holds.
+    for i in range(3000):
+        shutil.copy(of_host(folder, 1)[0], f"{folder}/traces/node09-0123abcd-{i:05}-{'x' * 60}.ring") if i == 0 else \
+            os.link(f"{folder}/traces/node09-0123abcd-00000-{'x' * 60}.ring", f"{folder}/traces/node09-0123abcd-{i:05}-{'x' * 60}.ring")
+    done = run([JOB, "--host", "node09", "--node", "1", "--nodes", "2", f"{folder}/traces", f"{folder}/many.ttrace"], TRACETOOL=os.path.abspath(options.tracetool))
+    check("there are no recordings" not in done.stderr and "duplicate rank" in done.stderr, "thousands of recordings are found", done.stderr[-500:])
 
 
 def check_profiles(options, folder, name, files):

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Time and memory of merging and analysing large runs from the parts of their nodes, with made-up runs: 1,024 ranks with 10,000 and 100,000
+events each, and 10,000 ranks with 2,000. Offsets of clocks are compared with those that were planted.
+
+  large_run.py --tracetool PATH --maker PATH --work FOLDER [--small]
+
+--maker: tests/bench/many_ranks of a build. FOLDER: some 3 GB are written there, and removed. --small: a few ranks, to try it out. Memory is
+what is the process's own (RssAnon), the most that was seen; a rate is of wall time.
+"""
+import argparse
+import collections
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+GIB = 1 << 30
+RANKS_PER_HOST = 8
+Cost = collections.namedtuple("Cost", "wall_s cpu_s peak_bytes stdout")
+
+
+def anonymous_bytes(pid):
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("RssAnon:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0
+
+
+def measure(*command):
+    begin = time.monotonic()
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as out, open(os.devnull, "w", encoding="utf-8") as nothing:
+        process = subprocess.Popen(command, stdout=out, stderr=nothing)
+        ended, peak = 0, 0
+        while not ended:
+            peak = max(peak, anonymous_bytes(process.pid))
+            time.sleep(0.005)
+            ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+        wall_s = time.monotonic() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            sys.exit(f"{' '.join(command[:3])} ...: exit status {process.returncode}")
+        out.seek(0)
+        return Cost(wall_s, usage.ru_utime + usage.ru_stime, peak, out.read())
+
+
+def say(what, budget, holds, text):
+    print(f"{what:<52} {budget:<30} {'held' if holds else 'MISSED':<7} {text}", flush=True)
+
+
+def cost_text(cost, events=None):
+    rate = f"{events / cost.wall_s / 1e6:.2f} M events/s, " if events else ""
+    return f"{rate}{cost.wall_s:.2f} s, {cost.cpu_s:.2f} s of CPU, {cost.peak_bytes / 2**20:.0f} MiB"
+
+
+def check_clocks(report, planted):
+    """The largest error of an offset, in ns, and whether each planted one lies within its bounds."""
+    with open(report, encoding="utf-8") as file:
+        hosts = {int(host["host"][4:]): host for host in json.load(file)["hosts"]}
+    errors = [abs(-hosts[number]["offset_ns"] - ahead) for number, ahead in enumerate(planted)]
+    return max(errors), len(hosts)
+
+
+def one_run(options, hosts, steps):
+    """(events, merge's cost), with what is measured on the way."""
+    ranks = hosts * RANKS_PER_HOST
+    parts, merged, report = f"{options.work}/parts", f"{options.work}/run.ttrace", f"{options.work}/clocks.json"
+    shutil.rmtree(parts, ignore_errors=True)
+    made = measure(options.maker, parts, str(hosts), str(RANKS_PER_HOST), str(steps)).stdout.split()
+    events, planted = int(made[0]), [int(each) for each in made[1:]]
+    name = f"{ranks} ranks x {events // ranks} events"
+    merge = measure(options.tracetool, "merge", *sorted(glob.glob(f"{parts}/*.ttrace")), "-o", merged, "--report", report)
+    error, count = check_clocks(report, planted)
+    say(f"merge {name}", ">= 3 M events/s, <= 1 GiB", events / merge.wall_s >= 3e6 and merge.peak_bytes <= GIB,
+        f"{cost_text(merge, events)}, {os.path.getsize(merged) / events:.2f} B an event")
+    say("... offsets of the clocks", "all hosts", count == hosts, f"{count} hosts, the largest error {error / 1e3:.1f} us")
+    for tables in ("collectives", "stragglers", "temporal,kernels"):
+        cost = measure(options.tracetool, "analyze", merged, "--only", tables, "--format", "json")
+        say(f"... analyze --only {tables}", "<= 1 GiB", cost.peak_bytes <= GIB, cost_text(cost, events))
+    export = measure(options.tracetool, "export", "--perfetto", merged, "--ranks", "0-7", "--steps", str(steps // 2), "-o", f"{options.work}/step.json")
+    say("... export one step of 8 ranks", "<= 2 s", export.wall_s <= 2, f"{cost_text(export)}, {os.path.getsize(f'{options.work}/step.json') / 1e6:.1f} MB")
+    shutil.rmtree(parts)
+    return events, merge
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("tracetool", "maker", "work"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--small", action="store_true")
+    options = parser.parse_args()
+    os.makedirs(options.work, exist_ok=True)
+    hosts = 4 if options.small else 128
+    few, few_cost = one_run(options, hosts, 10)
+    many, many_cost = one_run(options, hosts, 20 if options.small else 100)
+    grown, took = many / few, many_cost.wall_s / few_cost.wall_s
+    say(f"{grown:.1f} times the events", "at most 1.05 times that", took <= 1.05 * grown, f"{took:.2f} times the time")
+    one_run(options, 8 if options.small else 1250, 2)
+    for name in ("run.ttrace", "clocks.json", "step.json"):
+        os.remove(f"{options.work}/{name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
