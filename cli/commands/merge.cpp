@@ -42,7 +42,7 @@ void run_merge(const MergeCommandOptions& options) {
   const auto report = options.report.empty() ? nullptr : open_output(options.report);
   MergeOptions merge;
   merge.align = !options.no_align && !options.partial;
-  merge.all_ranks = !options.partial;
+  merge.is_part = options.partial;
   merge.clock_of_each_rank = options.clock_of_each_rank;
   merge.memory_bytes = *options.memory_mib << 20;
   merge.scratch_directory = scratch_directory(options.output);

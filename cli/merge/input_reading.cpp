@@ -9,7 +9,6 @@
 #include "cli/merge/align.h"
 #include "cli/merge/join_catalog.h"
 #include "cli/merge/missing_data.h"
-#include "cli/merge/parts.h"
 #include "cli/merge/phases.h"
 #include "cli/merge/ranks.h"
 #include "cli/model/error.h"
@@ -226,7 +225,6 @@ void InputReading::align(std::vector<ClockFit>& fits) {
 
 void InputReading::finish() {
   for (std::string& missing : missing_data(catalog_)) warnings_.push_back(std::move(missing));
-  if (std::string missing = options_.all_ranks ? missing_ranks(catalog_) : ""; !missing.empty()) warnings_.push_back(std::move(missing));
   std::vector<ClockFit>& fits = clocks_.fits();
   for (std::size_t i = 0; i < catalog_.processes.size(); ++i) {
     const std::int64_t rank = catalog_.processes[i].rank;

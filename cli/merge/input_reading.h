@@ -47,7 +47,7 @@ struct MergeOptions {
   // Merged files whose clocks nobody has aligned so far (merge --partial) are aligned with the others, and their events stay in them:
   // for who walks each input by itself. Else such a file is on its wall clocks for good.
   bool aligns_parts = false;
-  bool all_ranks = false;  // a warning names ranks of the run that none of the inputs holds
+  bool is_part = false;  // merge --partial: some ranks of the run are elsewhere; else a warning of merge_inputs names these
 };
 
 // An input with its own catalogue.

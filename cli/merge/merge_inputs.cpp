@@ -31,7 +31,8 @@ class MergeWalk : public EventSink {
   StepFinder steps_;
 };
 
-MergedTotals totals(const Catalog& catalog, const MergedOutput& output, std::vector<ClockFit> fits, std::vector<std::string> warnings) {
+MergedTotals totals(const Catalog& catalog, const MergedOutput& output, const MergeOptions& options, std::vector<ClockFit> fits, std::vector<std::string> warnings) {
+  if (std::string missing = options.is_part ? "" : missing_ranks(catalog); !missing.empty()) warnings.push_back(std::move(missing));
   return {catalog.processes.size(), output.events(), std::move(fits), std::move(warnings)};
 }
 
@@ -91,7 +92,7 @@ void refuse_other_clocks(const std::vector<TraceInput>& inputs, const MergeOptio
   for (const TraceInput& input : inputs) {
     if (!is_merged_file(input.path) || are_wall_clocks(clocks_in(input.path))) continue;
     throw Error(Exit::usage, fmt::format("{}: {} is merged already, with its clocks; merge the recordings again{}",
-                                         options.clock_of_each_rank ? "--clock-domain rank" : options.all_ranks ? "--no-align" : "--partial", input.path,
+                                         options.clock_of_each_rank ? "--clock-domain rank" : options.is_part ? "--partial" : "--no-align", input.path,
                                          options.clock_of_each_rank ? "" : ", or this file alone"));
   }
 }
@@ -113,9 +114,7 @@ MergedTotals merge_again(const std::string& path, const MergeOptions& options, B
   std::vector<ProcessSteps> steps = walk.steps();
   number_alike(steps, catalog, ProcessClocks(catalog, fits));
   output.finish(catalog, fits, steps);
-  std::vector<std::string> warnings = missing_data(catalog);
-  if (std::string missing = options.all_ranks ? missing_ranks(catalog) : ""; !missing.empty()) warnings.push_back(std::move(missing));
-  return totals(catalog, output, fits, std::move(warnings));
+  return totals(catalog, output, options, fits, missing_data(catalog));
 }
 
 }  // namespace
@@ -162,7 +161,7 @@ MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOpti
     for (IndexEntry& entry : output.chunks(number).index) entry.process = sorted[first + entry.process];
   }
   output.finish(reading.catalog(), reading.fits(), reading.take_steps());
-  return totals(reading.catalog(), output, reading.fits(), std::move(reading.warnings()));
+  return totals(reading.catalog(), output, options, reading.fits(), std::move(reading.warnings()));
 }
 
 }  // namespace cli
