@@ -3,6 +3,7 @@
 
   test_merge_parts.py --agent PATH --simulated PATH --tracetool PATH --traces PATH
 """
+import argparse
 import glob
 import json
 import os
@@ -10,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import Folder, arguments, check, clean_environment, finish, run
+from harness import Folder, check, clean_environment, finish, run
 from trace_sets import folders, inputs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -159,7 +160,10 @@ def check_profiles(options, folder, name, files):
 
 
 def main():
-    options = arguments("agent", "simulated", "tracetool", "traces")
+    parser = argparse.ArgumentParser()
+    for name in ("agent", "simulated", "tracetool", "traces"):
+        parser.add_argument(f"--{name}", required=True, type=os.path.abspath)
+    options = parser.parse_args()
     with Folder() as folder:
         check_parts(options, folder)
         check_lacks(options, folder)
