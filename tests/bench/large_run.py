@@ -97,12 +97,12 @@ def main():
     parser.add_argument("--small", action="store_true")
     options = parser.parse_args()
     os.makedirs(options.work, exist_ok=True)
-    hosts = 4 if options.small else 128
-    few, few_cost = one_run(options, hosts, 10)
-    many, many_cost = one_run(options, hosts, 20 if options.small else 100)
+    hosts = 2 if options.small else 128
+    few, few_cost = one_run(options, hosts, 2 if options.small else 10)
+    many, many_cost = one_run(options, hosts, 4 if options.small else 100)
     grown, took = many / few, many_cost.wall_s / few_cost.wall_s
     say(f"{grown:.1f} times the events", "at most 1.05 times that", took <= 1.05 * grown, f"{took:.2f} times the time")
-    one_run(options, 8 if options.small else 1250, 2)
+    one_run(options, 4 if options.small else 1250, 2)
     for name in ("run.ttrace", "clocks.json", "step.json"):
         os.remove(f"{options.work}/{name}")
     return 0
