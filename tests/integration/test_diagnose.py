@@ -7,6 +7,7 @@ followed.
 """
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -156,8 +157,9 @@ def check_stuck(options):
         first = diagnosis["findings"][0] if diagnosis["findings"] else {}
         check(first.get("rule") == "stuck" and first["ranks"] == [2] and "ranks 0-1, 3 waited" in first["title"] and "which rank 2 had not entered" in first["title"],
               "stuck: who had entered, and who had not", diagnosis)
-        check([at["rank"] for at in first.get("evidence", [])] == [2, 0, 1, 3] and all("all_reduce 39 " in at["what"] for at in first["evidence"]),
-              "stuck: the last collective of each rank", first)
+        # Records that lie in one buffer of CUPTI's with work that runs are not in the file: a few of the last ones may be missing.
+        last = [int(re.search(r"that ended on it: all_reduce (\d+) ", at["what"])[1]) for at in first.get("evidence", [])]
+        check([at["rank"] for at in first.get("evidence", [])] == [2, 0, 1, 3] and max(last) == 39 and min(last) >= 32, "stuck: the last collective of each rank", first)
     with Folder() as folder:
         diagnosis = diagnose(options, killed(options, folder, 0.05, "--step-us", 200_000))
         check("failed" not in diagnosis and of_rule(diagnosis, "stuck") == [], "a job that was killed in its work is not stuck", diagnosis)
