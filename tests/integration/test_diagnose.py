@@ -23,7 +23,7 @@ from truth import command, is_sanitized, train
 
 IDLE_RULES = ("data-starved", "host-late", "host-sync", "launch-bound", "gpu-idle", "garbage-collection")
 KEYS = {"rule", "severity", "title", "ranks", "steps", "saving_ns", "evidence", "advice", "source", "next_command"}
-TRIES = 5
+TRIES = 8
 
 
 def diagnose(options, *words, **more):
