@@ -54,9 +54,10 @@ class WaitingFor {
   // False: it is known, as that of a driver's call within one of the runtime.
   bool add(std::uint64_t correlation, What what) {
     if (!waiting_.try_emplace(correlation, std::move(what)).second) return false;
+    if (order_.size() > 2 * waiting_.size() + kFewest) std::erase_if(order_, [&](std::uint64_t each) { return !waiting_.contains(each); });
     order_.push_back(correlation);
-    if (order_.size() <= kMostWaiting) return true;
-    waiting_.erase(order_.front());
+    if (waiting_.size() <= kMostWaiting) return true;
+    while (waiting_.erase(order_.front()) == 0) order_.pop_front();
     order_.pop_front();
     return true;
   }
@@ -68,8 +69,10 @@ class WaitingFor {
   void forget(std::uint64_t correlation) { waiting_.erase(correlation); }
 
  private:
+  static constexpr std::size_t kFewest = 64;
+
   std::unordered_map<std::uint64_t, What> waiting_;
-  std::deque<std::uint64_t> order_;
+  std::deque<std::uint64_t> order_;  // those of waiting_, and some that wait no more
 };
 
 // A call of CUDA; of a thread the one that ended last.

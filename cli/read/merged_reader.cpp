@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <unordered_map>
 #include <utility>
@@ -327,7 +328,7 @@ NotRead MergedReader::read_own_times(EventSink& sink, const Wanted& wanted, bool
 
 NotRead MergedReader::read_chosen(EventSink& sink, const Wanted& wanted, bool own_times, bool ahead) {
   NotRead not_read;
-  std::vector<std::unique_ptr<PieceStream>> streams;
+  std::deque<StreamGroup> groups(own_times ? processes_.size() : 1);
   std::unordered_map<std::uint64_t, Stream*> known;  // by process and stream
   std::uint64_t events = 0;
   for (const IndexEntry* chunk : choose(wanted, own_times, not_read)) {
@@ -335,12 +336,12 @@ NotRead MergedReader::read_chosen(EventSink& sink, const Wanted& wanted, bool ow
     if (stream == nullptr) {
       auto made = std::make_unique<Stream>(*this, own_times ? nullptr : process_fits_[chunk->process]);
       stream = made.get();
-      streams.push_back(std::move(made));
+      groups[own_times ? chunk->process : 0].push_back(std::move(made));
     }
     stream->add(chunk);
     events += chunk->header.count;
   }
-  merge_streams(streams, sink, ahead && events >= kLeastAhead && usable_cores() > 1);
+  merge_streams(std::move(groups), sink, ahead && events >= kLeastAhead && usable_cores() > 1);
   return not_read;
 }
 

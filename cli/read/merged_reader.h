@@ -25,7 +25,8 @@ class MergedReader : public Reader {
   // All of what is wanted, and what lies in one chunk with it. Memory: a chunk of each stream, as columns, and
   // what merged_walk.h says. `ahead`: large ones are read by another thread; the sink is called by this one.
   NotRead read_events(EventSink& sink, const Wanted& wanted, bool ahead = true);
-  // The same at the times of each process's own clock, by which `wanted` is, too: in the order of time for each process alone.
+  // The same at the times of each process's own clock, by which `wanted` is, too: one process after the other, so that memory
+  // is that of one, and what is known of a process is at hand in the processor.
   NotRead read_own_times(EventSink& sink, const Wanted& wanted, bool ahead = true);
 
   // After read_lists.

@@ -83,11 +83,15 @@ struct Cursor {
 // Holds the batches until it ends.
 class Walk {
  public:
-  explicit Walk(const std::vector<std::unique_ptr<PieceStream>>& streams) : streams_(streams) {}
+  explicit Walk(std::deque<StreamGroup> groups) : groups_(std::move(groups)) {}
 
   bool next() {  // false: the end
-    if (!heap_) begin();
-    return heap_->next();
+    while (!heap_ || !heap_->next()) {
+      if (heap_) groups_.pop_front();
+      if (groups_.empty()) return false;
+      begin();
+    }
+    return true;
   }
   const Cursor& first() const { return heap_->first(); }
 
@@ -96,11 +100,11 @@ class Walk {
  private:
   void begin() {
     std::vector<Cursor> cursors;
-    for (const auto& stream : streams_) cursors.push_back({stream.get(), &room, nullptr, 0});
+    for (const auto& stream : groups_.front()) cursors.push_back({stream.get(), &room, nullptr, 0});
     heap_.emplace(std::move(cursors));
   }
 
-  const std::vector<std::unique_ptr<PieceStream>>& streams_;
+  std::deque<StreamGroup> groups_;  // the first is at hand
   std::optional<EventHeap<Cursor>> heap_;
 };
 
@@ -199,8 +203,8 @@ void merge_ahead(Walk& walk, EventSink& sink) {
 
 }  // namespace
 
-void merge_streams(const std::vector<std::unique_ptr<PieceStream>>& streams, EventSink& sink, bool ahead) {
-  Walk walk(streams);
+void merge_streams(std::deque<StreamGroup> groups, EventSink& sink, bool ahead) {
+  Walk walk(std::move(groups));
   ahead ? merge_ahead(walk, sink) : merge_here(walk, sink);
 }
 

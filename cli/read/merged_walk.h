@@ -2,10 +2,11 @@
 // time, so that what is at hand stays in the caches of a core; and, where there is a core for it, by a thread of their own,
 // ahead of who takes them.
 //
-// Memory: a few hundred events of each stream; ahead, 16,384 events more, of which few are large: 16 MiB and one such event
+// Memory: of the group at hand a few dozen or hundred events of each stream; ahead, 16,384 events more, of which few are large: 16 MiB and one such event
 // of each stream.
 #pragma once
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -24,9 +25,11 @@ class PieceStream {
   virtual bool take(EventBatch& out) = 0;
 };
 
-// Those of earlier streams come first where events are equal in order. `ahead`: the streams are used by another thread, where
-// the system gives one.
+using StreamGroup = std::vector<std::unique_ptr<PieceStream>>;
+
+// One group after the other, each in one order; those of earlier streams come first where events are equal in order. A group is
+// gone when its last event was taken from it. `ahead`: the streams are used by another thread, where the system gives one.
 // What a stream throws comes behind the events before it; what the sink throws ends the walk.
-void merge_streams(const std::vector<std::unique_ptr<PieceStream>>& streams, EventSink& sink, bool ahead);
+void merge_streams(std::deque<StreamGroup> groups, EventSink& sink, bool ahead);
 
 }  // namespace cli

@@ -42,12 +42,18 @@ std::vector<Collected> sorted(std::size_t count, std::uint32_t seed) {
 
 constexpr std::size_t kStreams[] = {0, 1, 2, 3, 7, 24};
 
+std::deque<StreamGroup> one_group(StreamGroup streams) {
+  std::deque<StreamGroup> groups;
+  groups.push_back(std::move(streams));
+  return groups;
+}
+
 }  // namespace
 
 TEST_CASE("merged walk: one order, here and ahead, equal ones as the streams are") {
   for (const std::size_t count : kStreams) {
     for (const bool ahead : {false, true}) {
-      std::vector<std::unique_ptr<PieceStream>> streams;
+      StreamGroup streams;
       std::vector<Collected> all;
       for (std::size_t i = 0; i < count; ++i) {
         const std::vector<Collected> events = sorted(i == 2 ? 0 : 9000 / count + 300 * i, static_cast<std::uint32_t>(i));
@@ -56,31 +62,51 @@ TEST_CASE("merged walk: one order, here and ahead, equal ones as the streams are
       }
       sort(all);
       Collect seen;
-      merge_streams(streams, seen, ahead);
+      merge_streams(one_group(std::move(streams)), seen, ahead);
       CHECK(seen.all == all);
     }
   }
 }
 
+TEST_CASE("merged walk: groups come one after the other, some without an event") {
+  for (const bool ahead : {false, true}) {
+    std::deque<StreamGroup> groups(6);
+    std::vector<Collected> all;
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+      std::vector<Collected> of_group;
+      for (std::uint32_t i = 0; i < group % 4; ++i) {
+        const std::vector<Collected> events = sorted(i == 0 ? 0 : 3000, i + static_cast<std::uint32_t>(group) * 10);
+        of_group.insert(of_group.end(), events.begin(), events.end());
+        groups[group].push_back(std::make_unique<Pieces>(events));
+      }
+      sort(of_group);
+      all.insert(all.end(), of_group.begin(), of_group.end());
+    }
+    Collect seen;
+    merge_streams(std::move(groups), seen, ahead);
+    CHECK(seen.all == all);
+  }
+}
+
 TEST_CASE("merged walk: read here where no thread can be started") {
-  std::vector<std::unique_ptr<PieceStream>> streams;
+  StreamGroup streams;
   const std::vector<Collected> events = sorted(20'000, 5);
   streams.push_back(std::make_unique<Pieces>(events));
   Collect seen;
   {
     const NoThreads none;
-    merge_streams(streams, seen, true);
+    merge_streams(one_group(std::move(streams)), seen, true);
   }
   CHECK(seen.all == events);
 }
 
 TEST_CASE("merged walk: what comes before a failure is handed on, then the failure") {
   for (const bool ahead : {false, true}) {
-    std::vector<std::unique_ptr<PieceStream>> streams;
+    StreamGroup streams;
     const std::vector<Collected> events = sorted(20'000, 5);
     streams.push_back(std::make_unique<Pieces>(events, 3000));
     Collect seen;
-    CHECK_THROWS_AS(merge_streams(streams, seen, ahead), Error);
+    CHECK_THROWS_AS(merge_streams(one_group(std::move(streams)), seen, ahead), Error);
     CHECK(seen.all.size() > 11'900);
     CHECK(std::equal(seen.all.begin(), seen.all.end(), events.begin()));
   }
@@ -94,10 +120,10 @@ TEST_CASE("merged walk: a sink that fails ends it") {
     std::size_t events = 0;
   };
   for (const bool ahead : {false, true}) {
-    std::vector<std::unique_ptr<PieceStream>> streams;
+    StreamGroup streams;
     for (std::uint32_t i = 0; i < 3; ++i) streams.push_back(std::make_unique<Pieces>(sorted(30'000, i)));
     Full sink;
-    CHECK_THROWS_AS(merge_streams(streams, sink, ahead), Error);
+    CHECK_THROWS_AS(merge_streams(one_group(std::move(streams)), sink, ahead), Error);
     CHECK(sink.events == 5000);
   }
 }
