@@ -55,16 +55,34 @@ ExportReport write(const ExportJob& job, const ExportTarget& target) {
   }
 }
 
+// Read of a file that says its steps, which nobody had to walk for them.
+JoinedCollectives join_chosen(OrderedTrace& trace, const Wanted& chosen) {
+  if (!chosen.times.empty()) {
+    CollectiveJoin join(trace.catalog());
+    trace.walk(join, CollectiveJoin::wanted_near(chosen));
+    if (std::optional<JoinedCollectives> near = join.take_near(chosen)) return std::move(*near);
+  }
+  CollectiveJoin join(trace.catalog());
+  Wanted all;
+  all.kinds = CollectiveJoin::kinds();
+  trace.walk(join, all);
+  return join.take();
+}
+
 ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, const ExportOptions& options,
                    const ExportTarget& target) {
   const Selection selection = selection_of(*options.selection);
+  const bool joins = !options.no_computed && target.format->joins_ranks && trace.catalog().processes.size() > 1 && may_have_collectives(trace.catalog());
   std::optional<CollectiveJoin> join;
-  if (!options.no_computed && target.format->joins_ranks && trace.catalog().processes.size() > 1 && may_have_collectives(trace.catalog())) join.emplace(trace.catalog());
-  const TraceFacts facts = find_facts(trace, join ? &*join : nullptr, CollectiveJoin::kinds()).facts;
-  const JoinedCollectives collectives = join ? join->take() : JoinedCollectives();
+  if (joins) join.emplace(trace.catalog());
+  const FoundFacts found = find_facts(trace, join ? &*join : nullptr);
+  const TraceFacts& facts = found.facts;
+  JoinedCollectives collectives;
+  if (joins && found.walked) collectives = join->take();
   join.reset();
   Selector selector(selection, trace.catalog(), facts);
   Wanted wanted = selector.wanted();
+  if (joins && !found.walked) collectives = join_chosen(trace, wanted);
   // derived tracks need all of a rank
   if (!options.no_computed) {
     wanted.times.clear();

@@ -24,14 +24,7 @@ class Both : public EventSink {
   EventSink &first_, &second_;
 };
 
-std::vector<ProcessSteps> find_steps(OrderedTrace& trace, const ProcessClocks& clocks, EventSink* also, KindSet kinds) {
-  std::vector<ProcessSteps> known = trace.steps();
-  if (!known.empty()) {
-    Wanted wanted;
-    wanted.kinds = kinds;
-    if (also != nullptr) trace.walk(*also, wanted);
-    return known;
-  }
+std::vector<ProcessSteps> find_steps(OrderedTrace& trace, const ProcessClocks& clocks, EventSink* also) {
   Progress progress("looking for steps");
   StepFinder finder(trace.catalog());
   if (also == nullptr) {
@@ -60,12 +53,14 @@ class Survey : public EventSink {
 
 }  // namespace
 
-FoundFacts find_facts(OrderedTrace& trace, EventSink* also, KindSet kinds) {
+FoundFacts find_facts(OrderedTrace& trace, EventSink* also) {
   FoundFacts found;
   if (trace.has_own_times()) found.facts.clocks = ProcessClocks(trace.catalog(), trace.fits());
   const ProcessClocks& clocks = found.facts.clocks;
   std::int64_t first_ns = picture_start(trace.catalog()), last_ns = 0;
-  found.steps_found = find_steps(trace, clocks, also, kinds);
+  found.steps_found = trace.steps();
+  found.walked = found.steps_found.empty();
+  if (found.walked) found.steps_found = find_steps(trace, clocks, also);
   for (const ProcessSteps& process : found.steps_found) {
     const std::size_t id = found.facts.steps.size();
     found.facts.steps.push_back(process.steps);

@@ -11,11 +11,12 @@ namespace cli {
 struct FoundFacts {
   TraceFacts facts;
   std::vector<ProcessSteps> steps_found;  // by ProcessId, by each process's own clock; `facts` has the same steps
+  bool walked = false;                    // the trace, all of it
 };
 
 // Walks the trace, unless it is a file that says it. It begins with what was lost before the first event, where the time of that is known.
-// `also` gets all events in the same walk, for which there is one in any case: of these kinds at least.
-FoundFacts find_facts(OrderedTrace& trace, EventSink* also = nullptr, KindSet kinds = {});
+// `also` gets all events in the same walk.
+FoundFacts find_facts(OrderedTrace& trace, EventSink* also = nullptr);
 
 // What the selector has to see before it judges; nothing where it needs no survey.
 void survey(OrderedTrace& trace, Selector& selector, const Wanted& wanted);

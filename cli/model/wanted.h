@@ -1,6 +1,7 @@
 // Which events of a trace a walk has to bring. A trace in memory brings all of them; one that lies in a file with an index
 // may leave out others, whole chunks at a time, and counts what it left out.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -21,6 +22,17 @@ struct Wanted {
 
   bool has(std::size_t process) const { return processes.empty() || processes[process]; }
 };
+
+// In order, those that overlap or touch as one.
+inline void join_intervals(Wanted::Intervals& intervals) {
+  std::sort(intervals.begin(), intervals.end());
+  Wanted::Intervals joined;
+  for (const auto& interval : intervals) {
+    if (joined.empty() || interval.first > joined.back().second) joined.push_back(interval);
+    joined.back().second = std::max(joined.back().second, interval.second);
+  }
+  intervals = std::move(joined);
+}
 
 // Events that a walk left out, by the first reason for which none of their chunk is wanted, in this order.
 struct NotRead {

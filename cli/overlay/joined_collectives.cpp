@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/analyze/work_classes.h"
+#include "cli/model/slice.h"
 
 namespace cli {
 namespace {
@@ -18,7 +19,9 @@ constexpr std::size_t kMostPairsOfGroup = 8;
 
 class Joiner {
  public:
-  Joiner(const CollectiveCalls& calls, const Catalog& catalog) : calls_(calls), catalog_(catalog), matched_(match_collectives(calls, catalog)) {
+  // `chosen`: null: all.
+  Joiner(const CollectiveCalls& calls, const Catalog& catalog, const Wanted* chosen = nullptr)
+      : calls_(calls), catalog_(catalog), chosen_(chosen), matched_(match_collectives(calls, catalog)) {
     joined_.calls.resize(catalog.processes.size());
     joined_.parts.resize(catalog.processes.size());
     joined_.communicators = calls.communicators;
@@ -28,6 +31,7 @@ class Joiner {
   JoinedCollectives take() {
     for (const MatchedCollective& each : matched_.collectives) {
       const auto some = matched_.calls_of(each);
+      if (chosen_ != nullptr && std::none_of(some.begin(), some.end(), [&](const MatchedCall& call) { return is_chosen(call); })) continue;
       const auto is_timed = [&](const MatchedCall& call) { return call_of(calls_, call).gpu_start_ns != kNoTime; };
       if (std::count_if(some.begin(), some.end(), is_timed) < 2) continue;
       ++known_;
@@ -43,7 +47,35 @@ class Joiner {
     return std::move(joined_);
   }
 
+  // Nothing but what was read can change what is said of the chosen collectives.
+  bool is_certain() const {
+    const auto is_numbered = [](const CollectiveLane& lane) { return lane.numbering == Numbering::numbered; };
+    for (const ProcessCalls& process : calls_.processes) {
+      if (!std::all_of(process.lanes.begin(), process.lanes.end(), is_numbered)) return false;
+    }
+    return matched_.refusals.empty() && std::all_of(matched_.collectives.begin(), matched_.collectives.end(), [&](const auto& each) { return is_certain(each); });
+  }
+
  private:
+  bool is_certain(const MatchedCollective& each) const {
+    const auto some = matched_.calls_of(each);
+    if (std::none_of(some.begin(), some.end(), [&](const MatchedCall& call) { return is_chosen(call); })) return true;
+    const MatchedGroup& group = matched_.groups[each.group];
+    const bool is_whole = each.point_to_point ? some.size() == 2 : group.size_is_told && some.size() == static_cast<std::size_t>(group.size);
+    return is_whole && std::all_of(some.begin(), some.end(), [&](const MatchedCall& call) { return call_of(calls_, call).gpu_end_ns != kNoTime; });
+  }
+
+  // The call, or its work, is of a chosen process and runs at a chosen time.
+  bool is_chosen(const MatchedCall& which) const {
+    if (!chosen_->has(which.process)) return false;
+    const CollectiveCall& call = call_of(calls_, which);
+    const auto runs = [&](std::int64_t from_ns, std::int64_t to_ns) {
+      const auto& times = chosen_->times[which.process];
+      return from_ns != kNoTime && std::any_of(times.begin(), times.end(), [&](const auto& time) { return from_ns < time.second && std::max(from_ns, to_ns) >= time.first; });
+    };
+    return runs(call.host_start_ns, call.host_end_ns) || runs(call.gpu_start_ns, call.gpu_end_ns);
+  }
+
   static std::uint64_t key(ProcessId process, std::uint32_t group) { return std::uint64_t{process} << 32 | group; }
 
   void count_pairs() {
@@ -104,6 +136,7 @@ class Joiner {
 
   const CollectiveCalls& calls_;
   const Catalog& catalog_;
+  const Wanted* chosen_;
   const MatchedCollectives matched_;
   std::unordered_map<std::uint64_t, std::size_t> pairs_;  // of a process and its group
   std::size_t known_ = 0;                                 // collectives of which more than one rank is
@@ -133,6 +166,31 @@ JoinedCollectives CollectiveJoin::take() {
   JoinedCollectives none;
   none.notes.push_back("there are too many calls of collectives to join them over ranks: nothing is written of it");
   return none;
+}
+
+// Chosen times, and before and after each half as long again.
+Wanted CollectiveJoin::wanted_near(const Wanted& chosen) {
+  Wanted::Intervals all;
+  for (std::size_t process = 0; process < chosen.times.size(); ++process) {
+    if (!chosen.has(process)) continue;
+    for (const auto& [from_ns, to_ns] : chosen.times[process]) {
+      const std::int64_t from = sane_ns(from_ns), to = sane_ns(to_ns), half = (to - from) / 2;
+      all.push_back({sane_ns(from - half), sane_ns(to + half)});
+    }
+  }
+  join_intervals(all);
+  Wanted near;
+  near.times.assign(chosen.times.size(), all);
+  near.kinds = kinds();
+  return near;
+}
+
+std::optional<JoinedCollectives> CollectiveJoin::take_near(const Wanted& chosen) {
+  if (collector_ == nullptr) return std::nullopt;
+  const CollectiveCalls calls = collector_->take();
+  Joiner joiner(calls, catalog_, &chosen);
+  if (!joiner.is_certain()) return std::nullopt;
+  return joiner.take();
 }
 
 JoinedCollectives join_collectives(CollectiveCalls calls, const Catalog& catalog) { return Joiner(calls, catalog).take(); }

@@ -10,6 +10,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "cli/model/derived.h"
 #include "cli/model/kinds.h"
 #include "cli/model/name_classes.h"
+#include "cli/model/wanted.h"
 
 namespace cli {
 
@@ -66,6 +68,12 @@ class CollectiveJoin : public EventSink {
   void event(const Event& event, const Facts& facts) override;
   // After the last one, once.
   JoinedCollectives take();
+
+  // Or of a part of the trace, where times are chosen: what to read of all processes; and what was joined of the collectives that a
+  // chosen process takes part in at a chosen time. None: from that part alone it cannot be told what they are, because calls are not
+  // numbered or a rank's is not in it, and all events have to be read.
+  static Wanted wanted_near(const Wanted& chosen);
+  std::optional<JoinedCollectives> take_near(const Wanted& chosen);
 
  private:
   const Catalog& catalog_;

@@ -239,7 +239,7 @@ class TimesToRead {
     }
     if (sort == ChunkSort::stream && is_wanted(span)) beside_.push_back({span.first_ns, later(span.last_ns)});
   }
-  void join() { join(calls_); join(beside_); }
+  void join() { join_intervals(calls_); join_intervals(beside_); }
 
   // What runs in an interval, or was launched by a call that does.
   bool is_wanted(const Span& span) const {
@@ -252,15 +252,6 @@ class TimesToRead {
 
  private:
   static std::int64_t later(std::int64_t ns) { return ns == INT64_MAX ? ns : ns + 1; }
-  static void join(Intervals& intervals) {
-    std::sort(intervals.begin(), intervals.end());
-    Intervals joined;
-    for (const auto& interval : intervals) {
-      if (joined.empty() || interval.first > joined.back().second) joined.push_back(interval);
-      joined.back().second = std::max(joined.back().second, interval.second);
-    }
-    intervals = std::move(joined);
-  }
 
   const Intervals& wanted_;
   Intervals calls_, beside_;
