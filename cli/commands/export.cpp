@@ -63,9 +63,7 @@ JoinedCollectives join_chosen(OrderedTrace& trace, const Wanted& chosen) {
     if (std::optional<JoinedCollectives> near = join.take_near(chosen)) return std::move(*near);
   }
   CollectiveJoin join(trace.catalog());
-  Wanted all;
-  all.kinds = CollectiveJoin::kinds();
-  trace.walk(join, all);
+  trace.walk(join, CollectiveJoin::wanted());
   return join.take();
 }
 

@@ -19,6 +19,7 @@ struct Wanted {
   // calls launched.
   std::vector<Intervals> times;
   std::optional<KindSet> kinds;
+  bool any_order_of_processes = false;  // the order of time counts within each process alone, which takes less
 
   bool has(std::size_t process) const { return processes.empty() || processes[process]; }
 };

@@ -149,7 +149,12 @@ class Joiner {
 CollectiveJoin::CollectiveJoin(const Catalog& catalog, std::uint64_t most_calls)
     : catalog_(catalog), left_(most_calls), names_(catalog.strings), collector_(make_call_collector(catalog, CallDetail::calls)) {}
 
-KindSet CollectiveJoin::kinds() { return WorkClasses::kinds(); }
+Wanted CollectiveJoin::wanted() {
+  Wanted all;
+  all.kinds = WorkClasses::kinds();
+  all.any_order_of_processes = true;
+  return all;
+}
 
 void CollectiveJoin::event(const Event& event, const Facts& facts) {
   if (collector_ == nullptr) return;
@@ -179,9 +184,8 @@ Wanted CollectiveJoin::wanted_near(const Wanted& chosen) {
     }
   }
   join_intervals(all);
-  Wanted near;
+  Wanted near = wanted();
   near.times.assign(chosen.times.size(), all);
-  near.kinds = kinds();
   return near;
 }
 

@@ -18,7 +18,6 @@
 #include "cli/collectives/match.h"
 #include "cli/model/catalog.h"
 #include "cli/model/derived.h"
-#include "cli/model/kinds.h"
 #include "cli/model/name_classes.h"
 #include "cli/model/wanted.h"
 
@@ -63,8 +62,8 @@ class CollectiveJoin : public EventSink {
   // `catalog` is complete and outlives it.
   explicit CollectiveJoin(const Catalog& catalog, std::uint64_t most_calls = kMostCalls);
 
-  static KindSet kinds();  // of the events that it needs
-  // All of these of all ranks, on the axis, in the order of time.
+  static Wanted wanted();  // what it needs, of all ranks
+  // All of it, on the axis, of each process in the order of time.
   void event(const Event& event, const Facts& facts) override;
   // After the last one, once.
   JoinedCollectives take();

@@ -319,7 +319,8 @@ NotRead MergedReader::read_own_times(EventSink& sink, const Wanted& wanted, bool
 
 NotRead MergedReader::read_chosen(EventSink& sink, const Wanted& wanted, bool own_times, bool ahead) {
   NotRead not_read;
-  std::deque<StreamGroup> groups(own_times ? processes_.size() : 1);
+  const bool one_by_one = own_times || wanted.any_order_of_processes;
+  std::deque<StreamGroup> groups(one_by_one ? processes_.size() : 1);
   std::unordered_map<std::uint64_t, Stream*> known;  // by process and stream
   std::uint64_t events = 0;
   for (const IndexEntry* chunk : choose(wanted, own_times, not_read)) {
@@ -327,7 +328,7 @@ NotRead MergedReader::read_chosen(EventSink& sink, const Wanted& wanted, bool ow
     if (stream == nullptr) {
       auto made = std::make_unique<Stream>(*this, own_times ? nullptr : process_fits_[chunk->process]);
       stream = made.get();
-      groups[own_times ? chunk->process : 0].push_back(std::move(made));
+      groups[one_by_one ? chunk->process : 0].push_back(std::move(made));
     }
     stream->add(chunk);
     events += chunk->header.count;
