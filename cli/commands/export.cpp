@@ -55,6 +55,17 @@ ExportReport write(const ExportJob& job, const ExportTarget& target) {
   }
 }
 
+// What is shown of each process, which the selector knows after its survey.
+Wanted shown_times(const Selector& selector, std::size_t processes) {
+  Wanted shown = selector.wanted();
+  if (shown.times.empty()) return shown;
+  for (ProcessId id = 0; id < processes; ++id) {
+    const TimeWindow window = selector.window(id);
+    shown.times[id] = {{window.from_ns, window.to_ns}};
+  }
+  return shown;
+}
+
 // Read of a file that says its steps, which nobody had to walk for them.
 JoinedCollectives join_chosen(OrderedTrace& trace, const Wanted& chosen) {
   if (!chosen.times.empty()) {
@@ -80,13 +91,13 @@ ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, c
   join.reset();
   Selector selector(selection, trace.catalog(), facts);
   Wanted wanted = selector.wanted();
-  if (joins && !found.walked) collectives = join_chosen(trace, wanted);
   // derived tracks need all of a rank
   if (!options.no_computed) {
     wanted.times.clear();
     wanted.kinds.reset();
   }
   survey(trace, selector, wanted);
+  if (joins && !found.walked) collectives = join_chosen(trace, shown_times(selector, trace.catalog().processes.size()));
   const std::vector<bool> told = shown(trace.catalog(), selector, target.form);
   const bool all = std::find(told.begin(), told.end(), false) == told.end();
   const Catalog some = all ? Catalog() : chosen_catalog(trace.catalog(), told);

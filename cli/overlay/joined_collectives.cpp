@@ -180,7 +180,7 @@ Wanted CollectiveJoin::wanted_near(const Wanted& chosen) {
     if (!chosen.has(process)) continue;
     for (const auto& [from_ns, to_ns] : chosen.times[process]) {
       const std::int64_t from = sane_ns(from_ns), to = sane_ns(to_ns), half = (to - from) / 2;
-      all.push_back({sane_ns(from - half), sane_ns(to + half)});
+      if (from < to) all.push_back({sane_ns(from - half), sane_ns(to + half)});
     }
   }
   join_intervals(all);
