@@ -75,7 +75,7 @@ JoinedCollectives join_chosen(OrderedTrace& trace, const Wanted& chosen) {
   }
   CollectiveJoin join(trace.catalog());
   trace.walk(join, CollectiveJoin::wanted());
-  return join.take();
+  return join.take(chosen);
 }
 
 ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, const ExportOptions& options,
@@ -86,9 +86,6 @@ ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, c
   if (joins) join.emplace(trace.catalog());
   const FoundFacts found = find_facts(trace, join ? &*join : nullptr);
   const TraceFacts& facts = found.facts;
-  JoinedCollectives collectives;
-  if (joins && found.walked) collectives = join->take();
-  join.reset();
   Selector selector(selection, trace.catalog(), facts);
   Wanted wanted = selector.wanted();
   // derived tracks need all of a rank
@@ -97,7 +94,12 @@ ExportReport write(OrderedTrace& trace, const std::vector<TraceInput>& inputs, c
     wanted.kinds.reset();
   }
   survey(trace, selector, wanted);
-  if (joins && !found.walked) collectives = join_chosen(trace, shown_times(selector, trace.catalog().processes.size()));
+  JoinedCollectives collectives;
+  if (joins) {
+    const Wanted chosen = shown_times(selector, trace.catalog().processes.size());
+    collectives = found.walked ? join->take(chosen) : join_chosen(trace, chosen);
+  }
+  join.reset();
   const std::vector<bool> told = shown(trace.catalog(), selector, target.form);
   const bool all = std::find(told.begin(), told.end(), false) == told.end();
   const Catalog some = all ? Catalog() : chosen_catalog(trace.catalog(), told);

@@ -19,8 +19,7 @@ constexpr std::size_t kMostPairsOfGroup = 8;
 
 class Joiner {
  public:
-  // `chosen`: null: all.
-  Joiner(const CollectiveCalls& calls, const Catalog& catalog, const Wanted* chosen = nullptr)
+  Joiner(const CollectiveCalls& calls, const Catalog& catalog, const Wanted& chosen)
       : calls_(calls), catalog_(catalog), chosen_(chosen), matched_(match_collectives(calls, catalog)) {
     joined_.calls.resize(catalog.processes.size());
     joined_.parts.resize(catalog.processes.size());
@@ -31,7 +30,7 @@ class Joiner {
   JoinedCollectives take() {
     for (const MatchedCollective& each : matched_.collectives) {
       const auto some = matched_.calls_of(each);
-      if (chosen_ != nullptr && std::none_of(some.begin(), some.end(), [&](const MatchedCall& call) { return is_chosen(call); })) continue;
+      if (!is_chosen(some)) continue;
       const auto is_timed = [&](const MatchedCall& call) { return call_of(calls_, call).gpu_start_ns != kNoTime; };
       if (std::count_if(some.begin(), some.end(), is_timed) < 2) continue;
       ++known_;
@@ -59,18 +58,21 @@ class Joiner {
  private:
   bool is_certain(const MatchedCollective& each) const {
     const auto some = matched_.calls_of(each);
-    if (std::none_of(some.begin(), some.end(), [&](const MatchedCall& call) { return is_chosen(call); })) return true;
+    if (!is_chosen(some)) return true;
     const MatchedGroup& group = matched_.groups[each.group];
     const bool is_whole = each.point_to_point ? some.size() == 2 : group.size_is_told && some.size() == static_cast<std::size_t>(group.size);
     return is_whole && std::all_of(some.begin(), some.end(), [&](const MatchedCall& call) { return call_of(calls_, call).gpu_end_ns != kNoTime; });
   }
 
+  bool is_chosen(std::span<const MatchedCall> some) const {
+    return std::any_of(some.begin(), some.end(), [&](const MatchedCall& call) { return is_chosen(call); });
+  }
   // The call, or its work, is of a chosen process and runs at a chosen time.
   bool is_chosen(const MatchedCall& which) const {
-    if (!chosen_->has(which.process)) return false;
+    if (!chosen_.has(which.process) || chosen_.times.empty()) return chosen_.has(which.process);
     const CollectiveCall& call = call_of(calls_, which);
     const auto runs = [&](std::int64_t from_ns, std::int64_t to_ns) {
-      const auto& times = chosen_->times[which.process];
+      const auto& times = chosen_.times[which.process];
       return from_ns != kNoTime && std::any_of(times.begin(), times.end(), [&](const auto& time) { return from_ns < time.second && std::max(from_ns, to_ns) >= time.first; });
     };
     return runs(call.host_start_ns, call.host_end_ns) || runs(call.gpu_start_ns, call.gpu_end_ns);
@@ -136,7 +138,7 @@ class Joiner {
 
   const CollectiveCalls& calls_;
   const Catalog& catalog_;
-  const Wanted* chosen_;
+  const Wanted& chosen_;
   const MatchedCollectives matched_;
   std::unordered_map<std::uint64_t, std::size_t> pairs_;  // of a process and its group
   std::size_t known_ = 0;                                 // collectives of which more than one rank is
@@ -166,8 +168,8 @@ void CollectiveJoin::event(const Event& event, const Facts& facts) {
   if (!is_elsewhere) collector_->event(event, facts, false);
 }
 
-JoinedCollectives CollectiveJoin::take() {
-  if (collector_ != nullptr) return join_collectives(collector_->take(), catalog_);
+JoinedCollectives CollectiveJoin::take(const Wanted& chosen) {
+  if (collector_ != nullptr) return join_collectives(collector_->take(), catalog_, chosen);
   JoinedCollectives none;
   none.notes.push_back("there are too many calls of collectives to join them over ranks: nothing is written of it");
   return none;
@@ -192,11 +194,11 @@ Wanted CollectiveJoin::wanted_near(const Wanted& chosen) {
 std::optional<JoinedCollectives> CollectiveJoin::take_near(const Wanted& chosen) {
   if (collector_ == nullptr) return std::nullopt;
   const CollectiveCalls calls = collector_->take();
-  Joiner joiner(calls, catalog_, &chosen);
+  Joiner joiner(calls, catalog_, chosen);
   if (!joiner.is_certain()) return std::nullopt;
   return joiner.take();
 }
 
-JoinedCollectives join_collectives(CollectiveCalls calls, const Catalog& catalog) { return Joiner(calls, catalog).take(); }
+JoinedCollectives join_collectives(CollectiveCalls calls, const Catalog& catalog, const Wanted& chosen) { return Joiner(calls, catalog, chosen).take(); }
 
 }  // namespace cli

@@ -65,12 +65,11 @@ class CollectiveJoin : public EventSink {
   static Wanted wanted();  // what it needs, of all ranks
   // All of it, on the axis, of each process in the order of time.
   void event(const Event& event, const Facts& facts) override;
-  // After the last one, once.
-  JoinedCollectives take();
+  // After the last one, once: the collectives that a chosen process takes part in at a chosen time.
+  JoinedCollectives take(const Wanted& chosen = {});
 
-  // Or of a part of the trace, where times are chosen: what to read of all processes; and what was joined of the collectives that a
-  // chosen process takes part in at a chosen time. None: from that part alone it cannot be told what they are, because calls are not
-  // numbered or a rank's is not in it, and all events have to be read.
+  // Or, where times are chosen, of a part of the trace: what to read of it, and the same as of all. None: from that part alone it
+  // cannot be told what they are, because calls are not numbered or a rank's is not in it, and all events have to be read.
   static Wanted wanted_near(const Wanted& chosen);
   std::optional<JoinedCollectives> take_near(const Wanted& chosen);
 
@@ -82,6 +81,6 @@ class CollectiveJoin : public EventSink {
 };
 
 // Of calls that were matched; those of the catalogue's processes.
-JoinedCollectives join_collectives(CollectiveCalls calls, const Catalog& catalog);
+JoinedCollectives join_collectives(CollectiveCalls calls, const Catalog& catalog, const Wanted& chosen = {});
 
 }  // namespace cli
