@@ -1,6 +1,7 @@
-// many_ranks DIRECTORY HOSTS RANKS_PER_HOST STEPS: parts of a large run (docs/large-runs.md), one of each host, as `merge --partial` makes
+// many_ranks DIRECTORY HOSTS RANKS_PER_HOST STEPS [rings]: parts of a large run (docs/large-runs.md), one of each host, as `merge --partial` makes
 // them: DIRECTORY/part-00000.ttrace, ... Some 1,000 events a step and rank. Prints how many events there are, and for each host by how much
-// its clock is ahead of the first one's at the first step, in nanoseconds.
+// its clock is ahead of the first one's at the first step, in nanoseconds. With `rings`, recordings in place of the parts, one of each
+// rank: DIRECTORY/node00000-0.ring, ...
 //
 // A step has ten parts, each of 48 kernels with their launches and one all-reduce: of all ranks, of a host, or of the ranks at one place on
 // each host, by turns. An all-reduce ends when the last of its ranks has come. One rank in 64 is late at each step's first all-reduce.
@@ -20,7 +21,9 @@
 #include "cli/merge/merged_writer.h"
 #include "cli/model/catalog.h"
 #include "cli/model/event_key.h"
+#include "cli/read/merged_reader.h"
 #include "common/record.h"
+#include "tests/unit/cli/read/made_rings.h"
 
 namespace {
 
@@ -212,6 +215,15 @@ void meet(std::deque<Host>& hosts, const std::vector<std::pair<std::size_t, std:
   }
 }
 
+// Recordings in place of a part.
+void write_as_rings(const std::string& part, const std::string& directory) {
+  Catalog catalog;
+  KeptEvents events;
+  MergedReader(part).read(catalog, events);
+  write_rings(catalog, events.all, [&](ProcessId id) { return directory + "/" + catalog.processes[id].source; });
+  std::filesystem::remove(part);
+}
+
 struct Group {
   std::uint64_t communicator, ordinal = 0;
   std::vector<std::pair<std::size_t, std::size_t>> members;  // host, place
@@ -220,8 +232,9 @@ struct Group {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    fmt::print(stderr, "many_ranks DIRECTORY HOSTS RANKS_PER_HOST STEPS\n");
+  const bool as_rings = argc == 6 && argv[5] == std::string_view("rings");
+  if (argc != 5 && !as_rings) {
+    fmt::print(stderr, "many_ranks DIRECTORY HOSTS RANKS_PER_HOST STEPS [rings]\n");
     return 1;
   }
   const std::size_t host_count = std::strtoul(argv[2], nullptr, 10), per_host = std::strtoul(argv[3], nullptr, 10);
@@ -232,7 +245,8 @@ int main(int argc, char** argv) {
   files.rlim_cur = files.rlim_max;  // one of each host is open
   setrlimit(RLIMIT_NOFILE, &files);
   std::deque<Host> hosts;
-  for (std::size_t i = 0; i < host_count; ++i) hosts.emplace_back(fmt::format("{}/part-{:05}.ttrace", argv[1], i), i, host_count, per_host);
+  const auto path_of = [&](std::size_t host) { return fmt::format("{}/part-{:05}.ttrace", argv[1], host); };
+  for (std::size_t i = 0; i < host_count; ++i) hosts.emplace_back(path_of(i), i, host_count, per_host);
   Group world{1, 0, {}};
   std::vector<Group> of_hosts, of_places;
   for (std::size_t host = 0; host < host_count; ++host) of_hosts.push_back({1'000 + host, 0, {}});
@@ -258,6 +272,7 @@ int main(int argc, char** argv) {
   }
   std::uint64_t events = 0;
   for (Host& host : hosts) events += host.finish();
+  for (std::size_t i = 0; as_rings && i < host_count; ++i) write_as_rings(path_of(i), argv[1]);
   fmt::print("{}\n", events);
   for (const Host& host : hosts) fmt::print("{}\n", host.ahead_ns());
   return 0;
