@@ -1,4 +1,3 @@
-"use strict";
 // The timeline's data: what the page holds as JSON, decoded into rows that can be searched by time.
 
 // A row holds slices that are apart, by time: where one starts, the one before has ended.
