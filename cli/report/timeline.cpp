@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <set>
+#include <span>
+#include <tuple>
 
 #include "cli/export/census.h"
 #include "cli/export/track_lanes.h"
@@ -201,7 +202,7 @@ class Timeline : public TablesObserver {
     data_.slices = slices.size();
     const auto place = [&](const TimelineSlice& slice) {
       const Track& track = context_.catalog.tracks[slice.track];
-      return std::tuple(track.process, tracks[slice.track].order, slice.track, slice.start_ns, -slice.end_ns);
+      return std::tuple(track.process, track.kind != TrackKind::stream, tracks[slice.track].order, slice.track, slice.start_ns, -slice.end_ns);
     };
     std::stable_sort(slices.begin(), slices.end(), [&](const TimelineSlice& a, const TimelineSlice& b) { return place(a) < place(b); });
     TimelineNames names(context_.catalog.strings);
@@ -236,8 +237,9 @@ class Timeline : public TablesObserver {
       if (into.slices.empty()) name = lane.name;
       into.slices.push_back({slice.start_ns - data_.time.from_ns, slice.end_ns - data_.time.from_ns, names.of(slice)});
     }
+    const std::size_t before = rank.tracks.size();
     for (auto& [index, lane] : filled) {
-      const bool is_further = !rank.tracks.empty() && lane.first.starts_with(rank.tracks.back().name + " (");
+      const bool is_further = rank.tracks.size() > before && lane.first.starts_with(rank.tracks.back().name + " (");
       if (!is_further) rank.tracks.push_back({lane.first, kind == TrackKind::stream, {}});
       rank.tracks.back().lanes.push_back(std::move(lane.second));
     }

@@ -128,7 +128,6 @@ void write_static_picture(Html& html, const TimelineData& data, const std::vecto
   html.open("svg", {{"viewBox", fmt::format("0 0 {} {}", coordinate(kLabelWidth + kPlotWidth + 30), coordinate(height + kAxisHeight))}, {"role", "img"}, {"aria-labelledby", "tl-title tl-desc"}});
   html.element("title", {{"id", "tl-title"}}, "How busy each GPU is over the time shown");
   html.element("desc", {{"id", "tl-desc"}}, fmt::format("One row for each GPU, {} in all, over {}. From below: the share of the time in which compute runs, in which communication runs and no compute, and in which only copies run. What is empty is idle.", count_text(rows.size(), "GPU"), duration_text(data.time.length_ns())));
-  html.markup("<defs><pattern id=\"tl-hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect class=\"tl-hatch\" width=\"1.2\" height=\"5\"/></pattern></defs>");
   draw_axis(html, data, height);
   for (std::size_t i = 0; i < shown; ++i) draw_row(html, rows[i], data, static_cast<double>(i + 1) * (kRowHeight + kRowGap) - kRowGap);
   html.close("svg");
@@ -193,6 +192,8 @@ void write_live_part(Html& html) {
 }
 
 void write_legend(Html& html) {
+  // In an image that is always there: a pattern of one that is hidden draws nothing.
+  html.markup("<svg width=\"0\" height=\"0\" aria-hidden=\"true\" class=\"tl-patterns\"><defs><pattern id=\"tl-hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect class=\"tl-hatch\" width=\"1.2\" height=\"5\"/></pattern></defs></svg>");
   html.open("ul", {{"class", "tl-legend"}, {"aria-label", "colours"}});
   for (const ColorWord& word : kColorWords) {
     html.open("li");

@@ -18,7 +18,7 @@ class Timeline {
     section.classList.add("live");
     this.drawing = new TimelineDrawing(this.model, section, this.canvas);
     this.view = {from: 0, to: this.model.length};
-    this.opened = new Set(this.model.groups.slice(0, 1));
+    this.opened = new Set(this.model.groups.length === 1 ? this.model.groups : []);
     this.selected = this.chosen = this.mark = null;
     this.matches = [];
     this.match = -1;

@@ -1,6 +1,6 @@
 // Draws the timeline: a ruler, then lines from top to bottom, each of a rank, a row of slices or the usage of a GPU.
 
-const TIMELINE = {ruler: 24, head: 22, row: 16, track: 5, group: 3, usage: 18};
+const TIMELINE = {ruler: 24, head: 22, closed: 40, row: 16, track: 5, group: 3, usage: 18};
 
 // Black or white, whichever is better read on this colour.
 function timelineInk(color) {
@@ -90,7 +90,7 @@ class TimelineDrawing {
       for (const device of group.devices) add("usage", TIMELINE.usage, {group, device});
       if (group.devices.length) continue;
       const open = opened.has(group);
-      add("head", TIMELINE.head, {group, open});
+      add("head", open ? TIMELINE.head : TIMELINE.closed, {group, open});
       if (open) {
         for (const track of group.tracks) {
           track.rows.forEach((row, depth) => add("row", TIMELINE.row, {group, track, row, depth}));
@@ -147,14 +147,18 @@ class TimelineDrawing {
     pen.clip();
   }
 
-  // Of a rank that is closed: its GPU's rows, thin, above each other.
+  // Of a rank that is closed: the work of its GPUs, a row above the next.
   drawHead(line, y) {
-    this.context.fillStyle = this.colors.band;
-    this.context.fillRect(this.gutter, y, this.width, TIMELINE.head);
-    if (line.open) return;
-    const rows = line.group.tracks.filter(track => track.gpu).flatMap(track => track.rows);
-    const height = Math.max(2, Math.floor((TIMELINE.head - 4) / Math.max(1, rows.length)));
-    rows.slice(0, Math.floor((TIMELINE.head - 4) / height)).forEach((row, at) => this.drawRow(row, y + 2 + at * height, height - (height > 4 ? 1 : 0)));
+    const pen = this.context;
+    pen.fillStyle = this.colors.band;
+    pen.fillRect(this.gutter, y, this.width, line.height);
+    if (line.open) {
+      pen.fillStyle = this.colors.muted;
+      pen.fillText(line.group.name, this.gutter + 6, y + line.height / 2);
+      return;
+    }
+    const rows = line.group.work, room = line.height - 4, height = Math.max(2, Math.floor(room / Math.max(1, rows.length)));
+    rows.slice(0, Math.floor(room / height)).forEach((row, at) => this.drawRow(row, y + 2 + at * height, height - (height > 4 ? 1 : 0)));
   }
 
   // Slices that begin within a pixel that is drawn already are passed over; neighbours of one look are one rectangle.
@@ -237,7 +241,7 @@ class TimelineDrawing {
 
   drawMark(y, height) {
     const from = this.x(this.state.mark.from), to = Math.max(from + 2, this.x(this.state.mark.to));
-    this.context.fillStyle = this.colors.select + "30";
+    this.context.fillStyle = this.colors.select + "22";
     this.context.fillRect(from, y, to - from, height);
     this.context.fillStyle = this.colors.select;
     for (const x of [from, to - 1]) this.context.fillRect(x, y, 1, height);
@@ -251,21 +255,18 @@ class TimelineDrawing {
     pen.clip();
     if (line.kind === "head") {
       pen.fillStyle = this.colors.band;
-      pen.fillRect(0, y, this.gutter, TIMELINE.head);
+      pen.fillRect(0, y, this.gutter, line.height);
       pen.fillStyle = this.colors.text;
       pen.font = "bold 11px system-ui, sans-serif";
-      pen.fillText((line.open ? "\u25be " : "\u25b8 ") + this.label(line.group.name), 4, y + TIMELINE.head / 2);
+      pen.fillText((line.open ? "\u25be " : "\u25b8 ") + line.group.title, 4, y + line.height / 2);
     } else if (line.kind === "usage") {
       pen.fillStyle = this.colors.text;
-      pen.fillText(this.label(line.group.title) + (line.group.devices.length > 1 ? " GPU " + line.device.device : ""), 4, y + TIMELINE.usage / 2);
+      pen.fillText(line.group.title + (line.group.devices.length > 1 ? " GPU " + line.device.device : ""), 4, y + TIMELINE.usage / 2);
     } else if (line.depth === 0) {
       pen.fillStyle = this.colors.muted;
-      pen.fillText(line.track.name, 14, y + TIMELINE.row / 2);
+      pen.fillText(line.track.name, this.gutter < 100 ? 4 : 14, y + TIMELINE.row / 2);
     }
     pen.restore();
-  }
-  label(name) {
-    return this.gutter < 100 ? name.split(" ").slice(0, 2).join(" ") : name;
   }
 
   ticks() {

@@ -63,7 +63,13 @@ class TimelineModel {
       for (const lane of lanes) track.rows.push(...this.rowsOf(lane, track, group));
       group.tracks.push(track);
     }
+    group.work = group.tracks.filter(track => track.gpu).flatMap(track => track.rows).filter(row => this.isWork(row));
     return group;
+  }
+
+  // Ranges and waits have rows of their own on a stream.
+  isWork(row) {
+    return ["kernel", "memcpy", "memset", "graph"].includes(this.names[row.names[0]].kind);
   }
 
   // Slices of a lane nest: those within another are in a row further down.
