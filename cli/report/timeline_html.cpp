@@ -37,7 +37,12 @@ struct StaticRow {
 constexpr std::size_t kMostStaticRows = 64, kMostStaticParts = 200;
 constexpr double kLabelWidth = 110, kPlotWidth = 680, kRowHeight = 20, kRowGap = 4, kAxisHeight = 34;
 
-std::string short_rank_name(const TimelineRank& rank) { return rank.rank >= 0 ? fmt::format("rank {}", rank.rank) : rank.name; }
+constexpr std::size_t kLongestLabel = 16;
+
+std::string short_rank_name(const TimelineRank& rank) {
+  if (rank.rank >= 0) return fmt::format("rank {}", rank.rank);
+  return rank.name.size() <= kLongestLabel ? rank.name : rank.name.substr(0, kLongestLabel - 3) + "...";
+}
 
 std::vector<StaticRow> static_rows(const TimelineData& data) {
   std::vector<StaticRow> rows;
@@ -137,6 +142,7 @@ void write_static_picture(Html& html, const TimelineData& data, const std::vecto
 void write_table(Html& html, const TimelineData& data, const std::vector<StaticRow>& rows) {
   html.open("details", {{"class", "tl-table"}});
   html.element("summary", fmt::format("Table: {} over the time shown", count_text(rows.size(), "GPU")));
+  html.open("div", {{"class", "scroll"}});
   html.open("table", {{"data-from-ns", data.time.from_ns - data.origin_ns}, {"data-to-ns", data.time.to_ns - data.origin_ns}});
   html.open("thead");
   html.open("tr");
@@ -156,6 +162,7 @@ void write_table(Html& html, const TimelineData& data, const std::vector<StaticR
   }
   html.close("tbody");
   html.close("table");
+  html.close("div");
   html.close("details");
 }
 

@@ -157,6 +157,10 @@ class TimelineDrawing {
       pen.fillText(line.group.name, this.gutter + 6, y + line.height / 2);
       return;
     }
+    if (!line.group.work.length) {
+      pen.fillStyle = this.colors.muted;
+      pen.fillText("no work of a GPU in this time", this.gutter + 6, y + line.height / 2);
+    }
     const rows = line.group.work, room = line.height - 4, height = Math.max(2, Math.floor(room / Math.max(1, rows.length)));
     rows.slice(0, Math.floor(room / height)).forEach((row, at) => this.drawRow(row, y + 2 + at * height, height - (height > 4 ? 1 : 0)));
   }
