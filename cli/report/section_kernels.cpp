@@ -1,0 +1,22 @@
+// Which kernels took most time.
+#include "cli/report/section.h"
+#include "cli/report/table_html.h"
+#include "cli/report/top_bars.h"
+
+namespace cli {
+namespace {
+
+Fill kernel_fill(const TableReading& kernels, std::size_t row) {
+  return kernels.get<std::string>(row, "class") == "comm" ? Fill::communication : Fill::compute;
+}
+
+void write_kernels(const ReportFacts& facts, Html& page) {
+  if (find_table(facts, "kernels") == nullptr) return write_paragraph(page, "There are no kernels.");
+  write_top_bars(page, facts, {"kernels", "name", "sum_ns", "Kernels that took most time", "sum of durations over all ranks", 15, kernel_fill});
+}
+
+}  // namespace
+
+SectionEntry kernels_section() { return {"kernels", "Top kernels", {"kernels"}, write_kernels}; }
+
+}  // namespace cli
