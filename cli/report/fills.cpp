@@ -14,6 +14,7 @@ enum class Pattern : std::uint8_t { solid, rising, falling, dots, rows, columns,
 Pattern pattern_of(Fill fill) {
   switch (fill) {
     case Fill::compute:
+    case Fill::matmul:
       return Pattern::solid;
     case Fill::communication:
     case Fill::exposed:
@@ -49,7 +50,7 @@ void write_mark(Html& page, Pattern pattern) {
 
 std::string_view fill_name(Fill fill) {
   static constexpr std::array<std::string_view, static_cast<std::size_t>(Fill::count_)> kNames{
-      "compute", "communication", "exposed communication", "copies and memsets", "idle", "host in a synchronization", "host in a copy that blocks",
+      "compute", "matrix products", "communication", "exposed communication", "copies and memsets", "idle", "host in a synchronization", "host in a copy that blocks",
       "host after a synchronization", "host late", "launching", "launched, not begun", "unexplained"};
   return kNames[static_cast<std::size_t>(fill)];
 }
@@ -57,6 +58,8 @@ std::string_view fill_name(Fill fill) {
 std::string_view colour_of(Fill fill) {
   switch (fill) {
     case Fill::compute:
+      return "blue";  // exports leave it to the viewer
+    case Fill::matmul:
       return chrome_color(Kind::kernel, "gemm");
     case Fill::communication:
       return chrome_color(Kind::nccl, {});
@@ -71,8 +74,6 @@ std::string_view colour_of(Fill fill) {
       return "teal";
     case Fill::host_late:
       return "purple";
-    case Fill::launching:
-      return "blue";
     default:
       return chrome_color(DerivedTrack::idle);
   }

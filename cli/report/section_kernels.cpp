@@ -1,4 +1,5 @@
 // Which kernels took most time.
+#include "cli/model/name_classes.h"
 #include "cli/report/section.h"
 #include "cli/report/table_html.h"
 #include "cli/report/top_bars.h"
@@ -7,7 +8,8 @@ namespace cli {
 namespace {
 
 Fill kernel_fill(const TableReading& kernels, std::size_t row) {
-  return kernels.get<std::string>(row, "class") == "comm" ? Fill::communication : Fill::compute;
+  if (kernels.get<std::string>(row, "class") == "comm") return Fill::communication;
+  return is_gemm_name(kernels.get<std::string>(row, "name").value_or("")) ? Fill::matmul : Fill::compute;
 }
 
 void write_kernels(const ReportFacts& facts, Html& page) {

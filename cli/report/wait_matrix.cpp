@@ -14,7 +14,7 @@ namespace cli {
 namespace {
 
 constexpr std::size_t kMostColumns = 8;
-constexpr double kMatrixWidth = 720, kMatrixTop = 40, kRowHeight = 20, kRankWidth = 150, kMostField = 140;
+constexpr double kMatrixWidth = 720, kMatrixTop = 40, kFieldHeight = 20, kRankWidth = 150, kMostField = 140;
 constexpr int kShades = 5;
 
 std::string communicator_text(const TableReading& waits, std::size_t row) {
@@ -66,8 +66,8 @@ void draw_field(Html& page, const std::string& what, double value, double most, 
   const int shade = shade_of(value, most);
   page.open("g");
   page.element("title", what + ": " + text);
-  page.empty("rect", {{"class", fmt::format("field shade-{}", shade)}, {"x", x}, {"y", y}, {"width", width}, {"height", kRowHeight - 2}});
-  page.element("text", {{"class", shade > 2 ? "on-dark" : "on-light"}, {"x", x + width / 2}, {"y", y + kRowHeight - 6}, {"text-anchor", "middle"}}, text);
+  page.empty("rect", {{"class", fmt::format("field shade-{}", shade)}, {"x", x}, {"y", y}, {"width", width}, {"height", kFieldHeight - 2}});
+  page.element("text", {{"class", shade > 2 ? "on-dark" : "on-light"}, {"x", x + width / 2}, {"y", y + kFieldHeight - 6}, {"text-anchor", "middle"}}, text);
   page.close("g");
 }
 
@@ -86,7 +86,7 @@ void write_wait_matrix(Html& page, const ResultTable& waits) {
   const double width = std::min(kMostField, (kMatrixWidth - kRankWidth) / static_cast<double>(matrix.columns.size()));
   page.open("figure");
   page.open("div", {{"class", "wide"}});
-  page.open("svg", {{"class", "chart"}, {"viewBox", fmt::format("0 0 {} {}", coordinate(kMatrixWidth), coordinate(kMatrixTop + kRowHeight * static_cast<double>(matrix.rows.size()) + 4))}, {"role", "img"}});
+  page.open("svg", {{"class", "chart"}, {"viewBox", fmt::format("0 0 {} {}", coordinate(kMatrixWidth), coordinate(kMatrixTop + kFieldHeight * static_cast<double>(matrix.rows.size()) + 4))}, {"role", "img"}});
   page.element("title", "How long each rank waited in each communicator");
   page.element("desc", "A row for each rank, a column for each communicator. In a field stands how long the rank waited for the last one to begin; darker is longer. The rank that "
                        "others wait for has the lightest fields.");
@@ -99,9 +99,9 @@ void write_wait_matrix(Html& page, const ResultTable& waits) {
   }
   double y = kMatrixTop;
   for (const Bar& row : matrix.rows) {
-    page.element("text", {{"x", kRankWidth - 6}, {"y", y + kRowHeight - 6}, {"text-anchor", "end"}}, cut_label(row.label, kRankWidth + 40));
+    page.element("text", {{"x", kRankWidth - 6}, {"y", y + kFieldHeight - 6}, {"text-anchor", "end"}}, cut_label(row.label, kRankWidth + 40));
     for (std::size_t i = 0; i < row.values.size(); ++i) draw_field(page, row.label + ", " + matrix.columns[i], row.values[i], most, kRankWidth + width * static_cast<double>(i), y, width - 2);
-    y += kRowHeight;
+    y += kFieldHeight;
   }
   page.close("svg");
   page.close("div");
