@@ -14,6 +14,7 @@ struct ReportFacts {
   const Catalog& catalog;
   const std::vector<ClockFit>& fits;
   std::vector<ResultTable> tables;  // of the analyses that the sections name (section.h)
+  ResultTable waits;                // waits.h
   Diagnosis diagnosis;
   std::string timeline;             // its section, as markup
   std::string inputs;               // as a shell takes them

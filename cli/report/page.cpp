@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/io/units.h"
+#include "cli/report/fills.h"
 #include "cli/report/page_files.h"
 #include "cli/report/section.h"
 
@@ -67,6 +68,7 @@ std::string page_html(std::string_view title, const ReportFacts& facts) {
   Html page;
   write_page_head(page, title);
   page.open("body");
+  write_patterns(page);
   page.open("header");
   page.element("h1", title);
   write_contents(page, facts);

@@ -4,6 +4,7 @@
 
 #include "cli/report/page.h"
 #include "cli/report/section.h"
+#include "cli/report/waits.h"
 
 namespace cli {
 namespace {
@@ -52,11 +53,13 @@ Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vect
   shown.analyses = shown_analyses();
   shown.selection = request.selection;
   shown.observers.push_back(timeline_observer(request.timeline, timeline));
+  ResultTable waits;
+  shown.observers.push_back(waits_observer(waits));
   const DiagnosisRequest diagnosed{all_rules(), request.selection, request.inputs};
   DiagnosisRun diagnosis(trace.catalog(), facts, diagnosed);
   std::vector<AnalysisResult> results = analyze_each(trace, facts, found, {shown, diagnosis.analysis()});
 
-  ReportFacts page{trace.catalog(), trace.fits(), std::move(results[0].tables), diagnosis.finish(results[1]), timeline.html, request.inputs, request.clocks, {}};
+  ReportFacts page{trace.catalog(), trace.fits(), std::move(results[0].tables), std::move(waits), diagnosis.finish(results[1]), timeline.html, request.inputs, request.clocks, {}};
   add_new(page.notes, trace.warnings);
   add_new(page.notes, results[0].notes);
   add_new(page.notes, timeline.notes);

@@ -54,11 +54,11 @@ void write_rows(Html& page, const ResultTable& table, std::size_t most) {
   page.close("div");
 }
 
-void write_after(Html& page, const ResultTable& table, const ReportFacts& facts, std::size_t most) {
-  if (table.rows.size() > most) {
+void write_after(Html& page, const ResultTable& table, const ReportFacts& facts, const TableShown& shown) {
+  if (table.rows.size() > shown.most) {
     page.open("p", {{"class", "cut"}});
-    page.text(fmt::format("{} of {} rows; all of them: ", most, table.rows.size()));
-    page.element("code", fmt::format("tracetool analyze {} --only {}", facts.inputs, table.name));
+    page.text(fmt::format("{} of {} rows; all of them: ", shown.most, table.rows.size()));
+    page.element("code", fmt::format("tracetool analyze {} --only {}", facts.inputs, shown.source.empty() ? table.name : shown.source));
     page.close("p");
   }
   for (const std::string& note : table.notes) page.element("p", {{"class", "note"}}, "note: " + note);
@@ -70,17 +70,17 @@ std::string counted(const ResultTable& table, std::string_view caption) {
 
 }  // namespace
 
-void write_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, std::size_t most) {
+void write_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, const TableShown& shown) {
   if (!caption.empty()) page.element("p", {{"class", "caption"}}, caption);
-  write_rows(page, table, most);
-  write_after(page, table, facts, most);
+  write_rows(page, table, shown.most);
+  write_after(page, table, facts, shown);
 }
 
-void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, std::size_t most) {
+void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, const TableShown& shown) {
   page.open("details");
   page.element("summary", counted(table, caption));
-  write_rows(page, table, most);
-  write_after(page, table, facts, most);
+  write_rows(page, table, shown.most);
+  write_after(page, table, facts, shown);
   page.close("details");
 }
 

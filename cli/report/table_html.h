@@ -14,12 +14,16 @@ namespace cli {
 // What the page holds of a table of many rows.
 inline constexpr std::size_t kMostTableRows = 1024;
 
-// Its first rows, `most` of them at most; says what is left out, and which command has it. `caption`: a sentence without its period; ""
-// for none. Notes of the table follow it.
-void write_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, std::size_t most = kMostTableRows);
+struct TableShown {
+  std::size_t most = kMostTableRows;  // of its first rows
+  std::string_view source = {};       // the table of `analyze` that has all of it; "": that of its name
+};
+
+// Says what is left out, and which command has it. `caption`: a sentence without its period; "" for none. Notes of the table follow it.
+void write_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, const TableShown& shown = {});
 
 // The same behind a line that opens it.
-void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, std::size_t most = kMostTableRows);
+void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, const TableShown& shown = {});
 
 // Of the facts' tables; null: it is not there, or empty.
 const ResultTable* find_table(const ReportFacts& facts, std::string_view name);

@@ -1,0 +1,41 @@
+// Bars, one below the other, of one or more parts each, with an axis of their values: an SVG that says in words what it shows.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/analyze/analysis_table.h"
+#include "cli/report/fills.h"
+#include "cli/report/html.h"
+
+namespace cli {
+
+struct BarPart {
+  explicit BarPart(Fill fill) : label(fill_name(fill)), fill(fill) {}
+  BarPart(std::string label, Fill fill) : label(std::move(label)), fill(fill) {}
+
+  std::string label;
+  Fill fill;
+};
+
+struct Bar {
+  std::string label;
+  std::vector<double> values;  // of the parts, from 0 on
+};
+
+struct BarChart {
+  std::string title, description;  // for who cannot see it
+  std::string quantity;            // of the axis: "time"
+  Unit unit = Unit::ns;
+  std::vector<BarPart> parts;
+  std::vector<Bar> bars;
+  bool labels_above = false;  // long names: above the bars, not beside them
+};
+
+void write_bars(Html& page, const BarChart& chart);
+
+// At most kMostBars: of more, groups of neighbours, with the mean of each part. "rank 0", ... -> "rank 0 to rank 7 (mean)".
+inline constexpr std::size_t kMostBars = 64;
+std::vector<Bar> grouped(std::vector<Bar> bars);
+
+}  // namespace cli

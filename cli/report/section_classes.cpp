@@ -1,0 +1,23 @@
+// What the GPUs' work was for.
+#include "cli/report/section.h"
+#include "cli/report/table_html.h"
+#include "cli/report/top_bars.h"
+
+namespace cli {
+namespace {
+
+Fill class_fill(const TableReading& classes, std::size_t row) {
+  const auto name = classes.get<std::string>(row, "class");
+  return name == "communication" ? Fill::communication : name == "memory" ? Fill::memory : Fill::compute;
+}
+
+void write_classes(const ReportFacts& facts, Html& page) {
+  if (find_table(facts, "classes") == nullptr) return write_paragraph(page, "There is no GPU work.");
+  write_top_bars(page, facts, {"classes", "class", "sum_ns", "Classes of GPU work", "sum of durations over all ranks", 20, class_fill});
+}
+
+}  // namespace
+
+SectionEntry classes_section() { return {"classes", "Classes of work", {"classes"}, write_classes}; }
+
+}  // namespace cli
