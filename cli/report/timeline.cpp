@@ -62,30 +62,30 @@ std::vector<ProcessId> ranks_with_slices(const AnalysisContext& context, const s
   return shown;
 }
 
-std::string_view color_of(const TimelineSlice& slice, std::string_view name) {
+SliceColor color_of(const TimelineSlice& slice, std::string_view name) {
   switch (slice.kind) {
     case Kind::kernel:
     case Kind::graph:
     case Kind::memcpy:
     case Kind::memset:
-      if (slice.work_class == WorkClass::comm) return "comm";
-      if (slice.work_class == WorkClass::memory) return "memory";
-      return slice.kind == Kind::kernel && is_gemm_name(name) ? "matmul" : "compute";
+      if (slice.work_class == WorkClass::comm) return SliceColor::comm;
+      if (slice.work_class == WorkClass::memory) return SliceColor::memory;
+      return slice.kind == Kind::kernel && is_gemm_name(name) ? SliceColor::matmul : SliceColor::compute;
     case Kind::nccl:
-      return "comm";
+      return SliceColor::comm;
     case Kind::sync:
-      return "sync";
+      return SliceColor::sync;
     case Kind::runtime:
     case Kind::driver:
-      return "call";
+      return SliceColor::call;
     case Kind::cpu_op:
-      return "operator";
+      return SliceColor::cpu_op;
     case Kind::nvtx:
     case Kind::user_annotation:
     case Kind::gpu_annotation:
-      return "range";
+      return SliceColor::range;
     default:
-      return "other";
+      return SliceColor::other;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/report/device_usage.h"
+#include "cli/report/timeline_colors.h"
 #include "cli/report/timeline_slices.h"
 #include "cli/report/timeline_time.h"
 
@@ -14,7 +15,7 @@ namespace cli {
 struct TimelineName {
   std::string text;
   std::string_view kind;   // a word of model/kinds.h
-  std::string_view color;  // a word: "compute", "matmul", "comm", "memory", "sync", "call", "operator", "range", "other"
+  SliceColor color = SliceColor::other;
 };
 
 struct TimelineLane {

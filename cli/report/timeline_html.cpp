@@ -1,32 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "cli/io/units.h"
 #include "cli/model/rank_list.h"
+#include "cli/report/axis.h"
 #include "cli/report/html.h"
+#include "cli/report/timeline_colors.h"
 #include "cli/report/timeline_data.h"
 
 namespace cli {
 namespace {
-
-struct ColorWord {
-  std::string_view color, meaning;
-};
-// Of TimelineName::color, with what pictures say beside the colour.
-constexpr std::array<ColorWord, 10> kColorWords{{
-    {"compute", "compute kernel"},
-    {"matmul", "matrix product"},
-    {"comm", "communication"},
-    {"exposed", "communication without compute"},
-    {"memory", "copy or memset"},
-    {"sync", "synchronization"},
-    {"call", "CUDA call"},
-    {"operator", "operator"},
-    {"range", "range"},
-    {"other", "other"},
-}};
 
 // A row of the static picture.
 struct StaticRow {
@@ -53,23 +37,6 @@ std::vector<StaticRow> static_rows(const TimelineData& data) {
     }
   }
   return rows;
-}
-
-// 1, 2 or 5 times a power of ten, such that there are at most so many.
-std::int64_t tick_ns(std::int64_t length_ns, std::int64_t most) {
-  for (std::int64_t power = 1;; power *= 10) {
-    for (const std::int64_t factor : {1, 2, 5}) {
-      if (length_ns / (power * factor) <= most) return power * factor;
-    }
-  }
-}
-
-// Of equal ticks, in the unit of the largest.
-std::string tick_text(std::int64_t ns, std::int64_t length_ns) {
-  static constexpr std::array<std::pair<std::int64_t, std::string_view>, 4> kUnits{{{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}}};
-  const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& u) { return length_ns >= u.first; });
-  const auto [size, name] = unit != kUnits.end() ? *unit : kUnits.back();
-  return fmt::format("{:g} {}", static_cast<double>(ns) / static_cast<double>(size), name);
 }
 
 // The outline of columns of these heights, from 0 to 1, standing on the row's lower edge; equal neighbours are one.
@@ -109,28 +76,29 @@ void draw_row(Html& html, const StaticRow& row, const TimelineData& data, double
     running.push_back(share(part.compute_ns + part.exposed_comm_ns));
     compute.push_back(share(part.compute_ns));
   }
-  html.element("text", {{"x", kLabelWidth - 8}, {"y", bottom - 5}, {"class", "tl-label"}}, row.name);
+  html.element("text", {{"x", kLabelWidth - 8}, {"y", bottom - 5}, {"text-anchor", "end"}}, row.name);
   html.empty("rect", {{"x", kLabelWidth}, {"y", bottom - kRowHeight}, {"width", kPlotWidth}, {"height", kRowHeight}, {"class", "tl-idle"}});
   // From the back to the front: what is left of each to be seen is memory alone, exposed communication, compute.
-  html.empty("path", {{"d", columns_path(busy, kLabelWidth, bottom, kPlotWidth)}, {"class", "tl-memory"}});
-  html.empty("path", {{"d", columns_path(running, kLabelWidth, bottom, kPlotWidth)}, {"class", "tl-exposed"}});
-  html.empty("path", {{"d", columns_path(running, kLabelWidth, bottom, kPlotWidth)}, {"fill", "url(#tl-hatch)"}});
-  html.empty("path", {{"d", columns_path(compute, kLabelWidth, bottom, kPlotWidth)}, {"class", "tl-compute"}});
+  html.empty("path", {{"d", columns_path(busy, kLabelWidth, bottom, kPlotWidth)}, {"fill", paint(Fill::memory)}});
+  html.empty("path", {{"d", columns_path(running, kLabelWidth, bottom, kPlotWidth)}, {"fill", paint(Fill::exposed)}});
+  html.empty("path", {{"d", columns_path(compute, kLabelWidth, bottom, kPlotWidth)}, {"fill", paint(Fill::compute)}});
 }
 
 void draw_axis(Html& html, const TimelineData& data, double top) {
-  const std::int64_t length_ns = data.time.length_ns(), tick = tick_ns(length_ns, 8);
-  for (std::int64_t at = 0; at <= length_ns; at += tick) {
-    const double x = kLabelWidth + kPlotWidth * static_cast<double>(at) / static_cast<double>(length_ns);
-    html.empty("line", {{"x1", x}, {"x2", x}, {"y1", 0}, {"y2", top + 5}, {"class", "tl-grid"}});
-    html.element("text", {{"x", x}, {"y", top + 18}, {"class", "tl-tick"}}, tick_text(at, length_ns));
+  const auto length_ns = static_cast<double>(data.time.length_ns());
+  const Axis axis = axis_for(length_ns, Unit::ns);
+  for (const double at : axis.ticks) {
+    if (at > length_ns) break;
+    const double x = kLabelWidth + kPlotWidth * at / length_ns;
+    html.empty("line", {{"x1", x}, {"x2", x}, {"y1", 0}, {"y2", top + 5}, {"class", "grid"}});
+    html.element("text", {{"x", x}, {"y", top + 18}, {"text-anchor", "middle"}, {"class", "tick"}}, axis.tick_text(at) + ' ' + axis.unit);
   }
 }
 
 void write_static_picture(Html& html, const TimelineData& data, const std::vector<StaticRow>& rows) {
   const std::size_t shown = std::min(rows.size(), kMostStaticRows);
   const double height = static_cast<double>(shown) * (kRowHeight + kRowGap);
-  html.open("svg", {{"viewBox", fmt::format("0 0 {} {}", coordinate(kLabelWidth + kPlotWidth + 30), coordinate(height + kAxisHeight))}, {"role", "img"}, {"aria-labelledby", "tl-title tl-desc"}});
+  html.open("svg", {{"viewBox", fmt::format("0 0 {} {}", coordinate(kLabelWidth + kPlotWidth + 30), coordinate(height + kAxisHeight))}, {"class", "chart"}, {"role", "img"}, {"aria-labelledby", "tl-title tl-desc"}});
   html.element("title", {{"id", "tl-title"}}, "How busy each GPU is over the time shown");
   html.element("desc", {{"id", "tl-desc"}}, fmt::format("One row for each GPU, {} in all, over {}. From below: the share of the time in which compute runs, in which communication runs and no compute, and in which only copies run. What is empty is idle.", count_text(rows.size(), "GPU"), duration_text(data.time.length_ns())));
   draw_axis(html, data, height);
@@ -199,19 +167,20 @@ void write_live_part(Html& html) {
 }
 
 void write_legend(Html& html) {
-  // In an image that is always there: a pattern of one that is hidden draws nothing.
-  html.markup("<svg width=\"0\" height=\"0\" aria-hidden=\"true\" class=\"tl-patterns\"><defs><pattern id=\"tl-hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect class=\"tl-hatch\" width=\"1.2\" height=\"5\"/></pattern></defs></svg>");
-  html.open("ul", {{"class", "tl-legend"}, {"aria-label", "colours"}});
-  for (const ColorWord& word : kColorWords) {
-    html.open("li");
-    html.open("svg", {{"viewBox", "0 0 14 14"}, {"width", 14}, {"height", 14}, {"aria-hidden", "true"}});
-    html.empty("rect", {{"width", 14}, {"height", 14}, {"class", fmt::format("tl-{}", word.color)}});
-    if (word.color == "comm" || word.color == "exposed") html.empty("rect", {{"width", 14}, {"height", 14}, {"fill", "url(#tl-hatch)"}});
+  html.open("p", {{"class", "legend"}});
+  for (const TimelineColor& color : kTimelineColors) {
+    html.open("span");
+    html.open("svg", {{"viewBox", "0 0 14 14"}, {"width", 14}, {"height", 14}, {"class", "swatch"}, {"aria-hidden", "true"}});
+    if (color.fill) {
+      html.empty("rect", {{"width", 14}, {"height", 14}, {"fill", paint(*color.fill)}});
+    } else {
+      html.empty("rect", {{"width", 14}, {"height", 14}, {"class", palette_name(color)}});
+    }
     html.close("svg");
-    html.text(word.meaning);
-    html.close("li");
+    html.text(fmt::format(" {}", color.meaning));
+    html.close("span");
   }
-  html.close("ul");
+  html.close("p");
 }
 
 std::string what_is_shown(const TimelineData& data) {
@@ -234,7 +203,7 @@ std::string timeline_html(const TimelineData& data) {
   html.element("p", what_is_shown(data));
   html.markup("<noscript><p>This page's script is off. The picture shows how busy each GPU is, the table has its figures; the slices one by one are in an export (tracetool export).</p></noscript>");
   write_live_part(html);
-  html.open("div", {{"id", "tl-static"}});
+  html.open("div", {{"id", "tl-static"}, {"class", "wide"}});
   if (rows.empty()) {
     html.element("p", "No GPU worked in this time.");
   } else {

@@ -114,6 +114,14 @@ std::string timeline_json(const TimelineData& data) {
   out.number(data.time.length_ns());
   out.raw(",\"part\":");
   out.number(data.part_ns);
+  out.raw(",\"colors\":");
+  out.list(kTimelineColors, [&](const TimelineColor& color) {
+    out.raw("[");
+    out.text(color.word);
+    out.raw(",");
+    out.text(palette_name(color));
+    out.raw("]");
+  });
   out.raw(",\n\"names\":");
   out.list(data.names, [&](const TimelineName& name) {
     out.raw("[");
@@ -121,7 +129,7 @@ std::string timeline_json(const TimelineData& data) {
     out.raw(",");
     out.text(name.kind);
     out.raw(",");
-    out.text(name.color);
+    out.text(timeline_color(name.color).word);
     out.raw("]\n");
   });
   out.raw(",\"ranks\":");

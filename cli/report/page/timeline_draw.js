@@ -9,40 +9,40 @@ function timelineInk(color) {
 }
 
 class TimelineColors {
-  constructor(section, context) {
+  // `words`: [word, name in the palette] of each kind of slice.
+  constructor(words, section, context) {
     const style = getComputedStyle(section);
     // A canvas says colours as #rrggbb, however they were written.
     const read = name => {
       context.fillStyle = "#888888";
-      context.fillStyle = style.getPropertyValue(name).trim() || "#888888";
+      context.fillStyle = style.getPropertyValue("--" + name).trim() || "#888888";
       return context.fillStyle;
     };
-    for (const word of ["text", "muted", "line", "background", "band", "idle", "select"]) this[word] = read("--tl-" + word);
-    this.fill = {};
-    for (const word of ["compute", "matmul", "comm", "memory", "sync", "call", "operator", "range", "other", "exposed"]) this.fill[word] = read("--tl-" + word);
+    Object.assign(this, {text: read("ink"), muted: read("faint"), line: read("line"), background: read("page"), band: read("raised"), select: read("terrible")});
+    this.fill = Object.fromEntries(words.map(([word, name]) => [word, read(name)]));
     this.shades = new Map();
-    this.hatch = this.makeHatch(context);
+    const hatch = this.pattern(context, pen => [-6, 0, 6].forEach(at => (pen.moveTo(at, 6), pen.lineTo(at + 6, 0))));
+    const dots = this.pattern(context, pen => pen.arc(3, 3, 0.8, 0, 7));
+    this.patterns = {comm: hatch, exposed: hatch, memory: dots};
   }
 
   // Names of one class differ by a shade towards the text's colour, so that contrast with the background only grows.
   of(name, id) {
     if (!this.shades.has(id)) {
       const mixed = timelineMix(this.fill[name.color] || this.fill.other, this.text, [0, 0.12, 0.24][id % 3]);
-      this.shades.set(id, {fill: mixed, faint: timelineMix(mixed, this.background, 0.75), ink: timelineInk(mixed), hatched: name.color === "comm"});
+      this.shades.set(id, {fill: mixed, faint: timelineMix(mixed, this.background, 0.75), ink: timelineInk(mixed), pattern: this.patterns[name.color]});
     }
     return this.shades.get(id);
   }
 
-  makeHatch(context) {
+  // Marks in the colour of the page, as charts have them.
+  pattern(context, trace) {
     const tile = document.createElement("canvas");
     tile.width = tile.height = 6;
     const pen = tile.getContext("2d");
-    pen.strokeStyle = timelineInk(this.fill.comm) + "70";
+    pen.strokeStyle = this.background + "a0";
     pen.beginPath();
-    for (const at of [-6, 0, 6]) {
-      pen.moveTo(at, 6);
-      pen.lineTo(at + 6, 0);
-    }
+    trace(pen);
     pen.stroke();
     return context.createPattern(tile, "repeat");
   }
@@ -63,14 +63,14 @@ class TimelineDrawing {
     this.readColors();
   }
   readColors() {
-    this.colors = new TimelineColors(this.section, this.context);
+    this.colors = new TimelineColors(this.model.colors, this.section, this.context);
   }
 
   resize(width, height) {
     const ratio = window.devicePixelRatio || 1;
     this.width = width;
     this.height = height;
-    this.gutter = width < 600 ? 64 : 170;
+    this.gutter = width < 600 ? 64 : 184;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
     this.canvas.style.width = width + "px";
@@ -201,17 +201,22 @@ class TimelineDrawing {
     const pen = this.context, width = to - from > 3 ? to - from - 0.5 : to - from;
     pen.fillStyle = fill;
     pen.fillRect(from, y, width, height);
-    if (look.hatched && fill === look.fill && width > 3) {
-      pen.fillStyle = this.colors.hatch;
+    if (look.pattern && fill === look.fill && width > 3) {
+      pen.fillStyle = look.pattern;
       pen.fillRect(from, y, width, height);
     }
-    if (width > 24 && height > 10) this.drawText(name.text, id, from + 3, y + height / 2, width - 6, fill === look.fill ? look.ink : this.colors.text);
+    if (width > 24 && height > 10) this.drawText(name.text, id, from + 3, y + height / 2, width - 6, fill === look.fill ? look : null);
   }
-  drawText(text, id, x, y, room, ink) {
+  // `look`: null: of a slice that stands back.
+  drawText(text, id, x, y, room, look) {
     const pen = this.context;
     if (!this.widths.has(id)) this.widths.set(id, pen.measureText(text).width);
     const width = this.widths.get(id);
-    pen.fillStyle = ink;
+    if (look && look.pattern) {
+      pen.fillStyle = look.fill;
+      pen.fillRect(x - 2, y - 6, Math.min(width, room) + 4, 12);
+    }
+    pen.fillStyle = look ? look.ink : this.colors.text;
     pen.fillText(width <= room ? text : text.slice(0, Math.max(1, Math.floor(text.length * room / width) - 1)) + "\u2026", x, y);
   }
   drawSelected(row, at, y, height) {
@@ -224,7 +229,7 @@ class TimelineDrawing {
   // From below: compute, communication without compute, what is left of busy; the rest is idle.
   drawUsage(device, y, height) {
     const {part, length} = this.model, pen = this.context;
-    pen.fillStyle = this.colors.idle;
+    pen.fillStyle = this.colors.band;
     pen.fillRect(this.x(0), y, length * this.scale, height);
     const first = Math.max(0, Math.floor(this.view.from / part)), last = Math.min(device.busy.length, Math.ceil(this.view.to / part));
     for (let at = first; at < last; ++at) {
@@ -236,7 +241,7 @@ class TimelineDrawing {
         pen.fillStyle = this.colors.fill[color];
         pen.fillRect(from, y + height - tall, width + 0.3, tall);
         if (color === "exposed" && ns > device.compute[at]) {
-          pen.fillStyle = this.colors.hatch;
+          pen.fillStyle = this.colors.patterns.exposed;
           pen.fillRect(from, y + height - tall, width + 0.3, tall);
         }
       }
