@@ -287,7 +287,7 @@ def check_size_and_time(options):
 def check_simulated(options):
     """Losses and clocks, of recordings."""
     with Folder() as folder:
-        train(options, folder, "--ranks", 4, "--steps", 12, "--hosts", 2, "--clock-offset-us", 300, TRACETOOL_BUFFER="256K")
+        train(options, folder, "--ranks", 4, "--steps", 60, "--hosts", 2, "--clock-offset-us", 300, TRACETOOL_BUFFER="128K")
         traces, merged = f"{folder}/traces", f"{folder}/run.ttrace"
         run([options.tracetool, "merge", traces, "-o", merged, "--report", f"{folder}/clocks.json"])
         check_page(options, "a simulated run", [merged])
