@@ -242,7 +242,7 @@ def slices_in_profiles(paths, step):
     origin = min(start for of_rank in events.values() for _, start, _ in of_rank)
     begin, last = min(start for start, _ in steps), max(end for _, end in steps)
     inside = collections.Counter((rank, re.sub(r"\(.*", "", e["name"]), KINDS.get(e["cat"], e["cat"]), start - begin, end - begin)
-                                 for rank, of_rank in events.items() for e, start, end in of_rank if e["cat"] in SHOWN and start < last and end >= begin)
+                                 for rank, of_rank in events.items() for e, start, end in of_rank if e["cat"] in SHOWN and start < last and (end > begin or start >= begin))
     return inside, begin - origin, last - origin
 
 
