@@ -27,6 +27,12 @@ std::string bar_text(const BarChart& chart, const Bar& bar) {
   return text;
 }
 
+// Of what stands alone, or comes first where there is more behind it.
+double bar_value(const Bar& bar) {
+  const auto first = std::find_if(bar.values.begin(), bar.values.end(), [](double value) { return value > 0; });
+  return first == bar.values.end() ? 0.0 : *first;
+}
+
 class BarDrawing {
  public:
   BarDrawing(Html& page, const BarChart& chart) : page_(page), chart_(chart), axis_(axis_for(largest(chart), chart.unit)) {
@@ -71,7 +77,7 @@ class BarDrawing {
     page_.open("g");
     page_.element("title", bar_text(chart_, bar));
     if (chart_.labels_above) {
-      page_.element("text", {{"x", left_}, {"y", y + kLabel - 4}}, shortened_text(bar.label));
+      page_.element("text", {{"x", left_}, {"y", y + kLabel - 4}}, shortened_text(bar.label) + ": " + value_text(bar_value(bar), chart_.unit));
       y += kLabel;
     } else {
       page_.element("text", {{"x", left_ - 6}, {"y", y + kBar - 3}, {"text-anchor", "end"}}, bar.label);
@@ -110,6 +116,7 @@ void write_legend(Html& page, const BarChart& chart) {
 
 void write_bars(Html& page, const BarChart& chart) {
   page.open("figure");
+  if (!chart.note.empty()) page.element("p", {{"class", "caption"}}, chart.note);
   write_legend(page, chart);
   page.open("div", {{"class", "wide"}});
   BarDrawing(page, chart).draw();
@@ -123,7 +130,9 @@ std::vector<Bar> grouped(std::vector<Bar> bars) {
   std::vector<Bar> groups;
   for (std::size_t from = 0; from < bars.size(); from += each) {
     const std::size_t to = std::min(bars.size(), from + each);
-    Bar group{fmt::format("{} to {} (mean)", bars[from].label, bars[to - 1].label), std::vector<double>(bars[from].values.size())};
+    const Bar &first = bars[from], &last = bars[to - 1];
+    Bar group{first.rank >= 0 && last.rank >= 0 ? fmt::format("ranks {}-{}", first.rank, last.rank) : fmt::format("{} to {}", first.label, last.label),
+              std::vector<double>(first.values.size())};
     for (std::size_t i = from; i < to; ++i) {
       for (std::size_t part = 0; part < group.values.size(); ++part) group.values[part] += bars[i].values[part] / static_cast<double>(to - from);
     }

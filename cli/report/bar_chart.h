@@ -1,5 +1,6 @@
 // Bars, one below the other, of one or more parts each, with an axis of their values: an SVG that says in words what it shows.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,20 +22,22 @@ struct BarPart {
 struct Bar {
   std::string label;
   std::vector<double> values;  // of the parts, from 0 on
+  std::int64_t rank = -1;      // of which it is; -1: of none, or unknown
 };
 
 struct BarChart {
   std::string title, description;  // for who cannot see it
+  std::string note = {};           // above it, for everyone; "": none
   std::string quantity;            // of the axis: "time"
   Unit unit = Unit::ns;
   std::vector<BarPart> parts;
   std::vector<Bar> bars;
-  bool labels_above = false;  // long names: above the bars, not beside them
+  bool labels_above = false;  // long names: above the bars with the value of the first part, not beside them
 };
 
 void write_bars(Html& page, const BarChart& chart);
 
-// At most kMostBars: of more, groups of neighbours, with the mean of each part. "rank 0", ... -> "rank 0 to rank 7 (mean)".
+// At most kMostBars: of more, groups of neighbours, with the mean of each part: "ranks 0-7".
 inline constexpr std::size_t kMostBars = 64;
 std::vector<Bar> grouped(std::vector<Bar> bars);
 

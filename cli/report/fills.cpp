@@ -69,8 +69,9 @@ std::string_view colour_of(Fill fill) {
     case Fill::blocking_copy:
       return chrome_color(Kind::memcpy, {});
     case Fill::waiting:
-      return chrome_color(Kind::sync, {});
     case Fill::after_wait:
+      return chrome_color(Kind::sync, {});
+    case Fill::launching:
       return "teal";
     case Fill::host_late:
       return "purple";

@@ -44,22 +44,28 @@ std::size_t misleading(std::string_view text) {
 
 }  // namespace
 
-std::string html_text(std::string_view text) {
+std::string visible_text(std::string_view text) {
   std::string scratch, out;
   const std::string_view valid = valid_utf8(text, scratch);
   out.reserve(valid.size());
   for (std::size_t at = 0; at < valid.size(); ++at) {
-    const char c = valid[at];
-    if (const std::string_view escaped = reference(c); !escaped.empty()) {
-      out += escaped;
-    } else if (const std::size_t bytes = misleading(valid.substr(at)); bytes > 0) {
+    if (const std::size_t bytes = misleading(valid.substr(at)); bytes > 0) {
       out += kReplacement;
       at += bytes - 1;
-    } else if (is_control(c)) {
+    } else if (is_control(valid[at])) {
       out += kReplacement;
     } else {
-      out += c;
+      out += valid[at];
     }
+  }
+  return out;
+}
+
+std::string html_text(std::string_view text) {
+  std::string out;
+  for (const char c : visible_text(text)) {
+    const std::string_view escaped = reference(c);
+    escaped.empty() ? out += c : out += escaped;
   }
   return out;
 }

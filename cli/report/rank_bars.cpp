@@ -22,13 +22,13 @@ std::string gpu_label(const TableReading& gpus, std::size_t row) {
 
 std::vector<Bar> gpu_bars(const TableReading& gpus, const std::function<std::vector<double>(std::size_t row)>& values) {
   std::vector<Bar> bars;
-  for (std::size_t row = 0; row < gpus.rows(); ++row) bars.push_back({gpu_label(gpus, row), values(row)});
+  for (std::size_t row = 0; row < gpus.rows(); ++row) bars.push_back({gpu_label(gpus, row), values(row), gpus.get<std::int64_t>(row, "rank").value_or(-1)});
   return grouped(std::move(bars));
 }
 
 std::string grouping_text(std::size_t rows) {
   const std::size_t each = (rows + kMostBars - 1) / kMostBars;
-  return rows <= kMostBars ? "" : fmt::format(" A bar is the mean of {} neighbouring GPUs; the table has each of them.", each);
+  return rows <= kMostBars ? "" : fmt::format("Each bar is the mean of {} neighbouring GPUs; the table has each of them.", each);
 }
 
 }  // namespace cli

@@ -15,7 +15,7 @@ std::string gpu_label(const TableReading& gpus, std::size_t row);
 // `values` of a row: those of the chart's parts.
 std::vector<Bar> gpu_bars(const TableReading& gpus, const std::function<std::vector<double>(std::size_t row)>& values);
 
-// Behind the chart's description: what a bar is where there are too many.
+// What a bar is where there are too many GPUs for one each; "" where there are not.
 std::string grouping_text(std::size_t rows);
 
 }  // namespace cli

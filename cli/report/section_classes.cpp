@@ -8,7 +8,9 @@ namespace {
 
 Fill class_fill(const TableReading& classes, std::size_t row) {
   const auto name = classes.get<std::string>(row, "class");
-  return name == "communication" ? Fill::communication : name == "memory" ? Fill::memory : Fill::compute;
+  if (name == "communication") return Fill::communication;
+  if (name == "memory") return Fill::memory;
+  return name == "matmul" ? Fill::matmul : Fill::compute;
 }
 
 void write_classes(const ReportFacts& facts, Html& page) {

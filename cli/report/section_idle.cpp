@@ -20,12 +20,12 @@ constexpr std::array kIdleCauses{IdleCause{"sync_ns", Fill::waiting},        Idl
                                  IdleCause{"unexplained_ns", Fill::unexplained}};
 
 void write_idle(const ReportFacts& facts, Html& page) {
-  const ResultTable* const table = find_table(facts, "idle");
-  if (table == nullptr) return write_paragraph(page, "There is no GPU work, and no idle time between.");
   const TableReading gpus(facts.tables, "idle");
+  if (gpus.sum("idle_ns") == 0) return write_paragraph(page, "No GPU was idle between its first work and its last.");
   BarChart chart;
   chart.title = "Idle time of each GPU by its cause";
-  chart.description = fmt::format("Of {}: idle time by what the host did meanwhile.{}", count_text(gpus.rows(), "GPU"), grouping_text(gpus.rows()));
+  chart.description = fmt::format("Of {}: idle time by what the host did meanwhile.", count_text(gpus.rows(), "GPU"));
+  chart.note = grouping_text(gpus.rows());
   chart.quantity = "idle time";
   for (const IdleCause& cause : kIdleCauses) chart.parts.emplace_back(cause.fill);
   chart.bars = gpu_bars(gpus, [&](std::size_t row) {
@@ -34,7 +34,7 @@ void write_idle(const ReportFacts& facts, Html& page) {
     return values;
   });
   write_bars(page, chart);
-  write_folded_table(page, *table, facts, "idle time of each GPU");
+  write_folded_table(page, gpus.table(), facts, "idle time of each GPU");
 }
 
 }  // namespace

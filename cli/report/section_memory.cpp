@@ -32,7 +32,8 @@ void write_memory(const ReportFacts& facts, Html& page) {
   for (std::size_t row = 0; row < memory.rows(); ++row) {
     if (knows_peak(memory, row)) bars.push_back({gpu_label(memory, row), {static_cast<double>(memory.number(row, "peak_bytes"))}});
   }
-  chart.description = fmt::format("Of {}: the most memory that was in use.{}", count_text(bars.size(), "GPU"), grouping_text(bars.size()));
+  chart.description = fmt::format("Of {}: the most memory that was in use.", count_text(bars.size(), "GPU"));
+  chart.note = grouping_text(bars.size());
   chart.bars = grouped(std::move(bars));
   write_bars(page, chart);
   write_folded_table(page, memory.table(), facts, "memory of each GPU");

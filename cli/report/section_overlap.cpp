@@ -14,7 +14,8 @@ void write_overlap(const ReportFacts& facts, Html& page) {
   if (gpus.sum("comm_ns") == 0) return write_paragraph(page, "There is no communication.");
   BarChart chart;
   chart.title = "Communication of each GPU";
-  chart.description = fmt::format("Of {}: communication while compute ran, and communication while none did.{}", count_text(gpus.rows(), "GPU"), grouping_text(gpus.rows()));
+  chart.description = fmt::format("Of {}: communication while compute ran, and communication while none did.", count_text(gpus.rows(), "GPU"));
+  chart.note = grouping_text(gpus.rows());
   chart.quantity = "time";
   chart.parts = {{"hidden behind compute", Fill::communication}, {"exposed", Fill::exposed}};
   chart.bars = gpu_bars(gpus, [&](std::size_t row) {

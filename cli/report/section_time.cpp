@@ -10,9 +10,8 @@ namespace cli {
 namespace {
 
 void write_time(const ReportFacts& facts, Html& page) {
-  const ResultTable* const table = find_table(facts, "temporal");
-  if (table == nullptr) return write_paragraph(page, "There is no GPU work.");
   const TableReading gpus(facts.tables, "temporal");
+  if (gpus.sum("span_ns") == 0) return write_paragraph(page, "There is no GPU work.");
   const auto parts_of = [&](std::size_t row) {
     const std::int64_t compute = gpus.number(row, "compute_ns"), exposed = gpus.number(row, "exposed_comm_ns");
     const std::int64_t alone = gpus.number(row, "busy_ns") - compute - exposed;
@@ -20,13 +19,14 @@ void write_time(const ReportFacts& facts, Html& page) {
   };
   BarChart chart;
   chart.title = "Time of each GPU";
-  chart.description = fmt::format("Of {}: time in compute, in communication that no compute covers, in copies and memsets that nothing else covers, and idle.{}",
-                                  count_text(gpus.rows(), "GPU"), grouping_text(gpus.rows()));
+  chart.description = fmt::format("Of {}: time in compute, in communication that no compute covers, in copies and memsets that nothing else covers, and idle.",
+                                  count_text(gpus.rows(), "GPU"));
+  chart.note = grouping_text(gpus.rows());
   chart.quantity = "time";
   chart.parts = {BarPart(Fill::compute), BarPart(Fill::exposed), {"copies and memsets alone", Fill::memory}, BarPart(Fill::idle)};
   chart.bars = gpu_bars(gpus, parts_of);
   write_bars(page, chart);
-  write_folded_table(page, *table, facts, "time of each GPU");
+  write_folded_table(page, gpus.table(), facts, "time of each GPU");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cli/analyze/median.h"
 #include "cli/analyze/table_reading.h"
 #include "cli/io/units.h"
 #include "cli/report/axis.h"
@@ -34,8 +35,7 @@ std::vector<StepMark> marks_of(const TableReading& steps) {
       mark.longest = std::max(mark.longest, static_cast<double>(steps.number(row, "longest_ns")));
       mark.warm_up = mark.warm_up || steps.get<bool>(row, "warm_up").value_or(false);
     }
-    std::sort(medians.begin(), medians.end());
-    mark.median = static_cast<double>(medians[medians.size() / 2]);
+    mark.median = static_cast<double>(median(medians));
     marks.push_back(mark);
   }
   return marks;

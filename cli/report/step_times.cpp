@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/analyze/median.h"
 #include "cli/analyze/table_reading.h"
 
 namespace cli {
@@ -43,9 +44,10 @@ ResultTable step_times(const std::vector<ResultTable>& tables) {
   }
   ResultTable table{"step_times", step_time_columns(), {}, {}};
   for (auto& [number, step] : steps) {
-    std::sort(step.lengths_ns.begin(), step.lengths_ns.end());
-    table.rows.push_back({number, static_cast<std::int64_t>(step.lengths_ns.size()), step.lengths_ns.front(), step.lengths_ns[step.lengths_ns.size() / 2],
-                          step.longest_ns, step.longest_rank, step.warm_up});
+    const auto [shortest, longest] = std::minmax_element(step.lengths_ns.begin(), step.lengths_ns.end());
+    const std::int64_t shortest_ns = *shortest, longest_ns = *longest;
+    table.rows.push_back({number, static_cast<std::int64_t>(step.lengths_ns.size()), shortest_ns, median(step.lengths_ns),
+                          longest_ns, step.longest_rank, step.warm_up});
   }
   return table;
 }

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "cli/io/json_text.h"
+#include "cli/report/html.h"
 #include "cli/report/timeline_data.h"
 
 namespace cli {
@@ -17,7 +18,7 @@ class CompactJson {
   }
   // "</script" and "<!--" would end the element or begin a comment of it.
   void text(std::string_view text) {
-    for (const char c : json_quoted(text)) {
+    for (const char c : json_quoted(visible_text(text))) {
       if (c == '<') {
         text_ += "\\u003c";
       } else {

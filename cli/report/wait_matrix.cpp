@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,31 @@ std::string rank_text(const TableReading& waits, std::size_t row) {
 // As many columns as fit; those in which most was waited. What is left is summed into one.
 struct Matrix {
   std::vector<std::string> columns;
-  std::vector<Bar> rows;  // of each rank, or group of ranks, a value for each column
+  std::vector<Bar> rows;  // of ranks: a value for each column
+  bool has_all_ranks = true;
 };
+
+double sum_of(const Bar& row) { return std::accumulate(row.values.begin(), row.values.end(), 0.0); }
+
+// Of many ranks those that waited least, for whom the others wait, in their order; and the mean of the others.
+std::vector<Bar> least_waiting(std::vector<Bar> ranks) {
+  if (ranks.size() <= kMostBars) return ranks;
+  std::vector<double> sums;
+  for (const Bar& rank : ranks) sums.push_back(sum_of(rank));
+  std::vector<std::size_t> order(ranks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sums[a] < sums[b]; });
+  std::sort(order.begin(), order.begin() + (kMostBars - 1));
+  std::vector<Bar> rows;
+  for (std::size_t i = 0; i + 1 < kMostBars; ++i) rows.push_back(std::move(ranks[order[i]]));
+  const std::size_t others = order.size() - rows.size();
+  Bar mean{fmt::format("mean of {} others", others), std::vector<double>(rows.front().values.size())};
+  for (std::size_t i = kMostBars - 1; i < order.size(); ++i) {
+    for (std::size_t column = 0; column < mean.values.size(); ++column) mean.values[column] += ranks[order[i]].values[column] / static_cast<double>(others);
+  }
+  rows.push_back(std::move(mean));
+  return rows;
+}
 
 Matrix matrix_of(const TableReading& waits) {
   std::map<std::string, double> sums;
@@ -51,10 +75,11 @@ Matrix matrix_of(const TableReading& waits) {
   std::vector<Bar> ranks;
   for (std::size_t row = 0; row < waits.rows(); ++row) {
     const std::string label = rank_text(waits, row);
-    if (ranks.empty() || ranks.back().label != label) ranks.push_back({label, std::vector<double>(matrix.columns.size())});
+    if (ranks.empty() || ranks.back().label != label) ranks.push_back({label, std::vector<double>(matrix.columns.size()), -1});
     ranks.back().values[place[communicator_text(waits, row)]] += static_cast<double>(waits.number(row, "wait_ns"));
   }
-  matrix.rows = grouped(std::move(ranks));
+  matrix.has_all_ranks = ranks.size() <= kMostBars;
+  matrix.rows = least_waiting(std::move(ranks));
   return matrix;
 }
 
@@ -71,9 +96,13 @@ void draw_field(Html& page, const std::string& what, double value, double most, 
   page.close("g");
 }
 
+// Its end, in which names of communicators differ.
 std::string cut_label(const std::string& label, double width) {
-  const auto most = static_cast<std::size_t>(width / 7.2);
-  return label.size() <= most ? label : label.substr(0, most > 3 ? most - 3 : 0) + "...";
+  const auto most = std::max<std::size_t>(4, static_cast<std::size_t>(width / 7.2));
+  if (label.size() <= most) return label;
+  std::size_t from = label.size() - (most - 3);
+  while (from < label.size() && (static_cast<unsigned char>(label[from]) & 0xc0) == 0x80) ++from;  // not within a character
+  return "..." + label.substr(from);
 }
 
 }  // namespace
@@ -85,6 +114,7 @@ void write_wait_matrix(Html& page, const ResultTable& waits) {
   for (const Bar& row : matrix.rows) most = std::max(most, *std::max_element(row.values.begin(), row.values.end()));
   const double width = std::min(kMostField, (kMatrixWidth - kRankWidth) / static_cast<double>(matrix.columns.size()));
   page.open("figure");
+  if (!matrix.has_all_ranks) page.element("p", {{"class", "caption"}}, "The ranks that waited least, for whom the others wait; the table has all.");
   page.open("div", {{"class", "wide"}});
   page.open("svg", {{"class", "chart"}, {"viewBox", fmt::format("0 0 {} {}", coordinate(kMatrixWidth), coordinate(kMatrixTop + kFieldHeight * static_cast<double>(matrix.rows.size()) + 4))}, {"role", "img"}});
   page.element("title", "How long each rank waited in each communicator");
