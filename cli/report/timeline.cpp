@@ -147,7 +147,7 @@ class Timeline : public TablesObserver {
 
   void work(const GpuWork& work) override {
     OfProcess& process = of_process_[work.process];
-    if (work.start_ns >= process.to_ns || work.end_ns < process.from_ns) return;
+    if (!process.shows(work.start_ns, work.end_ns)) return;
     const std::int64_t start_ns = context_.clocks.on_axis(work.process, work.start_ns), end_ns = context_.clocks.on_axis(work.process, work.end_ns);
     const auto [usage, fresh] = process.usage.try_emplace(work.device, data_.time.from_ns, data_.time.to_ns, data_.part_ns);
     usage->second.work(work.work_class, start_ns, end_ns);
@@ -160,7 +160,7 @@ class Timeline : public TablesObserver {
     const OfProcess& process = of_process_[id];
     if (!process.has_slices || !is_slice(event) || event.start_ns >= process.to_ns) return;
     const std::int64_t own_end_ns = slice_end(event, process.to_ns);
-    if (own_end_ns < process.from_ns) return;
+    if (!process.shows(event.start_ns, own_end_ns)) return;
     census_.count(event);
     slices_.add({context_.clocks.on_axis(id, event.start_ns), context_.clocks.on_axis(id, own_end_ns), event.track, event.name, event.kind, WorkClass::compute});
   }
@@ -179,9 +179,12 @@ class Timeline : public TablesObserver {
  private:
   struct OfProcess {
     bool has_slices = false;
-    std::int64_t from_ns = 0, to_ns = 0;          // what is shown, by its own clock
+    std::int64_t from_ns = 0, to_ns = 0;        // what is shown, by its own clock
     std::map<std::int64_t, DeviceUsage> usage;  // by device
-    std::size_t place = 0;                        // in TimelineData::ranks
+    std::size_t place = 0;                      // in TimelineData::ranks
+
+    // What ends where it begins does not run in it.
+    bool shows(std::int64_t start_ns, std::int64_t end_ns) const { return start_ns < to_ns && (end_ns > from_ns || start_ns >= from_ns); }
   };
 
   void add_ranks(const std::vector<ProcessLayout>& processes) {

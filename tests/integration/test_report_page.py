@@ -192,6 +192,39 @@ def check_click(page):
     check(not tip[0] and "long" in tip[1] and "stream 7" in tip[1] and "rank 0" in tip[1], "what is under the pointer is told", tip)
 
 
+# Of slices of rows in sight that are wider than 3 pixels, those in whose middle nothing is drawn; and how many there are.
+MISSING = """(() => {
+  const t = document.getElementById('timeline').timeline, d = t.drawing, c = t.canvas, missing = [];
+  t.draw();
+  const all = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, background = d.colors.background;
+  let wide = 0;
+  for (const line of d.lines.filter(l => l.kind === 'row')) {
+    const y = Math.round(line.y - t.scroll.scrollTop);  // above its text
+    if (y < 30 || y > c.height - 2) continue;
+    line.row.starts.forEach((start, at) => {
+      const from = Math.max(d.x(start), d.gutter), to = Math.min(d.x(line.row.ends[at]), d.width), i = 4 * (Math.floor((from + to) / 2) + y * c.width);
+      if (to - from <= 3) return;
+      ++wide;
+      if ('#' + [0, 1, 2].map(k => all[i + k].toString(16).padStart(2, '0')).join('') === background) missing.push([line.track.name, start]);
+    });
+  }
+  return [missing, wide];
+})()"""
+
+
+def check_drawn(path, what):
+    """At several zooms, every slice that can be seen is drawn."""
+    with ReportPage(path) as page:
+        page.js("document.getElementById('tl-open').click()")
+        page.frame()
+        missing, wide = [], 0
+        for factor in (1, 0.5, 0.5, 0.5, 0.3):
+            page.js(f"{TIMELINE}.zoom({factor})")
+            found = page.js(MISSING)
+            missing, wide = missing + found[0], wide + found[1]
+        check(not missing and wide > 30, f"{what}: each of {wide} slices wider than 3 pixels is drawn", lambda: f"{len(missing)}: {first(missing, 3)}")
+
+
 def check_touch(path):
     with ReportPage(path, PHONE) as page:
         page.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
@@ -242,7 +275,7 @@ def slices_in_profiles(paths, step):
     origin = min(start for of_rank in events.values() for _, start, _ in of_rank)
     begin, last = min(start for start, _ in steps), max(end for _, end in steps)
     inside = collections.Counter((rank, re.sub(r"\(.*", "", e["name"]), KINDS.get(e["cat"], e["cat"]), start - begin, end - begin)
-                                 for rank, of_rank in events.items() for e, start, end in of_rank if e["cat"] in SHOWN and start < last and end >= begin)
+                                 for rank, of_rank in events.items() for e, start, end in of_rank if e["cat"] in SHOWN and start < last and (end > begin or start >= begin))
     return inside, begin - origin, last - origin
 
 
@@ -370,6 +403,7 @@ def main():
         check_without_script(path, "4 ranks")
         check_search(path, "4 ranks", "softmax")
         check_moves(path)
+        check_drawn(path, "4 ranks")
         check_touch(path)
         check_truth(args.tracetool, inputs, path, 4)
         with ReportPage(path) as page:
@@ -389,6 +423,7 @@ def main():
             check_looks(path, "8 H100s")
             check_print(path, "8 H100s")
             check_search(path, "8 H100s", "ncclDevKernel")
+            check_drawn(path, "8 H100s")
             check_figures(args.tracetool, path, real)
     finish()
 

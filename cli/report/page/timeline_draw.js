@@ -181,7 +181,9 @@ class TimelineDrawing {
           this.drawRun(run, y, height);
           run = {from: pixel, to: pixel + 1, fill};
         }
-        at = row.firstFrom(this.time(pixel + 1), at + 1);
+        // Of those that begin in this pixel, the last may reach beyond it.
+        const next = row.firstFrom(this.time(pixel + 1), at + 1);
+        at = Math.max(at + 1, row.ends[next - 1] > this.time(pixel + 1) ? next - 1 : next);
         continue;
       }
       this.drawRun(run, y, height);
