@@ -57,16 +57,22 @@ std::vector<LostTime> losses_of(const TableReading& gpus) {
   return losses;
 }
 
-// "rank 1 is late: ...", of each that is known to be.
-std::vector<std::string> late_texts(const TableReading& ranks, std::int64_t whole_ns) {
-  std::vector<std::string> found;
+// "rank 1 is late: ..."
+struct LateRank {
+  std::int64_t cost_ns;
+  std::string text;
+};
+
+// Of each that is known to be late.
+std::vector<LateRank> late_ranks(const TableReading& ranks, std::int64_t whole_ns) {
+  std::vector<LateRank> found;
   for (std::size_t row = 0; row < ranks.rows(); ++row) {
     if (!ranks.get<bool>(row, "straggler").value_or(false)) continue;
     const std::int64_t cost_ns = ranks.number(row, "others_waited_ns");
-    std::string& text = found.emplace_back(fmt::format("{} is late to collectives: the others waited {} for it alone, {:.2f} % of the GPU time; cause: {}",
-                                                       ranks.rank(row), duration_text(cost_ns), percent_of(cost_ns, whole_ns),
-                                                       ranks.get<std::string>(row, "cause").value_or("unknown")));
+    std::string text = fmt::format("{} is late to collectives: the others waited {} for it alone, {:.2f} % of the GPU time; cause: {}", ranks.rank(row),
+                                   duration_text(cost_ns), percent_of(cost_ns, whole_ns), ranks.get<std::string>(row, "cause").value_or("unknown"));
     if (const auto evidence = ranks.get<std::string>(row, "evidence")) text += ": " + *evidence;
+    found.push_back({cost_ns, std::move(text)});
   }
   return found;
 }
@@ -132,8 +138,9 @@ std::vector<std::string> summary_sentences(const std::vector<ResultTable>& table
   if (const auto losses = losses_of(gpus); !losses.empty()) {
     time += fmt::format("; the largest loss is {:.2f} %, {}: {}", percent_of(losses.front().ns, whole_ns), duration_text(losses.front().ns), losses.front().text);
   }
-  const std::vector<std::string> late = late_texts(ranks, whole_ns);
-  std::string who = late.empty() ? "no rank is known to be late to collectives" : late.front();
+  const std::vector<LateRank> late = late_ranks(ranks, whole_ns);
+  const auto latest = std::max_element(late.begin(), late.end(), [](const LateRank& a, const LateRank& b) { return a.cost_ns < b.cost_ns; });
+  std::string who = late.empty() ? "no rank is known to be late to collectives" : latest->text;
   if (late.size() > 1) who += fmt::format("; {} more {} late, too", late.size() - 1, late.size() == 2 ? "rank is" : "ranks are");
   return {time + ".", steps_text(steps) + ".", who + "."};
 }
@@ -145,8 +152,8 @@ std::string summary_text(const std::vector<ResultTable>& tables) {
   std::string out = gpu_time_text(gpus, whole_ns) + "\n";
   const std::vector<LostTime> losses = losses_of(gpus);
   for (const LostTime& loss : losses) out += fmt::format("{:6.2f} %  {}: {}\n", percent_of(loss.ns, whole_ns), duration_text(loss.ns), loss.text);
-  const std::vector<std::string> late = late_texts(ranks, whole_ns);
-  for (const std::string& text : late) out += text + "\n";
+  const std::vector<LateRank> late = late_ranks(ranks, whole_ns);
+  for (const LateRank& rank : late) out += rank.text + "\n";
   out += steps_text(steps) + "\n";
   if (kernels.rows() > 0) out += "\n" + text_of(kernels.part({"class", "count", "sum_ns", "share_pct", "median_ns", "name"}, kKernels));
   if (gpus.rows() <= kMostGpus) out += "\n" + text_of(gpus.table());
