@@ -135,6 +135,7 @@ class Timeline : public TablesObserver {
     check_ranks(context, chosen_, request.ranks);
     const std::vector<ProcessId> shown = ranks_with_slices(context, chosen_, request.ranks);
     data_.time = shown_time(context, request.step, shown, shown_kinds(), kMostSlices, data_.notes);
+    if (have_python(shown)) data_.notes.push_back("Python's functions are not in the timeline, an export has them");
     data_.origin_ns = context.origin_ns;
     const auto parts = static_cast<std::int64_t>(std::clamp(kMostPartsOfAll / std::max<std::size_t>(1, chosen_.size()), kFewestParts, kMostParts));
     data_.part_ns = std::max<std::int64_t>(1, (data_.time.length_ns() + parts - 1) / parts);
@@ -186,6 +187,10 @@ class Timeline : public TablesObserver {
     // What ends where it begins does not run in it.
     bool shows(std::int64_t start_ns, std::int64_t end_ns) const { return start_ns < to_ns && (end_ns > from_ns || start_ns >= from_ns); }
   };
+
+  bool have_python(const std::vector<ProcessId>& shown) const {
+    return std::any_of(shown.begin(), shown.end(), [&](ProcessId id) { return context_.catalog.processes[id].counts[static_cast<std::size_t>(Kind::python_function)] > 0; });
+  }
 
   void add_ranks(const std::vector<ProcessLayout>& processes) {
     for (const ProcessId id : chosen_) {

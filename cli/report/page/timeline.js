@@ -281,10 +281,10 @@ class Timeline {
       return;
     }
     const group = said[3] === undefined ? null : this.model.groups.find(g => g.rank === Number(said[3]));
-    this.mark = {from, to, group: group || this.model.groups[0]};
+    this.mark = {from, to, group: group || null};  // null: of all ranks
     if (group && !group.devices.length) this.opened.add(group);
     this.layOut();
-    const line = this.drawing.lines.find(l => l.group === this.mark.group);
+    const line = group && this.drawing.lines.find(l => l.group === group);
     if (line) this.scroll.scrollTop = line.y - TIMELINE.ruler;
     const margin = Math.max(50, (to - from) * 0.25);
     this.show(from - margin, to + margin);

@@ -135,7 +135,7 @@ class TimelineDrawing {
     if (line.kind === "row") this.drawRow(line.row, y, TIMELINE.row - 1);
     if (line.kind === "usage") this.drawUsage(line.device, y, TIMELINE.usage - 2);
     if (line.kind === "head") this.drawHead(line, y);
-    if (this.state.mark && line.group === this.state.mark.group) this.drawMark(y, line.height);
+    if (this.state.mark && (this.state.mark.group || line.group) === line.group) this.drawMark(y, line.height);
     this.context.restore();
     this.drawLabel(line, y);
   }
@@ -302,7 +302,8 @@ class TimelineDrawing {
       pen.fillStyle = this.colors.muted;
       pen.fillRect(x, TIMELINE.ruler - 7, 1, 7);
       pen.fillStyle = this.colors.text;
-      pen.fillText(timelineTime(at, scale, tick), x + 3, TIMELINE.ruler / 2 - 1);
+      const text = timelineTime(at, scale, tick);
+      if (x + 3 + pen.measureText(text).width < this.width) pen.fillText(text, x + 3, TIMELINE.ruler / 2 - 1);
     }
     pen.fillStyle = this.colors.background;
     pen.fillRect(0, 0, this.gutter - 2, TIMELINE.ruler - 1);
