@@ -155,7 +155,7 @@ void write_live_part(Html& html) {
   write_button(html, "tl-open", "open or close all ranks", "Open all");
   html.close("div");
   html.open("div", {{"id", "tl-scroll"}});
-  html.element("canvas", {{"id", "tl-canvas"}, {"tabindex", "0"}, {"role", "application"}, {"aria-label", "Timeline. W and S or plus and minus zoom, A and D or the arrows move, Home shows all."}, {"aria-describedby", "tl-said"}}, "");
+  html.element("canvas", {{"id", "tl-canvas"}, {"tabindex", "0"}, {"role", "application"}, {"aria-label", "Timeline. W and S or plus and minus zoom, A and D or Left and Right move, Home shows all."}, {"aria-describedby", "tl-said"}}, "");
   html.open("div", {{"id", "tl-height"}});
   html.close("div");
   html.close("div");
@@ -205,7 +205,7 @@ std::string timeline_html(const TimelineData& data) {
   html.open("section", {{"id", "timeline"}, {"aria-labelledby", "tl-heading"}});
   html.element("h2", {{"id", "tl-heading"}}, data.time.step ? fmt::format("Timeline of step {}", *data.time.step) : std::string("Timeline"));
   html.element("p", what_is_shown(data));
-  html.markup("<noscript><p>This page's script is off. The picture shows how busy each GPU is, the table has its figures; the slices one by one are in an export (tracetool export).</p></noscript>");
+  html.markup("<noscript><p>This page's script is off. The chart shows how busy each GPU is, the table has its figures; the slices one by one are in an export (tracetool export).</p></noscript>");
   write_live_part(html);
   html.open("div", {{"id", "tl-static"}, {"class", "wide"}});
   if (rows.empty()) {
