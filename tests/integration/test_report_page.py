@@ -304,7 +304,7 @@ def check_exported(tracetool, folder, path, inputs, what):
     with open(file, encoding="utf-8") as read:
         events = [e for e in json.load(read)["traceEvents"] if e["ph"] == "X" and e["cat"] != "computed"]
     should = collections.Counter((e["pid"] - 1, e["name"], round(e["ts"] * 1000) - start, round(e["ts"] * 1000) + round(e["dur"] * 1000) - start) for e in events)
-    check(have == should and have, f"{what}: each of {have.total()} slices is in an export of this time, and none besides",
+    check(have == should and have, f"{what}: each of {sum(have.values())} slices is in an export of this time, and none besides",
           lambda: f"only in the page {first((have - should).items(), 3)}, only in the export {first((should - have).items(), 3)}")
 
 
