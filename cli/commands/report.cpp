@@ -11,6 +11,7 @@
 #include "cli/commands/selection_options.h"
 #include "cli/commands/trace_facts.h"
 #include "cli/io/output_file.h"
+#include "cli/io/units.h"
 #include "cli/model/error.h"
 #include "cli/model/rank_list.h"
 #include "cli/report/report.h"
@@ -62,6 +63,10 @@ void run_report(const ReportOptions& options) {
   OutputFile out(options.output);
   out.write(report.html);
   out.finish();
+  print_notes(report.notes);
+  const bool is_file = options.output != "-";
+  fmt::print(stderr, "{}: {}, {} bytes{}\n", is_file ? options.output : "stdout", count_text(report.findings, "finding"), report.html.size(),
+             is_file ? "; open it in a browser" : "");
 }
 
 std::function<void()> set_up_report(CLI::App& app) {
@@ -82,7 +87,7 @@ std::function<void()> set_up_report(CLI::App& app) {
 }  // namespace
 
 Command report_command() {
-  return {"report", "One page with pictures: summary, findings, tables, timeline",
+  return {"report", "One page with charts: summary, findings, tables, timeline",
           "The page needs no network and nothing beside itself: mail it, keep it with the run. Its tables are those of\n"
           "`analyze`, its findings those of `diagnose`. Without script it has all but the zoom of the timeline.\n"
           "\n"

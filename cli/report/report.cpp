@@ -60,10 +60,11 @@ Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vect
   std::vector<AnalysisResult> results = analyze_each(trace, facts, found, {shown, diagnosis.analysis()});
 
   ReportFacts page{trace.catalog(), trace.fits(), std::move(results[0].tables), std::move(waits), diagnosis.finish(results[1]), timeline.html, request.inputs, request.clocks, {}};
-  add_new(page.notes, trace.warnings);
   add_new(page.notes, results[0].notes);
   add_new(page.notes, timeline.notes);
-  return {page_html(request.title, page), page.notes};
+  const std::vector<std::string> notes = page.notes;
+  add_new(page.notes, trace.warnings);  // which were said when it was read
+  return {page_html(request.title, page), page.diagnosis.findings.size(), notes};
 }
 
 }  // namespace cli

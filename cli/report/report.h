@@ -1,5 +1,6 @@
 // A trace as one page of HTML that needs nothing beside itself: tables, pictures of them, findings, and a timeline.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct ReportRequest {
 
 struct Report {
   std::string html;
+  std::size_t findings = 0;
   std::vector<std::string> notes;  // what it does not hold; a sentence each, which the page has, too
 };
 

@@ -15,11 +15,11 @@ Fill class_fill(const TableReading& classes, std::size_t row) {
 
 void write_classes(const ReportFacts& facts, Html& page) {
   if (find_table(facts, "classes") == nullptr) return write_paragraph(page, "There is no GPU work.");
-  write_top_bars(page, facts, {"classes", "class", "sum_ns", "Classes of GPU work", "sum of durations over all ranks", 20, class_fill});
+  write_top_bars(page, facts, {"classes", "class", "sum_ns", "Classes of GPU activity", "sum of durations over all ranks", 20, class_fill});
 }
 
 }  // namespace
 
-SectionEntry classes_section() { return {"classes", "Classes of work", {"classes"}, write_classes}; }
+SectionEntry classes_section() { return {"classes", "Classes", {"classes"}, write_classes}; }
 
 }  // namespace cli

@@ -155,7 +155,7 @@ void write_live_part(Html& html) {
   write_button(html, "tl-open", "open or close all ranks", "Open all");
   html.close("div");
   html.open("div", {{"id", "tl-scroll"}});
-  html.element("canvas", {{"id", "tl-canvas"}, {"tabindex", "0"}, {"role", "application"}, {"aria-label", "Timeline. W and S or plus and minus zoom, A and D or Left and Right move, Home shows all."}, {"aria-describedby", "tl-said"}}, "");
+  html.element("canvas", {{"id", "tl-canvas"}, {"tabindex", "0"}, {"role", "application"}, {"aria-label", "Timeline. W and S or plus and minus zoom, A and D or the cursor keys move, Home shows all."}, {"aria-describedby", "tl-said"}}, "");
   html.open("div", {{"id", "tl-height"}});
   html.close("div");
   html.close("div");
