@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kShownRanks = 16;
 constexpr std::size_t kMostSlices = 200'000;  // about 3 MB of the page
-constexpr std::size_t kMostParts = 400, kFewestParts = 100, kMostPartsOfAll = 120'000;
+constexpr std::size_t kMostParts = 400, kFewestParts = 20, kMostPartsOfAll = 120'000;
 
 // Of the host. Python's functions are too many for a page: an export has them.
 KindSet host_kinds() {

@@ -289,6 +289,25 @@ def check_truth(tracetool, folder, path, ranks):
     check_figures(tracetool, path, folder)
 
 
+KINDS_SHOWN = "kernel,memcpy,memset,graph,runtime,driver,nvtx,nccl,sync,overhead,cpu_op,user_annotation,gpu_annotation,garbage_collection"
+
+
+def check_exported(tracetool, folder, path, inputs, what):
+    """Its slices are those of an export of the same time, each where the clocks of all ranks put it."""
+    with ReportPage(path) as page:
+        start, length = page.js(f"[{TIMELINE}.model.start, {TIMELINE}.model.length]")
+        have = collections.Counter((rank, name, begin, end) for rank, name, _, begin, end in slices_in_page(page).elements())
+    file = f"{folder}/exported.json"
+    result = run([tracetool, "export", inputs, "--time", f"{start}ns-{start + length}ns", "--kinds", KINDS_SHOWN, "-o", file])
+    if not check(result.returncode == 0, f"{what}: export writes the same time", result.stderr):
+        return
+    with open(file, encoding="utf-8") as read:
+        events = [e for e in json.load(read)["traceEvents"] if e["ph"] == "X" and e["cat"] != "computed"]
+    should = collections.Counter((e["pid"] - 1, e["name"], round(e["ts"] * 1000) - start, round(e["ts"] * 1000) + round(e["dur"] * 1000) - start) for e in events)
+    check(have == should and have, f"{what}: each of {sum(have.values())} slices is in an export of this time, and none besides",
+          lambda: f"only in the page {first((have - should).items(), 3)}, only in the export {first((should - have).items(), 3)}")
+
+
 def check_figures(tracetool, path, *inputs):
     """The table under the timeline, and the parts of ranks without slices, are what analyze has of this time."""
     with ReportPage(path) as page:
@@ -414,6 +433,7 @@ def main():
             shown = page.js(f"[{TIMELINE}.model.step, {TIMELINE}.model.groups.filter(g => g.tracks.length).map(g => g.rank)]")
             check(shown == [1, [2]], "--step and --timeline-ranks choose", shown)
         check_figures(args.tracetool, chosen, inputs)
+        check_exported(args.tracetool, folder, path, inputs, "4 ranks")
         check_hostile(args.tracetool, folder)
         check_many(args.tracetool, folder)
         real = os.path.join(args.traces, "modded-nanogpt-8xh100")
@@ -424,6 +444,7 @@ def main():
             check_print(path, "8 H100s")
             check_search(path, "8 H100s", "ncclDevKernel")
             check_drawn(path, "8 H100s")
+            check_exported(args.tracetool, folder, path, real, "8 H100s")
             check_figures(args.tracetool, path, real)
     finish()
 
