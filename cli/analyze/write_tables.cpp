@@ -37,10 +37,9 @@ std::string column_title(const Column& column) {
   return text;
 }
 
-std::string shortened_text(std::string text) {
-  constexpr std::size_t kMost = 100;
-  if (text.size() <= kMost) return text;
-  std::size_t end = kMost - 3;
+std::string shortened_text(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most - 3;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not within a character
   return text.substr(0, end) + "...";
 }

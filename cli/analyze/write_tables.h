@@ -16,8 +16,9 @@ std::string cell_text(const Cell& cell, Unit unit);
 std::string column_title(const Column& column);
 // The columns that are shown to people, by their index in the table: those of names and sentences last, where their length does no harm.
 std::vector<std::size_t> shown_columns(const ResultTable& table);
-// Names of kernels may be pages long.
-std::string shortened_text(std::string text);
+// Names of kernels may be pages long: at most so many bytes.
+inline constexpr std::size_t kMostShown = 100;
+std::string shortened_text(std::string text, std::size_t most = kMostShown);
 bool is_sentence(const Column& column);  // a text that is not shortened
 
 struct TableFormat {

@@ -12,8 +12,8 @@
 namespace cli {
 namespace {
 
-constexpr double kStepWidth = 720, kStepHeight = 260, kStepLeft = 56, kStepRight = 12, kStepTop = 10, kStepBottom = 40;
-constexpr std::size_t kMostMarks = 240, kNumbers = 12;
+constexpr double kStepWidth = 480, kStepHeight = 220, kStepLeft = 50, kStepRight = 12, kStepTop = 10, kStepBottom = 40;
+constexpr std::size_t kMostMarks = 240, kNumbers = 10;
 
 // Of one step, or of several that share a place.
 struct StepMark {
