@@ -2,7 +2,7 @@
 """Reports in headless Chromium, on a phone, a laptop and paper, light and dark: nothing is complained of, asked for or too wide; the
 timeline zooms, moves and finds kernels; its slices and figures are those of the trace; names cannot run; 512 ranks stay quick.
 
-  test_report_page.py --tracetool PATH --traces FOLDER     exit 77 where there is no Chromium
+  test_report_page.py --tracetool PATH [--traces FOLDER] [--agent PATH --simulated PATH]     exit 77 where there is no Chromium
 """
 import argparse
 import base64
@@ -407,10 +407,23 @@ def check_looks_wide(path):
         check(wide[0] <= wide[1], "512 ranks, phone: it is not wider than the window", wide)
 
 
+def check_simulated(args, folder):
+    """A recording of two hosts whose clocks differ."""
+    traces = f"{folder}/traces"
+    result = run([args.simulated, "--agent", args.agent, "--dir", traces, "--ranks", "4", "--hosts", "2", "--clock-offset-us", "3000", "--straggler", "2", "--steps", "10"])
+    check(result.returncode == 0, "a simulated run is recorded", result.stderr)
+    path = report(args.tracetool, folder, traces, name="simulated.html")
+    check_exported(args.tracetool, folder, path, traces, "simulated")
+    check_figures(args.tracetool, path, traces)
+    check_search(path, "simulated", "nccl")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tracetool", required=True, type=os.path.abspath)
     parser.add_argument("--traces", default="none", type=os.path.abspath)
+    for name in ("agent", "simulated"):
+        parser.add_argument("--" + name, type=os.path.abspath)
     args = parser.parse_args()
     if not find_chromium():
         skip("there is no Chromium: scripts/setup.sh --viewer fetches it")
@@ -436,6 +449,8 @@ def main():
         check_exported(args.tracetool, folder, path, inputs, "4 ranks")
         check_hostile(args.tracetool, folder)
         check_many(args.tracetool, folder)
+        if args.simulated:
+            check_simulated(args, folder)
         real = os.path.join(args.traces, "modded-nanogpt-8xh100")
         if os.path.isdir(real):
             path = report(args.tracetool, folder, real, name="h100.html")
