@@ -22,6 +22,7 @@ std::optional<std::string> exact_value(const Cell& cell) {
 void write_cell(Html& page, const Cell& cell, const Column& column) {
   std::string text = cell_text(cell, column.unit);
   if (const auto value = exact_value(cell)) return page.element("td", {{"data-v", *value}}, text);
+  if (std::holds_alternative<std::monostate>(cell) && column.unit != Unit::text) return page.element("td", {{"class", "unknown"}}, text);
   std::string shown = is_sentence(column) ? text : shortened_text(text);
   if (shown == text) return page.element("td", text);
   page.element("td", {{"title", text}}, shown);
