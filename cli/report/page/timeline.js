@@ -49,6 +49,7 @@ class Timeline {
     on(this.search, "input", this.searched);
     on(this.search, "keydown", event => event.key === "Enter" && this.step(event.shiftKey ? -1 : 1));
     on(window, "hashchange", () => this.follow(true));
+    on(document, "click", this.followAgain);
     on(window.matchMedia("(prefers-color-scheme: dark)"), "change", this.recolor);
     new ResizeObserver(() => this.layOut()).observe(this.scroll);
   }
@@ -270,13 +271,18 @@ class Timeline {
     this.show(middle - length * 10, middle + length * 10);
   }
 
+  // A link to where the page is already changes nothing, of which a browser would tell.
+  followAgain(event) {
+    const link = event.target.closest && event.target.closest("a[href^='#t=']");
+    if (link && link.hash === location.hash) this.follow(true);
+  }
   // "#t=START-END&rank=R", in ns since the trace's start.
   follow(scrolls) {
     const said = /^#t=(\d+)-(\d+)(?:&rank=(\d+))?$/.exec(location.hash);
     if (!said) return;
     this.section.scrollIntoView();
     const from = Number(said[1]) - this.model.start, to = Number(said[2]) - this.model.start;
-    if (to < this.model.first || from > this.model.last) {
+    if (to <= 0 || from >= this.model.length) {
       this.say("This is outside of the time shown, " + timelineTime(from + this.model.start) + " after the trace's start. To see it: tracetool report with --step of that time, or tracetool export --time " + said[1] + "ns-" + said[2] + "ns");
       return;
     }
