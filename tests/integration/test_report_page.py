@@ -251,7 +251,12 @@ def check_links(path, trace_start_to):
         page.js("location.hash = '#t=999999999999-1000000000000&rank=0'")
         page.frame()
         said = page.js("document.getElementById('tl-said').textContent")
-        check("outside" in said and "--step" in said and "export --time 999999999999ns-" in said, "of a time that is not shown it says how to see it", said)
+        check("outside" in said and "report --time 999999999999ns-" in said and "export --time 999999999999ns-" in said, "of a time that is not shown it says how to see it", said)
+        step, begin, _ = page.js(f"{TIMELINE}.model.steps[0]")
+        page.js(f"location.hash = '#t={begin + 1000}-{begin + 2000}&rank=0'")
+        page.frame()
+        said = page.js("document.getElementById('tl-said').textContent")
+        check(f"report --step {step}," in said, "and of another step which one it is", said)
         check_quiet(page, "links")
 
 

@@ -276,6 +276,12 @@ class Timeline {
     const link = event.target.closest && event.target.closest("a[href^='#t=']");
     if (link && link.hash === location.hash) this.follow(true);
   }
+  // What shows these times, which this page does not.
+  elsewhere(from, to) {
+    const step = this.model.steps.find(([, start, end]) => start <= from && from < end);
+    const command = step ? "tracetool report --step " + step[0] : "tracetool report --time " + from + "ns-" + to + "ns";
+    return timelineTime(from) + " after the trace's start is outside of the time shown. To see it: " + command + ", or tracetool export --time " + from + "ns-" + to + "ns";
+  }
   // "#t=START-END&rank=R", in ns since the trace's start.
   follow(scrolls) {
     const said = /^#t=(\d+)-(\d+)(?:&rank=(\d+))?$/.exec(location.hash);
@@ -283,7 +289,7 @@ class Timeline {
     this.section.scrollIntoView();
     const from = Number(said[1]) - this.model.start, to = Number(said[2]) - this.model.start;
     if (to <= 0 || from >= this.model.length) {
-      this.say("This is outside of the time shown, " + timelineTime(from + this.model.start) + " after the trace's start. To see it: tracetool report with --step of that time, or tracetool export --time " + said[1] + "ns-" + said[2] + "ns");
+      this.say(this.elsewhere(Number(said[1]), Number(said[2])));
       return;
     }
     const group = said[3] === undefined ? null : this.model.groups.find(g => g.rank === Number(said[3]));
