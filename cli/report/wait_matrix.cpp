@@ -120,6 +120,9 @@ std::string cut_label(const std::string& label, double width) {
   return "..." + label.substr(from);
 }
 
+// Three digits that count.
+std::string field_text(double value) { return value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value); }
+
 class MatrixDrawing {
  public:
   MatrixDrawing(Html& page, const Matrix& matrix) : page_(page), matrix_(matrix), most_ns_(most_of(matrix)), axis_(axis_for(static_cast<double>(most_ns_), Unit::ns)) {
@@ -170,7 +173,7 @@ class MatrixDrawing {
     page_.element("title", what);
     page_.empty("rect", {{"class", fmt::format("field shade-{}", shade)}, {"x", x}, {"y", y}, {"width", width_ - 2}, {"height", kFieldHeight - 2}});
     page_.element("text", {{"class", shade > 2 ? "on-dark" : "on-light"}, {"x", x + width_ / 2 - 1}, {"y", y + kFieldHeight - 6}, {"text-anchor", "middle"}},
-                  fmt::format("{:.1f}", static_cast<double>(wait_ns) / axis_.divisor));
+                  field_text(static_cast<double>(wait_ns) / axis_.divisor));
     page_.close("g");
   }
 
