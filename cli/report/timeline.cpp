@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::size_t kShownRanks = 16;
 constexpr std::size_t kMostSlices = 200'000;  // about 3 MB of the page
+constexpr std::size_t kMostSteps = 1000;  // of which the page knows when they were
 constexpr std::size_t kMostParts = 400, kFewestParts = 20, kMostPartsOfAll = 120'000;
 
 // Of the host. Python's functions are too many for a page: an export has them.
@@ -134,9 +135,13 @@ class Timeline : public TablesObserver {
       : context_(context), result_(result), chosen_(chosen_by_rank(context)), census_(context.catalog), slices_(kMostSlices), of_process_(context.catalog.processes.size()) {
     check_ranks(context, chosen_, request.ranks);
     const std::vector<ProcessId> shown = ranks_with_slices(context, chosen_, request.ranks);
-    data_.time = shown_time(context, request.step, shown, shown_kinds(), kMostSlices, data_.notes);
+    const std::map<std::int64_t, ShownTime> steps = times_of_steps(context);
+    data_.time = shown_time(context, steps, request.step, shown, shown_kinds(), kMostSlices, data_.notes);
     if (have_python(shown)) data_.notes.push_back("Python's functions are not in the timeline, an export has them");
     data_.origin_ns = context.origin_ns;
+    for (const auto& [number, time] : steps) {
+      if (data_.steps.size() < kMostSteps) data_.steps.push_back(time);
+    }
     const auto parts = static_cast<std::int64_t>(std::clamp(kMostPartsOfAll / std::max<std::size_t>(1, chosen_.size()), kFewestParts, kMostParts));
     data_.part_ns = std::max<std::int64_t>(1, (data_.time.length_ns() + parts - 1) / parts);
     for (const ProcessId id : shown) of_process_[id].has_slices = true;

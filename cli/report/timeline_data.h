@@ -49,6 +49,7 @@ struct TimelineRank {
 
 struct TimelineData {
   ShownTime time;
+  std::vector<ShownTime> steps;  // of the trace, not too many
   std::int64_t origin_ns = 0;  // the trace's start
   std::int64_t part_ns = 1;
   std::vector<TimelineName> names;  // what comes most often first

@@ -115,6 +115,16 @@ std::string timeline_json(const TimelineData& data) {
   out.number(data.time.length_ns());
   out.raw(",\"part\":");
   out.number(data.part_ns);
+  out.raw(",\"steps\":");
+  out.list(data.steps, [&](const ShownTime& step) {
+    out.raw("[");
+    out.number(*step.step);
+    out.raw(",");
+    out.number(step.from_ns - data.origin_ns);
+    out.raw(",");
+    out.number(step.to_ns - data.origin_ns);
+    out.raw("]");
+  });
   out.raw(",\"colors\":");
   out.list(kTimelineColors, [&](const TimelineColor& color) {
     out.raw("[");

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "cli/analyze/median.h"
 #include "cli/analyze/warm_up.h"
@@ -40,28 +40,11 @@ std::optional<std::int64_t> first_typical_step(const AnalysisContext& context, c
   return std::nullopt;
 }
 
-// From the first start to the last end of this step on any chosen rank.
-std::optional<ShownTime> time_of_step(const AnalysisContext& context, std::int64_t number) {
-  std::optional<ShownTime> time;
-  for (ProcessId process = 0; process < context.steps.size(); ++process) {
-    for (const Step& step : context.steps[process]) {
-      if (step.number != number) continue;
-      const std::int64_t from_ns = context.clocks.on_axis(process, step.start_ns), to_ns = context.clocks.on_axis(process, step.end_ns);
-      if (!time) time = ShownTime{number, from_ns, to_ns};
-      time->from_ns = std::min(time->from_ns, from_ns);
-      time->to_ns = std::max(time->to_ns, to_ns);
-    }
-  }
-  return time;
-}
-
-[[noreturn]] void throw_no_step(const AnalysisContext& context, std::int64_t number) {
-  std::set<std::int64_t> numbers;
-  for (const std::vector<Step>& steps : context.steps) {
-    for (const Step& step : steps) numbers.insert(step.number);
-  }
-  if (numbers.empty()) throw Error(Exit::usage, fmt::format("--step {}: no steps were found in what is analyzed; without --step the report shows the first part of it", number));
-  throw Error(Exit::usage, fmt::format("--step {}: there is no step {}; there are {}", number, number, number_list({numbers.begin(), numbers.end()})));
+[[noreturn]] void throw_no_step(const std::map<std::int64_t, ShownTime>& steps, std::int64_t number) {
+  if (steps.empty()) throw Error(Exit::usage, fmt::format("--step {}: no steps were found in what is analyzed; without --step the report shows the first part of it", number));
+  std::vector<std::int64_t> numbers;
+  for (const auto& [there, time] : steps) numbers.push_back(there);
+  throw Error(Exit::usage, fmt::format("--step {}: there is no step {}; there are {}", number, number, number_list(numbers)));
 }
 
 // What is analyzed of the chosen processes.
@@ -94,12 +77,26 @@ double expected_slices(const AnalysisContext& context, const ShownTime& time, co
 
 }  // namespace
 
-ShownTime shown_time(const AnalysisContext& context, std::optional<std::int64_t> step, const std::vector<ProcessId>& processes, KindSet kinds,
+std::map<std::int64_t, ShownTime> times_of_steps(const AnalysisContext& context) {
+  std::map<std::int64_t, ShownTime> times;
+  for (ProcessId process = 0; process < context.steps.size(); ++process) {
+    for (const Step& step : context.steps[process]) {
+      const std::int64_t from_ns = context.clocks.on_axis(process, step.start_ns), to_ns = context.clocks.on_axis(process, step.end_ns);
+      ShownTime& time = times.try_emplace(step.number, ShownTime{step.number, from_ns, to_ns}).first->second;
+      time.from_ns = std::min(time.from_ns, from_ns);
+      time.to_ns = std::max(time.to_ns, to_ns);
+    }
+  }
+  return times;
+}
+
+ShownTime shown_time(const AnalysisContext& context, const std::map<std::int64_t, ShownTime>& steps, std::optional<std::int64_t> step, const std::vector<ProcessId>& processes, KindSet kinds,
                      std::size_t most_slices, std::vector<std::string>& notes) {
   const std::optional<std::int64_t> number = step ? step : first_typical_step(context, processes);
   if (number) {
-    if (const auto time = time_of_step(context, *number)) return *time;
-    throw_no_step(context, *number);
+    const auto found = steps.find(*number);
+    if (found == steps.end()) throw_no_step(steps, *number);
+    return found->second;
   }
   ShownTime time = analyzed_time(context);
   const double expected = expected_slices(context, time, processes, kinds), most = static_cast<double>(most_slices);

@@ -251,8 +251,35 @@ def check_links(path, trace_start_to):
         page.js("location.hash = '#t=999999999999-1000000000000&rank=0'")
         page.frame()
         said = page.js("document.getElementById('tl-said').textContent")
-        check("outside" in said and "--step" in said and "export --time 999999999999ns-" in said, "of a time that is not shown it says how to see it", said)
+        check("outside" in said and "report --time 999999999999ns-" in said and "export --time 999999999999ns-" in said, "of a time that is not shown it says how to see it", said)
+        step, begin, _ = page.js(f"{TIMELINE}.model.steps[0]")
+        page.js(f"location.hash = '#t={begin + 1000}-{begin + 2000}&rank=0'")
+        page.frame()
+        said = page.js("document.getElementById('tl-said').textContent")
+        check(f"report --step {step}," in said, "and of another step which one it is", said)
         check_quiet(page, "links")
+
+
+def check_findings(path, what):
+    """Each link of a finding leads to its time, or to the words that it is not shown; also when it is followed again."""
+    with ReportPage(path) as page:
+        links = page.js("[...document.querySelectorAll('a[href^=\"#t=\"]')].map(a => a.hash)")
+        inside, outside, lost = 0, 0, []
+        for number, link in enumerate(links):
+            start, end, rank = map(int, re.fullmatch(r"#t=(\d+)-(\d+)&rank=(\d+)", link).groups())
+            for _ in range(2):
+                page.js(f"{TIMELINE}.fit(); document.querySelectorAll('a[href^=\"#t=\"]')[{number}].click()")
+                page.frame()
+                seen, said = page.js(f"[{TIMELINE}.view, document.getElementById('tl-said').textContent]")
+                first_ns, last_ns = page.js(f"[{TIMELINE}.model.start, {TIMELINE}.model.start + {TIMELINE}.model.length]")
+                if "outside" in said and (end <= first_ns or start >= last_ns):
+                    outside += 1
+                elif start < last_ns and end > first_ns and seen["from"] + first_ns <= max(start, first_ns) and min(end, last_ns) <= seen["to"] + first_ns and f"rank {rank}" in said:
+                    inside += 1
+                else:
+                    lost.append([link, seen, said])
+        check(not lost and inside > 0, f"{what}: of {2 * len(links)} clicks on times of findings {inside} lead there, {outside} say that it is not shown", lost[:2])
+        check_quiet(page, f"{what}, findings")
 
 
 def slices_in_page(page):
@@ -459,6 +486,7 @@ def main():
             check_print(path, "8 H100s")
             check_search(path, "8 H100s", "ncclDevKernel")
             check_drawn(path, "8 H100s")
+            check_findings(path, "8 H100s")
             check_exported(args.tracetool, folder, path, real, "8 H100s")
             check_figures(args.tracetool, path, real)
     finish()

@@ -49,6 +49,7 @@ class Timeline {
     on(this.search, "input", this.searched);
     on(this.search, "keydown", event => event.key === "Enter" && this.step(event.shiftKey ? -1 : 1));
     on(window, "hashchange", () => this.follow(true));
+    on(document, "click", this.followAgain);
     on(window.matchMedia("(prefers-color-scheme: dark)"), "change", this.recolor);
     new ResizeObserver(() => this.layOut()).observe(this.scroll);
   }
@@ -270,14 +271,25 @@ class Timeline {
     this.show(middle - length * 10, middle + length * 10);
   }
 
+  // A link to where the page is already changes nothing, of which a browser would tell.
+  followAgain(event) {
+    const link = event.target.closest && event.target.closest("a[href^='#t=']");
+    if (link && link.hash === location.hash) this.follow(true);
+  }
+  // What shows these times, which this page does not.
+  elsewhere(from, to) {
+    const step = this.model.steps.find(([, start, end]) => start <= from && from < end);
+    const command = step ? "tracetool report --step " + step[0] : "tracetool report --time " + from + "ns-" + to + "ns";
+    return timelineTime(from) + " after the trace's start is outside of the time shown. To see it: " + command + ", or tracetool export --time " + from + "ns-" + to + "ns";
+  }
   // "#t=START-END&rank=R", in ns since the trace's start.
   follow(scrolls) {
     const said = /^#t=(\d+)-(\d+)(?:&rank=(\d+))?$/.exec(location.hash);
     if (!said) return;
     this.section.scrollIntoView();
     const from = Number(said[1]) - this.model.start, to = Number(said[2]) - this.model.start;
-    if (to < this.model.first || from > this.model.last) {
-      this.say("This is outside of the time shown, " + timelineTime(from + this.model.start) + " after the trace's start. To see it: tracetool report with --step of that time, or tracetool export --time " + said[1] + "ns-" + said[2] + "ns");
+    if (to <= 0 || from >= this.model.length) {
+      this.say(this.elsewhere(Number(said[1]), Number(said[2])));
       return;
     }
     const group = said[3] === undefined ? null : this.model.groups.find(g => g.rank === Number(said[3]));

@@ -49,6 +49,7 @@ class TimelineModel {
     this.start = data.start;    // of what is shown, since the trace's start; all other times are since then
     this.length = data.length;
     this.part = data.part;
+    this.steps = data.steps;    // [number, start, end], since the trace's start
     this.colors = data.colors;  // [word, name in the palette]
     this.names = data.names.map(([text, kind, color]) => ({text, kind, color}));
     this.first = 0;
