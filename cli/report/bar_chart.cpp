@@ -13,8 +13,7 @@ namespace cli {
 namespace {
 
 // In units of which a phone shows 3 in 4 pixels, and a laptop 5: letters of 12 can be read on both.
-constexpr double kWidth = 480, kRight = 12, kTop = 6, kBar = 14, kGap = 5, kLabel = 15, kLetter = 6.6, kMostLabel = 160, kAxis = 34, kSwatch = 12;
-constexpr std::size_t kMostLetters = 60;
+constexpr double kWidth = 480, kRight = 12, kTop = 6, kBar = 14, kGap = 5, kLabel = 15, kLetter = 7, kMostLabel = 160, kAxis = 34, kSwatch = 12;
 
 std::string value_text(double value, Unit unit) {
   if (unit == Unit::percent || unit == Unit::rate) return cell_text(value, unit) + (unit == Unit::rate ? " GB/s" : "");
@@ -115,6 +114,13 @@ void write_legend(Html& page, const BarChart& chart) {
 }
 
 }  // namespace
+
+std::string label_end(const std::string& label, std::size_t most) {
+  if (label.size() <= most) return label;
+  std::size_t from = label.size() - (most - 3);
+  while (from < label.size() && (static_cast<unsigned char>(label[from]) & 0xc0) == 0x80) ++from;  // not within a character
+  return "..." + label.substr(from);
+}
 
 void write_bars(Html& page, const BarChart& chart) {
   page.open("figure");

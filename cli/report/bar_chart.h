@@ -35,6 +35,10 @@ struct BarChart {
   bool labels_above = false;  // long names: above the bars with the value of the first part, not beside them
 };
 
+// Of a long name its end, where that tells names apart: "...of/it.py(7): forward".
+std::string label_end(const std::string& label, std::size_t most);
+inline constexpr std::size_t kMostLetters = 56;  // of a label above its bar
+
 void write_bars(Html& page, const BarChart& chart);
 
 // At most kMostBars: of more, groups of neighbours, with the mean of each part: "ranks 0-7".

@@ -1,5 +1,6 @@
 // Which kernels took most time.
 #include "cli/model/name_classes.h"
+#include "cli/model/short_name.h"
 #include "cli/report/section.h"
 #include "cli/report/table_html.h"
 #include "cli/report/top_bars.h"
@@ -14,7 +15,7 @@ Fill kernel_fill(const TableReading& kernels, std::size_t row) {
 
 void write_kernels(const ReportFacts& facts, Html& page) {
   if (find_table(facts, "kernels") == nullptr) return write_paragraph(page, "There are no kernels.");
-  write_top_bars(page, facts, {"kernels", "name", "sum_ns", "Kernels that took most time", "sum of durations over all ranks", 15, kernel_fill});
+  write_top_bars(page, facts, {"kernels", "name", "sum_ns", "Kernels that took most time", "sum of durations over all ranks", 15, kernel_fill, [](const std::string& name) { return short_name(name); }});
 }
 
 }  // namespace

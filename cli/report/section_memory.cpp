@@ -11,7 +11,10 @@
 namespace cli {
 namespace {
 
-bool knows_peak(const TableReading& memory, std::size_t row) { return memory.get<std::int64_t>(row, "peak_bytes").has_value(); }
+// Of a GPU: the host's memory is in the table alone.
+bool knows_peak(const TableReading& memory, std::size_t row) {
+  return memory.get<std::int64_t>(row, "peak_bytes").has_value() && memory.get<std::int64_t>(row, "device").has_value();
+}
 
 bool has_memory(const ReportFacts& facts) {
   const TableReading memory(facts.tables, "memory");

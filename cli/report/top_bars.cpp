@@ -38,7 +38,8 @@ void write_top_bars(Html& page, const ReportFacts& facts, const TopBars& what, s
     if (is_new) chart.parts.emplace_back(fill);
   }
   for (std::size_t row = 0; row < std::min(what.most, top.rows()); ++row) {
-    Bar bar{top.get<std::string>(row, what.label_key).value_or("unknown"), {}};
+    const std::string name = top.get<std::string>(row, what.label_key).value_or("unknown");
+    Bar bar{what.label == nullptr ? name : what.label(name), {}};
     for (const BarPart& part : chart.parts) bar.values.push_back(part.fill == fill_of(row) ? static_cast<double>(top.number(row, what.value_key)) : 0.0);
     chart.bars.push_back(std::move(bar));
   }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "cli/analyze/table_reading.h"
@@ -15,6 +16,7 @@ struct TopBars {
   std::string_view title, quantity;
   std::size_t most = 15;
   std::function<Fill(const TableReading& rows, std::size_t row)> fill = {};  // none: that of compute
+  std::string (*label)(const std::string& name) = nullptr;                   // for a bar; null: the name
 };
 
 // A chart of the rows with the largest values, and the table of `most_rows` of them in that order.

@@ -111,14 +111,8 @@ int shade_of(std::int64_t wait_ns, std::int64_t most_ns) {
   return wait_ns <= 0 || most_ns <= 0 ? 0 : std::clamp(static_cast<int>(static_cast<double>(wait_ns) / static_cast<double>(most_ns) * kShades) + 1, 1, kShades);
 }
 
-// Its end, in which names of communicators differ.
-std::string cut_label(const std::string& label, double width) {
-  const auto most = std::max<std::size_t>(4, static_cast<std::size_t>(width / 6.6));
-  if (label.size() <= most) return label;
-  std::size_t from = label.size() - (most - 3);
-  while (from < label.size() && (static_cast<unsigned char>(label[from]) & 0xc0) == 0x80) ++from;  // not within a character
-  return "..." + label.substr(from);
-}
+// Names of communicators differ at their end.
+std::string cut_label(const std::string& label, double width) { return label_end(label, std::max<std::size_t>(4, static_cast<std::size_t>(width / 6.6))); }
 
 // Three digits that count.
 std::string field_text(double value) { return value < 1000 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value); }
