@@ -66,16 +66,10 @@ void write_after(Html& page, const ResultTable& table, const ReportFacts& facts,
 }
 
 std::string counted(const ResultTable& table, std::string_view caption) {
-  return fmt::format("{}{}{}", caption, caption.empty() ? "" : ": ", count_text(table.rows.size(), "row"));
+  return fmt::format("{}: {}", caption, count_text(table.rows.size(), "row"));
 }
 
 }  // namespace
-
-void write_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, const TableShown& shown) {
-  if (!caption.empty()) page.element("p", {{"class", "caption"}}, caption);
-  write_rows(page, table, shown.most);
-  write_after(page, table, facts, shown);
-}
 
 void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, const TableShown& shown) {
   page.open("details");

@@ -19,10 +19,7 @@ struct TableShown {
   std::string_view source = {};       // the table of `analyze` that has all of it; "": that of its name
 };
 
-// Says what is left out, and which command has it. `caption`: a sentence without its period; "" for none. Notes of the table follow it.
-void write_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, const TableShown& shown = {});
-
-// The same behind a line that opens it.
+// Behind a line that opens it, `caption` with the number of rows. Says what is left out, and which command has it. Notes of the table follow it.
 void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, const TableShown& shown = {});
 
 // Of the facts' tables; null: it is not there, or empty.
