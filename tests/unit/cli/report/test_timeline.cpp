@@ -12,11 +12,10 @@ using namespace cli;
 
 namespace {
 
-TimelineSection timeline_of(const std::vector<const MadeProfile*>& ranks, const TimelineRequest& request = {}, const Selection& selection = {}) {
-  TimelineSection section;
+void analyze_made(const std::vector<const MadeProfile*>& ranks, const TablesObserverEntry& observer, const Selection& selection = {}) {
   AnalysisRequest analysis;
   analysis.selection = selection;
-  analysis.observers.push_back(timeline_observer(request, section));
+  analysis.observers.push_back(observer);
   const TestFolder folder;
   std::vector<TraceInput> inputs;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
@@ -29,8 +28,17 @@ TimelineSection timeline_of(const std::vector<const MadeProfile*>& ranks, const 
   const auto trace = order_traces(inputs, options);
   const FoundFacts facts = find_facts(*trace);
   analyze(*trace, facts.facts, facts.steps_found, analysis);
+}
+
+TimelineSection timeline_of(const std::vector<const MadeProfile*>& ranks, const TimelineRequest& request = {}, const Selection& selection = {}) {
+  TimelineSection section;
+  analyze_made(ranks, timeline_observer(request, section), selection);
   return section;
 }
+
+class NoObserver : public TablesObserver {
+  void finish(const std::vector<ResultTable>&) override {}
+};
 
 // What stands behind this key of the section's data, up to the next key or the end of the list.
 std::string data_of(const TimelineSection& section, std::string_view key) {
@@ -95,6 +103,24 @@ TEST_CASE("where there are no steps the timeline shows all of the time", "[timel
   CHECK(data_of(section, "length") == "800000");
   CHECK(section.events == 2);
   CHECK_THROWS_WITH(timeline_of({&made}, {1, {}}), Catch::Matchers::StartsWith("--step 1: no steps were found"));
+}
+
+TEST_CASE("of a long time without steps the timeline shows the first part", "[timeline]") {
+  MadeProfile made;
+  for (int i = 0; i < 100; ++i) made.kernel("work " + std::to_string(i * i % 97), 1000.0 + i * i, 1000.5 + i * i);
+  std::vector<std::string> notes;
+  ShownTime all, part;
+  analyze_made({&made}, {{}, [&](const AnalysisContext& context) {
+    all = shown_time(context, {}, std::nullopt, {0}, kinds_of({Kind::kernel}), 100, notes);
+    CHECK(notes.empty());
+    part = shown_time(context, {}, std::nullopt, {0}, kinds_of({Kind::kernel}), 25, notes);
+    return std::make_unique<NoObserver>();
+  }});
+  CHECK(all.length_ns() == 9'801'500);
+  CHECK(part.from_ns == all.from_ns);
+  CHECK(part.length_ns() == all.length_ns() / 4);
+  REQUIRE(notes.size() == 1);
+  CHECK(notes.front().starts_with("the timeline shows the first 2.450 ms of 9.802 ms"));
 }
 
 TEST_CASE("slices are written by lane, with the distance to the one before, length and name", "[timeline]") {
