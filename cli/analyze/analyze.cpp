@@ -229,6 +229,41 @@ KindSet taken_kinds(const std::vector<const AnalysisEntry*>& analyses) {
   return kinds;
 }
 
+// What a request chooses, and whoever looks at that.
+struct RequestScope {
+  RequestScope(const AnalysisRequest& request, const Catalog& catalog, const TraceFacts& facts)
+      : request(request), selection(without_beside(request.selection)), chosen(selection, catalog, facts), has(catalog.processes.size()),
+        steps(chosen.chosen(facts.steps)), placed_steps(on_axis(steps, facts.clocks)) {
+    for (ProcessId id = 0; id < has.size(); ++id) has[id] = chosen.has(id);
+  }
+  RequestScope(const RequestScope&) = delete;
+  RequestScope& operator=(const RequestScope&) = delete;
+
+  static Selection without_beside(Selection selection) {
+    selection.without_beside = true;
+    return selection;
+  }
+
+  const AnalysisRequest& request;
+  const Selection selection;
+  const Selector chosen;
+  std::vector<bool> has;
+  const Steps steps, placed_steps;
+  std::vector<AnalysisWalk::Member*> members;
+};
+
+// What any of them asks for.
+Wanted wanted_by_any(const std::deque<RequestScope>& scopes) {
+  Wanted wanted = scopes.front().chosen.wanted();
+  for (const RequestScope& scope : scopes) {
+    if (scope.chosen.wanted().times != wanted.times) {
+      wanted.times.clear();
+      break;
+    }
+  }
+  return wanted;
+}
+
 }  // namespace
 
 EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, KindSet also) {
@@ -244,44 +279,44 @@ EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, K
   };
 }
 
-AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
-                       const AnalysisRequest& request) {
+std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
+                                         const std::vector<AnalysisRequest>& requests) {
   const Catalog& catalog = trace.catalog();
   const std::size_t processes = catalog.processes.size();
-  Selection selection = request.selection;
-  selection.without_beside = true;
-  const Selector chosen(selection, catalog, facts);
-  std::vector<bool> has(processes);
-  for (ProcessId id = 0; id < processes; ++id) has[id] = chosen.has(id);
-  Selection whole = selection;  // windows cut work, which the choice of events does not
+  std::deque<RequestScope> scopes;
+  for (const AnalysisRequest& request : requests) scopes.emplace_back(request, catalog, facts);
+  Selection whole = scopes.front().selection;  // windows cut work, which the choice of events does not
   whole.steps.reset();
   whole.time.reset();
   Selector selector(whole, catalog, facts);
 
-  bool phases = false;
-  for (ProcessId id = 0; id < processes; ++id) phases = phases || (has[id] && !catalog.processes[id].phase.empty());
-
   const ProcessClocks on_it;
-  const Steps steps = chosen.chosen(facts.steps), placed_steps = on_axis(steps, facts.clocks);
   std::deque<AnalysisWalk::Member> members;
-  const auto add = [&](GroupBy by, ObserverNeeds needs) -> AnalysisWalk::Member& {
+  const auto add = [&](RequestScope& scope, GroupBy by, ObserverNeeds needs) -> AnalysisWalk::Member& {
+    bool phases = false;
+    for (ProcessId id = 0; id < processes; ++id) phases = phases || (scope.has[id] && !catalog.processes[id].phase.empty());
+    const AnalysisRequest& request = scope.request;
     const bool placed = needs.collectives;
-    return members.emplace_back(AnalysisWalk::Member{
-        {catalog, windows_of(request, by, chosen, facts, processes, placed), found, placed ? placed_steps : steps, has, facts.first_ns, placed ? on_it : facts.clocks, {by, phases}, request.class_rules, request.flops_per_step, nullptr},
+    AnalysisWalk::Member& member = members.emplace_back(AnalysisWalk::Member{
+        {catalog, windows_of(request, by, scope.chosen, facts, processes, placed), found, placed ? scope.placed_steps : scope.steps, scope.has, facts.first_ns, placed ? on_it : facts.clocks, {by, phases}, request.class_rules, request.flops_per_step, nullptr},
         needs, nullptr, nullptr});
+    scope.members.push_back(&member);
+    return member;
   };
-  for (const AnalysisEntry* entry : request.analyses) {
-    AnalysisWalk::Member& member = add(group_of(*entry, request.by), entry->needs());
-    member.analysis = entry->make(member.context);
-    member.observer = member.analysis.get();
+  for (RequestScope& scope : scopes) {
+    for (const AnalysisEntry* entry : scope.request.analyses) {
+      AnalysisWalk::Member& member = add(scope, group_of(*entry, scope.request.by), entry->needs());
+      member.analysis = entry->make(member.context);
+      member.observer = member.analysis.get();
+    }
+    for (const TablesObserverEntry& entry : scope.request.observers) {
+      AnalysisWalk::Member& member = add(scope, GroupBy::none, entry.needs);
+      member.last = entry.make(member.context);
+      member.observer = member.last.get();
+    }
   }
-  for (const TablesObserverEntry& entry : request.observers) {
-    AnalysisWalk::Member& member = add(GroupBy::none, entry.needs);
-    member.last = entry.make(member.context);
-    member.observer = member.last.get();
-  }
-  AnalysisResult result;
-  if (const std::string left_out = beside_note(catalog); !left_out.empty()) result.notes.push_back(left_out);
+  std::vector<std::string> notes;
+  if (const std::string left_out = beside_note(catalog); !left_out.empty()) notes.push_back(left_out);
   TraceCollectives collectives;
   bool with_collectives = false;
   {
@@ -290,7 +325,8 @@ AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::
     const std::size_t threads = trace.walks_at_once() ? std::clamp<std::size_t>(members.size(), 1, std::min(kMostWalks, usable_cores())) : 1;
     for (auto& hand : dealt(members, threads)) walks.emplace_back(catalog, facts.clocks, selector, std::move(hand), walks.empty() ? &progress : nullptr);
     OrderedWork work(walks.size(), threads);
-    work.run({[&](std::size_t i) { trace.walk(walks[i], walks[i].wanted(chosen.wanted())); }, [](std::size_t) {}});
+    const Wanted wanted = wanted_by_any(scopes);
+    work.run({[&](std::size_t i) { trace.walk(walks[i], walks[i].wanted(wanted)); }, [](std::size_t) {}});
     AnalysisWalk& walk = walks.front();
     with_collectives = walk.has_collectives();
     if (with_collectives) {
@@ -300,18 +336,26 @@ AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::
       collectives.clocks = clocks_of(catalog, trace.fits());
     }
     if (walk.endless() > 0) {
-      result.notes.push_back(count_text(walk.endless(), "kernel or copy", "kernels and copies") +
-                             " had not ended where the trace ends, and are in no sum");
+      notes.push_back(count_text(walk.endless(), "kernel or copy", "kernels and copies") +
+                      " had not ended where the trace ends, and are in no sum");
     }
   }
   for (AnalysisWalk::Member& member : members) member.context.collectives = with_collectives ? &collectives : nullptr;
-  for (AnalysisWalk::Member& member : members) {
-    if (member.analysis) result.tables.push_back(member.analysis->finish());
+  std::vector<AnalysisResult> results;
+  for (const RequestScope& scope : scopes) {
+    AnalysisResult& result = results.emplace_back(AnalysisResult{{}, notes});
+    for (AnalysisWalk::Member* member : scope.members) {
+      if (member->analysis) result.tables.push_back(member->analysis->finish());
+    }
+    for (AnalysisWalk::Member* member : scope.members) {
+      if (member->last) member->last->finish(result.tables);
+    }
   }
-  for (AnalysisWalk::Member& member : members) {
-    if (member.last) member.last->finish(result.tables);
-  }
-  return result;
+  return results;
+}
+
+AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const AnalysisRequest& request) {
+  return std::move(analyze_each(trace, facts, found, {request}).front());
 }
 
 }  // namespace cli

@@ -41,7 +41,14 @@ std::string where_most(const TableReading& gpus, std::string_view key) {
                      gpus.rank(most.second));
 }
 
-std::vector<LostTime> losses_of(const TableReading& gpus, std::int64_t alone_ns) {
+std::string gpu_time_text(const TableReading& gpus, std::int64_t whole_ns) {
+  const std::int64_t compute_ns = gpus.sum("compute_ns");
+  return fmt::format("{}, {} of GPU time: {:.2f} % compute, {:.2f} % lost", count_text(gpus.rows(), "GPU"), duration_text(whole_ns),
+                     percent_of(compute_ns, whole_ns), percent_of(whole_ns - compute_ns, whole_ns));
+}
+
+std::vector<LostTime> losses_of(const TableReading& gpus) {
+  const std::int64_t alone_ns = gpus.sum("busy_ns") - gpus.sum("compute_ns") - gpus.sum("exposed_comm_ns");
   std::vector<LostTime> losses{{gpus.sum("idle_ns"), "idle" + where_most(gpus, "idle_ns"), "temporal"},
                            {gpus.sum("exposed_comm_ns"), "communication that no compute covers" + where_most(gpus, "exposed_comm_ns"), "comm"},
                            {alone_ns, "copies and memsets that nothing else covers", "temporal"}};
@@ -50,18 +57,24 @@ std::vector<LostTime> losses_of(const TableReading& gpus, std::int64_t alone_ns)
   return losses;
 }
 
-// "rank 1 is late: ..."; empty: nobody is known to be.
-std::string late_text(const TableReading& ranks, std::int64_t whole_ns) {
-  std::string out;
+// "rank 1 is late: ..."
+struct LateRank {
+  std::int64_t cost_ns;
+  std::string text;
+};
+
+// Of each that is known to be late.
+std::vector<LateRank> late_ranks(const TableReading& ranks, std::int64_t whole_ns) {
+  std::vector<LateRank> found;
   for (std::size_t row = 0; row < ranks.rows(); ++row) {
     if (!ranks.get<bool>(row, "straggler").value_or(false)) continue;
     const std::int64_t cost_ns = ranks.number(row, "others_waited_ns");
-    out += fmt::format("{} is late to collectives: the others waited {} for it alone, {:.2f} % of the GPU time; cause: {}", ranks.rank(row),
-                       duration_text(cost_ns), percent_of(cost_ns, whole_ns), ranks.get<std::string>(row, "cause").value_or("unknown"));
-    if (const auto evidence = ranks.get<std::string>(row, "evidence")) out += ": " + *evidence;
-    out += "\n";
+    std::string text = fmt::format("{} is late to collectives: the others waited {} for it alone, {:.2f} % of the GPU time; cause: {}", ranks.rank(row),
+                                   duration_text(cost_ns), percent_of(cost_ns, whole_ns), ranks.get<std::string>(row, "cause").value_or("unknown"));
+    if (const auto evidence = ranks.get<std::string>(row, "evidence")) text += ": " + *evidence;
+    found.push_back({cost_ns, std::move(text)});
   }
-  return out;
+  return found;
 }
 
 // Of steps that are warm-up on any rank: the others wait for it.
@@ -74,7 +87,7 @@ std::set<std::int64_t> warm_up_numbers(const TableReading& steps) {
 }
 
 std::string steps_text(const TableReading& steps) {
-  if (steps.rows() == 0) return "steps: none were found\n";
+  if (steps.rows() == 0) return "steps: none were found";
   const std::set<std::int64_t> warm_ups = warm_up_numbers(steps);
   std::vector<std::pair<std::int64_t, std::size_t>> durations;
   std::int64_t first = steps.number(0, "step"), last = first, longest_warm_up_ns = 0;
@@ -102,7 +115,7 @@ std::string steps_text(const TableReading& steps) {
   }
   const std::size_t shown = durations.empty() ? 0 : durations.back().second;
   if (const auto found_by = steps.get<std::string>(shown, "found_by"); found_by == kPeriodOfKernels) out += "; by the period of the kernels";
-  return out + "\n";
+  return out;
 }
 
 std::string text_of(ResultTable table) { return find_table_format("text")->write({std::move(table)}); }
@@ -117,17 +130,31 @@ std::vector<const AnalysisEntry*> summary_analyses() {
   return chosen;
 }
 
+std::vector<std::string> summary_sentences(const std::vector<ResultTable>& tables) {
+  const TableReading gpus(tables, "temporal"), steps(tables, "steps"), ranks(tables, "stragglers");
+  const std::int64_t whole_ns = gpus.sum("span_ns");
+  if (whole_ns == 0) return {"no GPU work."};
+  std::string time = gpu_time_text(gpus, whole_ns);
+  if (const auto losses = losses_of(gpus); !losses.empty()) {
+    time += fmt::format("; the largest loss is {:.2f} %, {}: {}", percent_of(losses.front().ns, whole_ns), duration_text(losses.front().ns), losses.front().text);
+  }
+  const std::vector<LateRank> late = late_ranks(ranks, whole_ns);
+  const auto latest = std::max_element(late.begin(), late.end(), [](const LateRank& a, const LateRank& b) { return a.cost_ns < b.cost_ns; });
+  std::string who = late.empty() ? "no rank is known to be late to collectives" : latest->text;
+  if (late.size() > 1) who += fmt::format("; {} more {} late, too", late.size() - 1, late.size() == 2 ? "rank is" : "ranks are");
+  return {time + ".", steps_text(steps) + ".", who + "."};
+}
+
 std::string summary_text(const std::vector<ResultTable>& tables) {
   const TableReading gpus(tables, "temporal"), steps(tables, "steps"), kernels(tables, "kernels"), ranks(tables, "stragglers");
   const std::int64_t whole_ns = gpus.sum("span_ns");
   if (whole_ns == 0) return "no GPU work\n";
-  const std::int64_t compute_ns = gpus.sum("compute_ns"), exposed_ns = gpus.sum("exposed_comm_ns");
-  std::string out = fmt::format("{}, {} of GPU time: {:.2f} % compute, {:.2f} % lost\n", count_text(gpus.rows(), "GPU"), duration_text(whole_ns),
-                                percent_of(compute_ns, whole_ns), percent_of(whole_ns - compute_ns, whole_ns));
-  const std::vector<LostTime> losses = losses_of(gpus, gpus.sum("busy_ns") - compute_ns - exposed_ns);
+  std::string out = gpu_time_text(gpus, whole_ns) + "\n";
+  const std::vector<LostTime> losses = losses_of(gpus);
   for (const LostTime& loss : losses) out += fmt::format("{:6.2f} %  {}: {}\n", percent_of(loss.ns, whole_ns), duration_text(loss.ns), loss.text);
-  const std::string late = late_text(ranks, whole_ns);
-  out += late + steps_text(steps);
+  const std::vector<LateRank> late = late_ranks(ranks, whole_ns);
+  for (const LateRank& rank : late) out += rank.text + "\n";
+  out += steps_text(steps) + "\n";
   if (kernels.rows() > 0) out += "\n" + text_of(kernels.part({"class", "count", "sum_ns", "share_pct", "median_ns", "name"}, kKernels));
   if (gpus.rows() <= kMostGpus) out += "\n" + text_of(gpus.table());
   const std::string_view next = !late.empty() ? std::string_view("stragglers") : losses.empty() ? std::string_view("kernels") : std::string_view(losses.front().next);

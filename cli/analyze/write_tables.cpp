@@ -14,7 +14,9 @@ namespace {
 
 std::string extent_text(const Extent& extent) { return fmt::format("{}x{}x{}", extent[0], extent[1], extent[2]); }
 
-std::string shown(const Cell& cell, Unit unit) {
+}  // namespace
+
+std::string cell_text(const Cell& cell, Unit unit) {
   if (std::holds_alternative<std::monostate>(cell)) return "-";
   if (const auto* extent = std::get_if<Extent>(&cell)) return extent_text(*extent);
   if (const auto* yes = std::get_if<bool>(&cell)) return *yes ? "yes" : "no";
@@ -25,8 +27,7 @@ std::string shown(const Cell& cell, Unit unit) {
   return unit == Unit::ns ? duration_text(number) : fmt::format("{}", number);
 }
 
-// The unit stands in the cells.
-std::string title(const Column& column) {
+std::string column_title(const Column& column) {
   std::string text(column.key);
   for (const std::string_view ending : {"_ns", "_pct", "_gb_per_s"}) {
     if (text.ends_with(ending)) text.erase(text.size() - ending.size());
@@ -36,19 +37,16 @@ std::string title(const Column& column) {
   return text;
 }
 
-// Names of kernels may be pages long; the other formats have them whole.
-std::string shortened(std::string text) {
-  constexpr std::size_t kMost = 100;
-  if (text.size() <= kMost) return text;
-  std::size_t end = kMost - 3;
+std::string shortened_text(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most - 3;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not within a character
   return text.substr(0, end) + "...";
 }
 
 bool is_sentence(const Column& column) { return column.key == "trouble" || column.key == "evidence"; }
 
-// Names and sentences go to the end, where their length does no harm.
-std::vector<std::size_t> text_last(const ResultTable& table) {
+std::vector<std::size_t> shown_columns(const ResultTable& table) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (table.columns[i].unit != Unit::rows) order.push_back(i);
@@ -57,19 +55,21 @@ std::vector<std::size_t> text_last(const ResultTable& table) {
   return order;
 }
 
+namespace {
+
 std::string write_text(const std::vector<ResultTable>& tables) {
   std::string out;
   for (const ResultTable& table : tables) {
     if (tables.size() > 1) out += fmt::format("{}{}\n", out.empty() ? "" : "\n", table.name);
-    const std::vector<std::size_t> order = text_last(table);
+    const std::vector<std::size_t> order = shown_columns(table);
     std::vector<std::string> head;
-    for (const std::size_t i : order) head.push_back(title(table.columns[i]));
+    for (const std::size_t i : order) head.push_back(column_title(table.columns[i]));
     Table lines(std::move(head));
     for (const auto& cells : table.rows) {
       std::vector<std::string> row;
       for (const std::size_t i : order) {
-        std::string text = shown(cells[i], table.columns[i].unit);
-        row.push_back(is_sentence(table.columns[i]) ? std::move(text) : shortened(std::move(text)));
+        std::string text = cell_text(cells[i], table.columns[i].unit);
+        row.push_back(is_sentence(table.columns[i]) ? std::move(text) : shortened_text(std::move(text)));
       }
       lines.add(std::move(row));
     }
@@ -195,7 +195,7 @@ std::string write_markdown(const std::vector<ResultTable>& tables) {
     out += "|";
     for (const Column& column : table.columns) {
       if (column.unit == Unit::rows) continue;
-      out += fmt::format(" {} |", markdown_text(title(column)));
+      out += fmt::format(" {} |", markdown_text(column_title(column)));
       rule += column.unit == Unit::text ? "---|" : "---:|";
     }
     out += "\n" + rule + "\n";
@@ -203,7 +203,7 @@ std::string write_markdown(const std::vector<ResultTable>& tables) {
       out += "|";
       for (std::size_t i = 0; i < cells.size(); ++i) {
         if (table.columns[i].unit == Unit::rows) continue;
-        out += fmt::format(" {} |", markdown_text(shown(cells[i], table.columns[i].unit)));
+        out += fmt::format(" {} |", markdown_text(cell_text(cells[i], table.columns[i].unit)));
       }
       out += "\n";
     }

@@ -1,5 +1,6 @@
 // Results as text for people, and as JSON, CSV and Markdown.
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,17 @@
 #include "cli/analyze/analysis_table.h"
 
 namespace cli {
+
+// A cell as people read it, with its unit; "-" for what is unknown. The same in all that is written for people.
+std::string cell_text(const Cell& cell, Unit unit);
+// What stands above the cells: the key without the unit, which stands in them.
+std::string column_title(const Column& column);
+// The columns that are shown to people, by their index in the table: those of names and sentences last, where their length does no harm.
+std::vector<std::size_t> shown_columns(const ResultTable& table);
+// Names of kernels may be pages long: at most so many bytes.
+inline constexpr std::size_t kMostShown = 100;
+std::string shortened_text(std::string text, std::size_t most = kMostShown);
+bool is_sentence(const Column& column);  // a text that is not shortened
 
 struct TableFormat {
   std::string_view name;

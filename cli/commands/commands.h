@@ -34,6 +34,7 @@ Command analyze_command();
 Command diff_command();
 Command check_command();
 Command diagnose_command();
+Command report_command();
 Command help_command();
 
 }  // namespace cli

@@ -11,7 +11,6 @@
 #include "cli/commands/trace_facts.h"
 #include "cli/diagnose/write_findings.h"
 #include "cli/io/output_file.h"
-#include "cli/io/shell_word.h"
 #include "cli/io/text_table.h"
 #include "cli/model/error.h"
 
@@ -44,15 +43,6 @@ std::string rules_text() {
   Table table({"rule", "fires when", "source"});
   for (const RuleEntry& rule : rules()) table.add({std::string(rule.name), std::string(rule.fires), std::string(rule.source)});
   return table.text();
-}
-
-std::string inputs_text(const InputOptions& inputs) {
-  std::string out;
-  const auto add = [&](const std::string& word) { out += (out.empty() ? "" : " ") + word; };
-  for (const std::string& path : inputs.paths) add(path == "-" ? std::string("FILE") : shell_word(path));
-  for (const std::string& rank : inputs.ranks) add("--rank " + shell_word(rank));
-  if (!inputs.run.empty()) add("--run " + shell_word(inputs.run));
-  return out;
 }
 
 void run_diagnose(const DiagnoseOptions& options) {

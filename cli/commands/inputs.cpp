@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "cli/commands/run_choice.h"
+#include "cli/io/shell_word.h"
 #include "cli/io/temp_file.h"
 #include "cli/model/error.h"
 #include "cli/read/paths.h"
@@ -76,6 +77,15 @@ TraceInput parse_rank(const std::string& text) {
                 fmt::format("--rank {}: expected N=FILE with N from 0, like --rank 3=traces/worker.ring", text));
   }
   return {text.substr(equals + 1), rank};
+}
+
+std::string inputs_text(const InputOptions& inputs) {
+  std::string out;
+  const auto add = [&](const std::string& word) { out += (out.empty() ? "" : " ") + word; };
+  for (const std::string& path : inputs.paths) add(path == "-" ? std::string("FILE") : shell_word(path));
+  for (const std::string& rank : inputs.ranks) add("--rank " + shell_word(rank));
+  if (!inputs.run.empty()) add("--run " + shell_word(inputs.run));
+  return out;
 }
 
 std::vector<TraceInput> find_inputs(const InputOptions& options) {

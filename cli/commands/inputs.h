@@ -15,6 +15,9 @@ struct InputOptions {
   std::string run;                 // --run: NAME, "latest" or "all"; "": the latest of each directory
 };
 
+// As a shell takes them, for a command that is to be typed next.
+std::string inputs_text(const InputOptions& inputs);
+
 // Each file once; what was named comes first. Of a directory, the files of one run (merge/runs.h). Says on stderr which run
 // of several it is and what was skipped. Throws Error: (usage) when there is no input, a --rank is
 // malformed or names a file that has another already, or --run names no run; (cannot_open) when a path matches nothing

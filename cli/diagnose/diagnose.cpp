@@ -188,13 +188,11 @@ EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules) {
   return analyzed_events(tables_of(rules), kinds);
 }
 
-Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const DiagnosisRequest& request) {
-  const Catalog& catalog = trace.catalog();
-  Diagnosis diagnosis;
-  AnalysisRequest analysis;
-  analysis.analyses = tables_of(request.rules);
-  analysis.by = GroupBy::rank;
-  analysis.selection = request.selection;
+DiagnosisRun::DiagnosisRun(const Catalog& catalog, const TraceFacts& facts, const DiagnosisRequest& request)
+    : catalog_(catalog), facts_(facts), request_(request), time_{std::vector<std::int64_t>(catalog.processes.size()), 0, 0} {
+  analysis_.analyses = tables_of(request.rules);
+  analysis_.by = GroupBy::rank;
+  analysis_.selection = request.selection;
   const bool is_chosen = request.selection.steps || request.selection.time;
   if (!is_chosen) {
     Selection selection = request.selection;
@@ -202,31 +200,38 @@ Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vect
     const Selector selector(selection, catalog, facts);
     std::vector<bool> chosen(catalog.processes.size());
     for (ProcessId id = 0; id < chosen.size(); ++id) chosen[id] = selector.has(id);
-    analysis.selection.time = behind_warm_up(catalog, facts, chosen, diagnosis.notes);
+    analysis_.selection.time = behind_warm_up(catalog, facts, chosen, diagnosis_.notes);
   }
-  DiagnosedTime time{std::vector<std::int64_t>(catalog.processes.size()), 0, 0};
-  analysis.observers.push_back({ObserverNeeds{}, [&](const AnalysisContext& context) { return std::make_unique<Extents>(context, is_chosen, time, diagnosis); }});
+  analysis_.observers.push_back(
+      {ObserverNeeds{}, [this, is_chosen](const AnalysisContext& context) { return std::make_unique<Extents>(context, is_chosen, time_, diagnosis_); }});
   for (const RuleEntry* rule : request.rules) {
-    analysis.observers.push_back({rule->needs, [&, rule](const AnalysisContext& context) { return std::make_unique<RuleRun>(*rule, context, time, diagnosis.findings); }});
+    analysis_.observers.push_back({rule->needs, [this, rule](const AnalysisContext& context) { return std::make_unique<RuleRun>(*rule, context, time_, diagnosis_.findings); }});
   }
-  const AnalysisResult result = analyze(trace, facts, found, analysis);
-  diagnosis.notes.insert(diagnosis.notes.end(), result.notes.begin(), result.notes.end());
-  for (Finding& finding : diagnosis.findings) {
+}
+
+Diagnosis DiagnosisRun::finish(const AnalysisResult& result) {
+  diagnosis_.notes.insert(diagnosis_.notes.end(), result.notes.begin(), result.notes.end());
+  for (Finding& finding : diagnosis_.findings) {
     std::sort(finding.ranks.begin(), finding.ranks.end());
     finding.ranks.erase(std::unique(finding.ranks.begin(), finding.ranks.end()), finding.ranks.end());
-    if (finding.steps.empty()) finding.steps = steps_of(finding.evidence, catalog, facts);
-    if (finding.saving_ns) finding.saving_ns = std::min(*finding.saving_ns, diagnosis.length_ns);
-    finding.severity = std::max(finding.severity, severity_of(finding, diagnosis.length_ns));
+    if (finding.steps.empty()) finding.steps = steps_of(finding.evidence, catalog_, facts_);
+    if (finding.saving_ns) finding.saving_ns = std::min(*finding.saving_ns, diagnosis_.length_ns);
+    finding.severity = std::max(finding.severity, severity_of(finding, diagnosis_.length_ns));
     if (!finding.next_command.empty()) continue;
     std::optional<std::int64_t> first_step;
     if (!finding.evidence.empty()) {
-      const auto steps = steps_of({finding.evidence.front()}, catalog, facts);
+      const auto steps = steps_of({finding.evidence.front()}, catalog_, facts_);
       if (!steps.empty()) first_step = steps.front();
     }
-    finding.next_command = export_command(finding, first_step, request.inputs);
+    finding.next_command = export_command(finding, first_step, request_.inputs);
   }
-  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) { return urgency(a) > urgency(b); });
-  return diagnosis;
+  std::stable_sort(diagnosis_.findings.begin(), diagnosis_.findings.end(), [](const Finding& a, const Finding& b) { return urgency(a) > urgency(b); });
+  return std::move(diagnosis_);
+}
+
+Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const DiagnosisRequest& request) {
+  DiagnosisRun run(trace.catalog(), facts, request);
+  return run.finish(analyze(trace, facts, found, run.analysis()));
 }
 
 }  // namespace cli

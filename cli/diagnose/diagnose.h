@@ -26,6 +26,26 @@ struct Diagnosis {
 // To read a trace for these rules alone. One for each trace.
 EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules);
 
+// The rules as one of several requests to the same walk (analyze_each). `catalog`, `facts` and `request` outlive it.
+class DiagnosisRun {
+ public:
+  // Throws as analyze() does.
+  DiagnosisRun(const Catalog& catalog, const TraceFacts& facts, const DiagnosisRequest& request);
+  DiagnosisRun(const DiagnosisRun&) = delete;
+  DiagnosisRun& operator=(const DiagnosisRun&) = delete;
+
+  const AnalysisRequest& analysis() const { return analysis_; }
+  Diagnosis finish(const AnalysisResult& result);  // once
+
+ private:
+  const Catalog& catalog_;
+  const TraceFacts& facts_;
+  const DiagnosisRequest& request_;
+  Diagnosis diagnosis_;
+  DiagnosedTime time_;
+  AnalysisRequest analysis_;
+};
+
 // As analyze(), whose errors it has. Memory: that of the rules and of the analyses whose tables they read.
 Diagnosis diagnose(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const DiagnosisRequest& request);
 

@@ -14,21 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kSeverityNames{"low", "medium", "high"};
 constexpr std::size_t kTextEvidence = 3, kLongestWhat = 140;
 
-std::string_view name(Severity severity) { return kSeverityNames[static_cast<std::size_t>(severity)]; }
-
 std::string cut(const std::string& text) { return text.size() <= kLongestWhat ? text : text.substr(0, kLongestWhat - 3) + "..."; }
-
-std::string saving_text(const Finding& finding, std::int64_t length_ns) {
-  if (!finding.saving_ns) return "unknown";
-  return fmt::format("at most {}, {:.1f} % of the time", duration_text(*finding.saving_ns),
-                     length_ns > 0 ? 100.0 * static_cast<double>(*finding.saving_ns) / static_cast<double>(length_ns) : 0.0);
-}
-
-std::string where_text(const Finding& finding) {
-  std::string out = rank_list(finding.ranks);
-  if (!finding.steps.empty()) out += fmt::format(", seen in {} {}", finding.steps.size() == 1 ? "step" : "steps", number_list(finding.steps));
-  return out;
-}
 
 void numbers(JsonWriter& json, std::string_view key, const std::vector<std::int64_t>& values) {
   json.open('[', key);
@@ -39,7 +25,7 @@ void numbers(JsonWriter& json, std::string_view key, const std::vector<std::int6
 void write(JsonWriter& json, const Finding& finding) {
   json.open('{');
   json.text("rule", finding.rule);
-  json.text("severity", name(finding.severity));
+  json.text("severity", severity_name(finding.severity));
   json.text("title", finding.title);
   numbers(json, "ranks", finding.ranks);
   numbers(json, "steps", finding.steps);
@@ -62,15 +48,33 @@ void write(JsonWriter& json, const Finding& finding) {
 
 }  // namespace
 
-std::string findings_text(const Diagnosis& diagnosis) {
-  if (diagnosis.processes == 0 && diagnosis.findings.empty()) return "no GPU work: there is nothing to diagnose\n";
+std::string_view severity_name(Severity severity) { return kSeverityNames[static_cast<std::size_t>(severity)]; }
+
+std::string saving_text(const Finding& finding, std::int64_t length_ns) {
+  if (!finding.saving_ns) return "unknown";
+  return fmt::format("at most {}, {:.1f} % of the time", duration_text(*finding.saving_ns),
+                     length_ns > 0 ? 100.0 * static_cast<double>(*finding.saving_ns) / static_cast<double>(length_ns) : 0.0);
+}
+
+std::string where_text(const Finding& finding) {
+  std::string out = rank_list(finding.ranks);
+  if (!finding.steps.empty()) out += fmt::format(", seen in {} {}", finding.steps.size() == 1 ? "step" : "steps", number_list(finding.steps));
+  return out;
+}
+
+std::string looked_at_text(const Diagnosis& diagnosis) {
   std::string out = fmt::format("{} in {}, {}", diagnosis.findings.empty() ? "no findings" : count_text(diagnosis.findings.size(), "finding"),
                                 count_text(diagnosis.processes, "process", "processes"), duration_text(diagnosis.length_ns));
   if (!diagnosis.steps.empty()) out += fmt::format(", {} {}", diagnosis.steps.size() == 1 ? "step" : "steps", number_list(diagnosis.steps));
-  out += "\n";
+  return out;
+}
+
+std::string findings_text(const Diagnosis& diagnosis) {
+  if (diagnosis.processes == 0 && diagnosis.findings.empty()) return "no GPU work: there is nothing to diagnose\n";
+  std::string out = looked_at_text(diagnosis) + "\n";
   std::size_t at = 0;
   for (const Finding& finding : diagnosis.findings) {
-    out += fmt::format("\n{}. {} ({}): {}\n", ++at, finding.rule, name(finding.severity), finding.title);
+    out += fmt::format("\n{}. {} ({}): {}\n", ++at, finding.rule, severity_name(finding.severity), finding.title);
     const std::string where = where_text(finding);
     if (!where.empty()) out += fmt::format("   where:   {}\n", where);
     out += fmt::format("   saving:  {}\n", saving_text(finding, diagnosis.length_ns));

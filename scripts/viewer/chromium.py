@@ -27,15 +27,22 @@ def find_chromium():
 
 class Page:
     """with Page(url, width, height) as page: one page, its Chromium and its profile, all gone at the end. Calls that get
-    no answer in `patience_s` seconds raise ChromiumError."""
+    no answer in `patience_s` seconds raise ChromiumError. `watched`: from its first byte on, what it says (`events`)."""
 
-    def __init__(self, url, width=1600, height=900, patience_s=240):
-        self.patience_s, self.next_id, self.unread, self.session = patience_s, 0, b"", None
+    def __init__(self, url, width=1600, height=900, patience_s=240, watched=(), before=()):
+        """`watched`: domains of the protocol; `before`: calls (method, parameters) before it opens the url."""
+        self.patience_s, self.next_id, self.unread, self.session, self.events = patience_s, 0, b"", None, []
         self.profile = tempfile.mkdtemp(prefix="tracetool-chromium-")
         self.start([*OPTIONS, f"--user-data-dir={self.profile}", f"--window-size={width},{height}", "about:blank"])
-        target = self.call("Target.createTarget", url=url)["targetId"]
+        target = self.call("Target.createTarget", url="about:blank" if watched or before else url)["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        for domain in watched:
+            self.call(f"{domain}.enable")
+        for method, parameters in before:
+            self.call(method, **parameters)
+        if watched or before:
+            self.call("Page.navigate", url=url)
 
     def start(self, options):
         from_us, self.to_it = os.pipe()
@@ -82,6 +89,7 @@ class Page:
         os.write(self.to_it, json.dumps(message).encode() + b"\0")
         answer = self.message()
         while answer.get("id") != self.next_id:
+            self.events.append(answer)
             answer = self.message()
         if "error" in answer:
             raise ChromiumError(f"{method}: {answer['error']}")
@@ -102,6 +110,11 @@ class Page:
             if time.monotonic() > end:
                 raise ChromiumError(f"not true after {self.patience_s} s: {expression}")
             time.sleep(0.2)
+
+    def said(self, method):
+        """The parameters of each event of this name so far."""
+        self.js("1")
+        return [event["params"] for event in self.events if event.get("method") == method]
 
     def picture(self, path):
         data = self.call("Page.captureScreenshot", format="png", optimizeForSpeed=False)["data"]

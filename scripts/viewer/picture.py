@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""A picture of a trace in Perfetto's UI: every process open, a window of time, one kernel selected with its arrow.
+"""A picture of a trace in Perfetto's UI: every process open, a window of time, one kernel selected with its arrow; or of a report,
+from one of its sections on.
 
   picture.py run.pftrace -o picture.png --like 'ncclDevKernel%' --window-us 3000
+  picture.py report.html -o picture.png --section timeline --size 1180x860
 
 The slice is the longest whose name is --like, and which has an arrow; the window is around its middle.
 """
@@ -10,6 +12,8 @@ import os
 import sys
 
 import viewers
+from chromium import find_chromium
+from report_page import ReportPage
 
 OPEN = """new Promise(done => setTimeout(() => {
   for (const track of app.trace.workspaces.currentWorkspace.flatTracks) track.expand();
@@ -25,6 +29,15 @@ SLICE = """select id, ts + dur / 2 from slice where name like '%s' and id in (se
   order by dur desc limit 1"""
 
 
+def take_of_report(options, size):
+    if not find_chromium():
+        sys.exit("no Chromium: scripts/setup.sh --viewer fetches it")
+    with ReportPage(options.trace, size) as page:
+        page.js(f"document.getElementById('{options.section}').scrollIntoView()")
+        page.frame()
+        page.picture(options.output)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trace", type=os.path.abspath)
@@ -32,10 +45,13 @@ def main():
     parser.add_argument("--like", default="%")
     parser.add_argument("--window-us", type=int, default=3000)
     parser.add_argument("--size", default="1500x900", help="WIDTHxHEIGHT")
+    parser.add_argument("--section", default="summary", help="of a report")
     options = parser.parse_args()
+    width, height = map(int, options.size.split("x"))
+    if options.trace.endswith(".html"):
+        return take_of_report(options, (width, height))
     if viewers.missing():
         sys.exit(f"no {viewers.missing()}: scripts/setup.sh --viewer fetches them")
-    width, height = map(int, options.size.split("x"))
     with viewers.Perfetto(options.trace, width=width, height=height) as viewer:
         found = viewer.rows(SLICE % options.like.replace("'", "''"))
         if not found:

@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "cli/commands/clock_report.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/input_options.h"
+#include "cli/commands/selection_options.h"
+#include "cli/commands/trace_facts.h"
+#include "cli/io/output_file.h"
+#include "cli/io/units.h"
+#include "cli/model/error.h"
+#include "cli/model/rank_list.h"
+#include "cli/report/report.h"
+#include "cli/select/number_ranges.h"
+
+namespace cli {
+namespace {
+
+struct ReportOptions {
+  std::shared_ptr<InputOptions> inputs;
+  std::shared_ptr<SelectionOptions> selection;
+  std::shared_ptr<std::size_t> memory_mib;
+  std::string output, title, timeline_ranks;
+  std::optional<std::int64_t> step;
+};
+
+std::string default_title(const InputOptions& inputs) { return "tracetool report of " + inputs_text(inputs); }
+
+// Ascending. Throws Error (usage) where one is not in the trace.
+std::vector<std::int64_t> ranks_in(const NumberRanges& ranges, const Catalog& catalog) {
+  std::set<std::int64_t> there;
+  for (const Process& process : catalog.processes) {
+    if (process.rank >= 0) there.insert(process.rank);
+  }
+  if (const auto missing = ranges.first_missing(there)) {
+    throw Error(Exit::usage, fmt::format("--timeline-ranks {}: rank {} is not in the trace, which has {}", ranges.text(), *missing, rank_list({there.begin(), there.end()})));
+  }
+  std::vector<std::int64_t> ranks;
+  for (const std::int64_t rank : there) {
+    if (ranges.holds(rank)) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+void run_report(const ReportOptions& options) {
+  if (options.output.empty()) throw Error(Exit::usage, "report: the file to write is missing; name it, like -o report.html");
+  ReportRequest request;
+  request.inputs = inputs_text(*options.inputs);
+  request.title = options.title.empty() ? default_title(*options.inputs) : options.title;
+  request.selection = selection_of(*options.selection);
+  request.timeline.step = options.step;
+  const auto inputs = find_inputs(*options.inputs);
+  refuse_input_as_output(inputs, options.output);
+  const auto trace = read_inputs(inputs, *options.memory_mib, options.output, reported_events(), true);
+  if (!options.timeline_ranks.empty()) request.timeline.ranks = ranks_in(NumberRanges("--timeline-ranks", options.timeline_ranks), trace->catalog());
+  const FoundFacts found = find_facts(*trace);
+  request.clocks = clocks_text(trace->catalog(), trace->fits());
+  const Report report = make_report(*trace, found.facts, found.steps_found, request);
+  OutputFile out(options.output);
+  out.write(report.html);
+  out.finish();
+  print_notes(report.notes);
+  const bool is_file = options.output != "-";
+  fmt::print(stderr, "{}: {}, {} bytes{}\n", is_file ? options.output : "stdout", count_text(report.findings, "finding"), report.html.size(),
+             is_file ? "; open it in a browser" : "");
+}
+
+std::function<void()> set_up_report(CLI::App& app) {
+  auto options = std::make_shared<ReportOptions>();
+  options->inputs = add_inputs(app);
+  app.add_option("-o,--output", options->output, "The page to write; - is stdout")->check(not_empty())->type_name("FILE");
+  app.add_option("--step", options->step, "The training step in the timeline (default: one of median length)")->type_name("N");
+  app.add_option("--timeline-ranks", options->timeline_ranks, "Ranks with all slices in the timeline (default: the first 16); of the others how busy they are")
+      ->check(not_empty())
+      ->type_name("LIST");
+  app.add_option("--title", options->title, "Of the page")->check(not_empty())->type_name("TEXT");
+  options->selection = add_selection(app);
+  app.remove_option(app.get_option("--kinds"));  // tables and rules look at all that they know
+  options->memory_mib = add_memory(app);
+  return [options] { run_report(*options); };
+}
+
+}  // namespace
+
+Command report_command() {
+  return {"report", "One page with charts: summary, findings, tables, timeline",
+          "The page needs no network and nothing beside itself: mail it, keep it with the run. Its tables are those of\n"
+          "`analyze`, its findings those of `diagnose`. Without script it has all but the zoom of the timeline.\n"
+          "\n"
+          "  tracetool report traces/ -o report.html\n"
+          "  tracetool report run.ttrace -o report.html --step 12 --timeline-ranks 0-3,8",
+          set_up_report};
+}
+
+}  // namespace cli

@@ -1,0 +1,152 @@
+#include "cli/report/bar_chart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "cli/analyze/write_tables.h"
+#include "cli/report/axis.h"
+
+namespace cli {
+namespace {
+
+// In units of which a phone shows 3 in 4 pixels, and a laptop 5: letters of 12 can be read on both.
+constexpr double kWidth = 480, kRight = 12, kTop = 6, kBar = 14, kGap = 5, kLabel = 15, kLetter = 7, kMostLabel = 160, kAxis = 34, kSwatch = 12;
+
+std::string value_text(double value, Unit unit) {
+  if (unit == Unit::percent || unit == Unit::rate) return cell_text(value, unit) + (unit == Unit::rate ? " GB/s" : "");
+  return cell_text(static_cast<std::int64_t>(std::llround(value)), unit);
+}
+
+std::string bar_text(const BarChart& chart, const Bar& bar) {
+  std::string text = bar.label + ":";
+  for (std::size_t i = 0; i < chart.parts.size(); ++i) {
+    text += fmt::format("{} {}{}", i == 0 ? "" : ",", chart.parts[i].label.empty() ? "" : chart.parts[i].label + " ", value_text(bar.values[i], chart.unit));
+  }
+  return text;
+}
+
+// Of what stands alone, or comes first where there is more behind it.
+double bar_value(const Bar& bar) {
+  const auto first = std::find_if(bar.values.begin(), bar.values.end(), [](double value) { return value > 0; });
+  return first == bar.values.end() ? 0.0 : *first;
+}
+
+class BarDrawing {
+ public:
+  BarDrawing(Html& page, const BarChart& chart) : page_(page), chart_(chart), axis_(axis_for(largest(chart), chart.unit)) {
+    for (const Bar& bar : chart.bars) left_ = std::max(left_, 6 + kLetter * static_cast<double>(bar.label.size()));
+    left_ = chart.labels_above ? 2 : std::min(left_, kMostLabel);
+    row_ = kBar + kGap + (chart.labels_above ? kLabel : 0);
+    bottom_ = kTop + row_ * static_cast<double>(chart.bars.size());
+  }
+
+  void draw() {
+    page_.open("svg", {{"class", "chart"}, {"viewBox", fmt::format("0 0 {} {}", coordinate(kWidth), coordinate(bottom_ + kAxis))}, {"role", "img"}});
+    page_.element("title", chart_.title);
+    page_.element("desc", chart_.description);
+    draw_axis();
+    double y = kTop;
+    for (const Bar& bar : chart_.bars) {
+      draw_bar(bar, y);
+      y += row_;
+    }
+    page_.close("svg");
+  }
+
+ private:
+  static double largest(const BarChart& chart) {
+    double most = 0;
+    for (const Bar& bar : chart.bars) most = std::max(most, std::accumulate(bar.values.begin(), bar.values.end(), 0.0));
+    return most;
+  }
+  double x_of(double value) const { return left_ + (kWidth - kRight - left_) * value / axis_.most; }
+
+  void draw_axis() {
+    for (const double tick : axis_.ticks) {
+      const double x = x_of(tick);
+      page_.empty("line", {{"class", "grid"}, {"x1", x}, {"x2", x}, {"y1", kTop}, {"y2", bottom_}});
+      page_.element("text", {{"class", "tick"}, {"x", x}, {"y", bottom_ + 13}, {"text-anchor", tick == 0 ? "start" : x > kWidth - 30 ? "end" : "middle"}}, axis_.tick_text(tick));
+    }
+    page_.element("text", {{"class", "tick"}, {"x", (left_ + kWidth - kRight) / 2}, {"y", bottom_ + 28}, {"text-anchor", "middle"}},
+                  axis_.unit.empty() ? chart_.quantity : fmt::format("{}, {}", chart_.quantity, axis_.unit));
+  }
+
+  void draw_bar(const Bar& bar, double y) {
+    page_.open("g");
+    page_.element("title", bar_text(chart_, bar));
+    if (chart_.labels_above) {
+      page_.element("text", {{"x", left_}, {"y", y + kLabel - 4}}, shortened_text(bar.label, kMostLetters) + ": " + value_text(bar_value(bar), chart_.unit));
+      y += kLabel;
+    } else {
+      page_.element("text", {{"x", left_ - 6}, {"y", y + kBar - 3}, {"text-anchor", "end"}}, bar.label);
+    }
+    double sum = 0;
+    for (std::size_t i = 0; i < chart_.parts.size(); ++i) {
+      const double from = x_of(sum), to = x_of(sum += bar.values[i]);
+      if (bar.values[i] <= 0) continue;
+      page_.empty("rect", {{"x", from}, {"y", y}, {"width", std::max(to - from, 0.1)}, {"height", kBar}, {"fill", paint(chart_.parts[i].fill)}});
+    }
+    page_.close("g");
+  }
+
+  Html& page_;
+  const BarChart& chart_;
+  const Axis axis_;
+  double left_ = 30, row_ = 0, bottom_ = 0;
+};
+
+void write_legend(Html& page, const BarChart& chart) {
+  if (chart.parts.size() < 2) return;
+  page.open("p", {{"class", "legend"}});
+  for (const BarPart& part : chart.parts) {
+    page.open("span");
+    page.open("svg", {{"class", "swatch"}, {"width", kSwatch}, {"height", kSwatch}, {"aria-hidden", "true"}});
+    page.empty("rect", {{"width", kSwatch}, {"height", kSwatch}, {"fill", paint(part.fill)}});
+    page.close("svg");
+    page.text(" " + part.label);
+    page.close("span");
+    page.text(" ");
+  }
+  page.close("p");
+}
+
+}  // namespace
+
+std::string label_end(const std::string& label, std::size_t most) {
+  if (label.size() <= most) return label;
+  std::size_t from = label.size() - (most - 3);
+  while (from < label.size() && (static_cast<unsigned char>(label[from]) & 0xc0) == 0x80) ++from;  // not within a character
+  return "..." + label.substr(from);
+}
+
+void write_bars(Html& page, const BarChart& chart) {
+  page.open("figure");
+  if (!chart.note.empty()) page.element("p", {{"class", "caption"}}, chart.note);
+  write_legend(page, chart);
+  page.open("div", {{"class", "wide"}});
+  BarDrawing(page, chart).draw();
+  page.close("div");
+  page.close("figure");
+}
+
+std::vector<Bar> grouped(std::vector<Bar> bars) {
+  if (bars.size() <= kMostBars) return bars;
+  const std::size_t each = (bars.size() + kMostBars - 1) / kMostBars;
+  std::vector<Bar> groups;
+  for (std::size_t from = 0; from < bars.size(); from += each) {
+    const std::size_t to = std::min(bars.size(), from + each);
+    const Bar &first = bars[from], &last = bars[to - 1];
+    Bar group{first.rank >= 0 && last.rank >= 0 ? fmt::format("ranks {}-{}", first.rank, last.rank) : fmt::format("{} to {}", first.label, last.label),
+              std::vector<double>(first.values.size())};
+    for (std::size_t i = from; i < to; ++i) {
+      for (std::size_t part = 0; part < group.values.size(); ++part) group.values[part] += bars[i].values[part] / static_cast<double>(to - from);
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+}  // namespace cli

@@ -1,0 +1,25 @@
+// What the sections of a report are made of. It outlives them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/analyze/analysis_table.h"
+#include "cli/diagnose/diagnose.h"
+#include "cli/model/catalog.h"
+#include "cli/model/clock_fit.h"
+
+namespace cli {
+
+struct ReportFacts {
+  const Catalog& catalog;
+  const std::vector<ClockFit>& fits;
+  std::vector<ResultTable> tables;  // of the analyses that the sections name (section.h)
+  ResultTable waits;                // waits.h
+  Diagnosis diagnosis;
+  std::string timeline;             // its section, as markup
+  std::string inputs;               // as a shell takes them
+  std::string clocks;               // how clocks are aligned, in a sentence; "": there is one, or none is known
+  std::vector<std::string> notes;   // what the page does not hold; a sentence each
+};
+
+}  // namespace cli

@@ -1,0 +1,101 @@
+#include "cli/report/fills.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "cli/export/chrome_colors.h"
+
+namespace cli {
+namespace {
+
+enum class Pattern : std::uint8_t { solid, rising, falling, dots, rows, columns, grid };
+
+Pattern pattern_of(Fill fill) {
+  switch (fill) {
+    case Fill::compute:
+    case Fill::matmul:
+      return Pattern::solid;
+    case Fill::communication:
+    case Fill::exposed:
+    case Fill::waiting:
+      return Pattern::rising;
+    case Fill::memory:
+    case Fill::blocking_copy:
+      return Pattern::dots;
+    case Fill::idle:
+    case Fill::queued:
+      return Pattern::rows;
+    case Fill::host_late:
+      return Pattern::falling;
+    case Fill::launching:
+      return Pattern::columns;
+    default:
+      return Pattern::grid;
+  }
+}
+
+std::string pattern_id(Fill fill) { return fmt::format("fill-{}", static_cast<unsigned>(fill)); }
+
+void write_mark(Html& page, Pattern pattern) {
+  const auto line = [&](int x1, int y1, int x2, int y2) { page.empty("line", {{"x1", x1}, {"y1", y1}, {"x2", x2}, {"y2", y2}, {"class", "mark"}}); };
+  if (pattern == Pattern::rising) line(0, 0, 0, 6);
+  if (pattern == Pattern::falling) line(0, 0, 6, 0);
+  if (pattern == Pattern::rows || pattern == Pattern::grid) line(0, 3, 6, 3);
+  if (pattern == Pattern::columns || pattern == Pattern::grid) line(3, 0, 3, 6);
+  if (pattern == Pattern::dots) page.empty("circle", {{"cx", 3}, {"cy", 3}, {"r", 1.2}, {"class", "mark"}});
+}
+
+}  // namespace
+
+std::string_view fill_name(Fill fill) {
+  static constexpr std::array<std::string_view, static_cast<std::size_t>(Fill::count_)> kNames{
+      "compute", "matrix products", "communication", "exposed communication", "copies and memsets", "idle", "host in a synchronization", "host in a copy that blocks",
+      "host after a synchronization", "host late", "launching", "launched, not begun", "unexplained"};
+  return kNames[static_cast<std::size_t>(fill)];
+}
+
+std::string_view colour_of(Fill fill) {
+  switch (fill) {
+    case Fill::compute:
+      return "blue";  // exports leave it to the viewer
+    case Fill::matmul:
+      return chrome_color(Kind::kernel, "gemm");
+    case Fill::communication:
+      return chrome_color(Kind::nccl, {});
+    case Fill::exposed:
+      return chrome_color(DerivedTrack::exposed_comm);
+    case Fill::memory:
+    case Fill::blocking_copy:
+      return chrome_color(Kind::memcpy, {});
+    case Fill::waiting:
+    case Fill::after_wait:
+      return chrome_color(Kind::sync, {});
+    case Fill::launching:
+      return "teal";
+    case Fill::host_late:
+      return "purple";
+    default:
+      return chrome_color(DerivedTrack::idle);
+  }
+}
+
+std::string paint(Fill fill) { return fmt::format("url(#{})", pattern_id(fill)); }
+
+void write_patterns(Html& page) {
+  page.open("svg", {{"width", 0}, {"height", 0}, {"class", "patterns"}, {"aria-hidden", "true"}});
+  page.open("defs");
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Fill::count_); ++i) {
+    const auto fill = static_cast<Fill>(i);
+    const Pattern pattern = pattern_of(fill);
+    const bool turned = pattern == Pattern::rising || pattern == Pattern::falling;
+    page.open("pattern", {{"id", pattern_id(fill)}, {"width", 6}, {"height", 6}, {"patternUnits", "userSpaceOnUse"}, {"patternTransform", turned ? "rotate(45)" : "rotate(0)"}});
+    page.empty("rect", {{"width", 6}, {"height", 6}, {"class", colour_of(fill)}});
+    write_mark(page, pattern);
+    page.close("pattern");
+  }
+  page.close("defs");
+  page.close("svg");
+}
+
+}  // namespace cli

@@ -1,0 +1,56 @@
+// HTML and SVG by appending. What is no markup goes through text() or the value of an attribute and is escaped there, and nowhere
+// else: names in a trace are what strangers wrote.
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace cli {
+
+// What can be shown of a text: a byte that is not part of valid UTF-8, a control character that is no line break or tab, and a character
+// that turns the direction of text become U+FFFD.
+std::string visible_text(std::string_view text);
+
+// That as text of an element, or the value of an attribute in double quotes: & < > " ' as references.
+std::string html_text(std::string_view text);
+
+// At most two decimals, and none that are 0.
+std::string coordinate(double value);
+
+struct Attribute {
+  Attribute(std::string_view name, std::string_view value) : name(name), value(value) {}
+  Attribute(std::string_view name, const char* value) : name(name), value(value) {}
+  Attribute(std::string_view name, std::string value) : name(name), value(std::move(value)) {}
+  Attribute(std::string_view name, std::integral auto number) : name(name), value(std::to_string(number)) {}
+  Attribute(std::string_view name, double number) : name(name), value(coordinate(number)) {}
+
+  std::string_view name;
+  std::string value;
+};
+using Attributes = std::initializer_list<Attribute>;
+
+class Html {
+ public:
+  void open(std::string_view tag, Attributes attributes = {});
+  void close(std::string_view tag);
+  void text(std::string_view text) { out_ += html_text(text); }
+  // One with text alone.
+  void element(std::string_view tag, std::string_view text) { element(tag, {}, text); }
+  void element(std::string_view tag, Attributes attributes, std::string_view text);
+  // One without content: of HTML, those that never have any; of SVG, each.
+  void empty(std::string_view tag, Attributes attributes = {});
+
+  // What is markup already.
+  void markup(std::string_view markup) { out_ += markup; }
+  const std::string& all() const { return out_; }
+
+ private:
+  void begin(std::string_view tag, Attributes attributes);
+
+  std::string out_;
+};
+
+}  // namespace cli

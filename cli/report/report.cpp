@@ -1,0 +1,70 @@
+#include "cli/report/report.h"
+
+#include <algorithm>
+
+#include "cli/report/page.h"
+#include "cli/report/section.h"
+#include "cli/report/waits.h"
+
+namespace cli {
+namespace {
+
+std::vector<const AnalysisEntry*> shown_analyses() {
+  std::vector<const AnalysisEntry*> chosen;
+  for (const AnalysisEntry& entry : analyses()) {
+    const bool shown = std::any_of(sections().begin(), sections().end(), [&](const SectionEntry& section) {
+      return std::find(section.tables.begin(), section.tables.end(), entry.name) != section.tables.end();
+    });
+    if (shown) chosen.push_back(&entry);
+  }
+  return chosen;
+}
+
+std::vector<const RuleEntry*> all_rules() {
+  std::vector<const RuleEntry*> chosen;
+  for (const RuleEntry& rule : rules()) chosen.push_back(&rule);
+  return chosen;
+}
+
+void add_new(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+  for (const std::string& note : more) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+}
+
+}  // namespace
+
+EventChoice reported_events() {
+  TimelineSection nowhere;
+  KindSet kinds = timeline_observer({}, nowhere).needs.kinds;
+  std::vector<const AnalysisEntry*> read = shown_analyses();
+  for (const RuleEntry* rule : all_rules()) {
+    kinds |= rule->needs.kinds;
+    for (const AnalysisEntry& entry : analyses()) {
+      if (std::find(rule->tables.begin(), rule->tables.end(), entry.name) != rule->tables.end()) read.push_back(&entry);
+    }
+  }
+  return analyzed_events(read, kinds);
+}
+
+Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const ReportRequest& request) {
+  TimelineSection timeline;
+  AnalysisRequest shown;
+  shown.analyses = shown_analyses();
+  shown.selection = request.selection;
+  shown.observers.push_back(timeline_observer(request.timeline, timeline));
+  ResultTable waits;
+  shown.observers.push_back(waits_observer(waits));
+  const DiagnosisRequest diagnosed{all_rules(), request.selection, request.inputs};
+  DiagnosisRun diagnosis(trace.catalog(), facts, diagnosed);
+  std::vector<AnalysisResult> results = analyze_each(trace, facts, found, {shown, diagnosis.analysis()});
+
+  ReportFacts page{trace.catalog(), trace.fits(), std::move(results[0].tables), std::move(waits), diagnosis.finish(results[1]), timeline.html, request.inputs, request.clocks, {}};
+  add_new(page.notes, results[0].notes);
+  add_new(page.notes, timeline.notes);
+  const std::vector<std::string> notes = page.notes;
+  add_new(page.notes, trace.warnings);  // which were said when it was read
+  return {page_html(request.title, page), page.diagnosis.findings.size(), notes};
+}
+
+}  // namespace cli

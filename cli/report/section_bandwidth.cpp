@@ -1,0 +1,57 @@
+// How fast collectives were.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/io/units.h"
+#include "cli/report/bar_chart.h"
+#include "cli/report/section.h"
+#include "cli/report/table_html.h"
+#include "cli/analyze/table_reading.h"
+
+namespace cli {
+namespace {
+
+constexpr std::size_t kMostBandwidths = 20;
+
+std::string bandwidth_label(const TableReading& comm, std::size_t row) {
+  std::string label = comm.get<std::string>(row, "op").value_or("unknown");
+  if (const auto bytes = comm.get<std::int64_t>(row, "from_bytes"); bytes && *bytes >= 0) label += " from " + bytes_text(static_cast<std::uint64_t>(*bytes));
+  if (const auto name = comm.get<std::string>(row, "communicator")) label += ", communicator " + *name;
+  return label;
+}
+
+void write_bandwidth(const ReportFacts& facts, Html& page) {
+  const ResultTable* const table = find_table(facts, "comm");
+  if (table == nullptr) return write_paragraph(page, "There are no collectives.");
+  const TableReading comm(facts.tables, "comm");
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  for (std::size_t row = 0; row < comm.rows(); ++row) {
+    if (comm.get<double>(row, "busbw_gb_per_s")) order.emplace_back(-comm.number(row, "time_ns"), row);
+  }
+  std::sort(order.begin(), order.end());
+  order.resize(std::min(order.size(), kMostBandwidths));
+  BarChart chart;
+  chart.title = "Bus bandwidth of collectives";
+  chart.description = fmt::format("Of the {} kinds of collectives that took most time and whose transfer is known: the median, and from there to the best one.", order.size());
+  chart.quantity = "bus bandwidth";
+  chart.unit = Unit::rate;
+  chart.labels_above = true;
+  chart.parts = {{"median", Fill::communication}, {"more in the best one", Fill::idle}};
+  for (const auto& [time, row] : order) {
+    const double median = *comm.get<double>(row, "busbw_gb_per_s"), best = comm.get<double>(row, "best_busbw_gb_per_s").value_or(median);
+    chart.bars.push_back({bandwidth_label(comm, row), {median, std::max(0.0, best - median)}});
+  }
+  if (chart.bars.empty()) {
+    write_paragraph(page, "The bandwidth of no collective is known: its size is not in the trace, or not all of its ranks are.");
+  } else {
+    write_bars(page, chart);
+  }
+  write_folded_table(page, *table, facts, "collectives by communicator, operation and size");
+}
+
+}  // namespace
+
+SectionEntry bandwidth_section() { return {"bandwidth", "Collective bandwidth", {"comm"}, write_bandwidth}; }
+
+}  // namespace cli

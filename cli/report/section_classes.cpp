@@ -1,0 +1,25 @@
+// What the GPUs' work was for.
+#include "cli/report/section.h"
+#include "cli/report/table_html.h"
+#include "cli/report/top_bars.h"
+
+namespace cli {
+namespace {
+
+Fill class_fill(const TableReading& classes, std::size_t row) {
+  const auto name = classes.get<std::string>(row, "class");
+  if (name == "communication") return Fill::communication;
+  if (name == "memory") return Fill::memory;
+  return name == "matmul" ? Fill::matmul : Fill::compute;
+}
+
+void write_classes(const ReportFacts& facts, Html& page) {
+  if (find_table(facts, "classes") == nullptr) return write_paragraph(page, "There is no GPU work.");
+  write_top_bars(page, facts, {"classes", "class", "sum_ns", "Classes of GPU activity", "sum of durations over all ranks", 20, class_fill});
+}
+
+}  // namespace
+
+SectionEntry classes_section() { return {"classes", "Classes", {"classes"}, write_classes}; }
+
+}  // namespace cli

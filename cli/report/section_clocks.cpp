@@ -1,0 +1,39 @@
+// How well the clocks of the hosts are known.
+#include "cli/analyze/cells.h"
+#include "cli/model/rank_list.h"
+#include "cli/report/section.h"
+#include "cli/report/table_html.h"
+
+namespace cli {
+namespace {
+
+std::vector<Column> clock_columns() {
+  return {{"host", Unit::text, "Whose clock it is"},
+          {"ranks", Unit::text, "Which read it"},
+          {"offset_ns", Unit::ns, "What is added to its times, in the middle of its samples"},
+          {"drift_ppm", Unit::text, "Millionths by which that grows with time"},
+          {"samples", Unit::count, "On which the estimate rests; 0: nothing was estimated"},
+          {"mad_ns", Unit::ns, "Median absolute deviation of the samples"},
+          {"bound_lo_ns", Unit::ns, "The true offset is at least so much; unknown where nothing bounds it"},
+          {"bound_hi_ns", Unit::ns, "And at most so much"},
+          {"method", Unit::text, "How it was estimated"},
+          {"later", Unit::count, "How often the clock was set, or changed its pace, on the way"}};
+}
+
+void write_clocks_section(const ReportFacts& facts, Html& page) {
+  write_paragraph(page, facts.clocks.empty() ? "One clock, or none is known: no time was moved." : facts.clocks);
+  if (facts.fits.empty()) return;
+  ResultTable table{"clocks", clock_columns(), {}, {}};
+  for (const ClockFit& fit : facts.fits) {
+    auto& cells = table.rows.emplace_back();
+    append(cells, fit.host, rank_list(fit.ranks), fit.offset_ns, fit.drift_ppm, static_cast<std::int64_t>(fit.samples), known(fit.mad_ns), known(fit.bound_lo_ns),
+           known(fit.bound_hi_ns), fit.method, static_cast<std::int64_t>(fit.later.size()));
+  }
+  write_folded_table(page, table, facts, "how each clock is aligned");
+}
+
+}  // namespace
+
+SectionEntry clocks_section() { return {"clocks", "Clock error", {}, write_clocks_section}; }
+
+}  // namespace cli

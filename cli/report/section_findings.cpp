@@ -1,0 +1,68 @@
+// What to change: the findings of diagnose, each with the times at which it is seen as links into the timeline.
+#include <fmt/format.h>
+
+#include "cli/diagnose/write_findings.h"
+#include "cli/io/units.h"
+#include "cli/report/section.h"
+#include "cli/report/table_html.h"
+
+namespace cli {
+namespace {
+
+void write_seen(Html& page, const Evidence& each) {
+  page.open("li");
+  std::string where = fmt::format("#t={}-{}", each.start_ns, each.end_ns);
+  if (each.rank >= 0) where += fmt::format("&rank={}", each.rank);
+  page.element("a", {{"href", where}},
+               fmt::format("{}at {} for {}", each.rank < 0 ? "" : fmt::format("rank {} ", each.rank), duration_text(each.start_ns), duration_text(each.end_ns - each.start_ns)));
+  page.text(": " + each.what);
+  page.close("li");
+}
+
+void write_term(Html& page, std::string_view term, std::string_view text) {
+  if (text.empty()) return;
+  page.element("dt", term);
+  page.element("dd", text);
+}
+
+void write_finding(Html& page, const Finding& finding, std::int64_t length_ns) {
+  page.open("article", {{"class", "finding"}, {"data-rule", finding.rule}});
+  page.open("h3");
+  page.element("span", {{"class", fmt::format("severity {}", severity_name(finding.severity))}}, severity_name(finding.severity));
+  page.text(fmt::format(" {}: {}", finding.rule, finding.title));
+  page.close("h3");
+  page.open("dl");
+  write_term(page, "where", where_text(finding));
+  page.element("dt", "saving");
+  page.element("dd", {{"data-v", finding.saving_ns ? fmt::format("{}", *finding.saving_ns) : std::string()}}, saving_text(finding, length_ns));
+  if (!finding.evidence.empty()) {
+    page.element("dt", "seen");
+    page.open("dd");
+    page.open("ul");
+    for (const Evidence& each : finding.evidence) write_seen(page, each);
+    page.close("ul");
+    page.close("dd");
+  }
+  write_term(page, "do", finding.advice);
+  write_term(page, "source", finding.source);
+  page.element("dt", "next");
+  page.open("dd");
+  page.element("code", finding.next_command);
+  page.close("dd");
+  page.close("dl");
+  page.close("article");
+}
+
+void write_findings(const ReportFacts& facts, Html& page) {
+  const Diagnosis& diagnosis = facts.diagnosis;
+  const bool nothing = diagnosis.processes == 0 && diagnosis.findings.empty();
+  write_paragraph(page, nothing ? "There is no GPU work, and nothing to diagnose." : looked_at_text(diagnosis) + ".");
+  for (const Finding& finding : diagnosis.findings) write_finding(page, finding, diagnosis.length_ns);
+  for (const std::string& note : diagnosis.notes) page.element("p", {{"class", "note"}}, "note: " + note);
+}
+
+}  // namespace
+
+SectionEntry findings_section() { return {"findings", "Findings", {}, write_findings}; }
+
+}  // namespace cli

@@ -1,0 +1,25 @@
+// Which kernels took most time.
+#include "cli/model/name_classes.h"
+#include "cli/model/short_name.h"
+#include "cli/report/section.h"
+#include "cli/report/table_html.h"
+#include "cli/report/top_bars.h"
+
+namespace cli {
+namespace {
+
+Fill kernel_fill(const TableReading& kernels, std::size_t row) {
+  if (kernels.get<std::string>(row, "class") == "comm") return Fill::communication;
+  return is_gemm_name(kernels.get<std::string>(row, "name").value_or("")) ? Fill::matmul : Fill::compute;
+}
+
+void write_kernels(const ReportFacts& facts, Html& page) {
+  if (find_table(facts, "kernels") == nullptr) return write_paragraph(page, "There are no kernels.");
+  write_top_bars(page, facts, {"kernels", "name", "sum_ns", "Kernels that took most time", "sum of durations over all ranks", 15, kernel_fill, [](const std::string& name) { return short_name(name); }});
+}
+
+}  // namespace
+
+SectionEntry kernels_section() { return {"kernels", "Top kernels", {"kernels"}, write_kernels}; }
+
+}  // namespace cli

@@ -1,0 +1,60 @@
+// What the recordings do not hold.
+#include <fmt/format.h>
+
+#include "cli/analyze/cells.h"
+#include "cli/io/units.h"
+#include "cli/model/beside_ranks.h"
+#include "cli/model/losses.h"
+#include "cli/model/totals.h"
+#include "cli/report/section.h"
+#include "cli/report/table_html.h"
+
+namespace cli {
+namespace {
+
+Cell told(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
+Cell counted(std::uint64_t number) { return Cell(static_cast<std::int64_t>(number)); }
+
+std::vector<Column> loss_columns() {
+  return {kRankColumn,
+          {"host", Unit::text, "On which it ran"},
+          {"pid", Unit::number, "Its process"},
+          {"gpu", Unit::text, "Its GPU"},
+          {"state", Unit::text, "live, clean (closed), recovered (its writer was killed), unknown"},
+          {"overwritten", Unit::count, "Events that the ring replaced by newer ones"},
+          {"lost", Unit::count, "Events that never reached the recording, and were counted"},
+          {"what", Unit::text, "Of what these are, and how the file ends"}};
+}
+
+std::string what_is_missing(const Process& process) {
+  std::string text = loss_text(process);
+  if (!process.cut.empty()) text += (text.empty() ? "" : "; ") + process.cut;
+  for (const std::string& note : process.notes) text += (text.empty() ? "" : "; ") + note;
+  return text;
+}
+
+void write_losses(const ReportFacts& facts, Html& page) {
+  ResultTable table{"losses", loss_columns(), {}, {}};
+  std::uint64_t overwritten = 0, lost = 0, incomplete = 0;
+  const std::vector<bool> beside = beside_ranks(facts.catalog);
+  for (ProcessId id = 0; id < facts.catalog.processes.size(); ++id) {
+    const Process& process = facts.catalog.processes[id];
+    if (beside[id]) continue;
+    const std::string missing = what_is_missing(process);
+    overwritten += total(process.overwritten);
+    lost += total(process.lost) + process.lost_unknown_kind;
+    incomplete += !missing.empty();
+    auto& cells = table.rows.emplace_back();
+    append(cells, process.rank >= 0 ? Cell(process.rank) : Cell(), told(process.host), process.pid >= 0 ? Cell(process.pid) : Cell(), told(process.device_name),
+           std::string(word(process.state)), counted(total(process.overwritten)), counted(total(process.lost) + process.lost_unknown_kind), told(missing));
+  }
+  write_paragraph(page, overwritten + lost == 0 ? "No event is known to be missing." : fmt::format("{} overwritten, {} lost.", count_text(overwritten, "event"), lost));
+  if (incomplete > 0) write_paragraph(page, fmt::format("Of {} of {} something is missing or worth a note; the table says what.", incomplete, count_text(table.rows.size(), "process", "processes")));
+  write_folded_table(page, table, facts, "what is missing of each rank");
+}
+
+}  // namespace
+
+SectionEntry losses_section() { return {"losses", "Losses", {}, write_losses}; }
+
+}  // namespace cli

@@ -1,0 +1,33 @@
+// How much of the communication compute hides.
+#include <fmt/format.h>
+
+#include "cli/io/units.h"
+#include "cli/report/rank_bars.h"
+#include "cli/report/section.h"
+#include "cli/report/table_html.h"
+
+namespace cli {
+namespace {
+
+void write_overlap(const ReportFacts& facts, Html& page) {
+  const TableReading gpus(facts.tables, "temporal");
+  if (gpus.sum("comm_ns") == 0) return write_paragraph(page, "There is no communication.");
+  BarChart chart;
+  chart.title = "Communication of each GPU";
+  chart.description = fmt::format("Of {}: communication while compute ran, and communication while none did.", count_text(gpus.rows(), "GPU"));
+  chart.note = grouping_text(gpus.rows());
+  chart.quantity = "time";
+  chart.parts = {{"hidden behind compute", Fill::communication}, {"exposed", Fill::exposed}};
+  chart.bars = gpu_bars(gpus, [&](std::size_t row) {
+    const std::int64_t comm = gpus.number(row, "comm_ns"), exposed = gpus.number(row, "exposed_comm_ns");
+    return std::vector<double>{static_cast<double>(comm - exposed), static_cast<double>(exposed)};
+  });
+  write_bars(page, chart);
+  if (const ResultTable* const table = find_table(facts, "overlap")) write_folded_table(page, *table, facts, "each communicator of each GPU");
+}
+
+}  // namespace
+
+SectionEntry overlap_section() { return {"overlap", "Overlap", {"temporal", "overlap"}, write_overlap}; }
+
+}  // namespace cli

@@ -1,0 +1,47 @@
+// The slices that a timeline keeps: all of them, as long as there are not too many; then the longer ones.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/analyze/work_class.h"
+#include "cli/model/event.h"
+
+namespace cli {
+
+// On the axis.
+struct TimelineSlice {
+  std::int64_t start_ns = 0, end_ns = 0;
+  TrackId track = 0;
+  StringId name = 0;
+  Kind kind = Kind::other;
+  WorkClass work_class = WorkClass::compute;  // of GPU work
+};
+
+// Where there are more than `most`, those of the host go below a length that rises as they come, and where these are few, those of GPUs likewise. What is
+// kept is what is as long as the last of these lengths.
+class TimelineSlices {
+ public:
+  explicit TimelineSlices(std::size_t most) : most_(most) {}
+
+  void add(const TimelineSlice& slice);
+  std::vector<TimelineSlice> take() { return std::move(slices_); }
+  // "1,234 host slices shorter than 2.000 us"; none: all are kept.
+  std::vector<std::string> left_out() const;
+
+ private:
+  struct Floor {
+    std::int64_t shortest_ns = 0;  // that is kept
+    std::uint64_t left_out = 0;
+  };
+
+  Floor& floor_of(const TimelineSlice& slice) { return is_gpu_work(slice.kind) ? gpu_ : host_; }
+  void thin();
+
+  std::size_t most_;
+  std::vector<TimelineSlice> slices_;
+  Floor host_, gpu_;
+};
+
+}  // namespace cli
