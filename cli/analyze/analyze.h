@@ -45,8 +45,8 @@ EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, K
 AnalysisResult analyze(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
                        const AnalysisRequest& request);
 
-// Each as if it were alone, all in the same walk. They choose the same ranks and kinds; steps and times may differ. Results in the order
-// of the requests.
+// Each of them, one at least, as if it were alone, all in the same walk. They choose the same ranks and kinds; steps and times may differ.
+// Results in the order of the requests.
 std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found,
                                          const std::vector<AnalysisRequest>& requests);
 

@@ -12,10 +12,10 @@ std::vector<const AnalysisEntry*> summary_analyses();
 
 // The tables as these analyses make them of all ranks and steps. Of a partition of the time of all GPUs: compute, exposed
 // communication, copies and memsets that run alone, idle. Per GPU, where there are at most kMostGpus.
+std::string summary_text(const std::vector<ResultTable>& tables);
+
 // The same in three sentences, each with its period: what the GPUs' time was and where most of what is lost went; the steps; who is
 // late. One sentence where there is no GPU work.
 std::vector<std::string> summary_sentences(const std::vector<ResultTable>& tables);
-
-std::string summary_text(const std::vector<ResultTable>& tables);
 
 }  // namespace cli

@@ -53,26 +53,39 @@ class WaitingFor {
  public:
   // False: it is known, as that of a driver's call within one of the runtime.
   bool add(std::uint64_t correlation, What what) {
-    if (!waiting_.try_emplace(correlation, std::move(what)).second) return false;
-    if (order_.size() > 2 * waiting_.size() + kFewest) std::erase_if(order_, [&](std::uint64_t each) { return !waiting_.contains(each); });
-    order_.push_back(correlation);
+    if (!waiting_.try_emplace(correlation, Waiting{std::move(what), added_}).second) return false;
+    if (order_.size() > 2 * waiting_.size() + kFewest) std::erase_if(order_, [&](const Added& each) { return !waits(each); });
+    order_.push_back({correlation, added_++});
     if (waiting_.size() <= kMostWaiting) return true;
-    while (waiting_.erase(order_.front()) == 0) order_.pop_front();
+    while (!waits(order_.front())) order_.pop_front();
+    waiting_.erase(order_.front().correlation);
     order_.pop_front();
     return true;
   }
   // Null: none waits.
   const What* find(std::uint64_t correlation) const {
     const auto found = correlation != 0 ? waiting_.find(correlation) : waiting_.end();
-    return found != waiting_.end() ? &found->second : nullptr;
+    return found != waiting_.end() ? &found->second.what : nullptr;
   }
   void forget(std::uint64_t correlation) { waiting_.erase(correlation); }
 
  private:
   static constexpr std::size_t kFewest = 64;
+  struct Waiting {
+    What what;
+    std::uint64_t number;  // of its addition
+  };
+  struct Added {
+    std::uint64_t correlation, number;
+  };
+  bool waits(const Added& added) const {
+    const auto found = waiting_.find(added.correlation);
+    return found != waiting_.end() && found->second.number == added.number;
+  }
 
-  std::unordered_map<std::uint64_t, What> waiting_;
-  std::deque<std::uint64_t> order_;  // those of waiting_, and some that wait no more
+  std::unordered_map<std::uint64_t, Waiting> waiting_;
+  std::deque<Added> order_;  // those of waiting_, and at most as many, and some, that wait no more
+  std::uint64_t added_ = 0;
 };
 
 // A call of CUDA; of a thread the one that ended last.

@@ -15,7 +15,7 @@ struct FoundFacts {
 };
 
 // Walks the trace, unless it is a file that says it. It begins with what was lost before the first event, where the time of that is known.
-// `also` gets all events in the same walk.
+// `also` gets all events where there is a walk (FoundFacts::walked), and none where there is not.
 FoundFacts find_facts(OrderedTrace& trace, EventSink* also = nullptr);
 
 // What the selector has to see before it judges; nothing where it needs no survey.

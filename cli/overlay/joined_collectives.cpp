@@ -17,6 +17,9 @@ namespace {
 // they would have n * n flows.
 constexpr std::size_t kMostPairsOfGroup = 8;
 
+// Before and after chosen times, at least: a group of NCCL's calls is shorter.
+constexpr std::int64_t kLeastNear_ns = 10'000'000;
+
 class Joiner {
  public:
   Joiner(const CollectiveCalls& calls, const Catalog& catalog, const Wanted& chosen)
@@ -181,8 +184,8 @@ Wanted CollectiveJoin::wanted_near(const Wanted& chosen) {
   for (std::size_t process = 0; process < chosen.times.size(); ++process) {
     if (!chosen.has(process)) continue;
     for (const auto& [from_ns, to_ns] : chosen.times[process]) {
-      const std::int64_t from = sane_ns(from_ns), to = sane_ns(to_ns), half = (to - from) / 2;
-      if (from < to) all.push_back({sane_ns(from - half), sane_ns(to + half)});
+      const std::int64_t from = sane_ns(from_ns), to = sane_ns(to_ns), beside = std::max((to - from) / 2, kLeastNear_ns);
+      if (from < to) all.push_back({sane_ns(from - beside), sane_ns(to + beside)});
     }
   }
   join_intervals(all);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time and memory of merging and analysing large runs, with made-up ones: from the parts of their nodes 1,024 ranks with 10,000 and 100,000
+"""Time and memory of merging and analysing large runs, with synthesized ones: from the parts of their nodes 1,024 ranks with 10,000 and 100,000
 events each, and 10,000 ranks with 2,000; from recordings the first of these. Offsets of clocks are compared with those that were planted.
 
   large_run.py --tracetool PATH --maker PATH --work FOLDER [--small]

@@ -71,7 +71,7 @@ def check_reading(options, folder):
     run([options.tracetool, "merge", *[f"{folder}/parts/part-{part:05}.ttrace" for part in range(4)], "-o", merged])
     size = os.path.getsize(merged)
     status, count = read_bytes(options.tracetool, "export", "--perfetto", merged, "--ranks", "0", "--steps", "20", "-o", f"{folder}/step.json")
-    # Two walks over one of 32 ranks, of which computed tracks need all, and one over a twentieth of all.
+    # Two walks over one of 32 ranks, of which derived tracks need all, and one over a twentieth of all.
     check(status == 0 and count < size / 4, f"one step of one rank of 32: {count} bytes are read of a file of {size}")
 
 
