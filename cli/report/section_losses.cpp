@@ -46,7 +46,7 @@ void write_losses(const ReportFacts& facts, Html& page) {
   const std::vector<bool> beside = beside_ranks(facts.catalog);
   for (ProcessId id = 0; id < facts.catalog.processes.size(); ++id) {
     const Process& process = facts.catalog.processes[id];
-    if (beside[id]) continue;
+    if (beside[id] || !facts.chosen[id]) continue;
     const std::string missing = what_is_missing(process);
     overwritten += total(process.overwritten);
     lost += total(process.lost) + process.lost_unknown_kind;
@@ -58,7 +58,7 @@ void write_losses(const ReportFacts& facts, Html& page) {
   }
   write_paragraph(page, losses_text(overwritten, lost, cut));
   if (incomplete > 0) write_paragraph(page, fmt::format("Of {} of {} something is missing or worth a note; the table says what.", incomplete, count_text(table.rows.size(), "process", "processes")));
-  write_folded_table(page, table, facts, "what is missing of each rank");
+  write_folded_table(page, table, facts, "what is missing of each rank", {.command = fmt::format("tracetool info {}", facts.inputs)});
 }
 
 }  // namespace

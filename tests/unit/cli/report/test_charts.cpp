@@ -46,8 +46,26 @@ TEST_CASE("report: of many bars the means of neighbours", "[report]") {
   REQUIRE(groups.size() == 33);
   CHECK(groups[0].label == "ranks 0-1");
   CHECK(groups[0].values == std::vector<double>{0.5, 2.0});
-  CHECK(groups[32].label == "ranks 64-64");
+  CHECK(groups[32].label == "rank 64");
   CHECK(groups[32].values == std::vector<double>{64, 2});
+}
+
+TEST_CASE("report: groups that are not of ascending ranks are named by their bars", "[report]") {
+  std::vector<Bar> of_one;
+  for (int gpu = 0; gpu < 130; ++gpu) of_one.push_back({"rank 0 GPU " + std::to_string(gpu), {1}, 0});
+  const auto groups = grouped(of_one);
+  REQUIRE(groups.size() == 44);
+  CHECK(groups[0].label == "rank 0 GPU 0 to 2");
+  CHECK(groups[43].label == "rank 0 GPU 129");
+
+  std::vector<Bar> of_some;
+  for (int gpu = 0; gpu < 128; ++gpu) of_some.push_back({"rank " + std::to_string((gpu + 1) / 4) + " GPU " + std::to_string((gpu + 1) % 4), {1}, (gpu + 1) / 4});
+  CHECK(grouped(of_some)[0].label == "rank 0 GPU 1 to 2");
+  CHECK(grouped(of_some)[1].label == "rank 0 GPU 3 to rank 1 GPU 0");
+
+  std::vector<Bar> unknown;
+  for (int i = 0; i < 65; ++i) unknown.push_back({"an unknown rank", {1}, -1});
+  CHECK(grouped(unknown)[0].label == "an unknown rank");
 }
 
 TEST_CASE("report: bars are as long as their values, and the chart says so in words", "[report]") {
