@@ -35,12 +35,16 @@ double bar_value(const Bar& bar) {
   return first == bar.values.end() ? 0.0 : *first;
 }
 
-// Of neighbours: "ranks 0-7" only where each is of a later rank than the one before it; "rank 0 GPU 0 to 2", "rank 0 GPU 7 to rank 1 GPU 1".
-std::string group_label(std::span<const Bar> bars) {
+bool has_ascending_ranks(const std::vector<Bar>& bars) {
+  const auto is_no_later = [](const Bar& a, const Bar& b) { return a.rank >= b.rank; };
+  return bars.front().rank >= 0 && std::adjacent_find(bars.begin(), bars.end(), is_no_later) == bars.end();
+}
+
+// Of neighbours: "ranks 0-7" by rank, else "rank 0 GPU 0 to 2", "rank 0 GPU 7 to rank 1 GPU 1".
+std::string group_label(std::span<const Bar> bars, bool by_rank) {
   const Bar &first = bars.front(), &last = bars.back();
   if (bars.size() == 1 || first.label == last.label) return first.label;
-  const auto is_no_later = [](const Bar& a, const Bar& b) { return a.rank >= b.rank; };
-  if (first.rank >= 0 && std::adjacent_find(bars.begin(), bars.end(), is_no_later) == bars.end()) return fmt::format("ranks {}-{}", first.rank, last.rank);
+  if (by_rank) return fmt::format("ranks {}-{}", first.rank, last.rank);
   const std::size_t word = last.label.rfind(' ') + 1;
   const bool same_before = word > 0 && first.label.rfind(' ') + 1 == word && first.label.compare(0, word, last.label, 0, word) == 0;
   return fmt::format("{} to {}", first.label, same_before ? last.label.substr(word) : last.label);
@@ -147,10 +151,11 @@ void write_bars(Html& page, const BarChart& chart) {
 std::vector<Bar> grouped(std::vector<Bar> bars) {
   if (bars.size() <= kMostBars) return bars;
   const std::size_t each = (bars.size() + kMostBars - 1) / kMostBars;
+  const bool by_rank = has_ascending_ranks(bars);
   std::vector<Bar> groups;
   for (std::size_t from = 0; from < bars.size(); from += each) {
     const std::size_t to = std::min(bars.size(), from + each);
-    Bar group{group_label({bars.begin() + static_cast<std::ptrdiff_t>(from), bars.begin() + static_cast<std::ptrdiff_t>(to)}), std::vector<double>(bars[from].values.size())};
+    Bar group{group_label({bars.begin() + static_cast<std::ptrdiff_t>(from), bars.begin() + static_cast<std::ptrdiff_t>(to)}, by_rank), std::vector<double>(bars[from].values.size())};
     for (std::size_t i = from; i < to; ++i) {
       for (std::size_t part = 0; part < group.values.size(); ++part) group.values[part] += bars[i].values[part] / static_cast<double>(to - from);
     }
