@@ -37,7 +37,8 @@ std::vector<std::int64_t> ranks_in(const NumberRanges& ranges, const Catalog& ca
     if (process.rank >= 0) there.insert(process.rank);
   }
   if (const auto missing = ranges.first_missing(there)) {
-    throw Error(Exit::usage, fmt::format("--timeline-ranks {}: rank {} is not in the trace, which has {}", ranges.text(), *missing, rank_list({there.begin(), there.end()})));
+    throw Error(Exit::usage, fmt::format("--timeline-ranks {}: rank {} is not in the trace, {}", ranges.text(), *missing,
+                                         there.empty() ? "of which no rank is known" : "which has " + rank_list({there.begin(), there.end()})));
   }
   std::vector<std::int64_t> ranks;
   for (const std::int64_t rank : there) {
@@ -50,6 +51,7 @@ void run_report(const ReportOptions& options) {
   if (options.output.empty()) throw Error(Exit::usage, "report: the file to write is missing; name it, like -o report.html");
   ReportRequest request;
   request.inputs = inputs_text(*options.inputs);
+  request.selected = selection_text(*options.selection);
   request.title = options.title.empty() ? default_title(*options.inputs) : options.title;
   request.selection = selection_of(*options.selection);
   request.timeline.step = options.step;

@@ -1,8 +1,12 @@
 #include "cli/commands/selection_options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <string_view>
 
 #include "cli/commands/input_options.h"
+#include "cli/io/shell_word.h"
 
 namespace cli {
 
@@ -21,6 +25,19 @@ std::shared_ptr<SelectionOptions> add_selection(CLI::App& app) {
 
 void add_min_duration(CLI::App& app, const std::shared_ptr<SelectionOptions>& options) {
   app.add_option("--min-dur", options->min_dur, "Only slices at least this long: 5us")->check(not_empty())->type_name("TIME");
+}
+
+std::string selection_text(const SelectionOptions& options) {
+  std::string out;
+  const auto add = [&](std::string_view name, const std::string& text) {
+    if (!text.empty()) out += fmt::format(" {} {}", name, shell_word(text));
+  };
+  add("--ranks", options.ranks);
+  add("--steps", options.steps);
+  add("--time", options.time);
+  add("--kinds", options.kinds);
+  add("--min-dur", options.min_dur);
+  return out;
 }
 
 Selection selection_of(const SelectionOptions& options, const std::string& prefix) {

@@ -22,6 +22,9 @@ std::shared_ptr<SelectionOptions> add_selection(CLI::App& app);
 // --min-dur, for commands that show events one by one.
 void add_min_duration(CLI::App& app, const std::shared_ptr<SelectionOptions>& options);
 
+// As a shell takes them, each behind a blank: " --ranks 0-3 --steps 5"; "" where nothing is chosen.
+std::string selection_text(const SelectionOptions& options);
+
 // Throws Error (usage) that names the option: "--" + prefix + "ranks".
 Selection selection_of(const SelectionOptions& options, const std::string& prefix = "");
 

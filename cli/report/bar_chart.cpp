@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "cli/analyze/write_tables.h"
 #include "cli/report/axis.h"
@@ -13,7 +14,7 @@ namespace cli {
 namespace {
 
 // In units of which a phone shows 3 in 4 pixels, and a laptop 5: letters of 12 can be read on both.
-constexpr double kWidth = 480, kRight = 12, kTop = 6, kBar = 14, kGap = 5, kLabel = 15, kLetter = 7, kMostLabel = 160, kAxis = 34, kSwatch = 12;
+constexpr double kWidth = 480, kRight = 12, kTop = 6, kBar = 14, kGap = 5, kLabel = 15, kLetter = 7, kMostLabel = 200, kAxis = 34, kSwatch = 12;
 
 std::string value_text(double value, Unit unit) {
   if (unit == Unit::percent || unit == Unit::rate) return cell_text(value, unit) + (unit == Unit::rate ? " GB/s" : "");
@@ -32,6 +33,21 @@ std::string bar_text(const BarChart& chart, const Bar& bar) {
 double bar_value(const Bar& bar) {
   const auto first = std::find_if(bar.values.begin(), bar.values.end(), [](double value) { return value > 0; });
   return first == bar.values.end() ? 0.0 : *first;
+}
+
+bool has_ascending_ranks(const std::vector<Bar>& bars) {
+  const auto is_no_later = [](const Bar& a, const Bar& b) { return a.rank >= b.rank; };
+  return bars.front().rank >= 0 && std::adjacent_find(bars.begin(), bars.end(), is_no_later) == bars.end();
+}
+
+// Of neighbours: "ranks 0-7" by rank, else "rank 0 GPU 0 to 2", "rank 0 GPU 7 to rank 1 GPU 1".
+std::string group_label(std::span<const Bar> bars, bool by_rank) {
+  const Bar &first = bars.front(), &last = bars.back();
+  if (bars.size() == 1 || first.label == last.label) return first.label;
+  if (by_rank) return fmt::format("ranks {}-{}", first.rank, last.rank);
+  const std::size_t word = last.label.rfind(' ') + 1;
+  const bool same_before = word > 0 && first.label.rfind(' ') + 1 == word && first.label.compare(0, word, last.label, 0, word) == 0;
+  return fmt::format("{} to {}", first.label, same_before ? last.label.substr(word) : last.label);
 }
 
 class BarDrawing {
@@ -135,12 +151,11 @@ void write_bars(Html& page, const BarChart& chart) {
 std::vector<Bar> grouped(std::vector<Bar> bars) {
   if (bars.size() <= kMostBars) return bars;
   const std::size_t each = (bars.size() + kMostBars - 1) / kMostBars;
+  const bool by_rank = has_ascending_ranks(bars);
   std::vector<Bar> groups;
   for (std::size_t from = 0; from < bars.size(); from += each) {
     const std::size_t to = std::min(bars.size(), from + each);
-    const Bar &first = bars[from], &last = bars[to - 1];
-    Bar group{first.rank >= 0 && last.rank >= 0 ? fmt::format("ranks {}-{}", first.rank, last.rank) : fmt::format("{} to {}", first.label, last.label),
-              std::vector<double>(first.values.size())};
+    Bar group{group_label({bars.begin() + static_cast<std::ptrdiff_t>(from), bars.begin() + static_cast<std::ptrdiff_t>(to)}, by_rank), std::vector<double>(bars[from].values.size())};
     for (std::size_t i = from; i < to; ++i) {
       for (std::size_t part = 0; part < group.values.size(); ++part) group.values[part] += bars[i].values[part] / static_cast<double>(to - from);
     }

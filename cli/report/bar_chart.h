@@ -41,7 +41,7 @@ inline constexpr std::size_t kMostLetters = 56;  // of a label above its bar
 
 void write_bars(Html& page, const BarChart& chart);
 
-// At most kMostBars: of more, groups of neighbours, with the mean of each part: "ranks 0-7".
+// At most kMostBars: of more, groups of neighbours, with the mean of each part: "ranks 0-7"; one alone keeps its label.
 inline constexpr std::size_t kMostBars = 64;
 std::vector<Bar> grouped(std::vector<Bar> bars);
 

@@ -18,6 +18,8 @@ struct ReportFacts {
   Diagnosis diagnosis;
   std::string timeline;             // its section, as markup
   std::string inputs;               // as a shell takes them
+  std::string selected;             // the options that choose a part of them, so, too, each behind a blank; ""
+  std::vector<bool> chosen;         // by ProcessId: what is not of a rank that --ranks names is not shown
   std::string clocks;               // how clocks are aligned, in a sentence; "": there is one, or none is known
   std::vector<std::string> notes;   // what the page does not hold; a sentence each
 };

@@ -9,38 +9,43 @@
 namespace cli {
 namespace {
 
-enum class Pattern : std::uint8_t { solid, rising, falling, dots, rows, columns, grid };
+enum class Pattern : std::uint8_t { solid, rising, falling, crossed, dots, rows, columns, grid };
 
+// Two fills of one chart have two patterns; fills that no chart has together may share one.
 Pattern pattern_of(Fill fill) {
   switch (fill) {
     case Fill::compute:
-    case Fill::matmul:
+    case Fill::after_wait:
       return Pattern::solid;
-    case Fill::communication:
     case Fill::exposed:
     case Fill::waiting:
       return Pattern::rising;
+    case Fill::communication:
+    case Fill::host_late:
+      return Pattern::falling;
+    case Fill::matmul:
+      return Pattern::crossed;
     case Fill::memory:
     case Fill::blocking_copy:
       return Pattern::dots;
     case Fill::idle:
     case Fill::queued:
       return Pattern::rows;
-    case Fill::host_late:
-      return Pattern::falling;
     case Fill::launching:
       return Pattern::columns;
-    default:
-      return Pattern::grid;
+    case Fill::unexplained:
+    case Fill::count_:
+      break;
   }
+  return Pattern::grid;
 }
 
 std::string pattern_id(Fill fill) { return fmt::format("fill-{}", static_cast<unsigned>(fill)); }
 
 void write_mark(Html& page, Pattern pattern) {
   const auto line = [&](int x1, int y1, int x2, int y2) { page.empty("line", {{"x1", x1}, {"y1", y1}, {"x2", x2}, {"y2", y2}, {"class", "mark"}}); };
-  if (pattern == Pattern::rising) line(0, 0, 0, 6);
-  if (pattern == Pattern::falling) line(0, 0, 6, 0);
+  if (pattern == Pattern::rising || pattern == Pattern::crossed) line(0, 0, 0, 6);
+  if (pattern == Pattern::falling || pattern == Pattern::crossed) line(0, 0, 6, 0);
   if (pattern == Pattern::rows || pattern == Pattern::grid) line(0, 3, 6, 3);
   if (pattern == Pattern::columns || pattern == Pattern::grid) line(3, 0, 3, 6);
   if (pattern == Pattern::dots) page.empty("circle", {{"cx", 3}, {"cy", 3}, {"r", 1.2}, {"class", "mark"}});
@@ -88,7 +93,7 @@ void write_patterns(Html& page) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(Fill::count_); ++i) {
     const auto fill = static_cast<Fill>(i);
     const Pattern pattern = pattern_of(fill);
-    const bool turned = pattern == Pattern::rising || pattern == Pattern::falling;
+    const bool turned = pattern == Pattern::rising || pattern == Pattern::falling || pattern == Pattern::crossed;
     page.open("pattern", {{"id", pattern_id(fill)}, {"width", 6}, {"height", 6}, {"patternUnits", "userSpaceOnUse"}, {"patternTransform", turned ? "rotate(45)" : "rotate(0)"}});
     page.empty("rect", {{"width", 6}, {"height", 6}, {"class", colour_of(fill)}});
     write_mark(page, pattern);

@@ -32,9 +32,10 @@ bool is_control(char c) {
 }
 
 // Bytes of a character that is shown as another one than it is: U+0080 to U+009F, which HTML does not have, and marks, embeddings,
-// overrides and isolates of direction (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), behind which a name reads as another one.
+// overrides and isolates of direction (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), behind which a name reads as another one.
 std::size_t misleading(std::string_view text) {
   if (text.size() >= 2 && text[0] == '\xC2') return static_cast<unsigned char>(text[1]) < 0xA0 ? 2 : 0;
+  if (text.starts_with("\xD8\x9C")) return 2;
   if (text.size() < 3 || text[0] != '\xE2') return 0;
   const auto second = static_cast<unsigned char>(text[1]), third = static_cast<unsigned char>(text[2]);
   const bool turns = (second == 0x80 && (third == 0x8E || third == 0x8F || (third >= 0xAA && third <= 0xAE))) ||

@@ -32,6 +32,16 @@ void add_new(std::vector<std::string>& notes, const std::vector<std::string>& mo
   }
 }
 
+void leave_out(std::vector<std::string>& notes, const std::vector<std::string>& said) {
+  std::erase_if(notes, [&](const std::string& note) { return std::find(said.begin(), said.end(), note) != said.end(); });
+}
+
+std::vector<bool> chosen_processes(const Catalog& catalog, const Selection& selection) {
+  std::vector<bool> chosen;
+  for (const Process& process : catalog.processes) chosen.push_back(!selection.ranks || (process.rank >= 0 && selection.ranks->holds(process.rank)));
+  return chosen;
+}
+
 }  // namespace
 
 EventChoice reported_events() {
@@ -59,10 +69,12 @@ Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vect
   DiagnosisRun diagnosis(trace.catalog(), facts, diagnosed);
   std::vector<AnalysisResult> results = analyze_each(trace, facts, found, {shown, diagnosis.analysis()});
 
-  ReportFacts page{trace.catalog(), trace.fits(), std::move(results[0].tables), std::move(waits), diagnosis.finish(results[1]), timeline.html, request.inputs, request.clocks, {}};
+  ReportFacts page{trace.catalog(), trace.fits(), std::move(results[0].tables), std::move(waits), diagnosis.finish(results[1]), timeline.html, request.inputs, request.selected,
+                   chosen_processes(trace.catalog(), request.selection), request.clocks, {}};
   add_new(page.notes, results[0].notes);
-  add_new(page.notes, timeline.notes);
-  const std::vector<std::string> notes = page.notes;
+  leave_out(page.diagnosis.notes, page.notes);
+  std::vector<std::string> notes = page.notes;
+  add_new(notes, timeline.notes);  // which its section has
   add_new(page.notes, trace.warnings);  // which were said when it was read
   return {page_html(request.title, page), page.diagnosis.findings.size(), notes};
 }

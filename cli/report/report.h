@@ -12,6 +12,7 @@ namespace cli {
 struct ReportRequest {
   std::string title;        // of the page
   std::string inputs;       // as a shell takes them, for commands that the page names
+  std::string selected;     // the options of `selection`: ReportFacts
   std::string clocks;       // ReportFacts
   Selection selection;      // ranks; of steps or time, tables and findings are of these alone
   TimelineRequest timeline;
@@ -26,7 +27,7 @@ struct Report {
 // To read a trace for a report alone. One for each trace.
 EventChoice reported_events();
 
-// Tables as analyze() makes them, findings as diagnose() does, all in one walk; throws as they do.
+// Tables as analyze() makes them, findings as diagnose() does, all read together; throws as they do.
 Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const ReportRequest& request);
 
 }  // namespace cli

@@ -1,4 +1,11 @@
 // How well the clocks of the hosts are known.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <vector>
+
 #include "cli/analyze/cells.h"
 #include "cli/model/rank_list.h"
 #include "cli/report/section.h"
@@ -20,16 +27,30 @@ std::vector<Column> clock_columns() {
           {"later", Unit::count, "How often the clock was set, or changed its pace, on the way"}};
 }
 
+// Those that a chosen rank reads; where all are chosen, also those of unknown ranks.
+std::vector<ClockFit> chosen_fits(const ReportFacts& facts) {
+  if (std::find(facts.chosen.begin(), facts.chosen.end(), false) == facts.chosen.end()) return facts.fits;
+  std::set<std::int64_t> ranks;
+  for (ProcessId id = 0; id < facts.catalog.processes.size(); ++id) {
+    if (facts.chosen[id]) ranks.insert(facts.catalog.processes[id].rank);
+  }
+  std::vector<ClockFit> fits;
+  std::copy_if(facts.fits.begin(), facts.fits.end(), std::back_inserter(fits), [&](const ClockFit& fit) {
+    return std::any_of(fit.ranks.begin(), fit.ranks.end(), [&](std::int64_t rank) { return ranks.contains(rank); });
+  });
+  return fits;
+}
+
 void write_clocks_section(const ReportFacts& facts, Html& page) {
   write_paragraph(page, facts.clocks.empty() ? "One clock, or none is known: no time was moved." : facts.clocks);
   if (facts.fits.empty()) return;
   ResultTable table{"clocks", clock_columns(), {}, {}};
-  for (const ClockFit& fit : facts.fits) {
+  for (const ClockFit& fit : chosen_fits(facts)) {
     auto& cells = table.rows.emplace_back();
     append(cells, fit.host, rank_list(fit.ranks), fit.offset_ns, fit.drift_ppm, static_cast<std::int64_t>(fit.samples), known(fit.mad_ns), known(fit.bound_lo_ns),
            known(fit.bound_hi_ns), fit.method, static_cast<std::int64_t>(fit.later.size()));
   }
-  write_folded_table(page, table, facts, "how each clock is aligned");
+  write_folded_table(page, table, facts, "how each clock is aligned", {.command = fmt::format("tracetool merge {} -o merged.ttrace --report -", facts.inputs)});
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ constexpr std::array kIdleCauses{IdleCause{"sync_ns", Fill::waiting},        Idl
 
 void write_idle(const ReportFacts& facts, Html& page) {
   const TableReading gpus(facts.tables, "idle");
+  if (TableReading(facts.tables, "temporal").sum("span_ns") == 0) return write_paragraph(page, "There is no GPU work.");
   if (gpus.sum("idle_ns") == 0) return write_paragraph(page, "No GPU was idle between its first work and its last.");
   BarChart chart;
   chart.title = "Idle time of each GPU by its cause";
@@ -39,6 +40,6 @@ void write_idle(const ReportFacts& facts, Html& page) {
 
 }  // namespace
 
-SectionEntry idle_section() { return {"idle", "Idle causes", {"idle"}, write_idle}; }
+SectionEntry idle_section() { return {"idle", "Idle causes", {"temporal", "idle"}, write_idle}; }
 
 }  // namespace cli

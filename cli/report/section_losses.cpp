@@ -33,24 +33,32 @@ std::string what_is_missing(const Process& process) {
   return text;
 }
 
+// Of a file that is cut, nobody counted what is gone.
+std::string losses_text(std::uint64_t overwritten, std::uint64_t lost, std::uint64_t cut) {
+  std::string text = overwritten + lost == 0 ? "" : fmt::format("{} overwritten, {} lost.", count_text(overwritten, "event"), lost);
+  if (cut > 0) return fmt::format("{}{}{} cut: how much is missing is unknown.", text, text.empty() ? "" : " ", cut == 1 ? "1 recording is" : fmt::format("{} recordings are", cut));
+  return text.empty() ? "No event is known to be missing." : text;
+}
+
 void write_losses(const ReportFacts& facts, Html& page) {
   ResultTable table{"losses", loss_columns(), {}, {}};
-  std::uint64_t overwritten = 0, lost = 0, incomplete = 0;
+  std::uint64_t overwritten = 0, lost = 0, incomplete = 0, cut = 0;
   const std::vector<bool> beside = beside_ranks(facts.catalog);
   for (ProcessId id = 0; id < facts.catalog.processes.size(); ++id) {
     const Process& process = facts.catalog.processes[id];
-    if (beside[id]) continue;
+    if (beside[id] || !facts.chosen[id]) continue;
     const std::string missing = what_is_missing(process);
     overwritten += total(process.overwritten);
     lost += total(process.lost) + process.lost_unknown_kind;
     incomplete += !missing.empty();
+    cut += !process.cut.empty();
     auto& cells = table.rows.emplace_back();
     append(cells, process.rank >= 0 ? Cell(process.rank) : Cell(), told(process.host), process.pid >= 0 ? Cell(process.pid) : Cell(), told(process.device_name),
            std::string(word(process.state)), counted(total(process.overwritten)), counted(total(process.lost) + process.lost_unknown_kind), told(missing));
   }
-  write_paragraph(page, overwritten + lost == 0 ? "No event is known to be missing." : fmt::format("{} overwritten, {} lost.", count_text(overwritten, "event"), lost));
+  write_paragraph(page, losses_text(overwritten, lost, cut));
   if (incomplete > 0) write_paragraph(page, fmt::format("Of {} of {} something is missing or worth a note; the table says what.", incomplete, count_text(table.rows.size(), "process", "processes")));
-  write_folded_table(page, table, facts, "what is missing of each rank");
+  write_folded_table(page, table, facts, "what is missing of each rank", {.command = fmt::format("tracetool info {}", facts.inputs)});
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ void write_memory(const ReportFacts& facts, Html& page) {
   chart.parts = {{"in use", Fill::memory}};
   std::vector<Bar> bars;
   for (std::size_t row = 0; row < memory.rows(); ++row) {
-    if (knows_peak(memory, row)) bars.push_back({gpu_label(memory, row), {static_cast<double>(memory.number(row, "peak_bytes"))}});
+    if (knows_peak(memory, row)) bars.push_back({gpu_label(memory, row), {static_cast<double>(memory.number(row, "peak_bytes"))}, memory.get<std::int64_t>(row, "rank").value_or(-1)});
   }
   chart.description = fmt::format("Of {}: the most memory that was in use.", count_text(bars.size(), "GPU"));
   chart.note = grouping_text(bars.size());

@@ -55,11 +55,16 @@ void write_rows(Html& page, const ResultTable& table, std::size_t most) {
   page.close("div");
 }
 
+std::string whole_command(const ResultTable& table, const ReportFacts& facts, const TableShown& shown) {
+  if (!shown.command.empty()) return shown.command;
+  return fmt::format("tracetool analyze {}{} --only {}", facts.inputs, facts.selected, shown.source.empty() ? table.name : shown.source);
+}
+
 void write_after(Html& page, const ResultTable& table, const ReportFacts& facts, const TableShown& shown) {
   if (table.rows.size() > shown.most) {
     page.open("p", {{"class", "cut"}});
     page.text(fmt::format("{} of {} rows; all of them: ", shown.most, table.rows.size()));
-    page.element("code", fmt::format("tracetool analyze {} --only {}", facts.inputs, shown.source.empty() ? table.name : shown.source));
+    page.element("code", whole_command(table, facts, shown));
     page.close("p");
   }
   for (const std::string& note : table.notes) page.element("p", {{"class", "note"}}, "note: " + note);

@@ -17,6 +17,7 @@ inline constexpr std::size_t kMostTableRows = 1024;
 struct TableShown {
   std::size_t most = kMostTableRows;  // of its first rows
   std::string_view source = {};       // the table of `analyze` that has all of it; "": that of its name
+  std::string command = {};           // that prints all of it; "": `analyze` with `source`
 };
 
 // Behind a line that opens it, `caption` with the number of rows. Says what is left out, and which command has it. Notes of the table follow it.

@@ -118,7 +118,7 @@ def cell(element):
 
 def escaped(text):
     """A name as a page has it: what cannot be shown, or misleads, is replaced."""
-    return re.sub("[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", "\ufffd", text)
+    return re.sub("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", "\ufffd", text)
 
 
 def same(exact, value):

@@ -28,6 +28,8 @@ TEST_CASE("report: what cannot be shown, or misleads, is replaced", "[report]") 
   CHECK(visible_text("\xE2\x80\xAE" "a") == replaced + "a");    // U+202E
   CHECK(visible_text("\xE2\x81\xA6") == replaced);              // U+2066
   CHECK(visible_text("\xE2\x80\x8E") == replaced);              // U+200E
+  CHECK(visible_text("a\xD8\x9C" "b") == "a" + replaced + "b");  // U+061C
+  CHECK(visible_text("\xD8\x9B") == "\xD8\x9B");              // U+061B, a letter's neighbour that is shown
   CHECK(visible_text("\xE2\x80\xA6") == "\xE2\x80\xA6");        // an ellipsis
   CHECK(visible_text("K\xC3\xA4se \xE6\xBC\xA2 \xF0\x9F\x98\x80") == "K\xC3\xA4se \xE6\xBC\xA2 \xF0\x9F\x98\x80");
   CHECK(visible_text("\xE2\x80") == replaced + replaced);  // a character that is cut: as json_text.h has it, each byte
