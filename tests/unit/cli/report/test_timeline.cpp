@@ -1,5 +1,6 @@
 // The timeline of a report: which time it shows, what it keeps of it, how it is written.
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "cli/model/error.h"
@@ -179,6 +180,44 @@ TEST_CASE("of too many slices the longer ones are kept, those of GPUs first", "[
   CHECK(host == 1000 - shortest_host / 10 + 1 - (1000 / 10 - (shortest_host / 10 - 1) / 10));
   REQUIRE(!left_out.empty());
   CHECK(left_out.front().starts_with(std::to_string(900 - host) + " slices of the host shorter than "));
+}
+
+TEST_CASE("of too many slices of one length an even part is kept, and told", "[timeline]") {
+  for (const std::int64_t length : {0, 10'000}) {
+    CAPTURE(length);
+    TimelineSlices slices(1000);
+    // Ranks in step take turns.
+    for (std::int64_t i = 0; i < 100'000; ++i) slices.add({i, i + length, static_cast<TrackId>(i % 2), 0, Kind::kernel, WorkClass::compute});
+    const auto left_out = slices.left_out();
+    const auto kept = slices.take();
+    CHECK(kept.size() <= 1000);
+    CHECK(kept.size() >= 300);
+    // Of each tenth of the time and of each track as many, but for chance.
+    std::array<std::size_t, 10> tenths{};
+    std::array<std::size_t, 2> tracks{};
+    for (const TimelineSlice& slice : kept) {
+      ++tenths[static_cast<std::size_t>(slice.start_ns / 10'000)];
+      ++tracks[slice.track];
+    }
+    CHECK(*std::min_element(tenths.begin(), tenths.end()) * 20 > kept.size());
+    CHECK(*std::min_element(tracks.begin(), tracks.end()) * 3 > kept.size());
+    REQUIRE(left_out.size() == 1);
+    CHECK(left_out.front().starts_with(std::to_string(100'000 - kept.size()) + " kernels and copies of " + (length == 0 ? "0 ns" : "10.000 us") + " (about 1 in "));
+  }
+}
+
+TEST_CASE("slices as long as the floor are shorter than the next", "[timeline]") {
+  TimelineSlices slices(100);
+  for (std::int64_t i = 0; i < 5000; ++i) slices.add({i, i + 10, 0, 0, Kind::kernel, WorkClass::compute});
+  for (std::int64_t i = 0; i < 5000; ++i) slices.add({i, i + 20, 0, 0, Kind::kernel, WorkClass::compute});
+  slices.add({0, 5, 0, 0, Kind::kernel, WorkClass::compute});
+  const auto left_out = slices.left_out();
+  const auto kept = slices.take();
+  CHECK(kept.size() <= 100);
+  CHECK(std::all_of(kept.begin(), kept.end(), [](const TimelineSlice& slice) { return slice.end_ns - slice.start_ns == 20; }));
+  REQUIRE(left_out.size() == 2);
+  CHECK(left_out[0] == "5001 kernels and copies shorter than 20 ns");
+  CHECK(left_out[1].starts_with(std::to_string(5000 - kept.size()) + " kernels and copies of 20 ns"));
 }
 
 TEST_CASE("a device's usage is that of a count by moments", "[timeline]") {
