@@ -11,6 +11,7 @@ import glob
 import json
 import os
 import re
+import shlex
 import statistics
 import sys
 
@@ -103,8 +104,15 @@ def check_print(path, what):
     with ReportPage(path, LAPTOP, media="print") as page:
         check(page.js("getComputedStyle(document.getElementById('tl-live')).display") == "none", f"{what}: paper has no controls")
         tall = page.js("document.querySelector('#tl-static svg').getBoundingClientRect().height")
-        check(tall > 40, f"{what}: paper has the static picture", tall)
+        check(tall > 40, f"{what}: paper has the chart", tall)
+        begin = page.js("performance.now()")
+        page.frame()
+        took = page.js("performance.now()") - begin
+        check(took < 10_000 and page.js(f"{TIMELINE}.drawing.ticks().ticks.length") <= 1000, f"{what}: a timeline that is hidden is no work", took)
+        folded = "document.querySelectorAll('details:not([open])').length"
+        before = page.js(folded)
         data = base64.b64decode(page.pdf())
+        check(before > 0 and page.js(folded) == before, f"{what}: what was folded before it was printed is folded again", [before, page.js(folded)])
         check(data.startswith(b"%PDF") and len(data) > 10_000, f"{what}: it can be printed", len(data))
         check_quiet(page, f"{what}, printed")
 
@@ -134,6 +142,9 @@ def check_search(path, what, text):
         check(found["from"] <= found["start"] and found["end"] <= found["to"] and found["wide"] >= 20, f"{what}: it is zoomed to", found)
         check(0 <= found["y"] < found["height"], f"{what}: its row is in sight", found)
         check(text.lower() in page.js("document.getElementById('tl-said').textContent").lower(), f"{what}: and what is known of it is said")
+        page.js("document.getElementById('tl-search').dispatchEvent(new Event('input')); document.getElementById('tl-previous').click()")
+        check(page.js("document.getElementById('tl-found').textContent") == f"{slices} of {slices}", f"{what}: after a search, previous is the last")
+        page.js("document.getElementById('tl-search').dispatchEvent(new Event('input')); document.getElementById('tl-next').click()")
         at_first = page.js(f"{TIMELINE}.selected.row.starts[{TIMELINE}.selected.at]")
         page.js("document.getElementById('tl-next').click()")
         check(slices == 1 or page.js(f"{TIMELINE}.selected.row.starts[{TIMELINE}.selected.at]") >= at_first, f"{what}: the next is later")
@@ -239,7 +250,7 @@ def check_touch(path):
         check_quiet(page, "two fingers")
 
 
-def check_links(path, trace_start_to):
+def check_links(tracetool, folder, path, trace_start_to):
     """`trace_start_to`: (start, end, rank) of a kernel in the step that is shown, in ns since the trace's start."""
     start, end, rank = trace_start_to
     with ReportPage(path, link=f"t={start}-{end}&rank={rank}") as page:
@@ -251,13 +262,27 @@ def check_links(path, trace_start_to):
         page.js("location.hash = '#t=999999999999-1000000000000&rank=0'")
         page.frame()
         said = page.js("document.getElementById('tl-said').textContent")
-        check("outside" in said and "report --time 999999999999ns-" in said and "export --time 999999999999ns-" in said, "of a time that is not shown it says how to see it", said)
+        check("outside" in said and "--time 999999999999ns-1000000000000ns -o part.html" in said, "of a time that is not shown it says how to see it", said)
+        page.js("location.hash = '#t=-2000--1000'")
+        page.frame()
+        said = page.js("document.getElementById('tl-said').textContent")
+        check_commands(tracetool, folder, said, 2)
         step, begin, _ = page.js(f"{TIMELINE}.model.steps[0]")
         page.js(f"location.hash = '#t={begin + 1000}-{begin + 2000}&rank=0'")
         page.frame()
         said = page.js("document.getElementById('tl-said').textContent")
-        check(f"report --step {step}," in said, "and of another step which one it is", said)
+        check(f" --step {step} -o step{step}.html," in said, "and of another step which one it is", said)
+        check_commands(tracetool, folder, said, 2)
         check_quiet(page, "links")
+
+
+def check_commands(tracetool, folder, said, count):
+    """The commands that the page offers run as they are."""
+    commands = re.findall(r"tracetool .*? -o \S+(?=,|$)", said)
+    check(len(commands) == count, "the page offers commands", said)
+    for command in commands:
+        result = run([tracetool, *shlex.split(command)[1:]], cwd=folder)
+        check(result.returncode == 0, f"what the page offers runs: {command}", result.stderr)
 
 
 def check_findings(path, what):
@@ -266,7 +291,8 @@ def check_findings(path, what):
         links = page.js("[...document.querySelectorAll('a[href^=\"#t=\"]')].map(a => a.hash)")
         inside, outside, lost = 0, 0, []
         for number, link in enumerate(links):
-            start, end, rank = map(int, re.fullmatch(r"#t=(\d+)-(\d+)&rank=(\d+)", link).groups())
+            start, end, rank = re.fullmatch(r"#t=(-?\d+)-(-?\d+)(?:&rank=(\d+))?", link).groups()
+            start, end = int(start), int(end)
             for _ in range(2):
                 page.js(f"{TIMELINE}.fit(); document.querySelectorAll('a[href^=\"#t=\"]')[{number}].click()")
                 page.frame()
@@ -274,7 +300,7 @@ def check_findings(path, what):
                 first_ns, last_ns = page.js(f"[{TIMELINE}.model.start, {TIMELINE}.model.start + {TIMELINE}.model.length]")
                 if "outside" in said and (end <= first_ns or start >= last_ns):
                     outside += 1
-                elif start < last_ns and end > first_ns and seen["from"] + first_ns <= max(start, first_ns) and min(end, last_ns) <= seen["to"] + first_ns and f"rank {rank}" in said:
+                elif start < last_ns and end > first_ns and seen["from"] + first_ns <= max(start, first_ns) and min(end, last_ns) <= seen["to"] + first_ns and (rank is None or f"rank {rank}" in said):
                     inside += 1
                 else:
                     lost.append([link, seen, said])
@@ -467,7 +493,7 @@ def main():
         check_truth(args.tracetool, inputs, path, 4)
         with ReportPage(path) as page:
             start, end = page.js(f"(() => {{ const m = {TIMELINE}.model, row = m.groups[1].work[0]; return [row.starts[3] + m.start, row.ends[3] + m.start]; }})()")
-        check_links(path, (start, end, 1))
+        check_links(args.tracetool, folder, path, (start, end, 1))
         chosen = report(args.tracetool, folder, inputs, name="chosen.html", more=("--step", "1", "--timeline-ranks", "2"))
         with ReportPage(chosen) as page:
             shown = page.js(f"[{TIMELINE}.model.step, {TIMELINE}.model.groups.filter(g => g.tracks.length).map(g => g.rank)]")
