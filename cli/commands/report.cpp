@@ -52,6 +52,7 @@ void run_report(const ReportOptions& options) {
   ReportRequest request;
   request.inputs = inputs_text(*options.inputs);
   request.selected = selection_text(*options.selection);
+  request.timeline.inputs = request.inputs;
   request.title = options.title.empty() ? default_title(*options.inputs) : options.title;
   request.selection = selection_of(*options.selection);
   request.timeline.step = options.step;
@@ -76,7 +77,7 @@ std::function<void()> set_up_report(CLI::App& app) {
   options->inputs = add_inputs(app);
   app.add_option("-o,--output", options->output, "The page to write; - is stdout")->check(not_empty())->type_name("FILE");
   app.add_option("--step", options->step, "The training step in the timeline (default: one of median length)")->type_name("N");
-  app.add_option("--timeline-ranks", options->timeline_ranks, "Ranks with all slices in the timeline (default: the first 16); of the others how busy they are")
+  app.add_option("--timeline-ranks", options->timeline_ranks, "Ranks with all slices in the timeline, at most 16 (default: the first 16); of the others how busy they are")
       ->check(not_empty())
       ->type_name("LIST");
   app.add_option("--title", options->title, "Of the page")->check(not_empty())->type_name("TEXT");

@@ -54,11 +54,15 @@ void check_ranks(const AnalysisContext& context, const std::vector<ProcessId>& c
 }
 
 // Those with all slices, of `chosen`, in their order.
-std::vector<ProcessId> ranks_with_slices(const AnalysisContext& context, const std::vector<ProcessId>& chosen, const std::vector<std::int64_t>& ranks) {
+std::vector<ProcessId> ranks_with_slices(const AnalysisContext& context, const std::vector<ProcessId>& chosen, const std::vector<std::int64_t>& ranks,
+                                        std::vector<std::string>& notes) {
   std::vector<ProcessId> shown;
   std::copy_if(chosen.begin(), chosen.end(), std::back_inserter(shown), [&](ProcessId id) {
     return ranks.empty() || std::find(ranks.begin(), ranks.end(), context.catalog.processes[id].rank) != ranks.end();
   });
+  if (!ranks.empty() && shown.size() > kShownRanks) {
+    notes.push_back(fmt::format("{} of the {} ranks that --timeline-ranks asks for have all their slices in the timeline, of the others it shows how busy their GPUs are", kShownRanks, shown.size()));
+  }
   shown.resize(std::min(shown.size(), kShownRanks));
   return shown;
 }
@@ -134,10 +138,12 @@ class Timeline : public TablesObserver {
   Timeline(const AnalysisContext& context, const TimelineRequest& request, TimelineSection& result)
       : context_(context), result_(result), chosen_(chosen_by_rank(context)), census_(context.catalog), slices_(kMostSlices), of_process_(context.catalog.processes.size()) {
     check_ranks(context, chosen_, request.ranks);
-    const std::vector<ProcessId> shown = ranks_with_slices(context, chosen_, request.ranks);
+    const std::vector<ProcessId> shown = ranks_with_slices(context, chosen_, request.ranks, data_.notes);
     const std::map<std::int64_t, ShownTime> steps = times_of_steps(context);
     data_.time = shown_time(context, steps, request.step, shown, shown_kinds(), kMostSlices, data_.notes);
     if (have_python(shown)) data_.notes.push_back("Python's functions are not in the timeline, an export has them");
+    data_.inputs = request.inputs;
+    data_.has_all_ranks = chosen_.size() == context.catalog.processes.size();
     data_.origin_ns = context.origin_ns;
     for (const auto& [number, time] : steps) {
       if (data_.steps.size() < kMostSteps) data_.steps.push_back(time);
@@ -269,9 +275,9 @@ class Timeline : public TablesObserver {
 
 }  // namespace
 
-TablesObserverEntry timeline_observer(const TimelineRequest& request, TimelineSection& result) {
+TablesObserverEntry timeline_observer(TimelineRequest request, TimelineSection& result) {
   const ObserverNeeds needs{false, host_kinds(), true};
-  return {needs, [request, &result](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> { return std::make_unique<Timeline>(context, request, result); }};
+  return {needs, [request = std::move(request), &result](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> { return std::make_unique<Timeline>(context, request, result); }};
 }
 
 }  // namespace cli

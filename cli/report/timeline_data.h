@@ -48,7 +48,9 @@ struct TimelineRank {
 };
 
 struct TimelineData {
+  std::string inputs;  // as words of a command
   ShownTime time;
+  bool has_all_ranks = true;  // of the trace
   std::vector<ShownTime> steps;  // of the trace, not too many
   std::int64_t origin_ns = 0;  // the trace's start
   std::int64_t part_ns = 1;

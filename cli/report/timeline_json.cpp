@@ -103,7 +103,9 @@ void write_rank(CompactJson& out, const TimelineRank& rank) {
 
 std::string timeline_json(const TimelineData& data) {
   CompactJson out;
-  out.raw("{\"step\":");
+  out.raw("{\"inputs\":");
+  out.text(data.inputs);
+  out.raw(",\"step\":");
   if (data.time.step) {
     out.number(*data.time.step);
   } else {

@@ -84,7 +84,7 @@ std::map<std::int64_t, ShownTime> times_of_steps(const AnalysisContext& context)
       const std::int64_t from_ns = context.clocks.on_axis(process, step.start_ns), to_ns = context.clocks.on_axis(process, step.end_ns);
       ShownTime& time = times.try_emplace(step.number, ShownTime{step.number, from_ns, to_ns}).first->second;
       time.from_ns = std::min(time.from_ns, from_ns);
-      time.to_ns = std::max(time.to_ns, to_ns);
+      time.to_ns = std::max({time.to_ns, to_ns, time.from_ns + 1});  // a marker without length is a step, too
     }
   }
   return times;

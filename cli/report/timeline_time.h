@@ -18,7 +18,7 @@ struct ShownTime {
   std::int64_t length_ns() const { return to_ns - from_ns; }
 };
 
-// Of each step the time from its first start to its last end on any chosen rank; by number.
+// Of each step the time from its first start to its last end on any chosen rank, 1 ns at least; by number.
 std::map<std::int64_t, ShownTime> times_of_steps(const AnalysisContext& context);
 
 // `steps`: of times_of_steps(); `processes`: whose slices are shown, the first of which decides the step; `kinds`: of their slices, of which there should be at most about

@@ -11,7 +11,7 @@ import glob
 import json
 import os
 import re
-import statistics
+import shlex
 import sys
 
 import made_profiles
@@ -21,7 +21,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from chromium import find_chromium  # noqa: E402
 from report_page import CONTROL, LAPTOP, PHONE, ReportPage  # noqa: E402
 
-SLOW = float(os.environ.get("TRACETOOL_TEST_SLOWNESS", "4"))  # of a machine on which other tests run
 NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 HOSTILE = ("</script><script>window.hacked = 1</script>", "<img src=x onerror='window.hacked = 2'>", "<!-- <script> ", "'\"><svg/onload=window.hacked=3>",
            "\u202egnp.exe", "]]>", "javascript:window.hacked=4", "a\\u003c/script>", "${window.hacked=5}")
@@ -103,8 +102,15 @@ def check_print(path, what):
     with ReportPage(path, LAPTOP, media="print") as page:
         check(page.js("getComputedStyle(document.getElementById('tl-live')).display") == "none", f"{what}: paper has no controls")
         tall = page.js("document.querySelector('#tl-static svg').getBoundingClientRect().height")
-        check(tall > 40, f"{what}: paper has the static picture", tall)
+        check(tall > 40, f"{what}: paper has the chart", tall)
+        begin = page.js("performance.now()")
+        page.frame()
+        took = page.js("performance.now()") - begin
+        check(took < 10_000 and page.js(f"{TIMELINE}.drawing.ticks().ticks.length") <= 1000, f"{what}: a timeline that is hidden is no work", took)
+        folded = "document.querySelectorAll('details:not([open])').length"
+        before = page.js(folded)
         data = base64.b64decode(page.pdf())
+        check(before > 0 and page.js(folded) == before, f"{what}: what was folded before it was printed is folded again", [before, page.js(folded)])
         check(data.startswith(b"%PDF") and len(data) > 10_000, f"{what}: it can be printed", len(data))
         check_quiet(page, f"{what}, printed")
 
@@ -137,6 +143,8 @@ def check_search(path, what, text):
         at_first = page.js(f"{TIMELINE}.selected.row.starts[{TIMELINE}.selected.at]")
         page.js("document.getElementById('tl-next').click()")
         check(slices == 1 or page.js(f"{TIMELINE}.selected.row.starts[{TIMELINE}.selected.at]") >= at_first, f"{what}: the next is later")
+        page.js("document.getElementById('tl-search').dispatchEvent(new Event('input')); document.getElementById('tl-previous').click()")
+        check(page.js("document.getElementById('tl-found').textContent") == f"{slices} of {slices}", f"{what}: after a search, previous is the last")
         check_quiet(page, what)
 
 
@@ -239,7 +247,7 @@ def check_touch(path):
         check_quiet(page, "two fingers")
 
 
-def check_links(path, trace_start_to):
+def check_links(tracetool, folder, path, trace_start_to):
     """`trace_start_to`: (start, end, rank) of a kernel in the step that is shown, in ns since the trace's start."""
     start, end, rank = trace_start_to
     with ReportPage(path, link=f"t={start}-{end}&rank={rank}") as page:
@@ -251,13 +259,27 @@ def check_links(path, trace_start_to):
         page.js("location.hash = '#t=999999999999-1000000000000&rank=0'")
         page.frame()
         said = page.js("document.getElementById('tl-said').textContent")
-        check("outside" in said and "report --time 999999999999ns-" in said and "export --time 999999999999ns-" in said, "of a time that is not shown it says how to see it", said)
+        check("outside" in said and "--time 999999999999ns-1000000000000ns -o part.html" in said, "of a time that is not shown it says how to see it", said)
+        page.js("location.hash = '#t=-2000--1000'")
+        page.frame()
+        said = page.js("document.getElementById('tl-said').textContent")
+        check_commands(tracetool, folder, said, 2)
         step, begin, _ = page.js(f"{TIMELINE}.model.steps[0]")
         page.js(f"location.hash = '#t={begin + 1000}-{begin + 2000}&rank=0'")
         page.frame()
         said = page.js("document.getElementById('tl-said').textContent")
-        check(f"report --step {step}," in said, "and of another step which one it is", said)
+        check(f" --step {step} -o step{step}.html," in said, "and of another step which one it is", said)
+        check_commands(tracetool, folder, said, 2)
         check_quiet(page, "links")
+
+
+def check_commands(tracetool, folder, said, count):
+    """The commands that the page offers run as they are."""
+    commands = re.findall(r"tracetool .*? -o \S+(?=,|$)", said)
+    check(len(commands) == count, "the page offers commands", said)
+    for command in commands:
+        result = run([tracetool, *shlex.split(command)[1:]], cwd=folder)
+        check(result.returncode == 0, f"what the page offers runs: {command}", result.stderr)
 
 
 def check_findings(path, what):
@@ -266,7 +288,8 @@ def check_findings(path, what):
         links = page.js("[...document.querySelectorAll('a[href^=\"#t=\"]')].map(a => a.hash)")
         inside, outside, lost = 0, 0, []
         for number, link in enumerate(links):
-            start, end, rank = map(int, re.fullmatch(r"#t=(\d+)-(\d+)&rank=(\d+)", link).groups())
+            start, end, rank = re.fullmatch(r"#t=(-?\d+)-(-?\d+)(?:&rank=(\d+))?", link).groups()
+            start, end = int(start), int(end)
             for _ in range(2):
                 page.js(f"{TIMELINE}.fit(); document.querySelectorAll('a[href^=\"#t=\"]')[{number}].click()")
                 page.frame()
@@ -274,7 +297,7 @@ def check_findings(path, what):
                 first_ns, last_ns = page.js(f"[{TIMELINE}.model.start, {TIMELINE}.model.start + {TIMELINE}.model.length]")
                 if "outside" in said and (end <= first_ns or start >= last_ns):
                     outside += 1
-                elif start < last_ns and end > first_ns and seen["from"] + first_ns <= max(start, first_ns) and min(end, last_ns) <= seen["to"] + first_ns and f"rank {rank}" in said:
+                elif start < last_ns and end > first_ns and seen["from"] + first_ns <= max(start, first_ns) and min(end, last_ns) <= seen["to"] + first_ns and (rank is None or f"rank {rank}" in said):
                     inside += 1
                 else:
                     lost.append([link, seen, said])
@@ -393,15 +416,18 @@ def many_ranks(folder, ranks):
 
 
 ZOOM = """(async () => {
-  const t = document.getElementById('timeline').timeline, frame = () => new Promise(done => requestAnimationFrame(done)), took = [];
-  for (const factor of [...Array(15).fill(0.7), ...Array(15).fill(1 / 0.7)]) {
-    const begin = performance.now();
+  const t = document.getElementById('timeline').timeline, factors = [...Array(15).fill(0.7), ...Array(15).fill(1 / 0.7)];
+  for (const factor of factors) {
     t.zoom(factor);
-    await frame();
-    took.push(performance.now() - begin);
+    await new Promise(done => requestAnimationFrame(done));
   }
-  return took;
+  return factors.length;
 })()"""
+
+
+def cpu_ms(page):
+    """Of the page's process: what it takes does not depend on what else the machine does."""
+    return 1000 * next(metric["value"] for metric in page.call("Performance.getMetrics")["metrics"] if metric["name"] == "ProcessTime")
 
 
 def check_many(tracetool, folder):
@@ -410,15 +436,17 @@ def check_many(tracetool, folder):
     size = os.path.getsize(path)
     check(size <= 10_000_000, f"512 ranks: the page has {size / 1e6:.1f} MB, of 10 at most", size)
     with ReportPage(path) as page:
-        ready = page.js("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
-        check(ready < 2000 * SLOW, f"512 ranks: interactive after {ready:.0f} ms (2,000 on a machine that does nothing else)", ready)
+        page.call("Performance.enable")
+        ready = cpu_ms(page)
+        check(ready < 2000, f"512 ranks: loaded and drawn in {ready:.0f} ms of CPU time (2,000)", ready)
         check(page.js(f"{TIMELINE}.model.groups.length") == 512, "512 ranks: all are in the timeline")
         for what in ("closed", "open"):
             if what == "open":
                 page.js("document.getElementById('tl-open').click()")
+            before = cpu_ms(page)
             frames = page.js(ZOOM)
-            middle = statistics.median(frames)
-            check(middle < 100 * SLOW, f"512 ranks, {what}: a frame of zooming takes {middle:.0f} ms (100), the slowest {max(frames):.0f}", frames)
+            each = (cpu_ms(page) - before) / frames
+            check(each < 100, f"512 ranks, {what}: a frame of zooming takes {each:.0f} ms of CPU time (100)", each)
         page.js("document.getElementById('tl-fit').click()")
         page.js(f"{TIMELINE}.scroll.scrollTop = 1e9")
         page.frame()
@@ -467,7 +495,7 @@ def main():
         check_truth(args.tracetool, inputs, path, 4)
         with ReportPage(path) as page:
             start, end = page.js(f"(() => {{ const m = {TIMELINE}.model, row = m.groups[1].work[0]; return [row.starts[3] + m.start, row.ends[3] + m.start]; }})()")
-        check_links(path, (start, end, 1))
+        check_links(args.tracetool, folder, path, (start, end, 1))
         chosen = report(args.tracetool, folder, inputs, name="chosen.html", more=("--step", "1", "--timeline-ranks", "2"))
         with ReportPage(chosen) as page:
             shown = page.js(f"[{TIMELINE}.model.step, {TIMELINE}.model.groups.filter(g => g.tracks.length).map(g => g.rank)]")

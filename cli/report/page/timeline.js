@@ -96,7 +96,7 @@ class Timeline {
     this.show(0, this.model.length);
   }
   zoom(factor, x = (this.drawing.gutter + this.drawing.width) / 2) {
-    const {from, to} = this.view, share = Math.min(1, Math.max(0, (x - this.drawing.gutter) / (this.drawing.width - this.drawing.gutter)));
+    const {from, to} = this.view, share = Math.min(1, Math.max(0, (x - this.drawing.gutter) / this.drawing.plot));
     const center = from + (to - from) * share, span = Math.max(20, (to - from) * factor);
     this.show(center - span * share, center + span * (1 - share));
   }
@@ -111,7 +111,7 @@ class Timeline {
     if (event.ctrlKey || event.metaKey) {
       this.zoom(Math.exp(Math.max(-120, Math.min(120, event.deltaY)) * 0.004), event.offsetX);
     } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-      this.pan(across / (this.drawing.width - this.drawing.gutter));
+      this.pan(across / this.drawing.plot);
     } else {
       return;
     }
@@ -132,7 +132,7 @@ class Timeline {
       this.pinch(before, now, event.pointerId);
     } else if (this.moved > 4) {
       this.tip.hidden = true;
-      this.pan((before.x - now.x) / (this.drawing.width - this.drawing.gutter));
+      this.pan((before.x - now.x) / this.drawing.plot);
       if (event.pointerType === "mouse") this.scroll.scrollTop += before.y - now.y;
     }
     this.pointers.set(event.pointerId, now);
@@ -259,6 +259,7 @@ class Timeline {
       const from = this.selected ? this.selected.row.starts[this.selected.at] : this.view.from;
       this.match = Math.max(0, this.matches.findIndex(({row, at}) => row.starts[at] >= from)) - 1;
     }
+    if (this.match < 0 && by < 0) this.match = this.matches.length;
     this.match = (this.match + by + this.matches.length) % this.matches.length;
     const {row, at} = this.matches[this.match];
     this.found.textContent = (this.match + 1) + " of " + this.matches.length;
@@ -276,15 +277,16 @@ class Timeline {
     const link = event.target.closest && event.target.closest("a[href^='#t=']");
     if (link && link.hash === location.hash) this.follow(true);
   }
-  // What shows these times, which this page does not.
+  // What shows these times, which this page does not. A time ends later than it begins, and begins with the trace.
   elsewhere(from, to) {
     const step = this.model.steps.find(([, start, end]) => start <= from && from < end);
-    const command = step ? "tracetool report --step " + step[0] : "tracetool report --time " + from + "ns-" + to + "ns";
-    return timelineTime(from) + " after the trace's start is outside of the time shown. To see it: " + command + ", or tracetool export --time " + from + "ns-" + to + "ns";
+    const begin = Math.max(0, from), time = "--time " + begin + "ns-" + Math.max(to, begin + 1) + "ns", {inputs} = this.model;
+    const command = "tracetool report " + inputs + (step ? " --step " + step[0] + " -o step" + step[0] + ".html" : " " + time + " -o part.html");
+    return timelineTime(from) + " after the trace's start is outside of the time shown. To see it: " + command + ", or tracetool export " + inputs + " " + time + " -o part.json";
   }
   // "#t=START-END&rank=R", in ns since the trace's start.
   follow(scrolls) {
-    const said = /^#t=(\d+)-(\d+)(?:&rank=(\d+))?$/.exec(location.hash);
+    const said = /^#t=(-?\d+)-(-?\d+)(?:&rank=(\d+))?$/.exec(location.hash);
     if (!said) return;
     this.section.scrollIntoView();
     const from = Number(said[1]) - this.model.start, to = Number(said[2]) - this.model.start;

@@ -60,6 +60,8 @@ class TimelineDrawing {
     this.canvas = canvas;
     this.context = canvas.getContext("2d", {alpha: false});
     this.widths = new Map();  // of names, in pixels
+    this.width = this.height = this.gutter = 0;
+    this.plot = 1;
     this.readColors();
   }
   readColors() {
@@ -71,6 +73,7 @@ class TimelineDrawing {
     this.width = width;
     this.height = height;
     this.gutter = width < 600 ? 64 : 184;
+    this.plot = Math.max(1, width - this.gutter);  // a hidden canvas has no width
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
     this.canvas.style.width = width + "px";
@@ -113,8 +116,9 @@ class TimelineDrawing {
   // `state`: view {from, to}, top, selected {row, at}, chosen (names), mark {from, to, group}.
   draw(state) {
     this.view = state.view;
-    this.scale = (this.width - this.gutter) / (state.view.to - state.view.from);
+    this.scale = this.plot / (state.view.to - state.view.from);
     this.state = state;
+    if (this.width <= this.gutter) return;
     const pen = this.context;
     pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     pen.fillStyle = this.colors.background;
@@ -282,7 +286,7 @@ class TimelineDrawing {
 
   ticks() {
     const tick = timelineTick(100 / this.scale), ticks = [];
-    for (let at = Math.ceil(this.view.from / tick) * tick; at <= this.view.to; at += tick) ticks.push(at);
+    for (let at = Math.ceil(this.view.from / tick) * tick; at <= this.view.to && ticks.length < 1000; at += tick) ticks.push(at);
     return {tick, ticks};
   }
   drawGrid() {

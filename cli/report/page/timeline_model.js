@@ -45,6 +45,7 @@ class TimelineRow {
 
 class TimelineModel {
   constructor(data) {
+    this.inputs = data.inputs;  // as words of a command
     this.step = data.step;
     this.start = data.start;    // of what is shown, since the trace's start; all other times are since then
     this.length = data.length;
@@ -69,7 +70,7 @@ class TimelineModel {
     return group;
   }
 
-  // Ranges and waits have rows of their own on a stream.
+  // Ranges and synchronizations have rows of their own on a stream.
   isWork(row) {
     return ["kernel", "memcpy", "memset", "graph"].includes(this.names[row.names[0]].kind);
   }

@@ -1,5 +1,6 @@
 // The timeline of a report: which time it shows, what it keeps of it, how it is written.
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "cli/model/error.h"
@@ -76,21 +77,42 @@ TEST_CASE("the timeline shows the step of median length, or the one that is aske
   CHECK(data_of(median, "step") == "6");
   CHECK(data_of(median, "start") == "400000");
   CHECK(data_of(median, "length") == "200000");
-  CHECK(data_of(timeline_of({&made}, {4, {}}), "length") == "100000");
+  CHECK(data_of(timeline_of({&made}, {4, {}, {}}), "length") == "100000");
   Selection selection;
   selection.steps = NumberRanges("--steps", "4-5");
   CHECK(data_of(timeline_of({&made}, {}, selection), "step") == "4");
-  CHECK_THROWS_WITH(timeline_of({&made}, {9, {}}), "--step 9: there is no step 9; there are 4-7");
-  CHECK_THROWS_WITH(timeline_of({&made}, {6, {}}, selection), "--step 6: there is no step 6; there are 4-5");
+  CHECK_THROWS_WITH(timeline_of({&made}, {9, {}, {}}), "--step 9: there is no step 9; there are 4-7");
+  CHECK_THROWS_WITH(timeline_of({&made}, {6, {}, {}}, selection), "--step 6: there is no step 6; there are 4-5");
 }
 
 TEST_CASE("a step lasts from its first start to its last end on any rank", "[timeline]") {
   MadeProfile first = four_steps(), second;
   second.step(6, 1350, 1650);
   second.kernel("work", 1400, 1500);
-  const TimelineSection section = timeline_of({&first, &second}, {6, {}});
+  const TimelineSection section = timeline_of({&first, &second}, {6, {}, {}});
   CHECK(data_of(section, "start") == "350000");
   CHECK(data_of(section, "length") == "300000");
+}
+
+TEST_CASE("a step without length lasts a nanosecond in the timeline", "[timeline]") {
+  MadeProfile made;
+  for (std::int64_t number = 1; number <= 4; ++number) made.step(number, 1000.0 * static_cast<double>(number), 1000.0 * static_cast<double>(number));
+  made.kernel("work", 900, 5000);
+  const TimelineSection section = timeline_of({&made}, {3, {}, {}});
+  CHECK(data_of(section, "length") == "1");
+  CHECK(section.html.find("nan") == std::string::npos);
+}
+
+TEST_CASE("the timeline says which ranks it shows", "[timeline]") {
+  const MadeProfile made = four_steps();
+  CHECK(timeline_of({&made, &made, &made}, {6, {}, {}}).html.find("Step 6 on all ranks,") != std::string::npos);
+  Selection selection;
+  selection.ranks = NumberRanges("--ranks", "1-2");
+  CHECK(timeline_of({&made, &made, &made}, {6, {}, {}}, selection).html.find("Step 6 on ranks 1-2,") != std::string::npos);
+  const TimelineSection many = timeline_of(std::vector<const MadeProfile*>(18, &made), {6, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, "a 'b c'"});
+  REQUIRE(many.notes.size() == 1);
+  CHECK(many.notes.front().starts_with("16 of the 17 ranks that --timeline-ranks asks for"));
+  CHECK(data_of(many, "inputs") == "\"a 'b c'\"");
 }
 
 TEST_CASE("where there are no steps the timeline shows all of the time", "[timeline]") {
@@ -102,7 +124,7 @@ TEST_CASE("where there are no steps the timeline shows all of the time", "[timel
   CHECK(data_of(section, "start") == "0");
   CHECK(data_of(section, "length") == "800000");
   CHECK(section.events == 2);
-  CHECK_THROWS_WITH(timeline_of({&made}, {1, {}}), Catch::Matchers::StartsWith("--step 1: no steps were found"));
+  CHECK_THROWS_WITH(timeline_of({&made}, {1, {}, {}}), Catch::Matchers::StartsWith("--step 1: no steps were found"));
 }
 
 TEST_CASE("of a long time without steps the timeline shows the first part", "[timeline]") {
@@ -153,11 +175,11 @@ TEST_CASE("names end neither the data's element nor the page's", "[timeline]") {
 
 TEST_CASE("ranks without slices are aggregates", "[timeline]") {
   const MadeProfile made = four_steps();
-  const TimelineSection section = timeline_of({&made, &made}, {6, {1}});
+  const TimelineSection section = timeline_of({&made, &made}, {6, {1}, {}});
   CHECK(section.events == 3);
   CHECK(data_of(section, "busy").size() > 400);
   CHECK(section.html.find(R"({"rank":1,"name":"rank 1 NVIDIA A100-SXM4-40GB","tracks":)") != std::string::npos);
-  CHECK_THROWS_WITH(timeline_of({&made}, {6, {3}}), "--timeline-ranks: there is no rank 3; there are rank 0");
+  CHECK_THROWS_WITH(timeline_of({&made}, {6, {3}, {}}), "--timeline-ranks: there is no rank 3; there are rank 0");
 }
 
 TEST_CASE("of too many slices the longer ones are kept, those of GPUs first", "[timeline]") {
@@ -179,6 +201,44 @@ TEST_CASE("of too many slices the longer ones are kept, those of GPUs first", "[
   CHECK(host == 1000 - shortest_host / 10 + 1 - (1000 / 10 - (shortest_host / 10 - 1) / 10));
   REQUIRE(!left_out.empty());
   CHECK(left_out.front().starts_with(std::to_string(900 - host) + " slices of the host shorter than "));
+}
+
+TEST_CASE("of too many slices of one length an even part is kept, and told", "[timeline]") {
+  for (const std::int64_t length : {0, 10'000}) {
+    CAPTURE(length);
+    TimelineSlices slices(1000);
+    // Ranks in step take turns.
+    for (std::int64_t i = 0; i < 100'000; ++i) slices.add({i, i + length, static_cast<TrackId>(i % 2), 0, Kind::kernel, WorkClass::compute});
+    const auto left_out = slices.left_out();
+    const auto kept = slices.take();
+    CHECK(kept.size() <= 1000);
+    CHECK(kept.size() >= 300);
+    // Of each tenth of the time and of each track as many, but for chance.
+    std::array<std::size_t, 10> tenths{};
+    std::array<std::size_t, 2> tracks{};
+    for (const TimelineSlice& slice : kept) {
+      ++tenths[static_cast<std::size_t>(slice.start_ns / 10'000)];
+      ++tracks[slice.track];
+    }
+    CHECK(*std::min_element(tenths.begin(), tenths.end()) * 20 > kept.size());
+    CHECK(*std::min_element(tracks.begin(), tracks.end()) * 3 > kept.size());
+    REQUIRE(left_out.size() == 1);
+    CHECK(left_out.front().starts_with(std::to_string(100'000 - kept.size()) + " kernels and copies of " + (length == 0 ? "0 ns" : "10.000 us") + " (about 1 in "));
+  }
+}
+
+TEST_CASE("slices as long as the floor are shorter than the next", "[timeline]") {
+  TimelineSlices slices(100);
+  for (std::int64_t i = 0; i < 5000; ++i) slices.add({i, i + 10, 0, 0, Kind::kernel, WorkClass::compute});
+  for (std::int64_t i = 0; i < 5000; ++i) slices.add({i, i + 20, 0, 0, Kind::kernel, WorkClass::compute});
+  slices.add({0, 5, 0, 0, Kind::kernel, WorkClass::compute});
+  const auto left_out = slices.left_out();
+  const auto kept = slices.take();
+  CHECK(kept.size() <= 100);
+  CHECK(std::all_of(kept.begin(), kept.end(), [](const TimelineSlice& slice) { return slice.end_ns - slice.start_ns == 20; }));
+  REQUIRE(left_out.size() == 2);
+  CHECK(left_out[0] == "5001 kernels and copies shorter than 20 ns");
+  CHECK(left_out[1].starts_with(std::to_string(5000 - kept.size()) + " kernels and copies of 20 ns"));
 }
 
 TEST_CASE("a device's usage is that of a count by moments", "[timeline]") {
