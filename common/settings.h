@@ -23,8 +23,10 @@ enum class NcclCapture : std::uint8_t { automatic, payload, interpose };
 // own, as a subscriber of CUPTI's version 2.
 enum class Coexist : std::uint8_t { yield, retake, share };
 
-// What of PyTorch is recorded, each with all before it.
-enum class TorchLevel : std::uint8_t { off, steps, operators, shapes, stacks };
+// What of PyTorch is recorded: operators with the marks of steps, and with them their inputs, their Python stacks, or both.
+enum class TorchLevel : std::uint8_t { off, steps, operators, shapes, stacks, all };
+constexpr bool has_inputs(TorchLevel level) { return level == TorchLevel::shapes || level == TorchLevel::all; }
+constexpr bool has_python_stacks(TorchLevel level) { return level == TorchLevel::stacks || level == TorchLevel::all; }
 
 struct Settings {
   char dir[PATH_MAX] = "./traces";  // absolute once it is read
@@ -118,7 +120,7 @@ inline bool set_nccl(Settings& settings, const char* value) {
 }
 
 inline bool set_torch(Settings& settings, const char* value) {
-  return set_choice(settings.torch, {"off", "steps", "ops", "shapes", "stacks"}, value);
+  return set_choice(settings.torch, {"off", "steps", "ops", "shapes", "stacks", "all"}, value);
 }
 
 inline bool set_hang_stacks(Settings& settings, const char* value) {
@@ -186,7 +188,7 @@ inline constexpr Setting kSettings[] = {
     {"TRACETOOL_GUARD_RATE", "N", "500000", "records per second over 10 s before it is reduced to light; 0: unlimited", values::set_guard_rate},
     {"TRACETOOL_EVENTS", "LIST", "default", kEventsHelp.data(), values::set_events},
     {"TRACETOOL_NCCL", "FROM", "auto", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", values::set_nccl},
-    {"TRACETOOL_TORCH", "LEVEL", "steps", "what of PyTorch is recorded: off, steps (its marks of steps and the program's record_function ranges), ops (operators too), shapes (and their inputs), stacks (and the Python stacks and modules that call them, and the stacks of CUDA calls that wait or allocate and of calls of NCCL); set by hand and with LD_PRELOAD, a process without a GPU is recorded, too", values::set_torch},
+    {"TRACETOOL_TORCH", "LEVEL", "steps", "what of PyTorch is recorded: off, steps (its marks of steps and the program's record_function ranges), ops (operators too), shapes (and their inputs), stacks (operators and the Python stacks and modules that call them, and the stacks of CUDA calls that wait or allocate and of calls of NCCL), all (inputs and stacks); set by hand and with LD_PRELOAD, a process without a GPU is recorded, too", values::set_torch},
     {"TRACETOOL_NATIVE_STACKS", "", "0", "1: where launches, synchronizations, allocations and calls of NCCL come from: up to 100 native stacks a second and thread", values::set_native_stacks},
     {"TRACETOOL_HANG_STACKS", "SECONDS", "60", "where PyTorch is observed: after so many seconds in which no work of the GPU ended and no operator began, the stacks of Python's threads are recorded, once; 0: never", values::set_hang_stacks},
     {"TRACETOOL_VERBOSE", "", "0", "1: say on stderr what was found and where the recording goes", values::set_verbose},

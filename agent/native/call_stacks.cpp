@@ -41,7 +41,7 @@ CallStacks choose() {
   if (settings().native_stacks && prepare_backtraces()) return CallStacks::native;
   if (settings().native_stacks)
     say("TRACETOOL_NATIVE_STACKS: native stacks are unavailable: the agent was built without libunwind, or the process has no thread-specific key left, or the system does not tell what is readable");
-  return settings().torch == trace::TorchLevel::stacks ? CallStacks::python : CallStacks::none;
+  return has_python_stacks(settings().torch) ? CallStacks::python : CallStacks::none;
 }
 
 void append(const Guard& guard, const StackedCall& call, std::string_view frames) {

@@ -1,5 +1,5 @@
 // Where calls into CUDA and NCCL come from, as records: native stacks (TRACETOOL_NATIVE_STACKS), else Python's alone
-// (TRACETOOL_TORCH=stacks).
+// (TRACETOOL_TORCH=stacks or all).
 #pragma once
 #include <cstdint>
 

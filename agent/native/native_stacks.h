@@ -1,5 +1,5 @@
 // The native frames of the calling thread, each as the loaded object and the address in it, and, where Python's stacks are recorded
-// (TRACETOOL_TORCH=stacks), Python's frames in place of those of its interpreter. Names are found offline.
+// (TRACETOOL_TORCH=stacks or all), Python's frames in place of those of its interpreter. Names are found offline.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -116,13 +116,13 @@ OperatorContext on_begin(const RecordFunction* function) {
   if (found != RecordFunctionReader::Found::call || !is_recording(guard)) return {};
   if (t_begun == mark_of(function, turn ^ 1)) return {};
   s_begun[call.thread % kCounts].begun.fetch_add(1, std::memory_order_relaxed);
-  const OperatorInputs inputs(call.inputs, level >= TorchLevel::shapes ? call.input_count : 0);
+  const OperatorInputs inputs(call.inputs, has_inputs(level) ? call.input_count : 0);
   bool is_written;
-  if (level < TorchLevel::stacks) {
-    is_written = write_begin(guard, function, call, inputs.bytes(), {});
-  } else {
+  if (has_python_stacks(level)) {
     const PythonStack stack(guard);
     is_written = write_begin(guard, function, call, inputs.bytes(), stack.bytes());
+  } else {
+    is_written = write_begin(guard, function, call, inputs.bytes(), {});
   }
   if (!is_written) return {};
   t_begun = mark_of(function, turn);
@@ -148,7 +148,7 @@ std::uint64_t add_callbacks(TorchLevel level) {
   callback.start = s_turn ? on_begin<1> : on_begin<0>;
   callback.end = on_end;
   std::memcpy(callback.scopes, scopes_of(level), sizeof(callback.scopes));
-  callback.needs_inputs = level >= TorchLevel::shapes;
+  callback.needs_inputs = has_inputs(level);
   return s_torch.add_callback(callback);
 }
 
@@ -162,7 +162,7 @@ void set_level(TorchLevel level) {
 
 // Before the first operator where its stack is asked for, else where there is something to record.
 void look_for_python() {
-  const bool with_stacks = settings().torch == TorchLevel::stacks;
+  const bool with_stacks = has_python_stacks(settings().torch);
   if (with_stacks || recording() == Recording::open) watch_python(with_stacks || settings().hang_stacks_s != 0);
 }
 

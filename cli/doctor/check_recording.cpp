@@ -186,7 +186,7 @@ void check_nccl(const ReadRecording& recording, CheckResults& found) {
 // Nothing is said of a process without PyTorch.
 void check_pytorch(const ReadRecording& recording, CheckResults& found) {
   const Process& p = recording.process;
-  constexpr const char* kMore = "TRACETOOL_TORCH=ops records operators, shapes their inputs, too, and stacks where they were called";
+  constexpr const char* kMore = "TRACETOOL_TORCH=ops records operators, with inputs (shapes), with where they were called (stacks), or with both (all)";
   if (count(p, Kind::cpu_op) != 0) {
     std::string what = "operators are recorded";
     if (recording.with_inputs != 0) what += ", with inputs";

@@ -5,8 +5,7 @@ machine does meets all of them. A cost is the lower quartile over the turns of a
 
   torch_cost.py --agent PATH [--turns N] [--steps N]      with a Python that has torch
 
-Beside: ops and torch.profiler of the CPU alone, shapes and record_shapes, stacks and with_stack, by itself and with record_shapes, as stacks
-hold shapes. `empty` is an observer of PyTorch's that does nothing, `empty+inputs` one that wants inputs: what PyTorch itself takes to call one.
+Beside: ops and torch.profiler of the CPU alone, shapes and record_shapes, stacks and with_stack, all and both of these. `empty` is an observer of PyTorch's that does nothing, `empty+inputs` one that wants inputs: what PyTorch itself takes to call one.
 "At the end" is what torch.profiler does when it is stopped, for each of its steps, which comes besides.
 """
 import argparse
@@ -20,11 +19,11 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LEVELS = ("off", "steps", "ops", "shapes", "stacks")
+LEVELS = ("off", "steps", "ops", "shapes", "stacks", "all")
 PROFILES = {"profiler": {}, "profiler+shapes": {"record_shapes": True}, "profiler+stack": {"with_stack": True},
             "profiler+both": {"record_shapes": True, "with_stack": True}}
 EMPTY = {"empty": False, "empty+inputs": True}  # whether it wants inputs
-BESIDE = {"ops": [("profiler", 0.7)], "shapes": [("profiler+shapes", 0.6)], "stacks": [("profiler+stack", 0.4), ("profiler+both", None)]}
+BESIDE = {"ops": [("profiler", 0.7)], "shapes": [("profiler+shapes", 0.6)], "stacks": [("profiler+stack", 0.4)], "all": [("profiler+both", None)]}
 WARM_UP, CACHES = 20, 12
 
 

@@ -87,7 +87,7 @@ def check_operators(options, folder):
     programs = f"{options.build}/tests/integration/programs"
     places = SimpleNamespace(agent=f"{options.build}/agent/libagent.so", simulated=f"{options.build}/examples/simulated_training/simulated_training")
     done = run([sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "operators_on_gpu.py"), f"{programs}/libtorch_cpu.so", f"{programs}/libkernel_launch.so", "5"],
-               cwd=folder, **environment_of(places, folder, TRACETOOL_TORCH="stacks", TRACETOOL_BUFFER="16M", TORCH_LAYOUT="2.9", SIM_TRUTH=None))
+               cwd=folder, **environment_of(places, folder, TRACETOOL_TORCH="all", TRACETOOL_BUFFER="16M", TORCH_LAYOUT="2.9", SIM_TRUTH=None))
     run([f"{options.build}/cli/tracetool", "export", "--kineto", f"{folder}/traces", "-o", f"{folder}/kineto"])
     if not check(done.returncode == 0, "operators: stand-ins are recorded", done):
         return

@@ -251,7 +251,7 @@ def check_kineto(options, folder, said):
 def main():
     options = arguments("agent", "simulated", "tracetool", "torch", "launcher")
     with Folder() as folder:
-        environment = environment_of(options, folder, TRACETOOL_TORCH="stacks", TRACETOOL_BUFFER="16M", TORCH_LAYOUT="2.9", SIM_TRUTH=None)
+        environment = environment_of(options, folder, TRACETOOL_TORCH="all", TRACETOOL_BUFFER="16M", TORCH_LAYOUT="2.9", SIM_TRUTH=None)
         done = run([PYTHON, PROGRAM, options.torch, options.launcher, str(STEPS)], cwd=folder, limit=no_core, **environment)
         if check(done.returncode == 0 and "tracetool" not in done.stderr, "the program runs as without us", done):
             said = json.loads(done.stdout)

@@ -92,7 +92,7 @@ def check_operators(agent):
     import operators_compare as compare
     import read_recording
     with Folder() as folder:
-        done = run([PYTHON, f"{GPU_CHECK}/torch_steps.py", "--device", "cpu", "--tiny"], OMP_NUM_THREADS=1, LD_PRELOAD=agent, TRACETOOL_TORCH="stacks",
+        done = run([PYTHON, f"{GPU_CHECK}/torch_steps.py", "--device", "cpu", "--tiny"], OMP_NUM_THREADS=1, LD_PRELOAD=agent, TRACETOOL_TORCH="all",
                    TRACETOOL_DIR=f"{folder}/traces", TRACETOOL_BUFFER="64M", commands=f"run main 50\ntrace main 3 {folder}/profile.json\nrun main 3\nquit\n")
         files = files_below(f"{folder}/traces", ".ring")
         if not check(done.returncode == 0 and len(files) == 1, "operators: one recording", done):

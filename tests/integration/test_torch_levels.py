@@ -24,7 +24,7 @@ OFF, OPERATORS = 0, 2  # the lowest level
 
 def recorded(options, what, folder, *how, **more):
     """The recording; None: there is none to look at."""
-    done = run([PYTHON, PROGRAM, *map(str, how)], cwd=folder, LD_PRELOAD=options.levels, TRACETOOL_TORCH="stacks", TRACETOOL_DIR=f"{folder}/traces",
+    done = run([PYTHON, PROGRAM, *map(str, how)], cwd=folder, LD_PRELOAD=options.levels, TRACETOOL_TORCH="all", TRACETOOL_DIR=f"{folder}/traces",
                TRACETOOL_BUFFER="256M", TRACETOOL_GUARD_RATE=0, OMP_NUM_THREADS=1, **more)
     files = files_below(f"{folder}/traces", ".ring") if os.path.isdir(f"{folder}/traces") else []
     if not check(done.returncode == 0 and "tracetool" not in done.stderr and len(files) == 1, f"{what}: it runs and is recorded", lambda: (done, files)):
@@ -58,7 +58,7 @@ def check_levels(what, recording, lowest):
     """The levels were there: operators with and without inputs and stacks, and, where it may be, times without operators."""
     begins = [event for event in recording.events if event.kind == "operator_begin" and event.scope != USER]
     kinds = {(event.inputs is not None, event.stack is not None) for event in begins}
-    known = {(False, False), (True, False)} | ({(True, True)} if is_known_python() else set())
+    known = {(False, False), (True, False)} | ({(False, True), (True, True)} if is_known_python() else set())
     check(known <= kinds, f"{what}: of all levels, {len(begins)} operators", kinds)
 
 

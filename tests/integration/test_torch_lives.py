@@ -19,7 +19,7 @@ import read_recording  # noqa: E402
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_lives.py")
 PYTHON = os.environ.get("TRACETOOL_PYTHON", sys.executable)
-SOURCES = {"TRACETOOL_TORCH": "stacks", "TRACETOOL_NATIVE_STACKS": 1, "TRACETOOL_HANG_STACKS": 1, "TRACETOOL_BUFFER": "8M", "TORCH_LAYOUT": "2.9"}
+SOURCES = {"TRACETOOL_TORCH": "all", "TRACETOOL_NATIVE_STACKS": 1, "TRACETOOL_HANG_STACKS": 1, "TRACETOOL_BUFFER": "8M", "TORCH_LAYOUT": "2.9"}
 MOST_SECONDS = 90
 
 

@@ -12,7 +12,7 @@ from workers import FIRST_ANSWER_S, Worker
 STEPS = 3
 COST_SHARE = 0.5  # of the part's time
 END_S = 60
-LEVELS = (Variant("without"), *(Variant(level, "default") for level in ("off", "steps", "ops", "shapes", "stacks")))
+LEVELS = (Variant("without"), *(Variant(level, "default") for level in ("off", "steps", "ops", "shapes", "stacks", "all")))
 
 
 def run(part):
@@ -22,7 +22,7 @@ def run(part):
 
 def compare_with_profiler(part):
     """A window under torch.profiler, in which both see the operators, and one behind it, in which the recorder has the GPU's work again."""
-    worker = Worker(part, "recorded", TRACETOOL_TORCH="stacks", TRACETOOL_EVENTS="default", TRACETOOL_BUFFER="256M")
+    worker = Worker(part, "recorded", TRACETOOL_TORCH="all", TRACETOOL_EVENTS="default", TRACETOOL_BUFFER="256M")
     worker.ask("run", "main", 3, timeout_s=FIRST_ANSWER_S)
     path = os.path.join(part.folder, "profile.json")
     during = worker.ask("trace", "main", STEPS, path)
