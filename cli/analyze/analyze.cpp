@@ -1,6 +1,7 @@
 #include "cli/analyze/analyze.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <memory>
 
@@ -88,7 +89,10 @@ class AnalysisWalk : public EventSink {
   // `progress`: null: another walk of the same events tells.
   AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, std::vector<Member*> members, Progress* progress)
       : catalog_(catalog), clocks_(clocks), selector_(selector), members_(std::move(members)), classes_(catalog), calls_(catalog.processes.size()), progress_(progress) {
-    for (const Member* member : members_) {
+    for (Member* member : members_) {
+      for (std::size_t kind = 0; kind < takers_.size(); ++kind) {
+        if (member->needs.kinds.test(kind)) takers_[kind].push_back(member);
+      }
       if (member->on_axis() && !collector_) collector_ = make_call_collector(catalog);
       kinds_ |= member->needs.kinds;
       if (member->on_axis()) kinds_ |= kinds_of({Kind::garbage_collection});
@@ -143,12 +147,12 @@ class AnalysisWalk : public EventSink {
 
  private:
   void hand_on(const Event& event, const Facts& facts) {
-    if (!kinds_.test(static_cast<std::size_t>(event.kind))) return;
+    const std::vector<Member*>& takers = takers_[static_cast<std::size_t>(event.kind)];
+    if (takers.empty()) return;
     const ProcessId process = catalog_.tracks[event.track].process;
     if (!selector_.has(process)) return;
     if (is_api_call(event.kind) && event.correlation != 0 && is_slice(event)) calls_.add(process, event);
-    for (Member* member : members_) {
-      if (!member->needs.kinds.test(static_cast<std::size_t>(event.kind))) continue;
+    for (Member* member : takers) {
       if (!member->on_axis() || clocks_.of(process) == nullptr) {
         member->observer->event(event, facts);
         continue;
@@ -164,6 +168,7 @@ class AnalysisWalk : public EventSink {
   const ProcessClocks& clocks_;
   Selector& selector_;
   std::vector<Member*> members_;
+  std::array<std::vector<Member*>, static_cast<std::size_t>(Kind::count_)> takers_;  // by Kind: of events besides GPU work
   WorkClasses classes_;
   LaunchCalls calls_;
   std::unique_ptr<CallCollector> collector_;  // null: nobody asks for collectives
