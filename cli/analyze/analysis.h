@@ -103,6 +103,7 @@ struct AnalysisEntry {
   bool on_request = false;  // one of many rows, or dear to make: where nothing is chosen, it is left out
   KindSet kinds{};          // the other two of ObserverNeeds
   bool any_time = false;
+  bool (*can_have_rows)(const Catalog& catalog) = nullptr;  // of a trace that was read; false: the trace is not walked for it; null: always
 
   ObserverNeeds needs() const { return {needs_collectives, kinds, any_time}; }
 };

@@ -82,6 +82,7 @@ class AnalysisWalk : public EventSink {
     std::unique_ptr<Analysis> analysis;  // or
     std::unique_ptr<TablesObserver> last;
     TraceObserver* observer = nullptr;  // which of the two it is
+    bool walks = true;                  // false: nothing of this trace is for it
 
     bool on_axis() const { return needs.collectives; }
   };
@@ -183,11 +184,11 @@ class AnalysisWalk : public EventSink {
 std::vector<std::vector<AnalysisWalk::Member*>> dealt(std::deque<AnalysisWalk::Member>& members, std::size_t walks) {
   std::vector<std::vector<AnalysisWalk::Member*>> hands(walks);
   for (AnalysisWalk::Member& member : members) {
-    if (member.on_axis()) hands.front().push_back(&member);
+    if (member.walks && member.on_axis()) hands.front().push_back(&member);
   }
   for (AnalysisWalk::Member& member : members) {
     const auto fewest = std::min_element(hands.rbegin(), hands.rend(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
-    if (!member.on_axis()) fewest->push_back(&member);
+    if (member.walks && !member.on_axis()) fewest->push_back(&member);
   }
   return hands;
 }
@@ -304,7 +305,7 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
     const bool placed = needs.collectives;
     AnalysisWalk::Member& member = members.emplace_back(AnalysisWalk::Member{
         {catalog, windows_of(request, by, scope.chosen, facts, processes, placed), found, placed ? scope.placed_steps : scope.steps, scope.has, facts.first_ns, placed ? on_it : facts.clocks, {by, phases}, request.class_rules, request.flops_per_step, nullptr},
-        needs, nullptr, nullptr});
+        needs, nullptr, nullptr, nullptr, true});
     scope.members.push_back(&member);
     return member;
   };
@@ -313,6 +314,7 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
       AnalysisWalk::Member& member = add(scope, group_of(*entry, scope.request.by), entry->needs());
       member.analysis = entry->make(member.context);
       member.observer = member.analysis.get();
+      member.walks = entry->can_have_rows == nullptr || entry->can_have_rows(catalog);
     }
     for (const TablesObserverEntry& entry : scope.request.observers) {
       AnalysisWalk::Member& member = add(scope, GroupBy::none, entry.needs);
