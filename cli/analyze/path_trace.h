@@ -125,6 +125,7 @@ class PathTrace {
     std::vector<HostChange> changes;
     std::vector<Open> ranges;        // that are open, by start
     std::optional<Open> call;        // the outermost one that is open
+    std::int64_t next_end_ns = kLatest_ns;  // none of these ends before
     std::size_t prune_at = 1024;
   };
   // Of a process: what was launched before, in and between its steps, in turn.
