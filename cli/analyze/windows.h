@@ -54,6 +54,7 @@ inline std::size_t Windows::first_after(ProcessId process, std::int64_t start_ns
 }
 
 inline bool Windows::hold(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const {
+  if (!bounded_) return true;
   const auto& windows = of_process_[process];
   const std::size_t at = first_after(process, start_ns);
   return at != windows.size() && (start_ns >= windows[at].from_ns || end_ns > windows[at].from_ns);
