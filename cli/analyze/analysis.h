@@ -70,7 +70,7 @@ struct AnalysisContext {
   const TraceCollectives* collectives = nullptr;  // when the walk is over, of those that need them
 };
 
-// Who looks at a trace as it is walked. Observers share nothing that changes: two may be called at once, on two threads.
+// Who looks at a trace as it is walked. Observers share nothing that changes: two may be called at once, on two threads, and finish so.
 class TraceObserver {
  public:
   virtual ~TraceObserver() = default;
