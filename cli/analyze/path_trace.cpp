@@ -240,9 +240,7 @@ void PathTrace::meet(const TraceCollectives& collectives) {
     for (std::uint32_t at = 0; at < streams_[stream].work.size(); ++at) processes_[catalog_.tracks[stream].process].by_end.push_back({stream, at});
   }
   for (OfProcess& of : processes_) {
-    std::sort(of.by_end.begin(), of.by_end.end(), [&](PathWorkId a, PathWorkId b) {
-      return std::pair((*this)[a].end_ns, (*this)[a].order) < std::pair((*this)[b].end_ns, (*this)[b].order);
-    });
+    sort_by_end(of.by_end);
     std::sort(of.threads.begin(), of.threads.end(), [&](TrackId a, TrackId b) { return catalog_.tracks[a].id < catalog_.tracks[b].id; });
     std::sort(of.waits.begin(), of.waits.end(), [](const HostWait& a, const HostWait& b) { return std::pair(a.end_ns, a.start_ns) < std::pair(b.end_ns, b.start_ns); });
   }
@@ -274,6 +272,20 @@ void PathTrace::meet(const TraceCollectives& collectives) {
     meetings_.push_back(meeting);
     for (const PathWorkId id : own) streams_[id.stream].work[id.at].meeting = static_cast<std::uint32_t>(meetings_.size());
   }
+}
+
+// The keys lie side by side while they are compared.
+void PathTrace::sort_by_end(std::vector<PathWorkId>& ids) const {
+  struct Ended {
+    std::int64_t end_ns;
+    std::uint32_t order;
+    PathWorkId id;
+  };
+  std::vector<Ended> ended;
+  ended.reserve(ids.size());
+  for (const PathWorkId id : ids) ended.push_back({(*this)[id].end_ns, (*this)[id].order, id});
+  std::sort(ended.begin(), ended.end(), [](const Ended& a, const Ended& b) { return std::tie(a.end_ns, a.order) < std::tie(b.end_ns, b.order); });
+  std::transform(ended.begin(), ended.end(), ids.begin(), [](const Ended& each) { return each.id; });
 }
 
 std::vector<PathSpan> PathTrace::spans(const AnalysisWindow& whole) const {

@@ -150,6 +150,7 @@ class PathTrace {
   void leave(Thread& thread, std::int64_t now_ns);
   void change(Thread& thread, std::int64_t from_ns);
   void prune(Thread& thread, std::int64_t before_ns);
+  void sort_by_end(std::vector<PathWorkId>& ids) const;
   std::vector<PathSpan> spans_of_steps() const;
   std::vector<PathSpan> span_of_all(const AnalysisWindow& whole) const;
 
