@@ -70,7 +70,7 @@ struct AnalysisContext {
   const TraceCollectives* collectives = nullptr;  // when the walk is over, of those that need them
 };
 
-// Who looks at a trace as it is walked. Observers share nothing that changes: two may be called at once, on two threads.
+// Who looks at a trace as it is walked. Observers share nothing that changes: two may be called at once, on two threads, and finish so.
 class TraceObserver {
  public:
   virtual ~TraceObserver() = default;
@@ -103,6 +103,7 @@ struct AnalysisEntry {
   bool on_request = false;  // one of many rows, or dear to make: where nothing is chosen, it is left out
   KindSet kinds{};          // the other two of ObserverNeeds
   bool any_time = false;
+  bool (*can_have_rows)(const Catalog& catalog) = nullptr;  // of a trace that was read; false: the trace is not walked for it; null: always
 
   ObserverNeeds needs() const { return {needs_collectives, kinds, any_time}; }
 };

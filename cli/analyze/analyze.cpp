@@ -1,6 +1,7 @@
 #include "cli/analyze/analyze.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <memory>
 
@@ -81,14 +82,19 @@ class AnalysisWalk : public EventSink {
     std::unique_ptr<Analysis> analysis;  // or
     std::unique_ptr<TablesObserver> last;
     TraceObserver* observer = nullptr;  // which of the two it is
+    bool walks = true;                  // false: nothing of this trace is for it
+    ResultTable table;                  // of an analysis, when it has finished
 
     bool on_axis() const { return needs.collectives; }
   };
 
   // `progress`: null: another walk of the same events tells.
   AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, std::vector<Member*> members, Progress* progress)
-      : catalog_(catalog), clocks_(clocks), selector_(selector), members_(std::move(members)), classes_(catalog), calls_(catalog.processes.size()), progress_(progress) {
-    for (const Member* member : members_) {
+      : catalog_(catalog), clocks_(clocks), selector_(selector), members_(std::move(members)), classes_(catalog), calls_(catalog), progress_(progress) {
+    for (Member* member : members_) {
+      for (std::size_t kind = 0; kind < takers_.size(); ++kind) {
+        if (member->needs.kinds.test(kind)) takers_[kind].push_back(member);
+      }
       if (member->on_axis() && !collector_) collector_ = make_call_collector(catalog);
       kinds_ |= member->needs.kinds;
       if (member->on_axis()) kinds_ |= kinds_of({Kind::garbage_collection});
@@ -143,12 +149,12 @@ class AnalysisWalk : public EventSink {
 
  private:
   void hand_on(const Event& event, const Facts& facts) {
-    if (!kinds_.test(static_cast<std::size_t>(event.kind))) return;
+    const std::vector<Member*>& takers = takers_[static_cast<std::size_t>(event.kind)];
+    if (takers.empty()) return;
     const ProcessId process = catalog_.tracks[event.track].process;
     if (!selector_.has(process)) return;
     if (is_api_call(event.kind) && event.correlation != 0 && is_slice(event)) calls_.add(process, event);
-    for (Member* member : members_) {
-      if (!member->needs.kinds.test(static_cast<std::size_t>(event.kind))) continue;
+    for (Member* member : takers) {
       if (!member->on_axis() || clocks_.of(process) == nullptr) {
         member->observer->event(event, facts);
         continue;
@@ -164,6 +170,7 @@ class AnalysisWalk : public EventSink {
   const ProcessClocks& clocks_;
   Selector& selector_;
   std::vector<Member*> members_;
+  std::array<std::vector<Member*>, static_cast<std::size_t>(Kind::count_)> takers_;  // by Kind: of events besides GPU work
   WorkClasses classes_;
   LaunchCalls calls_;
   std::unique_ptr<CallCollector> collector_;  // null: nobody asks for collectives
@@ -173,18 +180,49 @@ class AnalysisWalk : public EventSink {
   std::uint64_t endless_ = 0;  // pieces of work whose end is not known
 };
 
-// Which members walk together, of so many walks of the same trace: those that share the collector of collectives, and the others
-// such that each walk has as many.
-std::vector<std::vector<AnalysisWalk::Member*>> dealt(std::deque<AnalysisWalk::Member>& members, std::size_t walks) {
-  std::vector<std::vector<AnalysisWalk::Member*>> hands(walks);
-  for (AnalysisWalk::Member& member : members) {
-    if (member.on_axis()) hands.front().push_back(&member);
+// How many events a member is called with: roughly what it costs. Tables of collectives do little with theirs, and stand for the collector.
+std::uint64_t calls_of(const AnalysisWalk::Member& member, const Catalog& catalog) {
+  std::uint64_t calls = 0;
+  for (const Process& process : catalog.processes) {
+    for (const KindInfo& each : kKinds) {
+      const auto kind = static_cast<std::size_t>(each.kind);
+      if (is_gpu_work(each.kind) || member.needs.kinds.test(kind)) calls += process.counts[kind];
+    }
   }
+  return calls;
+}
+
+// Which members walk together, of so many walks of the same trace: those that share the collector of collectives, and the others
+// such that the walks take about as long, the dearest first.
+std::vector<std::vector<AnalysisWalk::Member*>> dealt(std::deque<AnalysisWalk::Member>& members, const Catalog& catalog, std::size_t walks) {
+  std::vector<std::vector<AnalysisWalk::Member*>> hands(walks);
+  std::vector<std::uint64_t> calls(walks);
+  std::vector<std::pair<std::uint64_t, AnalysisWalk::Member*>> others;
   for (AnalysisWalk::Member& member : members) {
-    const auto fewest = std::min_element(hands.rbegin(), hands.rend(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
-    if (!member.on_axis()) fewest->push_back(&member);
+    if (!member.walks) continue;
+    const std::uint64_t own = calls_of(member, catalog);
+    if (!member.on_axis()) {
+      others.emplace_back(own, &member);
+      continue;
+    }
+    hands.front().push_back(&member);
+    calls.front() += own;
+  }
+  std::stable_sort(others.begin(), others.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [own, member] : others) {
+    const auto fewest = std::min_element(calls.begin(), calls.end());
+    hands[static_cast<std::size_t>(fewest - calls.begin())].push_back(member);
+    *fewest += own;
   }
   return hands;
+}
+
+void make_tables(std::deque<AnalysisWalk::Member>& members) {
+  OrderedWork work(members.size(), std::clamp<std::size_t>(members.size(), 1, usable_cores()));
+  work.run({[&](std::size_t i) {
+              if (members[i].analysis) members[i].table = members[i].analysis->finish();
+            },
+            [](std::size_t) {}});
 }
 
 // Which events of one input name steps, or launch.
@@ -299,7 +337,7 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
     const bool placed = needs.collectives;
     AnalysisWalk::Member& member = members.emplace_back(AnalysisWalk::Member{
         {catalog, windows_of(request, by, scope.chosen, facts, processes, placed), found, placed ? scope.placed_steps : scope.steps, scope.has, facts.first_ns, placed ? on_it : facts.clocks, {by, phases}, request.class_rules, request.flops_per_step, nullptr},
-        needs, nullptr, nullptr});
+        needs, nullptr, nullptr, nullptr, true, {}});
     scope.members.push_back(&member);
     return member;
   };
@@ -308,6 +346,7 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
       AnalysisWalk::Member& member = add(scope, group_of(*entry, scope.request.by), entry->needs());
       member.analysis = entry->make(member.context);
       member.observer = member.analysis.get();
+      member.walks = entry->can_have_rows == nullptr || entry->can_have_rows(catalog);
     }
     for (const TablesObserverEntry& entry : scope.request.observers) {
       AnalysisWalk::Member& member = add(scope, GroupBy::none, entry.needs);
@@ -323,7 +362,7 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
     Progress progress("analyzing");
     std::deque<AnalysisWalk> walks;
     const std::size_t threads = trace.walks_at_once() ? std::clamp<std::size_t>(members.size(), 1, std::min(kMostWalks, usable_cores())) : 1;
-    for (auto& hand : dealt(members, threads)) walks.emplace_back(catalog, facts.clocks, selector, std::move(hand), walks.empty() ? &progress : nullptr);
+    for (auto& hand : dealt(members, catalog, threads)) walks.emplace_back(catalog, facts.clocks, selector, std::move(hand), walks.empty() ? &progress : nullptr);
     OrderedWork work(walks.size(), threads);
     const Wanted wanted = wanted_by_any(scopes);
     work.run({[&](std::size_t i) { trace.walk(walks[i], walks[i].wanted(wanted)); }, [](std::size_t) {}});
@@ -341,11 +380,12 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
     }
   }
   for (AnalysisWalk::Member& member : members) member.context.collectives = with_collectives ? &collectives : nullptr;
+  make_tables(members);
   std::vector<AnalysisResult> results;
   for (const RequestScope& scope : scopes) {
     AnalysisResult& result = results.emplace_back(AnalysisResult{{}, notes});
     for (AnalysisWalk::Member* member : scope.members) {
-      if (member->analysis) result.tables.push_back(member->analysis->finish());
+      if (member->analysis) result.tables.push_back(std::move(member->table));
     }
     for (AnalysisWalk::Member* member : scope.members) {
       if (member->last) member->last->finish(result.tables);

@@ -56,6 +56,11 @@ CallPaths::CallPaths(const AnalysisContext& context, bool by_rank) : context_(co
 
 KindSet CallPaths::kinds() { return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver, Kind::nccl, Kind::stack}); }
 
+bool CallPaths::has_frames(const Catalog& catalog) {
+  const auto has_slices = [](const Process& process) { return process.counts[static_cast<std::size_t>(Kind::python_function)] != 0; };
+  return catalog.stacks.size() > 1 || std::any_of(catalog.processes.begin(), catalog.processes.end(), has_slices);
+}
+
 std::size_t CallPaths::KeyHash::operator()(const Key& key) const {
   std::uint64_t hash = key.parent;
   const auto add = [&](std::uint64_t value) {

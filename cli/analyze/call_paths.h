@@ -55,6 +55,8 @@ class CallPaths {
   const std::vector<Node>& finish();
 
   static KindSet kinds();
+  // Of a trace that was read. Where it has none, whoever looks for frames or modules alone needs no tree.
+  static bool has_frames(const Catalog& catalog);
 
  private:
   struct Entered {

@@ -66,12 +66,13 @@ class GapTable : public Analysis {
     const auto& windows = context_.windows.of(gap.process);
     for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
       const std::int64_t start_ns = std::max(gap.from_ns, windows[i].from_ns), end_ns = std::min(gap.to_ns, windows[i].to_ns);
+      ++count_;
+      sum_ns_ += end_ns - start_ns;
+      if (end_ns - start_ns < least_ns_) continue;
       const IdleTimes times = gap.times(start_ns, end_ns);
       const auto most = std::max_element(times.begin(), times.end());
       rows_.push_back({gap.process, gap.device, start_ns, end_ns, static_cast<IdleCause>(most - times.begin()), *most, gap.before, gap.next != nullptr ? gap.next->name : 0,
                        gap.next != nullptr && gap.next->call != nullptr ? std::optional(*gap.next->call) : std::nullopt, gap.wait, gap.from_ns != kEarliest_ns, gap.next != nullptr});
-      ++count_;
-      sum_ns_ += end_ns - start_ns;
       if (rows_.size() >= 64 * kMostGaps) keep_longest();
     }
   }
@@ -81,7 +82,9 @@ class GapTable : public Analysis {
       const std::int64_t a_ns = a.end_ns - a.start_ns, b_ns = b.end_ns - b.start_ns;
       return a_ns != b_ns ? a_ns > b_ns : std::tie(a.process, a.device, a.start_ns) < std::tie(b.process, b.device, b.start_ns);
     });
-    if (rows_.size() > kMostGaps) rows_.resize(kMostGaps);
+    if (rows_.size() < kMostGaps) return;
+    rows_.resize(kMostGaps);
+    least_ns_ = rows_.back().end_ns - rows_.back().start_ns;
   }
 
   std::optional<std::int64_t> step_of(const Row& row) const {
@@ -107,6 +110,7 @@ class GapTable : public Analysis {
   const AnalysisContext& context_;
   DeviceGaps gaps_;
   std::vector<Row> rows_;  // the longest so far, and some more
+  std::int64_t least_ns_ = 0;  // so many are as long that a shorter one is in no row
   std::uint64_t count_ = 0;
   std::int64_t sum_ns_ = 0;
 };

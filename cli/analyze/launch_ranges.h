@@ -26,7 +26,7 @@ class LaunchRanges {
     Range range;
   };
 
-  explicit LaunchRanges(const Catalog& catalog) : catalog_(catalog), threads_(catalog.tracks.size()), calls_(catalog.processes.size()), launchers_(catalog.processes.size()) {}
+  explicit LaunchRanges(const Catalog& catalog) : catalog_(catalog), threads_(catalog.tracks.size()), calls_(catalog), launchers_(catalog.processes.size()) {}
 
   // The ranges of a thread that are open at this time, by their start; the others are forgotten. Times only ascend.
   const std::vector<Open>& open_at(TrackId thread, std::int64_t at_ns) {

@@ -137,7 +137,9 @@ AnalysisEntry modules_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Modules>(context); },
           false,
           true,
-          CallPaths::kinds()};
+          CallPaths::kinds(),
+          false,
+          CallPaths::has_frames};
 }
 
 }  // namespace cli

@@ -1,6 +1,7 @@
 // The calls of operators whose cost is known (operator_flops.h), and the kernels that they launched: in a profile by its External ids; in a
 // recording, which has none, by the innermost operator around the CUDA call. Bounded: the newest of each process.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -84,9 +85,16 @@ class OperatorCalls {
   }
 
   void add(ProcessId process, std::uint64_t number, const Event& event, const OperatorFacts& op) {
-    const std::uint32_t kind = op.inputs == 0 ? 0 : kind_of(event.name, op.inputs);
+    const std::uint32_t kind = op.inputs == 0 || !is_costed(event.name) ? 0 : kind_of(event.name, op.inputs);
     Calls& calls = processes_[process];
     if (kind != 0 && calls.find(number) == Calls::kNone) calls.add(number, Call{kind, false});
+  }
+
+  // Most operators are not, and are looked up by their name alone.
+  bool is_costed(StringId name) {
+    if (name >= names_.size()) names_.resize(std::max(catalog_.strings.size(), name + std::size_t{1}));
+    if (names_[name] == Costed::unseen) names_[name] = cli::is_costed(catalog_.strings[name]) ? Costed::yes : Costed::no;
+    return names_[name] == Costed::yes;
   }
 
   // 0: what it costs is not known.
@@ -100,7 +108,10 @@ class OperatorCalls {
     return known->second = place->second;
   }
 
+  enum class Costed : std::uint8_t { unseen, no, yes };
+
   const Catalog& catalog_;
+  std::vector<Costed> names_;  // by StringId
   std::vector<Calls> processes_;
   std::vector<Kind> kinds_ = std::vector<Kind>(1);
   std::unordered_map<std::uint64_t, std::uint32_t> by_inputs_;  // by name and inputs

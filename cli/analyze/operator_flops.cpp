@@ -221,11 +221,18 @@ constexpr KnownOperator kKnownOperators[] = {
     {"aten::_efficient_attention_forward", [](const TensorInputs& in) { return attention_of(in, 0, false, false, yes_no(in, 9)); }},
 };
 
+const KnownOperator* find_known(std::string_view name) {
+  const auto known = std::find_if(std::begin(kKnownOperators), std::end(kKnownOperators), [&](const KnownOperator& each) { return each.name == name; });
+  return known == std::end(kKnownOperators) ? nullptr : known;
+}
+
 }  // namespace
 
+bool is_costed(std::string_view name) { return find_known(name) != nullptr; }
+
 std::optional<OperatorCost> cost_of(const Catalog& catalog, std::string_view name, OperatorInputId inputs) {
-  const auto known = std::find_if(std::begin(kKnownOperators), std::end(kKnownOperators), [&](const KnownOperator& each) { return each.name == name; });
-  if (known == std::end(kKnownOperators) || inputs == 0) return {};
+  const KnownOperator* const known = find_known(name);
+  if (known == nullptr || inputs == 0) return {};
   TensorInputs in;
   for (const OperatorInput& input : inputs_of(catalog, inputs)) {
     in.push_back({dims_of(catalog, input.dims), catalog.strings[input.type], catalog.strings[input.value]});

@@ -28,6 +28,8 @@ struct OperatorCost {
   MathType type = MathType::unknown;    // of the inputs; fp32: float, which tensor cores may multiply as tf32
 };
 
+// Whether it is one of these.
+bool is_costed(std::string_view name);
 // Empty: the operator is none of these, or its inputs do not tell enough.
 std::optional<OperatorCost> cost_of(const Catalog& catalog, std::string_view name, OperatorInputId inputs);
 

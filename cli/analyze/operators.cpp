@@ -139,6 +139,17 @@ class Operators : public Analysis {
     NodeId parent = 0;
     Row* row = nullptr;
   };
+  struct Way {
+    NodeId parent = 0;
+    Key key;
+    bool operator==(const Way&) const = default;
+  };
+  struct WayHash {
+    std::size_t operator()(const Way& way) const {
+      const Key& key = way.key;
+      return (std::uint64_t{way.parent} << 32 | key.name) ^ (std::uint64_t{key.group} << 32 | key.shapes) * 0x9e3779b97f4a7c15u;
+    }
+  };
   // Of an operator its own; of an annotation or a call that of the operator around it, and no row.
   struct Entered {
     NodeId node = 0;
@@ -157,7 +168,8 @@ class Operators : public Analysis {
       ranges_.launches(event, around.node);
     } else if (event.kind == Kind::cpu_op) {
       const bool by_rank = context_.keys.by == GroupBy::rank, by_shape = context_.keys.by == GroupBy::shape;
-      Row& row = rows_[{by_rank ? process : 0, event.name, by_shape ? shapes_.of(operated->inputs) : 0}];
+      const NodeId own = node(around.node, {by_rank ? process : 0, event.name, by_shape ? shapes_.of(operated->inputs) : 0});
+      Row& row = *nodes_[own].row;
       if (context_.windows.hold(process, event.start_ns, end_ns)) {
         row.one_module = row.one_module && (row.calls == 0 || row.module == operated->module);
         row.module = operated->module;
@@ -165,7 +177,7 @@ class Operators : public Analysis {
       }
       row.cpu_ns += ns;
       row.cpu_self_ns += ns;
-      entered = {node(around.node, &row), &row};
+      entered = {own, &row};
     }
     ranges_.open(event.track, {event.start_ns, end_ns, entered});
   }
@@ -176,9 +188,9 @@ class Operators : public Analysis {
     return found == open.rend() ? Entered{} : found->range;
   }
 
-  NodeId node(NodeId parent, Row* row) {
-    const auto [known, is_new] = ways_.try_emplace({parent, row}, static_cast<NodeId>(nodes_.size()));
-    if (is_new) nodes_.push_back({parent, row});
+  NodeId node(NodeId parent, const Key& key) {
+    const auto [known, is_new] = ways_.try_emplace({parent, key}, static_cast<NodeId>(nodes_.size()));
+    if (is_new) nodes_.push_back({parent, &rows_[key]});
     return known->second;
   }
 
@@ -199,7 +211,7 @@ class Operators : public Analysis {
   ShapeTexts shapes_;
   std::map<Key, Row> rows_;
   std::vector<Node> nodes_;  // 0: of none
-  std::map<std::pair<NodeId, const Row*>, NodeId> ways_;
+  std::unordered_map<Way, NodeId, WayHash> ways_;
   LaunchRanges<Entered, NodeId> ranges_;
   std::vector<std::int64_t> work_ns_;  // by process
   std::uint64_t unclaimed_ = 0;        // pieces of work

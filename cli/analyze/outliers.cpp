@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "cli/analyze/cells.h"
 #include "cli/analyze/device_times.h"
@@ -73,11 +74,13 @@ class OutlierTable : public Analysis {
     if (steps_.hold(work.process, work.start_ns, work.end_ns)) times_.add(work);
     if (work.kind != Kind::kernel || work.work_class == WorkClass::comm) return;
     const std::int64_t ns = work.end_ns - work.start_ns;
-    OfRank& of_rank = kernels_[{work.name, shape_of(work.launch)}][work.process];
+    OfRank& of_rank = kind_of(work)[work.process];
     of_rank.ns.push_back(ns);
     kernels_ns_[work.process] += ns;
     if (of_rank.ns.size() == 1 || ns > of_rank.longest_ns) of_rank.longest_ns = ns, of_rank.at_ns = work.start_ns, of_rank.step = step;
-    if (step) in_steps_[work.process][work.name][*step] += ns;
+    if (!step) return;
+    if (of_rank.in_steps == nullptr) of_rank.in_steps = &in_steps_[work.process][work.name];
+    (*of_rank.in_steps)[*step] += ns;
   }
 
   ResultTable finish() override {
@@ -90,11 +93,20 @@ class OutlierTable : public Analysis {
  private:
   // Grid and block; what else a launch has follows from the name, but for little.
   using Shape = std::array<std::uint32_t, 6>;
+  using NsInSteps = std::map<std::size_t, std::int64_t>;  // by step
   struct OfRank {
     std::vector<std::int64_t> ns;
     std::int64_t longest_ns = 0, at_ns = 0;
     std::optional<std::size_t> step;
+    NsInSteps* in_steps = nullptr;  // of the name on this rank
   };
+  using Ranks = std::map<ProcessId, OfRank>;
+
+  Ranks& kind_of(const GpuWork& work) {
+    Ranks*& ranks = kinds_[std::uint64_t{work.name} << 32 | work.launch];
+    if (ranks == nullptr) ranks = &kernels_[{work.name, shape_of(work.launch)}];
+    return *ranks;
+  }
 
   Shape shape_of(LaunchId launch) const {
     if (launch == 0) return {};
@@ -235,9 +247,10 @@ class OutlierTable : public Analysis {
   const AnalysisContext by_step_;
   const Windows& steps_;
   DeviceTimes times_;
-  std::map<std::pair<StringId, Shape>, std::map<ProcessId, OfRank>> kernels_;
+  std::map<std::pair<StringId, Shape>, Ranks> kernels_;
+  std::unordered_map<std::uint64_t, Ranks*> kinds_;  // in kernels_, by name and launch
   std::map<ProcessId, std::int64_t> kernels_ns_;
-  std::map<ProcessId, std::map<StringId, std::map<std::size_t, std::int64_t>>> in_steps_;  // ns of kernels, by name and step
+  std::map<ProcessId, std::map<StringId, NsInSteps>> in_steps_;  // ns of kernels, by name and step
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ constexpr std::string_view kStreamWait = "Stream Wait Event";  // as Kineto call
 }  // namespace
 
 PathTrace::PathTrace(const Catalog& catalog, const Windows& steps)
-    : catalog_(catalog), steps_(steps), launches_(catalog.processes.size()), waits_(catalog),
+    : catalog_(catalog), steps_(steps), launches_(catalog), waits_(catalog),
       streams_(catalog.tracks.size()), threads_(catalog.tracks.size()), processes_(catalog.processes.size()) {
   for (ProcessId id = 0; id < processes_.size(); ++id) {
     processes_[id].zones.resize(2 * steps_.of(id).size() + 1);
@@ -43,6 +43,7 @@ void PathTrace::host(const Event& event) {
 void PathTrace::enter(Thread& thread, const Event& event) {
   if (event.duration_ns < 0) return;  // nothing tells when the thread left it
   const Open open{slice_end(event, kLatest_ns), event.name};
+  thread.next_end_ns = std::min(thread.next_end_ns, open.end_ns);
   if (!is_api_call(event.kind)) {
     thread.ranges.push_back(open);
   } else if (!thread.call) {
@@ -53,10 +54,10 @@ void PathTrace::enter(Thread& thread, const Event& event) {
 
 // What has ended by now, one after the other.
 void PathTrace::leave(Thread& thread, std::int64_t now_ns) {
-  for (;;) {
+  while (thread.next_end_ns <= now_ns) {
     const auto first = std::min_element(thread.ranges.begin(), thread.ranges.end(), [](const Open& a, const Open& b) { return a.end_ns < b.end_ns; });
     const std::int64_t range_ns = first != thread.ranges.end() ? first->end_ns : kLatest_ns, call_ns = thread.call ? thread.call->end_ns : kLatest_ns;
-    const std::int64_t end_ns = std::min(range_ns, call_ns);
+    const std::int64_t end_ns = thread.next_end_ns = std::min(range_ns, call_ns);
     if (end_ns > now_ns || end_ns == kLatest_ns) return;
     if (call_ns == end_ns) {
       thread.call.reset();
@@ -239,9 +240,7 @@ void PathTrace::meet(const TraceCollectives& collectives) {
     for (std::uint32_t at = 0; at < streams_[stream].work.size(); ++at) processes_[catalog_.tracks[stream].process].by_end.push_back({stream, at});
   }
   for (OfProcess& of : processes_) {
-    std::sort(of.by_end.begin(), of.by_end.end(), [&](PathWorkId a, PathWorkId b) {
-      return std::pair((*this)[a].end_ns, (*this)[a].order) < std::pair((*this)[b].end_ns, (*this)[b].order);
-    });
+    sort_by_end(of.by_end);
     std::sort(of.threads.begin(), of.threads.end(), [&](TrackId a, TrackId b) { return catalog_.tracks[a].id < catalog_.tracks[b].id; });
     std::sort(of.waits.begin(), of.waits.end(), [](const HostWait& a, const HostWait& b) { return std::pair(a.end_ns, a.start_ns) < std::pair(b.end_ns, b.start_ns); });
   }
@@ -273,6 +272,20 @@ void PathTrace::meet(const TraceCollectives& collectives) {
     meetings_.push_back(meeting);
     for (const PathWorkId id : own) streams_[id.stream].work[id.at].meeting = static_cast<std::uint32_t>(meetings_.size());
   }
+}
+
+// The keys lie side by side while they are compared.
+void PathTrace::sort_by_end(std::vector<PathWorkId>& ids) const {
+  struct Ended {
+    std::int64_t end_ns;
+    std::uint32_t order;
+    PathWorkId id;
+  };
+  std::vector<Ended> ended;
+  ended.reserve(ids.size());
+  for (const PathWorkId id : ids) ended.push_back({(*this)[id].end_ns, (*this)[id].order, id});
+  std::sort(ended.begin(), ended.end(), [](const Ended& a, const Ended& b) { return std::tie(a.end_ns, a.order) < std::tie(b.end_ns, b.order); });
+  std::transform(ended.begin(), ended.end(), ids.begin(), [](const Ended& each) { return each.id; });
 }
 
 std::vector<PathSpan> PathTrace::spans(const AnalysisWindow& whole) const {

@@ -125,6 +125,7 @@ class PathTrace {
     std::vector<HostChange> changes;
     std::vector<Open> ranges;        // that are open, by start
     std::optional<Open> call;        // the outermost one that is open
+    std::int64_t next_end_ns = kLatest_ns;  // none of these ends before
     std::size_t prune_at = 1024;
   };
   // Of a process: what was launched before, in and between its steps, in turn.
@@ -149,6 +150,7 @@ class PathTrace {
   void leave(Thread& thread, std::int64_t now_ns);
   void change(Thread& thread, std::int64_t from_ns);
   void prune(Thread& thread, std::int64_t before_ns);
+  void sort_by_end(std::vector<PathWorkId>& ids) const;
   std::vector<PathSpan> spans_of_steps() const;
   std::vector<PathSpan> span_of_all(const AnalysisWindow& whole) const;
 

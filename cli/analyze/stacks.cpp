@@ -100,7 +100,9 @@ AnalysisEntry stacks_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Stacks>(context); },
           false,
           true,
-          CallPaths::kinds()};
+          CallPaths::kinds(),
+          false,
+          CallPaths::has_frames};
 }
 
 }  // namespace cli

@@ -27,18 +27,10 @@ Windows::Windows(const Steps& chosen, bool by_step, const std::vector<TimeWindow
   }
 }
 
-std::size_t Windows::first_after(ProcessId process, std::int64_t start_ns) const {
-  const auto& windows = of_process_[process];
+std::size_t Windows::search(const std::vector<AnalysisWindow>& windows, std::int64_t start_ns) {
   const auto found = std::upper_bound(windows.begin(), windows.end(), start_ns,
                                       [](std::int64_t ns, const AnalysisWindow& window) { return ns < window.to_ns; });
   return static_cast<std::size_t>(found - windows.begin());
-}
-
-bool Windows::hold(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const {
-  const std::size_t at = first_after(process, start_ns);
-  if (at == of_process_[process].size()) return false;
-  const std::int64_t from_ns = of_process_[process][at].from_ns;
-  return start_ns >= from_ns || end_ns > from_ns;
 }
 
 std::int64_t Windows::inside_ns(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const {

@@ -40,8 +40,24 @@ class Windows {
   std::int64_t inside_ns(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const;
 
  private:
+  static std::size_t search(const std::vector<AnalysisWindow>& windows, std::int64_t start_ns);
+
   std::vector<std::vector<AnalysisWindow>> of_process_;
   bool bounded_;
 };
+
+// Every analysis asks this of each piece of work. Most processes have one window, which takes no search.
+inline std::size_t Windows::first_after(ProcessId process, std::int64_t start_ns) const {
+  const auto& windows = of_process_[process];
+  if (windows.size() == 1) return start_ns < windows.front().to_ns ? 0 : 1;
+  return search(windows, start_ns);
+}
+
+inline bool Windows::hold(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const {
+  if (!bounded_) return true;
+  const auto& windows = of_process_[process];
+  const std::size_t at = first_after(process, start_ns);
+  return at != windows.size() && (start_ns >= windows[at].from_ns || end_ns > windows[at].from_ns);
+}
 
 }  // namespace cli

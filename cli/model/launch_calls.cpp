@@ -4,13 +4,21 @@
 
 namespace cli {
 
+LaunchCalls::LaunchCalls(const Catalog& catalog) : LaunchCalls(catalog.processes.size()) {
+  for (std::size_t id = 0; id < processes_.size(); ++id) {
+    const KindCounts& counts = catalog.processes[id].counts;
+    processes_[id] = Newest<LaunchCall>(most_, counts[static_cast<std::size_t>(Kind::runtime)] + counts[static_cast<std::size_t>(Kind::driver)]);
+  }
+}
+
 std::optional<std::uint32_t> LaunchCalls::add(ProcessId process, const Event& call) {
   Newest<LaunchCall>& calls = processes_[process];
-  if (const auto known = place_of(process, call.correlation)) {
-    const LaunchCall& outer = calls[*known];
+  const auto known = calls.find(call.correlation);
+  if (known != Newest<LaunchCall>::kNone) {
+    const LaunchCall& outer = calls[known];
     if (outer.track == call.track && call.start_ns <= outer.end_ns) return std::nullopt;
   }
-  return calls.add(call.correlation, {call.track, call.name, call.start_ns, call.duration_ns < 0 ? call.start_ns : slice_end(call, kLatest_ns)});
+  return calls.add(call.correlation, {call.track, call.name, call.start_ns, call.duration_ns < 0 ? call.start_ns : slice_end(call, kLatest_ns)}, known);
 }
 
 const LaunchCall* LaunchCalls::of(ProcessId process, std::uint64_t correlation) const {

@@ -26,6 +26,8 @@ class LaunchCalls {
 
   explicit LaunchCalls(std::size_t processes)
       : most_(std::clamp((std::size_t{1} << 20) / std::max<std::size_t>(processes, 1), kFewestCalls, kMostCalls)), processes_(processes, Newest<LaunchCall>(most_)) {}
+  // Of a trace that was read: it tells how many calls will come.
+  explicit LaunchCalls(const Catalog& catalog);
 
   // A call with a correlation, by start. Of calls within each other with one correlation (the driver's, in the runtime's)
   // the outermost counts. Its place, below kMostCalls, which it has until another one takes it; none: it does not count.

@@ -157,3 +157,18 @@ TEST_CASE("call paths: of a profile that tells no threads of autograd, a number 
   tree.operation(1, 60, 70, "MmBackward", tree.numbered(0, 6, 0, 1));
   CHECK(tree.host_ns() == Sums{{"a;mm", 20}, {"b;mm", 20}, {"MmBackward'", 10}, {"a;MmBackward'", 10}});
 }
+
+TEST_CASE("call paths: frames are stacks of operators and calls, or slices of a profile") {
+  Catalog catalog;
+  catalog.add_process({});
+  catalog.add_process({});
+  catalog.processes[0].counts[static_cast<std::size_t>(Kind::cpu_op)] = 3;
+  CHECK_FALSE(CallPaths::has_frames(catalog));
+  catalog.processes[1].counts[static_cast<std::size_t>(Kind::python_function)] = 1;
+  CHECK(CallPaths::has_frames(catalog));
+  catalog.processes[1].counts = {};
+  StackFrame frame;
+  frame.name = catalog.strings.intern("step");
+  catalog.stacks.intern(frame);
+  CHECK(CallPaths::has_frames(catalog));
+}

@@ -66,3 +66,19 @@ TEST_CASE("launch calls: of many processes fewer each") {
   CHECK(calls.of(9999, 1) == nullptr);
   CHECK(calls.of(9999, 2) != nullptr);
 }
+
+TEST_CASE("launch calls: as many as the trace tells, and more or fewer") {
+  for (const std::uint64_t told : {0, 1, 40, 99, 100, 101, 5000}) {
+    Catalog catalog;
+    catalog.add_process({});
+    catalog.processes[0].counts[static_cast<std::size_t>(Kind::runtime)] = told / 2;
+    catalog.processes[0].counts[static_cast<std::size_t>(Kind::driver)] = told - told / 2;
+    LaunchCalls calls(catalog);
+    for (std::uint64_t i = 1; i <= 100; ++i) CHECK(calls.add(0, call(3 * i, static_cast<std::int64_t>(10 * i), 5)) == i - 1);
+    for (std::uint64_t i = 1; i <= 301; ++i) {
+      const LaunchCall* const found = calls.of(0, i);
+      REQUIRE((found != nullptr) == (i % 3 == 0 && i <= 300));
+      if (found != nullptr) CHECK(found->start_ns == static_cast<std::int64_t>(10 * (i / 3)));
+    }
+  }
+}
