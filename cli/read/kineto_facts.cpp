@@ -1,6 +1,7 @@
 #include "cli/read/kineto_facts.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <iterator>
 #include <limits>
@@ -19,6 +20,23 @@
 
 namespace cli {
 namespace {
+
+// Which bytes are of a set.
+class Bytes {
+ public:
+  constexpr explicit Bytes(std::string_view bytes) {
+    for (const char c : bytes) is_in_[static_cast<unsigned char>(c)] = true;
+  }
+  // The first of `text` from `at` on that is of the set; else the text's size.
+  constexpr std::size_t find_in(std::string_view text, std::size_t at) const {
+    while (at < text.size() && !is_in_[static_cast<unsigned char>(text[at])]) ++at;
+    return at;
+  }
+
+ private:
+  std::array<bool, 256> is_in_{};
+};
+constexpr Bytes kStringEnds("\"\\"), kValueEnds(", \n\t\r\"[{"), kBrackets("\"[]{}");
 
 // The members of a JSON object's body, which is valid but for its holes.
 class Members {
@@ -41,19 +59,22 @@ class Members {
  private:
   static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
   void pass_string() {
-    for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) at_ += text_[at_] == '\\';
+    at_ = kStringEnds.find_in(text_, at_ + 1);
+    while (at_ < text_.size() && text_[at_] == '\\') at_ = kStringEnds.find_in(text_, at_ + 2);
     at_ = std::min(at_ + 1, text_.size());
   }
   void pass_value() {
+    at_ = kValueEnds.find_in(text_, at_);
     for (int depth = 0; at_ < text_.size();) {
       const char c = text_[at_];
-      if (depth == 0 && (c == ',' || is_space(c))) return;
       if (c == '"') {
         pass_string();
-        continue;
+      } else {
+        if (depth == 0 && c != '[' && c != '{') return;
+        depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+        ++at_;
       }
-      depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-      ++at_;
+      at_ = (depth == 0 ? kValueEnds : kBrackets).find_in(text_, at_);
     }
   }
 
@@ -71,12 +92,47 @@ void keep(std::int64_t value, To& to) {
 constexpr std::size_t kMostText = 1024, kMostTexts = 4 << 20;
 // Of the text that tells of operators' inputs, which is read once for each shape.
 constexpr std::size_t kMostInputText = 64 << 20;
+
+// The lists of operators' inputs, an entry for each input: read once for each text, for most are those of other operators, too.
+struct Sizes {
+  DimsId dims;
+  std::vector<DimsId> of_elements;  // of a list of tensors
+  bool has_elements = false;
+};
+template <typename Entry>
+struct InputList {
+  bool is_good = true;
+  std::vector<Entry> entries;
+};
+template <typename Entry>
+class InputLists {
+ public:
+  // `read` makes what is not known. Valid until the next call.
+  template <typename Read>
+  const InputList<Entry>& find(std::string_view text, Read&& read) {
+    if (const StringId known = texts_.find(text); known != 0 || text.empty()) return lists_[known];
+    if (text.size() > left_bytes_) return other_ = read(text);
+    left_bytes_ -= text.size();
+    texts_.intern(text);
+    return lists_.emplace_back(read(text));
+  }
+
+ private:
+  static constexpr std::size_t kMostKept = 1 << 20;
+  std::size_t left_bytes_ = kMostKept;
+  Strings texts_;
+  std::vector<InputList<Entry>> lists_{{}};  // by the text's id; that of "" is empty
+  InputList<Entry> other_;
+};
+
 struct Texts {
   explicit Texts(Catalog& of) : catalog(of) {}
   Catalog& catalog;
   std::size_t left_bytes = kMostTexts;
   std::size_t left_inputs = kMostInputText;
   simdjson::dom::parser parser;
+  InputLists<Sizes> sizes;
+  InputLists<StringId> words;
 };
 
 // What a member says: an integer in one way or the other, or the text of its value.
@@ -141,63 +197,86 @@ class InputsReader {
   // 0: there are none, they do not fit each other, or are no lists as PyTorch writes them.
   OperatorInputId read(const InputsJson& json) {
     std::vector<OperatorInput> inputs;
-    const bool good = numbers(json.dims, inputs, &OperatorInput::dims) &&
-                      numbers(json.strides, inputs, &OperatorInput::strides) && words(json.types, inputs, &OperatorInput::type) &&
-                      words(json.values, inputs, &OperatorInput::value);
+    const bool good = sizes(json.dims, inputs, &OperatorInput::dims) && sizes(json.strides, inputs, &OperatorInput::strides) &&
+                      words(json.types, inputs, &OperatorInput::type) && words(json.values, inputs, &OperatorInput::value);
     return good ? intern_inputs(texts_.catalog, std::move(inputs)) : OperatorInputId();
   }
 
  private:
   using Json = simdjson::dom::element;
 
-  // f(entry, its input) for each of a list; inputs are added by the first list that is not empty.
-  template <typename F>
-  bool each(std::string_view text, std::vector<OperatorInput>& inputs, F&& f) {
-    if (text.empty()) return true;
-    simdjson::dom::array list;
-    if (texts_.parser.parse(text.data(), text.size()).get(list) != simdjson::SUCCESS) return false;
-    return each(list, inputs, f);
-  }
-  template <typename F>
-  bool each(const simdjson::dom::array& list, std::vector<OperatorInput>& inputs, F&& f) {
-    if (list.size() == 0) return true;
-    if (inputs.empty()) inputs.resize(std::min(list.size(), kMostInputs));
-    if (inputs.size() != list.size()) return false;
-    std::size_t at = 0;
-    for (const Json entry : list) {
-      if (!f(entry, inputs[at++])) return false;
+  // f(its entry, input) for each; inputs are added by the first list that is not empty.
+  template <typename Entry, typename F>
+  static bool each(const std::vector<Entry>& entries, std::vector<OperatorInput>& inputs, F&& f) {
+    if (entries.empty()) return true;
+    if (inputs.empty()) inputs.resize(std::min(entries.size(), kMostInputs));
+    if (inputs.size() != entries.size()) return false;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (!f(entries[i], inputs[i])) return false;
     }
     return true;
   }
-  bool numbers(std::string_view text, std::vector<OperatorInput>& inputs, DimsId OperatorInput::* which) {
-    return each(text, inputs, [&](const Json& entry, OperatorInput& input) {
-      simdjson::dom::array list;
-      if (entry.get(list) != simdjson::SUCCESS) return false;
-      if (list.size() == 0 || !list.at(0).is_array()) return dims(list, input.*which);
-      std::vector<OperatorInput> elements = inputs_of(texts_.catalog, input.elements);
-      const bool good = each(list, elements, [&](const Json& tensor, OperatorInput& element) {
-        simdjson::dom::array sizes;
-        return tensor.get(sizes) == simdjson::SUCCESS && dims(sizes, element.*which);
-      });
-      input.elements = intern_inputs(texts_.catalog, std::move(elements));
-      return good;
+  bool sizes(std::string_view text, std::vector<OperatorInput>& inputs, DimsId OperatorInput::* which) {
+    const auto& list = texts_.sizes.find(text, [&](std::string_view json) {
+      return list_of<Sizes>(json, [&](const Json& entry, Sizes& to) { return read_sizes(entry, to); });
     });
+    return list.is_good && each(list.entries, inputs, [&](const Sizes& entry, OperatorInput& input) {
+             if (!entry.has_elements) {
+               input.*which = entry.dims;
+               return true;
+             }
+             std::vector<OperatorInput> elements = inputs_of(texts_.catalog, input.elements);
+             const bool good = each(entry.of_elements, elements, [&](DimsId dims, OperatorInput& element) {
+               element.*which = dims;
+               return true;
+             });
+             input.elements = intern_inputs(texts_.catalog, std::move(elements));
+             return good;
+           });
   }
-  bool dims(const simdjson::dom::array& list, DimsId& to) {
+  bool words(std::string_view text, std::vector<OperatorInput>& inputs, StringId OperatorInput::* which) {
+    const auto& list = texts_.words.find(text, [&](std::string_view json) {
+      return list_of<StringId>(json, [&](const Json& entry, StringId& to) {
+        std::string_view word;
+        if (entry.get(word) != simdjson::SUCCESS) return false;
+        to = intern_text(word, texts_);
+        return true;
+      });
+    });
+    return list.is_good && each(list.entries, inputs, [&](StringId entry, OperatorInput& input) {
+             input.*which = entry;
+             return true;
+           });
+  }
+
+  template <typename Entry, typename F>
+  InputList<Entry> list_of(std::string_view text, F&& read) {
+    InputList<Entry> list;
+    simdjson::dom::array json;
+    list.is_good = texts_.parser.parse(text.data(), text.size()).get(json) == simdjson::SUCCESS && json.size() <= kMostInputs;
+    if (!list.is_good) return list;
+    for (const Json entry : json) list.is_good = list.is_good && read(entry, list.entries.emplace_back());
+    return list;
+  }
+  bool read_sizes(const Json& json, Sizes& to) {
+    simdjson::dom::array list;
+    if (json.get(list) != simdjson::SUCCESS) return false;
+    to.has_elements = list.size() > 0 && list.at(0).is_array();
+    if (list.size() > kMostInputs) return false;
+    if (!to.has_elements) return read_dims(list, to.dims);
+    for (const Json tensor : list) {
+      simdjson::dom::array sizes;
+      if (tensor.get(sizes) != simdjson::SUCCESS || !read_dims(sizes, to.of_elements.emplace_back())) return false;
+    }
+    return true;
+  }
+  bool read_dims(const simdjson::dom::array& list, DimsId& to) {
     std::vector<std::int64_t> sizes;
     for (const Json size : list) {
       if (size.get(sizes.emplace_back()) != simdjson::SUCCESS || sizes.size() > kMostDims) return false;
     }
     to = intern_dims(texts_.catalog, sizes);
     return true;
-  }
-  bool words(std::string_view text, std::vector<OperatorInput>& inputs, StringId OperatorInput::* which) {
-    return each(text, inputs, [&](const Json& entry, OperatorInput& input) {
-      std::string_view word;
-      if (entry.get(word) != simdjson::SUCCESS) return false;
-      input.*which = intern_text(word, texts_);
-      return true;
-    });
   }
 
   Texts& texts_;

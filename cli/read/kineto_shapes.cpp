@@ -7,9 +7,10 @@ namespace cli {
 namespace {
 
 // The first shapes are taken as they come: 4,096 of 2 MiB together where one input may have kMostTextOfShapes, less where
-// several share that. Then one has to come twice, so that traces whose texts never repeat do not fill the catalogue; and
-// there is an end.
+// several share that; and more of them for each event that repeats one. Then one has to come twice, so that traces whose texts
+// never repeat do not fill the catalogue; and there is an end.
 constexpr std::size_t kFreeShare = 32, kTextPerFreeShape = kMostTextOfShapes / 4096;
+constexpr std::size_t kRepeatsPerFreeShape = 2, kFreeTextPerRepeat = 128;
 
 }  // namespace
 
@@ -38,13 +39,16 @@ const Shape* KinetoShapes::find(std::string_view text, const std::vector<PlainIn
   if (shape == nullptr) {
     if (holes_in(key) != count || !is_admitted(key)) return nullptr;
     shape = &shapes_.intern(key);
+  } else {
+    ++repeats_;
   }
   return shape->holes.size() == count ? shape : nullptr;
 }
 
 bool KinetoShapes::is_admitted(std::string_view text) {
   if (shapes_.text_bytes() + text.size() > shapes_.most_text_bytes()) return false;
-  const std::size_t free_shapes = shapes_.most_text_bytes() / kTextPerFreeShape, free_bytes = shapes_.most_text_bytes() / kFreeShare;
+  const std::size_t free_shapes = shapes_.most_text_bytes() / kTextPerFreeShape + repeats_ / kRepeatsPerFreeShape;
+  const std::size_t free_bytes = shapes_.most_text_bytes() / kFreeShare + repeats_ * kFreeTextPerRepeat;
   return (shapes_.size() < free_shapes && shapes_.text_bytes() < free_bytes) || seen_(text);
 }
 

@@ -30,6 +30,8 @@ class KinetoShapes {
   // Null: the text is to be kept as it is. `integers` in the order of the text; those of the shape are integers().
   const Shape* find(std::string_view text, const std::vector<PlainInteger>& integers);
   const std::int64_t* integers() const { return values_; }
+  // An event had a known shape without being looked for here.
+  void note_repeat() { ++repeats_; }
 
  private:
   bool is_admitted(std::string_view text);
@@ -37,6 +39,7 @@ class KinetoShapes {
   Shapes& shapes_;
   std::string text_;
   std::int64_t values_[kMostHoles] = {};
+  std::uint64_t repeats_ = 0;  // events whose shape was known
   SeenTwice seen_{1 << 16};
 };
 

@@ -85,6 +85,7 @@ bool KinetoTranslator::take_known() {
   const auto device = form.device_number < 0 ? form.device : number(form.device_number);
   event.track = locations_.track(*form.location, *form.category, event.phase, device);
   event.json.second_ids = locations_.second_ids(*form.location, event.track, form.pid, form.tid);
+  if (form.shape != nullptr) shapes_.note_repeat();
   emit(event, {}, form.shape, numbers + form.first_integer);
   return true;
 }
