@@ -72,7 +72,7 @@ void dump_file(const std::string& path) {
   }
   Catalog catalog;
   DumpEvents dump(catalog, out);
-  open_trace(path, usable_cores())->read(catalog, dump);
+  open_trace(path, {usable_cores()})->read(catalog, dump);
   dump.flush();
   out.finish();
   print_warnings(missing_data(catalog));

@@ -136,11 +136,23 @@ void InputReading::read_one(std::size_t number) {
   if (is_merged_file(path)) {
     read_merged(path, input, intake);
   } else {
-    open_trace(path, threads_ / work_.threads())->read(input.catalog, intake);
+    std::unique_ptr<ReaderMemory> memory = take_memory();
+    open_trace(path, {threads_ / work_.threads(), memory.get()})->read(input.catalog, intake);
+    const std::lock_guard<std::mutex> lock(memories_mutex_);
+    memories_.push_back(std::move(memory));
   }
   intake.finish();
   input.runs = sorter.finish();
   look_through(input);
+}
+
+// One that nobody uses is of inputs before this one, as they are begun in their order.
+std::unique_ptr<ReaderMemory> InputReading::take_memory() {
+  const std::lock_guard<std::mutex> lock(memories_mutex_);
+  if (memories_.empty()) return std::make_unique<ReaderMemory>();
+  std::unique_ptr<ReaderMemory> memory = std::move(memories_.back());
+  memories_.pop_back();
+  return memory;
 }
 
 void InputReading::read_merged(const std::string& path, ReadInput& input, EventSink& sink) {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "cli/model/steps.h"
 #include "cli/read/id_map.h"
 #include "cli/read/merged_reader.h"
+#include "cli/read/reader.h"
 
 namespace cli {
 
@@ -97,6 +99,7 @@ class InputReading {
 
  private:
   void read_one(std::size_t number);
+  std::unique_ptr<ReaderMemory> take_memory();
   void read_merged(const std::string& path, ReadInput& input, EventSink& sink);
   void look_through(ReadInput& input);
   std::vector<std::uint32_t> clocks_of(const ReadInput& input);
@@ -112,6 +115,8 @@ class InputReading {
   OrderedWork work_;
   Progress progress_;
   std::deque<ReadInput> inputs_;
+  std::mutex memories_mutex_;
+  std::vector<std::unique_ptr<ReaderMemory>> memories_;  // that no input is read with now
   ClockDomains clocks_;
   const bool looks_for_calls_;  // to align clocks by them
   std::vector<std::uint32_t> clock_of_;  // of each process, as read

@@ -29,7 +29,7 @@ void read_catalog(const TraceInput& input, std::size_t threads, Progress& progre
     facts.steps.insert(facts.steps.end(), reader.own_steps().begin(), reader.own_steps().end());
   } else {
     Count count(progress);
-    open_trace(input.path, threads)->read(catalog, count);
+    open_trace(input.path, {threads})->read(catalog, count);
   }
   set_rank(catalog, first, input.path, input.rank);
 }

@@ -157,7 +157,7 @@ class RunLister {
     try {
       Catalog catalog;
       Earliest earliest;
-      open_trace(run.files.front().path, usable_cores())->read(catalog, earliest);
+      open_trace(run.files.front().path, {usable_cores()})->read(catalog, earliest);
       if (earliest.ns != std::numeric_limits<std::int64_t>::max()) run.start_ns = earliest.ns;
     } catch (const Error&) {  // is said when the run is read
     }

@@ -93,8 +93,8 @@ struct Track {
                            // a second line; else ""
 };
 
-class Catalog {
- public:
+// What events refer to by number, each kept once.
+struct InternedTables {
   Strings strings;
   Interned<Launch> launches;
   Interned<Capture> captures;
@@ -103,6 +103,10 @@ class Catalog {
   Interned<OperatorInput> operator_inputs;
   Interned<StackFrame> stacks;
   Shapes shapes;
+};
+
+class Catalog : public InternedTables {
+ public:
   std::vector<Process> processes;
   std::vector<Track> tracks;
 

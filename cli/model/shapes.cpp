@@ -42,6 +42,11 @@ void Shape::put_together(const std::int64_t* integers, std::string& out) const {
   out.resize(static_cast<std::size_t>(to - out.data()));
 }
 
+Shapes::Shapes(const Shapes& from)
+    : texts_(from.texts_), shapes_(from.shapes_), text_bytes_(from.text_bytes_), most_text_bytes_(from.most_text_bytes_) {
+  for (Shape& shape : shapes_) shape.text = texts_[shape.id];
+}
+
 const Shape* Shapes::find(std::string_view text) const {
   const StringId id = texts_.find(text);
   return id == 0 ? nullptr : &shapes_[id];

@@ -43,6 +43,9 @@ struct Shape {
 class Shapes {
  public:
   Shapes() { shapes_.emplace_back(); }
+  explicit Shapes(const Shapes& from);
+  Shapes(Shapes&&) = default;
+  Shapes& operator=(Shapes&&) = default;
   // Null: it is not known.
   const Shape* find(std::string_view text) const;
   // At most kMostHoles and kMostShapeText.

@@ -13,6 +13,11 @@ std::uint32_t hash_of_text(std::string_view text) { return static_cast<std::uint
 
 }  // namespace
 
+Strings::Strings(const Strings& from) : slots_(from.slots_) {
+  texts_.reserve(from.texts_.size());
+  for (const std::string_view text : from.texts_) texts_.push_back(keep(text));
+}
+
 StringId Strings::intern(std::string_view text) {
   if (texts_.size() * 2 >= slots_.size()) grow();
   const std::uint32_t hash = hash_of_text(text);

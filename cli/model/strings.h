@@ -10,10 +10,13 @@
 
 namespace cli {
 
-// Interned strings; ids are dense from 0 ("") and views never move. Movable, not copyable.
+// Interned strings; ids are dense from 0 ("") and views never move, but a copy has its own.
 class Strings {
  public:
   Strings() { intern(""); }
+  explicit Strings(const Strings& from);
+  Strings(Strings&&) = default;
+  Strings& operator=(Strings&&) = default;
   StringId intern(std::string_view text);
   StringId find(std::string_view text) const;  // 0: it is not there, or ""
   std::string_view operator[](StringId id) const { return texts_[id]; }

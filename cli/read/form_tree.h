@@ -15,8 +15,8 @@ class FormTree {
  public:
   // Which number stands in a hole: bytes that no JSON text holds.
   static constexpr char kTimeHole = '\1', kIntegerHole = '\2';
-  // Numbers of one event: two times, an id, and those of a shape.
-  static constexpr std::size_t kMostNumbers = kMostHoles + 3;
+  // Numbers of one event: two times, an id, a process and a thread, and those of a shape.
+  static constexpr std::size_t kMostNumbers = kMostHoles + 5;
 
   FormTree();
 

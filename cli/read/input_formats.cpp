@@ -4,6 +4,7 @@
 
 #include "cli/model/error.h"
 #include "cli/read/byte_source.h"
+#include "cli/read/kineto_memory.h"
 #include "cli/read/kineto_reader.h"
 #include "cli/read/merged_reader.h"
 #include "cli/read/paths.h"
@@ -20,7 +21,7 @@ bool is_merged(std::string_view bytes) {
   return bytes.starts_with(std::string_view(kMergedMagic, sizeof(kMergedMagic)));
 }
 
-std::unique_ptr<Reader> open_merged(const std::string& path, std::size_t) { return std::make_unique<MergedReader>(path); }
+std::unique_ptr<Reader> open_merged(const std::string& path, const ReaderOptions&) { return std::make_unique<MergedReader>(path); }
 
 bool is_json(std::string_view bytes) {
   if (bytes.starts_with("\xef\xbb\xbf")) return true;
@@ -28,12 +29,14 @@ bool is_json(std::string_view bytes) {
   return first == std::string_view::npos ? !bytes.empty() : bytes[first] == '{' || bytes[first] == '[';
 }
 
-std::unique_ptr<Reader> open_json(const std::string& path, std::size_t threads) { return open_kineto(path, {threads}); }
+std::unique_ptr<Reader> open_recording(const std::string& path, const ReaderOptions& options) { return open_ring(path, options.threads); }
 
-std::unique_ptr<Reader> open_file(const std::string& path, std::size_t threads) {
+std::unique_ptr<Reader> open_json(const std::string& path, const ReaderOptions& options) { return open_kineto(path, {options.threads}, JsonStream::kWindow, options.memory); }
+
+std::unique_ptr<Reader> open_file(const std::string& path, const ReaderOptions& options) {
   const std::string bytes = PlainFile(path).peek(kProbeBytes);
   for (const InputFormat& format : input_formats()) {
-    if (format.matches(bytes)) return format.open(path, threads);
+    if (format.matches(bytes)) return format.open(path, options);
   }
   throw Error(Exit::bad_content, path + (bytes.empty() ? ": the file is empty" : ": byte 0: not a trace") +
                                      "; expected a recording (*.ring), a merged file (*.ttrace), or the JSON of "
@@ -43,8 +46,8 @@ std::unique_ptr<Reader> open_file(const std::string& path, std::size_t threads) 
 // Standard input, by the name that its user knows it by.
 class StdinReader : public Reader {
  public:
-  explicit StdinReader(std::size_t threads) : path_(stdin_as_file()) {
-    naming_stdin([&] { reader_ = open_file(path_, threads); });
+  explicit StdinReader(const ReaderOptions& options) : path_(stdin_as_file()) {
+    naming_stdin([&] { reader_ = open_file(path_, options); });
   }
   void read(Catalog& catalog, EventSink& sink) override {
     const std::size_t first = catalog.processes.size();
@@ -61,6 +64,9 @@ class StdinReader : public Reader {
 
 }  // namespace
 
+ReaderMemory::ReaderMemory() = default;
+ReaderMemory::~ReaderMemory() = default;
+
 bool is_ring(std::string_view bytes) {
   return bytes.starts_with(std::string_view(trace::kMagic, sizeof(trace::kMagic))) || is_ring_without_header(bytes);
 }
@@ -68,7 +74,7 @@ bool is_ring(std::string_view bytes) {
 const std::vector<InputFormat>& input_formats() {
   using Form = TracePeek::Form;
   static const std::vector<InputFormat> formats{
-      {"recording", is_ring, open_ring, Form::recording, peek_recording},
+      {"recording", is_ring, open_recording, Form::recording, peek_recording},
       {"merged file", is_merged, open_merged, Form::merged, peek_merged},
       {"gzip of Kineto or Chrome JSON", is_gzip, open_json, Form::kineto, peek_json},
       {"zstd of Kineto or Chrome JSON", is_zstd, open_json, Form::kineto, peek_json},
@@ -77,14 +83,14 @@ const std::vector<InputFormat>& input_formats() {
   return formats;
 }
 
-std::unique_ptr<Reader> open_trace(const std::string& name, std::size_t threads) {
+std::unique_ptr<Reader> open_trace(const std::string& name, const ReaderOptions& options) {
   // Opening a pipe would wait for its writer; readers go back and forth in their files.
   std::error_code error;
   if (name != "-" && std::filesystem::is_fifo(name, error)) {
     throw Error(Exit::cannot_open, name + ": is a pipe; give the trace on stdin and name it -");
   }
-  if (name == "-") return std::make_unique<StdinReader>(threads);
-  return open_file(readable_file(name), threads);
+  if (name == "-") return std::make_unique<StdinReader>(options);
+  return open_file(readable_file(name), options);
 }
 
 }  // namespace cli

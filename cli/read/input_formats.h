@@ -14,7 +14,7 @@ namespace cli {
 struct InputFormat {
   std::string_view name;
   bool (*matches)(std::string_view first_bytes);  // up to kProbeBytes of the file
-  std::unique_ptr<Reader> (*open)(const std::string& path, std::size_t threads);
+  std::unique_ptr<Reader> (*open)(const std::string& path, const ReaderOptions& options);
   TracePeek::Form form;  // what it is before more is known
   TracePeek (*peek)(const std::string& path);
 };

@@ -53,7 +53,7 @@ const KinetoCategory& KinetoCategories::find(std::string_view text) {
   if (at == entries_.end()) {
     auto made = std::make_unique<KinetoCategory>();
     made->text = text;
-    made->id = strings_.intern(text);
+    made->id = strings_->intern(text);
     for (const Entry& entry : kEntries) {
       if (entry.text != text) continue;
       made->kind = entry.kind;

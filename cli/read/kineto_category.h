@@ -22,11 +22,13 @@ struct KinetoCategory {
 // The entries of the categories that one file uses, made at first sight. Addresses stay.
 class KinetoCategories {
  public:
-  explicit KinetoCategories(Strings& strings) : strings_(strings) {}
+  explicit KinetoCategories(Strings& strings) : strings_(&strings) {}
+  // With another file's strings, which have those so far by the same ids.
+  void go_on_in(Strings& strings) { strings_ = &strings; }
   const KinetoCategory& find(std::string_view text);
 
  private:
-  Strings& strings_;
+  Strings* strings_;
   std::unordered_map<std::string_view, KinetoCategory*> entries_;
   std::vector<std::unique_ptr<KinetoCategory>> owned_;
   const KinetoCategory* last_[2] = {};

@@ -126,10 +126,11 @@ class InputLists {
 };
 
 struct Texts {
-  explicit Texts(Catalog& of) : catalog(of) {}
-  Catalog& catalog;
+  explicit Texts(Catalog& of) : catalog(&of) {}
+  Catalog* catalog;
   std::size_t left_bytes = kMostTexts;
   std::size_t left_inputs = kMostInputText;
+  bool is_exhausted = false;
   simdjson::dom::parser parser;
   InputLists<Sizes> sizes;
   InputLists<StringId> words;
@@ -144,10 +145,13 @@ struct Known {
 };
 
 StringId intern_text(std::string_view text, Texts& texts) {
-  if (text.size() > std::min(kMostText, texts.left_bytes)) return 0;
-  const std::size_t before = texts.catalog.strings.size();
-  const StringId id = texts.catalog.strings.intern(text);
-  if (texts.catalog.strings.size() != before) texts.left_bytes -= text.size();
+  if (text.size() > std::min(kMostText, texts.left_bytes)) {
+    texts.is_exhausted |= text.size() <= kMostText;
+    return 0;
+  }
+  const std::size_t before = texts.catalog->strings.size();
+  const StringId id = texts.catalog->strings.intern(text);
+  if (texts.catalog->strings.size() != before) texts.left_bytes -= text.size();
   return id;
 }
 
@@ -199,7 +203,7 @@ class InputsReader {
     std::vector<OperatorInput> inputs;
     const bool good = sizes(json.dims, inputs, &OperatorInput::dims) && sizes(json.strides, inputs, &OperatorInput::strides) &&
                       words(json.types, inputs, &OperatorInput::type) && words(json.values, inputs, &OperatorInput::value);
-    return good ? intern_inputs(texts_.catalog, std::move(inputs)) : OperatorInputId();
+    return good ? intern_inputs(*texts_.catalog, std::move(inputs)) : OperatorInputId();
   }
 
  private:
@@ -225,12 +229,12 @@ class InputsReader {
                input.*which = entry.dims;
                return true;
              }
-             std::vector<OperatorInput> elements = inputs_of(texts_.catalog, input.elements);
+             std::vector<OperatorInput> elements = inputs_of(*texts_.catalog, input.elements);
              const bool good = each(entry.of_elements, elements, [&](DimsId dims, OperatorInput& element) {
                element.*which = dims;
                return true;
              });
-             input.elements = intern_inputs(texts_.catalog, std::move(elements));
+             input.elements = intern_inputs(*texts_.catalog, std::move(elements));
              return good;
            });
   }
@@ -275,7 +279,7 @@ class InputsReader {
     for (const Json size : list) {
       if (size.get(sizes.emplace_back()) != simdjson::SUCCESS || sizes.size() > kMostDims) return false;
     }
-    to = intern_dims(texts_.catalog, sizes);
+    to = intern_dims(*texts_.catalog, sizes);
     return true;
   }
 
@@ -284,7 +288,11 @@ class InputsReader {
 
 OperatorInputId read_inputs_json(const InputsJson& json, Texts& texts) {
   const std::size_t bytes = json.dims.size() + json.strides.size() + json.types.size() + json.values.size();
-  if (bytes == 0 || bytes > texts.left_inputs) return 0;
+  if (bytes == 0) return 0;
+  if (bytes > texts.left_inputs) {
+    texts.is_exhausted = true;
+    return 0;
+  }
   texts.left_inputs -= bytes;
   return InputsReader(texts).read(json);
 }
@@ -294,8 +302,8 @@ OperatorInputId read_inputs_json(const InputsJson& json, Texts& texts) {
 // RECORD_PARAM_COMMS_DATA in torch/csrc/distributed/c10d/ParamCommsUtils.hpp.) The process group's number or name follows, and the
 // rank: both are written, so that a number that stands before neither is none.
 std::uint64_t sequence_of_inputs(OperatorInputId id, Texts& texts) {
-  const std::vector<OperatorInput> inputs = inputs_of(texts.catalog, id);
-  const auto word = [&](StringId text) { return texts.catalog.strings[text]; };
+  const std::vector<OperatorInput> inputs = inputs_of(*texts.catalog, id);
+  const auto word = [&](StringId text) { return texts.catalog->strings[text]; };
   const std::size_t at = !inputs.empty() && word(inputs[0].type) == "Scalar" ? 0 : 1;
   constexpr std::size_t kBehind = 5;  // group, rank, name, and both split sizes
   if (inputs.size() <= at + kBehind || word(inputs[at].type) != "Scalar") return kNoOrdinal;
@@ -594,7 +602,14 @@ constexpr std::size_t kMostSequences = 1 << 20;  // of a file; 32 MB
 
 class FactsOfShapes : public KinetoFacts {
  public:
-  explicit FactsOfShapes(Catalog& catalog) : catalog_(catalog), texts_(catalog) {}
+  explicit FactsOfShapes(Catalog& catalog) : texts_(catalog) {}
+  void go_on_in(Catalog& catalog) override {
+    texts_.catalog = &catalog;
+    texts_.left_bytes = kMostTexts;
+    texts_.left_inputs = kMostInputText;
+    sequences_.clear();
+  }
+  bool is_exhausted() const override { return texts_.is_exhausted; }
   Facts find(const Event& event, std::string_view text, const Shape* shape, const std::int64_t* integers) override;
 
  private:
@@ -622,7 +637,7 @@ class FactsOfShapes : public KinetoFacts {
   Facts copy(StringId name, std::string_view text, const Shape* shape, const std::int64_t* integers) {
     copied_ = copies_.draft(text, shape, integers, texts_).facts;
     const auto [kinds, is_new] = copy_kinds_.try_emplace(name);
-    if (is_new) kinds->second = copy_kinds(std::string(catalog_.strings[name]));
+    if (is_new) kinds->second = copy_kinds(std::string(texts_.catalog->strings[name]));
     copied_.direction = kinds->second.direction;
     copied_.from_memory = kinds->second.from_memory;
     copied_.to_memory = kinds->second.to_memory;
@@ -630,7 +645,7 @@ class FactsOfShapes : public KinetoFacts {
   }
   Facts set(StringId name, std::string_view text, const Shape* shape, const std::int64_t* integers) {
     set_ = sets_.draft(text, shape, integers, texts_).facts;
-    set_.memory = set_memory(catalog_.strings[name]);
+    set_.memory = set_memory(texts_.catalog->strings[name]);
     return set_;
   }
   Facts frame(std::string_view text, const Shape* shape, const std::int64_t* integers) {
@@ -680,15 +695,14 @@ class FactsOfShapes : public KinetoFacts {
     if (!launch.estimated) launch.blocks_per_multiprocessor = launch.warps_per_multiprocessor = 0;
     if (last_launch_id_ == 0 || !(launch == last_launch_)) {
       last_launch_ = launch;
-      last_launch_id_ = catalog_.launches.intern(launch);
+      last_launch_id_ = texts_.catalog->launches.intern(launch);
     }
     return last_launch_id_;
   }
   CollectiveOpId op_of(const CollectiveOp& op) {
-    return op.name == 0 && op.in_elements < 0 && op.group_name == 0 ? CollectiveOpId() : catalog_.collective_ops.intern(op);
+    return op.name == 0 && op.in_elements < 0 && op.group_name == 0 ? CollectiveOpId() : texts_.catalog->collective_ops.intern(op);
   }
 
-  Catalog& catalog_;
   Texts texts_;
   Plans<KernelDraft> kernels_;
   Plans<CopyDraft> copies_;
@@ -735,7 +749,7 @@ Facts FactsOfShapes::find(const Event& event, std::string_view text, const Shape
     case Kind::counter:
       return counter(text, integers);
     case Kind::instant:
-      return catalog_.strings[event.name] == "[memory]" ? allocation(text, shape, integers) : Facts();
+      return texts_.catalog->strings[event.name] == "[memory]" ? allocation(text, shape, integers) : Facts();
     default:
       return {};
   }

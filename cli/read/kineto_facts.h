@@ -17,6 +17,10 @@ namespace cli {
 class KinetoFacts {
  public:
   virtual ~KinetoFacts() = default;
+  // With another file's catalogue, which has what was interned so far by the same ids.
+  virtual void go_on_in(Catalog& catalog) = 0;
+  // Something was left unknown because there was too much before it.
+  virtual bool is_exhausted() const = 0;
   // The payload of an event, none where its arguments say nothing; lives until the next call. `text` is that of the shape,
   // or the event's own where `shape` is null. What does not fit the payload's field is left unknown.
   virtual Facts find(const Event& event, std::string_view text, const Shape* shape, const std::int64_t* integers) = 0;

@@ -65,8 +65,16 @@ class Holes {
 
 }  // namespace
 
+void KinetoForms::go_on_in(FormsAhead& ahead, const Shapes& shapes) {
+  ahead_ = &ahead;
+  for (const auto& form : forms_) {
+    if (form->shape != nullptr) form->shape = &shapes[form->shape_id];
+    form->location = nullptr;
+  }
+}
+
 std::size_t KinetoForms::match(const char* begin, const char* end, std::uint64_t offset) {
-  const FormsAhead::Match found = ahead_.at(offset, tree_);
+  const FormsAhead::Match found = ahead_->at(offset, tree_);
   if (found.size != 0 && found.size <= static_cast<std::size_t>(end - begin)) {
     matched_ = found.form;
     numbers_ = found.numbers;
@@ -83,7 +91,9 @@ void KinetoForms::learn(const KinetoEvent& raw, KinetoForm form) {
   Holes holes;
   if (!raw.ts.is_number() || !holes.add(raw.ts.text, kTimeHole)) return;
   if (form.event.phase == 'X' && (!raw.dur.is_number() || !holes.add(raw.dur.text, kTimeHole))) return;
-  if (raw.id.is_number()) holes.add(raw.id.text, kIntegerHole);
+  for (const JsonScalar* id : {&raw.id, &raw.pid, &raw.tid}) {
+    if (id->is_number()) holes.add(id->text, kIntegerHole);
+  }
   const std::size_t integers = form.shape == nullptr ? 0 : form.shape->holes.size();
   for (std::size_t i = 0; i < integers; ++i) {
     const PlainInteger& integer = raw.integers[i];
@@ -100,15 +110,20 @@ void KinetoForms::learn(const KinetoEvent& raw, KinetoForm form) {
   form.device_number = holes.index_of(raw.device);
   const auto first = std::find_if(holes.begin(), holes.end(), [&](const Hole& hole) { return hole.at >= raw.args.data(); });
   form.first_integer = static_cast<std::uint8_t>(integers == 0 ? 0 : first - holes.begin());
+  form.pid_number = holes.index_of(raw.pid);
+  form.tid_number = holes.index_of(raw.tid);
   form.ids.append(raw.pid.text).append(raw.tid.text);
   form.pid.form = raw.pid.form;
   form.tid.form = raw.tid.form;
+  form.shape_id = form.shape == nullptr ? ShapeId() : form.shape->id;
   forms_.push_back(std::make_unique<KinetoForm>(std::move(form)));
   KinetoForm& kept = *forms_.back();
   kept.pid.text = std::string_view(kept.ids).substr(0, raw.pid.text.size());
   kept.tid.text = std::string_view(kept.ids).substr(raw.pid.text.size());
   tree_.add(text, static_cast<std::uint32_t>(forms_.size() - 1));
 }
+
+bool KinetoForms::has_room() const { return tree_.text_bytes() <= kMostFormText / 2 && forms_.size() <= kMostForms / 2; }
 
 bool KinetoForms::is_admitted(std::string_view text) {
   return (forms_.size() < kFreeForms && tree_.text_bytes() < kFreeFormText) || seen_(text);

@@ -4,7 +4,7 @@
 // before, with another time, duration, correlation or other integer. A form is the text of an event with a hole for each
 // of these:
 //
-//   {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 7, "tid": 7, "ts": #, "dur": #, "args": {"External id": ~}}
+//   {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": ~, "tid": ~, "ts": #, "dur": #, "args": {"External id": ~}}
 //
 // Forms are learnt from events that the parser has checked and the translator has understood. A text that has the bytes of
 // a form between numbers that are valid is valid JSON, and means what that form means. Other threads may have looked for
@@ -35,36 +35,47 @@ struct KinetoForm {
 
   Event event;  // but for what the numbers say, and for its track
   const KinetoCategory* category = nullptr;
-  KinetoLocation* location = nullptr;
-  JsonScalar pid, tid;                 // views of `ids`
+  JsonScalar pid, tid;                 // views of `ids`; where a number says it, only whether it is one
   std::string ids;
   const Shape* shape = nullptr;        // null: it has no arguments
+  ShapeId shape_id = 0;
   std::optional<std::int64_t> device;  // the argument, where no number says it
   // Which number says it, in the order of the text.
   std::int8_t start = kNone, duration = kNone, id = kNone, correlation = kNone, bytes = kNone, device_number = kNone;
+  std::int8_t pid_number = kNone, tid_number = kNone;
   std::uint8_t first_integer = 0;  // of the shape; the others follow
+
+  // Where the last event of this form was.
+  KinetoLocation* location = nullptr;  // null: there was none
+  std::int64_t last_pid = 0, last_tid = 0;
+  std::optional<TrackId> last_track;
+  bool second_ids = false;  // of it, on that track
 };
 
 class KinetoForms : public KnownElements {
  public:
-  explicit KinetoForms(FormsAhead& ahead) : ahead_(ahead) {}
+  explicit KinetoForms(FormsAhead& ahead) : ahead_(&ahead) {}
+  // With another file, whose strings, categories and shapes have those so far by the same ids.
+  void go_on_in(FormsAhead& ahead, const Shapes& shapes);
 
   // Size of the event at `begin`, which is '{', where it is of a known form and ends before `end`; else 0. The 16 bytes
   // behind `end` must be readable.
   std::size_t match(const char* begin, const char* end, std::uint64_t offset) override;
 
   // Of the last match: its form, and its numbers: times in ns, all others as they are.
-  const KinetoForm& form() const { return *forms_[matched_]; }
+  KinetoForm& form() { return *forms_[matched_]; }
   const std::int64_t* numbers() const { return numbers_; }
 
   // Learns the form of an event that was taken; `form` says what is in it, but for its numbers. No more is learnt when
   // there are too many.
   void learn(const KinetoEvent& raw, KinetoForm form);
+  // For as many forms again.
+  bool has_room() const;
 
  private:
   bool is_admitted(std::string_view text);
 
-  FormsAhead& ahead_;
+  FormsAhead* ahead_;
   FormTree tree_;
   std::vector<std::unique_ptr<KinetoForm>> forms_;
   SeenTwice seen_{1 << 14};

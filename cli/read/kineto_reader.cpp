@@ -17,14 +17,15 @@ namespace {
 
 class KinetoReader : public Reader {
  public:
-  KinetoReader(const std::string& path, ReadingThreads threads, std::size_t window)
-      : path_(path), stream_(open_byte_source(path), path, window) {
+  KinetoReader(const std::string& path, ReadingThreads threads, std::size_t window, ReaderMemory* memory)
+      : path_(path), memory_(memory), stream_(open_byte_source(path), path, window) {
     ahead_.begin(stream_.plain_file(), threads);
   }
 
   void read(Catalog& catalog, EventSink& sink) override;
 
  private:
+  std::unique_ptr<KinetoMemory> learnt_before(Catalog& catalog);
   void read_members(KinetoTranslator& translator);
   void read_events(KinetoTranslator& translator);
   void take(KinetoTranslator& translator, std::string_view text);
@@ -35,6 +36,7 @@ class KinetoReader : public Reader {
   void describe_damage(Process& process) const;
 
   std::string path_;
+  ReaderMemory* memory_;
   JsonStream stream_;
   FormsAhead ahead_;
   KinetoHeader header_;
@@ -44,12 +46,22 @@ class KinetoReader : public Reader {
   bool header_settled_ = false, taken_as_absolute_ = false;
 };
 
+// Nothing where the catalogue has entries already, which have other numbers there.
+std::unique_ptr<KinetoMemory> KinetoReader::learnt_before(Catalog& catalog) {
+  if (memory_ == nullptr || memory_->kineto == nullptr || catalog.strings.size() > 1 || !memory_->kineto->helps()) {
+    return std::make_unique<KinetoMemory>(catalog, ahead_);
+  }
+  memory_->kineto->go_on_in(catalog, ahead_);
+  return std::move(memory_->kineto);
+}
+
 void KinetoReader::read(Catalog& catalog, EventSink& sink) {
+  std::unique_ptr<KinetoMemory> learnt = learnt_before(catalog);
   Process process;
   process.source = path_;
   process.format = SourceFormat::kineto;
   const ProcessId id = catalog.add_process(std::move(process));
-  KinetoTranslator translator(catalog, id, sink, ahead_);
+  KinetoTranslator translator(catalog, id, sink, *learnt);
   if (stream_.open() == '[')
     read_events(translator);
   else
@@ -58,6 +70,9 @@ void KinetoReader::read(Catalog& catalog, EventSink& sink) {
   refuse_without_use();
   describe(catalog.processes[id], translator.finish());
   describe_damage(catalog.processes[id]);
+  if (memory_ == nullptr) return;
+  learnt->end(catalog);
+  memory_->kineto = std::move(learnt);
 }
 
 void KinetoReader::read_members(KinetoTranslator& translator) {
@@ -81,7 +96,9 @@ void KinetoReader::read_members(KinetoTranslator& translator) {
 
 void KinetoReader::read_events(KinetoTranslator& translator) {
   std::string_view text;
-  for (bool known = false; stream_.next_element(text, &translator.forms(), known);) {
+  // What a form does not say is where times begin.
+  const auto forms = [&] { return header_settled_ ? &translator.forms() : nullptr; };
+  for (bool known = false; stream_.next_element(text, forms(), known);) {
     if (known && translator.take_known())
       ++events_;
     else
@@ -167,8 +184,8 @@ void KinetoReader::describe(Process& process, std::int64_t device) {
 
 }  // namespace
 
-std::unique_ptr<Reader> open_kineto(const std::string& path, ReadingThreads threads, std::size_t window) {
-  return std::make_unique<KinetoReader>(path, threads, window);
+std::unique_ptr<Reader> open_kineto(const std::string& path, ReadingThreads threads, std::size_t window, ReaderMemory* memory) {
+  return std::make_unique<KinetoReader>(path, threads, window, memory);
 }
 
 }  // namespace cli

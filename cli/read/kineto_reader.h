@@ -13,7 +13,8 @@
 
 namespace cli {
 
-// Throws Error (cannot_open). What is read is the same on any number of threads. `window`: bytes read at once.
-std::unique_ptr<Reader> open_kineto(const std::string& path, ReadingThreads threads = {}, std::size_t window = JsonStream::kWindow);
+// Throws Error (cannot_open). What is read is the same on any number of threads. `window`: bytes read at once. `memory`: as in ReaderOptions.
+std::unique_ptr<Reader> open_kineto(const std::string& path, ReadingThreads threads = {}, std::size_t window = JsonStream::kWindow,
+                                    ReaderMemory* memory = nullptr);
 
 }  // namespace cli

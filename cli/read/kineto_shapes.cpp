@@ -20,6 +20,17 @@ bool read_plain_integer(std::string_view text, std::int64_t& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+KinetoShapes::KinetoShapes(Shapes& shapes)
+    : shapes_(&shapes), taken_(shapes.size(), true), taken_count_(shapes.size()), taken_bytes_(shapes.text_bytes()) {}
+
+void KinetoShapes::go_on_in(Shapes& shapes) {
+  shapes_ = &shapes;
+  taken_.clear();
+  taken_count_ = taken_bytes_ = 0;
+  repeats_ = 0;
+  seen_ = SeenTwice(kTextsSeen);
+}
+
 const Shape* KinetoShapes::find(std::string_view text, const std::vector<PlainInteger>& integers) {
   const std::size_t count = std::min(integers.size(), kMostHoles);
   if (text.empty() || text.size() > kMostShapeText) return nullptr;
@@ -35,21 +46,40 @@ const Shape* KinetoShapes::find(std::string_view text, const std::vector<PlainIn
   }
   to = std::copy(from, text.data() + text.size(), to);
   const std::string_view key(text_.data(), static_cast<std::size_t>(to - text_.data()));
-  const Shape* shape = shapes_.find(key);
-  if (shape == nullptr) {
-    if (holes_in(key) != count || !is_admitted(key)) return nullptr;
-    shape = &shapes_.intern(key);
-  } else {
+  const Shape* shape = shapes_->find(key);
+  if (shape != nullptr && is_taken(shape->id)) {
     ++repeats_;
+  } else {
+    if (holes_in(key) != count || !has_room(key) || !(is_free(key) || seen_(key))) return nullptr;
+    shape = &shapes_->intern(key);
+    set_taken(*shape);
   }
   return shape->holes.size() == count ? shape : nullptr;
 }
 
-bool KinetoShapes::is_admitted(std::string_view text) {
-  if (shapes_.text_bytes() + text.size() > shapes_.most_text_bytes()) return false;
-  const std::size_t free_shapes = shapes_.most_text_bytes() / kTextPerFreeShape + repeats_ / kRepeatsPerFreeShape;
-  const std::size_t free_bytes = shapes_.most_text_bytes() / kFreeShare + repeats_ * kFreeTextPerRepeat;
-  return (shapes_.size() < free_shapes && shapes_.text_bytes() < free_bytes) || seen_(text);
+bool KinetoShapes::take(const Shape& shape) {
+  if (is_taken(shape.id)) {
+    ++repeats_;
+    return true;
+  }
+  if (!has_room(shape.text) || !is_free(shape.text)) return false;
+  set_taken(shape);
+  return true;
+}
+
+void KinetoShapes::set_taken(const Shape& shape) {
+  if (taken_.size() <= shape.id) taken_.resize(std::max(shapes_->size(), shape.id + std::size_t{1}));
+  taken_[shape.id] = true;
+  ++taken_count_;
+  taken_bytes_ += shape.text.size();
+}
+
+bool KinetoShapes::has_room(std::string_view text) const { return taken_bytes_ + text.size() <= shapes_->most_text_bytes(); }
+
+bool KinetoShapes::is_free(std::string_view text) const {
+  const std::size_t most = shapes_->most_text_bytes();
+  return taken_count_ < most / kTextPerFreeShape + repeats_ / kRepeatsPerFreeShape &&
+         taken_bytes_ + text.size() <= most / kFreeShare + repeats_ * kFreeTextPerRepeat;
 }
 
 }  // namespace cli

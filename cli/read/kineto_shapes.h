@@ -25,22 +25,31 @@ bool read_plain_integer(std::string_view text, std::int64_t& value);
 
 class KinetoShapes {
  public:
-  explicit KinetoShapes(Shapes& shapes) : shapes_(shapes) {}
+  explicit KinetoShapes(Shapes& shapes);
+  // With another file's shapes, which have those so far by the same ids. What is taken of it is what would be without these.
+  void go_on_in(Shapes& shapes);
 
   // Null: the text is to be kept as it is. `integers` in the order of the text; those of the shape are integers().
   const Shape* find(std::string_view text, const std::vector<PlainInteger>& integers);
   const std::int64_t* integers() const { return values_; }
-  // An event had a known shape without being looked for here.
-  void note_repeat() { ++repeats_; }
+  // An event has this shape. False: that is not known before find() has seen the event.
+  bool take(const Shape& shape);
 
  private:
-  bool is_admitted(std::string_view text);
+  bool is_taken(ShapeId id) const { return id < taken_.size() && taken_[id]; }
+  void set_taken(const Shape& shape);
+  bool has_room(std::string_view text) const;
+  bool is_free(std::string_view text) const;
 
-  Shapes& shapes_;
+  Shapes* shapes_;
+  std::vector<bool> taken_;  // of this file, by id; how many, and their text
+  std::size_t taken_count_ = 0, taken_bytes_ = 0;
+  static constexpr std::size_t kTextsSeen = 1 << 16;
+
   std::string text_;
   std::int64_t values_[kMostHoles] = {};
-  std::uint64_t repeats_ = 0;  // events whose shape was known
-  SeenTwice seen_{1 << 16};
+  std::uint64_t repeats_ = 0;  // events of a shape that was taken
+  SeenTwice seen_{kTextsSeen};
 };
 
 }  // namespace cli

@@ -1,6 +1,9 @@
 #include "cli/read/kineto_translate.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
 #include <utility>
 
 #include "cli/io/units.h"
@@ -23,6 +26,29 @@ static_assert(kMostMetadataBytes + kMaxHeaderBytes < kMaxChunkBytes / 2 + kMaxCh
 bool carries_bytes(Kind kind) { return kind == Kind::memcpy || kind == Kind::memset || kind == Kind::nccl; }
 
 std::string_view known_metadata_without_use[] = {"process_labels", "process_sort_index", "thread_sort_index"};
+
+// The ids of the last event of a form, as they stand in its text.
+class IdsOfForm {
+ public:
+  explicit IdsOfForm(const KinetoForm& form) : form_(form), pid_(form.pid), tid_(form.tid) {
+    if (form.pid_number >= 0) pid_.text = text_of(form.last_pid, pid_text_);
+    if (form.tid_number >= 0) tid_.text = text_of(form.last_tid, tid_text_);
+  }
+  IdsOfForm(const IdsOfForm&) = delete;
+  IdsOfForm& operator=(const IdsOfForm&) = delete;
+  KinetoLocation& find_in(KinetoLocations& locations) const { return locations.find(pid_, tid_); }
+  bool second_ids(KinetoLocations& locations) const { return locations.second_ids(*form_.location, *form_.last_track, pid_, tid_); }
+
+ private:
+  using Text = std::array<char, std::numeric_limits<std::int64_t>::digits10 + 2>;
+  static std::string_view text_of(std::int64_t id, Text& text) {
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), id).ptr};
+  }
+
+  const KinetoForm& form_;
+  JsonScalar pid_, tid_;
+  Text pid_text_, tid_text_;
+};
 
 // `one` and `many` begin with what is counted.
 void note(Process& process, std::uint64_t count, std::string_view one, std::string_view many) {
@@ -47,13 +73,12 @@ std::optional<KinetoRefusal> KinetoTranslator::take(const KinetoEvent& raw) {
 
 void KinetoTranslator::take_timed(const KinetoEvent& raw, const KinetoTimes& times) {
   const char phase = kineto_phase(raw);
-  const KinetoCategory& category = categories_.find(text_of(raw.cat));
+  const KinetoCategory& category = learnt_.categories.find(text_of(raw.cat));
   KinetoLocation& location = locations_.find(raw.pid, raw.tid);
   if (phase == 'E') return end_slice(location, times.start_ns, raw);
   KinetoForm form;
   form.event = event_of(raw, category);
   form.category = &category;
-  form.location = &location;
   if (!raw.device.empty()) form.device = to_int64(raw.device.text);
   Event event = form.event;
   event.start_ns = times.start_ns;
@@ -64,12 +89,22 @@ void KinetoTranslator::take_timed(const KinetoEvent& raw, const KinetoTimes& tim
   launch_flows_ |= event.kind == Kind::flow && category.launch_flow;
   form.shape = emit(event, raw.args, raw.integers);
   const bool repeats = form.shape != nullptr || raw.args.empty();
-  if (repeats && !raw.odd_args && !times.odd_duration) forms_.learn(raw, std::move(form));
+  if (repeats && !raw.odd_args && !times.odd_duration) learnt_.forms.learn(raw, std::move(form));
+}
+
+void KinetoTranslator::find_place(KinetoForm& form, const std::int64_t* numbers) {
+  const std::int64_t pid = form.pid_number >= 0 ? numbers[form.pid_number] : 0;
+  const std::int64_t tid = form.tid_number >= 0 ? numbers[form.tid_number] : 0;
+  if (form.location != nullptr && form.last_pid == pid && form.last_tid == tid) return;
+  form.last_pid = pid;
+  form.last_tid = tid;
+  form.last_track.reset();
+  form.location = &IdsOfForm(form).find_in(locations_);
 }
 
 bool KinetoTranslator::take_known() {
-  const KinetoForm& form = forms_.form();
-  const std::int64_t* const numbers = forms_.numbers();
+  KinetoForm& form = learnt_.forms.form();
+  const std::int64_t* const numbers = learnt_.forms.numbers();
   const auto number = [&](std::int8_t which) { return numbers[which]; };
   Event event = form.event;
   if (__builtin_add_overflow(number(form.start), base_ns_, &event.start_ns)) return false;
@@ -83,9 +118,14 @@ bool KinetoTranslator::take_known() {
     event.bytes = event.has_bytes ? static_cast<std::uint64_t>(number(form.bytes)) : 0;
   }
   const auto device = form.device_number < 0 ? form.device : number(form.device_number);
+  if (form.shape != nullptr && !learnt_.shapes.take(*form.shape)) return false;
+  find_place(form, numbers);
   event.track = locations_.track(*form.location, *form.category, event.phase, device);
-  event.json.second_ids = locations_.second_ids(*form.location, event.track, form.pid, form.tid);
-  if (form.shape != nullptr) shapes_.note_repeat();
+  if (form.last_track != event.track) {
+    form.last_track = event.track;
+    form.second_ids = IdsOfForm(form).second_ids(locations_);
+  }
+  event.json.second_ids = form.second_ids;
   emit(event, {}, form.shape, numbers + form.first_integer);
   return true;
 }
@@ -183,8 +223,8 @@ void KinetoTranslator::end_slice(KinetoLocation& location, std::int64_t end_ns, 
 
 // Returns the shape of its arguments.
 const Shape* KinetoTranslator::emit(const Event& event, std::string_view args, const std::vector<PlainInteger>& integers) {
-  const Shape* const shape = shapes_.find(args, integers);
-  emit(event, args, shape, shapes_.integers());
+  const Shape* const shape = learnt_.shapes.find(args, integers);
+  emit(event, args, shape, learnt_.shapes.integers());
   return shape;
 }
 
@@ -194,7 +234,7 @@ void KinetoTranslator::emit(const Event& event, std::string_view args, const Sha
   first_ns_ = std::min(first_ns_, event.start_ns);
   if (event.start_ns != base_ns_) first_unclamped_ns_ = std::min(first_unclamped_ns_, event.start_ns);
   last_ns_ = std::max(last_ns_, event.start_ns + std::max<std::int64_t>(0, event.duration_ns));
-  Facts facts = facts_->find(event, shape == nullptr ? args : shape->text, shape, integers);
+  Facts facts = learnt_.facts->find(event, shape == nullptr ? args : shape->text, shape, integers);
   if (shape == nullptr) facts.args = args;
   if (shape != nullptr) {
     facts.shape = shape;

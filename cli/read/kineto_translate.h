@@ -17,20 +17,18 @@
 
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
-#include "cli/read/kineto_category.h"
 #include "cli/read/kineto_event.h"
-#include "cli/read/kineto_facts.h"
 #include "cli/read/kineto_fields.h"
-#include "cli/read/kineto_forms.h"
 #include "cli/read/kineto_locations.h"
-#include "cli/read/kineto_shapes.h"
+#include "cli/read/kineto_memory.h"
 
 namespace cli {
 
 class KinetoTranslator {
  public:
-  KinetoTranslator(Catalog& catalog, ProcessId process, EventSink& sink, FormsAhead& ahead)
-      : catalog_(catalog), process_(process), sink_(sink), categories_(catalog.strings), locations_(catalog, process), shapes_(catalog.shapes), forms_(ahead), facts_(make_kineto_facts(catalog)) {}
+  // `learnt` is that of the catalogue.
+  KinetoTranslator(Catalog& catalog, ProcessId process, EventSink& sink, KinetoMemory& learnt)
+      : catalog_(catalog), process_(process), sink_(sink), learnt_(learnt), locations_(catalog, process) {}
 
   void set_base(std::int64_t base_ns) { base_ns_ = base_ns; }
   void expect_gpu(std::int64_t device) { locations_.expect_gpu(device); }
@@ -40,7 +38,7 @@ class KinetoTranslator {
 
   // Forms of what was taken; take_known() takes the event that they matched last. False where it has to be taken as any
   // other, which says why it is refused.
-  KinetoForms& forms() { return forms_; }
+  KinetoForms& forms() { return learnt_.forms; }
   bool take_known();
 
   // Ends what is still open and fills in the Process. Returns the device that was used most, or -1.
@@ -52,6 +50,7 @@ class KinetoTranslator {
   };
 
   void take_timed(const KinetoEvent& raw, const KinetoTimes& times);
+  void find_place(KinetoForm& form, const std::int64_t* numbers);
   void take_metadata(const KinetoEvent& raw);
   void keep_metadata(std::string_view text);
   void begin_slice(KinetoLocation& location, OpenSlice slice);
@@ -66,11 +65,8 @@ class KinetoTranslator {
   Catalog& catalog_;
   ProcessId process_;
   EventSink& sink_;
-  KinetoCategories categories_;
+  KinetoMemory& learnt_;
   KinetoLocations locations_;
-  KinetoShapes shapes_;
-  KinetoForms forms_;
-  std::unique_ptr<KinetoFacts> facts_;
   std::int64_t base_ns_ = 0;
   KindCounts counts_{};
   std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN, first_unclamped_ns_ = INT64_MAX;

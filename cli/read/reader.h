@@ -22,8 +22,23 @@ class Reader {
   virtual void read(Catalog& catalog, EventSink& sink) = 0;
 };
 
-// Opens a file by its content (ring, merged, JSON, gzip of JSON), not by its name. `threads`: how many may work for it at once,
-// with the one that reads; events and errors are the same on any number, and come on that one. Throws Error.
-std::unique_ptr<Reader> open_trace(const std::string& path, std::size_t threads = 1);
+struct KinetoMemory;
+
+// What readers learn from one input for the next. Inputs that are read one after the other, into a catalogue each, may share one where these
+// are joined in the same order; what is read is then the same as without.
+struct ReaderMemory {
+  ReaderMemory();
+  ~ReaderMemory();
+  std::unique_ptr<KinetoMemory> kineto;  // null: nothing was learnt
+};
+
+struct ReaderOptions {
+  // How many may work for it at once, with the one that reads; events and errors are the same on any number, and come on that one.
+  std::size_t threads = 1;
+  ReaderMemory* memory = nullptr;  // null: none is shared
+};
+
+// Opens a file by its content (ring, merged, JSON, gzip of JSON), not by its name. Throws Error.
+std::unique_ptr<Reader> open_trace(const std::string& path, const ReaderOptions& options = {});
 
 }  // namespace cli

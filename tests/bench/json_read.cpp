@@ -20,7 +20,7 @@ struct CountingSink : cli::EventSink {
 void read_on(std::size_t threads, const std::string& path) {
   cli::Catalog catalog;
   CountingSink sink;
-  cli::open_trace(path, threads)->read(catalog, sink);
+  cli::open_trace(path, {threads})->read(catalog, sink);
 }
 
 void read_all(const std::string& path) { read_on(1, path); }

@@ -1,0 +1,40 @@
+// What is learnt from the events of one file and helps with those of the next, which is mostly of another rank of the same run:
+// forms of events, shapes of their arguments, what these say, and the tables that all of them refer to by number.
+//
+// The next file's catalogue goes on with these tables, so that every number keeps its meaning. What is read is the same as without:
+// entries that only files before it had are in the trace already, as catalogues are joined in the order of their files.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "cli/model/catalog.h"
+#include "cli/read/kineto_category.h"
+#include "cli/read/kineto_facts.h"
+#include "cli/read/kineto_forms.h"
+#include "cli/read/kineto_shapes.h"
+
+namespace cli {
+
+struct KinetoMemory {
+  KinetoMemory(Catalog& catalog, FormsAhead& ahead);
+
+  KinetoCategories categories;
+  KinetoShapes shapes;
+  KinetoForms forms;
+  std::unique_ptr<KinetoFacts> facts;
+
+  // The file was read whole: keeps the tables of its catalogue.
+  void end(const Catalog& catalog);
+  // For another file: its catalogue, which has no entries so far, gets those tables.
+  void go_on_in(Catalog& catalog, FormsAhead& ahead);
+  // Whether it is worth going on with: false where files have little in common, so that tables would grow with each, or where something
+  // did not find room in them.
+  bool helps() const;
+
+ private:
+  std::optional<InternedTables> tables_;
+  std::size_t entries_of_first_ = 0;  // of the tables, after the first file
+};
+
+}  // namespace cli
