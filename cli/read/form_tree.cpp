@@ -1,36 +1,71 @@
 #include "cli/read/form_tree.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
 #include "cli/read/plain_number.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace cli {
 namespace {
 
 constexpr std::size_t kPadding = 16;
 
-constexpr bool is_hole(char c) { return c == FormTree::kTimeHole || c == FormTree::kIntegerHole; }
+constexpr char kFirstHole = FormTree::kTimeHole, kLastHole = FormTree::kIntegerHole;
+constexpr bool is_hole(char c) { return c >= kFirstHole && c <= kLastHole; }
 
-std::uint64_t word_at(const char* at) {
-  std::uint64_t word;
-  std::memcpy(&word, at, sizeof word);
-  return word;
+// Of the hole that `text`, which is not empty, begins with.
+constexpr std::size_t hole_bytes(std::string_view text) { return is_hole(text[0]) ? 1 : 0; }
+
+#if defined(__SSE2__)
+// Which of the 16 bytes there are the same: bit i for byte i.
+unsigned equal_bytes(const char* a, const char* b) {
+  const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a)), y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b));
+  return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(x, y)));
 }
 
-// Are they the same? May read up to 15 bytes behind both.
-bool same(const char* a, const char* b, std::size_t size) {
-  static_assert(std::endian::native == std::endian::little);
-  std::size_t at = 0;
-  for (; at + 16 <= size; at += 16) {
-    if (((word_at(a + at) ^ word_at(b + at)) | (word_at(a + at + 8) ^ word_at(b + at + 8))) != 0) return false;
+// Are they the same? May read up to 16 bytes behind both.
+inline bool same(const char* a, const char* b, std::size_t size) {
+  for (; size > 16; a += 16, b += 16, size -= 16) {
+    if (equal_bytes(a, b) != 0xffff) return false;
   }
-  std::uint64_t first = word_at(a + at) ^ word_at(b + at);
-  const std::size_t rest = size - at;
-  if (rest < 8) return rest == 0 || first << (64 - 8 * rest) == 0;
-  const std::uint64_t second = word_at(a + at + 8) ^ word_at(b + at + 8);
-  return first == 0 && (rest == 8 || second << (64 - 8 * (rest - 8)) == 0);
+  return (~equal_bytes(a, b) & ((1u << size) - 1)) == 0;
+}
+#else
+bool same(const char* a, const char* b, std::size_t size) { return std::memcmp(a, b, size) == 0; }
+#endif
+
+// The text's size where it has none.
+std::size_t next_hole(std::string_view text) {
+  std::size_t at = 0;
+#if defined(__SSE2__)
+  for (const __m128i last = _mm_set1_epi8(kLastHole); at + 16 <= text.size(); at += 16) {
+    const __m128i piece = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+    const int holes = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(piece, last), piece));
+    if (holes != 0) return at + static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(holes)));
+  }
+#endif
+  while (at < text.size() && !is_hole(text[at])) ++at;
+  return at;
+}
+
+// How many bytes are the same at the begin of both.
+std::size_t common_bytes(std::string_view a, std::string_view b) {
+  const std::size_t size = std::min(a.size(), b.size());
+  std::size_t at = 0;
+#if defined(__SSE2__)
+  for (; at + 16 <= size; at += 16) {
+    const unsigned equal = equal_bytes(a.data() + at, b.data() + at);
+    if (equal != 0xffff) return at + static_cast<std::size_t>(std::countr_one(equal));
+  }
+#endif
+  while (at < size && a[at] == b[at]) ++at;
+  return at;
 }
 
 }  // namespace
@@ -51,11 +86,14 @@ FormTree::Match FormTree::match(const char* begin, const char* end, std::int64_t
   for (std::uint32_t parent = 0;;) {
     const Node& from = nodes_[parent];
     std::uint32_t next = from.child;
-    if (from.child_first != *at && !(is_hole(from.child_first) && take_number(from.child_first, at))) {
-      next = from.has_more ? more_[slot_of(parent, *at)] : 0;
+    const bool is_first = is_hole(from.child_first) ? take_number(from.child_first, at) : from.child_first == *at;
+    if (!is_first) {
+      // A damaged text may hold the byte of a hole.
+      next = from.has_more && !is_hole(*at) ? more_[slot_of(more_key(parent, *at))].node : 0;
+      if (next == 0) return {};
     }
     const Node& node = nodes_[next];
-    if (next == 0 || node.length > end - at || !same(at, text_.data() + node.text, node.length)) return {};
+    if (node.length > end - at || !same(at, text_.data() + node.text, node.length)) return {};
     at += node.length;
     if (node.form != 0) return {static_cast<std::size_t>(at - begin), node.form - 1, static_cast<std::size_t>(number - numbers)};
     parent = next;
@@ -66,28 +104,29 @@ FormTree::Match FormTree::match(const char* begin, const char* end, std::int64_t
 std::uint32_t FormTree::child_of(std::uint32_t parent, char first) const {
   const Node& node = nodes_[parent];
   if (node.child != 0 && node.child_first == first) return node.child;
-  return node.has_more ? more_[slot_of(parent, first)] : 0;
+  return node.has_more ? more_[slot_of(more_key(parent, first))].node : 0;
 }
 
 // Its own, or the free one for it.
-std::size_t FormTree::slot_of(std::uint32_t parent, char first) const {
+inline std::size_t FormTree::slot_of(std::uint64_t key) const {
   const std::size_t mask = more_.size() - 1;
-  std::size_t at = ((parent << 8 | static_cast<unsigned char>(first)) * std::uint64_t{0x9e3779b97f4a7c15u} >> 32) & mask;
-  while (more_[at] != 0 && (nodes_[more_[at]].parent != parent || nodes_[more_[at]].first != first)) at = (at + 1) & mask;
+  std::size_t at = (key * 0x9e3779b97f4a7c15u >> 32) & mask;
+  while (more_[at].node != 0 && more_[at].key != key) at = (at + 1) & mask;
   return at;
 }
 
 void FormTree::put_more(std::uint32_t node) {
   if (more_count_ * 2 >= more_.size()) {
-    std::vector<std::uint32_t> old(std::max<std::size_t>(64, more_.size() * 2));
+    std::vector<More> old(std::max<std::size_t>(64, more_.size() * 2));
     old.swap(more_);
-    for (const std::uint32_t known : old) {
-      if (known != 0) more_[slot_of(nodes_[known].parent, nodes_[known].first)] = known;
+    for (const More& known : old) {
+      if (known.node != 0) more_[slot_of(known.key)] = known;
     }
   }
-  std::uint32_t& slot = more_[slot_of(nodes_[node].parent, nodes_[node].first)];
-  more_count_ += slot == 0;
-  slot = node;
+  const std::uint64_t key = more_key(nodes_[node].parent, nodes_[node].first);
+  More& slot = more_[slot_of(key)];
+  more_count_ += slot.node == 0;
+  slot = {key, node};
 }
 
 // The node at which `text` ends, which is made where there is none.
@@ -97,30 +136,26 @@ std::uint32_t FormTree::node_of(std::string_view text) {
     const std::uint32_t child = child_of(node, text[0]);
     if (child == 0) {
       node = add_child(node, text);
-      text.remove_prefix(is_hole(text[0]) ? 1 : nodes_[node].length);
+      text.remove_prefix(hole_bytes(text) + nodes_[node].length);
       continue;
     }
     node = child;
-    if (is_hole(text[0])) {
-      text.remove_prefix(1);
-      continue;
-    }
+    text.remove_prefix(hole_bytes(text));
     const std::string_view known(text_.data() + nodes_[node].text, nodes_[node].length);
-    const auto differs = std::mismatch(known.begin(), known.end(), text.begin(), text.end());
-    const auto common = static_cast<std::uint32_t>(differs.first - known.begin());
-    if (common < known.size()) node = split(node, common);
+    const std::size_t common = common_bytes(known, text);
+    if (common < known.size()) node = split(node, static_cast<std::uint32_t>(common));
     text.remove_prefix(common);
   }
   return node;
 }
 
-// A hole, or the text up to the next. A hole is the first child: a number that it does not take may be part of a text.
+// Of what `text` begins with up to the next hole. One with a hole is the first child: a number that it does not take may be
+// part of a text.
 std::uint32_t FormTree::add_child(std::uint32_t parent, std::string_view text) {
   Node node;
   node.parent = parent;
   node.first = text[0];
-  const auto literal_end = std::find_if(text.begin(), text.end(), is_hole);
-  const std::string_view literal(text.begin(), literal_end);
+  const std::string_view behind = text.substr(hole_bytes(text)), literal = behind.substr(0, next_hole(behind));
   text_.resize(text_.size() - kPadding);
   node.text = static_cast<std::uint32_t>(text_.size());
   node.length = static_cast<std::uint32_t>(literal.size());
@@ -140,7 +175,7 @@ std::uint32_t FormTree::add_child(std::uint32_t parent, std::string_view text) {
   return added;
 }
 
-// The text of `node` up to `at` becomes that of a new node above it, which is returned.
+// The text of `node` up to `at`, with the hole before it, becomes that of a new node above it, which is returned.
 std::uint32_t FormTree::split(std::uint32_t node, std::uint32_t at) {
   const auto added = static_cast<std::uint32_t>(nodes_.size());
   Node upper = nodes_[node];
@@ -154,7 +189,7 @@ std::uint32_t FormTree::split(std::uint32_t node, std::uint32_t at) {
   if (above.child == node)
     above.child = added;
   else
-    more_[slot_of(upper.parent, upper.first)] = added;
+    more_[slot_of(more_key(upper.parent, upper.first))].node = added;
   Node& lower = nodes_[node];
   lower.parent = added;
   lower.text += at;

@@ -29,7 +29,7 @@ class FormTree {
   // all others as they are. The 16 bytes behind `end` must be readable.
   Match match(const char* begin, const char* end, std::int64_t* numbers) const;
 
-  // `text` has its holes in it.
+  // `text` has its holes in it, no zero byte, and is not what another begins with.
   void add(std::string_view text, std::uint32_t form) { nodes_[node_of(text)].form = form + 1; }
 
   std::size_t text_bytes() const { return text_.size(); }
@@ -37,24 +37,33 @@ class FormTree {
 
  private:
   struct Node {
-    std::uint32_t text = 0, length = 0;  // in text_; a hole has none
+    std::uint32_t text = 0, length = 0;  // in text_: what stands here, behind the hole where it begins with one
     std::uint32_t parent = 0;
     std::uint32_t child = 0;             // the first, of holes the only; 0: none
     std::uint32_t form = 0;              // index + 1, where a form ends here
-    char first = 0;                      // of the text, or which hole
+    char first = 0;                      // of the text, or the hole
     char child_first = 0;                // of `child`
     bool has_more = false;               // children, which are in more_
   };
+
+  // A child that is not its parent's first.
+  struct More {
+    std::uint64_t key = 0;   // more_key()
+    std::uint32_t node = 0;  // 0: a free slot
+  };
+  static std::uint64_t more_key(std::uint32_t parent, char first) {
+    return std::uint64_t{parent} << 8 | static_cast<unsigned char>(first);
+  }
 
   std::uint32_t child_of(std::uint32_t parent, char first) const;
   std::uint32_t add_child(std::uint32_t parent, std::string_view text);
   std::uint32_t split(std::uint32_t node, std::uint32_t at);
   std::uint32_t node_of(std::string_view text);
-  std::size_t slot_of(std::uint32_t parent, char first) const;
+  std::size_t slot_of(std::uint64_t key) const;
   void put_more(std::uint32_t node);
 
-  std::vector<Node> nodes_;          // the first is the root
-  std::vector<std::uint32_t> more_;  // by parent and first byte: open addressing, a power of two, at most half full
+  std::vector<Node> nodes_;  // the first is the root
+  std::vector<More> more_;   // open addressing, a power of two, at most half full
   std::size_t more_count_ = 0;
   std::string text_;  // with padding behind
 };

@@ -9,24 +9,43 @@
 
 namespace cli {
 
-// Moves `at` behind the digits there and appends them to `value`, which wraps around beyond 64 bits. Reads up to 7 bytes
-// behind the digits.
-inline void take_plain_digits(const char*& at, std::uint64_t& value) {
+// The digits that a text begins with, of its first eight bytes.
+struct PlainDigits {
+  std::uint64_t values;  // one in each byte; what is behind the digits is no matter
+  unsigned count;
+};
+
+inline PlainDigits plain_digits(const char* at) {
   static_assert(std::endian::native == std::endian::little);
-  for (;;) {
-    std::uint64_t word;
-    std::memcpy(&word, at, sizeof word);
-    // Each byte but for digits has a bit of 0xf0 that '0' has not, or gets one when 6 is added to it.
-    const std::uint64_t digits = word ^ 0x3030303030303030u;
-    if (((digits | (digits + 0x0606060606060606u)) & 0xf0f0f0f0f0f0f0f0u) != 0) break;
-    std::uint64_t pairs = digits * 10 + (digits >> 8);
-    pairs &= 0x00ff00ff00ff00ffu;
-    const std::uint64_t fours = (pairs * 100 + (pairs >> 16)) & 0x0000ffff0000ffffu;
-    value = value * 100'000'000 + ((fours * 10'000 + (fours >> 32)) & 0xffffffffu);
-    at += 8;
-  }
-  for (; is_digit(*at); ++at) value = value * 10 + static_cast<std::uint64_t>(*at - '0');
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof word);
+  // Each byte but for digits has a bit of 0xf0 that '0' has not, or gets one when 6 is added to it. What that carries into
+  // the next byte is behind the digits.
+  const std::uint64_t values = word ^ 0x3030303030303030u;
+  const std::uint64_t others = (values | (values + 0x0606060606060606u)) & 0xf0f0f0f0f0f0f0f0u;
+  return {values, static_cast<unsigned>(std::countr_zero(others)) / 8};
 }
+
+inline std::uint64_t number_of(PlainDigits digits) {
+  // What is behind the digits is pushed out, and zeros come before the first; in two steps, as there may be none.
+  const unsigned half = 32 - 4 * digits.count;
+  const std::uint64_t all = digits.values << half << half;
+  const std::uint64_t pairs = (all * 10 + (all >> 8)) & 0x00ff00ff00ff00ffu;
+  const std::uint64_t fours = (pairs * 100 + (pairs >> 16)) & 0x0000ffff0000ffffu;
+  return (fours * 10'000 + (fours >> 32)) & 0xffffffffu;
+}
+
+// Moves `at` behind the digits there and appends them to `number`, which wraps around beyond 64 bits. Reads up to 8 bytes
+// behind them.
+inline void append_plain_digits(const char*& at, std::uint64_t& number) {
+  static constexpr std::uint64_t kPowers[] = {1, 10, 100, 1000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
+  for (PlainDigits digits{0, 8}; digits.count == 8; at += digits.count) {
+    digits = plain_digits(at);
+    number = number * kPowers[digits.count] + number_of(digits);
+  }
+}
+
+inline bool has_leading_zero(PlainDigits digits) { return (digits.values & 0xff) == 0 && digits.count > 1; }
 
 inline bool continues_number(char c) { return c == '.' || c == 'e' || c == 'E' || is_digit(c); }
 
@@ -36,17 +55,21 @@ inline bool continues_number(char c) { return c == '.' || c == 'e' || c == 'E' |
 // Microseconds that are not negative, are below 9 * 10^15, and have at most three decimals and no exponent.
 inline bool take_plain_time(const char*& at, std::int64_t& ns) {
   const char* const begin = at;
-  std::uint64_t micros = 0;
-  take_plain_digits(at, micros);
-  const auto digits = at - begin;
-  if (digits == 0 || digits > 16 || (*begin == '0' && digits > 1) || micros >= 9'000'000'000'000'000u) return false;
+  const PlainDigits first = plain_digits(at);
+  if (first.count == 0 || has_leading_zero(first)) return false;
+  std::uint64_t micros = number_of(first);
+  at += first.count;
+  if (first.count == 8) {
+    append_plain_digits(at, micros);
+    if (at - begin > 16 || micros >= 9'000'000'000'000'000u) return false;
+  }
   std::uint64_t decimals = 0;
   if (*at == '.') {
-    const char* const point = at++;
-    for (; is_digit(*at) && at - point <= 3; ++at) decimals = decimals * 10 + static_cast<std::uint64_t>(*at - '0');
-    const auto count = at - point - 1;
-    if (count == 0) return false;
-    decimals *= count == 3 ? 1 : count == 2 ? 10 : 100;
+    const PlainDigits digits = plain_digits(at + 1);
+    if (digits.count == 0 || digits.count > 3) return false;
+    const std::uint64_t three = digits.values & 0xffffffu >> (24 - 8 * digits.count);
+    decimals = (three & 0xff) * 100 + (three >> 8 & 0xff) * 10 + (three >> 16);
+    at += 1 + digits.count;
   }
   ns = static_cast<std::int64_t>(micros * 1000 + decimals);
   return !continues_number(*at);
@@ -56,12 +79,16 @@ inline bool take_plain_time(const char*& at, std::int64_t& ns) {
 inline bool take_plain_integer(const char*& at, std::int64_t& value) {
   const bool negative = *at == '-';
   const char* const begin = at += negative;
-  std::uint64_t magnitude = 0;
-  take_plain_digits(at, magnitude);
-  const auto digits = at - begin;
-  // 19 digits do not wrap around.
-  const std::uint64_t most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) + (negative ? 1 : 0);
-  if (digits == 0 || digits > 19 || magnitude > most || (*begin == '0' && (digits > 1 || negative))) return false;
+  const PlainDigits first = plain_digits(at);
+  std::uint64_t magnitude = number_of(first);
+  if (first.count == 0 || has_leading_zero(first) || (negative && magnitude == 0)) return false;
+  at += first.count;
+  if (first.count == 8) {
+    append_plain_digits(at, magnitude);
+    // 19 digits do not wrap around.
+    const std::uint64_t most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) + (negative ? 1 : 0);
+    if (at - begin > 19 || magnitude > most) return false;
+  }
   value = static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
   return !continues_number(*at);
 }

@@ -1,7 +1,11 @@
+#include <algorithm>
 #include <cstdint>
+#include <random>
 #include <string>
+#include <string_view>
 
 #include "cli/read/kineto_forms.h"
+#include "cli/read/kineto_shapes.h"
 #include "cli/read/plain_number.h"
 #include "read_helpers.h"
 #include "tests/unit/catch.h"
@@ -21,6 +25,30 @@ std::string taken(Take take, std::string text) {
 }
 std::string time_in(const std::string& text) { return taken(take_plain_time, text); }
 std::string integer_in(const std::string& text) { return taken(take_plain_integer, text); }
+
+std::size_t digits_at(const std::string& text, std::size_t at) {
+  return std::min(text.find_first_not_of("0123456789", at), text.size()) - at;
+}
+bool goes_on(const std::string& text, std::size_t at) { return at < text.size() && std::string_view(".eE0123456789").find(text[at]) != text.npos; }
+std::string taken_up_to(std::int64_t value, const std::string& text, std::size_t at) { return std::to_string(value) + "/" + std::to_string(text.size() - at); }
+
+std::string slow_time_in(const std::string& text) {
+  std::size_t at = digits_at(text, 0);
+  if (at == 0 || at > 16 || (at > 1 && text[0] == '0') || (at == 16 && text[0] == '9')) return "no";
+  std::string ns = text.substr(0, at), decimals;
+  if (at < text.size() && text[at] == '.') {
+    decimals = text.substr(at + 1, digits_at(text, at + 1));
+    at += 1 + decimals.size();
+    if (decimals.empty() || decimals.size() > 3) return "no";
+  }
+  return goes_on(text, at) ? "no" : taken_up_to(std::stoll(ns + (decimals + "000").substr(0, 3)), text, at);
+}
+
+std::string slow_integer_in(const std::string& text) {
+  const std::size_t begin = text.starts_with('-') ? 1 : 0, at = begin + digits_at(text, begin);
+  std::int64_t value = 0;
+  return read_plain_integer(text.substr(0, at), value) && !goes_on(text, at) ? taken_up_to(value, text, at) : "no";
+}
 
 // Three times each; of `alike` ones the form is known, for their first members are of the same names.
 std::string three_rounds(const std::vector<std::string>& events, bool alike) {
@@ -67,6 +95,38 @@ TEST_CASE("plain integers are read within 64 bits") {
                            "18446744073709551616", "99999999999999999999", "abc", "\"7\"", " 7"}) {
     CHECK(integer_in(text) == "no");
   }
+}
+
+TEST_CASE("plain numbers of any digits, whatever follows them, are read as one byte after the other") {
+  std::mt19937 random(7);
+  const std::string others = ".-+eE ,}\n\"/:\x80\xb5\xff";
+  const auto some = [&](std::size_t below) { return static_cast<std::size_t>(random() % below); };
+  for (int i = 0; i < 200'000; ++i) {
+    std::string text(some(2) == 0 ? 0 : some(3) == 0, '-');
+    for (std::size_t digits = some(22); digits > 0; --digits) text += static_cast<char>('0' + (some(8) == 0 ? 0 : some(10)));
+    if (some(2) == 0) text += '.';
+    for (std::size_t digits = some(6); digits > 0; --digits) text += static_cast<char>('0' + some(10));
+    for (std::size_t behind = some(12); behind > 0; --behind) text += some(2) == 0 ? static_cast<char>(random()) : others[some(others.size())];
+    INFO(text);
+    CHECK(time_in(text) == slow_time_in(text));
+    CHECK(integer_in(text) == slow_integer_in(text));
+  }
+}
+
+TEST_CASE("in a damaged text the byte of a hole is no number") {
+  const auto text = [](const std::string& number) { return "{\"ts\": " + number + "}" + std::string(16, '\0'); };
+  const std::string time = text("\1"), integer = text("\2"), number = text("12");
+  const auto found = [](const FormTree& tree, const std::string& in) {
+    std::int64_t numbers[FormTree::kMostNumbers];
+    return tree.match(in.data(), in.data() + in.size() - 16, numbers).size;
+  };
+  FormTree tree;
+  tree.add(time.substr(0, time.size() - 16), 0);
+  CHECK(found(tree, number) == number.size() - 16);
+  CHECK(found(tree, time) == 0);
+  tree.add(integer.substr(0, integer.size() - 16), 1);
+  CHECK(found(tree, time) == 0);
+  CHECK(found(tree, integer) == 0);
 }
 
 TEST_CASE("an event of a known form says what the parser would say") {
