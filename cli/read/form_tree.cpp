@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kPadding = 16;
 
-constexpr char kFirstHole = FormTree::kTimeHole, kLastHole = FormTree::kIntegerHole;
+constexpr char kFirstHole = FormTree::kTimeHole, kLastHole = FormTree::kAnyNumberHole;
 constexpr bool is_hole(char c) { return c >= kFirstHole && c <= kLastHole; }
 
 // Of the hole that `text`, which is not empty, begins with.
@@ -72,13 +72,20 @@ std::size_t common_bytes(std::string_view a, std::string_view b) {
 
 FormTree::FormTree() : nodes_(1), text_(kPadding, '\0') {}
 
+bool FormTree::take_hole(char hole, const char*& at, std::int64_t& value) {
+  if (hole == kTimeHole) return take_plain_time(at, value);
+  if (hole == kIntegerHole) return take_plain_integer(at, value);
+  value = 0;
+  return pass_json_number(at);
+}
+
 FormTree::Match FormTree::match(const char* begin, const char* end, std::int64_t* const numbers) const {
   const char* at = begin;
   std::int64_t* number = numbers;
   const auto take_number = [&](char hole, const char*& from) {
     const char* behind = from;
     if (number == numbers + kMostNumbers) return false;
-    if (!(hole == kTimeHole ? take_plain_time(behind, *number) : take_plain_integer(behind, *number))) return false;
+    if (!take_hole(hole, behind, *number)) return false;
     from = behind;
     ++number;
     return true;

@@ -14,11 +14,14 @@ namespace cli {
 class FormTree {
  public:
   // Which number stands in a hole: bytes that no JSON text holds.
-  static constexpr char kTimeHole = '\1', kIntegerHole = '\2';
-  // Numbers of one event: two times, an id, a process and a thread, and those of a shape.
-  static constexpr std::size_t kMostNumbers = kMostHoles + 5;
+  static constexpr char kTimeHole = '\1', kIntegerHole = '\2', kAnyNumberHole = '\3';
+  // Numbers of one event: two times, an id, a process and a thread, those of a shape, and one of any kind.
+  static constexpr std::size_t kMostNumbers = kMostHoles + 6;
 
   FormTree();
+
+  // Moves `at` behind the number there. False: it is none that this hole holds; `at` and the value are then undefined.
+  static bool take_hole(char hole, const char*& at, std::int64_t& value);
 
   struct Match {
     std::size_t size = 0;     // of the text; 0: none has its bytes
@@ -26,7 +29,7 @@ class FormTree {
     std::size_t numbers = 0;  // how many
   };
   // The form of the text that begins at `begin` and ends before `end`. Writes its numbers, at most kMostNumbers: times in ns,
-  // all others as they are. The 16 bytes behind `end` must be readable.
+  // integers as they are, 0 for any other. The 16 bytes behind `end` must be readable.
   Match match(const char* begin, const char* end, std::int64_t* numbers) const;
 
   // `text` has its holes in it, no zero byte, and is not what another begins with.

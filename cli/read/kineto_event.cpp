@@ -27,6 +27,7 @@ JsonScalar* argument_named(KinetoEvent& event, std::string_view key) {
   if (key == "correlation") return &event.correlation;
   if (key == "bytes") return &event.bytes;
   if (key == "device") return &event.device;
+  if (key == "memory bandwidth (GB/s)") return &event.bandwidth;
   return key == "name" ? &event.args_name : nullptr;
 }
 

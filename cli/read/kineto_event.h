@@ -19,6 +19,7 @@ struct KinetoEvent {
   std::string_view args;                             // without its braces and the space around
   std::vector<PlainInteger> integers;                // of args, in their order: its members that are plain integers
   JsonScalar correlation, bytes, device, args_name;  // of args
+  JsonScalar bandwidth;                              // of args: of a copy or memset, another number each time, that nobody computes with
 };
 
 class KinetoEventParser {

@@ -10,7 +10,7 @@
 namespace cli {
 namespace {
 
-constexpr char kTimeHole = FormTree::kTimeHole, kIntegerHole = FormTree::kIntegerHole;
+constexpr char kTimeHole = FormTree::kTimeHole, kIntegerHole = FormTree::kIntegerHole, kAnyNumberHole = FormTree::kAnyNumberHole;
 
 // The first forms are taken as they come. Then one has to come twice, so that a file whose texts never repeat is not
 // remembered; and there is an end. A training on H100s has 2,000 forms of 0.5 MB a rank.
@@ -33,7 +33,7 @@ class Holes {
     number.copy(copy.data(), number.size());
     const char* at = copy.data();
     std::int64_t value;
-    if (!(kind == kTimeHole ? take_plain_time(at, value) : take_plain_integer(at, value))) return false;
+    if (!FormTree::take_hole(kind, at, value)) return false;
     if (at != copy.data() + number.size()) return false;
     holes_[count_++] = {number.data(), number.size(), kind};
     return true;
@@ -62,6 +62,17 @@ class Holes {
   std::array<Hole, FormTree::kMostNumbers> holes_;
   std::size_t count_ = 0;
 };
+
+// False where they cannot be found in the text of another event by what stands around them.
+bool find_args(const KinetoEvent& raw, KinetoForm& form) {
+  const auto args_at = static_cast<std::size_t>(raw.args.data() - raw.text.data());
+  const std::size_t key_at = raw.text.rfind("\"args\"", args_at);
+  if (key_at == raw.text.npos) return false;
+  form.before_args = raw.text.substr(key_at, args_at - key_at);
+  form.behind_args = raw.text.size() - args_at - raw.args.size();
+  const std::string_view behind = raw.text.substr(raw.text.size() - form.behind_args);
+  return raw.text.find(form.before_args) == key_at && behind.find_first_not_of("} \t\r\n") == behind.npos;
+}
 
 }  // namespace
 
@@ -94,11 +105,13 @@ void KinetoForms::learn(const KinetoEvent& raw, KinetoForm form) {
   for (const JsonScalar* id : {&raw.id, &raw.pid, &raw.tid}) {
     if (id->is_number()) holes.add(id->text, kIntegerHole);
   }
-  const std::size_t integers = form.shape == nullptr ? 0 : form.shape->holes.size();
+  const bool has_any = has_any_number(raw);
+  const std::size_t integers = has_any ? raw.integers.size() : form.shape == nullptr ? 0 : form.shape->holes.size();
   for (std::size_t i = 0; i < integers; ++i) {
-    const PlainInteger& integer = raw.integers[i];
-    if (!holes.add(raw.args.substr(integer.at, integer.length), kIntegerHole)) return;
+    const std::string_view integer = raw.args.substr(raw.integers[i].at, raw.integers[i].length);
+    if (!(has_any && integer.data() == raw.bandwidth.text.data()) && !holes.add(integer, kIntegerHole)) return;
   }
+  if (has_any && !(holes.add(raw.bandwidth.text, kAnyNumberHole) && find_args(raw, form))) return;
   holes.sort();
   const std::string text = holes.text_of(raw.text);
   if (!is_admitted(text)) return;
@@ -109,7 +122,7 @@ void KinetoForms::learn(const KinetoEvent& raw, KinetoForm form) {
   form.bytes = holes.index_of(raw.bytes);
   form.device_number = holes.index_of(raw.device);
   const auto first = std::find_if(holes.begin(), holes.end(), [&](const Hole& hole) { return hole.at >= raw.args.data(); });
-  form.first_integer = static_cast<std::uint8_t>(integers == 0 ? 0 : first - holes.begin());
+  form.first_integer = static_cast<std::uint8_t>(form.shape == nullptr ? 0 : first - holes.begin());
   form.pid_number = holes.index_of(raw.pid);
   form.tid_number = holes.index_of(raw.tid);
   form.ids.append(raw.pid.text).append(raw.tid.text);

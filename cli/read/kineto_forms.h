@@ -45,6 +45,11 @@ struct KinetoForm {
   std::int8_t pid_number = kNone, tid_number = kNone;
   std::uint8_t first_integer = 0;  // of the shape; the others follow
 
+  // With a number of any kind in its arguments it has no shape, and its arguments are what stands behind this in its text, but for the last
+  // bytes.
+  std::string before_args;
+  std::size_t behind_args = 0;
+
   // Where the last event of this form was.
   KinetoLocation* location = nullptr;  // null: there was none
   std::int64_t last_pid = 0, last_tid = 0;
@@ -69,6 +74,8 @@ class KinetoForms : public KnownElements {
   // Learns the form of an event that was taken; `form` says what is in it, but for its numbers. No more is learnt when
   // there are too many.
   void learn(const KinetoEvent& raw, KinetoForm form);
+  // Its arguments hold a number of any kind.
+  static bool has_any_number(const KinetoEvent& raw) { return raw.bandwidth.is_number(); }
   // For as many forms again.
   bool has_room() const;
 

@@ -99,7 +99,7 @@ void KinetoReader::read_events(KinetoTranslator& translator) {
   // What a form does not say is where times begin.
   const auto forms = [&] { return header_settled_ ? &translator.forms() : nullptr; };
   for (bool known = false; stream_.next_element(text, forms(), known);) {
-    if (known && translator.take_known())
+    if (known && translator.take_known(text))
       ++events_;
     else
       take(translator, text);

@@ -50,6 +50,13 @@ class IdsOfForm {
   Text pid_text_, tid_text_;
 };
 
+// Of an event of that form, where it has no shape.
+std::string_view args_in(std::string_view text, const KinetoForm& form) {
+  if (form.before_args.empty()) return {};
+  const std::size_t at = text.find(form.before_args) + form.before_args.size();
+  return text.substr(at, text.size() - form.behind_args - at);
+}
+
 // `one` and `many` begin with what is counted.
 void note(Process& process, std::uint64_t count, std::string_view one, std::string_view many) {
   if (count != 0) process.notes.push_back(count_text(count, one, many));
@@ -87,8 +94,11 @@ void KinetoTranslator::take_timed(const KinetoEvent& raw, const KinetoTimes& tim
   event.json.second_ids = locations_.second_ids(location, event.track, raw.pid, raw.tid);
   if (phase == 'B') return begin_slice(location, {event, std::string(raw.args), raw.integers});
   launch_flows_ |= event.kind == Kind::flow && category.launch_flow;
-  form.shape = emit(event, raw.args, raw.integers);
-  const bool repeats = form.shape != nullptr || raw.args.empty();
+  if (KinetoForms::has_any_number(raw))
+    emit(event, raw.args, nullptr, nullptr);
+  else
+    form.shape = emit(event, raw.args, raw.integers);
+  const bool repeats = form.shape != nullptr || raw.args.empty() || KinetoForms::has_any_number(raw);
   if (repeats && !raw.odd_args && !times.odd_duration) learnt_.forms.learn(raw, std::move(form));
 }
 
@@ -102,7 +112,7 @@ void KinetoTranslator::find_place(KinetoForm& form, const std::int64_t* numbers)
   form.location = &IdsOfForm(form).find_in(locations_);
 }
 
-bool KinetoTranslator::take_known() {
+bool KinetoTranslator::take_known(std::string_view text) {
   KinetoForm& form = learnt_.forms.form();
   const std::int64_t* const numbers = learnt_.forms.numbers();
   const auto number = [&](std::int8_t which) { return numbers[which]; };
@@ -126,7 +136,7 @@ bool KinetoTranslator::take_known() {
     form.second_ids = IdsOfForm(form).second_ids(locations_);
   }
   event.json.second_ids = form.second_ids;
-  emit(event, {}, form.shape, numbers + form.first_integer);
+  emit(event, args_in(text, form), form.shape, numbers + form.first_integer);
   return true;
 }
 

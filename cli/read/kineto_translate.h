@@ -36,10 +36,10 @@ class KinetoTranslator {
   // Why it was refused; nullopt: it was taken.
   std::optional<KinetoRefusal> take(const KinetoEvent& raw);
 
-  // Forms of what was taken; take_known() takes the event that they matched last. False where it has to be taken as any
+  // Forms of what was taken; take_known() takes the event that they matched last, of this text. False where it has to be taken as any
   // other, which says why it is refused.
   KinetoForms& forms() { return learnt_.forms; }
-  bool take_known();
+  bool take_known(std::string_view text);
 
   // Ends what is still open and fills in the Process. Returns the device that was used most, or -1.
   std::int64_t finish();

@@ -93,4 +93,27 @@ inline bool take_plain_integer(const char*& at, std::int64_t& value) {
   return !continues_number(*at);
 }
 
+// Any number by JSON's grammar; its value is not looked at.
+inline bool pass_json_number(const char*& at) {
+  const auto pass_digits = [&] {
+    const char* const begin = at;
+    while (is_digit(*at)) ++at;
+    return at != begin;
+  };
+  at += *at == '-';
+  if (*at == '0') {
+    ++at;
+  } else if (!pass_digits()) {
+    return false;
+  }
+  if (*at == '.') {
+    ++at;
+    if (!pass_digits()) return false;
+  }
+  if (*at != 'e' && *at != 'E') return !is_digit(*at);
+  ++at;
+  at += *at == '-' || *at == '+';
+  return pass_digits();
+}
+
 }  // namespace cli
