@@ -68,16 +68,18 @@ std::size_t common_bytes(std::string_view a, std::string_view b) {
   return at;
 }
 
-}  // namespace
-
-FormTree::FormTree() : nodes_(1), text_(kPadding, '\0') {}
-
-bool FormTree::take_hole(char hole, const char*& at, std::int64_t& value) {
-  if (hole == kTimeHole) return take_plain_time(at, value);
-  if (hole == kIntegerHole) return take_plain_integer(at, value);
+[[gnu::always_inline]] inline bool take_number_in(char hole, const char*& at, std::int64_t& value) {
+  if (hole == FormTree::kTimeHole) return take_plain_time(at, value);
+  if (hole == FormTree::kIntegerHole) return take_plain_integer(at, value);
   value = 0;
   return pass_json_number(at);
 }
+
+}  // namespace
+
+bool FormTree::take_hole(char hole, const char*& at, std::int64_t& value) { return take_number_in(hole, at, value); }
+
+FormTree::FormTree() : nodes_(1), text_(kPadding, '\0') {}
 
 FormTree::Match FormTree::match(const char* begin, const char* end, std::int64_t* const numbers) const {
   const char* at = begin;
@@ -85,7 +87,7 @@ FormTree::Match FormTree::match(const char* begin, const char* end, std::int64_t
   const auto take_number = [&](char hole, const char*& from) {
     const char* behind = from;
     if (number == numbers + kMostNumbers) return false;
-    if (!take_hole(hole, behind, *number)) return false;
+    if (!take_number_in(hole, behind, *number)) return false;
     from = behind;
     ++number;
     return true;

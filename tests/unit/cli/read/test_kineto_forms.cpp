@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/read/json_check.h"
 #include "cli/read/kineto_forms.h"
 #include "cli/read/kineto_shapes.h"
 #include "cli/read/plain_number.h"
@@ -110,6 +111,22 @@ TEST_CASE("plain numbers of any digits, whatever follows them, are read as one b
     INFO(text);
     CHECK(time_in(text) == slow_time_in(text));
     CHECK(integer_in(text) == slow_integer_in(text));
+  }
+}
+
+TEST_CASE("any number of JSON is passed, and nothing else") {
+  const auto pass = [](const char*& at, std::int64_t& value) {
+    value = 0;
+    return pass_json_number(at);
+  };
+  for (const char* text : {"0", "-0", "7", "0.5", "-12.25", "1e3", "1E+3", "0.013636363636363636", "1.5e-300", "123456789012345678901234567890"}) {
+    CHECK(is_json_number(text));
+    CHECK(taken(pass, text) == "0/0");
+    CHECK(taken(pass, std::string(text) + ", 1") == "0/3");
+  }
+  for (const char* text : {"", "-", "+1", ".5", "1.", "1.e3", "1e", "1e+", "01", "-01", "00", "x", "null", "\"1\""}) {
+    CHECK(!is_json_number(text));
+    CHECK(taken(pass, text) == "no");
   }
 }
 
