@@ -62,7 +62,7 @@ std::string told_in(FileEvents& file, Catalog& trace) {
           std::int64_t{e.json.second_ids}, static_cast<std::int64_t>(e.json.scope), std::int64_t{e.phase}, std::int64_t{one.has_shape}}) {
       text += std::to_string(number) + " ";
     }
-    visit_payload(one.tag, one.payload, [&](auto& payload) {
+    visit_payload(one.tag, static_cast<void*>(one.payload), [&](auto& payload) {
       REQUIRE(ids.translate_fields(payload));
       TellFields tell{text};
       payload_fields(tell, payload);
