@@ -70,7 +70,10 @@ KinetoLocation& KinetoLocations::find(const JsonScalar& pid, const JsonScalar& t
   if (added) {
     at->second.form = key.form;
     at->second.pid = key.pid;
-    at->second.tid = key.tid;
+    at->second.tid = at->second.track_number = key.tid;
+    if (key.form == KinetoLocation::Form::text) {
+      at->second.track_number = text_tids_.try_emplace(static_cast<StringId>(key.tid), text_tids_.size()).first->second;
+    }
     at->second.ids = ids_text(pid, tid);
     at->second.text_pid = pid.is_string();
     at->second.text_tid = tid.is_string();
@@ -111,10 +114,10 @@ TrackId KinetoLocations::stream_track(KinetoLocation& location, std::optional<st
 // written back with its own pid and tid.
 TrackId KinetoLocations::track_of(const KinetoLocation& location, TrackKind kind, std::int64_t group,
                                std::string_view group_name) {
-  TrackId id = catalog_.track(process_, kind, group, location.tid, group_name);
+  TrackId id = catalog_.track(process_, kind, group, location.track_number, group_name);
   const std::string& ids = catalog_.tracks[id].kineto_ids;
   if (!ids.empty() && pid_in(ids) != pid_in(location.ids)) {
-    id = catalog_.track(process_, kind, group, location.tid, pid_in(location.ids));
+    id = catalog_.track(process_, kind, group, location.track_number, pid_in(location.ids));
   }
   if (catalog_.tracks[id].kineto_ids.empty()) catalog_.tracks[id].kineto_ids = location.ids;
   return id;

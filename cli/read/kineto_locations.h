@@ -30,6 +30,7 @@ struct KinetoLocation {
 
   Form form = Form::numbers;
   std::int64_t pid = 0, tid = 0;          // text: string ids; stream_name ("stream 7"): tid is its number
+  std::int64_t track_number = 0;          // tid; text: of the texts of tids that the file has, from 0
   std::optional<TrackId> thread, stream;  // made at first use; text: thread is the track
   std::int64_t device = -1;               // of stream
   std::uint64_t host_events = 0, gpu_events = 0;
@@ -86,6 +87,7 @@ class KinetoLocations {
   Catalog& catalog_;
   ProcessId process_;
   std::unordered_map<Key, KinetoLocation, KeyHash> locations_;
+  std::unordered_map<StringId, std::int64_t> text_tids_;
   std::vector<KinetoLocation*> in_order_;  // of first use, so that results do not depend on hashing
   std::unordered_set<std::int64_t> gpu_pids_;
   std::map<std::int64_t, std::string> process_names_;

@@ -106,9 +106,9 @@ void check_same(const std::vector<std::string>& files, std::size_t shape_text = 
   CHECK(told_run(files, shape_text, &memory) == told_run(files, shape_text, nullptr));
 }
 
-class Run {
+class RankFiles {
  public:
-  explicit Run(unsigned seed) : random_(seed) {}
+  explicit RankFiles(unsigned seed) : random_(seed) {}
 
   std::string file(int rank, int count, bool with_base = true) {
     rank_ = rank;
@@ -165,7 +165,7 @@ class Run {
 
 TEST_CASE("files of a run are read with what was learnt as without") {
   for (unsigned seed = 0; seed < 20; ++seed) {
-    Run run(seed);
+    RankFiles run(seed);
     std::vector<std::string> files;
     for (int rank = 0; rank < 5; ++rank) files.push_back(run.file(rank, 200, seed % 2 == 0));
     check_same(files);
@@ -174,7 +174,7 @@ TEST_CASE("files of a run are read with what was learnt as without") {
 }
 
 TEST_CASE("a file that cannot be read does not spoil those behind it") {
-  Run run(7);
+  RankFiles run(7);
   check_same({run.file(0, 100), "{\"traceEvents\": [", run.file(1, 100).substr(0, 9'000), run.file(2, 100), "no JSON", run.file(3, 100)});
 }
 
