@@ -25,8 +25,9 @@ KinetoShapes::KinetoShapes(Shapes& shapes)
 
 void KinetoShapes::go_on_in(Shapes& shapes) {
   shapes_ = &shapes;
-  taken_.clear();
-  taken_count_ = taken_bytes_ = 0;
+  taken_.assign(1, true);  // that of no arguments
+  taken_count_ = 1;
+  taken_bytes_ = 0;
   repeats_ = 0;
   seen_ = SeenTwice(kTextsSeen);
 }

@@ -23,6 +23,7 @@ constexpr std::size_t kMaxOpenSlices = 1 << 16;
 constexpr std::size_t kMostMetadataBytes = 32 << 20;
 static_assert(kMostMetadataBytes + kMaxHeaderBytes < kMaxChunkBytes / 2 + kMaxChunkBytes / 4);
 
+bool is_launch_flow(const Event& event, const KinetoCategory& category) { return event.kind == Kind::flow && category.launch_flow; }
 bool carries_bytes(Kind kind) { return kind == Kind::memcpy || kind == Kind::memset || kind == Kind::nccl; }
 
 std::string_view known_metadata_without_use[] = {"process_labels", "process_sort_index", "thread_sort_index"};
@@ -93,7 +94,7 @@ void KinetoTranslator::take_timed(const KinetoEvent& raw, const KinetoTimes& tim
   event.track = locations_.track(location, category, phase, form.device);
   event.json.second_ids = locations_.second_ids(location, event.track, raw.pid, raw.tid);
   if (phase == 'B') return begin_slice(location, {event, std::string(raw.args), raw.integers});
-  launch_flows_ |= event.kind == Kind::flow && category.launch_flow;
+  launch_flows_ |= is_launch_flow(event, category);
   if (KinetoForms::has_any_number(raw))
     emit(event, raw.args, nullptr, nullptr);
   else
@@ -136,6 +137,7 @@ bool KinetoTranslator::take_known(std::string_view text) {
     form.second_ids = IdsOfForm(form).second_ids(locations_);
   }
   event.json.second_ids = form.second_ids;
+  launch_flows_ |= is_launch_flow(event, *form.category);
   emit(event, args_in(text, form), form.shape, numbers + form.first_integer);
   return true;
 }

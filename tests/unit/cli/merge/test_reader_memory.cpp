@@ -1,4 +1,5 @@
 // Files of one run, read with what was learnt from those before them and each by itself: the same trace.
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <string>
@@ -76,7 +77,13 @@ std::string told_tables(const Catalog& trace) {
   std::string text;
   for (StringId id = 0; id < trace.strings.size(); ++id) text.append(trace.strings[id]).append("\n");
   for (ShapeId id = 0; id < trace.shapes.size(); ++id) text.append(trace.shapes[id].text).append("\n");
-  for (const Track& track : trace.tracks) text += track.kineto_ids + "\n";
+  for (const Track& track : trace.tracks) text += track.kineto_ids + " " + std::to_string(track.id) + "\n";
+  for (const Process& process : trace.processes) {
+    for (const std::uint64_t count : process.counts) text += std::to_string(count) + " ";
+    for (const std::int64_t number : {process.first_ns, process.last_ns, process.first_unclamped_ns, process.pid, std::int64_t{process.explicit_flows}}) text += std::to_string(number) + " ";
+    for (const std::string& note : process.notes) text += note + "\n";
+    text += process.device_name + "\n";
+  }
   TellFields tell{text};
   for_each_interned([&]<typename T>(const T*) {
     for (const T& value : trace.interned<T>().all()) payload_fields(tell, value);
@@ -101,9 +108,18 @@ std::string told_run(const std::vector<std::string>& files, std::size_t shape_te
   return text + told_tables(trace);
 }
 
+// The first line that differs, of both; "": none.
+std::string difference(const std::string& a, const std::string& b) {
+  const auto at = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  if (at == std::max(a.size(), b.size())) return {};
+  const std::size_t begin = at == 0 ? 0 : a.rfind('\n', at - 1) + 1;
+  const auto line = [&](const std::string& text) { return text.substr(begin, text.find('\n', at) - begin); };
+  return line(a) + "\n" + line(b);
+}
+
 void check_same(const std::vector<std::string>& files, std::size_t shape_text = kMostTextOfShapes) {
   ReaderMemory memory;
-  CHECK(told_run(files, shape_text, &memory) == told_run(files, shape_text, nullptr));
+  CHECK(difference(told_run(files, shape_text, &memory), told_run(files, shape_text, nullptr)) == "");
 }
 
 class RankFiles {
