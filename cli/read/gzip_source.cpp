@@ -8,7 +8,7 @@
 namespace cli {
 namespace {
 
-constexpr std::size_t kInputBytes = 256 << 10;
+constexpr std::size_t kInputBytes = 64 << 10;
 
 std::string_view explain(int result) {
   switch (result) {
@@ -26,7 +26,7 @@ std::string_view explain(int result) {
 }  // namespace
 
 GzipSource::GzipSource(std::unique_ptr<ByteSource> compressed)
-    : compressed_(std::move(compressed)), input_(kInputBytes) {
+    : compressed_(std::move(compressed)), input_(std::make_unique_for_overwrite<unsigned char[]>(kInputBytes)) {
   isal_inflate_init(&state_);
   state_.crc_flag = ISAL_GZIP;
 }
@@ -57,9 +57,9 @@ void GzipSource::inflate() {
 }
 
 bool GzipSource::refill() {
-  const std::size_t got = compressed_->read(reinterpret_cast<char*>(input_.data()), input_.size());
+  const std::size_t got = compressed_->read(reinterpret_cast<char*>(input_.get()), kInputBytes);
   input_end_offset_ += got;
-  state_.next_in = input_.data();
+  state_.next_in = input_.get();
   state_.avail_in = static_cast<std::uint32_t>(got);
   return got != 0;
 }

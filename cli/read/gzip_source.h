@@ -5,9 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "cli/read/byte_source.h"
 
@@ -28,7 +28,7 @@ class GzipSource : public ByteSource {
   bool fail(std::string_view what);
 
   std::unique_ptr<ByteSource> compressed_;
-  std::vector<unsigned char> input_;
+  std::unique_ptr<unsigned char[]> input_;
   std::uint64_t input_end_offset_ = 0;  // in the compressed file, of the end of what input_ holds
   inflate_state state_;
   bool done_ = false;

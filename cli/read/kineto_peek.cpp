@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::string_view kKey = "\"tracetool\": {", kForm = "\"export\": ", kRun = "\"run_id\": ";
 
+// What is looked for is mostly in the first few thousand bytes; of a compressed file little more than this is made.
+constexpr std::size_t kPeekWindow = 128 << 10;
+
 // The text of the string behind `key`; "" where there is none.
 std::string string_behind(std::string_view members, std::string_view key) {
   const std::size_t at = members.find(key);
@@ -67,7 +70,7 @@ ExportMark find_export_mark(std::string_view members) {
 KinetoPeek peek_kineto(const std::string& path) {
   KinetoPeek peek;
   KinetoHeader header;
-  JsonStream stream(open_byte_source(path), path, JsonStream::kWindow);
+  JsonStream stream(open_byte_source(path), path, kPeekWindow);
   if (stream.open() == '[') {
     look_at_events(stream, header, peek);
     return peek;

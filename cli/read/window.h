@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "cli/read/byte_source.h"
 
@@ -18,8 +17,8 @@ class Window {
   // `capacity` > 0: bytes held before it has to grow.
   Window(std::unique_ptr<ByteSource> source, std::size_t capacity);
 
-  const char* begin() const { return bytes_.data() + begin_; }
-  const char* end() const { return bytes_.data() + end_; }
+  const char* begin() const { return bytes_.get() + begin_; }
+  const char* end() const { return bytes_.get() + end_; }
   std::size_t size() const { return end_ - begin_; }
   bool at_end() const { return at_end_; }                         // the source has nothing more
   std::uint64_t offset() const { return base_offset_ + begin_; }  // of begin() in the source
@@ -40,7 +39,8 @@ class Window {
   void make_room();
 
   std::unique_ptr<ByteSource> source_;
-  std::vector<char> bytes_;
+  std::size_t capacity_;
+  std::unique_ptr<char[]> bytes_;  // and kPadding behind; what was not read is not touched
   std::size_t begin_ = 0, end_ = 0;
   std::uint64_t base_offset_ = 0;  // in the source, of bytes_[0]
   bool at_end_ = false;
