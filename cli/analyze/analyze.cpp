@@ -91,11 +91,13 @@ class AnalysisWalk : public EventSink {
   };
 
   // `progress`: null: another walk of the same events tells.
-  AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, std::vector<Member*> members, Progress* progress)
-      : catalog_(catalog), clocks_(clocks), selector_(selector), members_(std::move(members)), classes_(catalog), calls_(catalog), progress_(progress) {
-    for (Member* member : members_) {
+  AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, const std::vector<Member*>& members, Progress* progress)
+      : catalog_(catalog), clocks_(clocks), selector_(selector), classes_(catalog), calls_(catalog), progress_(progress) {
+    for (Member* member : members) {
+      const bool takes_all = member->needs.any_time || !member->context.windows.are_bounded();
+      workers_.push_back({member->observer, takes_all ? nullptr : &member->context.windows, member->on_axis()});
       for (std::size_t kind = 0; kind < takers_.size(); ++kind) {
-        if (member->needs.kinds.test(kind)) takers_[kind].push_back(member);
+        if (member->needs.kinds.test(kind)) takers_[kind].push_back({member->observer, member->on_axis()});
       }
       if (member->needs.gaps) gap_takers_.push_back(member->observer);
       if (member->on_axis() && !collector_) collector_ = make_call_collector(catalog);
@@ -142,9 +144,9 @@ class AnalysisWalk : public EventSink {
       placed.start_ns = clocks_.on_axis(work.process, work.start_ns);
       placed.end_ns = clocks_.on_axis(work.process, work.end_ns);
     }
-    for (Member* member : members_) {
-      const GpuWork& seen = member->on_axis() ? placed : work;
-      if (member->needs.any_time || member->context.windows.hold(seen.process, seen.start_ns, seen.end_ns)) member->observer->work(seen);
+    for (const Worker& each : workers_) {
+      const GpuWork& seen = each.on_axis ? placed : work;
+      if (each.windows == nullptr || each.windows->hold(seen.process, seen.start_ns, seen.end_ns)) each.observer->work(seen);
     }
   }
 
@@ -159,8 +161,18 @@ class AnalysisWalk : public EventSink {
   CollectiveCalls take_calls() { return collector_->take(); }
 
  private:
+  // What is asked of a member at every event, side by side.
+  struct Worker {
+    TraceObserver* observer;
+    const Windows* windows;  // null: it takes work of any time
+    bool on_axis;
+  };
+  struct Taker {
+    TraceObserver* observer;
+    bool on_axis;
+  };
+
   void hand_on(const Event& event, const Facts& facts) {
-    const std::vector<Member*>& takers = takers_[static_cast<std::size_t>(event.kind)];
     if (!kinds_.test(static_cast<std::size_t>(event.kind))) return;
     const ProcessId process = catalog_.tracks[event.track].process;
     if (!selector_.has(process)) return;
@@ -168,15 +180,15 @@ class AnalysisWalk : public EventSink {
     if (gaps_) {
       if (const auto wait = gaps_->event(event, process)) tell(process, *wait);
     }
-    for (Member* member : takers) {
-      if (!member->on_axis() || clocks_.of(process) == nullptr) {
-        member->observer->event(event, facts);
+    for (const Taker& taker : takers_[static_cast<std::size_t>(event.kind)]) {
+      if (!taker.on_axis || clocks_.of(process) == nullptr) {
+        taker.observer->event(event, facts);
         continue;
       }
       Event placed = event;
       placed.start_ns = clocks_.on_axis(process, event.start_ns);
       if (event.duration_ns > 0) placed.duration_ns = std::max<std::int64_t>(0, clocks_.on_axis(process, slice_end(event, kLatest_ns)) - placed.start_ns);
-      member->observer->event(placed, facts);
+      taker.observer->event(placed, facts);
     }
   }
 
@@ -195,8 +207,8 @@ class AnalysisWalk : public EventSink {
   const Catalog& catalog_;
   const ProcessClocks& clocks_;
   Selector& selector_;
-  std::vector<Member*> members_;
-  std::array<std::vector<Member*>, static_cast<std::size_t>(Kind::count_)> takers_;  // by Kind: of events besides GPU work
+  std::vector<Worker> workers_;
+  std::array<std::vector<Taker>, static_cast<std::size_t>(Kind::count_)> takers_;  // by Kind: of events besides GPU work
   WorkClasses classes_;
   LaunchCalls calls_;
   std::unique_ptr<CallCollector> collector_;  // null: nobody asks for collectives
@@ -401,7 +413,7 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
     Progress progress("analyzing");
     std::deque<AnalysisWalk> walks;
     const std::size_t threads = trace.walks_at_once() ? std::clamp<std::size_t>(members.size(), 1, std::min(kMostWalks, usable_cores())) : 1;
-    for (auto& hand : dealt(members, catalog, threads)) walks.emplace_back(catalog, facts.clocks, selector, std::move(hand), walks.empty() ? &progress : nullptr);
+    for (const auto& hand : dealt(members, catalog, threads)) walks.emplace_back(catalog, facts.clocks, selector, hand, walks.empty() ? &progress : nullptr);
     OrderedWork work(walks.size(), threads);
     const Wanted wanted = wanted_by_any(scopes);
     work.run({[&](std::size_t i) {

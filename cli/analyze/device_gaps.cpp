@@ -85,7 +85,9 @@ void DeviceGaps::add(Device& device, const HostWait& wait, std::int64_t now_ns) 
 
 // Whether the thread had launched something else just before.
 bool DeviceGaps::launches_on(const LaunchCall& call) const {
-  const std::deque<Launch>& launches = launches_[call.track];
+  const auto found = launches_.find(call.track);
+  if (found == launches_.end()) return false;
+  const std::deque<Launch>& launches = found->second;
   const auto at = std::lower_bound(launches.begin(), launches.end(), call.start_ns, [](const Launch& launch, std::int64_t ns) { return launch.start_ns < ns; });
   return at != launches.begin() && call.start_ns - std::prev(at)->end_ns <= kLaunching_ns;
 }

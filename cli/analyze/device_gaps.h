@@ -69,7 +69,7 @@ class DeviceGaps {
   // Of a thread so many launches are remembered: those that it made while a device idled and did not begin the first of them.
   static constexpr std::size_t kMostLaunches = 4096;
 
-  explicit DeviceGaps(const Catalog& catalog) : waits_(catalog), names_(catalog.strings), launches_(catalog.tracks.size()) {}
+  explicit DeviceGaps(const Catalog& catalog) : waits_(catalog), names_(catalog.strings) {}
 
   // As Analysis has them, of all times: calls of CUDA and garbage collections. The wait, if it is one.
   std::optional<HostWait> event(const Event& call, ProcessId process);
@@ -100,7 +100,7 @@ class DeviceGaps {
   HostWaits waits_;
   NameClasses names_;
   Devices devices_;
-  std::vector<std::deque<Launch>> launches_;  // of each thread the newest, by start
+  std::unordered_map<TrackId, std::deque<Launch>> launches_;  // of each thread the newest, by start
   std::unordered_map<ProcessId, GarbageCollections> collections_;
 };
 
