@@ -16,6 +16,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/mark_command.h"
 #include "cli/commands/usage_error.h"
+#include "cli/io/large_pages.h"
 #include "cli/model/error.h"
 #include "cli/model/version.h"
 
@@ -103,6 +104,7 @@ std::vector<std::string> words_for(const CLI::App& app, int argc, char** argv) {
 int main(int argc, char** argv) {
   open_standard_streams();
   survive_file_limit();
+  cli::use_large_pages();
   CLI::App app(kDescription, "tracetool");
   app.footer(kFooter);
   app.set_version_flag("--version", "tracetool " TRACETOOL_VERSION);

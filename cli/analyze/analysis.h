@@ -23,6 +23,8 @@
 namespace cli {
 
 class NameRules;
+struct DeviceGap;
+struct HostWait;
 
 // A kernel, copy, set or whole graph that ran on a device, with its end; of chosen ranks and kinds.
 struct GpuWork {
@@ -79,12 +81,20 @@ class TraceObserver {
   virtual void work(const GpuWork& /*work*/) {}
   // Of ObserverNeeds::kinds, of chosen processes, in one order of time with work(); of any time, in a window or not.
   virtual void event(const Event& /*event*/, const Facts& /*facts*/) {}
+  // Where ObserverNeeds::gaps asks for it, of chosen processes and of all times, by each process's own clock (device_gaps.h): a
+  // time for which a device idled, before work() of what ended it, or behind the last event; a wait of the host, where its call or copy begins.
+  virtual void gap(const DeviceGap& /*gap*/) {}
+  virtual void wait(ProcessId /*process*/, const HostWait& /*wait*/) {}
 };
 
 struct ObserverNeeds {
   bool collectives = false;  // AnalysisContext
   KindSet kinds{};           // of events that it takes besides GPU work
   bool any_time = false;     // work() gets what runs in none of the windows, too
+  bool gaps = false;         // gap() and wait()
+
+  // That the trace must have for it, besides GPU work.
+  KindSet looked_at() const;
 };
 
 class Analysis : public TraceObserver {
@@ -101,11 +111,12 @@ struct AnalysisEntry {
   std::unique_ptr<Analysis> (*make)(const AnalysisContext& context);  // the context outlives it
   bool needs_collectives = false;
   bool on_request = false;  // one of many rows, or dear to make: where nothing is chosen, it is left out
-  KindSet kinds{};          // the other two of ObserverNeeds
+  KindSet kinds{};          // the others of ObserverNeeds
   bool any_time = false;
   bool (*can_have_rows)(const Catalog& catalog) = nullptr;  // of a trace that was read; false: the trace is not walked for it; null: always
+  bool gaps = false;
 
-  ObserverNeeds needs() const { return {needs_collectives, kinds, any_time}; }
+  ObserverNeeds needs() const { return {needs_collectives, kinds, any_time, gaps}; }
 };
 
 const std::vector<AnalysisEntry>& analyses();

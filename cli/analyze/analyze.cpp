@@ -4,7 +4,9 @@
 #include <array>
 #include <deque>
 #include <memory>
+#include <optional>
 
+#include "cli/analyze/device_gaps.h"
 #include "cli/analyze/work_classes.h"
 #include "cli/collectives/call_collector.h"
 #include "cli/io/ordered_work.h"
@@ -89,17 +91,21 @@ class AnalysisWalk : public EventSink {
   };
 
   // `progress`: null: another walk of the same events tells.
-  AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, std::vector<Member*> members, Progress* progress)
-      : catalog_(catalog), clocks_(clocks), selector_(selector), members_(std::move(members)), classes_(catalog), calls_(catalog), progress_(progress) {
-    for (Member* member : members_) {
+  AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, const std::vector<Member*>& members, Progress* progress)
+      : catalog_(catalog), clocks_(clocks), selector_(selector), classes_(catalog), calls_(catalog), progress_(progress) {
+    for (Member* member : members) {
+      const bool takes_all = member->needs.any_time || !member->context.windows.are_bounded();
+      workers_.push_back({member->observer, takes_all ? nullptr : &member->context.windows, member->on_axis()});
       for (std::size_t kind = 0; kind < takers_.size(); ++kind) {
-        if (member->needs.kinds.test(kind)) takers_[kind].push_back(member);
+        if (member->needs.kinds.test(kind)) takers_[kind].push_back({member->observer, member->on_axis()});
       }
+      if (member->needs.gaps) gap_takers_.push_back(member->observer);
       if (member->on_axis() && !collector_) collector_ = make_call_collector(catalog);
-      kinds_ |= member->needs.kinds;
+      kinds_ |= member->needs.looked_at();
       if (member->on_axis()) kinds_ |= kinds_of({Kind::garbage_collection});
-      any_time_ = any_time_ || member->needs.any_time;
+      any_time_ = any_time_ || member->needs.any_time || member->needs.gaps;
     }
+    if (!gap_takers_.empty()) gaps_.emplace(catalog);
   }
 
   // `chosen`: what the selection alone asks for.
@@ -132,15 +138,22 @@ class AnalysisWalk : public EventSink {
     work.call = calls_.of(work.process, event.correlation);
     if (const auto* kernel = facts.get<KernelFacts>()) work.launch = kernel->launch;
     work.end_ns = std::max(work.start_ns, sane_ns(slice_end(event, kLatest_ns)));
+    if (gaps_) tell_gap(work);
     GpuWork placed = work;
     if (clocks_.of(work.process) != nullptr) {
       placed.start_ns = clocks_.on_axis(work.process, work.start_ns);
       placed.end_ns = clocks_.on_axis(work.process, work.end_ns);
     }
-    for (Member* member : members_) {
-      const GpuWork& seen = member->on_axis() ? placed : work;
-      if (member->needs.any_time || member->context.windows.hold(seen.process, seen.start_ns, seen.end_ns)) member->observer->work(seen);
+    for (const Worker& each : workers_) {
+      const GpuWork& seen = each.on_axis ? placed : work;
+      if (each.windows == nullptr || each.windows->hold(seen.process, seen.start_ns, seen.end_ns)) each.observer->work(seen);
     }
+  }
+
+  // After the last event.
+  void end() {
+    if (!gaps_) return;
+    for (const DeviceGap& gap : gaps_->rest()) tell(gap);
   }
 
   std::uint64_t endless() const { return endless_; }
@@ -148,73 +161,107 @@ class AnalysisWalk : public EventSink {
   CollectiveCalls take_calls() { return collector_->take(); }
 
  private:
+  // What is asked of a member at every event, side by side.
+  struct Worker {
+    TraceObserver* observer;
+    const Windows* windows;  // null: it takes work of any time
+    bool on_axis;
+  };
+  struct Taker {
+    TraceObserver* observer;
+    bool on_axis;
+  };
+
   void hand_on(const Event& event, const Facts& facts) {
-    const std::vector<Member*>& takers = takers_[static_cast<std::size_t>(event.kind)];
-    if (takers.empty()) return;
+    if (!kinds_.test(static_cast<std::size_t>(event.kind))) return;
     const ProcessId process = catalog_.tracks[event.track].process;
     if (!selector_.has(process)) return;
     if (is_api_call(event.kind) && event.correlation != 0 && is_slice(event)) calls_.add(process, event);
-    for (Member* member : takers) {
-      if (!member->on_axis() || clocks_.of(process) == nullptr) {
-        member->observer->event(event, facts);
+    if (gaps_) {
+      if (const auto wait = gaps_->event(event, process)) tell(process, *wait);
+    }
+    for (const Taker& taker : takers_[static_cast<std::size_t>(event.kind)]) {
+      if (!taker.on_axis || clocks_.of(process) == nullptr) {
+        taker.observer->event(event, facts);
         continue;
       }
       Event placed = event;
       placed.start_ns = clocks_.on_axis(process, event.start_ns);
       if (event.duration_ns > 0) placed.duration_ns = std::max<std::int64_t>(0, clocks_.on_axis(process, slice_end(event, kLatest_ns)) - placed.start_ns);
-      member->observer->event(placed, facts);
+      taker.observer->event(placed, facts);
     }
+  }
+
+  void tell_gap(const GpuWork& work) {
+    std::optional<HostWait> wait;
+    if (const auto gap = gaps_->work(work, wait)) tell(*gap);
+    if (wait) tell(work.process, *wait);
+  }
+  void tell(const DeviceGap& gap) {
+    for (TraceObserver* taker : gap_takers_) taker->gap(gap);
+  }
+  void tell(ProcessId process, const HostWait& wait) {
+    for (TraceObserver* taker : gap_takers_) taker->wait(process, wait);
   }
 
   const Catalog& catalog_;
   const ProcessClocks& clocks_;
   Selector& selector_;
-  std::vector<Member*> members_;
-  std::array<std::vector<Member*>, static_cast<std::size_t>(Kind::count_)> takers_;  // by Kind: of events besides GPU work
+  std::vector<Worker> workers_;
+  std::array<std::vector<Taker>, static_cast<std::size_t>(Kind::count_)> takers_;  // by Kind: of events besides GPU work
   WorkClasses classes_;
   LaunchCalls calls_;
   std::unique_ptr<CallCollector> collector_;  // null: nobody asks for collectives
-  KindSet kinds_;                             // that any member takes besides GPU work
+  std::vector<TraceObserver*> gap_takers_;
+  std::optional<DeviceGaps> gaps_;            // none: nobody asks for them
+  KindSet kinds_;                             // that any member looks at besides GPU work
   bool any_time_ = false;                     // any member does
   Progress* progress_;
   std::uint64_t endless_ = 0;  // pieces of work whose end is not known
 };
 
-// How many events a member is called with: roughly what it costs. Tables of collectives do little with theirs, and stand for the collector.
-std::uint64_t calls_of(const AnalysisWalk::Member& member, const Catalog& catalog) {
+// How many events of these kinds there are, besides GPU work: roughly what it costs to look at them.
+std::uint64_t calls_of(KindSet kinds, const Catalog& catalog) {
   std::uint64_t calls = 0;
   for (const Process& process : catalog.processes) {
     for (const KindInfo& each : kKinds) {
       const auto kind = static_cast<std::size_t>(each.kind);
-      if (is_gpu_work(each.kind) || member.needs.kinds.test(kind)) calls += process.counts[kind];
+      if (is_gpu_work(each.kind) || kinds.test(kind)) calls += process.counts[kind];
     }
   }
   return calls;
 }
 
-// Which members walk together, of so many walks of the same trace: those that share the collector of collectives, and the others
-// such that the walks take about as long, the dearest first.
+// Which members walk together, of so many walks of the same trace: those that share the collector of collectives, those that share
+// the gaps of devices, and the others such that the walks take about as long, the dearest first.
 std::vector<std::vector<AnalysisWalk::Member*>> dealt(std::deque<AnalysisWalk::Member>& members, const Catalog& catalog, std::size_t walks) {
-  std::vector<std::vector<AnalysisWalk::Member*>> hands(walks);
-  std::vector<std::uint64_t> calls(walks);
-  std::vector<std::pair<std::uint64_t, AnalysisWalk::Member*>> others;
+  struct Party {
+    std::uint64_t calls = 0;  // tables of collectives do little with theirs, and stand for the collector
+    std::vector<AnalysisWalk::Member*> members;
+  };
+  Party on_axis, with_gaps;
+  std::vector<Party> others;
   for (AnalysisWalk::Member& member : members) {
     if (!member.walks) continue;
-    const std::uint64_t own = calls_of(member, catalog);
-    if (!member.on_axis()) {
-      others.emplace_back(own, &member);
-      continue;
-    }
-    hands.front().push_back(&member);
-    calls.front() += own;
+    Party& party = member.on_axis() ? on_axis : member.needs.gaps ? with_gaps : others.emplace_back();
+    party.calls += calls_of(member.needs.kinds, catalog);
+    party.members.push_back(&member);
   }
-  std::stable_sort(others.begin(), others.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (const auto& [own, member] : others) {
-    const auto fewest = std::min_element(calls.begin(), calls.end());
-    hands[static_cast<std::size_t>(fewest - calls.begin())].push_back(member);
-    *fewest += own;
+  if (!with_gaps.members.empty()) {
+    with_gaps.calls += calls_of(DeviceGaps::kinds(), catalog);
+    others.push_back(std::move(with_gaps));
   }
-  return hands;
+  std::stable_sort(others.begin(), others.end(), [](const Party& a, const Party& b) { return a.calls > b.calls; });
+  std::vector<Party> hands(walks);
+  hands.front() = std::move(on_axis);
+  for (const Party& party : others) {
+    Party& fewest = *std::min_element(hands.begin(), hands.end(), [](const Party& a, const Party& b) { return a.calls < b.calls; });
+    fewest.calls += party.calls;
+    fewest.members.insert(fewest.members.end(), party.members.begin(), party.members.end());
+  }
+  std::vector<std::vector<AnalysisWalk::Member*>> walking;
+  for (Party& hand : hands) walking.push_back(std::move(hand.members));
+  return walking;
 }
 
 void make_tables(std::deque<AnalysisWalk::Member>& members) {
@@ -263,7 +310,7 @@ GroupBy group_of(const AnalysisEntry& entry, GroupBy by) {
 // Besides GPU work and what tells what it is for.
 KindSet taken_kinds(const std::vector<const AnalysisEntry*>& analyses) {
   KindSet kinds;
-  for (const AnalysisEntry* entry : analyses) kinds |= entry->kinds;
+  for (const AnalysisEntry* entry : analyses) kinds |= entry->needs().looked_at();
   return kinds;
 }
 
@@ -303,6 +350,10 @@ Wanted wanted_by_any(const std::deque<RequestScope>& scopes) {
 }
 
 }  // namespace
+
+KindSet ObserverNeeds::looked_at() const {
+  return kinds | (gaps ? DeviceGaps::kinds() : KindSet());
+}
 
 EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, KindSet also) {
   // Where no step has been named yet, steps are looked for in the order of launches (select/step_finder.h), too. Profiles have
@@ -362,10 +413,14 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
     Progress progress("analyzing");
     std::deque<AnalysisWalk> walks;
     const std::size_t threads = trace.walks_at_once() ? std::clamp<std::size_t>(members.size(), 1, std::min(kMostWalks, usable_cores())) : 1;
-    for (auto& hand : dealt(members, catalog, threads)) walks.emplace_back(catalog, facts.clocks, selector, std::move(hand), walks.empty() ? &progress : nullptr);
+    for (const auto& hand : dealt(members, catalog, threads)) walks.emplace_back(catalog, facts.clocks, selector, hand, walks.empty() ? &progress : nullptr);
     OrderedWork work(walks.size(), threads);
     const Wanted wanted = wanted_by_any(scopes);
-    work.run({[&](std::size_t i) { trace.walk(walks[i], walks[i].wanted(wanted)); }, [](std::size_t) {}});
+    work.run({[&](std::size_t i) {
+                trace.walk(walks[i], walks[i].wanted(wanted));
+                walks[i].end();
+              },
+              [](std::size_t) {}});
     AnalysisWalk& walk = walks.front();
     with_collectives = walk.has_collectives();
     if (with_collectives) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "cli/analyze/cells.h"
 #include "cli/analyze/named_classes.h"
@@ -41,10 +42,13 @@ class Classes : public Analysis {
       if (start_ns > end_ns) break;
       // Of devices apart, and of steps where they are rows.
       const Key key{work.process, work.device, windows[i].step ? i : 0};
-      std::vector<Sums>& sums = sums_[key];
+      if (newest_ == nullptr || newest_->first != key) newest_ = &*sums_.try_emplace(key).first;
+      std::vector<Sums>& sums = newest_->second;
       if (sums.size() <= id) sums.resize(id + std::size_t{1});
       sums[id].add(start_ns, end_ns);
-      seen_.insert({row_of(key), id, work.name});
+      const LastSeen now{context_.keys.by == GroupBy::none ? nullptr : newest_, id};
+      if (last_seen_.size() <= work.name) last_seen_.resize(std::max(context_.catalog.strings.size(), work.name + std::size_t{1}), {nullptr, NamedClasses::kNone});
+      if (std::exchange(last_seen_[work.name], now) != now) seen_.insert({row_of(key), id, work.name});
     }
   }
 
@@ -93,6 +97,13 @@ class Classes : public Analysis {
     }
   };
 
+  using OfKey = std::pair<const Key, std::vector<Sums>>;
+  struct LastSeen {
+    const OfKey* row;  // null: all are one
+    NamedClasses::Id id;
+    bool operator==(const LastSeen&) const = default;
+  };
+
   Key row_of(const Key& key) const { return context_.keys.by == GroupBy::none ? Key{} : key; }
 
   void add_rows(const Key& key, const std::vector<Sums>& sums, std::vector<std::vector<Cell>>& rows) const {
@@ -123,7 +134,9 @@ class Classes : public Analysis {
 
   const AnalysisContext& context_;
   NamedClasses classes_;
-  std::map<Key, std::vector<Sums>> sums_;
+  std::map<Key, std::vector<Sums>> sums_;  // by class
+  OfKey* newest_ = nullptr;                // of them that of the work before
+  std::vector<LastSeen> last_seen_;        // by name: what need not go into seen_ again
   std::set<Seen> seen_;
   std::uint64_t graphs_ = 0;
 };

@@ -15,6 +15,17 @@ IdleTimes DeviceGap::times(std::int64_t from, std::int64_t to) const {
   return times;
 }
 
+std::int64_t DeviceGap::collecting_ns(std::int64_t from, std::int64_t to) const {
+  if (collections == nullptr) return 0;
+  std::int64_t sum_ns = 0;
+  for (std::size_t i = 0; i < part_count; ++i) {
+    const Part& part = parts[i];
+    if (part.cause != IdleCause::after_sync && part.cause != IdleCause::host_late) continue;
+    sum_ns += collections->within_ns(std::max(from, part.from_ns), std::min(to, part.to_ns));
+  }
+  return sum_ns;
+}
+
 std::optional<HostWait> DeviceGaps::event(const Event& call, ProcessId process) {
   if (call.kind == Kind::garbage_collection) collections_[process].add(call);
   if (!is_api_call(call.kind) || !is_slice(call)) return std::nullopt;
@@ -34,7 +45,7 @@ std::optional<DeviceGap> DeviceGaps::work(const GpuWork& work, std::optional<Hos
   Device& device = entry->second;
   std::optional<DeviceGap> gap;
   if (work.start_ns > device.busy_end_ns) {
-    gap = DeviceGap{work.process, work.device, device.busy_end_ns, work.start_ns, device.last_name, &work, std::nullopt, {}, 0};
+    gap = gap_of(work.process, work.device, device, work.start_ns, &work);
     explain(*gap, &device);
   }
   if (is_first || work.end_ns >= device.busy_end_ns) {
@@ -50,22 +61,14 @@ std::optional<DeviceGap> DeviceGaps::work(const GpuWork& work, std::optional<Hos
 std::vector<DeviceGap> DeviceGaps::rest() {
   std::vector<DeviceGap> gaps;
   for (const auto& [key, device] : devices_) {
-    DeviceGap& gap = gaps.emplace_back(DeviceGap{key.first, key.second, device.busy_end_ns, kLatest_ns, device.last_name, nullptr, std::nullopt, {}, 0});
-    explain(gap, nullptr);
+    explain(gaps.emplace_back(gap_of(key.first, key.second, device, kLatest_ns, nullptr)), nullptr);
   }
   return gaps;
 }
 
-std::int64_t DeviceGaps::collecting_ns(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) const {
-  const auto collections = collections_.find(gap.process);
-  if (collections == collections_.end()) return 0;
-  std::int64_t sum_ns = 0;
-  for (std::size_t i = 0; i < gap.part_count; ++i) {
-    const DeviceGap::Part& part = gap.parts[i];
-    if (part.cause != IdleCause::after_sync && part.cause != IdleCause::host_late) continue;
-    sum_ns += collections->second.within_ns(std::max(from_ns, part.from_ns), std::min(to_ns, part.to_ns));
-  }
-  return sum_ns;
+DeviceGap DeviceGaps::gap_of(ProcessId process, std::int64_t number, const Device& device, std::int64_t to_ns, const GpuWork* next) const {
+  const auto collections = collections_.find(process);
+  return {process, number, device.busy_end_ns, to_ns, device.last_name, next, std::nullopt, {}, 0, collections != collections_.end() ? &collections->second : nullptr};
 }
 
 void DeviceGaps::add(ProcessId process, const HostWait& wait, std::int64_t now_ns) {

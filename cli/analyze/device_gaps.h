@@ -55,9 +55,12 @@ struct DeviceGap {
   std::optional<HostWait> wait;         // of the parts before after_sync, and of that
   std::array<Part, 4> parts{};
   std::size_t part_count = 0;
+  const GarbageCollections* collections = nullptr;  // of the process, during gap(); null: there are none
 
   // What lies between two moments.
   IdleTimes times(std::int64_t from_ns, std::int64_t to_ns) const;
+  // How much of what lies between them the host was late in a garbage collection.
+  std::int64_t collecting_ns(std::int64_t from_ns, std::int64_t to_ns) const;
 };
 
 class DeviceGaps {
@@ -74,8 +77,7 @@ class DeviceGaps {
   // the copy is one.
   std::optional<DeviceGap> work(const GpuWork& work, std::optional<HostWait>& wait);
   std::vector<DeviceGap> rest();
-  // Before the next work: how much of what lies between two moments the host was late in a garbage collection.
-  std::int64_t collecting_ns(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) const;
+  static KindSet kinds() { return kinds_of({Kind::runtime, Kind::driver, Kind::garbage_collection}); }
 
  private:
   struct Device {
@@ -88,6 +90,7 @@ class DeviceGaps {
   void add(ProcessId process, const HostWait& wait, std::int64_t now_ns);
   static void add(Device& device, const HostWait& wait, std::int64_t now_ns);
   void explain(DeviceGap& gap, const Device* device);
+  DeviceGap gap_of(ProcessId process, std::int64_t number, const Device& device, std::int64_t to_ns, const GpuWork* next) const;
   bool launches_on(const LaunchCall& call) const;
 
   struct Launch {

@@ -6,8 +6,9 @@ namespace cli {
 
 void DeviceTimes::add(const GpuWork& work) {
   const auto& windows = context_.windows.of(work.process);
-  std::vector<GpuTime>& times = devices_[{work.process, work.device}];
-  if (times.empty()) times.resize(windows.size());
+  const std::pair device(work.process, work.device);
+  if (newest_ == nullptr || newest_->first != device) newest_ = &*devices_.try_emplace(device, windows.size()).first;
+  std::vector<GpuTime>& times = newest_->second;
   for (std::size_t i = context_.windows.first_after(work.process, work.start_ns); i < windows.size(); ++i) {
     const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns), end_ns = std::min(work.end_ns, windows[i].to_ns);
     if (start_ns > end_ns) break;

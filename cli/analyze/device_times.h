@@ -14,6 +14,8 @@ namespace cli {
 class DeviceTimes {
  public:
   explicit DeviceTimes(const AnalysisContext& context) : context_(context) {}
+  DeviceTimes(const DeviceTimes&) = delete;
+  DeviceTimes& operator=(const DeviceTimes&) = delete;
 
   // By start_ns ascending.
   void add(const GpuWork& work);
@@ -32,7 +34,9 @@ class DeviceTimes {
                 std::vector<Row>& rows) const;
 
   const AnalysisContext& context_;
-  std::map<std::pair<ProcessId, std::int64_t>, std::vector<GpuTime>> devices_;  // by window
+  using Devices = std::map<std::pair<ProcessId, std::int64_t>, std::vector<GpuTime>>;  // by window
+  Devices devices_;
+  Devices::value_type* newest_ = nullptr;  // of them that of the work before
 };
 
 }  // namespace cli

@@ -29,16 +29,26 @@ std::vector<Column> gap_columns(RowKeys keys) {
 
 class GapTable : public Analysis {
  public:
-  explicit GapTable(const AnalysisContext& context) : context_(context), gaps_(context.catalog) {}
+  explicit GapTable(const AnalysisContext& context) : context_(context) {}
 
-  void event(const Event& event, const Facts&) override { gaps_.event(event, context_.catalog.tracks[event.track].process); }
-  void work(const GpuWork& work) override {
-    std::optional<HostWait> wait;
-    if (const auto gap = gaps_.work(work, wait)) add(*gap);
+  void gap(const DeviceGap& gap) override {
+    const bool is_edge = gap.from_ns == kEarliest_ns || gap.next == nullptr;
+    if (is_edge && !context_.windows.are_bounded()) return;
+    const auto& windows = context_.windows.of(gap.process);
+    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
+      const std::int64_t start_ns = std::max(gap.from_ns, windows[i].from_ns), end_ns = std::min(gap.to_ns, windows[i].to_ns);
+      ++count_;
+      sum_ns_ += end_ns - start_ns;
+      if (end_ns - start_ns < least_ns_) continue;
+      const IdleTimes times = gap.times(start_ns, end_ns);
+      const auto most = std::max_element(times.begin(), times.end());
+      rows_.push_back({gap.process, gap.device, start_ns, end_ns, static_cast<IdleCause>(most - times.begin()), *most, gap.before, gap.next != nullptr ? gap.next->name : 0,
+                       gap.next != nullptr && gap.next->call != nullptr ? std::optional(*gap.next->call) : std::nullopt, gap.wait, gap.from_ns != kEarliest_ns, gap.next != nullptr});
+      if (rows_.size() >= 64 * kMostGaps) keep_longest();
+    }
   }
 
   ResultTable finish() override {
-    for (const DeviceGap& gap : gaps_.rest()) add(gap);
     keep_longest();
     ResultTable table{"gaps", gap_columns(context_.keys), {}, {}};
     for (const Row& row : rows_) table.rows.push_back(cells(row));
@@ -59,23 +69,6 @@ class GapTable : public Analysis {
     std::optional<HostWait> wait;
     bool has_before, has_next;
   };
-
-  void add(const DeviceGap& gap) {
-    const bool is_edge = gap.from_ns == kEarliest_ns || gap.next == nullptr;
-    if (is_edge && !context_.windows.are_bounded()) return;
-    const auto& windows = context_.windows.of(gap.process);
-    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
-      const std::int64_t start_ns = std::max(gap.from_ns, windows[i].from_ns), end_ns = std::min(gap.to_ns, windows[i].to_ns);
-      ++count_;
-      sum_ns_ += end_ns - start_ns;
-      if (end_ns - start_ns < least_ns_) continue;
-      const IdleTimes times = gap.times(start_ns, end_ns);
-      const auto most = std::max_element(times.begin(), times.end());
-      rows_.push_back({gap.process, gap.device, start_ns, end_ns, static_cast<IdleCause>(most - times.begin()), *most, gap.before, gap.next != nullptr ? gap.next->name : 0,
-                       gap.next != nullptr && gap.next->call != nullptr ? std::optional(*gap.next->call) : std::nullopt, gap.wait, gap.from_ns != kEarliest_ns, gap.next != nullptr});
-      if (rows_.size() >= 64 * kMostGaps) keep_longest();
-    }
-  }
 
   void keep_longest() {
     std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
@@ -108,7 +101,6 @@ class GapTable : public Analysis {
   }
 
   const AnalysisContext& context_;
-  DeviceGaps gaps_;
   std::vector<Row> rows_;  // the longest so far, and some more
   std::int64_t least_ns_ = 0;  // so many are as long that a shorter one is in no row
   std::uint64_t count_ = 0;
@@ -125,7 +117,9 @@ AnalysisEntry gaps_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<GapTable>(context); },
           false,
           true,
-          kinds_of({Kind::runtime, Kind::driver}),
+          {},
+          false,
+          nullptr,
           true};
 }
 

@@ -28,17 +28,23 @@ std::vector<Column> idle_columns(RowKeys keys) {
 
 class IdleTable : public Analysis {
  public:
-  explicit IdleTable(const AnalysisContext& context) : context_(context), times_(context), gaps_(context.catalog) {}
+  explicit IdleTable(const AnalysisContext& context) : context_(context), times_(context) {}
 
-  void event(const Event& event, const Facts&) override { gaps_.event(event, context_.catalog.tracks[event.track].process); }
-  void work(const GpuWork& work) override {
-    if (context_.windows.hold(work.process, work.start_ns, work.end_ns)) times_.add(work);
-    std::optional<HostWait> wait;
-    if (const auto gap = gaps_.work(work, wait)) add(*gap);
+  void work(const GpuWork& work) override { times_.add(work); }
+  void gap(const DeviceGap& gap) override {
+    const bool is_edge = gap.from_ns == kEarliest_ns || gap.next == nullptr;
+    if (is_edge && !context_.windows.are_bounded()) return;
+    const auto& windows = context_.windows.of(gap.process);
+    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
+      const AnalysisWindow& row = windows[i].step ? windows[i] : windows.front();
+      Sums& sums = sums_[{gap.process, gap.device, row.from_ns}];
+      const IdleTimes times = gap.times(windows[i].from_ns, windows[i].to_ns);
+      for (std::size_t cause = 0; cause < kIdleCauses; ++cause) sums.causes[cause] += times[cause];
+      sums.collecting_ns += gap.collecting_ns(windows[i].from_ns, windows[i].to_ns);
+    }
   }
 
   ResultTable finish() override {
-    for (const DeviceGap& gap : gaps_.rest()) add(gap);
     ResultTable table{"idle", idle_columns(context_.keys), {}, {}};
     for (const DeviceTimes::Row& row : times_.rows()) {
       std::vector<Cell>& cells = table.rows.emplace_back();
@@ -64,22 +70,8 @@ class IdleTable : public Analysis {
     std::int64_t collecting_ns = 0;
   };
 
-  void add(const DeviceGap& gap) {
-    const bool is_edge = gap.from_ns == kEarliest_ns || gap.next == nullptr;
-    if (is_edge && !context_.windows.are_bounded()) return;
-    const auto& windows = context_.windows.of(gap.process);
-    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
-      const AnalysisWindow& row = windows[i].step ? windows[i] : windows.front();
-      Sums& sums = sums_[{gap.process, gap.device, row.from_ns}];
-      const IdleTimes times = gap.times(windows[i].from_ns, windows[i].to_ns);
-      for (std::size_t cause = 0; cause < kIdleCauses; ++cause) sums.causes[cause] += times[cause];
-      sums.collecting_ns += gaps_.collecting_ns(gap, windows[i].from_ns, windows[i].to_ns);
-    }
-  }
-
   const AnalysisContext& context_;
   DeviceTimes times_;
-  DeviceGaps gaps_;
   std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, Sums> sums_;  // by device and begin of the row's first window
 };
 
@@ -93,7 +85,9 @@ AnalysisEntry idle_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<IdleTable>(context); },
           false,
           true,
-          kinds_of({Kind::runtime, Kind::driver, Kind::garbage_collection}),
+          {},
+          false,
+          nullptr,
           true};
 }
 

@@ -47,6 +47,7 @@ class QueueLengths final : public Changes {
   // From there on none waits.
   void finish() {
     if (context_.windows.are_bounded()) hold(kLatest_ns);
+    close_window();
   }
   // By the window's index; of windows that are no steps all are the first.
   const std::map<std::int64_t, std::int64_t>* of(std::size_t window) const {
@@ -60,16 +61,33 @@ class QueueLengths final : public Changes {
     const auto& windows = context_.windows.of(process_);
     for (std::size_t i = context_.windows.first_after(process_, ns_); begun_ && i < windows.size() && windows[i].from_ns < ns; ++i) {
       const std::int64_t held_ns = std::min(ns, windows[i].to_ns) - std::max(ns_, windows[i].from_ns);
-      if (held_ns > 0) lengths_[windows[i].step ? i : 0][length_] += held_ns;
+      if (held_ns > 0) ns_of(windows[i].step ? i : 0) += held_ns;
     }
     ns_ = ns;
     begun_ = true;
+  }
+
+  // At the length so far.
+  std::int64_t& ns_of(std::size_t window) {
+    if (window != window_) close_window();
+    window_ = window;
+    const auto length = static_cast<std::size_t>(length_);
+    if (length >= in_window_.size()) in_window_.resize(length + 1);
+    return in_window_[length];
+  }
+  void close_window() {
+    for (std::size_t length = 0; length < in_window_.size(); ++length) {
+      if (in_window_[length] > 0) lengths_[window_][static_cast<std::int64_t>(length)] += in_window_[length];
+    }
+    in_window_.clear();
   }
 
   const AnalysisContext& context_;
   ProcessId process_;
   std::int64_t ns_, length_ = 0;
   bool begun_;
+  std::size_t window_ = 0;                // in which the time is now,
+  std::vector<std::int64_t> in_window_;  // with its ns by length, which are not in lengths_ yet
   std::map<std::size_t, std::map<std::int64_t, std::int64_t>> lengths_;  // ns, by window and length
 };
 

@@ -16,6 +16,7 @@ namespace cli {
 class NamedClasses {
  public:
   using Id = std::uint32_t;
+  static constexpr Id kNone = std::numeric_limits<Id>::max();
 
   // Both outlive it; `own` may be null.
   NamedClasses(const Strings& strings, const NameRules* own) : strings_(strings), own_(own) {}
@@ -37,7 +38,6 @@ class NamedClasses {
 
  private:
   static constexpr std::string_view kCommunication = "communication", kMemory = "memory", kOther = "other";
-  static constexpr Id kNone = std::numeric_limits<Id>::max();
   struct Name {
     bool seen = false;
     Id own = kNone, of_kernel = kNone;  // by one's own rules; by those for kernels, when they were asked

@@ -30,17 +30,20 @@ class OperatorCalls {
     bool ran = false;  // a kernel of it was asked for
   };
 
-  explicit OperatorCalls(const Catalog& catalog) : catalog_(catalog), processes_(catalog.processes.size(), Calls(kMostCalls)), ranges_(catalog) {}
+  explicit OperatorCalls(const Catalog& catalog) : catalog_(catalog), processes_(catalog.processes.size(), Calls(kMostCalls)), ranges_(catalog) {
+    for (const Process& process : catalog.processes) are_profiles_.push_back(process.format == SourceFormat::kineto);
+  }
 
   // Of kinds().
   void event(const Event& event, const Facts& facts) {
     const ProcessId process = catalog_.tracks[event.track].process;
-    const bool is_profile = catalog_.processes[process].format == SourceFormat::kineto;
-    const auto* op = facts.get<OperatorFacts>();
-    if (is_profile) {
-      if (event.kind == cli::Kind::cpu_op && op != nullptr && op->external_id != 0) add(process, op->external_id, event, *op);
+    if (are_profiles_[process]) {
+      if (event.kind != cli::Kind::cpu_op || !is_costed(event.name)) return;
+      const auto* op = facts.get<OperatorFacts>();
+      if (op != nullptr && op->external_id != 0) add(process, op->external_id, event, *op);
       return;
     }
+    const auto* op = facts.get<OperatorFacts>();
     if (!is_slice(event)) return;
     settle(event.start_ns);
     if (is_api_call(event.kind)) return ranges_.call(event);
@@ -75,7 +78,7 @@ class OperatorCalls {
   }
   // 0: there is none.
   std::uint64_t number_of(const GpuWork& work) {
-    if (catalog_.processes[work.process].format == SourceFormat::kineto) {
+    if (are_profiles_[work.process]) {
       const auto* kernel = work.facts->get<ProfiledKernelFacts>();
       return kernel == nullptr ? 0 : kernel->external_id;
     }
@@ -111,6 +114,7 @@ class OperatorCalls {
   enum class Costed : std::uint8_t { unseen, no, yes };
 
   const Catalog& catalog_;
+  std::vector<bool> are_profiles_;  // by ProcessId
   std::vector<Costed> names_;  // by StringId
   std::vector<Calls> processes_;
   std::vector<Kind> kinds_ = std::vector<Kind>(1);

@@ -71,7 +71,7 @@ class OutlierTable : public Analysis {
 
   void work(const GpuWork& work) override {
     const auto step = window_at(steps_, work.process, work.start_ns);
-    if (steps_.hold(work.process, work.start_ns, work.end_ns)) times_.add(work);
+    if (step || steps_.hold(work.process, work.start_ns, work.end_ns)) times_.add(work);
     if (work.kind != Kind::kernel || work.work_class == WorkClass::comm) return;
     const std::int64_t ns = work.end_ns - work.start_ns;
     OfRank& of_rank = kind_of(work)[work.process];
@@ -80,7 +80,8 @@ class OutlierTable : public Analysis {
     if (of_rank.ns.size() == 1 || ns > of_rank.longest_ns) of_rank.longest_ns = ns, of_rank.at_ns = work.start_ns, of_rank.step = step;
     if (!step) return;
     if (of_rank.in_steps == nullptr) of_rank.in_steps = &in_steps_[work.process][work.name];
-    (*of_rank.in_steps)[*step] += ns;
+    if (of_rank.in_steps->newest != step) of_rank.in_steps->open(*step);
+    *of_rank.in_steps->newest_ns += ns;
   }
 
   ResultTable finish() override {
@@ -93,7 +94,16 @@ class OutlierTable : public Analysis {
  private:
   // Grid and block; what else a launch has follows from the name, but for little.
   using Shape = std::array<std::uint32_t, 6>;
-  using NsInSteps = std::map<std::size_t, std::int64_t>;  // by step
+  struct NsInSteps {
+    std::map<std::size_t, std::int64_t> all;  // by step
+    std::optional<std::size_t> newest;
+    std::int64_t* newest_ns = nullptr;
+
+    void open(std::size_t step) {
+      newest = step;
+      newest_ns = &all[step];
+    }
+  };
   struct OfRank {
     std::vector<std::int64_t> ns;
     std::int64_t longest_ns = 0, at_ns = 0;
@@ -179,7 +189,7 @@ class OutlierTable : public Analysis {
     if (in_steps != in_steps_.end()) {
       for (const auto& [name, by_step] : in_steps->second) {
         std::vector<std::int64_t> all(steps_.of(id).size());
-        for (const auto& [index, sum_ns] : by_step) all[index] = sum_ns;
+        for (const auto& [index, sum_ns] : by_step.all) all[index] = sum_ns;
         const std::int64_t own_ns = all[at], grew_ns = own_ns - median(all);
         const bool before = grew_ns == kernel_ns && kernel != 0 && context_.catalog.strings[name] < context_.catalog.strings[kernel];
         if (grew_ns > kernel_ns || before) kernel = name, kernel_ns = grew_ns;

@@ -22,16 +22,27 @@ std::vector<Column> sync_columns(RowKeys keys) {
 
 class SyncTable : public Analysis {
  public:
-  explicit SyncTable(const AnalysisContext& context) : context_(context), gaps_(context.catalog) {}
+  explicit SyncTable(const AnalysisContext& context) : context_(context) {}
 
-  void event(const Event& event, const Facts&) override {
-    const ProcessId process = context_.catalog.tracks[event.track].process;
-    if (const auto wait = gaps_.event(event, process)) add(process, *wait);
+  // Whole, also where it reaches out of the window.
+  void wait(ProcessId process, const HostWait& wait) override {
+    if (!context_.windows.hold(process, wait.start_ns, wait.end_ns)) return;
+    Waits& waits = waits_[{process, wait.name}];
+    waits.ns.push_back(wait.end_ns - wait.start_ns);
+    waits.host_ns += wait.end_ns - wait.start_ns;
   }
-  void work(const GpuWork& work) override {
-    std::optional<HostWait> wait;
-    if (const auto gap = gaps_.work(work, wait); gap && gap->wait) add(*gap);
-    if (wait) add(work.process, *wait);
+
+  void gap(const DeviceGap& gap) override {
+    if (!gap.wait) return;
+    const auto& windows = context_.windows.of(gap.process);
+    std::int64_t stalled_ns = 0;
+    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
+      stalled_ns += std::min(gap.to_ns, windows[i].to_ns) - std::max(gap.from_ns, windows[i].from_ns);
+    }
+    if (stalled_ns == 0) return;
+    Waits& waits = waits_[{gap.process, gap.wait->name}];
+    ++waits.stalls;
+    waits.stalled_ns += stalled_ns;
   }
 
   ResultTable finish() override {
@@ -65,28 +76,7 @@ class SyncTable : public Analysis {
     std::int64_t host_ns = 0, stalls = 0, stalled_ns = 0;
   };
 
-  // Whole, also where it reaches out of the window.
-  void add(ProcessId process, const HostWait& wait) {
-    if (!context_.windows.hold(process, wait.start_ns, wait.end_ns)) return;
-    Waits& waits = waits_[{process, wait.name}];
-    waits.ns.push_back(wait.end_ns - wait.start_ns);
-    waits.host_ns += wait.end_ns - wait.start_ns;
-  }
-
-  void add(const DeviceGap& gap) {
-    const auto& windows = context_.windows.of(gap.process);
-    std::int64_t stalled_ns = 0;
-    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
-      stalled_ns += std::min(gap.to_ns, windows[i].to_ns) - std::max(gap.from_ns, windows[i].from_ns);
-    }
-    if (stalled_ns == 0) return;
-    Waits& waits = waits_[{gap.process, gap.wait->name}];
-    ++waits.stalls;
-    waits.stalled_ns += stalled_ns;
-  }
-
   const AnalysisContext& context_;
-  DeviceGaps gaps_;
   std::map<Key, Waits> waits_;
 };
 
@@ -100,7 +90,9 @@ AnalysisEntry syncs_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<SyncTable>(context); },
           false,
           true,
-          kinds_of({Kind::runtime, Kind::driver}),
+          {},
+          false,
+          nullptr,
           true};
 }
 

@@ -337,10 +337,11 @@ class Collector : public CallCollector {
 
   void work(ProcessId id, const Event& event, const Facts& facts, bool computes) {
     ProcessDrafts& process = processes_[id];
+    const std::vector<DraftId> drafts = computes ? std::vector<DraftId>{} : drafts_of(id, event, facts);
+    if (!with_reasons_ && drafts.empty()) return;
     DeviceWork& device = process.devices[catalog_.tracks[event.track].group];
     const std::int64_t start_ns = sane_ns(event.start_ns);
     const std::int64_t end_ns = event.duration_ns >= 0 ? std::max(start_ns, sane_ns(slice_end(event, kLatest_ns))) : start_ns;
-    const std::vector<DraftId> drafts = computes ? std::vector<DraftId>{} : drafts_of(id, event, facts);
     if (!with_reasons_) {
       for (const DraftId draft : drafts) extend(process, draft, event, device);
       return;

@@ -13,7 +13,7 @@ class GarbageCollection : public IdleRule {
   using IdleRule::IdleRule;
 
  private:
-  std::int64_t share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) override { return gaps_.collecting_ns(gap, from_ns, to_ns); }
+  std::int64_t share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) override { return gap.collecting_ns(from_ns, to_ns); }
   std::string describe(const DeviceGap& gap) const override { return "in Python's garbage collector; " + around_text(context_.catalog, gap); }
   bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns * kLeastCollectingShare > length_ns; }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {

@@ -17,7 +17,7 @@ class HostLate : public IdleRule {
   std::int64_t share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) override {
     const std::int64_t late_ns = gap.times(from_ns, to_ns)[static_cast<std::size_t>(IdleCause::host_late)];
     if (late_ns == 0) return 0;
-    return late_ns - activity_.loading_ns(gap.next->call->track, from_ns, std::min(to_ns, gap.next->call->start_ns)) - gaps_.collecting_ns(gap, from_ns, to_ns);
+    return late_ns - activity_.loading_ns(gap.next->call->track, from_ns, std::min(to_ns, gap.next->call->start_ns)) - gap.collecting_ns(from_ns, to_ns);
   }
   std::string describe(const DeviceGap& gap) const override {
     const std::int64_t called_ns = gap.next->call->start_ns;

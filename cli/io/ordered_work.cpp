@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "cli/io/large_pages.h"
+
 namespace cli {
 
 std::size_t usable_cores() {
@@ -23,7 +25,10 @@ void OrderedWork::run(Steps steps) {
   std::vector<std::thread> others;
   others.reserve(threads_);
   try {
-    while (others.size() + 1 < threads_) others.emplace_back([this] { loop(); });
+    while (others.size() + 1 < threads_) others.emplace_back([this] {
+        use_large_pages_in_thread();
+        loop();
+      });
   } catch (const std::system_error&) {  // a limit of processes: fewer do the same
   }
   loop();

@@ -209,7 +209,12 @@ void RunWalk::walk(const std::vector<ClockFit>& fits, EventSink& sink) {
   while (merge_some(fits)) {
   }
   ZstdDecompressor zstd;
-  EventHeap<Cursor> heap(cursors(sources_.data(), sources_.data() + sources_.size(), fits, zstd));
+  std::vector<Cursor> runs = cursors(sources_.data(), sources_.data() + sources_.size(), fits, zstd);
+  if (runs.size() == 1) {  // as most inputs have
+    for (Cursor& run = runs.front(); run.next();) sink.event(run.event(), run.facts());
+    return;
+  }
+  EventHeap<Cursor> heap(std::move(runs));
   while (heap.next()) sink.event(heap.first().event(), heap.first().facts());
 }
 
