@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # ./scripts/test.sh [--all]: sets up, builds with warnings as errors, and runs every test.
 #   (nothing)  g++ with every suite
-#   --all      besides: the unit tests with clang++ and on aarch64 (qemu), where these are installed; dist/; a clone that
-#              sees no real traces; every suite with ASan + UBSan, the unit tests with TSan
+#   --all      besides: every file alone with clang++, the unit tests on aarch64 (qemu), where these are installed; dist/; a
+#              clone that sees no real traces; every suite with ASan + UBSan (of clang++, where it is), the unit tests with TSan
 # Every skip must be on scripts/expected_skips.txt. The last line counts: N passed, M failed[, K skipped].
 set -euo pipefail
 
@@ -39,8 +39,15 @@ attempt() {
 configure() {
   local folder=$1
   shift
-  if [ -f "$folder/build.ninja" ]; then meson configure "$folder" "$@"; else meson setup "$folder" "$@"; fi
+  if [ -f "$folder/build.ninja" ]; then meson configure "$folder" "$@"; else meson setup "$folder" "$@"; fi &&
+    { [ "${targets:-}" != "$each_alone" ] || python3 scripts/each_alone.py "$folder"; }
 }
+
+# The targets that make nothing: the compiler only says what is wrong.
+each_alone='-f each_alone.ninja each_alone'
+
+# with_clang COMMAND...: where there is clang++, it is the compiler of what that configures.
+with_clang() { if have_command clang++; then CC=clang CXX=clang++ "$@"; else "$@"; fi; }
 
 # build CONFIG FOLDER OPTION...: all of it, or the targets that `targets` names.
 build() {
@@ -88,17 +95,16 @@ run_suites() {
 test_gcc() {
   build g++ build -Dagent=$agent -Dtests=enabled -Dwerror=true || return 0
   [ $agent = enabled ] || note g++ "the agent" SKIP
-  ! have_command clang++ || CC=clang CXX=clang++ ahead build-clang "${clang_options[@]}"
+  ! have_command clang++ || targets=$each_alone with_clang ahead build-clang "${clang_options[@]}"
   run_suites g++ build
   end_ahead
 }
 
-# Each file alone here, so that it has to include what it needs; not optimised, for there are many.
-clang_options=(-Dagent=$agent -Dwerror=true -Dunity=off -Doptimization=0)
+# Each file alone here, so that it has to include what it needs. What clang++ makes of them runs with ASan + UBSan.
+clang_options=(-Dagent=$agent -Dwerror=true -Dunity=off)
 test_clang() {
   have_command clang++ || { note clang++ "clang++" SKIP; return 0; }
-  CC=clang CXX=clang++ build clang++ build-clang "${clang_options[@]}" || return 0
-  run_suites clang++ build-clang unit
+  targets=$each_alone with_clang build clang++ build-clang "${clang_options[@]}" || return 0
 }
 
 # The agent alone: tracetool's libraries are not there for another machine. Unit tests need Catch2 2, which is headers.
@@ -157,15 +163,18 @@ test_stranger() {
 }
 
 # With line numbers alone and, with ASan and UBSan, not optimised: compilers take several times as long otherwise, the tests
-# hardly less.
-sanitizer_options=(-Dagent=$agent -Dbuildtype=plain -Dcpp_args=-g1 -Db_lundef=false)
-thread_options=("${sanitizer_options[@]}" -Doptimization=1 -Db_sanitize=thread)
+# hardly less; and g++ takes twice as long for these as clang++.
+sanitizer_options=(-Dagent=$agent -Dbuildtype=plain -Db_lundef=false)
+# clang++ alone checks the types of functions, and the agent gives NVTX and CUPTI some that take a void* for their handles.
+address_options=("${sanitizer_options[@]}" -Db_sanitize=address,undefined
+  "-Dcpp_args=-g1$(! have_command clang++ || printf ' -fno-sanitize=function')")
+thread_options=("${sanitizer_options[@]}" -Dcpp_args=-g1 -Doptimization=1 -Db_sanitize=thread)
 thread_targets='tests/unit/unit_common tests/unit/unit_cli'
 [ $agent = disabled ] || thread_targets+=' tests/unit/unit_agent'
 
 # The agent leaves its memory to the end of the process on purpose, so leaks are looked for in the unit tests only.
 test_addresses() {
-  build asan build-asan "${sanitizer_options[@]}" -Db_sanitize=address,undefined || return 0
+  with_clang build asan build-asan "${address_options[@]}" || return 0
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
   targets=$thread_targets ahead build-tsan "${thread_options[@]}"
   ASAN_OPTIONS=abort_on_error=1 run_suites asan build-asan unit fuzz bench

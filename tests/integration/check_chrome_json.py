@@ -12,6 +12,7 @@ Standard library only; shares no code with the exporter.
 """
 import argparse
 import collections
+import gc
 import gzip
 import json
 import re
@@ -287,4 +288,5 @@ def main():
 
 
 if __name__ == "__main__":
+    gc.disable()  # as harness.py does
     sys.exit(main())

@@ -9,6 +9,7 @@ that have a start (`pairs`: each is one arrow).
 """
 import collections
 import decimal
+import gc
 import gzip
 import json
 import sys
@@ -108,4 +109,5 @@ def main(paths):
 
 
 if __name__ == "__main__":
+    gc.disable()  # as harness.py does
     main(sys.argv[1:])

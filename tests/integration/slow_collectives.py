@@ -12,7 +12,7 @@ FACTORS = {"all_reduce": lambda n: 2 * (n - 1) / n, "all_gather": lambda n: (n -
 
 
 def exposed(start, end, compute):
-    return end - start - slow_tables.common([(start, end)], compute)
+    return end - start - slow_tables.common([(start, end)], [each for each in compute if each[0] < end and each[1] > start])
 
 
 def of_kineto(events):
@@ -21,13 +21,15 @@ def of_kineto(events):
     sizes = {(event["args"].get("stream"), slow_tables.ns(event["ts"])): event["args"] for event in events
              if event.get("ph") == "X" and "stream" in event.get("args", {}) and "dur" in event}
     streams = {key[1]: args for key, args in sizes.items() if "Collective name" in args}
-    calls = []
+    calls, compute = [], {}
+    for each in work:
+        if each.kind == "compute":
+            compute.setdefault(each.device, []).append((each.start, each.end))
     for each in sorted((each for each in work if each.kind == "comm"), key=lambda each: each.start):
         args = streams.get(each.start)
         size = max(args["In msg nelems"], args["Out msg nelems"]) * BYTES[args["dtype"]] if args else None
-        compute = [(other.start, other.end) for other in work if other.kind == "compute" and other.device == each.device]
         word = re.search(r"Kernel_([A-Za-z]+)", each.name).group(1)
-        calls.append((each.start, each.end, OPERATIONS[word], size, exposed(each.start, each.end, compute)))
+        calls.append((each.start, each.end, OPERATIONS[word], size, exposed(each.start, each.end, compute.get(each.device, []))))
     return calls
 
 

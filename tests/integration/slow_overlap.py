@@ -1,6 +1,6 @@
 """`overlap` the slow way: unions and what they share, by communicator. From Kineto's JSON, or the truth of a simulated run."""
 import slow_tables
-from slow_tables import length, union
+from slow_tables import common, length
 
 
 def groups_of_kineto(events):
@@ -43,15 +43,6 @@ def groups_of_truth(rank):
         if "communicates" in line:
             work = slow_tables.Work(line["device"], line["cupti_start"], line["cupti_end"], "comm", line.get("name", ""), None)
             yield work, calls.get(line["correlation"])
-
-
-def common(some, others):
-    """What two unions share: of slow_tables.common, but by their ends and not every pair."""
-    some, others, total, i, k = union(some), union(others), 0, 0, 0
-    while i < len(some) and k < len(others):
-        total += max(0, min(some[i][1], others[k][1]) - max(some[i][0], others[k][0]))
-        i, k = (i + 1, k) if some[i][1] < others[k][1] else (i, k + 1)
-    return total
 
 
 def rows(works, compute, windows):

@@ -69,10 +69,11 @@ def tree(events):
     return sums
 
 
-def modules(files):
+def modules(trees):
+    """Of the tree() of each file."""
     rows, whole, outside = {}, 0, 0
-    for events in files:
-        for path, (calls, host_ns, gpu_ns, count) in tree(events).items():
+    for sums in trees:
+        for path, (calls, host_ns, gpu_ns, count) in sums.items():
             whole += gpu_ns
             chain, around = [], ""
             for kind, name, _ in path:
@@ -95,10 +96,10 @@ def modules(files):
     return list(rows.values()), outside
 
 
-def stacks(files):
+def stacks(trees):
     rows, whole = {}, 0
-    for events in files:
-        for path, (calls, host_ns, gpu_ns, count) in tree(events).items():
+    for sums in trees:
+        for path, (calls, host_ns, gpu_ns, count) in sums.items():
             whole += gpu_ns
             frames = tuple(part[:2] for part in path if part[0] in ("module", "python"))
             kind = path[-1][0]
@@ -117,14 +118,14 @@ def stacks(files):
     return [row for row in rows.values() if row["operators"] or row["cpu_ns"] or row["gpu_count"]]
 
 
-def folded(files, ranks, weight):
+def folded(trees, ranks, weight):
     """{line without its weight: ns}."""
     lines = {}
-    for events, rank in zip(files, ranks):
-        for path, (_, host_ns, gpu_ns, _) in tree(events).items():
+    for sums, rank in zip(trees, ranks):
+        for path, (_, host_ns, gpu_ns, _) in sums.items():
             ns_ = gpu_ns if weight == "gpu" else host_ns
             names = [name.replace(";", ":").replace("\n", " ").replace("\r", " ") or "?" for _, name, _ in path]
-            line = ";".join(([f"rank {'?' if rank is None else rank}"] if len(files) > 1 else []) + names)
+            line = ";".join(([f"rank {'?' if rank is None else rank}"] if len(trees) > 1 else []) + names)
             if ns_ > 0:
                 lines[line] = lines.get(line, 0) + ns_
     return lines

@@ -20,12 +20,16 @@ def ns(us):
     return int(Decimal(us) * 1000)
 
 
+def read_trace(path):
+    opened = gzip.open if path.endswith(".gz") else open
+    with opened(path, "rt", encoding="utf-8") as file:
+        return json.load(file, parse_float=Decimal)
+
+
 def read_json(path):
     """The events; None where Python cannot read the file."""
-    opened = gzip.open if path.endswith(".gz") else open
     try:
-        with opened(path, "rt", encoding="utf-8") as file:
-            trace = json.load(file, parse_float=Decimal)
+        trace = read_trace(path)
     except (ValueError, OSError, EOFError):
         return None
     return trace if isinstance(trace, list) else trace.get("traceEvents", [])
@@ -79,9 +83,12 @@ def length(intervals):
 
 
 def common(some, others):
-    """What two unions share: every pair is looked at."""
-    return sum(max(0, min(end, other_end) - max(start, other_start))
-               for start, end in union(some) for other_start, other_end in union(others))
+    """What two unions share: each interval with those of the other that it may touch, which is the next one of what ends first."""
+    some, others, total, i, k = union(some), union(others), 0, 0, 0
+    while i < len(some) and k < len(others):
+        total += max(0, min(some[i][1], others[k][1]) - max(some[i][0], others[k][0]))
+        i, k = (i + 1, k) if some[i][1] < others[k][1] else (i, k + 1)
+    return total
 
 
 def clipped(work, begin, end):

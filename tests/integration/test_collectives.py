@@ -136,7 +136,7 @@ def shift(path, to, offset_s, drift_ppm):
         if "dur" in event:
             event["dur"] = round(event["dur"] * factor, 3)
     with gzip.open(to, "wt", encoding="utf-8", compresslevel=1) as file:
-        json.dump(trace, file, default=float)
+        file.write(json.dumps(trace, default=float))
 
 
 def ends_of(files):

@@ -10,7 +10,7 @@ import os
 
 import slow_tables
 from harness import Folder, check, first, run
-from slow_stacks import folded, modules, stacks
+from slow_stacks import folded, modules, stacks, tree
 from test_analyze import analyze, count_sets, run_checks, tables
 from test_operators import event, kernel
 
@@ -29,16 +29,16 @@ def lines_of(text):
     return {stack: int(ns) for stack, _, ns in lines}, len(lines)
 
 
-def check_folded(options, name, files, read, weight):
+def check_folded(options, name, files, trees, weight):
     done = run([options.tracetool, "export", "--folded", "--weight", weight, *files, "-o", "-"])
     said, count = lines_of(done.stdout)
     ranks = range(len(files))  # which the lines of several begin with
     if len(files) > 1:
         strip = lambda lines: sorted((line.partition(";")[2], ns) for line, ns in lines.items())
-        true = folded(read, ranks, weight)
+        true = folded(trees, ranks, weight)
         check(strip(said) == strip(true), f"{name}: folded by {weight}, {len(true)} lines of {len(files)} ranks", done.stderr)
         return
-    true = folded(read, ranks, weight)
+    true = folded(trees, ranks, weight)
     wrong = [(line, said.get(line), true.get(line)) for line in said.keys() | true.keys() if said.get(line) != true.get(line)]
     check(not wrong and count == len(said), f"{name}: folded by {weight}, {len(true)} lines", lambda: (len(wrong), first(wrong), done.stderr))
 
@@ -49,12 +49,13 @@ def check_set(options, name, files):
     if any(events is None for events in read):
         return 0
     said = tables(options, *files, "--only", "modules,stacks")
-    true_modules, outside = modules(read)
-    true_stacks = stacks(read)
+    trees = [tree(events) for events in read]
+    true_modules, outside = modules(trees)
+    true_stacks = stacks(trees)
     same_rows(f"{name}: modules", said.get("modules", []), true_modules, ("gpu_forward_ns", "gpu_backward_ns"))
     same_rows(f"{name}: stacks", said.get("stacks", []), true_stacks, ("gpu_ns",))
     for weight in ("gpu", "cpu"):
-        check_folded(options, name, files, read, weight)
+        check_folded(options, name, files, trees, weight)
     if true_modules:
         text = analyze(options, *files, "--only", "modules").stdout
         check((f"note: {outside} kernel" in text) == (outside > 0), f"{name}: {outside} kernels and copies are of no module", text[-300:])

@@ -5,6 +5,7 @@ steps; simulated runs without NVTX against their truth.
 
   test_steps.py --tracetool PATH --traces DIR [--agent PATH --simulated PATH]
 """
+import functools
 import glob
 import gzip
 import json
@@ -24,6 +25,12 @@ BY_NAMES = {"single/mi300-rank0of8-rccl": 746}
 WITH_OPTIMIZERS = ("resnet50-dataloader/num_workers_0", "resnet50-dataloader/num_workers_4", "single/a100-rank0of16", "single/mi300-rank0of8-rccl",
                    "single/v100-rank1of2-216k-events", "modded-nanogpt-8xh100/rank0-chrome-trace", "modded-nanogpt-8xh100/rank5-chrome-trace")
 NONE = ("sampled-2of128/sampled_rank-0", "sampled-2of128/sampled_rank-1", "dlrm-8xv100/worker0_step_12")
+
+
+@functools.lru_cache(maxsize=1)
+def read(path):
+    """A whole profile, to be looked at alone."""
+    return slow_tables.read_trace(path)
 
 
 def steps(options, *words):
@@ -55,18 +62,16 @@ def is_optimizer(event):
 
 
 def hide(path, folder, optimizers_too=True):
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        trace = json.load(file)
-    trace["traceEvents"] = [e for e in trace["traceEvents"] if not (is_mark(e) or (optimizers_too and is_optimizer(e)))]
+    trace = read(path)
+    events = [e for e in trace["traceEvents"] if not (is_mark(e) or (optimizers_too and is_optimizer(e)))]
     hidden = f"{folder}/{os.path.basename(path)}"
     with gzip.open(hidden, "wt", encoding="utf-8", compresslevel=1) as file:
-        json.dump(trace, file)
+        file.write(json.dumps({**trace, "traceEvents": events}, default=float))
     return hidden
 
 
-def check_marks_hidden(options, name, kernels, folder):
-    (path,) = glob.glob(f"{options.traces}/{name}.*")
-    events = slow_tables.read_json(path)
+def check_marks_hidden(options, name, kernels, path, folder):
+    events = read(path)["traceEvents"]
     true, times = marks(events), launched(events)
     per_step = Counter(sum(begin <= each < end for each in times) for begin, end in true[1:])
     found = steps(options, hide(path, folder))
@@ -82,10 +87,9 @@ def check_marks_hidden(options, name, kernels, folder):
         check(max(offsets) - min(offsets) <= length / 100, f"{name}: they begin at one place of their steps", (offsets, length))
 
 
-def check_optimizers(options, name, folder):
+def check_optimizers(options, name, path, folder):
     """Where the optimizers' marks are left: as many steps as were named, each with the end of one optimizer."""
-    (path,) = glob.glob(f"{options.traces}/{name}.*")
-    events = slow_tables.read_json(path)
+    events = read(path)["traceEvents"]
     origin = min(slow_tables.ns(e["ts"]) for e in events if "ts" in e and e.get("ph") not in ("M", "f"))
     ends = sorted({slow_tables.ns(e["ts"]) + slow_tables.ns(e["dur"]) - origin for e in events if is_optimizer(e) and "dur" in e})
     true = [(begin - origin, end - origin) for begin, end in marks(events)]
@@ -102,22 +106,26 @@ def check_real(options):
         print("left out: real traces", flush=True)
         return
     with Folder() as folder:
-        for name, kernels in {**EXACT, **BY_NAMES}.items():
-            check_marks_hidden(options, name, kernels, folder)
-        for name in WITH_OPTIMIZERS:
-            check_optimizers(options, name, folder)
+        known = {**EXACT, **BY_NAMES}
+        for name in dict.fromkeys((*known, *WITH_OPTIMIZERS)):
+            (path,) = glob.glob(f"{options.traces}/{name}.*")
+            if name in known:
+                check_marks_hidden(options, name, known[name], path, folder)
+            if name in WITH_OPTIMIZERS:
+                check_optimizers(options, name, path, folder)
         for name in NONE:
             (path,) = glob.glob(f"{options.traces}/{name}.*")
             said = analyze(options, hide(path, folder), "--only", "steps").stdout
             check("the kernels have no period: at best" in said and "80 % are needed" in said, f"{name}: no steps, and the best match is told", said)
     with Folder() as folder:
-        hidden = [hide(path, folder) for path in sorted(glob.glob(f"{options.traces}/modded-nanogpt-8xh100/*.gz"))]
-        found, true = steps(options, *hidden), {}
+        hidden, true = [], {}
         for rank, path in enumerate(sorted(glob.glob(f"{options.traces}/modded-nanogpt-8xh100/*.gz"))):
-            events = slow_tables.read_json(path)
+            hidden.append(hide(path, folder))
+            events = read(path)["traceEvents"]
             times = launched(events)
             begins = [begin for begin, _ in marks(events)]
             true[rank] = sum(begins[1] <= each < begins[3] for each in times)  # two steps, whose optimizers take turns
+        found = steps(options, *hidden)
         check({row["rank"]: row["kernels"] for row in found} == true, "optimizers that take turns: two steps are one period", (found, true))
         merged = f"{folder}/run.ttrace"
         run([options.tracetool, "merge", *hidden, "-o", merged])

@@ -6,6 +6,7 @@ exactly those events, an arrow for every pair of ends; what cannot be merged is 
 """
 import argparse
 import collections
+import gc
 import gzip
 import json
 import os
@@ -114,4 +115,5 @@ def main():
 
 
 if __name__ == "__main__":
+    gc.disable()  # as harness.py does
     sys.exit(main())

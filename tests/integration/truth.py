@@ -63,10 +63,9 @@ class Rank:
 
     def keep_what_was_handed(self):
         """CUPTI's overhead of its last flushes stays in buffers that nobody asks for any more."""
-        handed = [span for each in self.handed for span in each["seqs"]]
+        handed = {seq for each in self.handed for begin, end in each["seqs"] for seq in range(begin, end + 1)}
         for line in self.lines:
-            if line["kind"] == "overhead" and line["fate"] == "emitted" and \
-                    not any(begin <= line["seq"] <= end for begin, end in handed):
+            if line["kind"] == "overhead" and line["fate"] == "emitted" and line["seq"] not in handed:
                 line["fate"] = "kept by CUPTI"
 
     def captured(self):
@@ -113,7 +112,7 @@ def read_lines(path):
         return []
     with open(path, encoding="utf-8", errors="backslashreplace") as file:
         content = file.read()
-    return [json.loads(line) for line in content.split("\n")[:-1]]
+    return json.loads("[" + ",".join(content.split("\n")[:-1]) + "]")  # all at once: line by line takes a third longer
 
 
 def load(path, killed=False):
