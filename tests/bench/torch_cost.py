@@ -3,7 +3,11 @@
 CPU, one thread. Each mode is a process of its own; all live at once, and one at a time runs a few steps, in turn, so that what else the
 machine does meets all of them. A cost is the lower quartile over the turns of a mode's steps less that of steps without anything.
 
-  torch_cost.py --agent PATH [--turns N] [--steps N]      with a Python that has torch
+  torch_cost.py --agent PATH [--turns N] [--steps N] [--processes N] [--only MODE,...]      with a Python that has torch
+
+--processes N: all that N times, each time in new processes; a cost is the mean over them, and behind it stand the least and the greatest.
+One process differs from the next by as much as 0.2 ms a step, because its addresses do, and with them what its caches keep.
+--only MODE,...: these modes, and no others beside `nothing`.
 
 Beside: ops and torch.profiler of the CPU alone, shapes and record_shapes, stacks and with_stack, all and both of these. `empty` is an observer of PyTorch's that does nothing, `empty+inputs` one that wants inputs: what PyTorch itself takes to call one.
 "At the end" is what torch.profiler does when it is stopped, for each of its steps, which comes besides.
@@ -115,34 +119,51 @@ class Mode:
         self.process.wait()
 
 
+def measured(names, options):
+    """(PyTorch's version, the lower quartile of each mode's steps, and of their ends), in seconds a step, of one process for each."""
+    with tempfile.TemporaryDirectory() as folder:
+        modes = {name: Mode(name, options.agent, folder) for name in names}
+        taken = {name: [] for name in names}
+        for _ in range(options.turns):
+            for name, mode in modes.items():
+                taken[name].append(mode.steps(options.steps))
+        for mode in modes.values():
+            mode.end()
+    return modes["nothing"].torch, {name: [sorted(each[part] for each in of)[options.turns // 4] for part in (0, 1)] for name, of in taken.items()}
+
+
 def main():
+    every = (*LEVELS, *EMPTY, *PROFILES)
     parser = argparse.ArgumentParser()
     parser.add_argument("--agent")
     parser.add_argument("--turns", type=int, default=16)
     parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--only", type=lambda text: text.split(","), default=every)
     parser.add_argument("--serve")
     options = parser.parse_args()
     if options.serve:
         return serve(options.serve)
     if not options.agent:
         parser.error("--agent is missing")
-    with tempfile.TemporaryDirectory() as folder:
-        modes = {name: Mode(name, options.agent, folder) for name in ("nothing", *LEVELS, *EMPTY, *PROFILES)}
-        taken = {name: [] for name in modes}
-        for _ in range(options.turns):
-            for name, mode in modes.items():
-                taken[name].append(mode.steps(options.steps))
-        version = modes["nothing"].torch
-        for mode in modes.values():
-            mode.end()
-    quartile = {name: [sorted(each[part] for each in of)[options.turns // 4] for part in (0, 1)] for name, of in taken.items()}
-    base = quartile["nothing"][0]
-    costs = {name: of[0] - base for name, of in quartile.items() if name != "nothing"}
-    print(f"torch {version}: step {base * 1e3:.3f} ms without anything; {options.turns} turns of {options.steps} steps")
-    for name, cost in costs.items():
-        ratio = "".join(f"   {cost / costs[beside]:.2f} of {beside}" + (f" (at most {most})" if most else "") for beside, most in BESIDE.get(name, ()))
-        end = f"   at the end {quartile[name][1] * 1e3:+.3f} ms" if name in PROFILES else ""
-        print(f"  {name:16} {cost * 1e3:+.3f} ms  {100 * cost / base:6.1f} %{ratio}{end}")
+    if not set(options.only) <= set(every):
+        parser.error(f"modes are {', '.join(every)}")
+    names = [name for name in every if name in options.only]
+    costs, ends, bases = {name: [] for name in names}, {name: [] for name in names}, []
+    for _ in range(options.processes):
+        version, quartile = measured(("nothing", *names), options)
+        bases.append(quartile["nothing"][0])
+        for name in names:
+            costs[name].append(quartile[name][0] - bases[-1])
+            ends[name].append(quartile[name][1])
+    base, mean = statistics.mean(bases), {name: statistics.mean(of) for name, of in costs.items()}
+    print(f"torch {version}: step {base * 1e3:.3f} ms without anything; {options.turns} turns of {options.steps} steps, {options.processes} processes each")
+    for name, cost in mean.items():
+        spread = f"  {min(costs[name]) * 1e3:+.3f} to {max(costs[name]) * 1e3:+.3f}" if options.processes > 1 else ""
+        ratio = "".join(f"   {cost / mean[beside]:.2f} of {beside}" + (f" (at most {most})" if most else "")
+                        for beside, most in BESIDE.get(name, ()) if beside in mean)
+        end = f"   at the end {statistics.mean(ends[name]) * 1e3:+.3f} ms" if name in PROFILES else ""
+        print(f"  {name:16} {cost * 1e3:+.3f} ms{spread}  {100 * cost / base:6.1f} %{ratio}{end}")
     return 0
 
 
