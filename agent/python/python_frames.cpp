@@ -123,6 +123,11 @@ bool text_of(const Layout& layout, const void* object, std::string_view& text) {
   return true;
 }
 
+// Null: it has none that stays.
+const void* own_thread(const PythonFunctions& python) {
+  return python.is_initialized() == 0 ? nullptr : python.own_thread_state();  // an ending interpreter frees the states of threads that go on
+}
+
 template <typename Function>
 bool find_in_python(void* process, const char* name, Function& function) {
   function = reinterpret_cast<Function>(symbol_in(process, name));
@@ -184,9 +189,17 @@ bool find_python(PythonFunctions& python) noexcept {
          find_in_python(process, "Py_DecRef", python.release) && find_in_python(process, "PyCode_Addr2Line", python.line_of);
 }
 
+PythonPosition python_position(const PythonFunctions& python) noexcept {
+  const Layout& layout = layout_of(python);
+  const void* thread = own_thread(python);
+  const void* frame = thread == nullptr ? nullptr : innermost_frame<OwnMemory>(layout, thread);
+  if (frame == nullptr) return {};
+  const bool is_number = layout.bytecode == kNone;
+  return {frame, is_number ? read<std::uint32_t>(frame, layout.instruction) : read<std::uint64_t>(frame, layout.instruction)};
+}
+
 std::size_t python_places(const PythonFunctions& python, PythonPlace* places, std::size_t most) noexcept {
-  if (python.is_initialized() == 0) return 0;  // an ending interpreter frees the states of threads that go on
-  const void* thread = python.own_thread_state();
+  const void* thread = own_thread(python);
   return thread == nullptr ? 0 : python_places_of(python, thread, places, most);
 }
 

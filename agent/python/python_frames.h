@@ -37,6 +37,15 @@ struct PythonPlace {
   const void* first_local;  // its first argument: an object, or null
 };
 
+// The innermost frame, and how far it has come. A frame that has called C code stands still until that returns, and its callers with it.
+struct PythonPosition {
+  const void* frame = nullptr;    // null: none
+  std::uint64_t instruction = 0;  // as this version has it: an address, or a number
+  friend bool operator==(const PythonPosition&, const PythonPosition&) = default;
+};
+
+// Of the calling thread.
+PythonPosition python_position(const PythonFunctions& python) noexcept;
 // Of the calling thread, the innermost first; how many, at most `most`. 0: it runs no Python.
 std::size_t python_places(const PythonFunctions& python, PythonPlace* places, std::size_t most) noexcept;
 // Of another thread, while it stands still (under the GIL).

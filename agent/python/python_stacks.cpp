@@ -90,6 +90,10 @@ const void* interpreter_code() noexcept {
   return s_is_checked.load(std::memory_order_acquire) ? reinterpret_cast<const void*>(s_python.is_initialized) : nullptr;
 }
 
+PythonPosition python_position() noexcept {
+  return s_is_checked.load(std::memory_order_acquire) ? python_position(s_python) : PythonPosition{};
+}
+
 PythonStack::PythonStack(const Guard&) noexcept {
   if (!s_is_checked.load(std::memory_order_acquire)) return;
   PythonPlace places[kMost];

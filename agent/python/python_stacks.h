@@ -22,11 +22,15 @@ void name_seen_modules(const Guard& guard, const PythonObjects& objects) noexcep
 // An address in the object that holds the interpreter. Null: there are no stacks of Python.
 const void* interpreter_code() noexcept;
 
+// Where the calling thread is in its Python code, without its callers. Null: it runs no Python, or the frames cannot be told now.
+PythonPosition python_position() noexcept;
+
 class PythonStack {
  public:
   static constexpr std::size_t kMost = RecentFrames::kMost;  // frames; of deeper stacks the innermost
+  static constexpr std::size_t kMostBytes = kMost * sizeof(std::uint32_t);
 
-  // Of the calling thread, with the recording open. Empty: it runs no Python, or the frames cannot be told now.
+  // Of the calling thread, with the recording open. Empty: as above.
   explicit PythonStack(const Guard& guard) noexcept;
   // Of a thread that stands still, from python_places_of(). Waits a little for what is busy: for our own threads.
   PythonStack(const Guard& guard, const PythonPlace* places, std::size_t count) noexcept;

@@ -116,6 +116,12 @@ HostWriter::~HostWriter() {
 
 Writer& HostWriter::writer() noexcept { return state_->writer; }
 
+HostWriter::Name HostWriter::kept(std::uint32_t ref) const noexcept { return {ref, trace::is_local(ref) ? state_->writer.ticket() : 0}; }
+
+bool HostWriter::has(const Name& name) const noexcept {
+  return name.ref != trace::kNoRef && (name.ticket == 0 || name.ticket == state_->writer.ticket());
+}
+
 // The thread's own small table first; the shared one only when its lock is free.
 std::uint32_t HostWriter::name(std::string_view text) noexcept {
   if (text.empty()) return trace::kNoRef;

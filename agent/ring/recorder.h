@@ -64,6 +64,13 @@ class HostWriter {
   explicit operator bool() const noexcept { return ready_; }
 
   std::uint32_t name(std::string_view text) noexcept;  // kNoRef for ""
+  // What name() gave, for later records: `ticket` is that of the only block whose records can refer to it; 0: all can.
+  struct Name {
+    std::uint32_t ref = trace::kNoRef;
+    std::uint64_t ticket = 0;
+  };
+  Name kept(std::uint32_t ref) const noexcept;
+  bool has(const Name& name) const noexcept;  // false for kNoRef
   // `bytes`: all of it, or less where appended fields are not there; then its size_words must say so too.
   template <typename Record>
   void append(const Record& record, std::size_t bytes = sizeof(Record)) noexcept {

@@ -1,5 +1,7 @@
 #include "agent/torch/operators.h"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -59,8 +61,36 @@ void give_up() {
       "(TRACETOOL_TORCH=off for no such line)");
 }
 
+// The operator of this thread that had its Python stack read last, while it runs. The Python code that called it stands still, and its
+// callers with it: what it calls without Python in between has the same stack.
+struct OpenOperator {
+  std::uintptr_t function = 0;  // 0: none
+  std::uint32_t tid = 0;        // a forked child's is another
+  PythonPosition position;
+  HostWriter::Name stack;
+};
+thread_local constinit OpenOperator t_open __attribute__((tls_model("initial-exec"))){};
+
+// Objects of ranges that Python enters and leaves lie on the heap: it goes on meanwhile. glibc has a thread's control block at the far end
+// of its stack (nptl/allocatestack.c), and that of the first thread below its stack.
+bool is_on_stack(std::uintptr_t address) {
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)), control_block = static_cast<std::uintptr_t>(pthread_self());
+  return address > here && (control_block < here || address < control_block);
+}
+
+// With room in the writer for all frames of a stack.
+std::uint32_t stack_of(const Guard& guard, const RecordFunction* function, HostWriter& writer) {
+  const PythonPosition position = python_position();
+  if (position.frame == nullptr) return trace::kNoRef;
+  if (is_on_stack(t_open.function) && t_open.tid == thread_id() && t_open.position == position && writer.has(t_open.stack)) return t_open.stack.ref;
+  const std::uint32_t ref = writer.name(PythonStack(guard).bytes());
+  const auto address = reinterpret_cast<std::uintptr_t>(function);
+  if (is_on_stack(address)) t_open = {address, thread_id(), position, writer.kept(ref)};
+  return ref;
+}
+
 // False: nothing was written.
-bool write_begin(const Guard& guard, const RecordFunction* function, const OperatorCall& call, std::string_view inputs, std::string_view stack) {
+bool write_begin(const Guard& guard, const RecordFunction* function, const OperatorCall& call, std::string_view inputs, bool has_stack) {
   const char* name = s_torch.name(function);
   if (name == nullptr) {
     give_up();
@@ -75,11 +105,11 @@ bool write_begin(const Guard& guard, const RecordFunction* function, const Opera
   record.forward_thread = call.forward_thread;
   record.sequence = (call.has & trace::kHasSequence) != 0 ? call.sequence : 0;
   const std::string_view text(name);
-  HostWriter writer(guard, trace::OperatorBeginRecord::kKind, sizeof(record), text.size(), inputs.size() + stack.size());
+  HostWriter writer(guard, trace::OperatorBeginRecord::kKind, sizeof(record), text.size(), inputs.size() + (has_stack ? PythonStack::kMostBytes : 0));
   if (!writer) return false;
   record.name_ref = writer.name(text);
   record.inputs_ref = writer.name(inputs);
-  record.stack_ref = writer.name(stack);
+  record.stack_ref = has_stack ? stack_of(guard, function, writer) : trace::kNoRef;
   record.time_mono_ns = mono_ns();  // what came before is not the operator's
   writer.append(record);
   return true;
@@ -117,19 +147,13 @@ OperatorContext on_begin(const RecordFunction* function) {
   if (t_begun == mark_of(function, turn ^ 1)) return {};
   s_begun[call.thread % kCounts].begun.fetch_add(1, std::memory_order_relaxed);
   const OperatorInputs inputs(call.inputs, has_inputs(level) ? call.input_count : 0);
-  bool is_written;
-  if (has_python_stacks(level)) {
-    const PythonStack stack(guard);
-    is_written = write_begin(guard, function, call, inputs.bytes(), stack.bytes());
-  } else {
-    is_written = write_begin(guard, function, call, inputs.bytes(), {});
-  }
-  if (!is_written) return {};
+  if (!write_begin(guard, function, call, inputs.bytes(), has_python_stacks(level))) return {};
   t_begun = mark_of(function, turn);
   return OperatorContext::of_recorded();
 }
 
 void on_end(const RecordFunction* function, void* context) {
+  if (t_open.function == reinterpret_cast<std::uintptr_t>(function)) t_open.function = 0;
   const Guard guard;
   if (context == nullptr || !guard || recording() != Recording::open) return;
   if ((t_begun & ~std::uintptr_t{1}) == mark_of(function, 0)) t_begun = 0;

@@ -20,7 +20,7 @@ TRAINING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_train
 LAYOUTS = ("2.1", "2.5", "2.9", "2.15")
 STEPS = 12
 TYPES = {4: "long int", 6: "float", 15: "c10::BFloat16"}
-KNOWN_BY = 45  # operators and ranges
+KNOWN_BY = 100  # operators and ranges
 LEARNT = 6  # operators with a sequence number, after which it is known where it lies
 
 

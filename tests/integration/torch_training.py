@@ -73,6 +73,11 @@ def contiguous(*sizes):
     return tuple(sizes), tuple(strides)
 
 
+class Call(ctypes.Structure):
+    PYTHON = ctypes.CFUNCTYPE(None)
+    _fields_ = [("name", ctypes.c_char_p), ("scope", ctypes.c_int), ("inside", ctypes.c_int), ("python", PYTHON), ("times_ns", ctypes.c_int64 * 4)]
+
+
 class Torch:
     def __init__(self, path, truth):
         self.library, self.truth, self.lock = ctypes.CDLL(path), truth, threading.Lock()
@@ -80,6 +85,7 @@ class Torch:
         self.library.standin_enter.argtypes = (ctypes.c_char_p, ctypes.c_int, ctypes.c_int64, ctypes.c_uint64,
                                                ctypes.POINTER(Input), ctypes.c_int)
         self.library.standin_leave.argtypes = (ctypes.c_void_p,)
+        self.library.standin_call.argtypes = (ctypes.POINTER(Call),)
         for name in ("standin_thread", "standin_sequence"):
             getattr(self.library, name).restype = ctypes.c_uint64
 
@@ -107,6 +113,19 @@ class Torch:
         line["end_tid"] = threading.get_native_id()
         with self.lock:
             self.truth.write(json.dumps(line) + "\n")
+
+    def dispatch(self, *calls):
+        """(name, how many of those that follow it calls, a Python function that it calls before them or None): operators that call each
+        other without Python in between."""
+        array = (Call * len(calls))(*((name.encode(), FUNCTION, inside, Call.PYTHON(python) if python else Call.PYTHON()) for name, inside, python in calls))
+        stack, count = frames(), self.library.standin_call(array)
+        assert count == len(calls)
+        line = {"scope": FUNCTION, "tid": threading.get_native_id(), "end_tid": threading.get_native_id(), "inputs": (), "stack": stack,
+                "thread": self.library.standin_thread(), "forward_thread": 0, "sequence": UNNUMBERED}
+        with self.lock:
+            for (name, _, _), call in zip(calls, array):
+                times = list(call.times_ns)
+                self.truth.write(json.dumps({"name": name, **line, "begin": times[:2], "end": times[2:]}) + "\n")
 
     def call(self, *what, inside=(), **more):
         line = self.enter(*what, **more)
@@ -138,6 +157,26 @@ class Stack(Module):  # noqa: F821
             layer()
 
 
+def dispatched(torch, number):
+    """Operators whose Python stack is that of the one that called them, and such as look as if it were."""
+    def one():
+        torch.dispatch(("aten::linear", 3, None), ("aten::t", 1, None), ("aten::transpose", 0, None), ("aten::addmm", 0, None))
+
+    def other():
+        torch.dispatch(("aten::relu", 1, None), ("aten::clamp_min", 0, None))
+        one()
+
+    one()
+    one()  # from another line, where everything else is the same
+    torch.dispatch(("CustomFunction", 3, other), ("aten::mul", 1, None), ("aten::empty", 0, other), ("aten::add", 0, None))
+    outer = torch.enter("outer range", USER)  # Python goes on while it is open
+    inner = torch.enter("aten::sub", FUNCTION)
+    torch.leave(inner)
+    torch.leave(outer)
+    if number == 6:  # enough for the next block
+        torch.dispatch(("aten::many", 60, None), *((f"{number}{at}" * 1000, 0, None) for at in range(60)))
+
+
 def step(torch, number):
     forward = []
 
@@ -158,6 +197,7 @@ def step(torch, number):
     thread = threading.Thread(target=backward)
     thread.start()
     thread.join()
+    dispatched(torch, number)
     torch.call(f"Schritt {number} größer", USER)
     torch.call("Optimizer.step#AdamW.step", USER,
                inside=[lambda: torch.call("aten::_foreach_add_", FUNCTION, inputs=((TENSORS, ((FLOAT, *contiguous(4, 4)),) * 3), (INTEGER, 1)))])

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -97,8 +98,10 @@ struct Object {
   std::byte* at(std::size_t offset) { return bytes.data() + offset; }
 };
 
+constexpr std::size_t kFunctionBytes = 512;
+
 struct Open {
-  Object function{512};
+  std::byte* function;
   std::string name;
   std::vector<std::byte> values;  // 16 bytes each
   std::deque<Object> objects;
@@ -200,7 +203,7 @@ void put_value(Open& open, std::byte* at, const Input& input) {
 }
 
 void lay_out(Open& open, int scope, std::int64_t sequence, std::uint64_t forward_thread) {
-  std::byte* function = open.function.at(0);
+  std::byte* function = open.function;
   put(function + layout().thread, at::RecordFunction::currentThreadId());
   put(function + layout().scope, static_cast<std::uint8_t>(scope));
   put(function + layout().sequence, sequence);
@@ -214,9 +217,10 @@ void lay_out(Open& open, int scope, std::int64_t sequence, std::uint64_t forward
 
 }  // namespace
 
-// `sequence`: -1: autograd does not number it; -2: it gets the number that comes next, and uses it up.
-extern "C" TORCH_API Open* standin_enter(const char* name, int scope, std::int64_t sequence, std::uint64_t forward_thread, const Input* inputs, int count) {
-  auto* open = new Open;
+namespace {
+
+// What a program calls; `sequence`: -1: autograd does not number it; -2: it gets the number that comes next, and uses it up.
+void begin(Open* open, const char* name, int scope, std::int64_t sequence, std::uint64_t forward_thread, const Input* inputs, int count) {
   open->name = name;
   std::vector<Entry> callbacks;
   {
@@ -231,16 +235,64 @@ extern "C" TORCH_API Open* standin_enter(const char* name, int scope, std::int64
     for (int i = 0; i < count; ++i) put_value(*open, open->values.data() + 16 * i, inputs[i]);
   }
   lay_out(*open, scope, sequence == -2 ? static_cast<std::int64_t>(t_sequence) : sequence, forward_thread);
-  const auto& function = *reinterpret_cast<const at::RecordFunction*>(open->function.at(0));
+  const auto& function = *reinterpret_cast<const at::RecordFunction*>(open->function);
   for (const Entry& each : callbacks) open->started.push_back({each, each.callback.start(function)});
   if (sequence == -2) ++t_sequence;
+}
+
+void end(Open& open) {
+  const auto& function = *reinterpret_cast<const at::RecordFunction*>(open.function);
+  for (auto& [entry, context] : open.started) entry.callback.end(function, context.get());
+}
+
+std::int64_t mono_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+}  // namespace
+
+// An operator or range that Python enters and leaves: it lies on the heap.
+extern "C" TORCH_API Open* standin_enter(const char* name, int scope, std::int64_t sequence, std::uint64_t forward_thread, const Input* inputs, int count) {
+  auto* open = new Open;
+  open->function = new std::byte[kFunctionBytes];
+  std::memset(open->function, 0xa5, kFunctionBytes);
+  begin(open, name, scope, sequence, forward_thread, inputs, count);
   return open;
 }
 
 extern "C" TORCH_API void standin_leave(Open* open) {
-  const auto& function = *reinterpret_cast<const at::RecordFunction*>(open->function.at(0));
-  for (auto& [entry, context] : open->started) entry.callback.end(function, context.get());
+  end(*open);
+  delete[] open->function;
   delete open;
+}
+
+// An operator that lies on the stack, as those that PyTorch's dispatcher calls.
+struct Call {
+  const char* name;
+  int scope;
+  int inside;                // how many of those that follow are called by it, those that they call included
+  void (*python)();          // called by it before these; null: none
+  std::int64_t times_ns[4];  // before and after its begin, and its end
+};
+
+// Calls the first one; how many calls that were.
+extern "C" TORCH_API int standin_call(Call* calls) {
+  alignas(16) std::byte function[kFunctionBytes];
+  std::memset(function, 0xa5, sizeof(function));
+  Open open;
+  open.function = function;
+  calls->times_ns[0] = mono_ns();
+  begin(&open, calls->name, calls->scope, -1, 0, nullptr, 0);
+  calls->times_ns[1] = mono_ns();
+  if (calls->python != nullptr) calls->python();
+  int count = 1;
+  while (count <= calls->inside) count += standin_call(calls + count);
+  calls->times_ns[2] = mono_ns();
+  end(open);
+  calls->times_ns[3] = mono_ns();
+  return count;
 }
 
 extern "C" TORCH_API int standin_callbacks() {
