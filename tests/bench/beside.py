@@ -4,7 +4,8 @@ command with all that it starts, Chromium's processes too. CPU is user + system.
 all processes together with shared pages counted once (PSS), or that one of them had at any time. Where a tool is absent
 its rows say so. The second table compares `analyze` of all ranks with HTA, in turns, by medians: `--only temporal` with its load
 and temporal breakdown, and every table that there is with its load and four analyses (temporal breakdown, idle time of all ranks,
-overlap of communication and computation, kernel breakdown). HTA's import is not counted but in its memory.
+overlap of communication and computation, kernel breakdown). HTA's import is not counted but in its memory. Times and memory are of
+separate rounds there: looking at a process's memory stops it, by a tenth of what the shortest of these commands takes.
 
   beside.py --tracetool PATH --traces FOLDER --work FOLDER [--hta PYTHON] [--rounds N] [--only analyze]
 
@@ -95,6 +96,21 @@ def measure(command):
     return Cost(max(waited_s, sum(cpu_s.values())), wall_s, peak_kib / 1024, out.read().decode())
 
 
+def timed(command):
+    """(CPU seconds of the command and all that it waited for, seconds, what it says), with nobody looking on."""
+    out, errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+    begin_s = time.perf_counter()
+    process = subprocess.Popen(command, stdout=out, stderr=errors)
+    _, status, usage = os.wait4(process.pid, 0)
+    wall_s = time.perf_counter() - begin_s
+    process.returncode = status  # it is waited for
+    if status != 0:
+        errors.seek(0)
+        sys.exit(f"{' '.join(command)}: status {status}: {errors.read().decode()[-500:]}")
+    out.seek(0)
+    return Cost(usage.ru_utime + usage.ru_stime, wall_s, 0, out.read().decode())
+
+
 def rows(options, ranks, work):
     one, tool = ranks[0], options.tracetool
     merged, native, chrome = f"{work}/all.ttrace", f"{work}/all.pftrace", f"{work}/all.json"
@@ -119,10 +135,12 @@ def rows(options, ranks, work):
 
 def tables(options, ranks, what, only, its):
     """Both in turns; each line is a tool, then how many times as much HTA takes."""
+    our_command = [options.tracetool, "analyze", "--only", only, "--format", "json", *ranks]
+    their_command = [options.hta, "-c", HTA_TABLES, options.traces, what]
     ours, theirs = [], []
     for _ in range(options.rounds):
-        ours.append(measure([options.tracetool, "analyze", "--only", only, "--format", "json", *ranks]))
-        theirs.append(measure([options.hta, "-c", HTA_TABLES, options.traces, what]))
+        ours.append(timed(our_command)._replace(peak_mib=measure(our_command).peak_mib))
+        theirs.append(timed(their_command)._replace(peak_mib=measure(their_command).peak_mib))
         cpu_s, wall_s, count = json.loads(theirs[-1].said.splitlines()[-1])
         theirs[-1] = theirs[-1]._replace(cpu_s=cpu_s, wall_s=wall_s)
         if count != len(json.loads(ours[-1].said)["temporal"]) or count != len(ranks):
