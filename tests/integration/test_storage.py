@@ -79,9 +79,9 @@ def wait_for(condition, job, seconds=20):
 
 
 def is_copied(run):
-    """A copy is renamed whole; before it, a file of that name was empty and went away."""
+    """A copy is renamed whole; before it, a file of that name was empty and went away. The first may be older than the first event."""
     try:
-        return any(os.path.getsize(path) > 0 for path in files_below(run, ".ring"))
+        return any(os.path.getsize(path) > 0 and read_recording.read(path).events for path in files_below(run, ".ring"))
     except FileNotFoundError:
         return False
 
@@ -92,7 +92,7 @@ def state_of(options, folder):
 
 
 def kill_elsewhere(options, folder, run_id):
-    """A training recorded on local storage, killed after its first copy; the job's run id is `run_id`."""
+    """A training recorded on local storage, killed after its first copy of events; the job's run id is `run_id`."""
     job = subprocess.Popen(command(options, folder, *LONG), cwd=folder, stdin=subprocess.DEVNULL,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
                            env=clean_environment(**odd(options, folder, "network", TORCHELASTIC_RUN_ID=run_id)))
