@@ -139,8 +139,9 @@ def tables(options, ranks, what, only, its):
     their_command = [options.hta, "-c", HTA_TABLES, options.traces, what]
     ours, theirs = [], []
     for _ in range(options.rounds):
-        ours.append(timed(our_command)._replace(peak_mib=measure(our_command).peak_mib))
-        theirs.append(timed(their_command)._replace(peak_mib=measure(their_command).peak_mib))
+        for costs, command in ((ours, our_command), (theirs, their_command)):
+            peak_mib = measure(command).peak_mib  # first: what ran before has taken the caches, and the machine's memory from a virtual one
+            costs.append(timed(command)._replace(peak_mib=peak_mib))
         cpu_s, wall_s, count = json.loads(theirs[-1].said.splitlines()[-1])
         theirs[-1] = theirs[-1]._replace(cpu_s=cpu_s, wall_s=wall_s)
         if count != len(json.loads(ours[-1].said)["temporal"]) or count != len(ranks):
