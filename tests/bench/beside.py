@@ -4,8 +4,8 @@ command with all that it starts, Chromium's processes too. CPU is user + system.
 all processes together with shared pages counted once (PSS), or that one of them had at any time. Where a tool is absent
 its rows say so. The second table compares `analyze` of all ranks with HTA, in turns, by medians: `--only temporal` with its load
 and temporal breakdown, and every table that there is with its load and four analyses (temporal breakdown, idle time of all ranks,
-overlap of communication and computation, kernel breakdown). HTA's import is not counted but in its memory. Times and memory are of
-separate rounds there: looking at a process's memory stops it, by a tenth of what the shortest of these commands takes.
+overlap of communication and computation, kernel breakdown). HTA's import is not counted but in its memory. Each is run
+twice there: for its memory, then for its times, with nobody looking on, because a look at a process's memory holds it up.
 
   beside.py --tracetool PATH --traces FOLDER --work FOLDER [--hta PYTHON] [--rounds N] [--only analyze]
 
@@ -97,7 +97,7 @@ def measure(command):
 
 
 def timed(command):
-    """(CPU seconds of the command and all that it waited for, seconds, what it says), with nobody looking on."""
+    """The same without its memory, and without looking on: CPU is that of the command and all that it waited for."""
     out, errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()
     begin_s = time.perf_counter()
     process = subprocess.Popen(command, stdout=out, stderr=errors)
@@ -140,7 +140,7 @@ def tables(options, ranks, what, only, its):
     ours, theirs = [], []
     for _ in range(options.rounds):
         for costs, command in ((ours, our_command), (theirs, their_command)):
-            peak_mib = measure(command).peak_mib  # first: what ran before has taken the caches, and the machine's memory from a virtual one
+            peak_mib = measure(command).peak_mib  # first, so that the timed run finds caches and free memory as it would when repeated
             costs.append(timed(command)._replace(peak_mib=peak_mib))
         cpu_s, wall_s, count = json.loads(theirs[-1].said.splitlines()[-1])
         theirs[-1] = theirs[-1]._replace(cpu_s=cpu_s, wall_s=wall_s)

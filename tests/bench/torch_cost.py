@@ -6,7 +6,7 @@ machine does meets all of them. A cost is the lower quartile over the turns of a
   torch_cost.py --agent PATH [--turns N] [--steps N] [--processes N] [--only MODE,...]      with a Python that has torch
 
 --processes N: all that N times, each time in new processes; a cost is the mean over them, and behind it stand the least and the greatest.
-One process differs from the next by as much as 0.2 ms a step, because its addresses do, and with them what its caches keep.
+One process differs from the next by as much as 0.5 ms a step, because its addresses do, and with them what its caches keep.
 --only MODE,...: these modes, and no others beside `nothing`.
 
 Beside: ops and torch.profiler of the CPU alone, shapes and record_shapes, stacks and with_stack, all and both of these. `empty` is an observer of PyTorch's that does nothing, `empty+inputs` one that wants inputs: what PyTorch itself takes to call one.

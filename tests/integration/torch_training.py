@@ -75,7 +75,7 @@ def contiguous(*sizes):
 
 class Call(ctypes.Structure):
     PYTHON = ctypes.CFUNCTYPE(None)
-    _fields_ = [("name", ctypes.c_char_p), ("scope", ctypes.c_int), ("inside", ctypes.c_int), ("python", PYTHON), ("times_ns", ctypes.c_int64 * 4)]
+    _fields_ = [("name", ctypes.c_char_p), ("inside", ctypes.c_int), ("python", PYTHON), ("times_ns", ctypes.c_int64 * 4)]
 
 
 class Torch:
@@ -117,7 +117,7 @@ class Torch:
     def dispatch(self, *calls):
         """(name, how many of those that follow it calls, a Python function that it calls before them or None): operators that call each
         other without Python in between."""
-        array = (Call * len(calls))(*((name.encode(), FUNCTION, inside, Call.PYTHON(python) if python else Call.PYTHON()) for name, inside, python in calls))
+        array = (Call * len(calls))(*((name.encode(), inside, Call.PYTHON(python) if python else Call.PYTHON()) for name, inside, python in calls))
         stack, count = frames(), self.library.standin_call(array)
         assert count == len(calls)
         line = {"scope": FUNCTION, "tid": threading.get_native_id(), "end_tid": threading.get_native_id(), "inputs": (), "stack": stack,

@@ -98,10 +98,9 @@ struct Object {
   std::byte* at(std::size_t offset) { return bytes.data() + offset; }
 };
 
-constexpr std::size_t kFunctionBytes = 512;
-
 struct Open {
-  std::byte* function;
+  Open() { std::memset(function, 0xa5, sizeof(function)); }
+  alignas(16) std::byte function[512];
   std::string name;
   std::vector<std::byte> values;  // 16 bytes each
   std::deque<Object> objects;
@@ -203,7 +202,7 @@ void put_value(Open& open, std::byte* at, const Input& input) {
 }
 
 void lay_out(Open& open, int scope, std::int64_t sequence, std::uint64_t forward_thread) {
-  std::byte* function = open.function;
+  std::byte* const function = open.function;
   put(function + layout().thread, at::RecordFunction::currentThreadId());
   put(function + layout().scope, static_cast<std::uint8_t>(scope));
   put(function + layout().sequence, sequence);
@@ -215,13 +214,9 @@ void lay_out(Open& open, int scope, std::int64_t sequence, std::uint64_t forward
   put(function + 504, &open);
 }
 
-}  // namespace
-
-namespace {
-
-// What a program calls; `sequence`: -1: autograd does not number it; -2: it gets the number that comes next, and uses it up.
-void begin(Open* open, const char* name, int scope, std::int64_t sequence, std::uint64_t forward_thread, const Input* inputs, int count) {
-  open->name = name;
+// `sequence`: -1: autograd does not number it; -2: it gets the number that comes next, and uses it up.
+void begin(Open& open, const char* name, int scope, std::int64_t sequence, std::uint64_t forward_thread, const Input* inputs, int count) {
+  open.name = name;
   std::vector<Entry> callbacks;
   {
     const std::lock_guard lock(s_mutex);
@@ -231,12 +226,12 @@ void begin(Open* open, const char* name, int scope, std::int64_t sequence, std::
   bool needs_inputs = false;
   for (const Entry& each : callbacks) needs_inputs = needs_inputs || each.callback.needs_inputs;
   if (needs_inputs) {
-    open->values.resize(16 * static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i) put_value(*open, open->values.data() + 16 * i, inputs[i]);
+    open.values.resize(16 * static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) put_value(open, open.values.data() + 16 * i, inputs[i]);
   }
-  lay_out(*open, scope, sequence == -2 ? static_cast<std::int64_t>(t_sequence) : sequence, forward_thread);
-  const auto& function = *reinterpret_cast<const at::RecordFunction*>(open->function);
-  for (const Entry& each : callbacks) open->started.push_back({each, each.callback.start(function)});
+  lay_out(open, scope, sequence == -2 ? static_cast<std::int64_t>(t_sequence) : sequence, forward_thread);
+  const auto& function = *reinterpret_cast<const at::RecordFunction*>(open.function);
+  for (const Entry& each : callbacks) open.started.push_back({each, each.callback.start(function)});
   if (sequence == -2) ++t_sequence;
 }
 
@@ -256,22 +251,18 @@ std::int64_t mono_ns() {
 // An operator or range that Python enters and leaves: it lies on the heap.
 extern "C" TORCH_API Open* standin_enter(const char* name, int scope, std::int64_t sequence, std::uint64_t forward_thread, const Input* inputs, int count) {
   auto* open = new Open;
-  open->function = new std::byte[kFunctionBytes];
-  std::memset(open->function, 0xa5, kFunctionBytes);
-  begin(open, name, scope, sequence, forward_thread, inputs, count);
+  begin(*open, name, scope, sequence, forward_thread, inputs, count);
   return open;
 }
 
 extern "C" TORCH_API void standin_leave(Open* open) {
   end(*open);
-  delete[] open->function;
   delete open;
 }
 
 // An operator that lies on the stack, as those that PyTorch's dispatcher calls.
 struct Call {
   const char* name;
-  int scope;
   int inside;                // how many of those that follow are called by it, those that they call included
   void (*python)();          // called by it before these; null: none
   std::int64_t times_ns[4];  // before and after its begin, and its end
@@ -279,12 +270,9 @@ struct Call {
 
 // Calls the first one; how many calls that were.
 extern "C" TORCH_API int standin_call(Call* calls) {
-  alignas(16) std::byte function[kFunctionBytes];
-  std::memset(function, 0xa5, sizeof(function));
   Open open;
-  open.function = function;
   calls->times_ns[0] = mono_ns();
-  begin(&open, calls->name, calls->scope, -1, 0, nullptr, 0);
+  begin(open, calls->name, 0, -1, 0, nullptr, 0);
   calls->times_ns[1] = mono_ns();
   if (calls->python != nullptr) calls->python();
   int count = 1;
