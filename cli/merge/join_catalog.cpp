@@ -7,14 +7,16 @@ namespace cli {
 
 IdMap join_catalog(Catalog& from, Catalog& to) {
   IdMap ids;
-  for (StringId id = 0; id < from.strings.size(); ++id) ids.strings.push_back(to.strings.intern(from.strings[id]));
+  ids.strings.reserve(from.strings.size());
+  for (StringId id = 0; id < from.strings.size(); ++id) ids.strings.push_back(to.strings.intern(from.strings, id));
   for_each_interned([&]<typename T>(const T*) {
     for (T value : from.interned<T>().all()) {
       (void)ids.translate_fields(value);  // all are known: those before it were joined
       ids.of<T>().push_back(to.interned<T>().intern(value));
     }
   });
-  for (ShapeId id = 0; id < from.shapes.size(); ++id) ids.shapes.push_back(&to.shapes.intern(from.shapes[id].text));
+  ids.shapes.reserve(from.shapes.size());
+  for (ShapeId id = 0; id < from.shapes.size(); ++id) ids.shapes.push_back(&to.shapes.intern(from.shapes, id));
   const auto first = static_cast<ProcessId>(to.processes.size());
   std::move(from.processes.begin(), from.processes.end(), std::back_inserter(to.processes));
   for (const Track& track : from.tracks) {

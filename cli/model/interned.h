@@ -4,8 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <unordered_map>
 #include <vector>
+
+#include "cli/model/id_table.h"
 
 namespace cli {
 
@@ -27,14 +28,9 @@ class Interned {
 
   Interned() { intern(T{}); }
   Id intern(const T& value) {
-    const std::uint64_t hash = hash_of(value);
-    const auto [first, last] = ids_.equal_range(hash);
-    for (auto known = first; known != last; ++known) {
-      if (values_[known->second] == value) return known->second;
-    }
-    const Id id = static_cast<std::uint32_t>(values_.size());
-    values_.push_back(value);
-    ids_.emplace(hash, id);
+    const auto next = static_cast<std::uint32_t>(values_.size());
+    const Id id = ids_.intern(hash_of(value), next, [&](std::uint32_t known) { return values_[known] == value; });
+    if (id == next) values_.push_back(value);
     return id;
   }
   const T& operator[](Id id) const { return values_[id]; }
@@ -71,14 +67,14 @@ class Interned {
       hash ^= hash >> 29;
     }
   };
-  static std::uint64_t hash_of(const T& value) {
+  static std::uint32_t hash_of(const T& value) {
     Mix mix;
     payload_fields(mix, value);
-    return mix.hash;
+    return static_cast<std::uint32_t>(mix.hash);
   }
 
   std::vector<T> values_;
-  std::unordered_multimap<std::uint64_t, Id> ids_;
+  IdTable ids_;
 };
 
 }  // namespace cli

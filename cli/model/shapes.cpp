@@ -1,6 +1,7 @@
 #include "cli/model/shapes.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace cli {
@@ -44,7 +45,10 @@ void Shape::put_together(const std::int64_t* integers, std::string& out) const {
 
 Shapes::Shapes(const Shapes& from)
     : texts_(from.texts_), shapes_(from.shapes_), text_bytes_(from.text_bytes_), most_text_bytes_(from.most_text_bytes_) {
-  for (Shape& shape : shapes_) shape.text = texts_[shape.id];
+  for (Shape& shape : shapes_) {
+    shape.text = texts_[shape.id];
+    shape.holes = {holes_.keep(shape.holes.data(), shape.holes.size()), shape.holes.size()};
+  }
 }
 
 const Shape* Shapes::find(std::string_view text) const {
@@ -55,13 +59,25 @@ const Shape* Shapes::find(std::string_view text) const {
 const Shape& Shapes::intern(std::string_view text) {
   const StringId id = texts_.intern(text);
   if (id < shapes_.size()) return shapes_[id];
+  std::array<Shape::Hole, kMostHoles> holes;
+  std::size_t count = 0;
+  for (std::size_t at = text.find(kHole); at != text.npos; at = text.find(kHole, at + 1)) {
+    holes[count++] = {static_cast<std::uint32_t>(at), slot_of(text.substr(0, at))};
+  }
+  return add(id, {holes.data(), count});
+}
+
+const Shape& Shapes::intern(const Shapes& from, ShapeId id) {
+  const StringId known = texts_.intern(from.texts_, id);
+  return known < shapes_.size() ? shapes_[known] : add(known, from[id].holes);
+}
+
+const Shape& Shapes::add(ShapeId id, std::span<const Shape::Hole> holes) {
   Shape& shape = shapes_.emplace_back();
   shape.id = id;
   shape.text = texts_[id];
-  text_bytes_ += text.size();
-  for (std::size_t at = text.find(kHole); at != text.npos; at = text.find(kHole, at + 1)) {
-    shape.holes.push_back({static_cast<std::uint32_t>(at), slot_of(text.substr(0, at))});
-  }
+  shape.holes = {holes_.keep(holes.data(), holes.size()), holes.size()};
+  text_bytes_ += shape.text.size();
   return shape;
 }
 

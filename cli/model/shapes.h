@@ -9,10 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "cli/model/arena.h"
 #include "cli/model/strings.h"
 
 namespace cli {
@@ -33,7 +34,7 @@ struct Shape {
   };
   ShapeId id = 0;
   std::string_view text;
-  std::vector<Hole> holes;
+  std::span<const Hole> holes;
 
   // Appends the text with its integers, one for each hole.
   void put_together(const std::int64_t* integers, std::string& out) const;
@@ -50,6 +51,7 @@ class Shapes {
   const Shape* find(std::string_view text) const;
   // At most kMostHoles and kMostShapeText.
   const Shape& intern(std::string_view text);
+  const Shape& intern(const Shapes& from, ShapeId id);  // as it is there
   const Shape& operator[](ShapeId id) const { return shapes_[id]; }
   std::size_t size() const { return shapes_.size(); }
   std::size_t text_bytes() const { return text_bytes_; }  // of all
@@ -58,8 +60,11 @@ class Shapes {
   void limit_text(std::size_t bytes) { most_text_bytes_ = bytes; }
 
  private:
+  const Shape& add(ShapeId id, std::span<const Shape::Hole> holes);
+
   Strings texts_;
   std::deque<Shape> shapes_;
+  Arena<Shape::Hole> holes_;
   std::size_t text_bytes_ = 0, most_text_bytes_ = kMostTextOfShapes;
 };
 

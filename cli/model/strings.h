@@ -2,11 +2,12 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 #include <vector>
 
+#include "cli/model/arena.h"
 #include "cli/model/event.h"
+#include "cli/model/id_table.h"
 
 namespace cli {
 
@@ -18,24 +19,18 @@ class Strings {
   Strings(Strings&&) = default;
   Strings& operator=(Strings&&) = default;
   StringId intern(std::string_view text);
+  StringId intern(const Strings& from, StringId id) { return intern(from.texts_[id], from.hashes_[id]); }  // its text
   StringId find(std::string_view text) const;  // 0: it is not there, or ""
   std::string_view operator[](StringId id) const { return texts_[id]; }
   std::size_t size() const { return texts_.size(); }
 
  private:
-  struct Slot {
-    std::uint32_t hash = 0;
-    StringId next_id = 0;  // id + 1; 0: free
-  };
-  std::size_t slot_of(std::string_view text, std::uint32_t hash) const;  // its own, or the free one for it
-  std::string_view keep(std::string_view text);
-  void grow();
+  StringId intern(std::string_view text, std::uint32_t hash);
 
   std::vector<std::string_view> texts_;
-  std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
-  std::vector<std::unique_ptr<char[]>> chunks_;
-  char* chunk_end_ = nullptr;
-  std::size_t chunk_left_ = 0;  // bytes free before chunk_end_
+  std::vector<std::uint32_t> hashes_;  // of these
+  IdTable ids_;
+  Arena<char> chunks_;
 };
 
 }  // namespace cli
