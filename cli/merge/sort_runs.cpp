@@ -75,18 +75,26 @@ SortRoom::SortRoom(std::size_t memory_bytes, std::size_t inputs, std::string scr
       most_kept_bytes_(memory_bytes / 2),
       scratch_(std::move(scratch_directory)) {}
 
-bool SortRoom::keep(std::size_t bytes) {
+bool SortRoom::keep(const EventRun::Part& part) {
   const std::lock_guard lock(mutex_);
+  const std::size_t bytes = part.held_bytes();
   if (bytes > most_kept_bytes_ - kept_bytes_) return false;
   kept_bytes_ += bytes;
+  last_room_ = part.batch.used();
   return true;
 }
 
 std::unique_ptr<EventRun::Part> SortRoom::new_part() {
   const std::lock_guard lock(mutex_);
-  if (spare_.empty()) return std::make_unique<EventRun::Part>();
-  std::unique_ptr<EventRun::Part> part = std::move(spare_.back());
-  spare_.pop_back();
+  std::unique_ptr<EventRun::Part> part;
+  if (spare_.empty()) {
+    part = std::make_unique<EventRun::Part>();
+    const auto with_more = [](std::size_t count) { return count + count / 8; };
+    part->batch.reserve({with_more(last_room_.events), with_more(last_room_.text_bytes), with_more(last_room_.words)});
+  } else {
+    part = std::move(spare_.back());
+    spare_.pop_back();
+  }
   return part;
 }
 
@@ -119,8 +127,9 @@ void EventSorter::hand_over() {
 
 void EventSorter::make_run(std::unique_ptr<EventRun::Part> part) {
   find_order(part->batch, part->order);
+  if (part->batch.held_bytes() > 2 * part->batch.bytes()) part->batch.shrink_to_fit();
   EventRun& run = runs_.emplace_back();
-  if (room_.keep(part->held_bytes())) {
+  if (room_.keep(*part)) {
     run.part = std::move(part);
     return;
   }

@@ -42,10 +42,11 @@ class SortRoom {
   SortRoom(std::size_t memory_bytes, std::size_t inputs, std::string scratch_directory);
 
   std::size_t part_bytes() const { return part_bytes_; }
-  // Empty; perhaps one that was released, with its memory.
+  // Empty; perhaps one that was released, with its memory; else with room for what the last one had that stayed, as inputs of one run
+  // are alike, so that it does not have to be moved while it grows.
   std::unique_ptr<EventRun::Part> new_part();
-  // Whether so much may stay in memory; it is counted then, until it is released.
-  bool keep(std::size_t bytes);
+  // Whether it may stay in memory; it is counted then, until it is released.
+  bool keep(const EventRun::Part& part);
   void release(std::unique_ptr<EventRun::Part> part, bool was_kept);
   TempFile& scratch() { return scratch_; }
 
@@ -53,6 +54,7 @@ class SortRoom {
   const std::size_t part_bytes_, most_kept_bytes_;
   std::mutex mutex_;
   std::size_t kept_bytes_ = 0;
+  EventBatch::Room last_room_;
   std::vector<std::unique_ptr<EventRun::Part>> spare_;
   TempFile scratch_;
 };

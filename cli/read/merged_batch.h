@@ -62,6 +62,17 @@ class EventBatch {
   // In the place of one with as many holes.
   void set_shape(std::size_t index, const Shape& shape) { places_[index].shape = &shape; }
   void reserve(std::size_t events) { events_.reserve(events); places_.reserve(events); }
+  // Room for as much as another one holds.
+  struct Room {
+    std::size_t events = 0, text_bytes = 0, words = 0;
+  };
+  Room used() const { return {events_.size(), texts_.size(), words_.size()}; }
+  void reserve(const Room& room) {
+    reserve(room.events);
+    texts_.reserve(room.text_bytes);
+    words_.reserve(room.words);
+  }
+  void shrink_to_fit() { events_.shrink_to_fit(); places_.shrink_to_fit(); texts_.shrink_to_fit(); words_.shrink_to_fit(); }
   void clear() { events_.clear(); places_.clear(); texts_.clear(); words_.clear(); }
 
   std::size_t size() const { return events_.size(); }
