@@ -124,6 +124,7 @@ InputReading::InputReading(const std::vector<TraceInput>& inputs, const MergeOpt
 void InputReading::read(const Step& each) {
   work_.run({[this](std::size_t i) { read_one(i); }, [this](std::size_t i) { join(i); }, [&](std::size_t i) { each(i, inputs_[i]); }});
   progress_.done();
+  memories_.clear();
   finish();
 }
 
