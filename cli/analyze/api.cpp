@@ -52,12 +52,11 @@ class ApiTable : public Analysis {
       return context_.catalog.strings[a.first->second] < context_.catalog.strings[b.first->second];
     });
     for (const auto& [key, durations] : sorted) {
-      std::vector<std::int64_t>& ns = durations->ns;
-      std::sort(ns.begin(), ns.end());
+      const Spread ns = spread_of(durations->ns);
       std::vector<Cell>& cells = table.rows.emplace_back();
       if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key->first], context_.keys);
-      append(cells, std::string(context_.catalog.strings[key->second]), static_cast<std::int64_t>(ns.size()), durations->sum_ns,
-             percent(durations->sum_ns, sums_.at(key->first)), ns.front(), percentile(ns, 50), percentile(ns, 95), ns.back());
+      append(cells, std::string(context_.catalog.strings[key->second]), static_cast<std::int64_t>(durations->ns.size()), durations->sum_ns,
+             percent(durations->sum_ns, sums_.at(key->first)), ns.least, ns.median, ns.p95, ns.most);
     }
     if (endless_ > 0) table.notes.push_back(std::to_string(endless_) + " calls had not returned where the trace ends, and are in no row");
     return table;

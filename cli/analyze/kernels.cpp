@@ -106,14 +106,12 @@ class KernelTable : public Analysis {
   };
 
   std::vector<Cell> row(const Key& key, Durations& durations) const {
-    std::vector<std::int64_t>& ns = durations.ns;
-    std::sort(ns.begin(), ns.end());
+    const Spread ns = spread_of(durations.ns);
     std::vector<Cell> cells;
     if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
     append(cells, std::string(context_.catalog.strings[key.name]),
-           std::string(key.work_class == WorkClass::comm ? "comm" : "compute"), static_cast<std::int64_t>(ns.size()),
-           durations.sum_ns, percent(durations.sum_ns, sums_.at(key.group)), ns.front(), percentile(ns, 50),
-           percentile(ns, 95), ns.back());
+           std::string(key.work_class == WorkClass::comm ? "comm" : "compute"), static_cast<std::int64_t>(durations.ns.size()),
+           durations.sum_ns, percent(durations.sum_ns, sums_.at(key.group)), ns.least, ns.median, ns.p95, ns.most);
     if (durations.launches.empty()) {
       append(cells, Cell(), Cell(), Cell());
     } else {

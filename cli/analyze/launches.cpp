@@ -148,12 +148,12 @@ class LaunchesTable : public Analysis {
     if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(process)[window].step));
     Launches& launches = launches_[{process, window}];
     std::vector<std::int64_t>& ns = launches.latency_ns;
-    std::sort(ns.begin(), ns.end());
     append(cells, static_cast<std::int64_t>(ns.size()), launches.graphs);
     if (ns.empty()) {
       append(cells, Cell(), Cell(), Cell(), Cell());
     } else {
-      append(cells, ns.front(), percentile(ns, 50), percentile(ns, 95), ns.back());
+      const Spread latency = spread_of(ns);
+      append(cells, latency.least, latency.median, latency.p95, latency.most);
     }
     append(cells, launches.late, launches.long_calls, launches.longer_calls, launches.shorter);
     append_queue(cells, lengths_[process].of(window));

@@ -55,14 +55,14 @@ class SyncTable : public Analysis {
       return context_.catalog.strings[a.first->second] < context_.catalog.strings[b.first->second];
     });
     for (const auto& [key, waits] : sorted) {
-      std::sort(waits->ns.begin(), waits->ns.end());
       std::vector<Cell>& cells = table.rows.emplace_back();
       append_process(cells, context_.catalog.processes[key->first], context_.keys);
       append(cells, std::string(context_.catalog.strings[key->second]), static_cast<std::int64_t>(waits->ns.size()), waits->host_ns);
       if (waits->ns.empty()) {
         append(cells, Cell(), Cell());
       } else {
-        append(cells, percentile(waits->ns, 50), waits->ns.back());
+        const Spread ns = spread_of(waits->ns);
+        append(cells, ns.median, ns.most);
       }
       append(cells, waits->stalls, waits->stalled_ns);
     }

@@ -25,17 +25,20 @@ WorkClasses::WorkClasses(const Catalog& catalog)
     : catalog_(catalog),
       names_(catalog.strings),
       nccl_end_ns_(catalog.tracks.size(), std::numeric_limits<std::int64_t>::min()),
-      launches_(catalog.processes.size()) {}
+      launches_(catalog.processes.size()) {
+  for (ProcessId id = 0; id < catalog.processes.size(); ++id) any_recording_ = any_recording_ || is_recording(id);
+}
 
 KindSet WorkClasses::kinds() {
   return kinds_of({Kind::kernel, Kind::memcpy, Kind::memset, Kind::graph, Kind::runtime, Kind::driver, Kind::nccl, Kind::nvtx});
 }
 
 void WorkClasses::event(const Event& event) {
+  if (!any_recording_) return;
   const bool may_launch = event.kind == Kind::nccl || event.kind == Kind::nvtx;
   if (!may_launch && !(is_api_call(event.kind) && event.correlation != 0)) return;
   const ProcessId process = catalog_.tracks[event.track].process;
-  if (catalog_.processes[process].format != SourceFormat::ring) return;
+  if (!is_recording(process)) return;
   std::int64_t& end_ns = nccl_end_ns_[event.track];
   if (may_launch) {
     if (!is_slice(event) || (event.kind == Kind::nvtx && !names_[event.name].ends_nccl_group)) return;

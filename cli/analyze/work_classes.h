@@ -29,6 +29,7 @@ class WorkClasses {
 
  private:
   bool is_of_call(const Event& event, const Facts& facts) const;
+  bool is_recording(ProcessId process) const { return catalog_.processes[process].format == SourceFormat::ring; }
 
   static constexpr std::size_t kMostLaunches = 1 << 16;  // of a process, whose work has not come; the oldest are forgotten
   // Of neighbouring correlations, which are asked for one after the other, 64 share a word.
@@ -49,6 +50,7 @@ class WorkClasses {
   };
 
   const Catalog& catalog_;
+  bool any_recording_ = false;
   NameClasses names_;
   std::vector<std::int64_t> nccl_end_ns_;  // by TrackId: until then the thread is inside a call of NCCL
   std::vector<Launches> launches_;         // by ProcessId: correlations of launches within one
