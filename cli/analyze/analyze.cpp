@@ -95,6 +95,7 @@ class AnalysisWalk : public EventSink {
       : catalog_(catalog), clocks_(clocks), selector_(selector), classes_(catalog), calls_(catalog), progress_(progress) {
     for (Member* member : members) {
       const bool takes_all = member->needs.any_time || !member->context.windows.are_bounded();
+      members_.push_back(member->observer);
       workers_.push_back({member->observer, takes_all ? nullptr : &member->context.windows, member->on_axis()});
       for (std::size_t kind = 0; kind < takers_.size(); ++kind) {
         if (member->needs.kinds.test(kind)) takers_[kind].push_back({member->observer, member->on_axis()});
@@ -148,6 +149,11 @@ class AnalysisWalk : public EventSink {
       const GpuWork& seen = each.on_axis ? placed : work;
       if (each.windows == nullptr || each.windows->hold(seen.process, seen.start_ns, seen.end_ns)) each.observer->work(seen);
     }
+  }
+
+  void end_of(ProcessId process) override {
+    calls_.forget(process);
+    for (TraceObserver* member : members_) member->end_of(process);
   }
 
   // After the last event.
@@ -207,6 +213,7 @@ class AnalysisWalk : public EventSink {
   const Catalog& catalog_;
   const ProcessClocks& clocks_;
   Selector& selector_;
+  std::vector<TraceObserver*> members_;
   std::vector<Worker> workers_;
   std::array<std::vector<Taker>, static_cast<std::size_t>(Kind::count_)> takers_;  // by Kind: of events besides GPU work
   WorkClasses classes_;

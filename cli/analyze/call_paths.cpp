@@ -227,6 +227,12 @@ void CallPaths::work(const GpuWork& work) {
   ++node.gpu_count;
 }
 
+void CallPaths::end_of(ProcessId process) {
+  ranges_.settle([&](const Event& call) { enter(call, nullptr); });
+  ranges_.forget(process);
+  call_stacks_[process] = Newest<StackId>(kMostCallStacks);
+}
+
 const std::vector<CallPaths::Node>& CallPaths::finish() {
   ranges_.settle([&](const Event& call) { enter(call, nullptr); });
   return nodes_;

@@ -51,6 +51,7 @@ class CallPaths {
   // Operators, annotations, frames of Python, calls of CUDA and NCCL and their stacks; those that kinds() names.
   void event(const Event& event, const Facts& facts);
   void work(const GpuWork& work);
+  void end_of(ProcessId process);  // TraceObserver::end_of()
   // When all have come: nodes by NodeId, each behind its parent.
   const std::vector<Node>& finish();
 

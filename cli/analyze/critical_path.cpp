@@ -51,6 +51,7 @@ class CriticalPath : public Analysis {
 
   void event(const Event& event, const Facts& facts) override { event.kind == Kind::sync ? trace_.sync(event, facts) : trace_.host(event); }
   void work(const GpuWork& work) override { trace_.work(work, classes_.of(work)); }
+  void end_of(ProcessId process) override { trace_.end_of(process); }
 
   ResultTable finish() override {
     ResultTable table{"critical_path", path_columns(context_.keys), {}, {}};

@@ -45,6 +45,7 @@ class OperatorTable : public Analysis {
   OperatorTable(const AnalysisContext& context, bool roofline) : context_(context), roofline_(roofline), calls_(context.catalog) {}
 
   void event(const Event& event, const Facts& facts) override { calls_.event(event, facts); }
+  void end_of(ProcessId process) override { calls_.end_of(process); }
 
   // Whole, also where it reaches out of the window: an operator in part has no rate.
   void work(const GpuWork& work) override {
@@ -156,6 +157,7 @@ class MfuTable : public Analysis {
   explicit MfuTable(const AnalysisContext& context) : context_(context), calls_(context.catalog) {}
 
   void event(const Event& event, const Facts& facts) override { calls_.event(event, facts); }
+  void end_of(ProcessId process) override { calls_.end_of(process); }
   void work(const GpuWork& work) override {
     const auto& windows = context_.windows.of(work.process);
     std::vector<Flops>& steps = devices_.try_emplace({work.process, work.device}, windows.size()).first->second;

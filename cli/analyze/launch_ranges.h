@@ -65,6 +65,11 @@ class LaunchRanges {
     return place ? &launchers_[process][*place] : nullptr;
   }
 
+  // Nothing more of this process comes.
+  void forget(ProcessId process) {
+    calls_.forget(process);
+    launchers_[process] = {};
+  }
   void forget_all() {
     for (auto& open : threads_) open.clear();
     for (auto& launchers : launchers_) launchers.clear();

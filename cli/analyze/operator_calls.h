@@ -60,6 +60,12 @@ class OperatorCalls {
     const auto place = calls.find(number);
     return place == Calls::kNone ? nullptr : &calls[place];
   }
+  // TraceObserver::end_of().
+  void end_of(ProcessId process) {
+    ranges_.settle([this](const Event& call) { launch(call); });
+    ranges_.forget(process);
+    processes_[process] = Calls(kMostCalls);
+  }
   const Kind& operator[](std::uint32_t kind) const { return kinds_[kind]; }
 
   static KindSet kinds() { return kinds_of({cli::Kind::cpu_op, cli::Kind::runtime, cli::Kind::driver}); }

@@ -99,6 +99,11 @@ class Operators : public Analysis {
     for (NodeId at = node; at != 0; at = nodes_[at].parent) nodes_[at].row->gpu_ns += ns;
   }
 
+  void end_of(ProcessId process) override {
+    ranges_.settle([&](const Event& call) { enter(call, nullptr); });
+    ranges_.forget(process);
+  }
+
   ResultTable finish() override {
     ResultTable table{"operators", operator_columns(context_.keys), {}, {}};
     ranges_.settle([&](const Event& call) { enter(call, nullptr); });

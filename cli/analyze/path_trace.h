@@ -75,6 +75,8 @@ class PathTrace {
   void sync(const Event& event, const Facts& facts);
   // `work.call` is not looked at: calls are joined here, by their times on the axis.
   void work(const GpuWork& work, std::uint32_t work_class);
+  // No more events of this process come.
+  void end_of(ProcessId process) { launches_.forget(process); }
   // After the last one, once.
   void meet(const TraceCollectives& collectives);
 

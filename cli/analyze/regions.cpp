@@ -61,6 +61,11 @@ class Regions : public Analysis {
     }
   }
 
+  void end_of(ProcessId process) override {
+    ranges_.settle([&](const Event& call) { launch(call); });
+    ranges_.forget(process);
+  }
+
   ResultTable finish() override {
     ResultTable table{"regions", region_columns(context_.keys), {}, {}};
     open_sets_.clear();

@@ -32,6 +32,7 @@ class Stacks : public Analysis {
 
   void event(const Event& event, const Facts& facts) override { paths_.event(event, facts); }
   void work(const GpuWork& work) override { paths_.work(work); }
+  void end_of(ProcessId process) override { paths_.end_of(process); }
 
   ResultTable finish() override {
     ResultTable table{"stacks", stack_columns(context_.keys), {}, {}};

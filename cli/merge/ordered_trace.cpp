@@ -42,7 +42,9 @@ class SortedTrace : public OrderedTrace {
       ReadInput& input = reading_.input(i);
       if (own_times_ || runs_.empty()) runs_.emplace_back(reading_.room(), reading_.catalog().shapes);
       runs_.back().add(std::move(input.runs), input.clock, &input.ids);
+      first_processes_.push_back(input.first_process);
     }
+    first_processes_.push_back(static_cast<ProcessId>(reading_.sorted_processes().size()));
     if (own_times_) steps_ = reading_.take_steps();
     warnings = std::move(reading_.warnings());
   }
@@ -50,7 +52,14 @@ class SortedTrace : public OrderedTrace {
   const Catalog& catalog() const override { return reading_.catalog(); }
   const std::vector<ClockFit>& fits() const override { return reading_.fits(); }
   NotRead walk(EventSink& sink, const Wanted&) override {
-    for (RunWalk& runs : runs_) runs.walk(own_times_ ? std::vector<ClockFit>() : reading_.domains(), sink);
+    if (!own_times_) {
+      for (RunWalk& runs : runs_) runs.walk(reading_.domains(), sink);
+      return {};
+    }
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      runs_[i].walk({}, sink);
+      for (ProcessId id = first_processes_[i]; id < first_processes_[i + 1]; ++id) sink.end_of(reading_.sorted_processes()[id]);
+    }
     return {};
   }
   bool walks_at_once() const override {
@@ -62,6 +71,7 @@ class SortedTrace : public OrderedTrace {
   InputReading reading_;
   bool own_times_;
   std::deque<RunWalk> runs_;  // one, or of each input
+  std::vector<ProcessId> first_processes_;  // of each input, as they were read, and behind the last
   std::vector<ProcessSteps> steps_;
 };
 

@@ -35,6 +35,8 @@ class LaunchCalls {
   // Null: there is none, or it is too long ago. Until the next add().
   const LaunchCall* of(ProcessId process, std::uint64_t correlation) const;
   std::optional<std::uint32_t> place_of(ProcessId process, std::uint64_t correlation) const;
+  // No more of this process is asked for.
+  void forget(ProcessId process) { processes_[process] = Newest<LaunchCall>(most_); }
 
  private:
   std::size_t most_;  // of a process

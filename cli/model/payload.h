@@ -809,6 +809,8 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void event(const Event& event, const Facts& facts) = 0;
+  // A process has no more events. Only some walks say so, of which each process's events come one after the other.
+  virtual void end_of(ProcessId /*process*/) {}
 };
 
 }  // namespace cli
