@@ -94,6 +94,8 @@ struct ObserverNeeds {
   KindSet kinds{};           // of events that it takes besides GPU work
   bool any_time = false;     // work() gets what runs in none of the windows, too
   bool gaps = false;         // gap() and wait()
+  // What one of these events costs it, beside what it costs others: walks of several threads are to take about as long.
+  unsigned effort = 1;
 
   // That the trace must have for it, besides GPU work.
   KindSet looked_at() const;
@@ -117,8 +119,9 @@ struct AnalysisEntry {
   bool any_time = false;
   bool (*can_have_rows)(const Catalog& catalog) = nullptr;  // of a trace that was read; false: the trace is not walked for it; null: always
   bool gaps = false;
+  unsigned effort = 1;
 
-  ObserverNeeds needs() const { return {needs_collectives, kinds, any_time, gaps}; }
+  ObserverNeeds needs() const { return {needs_collectives, kinds, any_time, gaps, effort}; }
 };
 
 const std::vector<AnalysisEntry>& analyses();

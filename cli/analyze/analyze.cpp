@@ -227,23 +227,26 @@ class AnalysisWalk : public EventSink {
   std::uint64_t endless_ = 0;  // pieces of work whose end is not known
 };
 
-// How many events of these kinds there are, besides GPU work: roughly what it costs to look at them.
-std::uint64_t calls_of(KindSet kinds, const Catalog& catalog) {
-  std::uint64_t calls = 0;
+// Roughly what it costs to look at these kinds of events, besides GPU work: as many as there are.
+std::uint64_t cost_of(KindSet kinds, unsigned effort, const Catalog& catalog) {
+  std::uint64_t cost = 0;
   for (const Process& process : catalog.processes) {
     for (const KindInfo& each : kKinds) {
       const auto kind = static_cast<std::size_t>(each.kind);
-      if (is_gpu_work(each.kind) || kinds.test(kind)) calls += process.counts[kind];
+      if (is_gpu_work(each.kind))
+        cost += process.counts[kind];
+      else if (kinds.test(kind))
+        cost += effort * process.counts[kind];
     }
   }
-  return calls;
+  return cost;
 }
 
 // Which members walk together, of so many walks of the same trace: those that share the collector of collectives, those that share
 // the gaps of devices, and the others such that the walks take about as long, the dearest first.
 std::vector<std::vector<AnalysisWalk::Member*>> dealt(std::deque<AnalysisWalk::Member>& members, const Catalog& catalog, std::size_t walks) {
   struct Party {
-    std::uint64_t calls = 0;  // tables of collectives do little with theirs, and stand for the collector
+    std::uint64_t cost = 0;  // tables of collectives do little with theirs, and stand for the collector
     std::vector<AnalysisWalk::Member*> members;
   };
   Party on_axis, with_gaps;
@@ -251,19 +254,19 @@ std::vector<std::vector<AnalysisWalk::Member*>> dealt(std::deque<AnalysisWalk::M
   for (AnalysisWalk::Member& member : members) {
     if (!member.walks) continue;
     Party& party = member.on_axis() ? on_axis : member.needs.gaps ? with_gaps : others.emplace_back();
-    party.calls += calls_of(member.needs.kinds, catalog);
+    party.cost += cost_of(member.needs.kinds, member.needs.effort, catalog);
     party.members.push_back(&member);
   }
   if (!with_gaps.members.empty()) {
-    with_gaps.calls += calls_of(DeviceGaps::kinds(), catalog);
+    with_gaps.cost += cost_of(DeviceGaps::kinds(), 1, catalog);
     others.push_back(std::move(with_gaps));
   }
-  std::stable_sort(others.begin(), others.end(), [](const Party& a, const Party& b) { return a.calls > b.calls; });
+  std::stable_sort(others.begin(), others.end(), [](const Party& a, const Party& b) { return a.cost > b.cost; });
   std::vector<Party> hands(walks);
   hands.front() = std::move(on_axis);
   for (const Party& party : others) {
-    Party& fewest = *std::min_element(hands.begin(), hands.end(), [](const Party& a, const Party& b) { return a.calls < b.calls; });
-    fewest.calls += party.calls;
+    Party& fewest = *std::min_element(hands.begin(), hands.end(), [](const Party& a, const Party& b) { return a.cost < b.cost; });
+    fewest.cost += party.cost;
     fewest.members.insert(fewest.members.end(), party.members.begin(), party.members.end());
   }
   std::vector<std::vector<AnalysisWalk::Member*>> walking;

@@ -211,7 +211,11 @@ AnalysisEntry mfu_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<MfuTable>(context); },
           false,
           true,
-          OperatorCalls::kinds()};
+          OperatorCalls::kinds(),
+          false,
+          nullptr,
+          false,
+          0};  // few operators have a cost that is known
 }
 
 AnalysisEntry flops_analysis() {
@@ -222,7 +226,11 @@ AnalysisEntry flops_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, false); },
           false,
           true,
-          OperatorCalls::kinds()};
+          OperatorCalls::kinds(),
+          false,
+          nullptr,
+          false,
+          0};  // few operators have a cost that is known
 }
 
 AnalysisEntry roofline_analysis() {
@@ -233,7 +241,11 @@ AnalysisEntry roofline_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, true); },
           false,
           true,
-          OperatorCalls::kinds()};
+          OperatorCalls::kinds(),
+          false,
+          nullptr,
+          false,
+          0};  // few operators have a cost that is known
 }
 
 }  // namespace cli

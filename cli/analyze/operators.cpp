@@ -233,7 +233,11 @@ AnalysisEntry operators_analysis() {
           [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Operators>(context); },
           false,
           true,
-          kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::runtime, Kind::driver})};
+          kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::runtime, Kind::driver}),
+          false,
+          nullptr,
+          false,
+          2};
 }
 
 }  // namespace cli
