@@ -124,7 +124,6 @@ InputReading::InputReading(const std::vector<TraceInput>& inputs, const MergeOpt
 void InputReading::read(const Step& each) {
   work_.run({[this](std::size_t i) { read_one(i); }, [this](std::size_t i) { join(i); }, [&](std::size_t i) { each(i, inputs_[i]); }});
   progress_.done();
-  memories_.clear();
   finish();
 }
 
@@ -139,8 +138,7 @@ void InputReading::read_one(std::size_t number) {
   } else {
     std::unique_ptr<ReaderMemory> memory = take_memory();
     open_trace(path, {threads_ / work_.threads(), memory.get()})->read(input.catalog, intake);
-    const std::lock_guard<std::mutex> lock(memories_mutex_);
-    memories_.push_back(std::move(memory));
+    put_back(std::move(memory));
   }
   intake.finish();
   input.runs = sorter.finish();
@@ -150,10 +148,17 @@ void InputReading::read_one(std::size_t number) {
 // One that nobody uses is of inputs before this one, as they are begun in their order.
 std::unique_ptr<ReaderMemory> InputReading::take_memory() {
   const std::lock_guard<std::mutex> lock(memories_mutex_);
+  ++begun_;
   if (memories_.empty()) return std::make_unique<ReaderMemory>();
   std::unique_ptr<ReaderMemory> memory = std::move(memories_.back());
   memories_.pop_back();
   return memory;
+}
+
+// Dropped where all inputs have been begun, by the thread that used it.
+void InputReading::put_back(std::unique_ptr<ReaderMemory> memory) {
+  const std::lock_guard<std::mutex> lock(memories_mutex_);
+  if (begun_ < inputs_.size()) memories_.push_back(std::move(memory));
 }
 
 void InputReading::read_merged(const std::string& path, ReadInput& input, EventSink& sink) {

@@ -100,6 +100,7 @@ class InputReading {
  private:
   void read_one(std::size_t number);
   std::unique_ptr<ReaderMemory> take_memory();
+  void put_back(std::unique_ptr<ReaderMemory> memory);
   void read_merged(const std::string& path, ReadInput& input, EventSink& sink);
   void look_through(ReadInput& input);
   std::vector<std::uint32_t> clocks_of(const ReadInput& input);
@@ -116,7 +117,8 @@ class InputReading {
   Progress progress_;
   std::deque<ReadInput> inputs_;
   std::mutex memories_mutex_;
-  std::vector<std::unique_ptr<ReaderMemory>> memories_;  // that no input is read with now
+  std::size_t begun_ = 0;                                // inputs
+  std::vector<std::unique_ptr<ReaderMemory>> memories_;  // that no input is read with now, and one will be
   ClockDomains clocks_;
   const bool looks_for_calls_;  // to align clocks by them
   std::vector<std::uint32_t> clock_of_;  // of each process, as read

@@ -52,9 +52,9 @@ void JsonStream::settle() {
   if (pending == Pending::find_event) go_on_at_event();
   if (pending == Pending::pass_lost) lose_whole();
   if (pending == Pending::find_member) comma_seen_ = resume_members(window_);
-  if (pending != Pending::pass && pending != Pending::pass_to_member) return;
-  window_.skip(text_size_);
-  comma_seen_ = pending == Pending::pass_to_member;
+  if (pending != Pending::pass && pending != Pending::pass_to_element && pending != Pending::pass_to_member) return;
+  window_.skip(text_size_ + (pending == Pending::pass_to_element ? gap_.size() : 0));
+  comma_seen_ = pending != Pending::pass;
 }
 
 void JsonStream::finish() {

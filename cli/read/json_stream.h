@@ -68,7 +68,7 @@ class JsonStream {
 
  private:
   // What becomes of what was handed out, when the walk goes on.
-  enum class Pending : unsigned char { none, pass, pass_to_member, pass_large, pass_lost, find_member, find_event };
+  enum class Pending : unsigned char { none, pass, pass_to_element, pass_to_member, pass_large, pass_lost, find_member, find_event };
 
   char peek();
   bool ended() const { return window_.size() == 0; }

@@ -46,11 +46,13 @@ bool JsonStream::next_element(std::string_view& text, KnownElements* elements, b
 
 bool JsonStream::take_known(std::string_view& text, KnownElements& elements) {
   const std::size_t size = elements.match(window_.begin(), window_.end(), window_.offset());
-  if (size == 0 || !(is_gap_behind(size) || is_followed_well(size))) return false;
+  if (size == 0) return false;
+  const bool gap_follows = is_gap_behind(size);
+  if (!gap_follows && !is_followed_well(size)) return false;
   text_offset_ = window_.offset();
   text_size_ = size;
   text = {window_.begin(), size};
-  pending_ = Pending::pass;
+  pending_ = gap_follows ? Pending::pass_to_element : Pending::pass;
   after_damage_ = behind_lost_ = false;
   return true;
 }
@@ -192,7 +194,7 @@ bool JsonStream::give_up(const JsonFault& otherwise) {
 }
 
 void JsonStream::refuse(std::size_t at, std::string_view expected) {
-  const bool handed_out = pending_ == Pending::pass;
+  const bool handed_out = pending_ == Pending::pass || pending_ == Pending::pass_to_element;
   pending_ = handed_out && is_gap_behind(text_size_) && !holds_gap() ? Pending::pass_lost : Pending::find_event;
   refused_at_ = at;
   refusal_ = expected;

@@ -48,6 +48,7 @@ class Holes {
   }
   std::string text_of(std::string_view event) const {
     std::string text;
+    text.reserve(event.size());
     const char* from = event.data();
     for (const Hole& hole : *this) {
       text.append(from, hole.at).push_back(hole.kind);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -54,8 +55,9 @@ class IdsOfForm {
 // Of an event of that form, where it has no shape.
 std::string_view args_in(std::string_view text, const KinetoForm& form) {
   if (form.before_args.empty()) return {};
-  const std::size_t at = text.find(form.before_args) + form.before_args.size();
-  return text.substr(at, text.size() - form.behind_args - at);
+  const auto* const key = static_cast<const char*>(::memmem(text.data(), text.size(), form.before_args.data(), form.before_args.size()));
+  const char* const at = key + form.before_args.size();
+  return {at, static_cast<std::size_t>(text.data() + text.size() - form.behind_args - at)};
 }
 
 // `one` and `many` begin with what is counted.
