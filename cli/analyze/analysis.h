@@ -38,6 +38,7 @@ struct GpuWork {
   const Event* event = nullptr;  // with facts, as they were read, not moved by a clock; they live during the call
   const Facts* facts = nullptr;
   const LaunchCall* call = nullptr;  // that launched it, during the call; where ObserverNeeds::kinds has calls; null: unknown
+  std::uint32_t call_place = 0;      // where it is in AnalysisContext::calls
 };
 
 // What rows stand for, besides what they always do.
@@ -70,6 +71,8 @@ struct AnalysisContext {
   const NameRules* class_rules = nullptr;         // one's own classes, which are asked first; null: there are none
   double flops_per_step = 0;  // of the model, on one rank, as the user tells it; 0: not told
   const TraceCollectives* collectives = nullptr;  // when the walk is over, of those that need them
+  // The calls so far that may have launched work, by each process's own clock: from the walk's begin until the observer has finished.
+  const LaunchCalls* calls = nullptr;
 };
 
 // Who looks at a trace as it is walked. Observers share nothing that changes: two may be called at once, on two threads, and finish so.

@@ -96,6 +96,7 @@ class AnalysisWalk : public EventSink {
     for (Member* member : members) {
       const bool takes_all = member->needs.any_time || !member->context.windows.are_bounded();
       members_.push_back(member->observer);
+      member->context.calls = &calls_;
       workers_.push_back({member->observer, takes_all ? nullptr : &member->context.windows, member->on_axis()});
       for (std::size_t kind = 0; kind < takers_.size(); ++kind) {
         if (member->needs.kinds.test(kind)) takers_[kind].push_back({member->observer, member->on_axis()});
@@ -135,8 +136,11 @@ class AnalysisWalk : public EventSink {
     }
     const Track& track = catalog_.tracks[event.track];
     GpuWork work{track.process, track.group, sane_ns(event.start_ns), 0, event.name, event.kind,
-                 work_class, 0, &event, &facts, nullptr};
-    work.call = calls_.of(work.process, event.correlation);
+                 work_class, 0, &event, &facts, nullptr, 0};
+    if (const auto place = calls_.place_of(work.process, event.correlation)) {
+      work.call = &calls_.at(work.process, *place);
+      work.call_place = *place;
+    }
     if (const auto* kernel = facts.get<KernelFacts>()) work.launch = kernel->launch;
     work.end_ns = std::max(work.start_ns, sane_ns(slice_end(event, kLatest_ns)));
     if (gaps_) tell_gap(work);
@@ -152,8 +156,8 @@ class AnalysisWalk : public EventSink {
   }
 
   void end_of(ProcessId process) override {
-    calls_.forget(process);
     for (TraceObserver* member : members_) member->end_of(process);
+    calls_.forget(process);
   }
 
   // After the last event.
@@ -419,9 +423,9 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
   if (const std::string left_out = beside_note(catalog); !left_out.empty()) notes.push_back(left_out);
   TraceCollectives collectives;
   bool with_collectives = false;
+  std::deque<AnalysisWalk> walks;  // until all have finished
   {
     Progress progress("analyzing");
-    std::deque<AnalysisWalk> walks;
     const std::size_t threads = trace.walks_at_once() ? std::clamp<std::size_t>(members.size(), 1, std::min(kMostWalks, usable_cores())) : 1;
     for (const auto& hand : dealt(members, catalog, threads)) walks.emplace_back(catalog, facts.clocks, selector, hand, walks.empty() ? &progress : nullptr);
     OrderedWork work(walks.size(), threads);

@@ -52,7 +52,7 @@ CallPaths::Label label_of(const Event& event, const Facts* facts) {
 
 }  // namespace
 
-CallPaths::CallPaths(const AnalysisContext& context, bool by_rank) : context_(context), by_rank_(by_rank), call_stacks_(context.catalog.processes.size(), Newest<StackId>(kMostCallStacks)), ranges_(context.catalog) {}
+CallPaths::CallPaths(const AnalysisContext& context, bool by_rank) : context_(context), by_rank_(by_rank), call_stacks_(context.catalog.processes.size(), Newest<StackId>(kMostCallStacks)), ranges_(context) {}
 
 KindSet CallPaths::kinds() { return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver, Kind::nccl, Kind::stack}); }
 
@@ -218,7 +218,7 @@ void CallPaths::event(const Event& event, const Facts& facts) {
 
 void CallPaths::work(const GpuWork& work) {
   ranges_.settle([&](const Event& call) { enter(call, nullptr); });
-  const Called* launcher = ranges_.of(work.process, work.event->correlation);
+  const Called* launcher = ranges_.of(work);
   Label label;
   label.part = CallPart::work;
   label.name = work.name;

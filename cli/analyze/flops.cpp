@@ -42,7 +42,7 @@ std::vector<Column> roofline_columns(RowKeys keys) {
 
 class OperatorTable : public Analysis {
  public:
-  OperatorTable(const AnalysisContext& context, bool roofline) : context_(context), roofline_(roofline), calls_(context.catalog) {}
+  OperatorTable(const AnalysisContext& context, bool roofline) : context_(context), roofline_(roofline), calls_(context) {}
 
   void event(const Event& event, const Facts& facts) override { calls_.event(event, facts); }
   void end_of(ProcessId process) override { calls_.end_of(process); }
@@ -154,7 +154,7 @@ std::vector<Column> mfu_columns(RowKeys keys) {
 
 class MfuTable : public Analysis {
  public:
-  explicit MfuTable(const AnalysisContext& context) : context_(context), calls_(context.catalog) {}
+  explicit MfuTable(const AnalysisContext& context) : context_(context), calls_(context) {}
 
   void event(const Event& event, const Facts& facts) override { calls_.event(event, facts); }
   void end_of(ProcessId process) override { calls_.end_of(process); }

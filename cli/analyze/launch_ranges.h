@@ -1,15 +1,17 @@
 // Which of the ranges that a host thread was in launched a piece of GPU work: those that were open on the thread of the call
 // that launched it, when that call began. What tables of operators and of ranges join GPU work to the host by.
 //
-// Ranges and calls come in the order of time. Of those that start together all ranges count, whichever came first. Of calls
-// that launched, the newest are kept (launch_calls.h), and with them what is said of them here.
+// Ranges and calls come in the order of time. Of those that start together all ranges count, whichever came first. What is said of a
+// call that launched is kept as long as the walk keeps the call (AnalysisContext::calls).
 #pragma once
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "cli/analyze/analysis.h"
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
 #include "cli/model/launch_calls.h"
@@ -26,7 +28,8 @@ class LaunchRanges {
     Range range;
   };
 
-  explicit LaunchRanges(const Catalog& catalog) : catalog_(catalog), threads_(catalog.tracks.size()), calls_(catalog), launchers_(catalog.processes.size()) {}
+  // The context outlives it.
+  explicit LaunchRanges(const AnalysisContext& context) : context_(context), threads_(context.catalog.tracks.size()), launchers_(context.catalog.processes.size()) {}
 
   // The ranges of a thread that are open at this time, by their start; the others are forgotten. Times only ascend.
   const std::vector<Open>& open_at(TrackId thread, std::int64_t at_ns) {
@@ -36,51 +39,66 @@ class LaunchRanges {
   }
   void open(TrackId thread, Open range) { threads_[thread].push_back(std::move(range)); }
 
-  // A call to be handed on to settle()'s `on_call`, when all ranges that start with it have come.
-  void call(const Event& event) { waiting_.push_back(event); }
+  // A call to be handed on to settle()'s `on_call`, when all ranges that start with it have come. From TraceObserver::event().
+  void call(const Event& event) {
+    const bool may_launch = is_api_call(event.kind) && event.correlation != 0;
+    waiting_.push_back({event, may_launch ? context_.calls->newest() : std::nullopt});
+  }
   // Before each range and call of this start; before GPU work, of any.
   template <typename OnCall>
   void settle(std::int64_t start_ns, OnCall&& on_call) {
-    if (!waiting_.empty() && waiting_.front().start_ns != start_ns) settle(on_call);
+    if (!waiting_.empty() && waiting_.front().event.start_ns != start_ns) settle(on_call);
   }
   template <typename OnCall>
   void settle(OnCall&& on_call) {
-    for (const Event& event : waiting_) on_call(event);
+    for (const Waiting& each : waiting_) {
+      place_ = each.place;
+      std::vector<std::optional<Launcher>>& launchers = launchers_[process_of(each.event)];
+      if (place_ && *place_ < launchers.size()) launchers[*place_].reset();  // of the call that had the place
+      on_call(each.event);
+    }
     waiting_.clear();
   }
 
   // From on_call: what launches by it. Of calls within each other with one correlation the outermost counts.
   void launches(const Event& call, Launcher launcher) {
-    if (call.correlation == 0) return;
-    const ProcessId process = catalog_.tracks[call.track].process;
-    const auto place = calls_.add(process, call);
-    if (!place) return;
-    std::vector<Launcher>& launchers = launchers_[process];
-    if (*place >= launchers.size()) launchers.resize(*place + std::size_t{1});
-    launchers[*place] = std::move(launcher);
+    if (!place_) return;
+    std::vector<std::optional<Launcher>>& launchers = launchers_[process_of(call)];
+    if (*place_ >= launchers.size()) launchers.resize(*place_ + std::size_t{1});
+    launchers[*place_] = std::move(launcher);
   }
-  // Of GPU work; null: no call is known that launched it.
+  // Of GPU work, after settle(); null: of no call of which launches() told.
+  Launcher* of(const GpuWork& work) { return work.call == nullptr ? nullptr : at(work.process, work.call_place); }
   Launcher* of(ProcessId process, std::uint64_t correlation) {
-    const auto place = calls_.place_of(process, correlation);
-    return place ? &launchers_[process][*place] : nullptr;
+    const auto place = context_.calls->place_of(process, correlation);
+    return place ? at(process, *place) : nullptr;
   }
 
   // Nothing more of this process comes.
-  void forget(ProcessId process) {
-    calls_.forget(process);
-    launchers_[process] = {};
-  }
+  void forget(ProcessId process) { launchers_[process] = {}; }
   void forget_all() {
     for (auto& open : threads_) open.clear();
     for (auto& launchers : launchers_) launchers.clear();
   }
 
  private:
-  const Catalog& catalog_;
-  std::vector<std::vector<Open>> threads_;  // by TrackId
-  LaunchCalls calls_;
-  std::vector<std::vector<Launcher>> launchers_;  // by process, and place in calls_
-  std::vector<Event> waiting_;                    // of one start
+  using Place = std::optional<std::uint32_t>;  // in AnalysisContext::calls; none: it does not count
+  struct Waiting {
+    Event event;
+    Place place;
+  };
+
+  ProcessId process_of(const Event& call) const { return context_.catalog.tracks[call.track].process; }
+  Launcher* at(ProcessId process, std::uint32_t place) {
+    std::vector<std::optional<Launcher>>& launchers = launchers_[process];
+    return place < launchers.size() && launchers[place] ? &*launchers[place] : nullptr;
+  }
+
+  const AnalysisContext& context_;
+  std::vector<std::vector<Open>> threads_;                       // by TrackId
+  std::vector<std::vector<std::optional<Launcher>>> launchers_;  // by process, and place
+  std::vector<Waiting> waiting_;                                 // of one start
+  Place place_;                                                  // of the call that is handed on
 };
 
 }  // namespace cli

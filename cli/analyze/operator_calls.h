@@ -30,8 +30,9 @@ class OperatorCalls {
     bool ran = false;  // a kernel of it was asked for
   };
 
-  explicit OperatorCalls(const Catalog& catalog) : catalog_(catalog), processes_(catalog.processes.size(), Calls(kMostCalls)), ranges_(catalog) {
-    for (const Process& process : catalog.processes) are_profiles_.push_back(process.format == SourceFormat::kineto);
+  explicit OperatorCalls(const AnalysisContext& context)
+      : catalog_(context.catalog), processes_(catalog_.processes.size(), Calls(kMostCalls)), ranges_(context) {
+    for (const Process& process : catalog_.processes) are_profiles_.push_back(process.format == SourceFormat::kineto);
   }
 
   // Of kinds().
@@ -89,7 +90,7 @@ class OperatorCalls {
       return kernel == nullptr ? 0 : kernel->external_id;
     }
     ranges_.settle([this](const Event& call) { launch(call); });
-    const std::uint64_t* number = ranges_.of(work.process, work.event->correlation);
+    const std::uint64_t* number = ranges_.of(work);
     return number == nullptr ? 0 : *number;
   }
 

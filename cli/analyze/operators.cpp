@@ -69,7 +69,7 @@ class ShapeTexts {
 class Operators : public Analysis {
  public:
   explicit Operators(const AnalysisContext& context)
-      : context_(context), shapes_(context.catalog), ranges_(context.catalog), work_ns_(context.catalog.processes.size()) {
+      : context_(context), shapes_(context.catalog), ranges_(context), work_ns_(context.catalog.processes.size()) {
     nodes_.push_back({});
   }
 
@@ -86,7 +86,7 @@ class Operators : public Analysis {
     ranges_.settle([&](const Event& call) { enter(call, nullptr); });
     const std::int64_t ns = context_.windows.inside_ns(work.process, work.start_ns, work.end_ns);
     work_ns_[work.process] += ns;
-    const NodeId* launcher = ranges_.of(work.process, work.event->correlation);
+    const NodeId* launcher = ranges_.of(work);
     const NodeId node = launcher != nullptr ? *launcher : 0;
     if (node == 0) {
       ++unclaimed_;

@@ -37,7 +37,7 @@ std::vector<Column> region_columns(RowKeys keys) {
 
 class Regions : public Analysis {
  public:
-  explicit Regions(const AnalysisContext& context) : context_(context), ranges_(context.catalog), open_sets_(context.catalog.tracks.size()) {}
+  explicit Regions(const AnalysisContext& context) : context_(context), ranges_(context), open_sets_(context.catalog.tracks.size()) {}
 
   void event(const Event& event, const Facts& facts) override {
     if (!is_slice(event)) return;
@@ -51,7 +51,7 @@ class Regions : public Analysis {
 
   void work(const GpuWork& work) override {
     ranges_.settle([&](const Event& call) { launch(call); });
-    const OpenSet* set = ranges_.of(work.process, work.event->correlation);
+    const OpenSet* set = ranges_.of(work);
     if (set == nullptr || *set == nullptr) return;
     const auto& windows = context_.windows.of(work.process);
     for (std::size_t i = context_.windows.first_after(work.process, work.start_ns); i < windows.size(); ++i) {

@@ -59,7 +59,7 @@ struct Covered {
 class StepPhases : public Analysis {
  public:
   explicit StepPhases(const AnalysisContext& context)
-      : context_(context), ranges_(context.catalog), names_(context.catalog.strings.size(), kUnseen), told_(context.catalog.processes.size()) {}
+      : context_(context), ranges_(context), names_(context.catalog.strings.size(), kUnseen), told_(context.catalog.processes.size()) {}
 
   void event(const Event& event, const Facts& facts) override {
     if (!is_slice(event)) return;
@@ -77,9 +77,14 @@ class StepPhases : public Analysis {
     if (!is_within) ranges_.open(event.track, {event.start_ns, end_ns, phase});
   }
 
+  void end_of(ProcessId process) override {
+    ranges_.settle([&](const Event& call) { launch(call); });
+    ranges_.forget(process);
+  }
+
   void work(const GpuWork& work) override {
     ranges_.settle([&](const Event& call) { launch(call); });
-    const StepPhase* launcher = ranges_.of(work.process, work.event->correlation);
+    const StepPhase* launcher = ranges_.of(work);
     const StepPhase phase = work.work_class == WorkClass::comm ? StepPhase::comm : launcher != nullptr ? *launcher : StepPhase::other;
     const auto& windows = context_.windows.of(work.process);
     std::vector<Times>& times = devices_[{work.process, work.device}];

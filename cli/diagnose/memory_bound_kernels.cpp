@@ -30,7 +30,7 @@ constexpr std::int64_t kSkippedSteps = 2;  // by ncu: warm-up
 class MemoryBoundKernels : public Rule {
  public:
   explicit MemoryBoundKernels(const AnalysisContext& context)
-      : context_(context), calls_(context.catalog), classes_(context.catalog.strings, context.class_rules), in_classes_(context.windows) {}
+      : context_(context), calls_(context), classes_(context.catalog.strings, context.class_rules), in_classes_(context.windows) {}
 
   static ObserverNeeds needs() { return {false, kinds_of({Kind::cpu_op}), false}; }
 

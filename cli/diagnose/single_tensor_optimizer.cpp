@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 4> kManyAtOnce{"multi_tensor", "foreach",
 class SingleTensorOptimizer : public Rule {
  public:
   explicit SingleTensorOptimizer(const AnalysisContext& context)
-      : context_(context), ranges_(context.catalog), gaps_(context.catalog), many_at_once_(context.catalog.strings.size()), tiny_(context.windows) {}
+      : context_(context), ranges_(context), gaps_(context.catalog), many_at_once_(context.catalog.strings.size()), tiny_(context.windows) {}
 
   static ObserverNeeds needs() { return {false, kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver}), true}; }
 
@@ -76,7 +76,7 @@ class SingleTensorOptimizer : public Rule {
   }
   bool is_own(const GpuWork& work) {
     if (work.kind != Kind::kernel || work.work_class != WorkClass::compute || work.end_ns - work.start_ns >= kTiny_ns) return false;
-    return ranges_.of(work.process, work.event->correlation) != nullptr && !is_many_at_once(work.name);
+    return ranges_.of(work) != nullptr && !is_many_at_once(work.name);
   }
   bool is_many_at_once(StringId id) {
     if (id >= many_at_once_.size()) many_at_once_.resize(id + std::size_t{1});

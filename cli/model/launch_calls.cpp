@@ -11,7 +11,7 @@ LaunchCalls::LaunchCalls(const Catalog& catalog) : LaunchCalls(catalog.processes
   }
 }
 
-std::optional<std::uint32_t> LaunchCalls::add(ProcessId process, const Event& call) {
+std::optional<std::uint32_t> LaunchCalls::place_for(ProcessId process, const Event& call) {
   Newest<LaunchCall>& calls = processes_[process];
   const auto known = calls.find(call.correlation);
   if (known != Newest<LaunchCall>::kNone) {

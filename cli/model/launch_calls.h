@@ -31,15 +31,21 @@ class LaunchCalls {
 
   // A call with a correlation, by start. Of calls within each other with one correlation (the driver's, in the runtime's)
   // the outermost counts. Its place, below kMostCalls, which it has until another one takes it; none: it does not count.
-  std::optional<std::uint32_t> add(ProcessId process, const Event& call);
+  std::optional<std::uint32_t> add(ProcessId process, const Event& call) { return newest_ = place_for(process, call); }
+  // Of the one that was added last, as add() said.
+  std::optional<std::uint32_t> newest() const { return newest_; }
   // Null: there is none, or it is too long ago. Until the next add().
   const LaunchCall* of(ProcessId process, std::uint64_t correlation) const;
   std::optional<std::uint32_t> place_of(ProcessId process, std::uint64_t correlation) const;
+  const LaunchCall& at(ProcessId process, std::uint32_t place) const { return processes_[process][place]; }
   // No more of this process is asked for.
   void forget(ProcessId process) { processes_[process] = Newest<LaunchCall>(most_); }
 
  private:
+  std::optional<std::uint32_t> place_for(ProcessId process, const Event& call);
+
   std::size_t most_;  // of a process
+  std::optional<std::uint32_t> newest_;
   std::vector<Newest<LaunchCall>> processes_;
 };
 

@@ -12,11 +12,13 @@ namespace {
 
 class Walk {
  public:
-  Walk() {
+  explicit Walk(bool tells_of_all = true) : tells_of_all_(tells_of_all) {
     catalog_.add_process({});
     catalog_.track(0, TrackKind::thread, 1, 1);
     catalog_.track(0, TrackKind::thread, 1, 2);
-    ranges_.emplace(catalog_);
+    context_.emplace(AnalysisContext{catalog_, Windows(std::size_t{1}), found_, steps_, chosen_, 0, clocks_, {}});
+    context_->calls = &calls_;
+    ranges_.emplace(*context_);
   }
 
   void range(TrackId thread, std::int64_t start_ns, std::int64_t end_ns, char name) {
@@ -32,6 +34,7 @@ class Walk {
     event.start_ns = start_ns;
     event.duration_ns = duration_ns;
     event.correlation = correlation;
+    calls_.add(0, event);
     ranges_->call(event);
   }
   // Of the launch with this correlation; "-": none is known.
@@ -48,10 +51,17 @@ class Walk {
   void launch(const Event& call) {
     std::string names;
     for (const auto& open : ranges_->open_at(call.track, call.start_ns)) names += open.range;
-    ranges_->launches(call, names);
+    if (tells_of_all_ || !names.empty()) ranges_->launches(call, names);
   }
 
   Catalog catalog_;
+  std::vector<ProcessSteps> found_{1};
+  Steps steps_{1};
+  std::vector<bool> chosen_{true};
+  ProcessClocks clocks_;
+  LaunchCalls calls_{256};  // of so many processes, so that it keeps few of each
+  bool tells_of_all_;
+  std::optional<AnalysisContext> context_;
   std::optional<LaunchRanges<char, std::string>> ranges_;
 };
 
@@ -108,4 +118,14 @@ TEST_CASE("launch ranges: what the oldest calls launched is forgotten") {
   CHECK(walk.launched_in(1) == "-");
   CHECK(walk.launched_in(2) == "a");
   CHECK(walk.launched_in(many + 1) == "a");
+}
+
+TEST_CASE("launch ranges: what was said of a call is not said of that which takes its place") {
+  Walk walk(false);
+  walk.range(0, 0, 10, 'a');
+  walk.call(0, 5, 1, 1);
+  CHECK(walk.launched_in(1) == "a");
+  for (std::size_t i = 0; i < LaunchCalls::kFewestCalls; ++i) walk.call(0, 20 + static_cast<std::int64_t>(i), 1, 2 + i);
+  CHECK(walk.launched_in(1) == "-");
+  CHECK(walk.launched_in(1 + LaunchCalls::kFewestCalls) == "-");
 }
