@@ -72,7 +72,7 @@ class KernelTable : public Analysis {
   void work(const GpuWork& work) override {
     if (work.kind != Kind::kernel) return;
     const ProcessId group = context_.keys.by == GroupBy::rank ? work.process : 0;
-    Durations& durations = kernels_[{group, work.name, work.work_class}];
+    Durations& durations = durations_of({group, work.name, work.work_class});
     durations.ns.push_back(work.end_ns - work.start_ns);
     durations.sum_ns += work.end_ns - work.start_ns;
     sums_[group] += work.end_ns - work.start_ns;
@@ -105,6 +105,14 @@ class KernelTable : public Analysis {
     std::map<Configurations::Id, std::uint64_t> launches;
   };
 
+  // Mostly those of the kernel of this name before.
+  Durations& durations_of(const Key& key) {
+    if (key.name >= newest_.size()) newest_.resize(std::max(context_.catalog.strings.size(), key.name + std::size_t{1}));
+    auto*& newest = newest_[key.name];
+    if (newest == nullptr || newest->first != key) newest = &*kernels_.try_emplace(key).first;
+    return newest->second;
+  }
+
   std::vector<Cell> row(const Key& key, Durations& durations) const {
     const Spread ns = spread_of(durations.ns);
     std::vector<Cell> cells;
@@ -126,6 +134,7 @@ class KernelTable : public Analysis {
   const AnalysisContext& context_;
   Configurations configurations_;
   std::map<Key, Durations> kernels_;
+  std::vector<std::pair<const Key, Durations>*> newest_;  // in kernels_, by name
   std::map<ProcessId, std::int64_t> sums_;
 };
 

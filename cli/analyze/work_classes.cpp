@@ -71,6 +71,7 @@ void WorkClasses::Launches::look_up(std::uint64_t word) const {
 }
 
 bool WorkClasses::is_of_call(const Event& event, const Facts& facts) const {
+  if (!any_recording_) return false;
   const GraphNode* node = graph_node(facts);
   if (node != nullptr && catalog_.captures[node->capture].in_call) return true;
   return event.correlation != 0 && launches_[catalog_.tracks[event.track].process].has(event.correlation);
