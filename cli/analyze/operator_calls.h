@@ -32,11 +32,15 @@ class OperatorCalls {
 
   explicit OperatorCalls(const AnalysisContext& context)
       : catalog_(context.catalog), processes_(catalog_.processes.size(), Calls(kMostCalls)), ranges_(context) {
-    for (const Process& process : catalog_.processes) are_profiles_.push_back(process.format == SourceFormat::kineto);
+    for (const Process& process : catalog_.processes) {
+      are_profiles_.push_back(process.format == SourceFormat::kineto);
+      only_profiles_ = only_profiles_ && are_profiles_.back();
+    }
   }
 
   // Of kinds().
   void event(const Event& event, const Facts& facts) {
+    if (only_profiles_ && (event.kind != cli::Kind::cpu_op || !is_costed(event.name))) return;
     const ProcessId process = catalog_.tracks[event.track].process;
     if (are_profiles_[process]) {
       if (event.kind != cli::Kind::cpu_op || !is_costed(event.name)) return;
@@ -102,9 +106,9 @@ class OperatorCalls {
 
   // Most operators are not, and are looked up by their name alone.
   bool is_costed(StringId name) {
+    if (name < names_.size() && names_[name] != Costed::unseen) return names_[name] == Costed::yes;
     if (name >= names_.size()) names_.resize(std::max(catalog_.strings.size(), name + std::size_t{1}));
-    if (names_[name] == Costed::unseen) names_[name] = cli::is_costed(catalog_.strings[name]) ? Costed::yes : Costed::no;
-    return names_[name] == Costed::yes;
+    return (names_[name] = cli::is_costed(catalog_.strings[name]) ? Costed::yes : Costed::no) == Costed::yes;
   }
 
   // 0: what it costs is not known.
@@ -122,6 +126,7 @@ class OperatorCalls {
 
   const Catalog& catalog_;
   std::vector<bool> are_profiles_;  // by ProcessId
+  bool only_profiles_ = true;
   std::vector<Costed> names_;  // by StringId
   std::vector<Calls> processes_;
   std::vector<Kind> kinds_ = std::vector<Kind>(1);

@@ -67,7 +67,8 @@ class OutlierTable : public Analysis {
       : context_(context),
         by_step_{context.catalog, whole_steps(context), context.steps_found, context.steps, context.chosen, context.origin_ns, context.clocks, context.keys, context.class_rules, 0, nullptr},
         steps_(by_step_.windows),
-        times_(by_step_) {}
+        times_(by_step_),
+        kernels_ns_(context.catalog.processes.size()) {}
 
   void work(const GpuWork& work) override {
     const auto step = window_at(steps_, work.process, work.start_ns);
@@ -217,7 +218,7 @@ class OutlierTable : public Analysis {
           if (usual.is_outlier(ns)) ++count, excess_ns += ns - usual.median_ns;
         }
         if (count == 0) continue;
-        if (excess_ns < kernels_ns_.at(id) / kLeastCost) {
+        if (excess_ns < kernels_ns_[id] / kLeastCost) {
           ++cheap;
         } else {
           rows.push_back(kernel_row(kind, usual, id, of_rank, count, excess_ns));
@@ -259,7 +260,7 @@ class OutlierTable : public Analysis {
   DeviceTimes times_;
   std::map<std::pair<StringId, Shape>, Ranks> kernels_;
   std::unordered_map<std::uint64_t, Ranks*> kinds_;  // in kernels_, by name and launch
-  std::map<ProcessId, std::int64_t> kernels_ns_;
+  std::vector<std::int64_t> kernels_ns_;             // by ProcessId
   std::map<ProcessId, std::map<StringId, NsInSteps>> in_steps_;  // ns of kernels, by name and step
 };
 

@@ -24,13 +24,16 @@ class EventBatch {
   }
   // Only the facts of the next event; its Event is given later, by events().
   void place(const Facts& facts) {
-    places_.push_back({{texts_.size()}, words_.size(), static_cast<std::uint32_t>(facts.args.size()), facts.tag(), false});
+    Place place{{texts_.size()}, words_.size(), static_cast<std::uint32_t>(facts.args.size()), facts.tag(), facts.shape != nullptr};
+    if (facts.shape != nullptr) place.shape = facts.shape;
+    places_.push_back(place);
     texts_.append(facts.args);
-    if (facts.tag() != 0) {
-      words_.resize(words_.size() + payload_words(facts.tag()));
-      std::memcpy(words_.data() + places_.back().payload, facts.data(), kPayloadBytes[facts.tag()]);
-    }
-    if (facts.shape != nullptr) std::copy_n(facts.integers, facts.shape->holes.size(), give_shape(*facts.shape));
+    const std::size_t payload = payload_words(facts.tag()), integers = facts.shape != nullptr ? facts.shape->holes.size() : 0;
+    if (payload + integers == 0) return;
+    words_.resize(words_.size() + payload + integers);
+    std::uint64_t* const to = words_.data() + place.payload;
+    if (payload != 0) std::memcpy(to, facts.data(), kPayloadBytes[facts.tag()]);
+    std::copy_n(facts.integers, integers, to + payload);
   }
   // A payload of the next event, to be filled in.
   template <typename P>
