@@ -87,9 +87,9 @@ class TraceObserver {
   // Where ObserverNeeds::gaps asks for it, of chosen processes and of all times, by each process's own clock (device_gaps.h): a
   // time for which a device idled, before work() of what ended it, or behind the last event; a wait of the host, where its call or copy begins.
   virtual void gap(const DeviceGap& /*gap*/) {}
+  virtual void wait(ProcessId /*process*/, const HostWait& /*wait*/) {}
   // EventSink::end_of().
   virtual void end_of(ProcessId /*process*/) {}
-  virtual void wait(ProcessId /*process*/, const HostWait& /*wait*/) {}
 };
 
 struct ObserverNeeds {
