@@ -79,10 +79,26 @@ std::size_t common_bytes(std::string_view a, std::string_view b) {
 
 bool FormTree::take_hole(char hole, const char*& at, std::int64_t& value) { return take_number_in(hole, at, value); }
 
-FormTree::FormTree() : nodes_(1), text_(kPadding, '\0') {}
+FormTree::FormTree() { append({}); }
+
+inline FormTree::Node FormTree::at(NodeId id) const {
+  Node node;
+  std::memcpy(&node, nodes_.data() + id, sizeof node);
+  return node;
+}
+
+void FormTree::put(NodeId id, const Node& node) { std::memcpy(nodes_.data() + id, &node, sizeof node); }
+
+FormTree::NodeId FormTree::append(const Node& node) {
+  const std::size_t id = nodes_.empty() ? 0 : nodes_.size() - kPadding;
+  // The next one begins where it may.
+  nodes_.resize((id + sizeof node + node.length + alignof(Node) - 1) / alignof(Node) * alignof(Node) + kPadding);
+  put(static_cast<NodeId>(id), node);
+  return static_cast<NodeId>(id);
+}
 
 FormTree::Match FormTree::match(const char* begin, const char* end, std::int64_t* const numbers) const {
-  const char* at = begin;
+  const char* place = begin;
   std::int64_t* number = numbers;
   const auto take_number = [&](char hole, const char*& from) {
     const char* behind = from;
@@ -92,65 +108,75 @@ FormTree::Match FormTree::match(const char* begin, const char* end, std::int64_t
     ++number;
     return true;
   };
-  for (std::uint32_t parent = 0;;) {
-    const Node& from = nodes_[parent];
-    std::uint32_t next = from.child;
-    const bool is_first = is_hole(from.child_first) ? take_number(from.child_first, at) : from.child_first == *at;
+  Node from = at(0);
+  for (NodeId parent = 0;;) {
+    NodeId next = from.next;
+    const bool is_first = is_hole(from.child_first) ? take_number(from.child_first, place) : from.child_first == *place;
     if (!is_first) {
       // A damaged text may hold the byte of a hole.
-      next = from.has_more && !is_hole(*at) ? more_[slot_of(more_key(parent, *at))].node : 0;
+      next = from.has_more && !is_hole(*place) ? more_[slot_of(parent, *place)] : 0;
       if (next == 0) return {};
     }
-    const Node& node = nodes_[next];
-    if (node.length > end - at || !same(at, text_.data() + node.text, node.length)) return {};
-    at += node.length;
-    if (node.form != 0) return {static_cast<std::size_t>(at - begin), node.form - 1, static_cast<std::size_t>(number - numbers)};
+    from = at(next);
+    if (from.length > end - place || !same(place, nodes_.data() + next + sizeof(Node), from.length)) return {};
+    place += from.length;
+    if (from.is_end) return {static_cast<std::size_t>(place - begin), from.next, static_cast<std::size_t>(number - numbers)};
     parent = next;
   }
 }
 
+void FormTree::add(std::string_view text, std::uint32_t form) {
+  const NodeId id = node_of(text);
+  Node node = at(id);
+  node.next = form;
+  node.is_end = true;
+  put(id, node);
+}
+
 // 0: there is none.
-std::uint32_t FormTree::child_of(std::uint32_t parent, char first) const {
-  const Node& node = nodes_[parent];
-  if (node.child != 0 && node.child_first == first) return node.child;
-  return node.has_more ? more_[slot_of(more_key(parent, first))].node : 0;
+FormTree::NodeId FormTree::child_of(NodeId parent, char first) const {
+  const Node node = at(parent);
+  if (node.next != 0 && node.child_first == first) return node.next;
+  return node.has_more ? more_[slot_of(parent, first)] : 0;
 }
 
 // Its own, or the free one for it.
-inline std::size_t FormTree::slot_of(std::uint64_t key) const {
+inline std::size_t FormTree::slot_of(NodeId parent, char first) const {
   const std::size_t mask = more_.size() - 1;
-  std::size_t at = (key * 0x9e3779b97f4a7c15u >> 32) & mask;
-  while (more_[at].node != 0 && more_[at].key != key) at = (at + 1) & mask;
-  return at;
+  const std::uint64_t key = std::uint64_t{parent} << 8 | static_cast<unsigned char>(first);
+  for (std::size_t slot = (key * 0x9e3779b97f4a7c15u >> 32) & mask;; slot = (slot + 1) & mask) {
+    if (more_[slot] == 0) return slot;
+    const Node node = at(more_[slot]);
+    if (node.parent == parent && node.first == first) return slot;
+  }
 }
 
-void FormTree::put_more(std::uint32_t node) {
+void FormTree::put_more(NodeId id) {
   if (more_count_ * 2 >= more_.size()) {
-    std::vector<More> old(std::max<std::size_t>(64, more_.size() * 2));
+    std::vector<NodeId> old(std::max<std::size_t>(64, more_.size() * 2));
     old.swap(more_);
-    for (const More& known : old) {
-      if (known.node != 0) more_[slot_of(known.key)] = known;
+    for (const NodeId known : old) {
+      if (known != 0) more_[slot_of(at(known).parent, at(known).first)] = known;
     }
   }
-  const std::uint64_t key = more_key(nodes_[node].parent, nodes_[node].first);
-  More& slot = more_[slot_of(key)];
-  more_count_ += slot.node == 0;
-  slot = {key, node};
+  NodeId& slot = more_[slot_of(at(id).parent, at(id).first)];
+  more_count_ += slot == 0;
+  slot = id;
 }
 
 // The node at which `text` ends, which is made where there is none.
-std::uint32_t FormTree::node_of(std::string_view text) {
-  std::uint32_t node = 0;
+FormTree::NodeId FormTree::node_of(std::string_view text) {
+  NodeId node = 0;
   while (!text.empty()) {
-    const std::uint32_t child = child_of(node, text[0]);
+    const NodeId child = child_of(node, text[0]);
     if (child == 0) {
       node = add_child(node, text);
-      text.remove_prefix(hole_bytes(text) + nodes_[node].length);
+      text.remove_prefix(hole_bytes(text) + at(node).length);
       continue;
     }
     node = child;
     text.remove_prefix(hole_bytes(text));
-    const std::string_view known(text_.data() + nodes_[node].text, nodes_[node].length);
+    const std::string_view known = text_of(node);
     const std::size_t common = common_bytes(known, text);
     if (common < known.size()) node = split(node, static_cast<std::uint32_t>(common));
     text.remove_prefix(common);
@@ -160,50 +186,50 @@ std::uint32_t FormTree::node_of(std::string_view text) {
 
 // Of what `text` begins with up to the next hole. One with a hole is the first child: a number that it does not take may be
 // part of a text.
-std::uint32_t FormTree::add_child(std::uint32_t parent, std::string_view text) {
+FormTree::NodeId FormTree::add_child(NodeId parent, std::string_view text) {
+  const std::string_view behind = text.substr(hole_bytes(text)), literal = behind.substr(0, next_hole(behind));
   Node node;
   node.parent = parent;
   node.first = text[0];
-  const std::string_view behind = text.substr(hole_bytes(text)), literal = behind.substr(0, next_hole(behind));
-  text_.resize(text_.size() - kPadding);
-  node.text = static_cast<std::uint32_t>(text_.size());
   node.length = static_cast<std::uint32_t>(literal.size());
-  text_.append(literal).append(kPadding, '\0');
-  const auto added = static_cast<std::uint32_t>(nodes_.size());
-  nodes_.push_back(node);
-  Node& above = nodes_[parent];
-  std::uint32_t more = added;
-  if (above.child == 0 || is_hole(node.first)) {
-    more = std::exchange(above.child, added);
+  text_bytes_ += literal.size();
+  const NodeId added = append(node);
+  put_text(added, literal);
+  Node above = at(parent);
+  NodeId more = added;
+  if (above.next == 0 || is_hole(node.first)) {
+    more = std::exchange(above.next, added);
     above.child_first = node.first;
   }
-  if (more != 0) {
-    above.has_more = true;
-    put_more(more);
-  }
+  above.has_more |= more != 0;
+  put(parent, above);
+  if (more != 0) put_more(more);
   return added;
 }
 
-// The text of `node` up to `at`, with the hole before it, becomes that of a new node above it, which is returned.
-std::uint32_t FormTree::split(std::uint32_t node, std::uint32_t at) {
-  const auto added = static_cast<std::uint32_t>(nodes_.size());
-  Node upper = nodes_[node];
-  upper.length = at;
-  upper.child = node;
-  upper.child_first = text_[upper.text + at];
-  upper.has_more = false;
-  upper.form = 0;
-  nodes_.push_back(upper);
-  Node& above = nodes_[upper.parent];
-  if (above.child == node)
-    above.child = added;
-  else
-    more_[slot_of(more_key(upper.parent, upper.first))].node = added;
-  Node& lower = nodes_[node];
+// The text of `node` up to `at_byte`, with the hole before it, becomes that of a new node above it, which is returned.
+FormTree::NodeId FormTree::split(NodeId node, std::uint32_t at_byte) {
+  Node lower = at(node), upper = lower;
+  upper.length = at_byte;
+  upper.next = node;
+  upper.child_first = text_of(node)[at_byte];
+  upper.is_end = upper.has_more = false;
+  Node above = at(upper.parent);
+  const bool is_first = above.next == node;
+  const std::size_t slot = is_first ? 0 : slot_of(upper.parent, upper.first);
+  const NodeId added = append(upper);
+  put_text(added, text_of(node).substr(0, at_byte));
+  if (is_first) {
+    above.next = added;
+    put(upper.parent, above);
+  } else {
+    more_[slot] = added;
+  }
+  put_text(node, text_of(node).substr(at_byte));
   lower.parent = added;
-  lower.text += at;
-  lower.length -= at;
+  lower.length -= at_byte;
   lower.first = upper.child_first;
+  put(node, lower);
   return added;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -33,42 +33,41 @@ class FormTree {
   Match match(const char* begin, const char* end, std::int64_t* numbers) const;
 
   // `text` has its holes in it, no zero byte, and is not what another begins with.
-  void add(std::string_view text, std::uint32_t form) { nodes_[node_of(text)].form = form + 1; }
+  void add(std::string_view text, std::uint32_t form);
 
-  std::size_t text_bytes() const { return text_.size(); }
-  std::size_t held_bytes() const { return text_.size() + nodes_.size() * sizeof(Node) + more_.size() * sizeof(more_[0]); }
+  std::size_t text_bytes() const { return text_bytes_; }
+  std::size_t held_bytes() const { return nodes_.size() + more_.size() * sizeof(more_[0]); }
 
  private:
+  using NodeId = std::uint32_t;  // where it begins in nodes_; 0 is the root, or says that there is none
+
+  // Its text stands behind it, so that both are read from memory at once.
   struct Node {
-    std::uint32_t text = 0, length = 0;  // in text_: what stands here, behind the hole where it begins with one
-    std::uint32_t parent = 0;
-    std::uint32_t child = 0;             // the first, of holes the only; 0: none
-    std::uint32_t form = 0;              // index + 1, where a form ends here
-    char first = 0;                      // of the text, or the hole
-    char child_first = 0;                // of `child`
-    bool has_more = false;               // children, which are in more_
+    std::uint32_t length = 0;  // of its text, behind the hole where it begins with one
+    NodeId parent = 0;
+    std::uint32_t next = 0;    // where a form ends here: which; else the first child, of holes the only
+    char first = 0;            // of the text, or the hole
+    char child_first = 0;      // of that child
+    bool is_end = false;       // a form ends here
+    bool has_more = false;     // children, which are in more_
   };
 
-  // A child that is not its parent's first.
-  struct More {
-    std::uint64_t key = 0;   // more_key()
-    std::uint32_t node = 0;  // 0: a free slot
-  };
-  static std::uint64_t more_key(std::uint32_t parent, char first) {
-    return std::uint64_t{parent} << 8 | static_cast<unsigned char>(first);
-  }
+  Node at(NodeId id) const;
+  void put(NodeId id, const Node& node);
+  std::string_view text_of(NodeId id) const { return {nodes_.data() + id + sizeof(Node), at(id).length}; }
+  void put_text(NodeId id, std::string_view text) { std::memmove(nodes_.data() + id + sizeof(Node), text.data(), text.size()); }
+  NodeId append(const Node& node);  // with room for its text
 
-  std::uint32_t child_of(std::uint32_t parent, char first) const;
-  std::uint32_t add_child(std::uint32_t parent, std::string_view text);
-  std::uint32_t split(std::uint32_t node, std::uint32_t at);
-  std::uint32_t node_of(std::string_view text);
-  std::size_t slot_of(std::uint64_t key) const;
-  void put_more(std::uint32_t node);
+  NodeId child_of(NodeId parent, char first) const;
+  NodeId add_child(NodeId parent, std::string_view text);
+  NodeId split(NodeId node, std::uint32_t at_byte);
+  NodeId node_of(std::string_view text);
+  std::size_t slot_of(NodeId parent, char first) const;
+  void put_more(NodeId node);
 
-  std::vector<Node> nodes_;  // the first is the root
-  std::vector<More> more_;   // open addressing, a power of two, at most half full
-  std::size_t more_count_ = 0;
-  std::string text_;  // with padding behind
+  std::vector<char> nodes_;   // with padding behind
+  std::vector<NodeId> more_;  // children that are not their parent's first: open addressing, a power of two, at most half full
+  std::size_t more_count_ = 0, text_bytes_ = 0;
 };
 
 }  // namespace cli

@@ -25,16 +25,11 @@ struct Hole {
 // The holes of an event, in the order of its text.
 class Holes {
  public:
-  // Of which the text is one number of this kind, and plain.
+  // Of which the text is one number of this kind, and plain. 8 bytes behind it are readable.
   bool add(std::string_view number, char kind) {
-    constexpr std::size_t kLongest = 24;
-    std::array<char, kLongest + 8> copy{};
-    if (number.size() >= kLongest || count_ == holes_.size()) return false;
-    number.copy(copy.data(), number.size());
-    const char* at = copy.data();
+    const char* at = number.data();
     std::int64_t value;
-    if (!FormTree::take_hole(kind, at, value)) return false;
-    if (at != copy.data() + number.size()) return false;
+    if (count_ == holes_.size() || !FormTree::take_hole(kind, at, value) || at != number.data() + number.size()) return false;
     holes_[count_++] = {number.data(), number.size(), kind};
     return true;
   }
@@ -46,15 +41,15 @@ class Holes {
     const auto at = std::find_if(begin(), end(), [&](const Hole& hole) { return hole.at == scalar.text.data(); });
     return scalar.is_number() && at != end() ? static_cast<std::int8_t>(at - begin()) : KinetoForm::kNone;
   }
-  std::string text_of(std::string_view event) const {
-    std::string text;
-    text.reserve(event.size());
+  // `event` with them instead of its numbers.
+  void put_text(std::string_view event, std::string& text) const {
+    text.clear();
     const char* from = event.data();
     for (const Hole& hole : *this) {
       text.append(from, hole.at).push_back(hole.kind);
       from = hole.at + hole.size;
     }
-    return text.append(from, event.data() + event.size());
+    text.append(from, event.data() + event.size());
   }
   const Hole* begin() const { return holes_.data(); }
   const Hole* end() const { return holes_.data() + count_; }
@@ -114,8 +109,8 @@ void KinetoForms::learn(const KinetoEvent& raw, KinetoForm form) {
   }
   if (has_any && !(holes.add(raw.bandwidth.text, kAnyNumberHole) && find_args(raw, form))) return;
   holes.sort();
-  const std::string text = holes.text_of(raw.text);
-  if (!is_admitted(text)) return;
+  holes.put_text(raw.text, text_);
+  if (!is_admitted(text_)) return;
   form.start = holes.index_of(raw.ts);
   if (form.event.phase == 'X') form.duration = holes.index_of(raw.dur);
   form.id = holes.index_of(raw.id);
@@ -134,7 +129,7 @@ void KinetoForms::learn(const KinetoEvent& raw, KinetoForm form) {
   KinetoForm& kept = *forms_.back();
   kept.pid.text = std::string_view(kept.ids).substr(0, raw.pid.text.size());
   kept.tid.text = std::string_view(kept.ids).substr(raw.pid.text.size());
-  tree_.add(text, static_cast<std::uint32_t>(forms_.size() - 1));
+  tree_.add(text_, static_cast<std::uint32_t>(forms_.size() - 1));
 }
 
 bool KinetoForms::has_room() const { return tree_.text_bytes() <= kMostFormText / 2 && forms_.size() <= kMostForms / 2; }

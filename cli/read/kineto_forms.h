@@ -33,28 +33,29 @@ namespace cli {
 struct KinetoForm {
   static constexpr std::int8_t kNone = -1;  // no number says it
 
+  // First what is asked of each event.
   Event event;  // but for what the numbers say, and for its track
   const KinetoCategory* category = nullptr;
-  JsonScalar pid, tid;                 // views of `ids`; where a number says it, only whether it is one
-  std::string ids;
   const Shape* shape = nullptr;        // null: it has no arguments
-  ShapeId shape_id = 0;
   std::optional<std::int64_t> device;  // the argument, where no number says it
   // Which number says it, in the order of the text.
   std::int8_t start = kNone, duration = kNone, id = kNone, correlation = kNone, bytes = kNone, device_number = kNone;
   std::int8_t pid_number = kNone, tid_number = kNone;
   std::uint8_t first_integer = 0;  // of the shape; the others follow
 
+  // Where the last event of this form was.
+  bool second_ids = false;  // of it, on that track
+  std::optional<TrackId> last_track;
+  KinetoLocation* location = nullptr;  // null: there was none
+  std::int64_t last_pid = 0, last_tid = 0;
+
   // With a number of any kind in its arguments it has no shape, and its arguments are what stands behind this in its text, but for the last
   // bytes.
   std::string before_args;
   std::size_t behind_args = 0;
-
-  // Where the last event of this form was.
-  KinetoLocation* location = nullptr;  // null: there was none
-  std::int64_t last_pid = 0, last_tid = 0;
-  std::optional<TrackId> last_track;
-  bool second_ids = false;  // of it, on that track
+  JsonScalar pid, tid;  // views of `ids`; where a number says it, only whether it is one
+  std::string ids;
+  ShapeId shape_id = 0;
 };
 
 class KinetoForms : public KnownElements {
@@ -86,6 +87,7 @@ class KinetoForms : public KnownElements {
   FormTree tree_;
   std::vector<std::unique_ptr<KinetoForm>> forms_;
   SeenTwice seen_{1 << 14};
+  std::string text_;  // of the one that is learnt
   std::size_t matched_ = 0;
   const std::int64_t* numbers_ = nullptr;
   std::int64_t own_numbers_[FormTree::kMostNumbers] = {};
