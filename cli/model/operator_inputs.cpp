@@ -13,18 +13,6 @@ std::vector<T> list_of(const Interned<T>& interned, InternedId<T> last, std::siz
   return list;
 }
 
-template <typename T>
-InternedId<T> intern_list(Interned<T>& interned, std::vector<T>& list, std::size_t most) {
-  InternedId<T> last;
-  if (list.size() > most) return last;
-  std::uint32_t count = 0;
-  for (T& value : list) {
-    value.before = last, value.count = ++count;
-    last = interned.intern(value);
-  }
-  return last;
-}
-
 }  // namespace
 
 std::vector<std::int64_t> dims_of(const Catalog& catalog, DimsId last) {
@@ -38,13 +26,23 @@ std::vector<OperatorInput> inputs_of(const Catalog& catalog, OperatorInputId las
 }
 
 DimsId intern_dims(Catalog& catalog, const std::vector<std::int64_t>& dims) {
-  std::vector<Dims> list;
-  for (const std::int64_t size : dims) list.push_back({0, size, 0});
-  return intern_list(catalog.dims, list, kMostDims);
+  DimsId last;
+  if (dims.size() > kMostDims) return last;
+  std::uint32_t count = 0;
+  for (const std::int64_t size : dims) last = catalog.dims.intern({last, size, ++count});
+  return last;
 }
 
 OperatorInputId intern_inputs(Catalog& catalog, std::vector<OperatorInput> inputs) {
-  return intern_list(catalog.operator_inputs, inputs, kMostInputs);
+  OperatorInputId last;
+  if (inputs.size() > kMostInputs) return last;
+  std::uint32_t count = 0;
+  for (OperatorInput& input : inputs) {
+    input.before = last;
+    input.count = ++count;
+    last = catalog.operator_inputs.intern(input);
+  }
+  return last;
 }
 
 }  // namespace cli

@@ -11,76 +11,71 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
+#include "cli/model/characters.h"
 #include "cli/model/device_words.h"
 #include "cli/model/operator_inputs.h"
+#include "cli/read/json_split.h"
 #include "cli/read/json_unescape.h"
 #include "cli/read/kineto_shapes.h"
+#include "cli/read/window.h"
 
 namespace cli {
 namespace {
 
-// Which bytes are of a set.
-class Bytes {
+// What stands within the brackets of a JSON object or list, which is valid but for its holes. kReadBehind bytes behind it are readable.
+class Inside {
  public:
-  constexpr explicit Bytes(std::string_view bytes) {
-    for (const char c : bytes) is_in_[static_cast<unsigned char>(c)] = true;
+  static constexpr std::size_t kReadBehind = Window::kPadding;
+
+  explicit Inside(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
+  // The next member of an object: the key as it is spelled; the value with its quotes or brackets.
+  bool member(std::string_view& key, std::string_view& value) {
+    while (at_ < end_ && *at_ != '"') ++at_;
+    key = string();
+    if (key.size() < 2) return false;
+    key = key.substr(1, key.size() - 2);
+    while (at_ < end_ && (*at_ == ':' || is_json_space(*at_))) ++at_;
+    return take_value(value);
   }
-  // The first of `text` from `at` on that is of the set; else the text's size.
-  constexpr std::size_t find_in(std::string_view text, std::size_t at) const {
-    while (at < text.size() && !is_in_[static_cast<unsigned char>(text[at])]) ++at;
-    return at;
+  // The next entry of a list.
+  bool entry(std::string_view& value) {
+    while (at_ < end_ && (*at_ == ',' || is_json_space(*at_))) ++at_;
+    return take_value(value);
   }
 
  private:
-  std::array<bool, 256> is_in_{};
-};
-constexpr Bytes kStringEnds("\"\\"), kValueEnds(", \n\t\r\"[{"), kBrackets("\"[]{}");
-
-// The members of a JSON object's body, which is valid but for its holes.
-class Members {
- public:
-  explicit Members(std::string_view text) : text_(text) {}
-  // The key as it is spelled; the value with its quotes or brackets.
-  bool next(std::string_view& key, std::string_view& value) {
-    while (at_ < text_.size() && text_[at_] != '"') ++at_;
-    const std::size_t key_at = at_;
-    pass_string();
-    if (at_ - key_at < 2) return false;
-    key = text_.substr(key_at + 1, at_ - key_at - 2);
-    while (at_ < text_.size() && (text_[at_] == ':' || is_space(text_[at_]))) ++at_;
-    const std::size_t value_at = at_;
-    pass_value();
-    value = text_.substr(value_at, at_ - value_at);
+  std::string_view up_to(const char* end) {
+    const char* const begin = at_;
+    at_ = end == nullptr ? end_ : end;
+    return {begin, static_cast<std::size_t>(at_ - begin)};
+  }
+  std::string_view string() {
+    if (at_ == end_) return {};
+    const char* const quote = find_quote(at_ + 1, end_);
+    return up_to(quote == nullptr ? end_ : quote + 1);
+  }
+  bool take_value(std::string_view& value) {
+    if (at_ == end_) return false;
+    if (*at_ == '"') {
+      value = string();
+    } else if (*at_ == '[' || *at_ == '{') {
+      value = up_to(find_close(at_, end_));
+    } else {
+      const char* end = at_;
+      while (end < end_ && *end != ',' && !is_json_space(*end)) ++end;
+      value = up_to(end);
+    }
     return !value.empty();
   }
 
- private:
-  static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-  void pass_string() {
-    at_ = kStringEnds.find_in(text_, at_ + 1);
-    while (at_ < text_.size() && text_[at_] == '\\') at_ = kStringEnds.find_in(text_, at_ + 2);
-    at_ = std::min(at_ + 1, text_.size());
-  }
-  void pass_value() {
-    at_ = kValueEnds.find_in(text_, at_);
-    for (int depth = 0; at_ < text_.size();) {
-      const char c = text_[at_];
-      if (c == '"') {
-        pass_string();
-      } else {
-        if (depth == 0 && c != '[' && c != '{') return;
-        depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-        ++at_;
-      }
-      at_ = (depth == 0 ? kValueEnds : kBrackets).find_in(text_, at_);
-    }
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
+  const char *at_, *end_;
 };
+
+bool is_list(std::string_view json) { return json.size() > 1 && json[0] == '['; }
+bool is_string(std::string_view json) { return json.size() > 1 && json[0] == '"'; }
+// Of a string or list.
+std::string_view inside(std::string_view json) { return json.substr(1, json.size() - 2); }
 
 template <typename To>
 void keep(std::int64_t value, To& to) {
@@ -110,10 +105,13 @@ class InputLists {
   // `read` makes what is not known. Valid until the next call.
   template <typename Read>
   const InputList<Entry>& find(std::string_view text, Read&& read) {
-    if (const StringId known = texts_.find(text); known != 0 || text.empty()) return lists_[known];
-    if (text.size() > left_bytes_) return other_ = read(text);
+    if (text.size() > left_bytes_) {
+      const StringId known = texts_.find(text);
+      return known != 0 ? lists_[known] : other_ = read(text);
+    }
+    const StringId id = texts_.intern(text);
+    if (id < lists_.size()) return lists_[id];
     left_bytes_ -= text.size();
-    texts_.intern(text);
     return lists_.emplace_back(read(text));
   }
 
@@ -125,13 +123,27 @@ class InputLists {
   InputList<Entry> other_;
 };
 
+// The members that tell of an operator's inputs, as they stand; "": there is none.
+struct InputsJson {
+  std::string_view dims, strides, types, values;
+};
+
 struct Texts {
   explicit Texts(Catalog& of) : catalog(&of) {}
+  // A copy with what may be read behind it. Valid until the next call.
+  std::string_view readable(std::string_view text) {
+    if (copy.size() < text.size() + Inside::kReadBehind) copy.resize(text.size() + Inside::kReadBehind);
+    text.copy(copy.data(), text.size());
+    return {copy.data(), text.size()};
+  }
+
   Catalog* catalog;
+  std::string copy, scratch;
+  std::vector<std::int64_t> numbers;  // of a list that is being read
+  InputsJson inputs_json;  // of the text that is being read
   std::size_t left_bytes = kMostTexts;
   std::size_t left_inputs = kMostInputText;
   bool is_exhausted = false;
-  simdjson::dom::parser parser;
   InputLists<Sizes> sizes;
   InputLists<StringId> words;
 };
@@ -156,9 +168,8 @@ StringId intern_text(std::string_view text, Texts& texts) {
 }
 
 StringId string_of(std::string_view json, Texts& texts) {
-  std::string scratch;
-  if (json.size() < 2 || json[0] != '"' || json.size() > kMostText) return 0;
-  return intern_text(unescape_json(json.substr(1, json.size() - 2), scratch), texts);
+  if (!is_string(json) || json.size() > kMostText) return 0;
+  return intern_text(unescape_json(inside(json), texts.scratch), texts);
 }
 
 // Groups of one name are told apart by their ranks: of a list that is too long to be kept, its beginning and a digest (FNV-1a) are.
@@ -189,11 +200,6 @@ float real_of(std::string_view json) {
   return value;
 }
 
-// The members that tell of an operator's inputs, as they stand; "": there is none. They live as long as the text.
-struct InputsJson {
-  std::string_view dims, strides, types, values;
-};
-
 class InputsReader {
  public:
   explicit InputsReader(Texts& texts) : texts_(texts) {}
@@ -207,8 +213,6 @@ class InputsReader {
   }
 
  private:
-  using Json = simdjson::dom::element;
-
   // f(its entry, input) for each; inputs are added by the first list that is not empty.
   template <typename Entry, typename F>
   static bool each(const std::vector<Entry>& entries, std::vector<OperatorInput>& inputs, F&& f) {
@@ -222,7 +226,7 @@ class InputsReader {
   }
   bool sizes(std::string_view text, std::vector<OperatorInput>& inputs, DimsId OperatorInput::* which) {
     const auto& list = texts_.sizes.find(text, [&](std::string_view json) {
-      return list_of<Sizes>(json, [&](const Json& entry, Sizes& to) { return read_sizes(entry, to); });
+      return list_of<Sizes>(json, [&](std::string_view entry, Sizes& to) { return read_sizes(entry, to); });
     });
     return list.is_good && each(list.entries, inputs, [&](const Sizes& entry, OperatorInput& input) {
              if (!entry.has_elements) {
@@ -240,10 +244,9 @@ class InputsReader {
   }
   bool words(std::string_view text, std::vector<OperatorInput>& inputs, StringId OperatorInput::* which) {
     const auto& list = texts_.words.find(text, [&](std::string_view json) {
-      return list_of<StringId>(json, [&](const Json& entry, StringId& to) {
-        std::string_view word;
-        if (entry.get(word) != simdjson::SUCCESS) return false;
-        to = intern_text(word, texts_);
+      return list_of<StringId>(json, [&](std::string_view entry, StringId& to) {
+        if (!is_string(entry)) return false;
+        to = intern_text(unescape_json(inside(entry), texts_.scratch), texts_);
         return true;
       });
     });
@@ -254,30 +257,35 @@ class InputsReader {
   }
 
   template <typename Entry, typename F>
-  InputList<Entry> list_of(std::string_view text, F&& read) {
+  InputList<Entry> list_of(std::string_view json, F&& read) {
     InputList<Entry> list;
-    simdjson::dom::array json;
-    list.is_good = texts_.parser.parse(text.data(), text.size()).get(json) == simdjson::SUCCESS && json.size() <= kMostInputs;
+    list.is_good = is_list(json);
     if (!list.is_good) return list;
-    for (const Json entry : json) list.is_good = list.is_good && read(entry, list.entries.emplace_back());
+    list.entries.reserve(8);
+    Inside entries(inside(json));
+    for (std::string_view entry; list.is_good && entries.entry(entry);) {
+      list.is_good = list.entries.size() < kMostInputs && read(entry, list.entries.emplace_back());
+    }
     return list;
   }
-  bool read_sizes(const Json& json, Sizes& to) {
-    simdjson::dom::array list;
-    if (json.get(list) != simdjson::SUCCESS) return false;
-    to.has_elements = list.size() > 0 && list.at(0).is_array();
-    if (list.size() > kMostInputs) return false;
-    if (!to.has_elements) return read_dims(list, to.dims);
-    for (const Json tensor : list) {
-      simdjson::dom::array sizes;
-      if (tensor.get(sizes) != simdjson::SUCCESS || !read_dims(sizes, to.of_elements.emplace_back())) return false;
-    }
+  bool read_sizes(std::string_view json, Sizes& to) {
+    if (!is_list(json)) return false;
+    Inside entries(inside(json));
+    std::string_view tensor;
+    to.has_elements = entries.entry(tensor) && is_list(tensor);
+    if (!to.has_elements) return read_dims(json, to.dims);
+    do {
+      if (to.of_elements.size() == kMostInputs || !is_list(tensor) || !read_dims(tensor, to.of_elements.emplace_back())) return false;
+    } while (entries.entry(tensor));
     return true;
   }
-  bool read_dims(const simdjson::dom::array& list, DimsId& to) {
-    std::vector<std::int64_t> sizes;
-    for (const Json size : list) {
-      if (size.get(sizes.emplace_back()) != simdjson::SUCCESS || sizes.size() > kMostDims) return false;
+  bool read_dims(std::string_view json, DimsId& to) {
+    std::vector<std::int64_t>& sizes = texts_.numbers;
+    sizes.clear();
+    Inside entries(inside(json));
+    for (std::string_view size; entries.entry(size);) {
+      const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), sizes.emplace_back());
+      if (error != std::errc() || end != size.data() + size.size() || sizes.size() > kMostDims) return false;
     }
     to = intern_dims(*texts_.catalog, sizes);
     return true;
@@ -412,10 +420,9 @@ struct SetDraft {
 struct OperatorDraft {
   OperatorFacts facts;
   CollectiveOp op;
-  InputsJson inputs;
 
   void finish(Texts& texts) {
-    facts.inputs = read_inputs_json(inputs, texts);
+    facts.inputs = read_inputs_json(std::exchange(texts.inputs_json, {}), texts);
     if (facts.sequence == kNoOrdinal && op.name != 0) facts.sequence = sequence_of_inputs(facts.inputs, texts);
   }
 
@@ -435,11 +442,11 @@ struct OperatorDraft {
           {"Fwd thread id", has.operator()<OperatorFacts::kForwardThread, &OperatorFacts::forward_thread>(), nullptr},
           {"Record function id", has.operator()<OperatorFacts::kRecordFunction, &OperatorFacts::record_function>(), nullptr},
           {"Module Hierarchy", nullptr, [](D& d, std::string_view v, Texts& c) { d.facts.module = string_of(v, c); }},
-          {"Input Dims", nullptr, [](D& d, std::string_view v, Texts&) { d.inputs.dims = v; }},
-          {"Input dims", nullptr, [](D& d, std::string_view v, Texts&) { d.inputs.dims = v; }},
-          {"Input Strides", nullptr, [](D& d, std::string_view v, Texts&) { d.inputs.strides = v; }},
-          {"Input type", nullptr, [](D& d, std::string_view v, Texts&) { d.inputs.types = v; }},
-          {"Concrete Inputs", nullptr, [](D& d, std::string_view v, Texts&) { d.inputs.values = v; }},
+          {"Input Dims", nullptr, [](D&, std::string_view v, Texts& c) { c.inputs_json.dims = v; }},
+          {"Input dims", nullptr, [](D&, std::string_view v, Texts& c) { c.inputs_json.dims = v; }},
+          {"Input Strides", nullptr, [](D&, std::string_view v, Texts& c) { c.inputs_json.strides = v; }},
+          {"Input type", nullptr, [](D&, std::string_view v, Texts& c) { c.inputs_json.types = v; }},
+          {"Concrete Inputs", nullptr, [](D&, std::string_view v, Texts& c) { c.inputs_json.values = v; }},
       };
       all.insert(all.end(), std::begin(kCollective<D>), std::end(kCollective<D>));
       return all;
@@ -521,11 +528,12 @@ struct Plan {
   std::vector<Step> steps;
   bool made = false;
 
-  void make(std::string_view text, Texts& texts) {
+  void make(std::string_view text, std::size_t hole_count, Texts& texts) {
     made = true;
-    Members members(text);
+    steps.reserve(hole_count);
+    Inside members(texts.readable(text));
     std::size_t holes = 0;
-    for (std::string_view key, value; members.next(key, value);) {
+    for (std::string_view key, value; members.member(key, value);) {
       const bool is_hole = value.size() == 1 && value[0] == kHole;
       const Known<Draft>* const known = find(key);
       std::int64_t integer = 0;
@@ -555,13 +563,13 @@ class Plans {
   Draft draft(std::string_view text, const Shape* shape, const std::int64_t* integers, Texts& texts) {
     if (shape == nullptr) {
       Plan<Draft> plan;
-      plan.make(text, texts);
+      plan.make(text, 0, texts);
       return plan.constant;
     }
     if (shape->id >= plans_.size()) plans_.resize(shape->id + std::size_t{1});
     if (plans_[shape->id] == nullptr) plans_[shape->id] = std::make_unique<Plan<Draft>>();
     Plan<Draft>& plan = *plans_[shape->id];
-    if (!plan.made) plan.make(text, texts);
+    if (!plan.made) plan.make(text, shape->holes.size(), texts);
     Draft draft = plan.constant;
     for (const auto& step : plan.steps) step.set(draft, integers[step.integer]);
     return draft;
@@ -616,7 +624,7 @@ class FactsOfShapes : public KinetoFacts {
   Facts kernel(std::string_view text, const Shape* shape, const std::int64_t* integers) {
     const KernelDraft draft = kernels_.draft(text, shape, integers, texts_);
     profiled_ = draft.facts;
-    profiled_.launch = launch_of(draft);
+    profiled_.launch = launch_of(draft, shape);
     profiled_.collective_op = op_of(draft.op);
     if (profiled_.sequence == kNoOrdinal && profiled_.collective_op != 0) {
       if (const auto told = sequences_.find(profiled_.external_id); told != sequences_.end()) profiled_.sequence = told->second;
@@ -673,31 +681,28 @@ class FactsOfShapes : public KinetoFacts {
   }
 
   Facts counter(std::string_view text, const std::int64_t* integers) {
-    Members members(text);
+    Inside members(texts_.readable(text));
     std::string_view key, value, more;
-    if (!members.next(key, value) || members.next(more, more)) return {};
+    if (!members.member(key, value) || members.member(more, more)) return {};
     if (value.size() == 1 && value[0] == kHole) {
       counted_.value = static_cast<double>(integers[0]);
     } else {
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), counted_.value);
       if (error != std::errc() || end != value.data() + value.size()) return {};
     }
-    std::string scratch;
-    counted_.series = intern_text(unescape_json(key, scratch), texts_);
+    counted_.series = intern_text(unescape_json(key, texts_.scratch), texts_);
     return counted_;
   }
 
-  // Mostly that of the kernel before.
-  LaunchId launch_of(const KernelDraft& draft) {
+  // Mostly that of the last kernel of this shape.
+  LaunchId launch_of(const KernelDraft& draft, const Shape* shape) {
     Launch launch = draft.launch;
     if (launch.grid[0] == 0 || launch.block[0] == 0) return 0;
     launch.estimated = draft.estimates == 3;
     if (!launch.estimated) launch.blocks_per_multiprocessor = launch.warps_per_multiprocessor = 0;
-    if (last_launch_id_ == 0 || !(launch == last_launch_)) {
-      last_launch_ = launch;
-      last_launch_id_ = texts_.catalog->launches.intern(launch);
-    }
-    return last_launch_id_;
+    KnownLaunch& known = known_launches_[shape == nullptr ? 0 : shape->id % known_launches_.size()];
+    if (known.id == 0 || !(launch == known.launch)) known = {launch, texts_.catalog->launches.intern(launch)};
+    return known.id;
   }
   CollectiveOpId op_of(const CollectiveOp& op) {
     return op.name == 0 && op.in_elements < 0 && op.group_name == 0 ? CollectiveOpId() : texts_.catalog->collective_ops.intern(op);
@@ -723,8 +728,11 @@ class FactsOfShapes : public KinetoFacts {
   SyncFacts waited_;
   AllocatorFacts allocated_;
   CounterFacts counted_;
-  Launch last_launch_;
-  LaunchId last_launch_id_ = 0;
+  struct KnownLaunch {
+    Launch launch;
+    LaunchId id = 0;
+  };
+  std::array<KnownLaunch, 256> known_launches_;
 };
 
 Facts FactsOfShapes::find(const Event& event, std::string_view text, const Shape* shape, const std::int64_t* integers) {
