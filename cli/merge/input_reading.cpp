@@ -219,7 +219,8 @@ std::vector<std::uint32_t> InputReading::clocks_of(const ReadInput& input) {
 void InputReading::join(std::size_t number) {
   ReadInput& input = inputs_[number];
   input.first_process = static_cast<ProcessId>(catalog_.processes.size());
-  input.ids = join_catalog(input.catalog, catalog_);
+  const bool has_foreign = !options_.choice || input.part;  // a part's events are still in it
+  input.ids = join_catalog(input.catalog, catalog_, has_foreign);
   set_rank(catalog_, input.first_process, from_[number].path, from_[number].rank);
   if (const std::string fault = contradiction(catalog_); !fault.empty()) throw Error(Exit::usage, fault);
   check_ranks(catalog_);
