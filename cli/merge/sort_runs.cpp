@@ -169,7 +169,11 @@ class RunWalk::Cursor {
 
   bool next() {
     if (part_ == nullptr) return scratch_->next(*zstd_);
-    if (++at_ >= part_->order.size()) return false;
+    const auto& order = part_->order;
+    if (++at_ >= order.size()) return false;
+    // By time, threads and streams take turns, which lie far from each other.
+    if (at_ + kAhead < order.size()) part_->batch.prefetch(order[at_ + kAhead]);
+    if (at_ + kAhead / 2 < order.size()) part_->batch.prefetch_payload(order[at_ + kAhead / 2]);
     if (!moves_) return true;
     moved_ = part_->batch.event(part_->order[at_]);
     axis_.place(moved_);
@@ -182,6 +186,8 @@ class RunWalk::Cursor {
   Facts facts() const { return part_ == nullptr ? scratch_->facts() : part_->batch.facts(part_->order[at_]); }
 
  private:
+  static constexpr std::size_t kAhead = 16;
+
   const EventRun::Part* part_;
   bool moves_;
   AxisPlacer axis_;

@@ -86,6 +86,14 @@ class EventBatch {
     return events_.capacity() * sizeof(Event) + places_.capacity() * sizeof(Place) + texts_.capacity() + words_.capacity() * 8;
   }
 
+  // Soon to be asked for: the event and where its facts are; then its payload.
+  void prefetch(std::size_t index) const {
+    __builtin_prefetch(&events_[index]);
+    __builtin_prefetch(&events_[index].track);
+    __builtin_prefetch(&places_[index]);
+  }
+  void prefetch_payload(std::size_t index) const { __builtin_prefetch(words_.data() + places_[index].payload); }
+
   std::vector<Event>& events() { return events_; }
   const Event& event(std::size_t index) const { return events_[index]; }
   // The text; what has a shape has none.
