@@ -47,7 +47,7 @@ Windows steps_of_all(const AnalysisContext& context) {
 class CriticalPath : public Analysis {
  public:
   explicit CriticalPath(const AnalysisContext& context)
-      : context_(context), steps_(steps_of_all(context)), trace_(context.catalog, steps_), classes_(context.catalog.strings, context.class_rules) {}
+      : context_(context), steps_(steps_of_all(context)), trace_(context, steps_), classes_(context.catalog.strings, context.class_rules) {}
 
   void event(const Event& event, const Facts& facts) override { event.kind == Kind::sync ? trace_.sync(event, facts) : trace_.host(event); }
   void work(const GpuWork& work) override { trace_.work(work, classes_.of(work)); }

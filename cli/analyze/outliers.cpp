@@ -75,7 +75,7 @@ class OutlierTable : public Analysis {
     if (step || steps_.hold(work.process, work.start_ns, work.end_ns)) times_.add(work);
     if (work.kind != Kind::kernel || work.work_class == WorkClass::comm) return;
     const std::int64_t ns = work.end_ns - work.start_ns;
-    OfRank& of_rank = kind_of(work)[work.process];
+    OfRank& of_rank = rank_of(work);
     of_rank.ns.push_back(ns);
     kernels_ns_[work.process] += ns;
     if (of_rank.ns.size() == 1 || ns > of_rank.longest_ns) of_rank.longest_ns = ns, of_rank.at_ns = work.start_ns, of_rank.step = step;
@@ -112,11 +112,20 @@ class OutlierTable : public Analysis {
     NsInSteps* in_steps = nullptr;  // of the name on this rank
   };
   using Ranks = std::map<ProcessId, OfRank>;
+  struct Kernel {
+    Ranks* ranks = nullptr;
+    OfRank* newest = nullptr;  // that had such a kernel last
+    ProcessId newest_id = 0;
+  };
 
-  Ranks& kind_of(const GpuWork& work) {
-    Ranks*& ranks = kinds_[std::uint64_t{work.name} << 32 | work.launch];
-    if (ranks == nullptr) ranks = &kernels_[{work.name, shape_of(work.launch)}];
-    return *ranks;
+  OfRank& rank_of(const GpuWork& work) {
+    Kernel& kernel = kinds_[std::uint64_t{work.name} << 32 | work.launch];
+    if (kernel.ranks == nullptr) kernel.ranks = &kernels_[{work.name, shape_of(work.launch)}];
+    if (kernel.newest == nullptr || kernel.newest_id != work.process) {
+      kernel.newest = &(*kernel.ranks)[work.process];
+      kernel.newest_id = work.process;
+    }
+    return *kernel.newest;
   }
 
   Shape shape_of(LaunchId launch) const {
@@ -259,7 +268,7 @@ class OutlierTable : public Analysis {
   const Windows& steps_;
   DeviceTimes times_;
   std::map<std::pair<StringId, Shape>, Ranks> kernels_;
-  std::unordered_map<std::uint64_t, Ranks*> kinds_;  // in kernels_, by name and launch
+  std::unordered_map<std::uint64_t, Kernel> kinds_;  // in kernels_, by name and launch
   std::vector<std::int64_t> kernels_ns_;             // by ProcessId
   std::map<ProcessId, std::map<StringId, NsInSteps>> in_steps_;  // ns of kernels, by name and step
 };

@@ -12,16 +12,16 @@ constexpr std::string_view kStreamWait = "Stream Wait Event";  // as Kineto call
 
 }  // namespace
 
-PathTrace::PathTrace(const Catalog& catalog, const Windows& steps)
-    : catalog_(catalog), steps_(steps), launches_(catalog), waits_(catalog),
-      streams_(catalog.tracks.size()), threads_(catalog.tracks.size()), processes_(catalog.processes.size()) {
+PathTrace::PathTrace(const AnalysisContext& context, const Windows& steps)
+    : context_(context), catalog_(context.catalog), steps_(steps), waits_(catalog_),
+      streams_(catalog_.tracks.size()), threads_(catalog_.tracks.size()), processes_(catalog_.processes.size()) {
   for (ProcessId id = 0; id < processes_.size(); ++id) {
     processes_[id].zones.resize(2 * steps_.of(id).size() + 1);
-    const KindCounts& counts = catalog.processes[id].counts;
+    const KindCounts& counts = catalog_.processes[id].counts;
     processes_[id].has_calls = counts[static_cast<std::size_t>(Kind::runtime)] + counts[static_cast<std::size_t>(Kind::driver)] > 0;
   }
-  for (TrackId id = 0; id < catalog.tracks.size(); ++id) {
-    const Track& track = catalog.tracks[id];
+  for (TrackId id = 0; id < catalog_.tracks.size(); ++id) {
+    const Track& track = catalog_.tracks[id];
     if (track.kind == TrackKind::stream) stream_of_.try_emplace({track.process, track.group, track.id}, id);
   }
 }
@@ -31,7 +31,10 @@ void PathTrace::host(const Event& event) {
   const ProcessId process = catalog_.tracks[event.track].process;
   OfProcess& of = processes_[process];
   if (is_api_call(event.kind)) {
-    if (event.correlation != 0) launches_.add(process, event);
+    if (const auto place = event.correlation != 0 ? context_.calls->newest() : std::nullopt) {
+      if (*place >= of.calls.size()) of.calls.resize(*place + std::size_t{1});
+      of.calls[*place] = {event.track, event.name, event.start_ns, event.duration_ns < 0 ? event.start_ns : slice_end(event, kLatest_ns)};
+    }
     if (const auto wait = waits_.of(event)) of.waits.push_back(*wait);
   }
   Thread& thread = threads_[event.track];
@@ -69,12 +72,8 @@ void PathTrace::leave(Thread& thread, std::int64_t now_ns) {
 }
 
 void PathTrace::change(Thread& thread, std::int64_t from_ns) {
-  HostChange to{from_ns, 0, thread.call.has_value()};
-  if (thread.call) {
-    to.name = thread.call->name;
-  } else if (!thread.ranges.empty()) {
-    to.name = thread.ranges.back().name;
-  }
+  const StringId name = thread.call ? thread.call->name : thread.ranges.empty() ? StringId{0} : thread.ranges.back().name;
+  const HostChange to{from_ns, name, thread.call.has_value()};
   std::vector<HostChange>& changes = thread.changes;
   const std::size_t before = changes.size();
   if (!changes.empty() && changes.back().from_ns == from_ns) changes.pop_back();
@@ -98,9 +97,9 @@ void PathTrace::sync(const Event& event, const Facts& facts) {
   const Track& track = catalog_.tracks[event.track];
   if (wait == nullptr || !wait->producer_is_known || track.kind != TrackKind::stream || catalog_.strings[event.name] != kStreamWait || is_full()) return;
   const auto stream = stream_of_.find({track.process, track.group, wait->producer_stream});
-  const LaunchCall* recorded = launches_.of(track.process, wait->producer_correlation);
-  if (stream == stream_of_.end() || recorded == nullptr) return;
-  streams_[event.track].waits.push_back({event.start_ns, stream->second, recorded->start_ns});
+  const auto recorded = context_.calls->place_of(track.process, wait->producer_correlation);
+  if (stream == stream_of_.end() || !recorded) return;
+  streams_[event.track].waits.push_back({event.start_ns, stream->second, processes_[track.process].calls[*recorded].start_ns});
   ++kept_;
 }
 
@@ -134,9 +133,10 @@ std::size_t PathTrace::zone_at(ProcessId process, std::int64_t launched_ns) cons
 }
 
 void PathTrace::work(const GpuWork& work, std::uint32_t work_class) {
+  if (is_full()) return;
   OfProcess& of = processes_[work.process];
   GpuWork placed = work;
-  placed.call = launches_.of(work.process, work.event->correlation);
+  if (work.call != nullptr) placed.call = &of.calls[work.call_place];
   if (placed.call != nullptr) {
     of.launched_ns = placed.call->start_ns;
     knows_launches_ = true;
@@ -146,7 +146,7 @@ void PathTrace::work(const GpuWork& work, std::uint32_t work_class) {
   if (const auto wait = waits_.of(placed)) of.waits.push_back(*wait);
   const std::size_t zone = zone_at(work.process, of.launched_ns), zones = of.zones.size();
   const bool is_behind = zones > 1 && zone + 1 == zones;
-  if (is_behind || is_full()) return;
+  if (is_behind) return;
   PathWork entry{work.start_ns, work.end_ns, 0, 0, std::nullopt, work.name, work_class, of.works++, 0, 0};
   if (placed.call != nullptr) {
     entry.thread = placed.call->track;

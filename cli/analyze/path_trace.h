@@ -2,7 +2,8 @@
 // waits, and where ranks met in collectives. It is told the trace once, in the order of time.
 //
 // Memory: 72 bytes for each piece of GPU work of the chosen steps (of the whole trace where it has none), 32 for each call and range
-// from the first of them on (a rank's path may be held by what its host did behind its own step), and what launch_calls.h takes. What was launched before the first of these steps is forgotten but for the work of
+// from the first of them on (a rank's path may be held by what its host did behind its own step), and 24 for each call that launch_calls.h
+// keeps. What was launched before the first of these steps is forgotten but for the work of
 // each stream that ended last; what was launched behind the last is not taken. When kMost pieces of work and changes of what a
 // thread was in are kept, is_full() holds, and nothing more is taken.
 #pragma once
@@ -51,9 +52,10 @@ struct PathMeeting {
 // range, which is of those that are open that which began last.
 struct HostChange {
   std::int64_t from_ns = 0;
-  StringId name = 0;  // 0: in nothing
-  bool is_call = false;
+  StringId name : 31 = 0;  // 0: in nothing
+  StringId is_call : 1 = false;
 };
+static_assert(sizeof(HostChange) == 16);
 
 // What a critical path is of: the time from the end of what was launched before a step to the end of what was launched in it.
 struct PathSpan {
@@ -66,17 +68,17 @@ class PathTrace {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 23;
 
-  // `steps`: the chosen ones of each process (whole_steps.h); of processes without any all is kept. They outlive it.
-  PathTrace(const Catalog& catalog, const Windows& steps);
+  // `steps`: the chosen ones of each process (whole_steps.h); of processes without any all is kept. Both outlive it.
+  PathTrace(const AnalysisContext& context, const Windows& steps);
 
   // A call of the runtime or driver, an operator, an annotation or an NVTX range.
   void host(const Event& event);
   // A synchronization: of a stream with an event, where the trace tells which call recorded that.
   void sync(const Event& event, const Facts& facts);
-  // `work.call` is not looked at: calls are joined here, by their times on the axis.
+  // The times of `work.call` are not looked at: they are not on the axis.
   void work(const GpuWork& work, std::uint32_t work_class);
   // No more events of this process come.
-  void end_of(ProcessId process) { launches_.forget(process); }
+  void end_of(ProcessId process) { processes_[process].calls = {}; }
   // After the last one, once.
   void meet(const TraceCollectives& collectives);
 
@@ -137,6 +139,7 @@ class PathTrace {
   };
   struct OfProcess {
     std::vector<Zone> zones;               // twice its steps and one
+    std::vector<LaunchCall> calls;         // those of AnalysisContext::calls by their place there, but on the axis
     bool has_calls = false;  // in the trace; else work counts as launched when it began
     std::int64_t launched_ns = kEarliest_ns;  // when the last work whose call is known was launched
     std::uint32_t works = 0;
@@ -156,10 +159,10 @@ class PathTrace {
   std::vector<PathSpan> spans_of_steps() const;
   std::vector<PathSpan> span_of_all(const AnalysisWindow& whole) const;
 
+  const AnalysisContext& context_;
   const Catalog& catalog_;
   const Windows& steps_;
   std::map<std::tuple<ProcessId, std::int64_t, std::int64_t>, TrackId> stream_of_;  // by device and number
-  LaunchCalls launches_;
   HostWaits waits_;
   std::vector<Stream> streams_;  // by TrackId, as the next
   std::vector<Thread> threads_;

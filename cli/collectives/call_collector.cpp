@@ -131,7 +131,7 @@ struct ProcessDrafts {
   DraftId call_since_launch = kNoDraft;  // the last one
   std::unordered_map<CommunicatorId, TrackId> streams;  // on which a communicator was seen to work
   std::map<std::int64_t, DeviceWork> devices;
-  std::map<std::pair<StringId, LaunchId>, WorkSum> work;
+  std::unordered_map<std::uint64_t, WorkSum> work;  // by name and launch
   bool knows_launches = false;
   GarbageCollections collections;
   std::int64_t outside_ns = 0, collecting_ns = 0;  // of HostDelay
@@ -393,7 +393,7 @@ class Collector : public CallCollector {
     if (event.duration_ns < 0) return;
     const KernelFacts* const kernel = facts.get<KernelFacts>();
     const LaunchId launch = kernel != nullptr ? kernel->launch : LaunchId{};
-    WorkSum& sum = process.work[{event.name, launch}];
+    WorkSum& sum = process.work[std::uint64_t{event.name} << 32 | launch];
     sum.name = event.name;
     sum.launch = launch;
     sum.computes = computes;
@@ -403,6 +403,7 @@ class Collector : public CallCollector {
 
   static void add_work(const ProcessDrafts& process, ProcessCalls& found) {
     for (const auto& [key, sum] : process.work) found.work.push_back(sum);
+    std::sort(found.work.begin(), found.work.end(), [](const WorkSum& a, const WorkSum& b) { return std::pair(a.name, a.launch) < std::pair(b.name, b.launch); });
     found.knows_launches = process.knows_launches;
     HostDelay& delay = found.host_delay;
     delay.outside_ns = process.outside_ns;

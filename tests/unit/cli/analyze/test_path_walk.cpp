@@ -1,5 +1,6 @@
 // The critical path, on worked examples: each rule of cli/analyze/path_walk.h.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,10 @@ class ToldRanks {
     }
     for (const char* name : {"cudaLaunchKernel", "cudaStreamSynchronize", "cudaMalloc", "matmul", "copy", "aten::mm"}) catalog_.strings.intern(name);
     steps_ = Windows(steps.empty() ? Steps(ranks) : steps, true, std::vector<TimeWindow>(ranks, {kEarliest_ns, kLatest_ns}));
-    trace_ = std::make_unique<PathTrace>(catalog_, steps_);
+    context_.emplace(AnalysisContext{catalog_, Windows(ranks), found_, chosen_steps_, chosen_, 0, clocks_, {}});
+    calls_.emplace(ranks);
+    context_->calls = &*calls_;
+    trace_ = std::make_unique<PathTrace>(*context_, steps_);
     collectives_.calls.processes.resize(ranks);
     for (ProcessCalls& calls : collectives_.calls.processes) calls.lanes.resize(1);
     collectives_.matched.groups.resize(1);
@@ -39,6 +43,7 @@ class ToldRanks {
     event.start_ns = start_us * kUs;
     event.duration_ns = (end_us - start_us) * kUs;
     event.correlation = correlation;
+    if (is_api_call(kind) && correlation != 0) calls_->add(rank, event);
     trace_->host(event);
   }
   // Its class is its name's number.
@@ -57,6 +62,10 @@ class ToldRanks {
     work.name = event.name;
     work.event = &event;
     work.facts = &facts;
+    if (const auto place = calls_->place_of(rank, correlation)) {
+      work.call = &calls_->at(rank, *place);
+      work.call_place = *place;
+    }
     trace_->work(work, event.name);
   }
   // Stream 8 waits for an event that a call recorded on stream 7.
@@ -121,6 +130,12 @@ class ToldRanks {
 
   Catalog catalog_;
   Windows steps_{0};
+  std::vector<ProcessSteps> found_;  // nobody asks for these
+  Steps chosen_steps_;
+  std::vector<bool> chosen_;
+  ProcessClocks clocks_;
+  std::optional<LaunchCalls> calls_;
+  std::optional<AnalysisContext> context_;
   std::unique_ptr<PathTrace> trace_;
   TraceCollectives collectives_;
   std::uint64_t inferred_ = 0;
