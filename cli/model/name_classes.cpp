@@ -17,6 +17,8 @@ constexpr std::string_view kExchangeWords[] = {
     "cross_device_reduce_",      "one_shot_all_reduce_kernel", "two_shot_all_reduce_kernel", "multimem_all_reduce_kernel",
     "multimem_all_gather_kernel", "multimem_one_shot_",         "oneShotAllReduceKernel",     "twoShotAllReduceKernel",
     "allreduce_fusion_kernel_"};
+// So that few names are asked for each: one of these is in all.
+constexpr std::string_view kExchangeParts[] = {"educe", "multimem_"};
 constexpr std::string_view kGemmWords[] = {"gemm",      "gemv",       "nvjet_",      "xmma_",
                                            "triton_mm", "triton_bmm", "triton_tem_", "cijk_a"};
 
@@ -39,7 +41,11 @@ bool contains(std::string_view text, std::string_view word) {
                      [](char a, char b) { return lower(a) == b; }) != text.end();
 }
 
-bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+constexpr bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+constexpr bool has_exchange_part(std::string_view text) {
+  return std::any_of(std::begin(kExchangeParts), std::end(kExchangeParts), [&](auto part) { return has(text, part); });
+}
+static_assert(std::all_of(std::begin(kExchangeWords), std::end(kExchangeWords), has_exchange_part));
 
 struct Direction {
   std::string_view words;
@@ -54,6 +60,14 @@ constexpr Direction kDirections[] = {
     {"DeviceToDevice", DerivedTrack::copy_d2d}, {"PtoP", DerivedTrack::copy_peer},
     {"PeerToPeer", DerivedTrack::copy_peer},
 };
+// So that few names are asked for each: "to" with a letter behind it that may follow there.
+constexpr bool may_have_direction(std::string_view name) {
+  for (std::size_t at = name.find('o', 1); at < name.size() - 1; at = name.find('o', at + 1)) {
+    if (lower(name[at - 1]) == 't' && std::string_view("ADHP").find(name[at + 1]) != name.npos) return true;
+  }
+  return false;
+}
+static_assert(std::all_of(std::begin(kDirections), std::end(kDirections), [](const Direction& direction) { return may_have_direction(direction.words); }));
 
 }  // namespace
 
@@ -66,7 +80,7 @@ bool is_exchange_name(std::string_view kernel) {
   const std::string_view function = function_of(kernel);
   const std::string_view own = kernel.starts_with("_Z") ? function : function.substr(0, function.find_first_of("<("));
   return std::any_of(std::begin(kExchangeFamilies), std::end(kExchangeFamilies), [&](auto family) { return function.starts_with(family); }) ||
-         std::any_of(std::begin(kExchangeWords), std::end(kExchangeWords), [&](auto word) { return has(own, word); });
+         (has_exchange_part(own) && std::any_of(std::begin(kExchangeWords), std::end(kExchangeWords), [&](auto word) { return has(own, word); }));
 }
 
 bool is_gemm_name(std::string_view kernel) {
@@ -74,6 +88,7 @@ bool is_gemm_name(std::string_view kernel) {
 }
 
 std::optional<DerivedTrack> copy_track(std::string_view name) {
+  if (!may_have_direction(name)) return std::nullopt;
   for (const Direction& direction : kDirections) {
     if (has(name, direction.words)) return direction.track;
   }
