@@ -137,7 +137,7 @@ void InputReading::read_one(std::size_t number) {
     read_merged(path, input, intake);
   } else {
     std::unique_ptr<ReaderMemory> memory = take_memory();
-    open_trace(path, {threads_ / work_.threads(), memory.get()})->read(input.catalog, intake);
+    open_trace(path, {threads_ / work_.threads(), memory.get(), !options_.choice})->read(input.catalog, intake);
     put_back(std::move(memory));
   }
   intake.finish();
@@ -219,8 +219,7 @@ std::vector<std::uint32_t> InputReading::clocks_of(const ReadInput& input) {
 void InputReading::join(std::size_t number) {
   ReadInput& input = inputs_[number];
   input.first_process = static_cast<ProcessId>(catalog_.processes.size());
-  const bool has_foreign = !options_.choice || input.part;  // a part's events are still in it
-  input.ids = join_catalog(input.catalog, catalog_, has_foreign);
+  input.ids = join_catalog(input.catalog, catalog_);
   set_rank(catalog_, input.first_process, from_[number].path, from_[number].rank);
   if (const std::string fault = contradiction(catalog_); !fault.empty()) throw Error(Exit::usage, fault);
   check_ranks(catalog_);

@@ -5,7 +5,7 @@
 
 namespace cli {
 
-IdMap join_catalog(Catalog& from, Catalog& to, bool with_shapes) {
+IdMap join_catalog(Catalog& from, Catalog& to) {
   IdMap ids;
   ids.strings.reserve(from.strings.size());
   for (StringId id = 0; id < from.strings.size(); ++id) ids.strings.push_back(to.strings.intern(from.strings, id));
@@ -15,8 +15,8 @@ IdMap join_catalog(Catalog& from, Catalog& to, bool with_shapes) {
       ids.of<T>().push_back(to.interned<T>().intern(value));
     }
   });
-  if (with_shapes) ids.shapes.reserve(from.shapes.size());
-  for (ShapeId id = 0; with_shapes && id < from.shapes.size(); ++id) ids.shapes.push_back(&to.shapes.intern(from.shapes, id));
+  ids.shapes.reserve(from.shapes.size());
+  for (ShapeId id = 0; id < from.shapes.size(); ++id) ids.shapes.push_back(&to.shapes.intern(from.shapes, id));
   const auto first = static_cast<ProcessId>(to.processes.size());
   std::move(from.processes.begin(), from.processes.end(), std::back_inserter(to.processes));
   for (const Track& track : from.tracks) {

@@ -7,7 +7,7 @@ namespace cli {
 
 // Appends the processes and tracks of `from` to those of `to`; what is interned there gets the ids that it would have if
 // its events had been read into `to`. Returns what the ids of `from` are in `to`. The processes of `from` have no content
-// afterwards. `with_shapes`: false where no event has foreign arguments, whose shapes are then left out.
-IdMap join_catalog(Catalog& from, Catalog& to, bool with_shapes = true);
+// afterwards.
+IdMap join_catalog(Catalog& from, Catalog& to);
 
 }  // namespace cli

@@ -154,6 +154,7 @@ struct Known {
   std::string_view key;
   void (*integer)(Draft&, std::int64_t) = nullptr;
   void (*text)(Draft&, std::string_view, Texts&) = nullptr;
+  bool of_collective = false;  // in CollectiveDraft::op
 };
 
 StringId intern_text(std::string_view text, Texts& texts) {
@@ -322,6 +323,10 @@ std::uint64_t sequence_of_inputs(OperatorInputId id, Texts& texts) {
   return error == std::errc() && end == text.data() + text.size() ? sequence : kNoOrdinal;
 }
 
+CollectiveOpId op_of(const CollectiveOp& op, Texts& texts) {
+  return op.name == 0 && op.in_elements < 0 && op.group_name == 0 ? CollectiveOpId() : texts.catalog->collective_ops.intern(op);
+}
+
 // Members of a collective are those of operators and of kernels.
 template <typename D>
 constexpr Known<D> kCollective[] = {
@@ -337,17 +342,35 @@ constexpr Known<D> kCollective[] = {
     {"Global rank stride", [](D& d, std::int64_t v) { d.op.group_rank_stride = v; }, nullptr},
     {"Src Rank", [](D& d, std::int64_t v) { d.op.source_rank = v; }, nullptr},
     {"Dst Rank", [](D& d, std::int64_t v) { d.op.destination_rank = v; }, nullptr},
+};
+template <typename D>
+constexpr Known<D> kIds[] = {
     {"Seq", [](D& d, std::int64_t v) { keep(v, d.facts.sequence); }, nullptr},
     {"External id", [](D& d, std::int64_t v) { keep(v, d.facts.external_id); }, nullptr},
     {"external id", [](D& d, std::int64_t v) { keep(v, d.facts.external_id); }, nullptr},
 };
+template <typename D>
+void add_known_of_collectives(std::vector<Known<D>>& all) {
+  for (Known<D> each : kCollective<D>) {
+    each.of_collective = true;
+    all.push_back(each);
+  }
+  all.insert(all.end(), std::begin(kIds<D>), std::end(kIds<D>));
+}
 
-struct KernelDraft {
+// What a kernel or an operator says; few are of collectives, and what these say is most of it.
+template <typename Own>
+struct CollectiveDraft : Own {
+  using Rest = Own;
+  CollectiveOp op;
+};
+
+struct KernelSays {
   ProfiledKernelFacts facts;
   Launch launch;
-  CollectiveOp op;
   std::uint32_t estimates = 0;
-
+};
+struct KernelDraft : CollectiveDraft<KernelSays> {
   static const std::vector<Known<KernelDraft>>& known() {
     using D = KernelDraft;
     static const std::vector<Known<D>> known = [] {
@@ -369,7 +392,7 @@ struct KernelDraft {
           {"graph id", [](D& d, std::int64_t v) { keep(v, d.facts.graph.graph); }, nullptr},
           {"graph node id", [](D& d, std::int64_t v) { keep(v, d.facts.graph.node); }, nullptr},
       };
-      all.insert(all.end(), std::begin(kCollective<D>), std::end(kCollective<D>));
+      add_known_of_collectives(all);
       return all;
     }();
     return known;
@@ -417,10 +440,10 @@ struct SetDraft {
   }
 };
 
-struct OperatorDraft {
+struct OperatorSays {
   OperatorFacts facts;
-  CollectiveOp op;
-
+};
+struct OperatorDraft : CollectiveDraft<OperatorSays> {
   void finish(Texts& texts) {
     facts.inputs = read_inputs_json(std::exchange(texts.inputs_json, {}), texts);
     if (facts.sequence == kNoOrdinal && op.name != 0) facts.sequence = sequence_of_inputs(facts.inputs, texts);
@@ -448,7 +471,7 @@ struct OperatorDraft {
           {"Input type", nullptr, [](D&, std::string_view v, Texts& c) { c.inputs_json.types = v; }},
           {"Concrete Inputs", nullptr, [](D&, std::string_view v, Texts& c) { c.inputs_json.values = v; }},
       };
-      all.insert(all.end(), std::begin(kCollective<D>), std::end(kCollective<D>));
+      add_known_of_collectives(all);
       return all;
     }();
     return known;
@@ -524,9 +547,11 @@ struct Plan {
     void (*set)(Draft&, std::int64_t);
     std::size_t integer;
   };
+  static constexpr bool kCanBeCollective = requires(Draft draft) { draft.op; };
+
   Draft constant;
   std::vector<Step> steps;
-  bool made = false;
+  bool made = false, op_varies = false;
 
   void make(std::string_view text, std::size_t hole_count, Texts& texts) {
     made = true;
@@ -540,6 +565,7 @@ struct Plan {
       if (known == nullptr) {
       } else if (is_hole) {
         if (known->integer != nullptr) steps.push_back({known->integer, holes});
+        op_varies = op_varies || known->of_collective;
       } else if (known->integer != nullptr && read_plain_integer(value, integer)) {
         known->integer(constant, integer);
       } else if (known->text != nullptr) {
@@ -548,6 +574,24 @@ struct Plan {
       holes += is_hole;
     }
     if constexpr (requires { constant.finish(texts); }) constant.finish(texts);
+    if constexpr (kCanBeCollective) {
+      if (!op_varies) constant.facts.collective_op = op_of(constant.op, texts);
+    }
+  }
+  // What an event says with these integers. Not its `op` where that is always the same.
+  void put(const std::int64_t* integers, Texts& texts, Draft& to) const {
+    if constexpr (kCanBeCollective) {
+      if (op_varies)
+        to = constant;
+      else
+        static_cast<typename Draft::Rest&>(to) = constant;
+    } else {
+      to = constant;
+    }
+    for (const Step& step : steps) step.set(to, integers[step.integer]);
+    if constexpr (kCanBeCollective) {
+      if (op_varies) to.facts.collective_op = op_of(to.op, texts);
+    }
   }
   static const Known<Draft>* find(std::string_view key) {
     for (const Known<Draft>& known : Draft::known()) {
@@ -560,23 +604,24 @@ struct Plan {
 template <typename Draft>
 class Plans {
  public:
-  Draft draft(std::string_view text, const Shape* shape, const std::int64_t* integers, Texts& texts) {
+  // Until the next call.
+  Draft& draft(std::string_view text, const Shape* shape, const std::int64_t* integers, Texts& texts) {
     if (shape == nullptr) {
       Plan<Draft> plan;
       plan.make(text, 0, texts);
-      return plan.constant;
+      return draft_ = plan.constant;
     }
     if (shape->id >= plans_.size()) plans_.resize(shape->id + std::size_t{1});
     if (plans_[shape->id] == nullptr) plans_[shape->id] = std::make_unique<Plan<Draft>>();
     Plan<Draft>& plan = *plans_[shape->id];
     if (!plan.made) plan.make(text, shape->holes.size(), texts);
-    Draft draft = plan.constant;
-    for (const auto& step : plan.steps) step.set(draft, integers[step.integer]);
-    return draft;
+    plan.put(integers, texts, draft_);
+    return draft_;
   }
 
  private:
   std::vector<std::unique_ptr<Plan<Draft>>> plans_;  // by ShapeId
+  Draft draft_;
 };
 
 // CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind, 0: unknown.
@@ -622,62 +667,56 @@ class FactsOfShapes : public KinetoFacts {
 
  private:
   Facts kernel(std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    const KernelDraft draft = kernels_.draft(text, shape, integers, texts_);
-    profiled_ = draft.facts;
-    profiled_.launch = launch_of(draft, shape);
-    profiled_.collective_op = op_of(draft.op);
-    if (profiled_.sequence == kNoOrdinal && profiled_.collective_op != 0) {
-      if (const auto told = sequences_.find(profiled_.external_id); told != sequences_.end()) profiled_.sequence = told->second;
+    KernelDraft& draft = kernels_.draft(text, shape, integers, texts_);
+    ProfiledKernelFacts& facts = draft.facts;
+    facts.launch = launch_of(draft, shape);
+    if (facts.sequence == kNoOrdinal && facts.collective_op != 0) {
+      if (const auto told = sequences_.find(facts.external_id); told != sequences_.end()) facts.sequence = told->second;
     }
-    return profiled_;
+    return facts;
   }
   Facts op(std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    const OperatorDraft draft = operators_.draft(text, shape, integers, texts_);
-    operated_ = draft.facts;
-    operated_.collective_op = op_of(draft.op);
-    if (operated_.collective_op != 0 && operated_.sequence != kNoOrdinal && operated_.external_id != 0 && sequences_.size() < kMostSequences) {
-      sequences_[operated_.external_id] = operated_.sequence;
+    const OperatorFacts& facts = operators_.draft(text, shape, integers, texts_).facts;
+    if (facts.collective_op != 0 && facts.sequence != kNoOrdinal && facts.external_id != 0 && sequences_.size() < kMostSequences) {
+      sequences_[facts.external_id] = facts.sequence;
     }
-    const bool says = operated_.has != 0 || operated_.external_id != 0 || operated_.collective_op != 0 ||
-                      operated_.sequence != kNoOrdinal || operated_.inputs != 0 || operated_.module != 0;
-    return says ? Facts(operated_) : Facts();
+    const bool says = facts.has != 0 || facts.external_id != 0 || facts.collective_op != 0 || facts.sequence != kNoOrdinal ||
+                      facts.inputs != 0 || facts.module != 0;
+    return says ? Facts(facts) : Facts();
   }
   Facts copy(StringId name, std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    copied_ = copies_.draft(text, shape, integers, texts_).facts;
+    CopyFacts& facts = copies_.draft(text, shape, integers, texts_).facts;
     const auto [kinds, is_new] = copy_kinds_.try_emplace(name);
     if (is_new) kinds->second = copy_kinds(std::string(texts_.catalog->strings[name]));
-    copied_.direction = kinds->second.direction;
-    copied_.from_memory = kinds->second.from_memory;
-    copied_.to_memory = kinds->second.to_memory;
-    return copied_;
+    facts.direction = kinds->second.direction;
+    facts.from_memory = kinds->second.from_memory;
+    facts.to_memory = kinds->second.to_memory;
+    return facts;
   }
   Facts set(StringId name, std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    set_ = sets_.draft(text, shape, integers, texts_).facts;
-    set_.memory = set_memory(texts_.catalog->strings[name]);
-    return set_;
+    SetFacts& facts = sets_.draft(text, shape, integers, texts_).facts;
+    facts.memory = set_memory(texts_.catalog->strings[name]);
+    return facts;
   }
   Facts frame(std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    framed_ = frames_.draft(text, shape, integers, texts_).facts;
-    return framed_.id != FrameFacts::kNone ? Facts(framed_) : Facts();
+    const FrameFacts& facts = frames_.draft(text, shape, integers, texts_).facts;
+    return facts.id != FrameFacts::kNone ? Facts(facts) : Facts();
   }
   Facts call(std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    const CallDraft draft = calls_.draft(text, shape, integers, texts_);
-    called_ = draft.facts;
-    return draft.has_cbid ? Facts(called_) : Facts();
+    const CallDraft& draft = calls_.draft(text, shape, integers, texts_);
+    return draft.has_cbid ? Facts(draft.facts) : Facts();
   }
   // Whom it waits for, where that is known.
   Facts wait(std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    const SyncDraft draft = waits_.draft(text, shape, integers, texts_);
+    SyncDraft& draft = waits_.draft(text, shape, integers, texts_);
     if (draft.call <= 0 || draft.call > std::numeric_limits<std::uint32_t>::max()) return {};
-    waited_ = draft.facts;
-    waited_.producer_is_known = true;
-    waited_.producer_correlation = static_cast<std::uint32_t>(draft.call);
-    return waited_;
+    draft.facts.producer_is_known = true;
+    draft.facts.producer_correlation = static_cast<std::uint32_t>(draft.call);
+    return draft.facts;
   }
   Facts allocation(std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    const AllocatorDraft draft = allocations_.draft(text, shape, integers, texts_);
-    allocated_ = draft.facts;
-    return draft.has_type ? Facts(allocated_) : Facts();
+    const AllocatorDraft& draft = allocations_.draft(text, shape, integers, texts_);
+    return draft.has_type ? Facts(draft.facts) : Facts();
   }
 
   Facts counter(std::string_view text, const std::int64_t* integers) {
@@ -704,9 +743,6 @@ class FactsOfShapes : public KinetoFacts {
     if (known.id == 0 || !(launch == known.launch)) known = {launch, texts_.catalog->launches.intern(launch)};
     return known.id;
   }
-  CollectiveOpId op_of(const CollectiveOp& op) {
-    return op.name == 0 && op.in_elements < 0 && op.group_name == 0 ? CollectiveOpId() : texts_.catalog->collective_ops.intern(op);
-  }
 
   Texts texts_;
   Plans<KernelDraft> kernels_;
@@ -717,16 +753,8 @@ class FactsOfShapes : public KinetoFacts {
   Plans<CallDraft> calls_;
   Plans<SyncDraft> waits_;
   Plans<AllocatorDraft> allocations_;
-  ProfiledKernelFacts profiled_;
-  CopyFacts copied_;
-  SetFacts set_;
   std::unordered_map<StringId, CopyKinds> copy_kinds_;
-  OperatorFacts operated_;
   std::unordered_map<std::uint64_t, std::uint64_t> sequences_;  // of collectives, by the operator's external id
-  FrameFacts framed_;
-  CallFacts called_;
-  SyncFacts waited_;
-  AllocatorFacts allocated_;
   CounterFacts counted_;
   struct KnownLaunch {
     Launch launch;

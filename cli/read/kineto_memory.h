@@ -17,8 +17,10 @@
 namespace cli {
 
 struct KinetoMemory {
-  KinetoMemory(Catalog& catalog, FormsAhead& ahead);
+  // `foreign`: ReaderOptions::foreign.
+  KinetoMemory(Catalog& catalog, FormsAhead& ahead, bool foreign);
 
+  const std::unique_ptr<Shapes> own_shapes;  // instead of the catalogue's; null: those are used
   KinetoCategories categories;
   KinetoShapes shapes;
   KinetoForms forms;
@@ -33,6 +35,9 @@ struct KinetoMemory {
   bool helps() const;
 
  private:
+  Shapes& shapes_of(Catalog& catalog) const { return own_shapes ? *own_shapes : catalog.shapes; }
+  std::size_t entries() const { return tables_->strings.size() + (own_shapes ? *own_shapes : tables_->shapes).size(); }
+
   std::optional<InternedTables> tables_;
   std::size_t entries_of_first_ = 0;  // of the tables, after the first file
 };

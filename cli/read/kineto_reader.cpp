@@ -17,8 +17,8 @@ namespace {
 
 class KinetoReader : public Reader {
  public:
-  KinetoReader(const std::string& path, ReadingThreads threads, std::size_t window, ReaderMemory* memory)
-      : path_(path), memory_(memory), stream_(open_byte_source(path), path, window) {
+  KinetoReader(const std::string& path, ReadingThreads threads, std::size_t window, ReaderMemory* memory, bool foreign)
+      : path_(path), memory_(memory), foreign_(foreign), stream_(open_byte_source(path), path, window) {
     ahead_.begin(stream_.plain_file(), threads);
   }
 
@@ -37,6 +37,7 @@ class KinetoReader : public Reader {
 
   std::string path_;
   ReaderMemory* memory_;
+  bool foreign_;
   JsonStream stream_;
   FormsAhead ahead_;
   KinetoHeader header_;
@@ -49,7 +50,7 @@ class KinetoReader : public Reader {
 // Nothing where the catalogue has entries already, which have other numbers there.
 std::unique_ptr<KinetoMemory> KinetoReader::learnt_before(Catalog& catalog) {
   if (memory_ == nullptr || memory_->kineto == nullptr || catalog.strings.size() > 1 || !memory_->kineto->helps()) {
-    return std::make_unique<KinetoMemory>(catalog, ahead_);
+    return std::make_unique<KinetoMemory>(catalog, ahead_, foreign_);
   }
   memory_->kineto->go_on_in(catalog, ahead_);
   return std::move(memory_->kineto);
@@ -184,8 +185,8 @@ void KinetoReader::describe(Process& process, std::int64_t device) {
 
 }  // namespace
 
-std::unique_ptr<Reader> open_kineto(const std::string& path, ReadingThreads threads, std::size_t window, ReaderMemory* memory) {
-  return std::make_unique<KinetoReader>(path, threads, window, memory);
+std::unique_ptr<Reader> open_kineto(const std::string& path, ReadingThreads threads, std::size_t window, ReaderMemory* memory, bool foreign) {
+  return std::make_unique<KinetoReader>(path, threads, window, memory, foreign);
 }
 
 }  // namespace cli

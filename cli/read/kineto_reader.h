@@ -13,8 +13,9 @@
 
 namespace cli {
 
-// Throws Error (cannot_open). What is read is the same on any number of threads. `window`: bytes read at once. `memory`: as in ReaderOptions.
+// Throws Error (cannot_open). What is read is the same on any number of threads. `window`: bytes read at once. `memory` and
+// `foreign`: as in ReaderOptions.
 std::unique_ptr<Reader> open_kineto(const std::string& path, ReadingThreads threads = {}, std::size_t window = JsonStream::kWindow,
-                                    ReaderMemory* memory = nullptr);
+                                    ReaderMemory* memory = nullptr, bool foreign = true);
 
 }  // namespace cli

@@ -36,6 +36,7 @@ struct ReaderOptions {
   // How many may work for it at once, with the one that reads; events and errors are the same on any number, and come on that one.
   std::size_t threads = 1;
   ReaderMemory* memory = nullptr;  // null: none is shared
+  bool foreign = true;  // false: nobody looks at foreign arguments, whose shapes then need not be in the catalogue
 };
 
 // Opens a file by its content (ring, merged, JSON, gzip of JSON), not by its name. Throws Error.
