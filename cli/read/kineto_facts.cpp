@@ -5,6 +5,7 @@
 #include <charconv>
 #include <iterator>
 #include <limits>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/model/arena.h"
 #include "cli/model/characters.h"
 #include "cli/model/device_words.h"
 #include "cli/model/operator_inputs.h"
@@ -550,12 +552,13 @@ struct Plan {
   static constexpr bool kCanBeCollective = requires(Draft draft) { draft.op; };
 
   Draft constant;
-  std::vector<Step> steps;
-  bool made = false, op_varies = false;
+  std::span<const Step> steps;
+  bool op_varies = false;
 
-  void make(std::string_view text, std::size_t hole_count, Texts& texts) {
-    made = true;
-    steps.reserve(hole_count);
+  // `keep` keeps its steps.
+  void make(std::string_view text, Texts& texts, Arena<Step>& keep) {
+    std::array<Step, kMostHoles> found;
+    std::size_t count = 0;
     Inside members(texts.readable(text));
     std::size_t holes = 0;
     for (std::string_view key, value; members.member(key, value);) {
@@ -564,7 +567,7 @@ struct Plan {
       std::int64_t integer = 0;
       if (known == nullptr) {
       } else if (is_hole) {
-        if (known->integer != nullptr) steps.push_back({known->integer, holes});
+        if (known->integer != nullptr) found[count++] = {known->integer, holes};
         op_varies = op_varies || known->of_collective;
       } else if (known->integer != nullptr && read_plain_integer(value, integer)) {
         known->integer(constant, integer);
@@ -573,6 +576,7 @@ struct Plan {
       }
       holes += is_hole;
     }
+    steps = {keep.keep(found.data(), count), count};
     if constexpr (requires { constant.finish(texts); }) constant.finish(texts);
     if constexpr (kCanBeCollective) {
       if (!op_varies) constant.facts.collective_op = op_of(constant.op, texts);
@@ -608,19 +612,22 @@ class Plans {
   Draft& draft(std::string_view text, const Shape* shape, const std::int64_t* integers, Texts& texts) {
     if (shape == nullptr) {
       Plan<Draft> plan;
-      plan.make(text, 0, texts);
+      plan.make(text, texts, steps_);
       return draft_ = plan.constant;
     }
     if (shape->id >= plans_.size()) plans_.resize(shape->id + std::size_t{1});
-    if (plans_[shape->id] == nullptr) plans_[shape->id] = std::make_unique<Plan<Draft>>();
-    Plan<Draft>& plan = *plans_[shape->id];
-    if (!plan.made) plan.make(text, shape->holes.size(), texts);
-    plan.put(integers, texts, draft_);
+    std::unique_ptr<Plan<Draft>>& plan = plans_[shape->id];
+    if (plan == nullptr) {
+      plan = std::make_unique<Plan<Draft>>();
+      plan->make(text, texts, steps_);
+    }
+    plan->put(integers, texts, draft_);
     return draft_;
   }
 
  private:
   std::vector<std::unique_ptr<Plan<Draft>>> plans_;  // by ShapeId
+  Arena<typename Plan<Draft>::Step> steps_;
   Draft draft_;
 };
 
