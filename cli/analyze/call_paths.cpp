@@ -228,8 +228,7 @@ void CallPaths::work(const GpuWork& work) {
 }
 
 void CallPaths::end_of(ProcessId process) {
-  ranges_.settle([&](const Event& call) { enter(call, nullptr); });
-  ranges_.forget(process);
+  ranges_.end_of(process, [&](const Event& call) { enter(call, nullptr); });
   call_stacks_[process] = Newest<StackId>(kMostCallStacks);
 }
 

@@ -74,8 +74,12 @@ class LaunchRanges {
     return place ? at(process, *place) : nullptr;
   }
 
-  // Nothing more of this process comes.
-  void forget(ProcessId process) { launchers_[process] = {}; }
+  // TraceObserver::end_of().
+  template <typename OnCall>
+  void end_of(ProcessId process, OnCall&& on_call) {
+    settle(on_call);
+    launchers_[process] = {};
+  }
   void forget_all() {
     for (auto& open : threads_) open.clear();
     for (auto& launchers : launchers_) launchers.clear();

@@ -67,8 +67,7 @@ class OperatorCalls {
   }
   // TraceObserver::end_of().
   void end_of(ProcessId process) {
-    ranges_.settle([this](const Event& call) { launch(call); });
-    ranges_.forget(process);
+    ranges_.end_of(process, [this](const Event& call) { launch(call); });
     processes_[process] = Calls(kMostCalls);
   }
   const Kind& operator[](std::uint32_t kind) const { return kinds_[kind]; }

@@ -100,8 +100,7 @@ class Operators : public Analysis {
   }
 
   void end_of(ProcessId process) override {
-    ranges_.settle([&](const Event& call) { enter(call, nullptr); });
-    ranges_.forget(process);
+    ranges_.end_of(process, [&](const Event& call) { enter(call, nullptr); });
   }
 
   ResultTable finish() override {

@@ -62,8 +62,7 @@ class Regions : public Analysis {
   }
 
   void end_of(ProcessId process) override {
-    ranges_.settle([&](const Event& call) { launch(call); });
-    ranges_.forget(process);
+    ranges_.end_of(process, [&](const Event& call) { launch(call); });
   }
 
   ResultTable finish() override {

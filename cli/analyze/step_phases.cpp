@@ -78,8 +78,7 @@ class StepPhases : public Analysis {
   }
 
   void end_of(ProcessId process) override {
-    ranges_.settle([&](const Event& call) { launch(call); });
-    ranges_.forget(process);
+    ranges_.end_of(process, [&](const Event& call) { launch(call); });
   }
 
   void work(const GpuWork& work) override {
