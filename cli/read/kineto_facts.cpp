@@ -567,7 +567,7 @@ struct Plan {
       std::int64_t integer = 0;
       if (known == nullptr) {
       } else if (is_hole) {
-        if (known->integer != nullptr) found[count++] = {known->integer, holes};
+        if (known->integer != nullptr && count < found.size()) found[count++] = {known->integer, holes};
         op_varies = op_varies || known->of_collective;
       } else if (known->integer != nullptr && read_plain_integer(value, integer)) {
         known->integer(constant, integer);

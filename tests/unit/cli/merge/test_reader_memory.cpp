@@ -39,12 +39,14 @@ struct FileEvents : EventSink {
   };
   Catalog catalog;
   std::vector<One> events;
+  bool tells_foreign = true;
 
   void event(const Event& event, const Facts& facts) override {
     One& one = events.emplace_back();
     one.event = event;
     one.tag = facts.tag();
     if (one.tag != 0) std::memcpy(one.payload, facts.data(), kPayloadBytes[one.tag]);
+    if (!tells_foreign) return;
     one.args = KeptFacts(facts).args;
     one.has_shape = facts.shape != nullptr;
   }
@@ -92,17 +94,25 @@ std::string told_tables(const Catalog& trace) {
   return text;
 }
 
+// Whether foreign arguments are read, and told.
+struct Foreign {
+  bool is_read = true, is_told = true;
+};
+
 // All files in their order; `memory`: null for each by itself.
-std::string told_run(const std::vector<std::string>& files, std::size_t shape_text, ReaderMemory* memory) {
+std::string told_run(const std::vector<std::string>& files, std::size_t shape_text, ReaderMemory* memory, Foreign foreign = {}) {
   const TestFolder folder;
   Catalog trace;
   std::string text;
   for (std::size_t i = 0; i < files.size(); ++i) {
     FileEvents file;
     file.catalog.shapes.limit_text(shape_text);
+    file.tells_foreign = foreign.is_told;
     const std::string fault = message_of([&] {
-      open_trace(folder.write("trace.json", files[i]), {1, memory})->read(file.catalog, file);
+      open_trace(folder.write("trace.json", files[i]), {1, memory, foreign.is_read})->read(file.catalog, file);
     });
+    if (!foreign.is_read) CHECK(file.catalog.shapes.size() == 1);  // that of no arguments
+    if (!foreign.is_told) file.catalog.shapes = Shapes();
     text += fault.substr(fault.find_last_of('/') + 1) + "\n" + told_in(file, trace);
   }
   return text + told_tables(trace);
@@ -120,6 +130,8 @@ std::string difference(const std::string& a, const std::string& b) {
 void check_same(const std::vector<std::string>& files, std::size_t shape_text = kMostTextOfShapes) {
   ReaderMemory memory;
   CHECK(difference(told_run(files, shape_text, &memory), told_run(files, shape_text, nullptr)) == "");
+  ReaderMemory without_foreign;
+  CHECK(difference(told_run(files, shape_text, &without_foreign, {false, false}), told_run(files, shape_text, nullptr, {true, false})) == "");
 }
 
 class RankFiles {
