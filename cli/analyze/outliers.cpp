@@ -122,9 +122,7 @@ class OutlierTable : public Analysis {
     Kernel& kernel = kinds_[std::uint64_t{work.name} << 32 | work.launch];
     if (kernel.ranks == nullptr) kernel.ranks = &kernels_[{work.name, shape_of(work.launch)}];
     if (kernel.newest == nullptr || kernel.newest_id != work.process) {
-      const auto [of_rank, is_new] = kernel.ranks->try_emplace(work.process);
-      kernel.newest = &of_rank->second;
-      if (is_new) kernel.newest->ns.reserve(8);  // most come in each step
+      kernel.newest = &(*kernel.ranks)[work.process];
       kernel.newest_id = work.process;
     }
     return *kernel.newest;

@@ -33,7 +33,7 @@ void PathTrace::host(const Event& event) {
   if (is_api_call(event.kind)) {
     if (const auto place = event.correlation != 0 ? context_.calls->newest() : std::nullopt) {
       if (*place >= of.calls.size()) of.calls.resize(*place + std::size_t{1});
-      of.calls[*place] = {event.track, event.name, event.start_ns, event.duration_ns < 0 ? event.start_ns : slice_end(event, kLatest_ns)};
+      of.calls[*place] = launch_call(event);
     }
     if (const auto wait = waits_.of(event)) of.waits.push_back(*wait);
   }

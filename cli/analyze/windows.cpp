@@ -35,11 +35,9 @@ std::size_t Windows::search(const std::vector<AnalysisWindow>& windows, std::int
 
 std::int64_t Windows::inside_ns(ProcessId process, std::int64_t start_ns, std::int64_t end_ns) const {
   const auto& windows = of_process_[process];
-  const auto in = [&](const AnalysisWindow& window) { return std::min(end_ns, window.to_ns) - std::max(start_ns, window.from_ns); };
-  if (windows.size() == 1) return std::max<std::int64_t>(0, in(windows.front()));
   std::int64_t ns = 0;
   for (std::size_t i = first_after(process, start_ns); i < windows.size() && windows[i].from_ns < end_ns; ++i) {
-    ns += in(windows[i]);
+    ns += std::min(end_ns, windows[i].to_ns) - std::max(start_ns, windows[i].from_ns);
   }
   return ns;
 }

@@ -175,7 +175,7 @@ class RunWalk::Cursor {
     if (at_ + kAhead < order.size()) part_->batch.prefetch(order[at_ + kAhead]);
     if (at_ + kAhead / 2 < order.size()) part_->batch.prefetch_payload(order[at_ + kAhead / 2]);
     if (!moves_) return true;
-    moved_ = part_->batch.event(part_->order[at_]);
+    moved_ = part_->batch.event(order[at_]);
     axis_.place(moved_);
     return true;
   }

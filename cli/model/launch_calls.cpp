@@ -11,6 +11,10 @@ LaunchCalls::LaunchCalls(const Catalog& catalog) : LaunchCalls(catalog.processes
   }
 }
 
+LaunchCall launch_call(const Event& call) {
+  return {call.track, call.name, call.start_ns, call.duration_ns < 0 ? call.start_ns : slice_end(call, kLatest_ns)};
+}
+
 std::optional<std::uint32_t> LaunchCalls::place_for(ProcessId process, const Event& call) {
   Newest<LaunchCall>& calls = processes_[process];
   const auto known = calls.find(call.correlation);
@@ -18,7 +22,7 @@ std::optional<std::uint32_t> LaunchCalls::place_for(ProcessId process, const Eve
     const LaunchCall& outer = calls[known];
     if (outer.track == call.track && call.start_ns <= outer.end_ns) return std::nullopt;
   }
-  return calls.add(call.correlation, {call.track, call.name, call.start_ns, call.duration_ns < 0 ? call.start_ns : slice_end(call, kLatest_ns)}, known);
+  return calls.add(call.correlation, launch_call(call), known);
 }
 
 const LaunchCall* LaunchCalls::of(ProcessId process, std::uint64_t correlation) const {

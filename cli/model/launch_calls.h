@@ -20,6 +20,9 @@ struct LaunchCall {
   std::int64_t start_ns = 0, end_ns = 0;  // by the process's own clock; end_ns = start_ns where the end is not known
 };
 
+// Of a call, by the clock of its times.
+LaunchCall launch_call(const Event& call);
+
 class LaunchCalls {
  public:
   static constexpr std::size_t kMostCalls = 1 << 16, kFewestCalls = 1 << 12;

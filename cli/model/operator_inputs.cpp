@@ -13,6 +13,20 @@ std::vector<T> list_of(const Interned<T>& interned, InternedId<T> last, std::siz
   return list;
 }
 
+// Of the values that `value` makes of the entries, whose `before` and `count` are set here.
+template <typename T, typename Entry, typename Value>
+InternedId<T> intern_list(Interned<T>& interned, const std::vector<Entry>& entries, std::size_t most, Value&& value) {
+  InternedId<T> last;
+  if (entries.size() > most) return last;
+  std::uint32_t count = 0;
+  for (const Entry& entry : entries) {
+    T next = value(entry);
+    next.before = last, next.count = ++count;
+    last = interned.intern(next);
+  }
+  return last;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> dims_of(const Catalog& catalog, DimsId last) {
@@ -26,23 +40,11 @@ std::vector<OperatorInput> inputs_of(const Catalog& catalog, OperatorInputId las
 }
 
 DimsId intern_dims(Catalog& catalog, const std::vector<std::int64_t>& dims) {
-  DimsId last;
-  if (dims.size() > kMostDims) return last;
-  std::uint32_t count = 0;
-  for (const std::int64_t size : dims) last = catalog.dims.intern({last, size, ++count});
-  return last;
+  return intern_list(catalog.dims, dims, kMostDims, [](std::int64_t size) { return Dims{0, size, 0}; });
 }
 
-OperatorInputId intern_inputs(Catalog& catalog, std::vector<OperatorInput> inputs) {
-  OperatorInputId last;
-  if (inputs.size() > kMostInputs) return last;
-  std::uint32_t count = 0;
-  for (OperatorInput& input : inputs) {
-    input.before = last;
-    input.count = ++count;
-    last = catalog.operator_inputs.intern(input);
-  }
-  return last;
+OperatorInputId intern_inputs(Catalog& catalog, const std::vector<OperatorInput>& inputs) {
+  return intern_list(catalog.operator_inputs, inputs, kMostInputs, [](const OperatorInput& input) { return input; });
 }
 
 }  // namespace cli

@@ -17,6 +17,6 @@ std::vector<OperatorInput> inputs_of(const Catalog& catalog, OperatorInputId las
 
 // 0 where there are none or too many. `count` and `before` of the inputs are set here.
 DimsId intern_dims(Catalog& catalog, const std::vector<std::int64_t>& dims);
-OperatorInputId intern_inputs(Catalog& catalog, std::vector<OperatorInput> inputs);
+OperatorInputId intern_inputs(Catalog& catalog, const std::vector<OperatorInput>& inputs);
 
 }  // namespace cli

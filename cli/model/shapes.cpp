@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstring>
 
 namespace cli {
 namespace {
@@ -20,12 +19,11 @@ char* put_decimal(char* to, std::int64_t value) {
 }
 
 std::uint8_t slot_of(std::string_view before) {
-  const auto last_quote = [](std::string_view text) { return static_cast<const char*>(::memrchr(text.data(), '"', text.size())); };
-  const char* const end = last_quote(before);
-  const char* const begin = end == nullptr ? nullptr : last_quote({before.data(), static_cast<std::size_t>(end - before.data())});
+  const std::size_t end = std::min(before.rfind('"'), before.size());
+  const std::size_t begin = end == 0 ? before.npos : before.rfind('"', end - 1);
   std::uint32_t hash = 2166136261u;
-  if (begin == nullptr) return static_cast<std::uint8_t>(hash % kShapeSlots);
-  for (const char c : std::string_view(begin + 1, static_cast<std::size_t>(end - begin - 1))) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  if (begin == before.npos || end == before.size()) return static_cast<std::uint8_t>(hash % kShapeSlots);
+  for (const char c : before.substr(begin + 1, end - begin - 1)) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
   return static_cast<std::uint8_t>(hash % kShapeSlots);
 }
 

@@ -91,8 +91,7 @@ void FormTree::put(NodeId id, const Node& node) { std::memcpy(nodes_.data() + id
 
 FormTree::NodeId FormTree::append(const Node& node) {
   const std::size_t id = nodes_.empty() ? 0 : nodes_.size() - kPadding;
-  // The next one begins where it may.
-  nodes_.resize((id + sizeof node + node.length + alignof(Node) - 1) / alignof(Node) * alignof(Node) + kPadding);
+  nodes_.resize(id + sizeof node + node.length + kPadding);
   put(static_cast<NodeId>(id), node);
   return static_cast<NodeId>(id);
 }

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <iterator>
 #include <limits>
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -13,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/model/arena.h"
 #include "cli/model/characters.h"
 #include "cli/model/device_words.h"
 #include "cli/model/operator_inputs.h"
@@ -156,7 +154,6 @@ struct Known {
   std::string_view key;
   void (*integer)(Draft&, std::int64_t) = nullptr;
   void (*text)(Draft&, std::string_view, Texts&) = nullptr;
-  bool of_collective = false;  // in CollectiveDraft::op
 };
 
 StringId intern_text(std::string_view text, Texts& texts) {
@@ -212,7 +209,7 @@ class InputsReader {
     std::vector<OperatorInput> inputs;
     const bool good = sizes(json.dims, inputs, &OperatorInput::dims) && sizes(json.strides, inputs, &OperatorInput::strides) &&
                       words(json.types, inputs, &OperatorInput::type) && words(json.values, inputs, &OperatorInput::value);
-    return good ? intern_inputs(*texts_.catalog, std::move(inputs)) : OperatorInputId();
+    return good ? intern_inputs(*texts_.catalog, inputs) : OperatorInputId();
   }
 
  private:
@@ -241,7 +238,7 @@ class InputsReader {
                element.*which = dims;
                return true;
              });
-             input.elements = intern_inputs(*texts_.catalog, std::move(elements));
+             input.elements = intern_inputs(*texts_.catalog, elements);
              return good;
            });
   }
@@ -325,10 +322,6 @@ std::uint64_t sequence_of_inputs(OperatorInputId id, Texts& texts) {
   return error == std::errc() && end == text.data() + text.size() ? sequence : kNoOrdinal;
 }
 
-CollectiveOpId op_of(const CollectiveOp& op, Texts& texts) {
-  return op.name == 0 && op.in_elements < 0 && op.group_name == 0 ? CollectiveOpId() : texts.catalog->collective_ops.intern(op);
-}
-
 // Members of a collective are those of operators and of kernels.
 template <typename D>
 constexpr Known<D> kCollective[] = {
@@ -344,35 +337,17 @@ constexpr Known<D> kCollective[] = {
     {"Global rank stride", [](D& d, std::int64_t v) { d.op.group_rank_stride = v; }, nullptr},
     {"Src Rank", [](D& d, std::int64_t v) { d.op.source_rank = v; }, nullptr},
     {"Dst Rank", [](D& d, std::int64_t v) { d.op.destination_rank = v; }, nullptr},
-};
-template <typename D>
-constexpr Known<D> kIds[] = {
     {"Seq", [](D& d, std::int64_t v) { keep(v, d.facts.sequence); }, nullptr},
     {"External id", [](D& d, std::int64_t v) { keep(v, d.facts.external_id); }, nullptr},
     {"external id", [](D& d, std::int64_t v) { keep(v, d.facts.external_id); }, nullptr},
 };
-template <typename D>
-void add_known_of_collectives(std::vector<Known<D>>& all) {
-  for (Known<D> each : kCollective<D>) {
-    each.of_collective = true;
-    all.push_back(each);
-  }
-  all.insert(all.end(), std::begin(kIds<D>), std::end(kIds<D>));
-}
 
-// What a kernel or an operator says; few are of collectives, and what these say is most of it.
-template <typename Own>
-struct CollectiveDraft : Own {
-  using Rest = Own;
-  CollectiveOp op;
-};
-
-struct KernelSays {
+struct KernelDraft {
   ProfiledKernelFacts facts;
   Launch launch;
+  CollectiveOp op;
   std::uint32_t estimates = 0;
-};
-struct KernelDraft : CollectiveDraft<KernelSays> {
+
   static const std::vector<Known<KernelDraft>>& known() {
     using D = KernelDraft;
     static const std::vector<Known<D>> known = [] {
@@ -394,7 +369,7 @@ struct KernelDraft : CollectiveDraft<KernelSays> {
           {"graph id", [](D& d, std::int64_t v) { keep(v, d.facts.graph.graph); }, nullptr},
           {"graph node id", [](D& d, std::int64_t v) { keep(v, d.facts.graph.node); }, nullptr},
       };
-      add_known_of_collectives(all);
+      all.insert(all.end(), std::begin(kCollective<D>), std::end(kCollective<D>));
       return all;
     }();
     return known;
@@ -442,10 +417,10 @@ struct SetDraft {
   }
 };
 
-struct OperatorSays {
+struct OperatorDraft {
   OperatorFacts facts;
-};
-struct OperatorDraft : CollectiveDraft<OperatorSays> {
+  CollectiveOp op;
+
   void finish(Texts& texts) {
     facts.inputs = read_inputs_json(std::exchange(texts.inputs_json, {}), texts);
     if (facts.sequence == kNoOrdinal && op.name != 0) facts.sequence = sequence_of_inputs(facts.inputs, texts);
@@ -473,7 +448,7 @@ struct OperatorDraft : CollectiveDraft<OperatorSays> {
           {"Input type", nullptr, [](D&, std::string_view v, Texts& c) { c.inputs_json.types = v; }},
           {"Concrete Inputs", nullptr, [](D&, std::string_view v, Texts& c) { c.inputs_json.values = v; }},
       };
-      add_known_of_collectives(all);
+      all.insert(all.end(), std::begin(kCollective<D>), std::end(kCollective<D>));
       return all;
     }();
     return known;
@@ -549,16 +524,10 @@ struct Plan {
     void (*set)(Draft&, std::int64_t);
     std::size_t integer;
   };
-  static constexpr bool kCanBeCollective = requires(Draft draft) { draft.op; };
-
   Draft constant;
-  std::span<const Step> steps;
-  bool op_varies = false;
+  std::vector<Step> steps;
 
-  // `keep` keeps its steps.
-  void make(std::string_view text, Texts& texts, Arena<Step>& keep) {
-    std::array<Step, kMostHoles> found;
-    std::size_t count = 0;
+  void make(std::string_view text, Texts& texts) {
     Inside members(texts.readable(text));
     std::size_t holes = 0;
     for (std::string_view key, value; members.member(key, value);) {
@@ -567,8 +536,7 @@ struct Plan {
       std::int64_t integer = 0;
       if (known == nullptr) {
       } else if (is_hole) {
-        if (known->integer != nullptr && count < found.size()) found[count++] = {known->integer, holes};
-        op_varies = op_varies || known->of_collective;
+        if (known->integer != nullptr) steps.push_back({known->integer, holes});
       } else if (known->integer != nullptr && read_plain_integer(value, integer)) {
         known->integer(constant, integer);
       } else if (known->text != nullptr) {
@@ -576,26 +544,7 @@ struct Plan {
       }
       holes += is_hole;
     }
-    steps = {keep.keep(found.data(), count), count};
     if constexpr (requires { constant.finish(texts); }) constant.finish(texts);
-    if constexpr (kCanBeCollective) {
-      if (!op_varies) constant.facts.collective_op = op_of(constant.op, texts);
-    }
-  }
-  // What an event says with these integers. Not its `op` where that is always the same.
-  void put(const std::int64_t* integers, Texts& texts, Draft& to) const {
-    if constexpr (kCanBeCollective) {
-      if (op_varies)
-        to = constant;
-      else
-        static_cast<typename Draft::Rest&>(to) = constant;
-    } else {
-      to = constant;
-    }
-    for (const Step& step : steps) step.set(to, integers[step.integer]);
-    if constexpr (kCanBeCollective) {
-      if (op_varies) to.facts.collective_op = op_of(to.op, texts);
-    }
   }
   static const Known<Draft>* find(std::string_view key) {
     for (const Known<Draft>& known : Draft::known()) {
@@ -612,22 +561,22 @@ class Plans {
   Draft& draft(std::string_view text, const Shape* shape, const std::int64_t* integers, Texts& texts) {
     if (shape == nullptr) {
       Plan<Draft> plan;
-      plan.make(text, texts, steps_);
+      plan.make(text, texts);
       return draft_ = plan.constant;
     }
     if (shape->id >= plans_.size()) plans_.resize(shape->id + std::size_t{1});
     std::unique_ptr<Plan<Draft>>& plan = plans_[shape->id];
     if (plan == nullptr) {
       plan = std::make_unique<Plan<Draft>>();
-      plan->make(text, texts, steps_);
+      plan->make(text, texts);
     }
-    plan->put(integers, texts, draft_);
+    draft_ = plan->constant;
+    for (const auto& step : plan->steps) step.set(draft_, integers[step.integer]);
     return draft_;
   }
 
  private:
   std::vector<std::unique_ptr<Plan<Draft>>> plans_;  // by ShapeId
-  Arena<typename Plan<Draft>::Step> steps_;
   Draft draft_;
 };
 
@@ -677,13 +626,16 @@ class FactsOfShapes : public KinetoFacts {
     KernelDraft& draft = kernels_.draft(text, shape, integers, texts_);
     ProfiledKernelFacts& facts = draft.facts;
     facts.launch = launch_of(draft, shape);
+    facts.collective_op = op_of(draft.op);
     if (facts.sequence == kNoOrdinal && facts.collective_op != 0) {
       if (const auto told = sequences_.find(facts.external_id); told != sequences_.end()) facts.sequence = told->second;
     }
     return facts;
   }
   Facts op(std::string_view text, const Shape* shape, const std::int64_t* integers) {
-    const OperatorFacts& facts = operators_.draft(text, shape, integers, texts_).facts;
+    OperatorDraft& draft = operators_.draft(text, shape, integers, texts_);
+    OperatorFacts& facts = draft.facts;
+    facts.collective_op = op_of(draft.op);
     if (facts.collective_op != 0 && facts.sequence != kNoOrdinal && facts.external_id != 0 && sequences_.size() < kMostSequences) {
       sequences_[facts.external_id] = facts.sequence;
     }
@@ -749,6 +701,9 @@ class FactsOfShapes : public KinetoFacts {
     KnownLaunch& known = known_launches_[shape == nullptr ? 0 : shape->id % known_launches_.size()];
     if (known.id == 0 || !(launch == known.launch)) known = {launch, texts_.catalog->launches.intern(launch)};
     return known.id;
+  }
+  CollectiveOpId op_of(const CollectiveOp& op) {
+    return op.name == 0 && op.in_elements < 0 && op.group_name == 0 ? CollectiveOpId() : texts_.catalog->collective_ops.intern(op);
   }
 
   Texts texts_;

@@ -97,7 +97,7 @@ class InputBytes {
       elements.push_back(element);
     }
     input.type = word("TensorList");
-    input.elements = intern_inputs(catalog_, std::move(elements));
+    input.elements = intern_inputs(catalog_, elements);
     return true;
   }
 

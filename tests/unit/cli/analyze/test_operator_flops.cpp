@@ -27,7 +27,7 @@ std::optional<OperatorCost> cost(std::string_view name, std::initializer_list<Gi
     input.value = catalog.strings.intern(each.value);
     inputs.push_back(input);
   }
-  return cost_of(catalog, name, intern_inputs(catalog, std::move(inputs)));
+  return cost_of(catalog, name, intern_inputs(catalog, inputs));
 }
 
 double intensity(const OperatorCost& cost) { return static_cast<double>(cost.flop) / static_cast<double>(*cost.bytes); }
