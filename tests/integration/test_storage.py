@@ -13,7 +13,7 @@ import time
 from compare import match
 from harness import Folder, arguments, check, clean_environment, files_below, finish, first, run
 from recorded import environment_of, program
-from truth import command, load, read_recording, recordings, train
+from truth import AGENTS_OWN, command, load, read_recording, recordings, train
 
 TRAINING = ("--ranks", 2, "--ring-bytes", "4M", "--steps", 20)
 LONG = ("--ranks", 1, "--ring-bytes", "4M", "--steps", 100_000)
@@ -79,9 +79,11 @@ def wait_for(condition, job, seconds=20):
 
 
 def is_copied(run):
-    """A copy is renamed whole; before it, a file of that name was empty and went away. The first may be older than the first event."""
+    """A copy is renamed whole; before it, a file of that name was empty and went away. The first copy may be older than the
+    program's first event, and have nothing but times that the agent took."""
     try:
-        return any(os.path.getsize(path) > 0 and read_recording.read(path).events for path in files_below(run, ".ring"))
+        return any(os.path.getsize(path) > 0 and set(read_recording.read(path).kept) - set(AGENTS_OWN)
+                   for path in files_below(run, ".ring"))
     except FileNotFoundError:
         return False
 
