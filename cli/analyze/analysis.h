@@ -116,15 +116,9 @@ struct AnalysisEntry {
   std::vector<GroupBy> by;  // what its rows can stand for; the first where nothing else is asked for
   std::vector<Column> (*columns)(RowKeys keys);
   std::unique_ptr<Analysis> (*make)(const AnalysisContext& context);  // the context outlives it
-  bool needs_collectives = false;
   bool on_request = false;  // one of many rows, or dear to make: where nothing is chosen, it is left out
-  KindSet kinds{};          // the others of ObserverNeeds
-  bool any_time = false;
   bool (*can_have_rows)(const Catalog& catalog) = nullptr;  // of a trace that was read; false: the trace is not walked for it; null: always
-  bool gaps = false;
-  unsigned effort = 1;
-
-  ObserverNeeds needs() const { return {needs_collectives, kinds, any_time, gaps, effort}; }
+  ObserverNeeds needs{};
 };
 
 const std::vector<AnalysisEntry>& analyses();

@@ -324,7 +324,7 @@ GroupBy group_of(const AnalysisEntry& entry, GroupBy by) {
 // Besides GPU work and what tells what it is for.
 KindSet taken_kinds(const std::vector<const AnalysisEntry*>& analyses) {
   KindSet kinds;
-  for (const AnalysisEntry* entry : analyses) kinds |= entry->needs().looked_at();
+  for (const AnalysisEntry* entry : analyses) kinds |= entry->needs.looked_at();
   return kinds;
 }
 
@@ -408,7 +408,7 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
   };
   for (RequestScope& scope : scopes) {
     for (const AnalysisEntry* entry : scope.request.analyses) {
-      AnalysisWalk::Member& member = add(scope, group_of(*entry, scope.request.by), entry->needs());
+      AnalysisWalk::Member& member = add(scope, group_of(*entry, scope.request.by), entry->needs);
       member.analysis = entry->make(member.context);
       member.observer = member.analysis.get();
       member.walks = entry->can_have_rows == nullptr || entry->can_have_rows(catalog);

@@ -78,14 +78,13 @@ class ApiTable : public Analysis {
 }  // namespace
 
 AnalysisEntry api_analysis() {
-  return {"api",
-          "Each function of the CUDA runtime and driver: how often it was called, how long its calls took",
-          {GroupBy::none, GroupBy::rank},
-          api_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<ApiTable>(context); },
-          false,
-          true,
-          kinds_of({Kind::runtime, Kind::driver})};
+  return {.name = "api",
+          .meaning = "Each function of the CUDA runtime and driver: how often it was called, how long its calls took",
+          .by = {GroupBy::none, GroupBy::rank},
+          .columns = api_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<ApiTable>(context); },
+          .on_request = true,
+          .needs = {.kinds = kinds_of({Kind::runtime, Kind::driver})}};
 }
 
 }  // namespace cli

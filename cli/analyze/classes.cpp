@@ -144,13 +144,12 @@ class Classes : public Analysis {
 }  // namespace
 
 AnalysisEntry classes_analysis() {
-  return {"classes",
-          "GPU time by class of kernel: matmul, attention, communication, elementwise, ...",
-          {GroupBy::none, GroupBy::rank, GroupBy::step},
-          class_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Classes>(context); },
-          false,
-          true};
+  return {.name = "classes",
+          .meaning = "GPU time by class of kernel: matmul, attention, communication, elementwise, ...",
+          .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
+          .columns = class_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Classes>(context); },
+          .on_request = true};
 }
 
 }  // namespace cli

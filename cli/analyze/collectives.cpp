@@ -97,13 +97,13 @@ class CollectiveTable : public Analysis {
 }  // namespace
 
 AnalysisEntry collectives_analysis() {
-  return {"collectives",
-          "Each collective over its ranks: who was last, who waited, transfer and bandwidth",
-          {GroupBy::none},
-          collective_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<CollectiveTable>(context); },
-          true,
-          true};
+  return {.name = "collectives",
+          .meaning = "Each collective over its ranks: who was last, who waited, transfer and bandwidth",
+          .by = {GroupBy::none},
+          .columns = collective_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<CollectiveTable>(context); },
+          .on_request = true,
+          .needs = {.collectives = true}};
 }
 
 }  // namespace cli

@@ -103,13 +103,13 @@ class CommTable : public Analysis {
 }  // namespace
 
 AnalysisEntry comm_analysis() {
-  return {"comm",
-          "What each communicator does, by operation and size: time, share exposed, bandwidth",
-          {GroupBy::none},
-          comm_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<CommTable>(context); },
-          true,
-          true};
+  return {.name = "comm",
+          .meaning = "What each communicator does, by operation and size: time, share exposed, bandwidth",
+          .by = {GroupBy::none},
+          .columns = comm_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<CommTable>(context); },
+          .on_request = true,
+          .needs = {.collectives = true}};
 }
 
 }  // namespace cli

@@ -131,13 +131,12 @@ class CopyTable : public Analysis {
 }  // namespace
 
 AnalysisEntry copies_analysis() {
-  return {"copies",
-          "Copies and memsets by direction, memory and size: how often, how long, how fast",
-          {GroupBy::none, GroupBy::rank},
-          copy_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<CopyTable>(context); },
-          false,
-          true};
+  return {.name = "copies",
+          .meaning = "Copies and memsets by direction, memory and size: how often, how long, how fast",
+          .by = {GroupBy::none, GroupBy::rank},
+          .columns = copy_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<CopyTable>(context); },
+          .on_request = true};
 }
 
 }  // namespace cli

@@ -165,15 +165,15 @@ class CriticalPath : public Analysis {
 }  // namespace
 
 AnalysisEntry critical_path_analysis() {
-  return {"critical_path",
-          "What held each step, over all ranks: kernels, copies, transfers, launches, the host, and on which rank",
-          {GroupBy::none, GroupBy::step},
-          path_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<CriticalPath>(context); },
-          true,
-          true,
-          kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx, Kind::nccl, Kind::sync}),
-          true};
+  return {.name = "critical_path",
+          .meaning = "What held each step, over all ranks: kernels, copies, transfers, launches, the host, and on which rank",
+          .by = {GroupBy::none, GroupBy::step},
+          .columns = path_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<CriticalPath>(context); },
+          .on_request = true,
+          .needs = {.collectives = true,
+                    .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx, Kind::nccl, Kind::sync}),
+                    .any_time = true}};
 }
 
 }  // namespace cli

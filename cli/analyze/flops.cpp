@@ -204,48 +204,33 @@ class MfuTable : public Analysis {
 }  // namespace
 
 AnalysisEntry mfu_analysis() {
-  return {"mfu",
-          "Of each step and GPU: the operations of its operators, and of the model, in what the GPU could have done",
-          {GroupBy::step},
-          mfu_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<MfuTable>(context); },
-          false,
-          true,
-          OperatorCalls::kinds(),
-          false,
-          nullptr,
-          false,
-          0};  // few operators have a cost that is known
+  return {.name = "mfu",
+          .meaning = "Of each step and GPU: the operations of its operators, and of the model, in what the GPU could have done",
+          .by = {GroupBy::step},
+          .columns = mfu_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<MfuTable>(context); },
+          .on_request = true,
+          .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a cost that is known
 }
 
 AnalysisEntry flops_analysis() {
-  return {"flops",
-          "Floating-point operations of operators whose sizes a profile tells, how fast, and in the GPU's peak",
-          {GroupBy::none, GroupBy::rank},
-          flops_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, false); },
-          false,
-          true,
-          OperatorCalls::kinds(),
-          false,
-          nullptr,
-          false,
-          0};  // few operators have a cost that is known
+  return {.name = "flops",
+          .meaning = "Floating-point operations of operators whose sizes a profile tells, how fast, and in the GPU's peak",
+          .by = {GroupBy::none, GroupBy::rank},
+          .columns = flops_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, false); },
+          .on_request = true,
+          .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a cost that is known
 }
 
 AnalysisEntry roofline_analysis() {
-  return {"roofline",
-          "The same against what they must move: intensity, what bounds them, how near to the roof they are",
-          {GroupBy::none, GroupBy::rank},
-          roofline_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, true); },
-          false,
-          true,
-          OperatorCalls::kinds(),
-          false,
-          nullptr,
-          false,
-          0};  // few operators have a cost that is known
+  return {.name = "roofline",
+          .meaning = "The same against what they must move: intensity, what bounds them, how near to the roof they are",
+          .by = {GroupBy::none, GroupBy::rank},
+          .columns = roofline_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OperatorTable>(context, true); },
+          .on_request = true,
+          .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a cost that is known
 }
 
 }  // namespace cli

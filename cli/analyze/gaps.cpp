@@ -110,17 +110,13 @@ class GapTable : public Analysis {
 }  // namespace
 
 AnalysisEntry gaps_analysis() {
-  return {"gaps",
-          "The 20 longest times for which a GPU idled, each with its cause and what was launched behind it",
-          {GroupBy::none, GroupBy::rank},
-          gap_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<GapTable>(context); },
-          false,
-          true,
-          {},
-          false,
-          nullptr,
-          true};
+  return {.name = "gaps",
+          .meaning = "The 20 longest times for which a GPU idled, each with its cause and what was launched behind it",
+          .by = {GroupBy::none, GroupBy::rank},
+          .columns = gap_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<GapTable>(context); },
+          .on_request = true,
+          .needs = {.gaps = true}};
 }
 
 }  // namespace cli

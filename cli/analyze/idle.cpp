@@ -78,17 +78,13 @@ class IdleTable : public Analysis {
 }  // namespace
 
 AnalysisEntry idle_analysis() {
-  return {"idle",
-          "Why each GPU idles: for synchronizations, for a late host, for launches",
-          {GroupBy::none, GroupBy::rank, GroupBy::step},
-          idle_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<IdleTable>(context); },
-          false,
-          true,
-          {},
-          false,
-          nullptr,
-          true};
+  return {.name = "idle",
+          .meaning = "Why each GPU idles: for synchronizations, for a late host, for launches",
+          .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
+          .columns = idle_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<IdleTable>(context); },
+          .on_request = true,
+          .needs = {.gaps = true}};
 }
 
 }  // namespace cli

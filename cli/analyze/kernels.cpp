@@ -141,11 +141,11 @@ class KernelTable : public Analysis {
 }  // namespace
 
 AnalysisEntry kernels_analysis() {
-  return {"kernels",
-          "Each kernel by name: how often, how long, its share, how it was launched",
-          {GroupBy::none, GroupBy::rank},
-          kernel_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<KernelTable>(context); }};
+  return {.name = "kernels",
+          .meaning = "Each kernel by name: how often, how long, its share, how it was launched",
+          .by = {GroupBy::none, GroupBy::rank},
+          .columns = kernel_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<KernelTable>(context); }};
 }
 
 }  // namespace cli

@@ -183,15 +183,13 @@ class LaunchesTable : public Analysis {
 }  // namespace
 
 AnalysisEntry launches_analysis() {
-  return {"launches",
-          "How long launched work waits before it begins, and how many launches wait at once",
-          {GroupBy::rank, GroupBy::step},
-          launch_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<LaunchesTable>(context); },
-          false,
-          true,
-          kinds_of({Kind::runtime, Kind::driver}),
-          true};
+  return {.name = "launches",
+          .meaning = "How long launched work waits before it begins, and how many launches wait at once",
+          .by = {GroupBy::rank, GroupBy::step},
+          .columns = launch_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<LaunchesTable>(context); },
+          .on_request = true,
+          .needs = {.kinds = kinds_of({Kind::runtime, Kind::driver}), .any_time = true}};
 }
 
 }  // namespace cli

@@ -277,14 +277,13 @@ class MemoryTable : public Analysis {
 }  // namespace
 
 AnalysisEntry memory_analysis() {
-  return {"memory",
-          "Memory of each device: at the start, at most, at the end; what is reserved and unused; whether it grows",
-          {GroupBy::none, GroupBy::step},
-          memory_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<MemoryTable>(context); },
-          false,
-          true,
-          kinds_of({Kind::memory, Kind::instant, Kind::runtime, Kind::driver})};
+  return {.name = "memory",
+          .meaning = "Memory of each device: at the start, at most, at the end; what is reserved and unused; whether it grows",
+          .by = {GroupBy::none, GroupBy::step},
+          .columns = memory_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<MemoryTable>(context); },
+          .on_request = true,
+          .needs = {.kinds = kinds_of({Kind::memory, Kind::instant, Kind::runtime, Kind::driver})}};
 }
 
 }  // namespace cli

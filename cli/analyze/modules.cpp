@@ -131,16 +131,14 @@ class Modules : public Analysis {
 }  // namespace
 
 AnalysisEntry modules_analysis() {
-  return {"modules",
-          "Each torch.nn.Module: its operators on the host, and the GPU work of its forward and backward",
-          {GroupBy::none, GroupBy::rank},
-          module_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Modules>(context); },
-          false,
-          true,
-          CallPaths::kinds(),
-          false,
-          CallPaths::has_frames};
+  return {.name = "modules",
+          .meaning = "Each torch.nn.Module: its operators on the host, and the GPU work of its forward and backward",
+          .by = {GroupBy::none, GroupBy::rank},
+          .columns = module_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Modules>(context); },
+          .on_request = true,
+          .can_have_rows = CallPaths::has_frames,
+          .needs = {.kinds = CallPaths::kinds()}};
 }
 
 }  // namespace cli

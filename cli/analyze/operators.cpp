@@ -225,18 +225,13 @@ class Operators : public Analysis {
 }  // namespace
 
 AnalysisEntry operators_analysis() {
-  return {"operators",
-          "Each operator of a profile: calls, its time on the host, and that of the GPU work it launched",
-          {GroupBy::none, GroupBy::rank, GroupBy::shape},
-          operator_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Operators>(context); },
-          false,
-          true,
-          kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::runtime, Kind::driver}),
-          false,
-          nullptr,
-          false,
-          2};
+  return {.name = "operators",
+          .meaning = "Each operator of a profile: calls, its time on the host, and that of the GPU work it launched",
+          .by = {GroupBy::none, GroupBy::rank, GroupBy::shape},
+          .columns = operator_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Operators>(context); },
+          .on_request = true,
+          .needs = {.kinds = kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::runtime, Kind::driver}), .effort = 2}};
 }
 
 }  // namespace cli

@@ -276,13 +276,12 @@ class OutlierTable : public Analysis {
 }  // namespace
 
 AnalysisEntry outliers_analysis() {
-  return {"outliers",
-          "Steps and kernels that took far longer than the median of their kind, and what differs in them",
-          {GroupBy::none},
-          outlier_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OutlierTable>(context); },
-          false,
-          true};
+  return {.name = "outliers",
+          .meaning = "Steps and kernels that took far longer than the median of their kind, and what differs in them",
+          .by = {GroupBy::none},
+          .columns = outlier_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OutlierTable>(context); },
+          .on_request = true};
 }
 
 }  // namespace cli

@@ -229,13 +229,13 @@ class OverlapTable : public Analysis {
 }  // namespace
 
 AnalysisEntry overlap_analysis() {
-  return {"overlap",
-          "How much of the communication of each communicator compute hides, and how much is exposed",
-          {GroupBy::none, GroupBy::step},
-          overlap_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OverlapTable>(context); },
-          true,
-          true};
+  return {.name = "overlap",
+          .meaning = "How much of the communication of each communicator compute hides, and how much is exposed",
+          .by = {GroupBy::none, GroupBy::step},
+          .columns = overlap_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OverlapTable>(context); },
+          .on_request = true,
+          .needs = {.collectives = true}};
 }
 
 }  // namespace cli

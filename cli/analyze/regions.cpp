@@ -208,14 +208,13 @@ class Regions : public Analysis {
 }  // namespace
 
 AnalysisEntry regions_analysis() {
-  return {"regions",
-          "NVTX ranges and annotations on the GPU: what was launched in them, when it ran, its gaps",
-          {GroupBy::none, GroupBy::rank, GroupBy::step},
-          region_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Regions>(context); },
-          false,
-          true,
-          kinds_of({Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver})};
+  return {.name = "regions",
+          .meaning = "NVTX ranges and annotations on the GPU: what was launched in them, when it ran, its gaps",
+          .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
+          .columns = region_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Regions>(context); },
+          .on_request = true,
+          .needs = {.kinds = kinds_of({Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver})}};
 }
 
 }  // namespace cli

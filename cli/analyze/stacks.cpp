@@ -94,16 +94,14 @@ class Stacks : public Analysis {
 }  // namespace
 
 AnalysisEntry stacks_analysis() {
-  return {"stacks",
-          "Where in the program operators and GPU work come from: each stack of frames",
-          {GroupBy::none, GroupBy::rank},
-          stack_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Stacks>(context); },
-          false,
-          true,
-          CallPaths::kinds(),
-          false,
-          CallPaths::has_frames};
+  return {.name = "stacks",
+          .meaning = "Where in the program operators and GPU work come from: each stack of frames",
+          .by = {GroupBy::none, GroupBy::rank},
+          .columns = stack_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Stacks>(context); },
+          .on_request = true,
+          .can_have_rows = CallPaths::has_frames,
+          .needs = {.kinds = CallPaths::kinds()}};
 }
 
 }  // namespace cli

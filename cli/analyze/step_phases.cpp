@@ -161,14 +161,13 @@ class StepPhases : public Analysis {
 }  // namespace
 
 AnalysisEntry step_phases_analysis() {
-  return {"step_phases",
-          "Each training step of each GPU: forward, backward, optimizer and communication, where they can be told",
-          {GroupBy::step},
-          phase_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<StepPhases>(context); },
-          false,
-          true,
-          kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver})};
+  return {.name = "step_phases",
+          .meaning = "Each training step of each GPU: forward, backward, optimizer and communication, where they can be told",
+          .by = {GroupBy::step},
+          .columns = phase_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<StepPhases>(context); },
+          .on_request = true,
+          .needs = {.kinds = kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver})}};
 }
 
 }  // namespace cli

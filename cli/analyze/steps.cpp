@@ -63,11 +63,11 @@ class StepTable : public Analysis {
 }  // namespace
 
 AnalysisEntry steps_analysis() {
-  return {"steps",
-          "Each training step of each rank: how long it took, how long its GPU worked",
-          {GroupBy::step},
-          step_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<StepTable>(context); }};
+  return {.name = "steps",
+          .meaning = "Each training step of each rank: how long it took, how long its GPU worked",
+          .by = {GroupBy::step},
+          .columns = step_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<StepTable>(context); }};
 }
 
 }  // namespace cli

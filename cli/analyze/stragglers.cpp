@@ -158,13 +158,13 @@ class StragglerTable : public Analysis {
 }  // namespace
 
 AnalysisEntry stragglers_analysis() {
-  return {"stragglers",
-          "Which ranks come late to collectives, what it costs the others, and why",
-          {GroupBy::rank},
-          straggler_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<StragglerTable>(context); },
-          true,
-          true};
+  return {.name = "stragglers",
+          .meaning = "Which ranks come late to collectives, what it costs the others, and why",
+          .by = {GroupBy::rank},
+          .columns = straggler_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<StragglerTable>(context); },
+          .on_request = true,
+          .needs = {.collectives = true}};
 }
 
 }  // namespace cli

@@ -83,17 +83,13 @@ class SyncTable : public Analysis {
 }  // namespace
 
 AnalysisEntry syncs_analysis() {
-  return {"syncs",
-          "Where the host waits for its GPU: how often, how long, and how long the GPU idles for it",
-          {GroupBy::rank},
-          sync_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<SyncTable>(context); },
-          false,
-          true,
-          {},
-          false,
-          nullptr,
-          true};
+  return {.name = "syncs",
+          .meaning = "Where the host waits for its GPU: how often, how long, and how long the GPU idles for it",
+          .by = {GroupBy::rank},
+          .columns = sync_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<SyncTable>(context); },
+          .on_request = true,
+          .needs = {.gaps = true}};
 }
 
 }  // namespace cli

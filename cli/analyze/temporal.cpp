@@ -49,11 +49,11 @@ class Temporal : public Analysis {
 }  // namespace
 
 AnalysisEntry temporal_analysis() {
-  return {"temporal",
-          "How the time of each GPU divides: busy and idle, compute, communication, copies",
-          {GroupBy::none, GroupBy::rank, GroupBy::step},
-          temporal_columns,
-          [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Temporal>(context); }};
+  return {.name = "temporal",
+          .meaning = "How the time of each GPU divides: busy and idle, compute, communication, copies",
+          .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
+          .columns = temporal_columns,
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Temporal>(context); }};
 }
 
 }  // namespace cli

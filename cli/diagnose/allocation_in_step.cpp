@@ -129,12 +129,11 @@ class AllocationInStep : public Rule {
 }  // namespace
 
 RuleEntry allocation_in_step_rule() {
-  return {"allocation-in-step",
-          "a GPU idles for 1 % of the time in, or after, calls that allocate or release its memory in steps after the second",
-          "Profiling, what to look for in Nsight Systems: \"cudaMalloc calls: Memory allocation during training (should use caching)\"",
-          {},
-          {false, HostActivity::kinds(), true},
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<AllocationInStep>(context); }};
+  return {.name = "allocation-in-step",
+          .fires = "a GPU idles for 1 % of the time in, or after, calls that allocate or release its memory in steps after the second",
+          .source = "Profiling, what to look for in Nsight Systems: \"cudaMalloc calls: Memory allocation during training (should use caching)\"",
+          .needs = {.kinds = HostActivity::kinds(), .any_time = true},
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<AllocationInStep>(context); }};
 }
 
 }  // namespace cli

@@ -96,12 +96,12 @@ class CommExposed : public Rule {
 }  // namespace
 
 RuleEntry comm_exposed_rule() {
-  return {"comm-exposed",
-          "communication beyond waiting for ranks runs alone for 20 % of the time, and compute covers less than half of it",
-          "KempnerForge, Profiler: \"comm > 20 %\"; Profiling: \"NCCL calls between backward and optimizer: DDP gradient sync not overlapped\"",
-          {"temporal"},
-          {true, {}, false},
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<CommExposed>(context); }};
+  return {.name = "comm-exposed",
+          .fires = "communication beyond waiting for ranks runs alone for 20 % of the time, and compute covers less than half of it",
+          .source = "KempnerForge, Profiler: \"comm > 20 %\"; Profiling: \"NCCL calls between backward and optimizer: DDP gradient sync not overlapped\"",
+          .tables = {"temporal"},
+          .needs = {.collectives = true},
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<CommExposed>(context); }};
 }
 
 }  // namespace cli

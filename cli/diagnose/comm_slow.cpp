@@ -96,12 +96,11 @@ class CommSlow : public Rule {
 }  // namespace
 
 RuleEntry comm_slow_rule() {
-  return {"comm-slow",
-          "a communicator has less than 60 % of the bandwidth of the median of like ones, for 1 % of the time",
-          "tracetool, table comm; nccl-tests, doc/PERFORMANCE.md",
-          {},
-          {true, {}, false},
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<CommSlow>(context); }};
+  return {.name = "comm-slow",
+          .fires = "a communicator has less than 60 % of the bandwidth of the median of like ones, for 1 % of the time",
+          .source = "tracetool, table comm; nccl-tests, doc/PERFORMANCE.md",
+          .needs = {.collectives = true},
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<CommSlow>(context); }};
 }
 
 }  // namespace cli

@@ -39,12 +39,11 @@ class CopyCast : public WorkRule {
 }  // namespace
 
 RuleEntry copy_cast_rule() {
-  return {"copy-cast",
-          "kernels of aten::copy_, which aten::to and aten::contiguous run, take 5 % of the time",
-          "Profiling, table of common patterns: \"aten::to appears frequently: Repeated dtype/device casting. Cast data once, keep on device\"",
-          {},
-          WorkRule::needs(),
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<CopyCast>(context); }};
+  return {.name = "copy-cast",
+          .fires = "kernels of aten::copy_, which aten::to and aten::contiguous run, take 5 % of the time",
+          .source = "Profiling, table of common patterns: \"aten::to appears frequently: Repeated dtype/device casting. Cast data once, keep on device\"",
+          .needs = WorkRule::needs(),
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<CopyCast>(context); }};
 }
 
 }  // namespace cli

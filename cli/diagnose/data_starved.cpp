@@ -38,12 +38,11 @@ class DataStarved : public IdleRule {
 }  // namespace
 
 RuleEntry data_starved_rule() {
-  return {"data-starved",
-          "a GPU idles for 5 % of the time while its host loads data",
-          "Profiling, table of common bottlenecks: \"GPU utilization < 80 %: CPU data loading bottleneck\"",
-          {},
-          IdleRule::needs(),
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<DataStarved>(context); }};
+  return {.name = "data-starved",
+          .fires = "a GPU idles for 5 % of the time while its host loads data",
+          .source = "Profiling, table of common bottlenecks: \"GPU utilization < 80 %: CPU data loading bottleneck\"",
+          .needs = IdleRule::needs(),
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<DataStarved>(context); }};
 }
 
 }  // namespace cli

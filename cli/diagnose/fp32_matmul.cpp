@@ -83,12 +83,11 @@ class Fp32Matmul : public WorkRule {
 }  // namespace
 
 RuleEntry fp32_matmul_rule() {
-  return {"fp32-matmul",
-          "matrix products of float run for 5 % of the time without tensor cores, on a GPU that has them for TF32",
-          "Day 11: torch.profiler & Trace Analysis: \"High intensity -> compute-bound -> use tensor cores, reduce precision\"",
-          {},
-          WorkRule::needs(),
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Fp32Matmul>(context); }};
+  return {.name = "fp32-matmul",
+          .fires = "matrix products of float run for 5 % of the time without tensor cores, on a GPU that has them for TF32",
+          .source = "Day 11: torch.profiler & Trace Analysis: \"High intensity -> compute-bound -> use tensor cores, reduce precision\"",
+          .needs = WorkRule::needs(),
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Fp32Matmul>(context); }};
 }
 
 }  // namespace cli

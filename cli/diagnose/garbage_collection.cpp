@@ -25,12 +25,11 @@ class GarbageCollection : public IdleRule {
 }  // namespace
 
 RuleEntry garbage_collection_rule() {
-  return {"garbage-collection",
-          "a GPU idles for 2 % of the time because its host is in Python's garbage collector",
-          "Megatron-LM: --manual-gc; torchtitan: GarbageCollection, gc_freq",
-          {},
-          IdleRule::needs(),
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<GarbageCollection>(context); }};
+  return {.name = "garbage-collection",
+          .fires = "a GPU idles for 2 % of the time because its host is in Python's garbage collector",
+          .source = "Megatron-LM: --manual-gc; torchtitan: GarbageCollection, gc_freq",
+          .needs = IdleRule::needs(),
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<GarbageCollection>(context); }};
 }
 
 }  // namespace cli

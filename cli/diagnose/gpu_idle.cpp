@@ -32,12 +32,11 @@ class GpuIdle : public IdleRule {
 }  // namespace
 
 RuleEntry gpu_idle_rule() {
-  return {"gpu-idle",
-          "a GPU idles for 20 % of the time, and nothing that was recorded explains it",
-          "Day 11: torch.profiler & Trace Analysis: \"GPU busy < 80 %\"",
-          {},
-          IdleRule::needs(),
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<GpuIdle>(context); }};
+  return {.name = "gpu-idle",
+          .fires = "a GPU idles for 20 % of the time, and nothing that was recorded explains it",
+          .source = "Day 11: torch.profiler & Trace Analysis: \"GPU busy < 80 %\"",
+          .needs = IdleRule::needs(),
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<GpuIdle>(context); }};
 }
 
 }  // namespace cli

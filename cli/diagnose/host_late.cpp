@@ -35,12 +35,11 @@ class HostLate : public IdleRule {
 }  // namespace
 
 RuleEntry host_late_rule() {
-  return {"host-late",
-          "a GPU idles for 5 % of the time because its host had not begun to launch",
-          "Profiling: \"Large gaps between GPU kernels: CPU-side overhead\"",
-          {},
-          IdleRule::needs(),
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<HostLate>(context); }};
+  return {.name = "host-late",
+          .fires = "a GPU idles for 5 % of the time because its host had not begun to launch",
+          .source = "Profiling: \"Large gaps between GPU kernels: CPU-side overhead\"",
+          .needs = IdleRule::needs(),
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<HostLate>(context); }};
 }
 
 }  // namespace cli

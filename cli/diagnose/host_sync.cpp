@@ -45,12 +45,11 @@ class HostSync : public IdleRule {
 }  // namespace
 
 RuleEntry host_sync_rule() {
-  return {"host-sync",
-          "a GPU idles for 1 % of the time between what its host waits for and its next work",
-          "Day 11: torch.profiler & Trace Analysis, exercise 2; Profiling: \"Training slower after adding logging: GPU-CPU synchronization\"",
-          {},
-          IdleRule::needs(),
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<HostSync>(context); }};
+  return {.name = "host-sync",
+          .fires = "a GPU idles for 1 % of the time between what its host waits for and its next work",
+          .source = "Day 11: torch.profiler & Trace Analysis, exercise 2; Profiling: \"Training slower after adding logging: GPU-CPU synchronization\"",
+          .needs = IdleRule::needs(),
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<HostSync>(context); }};
 }
 
 }  // namespace cli

@@ -17,7 +17,7 @@ namespace cli {
 class IdleRule : public Rule {
  public:
   explicit IdleRule(const AnalysisContext& context) : context_(context), activity_(context.catalog), gaps_(context.catalog) {}
-  static ObserverNeeds needs() { return {false, HostActivity::kinds(), true}; }
+  static ObserverNeeds needs() { return {.kinds = HostActivity::kinds(), .any_time = true}; }
 
   void event(const Event& event, const Facts& facts) override;
   void work(const GpuWork& work) override;

@@ -32,7 +32,7 @@ class MemoryBoundKernels : public Rule {
   explicit MemoryBoundKernels(const AnalysisContext& context)
       : context_(context), calls_(context), classes_(context.catalog.strings, context.class_rules), in_classes_(context.windows) {}
 
-  static ObserverNeeds needs() { return {false, kinds_of({Kind::cpu_op}), false}; }
+  static ObserverNeeds needs() { return {.kinds = kinds_of({Kind::cpu_op})}; }
 
   void event(const Event& event, const Facts& facts) override { calls_.event(event, facts); }
   void work(const GpuWork& work) override {
@@ -163,13 +163,13 @@ class MemoryBoundKernels : public Rule {
 }  // namespace
 
 RuleEntry memory_bound_kernels_rule() {
-  return {"memory-bound-kernels",
-          "operators that memory bounds (table roofline) and that reach less than 60 % of its rate take 10 % of the time; or operations on each element, reductions and normalizations "
+  return {.name = "memory-bound-kernels",
+          .fires = "operators that memory bounds (table roofline) and that reach less than 60 % of its rate take 10 % of the time; or operations on each element, reductions and normalizations "
           "take 40 % of that of kernels",
-          "Profiler: \"High other % (>40%): element-wise or memory-bound kernels dominate\"; Profiling: \"If AI < balance point: MEMORY-BOUND -> optimize data movement (fusion, caching)\"",
-          {"roofline"},
-          MemoryBoundKernels::needs(),
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<MemoryBoundKernels>(context); }};
+          .source = "Profiler: \"High other % (>40%): element-wise or memory-bound kernels dominate\"; Profiling: \"If AI < balance point: MEMORY-BOUND -> optimize data movement (fusion, caching)\"",
+          .tables = {"roofline"},
+          .needs = MemoryBoundKernels::needs(),
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<MemoryBoundKernels>(context); }};
 }
 
 }  // namespace cli

@@ -37,12 +37,11 @@ class MemoryGrowth : public MemoryRule {
 }  // namespace
 
 RuleEntry memory_growth_rule() {
-  return {"memory-growth",
-          "the memory in use at the end of a step grows by 1 MiB and more in 9 of 10 steps, of 8 and more",
-          "Profiling: \"Memory grows over time: Memory leak. Check for growing lists, detach() tensors stored for logging\"",
-          {"memory"},
-          {},
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<MemoryGrowth>(context); }};
+  return {.name = "memory-growth",
+          .fires = "the memory in use at the end of a step grows by 1 MiB and more in 9 of 10 steps, of 8 and more",
+          .source = "Profiling: \"Memory grows over time: Memory leak. Check for growing lists, detach() tensors stored for logging\"",
+          .tables = {"memory"},
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<MemoryGrowth>(context); }};
 }
 
 }  // namespace cli

@@ -34,12 +34,11 @@ class MemoryPeak : public MemoryRule {
 }  // namespace
 
 RuleEntry memory_peak_rule() {
-  return {"memory-peak",
-          "more than 90 % of the memory of a GPU is in use at some moment",
-          "Day 11: torch.profiler & Trace Analysis, step 6: \"Apply gradient checkpointing to the worst offenders\"",
-          {"memory"},
-          {},
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<MemoryPeak>(context); }};
+  return {.name = "memory-peak",
+          .fires = "more than 90 % of the memory of a GPU is in use at some moment",
+          .source = "Day 11: torch.profiler & Trace Analysis, step 6: \"Apply gradient checkpointing to the worst offenders\"",
+          .tables = {"memory"},
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<MemoryPeak>(context); }};
 }
 
 }  // namespace cli

@@ -139,12 +139,12 @@ class PageableCopy : public Rule {
 }  // namespace
 
 RuleEntry pageable_copy_rule() {
-  return {"pageable-copy",
-          "copies to a GPU for which the host waits, and idle time around them, take 1 % of the time; or those of pageable memory run at less than 30 % of the rate of pinned ones",
-          "Profiling, table of timeline patterns: \"Long cudaMemcpyAsync blocks: large host-device transfers\"; PyTorch, Performance Tuning Guide: \"set pin_memory=True\"",
-          {"copies"},
-          {false, HostActivity::kinds(), true},
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<PageableCopy>(context); }};
+  return {.name = "pageable-copy",
+          .fires = "copies to a GPU for which the host waits, and idle time around them, take 1 % of the time; or those of pageable memory run at less than 30 % of the rate of pinned ones",
+          .source = "Profiling, table of timeline patterns: \"Long cudaMemcpyAsync blocks: large host-device transfers\"; PyTorch, Performance Tuning Guide: \"set pin_memory=True\"",
+          .tables = {"copies"},
+          .needs = {.kinds = HostActivity::kinds(), .any_time = true},
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<PageableCopy>(context); }};
 }
 
 }  // namespace cli

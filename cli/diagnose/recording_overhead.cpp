@@ -78,12 +78,11 @@ class RecordingOverhead : public Rule {
 }  // namespace
 
 RuleEntry recording_overhead_rule() {
-  return {"recording-overhead",
-          "what CUPTI tells of its own overhead, on threads of the program, takes 2 % of the time",
-          "CUPTI, CUpti_ActivityOverhead: what the profiler took of the program",
-          {},
-          {false, kinds_of({Kind::overhead, Kind::runtime, Kind::driver}), false},
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<RecordingOverhead>(context); }};
+  return {.name = "recording-overhead",
+          .fires = "what CUPTI tells of its own overhead, on threads of the program, takes 2 % of the time",
+          .source = "CUPTI, CUpti_ActivityOverhead: what the profiler took of the program",
+          .needs = {.kinds = kinds_of({Kind::overhead, Kind::runtime, Kind::driver})},
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<RecordingOverhead>(context); }};
 }
 
 }  // namespace cli

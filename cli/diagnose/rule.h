@@ -46,8 +46,8 @@ struct RuleEntry {
   std::string_view name;    // "host-sync"
   std::string_view fires;   // when: a sentence
   std::string_view source;  // whose rule it is
-  std::vector<std::string_view> tables;  // that it reads
-  ObserverNeeds needs;
+  std::vector<std::string_view> tables{};  // that it reads
+  ObserverNeeds needs{};
   std::unique_ptr<Rule> (*make)(const AnalysisContext& context);  // the context outlives it
 };
 

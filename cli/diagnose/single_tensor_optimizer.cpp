@@ -26,7 +26,7 @@ class SingleTensorOptimizer : public Rule {
   explicit SingleTensorOptimizer(const AnalysisContext& context)
       : context_(context), ranges_(context), gaps_(context.catalog), many_at_once_(context.catalog.strings.size()), tiny_(context.windows) {}
 
-  static ObserverNeeds needs() { return {false, kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver}), true}; }
+  static ObserverNeeds needs() { return {.kinds = kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver}), .any_time = true}; }
 
   void event(const Event& event, const Facts&) override {
     if (!is_slice(event)) return;
@@ -114,12 +114,11 @@ class SingleTensorOptimizer : public Rule {
 }  // namespace
 
 RuleEntry single_tensor_optimizer_rule() {
-  return {"single-tensor-optimizer",
-          "an optimizer launches more than 200 kernels of less than 10 us a step, none of them for many parameters, and the GPU idles 1 % of the time between them",
-          "Profiling: \"Many tiny GPU kernels (< 10 us each): torch.compile, CUDA Graphs, fuse ops\"; torch.profiler's pattern OptimizerSingleTensorPattern",
-          {},
-          SingleTensorOptimizer::needs(),
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<SingleTensorOptimizer>(context); }};
+  return {.name = "single-tensor-optimizer",
+          .fires = "an optimizer launches more than 200 kernels of less than 10 us a step, none of them for many parameters, and the GPU idles 1 % of the time between them",
+          .source = "Profiling: \"Many tiny GPU kernels (< 10 us each): torch.compile, CUDA Graphs, fuse ops\"; torch.profiler's pattern OptimizerSingleTensorPattern",
+          .needs = SingleTensorOptimizer::needs(),
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<SingleTensorOptimizer>(context); }};
 }
 
 }  // namespace cli

@@ -80,12 +80,12 @@ class Straggler : public Rule {
 }  // namespace
 
 RuleEntry straggler_rule() {
-  return {"straggler",
-          "a rank comes late to collectives, as the table stragglers says, and the others wait for it for 1 % of the time",
-          "tracetool, table stragglers; Profiling: \"GPU idle, CPU idle: synchronization barrier (NCCL wait)\"",
-          {"stragglers"},
-          {true, {}, false},
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Straggler>(context); }};
+  return {.name = "straggler",
+          .fires = "a rank comes late to collectives, as the table stragglers says, and the others wait for it for 1 % of the time",
+          .source = "tracetool, table stragglers; Profiling: \"GPU idle, CPU idle: synchronization barrier (NCCL wait)\"",
+          .tables = {"stragglers"},
+          .needs = {.collectives = true},
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Straggler>(context); }};
 }
 
 }  // namespace cli

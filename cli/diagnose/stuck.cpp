@@ -161,12 +161,11 @@ class Stuck : public Rule {
 }  // namespace
 
 RuleEntry stuck_rule() {
-  return {"stuck",
-          "ranks of a recording wait for a second, and five steps, in a collective that others have not entered, or that does not end",
-          "tracetool; as PyTorch's flight recorder",
-          {},
-          {true, kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl}), false},
-          [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Stuck>(context); }};
+  return {.name = "stuck",
+          .fires = "ranks of a recording wait for a second, and five steps, in a collective that others have not entered, or that does not end",
+          .source = "tracetool; as PyTorch's flight recorder",
+          .needs = {.collectives = true, .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl})},
+          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Stuck>(context); }};
 }
 
 }  // namespace cli

@@ -15,7 +15,7 @@ namespace cli {
 class WorkRule : public Rule {
  public:
   explicit WorkRule(const AnalysisContext& context) : context_(context), activity_(context.catalog), exposed_(context.windows) {}
-  static ObserverNeeds needs() { return {false, HostActivity::kinds(), false}; }
+  static ObserverNeeds needs() { return {.kinds = HostActivity::kinds()}; }
 
   void event(const Event& event, const Facts&) override { activity_.event(event); }
   void work(const GpuWork& work) override;

@@ -276,7 +276,7 @@ class Timeline : public TablesObserver {
 }  // namespace
 
 TablesObserverEntry timeline_observer(TimelineRequest request, TimelineSection& result) {
-  const ObserverNeeds needs{false, host_kinds(), true};
+  const ObserverNeeds needs{.kinds = host_kinds(), .any_time = true};
   return {needs, [request = std::move(request), &result](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> { return std::make_unique<Timeline>(context, request, result); }};
 }
 
