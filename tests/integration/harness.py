@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 SKIPPED = 77  # meson's exit code for a test that could not run
 _failures = []
@@ -78,6 +79,14 @@ def run(command, cwd=None, timeout=240, limit=None, commands="", **environment):
     return subprocess.run(command, cwd=cwd, env=clean_environment(**environment), **stdin, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="backslashreplace", timeout=timeout,
                           preexec_fn=limit)
+
+
+def wait_until(happens, seconds=30, job=None):
+    """Asks until it is so, for at most so many seconds and while the job (a Popen) runs; returns the last answer."""
+    give_up = time.monotonic() + seconds
+    while not (found := happens()) and time.monotonic() < give_up and (job is None or job.poll() is None):
+        time.sleep(0.02)
+    return found
 
 
 def files_below(folder, ending=""):

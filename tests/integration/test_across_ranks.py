@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 
-from harness import Folder, arguments, check, clean_environment, files_below, finish, run
+from harness import Folder, arguments, check, clean_environment, files_below, finish, run, wait_until
 from truth import command, load, train
 
 RANKS, STEPS, BUCKETS = 4, 8, 4
@@ -65,9 +65,7 @@ def check_stuck(options):
         started = subprocess.Popen(command(options, folder, *JOB, "--steps", STEPS, "--stuck", 1), cwd=folder, env=clean_environment(), start_new_session=True,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            until = time.monotonic() + 60
-            while time.monotonic() < until and any(calls_in(f"{folder}/truth.rank{rank}") <= first for rank in (0, 2, 3)):
-                time.sleep(0.1)
+            wait_until(lambda: all(calls_in(f"{folder}/truth.rank{rank}") > first for rank in (0, 2, 3)), 60)
             time.sleep(2)  # the agent collects what has ended
         finally:
             os.killpg(started.pid, signal.SIGKILL)

@@ -15,7 +15,7 @@ import time
 
 import slow_diagnosis
 import slow_tables
-from harness import Folder, check, finish, run
+from harness import Folder, check, files_below, finish, run, wait_until
 from slow_idle import Process, collections_of, of_kineto
 from test_analyze import paths, tables
 from trace_sets import folders, inputs
@@ -142,9 +142,7 @@ def killed(options, folder, seconds, *words):
     """The directory of a job that was killed so long after its ranks had recorded something."""
     job = subprocess.Popen(command(options, folder, "--ranks", 4, "--steps", 20, *words), cwd=folder, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     place = f"{folder}/traces"
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and sum(name.endswith(".ring") for _, _, files in os.walk(place) for name in files) < 4:
-        time.sleep(0.02)
+    wait_until(lambda: len(files_below(place, ".ring")) == 4)
     time.sleep(seconds)
     os.killpg(job.pid, signal.SIGKILL)
     job.wait()

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from harness import Folder, arguments, check, clean_environment, files_below, finish, run
+from harness import Folder, arguments, check, clean_environment, files_below, finish, run, wait_until
 from truth import train
 
 SMALL = ("--ranks", 2, "--steps", 5, "--ring-bytes", "4M")
@@ -129,9 +129,7 @@ def check_killed(paths, doctor):
                                 "--steps", "100000", "--ring-bytes", "4M"], env=clean_environment(),
                                start_new_session=True, stderr=subprocess.DEVNULL)
         try:
-            deadline = time.monotonic() + 30
-            while time.monotonic() < deadline and len(files_below(f"{folder}/traces", ".ring")) < 2:
-                time.sleep(0.1)
+            wait_until(lambda: len(files_below(f"{folder}/traces", ".ring")) == 2)
             time.sleep(1)
             status, found = doctor.ask(f"{folder}/traces")
             check(status == 0 and said(found, "ok", "ranks", "2 live"), "a running job is live", found)
@@ -140,7 +138,7 @@ def check_killed(paths, doctor):
             check(status == 0 and said(found, "ok", "recording", ".ring") and said(found, "ok", "agent", paths.agent),
                   "one of its processes, too", found)
             os.kill(info[1]["pid"], signal.SIGKILL)
-            time.sleep(0.5)
+            wait_until(lambda: said(doctor.ask(f"{folder}/traces")[1], "warn", "state"), 5)  # killed is not yet gone
             status, found = doctor.ask(f"{folder}/traces")
             check(status == 0 and said(found, "warn", "state", "rank 1", "killed"), "a killed rank is named", found)
         finally:

@@ -114,25 +114,35 @@ def native_parts(options, folder):
 
 
 def killed(options, folder):
-    """SIGKILL at several moments: no part of a set, and no other file but under temporary names."""
+    """SIGKILL at several moments: no part of a set, and no other file but under temporary names. Between the renames at the end
+    some parts have their names; the others are whole by then, too."""
     target = f"{folder}/killed"
     os.mkdir(target)
     command = [options.tracetool, "export", f"{folder}/long.json", "--perfetto", "--max-size", "1MB", "-o", f"{target}/x.json"]
     begin = time.monotonic()
     subprocess.run(command, capture_output=True, check=True)
-    whole_s, parts = time.monotonic() - begin, len(os.listdir(target))
+    whole_s, whole = time.monotonic() - begin, sizes_in(target)
     ended = 0
-    for share in (0.1, 0.3, 0.5, 0.6, 0.7, 0.8):
+    for share in (0.8, 0.7, 0.6, 0.5, 0.3, 0.1):
         for name in os.listdir(target):
             os.remove(f"{target}/{name}")
+        begin = time.monotonic()
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(share * whole_s)
-        process.send_signal(signal.SIGKILL)
+        try:
+            process.wait(share * whole_s)
+            whole_s = time.monotonic() - begin  # the machine was busier before
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
         killed_it = process.wait() == -signal.SIGKILL
         ended += killed_it
         left = [name for name in os.listdir(target) if ".tmp." not in name]
-        check(not left if killed_it else len(left) == parts, f"killed after {share:.0%}: no segment stays", left)
+        check((killed_it and not left) or sizes_in(target) == whole, f"killed after {share:.0%}: no segment stays", left)
     check(ended >= 2, "it was killed in the middle", ended)
+
+
+def sizes_in(folder):
+    """Bytes of each file by the name that it has or is to have."""
+    return {name.split(".tmp.")[0]: os.path.getsize(f"{folder}/{name}") for name in os.listdir(folder)}
 
 
 def main():

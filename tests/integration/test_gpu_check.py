@@ -8,10 +8,9 @@ import signal
 import subprocess
 import sys
 import tarfile
-import time
 from types import SimpleNamespace
 
-from harness import Folder, arguments, check, files_below, finish, first, run
+from harness import Folder, arguments, check, files_below, finish, first, run, wait_until
 from recorded import environment_of
 from slow_tables import read_json
 
@@ -132,9 +131,9 @@ def check_end(options, folder):
         before = f"{folder}/{number}"
         command = [f"{ROOM}/gpu_check.sh", "--simulate", "--build", options.build, "-o", before, "--only", "cost"]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            wait_until(lambda: os.path.exists(f"{before}/cost/run3"))
+            wait_until(lambda: os.path.exists(f"{before}/cost/run3"), 60)
             process.send_signal(number)
-        time.sleep(1)  # for the kernel
+        wait_until(lambda: not processes_with(before), 5)  # killed is not yet gone
         left = processes_with(before)
         check(process.returncode != 0 and not left, f"after {number.name} nothing goes on", f"{process.returncode}, {left}")
 
@@ -149,12 +148,6 @@ def processes_with(text):
         except OSError:
             continue  # it has ended
     return found
-
-
-def wait_until(happens, seconds=60):
-    until = time.monotonic() + seconds
-    while not happens() and time.monotonic() < until:
-        time.sleep(0.05)
 
 
 def check_broken_expectation(options, folder):

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from harness import Folder, arguments, check, clean_environment, finish
+from harness import Folder, arguments, check, clean_environment, finish, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RANKS, STEPS, BUCKETS = 8, 20, 4
@@ -128,15 +128,13 @@ def states(paths, folder):
 def while_it_runs(paths):
     with Folder() as folder:
         job = record(paths, folder, "--ranks", "2", "--steps", "100000", wait=False)
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline and not os.path.isdir(f"{folder}/traces"):
-            time.sleep(0.05)
+        wait_until(lambda: os.path.isdir(f"{folder}/traces"))
         time.sleep(1)
         seen = [states(paths, folder) for _ in range(5)]
         check(all(state == {"live"} for state in seen), "a running job reads as live, again and again", seen)
         os.killpg(job.pid, signal.SIGKILL)
         job.wait()
-        time.sleep(0.3)
+        wait_until(lambda: "live" not in states(paths, folder), 5)  # killed is not yet gone
         check(states(paths, folder) == {"recovered"}, "a killed one as recovered", states(paths, folder))
         result = run(paths.tracetool, "merge", f"{folder}/traces", "-o", f"{folder}/run.ttrace")
         check(result.returncode == 0, "and merges", result.stderr)

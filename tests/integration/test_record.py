@@ -8,9 +8,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
-from harness import Folder, arguments, check, clean_environment, files_below, finish, run
+from harness import Folder, arguments, check, clean_environment, files_below, finish, run, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "small_program.py")
@@ -145,10 +144,7 @@ def check_signals(paths, folder):
     job, pid = start("sh", "-c", "echo $$; exec sleep 100")
     job.kill()
     job.wait()
-    deadline = time.monotonic() + 10
-    while os.path.exists(f"/proc/{pid}") and not is_zombie(pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    check(not os.path.exists(f"/proc/{pid}") or is_zombie(pid), "a program whose record is killed ends, too", pid)
+    check(wait_until(lambda: is_zombie(pid), 10), "a program whose record is killed ends, too", pid)
     ignoring = ("import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])")
     done = run([sys.executable, "-c", ignoring, paths.tracetool, "record", "--", "sh", "-c", "kill -HUP $PPID; kill -HUP $$; echo on"],
                cwd=folder, TRACETOOL_AGENT=paths.agent)
@@ -156,6 +152,7 @@ def check_signals(paths, folder):
 
 
 def is_zombie(pid):
+    """Or gone."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
             return file.read().rsplit(")", 1)[1].split()[0] == "Z"

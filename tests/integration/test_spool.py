@@ -11,11 +11,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 
 from compare import match
-from harness import Folder, arguments, check, clean_environment, files_below, finish, first, run
+from harness import Folder, arguments, check, clean_environment, files_below, finish, first, run, wait_until
 from recorded import check_conserved, standins
 from truth import CUPTI_KINDS, FOREVER, HOST_KINDS, command, load, recordings, train
 
@@ -112,13 +111,9 @@ def check_file_limit(options):
         check(recording.header["spool_error"] == errno.EFBIG, f"{what}: the header says why", recording.header)
 
 
-def wait_for_spools(folder, bytes_each, job):
-    give_up = time.monotonic() + 30
-    while time.monotonic() < give_up and job.poll() is None:
-        sizes = [os.path.getsize(path) for path in spool_of(folder)]
-        if len(sizes) == 2 and min(sizes) > bytes_each:
-            return
-        time.sleep(0.005)
+def have_spools(folder, bytes_each):
+    sizes = [os.path.getsize(path) for path in spool_of(folder)]
+    return len(sizes) == 2 and min(sizes) > bytes_each
 
 
 def promised(rank):
@@ -132,7 +127,7 @@ def check_kill(options, after_bytes):
         job = subprocess.Popen(command(options, folder, *LAPS[:-4], "--steps", 100_000, "--step-us", 4000), cwd=folder,
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                env=clean_environment(**SPOOL))
-        wait_for_spools(folder, after_bytes, job)
+        wait_until(lambda: have_spools(folder, after_bytes), job=job)
         for rank in load(os.path.join(folder, "truth")):
             os.kill(rank.pid, signal.SIGKILL)
         job.wait(timeout=60)

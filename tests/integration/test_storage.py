@@ -11,7 +11,7 @@ import subprocess
 import time
 
 from compare import match
-from harness import Folder, arguments, check, clean_environment, files_below, finish, first, run
+from harness import Folder, arguments, check, clean_environment, files_below, finish, first, run, wait_until
 from recorded import environment_of, program
 from truth import AGENTS_OWN, command, load, read_recording, recordings, train
 
@@ -69,15 +69,6 @@ def check_closed_descriptors(options):
               "network, descriptors closed: the copy is complete, nothing is left behind", found)
 
 
-def wait_for(condition, job, seconds=20):
-    give_up = time.monotonic() + seconds
-    while time.monotonic() < give_up and job.poll() is None:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
-
-
 def is_copied(run):
     """A copy is renamed whole; before it, a file of that name was empty and went away. The first copy may be older than the
     program's first event, and have nothing but times that the agent took."""
@@ -99,7 +90,7 @@ def kill_elsewhere(options, folder, run_id):
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
                            env=clean_environment(**odd(options, folder, "network", TORCHELASTIC_RUN_ID=run_id)))
     try:
-        wait_for(lambda: is_copied(os.path.join(folder, "traces", run_id + "-r0")), job)
+        wait_until(lambda: is_copied(os.path.join(folder, "traces", run_id + "-r0")), job=job)
         yield "copied"
     finally:
         os.killpg(job.pid, signal.SIGKILL)
@@ -113,9 +104,8 @@ def check_kill_elsewhere(options):
                   state_of(options, folder))
             time.sleep(0.3)
         local = files_below(os.path.join(folder, "local"), ".ring")
-        give_up = time.monotonic() + 5  # killed is not yet gone
-        while (said := state_of(options, folder))["state"] == "live" and time.monotonic() < give_up:
-            time.sleep(0.05)
+        wait_until(lambda: state_of(options, folder)["state"] != "live", 5)  # killed is not yet gone
+        said = state_of(options, folder)
         check(said["state"] == "recovered" and len(local) == 1 and any(local[0] in note for note in said["notes"]),
               "after a kill the copy says where the newer ring lies", f"{said['state']}, {said['notes']}, {local}")
         newer, copy = read_recording.read(local[0]), list(recordings(folder).values())[0]
