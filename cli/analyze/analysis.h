@@ -110,6 +110,12 @@ class Analysis : public TraceObserver {
   virtual ResultTable finish() = 0;
 };
 
+// AnalysisEntry::make of what is made of its context alone.
+template <class Made>
+std::unique_ptr<Analysis> make_analysis(const AnalysisContext& context) {
+  return std::make_unique<Made>(context);
+}
+
 struct AnalysisEntry {
   std::string_view name;
   std::string_view meaning;

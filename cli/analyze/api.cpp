@@ -82,7 +82,7 @@ AnalysisEntry api_analysis() {
           .meaning = "Each function of the CUDA runtime and driver: how often it was called, how long its calls took",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = api_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<ApiTable>(context); },
+          .make = make_analysis<ApiTable>,
           .on_request = true,
           .needs = {.kinds = kinds_of({Kind::runtime, Kind::driver})}};
 }

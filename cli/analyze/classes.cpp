@@ -148,7 +148,7 @@ AnalysisEntry classes_analysis() {
           .meaning = "GPU time by class of kernel: matmul, attention, communication, elementwise, ...",
           .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
           .columns = class_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Classes>(context); },
+          .make = make_analysis<Classes>,
           .on_request = true};
 }
 

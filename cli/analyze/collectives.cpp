@@ -101,7 +101,7 @@ AnalysisEntry collectives_analysis() {
           .meaning = "Each collective over its ranks: who was last, who waited, transfer and bandwidth",
           .by = {GroupBy::none},
           .columns = collective_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<CollectiveTable>(context); },
+          .make = make_analysis<CollectiveTable>,
           .on_request = true,
           .needs = {.collectives = true}};
 }

@@ -107,7 +107,7 @@ AnalysisEntry comm_analysis() {
           .meaning = "What each communicator does, by operation and size: time, share exposed, bandwidth",
           .by = {GroupBy::none},
           .columns = comm_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<CommTable>(context); },
+          .make = make_analysis<CommTable>,
           .on_request = true,
           .needs = {.collectives = true}};
 }

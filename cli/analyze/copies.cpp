@@ -135,7 +135,7 @@ AnalysisEntry copies_analysis() {
           .meaning = "Copies and memsets by direction, memory and size: how often, how long, how fast",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = copy_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<CopyTable>(context); },
+          .make = make_analysis<CopyTable>,
           .on_request = true};
 }
 

@@ -169,7 +169,7 @@ AnalysisEntry critical_path_analysis() {
           .meaning = "What held each step, over all ranks: kernels, copies, transfers, launches, the host, and on which rank",
           .by = {GroupBy::none, GroupBy::step},
           .columns = path_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<CriticalPath>(context); },
+          .make = make_analysis<CriticalPath>,
           .on_request = true,
           .needs = {.collectives = true,
                     .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx, Kind::nccl, Kind::sync}),

@@ -208,7 +208,7 @@ AnalysisEntry mfu_analysis() {
           .meaning = "Of each step and GPU: the operations of its operators, and of the model, in what the GPU could have done",
           .by = {GroupBy::step},
           .columns = mfu_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<MfuTable>(context); },
+          .make = make_analysis<MfuTable>,
           .on_request = true,
           .needs = {.kinds = OperatorCalls::kinds(), .effort = 0}};  // few operators have a cost that is known
 }

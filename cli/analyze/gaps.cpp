@@ -114,7 +114,7 @@ AnalysisEntry gaps_analysis() {
           .meaning = "The 20 longest times for which a GPU idled, each with its cause and what was launched behind it",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = gap_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<GapTable>(context); },
+          .make = make_analysis<GapTable>,
           .on_request = true,
           .needs = {.gaps = true}};
 }

@@ -82,7 +82,7 @@ AnalysisEntry idle_analysis() {
           .meaning = "Why each GPU idles: for synchronizations, for a late host, for launches",
           .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
           .columns = idle_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<IdleTable>(context); },
+          .make = make_analysis<IdleTable>,
           .on_request = true,
           .needs = {.gaps = true}};
 }

@@ -145,7 +145,7 @@ AnalysisEntry kernels_analysis() {
           .meaning = "Each kernel by name: how often, how long, its share, how it was launched",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = kernel_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<KernelTable>(context); }};
+          .make = make_analysis<KernelTable>};
 }
 
 }  // namespace cli

@@ -187,7 +187,7 @@ AnalysisEntry launches_analysis() {
           .meaning = "How long launched work waits before it begins, and how many launches wait at once",
           .by = {GroupBy::rank, GroupBy::step},
           .columns = launch_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<LaunchesTable>(context); },
+          .make = make_analysis<LaunchesTable>,
           .on_request = true,
           .needs = {.kinds = kinds_of({Kind::runtime, Kind::driver}), .any_time = true}};
 }

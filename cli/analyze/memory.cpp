@@ -281,7 +281,7 @@ AnalysisEntry memory_analysis() {
           .meaning = "Memory of each device: at the start, at most, at the end; what is reserved and unused; whether it grows",
           .by = {GroupBy::none, GroupBy::step},
           .columns = memory_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<MemoryTable>(context); },
+          .make = make_analysis<MemoryTable>,
           .on_request = true,
           .needs = {.kinds = kinds_of({Kind::memory, Kind::instant, Kind::runtime, Kind::driver})}};
 }

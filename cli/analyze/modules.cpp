@@ -135,7 +135,7 @@ AnalysisEntry modules_analysis() {
           .meaning = "Each torch.nn.Module: its operators on the host, and the GPU work of its forward and backward",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = module_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Modules>(context); },
+          .make = make_analysis<Modules>,
           .on_request = true,
           .can_have_rows = CallPaths::has_frames,
           .needs = {.kinds = CallPaths::kinds()}};

@@ -229,7 +229,7 @@ AnalysisEntry operators_analysis() {
           .meaning = "Each operator of a profile: calls, its time on the host, and that of the GPU work it launched",
           .by = {GroupBy::none, GroupBy::rank, GroupBy::shape},
           .columns = operator_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Operators>(context); },
+          .make = make_analysis<Operators>,
           .on_request = true,
           .needs = {.kinds = kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::runtime, Kind::driver}), .effort = 2}};
 }

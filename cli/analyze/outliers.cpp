@@ -280,7 +280,7 @@ AnalysisEntry outliers_analysis() {
           .meaning = "Steps and kernels that took far longer than the median of their kind, and what differs in them",
           .by = {GroupBy::none},
           .columns = outlier_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OutlierTable>(context); },
+          .make = make_analysis<OutlierTable>,
           .on_request = true};
 }
 

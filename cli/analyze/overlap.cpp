@@ -233,7 +233,7 @@ AnalysisEntry overlap_analysis() {
           .meaning = "How much of the communication of each communicator compute hides, and how much is exposed",
           .by = {GroupBy::none, GroupBy::step},
           .columns = overlap_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<OverlapTable>(context); },
+          .make = make_analysis<OverlapTable>,
           .on_request = true,
           .needs = {.collectives = true}};
 }

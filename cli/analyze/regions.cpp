@@ -212,7 +212,7 @@ AnalysisEntry regions_analysis() {
           .meaning = "NVTX ranges and annotations on the GPU: what was launched in them, when it ran, its gaps",
           .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
           .columns = region_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Regions>(context); },
+          .make = make_analysis<Regions>,
           .on_request = true,
           .needs = {.kinds = kinds_of({Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver})}};
 }

@@ -98,7 +98,7 @@ AnalysisEntry stacks_analysis() {
           .meaning = "Where in the program operators and GPU work come from: each stack of frames",
           .by = {GroupBy::none, GroupBy::rank},
           .columns = stack_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Stacks>(context); },
+          .make = make_analysis<Stacks>,
           .on_request = true,
           .can_have_rows = CallPaths::has_frames,
           .needs = {.kinds = CallPaths::kinds()}};

@@ -165,7 +165,7 @@ AnalysisEntry step_phases_analysis() {
           .meaning = "Each training step of each GPU: forward, backward, optimizer and communication, where they can be told",
           .by = {GroupBy::step},
           .columns = phase_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<StepPhases>(context); },
+          .make = make_analysis<StepPhases>,
           .on_request = true,
           .needs = {.kinds = kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver})}};
 }

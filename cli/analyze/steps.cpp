@@ -67,7 +67,7 @@ AnalysisEntry steps_analysis() {
           .meaning = "Each training step of each rank: how long it took, how long its GPU worked",
           .by = {GroupBy::step},
           .columns = step_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<StepTable>(context); }};
+          .make = make_analysis<StepTable>};
 }
 
 }  // namespace cli

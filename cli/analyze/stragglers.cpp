@@ -162,7 +162,7 @@ AnalysisEntry stragglers_analysis() {
           .meaning = "Which ranks come late to collectives, what it costs the others, and why",
           .by = {GroupBy::rank},
           .columns = straggler_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<StragglerTable>(context); },
+          .make = make_analysis<StragglerTable>,
           .on_request = true,
           .needs = {.collectives = true}};
 }

@@ -87,7 +87,7 @@ AnalysisEntry syncs_analysis() {
           .meaning = "Where the host waits for its GPU: how often, how long, and how long the GPU idles for it",
           .by = {GroupBy::rank},
           .columns = sync_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<SyncTable>(context); },
+          .make = make_analysis<SyncTable>,
           .on_request = true,
           .needs = {.gaps = true}};
 }

@@ -53,7 +53,7 @@ AnalysisEntry temporal_analysis() {
           .meaning = "How the time of each GPU divides: busy and idle, compute, communication, copies",
           .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
           .columns = temporal_columns,
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Analysis> { return std::make_unique<Temporal>(context); }};
+          .make = make_analysis<Temporal>};
 }
 
 }  // namespace cli

@@ -133,7 +133,7 @@ RuleEntry allocation_in_step_rule() {
           .fires = "a GPU idles for 1 % of the time in, or after, calls that allocate or release its memory in steps after the second",
           .source = "Profiling, what to look for in Nsight Systems: \"cudaMalloc calls: Memory allocation during training (should use caching)\"",
           .needs = {.kinds = HostActivity::kinds(), .any_time = true},
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<AllocationInStep>(context); }};
+          .make = make_rule<AllocationInStep>};
 }
 
 }  // namespace cli

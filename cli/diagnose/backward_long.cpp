@@ -63,7 +63,7 @@ RuleEntry backward_long_rule() {
           .fires = "GPU work of the backward pass takes more than 3 times as long as that of the forward pass, and 20 % of the time",
           .source = "Profiling, table of common patterns: \"Backward time >> 2x forward: Gradient checkpointing active (expected) or inefficient backward\"",
           .tables = {"step_phases"},
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<BackwardLong>(context); }};
+          .make = make_rule<BackwardLong>};
 }
 
 }  // namespace cli

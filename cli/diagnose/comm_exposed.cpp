@@ -101,7 +101,7 @@ RuleEntry comm_exposed_rule() {
           .source = "KempnerForge, Profiler: \"comm > 20 %\"; Profiling: \"NCCL calls between backward and optimizer: DDP gradient sync not overlapped\"",
           .tables = {"temporal"},
           .needs = {.collectives = true},
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<CommExposed>(context); }};
+          .make = make_rule<CommExposed>};
 }
 
 }  // namespace cli

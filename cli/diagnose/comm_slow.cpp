@@ -100,7 +100,7 @@ RuleEntry comm_slow_rule() {
           .fires = "a communicator has less than 60 % of the bandwidth of the median of like ones, for 1 % of the time",
           .source = "tracetool, table comm; nccl-tests, doc/PERFORMANCE.md",
           .needs = {.collectives = true},
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<CommSlow>(context); }};
+          .make = make_rule<CommSlow>};
 }
 
 }  // namespace cli

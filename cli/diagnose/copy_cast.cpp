@@ -43,7 +43,7 @@ RuleEntry copy_cast_rule() {
           .fires = "kernels of aten::copy_, which aten::to and aten::contiguous run, take 5 % of the time",
           .source = "Profiling, table of common patterns: \"aten::to appears frequently: Repeated dtype/device casting. Cast data once, keep on device\"",
           .needs = WorkRule::needs(),
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<CopyCast>(context); }};
+          .make = make_rule<CopyCast>};
 }
 
 }  // namespace cli

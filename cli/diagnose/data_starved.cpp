@@ -42,7 +42,7 @@ RuleEntry data_starved_rule() {
           .fires = "a GPU idles for 5 % of the time while its host loads data",
           .source = "Profiling, table of common bottlenecks: \"GPU utilization < 80 %: CPU data loading bottleneck\"",
           .needs = IdleRule::needs(),
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<DataStarved>(context); }};
+          .make = make_rule<DataStarved>};
 }
 
 }  // namespace cli

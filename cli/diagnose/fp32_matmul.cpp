@@ -87,7 +87,7 @@ RuleEntry fp32_matmul_rule() {
           .fires = "matrix products of float run for 5 % of the time without tensor cores, on a GPU that has them for TF32",
           .source = "Day 11: torch.profiler & Trace Analysis: \"High intensity -> compute-bound -> use tensor cores, reduce precision\"",
           .needs = WorkRule::needs(),
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Fp32Matmul>(context); }};
+          .make = make_rule<Fp32Matmul>};
 }
 
 }  // namespace cli

@@ -42,7 +42,7 @@ RuleEntry fragmentation_rule() {
           .fires = "80 % of the memory of a GPU is reserved, and 20 % (1 GiB and more) of it was never in use",
           .source = "Profiling: \"OOM despite small model: Memory fragmentation or leak. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\"",
           .tables = {"memory"},
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Fragmentation>(context); }};
+          .make = make_rule<Fragmentation>};
 }
 
 }  // namespace cli

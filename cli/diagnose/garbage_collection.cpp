@@ -29,7 +29,7 @@ RuleEntry garbage_collection_rule() {
           .fires = "a GPU idles for 2 % of the time because its host is in Python's garbage collector",
           .source = "Megatron-LM: --manual-gc; torchtitan: GarbageCollection, gc_freq",
           .needs = IdleRule::needs(),
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<GarbageCollection>(context); }};
+          .make = make_rule<GarbageCollection>};
 }
 
 }  // namespace cli

@@ -36,7 +36,7 @@ RuleEntry gpu_idle_rule() {
           .fires = "a GPU idles for 20 % of the time, and nothing that was recorded explains it",
           .source = "Day 11: torch.profiler & Trace Analysis: \"GPU busy < 80 %\"",
           .needs = IdleRule::needs(),
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<GpuIdle>(context); }};
+          .make = make_rule<GpuIdle>};
 }
 
 }  // namespace cli

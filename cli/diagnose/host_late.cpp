@@ -39,7 +39,7 @@ RuleEntry host_late_rule() {
           .fires = "a GPU idles for 5 % of the time because its host had not begun to launch",
           .source = "Profiling: \"Large gaps between GPU kernels: CPU-side overhead\"",
           .needs = IdleRule::needs(),
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<HostLate>(context); }};
+          .make = make_rule<HostLate>};
 }
 
 }  // namespace cli

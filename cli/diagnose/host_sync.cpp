@@ -49,7 +49,7 @@ RuleEntry host_sync_rule() {
           .fires = "a GPU idles for 1 % of the time between what its host waits for and its next work",
           .source = "Day 11: torch.profiler & Trace Analysis, exercise 2; Profiling: \"Training slower after adding logging: GPU-CPU synchronization\"",
           .needs = IdleRule::needs(),
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<HostSync>(context); }};
+          .make = make_rule<HostSync>};
 }
 
 }  // namespace cli

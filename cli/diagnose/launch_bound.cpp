@@ -57,7 +57,7 @@ RuleEntry launch_bound_rule() {
           .fires = "a GPU idles for 10 % of the time between launches that follow each other, and 30 % of its kernels take less than 10 us",
           .source = "Profiling, table of timeline patterns: \"Many short GPU kernels with gaps: launch overhead\"",
           .needs = IdleRule::needs(),
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<LaunchBound>(context); }};
+          .make = make_rule<LaunchBound>};
 }
 
 }  // namespace cli

@@ -169,7 +169,7 @@ RuleEntry memory_bound_kernels_rule() {
           .source = "Profiler: \"High other % (>40%): element-wise or memory-bound kernels dominate\"; Profiling: \"If AI < balance point: MEMORY-BOUND -> optimize data movement (fusion, caching)\"",
           .tables = {"roofline"},
           .needs = MemoryBoundKernels::needs(),
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<MemoryBoundKernels>(context); }};
+          .make = make_rule<MemoryBoundKernels>};
 }
 
 }  // namespace cli

@@ -41,7 +41,7 @@ RuleEntry memory_growth_rule() {
           .fires = "the memory in use at the end of a step grows by 1 MiB and more in 9 of 10 steps, of 8 and more",
           .source = "Profiling: \"Memory grows over time: Memory leak. Check for growing lists, detach() tensors stored for logging\"",
           .tables = {"memory"},
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<MemoryGrowth>(context); }};
+          .make = make_rule<MemoryGrowth>};
 }
 
 }  // namespace cli

@@ -38,7 +38,7 @@ RuleEntry memory_peak_rule() {
           .fires = "more than 90 % of the memory of a GPU is in use at some moment",
           .source = "Day 11: torch.profiler & Trace Analysis, step 6: \"Apply gradient checkpointing to the worst offenders\"",
           .tables = {"memory"},
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<MemoryPeak>(context); }};
+          .make = make_rule<MemoryPeak>};
 }
 
 }  // namespace cli

@@ -144,7 +144,7 @@ RuleEntry pageable_copy_rule() {
           .source = "Profiling, table of timeline patterns: \"Long cudaMemcpyAsync blocks: large host-device transfers\"; PyTorch, Performance Tuning Guide: \"set pin_memory=True\"",
           .tables = {"copies"},
           .needs = {.kinds = HostActivity::kinds(), .any_time = true},
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<PageableCopy>(context); }};
+          .make = make_rule<PageableCopy>};
 }
 
 }  // namespace cli

@@ -82,7 +82,7 @@ RuleEntry recording_overhead_rule() {
           .fires = "what CUPTI tells of its own overhead, on threads of the program, takes 2 % of the time",
           .source = "CUPTI, CUpti_ActivityOverhead: what the profiler took of the program",
           .needs = {.kinds = kinds_of({Kind::overhead, Kind::runtime, Kind::driver})},
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<RecordingOverhead>(context); }};
+          .make = make_rule<RecordingOverhead>};
 }
 
 }  // namespace cli

@@ -42,6 +42,12 @@ class Rule : public TraceObserver {
   virtual std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) = 0;
 };
 
+// RuleEntry::make.
+template <class Made>
+std::unique_ptr<Rule> make_rule(const AnalysisContext& context) {
+  return std::make_unique<Made>(context);
+}
+
 struct RuleEntry {
   std::string_view name;    // "host-sync"
   std::string_view fires;   // when: a sentence

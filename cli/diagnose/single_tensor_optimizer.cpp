@@ -118,7 +118,7 @@ RuleEntry single_tensor_optimizer_rule() {
           .fires = "an optimizer launches more than 200 kernels of less than 10 us a step, none of them for many parameters, and the GPU idles 1 % of the time between them",
           .source = "Profiling: \"Many tiny GPU kernels (< 10 us each): torch.compile, CUDA Graphs, fuse ops\"; torch.profiler's pattern OptimizerSingleTensorPattern",
           .needs = SingleTensorOptimizer::needs(),
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<SingleTensorOptimizer>(context); }};
+          .make = make_rule<SingleTensorOptimizer>};
 }
 
 }  // namespace cli

@@ -74,7 +74,7 @@ RuleEntry slow_first_rule() {
   return {.name = "slow-first",
           .fires = "warm-up steps were chosen, or the first step takes 1.5 times as long as the others and was not left out as warm-up",
           .source = "Profiler: \"Without a warmup the trace includes one-time costs that make it look like everything is slow\"",
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<SlowFirst>(context); }};
+          .make = make_rule<SlowFirst>};
 }
 
 }  // namespace cli

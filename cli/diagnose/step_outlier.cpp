@@ -100,7 +100,7 @@ RuleEntry step_outlier_rule() {
           .fires = "steps of a rank that are outliers (median + 5 MAD) and 20 % above the median together take 1 % of the time more than that",
           .source = "Profiling, table of common patterns: \"One step much slower than others: JIT compilation, first-time allocation\"",
           .tables = {"outliers"},
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<StepOutlier>(context); }};
+          .make = make_rule<StepOutlier>};
 }
 
 }  // namespace cli

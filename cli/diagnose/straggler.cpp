@@ -85,7 +85,7 @@ RuleEntry straggler_rule() {
           .source = "tracetool, table stragglers; Profiling: \"GPU idle, CPU idle: synchronization barrier (NCCL wait)\"",
           .tables = {"stragglers"},
           .needs = {.collectives = true},
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Straggler>(context); }};
+          .make = make_rule<Straggler>};
 }
 
 }  // namespace cli

@@ -165,7 +165,7 @@ RuleEntry stuck_rule() {
           .fires = "ranks of a recording wait for a second, and five steps, in a collective that others have not entered, or that does not end",
           .source = "tracetool; as PyTorch's flight recorder",
           .needs = {.collectives = true, .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl})},
-          .make = [](const AnalysisContext& context) -> std::unique_ptr<Rule> { return std::make_unique<Stuck>(context); }};
+          .make = make_rule<Stuck>};
 }
 
 }  // namespace cli
