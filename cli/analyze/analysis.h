@@ -2,8 +2,10 @@
 // the trace once, in the order of time, with the other events that it asks for, and gives its table at the end. It knows
 // nothing of files, options or drawing.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +41,31 @@ struct GpuWork {
   const Facts* facts = nullptr;
   const LaunchCall* call = nullptr;  // that launched it, during the call; where ObserverNeeds::kinds has calls; null: unknown
   std::uint32_t call_place = 0;      // where it is in AnalysisContext::calls
+  // When it was launched, by the clock of start_ns; its own start if the trace has no calls of the process. Empty: its launch is not
+  // in the trace, or no observer needs it (ObserverNeeds::launches).
+  std::optional<std::int64_t> launched_ns = {};
 };
+
+// Calls each(window, start_ns, end_ns) for each window in which the work counts: for the step in which it was launched, with all of
+// it that lies in the chosen time, or else for its part in each window.
+template <typename Each>
+void each_share(const Windows& windows, const GpuWork& work, Each&& each) {
+  if (!windows.are_steps()) return windows.each_part(work.process, work.start_ns, work.end_ns, each);
+  const TimeWindow& time = windows.time(work.process);
+  const std::int64_t start_ns = std::max(work.start_ns, time.from_ns), end_ns = std::min(work.end_ns, time.to_ns);
+  if (start_ns > end_ns) return;
+  if (const auto step = windows.launched_in(work.process, work.launched_ns)) each(*step, start_ns, end_ns);
+}
+// The window in which the work counts as one thing: the step in which it was launched, or else the window in which it begins.
+inline std::optional<std::size_t> window_of(const Windows& windows, const GpuWork& work) {
+  return windows.are_steps() ? windows.launched_in(work.process, work.launched_ns) : windows.at(work.process, work.start_ns);
+}
+// How much of the work counts.
+inline std::int64_t share_ns(const Windows& windows, const GpuWork& work) {
+  std::int64_t ns = 0;
+  each_share(windows, work, [&](std::size_t, std::int64_t start_ns, std::int64_t end_ns) { ns += end_ns - start_ns; });
+  return ns;
+}
 
 // What rows stand for, besides what they always do.
 enum class GroupBy : std::uint8_t { none, rank, step, shape };
@@ -79,8 +105,8 @@ struct AnalysisContext {
 class TraceObserver {
  public:
   virtual ~TraceObserver() = default;
-  // Of each process by start_ns ascending. What runs in none of the process's windows does not come,
-  // but where ObserverNeeds::any_time says so.
+  // Of each process by start_ns ascending: work that counts in one of the process's windows (each_share), or what
+  // ObserverNeeds::by_time and any_time ask for.
   virtual void work(const GpuWork& /*work*/) {}
   // Of ObserverNeeds::kinds, of chosen processes, in one order of time with work(); of any time, in a window or not.
   virtual void event(const Event& /*event*/, const Facts& /*facts*/) {}
@@ -96,6 +122,8 @@ struct ObserverNeeds {
   bool collectives = false;  // AnalysisContext
   KindSet kinds{};           // of events that it takes besides GPU work
   bool any_time = false;     // work() gets what runs in none of the windows, too
+  bool by_time = false;      // work() gets what runs in the windows, also where they are steps and it was launched in another one
+  bool launches = false;     // GpuWork::launched_ns, also where windows are no steps
   bool gaps = false;         // gap() and wait()
   // What one of these events costs it, beside what it costs others: walks of several threads are to take about as long.
   unsigned effort = 1;

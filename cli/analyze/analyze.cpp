@@ -27,10 +27,7 @@ constexpr std::size_t kMostWalks = 2;
 
 Steps on_axis(Steps steps, const ProcessClocks& clocks) {
   for (ProcessId id = 0; id < steps.size(); ++id) {
-    for (Step& step : steps[id]) {
-      step.start_ns = clocks.on_axis(id, step.start_ns);
-      step.end_ns = clocks.on_axis(id, step.end_ns);
-    }
+    for (Step& step : steps[id]) step = moved(step, [&](std::int64_t ns) { return clocks.on_axis(id, ns); });
   }
   return steps;
 }
@@ -97,7 +94,9 @@ class AnalysisWalk : public EventSink {
       const bool takes_all = member->needs.any_time || !member->context.windows.are_bounded();
       members_.push_back(member->observer);
       member->context.calls = &calls_;
-      workers_.push_back({member->observer, takes_all ? nullptr : &member->context.windows, member->on_axis()});
+      const Windows& windows = member->context.windows;
+      workers_.push_back({member->observer, takes_all ? nullptr : &windows, windows.are_steps() && !member->needs.by_time, member->on_axis()});
+      finds_launches_ = finds_launches_ || windows.are_steps() || member->needs.launches;
       for (std::size_t kind = 0; kind < takers_.size(); ++kind) {
         if (member->needs.kinds.test(kind)) takers_[kind].push_back({member->observer, member->on_axis()});
       }
@@ -108,6 +107,8 @@ class AnalysisWalk : public EventSink {
       any_time_ = any_time_ || member->needs.any_time || member->needs.gaps;
     }
     if (!gap_takers_.empty()) gaps_.emplace(catalog);
+    if (finds_launches_) kinds_ |= kinds_of({Kind::runtime, Kind::driver});
+    for (const Process& process : catalog.processes) records_calls_.push_back(records_calls(process));
   }
 
   // `chosen`: what the selection alone asks for.
@@ -143,15 +144,16 @@ class AnalysisWalk : public EventSink {
     }
     if (const auto* kernel = facts.get<KernelFacts>()) work.launch = kernel->launch;
     work.end_ns = std::max(work.start_ns, sane_ns(slice_end(event, kLatest_ns)));
+    if (finds_launches_) work.launched_ns = launch_of(work);
     if (gaps_) tell_gap(work);
     GpuWork placed = work;
     if (clocks_.of(work.process) != nullptr) {
       placed.start_ns = clocks_.on_axis(work.process, work.start_ns);
       placed.end_ns = clocks_.on_axis(work.process, work.end_ns);
+      if (work.launched_ns) placed.launched_ns = clocks_.on_axis(work.process, *work.launched_ns);
     }
     for (const Worker& each : workers_) {
-      const GpuWork& seen = each.on_axis ? placed : work;
-      if (each.windows == nullptr || each.windows->hold(seen.process, seen.start_ns, seen.end_ns)) each.observer->work(seen);
+      if (const GpuWork& seen = each.on_axis ? placed : work; each.takes(seen)) each.observer->work(seen);
     }
   }
 
@@ -175,12 +177,25 @@ class AnalysisWalk : public EventSink {
   struct Worker {
     TraceObserver* observer;
     const Windows* windows;  // null: it takes work of any time
+    bool by_launch;          // what was launched in them, not what runs in them
     bool on_axis;
+
+    bool takes(const GpuWork& work) const {
+      if (windows == nullptr) return true;
+      if (!by_launch) return windows->hold(work.process, work.start_ns, work.end_ns);
+      const TimeWindow& time = windows->time(work.process);
+      return work.start_ns < time.to_ns && work.end_ns >= time.from_ns && windows->launched_in(work.process, work.launched_ns);
+    }
   };
   struct Taker {
     TraceObserver* observer;
     bool on_axis;
   };
+
+  std::optional<std::int64_t> launch_of(const GpuWork& work) const {
+    if (work.call != nullptr) return work.call->start_ns;
+    return records_calls_[work.process] ? std::nullopt : std::optional(work.start_ns);
+  }
 
   void hand_on(const Event& event, const Facts& facts) {
     if (!kinds_.test(static_cast<std::size_t>(event.kind))) return;
@@ -227,6 +242,8 @@ class AnalysisWalk : public EventSink {
   std::optional<DeviceGaps> gaps_;            // none: nobody asks for them
   KindSet kinds_;                             // that any member looks at besides GPU work
   bool any_time_ = false;                     // any member does
+  bool finds_launches_ = false;               // GpuWork::launched_ns
+  std::vector<bool> records_calls_;           // by ProcessId
   Progress* progress_;
   std::uint64_t endless_ = 0;  // pieces of work whose end is not known
 };
@@ -289,12 +306,6 @@ void make_tables(std::deque<AnalysisWalk::Member>& members) {
 // Which events of one input name steps, or launch.
 class EventNames {
  public:
-  bool has_step = false;  // one so far
-
-  void look(const Catalog& catalog, const Event& event) {
-    const bool may_name = event.kind == Kind::nvtx || event.kind == Kind::user_annotation || event.kind == Kind::cpu_op;
-    has_step = has_step || (may_name && is_step(catalog, event));
-  }
   bool is_step(const Catalog& catalog, const Event& event) {
     return is(steps_, catalog, event, [](std::string_view name) { return step_name(name).has_value(); });
   }
@@ -370,13 +381,12 @@ KindSet ObserverNeeds::looked_at() const {
 }
 
 EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, KindSet also) {
-  // Where no step has been named yet, steps are looked for in the order of launches (select/step_finder.h), too. Profiles have
-  // their annotations before their calls.
+  // Launches say which work is of which step, and where no step is named they are looked for in the order of launches
+  // (select/step_finder.h).
   return [names = EventNames(), kinds = taken_kinds(analyses) | also](const Catalog& catalog, const Event& event) mutable {
-    names.look(catalog, event);
     if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation || kinds.test(static_cast<std::size_t>(event.kind))) return true;
     if (event.kind == Kind::cpu_op) return names.is_step(catalog, event) || names.is_mark(catalog, event);
-    if (is_api_call(event.kind) && !names.has_step && names.is_launch(catalog, event)) return true;
+    if (is_api_call(event.kind) && names.is_launch(catalog, event)) return true;
     const bool is_recording = catalog.processes[catalog.tracks[event.track].process].format == SourceFormat::ring;
     return event.kind == Kind::nvtx || (is_recording && WorkClasses::kinds().test(static_cast<std::size_t>(event.kind)));
   };

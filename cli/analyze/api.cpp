@@ -23,14 +23,14 @@ std::vector<Column> api_columns(RowKeys keys) {
 
 class ApiTable : public Analysis {
  public:
-  explicit ApiTable(const AnalysisContext& context) : context_(context) {}
+  explicit ApiTable(const AnalysisContext& context) : context_(context), host_(context.windows.host()) {}
 
   // Whole, also where it reaches out of the window.
   void event(const Event& event, const Facts&) override {
     if (!is_slice(event)) return;
     const ProcessId process = context_.catalog.tracks[event.track].process;
     const std::int64_t end_ns = event.duration_ns < 0 ? kLatest_ns : slice_end(event, kLatest_ns);
-    if (!context_.windows.hold(process, event.start_ns, end_ns)) return;
+    if (!host_.hold(process, event.start_ns, end_ns)) return;
     if (event.duration_ns < 0) {
       ++endless_;
       return;
@@ -70,6 +70,7 @@ class ApiTable : public Analysis {
   };
 
   const AnalysisContext& context_;
+  const Windows host_;
   std::map<Key, Durations> calls_;
   std::map<ProcessId, std::int64_t> sums_;
   std::uint64_t endless_ = 0;

@@ -52,7 +52,7 @@ CallPaths::Label label_of(const Event& event, const Facts* facts) {
 
 }  // namespace
 
-CallPaths::CallPaths(const AnalysisContext& context, bool by_rank) : context_(context), by_rank_(by_rank), call_stacks_(context.catalog.processes.size(), Newest<StackId>(kMostCallStacks)), ranges_(context) {}
+CallPaths::CallPaths(const AnalysisContext& context, bool by_rank) : context_(context), host_(context.windows.host()), by_rank_(by_rank), call_stacks_(context.catalog.processes.size(), Newest<StackId>(kMostCallStacks)), ranges_(context) {}
 
 KindSet CallPaths::kinds() { return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver, Kind::nccl, Kind::stack}); }
 
@@ -174,10 +174,10 @@ void CallPaths::enter(const Event& event, const Facts* facts) {
   in.node = child(in.node, label);
   if (is_frame(label.part)) in.frames = in.node;
   if (op != nullptr && (op->has & OperatorFacts::kSequenceNumber) != 0 && !is_backward(*op)) remember_forward(event, process, *op, in.frames);
-  const std::int64_t ns = event.duration_ns < 0 ? 0 : context_.windows.inside_ns(process, event.start_ns, end_ns);
+  const std::int64_t ns = event.duration_ns < 0 ? 0 : host_.inside_ns(process, event.start_ns, end_ns);
   nodes_[in.node].host_ns += ns;
   if (around.node != 0) nodes_[around.node].host_ns -= ns;
-  const bool counts = context_.windows.hold(process, event.start_ns, end_ns);
+  const bool counts = host_.hold(process, event.start_ns, end_ns);
   nodes_[in.node].calls += counts;
   if (label.part == CallPart::call && event.correlation != 0) {
     ranges_.launches(event, {in.node, ns, counts});
@@ -223,7 +223,7 @@ void CallPaths::work(const GpuWork& work) {
   label.part = CallPart::work;
   label.name = work.name;
   Node& node = nodes_[child(launcher != nullptr ? launcher->node : root(work.process), label)];
-  node.gpu_ns += context_.windows.inside_ns(work.process, work.start_ns, work.end_ns);
+  node.gpu_ns += share_ns(context_.windows, work);
   ++node.gpu_count;
 }
 

@@ -98,6 +98,7 @@ class CallPaths {
   void stand_below(ProcessId process, std::uint64_t correlation);
 
   const AnalysisContext& context_;
+  const Windows host_;
   bool by_rank_;
   std::vector<Node> nodes_{1};
   std::unordered_map<Key, NodeId, KeyHash> children_;

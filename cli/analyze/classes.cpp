@@ -1,7 +1,7 @@
 // classes: what the GPU's time is spent on, by classes of kernels (name_rules.h).
 //
 //   communication and memory are what they are for all tables (work_classes.h); what else ran is told by its name.
-//   sum    all durations together, as far as they lie in the window
+//   sum    all durations together, as far as they lie in the chosen time; of a step, those of the work that it launched
 //   union  when any work of the class ran on the device; of several devices or ranks together
 #include <algorithm>
 #include <limits>
@@ -37,9 +37,7 @@ class Classes : public Analysis {
     const NamedClasses::Id id = classes_.of(work);
     if (work.kind == Kind::graph) ++graphs_;
     const auto& windows = context_.windows.of(work.process);
-    for (std::size_t i = context_.windows.first_after(work.process, work.start_ns); i < windows.size(); ++i) {
-      const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns), end_ns = std::min(work.end_ns, windows[i].to_ns);
-      if (start_ns > end_ns) break;
+    each_share(context_.windows, work, [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
       // Of devices apart, and of steps where they are rows.
       const Key key{work.process, work.device, windows[i].step ? i : 0};
       if (newest_ == nullptr || newest_->first != key) newest_ = &*sums_.try_emplace(key).first;
@@ -49,7 +47,7 @@ class Classes : public Analysis {
       const LastSeen now{context_.keys.by == GroupBy::none ? nullptr : newest_, id};
       if (last_seen_.size() <= work.name) last_seen_.resize(std::max(context_.catalog.strings.size(), work.name + std::size_t{1}), {nullptr, NamedClasses::kNone});
       if (std::exchange(last_seen_[work.name], now) != now) seen_.insert({row_of(key), id, work.name});
-    }
+    });
   }
 
   ResultTable finish() override {

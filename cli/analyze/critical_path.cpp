@@ -41,7 +41,7 @@ Windows steps_of_all(const AnalysisContext& context) {
   }
   Steps steps = context.steps;
   for (auto& own : steps) std::erase_if(own, [&](const Step& step) { return cut[step.number] != 0; });
-  return Windows(steps, true, std::vector<TimeWindow>(steps.size(), {kEarliest_ns, kLatest_ns}));
+  return Windows(steps, true, std::vector<TimeWindow>(steps.size(), {kEarliest_ns, kLatest_ns})).host();
 }
 
 class CriticalPath : public Analysis {
@@ -89,7 +89,7 @@ class CriticalPath : public Analysis {
   AnalysisWindow whole() const {
     for (ProcessId id = 0; id < context_.chosen.size(); ++id) {
       const auto& windows = context_.windows.of(id);
-      if (context_.chosen[id] && !windows.empty()) return {windows.front().from_ns, windows.back().to_ns, std::nullopt};
+      if (context_.chosen[id] && !windows.empty()) return {windows.front().from_ns, windows.back().to_ns, windows.front().from_ns, windows.back().to_ns, std::nullopt};
     }
     return {};
   }

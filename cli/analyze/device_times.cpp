@@ -1,7 +1,5 @@
 #include "cli/analyze/device_times.h"
 
-#include <algorithm>
-
 namespace cli {
 
 void DeviceTimes::add(const GpuWork& work) {
@@ -9,11 +7,8 @@ void DeviceTimes::add(const GpuWork& work) {
   const std::pair device(work.process, work.device);
   if (newest_ == nullptr || newest_->first != device) newest_ = &*devices_.try_emplace(device, windows.size()).first;
   std::vector<GpuTime>& times = newest_->second;
-  for (std::size_t i = context_.windows.first_after(work.process, work.start_ns); i < windows.size(); ++i) {
-    const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns), end_ns = std::min(work.end_ns, windows[i].to_ns);
-    if (start_ns > end_ns) break;
-    times[i].add(work.work_class, start_ns, end_ns);
-  }
+  context_.windows.each_part(work.process, work.start_ns, work.end_ns,
+                             [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) { times[i].add(work.work_class, start_ns, end_ns); });
 }
 
 void DeviceTimes::add_rows(ProcessId process, std::optional<std::int64_t> device, const std::vector<GpuTime>& times,

@@ -17,7 +17,7 @@ class DeviceTimes {
   DeviceTimes(const DeviceTimes&) = delete;
   DeviceTimes& operator=(const DeviceTimes&) = delete;
 
-  // By start_ns ascending.
+  // By start_ns ascending: all work that runs in the windows (ObserverNeeds::by_time).
   void add(const GpuWork& work);
 
   struct Row {

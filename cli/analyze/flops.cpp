@@ -9,7 +9,6 @@
 
 #include "cli/analyze/cells.h"
 #include "cli/analyze/operator_calls.h"
-#include "cli/analyze/whole_steps.h"
 #include "cli/model/name_classes.h"
 
 namespace cli {
@@ -144,8 +143,8 @@ class OperatorTable : public Analysis {
 std::vector<Column> mfu_columns(RowKeys keys) {
   std::vector<Column> columns = process_columns(keys);
   return joined(joined(std::move(columns), {kDeviceColumn, kStepColumn}),
-                {{"step_ns", Unit::ns, "Length of the step"},
-                 {"operator_tflop", Unit::number, "10^12 operations of operators with known sizes whose first kernel began in the step"},
+                {{"step_ns", Unit::ns, "Duration of the step on the GPU, as in steps"},
+                 {"operator_tflop", Unit::number, "10^12 operations of operators with known sizes that were launched in the step"},
                  {"type", Unit::text, "In which most of these are made"},
                  {"peak_tflop_per_s", Unit::number, "What the GPU can do at most in this type, dense"},
                  {"operator_pct", Unit::percent, "These operations in what the GPU could have done in the step"},
@@ -163,7 +162,7 @@ class MfuTable : public Analysis {
     std::vector<Flops>& steps = devices_.try_emplace({work.process, work.device}, windows.size()).first->second;
     if (work.kind != Kind::kernel || work.work_class != WorkClass::compute) return;
     OperatorCalls::Call* call = calls_.of(work);
-    const auto step = window_at(context_.windows, work.process, work.start_ns);
+    const auto step = window_of(context_.windows, work);
     if (call == nullptr || call->ran || !step) return;
     call->ran = true;
     const OperatorCost& cost = calls_[call->kind].cost;

@@ -84,7 +84,7 @@ AnalysisEntry idle_analysis() {
           .columns = idle_columns,
           .make = make_analysis<IdleTable>,
           .on_request = true,
-          .needs = {.gaps = true}};
+          .needs = {.by_time = true, .gaps = true}};
 }
 
 }  // namespace cli

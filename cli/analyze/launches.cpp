@@ -103,10 +103,9 @@ class LaunchesTable : public Analysis {
   }
   void work(const GpuWork& work) override {
     if (work.event->correlation == 0 || !queues_[work.process].work(work.start_ns, work.event->correlation, lengths_[work.process])) return;
-    const auto& windows = context_.windows.of(work.process);
-    const std::size_t window = context_.windows.first_after(work.process, work.start_ns);
-    if (work.call == nullptr || window == windows.size() || work.start_ns < windows[window].from_ns) return;
-    Launches& launches = launches_[{work.process, windows[window].step ? window : 0}];
+    const auto window = window_of(context_.windows, work);
+    if (work.call == nullptr || !window) return;
+    Launches& launches = launches_[{work.process, context_.windows.of(work.process)[*window].step ? *window : 0}];
     const std::int64_t latency_ns = std::max<std::int64_t>(0, work.start_ns - work.call->end_ns), call_ns = work.call->end_ns - work.call->start_ns;
     launches.latency_ns.push_back(latency_ns);
     launches.graphs += names_[work.call->name].launches_graph;

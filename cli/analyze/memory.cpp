@@ -79,7 +79,7 @@ class LevelSpans {
 
 class MemoryTable : public Analysis {
  public:
-  explicit MemoryTable(const AnalysisContext& context) : context_(context), steps_(whole_steps(context)) {
+  explicit MemoryTable(const AnalysisContext& context) : context_(context), host_(context.windows.host()), steps_(whole_steps(context).host()) {
     for (ProcessId id = 0; id < context.catalog.processes.size(); ++id) processes_.emplace_back(context.catalog, id);
   }
 
@@ -88,7 +88,7 @@ class MemoryTable : public Analysis {
     OfProcess& process = processes_[track.process];
     if (is_api_call(event.kind)) return call(track.process, process, event);
     if (const auto* memory = facts.get<MemoryFacts>(); memory != nullptr && memory->operation == 1 && !memory->asynchronous) {
-      if (const auto step = window_at(steps_, track.process, event.start_ns)) ++allocations_of(process, track.group, *step).count;
+      if (const auto step = steps_.at(track.process, event.start_ns)) ++allocations_of(process, track.group, *step).count;
     }
     Out out(*this, track.process, process);
     process.levels.event(event, facts, out);
@@ -141,7 +141,7 @@ class MemoryTable : public Analysis {
    public:
     Out(MemoryTable& table, ProcessId id, OfProcess& process) : table_(table), id_(id), process_(process) {}
     void level(std::int64_t device, MemoryLevel which, std::int64_t ns, std::int64_t bytes) override {
-      const LevelSpans spans(table_.context_.windows, id_);
+      const LevelSpans spans(table_.host_, id_);
       Levels& levels = process_.devices.try_emplace(device, Levels{spans, spans, spans, LevelSpans(table_.steps_, id_)}).first->second;
       if (which == MemoryLevel::allocated) {
         levels.allocated.set(ns, bytes);
@@ -167,7 +167,7 @@ class MemoryTable : public Analysis {
     const auto [last, is_first] = process.call_end_ns.try_emplace(event.track, event.start_ns);
     if (!is_first && event.start_ns < last->second) return;  // the driver's, within the runtime's
     last->second = slice_end(event, event.start_ns);
-    const auto step = window_at(steps_, id, event.start_ns);
+    const auto step = steps_.at(id, event.start_ns);
     if (!step) return;
     Allocations& allocations = allocations_of(process, kHost, *step);
     ++allocations.count;
@@ -201,7 +201,7 @@ class MemoryTable : public Analysis {
 
   // What a process is known to have done where nothing tells its memory.
   void add_unknown(ProcessId id, ResultTable& table) {
-    const auto& windows = context_.windows.of(id);
+    const auto& windows = host_.of(id);
     const Process& process = context_.catalog.processes[id];
     for (const AnalysisWindow& window : windows) {
       if (context_.keys.by != GroupBy::step && &window != &windows.front()) break;
@@ -217,7 +217,7 @@ class MemoryTable : public Analysis {
 
   void add_rows(ProcessId id, std::int64_t device, Levels& levels, ResultTable& table) {
     const bool by_step = context_.keys.by == GroupBy::step;
-    const auto& windows = context_.windows.of(id);
+    const auto& windows = host_.of(id);
     const std::size_t rows = by_step ? windows.size() : std::min<std::size_t>(1, windows.size());
     for (std::size_t i = 0; i < rows; ++i) {
       std::vector<Cell>& cells = table.rows.emplace_back();
@@ -230,7 +230,7 @@ class MemoryTable : public Analysis {
       const auto cell = [](const LevelSpans::Span& span, std::int64_t bytes) { return span.known ? Cell(bytes) : Cell(); };
       append(cells, cell(allocated, allocated.start), cell(allocated, allocated.peak),
              cell(allocated, context_.clocks.on_axis(id, allocated.peak_ns) - context_.origin_ns));
-      const auto step = allocated.known ? window_at(steps_, id, allocated.peak_ns) : std::nullopt;
+      const auto step = allocated.known ? steps_.at(id, allocated.peak_ns) : std::nullopt;
       cells.push_back(step ? known(steps_.of(id)[*step].step) : Cell());
       append(cells, cell(allocated, allocated.end), cell(reserved, reserved.peak), cell(reserved, reserved.end), cell(unused, unused.peak),
              cell(unused, unused.end));
@@ -270,7 +270,8 @@ class MemoryTable : public Analysis {
   }
 
   const AnalysisContext& context_;
-  Windows steps_;
+  const Windows host_;  // allocators and calls work by the host's time
+  const Windows steps_;
   std::vector<OfProcess> processes_;
 };
 

@@ -69,7 +69,7 @@ class ShapeTexts {
 class Operators : public Analysis {
  public:
   explicit Operators(const AnalysisContext& context)
-      : context_(context), shapes_(context.catalog), ranges_(context), work_ns_(context.catalog.processes.size()) {
+      : context_(context), host_(context.windows.host()), shapes_(context.catalog), ranges_(context), work_ns_(context.catalog.processes.size()) {
     nodes_.push_back({});
   }
 
@@ -84,7 +84,7 @@ class Operators : public Analysis {
 
   void work(const GpuWork& work) override {
     ranges_.settle([&](const Event& call) { enter(call, nullptr); });
-    const std::int64_t ns = context_.windows.inside_ns(work.process, work.start_ns, work.end_ns);
+    const std::int64_t ns = share_ns(context_.windows, work);
     work_ns_[work.process] += ns;
     const NodeId* launcher = ranges_.of(work);
     const NodeId node = launcher != nullptr ? *launcher : 0;
@@ -165,7 +165,7 @@ class Operators : public Analysis {
     const ProcessId process = context_.catalog.tracks[event.track].process;
     const std::int64_t end_ns = slice_end(event, kLatest_ns);
     const Entered around = around_of(event, end_ns);
-    const std::int64_t ns = event.duration_ns < 0 ? 0 : context_.windows.inside_ns(process, event.start_ns, end_ns);
+    const std::int64_t ns = event.duration_ns < 0 ? 0 : host_.inside_ns(process, event.start_ns, end_ns);
     if (around.row != nullptr) around.row->cpu_self_ns -= ns;
     Entered entered{around.node, nullptr};
     if (operated == nullptr) {
@@ -174,7 +174,7 @@ class Operators : public Analysis {
       const bool by_rank = context_.keys.by == GroupBy::rank, by_shape = context_.keys.by == GroupBy::shape;
       const NodeId own = node(around.node, {by_rank ? process : 0, event.name, by_shape ? shapes_.of(operated->inputs) : 0});
       Row& row = *nodes_[own].row;
-      if (context_.windows.hold(process, event.start_ns, end_ns)) {
+      if (host_.hold(process, event.start_ns, end_ns)) {
         row.one_module = row.one_module && (row.calls == 0 || row.module == operated->module);
         row.module = operated->module;
         ++row.calls;
@@ -212,6 +212,7 @@ class Operators : public Analysis {
   }
 
   const AnalysisContext& context_;
+  const Windows host_;
   ShapeTexts shapes_;
   std::map<Key, Row> rows_;
   std::vector<Node> nodes_;  // 0: of none

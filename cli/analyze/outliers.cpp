@@ -31,7 +31,7 @@ constexpr std::int64_t kLeastCost = 1000;                  // 1 / so much of a r
 std::vector<Column> outlier_columns(RowKeys keys) {
   std::vector<Column> columns{{"what", Unit::text, "step or kernel"}};
   return joined(joined(std::move(columns), process_columns(keys)), {
-      {"step", Unit::number, "Of a step its number; of kernels the step in which the longest of them began"},
+      {"step", Unit::number, "Of a step its number; of kernels the step that launched the longest of them"},
       {"name", Unit::text, "Of the kernel, demangled"},
       {"grid", Unit::extent, "Blocks of the kernel, in x, y and z"},
       {"block", Unit::extent, "Threads of a block of it"},
@@ -71,8 +71,9 @@ class OutlierTable : public Analysis {
         kernels_ns_(context.catalog.processes.size()) {}
 
   void work(const GpuWork& work) override {
-    const auto step = window_at(steps_, work.process, work.start_ns);
-    if (step || steps_.hold(work.process, work.start_ns, work.end_ns)) times_.add(work);
+    times_.add(work);
+    const auto step = steps_.launched_in(work.process, work.launched_ns);
+    if (context_.windows.are_steps() && !window_of(context_.windows, work)) return;
     if (work.kind != Kind::kernel || work.work_class == WorkClass::comm) return;
     const std::int64_t ns = work.end_ns - work.start_ns;
     OfRank& of_rank = rank_of(work);
@@ -281,7 +282,8 @@ AnalysisEntry outliers_analysis() {
           .by = {GroupBy::none},
           .columns = outlier_columns,
           .make = make_analysis<OutlierTable>,
-          .on_request = true};
+          .on_request = true,
+          .needs = {.by_time = true, .launches = true}};
 }
 
 }  // namespace cli

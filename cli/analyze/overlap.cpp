@@ -235,7 +235,7 @@ AnalysisEntry overlap_analysis() {
           .columns = overlap_columns,
           .make = make_analysis<OverlapTable>,
           .on_request = true,
-          .needs = {.collectives = true}};
+          .needs = {.collectives = true, .by_time = true}};
 }
 
 }  // namespace cli

@@ -17,8 +17,7 @@ PathTrace::PathTrace(const AnalysisContext& context, const Windows& steps)
       streams_(catalog_.tracks.size()), threads_(catalog_.tracks.size()), processes_(catalog_.processes.size()) {
   for (ProcessId id = 0; id < processes_.size(); ++id) {
     processes_[id].zones.resize(2 * steps_.of(id).size() + 1);
-    const KindCounts& counts = catalog_.processes[id].counts;
-    processes_[id].has_calls = counts[static_cast<std::size_t>(Kind::runtime)] + counts[static_cast<std::size_t>(Kind::driver)] > 0;
+    processes_[id].has_calls = records_calls(catalog_.processes[id]);
   }
   for (TrackId id = 0; id < catalog_.tracks.size(); ++id) {
     const Track& track = catalog_.tracks[id];

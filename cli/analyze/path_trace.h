@@ -68,7 +68,7 @@ class PathTrace {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 23;
 
-  // `steps`: the chosen ones of each process (whole_steps.h); of processes without any all is kept. Both outlive it.
+  // `steps`: the chosen ones of each process (whole_steps.h), by the host's time; of processes without any all is kept. Both outlive it.
   PathTrace(const AnalysisContext& context, const Windows& steps);
 
   // A call of the runtime or driver, an operator, an annotation or an NVTX range.

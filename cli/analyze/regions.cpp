@@ -37,7 +37,7 @@ std::vector<Column> region_columns(RowKeys keys) {
 
 class Regions : public Analysis {
  public:
-  explicit Regions(const AnalysisContext& context) : context_(context), ranges_(context), open_sets_(context.catalog.tracks.size()) {}
+  explicit Regions(const AnalysisContext& context) : context_(context), host_(context.windows.host()), ranges_(context), open_sets_(context.catalog.tracks.size()) {}
 
   void event(const Event& event, const Facts& facts) override {
     if (!is_slice(event)) return;
@@ -53,12 +53,9 @@ class Regions : public Analysis {
     ranges_.settle([&](const Event& call) { launch(call); });
     const OpenSet* set = ranges_.of(work);
     if (set == nullptr || *set == nullptr) return;
-    const auto& windows = context_.windows.of(work.process);
-    for (std::size_t i = context_.windows.first_after(work.process, work.start_ns); i < windows.size(); ++i) {
-      const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns), end_ns = std::min(work.end_ns, windows[i].to_ns);
-      if (start_ns > end_ns) break;
+    each_share(context_.windows, work, [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
       for (const std::shared_ptr<Region>& region : **set) region->add(i, start_ns, end_ns, work.kind == Kind::kernel);
-    }
+    });
   }
 
   void end_of(ProcessId process) override {
@@ -137,10 +134,10 @@ class Regions : public Analysis {
     key.name = event.name;
     key.kind = event.kind;
     if (facts != nullptr && facts->has_domain) key.has_domain = true, key.domain = facts->domain;
-    const auto& windows = context_.windows.of(process);
+    const auto& windows = host_.of(process);
     if (event.duration_ns < 0) ++endless_;
     Row* counted = nullptr;
-    for (std::size_t i = context_.windows.first_after(process, event.start_ns); i < windows.size(); ++i) {
+    for (std::size_t i = host_.first_after(process, event.start_ns); i < windows.size(); ++i) {
       const std::int64_t from_ns = std::max(event.start_ns, windows[i].from_ns), to_ns = std::min(end_ns, windows[i].to_ns);
       if (from_ns > to_ns || (from_ns == to_ns && event.start_ns < from_ns)) break;
       Row& row = row_of(process, i, key);
@@ -199,6 +196,7 @@ class Regions : public Analysis {
   }
 
   const AnalysisContext& context_;
+  const Windows host_;
   std::map<Key, Row> rows_;  // before what holds Regions, which end in it
   LaunchRanges<std::shared_ptr<Region>, OpenSet> ranges_;
   std::vector<OpenSet> open_sets_;  // by TrackId, as the last call found it

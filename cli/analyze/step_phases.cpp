@@ -85,14 +85,11 @@ class StepPhases : public Analysis {
     ranges_.settle([&](const Event& call) { launch(call); });
     const StepPhase* launcher = ranges_.of(work);
     const StepPhase phase = work.work_class == WorkClass::comm ? StepPhase::comm : launcher != nullptr ? *launcher : StepPhase::other;
-    const auto& windows = context_.windows.of(work.process);
     std::vector<Times>& times = devices_[{work.process, work.device}];
-    if (times.empty()) times.resize(windows.size());
-    for (std::size_t i = context_.windows.first_after(work.process, work.start_ns); i < windows.size(); ++i) {
-      const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns), end_ns = std::min(work.end_ns, windows[i].to_ns);
-      if (start_ns > end_ns) break;
+    if (times.empty()) times.resize(context_.windows.of(work.process).size());
+    context_.windows.each_part(work.process, work.start_ns, work.end_ns, [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
       for (std::size_t each = static_cast<std::size_t>(phase); each < kStepPhases; ++each) times[i][each].add(start_ns, end_ns);
-    }
+    });
   }
 
   ResultTable finish() override {
@@ -167,7 +164,7 @@ AnalysisEntry step_phases_analysis() {
           .columns = phase_columns,
           .make = make_analysis<StepPhases>,
           .on_request = true,
-          .needs = {.kinds = kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver})}};
+          .needs = {.kinds = kinds_of({Kind::cpu_op, Kind::nvtx, Kind::user_annotation, Kind::runtime, Kind::driver}), .by_time = true}};
 }
 
 }  // namespace cli

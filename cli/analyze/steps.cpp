@@ -14,11 +14,13 @@ std::vector<Column> step_columns(RowKeys keys) {
   columns.insert(columns.begin(), kStepColumn);
   return joined(std::move(columns), {
       kDeviceColumn,
-      {"start_ns", Unit::ns, "When the step began on the host, since the trace's start"},
-      {"duration_ns", Unit::ns, "From there to its end on the host"},
-      {"busy_ns", Unit::ns, "When any GPU work ran in that time"},
-      {"exposed_comm_ns", Unit::ns, "When communication ran in that time, and no compute"},
-      {"kernels", Unit::count, "Launched in the step; of steps that were found by the period of their kernels"},
+      {"start_ns", Unit::ns, "When the GPU work launched before the step ended, since the trace's start"},
+      {"duration_ns", Unit::ns, "From there to the end of the last GPU work launched in the step; if the process used no GPU, the host's"},
+      {"host_start_ns", Unit::ns, "When the step began on the host, since the trace's start: its GPU work is what was launched from then on"},
+      {"host_duration_ns", Unit::ns, "From there to its end on the host"},
+      {"busy_ns", Unit::ns, "Time within duration_ns in which any GPU work ran"},
+      {"exposed_comm_ns", Unit::ns, "Time within duration_ns in which communication and no compute ran"},
+      {"kernels", Unit::count, "Kernels launched in the step"},
       {"warm_up", Unit::yes_no, "One of the first steps, which take far longer than others"},
       {"found_by", Unit::text, "The names of the ranges that were taken for steps, or: period of kernels"}});
 }
@@ -39,20 +41,22 @@ class StepTable : public Analysis {
       append_process(cells, context_.catalog.processes[row.process], context_.keys);
       const ProcessSteps& found = context_.steps_found[row.process];
       const std::size_t at = place_of(found, row.window);
-      append(cells, known(row.device), context_.clocks.on_axis(row.process, row.window.from_ns) - context_.origin_ns, row.time.span_ns, is_known ? Cell(row.time.busy_ns) : Cell(),
-             is_known ? Cell(row.time.exposed_comm_ns) : Cell(), at < found.kernels.size() ? Cell(found.kernels[at]) : Cell(), at < warm_ups_[row.process], found.found_by);
+      const Step step = at < found.steps.size() ? found.steps[at] : Step();
+      append(cells, known(row.device), since_start(row.process, row.window.from_ns), row.time.span_ns, since_start(row.process, step.start_ns), step.end_ns - step.start_ns,
+             is_known ? Cell(row.time.busy_ns) : Cell(), is_known ? Cell(row.time.exposed_comm_ns) : Cell(), is_known ? Cell(step.kernels) : Cell(), at < warm_ups_[row.process],
+             found.found_by);
     }
     table.notes = step_notes(context_.steps_found, context_.catalog, context_.chosen, false);
     return table;
   }
 
  private:
-  // In the steps of the process that window; a chosen time may have cut its begin.
+  std::int64_t since_start(ProcessId process, std::int64_t ns) const { return context_.clocks.on_axis(process, ns) - context_.origin_ns; }
+
+  // The index of that window's step in the steps of the process.
   static std::size_t place_of(const ProcessSteps& found, const AnalysisWindow& window) {
-    const auto behind = std::upper_bound(found.steps.begin(), found.steps.end(), window.from_ns, [](std::int64_t ns, const Step& step) { return ns < step.start_ns; });
-    auto at = static_cast<std::size_t>(behind - found.steps.begin());
-    while (at > 0 && found.steps[at - 1].number != window.step) --at;
-    return at > 0 ? at - 1 : found.steps.size();
+    const auto at = std::lower_bound(found.steps.begin(), found.steps.end(), window.host_to_ns, [](const Step& step, std::int64_t ns) { return step.end_ns < ns; });
+    return static_cast<std::size_t>(at - found.steps.begin());
   }
 
   const AnalysisContext& context_;
@@ -67,7 +71,8 @@ AnalysisEntry steps_analysis() {
           .meaning = "Each training step of each rank: how long it took, how long its GPU worked",
           .by = {GroupBy::step},
           .columns = step_columns,
-          .make = make_analysis<StepTable>};
+          .make = make_analysis<StepTable>,
+          .needs = {.by_time = true}};
 }
 
 }  // namespace cli

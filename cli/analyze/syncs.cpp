@@ -22,11 +22,11 @@ std::vector<Column> sync_columns(RowKeys keys) {
 
 class SyncTable : public Analysis {
  public:
-  explicit SyncTable(const AnalysisContext& context) : context_(context) {}
+  explicit SyncTable(const AnalysisContext& context) : context_(context), host_(context.windows.host()) {}
 
   // Whole, also where it reaches out of the window.
   void wait(ProcessId process, const HostWait& wait) override {
-    if (!context_.windows.hold(process, wait.start_ns, wait.end_ns)) return;
+    if (!host_.hold(process, wait.start_ns, wait.end_ns)) return;
     Waits& waits = waits_[{process, wait.name}];
     waits.ns.push_back(wait.end_ns - wait.start_ns);
     waits.host_ns += wait.end_ns - wait.start_ns;
@@ -34,11 +34,7 @@ class SyncTable : public Analysis {
 
   void gap(const DeviceGap& gap) override {
     if (!gap.wait) return;
-    const auto& windows = context_.windows.of(gap.process);
-    std::int64_t stalled_ns = 0;
-    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
-      stalled_ns += std::min(gap.to_ns, windows[i].to_ns) - std::max(gap.from_ns, windows[i].from_ns);
-    }
+    const std::int64_t stalled_ns = context_.windows.inside_ns(gap.process, gap.from_ns, gap.to_ns);
     if (stalled_ns == 0) return;
     Waits& waits = waits_[{gap.process, gap.wait->name}];
     ++waits.stalls;
@@ -77,6 +73,7 @@ class SyncTable : public Analysis {
   };
 
   const AnalysisContext& context_;
+  const Windows host_;
   std::map<Key, Waits> waits_;
 };
 

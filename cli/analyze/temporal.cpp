@@ -53,7 +53,8 @@ AnalysisEntry temporal_analysis() {
           .meaning = "How the time of each GPU divides: busy and idle, compute, communication, copies",
           .by = {GroupBy::none, GroupBy::rank, GroupBy::step},
           .columns = temporal_columns,
-          .make = make_analysis<Temporal>};
+          .make = make_analysis<Temporal>,
+          .needs = {.by_time = true}};
 }
 
 }  // namespace cli

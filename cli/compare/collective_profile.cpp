@@ -30,7 +30,8 @@ class CollectiveProfile : public TablesObserver {
  private:
   void add(Quantity& quantity, const CollectiveTimes& times, Operation operation, ProcessId process, const CollectiveCall& call) {
     if (!context_.chosen[process] || call.gpu_start_ns == kNoTime || call.gpu_end_ns == kNoTime) return;
-    const auto window = window_at(kept_.windows(), process, call.gpu_start_ns);
+    const Windows& steps = kept_.windows();
+    const auto window = call.host_start_ns != kNoTime && steps.are_steps() ? steps.launched_in(process, call.host_start_ns) : steps.at(process, call.gpu_start_ns);
     const std::size_t place = window ? kept_.place(process, *window) : KeptSteps::kNone;
     if (place == KeptSteps::kNone) return;
     const auto put = [&](std::string_view measure, std::int64_t ns) {

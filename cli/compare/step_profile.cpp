@@ -55,12 +55,12 @@ class StepProfile : public TablesObserver {
     if (!kept_.takes_part(work.process)) return;
     devices_.try_emplace({work.process, work.device}, kept_.windows().of(work.process).size());
     const NamedClasses::Id id = classes_.of(work);
-    const auto& windows = kept_.windows().of(work.process);
-    for (std::size_t i = kept_.windows().first_after(work.process, work.start_ns); i < windows.size(); ++i) {
-      const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns), end_ns = std::min(work.end_ns, windows[i].to_ns);
-      if (start_ns > end_ns) break;
-      if (const std::size_t place = kept_.place(work.process, i); place != KeptSteps::kNone) add(work, id, i, place, start_ns, end_ns);
-    }
+    kept_.windows().each_part(work.process, work.start_ns, work.end_ns, [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
+      if (kept_.place(work.process, i) != KeptSteps::kNone) add_time(work, id, i, start_ns, end_ns);
+    });
+    each_share(kept_.windows(), work, [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) {
+      if (const std::size_t place = kept_.place(work.process, i); place != KeptSteps::kNone) add_sums(work, id, place, start_ns, end_ns);
+    });
     add_to_sequence(work);
     std::optional<HostWait> wait;
     if (const auto gap = gaps_.work(work, wait)) add(*gap);
@@ -86,11 +86,16 @@ class StepProfile : public TablesObserver {
  private:
   using DeviceKey = std::pair<ProcessId, std::int64_t>;
 
-  void add(const GpuWork& work, NamedClasses::Id id, std::size_t window, std::size_t place, std::int64_t start_ns, std::int64_t end_ns) {
+  // What ran in the time of a step, whichever launched it.
+  void add_time(const GpuWork& work, NamedClasses::Id id, std::size_t window, std::int64_t start_ns, std::int64_t end_ns) {
     DeviceStep& step = devices_.at({work.process, work.device})[window];
     step.worked = true;
     PartSums parts{step, id};
     step.intervals.add(work.work_class, start_ns, end_ns, parts);
+  }
+
+  // What a step launched.
+  void add_sums(const GpuWork& work, NamedClasses::Id id, std::size_t place, std::int64_t start_ns, std::int64_t end_ns) {
     const std::int64_t starts = work.start_ns >= start_ns ? 1 : 0;
     if (class_sums_.size() <= id) class_sums_.resize(id + std::size_t{1});
     class_sums_[id].add(place, end_ns - start_ns, starts);
@@ -178,12 +183,12 @@ class StepProfile : public TablesObserver {
     }
   }
 
-  // In the step in which it was launched, whenever it ran; by its own start where that is not known.
+  // In the step in which it was launched, whenever it ran.
   void add_to_sequence(const GpuWork& work) {
     if (work.process != sequence_process_ || (work.kind != Kind::kernel && work.kind != Kind::graph)) return;
-    const std::int64_t at_ns = work.call != nullptr ? work.call->start_ns : work.start_ns;
-    const auto window = window_at(kept_.windows(), work.process, at_ns);
+    const auto window = window_of(kept_.windows(), work);
     if (!window || sequence_of_[*window] == KeptSteps::kNone) return;
+    const std::int64_t at_ns = work.launched_ns.value_or(work.start_ns);
     Extent grid{};
     if (work.launch != 0) {
       const auto& size = context_.catalog.launches[work.launch].grid;
@@ -238,6 +243,7 @@ std::vector<TablesObserverEntry> profile_observers(RunProfile& profile, bool who
   ObserverNeeds needs;
   needs.kinds = kinds_of({Kind::runtime, Kind::driver});
   needs.any_time = true;
+  needs.launches = true;
   std::vector<TablesObserverEntry> observers{
       {needs, [&profile, whole, for_diff](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> { return std::make_unique<StepProfile>(context, profile, whole, for_diff); }}};
   if (for_diff) observers.push_back(collective_observer(profile, whole));

@@ -21,7 +21,7 @@ constexpr std::int64_t kFirstSteps = 2;              // in which memory is alloc
 class AllocationInStep : public Rule {
  public:
   explicit AllocationInStep(const AnalysisContext& context)
-      : context_(context), steps_(whole_steps(context)), activity_(context.catalog), gaps_(context.catalog), names_(context.catalog.strings.size()) {}
+      : context_(context), steps_(whole_steps(context).host()), activity_(context.catalog), gaps_(context.catalog), names_(context.catalog.strings.size()) {}
 
   void event(const Event& event, const Facts&) override {
     activity_.event(event);
@@ -75,7 +75,7 @@ class AllocationInStep : public Rule {
     return names_[name] == 2;
   }
   bool is_late(ProcessId process, std::int64_t ns) const {
-    const auto step = window_at(steps_, process, ns);
+    const auto step = steps_.at(process, ns);
     return step && steps_.of(process)[*step].step.value_or(0) >= kFirstSteps;
   }
   void add_call(ProcessId id, const Event& event) {

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "cli/analyze/warm_up.h"
-#include "cli/analyze/whole_steps.h"
 #include "cli/io/units.h"
 #include "cli/model/rank_list.h"
 #include "cli/model/slice.h"
@@ -37,7 +36,7 @@ class Extents : public TablesObserver {
       time_.length_ns = std::max(time_.length_ns, time_.lengths_ns[id]);
       std::int64_t steps = 0;
       for (const Step& step : context_.steps[id]) {
-        if (!window_at(context_.windows, id, step.start_ns)) continue;
+        if (!context_.windows.at(id, step.from_ns())) continue;
         ++steps;
         numbers.insert(step.number);
       }
@@ -74,7 +73,7 @@ std::vector<std::int64_t> steps_of(const std::vector<Evidence>& evidence, const 
     for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
       if (catalog.processes[id].rank != each.rank) continue;
       for (const Step& step : facts.steps[id]) {
-        const std::int64_t start_ns = facts.clocks.on_axis(id, step.start_ns) - facts.first_ns, end_ns = facts.clocks.on_axis(id, step.end_ns) - facts.first_ns;
+        const std::int64_t start_ns = facts.clocks.on_axis(id, step.from_ns()) - facts.first_ns, end_ns = facts.clocks.on_axis(id, step.to_ns()) - facts.first_ns;
         if (start_ns < each.end_ns && each.start_ns < end_ns) numbers.insert(step.number);
       }
     }
@@ -150,7 +149,7 @@ std::optional<TimeRange> behind_warm_up(const Catalog& catalog, const TraceFacts
   std::int64_t from_ns = kLatest_ns;
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
     for (const Step& step : facts.steps[id]) {
-      if (chosen[id] && step.number > *warm_ups.rbegin()) from_ns = std::min(from_ns, facts.clocks.on_axis(id, step.start_ns));
+      if (chosen[id] && step.number > *warm_ups.rbegin()) from_ns = std::min(from_ns, facts.clocks.on_axis(id, step.from_ns()));
     }
   }
   if (from_ns <= facts.first_ns || from_ns >= facts.last_ns) return std::nullopt;
@@ -203,9 +202,11 @@ DiagnosisRun::DiagnosisRun(const Catalog& catalog, const TraceFacts& facts, cons
     analysis_.selection.time = behind_warm_up(catalog, facts, chosen, diagnosis_.notes);
   }
   analysis_.observers.push_back(
-      {ObserverNeeds{}, [this, is_chosen](const AnalysisContext& context) { return std::make_unique<Extents>(context, is_chosen, time_, diagnosis_); }});
+      {ObserverNeeds{.by_time = true}, [this, is_chosen](const AnalysisContext& context) { return std::make_unique<Extents>(context, is_chosen, time_, diagnosis_); }});
   for (const RuleEntry* rule : request.rules) {
-    analysis_.observers.push_back({rule->needs, [this, rule](const AnalysisContext& context) { return std::make_unique<RuleRun>(*rule, context, time_, diagnosis_.findings); }});
+    ObserverNeeds needs = rule->needs;
+    needs.by_time = true;
+    analysis_.observers.push_back({needs, [this, rule](const AnalysisContext& context) { return std::make_unique<RuleRun>(*rule, context, time_, diagnosis_.findings); }});
   }
 }
 

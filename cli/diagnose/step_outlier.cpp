@@ -1,13 +1,10 @@
-// step-outlier: single steps that took far longer than the median of all (table outliers). Steps are told by the host: of a rank whose
-// host runs far ahead of its GPU, or stands still at the end, they say nothing of the GPU's time. So the rank's steps must take about as long
-// together as the time that is diagnosed.
+// step-outlier: single steps that took far longer than the median of all (table outliers).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "cli/analyze/whole_steps.h"
 #include "cli/diagnose/rule.h"
 #include "cli/io/units.h"
 #include "cli/model/rank_list.h"
@@ -18,11 +15,10 @@ namespace {
 
 constexpr std::int64_t kMuchLonger = 5;          // by 1 / so much of the median
 constexpr std::int64_t kLeastExcessShare = 100;  // 1 / so much of the time, of a rank's outliers together
-constexpr std::int64_t kPacePercent = 75;        // of the longer of the two: the steps, and the time that is diagnosed
 
 class StepOutlier : public Rule {
  public:
-  explicit StepOutlier(const AnalysisContext& context) : context_(context) {}
+  explicit StepOutlier(const AnalysisContext&) {}
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     const TableReading outliers(tables, "outliers");
@@ -41,7 +37,7 @@ class StepOutlier : public Rule {
         const std::int64_t one_ns = outliers.number(row, "excess_ns");
         excess_ns = rank >= 0 ? excess_ns + one_ns : std::max(excess_ns, one_ns);  // of unknown ranks they may be of several processes
       }
-      if (excess_ns * kLeastExcessShare <= scope.time.length_ns || !keeps_pace(scope, rank)) continue;
+      if (excess_ns * kLeastExcessShare <= scope.time.length_ns) continue;
       finding.ranks.push_back(rank);
       finding.saving_ns = std::max(finding.saving_ns.value_or(0), excess_ns);
       for (const std::size_t row : of_rank) {
@@ -68,19 +64,6 @@ class StepOutlier : public Rule {
   }
 
  private:
-  bool keeps_pace(const DiagnosisScope& scope, std::int64_t rank) const {
-    for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
-      if (context_.catalog.processes[id].rank != rank || !context_.chosen[id]) continue;
-      std::int64_t steps_ns = 0;
-      for (const Step& step : context_.steps[id]) {
-        if (window_at(context_.windows, id, step.start_ns)) steps_ns += step.end_ns - step.start_ns;
-      }
-      const std::int64_t time_ns = scope.time.lengths_ns[id];
-      if (std::min(steps_ns, time_ns) * 100 >= std::max(steps_ns, time_ns) * kPacePercent) return true;
-    }
-    return false;
-  }
-
   // "idle grew by 3.000 ms, gemm by 1.000 ms"
   static std::string describe(const TableReading& outliers, std::size_t row) {
     const auto differs = outliers.get<std::string>(row, "differs"), kernel = outliers.get<std::string>(row, "kernel");
@@ -89,8 +72,6 @@ class StepOutlier : public Rule {
     if (kernel) text += fmt::format("; of kernels {}, by {}", short_name(*kernel), duration_text(outliers.number(row, "kernel_grew_ns")));
     return text;
   }
-
-  const AnalysisContext& context_;
 };
 
 }  // namespace

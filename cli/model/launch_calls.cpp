@@ -4,11 +4,18 @@
 
 namespace cli {
 
+namespace {
+
+std::uint64_t calls_of(const Process& process) {
+  return process.counts[static_cast<std::size_t>(Kind::runtime)] + process.counts[static_cast<std::size_t>(Kind::driver)];
+}
+
+}  // namespace
+
+bool records_calls(const Process& process) { return calls_of(process) > 0; }
+
 LaunchCalls::LaunchCalls(const Catalog& catalog) : LaunchCalls(catalog.processes.size()) {
-  for (std::size_t id = 0; id < processes_.size(); ++id) {
-    const KindCounts& counts = catalog.processes[id].counts;
-    processes_[id] = Newest<LaunchCall>(most_, counts[static_cast<std::size_t>(Kind::runtime)] + counts[static_cast<std::size_t>(Kind::driver)]);
-  }
+  for (std::size_t id = 0; id < processes_.size(); ++id) processes_[id] = Newest<LaunchCall>(most_, calls_of(catalog.processes[id]));
 }
 
 LaunchCall launch_call(const Event& call) {

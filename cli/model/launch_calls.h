@@ -23,6 +23,9 @@ struct LaunchCall {
 // Of a call, by the clock of its times.
 LaunchCall launch_call(const Event& call);
 
+// False if no CUDA call of the process is in the trace: nothing says when its GPU work was launched.
+bool records_calls(const Process& process);
+
 class LaunchCalls {
  public:
   static constexpr std::size_t kMostCalls = 1 << 16, kFewestCalls = 1 << 12;

@@ -34,14 +34,22 @@ class ProcessClocks {
   std::vector<const ClockFit*> of_;  // null: on the axis
 };
 
+// A step whose times `place` converts.
+template <typename Place>
+Step moved(Step step, Place&& place) {
+  step.start_ns = place(step.start_ns);
+  step.end_ns = place(step.end_ns);
+  if (!step.knows_gpu_time()) return step;
+  step.gpu_start_ns = place(step.gpu_start_ns);
+  step.gpu_end_ns = place(step.gpu_end_ns);
+  return step;
+}
+
 inline void put_on_axis(ProcessSteps& of, const ClockFit& fit) {
   if (of.first_ns == 0 && of.last_ns == 0) return;  // it has no events
   of.first_ns = fit.on_axis(of.first_ns);
   of.last_ns = fit.on_axis(of.last_ns);
-  for (Step& step : of.steps) {
-    step.start_ns = fit.on_axis(step.start_ns);
-    step.end_ns = fit.on_axis(step.end_ns);
-  }
+  for (Step& step : of.steps) step = moved(step, [&](std::int64_t ns) { return fit.on_axis(ns); });
 }
 
 }  // namespace cli

@@ -35,7 +35,7 @@ static_assert(std::endian::native == std::endian::little, "the structs below are
 
 inline constexpr char kMergedMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', '\r', '\n'};
 inline constexpr char kMergedEnd[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'E', 'N'};
-inline constexpr std::uint32_t kMergedVersion = 6;
+inline constexpr std::uint32_t kMergedVersion = 7;
 inline constexpr std::uint64_t kMergedFeatures = 0;
 
 // A reader takes this much memory for a chunk at most; a writer keeps to it.
@@ -241,9 +241,8 @@ void process_fields(F& f, P& p) {
   f.optional_entry(p.damage, [](auto& in, auto& damage) { in.number(damage.byte), in.text(damage.what); });
 }
 
-// How a process's steps were found, and its first start and last end but for the ends of flows (0, 0: it has none); of one that
-// named none the period of its kernels, and for each step how many of them; whether ranks number them alike. Times by
-// its own clock.
+// How a process's steps were found, the first start and last end of its events except flow endpoints (0, 0: it has none), its steps
+// on the host and on the GPU; if it named none, the period of its kernels; whether ranks number them alike. Times by its own clock.
 template <typename F, typename S>
 void steps_fields(F& f, S& s) {
   f.text(s.found_by);
@@ -253,15 +252,21 @@ void steps_fields(F& f, S& s) {
     in.number(step.number);
     in.number(step.start_ns);
     in.number(step.end_ns);
+    in.number(step.gpu_start_ns);
+    in.number(step.gpu_end_ns);
+    in.number(step.kernels);
   });
   f.number(s.period.kernels);
   f.number(s.period.matched);
   f.number(s.period.compared);
   f.number(s.period.by_names);
-  f.numbers(s.kernels);
   f.number(s.alike);
   f.number(s.repeated);
   f.number(s.launched);
+  f.number(s.launches.count);
+  f.number(s.launches.sum_ns);
+  f.number(s.launches.unlaunched_count);
+  f.number(s.launches.unlaunched_ns);
 }
 
 // A visitor of the fields of payload.h, for entries of lists.

@@ -24,12 +24,12 @@ std::optional<std::int64_t> typical_step(const AnalysisContext& context, Process
   std::vector<Step> steps;
   for (const Step& step : context.steps[process]) {
     const bool is_warm_up = std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(warm_up), [&](const Step& w) { return w.number == step.number; });
-    if (!is_warm_up && window_at(whole, process, step.start_ns)) steps.push_back(step);
+    if (!is_warm_up && whole.at(process, step.from_ns())) steps.push_back(step);
   }
   std::vector<std::int64_t> lengths;
-  for (const Step& step : steps) lengths.push_back(step.end_ns - step.start_ns);
+  for (const Step& step : steps) lengths.push_back(step.length_ns());
   const std::int64_t middle = median(lengths);
-  const auto typical = std::find_if(steps.begin(), steps.end(), [&](const Step& step) { return step.end_ns - step.start_ns == middle; });
+  const auto typical = std::find_if(steps.begin(), steps.end(), [&](const Step& step) { return step.length_ns() == middle; });
   return typical != steps.end() ? std::optional(typical->number) : std::nullopt;
 }
 
@@ -81,7 +81,7 @@ std::map<std::int64_t, ShownTime> times_of_steps(const AnalysisContext& context)
   std::map<std::int64_t, ShownTime> times;
   for (ProcessId process = 0; process < context.steps.size(); ++process) {
     for (const Step& step : context.steps[process]) {
-      const std::int64_t from_ns = context.clocks.on_axis(process, step.start_ns), to_ns = context.clocks.on_axis(process, step.end_ns);
+      const std::int64_t from_ns = context.clocks.on_axis(process, step.from_ns()), to_ns = context.clocks.on_axis(process, step.to_ns());
       ShownTime& time = times.try_emplace(step.number, ShownTime{step.number, from_ns, to_ns}).first->second;
       time.from_ns = std::min(time.from_ns, from_ns);
       time.to_ns = std::max({time.to_ns, to_ns, time.from_ns + 1});  // a marker without length is a step, too

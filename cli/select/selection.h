@@ -15,8 +15,9 @@ struct Selection {
   std::optional<NumberRanges> ranks;  // processes of unknown rank are in none
   bool without_beside = false;        // none of what a run has beside its ranks (model/beside_ranks.h)
   // What starts in the range of such a step on the host, on any thread of its process, and the GPU work (and waits) of
-  // the calls among that, however much later it ran. GPU work whose call is not in the trace goes by its own start; a
-  // range on the GPU (gpu_annotation) is kept when it holds work that is.
+  // the calls among that, however much later it ran. GPU work whose call is not in the trace belongs to no step, unless
+  // the trace has no calls of the process at all: then it goes by its own start. A range on the GPU (gpu_annotation) is
+  // kept when it holds work that is.
   std::optional<NumberRanges> steps;
   std::optional<TimeRange> time;  // what runs in it at some moment, whole
   std::optional<KindSet> kinds;   // nccl holds the kernels of collectives, too; ends of flows are kept whatever is chosen: a flow is written where both ends are

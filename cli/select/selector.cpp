@@ -9,6 +9,7 @@
 #include "cli/io/units.h"
 #include "cli/model/beside_ranks.h"
 #include "cli/model/error.h"
+#include "cli/model/launch_calls.h"
 #include "cli/model/name_classes.h"
 #include "cli/model/rank_list.h"
 #include "cli/model/slice.h"
@@ -109,6 +110,7 @@ void Selector::leave_out_beside() {
 void Selector::choose_steps(const Steps& steps) {
   check_steps_exist(*selection_.steps, steps, chosen_);
   steps_.resize(chosen_.size());
+  read_.resize(chosen_.size());
   for (std::size_t id = 0; id < chosen_.size(); ++id) {
     Intervals& intervals = steps_[id];
     for (const Step& step : steps[id]) {
@@ -116,7 +118,9 @@ void Selector::choose_steps(const Steps& steps) {
       if (intervals.empty() || step.start_ns > intervals.back().second)
         intervals.push_back({step.start_ns, step.end_ns});
       intervals.back().second = std::max(intervals.back().second, step.end_ns);
+      read_[id].push_back({std::min(step.start_ns, step.from_ns()), std::max(step.end_ns, step.to_ns())});
     }
+    join_intervals(read_[id]);
     windows_[id] = intervals.empty() ? TimeWindow{} : TimeWindow{intervals.front().first, intervals.back().second};
   }
 }
@@ -134,7 +138,7 @@ Steps Selector::chosen(const Steps& steps) const {
   Steps chosen = steps;
   for (std::size_t id = 0; id < chosen.size(); ++id) {
     std::erase_if(chosen[id], [&](const Step& step) {
-      const bool in_time = !selection_.time || (step.start_ns < times_[id].to_ns && step.end_ns > times_[id].from_ns);
+      const bool in_time = !selection_.time || (step.from_ns() < times_[id].to_ns && step.to_ns() > times_[id].from_ns);
       return !chosen_[id] || !in_time || (selection_.steps && !selection_.steps->holds(step.number));
     });
   }
@@ -145,7 +149,7 @@ Wanted Selector::wanted() const {
   Wanted wanted;
   if (std::ranges::find(chosen_, false) != chosen_.end()) wanted.processes = chosen_;
   if (selection_.steps) {
-    wanted.times = steps_;
+    wanted.times = read_;
   } else if (selection_.time) {
     for (const TimeWindow& time : times_) wanted.times.push_back({{time.from_ns, time.to_ns}});
   }
@@ -183,7 +187,8 @@ bool Selector::belongs_to_step(const Event& event) const {
     const LaunchTable::Launch launch = launches_.find(process(event), event.correlation);
     if (launch.known) return launch.in_step;
   }
-  return starts_in_step(event);
+  const bool is_unlaunched = is_gpu_work(event.kind) && records_calls(catalog_.processes[process(event)]);
+  return !is_unlaunched && starts_in_step(event);
 }
 
 bool Selector::is_of_kinds(const Event& event) const {

@@ -80,7 +80,8 @@ class Selector {
   const Catalog& catalog_;
   std::int64_t first_ns_, last_ns_;
   std::vector<bool> chosen_;         // by ProcessId: --ranks, and whether it is a rank
-  std::vector<Intervals> steps_;     // by ProcessId: where its chosen steps are, ascending, apart
+  std::vector<Intervals> steps_;     // by ProcessId: where its chosen steps are on the host, ascending, apart
+  std::vector<Intervals> read_;      // the same with their time on the GPU
   std::vector<TimeWindow> windows_;  // by ProcessId
   std::vector<TimeWindow> times_;    // by ProcessId: --time
   std::vector<bool> collectives_;    // by StringId: names of kernels that belong to --kinds nccl, too

@@ -14,6 +14,9 @@ bool is_host_range(const Event& event) {
 
 constexpr std::size_t kAllKernels = 1 << 22, kFewestKernels = 1 << 14, kMostKernels = 1 << 18;
 
+// Cutting a sequence into steps takes so many copies and memsets into account; the kernels of a longer trace say when its steps end.
+constexpr std::size_t kMostCopies = 1 << 18;
+
 // A number for a grid, or, of a whole graph, for that.
 std::uint32_t grid_of(const Catalog& catalog, const Facts& facts) {
   if (const auto* graph = facts.get<GraphLaunchFacts>()) return graph->graph;
@@ -32,24 +35,41 @@ StepFinder::StepFinder(const Catalog& catalog)
       classes_(catalog.strings),
       calls_(catalog.processes.size()) {
   const std::size_t most = std::clamp(kAllKernels / std::max<std::size_t>(processes_.size(), 1), kFewestKernels, kMostKernels);
-  for (Seen& seen : processes_) seen.kernels.emplace(most);
+  for (ProcessId id = 0; id < processes_.size(); ++id) {
+    processes_[id].kernels.emplace(most);
+    processes_[id].records_calls = records_calls(catalog.processes[id]);
+  }
 }
 
-void StepFinder::note_launch(ProcessId process, const Event& event) {
-  if (event.correlation != 0 && classes_[event.name].launches) calls_.add(process, event);
+void StepFinder::add_work(ProcessId process, const Event& event, const Facts& facts) {
+  Seen& seen = processes_[process];
+  const LaunchCall* call = event.correlation != 0 ? calls_.of(process, event.correlation) : nullptr;
+  const std::int64_t end_ns = slice_end(event, event.start_ns);
+  const bool is_kernel = event.kind == Kind::kernel || event.kind == Kind::graph;
+  ++seen.launches.count;
+  seen.launches.sum_ns += end_ns - event.start_ns;
+  if (call != nullptr || !seen.records_calls) {
+    const std::int64_t launched_ns = call != nullptr ? call->start_ns : event.start_ns;
+    seen.times.add(launched_ns, end_ns, is_kernel);
+    if (seen.kernels && !is_kernel && seen.copies.size() < kMostCopies) seen.copies.push_back({launched_ns, end_ns});
+  } else {
+    seen.times.add_unlaunched(end_ns);
+    ++seen.launches.unlaunched_count;
+    seen.launches.unlaunched_ns += end_ns - event.start_ns;
+  }
+  if (seen.kernels && is_kernel && event.correlation != 0) add_to_sequence(seen, event, facts, call);
 }
 
-void StepFinder::note_work(ProcessId process, const Event& event, const Facts& facts) {
-  if (event.correlation == 0) return;
+void StepFinder::add_to_sequence(Seen& seen, const Event& event, const Facts& facts, const LaunchCall* call) {
   LaunchedWork work;
   work.order = static_cast<std::int64_t>(event.correlation);
-  const LaunchCall* call = calls_.of(process, event.correlation);
   work.launched_ns = call != nullptr ? call->start_ns : event.start_ns;
   if (call != nullptr) work.returned_ns = call->end_ns;
+  work.end_ns = slice_end(event, event.start_ns);
   if (const auto* kernel = facts.get<KernelFacts>()) work.node = static_cast<std::uint32_t>(kernel->graph.node);
   work.name = event.name;
   work.grid = grid_of(*catalog_, facts);
-  processes_[process].kernels->add(work);
+  seen.kernels->add(work);
 }
 
 void StepFinder::event(const Event& event, const Facts& facts) {
@@ -58,13 +78,20 @@ void StepFinder::event(const Event& event, const Facts& facts) {
   Seen& seen = processes_[process];
   seen.first_ns = std::min(seen.first_ns, event.start_ns);
   seen.last_ns = std::max(seen.last_ns, slice_end(event, event.start_ns));
-  if (seen.kernels) {
-    if (is_api_call(event.kind)) return note_launch(process, event);
-    if (event.kind == Kind::kernel || event.kind == Kind::graph) return note_work(process, event, facts);
+  if (is_api_call(event.kind)) {
+    if (event.correlation != 0 && classes_[event.name].launches) calls_.add(process, event);
+  } else if (is_gpu_work(event.kind)) {
+    if (is_slice(event) && catalog_->tracks[event.track].kind == TrackKind::stream) add_work(process, event, facts);
+  } else if (is_host_range(event)) {
+    add_range(seen, event);
   }
-  if (!is_host_range(event)) return;
+}
+
+void StepFinder::add_range(Seen& seen, const Event& event) {
   const Name kind = kind_of(event.name);
   if (kind == Name::no_step) return;
+  seen.times.bound(event.start_ns);
+  seen.times.bound(slice_end(event, event.start_ns));
   if (kind != Name::step) {
     const StepMark mark = kind == Name::optimizer ? StepMark::optimizer : StepMark::begin;
     return seen.optimizers.add(mark, event.name, event.start_ns, slice_end(event, event.start_ns));
@@ -74,6 +101,7 @@ void StepFinder::event(const Event& event, const Facts& facts) {
   const Found found{{name.number, event.start_ns, slice_end(event, event.start_ns)}, event.duration_ns < 0};
   add(seen.families[name.family], found);
   seen.kernels.reset();
+  seen.copies = {};
 }
 
 StepFinder::Name StepFinder::kind_of(StringId name) {
@@ -107,19 +135,23 @@ std::vector<ProcessSteps> StepFinder::take() {
     if (seen.first_ns > seen.last_ns) continue;
     all[id].first_ns = seen.first_ns;
     all[id].last_ns = seen.last_ns;
+    all[id].launches = seen.launches;
     const auto family = std::find_if(seen.families.begin(), seen.families.end(), [](auto& f) { return !f.empty(); });
     if (family == seen.families.end()) {
       all[id].steps = seen.optimizers.steps();
       if (all[id].steps.empty()) {
         seen.kernels->finish(all[id]);
+        add_copies(std::move(seen.copies), all[id].steps);
       } else {
         all[id].found_by = kOptimizerSteps;
+        seen.times.finish(all[id].steps);
       }
       continue;
     }
     all[id].found_by = kStepFamilyNames[static_cast<std::size_t>(family - seen.families.begin())];
     if (family->back().open) family->back().step.end_ns = seen.last_ns;
     for (const Found& found : *family) all[id].steps.push_back(found.step);
+    seen.times.finish(all[id].steps);
   }
   return all;
 }

@@ -1,6 +1,7 @@
 // Finds the training steps of each process: ranges on its host threads (NVTX, user annotations, and the operators as
 // which older torch.profiler wrote ProfilerStep#N) whose names are in step_name.h. Those of a process that named none follow
 // from PyTorch's optimizers (optimizer_steps.h), else from the period of its kernels (step_period.h), where they have one.
+// When the work of each step ran on the GPU follows from the launches (step_times.h).
 //
 // Of one process only the first family of names counts that it has. Of ranges that overlap, one with the number of the
 // open step is the same step, seen on another thread: the step lasts until the later end. One with another number is
@@ -25,6 +26,7 @@
 #include "cli/model/steps.h"
 #include "cli/select/optimizer_steps.h"
 #include "cli/select/step_name.h"
+#include "cli/select/step_times.h"
 #include "cli/select/work_sequence.h"
 
 namespace cli {
@@ -51,13 +53,18 @@ class StepFinder : public EventSink {
     OptimizerSteps optimizers;
     std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
     std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
+    StepTimes times;
+    LaunchShare launches;
+    bool records_calls = false;
     std::optional<WorkSequence> kernels;  // none: it has named a step
+    std::vector<LaunchedCopy> copies;     // as long as `kernels` is there
   };
 
   Name kind_of(StringId name);
   static void add(std::vector<Found>& steps, const Found& next);
-  void note_launch(ProcessId process, const Event& event);
-  void note_work(ProcessId process, const Event& event, const Facts& facts);
+  void add_range(Seen& seen, const Event& event);
+  void add_work(ProcessId process, const Event& event, const Facts& facts);
+  void add_to_sequence(Seen& seen, const Event& event, const Facts& facts, const LaunchCall* call);
 
   const Catalog* catalog_;
   std::vector<Seen> processes_;

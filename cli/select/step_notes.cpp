@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/io/units.h"
+#include "cli/model/launch_calls.h"
 #include "cli/model/rank_list.h"
 
 namespace cli {
@@ -44,6 +45,30 @@ std::string whose(const std::vector<ProcessId>& ids, const Catalog& catalog) {
   return rank_list(ranks);
 }
 
+// Of processes that have steps.
+std::string unlaunched_note(const std::vector<ProcessSteps>& found, const std::vector<bool>& chosen) {
+  LaunchShare sum;
+  for (ProcessId id = 0; id < found.size(); ++id) {
+    if (!chosen[id] || found[id].steps.empty()) continue;
+    sum.count += found[id].launches.count;
+    sum.sum_ns += found[id].launches.sum_ns;
+    sum.unlaunched_count += found[id].launches.unlaunched_count;
+    sum.unlaunched_ns += found[id].launches.unlaunched_ns;
+  }
+  if (sum.unlaunched_count == 0) return {};
+  const double percent = sum.sum_ns > 0 ? 100.0 * static_cast<double>(sum.unlaunched_ns) / static_cast<double>(sum.sum_ns) : 0.0;
+  return fmt::format("{} of {} kernels, copies and memsets ({:.1f} % of their time) have no launch in the trace and belong to no step", sum.unlaunched_count, sum.count, percent);
+}
+
+std::string no_calls_note(const std::vector<ProcessSteps>& found, const Catalog& catalog, const std::vector<bool>& chosen) {
+  std::vector<ProcessId> without;
+  for (ProcessId id = 0; id < found.size(); ++id) {
+    if (chosen[id] && !found[id].steps.empty() && found[id].launches.count > 0 && !records_calls(catalog.processes[id])) without.push_back(id);
+  }
+  if (without.empty()) return {};
+  return whose(without, catalog) + ": the trace has no CUDA calls, so GPU work counts in the step in whose host range it begins";
+}
+
 }  // namespace
 
 std::vector<std::string> step_notes(const std::vector<ProcessSteps>& found, const Catalog& catalog, const std::vector<bool>& chosen, bool also_named) {
@@ -62,6 +87,9 @@ std::vector<std::string> step_notes(const std::vector<ProcessSteps>& found, cons
     lines.push_back(is_of_all ? notes[i].first : whose(notes[i].second, catalog) + ": " + notes[i].first);
   }
   if (notes.size() > kMostLines) lines.push_back(fmt::format("and {} like these", count_text(notes.size() - kMostLines, "group of ranks", "groups of ranks")));
+  for (std::string note : {unlaunched_note(found, chosen), no_calls_note(found, catalog, chosen)}) {
+    if (!note.empty()) lines.push_back(std::move(note));
+  }
   return lines;
 }
 

@@ -47,9 +47,9 @@ class StepNumbering {
     std::map<std::int64_t, std::size_t> votes;
     const auto& others = steps_[other].steps;
     for (const Step& step : steps_[id].steps) {
-      const std::int64_t start_ns = at(id, step.start_ns), middle_ns = start_ns + (at(id, step.end_ns) - start_ns) / 2;
-      const auto behind = std::upper_bound(others.begin(), others.end(), middle_ns, [&](std::int64_t ns, const Step& each) { return ns < at(other, each.start_ns); });
-      if (behind != others.begin() && at(other, (behind - 1)->end_ns) > middle_ns) ++votes[(behind - 1)->number - step.number];
+      const std::int64_t start_ns = at(id, step.from_ns()), middle_ns = start_ns + (at(id, step.to_ns()) - start_ns) / 2;
+      const auto behind = std::upper_bound(others.begin(), others.end(), middle_ns, [&](std::int64_t ns, const Step& each) { return ns < at(other, each.from_ns()); });
+      if (behind != others.begin() && at(other, (behind - 1)->to_ns()) > middle_ns) ++votes[(behind - 1)->number - step.number];
     }
     if (votes.empty()) return std::nullopt;
     const auto most = std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -154,34 +154,38 @@ bool StepCutter::ends_with(const std::vector<std::uint32_t>& ids) const {
   return true;
 }
 
-void StepCutter::close(std::uint64_t at, std::int64_t end_ns) {
-  if (end_ns > open_->start_ns) found_.push_back({open_->at, open_->start_ns, end_ns, static_cast<std::int64_t>(at - open_->at), open_->is_launched});
+void StepCutter::close(std::uint64_t at, std::int64_t end_ns, std::int64_t gpu_end_ns) {
+  if (end_ns > open_->start_ns) {
+    found_.push_back({open_->at, {0, open_->start_ns, end_ns, open_->gpu_start_ns, std::max(open_->gpu_start_ns, gpu_end_ns), static_cast<std::int64_t>(at - open_->at)}, open_->is_launched});
+  }
   open_.reset();
 }
 
 void StepCutter::add(const LaunchedWork& next) {
-  last_[count_ % last_.size()] = {next.id(period_.by_names), next.launched_ns, next.returned_ns};
+  const std::int64_t ended_ns = count_ > 0 ? std::max(back(0).ended_ns, next.end_ns) : next.end_ns;
+  last_[count_ % last_.size()] = {next.id(period_.by_names), next.launched_ns, next.returned_ns, ended_ns};
   if (!first_launched_ && next.returned_ns != LaunchedWork::kNotReturned) first_launched_ = count_;
   ++count_;
   if (open_ && count_ - open_->at == period_.kernels && ends_with(tail_)) {
-    close(count_, next.returned_ns != LaunchedWork::kNotReturned ? next.returned_ns : next.launched_ns);
+    close(count_, next.returned_ns != LaunchedWork::kNotReturned ? next.returned_ns : next.launched_ns, ended_ns);
   }
   if (!ends_with(head_)) return;
   const std::uint64_t at = count_ - head_.size();
   if (open_ && at < open_->at + period_.kernels / 2) return;
   const bool is_known = at > 0 && back(head_.size()).returned_ns != LaunchedWork::kNotReturned;
   std::int64_t start_ns = is_known ? back(head_.size()).returned_ns : back(head_.size() - 1).launched_ns;
-  if (open_) close(at, start_ns);
-  if (!found_.empty()) start_ns = std::max(start_ns, found_.back().end_ns);
-  open_ = Open{at, start_ns, back(head_.size() - 1).returned_ns != LaunchedWork::kNotReturned};
+  const std::int64_t gpu_start_ns = at > 0 ? back(head_.size()).ended_ns : start_ns;
+  if (open_) close(at, start_ns, gpu_start_ns);
+  if (!found_.empty()) start_ns = std::max(start_ns, found_.back().step.end_ns);
+  open_ = Open{at, start_ns, gpu_start_ns, back(head_.size() - 1).returned_ns != LaunchedWork::kNotReturned};
 }
 
 // With the parts of steps that the trace cuts off at its begin and its end.
 std::int64_t StepCutter::repeated(std::span<const Found> kept, std::uint64_t first) const {
   if (kept.empty()) return 0;
   std::int64_t kernels = 0;
-  for (const Found& each : kept) kernels += each.kernels;
-  const std::uint64_t end = kept.back().at + static_cast<std::uint64_t>(kept.back().kernels);
+  for (const Found& each : kept) kernels += each.step.kernels;
+  const std::uint64_t end = kept.back().at + static_cast<std::uint64_t>(kept.back().step.kernels);
   return kernels + static_cast<std::int64_t>(std::min(kept.front().at - std::min(first, kept.front().at), period_.kernels) + std::min(count_ - end, period_.kernels));
 }
 
@@ -195,8 +199,8 @@ void StepCutter::finish(ProcessSteps& of) const {
   of.repeated = repeated(kept, first);
   if (of.repeated * 5 < of.launched * 4) return;
   for (const Found& each : kept) {
-    of.steps.push_back({static_cast<std::int64_t>(of.steps.size()), each.start_ns, each.end_ns});
-    of.kernels.push_back(each.kernels);
+    of.steps.push_back(each.step);
+    of.steps.back().number = static_cast<std::int64_t>(of.steps.size()) - 1;
   }
   if (!of.steps.empty()) of.found_by = kPeriodOfKernels;
 }

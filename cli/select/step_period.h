@@ -32,6 +32,7 @@ namespace cli {
 struct LaunchedWork {
   std::int64_t order = 0;  // of its launch: ascending; the same for what one launch of a graph consists of
   std::int64_t launched_ns = 0, returned_ns = kNotReturned;  // of the call; where that is not known, launched_ns is its start on the GPU
+  std::int64_t end_ns = 0;              // on the GPU
   std::uint32_t node = 0, arrival = 0;  // what orders the work of one launch
   std::uint32_t name = 0, grid = 0;     // the same for the same ones
 
@@ -56,22 +57,23 @@ class StepCutter {
  private:
   struct Found {
     std::uint64_t at;  // in the sequence
-    std::int64_t start_ns, end_ns, kernels;
+    Step step;         // not numbered yet
     bool is_launched;
   };
   struct Seen {
     std::uint32_t id;
     std::int64_t launched_ns, returned_ns;
+    std::int64_t ended_ns;  // on the GPU, with everything before it in the sequence
   };
   struct Open {
     std::uint64_t at;  // in the sequence
-    std::int64_t start_ns;
+    std::int64_t start_ns, gpu_start_ns;
     bool is_launched;  // the call is known that launched its first kernel
   };
 
   const Seen& back(std::size_t places) const { return last_[(count_ - 1 - places) % last_.size()]; }
   bool ends_with(const std::vector<std::uint32_t>& ids) const;
-  void close(std::uint64_t at, std::int64_t end_ns);
+  void close(std::uint64_t at, std::int64_t end_ns, std::int64_t gpu_end_ns);
   std::int64_t repeated(std::span<const Found> kept, std::uint64_t first) const;
 
   KernelPeriod period_;

@@ -4,7 +4,7 @@
 // The number that CUPTI gives a call that launches ascends from call to call, of all threads, and kernels have it even where the
 // call itself was not recorded: it is the order. Of a graph's launch, the nodes' numbers.
 //
-// Memory: 40 bytes a kernel until the period is looked for: at the end, or when `most` have come. From then on a sixteenth of
+// Memory: 48 bytes a kernel until the period is looked for: at the end, or when `most` have come. From then on a sixteenth of
 // them wait, as long as one that was launched earlier may come.
 #pragma once
 #include <cstddef>

@@ -3,10 +3,10 @@ import math
 import statistics
 
 import slow_classes
+import slow_steps
 import slow_tables
 
 RULES = slow_classes.published()
-STEP_CATEGORIES = {"user_annotation", "Operator"}  # the second is what torch 1.9 calls them
 
 
 def median(values):
@@ -15,9 +15,7 @@ def median(values):
 
 
 def steps_of(events, without=()):
-    found = [(slow_tables.ns(e["ts"]), slow_tables.ns(e["ts"]) + slow_tables.ns(e["dur"]), int(e["name"].split("#")[1]))
-             for e in events if e.get("ph") == "X" and e.get("cat") in STEP_CATEGORIES and e.get("name", "").startswith("ProfilerStep#")]
-    return [step for step in sorted(found) if step[2] not in without]
+    return [step for step in slow_steps.steps_of(events) if step.number not in without and step.begin < step.end]
 
 
 def values(events, without=()):
@@ -25,16 +23,15 @@ def values(events, without=()):
     work = list(slow_tables.of_kineto(events))
     steps = steps_of(events, without)
     found = {}
-    for i, (begin, end, _) in enumerate(steps):
-        inside = slow_tables.clipped(work, begin, end)
-        row = slow_tables.temporal(inside, end - begin)
+    for i, (_, _, _, begin, end, works) in enumerate(steps):
+        row = slow_tables.temporal(slow_tables.clipped(work, begin, end), end - begin)
         put = lambda table, name, ns: found.setdefault((table, name), [0] * len(steps)).__setitem__(i, found.get((table, name), [0] * len(steps))[i] + ns)
         put("step", "step", end - begin)
         put("step", "busy", row["busy_ns"])
         put("step", "exposed communication", row["exposed_comm_ns"])
         put("idle", "all", row["idle_ns"])
         put("parts", "compute", row["compute_ns"])
-        for each in inside:
+        for each in works:
             put("classes", slow_classes.class_of(each, RULES), each.end - each.start)
             if each.launch is not None:
                 put("kernels", each.name, each.end - each.start)

@@ -100,16 +100,3 @@ def row(levels, steps, windows, origin, calls, number=None):
             "steps": len(steps) if number is None else None, "growth_bytes_per_step": median_low(growth) if growth else None,
             "grew_in_steps": sum(bytes > 0 for bytes in growth) if growth else None,
             "allocations": len(some) if known else None, "allocation_ns": sum(end - start for start, end in some) if known else None}
-
-
-def steps_of_kineto(events):
-    """[(begin, end, number)], apart: what a step shares with the one before is that one's."""
-    some = sorted((ns(e["ts"]), ns(e["ts"]) + ns(e["dur"]), int(e["name"].split("#")[1])) for e in events
-                  if OLD.get(e.get("cat"), e.get("cat")) in ("user_annotation", "cpu_op", "Operator") and
-                  e.get("name", "").startswith("ProfilerStep#"))
-    apart = []
-    for begin, end, number in some:
-        begin = max(begin, apart[-1][1]) if apart else begin
-        if begin < end:
-            apart.append((begin, end, number))
-    return apart

@@ -14,8 +14,9 @@ def usual(values, share):
     return middle, mad, limit if len(values) >= FEWEST else float("inf")
 
 
-def step_of(steps, at):
-    return next((number for begin, end, number in steps if begin <= at < end), None)
+def step_of(steps, work):
+    """That launched it."""
+    return next((step.number for step in steps if work in step.works), None)
 
 
 def parts(row):
@@ -25,24 +26,24 @@ def parts(row):
 
 
 def steps_of(ranks):
-    """`ranks`: [(rank, works, steps)]. Rows of steps."""
-    lengths = [end - begin for _, _, steps in ranks for begin, end, _ in steps]
+    """`ranks`: [(rank, works, steps of slow_steps)]. Rows of steps."""
+    lengths = [step.end - step.begin for _, _, steps in ranks for step in steps]
     if not lengths:
         return []
     middle, mad, limit = usual(lengths, STEP_SHARE)
     rows = []
     for rank, works, steps in ranks:
-        for i, (begin, end, number) in enumerate(steps):
+        for i, (number, _, _, begin, end, _) in enumerate(steps):
             if end - begin <= limit:
                 continue
-            each = [parts(slow_tables.temporal(slow_tables.clipped(works, a, b), b - a)) for a, b, _ in steps]
+            each = [parts(slow_tables.temporal(slow_tables.clipped(works, a, b), b - a)) for _, _, _, a, b, _ in steps]
             grew = {name: each[i][name] - median_low([part[name] for part in each]) for name in each[i]}
             differs = max(grew, key=lambda name: grew[name])
             sums = {}
-            for work in works:
-                at = next((k for k, (a, b, _) in enumerate(steps) if a <= work.start < b), None)
-                if work.launch is not None and work.kind != "comm" and at is not None:
-                    sums.setdefault(work.name, [0] * len(steps))[at] += work.end - work.start
+            for at, step in enumerate(steps):
+                for work in step.works:
+                    if work.launch is not None and work.kind != "comm":
+                        sums.setdefault(work.name, [0] * len(steps))[at] += work.end - work.start
             most = max(((some[i] - median_low(some), name) for name, some in sums.items()), default=(0, None))
             known = grew[differs] > 0
             rows.append({"what": "step", "rank": rank, "step": number, "name": None, "count": 1, "of_count": len(lengths), "median_ns": middle,
@@ -56,7 +57,7 @@ def kernels_of(ranks):
     for rank, works, steps in ranks:
         for work in works:
             if work.launch is not None and work.kind != "comm":
-                kinds.setdefault((work.name, work.launch[:2] or ((), ())), []).append((work.end - work.start, rank, work.start, steps))
+                kinds.setdefault((work.name, work.launch[:2] or ((), ())), []).append((work.end - work.start, rank, work, steps))
                 total[rank] = total.get(rank, 0) + work.end - work.start
     rows = []
     for (name, (grid, block)), some in kinds.items():
@@ -68,9 +69,9 @@ def kernels_of(ranks):
             own = [each for each in found if each[1] == rank]
             excess = sum(each[0] - middle for each in own)
             longest = max(each[0] for each in own)
-            at, steps = next((start, steps) for length, _, start, steps in own if length == longest)
+            work, steps = next((work, steps) for length, _, work, steps in own if length == longest)
             if excess >= total[rank] // LEAST_COST:
-                rows.append({"what": "kernel", "rank": rank, "step": step_of(steps, at), "name": name, "grid": list(grid) or None,
+                rows.append({"what": "kernel", "rank": rank, "step": step_of(steps, work), "name": name, "grid": list(grid) or None,
                              "block": list(block) or None, "count": len(own), "of_count": len(some), "median_ns": middle, "mad_ns": mad,
                              "longest_ns": longest, "excess_ns": excess, "differs": None, "kernel": None})
     return sorted(rows, key=lambda row: (-row["excess_ns"], row["name"], row["rank"]))

@@ -5,8 +5,8 @@ import slow_tables
 from slow_launches import hosts, pieces
 
 
-def regions(files, windows=None):
-    """[{...}] of the events of some files, as one group of rows; `windows`: (begin, end), or all time."""
+def regions(files, step=None):
+    """[{...}] of the events of some files, as one group of rows; `step`: (begin, end) on the host, or all time."""
     found = {}
     for events in files:
         hosted = hosts(events)
@@ -20,14 +20,14 @@ def regions(files, windows=None):
             if host.kind == "annotation":
                 of_thread = launched.get(host.thread, [])
                 begin, end = (bisect.bisect_left(of_thread, at, key=lambda each: each[0]) for at in (host.start, host.end))
-                add(found, host, [piece for _, piece in of_thread[begin:end]], windows)
+                add(found, host, [piece for _, piece in of_thread[begin:end]], step)
     return sorted(found.values(), key=lambda row: (-row["gpu_span_ns"], -row["host_ns"], row["name"].encode()))
 
 
-def add(found, host, work, window):
-    begin, end = window or (-2**62, 2**62)
+def add(found, host, work, step):
+    begin, end = step or (-2**62, 2**62)
     on_host = host.start < end and (host.end > begin or host.start >= begin)
-    work = slow_tables.clipped(work, begin, end)
+    work = [piece for piece in work if begin <= piece.call.start < end]
     if not on_host and not work:
         return
     row = found.setdefault(host.name, {"name": host.name, "domain": None, "source": "annotation", "count": 0, "host_ns": 0, "launching": 0,

@@ -10,6 +10,7 @@ import io
 import json
 import os
 
+import slow_steps
 import slow_tables
 from harness import Folder, check, finish, first, run
 from trace_sets import folders, inputs
@@ -53,10 +54,10 @@ def origin_of(events):
 
 
 def found_steps(options, path, events):
-    """[(start, end, number)] of those that no mark names, by the period of the kernels: test_steps.py says whether they are right."""
+    """[(start, end, number)] on the host of those that no mark names, by the period of the kernels: test_steps.py says whether they are right."""
     rows = tables(options, path, "--only", "steps").get("steps", [])
-    starts = [(row, origin_of(events) + row["start_ns"]) for row in rows if row["found_by"] == "period of kernels"]
-    return [(start, start + row["duration_ns"], row["step"]) for row, start in starts]
+    starts = [(row, origin_of(events) + row["host_start_ns"]) for row in rows if row["found_by"] == "period of kernels"]
+    return [(start, start + row["host_duration_ns"], row["step"]) for row, start in starts]
 
 
 def same(said, true):
@@ -98,18 +99,21 @@ def check_file(options, path):
 
 
 def check_steps(options, name, path, events, work):
-    steps = sorted((slow_tables.ns(e["ts"]), slow_tables.ns(e["ts"]) + slow_tables.ns(e["dur"]), int(e["name"].split("#")[1]))
-                   for e in events if e.get("cat") == "user_annotation" and e.get("name", "").startswith("ProfilerStep#"))
+    steps, origin = slow_steps.steps_of(events), origin_of(events)
     if not steps:
         return
-    true = [{"device": device, "step": number,
-             **slow_tables.temporal(slow_tables.clipped(some, begin, end), end - begin)}
-            for device, some in by_device(work).items() for begin, end, number in steps]
+    true = [{"device": device, "step": step.number,
+             **slow_tables.temporal(slow_tables.clipped(some, step.begin, step.end), step.end - step.begin)}
+            for device, some in by_device(work).items() for step in steps]
     check_rows(f"{name}: temporal by step", tables(options, path, "--only", "temporal", "--by", "step")["temporal"], true)
     said = tables(options, path, "--only", "steps")["steps"]
-    check_rows(f"{name}: steps", said, [{"step": row["step"], "duration_ns": row["span_ns"], "busy_ns": row["busy_ns"],
-                                         "exposed_comm_ns": row["exposed_comm_ns"], "found_by": "ProfilerStep#N"} for row in true])
-    begin, end, number = steps[-1]
+    by_number = {step.number: step for step in steps}
+    check_rows(f"{name}: steps", said, [{
+        "step": row["step"], "start_ns": by_number[row["step"]].begin - origin, "duration_ns": row["span_ns"], "busy_ns": row["busy_ns"],
+        "host_start_ns": by_number[row["step"]].host_begin - origin,
+        "host_duration_ns": by_number[row["step"]].host_end - by_number[row["step"]].host_begin, "exposed_comm_ns": row["exposed_comm_ns"],
+        "kernels": sum(each.launch is not None for each in by_number[row["step"]].works), "found_by": "ProfilerStep#N"} for row in true])
+    begin, end, number = next((step.begin, step.end, step.number) for step in reversed(steps) if step.begin < step.end)
     one = [{"device": device, **slow_tables.temporal(slow_tables.clipped(some, begin, end), end - begin)}
            for device, some in by_device(work).items()]
     check_rows(f"{name}: temporal of one step", tables(options, path, "--only", "temporal", "--steps", number)["temporal"], one)

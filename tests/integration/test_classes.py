@@ -8,6 +8,7 @@ import functools
 import os
 
 import slow_classes
+import slow_steps
 import slow_tables
 from harness import Folder, check, run
 from test_analyze import analyze, by_device, check_rows, run_checks, tables
@@ -24,11 +25,6 @@ FEW_OTHER = "modded-nanogpt-8xh100"
 
 def rows_of(devices, of, **keys):
     return [{**keys, **row} for row in slow_classes.classes(devices, of)]
-
-
-def steps_of(events):
-    return sorted((slow_tables.ns(e["ts"]), slow_tables.ns(e["ts"]) + slow_tables.ns(e["dur"]), int(e["name"].split("#")[1]))
-                  for e in events if e.get("cat") == "user_annotation" and e.get("name", "").startswith("ProfilerStep#"))
 
 
 def check_job(options, name, files, rules, own_path):
@@ -56,10 +52,10 @@ def check_job(options, name, files, rules, own_path):
     order = list(dict.fromkeys((row["rank"], row["device"]) for row in ranked))
     if len(files) == 1:
         check_rows(f"{name}: by rank", ranked, [row for device, some in work[0].items() for row in rows_of({0: some}, of, device=device)])
-        steps = steps_of(read[0])
+        steps = slow_steps.steps_of(read[0])
         if steps:
-            true = [row for device, some in work[0].items() for begin, end, number in steps
-                    for row in rows_of({0: slow_tables.clipped(some, begin, end)}, of, device=device, step=number)]
+            true = [row for device in work[0] for step in steps
+                    for row in rows_of({0: [each for each in step.works if each.device == device]}, of, device=device, step=step.number)]
             check_rows(f"{name}: by step", ask("--by", "step"), true)
     else:
         alone = [row for path in files for row in tables(options, path, "--only", "classes", "--by", "rank")["classes"]]

@@ -8,6 +8,7 @@ import json
 import os
 from collections import Counter
 
+import slow_steps
 import slow_tables
 from harness import Folder, check, finish, first, run
 from slow_idle import CAUSES, Process, api, collections_of, of_kineto, of_truth
@@ -73,15 +74,14 @@ def check_file(options, path):
     name, process = os.path.basename(path), Process(work, calls, collections_of(events))
     gaps, longest = check_process(options, name, path, process)
     check_names(name, gaps, longest, work)
-    steps = sorted((slow_tables.ns(e["ts"]), slow_tables.ns(e["ts"]) + slow_tables.ns(e["dur"]), int(e["name"].split("#")[1]))
-                   for e in events if e.get("cat") == "user_annotation" and e.get("name", "").startswith("ProfilerStep#"))
+    steps = slow_steps.windows_of(events)
     if steps:
         true = [{"device": device, "step": number, **process.idle(device, (begin, end))} for device in devices(process) for begin, end, number in steps]
         said = said_of(options, path, "idle", "--by", "step")
         check_rows(f"{name}: idle by step", said, true)
         temporal = said_of(options, path, "temporal", "--by", "step")
         check([row["idle_ns"] for row in said] == [row["idle_ns"] for row in temporal], f"{name}: by step temporal's idle", said)
-        begin, end, number = steps[-1]
+        begin, end, number = next(step for step in reversed(steps) if step[0] < step[1])
         check_rows(f"{name}: idle of one step", said_of(options, path, "idle", "--steps", number), [
             {"device": device, **process.idle(device, (begin, end))} for device in devices(process)])
     return 1

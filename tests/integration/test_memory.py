@@ -8,6 +8,7 @@ import json
 import os
 
 import slow_memory
+import slow_steps
 import slow_tables
 from harness import Folder, check, run
 from test_analyze import check_rows, found_steps, origin_of, run_checks, tables
@@ -30,7 +31,7 @@ def check_file(options, path):
     if events is None or not any("ts" in event for event in events):
         return 0
     name = os.path.basename(path)
-    levels, steps, calls = slow_memory.levels_of_kineto(events), slow_memory.steps_of_kineto(events), slow_memory.calls_of_kineto(events)
+    levels, steps, calls = slow_memory.levels_of_kineto(events), slow_steps.ranges_of(events), slow_memory.calls_of_kineto(events)
     origin = origin_of(events)
     steps = steps or found_steps(options, path, events)
     check_rows(f"{name}: memory", tables(options, path, "--only", "memory").get("memory", []),

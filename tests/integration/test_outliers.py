@@ -6,8 +6,8 @@ a slow kernel that were put in, which it finds, and without, where it finds neit
 """
 import json
 
-import slow_memory
 import slow_outliers
+import slow_steps
 import slow_tables
 from harness import Folder, check
 from test_analyze import check_rows, run_checks, tables
@@ -28,7 +28,7 @@ def check_together(options, name, files):
             return 0
         said = tables(options, path, "--only", "temporal").get("temporal", [])
         ranks.append((said[0]["rank"] if said else None, sorted(slow_tables.of_kineto(events), key=lambda work: work.start),
-                      slow_memory.steps_of_kineto(events)))
+                      [step for step in slow_steps.steps_of(events) if step.begin < step.end]))
     if not any(works for _, works, _ in ranks):
         return 0
     true = slow_outliers.steps_of(ranks) + slow_outliers.kernels_of(ranks)

@@ -7,8 +7,8 @@ simulated runs.
 import json
 import os
 
-import slow_memory
 import slow_overlap
+import slow_steps
 import slow_tables
 from harness import Folder, check, run
 from test_analyze import check_rows, run_checks, tables
@@ -38,7 +38,7 @@ def check_file(options, path):
     said = tables(options, path, "--only", "overlap").get("overlap", [])
     check_rows(f"{name}: overlap", ordered(said), ordered(named(slow_overlap.rows(works, compute, None))))
     check_sums(options, name, [path], said)
-    steps = slow_memory.steps_of_kineto(events)
+    steps = slow_steps.windows_of(events)
     if steps:
         true = [row for begin, end, number in steps
                 for row in named(slow_overlap.rows(works, slow_tables.clipped(compute, begin, end), [(begin, end)]), step=number)]

@@ -9,11 +9,11 @@ import gzip
 import json
 import os
 
+import slow_steps
 import slow_tables
 from harness import Folder, check, run
 from slow_regions import regions
 from test_analyze import check_rows, count_sets, run_checks, tables
-from test_classes import steps_of
 from test_operators import event, kernel
 from truth import train
 
@@ -33,9 +33,9 @@ def check_set(options, name, files):
         return 0
     if len(files) == 1:
         check_rows(f"{name}: regions by rank", ask(options, *files, "--by", "rank"), true)
-        steps = steps_of(read[0])
+        steps = slow_steps.steps_of(read[0])
         if steps:
-            by_step = [{"step": number, **row} for begin, end, number in steps for row in regions(read, (begin, end))]
+            by_step = [{"step": step.number, **row} for step in steps for row in regions(read, (step.host_begin, step.host_end))]
             check_rows(f"{name}: regions by step", ask(options, *files, "--by", "step"), by_step)
     else:
         alone = [row for path in files for row in ask(options, path, "--by", "rank")]

@@ -6,11 +6,11 @@ are its busy time. A made trace, whose phases are also known by how it was made,
 """
 import json
 
+import slow_steps
 import slow_tables
 from harness import Folder, check
 from slow_phases import ORDER, phases
 from test_analyze import count_sets, run_checks, tables
-from test_classes import steps_of
 
 
 def check_set(options, name, files):
@@ -18,7 +18,7 @@ def check_set(options, name, files):
     count = 0
     for path in files:
         events = slow_tables.read_json(path)
-        marked = steps_of(events) if events is not None else []
+        marked = slow_steps.windows_of(events) if events is not None else []
         if not marked:
             continue
         said = tables(options, path, "--only", "step_phases,steps")

@@ -80,8 +80,8 @@ def check_marks_hidden(options, name, kernels, path, folder):
     named = steps(options, path)
     offsets = []
     for row in found[1:]:  # the first one has no kernel before it
-        before = [mark["start_ns"] for mark in named if mark["start_ns"] <= row["start_ns"] + 3 * mark["duration_ns"] // 100]
-        offsets.append(row["start_ns"] - max(before))
+        before = [mark["host_start_ns"] for mark in named if mark["host_start_ns"] <= row["host_start_ns"] + 3 * mark["host_duration_ns"] // 100]
+        offsets.append(row["host_start_ns"] - max(before))
     length = sum(end - begin for begin, end in true) / len(true)
     if name in EXACT:
         check(max(offsets) - min(offsets) <= length / 100, f"{name}: they begin at one place of their steps", (offsets, length))
@@ -95,7 +95,7 @@ def check_optimizers(options, name, path, folder):
     true = [(begin - origin, end - origin) for begin, end in marks(events)]
     whole = [(begin, end) for begin, end in true if any(begin <= each <= end for each in ends)]
     found = steps(options, hide(path, folder, optimizers_too=False))
-    got = [row["start_ns"] + row["duration_ns"] for row in found]
+    got = [row["host_start_ns"] + row["host_duration_ns"] for row in found]
     check(len(whole) - 1 <= len(found) <= len(whole) and {row["found_by"] for row in found} == {"Optimizer.step#"}, f"{name}: {len(found)} steps by its optimizer",
           (len(whole), found))
     check(all(sum(begin <= each <= end for each in got) <= 1 for begin, end in true) and set(got) <= set(ends), f"{name}: each ends as an optimizer does", (got, ends))
@@ -177,7 +177,7 @@ class Program:
 def found_in(options, program, folder):
     program.write(f"{folder}/made.json")
     origin = min(event["ts"] for event in program.events) * 1000
-    return [(row["start_ns"] + origin, row["start_ns"] + row["duration_ns"] + origin, row["kernels"]) for row in steps(options, f"{folder}/made.json")]
+    return [(row["host_start_ns"] + origin, row["host_start_ns"] + row["host_duration_ns"] + origin, row["kernels"]) for row in steps(options, f"{folder}/made.json")]
 
 
 def check_synthesized(options):
