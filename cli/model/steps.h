@@ -56,12 +56,17 @@ struct ProcessSteps {
   KernelPeriod period;                     // of a process that named no steps
   bool alike = false;                      // of those: the numbers are those of the other ranks
   std::int64_t repeated = 0, launched = 0;  // where a period was found: kernels in what comes again, and all that were launched in the trace
+  // Repeats that are a part of one iteration, as layers are, and so are no steps: how often the period was found as a whole, and the
+  // range that holds them, or kWholeTrace.
+  std::int64_t repeats = 0;
+  std::string repeats_within;
 
   bool by_period() const;
   // Its numbers are ours.
   bool is_numbered_here() const;
 };
 
+inline constexpr const char* kWholeTrace = "the whole trace";
 inline constexpr const char* kPeriodOfKernels = "period of kernels";
 inline constexpr const char* kOptimizerSteps = "Optimizer.step#";
 

@@ -263,6 +263,8 @@ void steps_fields(F& f, S& s) {
   f.number(s.alike);
   f.number(s.repeated);
   f.number(s.launched);
+  f.number(s.repeats);
+  f.text(s.repeats_within);
   f.number(s.launches.count);
   f.number(s.launches.sum_ns);
   f.number(s.launches.unlaunched_count);

@@ -87,8 +87,31 @@ void StepFinder::event(const Event& event, const Facts& facts) {
   }
 }
 
+void StepFinder::add_outermost(Seen& seen, const Event& event) {
+  std::int64_t& end_ns = seen.ranges_end_ns.try_emplace(event.track, kEarliest_ns).first->second;
+  if (event.start_ns < end_ns || event.duration_ns <= 0) return;
+  end_ns = slice_end(event, event.start_ns);
+  seen.ranges.push_back({event.name, event.start_ns, end_ns});
+}
+
+// Steps by the period that lie within one range of the program are none.
+void StepFinder::drop_repeats(const std::vector<Range>& ranges, ProcessSteps& of) const {
+  const auto& steps = of.steps;
+  for (const Range& range : ranges) {
+    // Both ends of a whole repeat: ranges of single steps, which begin elsewhere than the period, hold one of them.
+    const auto first = std::upper_bound(steps.begin(), steps.end(), range.start_ns, [](std::int64_t ns, const Step& step) { return ns < step.end_ns; });
+    if (steps.end() - first < 2 || (first + 1)->end_ns >= range.end_ns) continue;
+    of.repeats = std::ssize(steps);
+    of.repeats_within = catalog_->strings[range.name];
+    of.steps.clear();
+    of.found_by.clear();
+    return;
+  }
+}
+
 void StepFinder::add_range(Seen& seen, const Event& event) {
   const Name kind = kind_of(event.name);
+  if (seen.kernels && event.kind != Kind::cpu_op) add_outermost(seen, event);
   if (kind == Name::no_step) return;
   seen.times.bound(event.start_ns);
   seen.times.bound(slice_end(event, event.start_ns));
@@ -102,6 +125,7 @@ void StepFinder::add_range(Seen& seen, const Event& event) {
   add(seen.families[name.family], found);
   seen.kernels.reset();
   seen.copies = {};
+  seen.ranges = {};
 }
 
 StepFinder::Name StepFinder::kind_of(StringId name) {
@@ -141,6 +165,7 @@ std::vector<ProcessSteps> StepFinder::take() {
       all[id].steps = seen.optimizers.steps();
       if (all[id].steps.empty()) {
         seen.kernels->finish(all[id]);
+        drop_repeats(seen.ranges, all[id]);
         add_copies(std::move(seen.copies), all[id].steps);
       } else {
         all[id].found_by = kOptimizerSteps;

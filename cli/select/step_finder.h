@@ -8,7 +8,7 @@
 // part of the open step when it ends in it, else a step of its own. A number that comes again later (the next epoch)
 // is another step. A range without an end lasts until the next step begins, else to the end of its process's events.
 //
-// Memory: 40 bytes a step, one byte a string; of processes that have named no step so far what work_sequence.h says, of about
+// Memory: 64 bytes a step and 24 a mark, one byte a string, 24 bytes an outermost range; of processes that have named no step so far what work_sequence.h says, of about
 // four million kernels in all, but of 16,384 of each process at least, since fewer hold no two steps (0.7 GB of 1,024 processes), and
 // the calls that launch (launch_calls.h).
 #pragma once
@@ -17,6 +17,7 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "cli/model/catalog.h"
@@ -48,6 +49,10 @@ class StepFinder : public EventSink {
     Step step;
     bool open = false;  // has no end yet
   };
+  struct Range {
+    StringId name;
+    std::int64_t start_ns, end_ns;
+  };
   struct Seen {
     std::array<std::vector<Found>, kStepFamilies> families;
     OptimizerSteps optimizers;
@@ -58,11 +63,15 @@ class StepFinder : public EventSink {
     bool records_calls = false;
     std::optional<WorkSequence> kernels;  // none: it has named a step
     std::vector<LaunchedCopy> copies;     // as long as `kernels` is there
+    std::vector<Range> ranges;            // the outermost ones of each thread; the same
+    std::unordered_map<TrackId, std::int64_t> ranges_end_ns;  // of the newest of them, by thread
   };
 
   Name kind_of(StringId name);
   static void add(std::vector<Found>& steps, const Found& next);
   void add_range(Seen& seen, const Event& event);
+  static void add_outermost(Seen& seen, const Event& event);
+  void drop_repeats(const std::vector<Range>& ranges, ProcessSteps& of) const;
   void add_work(ProcessId process, const Event& event, const Facts& facts);
   void add_to_sequence(Seen& seen, const Event& event, const Facts& facts, const LaunchCall* call);
 

@@ -30,6 +30,10 @@ std::string note_of(const ProcessSteps& found, bool also_named) {
   if (!found.steps.empty()) return also_named ? fmt::format("steps by ranges: {}", found.found_by) : "";
   const std::string named = "no training steps were found: no range is named ProfilerStep#N, step N, iteration N or the like";
   if (found.period.compared == 0) return named;
+  if (found.repeats > 0) {
+    return fmt::format("{}, and what repeats in the kernels ({} of {}) is within one iteration: {} holds it", named, count_text(static_cast<std::uint64_t>(found.repeats), "repeat"),
+                       count_text(found.period.kernels, "kernel"), found.repeats_within);
+  }
   if (found.repeated > 0 && found.launched > 0) {
     return fmt::format("{}, and what comes again in the kernels holds {:.1f} % of them, as layers do, and 80 % are needed: {}", named,
                        100.0 * static_cast<double>(found.repeated) / static_cast<double>(found.launched), match_text(found.period));

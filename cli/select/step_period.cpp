@@ -141,6 +141,7 @@ StepCutter::StepCutter(std::span<const LaunchedWork> work, const KernelPeriod& p
   const std::size_t begin = std::min(from, ids.size() - period.kernels);
   const std::size_t place = place_of_gap(work, begin, std::max(to, begin + period.kernels), period.kernels);
   const std::span<const std::uint32_t> ring(ids.data() + begin, period.kernels);
+  repeated_ids_.insert(ring.begin(), ring.end());
   head_ = head_of(ring, place);
   tail_ = part_of(ring, place + ring.size() - head_.size(), head_.size());
   last_.resize(head_.size() + 1);
@@ -164,6 +165,9 @@ void StepCutter::close(std::uint64_t at, std::int64_t end_ns, std::int64_t gpu_e
 void StepCutter::add(const LaunchedWork& next) {
   const std::int64_t ended_ns = count_ > 0 ? std::max(back(0).ended_ns, next.end_ns) : next.end_ns;
   last_[count_ % last_.size()] = {next.id(period_.by_names), next.launched_ns, next.returned_ns, ended_ns};
+  if (const std::uint32_t id = next.id(period_.by_names); !repeated_ids_.contains(id) && (others_.size() < kMostOthers || others_.contains(id))) {
+    others_.try_emplace(id, count_, count_).first->second.second = count_;
+  }
   if (!first_launched_ && next.returned_ns != LaunchedWork::kNotReturned) first_launched_ = count_;
   ++count_;
   if (open_ && count_ - open_->at == period_.kernels && ends_with(tail_)) {
@@ -189,6 +193,13 @@ std::int64_t StepCutter::repeated(std::span<const Found> kept, std::uint64_t fir
   return kernels + static_cast<std::int64_t>(std::min(kept.front().at - std::min(first, kept.front().at), period_.kernels) + std::min(count_ - end, period_.kernels));
 }
 
+// Before and after these places of the sequence are kernels that are nowhere else.
+bool StepCutter::is_within_one(std::uint64_t begin, std::uint64_t end) const {
+  const auto is_before = [&](const auto& other) { return other.second.second < begin; };
+  const auto is_after = [&](const auto& other) { return other.second.first >= end; };
+  return std::any_of(others_.begin(), others_.end(), is_before) && std::any_of(others_.begin(), others_.end(), is_after);
+}
+
 // Where no calls were recorded at all, steps lie where the GPU worked.
 void StepCutter::finish(ProcessSteps& of) const {
   const bool has_calls = std::any_of(found_.begin(), found_.end(), [](const Found& each) { return each.is_launched; });
@@ -198,6 +209,12 @@ void StepCutter::finish(ProcessSteps& of) const {
   of.launched = static_cast<std::int64_t>(count_ - first);
   of.repeated = repeated(kept, first);
   if (of.repeated * 5 < of.launched * 4) return;
+  const std::uint64_t end = kept.empty() ? 0 : kept.back().at + static_cast<std::uint64_t>(kept.back().step.kernels);
+  if (kept.size() <= kMostLayers && !kept.empty() && is_within_one(kept.front().at, end)) {
+    of.repeats = static_cast<std::int64_t>(kept.size());
+    of.repeats_within = kWholeTrace;
+    return;
+  }
   for (const Found& each : kept) {
     of.steps.push_back(each.step);
     of.steps.back().number = static_cast<std::int64_t>(of.steps.size()) - 1;

@@ -12,9 +12,12 @@
 // launched between steps, as an evaluation is, belongs to none. A step that the trace does not hold as a whole is none: nor one that
 // began before it, of which only the GPU's work is there.
 //
-// Layers come again, too, and have a period of their own where the trace holds less than two steps. So steps hold four fifths of
-// the kernels that were launched in the trace, with the parts of steps that it cuts off, else there are none: forward layers,
-// backward layers and an optimizer are not one period.
+// Layers come again, too, and have a period of their own if the trace holds less than two steps. So steps hold four fifths of
+// the kernels that were launched in the trace, with the parts of steps that it cuts off, or else there are none: forward layers,
+// backward layers and an optimizer are not one period. Steps are also the outermost repetition. Repeats are a part of one
+// iteration, and no steps, if a range of the program holds two whole repeats or more, or if the trace launches, before the first
+// and after the last of them, kernels that it launches nowhere else: an embedding and a head around the layers of a model. A trace of a
+// loop that begins or ends within a step launches parts of steps there. Nothing is repeated as often as kMostLayers but steps.
 //
 // Idea of votes: Ketterlin & Clauss, "Prediction and trace compression of data access addresses through nested loop
 // recognition" (CGO 2008) looks for all loops; here the outermost is enough.
@@ -22,6 +25,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "cli/model/steps.h"
@@ -55,6 +61,7 @@ class StepCutter {
   void finish(ProcessSteps& of) const;
 
  private:
+  static constexpr std::size_t kMostLayers = 256, kMostOthers = 4096;
   struct Found {
     std::uint64_t at;  // in the sequence
     Step step;         // not numbered yet
@@ -71,6 +78,7 @@ class StepCutter {
     bool is_launched;  // the call is known that launched its first kernel
   };
 
+  bool is_within_one(std::uint64_t begin, std::uint64_t end) const;
   const Seen& back(std::size_t places) const { return last_[(count_ - 1 - places) % last_.size()]; }
   bool ends_with(const std::vector<std::uint32_t>& ids) const;
   void close(std::uint64_t at, std::int64_t end_ns, std::int64_t gpu_end_ns);
@@ -83,6 +91,8 @@ class StepCutter {
   std::optional<std::uint64_t> first_launched_;  // the first one whose call is known
   std::optional<Open> open_;
   std::vector<Found> found_;
+  std::unordered_set<std::uint32_t> repeated_ids_;
+  std::unordered_map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> others_;  // ids that are not repeated: first and last place
 };
 
 }  // namespace cli

@@ -30,7 +30,7 @@ class StepTimes {
     std::int64_t end_ns = kNever;   // of its last work
     std::int64_t kernels = 0;
   };
-  std::vector<Span> spans_{Span{}};
+  std::vector<Span> spans_ = std::vector<Span>(1);
   bool has_launched_ = false;
 };
 

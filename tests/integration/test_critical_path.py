@@ -74,7 +74,7 @@ def check_h100(options, files, ranks, meetings):
     check(len(late) >= 3 and all(row["share_pct"] > 90 for row in late), f"{H100}: the host of rank 1, the straggler, holds its steps", late)
     alone = said_of(options, files, "--by", "step", "--steps", 12)
     check(alone == [row for row in whole if row["step"] == 12], f"{H100}: --steps 12 gives the rows of step 12", alone)
-    alone = said_of(options, files, "--by", "step", "--time", "20ms-150ms")
+    alone = said_of(options, files, "--by", "step", "--time", "60ms-150ms")
     check(alone == [row for row in whole if row["step"] == 11], f"{H100}: --time gives the rows of the step that lies in it on all ranks", alone)
     with Folder() as folder:
         run([options.tracetool, "merge", *files, "-o", f"{folder}/run.ttrace"])

@@ -139,7 +139,7 @@ def check_real(options):
     if os.path.exists(resnet[0]):
         check_values(options, "resnet50", *resnet, files=resnet)
         said, text = tables(options, *resnet), diff(options, *resnet).stdout
-        check(text.startswith("B is 1.39 times as fast: step 176.078 ms -> 126.272 ms") and "idle host_late -47" in text.splitlines()[0], "resnet50: what 4 workers bought", text)
+        check(text.startswith("B is 1.39 times as fast: step 175.153 ms -> 126.183 ms") and "idle host_late -47" in text.splitlines()[0], "resnet50: what 4 workers bought", text)
         check(changes(said, "idle") == {"host_late": "shrank"}, "resnet50: the host is not late any more", said["idle"])
     ranks = f"{options.traces}/modded-nanogpt-8xh100"
     if os.path.isdir(ranks):

@@ -71,7 +71,7 @@ def check_worked_example(options):
 
 
 def check_mfu(options):
-    """Two steps of 1 ms on an H100, with one and three products of 4096 in bf16."""
+    """Two steps on an H100, with one and three products of 4096 in bf16, the last of which end after 0.09 and 1.39 ms."""
     n, events = 4096, []
     for i, step in enumerate((0, 1, 1, 1)):
         at = 1000 * step + 100 * i
@@ -84,11 +84,12 @@ def check_mfu(options):
         path = f"{folder}/steps.json"
         with open(path, "w", encoding="utf-8") as file:
             json.dump({"deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3"}], "traceEvents": events}, file)
-        one, could = 2 * n**3, 989.5e12 * 0.001
+        one, could = 2 * n**3, 989.5e12 * 1e-9
         for words, told in (((), None), (("--flops-per-step", "4e11"), 100 * 4e11 / could)):
             check_rows(f"mfu {' '.join(words)}", tables(options, path, "--only", "mfu", *words)["mfu"],
-                       [{"step": step, "step_ns": 1_000_000, "operator_tflop": count * one / 1e12, "type": "bf16", "peak_tflop_per_s": 989.5,
-                         "operator_pct": 100 * count * one / could, "mfu_pct": told} for step, count in ((0, 1), (1, 3))])
+                       [{"step": step, "step_ns": ns, "operator_tflop": count * one / 1e12, "type": "bf16", "peak_tflop_per_s": 989.5,
+                         "operator_pct": 100 * count * one / could / ns, "mfu_pct": told and told / ns}
+                        for step, count, ns in ((0, 1, 90_000), (1, 3, 1_300_000))])
         done = run([options.tracetool, "analyze", path, "--only", "mfu", "--flops-per-step", "-1"])
         check(done.returncode == 1, "operations of a step are positive", done)
 

@@ -60,3 +60,21 @@ TEST_CASE("windows: where nothing is chosen one window holds everything") {
   compare_with_all(windows, 1);
   CHECK_FALSE(windows.are_bounded());
 }
+
+TEST_CASE("windows: a step has a time on the GPU and one on the host; work counts in the step that launched it") {
+  const std::vector<TimeWindow> whole(1, TimeWindow{0, 1000});
+  const Steps steps{{{5, 10, 20, 30, 50, 2}, {6, 20, 30, 50, 50, 0}, {7, 30, 40, 50, 90, 1}}};
+  const Windows windows(steps, true, whole);
+  REQUIRE(windows.of(0).size() == 3);
+  CHECK((windows.of(0)[0].from_ns == 30 && windows.of(0)[0].to_ns == 50 && windows.of(0)[0].host_from_ns == 10 && windows.of(0)[0].host_to_ns == 20));
+  CHECK(windows.launched_in(0, 19) == 0u);
+  CHECK(windows.launched_in(0, 20) == 1u);  // nothing on the GPU
+  CHECK(windows.launched_in(0, 39) == 2u);
+  CHECK_FALSE(windows.launched_in(0, 40).has_value());
+  CHECK_FALSE(windows.launched_in(0, std::nullopt).has_value());
+  CHECK(windows.host().inside_ns(0, 0, 100) == 30);
+  CHECK(windows.inside_ns(0, 0, 100) == 60);
+  const Windows together(steps, false, whole);
+  REQUIRE(together.of(0).size() == 2);
+  CHECK((together.of(0).front().from_ns == 30 && together.of(0).back().to_ns == 90));
+}

@@ -259,20 +259,21 @@ TEST_CASE("merged file: a process lies on the axis as its clock says, and its ow
   catalog.processes[1].clock = 0;  // sample_fits()
   const ClockFit fit = sample_fits()[0];
   std::vector<ProcessSteps> steps(2);
-  steps[1] = {"nvtx", 100, 900, {{7, 200, 300}}, {62, 90, 100, true}, {62}, true, 301, 434};
+  steps[1] = {"nvtx", 100, 900, {{7, 200, 300, 250, 350, 62}}, {50, 4000, 5, 400}, {62, 90, 100, true}, true, 301, 434, 3, "forward"};
   write_merged(scratch.path("m"), catalog, events, steps);
   Catalog back;
   MergedReader reader(scratch.path("m"));
   reader.read_lists(back);
   REQUIRE(reader.steps().size() == 2);
   CHECK(reader.steps()[1].found_by == "nvtx");
-  CHECK((reader.own_steps()[1].first_ns == 100 && reader.own_steps()[1].steps == std::vector<Step>{{7, 200, 300}}));
-  CHECK((reader.own_steps()[1].period == KernelPeriod{62, 90, 100, true} && reader.own_steps()[1].kernels == std::vector<std::int64_t>{62} && reader.own_steps()[1].alike));
+  CHECK((reader.own_steps()[1].first_ns == 100 && reader.own_steps()[1].steps == std::vector<Step>{{7, 200, 300, 250, 350, 62}}));
+  CHECK((reader.own_steps()[1].period == KernelPeriod{62, 90, 100, true} && reader.own_steps()[1].launches == LaunchShare{50, 4000, 5, 400} && reader.own_steps()[1].alike));
   CHECK((reader.own_steps()[1].repeated == 301 && reader.own_steps()[1].launched == 434));
+  CHECK((reader.own_steps()[1].repeats == 3 && reader.own_steps()[1].repeats_within == "forward"));
   CHECK((reader.steps()[0].first_ns == 0 && reader.steps()[0].last_ns == 0));
   CHECK(reader.steps()[1].first_ns == fit.on_axis(100));
   CHECK(reader.steps()[1].last_ns == fit.on_axis(900));
-  CHECK(reader.steps()[1].steps == std::vector<Step>{{7, fit.on_axis(200), fit.on_axis(300)}});
+  CHECK(reader.steps()[1].steps == std::vector<Step>{{7, fit.on_axis(200), fit.on_axis(300), fit.on_axis(250), fit.on_axis(350), 62}});
   Collect axis, own;
   reader.read_events(axis, {});
   reader.read_own_times(own, {});

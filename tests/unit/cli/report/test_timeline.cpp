@@ -75,9 +75,9 @@ TEST_CASE("the timeline shows the step of median length, or the one that is aske
   const MadeProfile made = four_steps();
   const TimelineSection median = timeline_of({&made});
   CHECK(data_of(median, "step") == "6");
-  CHECK(data_of(median, "start") == "400000");
+  CHECK(data_of(median, "start") == "390000");
   CHECK(data_of(median, "length") == "200000");
-  CHECK(data_of(timeline_of({&made}, {4, {}, {}}), "length") == "100000");
+  CHECK(data_of(timeline_of({&made}, {4, {}, {}}), "length") == "90000");
   Selection selection;
   selection.steps = NumberRanges("--steps", "4-5");
   CHECK(data_of(timeline_of({&made}, {}, selection), "step") == "4");
@@ -85,13 +85,13 @@ TEST_CASE("the timeline shows the step of median length, or the one that is aske
   CHECK_THROWS_WITH(timeline_of({&made}, {6, {}, {}}, selection), "--step 6: there is no step 6; there are 4-5");
 }
 
-TEST_CASE("a step lasts from its first start to its last end on any rank", "[timeline]") {
+TEST_CASE("a step lasts from its first start to its last end on the GPU of any rank", "[timeline]") {
   MadeProfile first = four_steps(), second;
   second.step(6, 1350, 1650);
-  second.kernel("work", 1400, 1500);
+  second.kernel("work", 1400, 1640, second.call("cudaLaunchKernel", 1360, 1370));
   const TimelineSection section = timeline_of({&first, &second}, {6, {}, {}});
-  CHECK(data_of(section, "start") == "350000");
-  CHECK(data_of(section, "length") == "300000");
+  CHECK(data_of(section, "start") == "350000");  // there its rank has no work before it
+  CHECK(data_of(section, "length") == "290000");
 }
 
 TEST_CASE("a step without length lasts a nanosecond in the timeline", "[timeline]") {
@@ -150,16 +150,17 @@ TEST_CASE("slices are written by lane, with the distance to the one before, leng
   made.step(1, 1000, 2000);
   made.op("aten::mm", 1100, 1300);
   made.kernel("gemm", 1200, 1400, made.call("cudaLaunchKernel", 1150, 1160));
-  made.kernel("other", 1300, 1500);
-  made.kernel("gemm", 1500, 1501);
+  made.kernel("other", 1300, 1500, made.call("cudaLaunchKernel", 1165, 1170));
+  made.kernel("gemm", 1500, 1501, made.call("cudaLaunchKernel", 1175, 1180));
   made.kernel("gemm", 2000, 2100);  // behind the step
   made.kernel("gemm", 500, 1000);   // before it
-  made.kernel("gemm", 900, 1001);   // into it
+  made.kernel("gemm", 900, 1001);   // what was launched before the trace begins ends here
   const TimelineSection section = timeline_of({&made});
-  CHECK(section.events == 7);
+  CHECK(section.events == 8);
+  CHECK((data_of(section, "start") == "501000" && data_of(section, "length") == "500000"));
   // "gemm" comes most often: it is 0. Overlapping kernels are on two lanes; those of the host nest.
-  CHECK(data_of(section, "tracks").find(R"("name":"stream 7","gpu":1,"lanes":[[-100000,101000,0,300000,200000,0,300000,1000,0],[300000,200000,)") != std::string::npos);
-  CHECK(data_of(section, "tracks").find(R"(,"gpu":0,"lanes":[[0,1000000,)") != std::string::npos);
+  CHECK(data_of(section, "tracks").find(R"("name":"stream 7","gpu":1,"lanes":[[199000,200000,0,300000,1000,0],[299000,200000,)") != std::string::npos);
+  CHECK(data_of(section, "tracks").find(R"(,"gpu":0,"lanes":[[-1000,1000000,)") != std::string::npos);
 }
 
 TEST_CASE("names end neither the data's element nor the page's", "[timeline]") {
@@ -176,7 +177,7 @@ TEST_CASE("names end neither the data's element nor the page's", "[timeline]") {
 TEST_CASE("ranks without slices are aggregates", "[timeline]") {
   const MadeProfile made = four_steps();
   const TimelineSection section = timeline_of({&made, &made}, {6, {1}, {}});
-  CHECK(section.events == 3);
+  CHECK(section.events == 4);  // its step's range, and the end of that before it
   CHECK(data_of(section, "busy").size() > 400);
   CHECK(section.html.find(R"({"rank":1,"name":"rank 1 NVIDIA A100-SXM4-40GB","tracks":)") != std::string::npos);
   CHECK_THROWS_WITH(timeline_of({&made}, {6, {3}, {}}), "--timeline-ranks: there is no rank 3; there are rank 0");

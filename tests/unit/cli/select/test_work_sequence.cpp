@@ -11,7 +11,7 @@ using namespace cli;
 
 namespace {
 
-// Launched one behind the other, each 1 ns long; a step of `kernels` that differ but for two, after a gap of 50.
+// Launched one behind the other, each ends on the GPU 10 ns after its call; a step of `kernels` that differ but for two, after a gap of 50.
 class MadeSequence {
  public:
   explicit MadeSequence(std::uint32_t kernels) : kernels_(kernels) {}
@@ -25,6 +25,7 @@ class MadeSequence {
     work.order = ++correlation_;
     work.launched_ns = now_ + 1;
     work.returned_ns = now_ += 2;
+    work.end_ns = now_ + 10;
     work.name = name;
     work.grid = grid;
     made.push_back(work);
@@ -56,8 +57,7 @@ TEST_CASE("work sequence: the period, and steps that begin when the kernel befor
   for (int i = 0; i < 5; ++i) made.step();
   const ProcessSteps steps = made.found(1 << 12);
   CHECK(steps.period == KernelPeriod{40, 160, 160, false});
-  CHECK(steps.steps == std::vector<Step>{{0, 51, 130}, {1, 130, 260}, {2, 260, 390}, {3, 390, 520}, {4, 520, 650}});
-  CHECK(steps.kernels == std::vector<std::int64_t>(5, 40));
+  CHECK(steps.steps == std::vector<Step>{{0, 51, 130, 51, 140, 40}, {1, 130, 260, 140, 270, 40}, {2, 260, 390, 270, 400, 40}, {3, 390, 520, 400, 530, 40}, {4, 520, 650, 530, 660, 40}});
 }
 
 TEST_CASE("work sequence: kernels start in another order than they were launched in, and longer than they are all held") {
@@ -97,7 +97,7 @@ TEST_CASE("work sequence: what is there as a whole, and was launched in the trac
   for (int i = 0; i < 45; ++i) made.made[static_cast<std::size_t>(i)].returned_ns = LaunchedWork::kNotReturned;
   const ProcessSteps later = made.found(1 << 12);
   REQUIRE(later.steps.size() == 2);
-  CHECK(later.steps[0] == Step{0, 260, 390});
+  CHECK(later.steps[0] == Step{0, 260, 390, 270, 400, 40});
 }
 
 TEST_CASE("work sequence: too few kernels, or none that come again, are no steps") {
@@ -132,4 +132,22 @@ TEST_CASE("work sequence: layers of less than two steps are no steps") {
   }
   const ProcessSteps more = trained(2.5);
   CHECK((more.period.kernels == 440 && more.steps.size() >= 1 && more.steps.size() <= 2));
+}
+
+TEST_CASE("work sequence: repeats between kernels that are nowhere else are a part of one iteration") {
+  const auto found = [](int repeats, bool begins, bool ends) {
+    MadeSequence made(0);
+    for (std::uint32_t i = 0; begins && i < 3; ++i) made.launch(200 + i, 1);
+    for (int repeat = 0; repeat < repeats; ++repeat) {
+      for (std::uint32_t i = 0; i < 14; ++i) made.launch(i, 1);
+    }
+    for (std::uint32_t i = 0; ends && i < 3; ++i) made.launch(300 + i, 1);
+    return made.found(1 << 14);
+  };
+  const ProcessSteps layers = found(35, true, true);
+  CHECK((layers.steps.empty() && layers.found_by.empty() && layers.period.kernels == 14));
+  CHECK((layers.repeats >= 34 && layers.repeats_within == kWholeTrace));
+  CHECK(found(35, true, false).steps.size() >= 34);  // what a program launches before its loop
+  CHECK(found(35, false, true).steps.size() >= 34);
+  CHECK(found(300, true, true).steps.size() >= 299);  // no model has so many layers
 }
