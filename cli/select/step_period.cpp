@@ -141,7 +141,7 @@ StepCutter::StepCutter(std::span<const LaunchedWork> work, const KernelPeriod& p
   const std::size_t begin = std::min(from, ids.size() - period.kernels);
   const std::size_t place = place_of_gap(work, begin, std::max(to, begin + period.kernels), period.kernels);
   const std::span<const std::uint32_t> ring(ids.data() + begin, period.kernels);
-  repeated_ids_.insert(ring.begin(), ring.end());
+  for (const LaunchedWork& each : work.subspan(begin, period.kernels)) repeated_names_.insert(each.name);
   head_ = head_of(ring, place);
   tail_ = part_of(ring, place + ring.size() - head_.size(), head_.size());
   last_.resize(head_.size() + 1);
@@ -165,8 +165,8 @@ void StepCutter::close(std::uint64_t at, std::int64_t end_ns, std::int64_t gpu_e
 void StepCutter::add(const LaunchedWork& next) {
   const std::int64_t ended_ns = count_ > 0 ? std::max(back(0).ended_ns, next.end_ns) : next.end_ns;
   last_[count_ % last_.size()] = {next.id(period_.by_names), next.launched_ns, next.returned_ns, ended_ns};
-  if (const std::uint32_t id = next.id(period_.by_names); !repeated_ids_.contains(id) && (others_.size() < kMostOthers || others_.contains(id))) {
-    others_.try_emplace(id, count_, count_).first->second.second = count_;
+  if (!repeated_names_.contains(next.name) && (others_.size() < kMostOthers || others_.contains(next.name))) {
+    others_.try_emplace(next.name, count_, count_).first->second.second = count_;
   }
   if (!first_launched_ && next.returned_ns != LaunchedWork::kNotReturned) first_launched_ = count_;
   ++count_;

@@ -91,8 +91,8 @@ class StepCutter {
   std::optional<std::uint64_t> first_launched_;  // the first one whose call is known
   std::optional<Open> open_;
   std::vector<Found> found_;
-  std::unordered_set<std::uint32_t> repeated_ids_;
-  std::unordered_map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> others_;  // ids that are not repeated: first and last place
+  std::unordered_set<std::uint32_t> repeated_names_;
+  std::unordered_map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> others_;  // by name that is not repeated: first and last place
 };
 
 }  // namespace cli
