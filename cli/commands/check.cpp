@@ -26,7 +26,7 @@ struct CheckOptions {
   std::shared_ptr<ComparedRun> run;  // what is chosen of both
   RegressionLimits limits;
   std::shared_ptr<std::size_t> memory_mib;
-  bool json = false;
+  bool json = false, allow_unjudged = false;
 };
 
 void refuse_without_steps(const RunProfile& run, const std::string& path) {
@@ -62,33 +62,44 @@ std::string diff_command(const CheckOptions& options) {
   return command;
 }
 
-void write_summary(const std::string& path, const std::string& verdict, const std::vector<JudgedChange>& judged) {
+void write_summary(const std::string& path, const std::string& verdict, const Judgements& judgements) {
   OutputFile out(path);
-  out.write(fmt::format("### tracetool check\n\n{}\n\n{}", verdict, find_table_format("md")->write({regression_table(judged, true)})));
+  out.write(fmt::format("### tracetool check\n\n{}\n\n{}", verdict, find_table_format("md")->write(judged_tables(judgements))));
   out.finish();
 }
 
-// What regressed: "the step and 1 class".
-std::string regressed_text(const std::vector<JudgedChange>& judged) {
-  const bool step = judged.front().regressed;
-  const auto classes = static_cast<std::uint64_t>(std::count_if(judged.begin() + 1, judged.end(), [](const JudgedChange& each) { return each.regressed; }));
-  return std::string(step ? "the step" : "") + (step && classes > 0 ? " and " : "") + (classes > 0 ? count_text(classes, "class", "classes") : "");
+// What regressed: "the step and 1 class"; kernels if no class did.
+std::string regressed_text(const Judgements& judgements) {
+  const auto regressed = [&](JudgedWhat what) {
+    return static_cast<std::uint64_t>(
+        std::count_if(judgements.changes.begin(), judgements.changes.end(), [&](const JudgedChange& each) { return each.what == what && each.judgement == Judgement::regressed; }));
+  };
+  const std::uint64_t classes = regressed(JudgedWhat::work_class), kernels = regressed(JudgedWhat::kernel);
+  const bool step = regressed(JudgedWhat::step) > 0;
+  return std::string(step ? "the step" : "") + (step && classes + kernels > 0 ? " and " : "") +
+         (classes > 0 ? count_text(classes, "class", "classes") : kernels > 0 ? count_text(kernels, "kernel") : "");
 }
 
-std::string not_judged_text(const Comparison& comparison, const RegressionLimits& limits) {
-  const std::vector<std::string> names = classes_of_one_run(comparison, limits);
+std::string not_judged_text(const Comparison& comparison, const Judgements& judgements, const RegressionLimits& limits) {
+  std::vector<std::string> unclear;
+  for (const JudgedChange& each : judgements.changes) {
+    if (each.what != JudgedWhat::kernel && each.judgement == Judgement::unclear) unclear.push_back(each.what == JudgedWhat::step ? "the step" : each.change.quantity->name);
+  }
+  const std::vector<std::string> of_one = classes_of_one_run(comparison, limits);
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "; not judged, as only one of the runs has it: " : ", ") + name;
+  if (!unclear.empty()) text += fmt::format("; not judged, because of noise: {}", fmt::join(unclear, ", "));
+  if (!of_one.empty()) text += fmt::format("; not judged, because only one of the runs has it: {}", fmt::join(of_one, ", "));
   return text;
 }
 
-std::string verdict_of(const CheckOptions& options, const Comparison& comparison, const std::vector<JudgedChange>& judged) {
-  const bool few = !comparison.has_noise;
-  const std::string step = change_summary("step", judged.front().change);
-  if (few) return fmt::format("too few steps to judge: {} in the baseline, {} now, and {} are needed; {}", judged.front().change.a.steps, judged.front().change.b.steps, kFewestSteps, step);
-  if (any_regressed(judged)) return fmt::format("{} regressed by more than {} %: {}", regressed_text(judged), options.limits.most_pct, step);
-  return fmt::format("no regression of more than {} %: {}; {} judged", options.limits.most_pct, step, count_text(judged.size() - 1, "class is", "classes are")) +
-         not_judged_text(comparison, options.limits);
+std::string verdict_of(const CheckOptions& options, const Comparison& comparison, const Judgements& judgements) {
+  const Change& change = judgements.changes.front().change;
+  const std::string step = change_summary("step", change);
+  if (!change.noise_ns) return fmt::format("too few steps to judge: {} in the baseline, {} now, and {} are needed; {}", change.a.steps, change.b.steps, kFewestBounded, step);
+  if (judgements.verdict == Judgement::regressed) return fmt::format("{} regressed by more than {} %: {}", regressed_text(judgements), options.limits.most_pct, step);
+  const bool passed = judgements.verdict == Judgement::passed;
+  return fmt::format("{} of more than {} %: {}; {}{}", passed ? "no regression" : "too much noise to see a regression", options.limits.most_pct, step, seen_text(judgements),
+                     not_judged_text(comparison, judgements, options.limits));
 }
 
 void run_check(const CheckOptions& options) {
@@ -105,30 +116,35 @@ void run_check(const CheckOptions& options) {
   refuse_without_steps(b, options.file);
   refuse_other_ranks(a, b);
   const Comparison comparison = compare_runs(a, b, 0);
-  const std::vector<JudgedChange> judged = judge_regressions(comparison, options.limits);
-  const std::string verdict = verdict_of(options, comparison, judged);
-  if (!options.summary.empty()) write_summary(options.summary, verdict, judged);
+  const Judgements judgements = judge_regressions(comparison, options.limits);
+  const bool regressed = judgements.verdict == Judgement::regressed;
+  const std::string verdict = verdict_of(options, comparison, judgements);
+  if (!options.summary.empty()) write_summary(options.summary, verdict, judgements);
   OutputFile out("-");
   if (options.json) {
-    out.write(find_table_format("json")->write({regression_table(judged, true)}));
+    out.write(find_table_format("json")->write(judged_tables(judgements)));
   } else {
-    out.write(any_regressed(judged) ? find_table_format("text")->write({regression_table(judged, false)}) : verdict + "\n");
+    out.write(regressed ? find_table_format("text")->write({regressed_table(judgements)}) : verdict + "\n");
   }
   out.finish();
-  if (any_regressed(judged)) throw Error(Exit::gate_failed, fmt::format("check failed: {}; next: {}", verdict, diff_command(options)));
+  const std::string next = diff_command(options);
+  if (regressed) throw Error(Exit::gate_failed, fmt::format("check failed: {}; next: {}", verdict, next));
+  if (judgements.verdict == Judgement::passed || options.allow_unjudged) return;
+  throw Error(static_cast<Exit>(5), fmt::format("not judged: {}; record more steps, raise --max-regress, or accept it with --allow-unjudged; next: {}", verdict, next));
 }
 
 std::function<void()> set_up_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   app.add_option("FILE", options->file, "The trace to judge: a file, a directory (its newest run) or a glob in quotes")->check(not_empty())->required();
   app.add_option("--baseline", options->baseline, "The trace that it is compared with, of the same ranks")->check(not_empty())->required()->type_name("FILE");
-  app.add_option("--max-regress", options->limits.most_pct, "A step or a class of kernels that takes PCT % longer, and longer by more than the noise, fails the check")
+  app.add_option("--max-regress", options->limits.most_pct, "Fail if a step, class or kernel takes PCT % longer, and longer by more than the noise")
       ->check(CLI::Range(0.0, 10'000.0).description(""))
       ->required()
       ->type_name("PCT");
-  app.add_option("--min-share", options->limits.least_share_pct, "Classes of less than PCT % of the step are not judged (default: 1)")->check(CLI::Range(0.0, 100.0).description(""))->type_name("PCT");
+  app.add_option("--min-share", options->limits.least_share_pct, "Judge only classes and kernels with at least PCT % of the step (default: 1)")->check(CLI::Range(0.0, 100.0).description(""))->type_name("PCT");
   app.add_option("--summary", options->summary, "Writes what was judged as Markdown, for a pull request")->check(not_empty())->type_name("FILE");
   app.add_flag("--json", options->json, "Prints all that was judged, as JSON");
+  app.add_flag("--allow-unjudged", options->allow_unjudged, "Exit 0 instead of 5 if the runs cannot be judged");
   app.add_option("--classes", options->classes, "A file of rules for classes that are asked first, or kempnerforge")->check(not_empty())->type_name("FILE");
   app.add_option("--baseline-run", options->baseline_run, "Of the baseline, the same")->check(not_empty())->type_name("NAME");
   options->run = add_compared_run(app, "", "both", "FILE");
@@ -139,9 +155,10 @@ std::function<void()> set_up_check(CLI::App& app) {
 }  // namespace
 
 Command check_command() {
-  return {"check", "Is a run slower than its baseline? For CI: exit 4 when its step, or a class of kernels, regressed",
+  return {"check", "Is a run slower than its baseline? For CI: exit 4 when its step, a class of kernels or a kernel regressed",
           "Medians over the training steps of both, without warm-up, are judged with the noise of their steps (docs/diff.md).\n"
-          "Exit: 0 no regression, or fewer than 8 steps on a side; 4 a regression, with a table; 3 runs that cannot be compared.\n"
+          "From 3 steps a side on; the output says which change would have been seen.\n"
+          "Exit: 0 no regression; 4 a regression, with a table; 5 too few steps or too much noise to judge; 3 runs that cannot be compared.\n"
           "\n"
           "  tracetool check traces/ --baseline baseline.ttrace --max-regress 3\n"
           "  tracetool check traces/ --baseline baseline.ttrace --max-regress 3 --summary summary.md",

@@ -17,24 +17,39 @@ using Values = std::vector<std::int64_t>;
 
 double per_gpu(double value, const RunProfile& run) { return value / static_cast<double>(std::max<std::int64_t>(run.gpus, 1)); }
 
-Change change_of(const Quantity& quantity, const StepSums* a, const StepSums* b, const RunProfile& run_a, const RunProfile& run_b) {
-  const auto ns = [](const StepSums* sums, const RunProfile& run) { return sums != nullptr ? sums->ns(run.steps.size()) : Values(run.steps.size()); };
-  const auto count = [](const StepSums* sums, const RunProfile& run) {
-    Values counts = sums != nullptr ? sums->counts(run.steps.size()) : Values(run.steps.size());
+StepSample sample_of(const StepSums& sums, const RunProfile& run, QuantityGroup group) {
+  Values ns = sums.ns(run.steps.size());
+  if (group != QuantityGroup::launch) return {ns, run.gpus};
+  // Means of some launches, in fractions of a nanosecond.
+  constexpr std::int64_t kFraction = 1024;
+  const Values counts = sums.counts(run.steps.size());
+  Values means;
+  for (std::size_t step = 0; step < ns.size(); ++step) {
+    if (counts[step] > 0) means.push_back(ns[step] / counts[step] * kFraction + ns[step] % counts[step] * kFraction / counts[step]);
+  }
+  return {means, kFraction};
+}
+
+Change change_of(const Quantity& quantity, const StepSums& a, const StepSums& b, const RunProfile& run_a, const RunProfile& run_b, QuantityGroup group) {
+  const auto count = [](const StepSums& sums, const RunProfile& run) {
+    Values counts = sums.counts(run.steps.size());
     return per_gpu(static_cast<double>(median(counts)), run);
   };
-  Change change{&quantity, StepSample(ns(a, run_a), run_a.gpus), StepSample(ns(b, run_b), run_b.gpus), count(a, run_a), count(b, run_b), std::nullopt, ChangeWord::same};
+  Change change{&quantity, sample_of(a, run_a, group), sample_of(b, run_b, group), count(a, run_a), count(b, run_b), 1, std::nullopt, ChangeWord::same};
+  const double in_one_value = group == QuantityGroup::launch ? std::max(1.0, std::min(change.count_a, change.count_b)) : 1;  // launches whose roundings even out
+  change.resolution_ns = static_cast<double>(std::max(run_a.resolution_ns, run_b.resolution_ns)) / in_one_value;
   return change;
 }
 
-std::vector<Change> changes_of(const Quantities& a, const Quantities& b, const RunProfile& run_a, const RunProfile& run_b) {
+std::vector<Change> changes_of(QuantityGroup group, const Quantities& a, const Quantities& b, const RunProfile& run_a, const RunProfile& run_b) {
+  const StepSums none;
   std::vector<Change> changes;
   for (const auto& [quantity, sums] : a) {
     const auto other = b.find(quantity);
-    changes.push_back(change_of(quantity, &sums, other == b.end() ? nullptr : &other->second, run_a, run_b));
+    changes.push_back(change_of(quantity, sums, other == b.end() ? none : other->second, run_a, run_b, group));
   }
   for (const auto& [quantity, sums] : b) {
-    if (!a.contains(quantity)) changes.push_back(change_of(quantity, nullptr, &sums, run_a, run_b));
+    if (!a.contains(quantity)) changes.push_back(change_of(quantity, none, sums, run_a, run_b, group));
   }
   return changes;
 }
@@ -126,15 +141,17 @@ const Change& Comparison::step() const {
 
 Comparison compare_runs(const RunProfile& a, const RunProfile& b, double least_share) {
   Comparison comparison;
-  for (std::size_t i = 0; i < a.groups.size(); ++i) comparison.groups.push_back(changes_of(a.groups[i], b.groups[i], a, b));
+  for (std::size_t i = 0; i < a.groups.size(); ++i) comparison.groups.push_back(changes_of(static_cast<QuantityGroup>(i), a.groups[i], b.groups[i], a, b));
   const Change& step = comparison.step();
   comparison.has_noise = step.a.has_noise() && step.b.has_noise();
+  comparison.compute_classes = a.compute_classes;
+  comparison.compute_classes.insert(b.compute_classes.begin(), b.compute_classes.end());
   comparison.least_ns = least_share * std::max(step.a.median, step.b.median);
   const auto is_judged = [&](const Change& change) { return std::max(change.a.median, change.b.median) >= comparison.least_ns; };
   for (const auto& group : comparison.groups) comparison.judged += static_cast<std::size_t>(std::count_if(group.begin(), group.end(), is_judged));
   for (auto& group : comparison.groups) {
     for (Change& change : group) {
-      change.noise_ns = noise_of(change.a, change.b, comparison.judged);
+      change.noise_ns = noise_of(change.a, change.b, kFalseWord / static_cast<double>(std::max<std::size_t>(comparison.judged, 1)), change.resolution_ns);
       const bool is_enough = std::abs(change.difference_ns()) >= comparison.least_ns && change.difference_ns() != 0;
       if (is_enough && differ(change.a, change.b, change.noise_ns)) change.word = word_of(change);
     }

@@ -1,6 +1,7 @@
 // Two runs, quantity by quantity: what grew, shrank, appeared or vanished between them (noise.h says when).
 #pragma once
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,12 +14,13 @@ namespace cli {
 enum class ChangeWord : std::uint8_t { same, grew, shrank, appeared, vanished };
 std::string_view change_text(ChangeWord word);  // "" of the same
 
-// A quantity of both runs. Times are medians over the steps, of the mean over the GPUs.
+// A quantity of both runs. Times are medians over the steps: of the mean over the GPUs; of launches, of their mean duration in the steps that have any.
 struct Change {
   const Quantity* quantity = nullptr;  // of one of the profiles
   StepSample a, b;
   double count_a = 0, count_b = 0;  // how often in a step: medians
-  std::optional<double> noise_ns;   // what the difference may be of steps that differ in nothing
+  double resolution_ns = 1;         // smaller differences cannot be measured
+  std::optional<double> noise_ns;   // what the difference may be of steps that differ in nothing; the most that it may be, if a side has fewer than kFewestSteps
   ChangeWord word = ChangeWord::same;
 
   double difference_ns() const { return b.median - a.median; }
@@ -34,7 +36,8 @@ struct Comparison {
   std::vector<std::vector<Change>> groups;  // by QuantityGroup; the largest difference first
   std::vector<PartChange> parts;            // the largest difference first; rounded so that they sum to the rounded means of the step
   std::size_t judged = 0;                   // quantities for which the noise is
-  bool has_noise = false;                   // both sides have enough steps
+  bool has_noise = false;                   // both sides have kFewestSteps
+  std::set<std::string> compute_classes;    // of either run
   double least_ns = 0;                      // smaller differences are called the same
 
   const std::vector<Change>& group(QuantityGroup which) const { return groups[static_cast<std::size_t>(which)]; }

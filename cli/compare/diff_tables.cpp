@@ -31,7 +31,7 @@ constexpr Column kChange{"change", Unit::text, "grew, shrank, appeared (it was i
 constexpr Column kOld{"old_ns", Unit::ns, "In A: the median over the steps, of the mean over the GPUs"};
 constexpr Column kNew{"new_ns", Unit::ns, "In B"};
 constexpr Column kDifference{"difference_ns", Unit::ns, "new - old"};
-constexpr Column kNoise{"noise_ns", Unit::ns, "What the difference may be of steps that do not differ; empty: a side has fewer than 8 steps"};
+constexpr Column kNoise{"noise_ns", Unit::ns, "What the difference may be of runs that do not differ; of 3 to 7 steps the most it may be; empty: a side has fewer than 3"};
 constexpr Column kRelative{"relative_pct", Unit::percent, "The difference, of old"};
 
 Cell rounded(double value) { return Cell(static_cast<std::int64_t>(std::llround(value))); }
@@ -201,7 +201,8 @@ std::string run_text(std::string_view side, const RunProfile& run) {
 std::string method_text(const RunProfile& a, const Comparison& comparison) {
   if (a.whole) return "no steps: totals are compared, without a noise model\n";
   if (comparison.has_noise) return "";
-  return fmt::format("fewer than {} steps on a side: no noise is known; rows where the steps of A and of B do not mix are shown\n", kFewestSteps);
+  return fmt::format("fewer than {} steps on a side: {}; rows where the steps of A and of B do not mix are shown\n", kFewestSteps,
+                     comparison.step().noise_ns ? "the noise is the most that it may be" : "no noise is known");
 }
 
 }  // namespace
@@ -232,12 +233,16 @@ std::string change_summary(std::string_view what, const Change& change) {
 }
 
 std::string diff_verdict(const RunProfile& a, const RunProfile& b, const Comparison& comparison) {
-  const Change& step = comparison.step();
+  Change step = comparison.step();
+  if (!comparison.has_noise) step.noise_ns.reset();
   const std::string summary = change_summary(a.whole ? "the whole trace" : "step", step);
   std::string out;
-  if (step.word == ChangeWord::same) {
+  if (!comparison.has_noise) {
+    const std::string why = a.whole ? "no steps to know the noise from" : fmt::format("too few steps to know the noise: {} and {}", a.steps.size(), b.steps.size());
+    out = fmt::format("{}; {}{}\n", why, summary, parts_text(comparison));
+  } else if (step.word == ChangeWord::same) {
     const std::size_t changed = changed_rows(comparison);
-    out = (comparison.has_noise ? "no difference beyond noise: " : "no difference that is clear: ") + summary;
+    out = "no difference beyond noise: " + summary;
     out += changed == 0 ? "\n" : fmt::format("; {} in it changed\n", count_text(changed, "time"));
   } else {
     out = fmt::format("{}: {}{}\n", ratio_text(step.a.median, step.b.median), summary, parts_text(comparison));

@@ -16,7 +16,7 @@ const std::vector<std::string_view>& diff_table_names();
 // Of each name a table: rows that changed, with `all` those that did not, too. `runs` says what was compared.
 std::vector<ResultTable> diff_tables(const RunProfile& a, const RunProfile& b, const Comparison& comparison, bool all);
 
-// Which is faster, by how much, and what most of that is; then what was compared, a line each.
+// Which is faster, by how much, and what most of that is; without a verdict if there are too few steps to know the noise. Then what was compared, a line each.
 std::string diff_verdict(const RunProfile& a, const RunProfile& b, const Comparison& comparison);
 
 // "step 160.100 ms -> 87.400 ms (-45.4 % +- 1.2 %)"

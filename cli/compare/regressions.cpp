@@ -1,18 +1,98 @@
 #include "cli/compare/regressions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "cli/analyze/cells.h"
+#include "cli/io/units.h"
+#include "cli/model/short_name.h"
 
 namespace cli {
 namespace {
 
-double relative_pct(const Change& change) { return 100 * change.difference_ns() / change.a.median; }
-
-bool is_large(const Change& change, const Change& step, const RegressionLimits& limits) {
-  return change.a.median * 100 >= limits.least_share_pct * step.a.median || change.b.median * 100 >= limits.least_share_pct * step.b.median;
+// The time that it takes in a step of this side.
+double in_step(const Change& change, JudgedWhat what, const StepSample Change::*side) {
+  const double count = what != JudgedWhat::kernel ? 1 : side == &Change::a ? change.count_a : change.count_b;
+  return (change.*side).median * count;
 }
+
+bool is_large(const Change& change, JudgedWhat what, const Change& step, const RegressionLimits& limits) {
+  return in_step(change, what, &Change::a) * 100 >= limits.least_share_pct * step.a.median || in_step(change, what, &Change::b) * 100 >= limits.least_share_pct * step.b.median;
+}
+
+std::vector<JudgedChange> large_changes(const Comparison& comparison, QuantityGroup group, JudgedWhat what, const RegressionLimits& limits) {
+  std::vector<JudgedChange> changes;
+  for (const Change& change : comparison.group(group)) {
+    if (is_large(change, what, comparison.step(), limits) && change.a.median > 0 && change.b.median > 0) changes.push_back({change, what, Judgement::unclear, {}});
+  }
+  std::stable_sort(changes.begin(), changes.end(), [&](const JudgedChange& x, const JudgedChange& y) { return in_step(x.change, what, &Change::a) > in_step(y.change, what, &Change::a); });
+  return changes;
+}
+
+// Longer runs alone are regressions, so the chance is that of one tail.
+void judge(JudgedChange& judged, double chance, const RegressionLimits& limits) {
+  Change& change = judged.change;
+  change.noise_ns = noise_of(change.a, change.b, 2 * chance, change.resolution_ns);
+  if (!change.noise_ns || change.a.median <= 0) return;
+  const double difference_ns = difference_of(change.a, change.b);
+  const double most_ns = limits.most_pct / 100 * change.a.median;
+  judged.seen_from_pct = std::max(limits.most_pct, 100 * *change.noise_ns / change.a.median);
+  if (change.difference_ns() > most_ns) {
+    if (difference_ns > *change.noise_ns) judged.judgement = Judgement::regressed;
+  } else if (difference_ns + *margin_of(change.a, change.b, change.resolution_ns) <= most_ns) {
+    judged.judgement = Judgement::passed;
+  }
+}
+
+bool most_compute_passed(const std::vector<JudgedChange>& changes, const Comparison& comparison, const RegressionLimits& limits) {
+  double all_ns = 0, passed_ns = 0;
+  for (const Change& change : comparison.group(QuantityGroup::work_class)) {
+    if (comparison.compute_classes.contains(change.quantity->name) && is_large(change, JudgedWhat::work_class, comparison.step(), limits)) all_ns += change.a.median;
+  }
+  for (const JudgedChange& each : changes) {
+    if (each.what == JudgedWhat::work_class && each.judgement == Judgement::passed && comparison.compute_classes.contains(each.change.quantity->name)) passed_ns += each.change.a.median;
+  }
+  return 2 * passed_ns > all_ns;
+}
+
+Judgement verdict_of(const std::vector<JudgedChange>& changes, const Comparison& comparison, const RegressionLimits& limits) {
+  const auto regressed = [](const JudgedChange& each) { return each.judgement == Judgement::regressed; };
+  if (std::any_of(changes.begin(), changes.end(), regressed)) return Judgement::regressed;
+  const double most_ns = limits.most_pct / 100 * comparison.step().a.median;
+  const auto lengthens_step = [&](const JudgedChange& each) { return each.judgement == Judgement::unclear && each.what != JudgedWhat::kernel && each.change.difference_ns() > most_ns; };
+  if (std::any_of(changes.begin(), changes.end(), lengthens_step)) return Judgement::unclear;
+  return changes.front().judgement == Judgement::passed || most_compute_passed(changes, comparison, limits) ? Judgement::passed : Judgement::unclear;
+}
+
+constexpr Column kRegressed{"regressed", Unit::yes_no, "By more than is allowed, and beyond the noise"};
+constexpr Column kWhat{"what", Unit::text, "step, class or kernel"};
+constexpr Column kBaseline{"baseline_ns", Unit::ns, "Median over the steps: of the mean over the GPUs; of a kernel, of the mean duration of a launch"};
+constexpr Column kNow{"now_ns", Unit::ns, "The same"};
+constexpr Column kChange{"change_pct", Unit::percent, "The difference, of the baseline"};
+constexpr Column kNoise{"noise_pct", Unit::percent, "What the difference may be of runs that do not differ; of 3 to 7 steps the most it may be; empty: fewer steps"};
+constexpr Column kJudgement{"judgement", Unit::text, "regressed; passed: it does not take longer by more than is allowed; unclear: too much noise to say"};
+constexpr Column kSeenFrom{"seen_from_pct", Unit::percent, "The smallest change that would have been a regression; empty: fewer than 3 steps"};
+constexpr Column kConfiguration{"configuration", Unit::text, "Grid and block; empty: unknown"};
+constexpr Column kClass{"class", Unit::text, "Class of the kernel"};
+constexpr Column kName{"name", Unit::text, "Of the class or the kernel"};
+
+std::string_view what_text(JudgedWhat what) { return what == JudgedWhat::step ? "step" : what == JudgedWhat::work_class ? "class" : "kernel"; }
+
+std::string_view judgement_text(Judgement judgement) { return judgement == Judgement::passed ? "passed" : judgement == Judgement::regressed ? "regressed" : "unclear"; }
+
+void append_change(std::vector<Cell>& row, const JudgedChange& each) {
+  const Change& change = each.change;
+  const bool has_ratio = change.a.median > 0;
+  append(row, each.judgement == Judgement::regressed, std::string(what_text(each.what)), static_cast<std::int64_t>(std::llround(change.a.median)),
+         static_cast<std::int64_t>(std::llround(change.b.median)), has_ratio ? Cell(each.relative_pct()) : Cell(), change.noise_ns && has_ratio ? Cell(100 * *change.noise_ns / change.a.median) : Cell());
+}
+
+std::string pct_text(double pct) { return pct < 10 ? fmt::format("{:.2g}", pct) : fmt::format("{:.0f}", pct); }
+
+// "1.5 to 4"
+std::string range_text(double least, double most) { return pct_text(least) == pct_text(most) ? pct_text(most) : fmt::format("{} to {}", pct_text(least), pct_text(most)); }
 
 }  // namespace
 
@@ -20,49 +100,68 @@ std::vector<std::string> classes_of_one_run(const Comparison& comparison, const 
   std::vector<std::string> names;
   for (const Change& change : comparison.group(QuantityGroup::work_class)) {
     const bool one = (change.a.median > 0) != (change.b.median > 0);
-    if (one && is_large(change, comparison.step(), limits)) names.push_back(change.quantity->name);
+    if (one && is_large(change, JudgedWhat::work_class, comparison.step(), limits)) names.push_back(change.quantity->name);
   }
   return names;
 }
 
-std::vector<JudgedChange> judge_regressions(const Comparison& comparison, const RegressionLimits& limits) {
-  std::vector<JudgedChange> judged{{comparison.step(), true, false}};
-  const Change& step = comparison.step();
-  for (const Change& change : comparison.group(QuantityGroup::work_class)) {
-    if (is_large(change, step, limits) && change.a.median > 0 && change.b.median > 0) judged.push_back({change, false, false});
+Judgements judge_regressions(const Comparison& comparison, const RegressionLimits& limits) {
+  Judgements judgements;
+  std::vector<JudgedChange>& changes = judgements.changes;
+  changes.push_back({comparison.step(), JudgedWhat::step, Judgement::unclear, {}});
+  for (const auto& [group, what] : {std::pair(QuantityGroup::work_class, JudgedWhat::work_class), std::pair(QuantityGroup::launch, JudgedWhat::kernel)}) {
+    const std::vector<JudgedChange> large = large_changes(comparison, group, what, limits);
+    changes.insert(changes.end(), large.begin(), large.end());
   }
-  std::stable_sort(judged.begin() + 1, judged.end(), [](const JudgedChange& x, const JudgedChange& y) { return x.change.a.median > y.change.a.median; });
-  for (JudgedChange& each : judged) {
-    Change& change = each.change;
-    change.noise_ns = noise_of(change.a, change.b, judged.size());
-    each.regressed = change.noise_ns && change.a.median > 0 && relative_pct(change) > limits.most_pct && change.difference_ns() > *change.noise_ns;
-  }
-  return judged;
+  const auto others = static_cast<double>(changes.size() - 1);
+  for (JudgedChange& each : changes) judge(each, kFalseWord / 2 / (each.what == JudgedWhat::step ? 1 : others), limits);
+  judgements.verdict = verdict_of(changes, comparison, limits);
+  return judgements;
 }
 
-bool any_regressed(const std::vector<JudgedChange>& judged) {
-  return std::any_of(judged.begin(), judged.end(), [](const JudgedChange& each) { return each.regressed; });
-}
-
-ResultTable regression_table(const std::vector<JudgedChange>& judged, bool all) {
-  ResultTable table{"check",
-                    {{"regressed", Unit::yes_no, "By more than is allowed, and beyond the noise"},
-                     {"what", Unit::text, "step or class"},
-                     {"baseline_ns", Unit::ns, "Median over the steps, of the mean over the GPUs"},
-                     {"now_ns", Unit::ns, "The same"},
-                     {"change_pct", Unit::percent, "The difference, of the baseline"},
-                     {"noise_pct", Unit::percent, "What the difference may be of steps that do not differ; empty: it is not known"},
-                     {"name", Unit::text, "Of the class"}},
-                    {},
-                    {}};
-  for (const JudgedChange& each : judged) {
-    if (!each.regressed && !all) continue;
-    const Change& change = each.change;
-    append(table.rows.emplace_back(), each.regressed, std::string(each.is_step ? "step" : "class"), static_cast<std::int64_t>(std::llround(change.a.median)),
-           static_cast<std::int64_t>(std::llround(change.b.median)), change.a.median > 0 ? Cell(relative_pct(change)) : Cell(),
-           change.noise_ns && change.a.median > 0 ? Cell(100 * *change.noise_ns / change.a.median) : Cell(), each.is_step ? Cell() : Cell(change.quantity->name));
+ResultTable regressed_table(const Judgements& judgements) {
+  ResultTable table{"check", {kRegressed, kWhat, kBaseline, kNow, kChange, kNoise, kName}, {}, {}};
+  std::vector<std::string> classes;
+  for (const JudgedChange& each : judgements.changes) {
+    if (each.judgement != Judgement::regressed) continue;
+    const Quantity& quantity = *each.change.quantity;
+    if (each.what == JudgedWhat::work_class) classes.push_back(quantity.name);
+    if (each.what == JudgedWhat::kernel && std::find(classes.begin(), classes.end(), quantity.work_class) != classes.end()) continue;
+    std::vector<Cell>& row = table.rows.emplace_back();
+    append_change(row, each);
+    const std::string kernel = short_name(quantity.name) + (quantity.configuration.empty() ? "" : " " + quantity.configuration);
+    row.push_back(each.what == JudgedWhat::step ? Cell() : Cell(each.what == JudgedWhat::kernel ? kernel : quantity.name));
   }
   return table;
+}
+
+std::vector<ResultTable> judged_tables(const Judgements& judgements) {
+  std::vector<ResultTable> tables{{"check", {kRegressed, kWhat, kBaseline, kNow, kChange, kNoise, kJudgement, kSeenFrom, kName}, {}, {}},
+                                  {"kernels", {kRegressed, kWhat, kBaseline, kNow, kChange, kNoise, kJudgement, kSeenFrom, kConfiguration, kClass, kName}, {}, {}}};
+  for (const JudgedChange& each : judgements.changes) {
+    const Quantity& quantity = *each.change.quantity;
+    std::vector<Cell>& row = tables[each.what == JudgedWhat::kernel ? 1 : 0].rows.emplace_back();
+    append_change(row, each);
+    append(row, std::string(judgement_text(each.judgement)), each.seen_from_pct ? Cell(*each.seen_from_pct) : Cell());
+    if (each.what == JudgedWhat::kernel) append(row, quantity.configuration.empty() ? Cell() : Cell(quantity.configuration), quantity.work_class);
+    row.push_back(each.what == JudgedWhat::step ? Cell() : Cell(quantity.name));
+  }
+  return tables;
+}
+
+std::string seen_text(const Judgements& judgements) {
+  std::string text;
+  for (const JudgedWhat what : {JudgedWhat::step, JudgedWhat::work_class, JudgedWhat::kernel}) {
+    std::vector<double> pct;
+    for (const JudgedChange& each : judgements.changes) {
+      if (each.what == what && each.seen_from_pct) pct.push_back(*each.seen_from_pct);
+    }
+    if (pct.empty()) continue;
+    const auto [least, most] = std::minmax_element(pct.begin(), pct.end());
+    const std::string where = what == JudgedWhat::step ? "the step" : what == JudgedWhat::work_class ? count_text(pct.size(), "class", "classes") : count_text(pct.size(), "kernel");
+    text += fmt::format("{} {} % {}in {}", text.empty() ? "a change of" : ", of", range_text(*least, *most), text.empty() ? "would have been seen " : "", where);
+  }
+  return text;
 }
 
 }  // namespace cli

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@ namespace cli {
 class StepSums {
  public:
   void add(std::size_t step, std::int64_t ns, std::int64_t count);
+  void add(const StepSums& other) { entries_.insert(entries_.end(), other.entries_.begin(), other.entries_.end()); }
   // Of all steps, 0 where there was none.
   std::vector<std::int64_t> ns(std::size_t steps) const { return all(steps, &Entry::ns); }
   std::vector<std::int64_t> counts(std::size_t steps) const { return all(steps, &Entry::count); }
@@ -30,13 +32,15 @@ class StepSums {
   std::vector<Entry> entries_;  // by time, so that those of a step are near to each other, but of several ranks
 };
 
-// kernel: its times in a step together. collective: of one operation and size of message.
-enum class QuantityGroup : std::uint8_t { step, idle, work_class, kernel, collective, count_ };
+// kernel: its times in a step together. collective: of one operation and size of message. launch: the whole durations of the launches of one
+// compute kernel with one configuration.
+enum class QuantityGroup : std::uint8_t { step, idle, work_class, kernel, collective, launch, count_ };
 
 struct Quantity {
   std::string name;                 // of a collective its operation
   std::int64_t from_bytes = -1;     // of a collective: its size is at least so much, and less than twice that; -1: unknown
   std::string_view measure = {};    // of a collective: time, wait or transfer
+  std::string configuration = {}, work_class = {};  // of a launch
   auto operator<=>(const Quantity&) const = default;
 };
 
@@ -68,6 +72,8 @@ struct RunProfile {
   std::vector<std::string> names;        // of the sequences
   std::vector<StepSequence> sequences;   // of some steps, the nearest to the median length first
   std::int64_t sequence_rank = -1;       // of this rank
+  std::set<std::string> compute_classes;  // classes that contain compute kernels
+  std::int64_t resolution_ns = 1;        // of timestamps: 1000 if all durations are whole microseconds
   std::vector<std::string> notes;
 
   Quantities& group(QuantityGroup which) { return groups[static_cast<std::size_t>(which)]; }

@@ -1,12 +1,16 @@
 #include "cli/compare/step_profile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "cli/analyze/device_gaps.h"
 #include "cli/analyze/gpu_intervals.h"
@@ -43,10 +47,10 @@ struct PartSums {
 
 class StepProfile : public TablesObserver {
  public:
-  StepProfile(const AnalysisContext& context, RunProfile& profile, bool whole, bool with_sequence)
-      : context_(context), profile_(profile), kept_(context, whole, profile), classes_(context.catalog.strings, context.class_rules), gaps_(context.catalog) {
+  StepProfile(const AnalysisContext& context, RunProfile& profile, bool whole, bool for_diff)
+      : context_(context), profile_(profile), kept_(context, whole, profile), classes_(context.catalog.strings, context.class_rules), gaps_(context.catalog), for_diff_(for_diff) {
     profile_.whole = whole;
-    if (with_sequence && !whole) choose_sequences();
+    if (for_diff && !whole) choose_sequences();
   }
 
   void event(const Event& event, const Facts&) override { gaps_.event(event, context_.catalog.tracks[event.track].process); }
@@ -97,9 +101,14 @@ class StepProfile : public TablesObserver {
   // What a step launched.
   void add_sums(const GpuWork& work, NamedClasses::Id id, std::size_t place, std::int64_t start_ns, std::int64_t end_ns) {
     const std::int64_t starts = work.start_ns >= start_ns ? 1 : 0;
-    if (class_sums_.size() <= id) class_sums_.resize(id + std::size_t{1});
+    if (class_sums_.size() <= id) class_sums_.resize(id + std::size_t{1}), is_compute_.resize(id + std::size_t{1});
     class_sums_[id].add(place, end_ns - start_ns, starts);
-    if (work.kind == Kind::kernel) kernel_sums_[work.name].add(place, end_ns - start_ns, starts);
+    if (work.work_class == WorkClass::compute) is_compute_[id] = true;
+    if (work.kind != Kind::kernel) return;
+    kernel_sums_[work.name].add(place, end_ns - start_ns, starts);
+    if (for_diff_ || starts == 0 || work.work_class != WorkClass::compute) return;
+    durations_ns_ = std::gcd(durations_ns_, work.end_ns - work.start_ns);
+    launch_sums_[{work.name, work.launch, id}].add(place, work.end_ns - work.start_ns, 1);
   }
 
   void add(const DeviceGap& gap) {
@@ -154,8 +163,24 @@ class StepProfile : public TablesObserver {
   }
 
   void name_sums() {
-    for (NamedClasses::Id id = 0; id < class_sums_.size(); ++id) profile_.group(QuantityGroup::work_class)[{classes_[id]}] = std::move(class_sums_[id]);
+    for (NamedClasses::Id id = 0; id < class_sums_.size(); ++id) {
+      if (is_compute_[id]) profile_.compute_classes.insert(classes_[id]);
+      profile_.group(QuantityGroup::work_class)[{classes_[id]}] = std::move(class_sums_[id]);
+    }
     for (auto& [name, sums] : kernel_sums_) profile_.group(QuantityGroup::kernel)[{std::string(context_.catalog.strings[name])}] = std::move(sums);
+    for (const auto& [key, sums] : launch_sums_) {
+      const auto& [name, launch, id] = key;
+      profile_.group(QuantityGroup::launch)[{std::string(context_.catalog.strings[name]), -1, {}, configuration(launch), classes_[id]}].add(sums);
+    }
+    constexpr std::int64_t kMicrosecond = 1000;
+    if (durations_ns_ > 0 && durations_ns_ % kMicrosecond == 0) profile_.resolution_ns = kMicrosecond;
+  }
+
+  // "64x1x1 128x1x1": grid and block. Empty: unknown.
+  std::string configuration(LaunchId id) const {
+    if (id == 0) return {};
+    const Launch& launch = context_.catalog.launches[id];
+    return fmt::format("{} {}", fmt::join(launch.grid, "x"), fmt::join(launch.block, "x"));
   }
 
   // Of the lowest rank the steps around the median length: not all steps of a run launch the same.
@@ -231,7 +256,11 @@ class StepProfile : public TablesObserver {
   DeviceGaps gaps_;
   std::map<DeviceKey, std::vector<DeviceStep>> devices_;  // by window
   std::vector<StepSums> class_sums_;
+  std::vector<bool> is_compute_;  // by class
   std::unordered_map<StringId, StepSums> kernel_sums_;
+  std::map<std::tuple<StringId, LaunchId, NamedClasses::Id>, StepSums> launch_sums_;
+  std::int64_t durations_ns_ = 0;  // the greatest common divisor of the launches' durations
+  bool for_diff_;
   std::optional<ProcessId> sequence_process_;
   std::vector<std::size_t> sequence_of_;  // by window, in the next; kNone: it has none
   std::vector<std::vector<Launched>> launched_;

@@ -6,7 +6,7 @@
 namespace cli {
 
 // `profile` outlives the walk, and holds all after it. `whole`: the whole trace, or --time, in place of steps. With
-// `for_diff` the kernels of a step in their order, and collectives, too.
+// `for_diff` the kernels of a step in their order, and collectives, too; without it the launches of each kernel.
 std::vector<TablesObserverEntry> profile_observers(RunProfile& profile, bool whole, bool for_diff);
 
 // One for collectives, behind that for the rest.

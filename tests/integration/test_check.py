@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`tracetool check`: synthesized profiles of 40 steps with a noise of 2 %, where a class is 5 % slower or nothing is; runs that
-cannot be compared; its summary.
+"""`tracetool check`: synthesized profiles of 40 steps with a noise of 2 %, where a class is 5 % slower or nothing is; profiles of 3 to 5
+steps; steps that depend on each other; runs that cannot be compared or judged; its summary.
 
   test_check.py --tracetool PATH
 """
@@ -8,7 +8,7 @@ import json
 import os
 
 from harness import Folder, arguments, check, finish, run
-from made_profiles import GEMM, STEP, profile
+from made_profiles import GEMM, MANY, SOFTMAX, STEP, drift, profile
 
 REPETITIONS = 20  # each of two processes; tests/unit/cli/compare/test_noise.cpp has hundreds
 
@@ -59,10 +59,78 @@ def check_words(tool):
     check(done.returncode == 0 and done.stdout.startswith("no regression of more than 3 %: step ") and done.stdout.count("\n") == 1 and not done.stderr, "what is faster passes, in a line", done)
     done = tool.check("a.json", "a.json")
     check(done.returncode == 0 and "(+0.0 % +- " in done.stdout, "a run and itself", done)
-    check(tool.check("slow.json", "a.json", "--steps", "3-8").returncode == 0 and "too few steps to judge: 6 in the baseline, 6 now" in tool.check("slow.json", "a.json", "--steps", "3-8").stdout,
-          "fewer than 8 steps: nothing is judged", "")
+    done = tool.check("slow.json", "a.json", "--steps", "3-8")
+    check(done.returncode == 4 and "regressed by more than 3 %" in done.stderr, "20 % are seen with 6 steps a side", done)
     done = tool("check", "slow.json", "--baseline", "a.json", "--max-regress", 25)
     check(done.returncode == 0, "20 % slower, and 25 % are allowed", done)
+
+
+def sides(tool, name, ranks, **more):
+    """A profile of each rank, with seeds of its own; what to name on the command line."""
+    for rank in range(ranks):
+        profile(f"{tool.folder}/{name}/rank{rank}.json", rank=rank, world=8, kernels=MANY, **{**more, "seed": 8 * more["seed"] + rank})
+    return name if ranks > 1 else f"{name}/rank0.json"
+
+
+def check_few(tool):
+    """Profiles of 3 to 5 steps, as torch.profiler's schedules make them: hundreds of launches, and few steps."""
+    for ranks, steps in ((1, 3), (1, 4), (1, 5), (8, 4)):
+        what = f"{steps} steps, {ranks} ranks"
+        a, slow, alike = (sides(tool, f"{name}-{ranks}-{steps}", ranks, steps=steps, seed=seed, slower={kernel: factor for kernel, _ in STEP})
+                          for seed, (name, factor) in enumerate((("a", 1), ("slow", 1.2), ("alike", 1.005))))
+        done = tool.check(slow, a)
+        check(done.returncode == 4 and all(name in done.stdout for name in ("matmul", "elementwise", "softmax")) and "regressed by more than 3 %" in done.stderr, f"{what}: kernels that are 20 % slower", done)
+        done = tool.check(a, a)
+        check(done.returncode == 0 and "no regression" in done.stdout and "a change of " in done.stdout and "would have been seen in the step" in done.stdout, f"{what}: the same trace twice", done)
+        done = tool.check(alike, a)
+        check(done.returncode == 0 and "no regression" in done.stdout, f"{what}: a difference of 0.5 %", done)
+    rows = json.loads(tool.check("a-1-4/rank0.json", "a-1-4/rank0.json", "--json").stdout)
+    check([row["what"] for row in rows["check"]] == ["step"] + 3 * ["class"] and {row["name"] for row in rows["kernels"]} == {name for name, _ in STEP}, "JSON has classes and kernels", rows)
+    check(all(row["judgement"] == "passed" and row["seen_from_pct"] == max(3, row["noise_pct"]) < 20 for table in rows.values() for row in table), "and what would have been seen", rows)
+    kernel = next(row for row in rows["kernels"] if row["name"] == SOFTMAX)
+    check(0.97 < kernel["baseline_ns"] / 150_000 < 1.03 and (kernel["configuration"], kernel["class"]) == ("64x1x1 128x1x1", "softmax"), "a kernel's time is that of a launch", kernel)
+
+
+def check_one_kernel(tool):
+    """A kernel of one configuration, 3 % of the step, in a class that hardly changes."""
+    kernels = MANY + 10 * [("vectorized_elementwise_kernel_sub", 30_000)]
+    for name, seed, slower in (("quick", 1, {}), ("slower", 2, {"vectorized_elementwise_kernel_sub": 1.2})):
+        profile(f"{tool.folder}/{name}.json", kernels=kernels, steps=5, seed=seed, slower=slower)
+    done = tool.check("slower.json", "quick.json")
+    rows = [line.split() for line in done.stdout.splitlines()[1:]]
+    check(done.returncode == 4 and [row[1] for row in rows] == ["kernel"] and rows[0][-3:] == ["vectorized_elementwise_kernel_sub", "64x1x1", "128x1x1"] and "1 kernel regressed" in done.stderr,
+          "a kernel that is 20 % slower is found in a class that is not", done)
+
+
+def check_unjudged(tool):
+    profile(f"{tool.folder}/two-steps.json", kernels=MANY, steps=2)
+    profile(f"{tool.folder}/wild.json", steps=4, noise=0.4, seed=5)
+    for file, needle in (("two-steps.json", "too few steps to judge: 2 in the baseline, 2 now, and 3 are needed"), ("wild.json", "too much noise to see a regression of more than 3 %: step ")):
+        done = tool.check(file, file)
+        check(done.returncode == 5 and done.stdout.startswith(needle) and "not judged: " in done.stderr and "--allow-unjudged" in done.stderr, f"{file}: cannot be judged", done)
+        allowed = tool.check(file, file, "--allow-unjudged")
+        check(allowed.returncode == 0 and allowed.stdout == done.stdout and not allowed.stderr, f"{file}: and may pass", allowed)
+    check("a change of " in done.stdout and "not judged, because of noise: the step, " in done.stdout, "what would have been seen, and what was not judged", done)
+    profile(f"{tool.folder}/idle.json", kernels=MANY, steps=4, seed=6, factors=(1, 1, 1, 1), idle_ns=6_000_000)
+    profile(f"{tool.folder}/uneven.json", kernels=MANY, steps=4, seed=7, long_steps=(1, 3))
+    done = tool.check("uneven.json", "idle.json")
+    check(done.returncode == 5 and "not judged, because of noise: the step" in done.stdout, "a step that seems to be longer, and may be so by chance", done)
+    done = tool("check", "a-1-4/rank0.json", "--baseline", "slow-1-4/rank0.json", "--max-regress", 3, "--allow-unjudged")
+    check(done.returncode == 0 and "no regression" in done.stdout, "what is faster passes", done)
+    check(tool("check", "slow-1-4/rank0.json", "--baseline", "a-1-4/rank0.json", "--max-regress", 3, "--allow-unjudged").returncode == 4, "a regression is never allowed", "")
+
+
+def check_drift(tool):
+    """Steps that depend on those before them: neighbours correlate with 0.9. No alarm."""
+    alarms = []
+    for steps in (4, 40):
+        for seed in range(REPETITIONS):
+            for side in (0, 1):
+                profile(f"{tool.folder}/drift{side}.json", kernels=None, steps=steps, seed=2 * seed + side, factors=drift(100 + 2 * seed + side, steps))
+            done = tool.check("drift0.json", "drift1.json")
+            if done.returncode not in (0, 5):
+                alarms.append((steps, seed, done))
+    check(not alarms, f"{2 * REPETITIONS} pairs of runs that drift: no alarm", alarms[:1])
 
 
 def check_merged(tool):
@@ -102,6 +170,10 @@ def main():
         tool = Tool(options.tracetool, folder)
         check_gate(tool)
         check_words(tool)
+        check_few(tool)
+        check_one_kernel(tool)
+        check_unjudged(tool)
+        check_drift(tool)
         check_merged(tool)
         check_incomparable(tool)
     finish()

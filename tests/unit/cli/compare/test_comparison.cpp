@@ -1,6 +1,10 @@
 #include "cli/compare/comparison.h"
 
 #include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/compare/diff_tables.h"
 #include "cli/compare/regressions.h"
@@ -22,6 +26,7 @@ RunProfile told_run(std::size_t steps, const std::vector<std::pair<std::string, 
     for (const auto& [name, ns] : kernels) {
       run.group(QuantityGroup::kernel)[{name}].add(step, ns, 2);
       run.group(QuantityGroup::work_class)[{"of " + name}].add(step, ns, 2);
+      run.compute_classes.insert("of " + name);
       run.parts[{name}].add(step, ns, 0);
     }
   }
@@ -81,15 +86,59 @@ TEST_CASE("comparison: parts sum to the difference of the mean step, to the nano
 TEST_CASE("check: the step and large classes of both runs are judged, each alone", "[compare]") {
   const RunProfile a = told_run(10, {{"slow", 200'000}, {"tiny", 5'000}, {"gone", 100'000}});
   const RunProfile b = told_run(10, {{"slow", 210'000}, {"tiny", 50'000 / 6}, {"new", 300'000}}, 1'010'000);
-  const auto judged = judge_regressions(compare_runs(a, b, 0), {3, 1});
-  REQUIRE(judged.size() == 2);
-  CHECK(judged[0].is_step);
-  CHECK_FALSE(judged[0].regressed);  // by 1 %
-  CHECK(judged[1].change.quantity->name == "of slow");
-  CHECK(judged[1].regressed);
-  CHECK(judge_regressions(compare_runs(a, b, 0), {3, 0.1}).size() == 3);
-  CHECK_FALSE(any_regressed(judge_regressions(compare_runs(a, b, 0), {5.1, 1})));
-  CHECK_FALSE(any_regressed(judge_regressions(compare_runs(told_run(7, {{"slow", 1}}), told_run(7, {{"slow", 2}}), 0), {3, 0})));
+  const Judgements judged = judge_regressions(compare_runs(a, b, 0), {3, 1});
+  REQUIRE(judged.changes.size() == 2);
+  CHECK(judged.changes[0].what == JudgedWhat::step);
+  CHECK(judged.changes[0].judgement == Judgement::passed);  // by 1 %
+  CHECK(judged.changes[1].change.quantity->name == "of slow");
+  CHECK(judged.changes[1].judgement == Judgement::regressed);
+  CHECK(*judged.changes[1].seen_from_pct == 3);
+  CHECK(judged.verdict == Judgement::regressed);
+  CHECK(judge_regressions(compare_runs(a, b, 0), {3, 0.1}).changes.size() == 3);
+  CHECK(judge_regressions(compare_runs(a, b, 0), {5.1, 1}).verdict == Judgement::passed);
+  CHECK(judge_regressions(compare_runs(told_run(2, {{"slow", 1}}), told_run(2, {{"slow", 2}}), 0), {3, 0}).verdict == Judgement::unclear);
+  CHECK(classes_of_one_run(compare_runs(a, b, 0), {3, 1}) == std::vector<std::string>{"of new", "of gone"});
+}
+
+namespace {
+
+// Steps that take `values`, with a class that always takes 100 us.
+RunProfile uneven_run(const std::vector<std::int64_t>& values) {
+  RunProfile run = told_run(values.size(), {{"steady", 100'000}}, 0);
+  for (std::size_t step = 0; step < values.size(); ++step) run.group(QuantityGroup::step)[{std::string(kStepTime)}].add(step, values[step], 0);
+  return run;
+}
+
+Judgement verdict_of(const RunProfile& a, const RunProfile& b, double most_pct = 3) { return judge_regressions(compare_runs(a, b, 0), {most_pct, 1}).verdict; }
+
+}  // namespace
+
+TEST_CASE("check: classes stand for a step that cannot be judged, unless it seems to be longer", "[compare]") {
+  const RunProfile a = uneven_run({1'000'000, 1'300'000, 1'200'000, 1'100'000});
+  CHECK(verdict_of(a, a) == Judgement::passed);
+  CHECK(verdict_of(a, uneven_run({1'100'000, 1'400'000, 1'300'000, 1'200'000})) == Judgement::unclear);
+  RunProfile other = uneven_run({1'000'000, 1'300'000, 1'200'000, 1'100'000});
+  other.compute_classes.clear();
+  CHECK(verdict_of(other, other) == Judgement::unclear);
+}
+
+TEST_CASE("check: launches of a kernel by configuration, in the steps that have any", "[compare]") {
+  const auto run = [](std::int64_t ns, std::int64_t in_third) {
+    RunProfile made = told_run(5, {}, 1'000'000);
+    for (std::size_t step = 0; step < 5; ++step) {
+      made.group(QuantityGroup::launch)[{"k", -1, {}, "1x1x1 32x1x1", "c"}].add(step, 10 * ns, 10);
+      if (step < 3) made.group(QuantityGroup::launch)[{"k", -1, {}, "2x1x1 32x1x1", "c"}].add(step, step == 2 ? in_third : 100'000, 2);
+    }
+    return made;
+  };
+  const Judgements judged = judge_regressions(compare_runs(run(20'000, 100'000), run(24'000, 300'000), 0), {3, 1});
+  REQUIRE(judged.changes.size() == 3);
+  CHECK(judged.changes[1].change.a.median == 20'000);
+  CHECK(judged.changes[1].judgement == Judgement::regressed);
+  CHECK(judged.changes[2].change.a.steps == 3);
+  CHECK(judged.changes[2].judgement == Judgement::unclear);
+  CHECK(regressed_table(judged).rows.size() == 1);
+  CHECK(judged_tables(judged)[1].rows.size() == 2);
 }
 
 TEST_CASE("sequences: of the steps that are most alike, equal changes once", "[compare]") {
