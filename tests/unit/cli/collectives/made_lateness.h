@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <random>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "cli/collectives/stragglers.h"
@@ -207,7 +208,7 @@ inline MadeLateJob healthy_job(std::uint64_t seed) {
   return job;
 }
 
-// The same with one to three ranks that are late, each for 4 % of the time at least and in twenty steps.
+// The same with one to three ranks that are late, in fifteen steps at least.
 inline MadeLateJob late_job(std::uint64_t seed) {
   std::mt19937_64 random(seed * 104729);
   MadeLateJob job = healthy_job(seed);
@@ -225,6 +226,36 @@ inline MadeLateJob late_job(std::uint64_t seed) {
   const double times = job.in_turn ? std::max(15 * turns, 30 / std::log(static_cast<double>(job.ranks) / turns)) : 25;
   job.steps = std::max(job.steps, static_cast<std::size_t>(times / job.often / (job.until - job.from)));
   return job;
+}
+
+struct LateScore {
+  std::size_t late = 0, right = 0;       // jobs with stragglers that are clear; those of them whose stragglers are named, and nobody else
+  std::size_t healthy = 0, silent = 0;
+  std::string wrong_seeds;
+};
+
+inline LateScore late_score(std::uint64_t first, std::uint64_t last, std::uint64_t step = 1) {
+  LateScore score;
+  const auto named = [](const MadeLateness& made) {
+    std::set<std::size_t> found;
+    const Lateness lateness = made.lateness();
+    for (std::size_t id = 0; id < lateness.ranks.size(); ++id) {
+      if (lateness.ranks[id].straggler) found.insert(id);
+    }
+    return found;
+  };
+  for (std::uint64_t seed = first; seed <= last; seed += step) {
+    const bool is_silent = named(MadeLateness(healthy_job(seed))).empty();
+    ++score.healthy, score.silent += is_silent;
+    if (!is_silent) score.wrong_seeds += " healthy " + std::to_string(seed);
+    const MadeLateJob job = late_job(seed);
+    const MadeLateness made(job);
+    if (!made.is_clear()) continue;
+    const bool is_right = named(made) == std::set<std::size_t>(job.stragglers.begin(), job.stragglers.end());
+    ++score.late, score.right += is_right;
+    if (!is_right) score.wrong_seeds += " late " + std::to_string(seed);
+  }
+  return score;
 }
 
 }  // namespace cli
