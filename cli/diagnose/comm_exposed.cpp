@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "cli/analyze/collective_columns.h"
 #include "cli/collectives/operations.h"
@@ -41,6 +44,7 @@ class CommExposed : public Rule {
   struct Times {
     std::int64_t exposed_ns = 0, comm_ns = 0;  // behind the last start
     std::int64_t waited_ns = 0;                // before it, and exposed
+    std::pair<std::int64_t, std::int64_t> order() const { return {exposed_ns, waited_ns}; }
     std::int64_t unknown_exposed_ns = 0, unknown_comm_ns = 0;  // where the last start is unknown
     std::int64_t known_exposed_ns = 0, known_comm_ns = 0;      // else, with waits
   };
@@ -49,7 +53,7 @@ class CommExposed : public Rule {
     const auto& [calls, matched, clocks] = *context_.collectives;
     const auto some = matched.calls_of(collective);
     const CollectiveTimes times = times_of(matched, calls, collective);
-    if (!times.all_started || !times.all_ended || collective.state == CollectiveState::mismatch || !all_depend_on_all(calls.whats[collective.what].operation)) return;
+    if (!times.all_started || !times.all_ended || collective.state == CollectiveState::mismatch || !all_depend_on_all(calls.whats[collective.what].operation)) return look_alone(collective);
     // By clocks that cannot be compared the ranks still end together: the shortest call is that of the last rank.
     const bool by_ends = std::any_of(some.begin(), some.end(), [&](const MatchedCall& each) { return !clocks.error_between(each.process, some[0].process); });
     std::int64_t shortest_ns = kLatest_ns;
@@ -67,6 +71,16 @@ class CommExposed : public Rule {
       sums.known_comm_ns += call.gpu_end_ns - call.gpu_start_ns;
       if (exposed_ns <= 0) continue;
       evidence_.add(each.process, from_ns, call.gpu_end_ns, exposed_ns, [&] { return collective_text(*context_.collectives, collective); });
+    }
+  }
+
+  // When its last rank started is unknown.
+  void look_alone(const MatchedCollective& collective) {
+    const auto& [calls, matched, clocks] = *context_.collectives;
+    for (const MatchedCall& each : matched.calls_of(collective)) {
+      const CollectiveCall& call = call_of(calls, each);
+      if (!context_.chosen[each.process] || call.gpu_end_ns == kNoTime || call.exposed_ns <= 0 || !context_.windows.hold(each.process, call.gpu_start_ns, call.gpu_end_ns)) continue;
+      unknown_evidence_.add(each.process, call.gpu_start_ns, call.gpu_end_ns, call.exposed_ns, [&] { return collective_text(*context_.collectives, collective); });
     }
   }
 
@@ -90,13 +104,13 @@ class CommExposed : public Rule {
   }
 
   Finding known_finding(const DiagnosisScope& scope, const std::vector<ProcessId>& processes) const {
-    const auto most = std::max_element(processes.begin(), processes.end(), [&](ProcessId a, ProcessId b) { return times_.at(a).exposed_ns < times_.at(b).exposed_ns; });
+    const auto most = std::max_element(processes.begin(), processes.end(), [&](ProcessId a, ProcessId b) { return times_.at(a).order() < times_.at(b).order(); });
     const Times& times = times_.at(*most);
-    Finding finding = finding_of(scope, processes);
+    Finding finding = finding_of(scope, processes, evidence_);
     finding.saving_ns = times.exposed_ns;
     finding.title = fmt::format("communication is not hidden: {} in which nothing else runs; compute covers {:.0f} % of it", per_step_text(scope, times.exposed_ns),
                                 100.0 - 100.0 * static_cast<double>(times.exposed_ns) / static_cast<double>(std::max<std::int64_t>(1, times.comm_ns)));
-    if (times.waited_ns > 0) finding.title += fmt::format("; waiting for other ranks, {}, is not in it", per_step_text(scope, times.waited_ns));
+    if (times.waited_ns > 0) finding.title += fmt::format("; waiting for other ranks, {}, is excluded", per_step_text(scope, times.waited_ns));
     if (times.unknown_exposed_ns > 0) finding.title += fmt::format("; of another {} it is unknown how much is waiting", per_step_text(scope, times.unknown_exposed_ns));
     return finding;
   }
@@ -104,15 +118,15 @@ class CommExposed : public Rule {
   Finding unknown_finding(const DiagnosisScope& scope, const std::vector<ProcessId>& processes) const {
     const auto of_both = [&](ProcessId id) { return times_.at(id).exposed_ns + times_.at(id).unknown_exposed_ns; };
     const auto most = std::max_element(processes.begin(), processes.end(), [&](ProcessId a, ProcessId b) { return of_both(a) < of_both(b); });
-    Finding finding = finding_of(scope, processes);
+    Finding finding = finding_of(scope, processes, unknown_evidence_);
     finding.title = fmt::format("communication is not hidden: {} in which nothing else runs; how much of it is waiting for other ranks is unknown", per_step_text(scope, of_both(*most)));
     return finding;
   }
 
-  Finding finding_of(const DiagnosisScope& scope, const std::vector<ProcessId>& processes) const {
+  Finding finding_of(const DiagnosisScope& scope, const std::vector<ProcessId>& processes, const LongestEvidence& evidence) const {
     Finding finding;
     for (const ProcessId id : processes) finding.ranks.push_back(scope.rank(id));
-    finding.evidence = evidence_.of(scope, processes);
+    finding.evidence = evidence.of(scope, processes);
     finding.advice =
         "Overlap it with compute: DDP's bucket_cap_mb and gradient_as_bucket_view, FSDP's prefetch (backward_prefetch, reshard_after_forward), asynchronous tensor "
         "parallelism; communicate less: larger batches or accumulated gradients, compressed gradients (bf16).";
@@ -121,7 +135,7 @@ class CommExposed : public Rule {
 
   const AnalysisContext& context_;
   std::map<ProcessId, Times> times_;
-  LongestEvidence evidence_;
+  LongestEvidence evidence_, unknown_evidence_;  // behind the last start; where it is unknown
 };
 
 }  // namespace

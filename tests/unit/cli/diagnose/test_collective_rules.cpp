@@ -57,7 +57,7 @@ struct MadeGroups {
 
   std::vector<Finding> find(std::string_view rule, std::int64_t length_ns, const std::vector<ResultTable>& tables = {}) {
     collectives.clocks.domains.assign(catalog.processes.size(), 0);
-    for (std::uint32_t id = 0; id < catalog.processes.size() && !one_clock; ++id) collectives.clocks.domains[id] = id;
+    for (ProcessId id = 0; id < catalog.processes.size() && !one_clock; ++id) collectives.clocks.domains[id] = static_cast<std::uint32_t>(id);
     collectives.clocks.errors_ns.resize(catalog.processes.size());
     const AnalysisContext context{catalog, Windows(catalog.processes.size()), found, steps, chosen, 0, clocks, {}, nullptr, 0, &collectives};
     for (const RuleEntry& entry : rules()) {
@@ -123,7 +123,7 @@ TEST_CASE("diagnose: waiting for a rank is not communication that overlap could 
   CHECK(findings[0].ranks == std::vector<std::int64_t>{0, 1});
   CHECK(findings[0].saving_ns == 100'000);
   CHECK(contains(findings[0].title, "100.000 us (25.0 %) in which nothing else runs"));
-  CHECK(contains(findings[0].title, "waiting for other ranks, 5.000 us (1.2 %), is not in it"));
+  CHECK(contains(findings[0].title, "waiting for other ranks, 5.000 us (1.2 %), is excluded"));
   CHECK(findings[0].evidence[0].start_ns == 500);
   CHECK(made.find("comm-exposed", 510'000, {temporal(105'000)}).empty());  // with the waits it would be more than 20 %
 
