@@ -147,9 +147,9 @@ constexpr int kMostLimits = 7;
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
 // Looks for the next ranks for whom the others wait.
-class Search {
+class StragglerSearch {
  public:
-  Search(const Arrivals& arrivals, const MatchedCollectives& matched, const ClockKnowledge& clocks)
+  StragglerSearch(const Arrivals& arrivals, const MatchedCollectives& matched, const ClockKnowledge& clocks)
       : arrivals_(arrivals), clocks_(clocks), out_(arrivals.span_ns.size()) {
     std::map<std::vector<ProcessId>, std::vector<const Meeting*>> groups;  // communicators of the same ranks are one
     for (const Meeting& each : arrivals.meetings) groups[matched.groups[each.group].members].push_back(&each);
@@ -369,10 +369,12 @@ class Search {
     std::vector<std::int64_t> starts_ns;
     const std::vector<double> always = always_late(group, set, out);
     const auto allowed_of = [&](ProcessId id, std::int64_t allowed_ns) { return static_cast<std::int64_t>(always[id] * static_cast<double>(allowed_ns)); };
-    for (const auto& [meeting, allowed_ns] : group) {
+    for (const MeetingOfGroup& of_group : group) {
+      const Meeting& meeting = *of_group.meeting;
+      const std::int64_t allowed_ns = of_group.allowed_ns;
       starts_ns.clear();
       std::size_t chosen = 0;
-      for (const Arrival& each : arrivals_.of(*meeting)) {
+      for (const Arrival& each : arrivals_.of(meeting)) {
         if (out[each.process]) continue;
         starts_ns.push_back(each.start_ns - allowed_of(each.process, allowed_ns));
         members[each.process] = true;
@@ -380,8 +382,8 @@ class Search {
       }
       std::sort(starts_ns.rbegin(), starts_ns.rend());
       std::int64_t late_ns = 0;
-      for_late(*meeting, set, out, [&](ProcessId id, std::int64_t ns) { late_ns = std::max(late_ns, std::min(ns - allowed_of(id, allowed_ns), most_ns)); });
-      if (starts_ns.size() > 1) test.add(starts_ns, chosen, late_ns, meeting->holds_others);
+      for_late(meeting, set, out, [&](ProcessId id, std::int64_t ns) { late_ns = std::max(late_ns, std::min(ns - allowed_of(id, allowed_ns), most_ns)); });
+      if (starts_ns.size() > 1) test.add(starts_ns, chosen, late_ns, meeting.holds_others);
     }
     test.end_block();
     double all = 0, chosen = 0;
@@ -414,7 +416,7 @@ Lateness find_stragglers(const CollectiveCalls& calls, const MatchedCollectives&
   result.ranks.resize(calls.processes.size());
   const Arrivals arrivals = arrivals_of(calls, matched, chosen, clocks);
   add_sums(arrivals, result);
-  Search search(arrivals, matched, clocks);
+  StragglerSearch search(arrivals, matched, clocks);
   std::vector<std::pair<ProcessId, std::pair<std::uint32_t, std::int64_t>>> late;
   RankSet is_late(result.ranks.size());
   for (auto found = search.next(); !found.empty(); found = search.next()) {

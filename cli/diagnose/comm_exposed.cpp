@@ -50,12 +50,13 @@ class CommExposed : public Rule {
   };
 
   void look(const MatchedCollective& collective) {
-    const auto& [calls, matched, clocks] = *context_.collectives;
+    const CollectiveCalls& calls = context_.collectives->calls;
+    const MatchedCollectives& matched = context_.collectives->matched;
     const auto some = matched.calls_of(collective);
     const CollectiveTimes times = times_of(matched, calls, collective);
     if (!times.all_started || !times.all_ended || collective.state == CollectiveState::mismatch || !all_depend_on_all(calls.whats[collective.what].operation)) return look_alone(collective);
     // By clocks that cannot be compared the ranks still end together: the shortest call is that of the last rank.
-    const bool by_ends = std::any_of(some.begin(), some.end(), [&](const MatchedCall& each) { return !clocks.error_between(each.process, some[0].process); });
+    const bool by_ends = std::any_of(some.begin(), some.end(), [&](const MatchedCall& each) { return !context_.collectives->clocks.error_between(each.process, some[0].process); });
     std::int64_t shortest_ns = kLatest_ns;
     for (const MatchedCall& each : some) shortest_ns = std::min(shortest_ns, call_of(calls, each).gpu_end_ns - call_of(calls, each).gpu_start_ns);
     for (const MatchedCall& each : some) {
