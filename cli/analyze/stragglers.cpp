@@ -14,7 +14,7 @@ namespace {
 
 std::vector<Column> straggler_columns(RowKeys keys) {
   return joined(process_columns(keys),
-                {{"straggler", Unit::yes_no, "It is late for 2 % of its span at least, and in three times its fair share of collectives"},
+                {{"straggler", Unit::yes_no, "Whether the others wait for it alone for 2 % of its span at least, beyond chance"},
                  {"late_ns", Unit::ns, "Its own start minus the median start of the ranks, above the error of their clocks, summed over collectives"},
                  {"waited_ns", Unit::ns, "From its own starts to the last ones"},
                  {"others_waited_ns", Unit::ns, "What the others waited for it alone: they would not have, had it come when the last of them did"},
@@ -141,7 +141,7 @@ class StragglerTable : public Analysis {
     std::sort(ranks.begin(), ranks.end());
     std::vector<std::string> found;
     if (ranks.empty()) {
-      found.push_back("no stragglers: no rank is late for 2 % of its span and in three times its fair share of the collectives");
+      found.push_back("no stragglers: for no rank alone do the others wait 2 % of its span, beyond chance");
     } else {
       found.push_back(fmt::format("without {} the others would have waited {} less, of {} that all ranks waited", rank_list(ranks), duration_text(lateness.set_cost_ns),
                                   duration_text(lateness.waited_ns)));

@@ -201,11 +201,11 @@ struct LateReasons::Known {
   const CollectiveCalls& calls;
   std::vector<Rows> rows;  // by group
   std::vector<Pair> pairs;
-  std::set<ProcessId> different;  // found to be late by themselves: their pairs are no noise
+  std::vector<bool> late;  // their pairs are no noise
 };
 
-LateReasons::LateReasons(const CollectiveCalls& calls, const MatchedCollectives& matched, const std::vector<std::uint32_t>& chosen)
-    : known_(std::make_unique<Known>(Known{calls, rows_of(calls, matched, chosen), {}, {}})) {}
+LateReasons::LateReasons(const CollectiveCalls& calls, const MatchedCollectives& matched, const std::vector<std::uint32_t>& chosen, std::vector<bool> late)
+    : known_(std::make_unique<Known>(Known{calls, rows_of(calls, matched, chosen), {}, std::move(late)})) {}
 LateReasons::~LateReasons() = default;
 
 // Neighbours in each group: as many pairs as there are ranks, and such as are alike where not all ranks of a job do the same.
@@ -226,12 +226,11 @@ void LateReasons::find_pairs() {
   }
 }
 
-double LateReasons::noise_ns(LateCause cause, ProcessId rank) {
+double LateReasons::noise_ns(LateCause cause) {
   if (known_->pairs.empty()) find_pairs();
   std::vector<std::int64_t> differences;
-  const auto counts = [&](ProcessId id) { return id != rank && known_->different.count(id) == 0; };
   for (const Pair& each : known_->pairs) {
-    if (counts(each.one) && counts(each.other)) differences.push_back(each.more[index(cause)]);
+    if (!known_->late[each.one] && !known_->late[each.other]) differences.push_back(each.more[index(cause)]);
   }
   return deviation(std::move(differences));
 }
@@ -270,8 +269,9 @@ LateReason LateReasons::of(ProcessId rank, std::uint32_t group, std::int64_t lat
   std::array<std::vector<std::int64_t>, kLateParts> more;
   std::vector<std::int64_t> computed, idle, waited;
   const bool knows_launches = calls.processes[rank].knows_launches;
+  const bool has_good = std::any_of(rows.begin(), rows.end(), [&](const auto& each) { return !known_->late[each.first]; });
   for (const auto& [process, row] : rows) {
-    if (process == rank) continue;
+    if (process == rank || (has_good && known_->late[process])) continue;
     const auto both = compare(own->second, row);
     if (!both) continue;
     others.push_back(&calls.processes[process]);
@@ -299,15 +299,10 @@ LateReason LateReasons::of(ProcessId rank, std::uint32_t group, std::int64_t lat
   const double noises = std::sqrt(1 + kMedianVariance / static_cast<double>(others.size()));
   const auto explains = [&](std::int64_t ns, LateCause cause) {
     if (ns <= 0 || ns * kLeastPart < to_explain_ns) return false;
-    return !has_others || (ns * kLeastOfLate >= late_ns && static_cast<double>(ns) >= kNoiseDeviations * noises * noise_ns(cause, rank));
+    return !has_others || (ns * kLeastOfLate >= late_ns && static_cast<double>(ns) >= kNoiseDeviations * noises * noise_ns(cause));
   };
-  const std::int64_t elsewhere_ns = reason.more_ns[index(LateCause::other_collective)];
   reason.proven = !has_others;
   std::int64_t most_ns = 0;
-  if (has_others && elsewhere_ns * kLeastPart >= to_explain_ns) {
-    most_ns = elsewhere_ns;
-    reason.cause = LateCause::other_collective;
-  }
   for (const LateCause cause : {LateCause::host, LateCause::slow_kernels, LateCause::more_work, LateCause::copy}) {
     const std::int64_t ns = reason.more_ns[index(cause)];
     if (ns > most_ns && explains(ns, cause)) {
@@ -316,7 +311,8 @@ LateReason LateReasons::of(ProcessId rank, std::uint32_t group, std::int64_t lat
       reason.proven = true;
     }
   }
-  if (reason.proven) known_->different.insert(rank);
+  // It may wait elsewhere, too.
+  if (!reason.proven && reason.more_ns[index(LateCause::other_collective)] * kLeastPart >= to_explain_ns) reason.cause = LateCause::other_collective;
   if (const auto found = work.most.find(reason.cause); found != work.most.end()) {
     const Peers& peers = work.peers.at(reason.cause);
     reason.work = found->second.second;

@@ -10,7 +10,7 @@
 // when name and launch are. Losses of records that befall all ranks alike do not change this.
 //
 // Of a rank that is in several groups, and so may be late because it waited elsewhere, a part explains it only where it is no noise:
-// what neighbours differ by in all groups of the trace, but those that were found to be late by themselves. (The others of its own
+// what neighbours that are not late differ by in all groups of the trace. (The others of its own
 // group would be too few: three of them may be alike by chance.)
 #pragma once
 #include <array>
@@ -46,8 +46,9 @@ struct LateReason {
 // Of ranks of a trace, one by one. Keeps a pointer to each chosen call; `calls` and `matched` outlive it.
 class LateReasons {
  public:
-  // `chosen`: indices in matched.collectives.
-  LateReasons(const CollectiveCalls& calls, const MatchedCollectives& matched, const std::vector<std::uint32_t>& chosen);
+  // `chosen`: indices in matched.collectives. `late`: by ProcessId, the ranks that are late; the others are what a late rank is compared with, if
+  // any of them is in its group.
+  LateReasons(const CollectiveCalls& calls, const MatchedCollectives& matched, const std::vector<std::uint32_t>& chosen, std::vector<bool> late);
   ~LateReasons();
 
   // `late_ns` of the rank in the group.
@@ -57,7 +58,7 @@ class LateReasons {
   struct Pair;
   struct Known;
   void find_pairs();
-  double noise_ns(LateCause cause, ProcessId rank);
+  double noise_ns(LateCause cause);
   std::uint32_t longest_elsewhere(ProcessId rank, std::uint32_t group) const;
 
   std::unique_ptr<Known> known_;

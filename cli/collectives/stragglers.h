@@ -5,11 +5,11 @@
 // before all have begun. Times of different ranks are compared where they have one clock, or clocks that were put on one axis (clocks.h);
 // else each start is measured from the rank's own end, which is nearly the same moment on all of them.
 //
-// A straggler is late for 2 % of its span at least, and in three times its fair share of the collectives, each of which counts
-// as much as its last rank was late (halfway between the fair share and all, where three times are more: of few ranks), which is
-// more than chance. In a collective those ranks are late that are at least half as late as the last. What was found is taken out, and the rest is looked
-// at again: a rank does not hide behind one that is later. A rank that is late because it waited in another communicator is
-// none: it is told, and taken out too.
+// A straggler is a rank for which alone the others wait for at least 2 % of its span, beyond chance. A set of ranks is looked for, because ranks that
+// are late in turn or together are no others to each other: the smallest set of the ranks with the largest shares of what is waited (Shapley's), each
+// of whom costs 2 %. The set, and each rank of it when the rest of the set is left aside, has to be later than chance allows (exchange_test.h): one run
+// in a hundred in which all ranks are alike may name anybody. What was found is taken out, and the rest is looked at again. A rank that is late only
+// because it waited in another communicator is no straggler: its reason says so.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -1,9 +1,13 @@
-// comm-exposed: communication that no compute hides, without what is waiting for other ranks, which is the straggler's. Of a
-// collective it counts from the moment on at which the last rank has begun it, where all are known.
+// comm-exposed: communication that no compute hides, without what is waiting for other ranks: no overlap hides that. Of a collective in which every
+// rank depends on all, only what follows the last rank's start counts. Where that start is unknown (ranks that are not in the trace, calls that are not
+// matched, broadcasts, sends and receives), so is how much of the communication is waiting: it saves nothing that is known.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "cli/analyze/collective_columns.h"
 #include "cli/collectives/operations.h"
@@ -24,53 +28,64 @@ class CommExposed : public Rule {
       if (is_shown(context_, each)) look(each);
     }
     add_totals(TableReading(tables, "temporal"));
-    Finding finding;
-    std::vector<ProcessId> processes;
-    const Times* most = nullptr;
+    const auto fires = [&](ProcessId id, std::int64_t exposed_ns, std::int64_t comm_ns) {
+      return exposed_ns * kMostExposedShare > scope.time.lengths_ns[id] && exposed_ns * kLeastHiddenShare > comm_ns;
+    };
+    std::vector<ProcessId> known, unknown;
     for (const auto& [id, times] : times_) {
-      const bool fires = times.exposed_ns * kMostExposedShare > scope.time.lengths_ns[id] && times.exposed_ns * kLeastHiddenShare > times.comm_ns;
-      if (!fires) continue;
-      processes.push_back(id);
-      if (most == nullptr || times.exposed_ns > most->exposed_ns) most = &times;
+      if (fires(id, times.exposed_ns, times.comm_ns)) known.push_back(id);
+      else if (times.unknown_exposed_ns > 0 && fires(id, times.exposed_ns + times.unknown_exposed_ns, times.comm_ns + times.unknown_comm_ns)) unknown.push_back(id);
     }
-    if (most == nullptr) return {};
-    for (const ProcessId id : processes) finding.ranks.push_back(scope.rank(id));
-    finding.saving_ns = most->exposed_ns;
-    finding.evidence = evidence_.of(scope, processes);
-    finding.title = fmt::format("communication is not hidden: {} in which nothing else runs; compute covers {:.0f} % of it{}", per_step_text(scope, most->exposed_ns),
-                                100.0 - 100.0 * static_cast<double>(most->exposed_ns) / static_cast<double>(std::max<std::int64_t>(1, most->comm_ns)),
-                                has_waits_ ? "" : "; waiting for other ranks is in it, whose traces are not here");
-    finding.advice =
-        "Overlap it with compute: DDP's bucket_cap_mb and gradient_as_bucket_view, FSDP's prefetch (backward_prefetch, reshard_after_forward), asynchronous tensor "
-        "parallelism; communicate less: larger batches or accumulated gradients, compressed gradients (bf16).";
-    return {finding};
+    if (known.empty() && unknown.empty()) return {};
+    return {known.empty() ? unknown_finding(scope, unknown) : known_finding(scope, known)};
   }
 
  private:
   struct Times {
-    std::int64_t exposed_ns = 0, comm_ns = 0;  // without waits
+    std::int64_t exposed_ns = 0, comm_ns = 0;  // behind the last start
+    std::int64_t waited_ns = 0;                // before it, and exposed
+    std::pair<std::int64_t, std::int64_t> order() const { return {exposed_ns, waited_ns}; }
+    std::int64_t unknown_exposed_ns = 0, unknown_comm_ns = 0;  // where the last start is unknown
+    std::int64_t known_exposed_ns = 0, known_comm_ns = 0;      // else, with waits
   };
 
   void look(const MatchedCollective& collective) {
-    const auto& [calls, matched, clocks] = *context_.collectives;
+    const CollectiveCalls& calls = context_.collectives->calls;
+    const MatchedCollectives& matched = context_.collectives->matched;
+    const auto some = matched.calls_of(collective);
     const CollectiveTimes times = times_of(matched, calls, collective);
-    const bool waits = times.all_started && collective.calls > 1 && all_depend_on_all(calls.whats[collective.what].operation);
-    for (const MatchedCall& each : matched.calls_of(collective)) {
+    if (!times.all_started || !times.all_ended || collective.state == CollectiveState::mismatch || !all_depend_on_all(calls.whats[collective.what].operation)) return look_alone(collective);
+    // By clocks that cannot be compared the ranks still end together: the shortest call is that of the last rank.
+    const bool by_ends = std::any_of(some.begin(), some.end(), [&](const MatchedCall& each) { return !context_.collectives->clocks.error_between(each.process, some[0].process); });
+    std::int64_t shortest_ns = kLatest_ns;
+    for (const MatchedCall& each : some) shortest_ns = std::min(shortest_ns, call_of(calls, each).gpu_end_ns - call_of(calls, each).gpu_start_ns);
+    for (const MatchedCall& each : some) {
       const CollectiveCall& call = call_of(calls, each);
-      if (!context_.chosen[each.process] || call.gpu_start_ns == kNoTime || call.gpu_end_ns == kNoTime) continue;
-      const std::int64_t from_ns = waits ? std::clamp(times.last_start_ns, call.gpu_start_ns, call.gpu_end_ns) : call.gpu_start_ns;
-      const std::int64_t wait_ns = from_ns - call.gpu_start_ns;
-      has_waits_ = has_waits_ || waits;
-      Times& sums = times_[each.process];
-      sums.comm_ns -= wait_ns;
-      sums.exposed_ns -= std::min(wait_ns, call.exposed_ns);
+      if (!context_.chosen[each.process] || !context_.windows.hold(each.process, call.gpu_start_ns, call.gpu_end_ns)) continue;
+      const std::int64_t from_ns = by_ends ? call.gpu_end_ns - shortest_ns : std::clamp(times.last_start_ns, call.gpu_start_ns, call.gpu_end_ns);
       const std::int64_t exposed_ns = std::min(call.exposed_ns, call.gpu_end_ns - from_ns);
+      Times& sums = times_[each.process];
+      sums.exposed_ns += exposed_ns;
+      sums.comm_ns += call.gpu_end_ns - from_ns;
+      sums.waited_ns += call.exposed_ns - exposed_ns;
+      sums.known_exposed_ns += call.exposed_ns;
+      sums.known_comm_ns += call.gpu_end_ns - call.gpu_start_ns;
       if (exposed_ns <= 0) continue;
       evidence_.add(each.process, from_ns, call.gpu_end_ns, exposed_ns, [&] { return collective_text(*context_.collectives, collective); });
     }
   }
 
-  // Communication that is matched with none counts, too. A row is of a process's device, by process.
+  // When its last rank started is unknown.
+  void look_alone(const MatchedCollective& collective) {
+    const auto& [calls, matched, clocks] = *context_.collectives;
+    for (const MatchedCall& each : matched.calls_of(collective)) {
+      const CollectiveCall& call = call_of(calls, each);
+      if (!context_.chosen[each.process] || call.gpu_end_ns == kNoTime || call.exposed_ns <= 0 || !context_.windows.hold(each.process, call.gpu_start_ns, call.gpu_end_ns)) continue;
+      unknown_evidence_.add(each.process, call.gpu_start_ns, call.gpu_end_ns, call.exposed_ns, [&] { return collective_text(*context_.collectives, collective); });
+    }
+  }
+
+  // Of all communication. A row is of a process's device, by process.
   void add_totals(const TableReading& devices) {
     std::map<std::pair<std::optional<std::int64_t>, std::optional<std::string>>, std::pair<std::int64_t, std::int64_t>> of_rank;
     for (std::size_t row = 0; row < devices.rows(); ++row) {
@@ -82,22 +97,53 @@ class CommExposed : public Rule {
       const Process& process = context_.catalog.processes[id];
       const auto found = of_rank.find({process.rank >= 0 ? std::optional(process.rank) : std::nullopt, process.phase.empty() ? std::nullopt : std::optional(process.phase)});
       if (!context_.chosen[id] || found == of_rank.end()) continue;
-      times_[id].exposed_ns += found->second.first;
-      times_[id].comm_ns += found->second.second;
+      Times& sums = times_[id];
+      sums.exposed_ns = std::min(sums.exposed_ns, found->second.first);
+      sums.unknown_exposed_ns = std::max<std::int64_t>(0, found->second.first - sums.known_exposed_ns);
+      sums.unknown_comm_ns = std::max<std::int64_t>(0, found->second.second - sums.known_comm_ns);
     }
+  }
+
+  Finding known_finding(const DiagnosisScope& scope, const std::vector<ProcessId>& processes) const {
+    const auto most = std::max_element(processes.begin(), processes.end(), [&](ProcessId a, ProcessId b) { return times_.at(a).order() < times_.at(b).order(); });
+    const Times& times = times_.at(*most);
+    Finding finding = finding_of(scope, processes, evidence_);
+    finding.saving_ns = times.exposed_ns;
+    finding.title = fmt::format("communication is not hidden: {} in which nothing else runs; compute covers {:.0f} % of it", per_step_text(scope, times.exposed_ns),
+                                100.0 - 100.0 * static_cast<double>(times.exposed_ns) / static_cast<double>(std::max<std::int64_t>(1, times.comm_ns)));
+    if (times.waited_ns > 0) finding.title += fmt::format("; waiting for other ranks, {}, is excluded", per_step_text(scope, times.waited_ns));
+    if (times.unknown_exposed_ns > 0) finding.title += fmt::format("; of another {} it is unknown how much is waiting", per_step_text(scope, times.unknown_exposed_ns));
+    return finding;
+  }
+
+  Finding unknown_finding(const DiagnosisScope& scope, const std::vector<ProcessId>& processes) const {
+    const auto of_both = [&](ProcessId id) { return times_.at(id).exposed_ns + times_.at(id).unknown_exposed_ns; };
+    const auto most = std::max_element(processes.begin(), processes.end(), [&](ProcessId a, ProcessId b) { return of_both(a) < of_both(b); });
+    Finding finding = finding_of(scope, processes, unknown_evidence_);
+    finding.title = fmt::format("communication is not hidden: {} in which nothing else runs; how much of it is waiting for other ranks is unknown", per_step_text(scope, of_both(*most)));
+    return finding;
+  }
+
+  Finding finding_of(const DiagnosisScope& scope, const std::vector<ProcessId>& processes, const LongestEvidence& evidence) const {
+    Finding finding;
+    for (const ProcessId id : processes) finding.ranks.push_back(scope.rank(id));
+    finding.evidence = evidence.of(scope, processes);
+    finding.advice =
+        "Overlap it with compute: DDP's bucket_cap_mb and gradient_as_bucket_view, FSDP's prefetch (backward_prefetch, reshard_after_forward), asynchronous tensor "
+        "parallelism; communicate less: larger batches or accumulated gradients, compressed gradients (bf16).";
+    return finding;
   }
 
   const AnalysisContext& context_;
   std::map<ProcessId, Times> times_;
-  LongestEvidence evidence_;
-  bool has_waits_ = false;  // of some collective it is known
+  LongestEvidence evidence_, unknown_evidence_;  // behind the last start; where it is unknown
 };
 
 }  // namespace
 
 RuleEntry comm_exposed_rule() {
   return {.name = "comm-exposed",
-          .fires = "communication beyond waiting for ranks runs alone for 20 % of the time, and compute covers less than half of it",
+          .fires = "communication without waiting for other ranks runs alone for 20 % of the time, and compute covers less than half of it",
           .source = "KempnerForge, Profiler: \"comm > 20 %\"; Profiling: \"NCCL calls between backward and optimizer: DDP gradient sync not overlapped\"",
           .tables = {"temporal"},
           .needs = {.collectives = true},

@@ -111,6 +111,38 @@ std::int64_t urgency(const Finding& finding) {
   return finding.saving_ns.value_or(finding.severity == Severity::high ? kLatest_ns : -1);
 }
 
+// Of each, how much evidence a finding shows that is one with the finding of its cause: first what causes it, then what comes of it.
+constexpr std::size_t kCauseEvidence = 2;
+
+// Makes `effect`, of one rank, and what `cause` says of this rank one finding. What is left of the cause is of its other ranks.
+void join_cause(Finding& effect, Finding& cause) {
+  const auto at = std::find(cause.ranks.begin(), cause.ranks.end(), effect.ranks[0]);
+  if (effect.ranks[0] < 0 || at == cause.ranks.end() || cause.rank_savings_ns.size() != cause.ranks.size()) return;
+  const auto saving = cause.rank_savings_ns.begin() + (at - cause.ranks.begin());
+  effect.saving_ns = std::max(effect.saving_ns, std::optional(*saving));
+  const auto of_rank = std::stable_partition(cause.evidence.begin(), cause.evidence.end(), [&](const Evidence& each) { return each.rank != effect.ranks[0]; });
+  const auto count = std::min<std::ptrdiff_t>(cause.evidence.end() - of_rank, kCauseEvidence);
+  effect.evidence.insert(effect.evidence.begin(), of_rank, of_rank + count);
+  effect.evidence.resize(std::min(effect.evidence.size(), kMostEvidence));
+  cause.evidence.erase(of_rank, cause.evidence.end());
+  cause.rank_savings_ns.erase(saving);
+  cause.ranks.erase(at);
+  if (!cause.ranks.empty()) cause.saving_ns = *std::max_element(cause.rank_savings_ns.begin(), cause.rank_savings_ns.end());
+}
+
+// Cause before effect: a finding whose cause another rule finds on the same rank is one with it.
+void join_causes(std::vector<Finding>& findings) {
+  std::set<std::string_view> causes;
+  for (Finding& effect : findings) {
+    if (effect.cause_rule.empty()) continue;
+    causes.insert(effect.cause_rule);
+    for (Finding& cause : findings) {
+      if (cause.rule == effect.cause_rule) join_cause(effect, cause);
+    }
+  }
+  std::erase_if(findings, [&](const Finding& each) { return each.ranks.empty() && causes.count(each.rule) > 0; });
+}
+
 // Runs one rule.
 class RuleRun : public TablesObserver {
  public:
@@ -212,6 +244,7 @@ DiagnosisRun::DiagnosisRun(const Catalog& catalog, const TraceFacts& facts, cons
 
 Diagnosis DiagnosisRun::finish(const AnalysisResult& result) {
   diagnosis_.notes.insert(diagnosis_.notes.end(), result.notes.begin(), result.notes.end());
+  join_causes(diagnosis_.findings);
   for (Finding& finding : diagnosis_.findings) {
     std::sort(finding.ranks.begin(), finding.ranks.end());
     finding.ranks.erase(std::unique(finding.ranks.begin(), finding.ranks.end()), finding.ranks.end());

@@ -27,6 +27,9 @@ struct Finding {
   // At most so much of the time of the run would go, were this mended and nothing else came to light; of several ranks the
   // largest. Empty: nothing tells.
   std::optional<std::int64_t> saving_ns;
+  std::vector<std::int64_t> rank_savings_ns;  // the same of each of `ranks`; empty: not known
+  // The rule that finds the cause of this. Its findings are one with this finding, where they are of the same rank.
+  std::string_view cause_rule;
   std::vector<Evidence> evidence;  // the longest first, at most kMostEvidence; of a stuck job of each rank
   std::vector<std::int64_t> steps;  // in which that lies, ascending; empty: none are known
   std::string advice;               // sentences

@@ -45,6 +45,7 @@ class Straggler : public Rule {
         finding.title = fmt::format("{} is late to collectives: the others wait {} for it; cause: {}{}", ranks.rank(row), per_step_text(scope, delayed_ns), cause,
                                     evidence.empty() ? "" : ": " + evidence);
         const bool collects = cause == "host" && context_.collectives->calls.processes[id].host_delay.mostly_collecting();
+        if (cause == "host") finding.cause_rule = "host-late";
         finding.advice = collects ? kGarbageCollectionAdvice : advice_of(cause);
         finding.evidence = waits_for(scope, id);
       }

@@ -24,6 +24,7 @@ using Figures = std::vector<Figure>;
 Figures append(bool small);
 Figures json_read(bool small);
 Figures json_write(bool small);
+Figures late(bool small);
 Figures merge(bool small);
 Figures nvtx_cost(bool small);
 Figures pftrace_write(bool small);

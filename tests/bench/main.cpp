@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   fmt::print("{:<44} {:<34} {:<7} {}\n", "what", "budget", "", "measured");
   if (!BENCH_PRELOADS) fmt::print("ranges, NCCL calls and start-up are left out: this build has a sanitizer\n");
   for (const auto subject : {bench::append, bench::json_read, bench::json_write, bench::pftrace_write, bench::merge,
-                             bench::nvtx_cost}) {
+                             bench::late, bench::nvtx_cost}) {
     if (subject == bench::nvtx_cost && !BENCH_PRELOADS) continue;
     for (const bench::Figure& f : subject(small)) {
       const char* held = f.budget.starts_with("none") ? "" : f.within ? "held" : "MISSED";

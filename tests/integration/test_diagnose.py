@@ -13,6 +13,7 @@ import signal
 import subprocess
 import time
 
+import made_late_job
 import slow_diagnosis
 import slow_tables
 from harness import Folder, check, files_below, finish, run, wait_until
@@ -85,6 +86,42 @@ def check_real(options, folder):
         slow, fast = (diagnose(options, *sets[f"num_workers_{workers}.pt.trace.json.gz"]) for workers in (0, 4))
         check(slow["findings"] and slow["findings"][0]["rule"] == "data-starved", "resnet50: 0 workers are data starved", slow)
         check(of_rule(fast, "data-starved") == [], "resnet50: 4 workers are not", fast)
+
+
+def check_late_in_turn(options):
+    """Two of eight hosts are late by turns: what the others wait for them is not communication to hide, and each of them is one finding."""
+    for transfer_ns in (1_200_000, 4_000_000):
+        what = f"late in turn, transfers of {transfer_ns} ns"
+        with Folder() as folder:
+            true = made_late_job.job(folder, transfer_ns)
+            diagnosis = diagnose(options, *files_below(folder, ".json"), "--time", "0s-")
+            check_form(what, diagnosis)
+            length = diagnosis.get("length_ns", 1)
+            stragglers = of_rule(diagnosis, "straggler")
+            check(sorted(each["ranks"] for each in stragglers) == [[rank] for rank in made_late_job.LATE] and all("cause: host" in each["title"] for each in stragglers),
+                  f"{what}: both are found, and why", diagnosis)
+            # The idle time of their hosts, which the finding has too, is as much, with microseconds between kernels.
+            near = all(true["delayed"][each["ranks"][0]] <= each["saving_ns"] <= true["delayed"][each["ranks"][0]] * 1.03 for each in stragglers)
+            check(near, f"{what}: savings as the truth has them", {"true": true, "found": stragglers})
+            check(of_rule(diagnosis, "host-late") == [], f"{what}: straggler and host-late of a rank are one finding", diagnosis)
+            check(all("aten::linear" in each["evidence"][0]["what"] or "outside" in each["evidence"][0]["what"] for each in stragglers), f"{what}: the cause before the effect", stragglers)
+            exposed = of_rule(diagnosis, "comm-exposed")
+            if true["transfer"] * 5 < length:
+                check(exposed == [], f"{what}: what is waiting is not to be hidden", diagnosis)
+            else:
+                check(len(exposed) == 1 and exposed[0]["saving_ns"] == true["transfer"] and "waiting for other ranks" in exposed[0]["title"],
+                      f"{what}: transfers alone are to be hidden", {"true": true, "found": exposed})
+                check(diagnosis["findings"][0]["rule"] == "comm-exposed", f"{what}: the largest saving first", diagnosis)
+            # Four of the eight: nobody knows how long they wait for the others.
+            some = [path for path in files_below(folder, ".json") if path.endswith(("1.json", "2.json", "3.json", "4.json"))]
+            diagnosis = diagnose(options, *some, "--time", "0s-")
+            exposed = of_rule(diagnosis, "comm-exposed")
+            check(len(exposed) == 1 and exposed[0]["saving_ns"] is None and "unknown" in exposed[0]["title"], f"{what}: of four ranks it is unknown how much is waiting", diagnosis)
+            check([each["saving_ns"] is None for each in diagnosis["findings"]] == sorted(each["saving_ns"] is None for each in diagnosis["findings"]), f"{what}: unknown savings last", diagnosis)
+    with Folder() as folder:
+        made_late_job.job(folder, late=())
+        said = run([options.tracetool, "analyze", *files_below(folder, ".json"), "--only", "stragglers"]).stdout
+        check("note: no stragglers" in said, "a healthy job has none", said)
 
 
 def recorded(options, folder, name, *words):
@@ -177,6 +214,7 @@ def check_words(options):
 def main():
     options = paths()
     check_words(options)
+    check_late_in_turn(options)
     with folders(options.traces) as some:
         for folder in some:
             if folder == options.traces:

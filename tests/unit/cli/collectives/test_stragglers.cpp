@@ -1,5 +1,7 @@
 // Stragglers and their causes, against jobs in which they are planted.
 #include "cli/collectives/stragglers.h"
+#include "cli/collectives/exchange_test.h"
+#include "made_lateness.h"
 #include "made_training.h"
 #include "tests/case_step.h"
 #include "tests/unit/catch.h"
@@ -52,6 +54,7 @@ Lateness of_two(std::int64_t meetings, std::int64_t late_ns, std::vector<std::op
     for (ProcessId process = 0; process < 2; ++process) {
       CollectiveCall call;
       call.what = id, call.gpu_start_ns = i * 1'000'000 + (process == 1 ? late_ns : 0), call.gpu_end_ns = i * 1'000'000 + 900'000;
+      call.exposed_ns = call.gpu_end_ns - call.gpu_start_ns;
       matched.calls.push_back({process, 0, static_cast<std::uint32_t>(i)});
       calls.processes[process].lanes[0].calls.push_back(call);
     }
@@ -109,6 +112,79 @@ TEST_CASE("stragglers: below 2 % of the span, or by chance, nobody is one") {
   CHECK_FALSE(of_two(40, 19'000, {none, none}).ranks[1].straggler);
   CHECK(of_two(40, 21'000, {none, none}).ranks[1].straggler);
   CHECK_FALSE(of_two(4, 100'000, {none, none}).ranks[1].straggler);
+}
+
+TEST_CASE("stragglers: a bound on the chance that the same rank is last") {
+  // Of four ranks one is last by 10 in each of five meetings: by chance once in 4^5.
+  const double log_chance = -5 * std::log(4.0);
+  ExchangeTest always(1'000);
+  for (int i = 0; i < 5; ++i) always.add({10, 0, 0, 0}, 1, 10, true);
+  CHECK(always.is_beyond(log_chance + 0.01));
+  CHECK_FALSE(always.is_beyond(log_chance - 0.01));
+  // One delay is one draw, however long it is, and in however many meetings of a block it is seen.
+  ExchangeTest once(1'000'000);
+  once.add({1'000'000, 0, 0, 0}, 1, 1'000'000, true);
+  for (int i = 0; i < 50; ++i) once.add({10, 0, 0, 0}, 1, i % 4 == 0 ? 10 : 0, true);
+  CHECK_FALSE(once.is_beyond(std::log(0.25) - 0.01));
+  ExchangeTest block(1'000);
+  for (int i = 0; i < 5; ++i) block.add({10, 0, 0, 0}, 1, 10, false);
+  block.end_block();
+  CHECK(block.is_beyond(std::log(0.25) + 0.01));
+  CHECK_FALSE(block.is_beyond(std::log(0.25) - 0.01));
+  // All of three that are late in turn, of four.
+  ExchangeTest turns(1'000);
+  for (int i = 0; i < 40; ++i) turns.add({10, 0, 0, 0}, 3, 10, true);
+  CHECK(turns.is_beyond(40 * std::log(0.75) + 0.01));
+  CHECK_FALSE(turns.is_beyond(40 * std::log(0.75) - 0.01));
+}
+
+TEST_CASE("stragglers: one long delay is none, nor is what befalls all ranks by turns") {
+  MadeLateJob job;
+  job.stragglers = {3};
+  job.steps = 200, job.late = 40, job.from = 0.5, job.until = 0.504;  // in one step, a tenth of the run
+  const MadeLateness once(job);
+  CHECK(once.waited_ns[3] * 10 > once.span_ns);
+  CHECK(named(once.lateness()).empty());
+  job = {};
+  job.stragglers = {0, 1, 2, 3, 4, 5, 6, 7}, job.in_turn = true, job.steps = 160;
+  CHECK(named(MadeLateness(job).lateness()).empty());
+}
+
+TEST_CASE("stragglers: two that are late in turn, three that are late together, one that is late in half of the run") {
+  const auto ranks = [](const MadeLateJob& job) {
+    std::vector<std::size_t> found;
+    for (const auto& [rank, cause] : named(MadeLateness(job).lateness())) found.push_back(rank);
+    return found;
+  };
+  MadeLateJob job;
+  job.stragglers = {0, 6}, job.in_turn = true;
+  CHECK(ranks(job) == job.stragglers);
+  job.hidden = true;  // collectives that overlap with compute
+  CHECK(ranks(job) == job.stragglers);
+  job = {};
+  job.stragglers = {1, 2, 3}, job.ranks = 4;
+  CHECK(ranks(job) == job.stragglers);
+  job = {};
+  job.stragglers = {5}, job.from = 0.5;
+  CHECK(ranks(job) == job.stragglers);
+}
+
+TEST_CASE("stragglers: ranks that are always a bit slower are none") {
+  MadeLateJob job;
+  job.speed = 0.018, job.steps = 200;
+  for (const MadeNoise noise : {MadeNoise::small, MadeNoise::exponential, MadeNoise::heavy_tails}) {
+    job.noise = noise;
+    for (job.seed = 1; job.seed <= 5; ++job.seed) CHECK(named(MadeLateness(job).lateness()).empty());
+  }
+}
+
+// The long form is in tests/bench.
+TEST_CASE("stragglers: of seeded jobs, 97 % right and no healthy one with a straggler", "[slow]") {
+  const LateScore score = late_score(1, 150, case_step());
+  INFO(score.right << " of " << score.late << " right, " << score.silent << " of " << score.healthy << " silent; wrong seeds: " << score.wrong_seeds);
+  CHECK(score.late * 2 > 150 / case_step());
+  CHECK(score.right * 100 >= score.late * 97);
+  CHECK(score.silent * 100 >= score.healthy * 99);
 }
 
 TEST_CASE("stragglers: two that are late together are both found, and who waits because of them is none") {

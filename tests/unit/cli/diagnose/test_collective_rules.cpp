@@ -1,4 +1,4 @@
-// Rules over collectives that were made by hand: comm-slow, straggler.
+// Rules over collectives that were made by hand: comm-slow, straggler, comm-exposed.
 #include "cli/diagnose/rule.h"
 #include "tests/unit/catch.h"
 
@@ -16,6 +16,7 @@ struct MadeGroups {
   Steps steps;
   std::vector<bool> chosen;
   ProcessClocks clocks;
+  bool one_clock = true;
 
   explicit MadeGroups(const std::vector<std::int64_t>& transfer_ns) {
     CollectiveWhat what;
@@ -56,6 +57,7 @@ struct MadeGroups {
 
   std::vector<Finding> find(std::string_view rule, std::int64_t length_ns, const std::vector<ResultTable>& tables = {}) {
     collectives.clocks.domains.assign(catalog.processes.size(), 0);
+    for (ProcessId id = 0; id < catalog.processes.size() && !one_clock; ++id) collectives.clocks.domains[id] = static_cast<std::uint32_t>(id);
     collectives.clocks.errors_ns.resize(catalog.processes.size());
     const AnalysisContext context{catalog, Windows(catalog.processes.size()), found, steps, chosen, 0, clocks, {}, nullptr, 0, &collectives};
     for (const RuleEntry& entry : rules()) {
@@ -66,6 +68,8 @@ struct MadeGroups {
     return {};
   }
 };
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
 
 }  // namespace
 
@@ -101,4 +105,49 @@ TEST_CASE("diagnose: what to do about a late rank depends on what its host did")
   findings = made.find("straggler", 1'000'000, {table});
   REQUIRE(findings.size() == 2);
   CHECK(findings[0].advice.find("gc.freeze()") == std::string::npos);
+}
+
+TEST_CASE("diagnose: waiting for a rank is not communication that overlap could hide") {
+  MadeGroups made({10'000});
+  for (auto& process : made.collectives.calls.processes) {
+    for (CollectiveCall& call : process.lanes[0].calls) call.exposed_ns = call.gpu_end_ns - call.gpu_start_ns;
+  }
+  // Ten transfers of 10 us; rank 0 waits 500 ns for each.
+  const auto temporal = [](std::int64_t exposed_ns) {
+    ResultTable table{"temporal", {{"rank", Unit::count, ""}, {"exposed_comm_ns", Unit::ns, ""}, {"comm_ns", Unit::ns, ""}}, {}, {}};
+    for (const std::int64_t rank : {0, 1}) table.rows.push_back({Cell(rank), Cell(exposed_ns - rank * 5'000), Cell(exposed_ns - rank * 5'000)});
+    return table;
+  };
+  std::vector<Finding> findings = made.find("comm-exposed", 400'000, {temporal(105'000)});
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].ranks == std::vector<std::int64_t>{0, 1});
+  CHECK(findings[0].saving_ns == 100'000);
+  CHECK(contains(findings[0].title, "100.000 us (25.0 %) in which nothing else runs"));
+  CHECK(contains(findings[0].title, "waiting for other ranks, 5.000 us (1.2 %), is excluded"));
+  CHECK(findings[0].evidence[0].start_ns == 500);
+  CHECK(made.find("comm-exposed", 510'000, {temporal(105'000)}).empty());  // with the waits it would be more than 20 %
+
+  // Communication that is matched with none: nobody knows how much of it is waiting.
+  findings = made.find("comm-exposed", 1'000'000, {temporal(405'000)});
+  REQUIRE(findings.size() == 1);
+  CHECK_FALSE(findings[0].saving_ns);
+  CHECK(contains(findings[0].title, "400.000 us (40.0 %) in which nothing else runs; how much of it is waiting for other ranks is unknown"));
+  findings = made.find("comm-exposed", 400'000, {temporal(155'000)});
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].saving_ns == 100'000);
+  CHECK(contains(findings[0].title, "of another 50.000 us (12.5 %) it is unknown how much is waiting"));
+}
+
+TEST_CASE("diagnose: where clocks cannot be compared, the shortest call is that of the last rank") {
+  MadeGroups made({10'000});
+  for (CollectiveCall& call : made.collectives.calls.processes[1].lanes[0].calls) call.gpu_start_ns += 7'000'000, call.gpu_end_ns += 7'000'000;
+  for (auto& process : made.collectives.calls.processes) {
+    for (CollectiveCall& call : process.lanes[0].calls) call.exposed_ns = call.gpu_end_ns - call.gpu_start_ns;
+  }
+  made.one_clock = false;
+  ResultTable table{"temporal", {{"rank", Unit::count, ""}, {"exposed_comm_ns", Unit::ns, ""}, {"comm_ns", Unit::ns, ""}}, {}, {}};
+  for (const std::int64_t rank : {0, 1}) table.rows.push_back({Cell(rank), Cell(105'000 - rank * 5'000), Cell(105'000 - rank * 5'000)});
+  const std::vector<Finding> findings = made.find("comm-exposed", 400'000, {table});
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].saving_ns == 100'000);
 }
