@@ -42,7 +42,7 @@ struct GpuWork {
 };
 
 // What rows stand for, besides what they always do.
-enum class GroupBy : std::uint8_t { none, rank, step, shape };
+enum class GroupBy : std::uint8_t { none, rank, step, shape, stack };
 
 // What decides which columns a table has.
 struct RowKeys {

@@ -30,13 +30,13 @@ class StepSums {
   std::vector<Entry> entries_;  // by time, so that those of a step are near to each other, but of several ranks
 };
 
-// kernel: its times in a step together. collective: of one operation and size of message.
-enum class QuantityGroup : std::uint8_t { step, idle, work_class, kernel, collective, count_ };
+// kernel: its times in a step together. collective: of one operation and size of message. operation: of an operator by name.
+enum class QuantityGroup : std::uint8_t { step, idle, work_class, kernel, operation, collective, count_ };
 
 struct Quantity {
   std::string name;                 // of a collective its operation
   std::int64_t from_bytes = -1;     // of a collective: its size is at least so much, and less than twice that; -1: unknown
-  std::string_view measure = {};    // of a collective: time, wait or transfer
+  std::string_view measure = {};    // of a collective: time, wait or transfer; of an operator: host or gpu
   auto operator<=>(const Quantity&) const = default;
 };
 
