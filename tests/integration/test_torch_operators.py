@@ -272,7 +272,8 @@ def check_averages(options, *how):
     """What `analyze --only operators` says of a profile is what key_averages() says of it: calls, own and all time, to the nanosecond."""
     with Folder() as folder:
         path = f"{folder}/profiled.json"
-        done = run([PYTHON, os.path.join(os.path.dirname(PROGRAM), "torch_averages.py"), path, *how], cwd=folder, OMP_NUM_THREADS=1)
+        done = run([PYTHON, os.path.join(os.path.dirname(PROGRAM), "torch_averages.py"), path, *how], cwd=folder, OMP_NUM_THREADS=1,
+                   LD_PRELOAD=options.agent, TRACETOOL_TORCH="shapes", TRACETOOL_DIR=f"{folder}/traces", TRACETOOL_BUFFER="64M")
         if not check(done.returncode == 0, f"averages {how}: it runs", done.stderr[-2000:]):
             return
         names = {event["name"] for event in read(path)[0] if event.get("cat") == "cpu_op"}
@@ -285,6 +286,11 @@ def check_averages(options, *how):
                     (row["calls"], row["cpu_self_ns"], row["cpu_ns"]) for row in json.loads(done.stdout)["operators"]}
             wrong = [(key, said.get(key), true.get(key)) for key in said.keys() | true.keys() if said.get(key) != true.get(key)]
             check(not wrong and len(true) > 20, f"averages {how}: {len(true)} rows {by} as key_averages() has them", lambda: (len(wrong), wrong[:3]))
+
+
+        done = run([options.tracetool, "analyze", f"{folder}/traces", "--only", "operators", "--format", "json"])
+        calls = {row["name"]: row["calls"] for row in json.loads(done.stdout)["operators"] if row["name"].startswith("nest::")}
+        check(calls == {"nest::once": 8, "nest::more": 16}, f"averages {how}: and so are those of the recording, of four steps", calls)
 
 
 def main():
