@@ -68,7 +68,7 @@ inline std::int64_t share_ns(const Windows& windows, const GpuWork& work) {
 }
 
 // What rows stand for, besides what they always do.
-enum class GroupBy : std::uint8_t { none, rank, step, shape };
+enum class GroupBy : std::uint8_t { none, rank, step, shape, stack };
 
 // What decides which columns a table has.
 struct RowKeys {

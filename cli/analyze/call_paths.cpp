@@ -52,7 +52,7 @@ CallPaths::Label label_of(const Event& event, const Facts* facts) {
 
 }  // namespace
 
-CallPaths::CallPaths(const AnalysisContext& context, bool by_rank) : context_(context), host_(context.windows.host()), by_rank_(by_rank), call_stacks_(context.catalog.processes.size(), Newest<StackId>(kMostCallStacks)), ranges_(context) {}
+CallPaths::CallPaths(const AnalysisContext& context, bool by_rank) : context_(context), host_(context.windows.host()), by_rank_(by_rank), call_stacks_(context.catalog.processes.size(), Newest<StackId>(kMostCallStacks)), utilities_(context.catalog.strings), ranges_(context) {}
 
 KindSet CallPaths::kinds() { return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver, Kind::nccl, Kind::stack}); }
 
@@ -157,14 +157,14 @@ CallPaths::Entered CallPaths::called_by(const Event& call) {
   if (known == nccl_stacks_.end() || known->second.start_ns != call.start_ns) return {};
   const StackId stack = known->second.stack;
   const NodeId frames = under(root(context_.catalog.tracks[call.track].process), stack, 0);
-  return {frames, frames, stack};
+  return {frames, frames, stack, 0, {}};
 }
 
 // `facts`: null of a call of CUDA or NCCL.
 void CallPaths::enter(const Event& event, const Facts* facts) {
   const ProcessId process = context_.catalog.tracks[event.track].process;
   const std::int64_t end_ns = slice_end(event, kLatest_ns);
-  const auto& open = ranges_.open_at(event.track, event.start_ns);
+  auto& open = ranges_.open_at(event.track, event.start_ns);
   const auto holds = std::find_if(open.rbegin(), open.rend(), [&](const auto& each) { return each.end_ns >= end_ns; });
   const Entered around = holds == open.rend() ? Entered{} : holds->range;
   const auto* op = facts != nullptr ? facts->get<OperatorFacts>() : nullptr;
@@ -173,12 +173,22 @@ void CallPaths::enter(const Event& event, const Facts* facts) {
   label.backward = op != nullptr && is_backward(*op);
   in.node = child(in.node, label);
   if (is_frame(label.part)) in.frames = in.node;
+  innermost_frame_ = in.frames;
   if (op != nullptr && (op->has & OperatorFacts::kSequenceNumber) != 0 && !is_backward(*op)) remember_forward(event, process, *op, in.frames);
   const std::int64_t ns = event.duration_ns < 0 ? 0 : host_.inside_ns(process, event.start_ns, end_ns);
   nodes_[in.node].host_ns += ns;
   if (around.node != 0) nodes_[around.node].host_ns -= ns;
   const bool counts = host_.hold(process, event.start_ns, end_ns);
-  nodes_[in.node].calls += counts;
+  in.operation = label.part == CallPart::operation ? event.name : 0;
+  in.inside = {};
+  const bool is_utility = in.operation != 0 && utilities_.holds(event.name);
+  const bool is_first = !is_utility && event.kind != Kind::nccl && holds != open.rend() && holds->range.operation != 0 &&
+                        holds->range.inside.begin([this](NodeId other) { ++nodes_[other].calls; });
+  if (is_first && holds->range.operation == in.operation && counts) {
+    holds->range.inside.merge(in.node);
+  } else {
+    nodes_[in.node].calls += counts && !is_utility;
+  }
   if (label.part == CallPart::call && event.correlation != 0) {
     ranges_.launches(event, {in.node, ns, counts});
     stand_below(process, event.correlation);

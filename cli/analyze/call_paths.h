@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cli/analyze/analysis.h"
+#include "cli/analyze/key_averages.h"
 #include "cli/analyze/launch_ranges.h"
 #include "cli/model/newest.h"
 
@@ -42,7 +43,7 @@ class CallPaths {
     NodeId parent = 0;  // less than its own
     Label label;
     ProcessId group = 0;  // by rank: its process
-    std::int64_t calls = 0, host_ns = 0, gpu_ns = 0, gpu_count = 0;
+    std::int64_t calls = 0, host_ns = 0, gpu_ns = 0, gpu_count = 0;  // calls of operators: those that key_averages.h counts
   };
 
   // `by_rank`: each process has a root of its own.
@@ -54,6 +55,10 @@ class CallPaths {
   void end_of(ProcessId process);  // TraceObserver::end_of()
   // When all have come: nodes by NodeId, each behind its parent.
   const std::vector<Node>& finish();
+  // So far. A node keeps its parent and its label.
+  const std::vector<Node>& nodes() const { return nodes_; }
+  // Around the operator, annotation or frame that event() was just given: the innermost frame; 0: none.
+  NodeId innermost_frame() const { return innermost_frame_; }
 
   static KindSet kinds();
   // Of a trace that was read. Where it has none, whoever looks for frames or modules alone needs no tree.
@@ -64,6 +69,8 @@ class CallPaths {
     NodeId node = 0;
     NodeId frames = 0;  // the innermost frame around it
     StackId stack;      // that it was called by
+    StringId operation = 0;  // of an operator its name
+    OnlyChild<NodeId> inside;
   };
   struct Called {  // a CUDA call that may launch
     NodeId node = 0;
@@ -106,7 +113,9 @@ class CallPaths {
   std::map<std::pair<ProcessId, std::uint64_t>, Newest<Forward>> forwards_;  // by thread as PyTorch numbers it, then by sequence number
   std::vector<Newest<StackId>> call_stacks_;  // by process, then by correlation: of calls that were recorded with a stack
   std::unordered_map<TrackId, NcclStack> nccl_stacks_;  // the last one of each thread
+  UtilityOperators utilities_;
   LaunchRanges<Entered, Called> ranges_;
+  NodeId innermost_frame_ = 0;
 };
 
 }  // namespace cli

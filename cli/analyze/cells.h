@@ -11,6 +11,7 @@
 namespace cli {
 
 inline Cell known(std::optional<std::int64_t> value) { return value ? Cell(*value) : Cell(); }
+inline Cell known_real(std::optional<double> value) { return value ? Cell(*value) : Cell(); }
 
 // Of a whole of 0 there is no part.
 inline Cell percent(std::int64_t part, std::int64_t whole) {

@@ -20,6 +20,7 @@ std::vector<Column> kernel_columns(RowKeys keys) {
        {"median_ns", Unit::ns, "At least half of them took at most so long"},
        {"p95_ns", Unit::ns, "At least 95 % of them took at most so long"},
        {"max_ns", Unit::ns, "The longest"},
+       {"stddev_ns", Unit::ns, "Sample standard deviation of their durations (n - 1, like Nsight Systems); unknown for one kernel"},
        {"configurations", Unit::count,
         "In how many it was launched, of grid, block, registers, memory, cluster and type"},
        {"grid", Unit::extent, "Blocks of the most frequent of these, in x, y and z"},
@@ -119,7 +120,8 @@ class KernelTable : public Analysis {
     if (context_.keys.by == GroupBy::rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
     append(cells, std::string(context_.catalog.strings[key.name]),
            std::string(key.work_class == WorkClass::comm ? "comm" : "compute"), static_cast<std::int64_t>(durations.ns.size()),
-           durations.sum_ns, percent(durations.sum_ns, sums_.at(key.group)), ns.least, ns.median, ns.p95, ns.most);
+           durations.sum_ns, percent(durations.sum_ns, sums_.at(key.group)), ns.least, ns.median, ns.p95, ns.most,
+           known_real(standard_deviation(durations.ns)));
     if (durations.launches.empty()) {
       append(cells, Cell(), Cell(), Cell());
     } else {

@@ -32,7 +32,7 @@ class LaunchRanges {
   explicit LaunchRanges(const AnalysisContext& context) : context_(context), threads_(context.catalog.tracks.size()), launchers_(context.catalog.processes.size()) {}
 
   // The ranges of a thread that are open at this time, by their start; the others are forgotten. Times only ascend.
-  const std::vector<Open>& open_at(TrackId thread, std::int64_t at_ns) {
+  std::vector<Open>& open_at(TrackId thread, std::int64_t at_ns) {
     std::vector<Open>& open = threads_[thread];
     std::erase_if(open, [&](const Open& each) { return each.end_ns <= at_ns; });
     return open;

@@ -1,7 +1,9 @@
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace cli {
@@ -20,6 +22,22 @@ inline Spread spread_of(std::vector<std::int64_t>& values) {
   std::nth_element(begin, p95, end);
   std::nth_element(begin, median, p95);  // what lies before p95 is not above it
   return {*std::min_element(begin, median + 1), *median, *p95, *std::max_element(p95, end)};
+}
+
+// The sample standard deviation (divided by n - 1), as Nsight Systems' StdDev and pandas' std() are. Unknown for fewer than two values.
+inline std::optional<double> standard_deviation(const std::vector<std::int64_t>& values) {
+  if (values.size() < 2) return std::nullopt;
+  __extension__ __int128 sum = 0;
+  for (const std::int64_t value : values) sum += value;
+  const auto count = static_cast<long double>(values.size());
+  const auto whole = static_cast<std::int64_t>(sum / static_cast<std::int64_t>(values.size()));
+  const long double rest = static_cast<long double>(sum % static_cast<std::int64_t>(values.size())) / count;  // of the mean
+  long double squares = 0;
+  for (const std::int64_t value : values) {
+    const long double distance = static_cast<long double>(value) - static_cast<long double>(whole) - rest;
+    squares += distance * distance;
+  }
+  return static_cast<double>(std::sqrt(squares / (count - 1)));
 }
 
 }  // namespace cli

@@ -4,7 +4,8 @@
 //   launched in it  the call of the launch began on the range's thread, between its start and its end
 //   gpu_span        from the first start of that work to its last end; of all ranges of the name, added up
 //   gpu_busy        the union of that work, on whichever device; gpu_gap = gpu_span - gpu_busy
-// Work counts in every range around its launch. What reaches out of a window counts as far as it lies in it.
+// Work counts in every range around its launch. What reaches out of a window counts as far as it lies in it. Memory: 16 bytes a range, for
+// exact medians.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "cli/analyze/cells.h"
 #include "cli/analyze/launch_ranges.h"
+#include "cli/analyze/percentile.h"
 #include "cli/io/units.h"
 
 namespace cli {
@@ -27,8 +29,16 @@ std::vector<Column> region_columns(RowKeys keys) {
       {"source", Unit::text, "nvtx or annotation (record_function, and what PyTorch itself annotates)"},
       {"count", Unit::count, "How many ranges of the name lie there on the host, wholly or in part"},
       {"host_ns", Unit::ns, "Their time on the host together"},
+      {"host_min_ns", Unit::ns, "Shortest host time of a range"},
+      {"host_median_ns", Unit::ns, "At least half of the ranges took at most so long on the host"},
+      {"host_max_ns", Unit::ns, "Longest host time of a range"},
+      {"host_stddev_ns", Unit::ns, "Sample standard deviation of the ranges' host times (n - 1, like Nsight Systems); unknown for one range"},
       {"launching", Unit::count, "Ranges that launched work which ran there; by step, also ranges of earlier steps"},
       {"gpu_span_ns", Unit::ns, "From the start of the first work launched in a range to the end of the last, added up"},
+      {"gpu_span_min_ns", Unit::ns, "Shortest span of a range that launched work"},
+      {"gpu_span_median_ns", Unit::ns, "At least half of these spans are at most so long"},
+      {"gpu_span_max_ns", Unit::ns, "Longest of these spans"},
+      {"gpu_span_stddev_ns", Unit::ns, "Sample standard deviation of these spans; unknown for one"},
       {"gpu_busy_ns", Unit::ns, "When any of that work ran"},
       {"gpu_gap_ns", Unit::ns, "gpu_span - gpu_busy"},
       {"gpu_count", Unit::count, "Kernels, copies, memsets and whole graphs launched in them"},
@@ -67,8 +77,8 @@ class Regions : public Analysis {
     open_sets_.clear();
     ranges_.forget_all();  // every Region is added to its rows
     if (rows_.empty()) table.notes.push_back("there are no NVTX ranges or annotations in this trace");
-    std::vector<std::pair<const Key*, const Row*>> sorted;
-    for (const auto& [key, row] : rows_) sorted.push_back({&key, &row});
+    std::vector<std::pair<const Key*, Row*>> sorted;
+    for (auto& [key, row] : rows_) sorted.push_back({&key, &row});
     const auto order = [&](const auto& each) {
       const Key& key = *each.first;
       return std::tuple(key.process, key.window, -each.second->span_ns, -each.second->host_ns, context_.catalog.strings[key.name],
@@ -91,6 +101,7 @@ class Regions : public Analysis {
   };
   struct Row {
     std::int64_t count = 0, host_ns = 0, launching = 0, span_ns = 0, busy_ns = 0, gpu_count = 0, kernels = 0;
+    std::vector<std::int64_t> hosts_ns, spans_ns;  // of each range
   };
 
   // One range, with its work in each window. It adds itself to its rows when nothing that it launched can come any more.
@@ -141,9 +152,12 @@ class Regions : public Analysis {
       const std::int64_t from_ns = std::max(event.start_ns, windows[i].from_ns), to_ns = std::min(end_ns, windows[i].to_ns);
       if (from_ns > to_ns || (from_ns == to_ns && event.start_ns < from_ns)) break;
       Row& row = row_of(process, i, key);
-      row.count += &row != counted;
+      const bool is_new = &row != counted;
       counted = &row;
-      if (event.duration_ns >= 0) row.host_ns += to_ns - from_ns;
+      row.count += is_new;
+      if (event.duration_ns < 0) continue;
+      row.host_ns += to_ns - from_ns;
+      add_time(row.hosts_ns, is_new, to_ns - from_ns);
     }
     auto region = std::make_shared<Region>(*this, process, key);
     ranges_.open_at(event.track, event.start_ns);
@@ -168,13 +182,27 @@ class Regions : public Analysis {
     Row* counted = nullptr;
     for (const Region::Work& work : region.work_) {
       Row& row = row_of(region.process_, work.window, region.key_);
-      row.launching += &row != counted;
+      const bool is_new = &row != counted;
       counted = &row;
+      row.launching += is_new;
       row.span_ns += work.end_ns - work.start_ns;
+      add_time(row.spans_ns, is_new, work.end_ns - work.start_ns);
       row.busy_ns += work.busy_ns;
       row.gpu_count += work.count;
       row.kernels += work.kernels;
     }
+  }
+
+  // Of a new range, or more of the last one.
+  static void add_time(std::vector<std::int64_t>& times, bool is_new, std::int64_t ns) {
+    if (is_new) times.push_back(0);
+    times.back() += ns;
+  }
+  static void append_spread(std::vector<Cell>& cells, std::vector<std::int64_t>& times) {
+    if (times.empty()) return append(cells, Cell(), Cell(), Cell(), Cell());
+    const Cell deviation = known_real(standard_deviation(times));
+    const Spread ns = spread_of(times);
+    append(cells, ns.least, ns.median, ns.most, deviation);
   }
 
   Row& row_of(ProcessId process, std::size_t window, Key key) {
@@ -183,15 +211,18 @@ class Regions : public Analysis {
     return rows_[key];
   }
 
-  std::vector<Cell> cells(const Key& key, const Row& row) const {
+  std::vector<Cell> cells(const Key& key, Row& row) const {
     const Strings& strings = context_.catalog.strings;
     std::vector<Cell> cells;
     if (context_.keys.by != GroupBy::none) append_process(cells, context_.catalog.processes[key.process], context_.keys);
     if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(key.process)[key.window].step));
     cells.emplace_back(std::string(strings[key.name]));
     key.has_domain ? cells.emplace_back(std::string(strings[key.domain])) : cells.emplace_back();
-    append(cells, std::string(key.kind == Kind::nvtx ? "nvtx" : "annotation"), row.count, row.host_ns, row.launching, row.span_ns, row.busy_ns,
-           row.span_ns - row.busy_ns, row.gpu_count, row.kernels);
+    append(cells, std::string(key.kind == Kind::nvtx ? "nvtx" : "annotation"), row.count, row.host_ns);
+    append_spread(cells, row.hosts_ns);
+    append(cells, row.launching, row.span_ns);
+    append_spread(cells, row.spans_ns);
+    append(cells, row.busy_ns, row.span_ns - row.busy_ns, row.gpu_count, row.kernels);
     return cells;
   }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "cli/io/json_text.h"
@@ -21,7 +22,9 @@ std::string cell_text(const Cell& cell, Unit unit) {
   if (const auto* extent = std::get_if<Extent>(&cell)) return extent_text(*extent);
   if (const auto* yes = std::get_if<bool>(&cell)) return *yes ? "yes" : "no";
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{:.2f}", *real) + (unit == Unit::percent ? " %" : "");
+  if (const auto* real = std::get_if<double>(&cell)) {
+    return unit == Unit::ns ? duration_text(std::llround(*real)) : fmt::format("{:.2f}", *real) + (unit == Unit::percent ? " %" : "");
+  }
   const std::int64_t number = std::get<std::int64_t>(cell);
   if (unit == Unit::bytes) return number < 0 ? "-" + bytes_text(-static_cast<std::uint64_t>(number)) : bytes_text(static_cast<std::uint64_t>(number));
   return unit == Unit::ns ? duration_text(number) : fmt::format("{}", number);

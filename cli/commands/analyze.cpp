@@ -160,12 +160,12 @@ std::function<void()> set_up_analyze(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME,...");
-  app.add_option("--by", options->by_word, "Rows for each step, rank or shape of inputs, of tables that have them")
-      ->check(CLI::IsMember({"step", "rank", "shape"}).description(""))
+  app.add_option("--by", options->by_word, "Rows for each step, rank, shape of inputs or stack, of tables that have them")
+      ->check(CLI::IsMember({"step", "rank", "shape", "stack"}).description(""))
       ->each([options = options.get()](const std::string& word) {
-        options->by = word == "step" ? GroupBy::step : word == "rank" ? GroupBy::rank : GroupBy::shape;
+        options->by = word == "step" ? GroupBy::step : word == "rank" ? GroupBy::rank : word == "shape" ? GroupBy::shape : GroupBy::stack;
       })
-      ->type_name("step|rank|shape");
+      ->type_name("step|rank|shape|stack");
   app.add_option("--classes", options->classes, "Of classes: a file of rules that are asked first, or kempnerforge")
       ->check(not_empty())
       ->type_name("FILE");

@@ -58,7 +58,7 @@ RunProfile read_profile(const ComparedRun& run, const ProfileRequest& request, b
   analysis.class_rules = request.class_rules;
   const auto inputs = find_inputs(run.inputs);
   refuse_input_as_output(inputs, request.output);
-  const KindSet kinds = kinds_of({Kind::runtime, Kind::driver});
+  const KindSet kinds = request.for_diff ? operator_kinds() : kinds_of({Kind::runtime, Kind::driver});
   const auto trace = read_inputs(inputs, request.memory_mib, request.output, analyzed_events({}, kinds), true);
   const FoundFacts found = find_facts(*trace);
   RunProfile profile;

@@ -30,7 +30,7 @@ struct ProfileRequest {
   std::size_t memory_mib = 0;
   std::string output;  // beside which goes what does not fit into memory; the inputs are not replaced by it
   const NameRules* class_rules = nullptr;
-  bool for_diff = false;  // StepProfile: sequence and collectives, too
+  bool for_diff = false;  // sequences, collectives and operators, too
 };
 
 // By steps; where no process that is chosen has any, --time holds none, or `whole`, of the trace as a whole. Throws Error, as analyze() does.

@@ -17,6 +17,7 @@
 #include "cli/merge/phases.h"
 #include "cli/merge/ranks.h"
 #include "cli/merge/read_catalog.h"
+#include "cli/merge/separate_runs.h"
 #include "cli/model/beside_ranks.h"
 #include "cli/read/merged_reader.h"
 #include "cli/select/step_notes.h"
@@ -63,6 +64,7 @@ void run_info(const InfoOptions& options) {
   print_warnings(warnings);
   std::vector<std::string> notes = repeated_ranks(catalog);
   if (std::string fault = contradiction(catalog); !fault.empty()) notes.push_back(std::move(fault));
+  if (std::string runs = separate_runs_text(catalog); !runs.empty()) notes.push_back(std::move(runs));
   OutputFile out("-");
   if (options.json) {
     write_info_json(catalog, merged.fits, notes, out);

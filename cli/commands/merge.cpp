@@ -23,7 +23,7 @@ struct MergeCommandOptions {
   std::shared_ptr<std::size_t> memory_mib;
   std::string output;
   std::string report;
-  bool no_align = false, clock_of_each_rank = false, partial = false;
+  bool no_align = false, clock_of_each_rank = false, partial = false, force = false;
 };
 
 void run_merge(const MergeCommandOptions& options) {
@@ -43,6 +43,7 @@ void run_merge(const MergeCommandOptions& options) {
   MergeOptions merge;
   merge.align = !options.no_align && !options.partial;
   merge.is_part = options.partial;
+  merge.force = options.force;
   merge.clock_of_each_rank = options.clock_of_each_rank;
   merge.memory_bytes = *options.memory_mib << 20;
   merge.scratch_directory = scratch_directory(options.output);
@@ -77,6 +78,7 @@ std::function<void()> set_up_merge(CLI::App& app) {
       ->type_name("FILE");
   app.add_flag("--partial", options->partial,
                "One node's part of a large run, whose clocks are aligned when the parts are merged; not all ranks are expected");
+  app.add_flag("--force", options->force, "Merges inputs that are of unrelated runs, with a warning");
   app.add_flag("--no-align", options->no_align, "Leaves every host on its own wall clock");
   app.add_option("--clock-domain", "What has a clock of its own (default: host; a rank whose host is not known has one anyway)")
       ->check(CLI::IsMember({"host", "rank"}).description(""))
@@ -96,6 +98,7 @@ Command merge_command() {
       "aligned by the collectives that they share; each rank keeps its own times, beside what puts them on the axis.\n"
       "Of a large run each node merges its own ranks (--partial), and then one merges the parts: the result is the same. A part\n"
       "that cannot be read, or is of another run, is named and left out; the exit status is 3 then.\n"
+      "Inputs of unrelated runs (other run ids or numbers of ranks, or recorded far apart) are refused without --force.\n"
       "\n"
       "  tracetool merge traces/ -o run.ttrace\n"
       "  tracetool merge traces/ -o run.ttrace --report clocks.json\n"

@@ -20,10 +20,11 @@ struct GroupTable {
   std::string_view name;
   bool has_counts;
 };
-constexpr std::array<GroupTable, 5> kGroupTables{{{QuantityGroup::step, "step", false},
+constexpr std::array<GroupTable, 6> kGroupTables{{{QuantityGroup::step, "step", false},
                                                   {QuantityGroup::idle, "idle", false},
                                                   {QuantityGroup::work_class, "classes", true},
                                                   {QuantityGroup::kernel, "kernels", true},
+                                                  {QuantityGroup::operation, "operators", true},
                                                   {QuantityGroup::collective, "collectives", true}}};
 constexpr std::string_view kRuns = "runs", kParts = "parts", kSequence = "sequence";
 
@@ -49,6 +50,9 @@ std::vector<Column> change_columns(const GroupTable& table) {
     columns.push_back({"measure", Unit::text, "time on the GPU; wait for the last rank; transfer from there on: in a step, of all such collectives together"});
     columns.push_back({"from_bytes", Unit::bytes, "Size, which is less than twice that; empty: it is not known"});
   }
+  if (table.group == QuantityGroup::operation) {
+    columns.push_back({"measure", Unit::text, "host: time without what lies in it, as cpu_self of operators; gpu: of what it launched itself"});
+  }
   columns.push_back({"name", Unit::text, "What: a kernel, a class, a cause, an operation"});
   return columns;
 }
@@ -66,6 +70,7 @@ ResultTable group_table(const GroupTable& entry, const Comparison& comparison, b
            change.noise_ns ? rounded(std::ceil(*change.noise_ns)) : Cell(), change.a.median > 0 ? Cell(100 * change.difference_ns() / change.a.median) : Cell());
     if (entry.has_counts) append(cells, count_cell(change.count_a), count_cell(change.count_b));
     if (entry.group == QuantityGroup::collective) append(cells, std::string(change.quantity->measure), change.quantity->from_bytes >= 0 ? Cell(change.quantity->from_bytes) : Cell());
+    if (entry.group == QuantityGroup::operation) cells.emplace_back(std::string(change.quantity->measure));
     cells.emplace_back(change.quantity->name);
   }
   if (same > 0) table.notes.push_back(count_text(same, "row is", "rows are") + " the same");

@@ -32,14 +32,14 @@ class StepSums {
   std::vector<Entry> entries_;  // by time, so that those of a step are near to each other, but of several ranks
 };
 
-// kernel: its times in a step together. collective: of one operation and size of message. launch: the whole durations of the launches of one
-// compute kernel with one configuration.
-enum class QuantityGroup : std::uint8_t { step, idle, work_class, kernel, collective, launch, count_ };
+// kernel: its times in a step together. collective: of one operation and size of message. operation: of an operator by name. launch: the whole
+// durations of the launches of one compute kernel with one configuration.
+enum class QuantityGroup : std::uint8_t { step, idle, work_class, kernel, operation, collective, launch, count_ };
 
 struct Quantity {
   std::string name;                 // of a collective its operation
   std::int64_t from_bytes = -1;     // of a collective: its size is at least so much, and less than twice that; -1: unknown
-  std::string_view measure = {};    // of a collective: time, wait or transfer
+  std::string_view measure = {};    // of a collective: time, wait or transfer; of an operator: host or gpu
   std::string configuration = {}, work_class = {};  // of a launch
   auto operator<=>(const Quantity&) const = default;
 };

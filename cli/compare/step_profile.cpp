@@ -275,7 +275,7 @@ std::vector<TablesObserverEntry> profile_observers(RunProfile& profile, bool who
   needs.launches = true;
   std::vector<TablesObserverEntry> observers{
       {needs, [&profile, whole, for_diff](const AnalysisContext& context) -> std::unique_ptr<TablesObserver> { return std::make_unique<StepProfile>(context, profile, whole, for_diff); }}};
-  if (for_diff) observers.push_back(collective_observer(profile, whole));
+  if (for_diff) observers.insert(observers.end(), {collective_observer(profile, whole), operator_observer(profile, whole)});
   return observers;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/merge/missing_data.h"
 #include "cli/merge/phases.h"
 #include "cli/merge/ranks.h"
+#include "cli/merge/separate_runs.h"
 #include "cli/model/error.h"
 #include "cli/model/slice.h"
 #include "cli/read/input_formats.h"
@@ -221,7 +222,7 @@ void InputReading::join(std::size_t number) {
   input.first_process = static_cast<ProcessId>(catalog_.processes.size());
   input.ids = join_catalog(input.catalog, catalog_);
   set_rank(catalog_, input.first_process, from_[number].path, from_[number].rank);
-  if (const std::string fault = contradiction(catalog_); !fault.empty()) throw Error(Exit::usage, fault);
+  if (const std::string fault = contradiction(catalog_); !fault.empty() && !options_.force) throw Error(Exit::usage, fault);
   check_ranks(catalog_);
   const std::vector<std::uint32_t> clocks = clocks_of(input);
   clock_of_.insert(clock_of_.end(), clocks.begin(), clocks.end());
@@ -261,7 +262,12 @@ void InputReading::finish() {
     process.last_ns = fit.on_axis(process.last_ns);
     if (process.first_unclamped_ns != 0) process.first_unclamped_ns = fit.on_axis(process.first_unclamped_ns);
   }
-  if (std::string apart = apart_in_time(catalog_); !apart.empty()) warnings_.push_back(std::move(apart));
+  std::vector<std::string> phases = name_phases(catalog_);
+  std::string unrelated = contradiction(catalog_);
+  if (unrelated.empty()) unrelated = separate_runs_text(catalog_);
+  if (!unrelated.empty() && !options_.force) throw Error(Exit::usage, unrelated + "; tracetool merge --force makes one trace of them");
+  if (unrelated.empty()) unrelated = apart_in_time(catalog_);
+  if (!unrelated.empty()) warnings_.push_back(std::move(unrelated));
   for (std::uint32_t clock = 0; clock < fits.size(); ++clock) {
     if (!clocks_.reported(clock)) continue;
     for (std::size_t i = 0; i < catalog_.processes.size(); ++i) {
@@ -269,7 +275,7 @@ void InputReading::finish() {
     }
     reported_.push_back(fits[clock]);
   }
-  for (std::string& phases : name_phases(catalog_)) warnings_.push_back(std::move(phases));
+  for (std::string& phase : phases) warnings_.push_back(std::move(phase));
   sorted_ = sort_processes(catalog_);
 }
 

@@ -18,8 +18,6 @@ bool given(const Process& process) { return process.rank_source == RankSource::o
 
 bool has_times(const Process& p) { return p.first_ns != 0 || p.last_ns != 0; }
 
-std::int64_t begin_of(const Process& p) { return p.first_unclamped_ns != 0 ? p.first_unclamped_ns : p.first_ns; }
-
 bool known_apart(const std::string& a, const std::string& b) { return !a.empty() && !b.empty() && a != b; }
 
 bool known_apart(std::int64_t a, std::int64_t b) { return a >= 0 && b >= 0 && a != b; }
@@ -102,6 +100,8 @@ std::string phases_fault(const Process& a, const Process& b) {
   }
   return {};
 }
+
+std::int64_t begin_of(const Process& process) { return process.first_unclamped_ns != 0 ? process.first_unclamped_ns : process.first_ns; }
 
 bool are_phases(const Process& a, const Process& b) { return phases_fault(a, b).empty(); }
 

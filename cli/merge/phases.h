@@ -10,6 +10,7 @@
 // Files that --rank gave the same rank need not be of one process, and their names need only differ. What else has one
 // rank twice is two runs, or one file twice.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@
 namespace cli {
 
 bool are_phases(const Process& a, const Process& b);
+
+// When the events of a process begin, without those at relative time 0.
+std::int64_t begin_of(const Process& process);
 
 // Which of these rules does not hold ("their times overlap"); "" when all do.
 std::string phases_fault(const Process& a, const Process& b);

@@ -22,8 +22,8 @@ namespace {
                                          first.source));
   }
   throw Error(Exit::usage,
-              fmt::format("duplicate rank {}: {} and {} are not phases of one run, because {}; leave one out (are "
-                          "these two runs?), or give one another rank with --rank N=FILE",
+              fmt::format("duplicate rank {0}: {1} and {2} are not phases of one run, because {3}; leave one out (are "
+                          "these two runs? `tracetool diff {1} {2}` compares them), or give one another rank with --rank N=FILE",
                           second.rank, first.source, second.source, phases_fault(first, second)));
 }
 
@@ -100,7 +100,7 @@ std::string apart_in_time(const Catalog& catalog) {
   std::vector<Span> spans;
   for (const Process& p : catalog.processes) {
     if (p.first_ns == 0 && p.last_ns == 0) continue;
-    const Span span{p.first_unclamped_ns != 0 ? p.first_unclamped_ns : p.first_ns, p.last_ns, &p};
+    const Span span{begin_of(p), p.last_ns, &p};
     if (p.rank < 0) {
       spans.push_back(span);
       continue;

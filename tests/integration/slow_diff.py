@@ -1,10 +1,13 @@
 """What `tracetool diff` says of quantities, the slow way: values of each step, and their medians. From Kineto's JSON."""
 import math
 import statistics
+from collections import Counter
 
 import slow_classes
+import slow_launches
 import slow_steps
 import slow_tables
+from slow_operators import UTILITIES, WITH_FRAMES
 
 RULES = slow_classes.published()
 
@@ -23,7 +26,7 @@ def values(events, without=()):
     work = list(slow_tables.of_kineto(events))
     steps = steps_of(events, without)
     found = {}
-    for i, (_, _, _, begin, end, works) in enumerate(steps):
+    for i, (_, host_begin, host_end, begin, end, works) in enumerate(steps):
         row = slow_tables.temporal(slow_tables.clipped(work, begin, end), end - begin)
         put = lambda table, name, ns: found.setdefault((table, name), [0] * len(steps)).__setitem__(i, found.get((table, name), [0] * len(steps))[i] + ns)
         put("step", "step", end - begin)
@@ -35,7 +38,43 @@ def values(events, without=()):
             put("classes", slow_classes.class_of(each, RULES), each.end - each.start)
             if each.launch is not None:
                 put("kernels", each.name, each.end - each.start)
+        for (name, measure), ns in operators(events, host_begin, host_end).items():
+            put("operators", (name, measure), ns)
     return found
+
+
+def operators(events, begin, end):
+    """(name, measure) -> the own time of the operators of a name on the host between these times, and of the GPU work that they launched there."""
+    hosted, around, innermost = operators_around(events)
+    found = Counter()
+    inside = lambda each: max(0, min(each.end, end) - max(each.start, begin))
+    for at, host in enumerate(hosted):
+        if host.kind == "operator":
+            found[host.name, "host"] += inside(host)
+        if around[at] is not None and hosted[around[at]].kind == "operator":
+            found[hosted[around[at]].name, "host"] -= inside(host)
+    for piece in slow_launches.pieces(events, [host for host in hosted if host.kind == "call"]):
+        name = innermost.get(piece.call.place) if piece.call else None
+        if name is not None and begin <= piece.call.start < end:
+            found[name, "gpu"] += piece.end - piece.start
+    return found
+
+
+def operators_around(events, _known={}):
+    """The host's slices, what each lies directly in, and the operator around each call."""
+    if id(events) not in _known:
+        _known.clear()
+        hosted = [host for host in slow_launches.hosts(events, WITH_FRAMES) if host.kind != "operator" or host.name not in UTILITIES]
+        around = slow_launches.directly_around(hosted)
+        innermost = {}
+        for at, host in enumerate(hosted):
+            outer = around[at]
+            while outer is not None and hosted[outer].kind != "operator":
+                outer = around[outer]
+            if host.kind == "call" and outer is not None:
+                innermost[host.place] = hosted[outer].name
+        _known[id(events)] = (hosted, around, innermost)
+    return _known[id(events)]
 
 
 def error(values):

@@ -12,11 +12,11 @@ HOST = {"cpu_op": "operator", "Operator": "operator", "user_annotation": "annota
 ORDER = ("operator", "annotation", "call")
 
 
-def hosts(events):
+def hosts(events, kinds=HOST):
     """By start; of those that start together the longer first, and calls behind all ranges."""
     found = []
     for event in events:
-        kind = HOST.get(event.get("cat"))
+        kind = kinds.get(event.get("cat"))
         if event.get("ph") != "X" or kind is None:
             continue
         start = ns(event["ts"])

@@ -1,5 +1,12 @@
 """The table `operators`, the slow way: each operator with the list of what lies in it."""
-from slow_launches import directly_around, hosts, pieces
+from collections import Counter
+
+from slow_launches import HOST, directly_around, hosts, pieces
+
+WITH_FRAMES = {**HOST, "python_function": "annotation"}
+# Which key_averages() of PyTorch does not show.
+UTILITIES = {"aten::is_leaf", "aten::output_nr", "aten::_version", "profiler::_record_function_enter", "profiler::_record_function_enter_new",
+             "profiler::_record_function_exit"}
 
 
 def shapes_of(host):
@@ -7,15 +14,28 @@ def shapes_of(host):
     return str(dims) if dims else None
 
 
+def merged_into(hosted, around):
+    """{index: index}: an operator that is the only thing directly in one of its name, and that one."""
+    inside = {}
+    for at, outer in around.items():
+        inside.setdefault(outer, []).append(at)
+    return {at: outer for outer, (at, *others) in inside.items() if outer is not None and not others and
+            hosted[outer].kind == hosted[at].kind in ("operator", "operation") and hosted[outer].name == hosted[at].name}
+
+
 def operators(files, by_shape=False):
     """[{...}] of the events of some files, as one group of rows."""
     found, whole, unclaimed = {}, 0, 0
     for events in files:
-        hosted = hosts(events)
+        hosted = [host for host in hosts(events, WITH_FRAMES) if host.kind != "operator" or host.name not in UTILITIES]
         around = directly_around(hosted)
+        merged = merged_into(hosted, around)
 
-        def key(at):
-            return (hosted[at].name, shapes_of(hosted[at])) if by_shape else (hosted[at].name,)
+        def row_of(at):
+            while at in merged:
+                at = merged[at]
+            key = (hosted[at].name, shapes_of(hosted[at])) if by_shape else (hosted[at].name,)
+            return found.setdefault(key, {"calls": 0, "cpu_ns": 0, "cpu_self_ns": 0, "gpu_ns": 0, "gpu_self_ns": 0, "gpu_count": 0, "modules": set()})
 
         def ways_out(at):
             """The operators around it, the innermost first, itself too."""
@@ -24,14 +44,17 @@ def operators(files, by_shape=False):
                     yield at
                 at = around[at]
 
+        in_it = Counter()
+        for at, host in enumerate(hosted):
+            in_it[around[at]] += host.end - host.start
         for at, host in enumerate(hosted):
             if host.kind == "operator":
-                row = found.setdefault(key(at), {"calls": 0, "cpu_ns": 0, "cpu_self_ns": 0, "gpu_ns": 0, "gpu_self_ns": 0, "gpu_count": 0, "modules": set()})
-                row["calls"] += 1
-                row["cpu_ns"] += host.end - host.start
-                row["modules"].add(host.args.get("Module Hierarchy") or None)
-                inside = [hosted[each] for each in children(around).get(at, [])]
-                row["cpu_self_ns"] += host.end - host.start - sum(each.end - each.start for each in inside)
+                row = row_of(at)
+                row["cpu_self_ns"] += host.end - host.start - in_it[at]
+                if at not in merged:
+                    row["calls"] += 1
+                    row["cpu_ns"] += host.end - host.start
+                    row["modules"].add(host.args.get("Module Hierarchy") or None)
         index = {host.place: at for at, host in enumerate(hosted)}
         for piece in pieces(events, [host for host in hosted if host.kind == "call"]):
             length = piece.end - piece.start
@@ -40,10 +63,11 @@ def operators(files, by_shape=False):
             if not out:
                 unclaimed += 1
                 continue
-            found[key(out[0])]["gpu_self_ns"] += length
-            found[key(out[0])]["gpu_count"] += 1
+            row_of(out[0])["gpu_self_ns"] += length
+            row_of(out[0])["gpu_count"] += 1
             for each in out:
-                found[key(each)]["gpu_ns"] += length
+                if each not in merged:
+                    row_of(each)["gpu_ns"] += length
     rows = []
     for names, row in found.items():
         modules = row.pop("modules")
@@ -52,13 +76,3 @@ def operators(files, by_shape=False):
                      "module": modules.pop() if len(modules) == 1 else None})
     rows.sort(key=lambda row: (-row["gpu_ns"], -row["cpu_ns"], row["name"].encode(), (row.get("shapes") or "").encode()))
     return rows, unclaimed
-
-
-def children(around, _known={}):
-    if id(around) not in _known:
-        _known.clear()
-        inside = {}
-        for at, outer in around.items():
-            inside.setdefault(outer, []).append(at)
-        _known[id(around)] = inside
-    return _known[id(around)]

@@ -3,6 +3,7 @@ from collections import namedtuple
 
 import slow_launches
 from slow_launches import directly_around, pieces
+from slow_operators import UTILITIES, merged_into
 from slow_tables import ns
 
 Host = namedtuple("Host", "thread start end kind name args place")
@@ -34,10 +35,18 @@ def text(kind, name):
     return name[len("nn.Module: "):] if kind == "module" and name.startswith("nn.Module: ") else name
 
 
+def not_counted(found, around):
+    """Of operators, those that key_averages() of PyTorch does not count (slow_operators.py)."""
+    utilities = {at for at, host in enumerate(found) if host.kind == "operation" and host.name in UTILITIES}
+    inside = {at: outer for at, outer in around.items() if at not in utilities}
+    return utilities | merged_into(found, inside).keys()
+
+
 def tree(events):
     """{path: [calls, host ns, GPU ns, GPU count]}; a path is a tuple of (kind, text, backward), the outermost first."""
     found, sums = hosts(events), {}
     around, paths, forwards = directly_around(found), [], {}
+    uncounted = not_counted(found, around)
     for at, host in enumerate(found):
         outer = paths[around[at]] if around[at] is not None else ()
         number = host.args.get("Sequence number") if host.kind == "operation" else None
@@ -51,7 +60,7 @@ def tree(events):
             threads = forwards.get(number, (set(), ()))[0] | {host.thread}
             forwards[number] = (threads, path[:last + 1] if len(threads) == 1 else ())
         row = sums.setdefault(path, [0, 0, 0, 0])
-        row[0] += 1
+        row[0] += at not in uncounted
         row[1] += host.end - host.start
         if around[at] is not None:
             sums[paths[around[at]]][1] -= host.end - host.start

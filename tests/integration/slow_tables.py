@@ -3,6 +3,7 @@ the truth of a simulated run."""
 import gzip
 import json
 import re
+import statistics
 from collections import Counter, namedtuple
 from decimal import Decimal
 
@@ -116,6 +117,10 @@ def launched(launches):
     return {"configurations": len(count), "grid": list(most[0]), "block": list(most[1])}
 
 
+def standard_deviation(values):
+    return statistics.stdev(values) if len(values) > 1 else None
+
+
 def kernels(work):
     """[{...}] by name and class, as `kernels` has them."""
     found = {}
@@ -129,6 +134,6 @@ def kernels(work):
         at = lambda percent: durations[-(-len(durations) * percent // 100) - 1]
         rows.append({"name": name, "class": kind, "count": len(durations), "sum_ns": sum(durations),
                      "share_pct": 100.0 * sum(durations) / total if total else None, "min_ns": durations[0],
-                     "median_ns": at(50), "p95_ns": at(95), "max_ns": durations[-1],
+                     "median_ns": at(50), "p95_ns": at(95), "max_ns": durations[-1], "stddev_ns": standard_deviation(durations),
                      **launched([each.launch for each in some if each.launch])})
     return sorted(rows, key=lambda row: (-row["sum_ns"], row["name"]))

@@ -148,6 +148,21 @@ def check_traces(options):
     check(read >= 8, f"{read} files were compared", read)
 
 
+def check_unrelated(options):
+    """A directory with two runs of one program, 19.4 h apart."""
+    folder = f"{options.traces}/resnet50-dataloader"
+    files = [f"{folder}/num_workers_{workers}.pt.trace.json.gz" for workers in (4, 0)]
+    if not os.path.isdir(folder):
+        print(f"left out: two runs in a directory, which is not in {options.traces}", flush=True)
+        return
+    for command in ("analyze", "diagnose"):
+        done = run([options.tracetool, command, folder])
+        check(done.returncode == 1 and not done.stdout and all(path in done.stderr for path in files) and "19.4 h" in done.stderr and "tracetool diff" in done.stderr,
+              f"{command}: two runs in a directory are refused", done)
+    done = run([options.tracetool, "info", folder])
+    check(done.returncode == 0 and "2 unrelated runs" in done.stdout, "info describes them", done)
+
+
 def check_formats(options, files):
     words = [*files, "--only", "temporal"]
     rows = tables(options, *words)["temporal"]
@@ -229,4 +244,4 @@ def check_simulated(options):
 
 
 if __name__ == "__main__":
-    run_checks(check_traces, simulated=(check_simulated,))
+    run_checks(check_traces, check_unrelated, simulated=(check_simulated,))

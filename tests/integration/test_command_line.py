@@ -87,20 +87,56 @@ def check_selection(tool):
     check("nccl calls" in done.stdout, "info says that its column counts calls", done.stdout)
 
 
+def without_rank(path):
+    """Of a profile: as a program that does not use torch.distributed has it."""
+    with open(path, encoding="utf-8") as file:
+        trace = json.load(file)
+    del trace["distributedInfo"]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(trace, file)
+
+
+READING = (["analyze"], ["diagnose"], ["export", "--chrome", "-o", "x.json"], ["report", "-o", "x.html"], ["merge", "-o", "x.ttrace"])
+
+
 def check_unrelated(tool):
+    """Inputs that lie too far apart for one run are refused by whatever would make one trace of them."""
     profile(f"{tool.folder}/early.json", 0)
     profile(f"{tool.folder}/late.json", 1, start_us=70_000e6)
-    done = tool("merge", "early.json", "late.json", "-o", "x.ttrace")
+    for command in READING:
+        tool.refused(f"{command[0]}: ranks that lie hours apart", [*command, "early.json", "late.json"], "2 unrelated runs", "early.json, from 2025-10-01 06:27:54 UTC",
+                     "late.json, from 2025-10-02 01:54:34 UTC", "19.4 h", "`tracetool diff early.json late.json`", "--run", "merge --force")
+    check(not os.path.exists(f"{tool.folder}/x.ttrace"), "nothing is left of a refused merge")
+    done = tool("merge", "early.json", "late.json", "-o", "x.ttrace", "--force")
+    check(done.returncode == 0 and "warning: these are of 2 unrelated runs" in done.stderr, "--force merges them with a warning", done)
+    check(tool("analyze", "x.ttrace").returncode == 0, "and what it made is read")
+    done = tool("info", "early.json", "late.json")
+    check(done.returncode == 0 and "2 unrelated runs" in done.stdout, "info describes them, and says so", done)
+    notes = json.loads(tool("info", "--json", "early.json", "late.json").stdout)["notes"]
+    check(any("2 unrelated runs" in note for note in notes), "also as JSON", notes)
+
+    os.mkdir(f"{tool.folder}/two")
+    for number, start_us in ((0, 1000.0), (4, 3600e6)):
+        profile(f"{tool.folder}/two/workers_{number}.pt.trace.json", 0, start_us, pid=300 + number)
+        without_rank(f"{tool.folder}/two/workers_{number}.pt.trace.json")
+    tool.refused("a directory with two runs of one process each", ["diagnose", "two"], "two/workers_0.pt.trace.json", "two/workers_4.pt.trace.json", "tracetool diff")
+    done = tool("merge", "--rank", "0=two/workers_0.pt.trace.json", "--rank", "1=two/workers_4.pt.trace.json", "-o", "x.ttrace")
+    check(done.returncode == 0 and "overlap in time" in done.stderr, "ranks that were named are of one run within an hour, with a warning", done)
+
+    profile(f"{tool.folder}/soon.json", 1, start_us=60e6)
+    done = tool("merge", "early.json", "soon.json", "-o", "x.ttrace")
     lines = [line for line in done.stderr.splitlines() if "overlap in time" in line]
-    check(done.returncode == 0 and len(lines) == 1 and "early.json" in lines[0] and "19.4 h" in lines[0],
+    check(done.returncode == 0 and len(lines) == 1 and "early.json" in lines[0] and "59.999 s" in lines[0],
           "what does not overlap is merged with a warning", done)
     done = tool("merge", "set", "-o", "x.ttrace")
     check("overlap" not in done.stderr, "what overlaps is merged without one", done)
     profile(f"{tool.folder}/other.json", 1, world=64)
     tool.refused("runs of other sizes contradict", ["merge", "early.json", "other.json", "-o", "x.ttrace"], "early.json",
                  "2 ranks", "other.json", "64 ranks")
+    done = tool("merge", "--force", "early.json", "other.json", "-o", "x.ttrace")
+    check(done.returncode == 0 and "64 ranks" in done.stderr, "--force merges them, too", done)
     tool.refused("a rank twice contradicts", ["merge", "early.json", "set/rank0.json", "-o", "x.ttrace"],
-                 "duplicate rank 0", "early.json", "set/rank0.json")
+                 "duplicate rank 0", "early.json", "set/rank0.json", "`tracetool diff early.json set/rank0.json`")
 
 
 def check_kineto_directories(tool):

@@ -49,6 +49,7 @@ def check_values(options, what, *words, files):
         if len(step) >= 8:
             check(abs(run_row["error_ns"] - slow_diff.error(step)) <= 1, f"{what}, {side}: the error of the median", (run_row, slow_diff.error(step)))
         rows = {(table, row["name"]): row[f"{side}_ns"] for table in ("step", "classes", "kernels") for row in said[table]}
+        rows |= {("operators", (row["name"], row["measure"])): row[f"{side}_ns"] for row in said["operators"]}
         wrong = [(key, rows.get(key), slow_diff.median(ns)) for key, ns in true.items() if key[0] not in ("idle", "parts") and rows.get(key) != slow_diff.median(ns)]
         check(not wrong, f"{what}, {side}: {len(true)} medians as the slow program has them", wrong[:3])
         parts = {row["name"]: row[f"{side}_ns"] for row in said["parts"]}

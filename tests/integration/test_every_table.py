@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every table of `analyze`, by step, rank and shape, and `diagnose`, `diff` and `check` end without an error on every trace
+"""Every table of `analyze`, by step, rank, shape and stack, and `diagnose`, `diff` and `check` end without an error on every trace
 and on a merged simulated run. For sanitizers, which say what is wrong: whether the values are right, other tests say with g++.
 
   test_every_table.py --tracetool PATH --traces DIR [--agent PATH --simulated PATH]
@@ -27,7 +27,7 @@ def ended(options, what, *words, codes=(0,)):
 def check_input(options, what, names, paths):
     done = ended(options, f"{what}: every table", "analyze", *paths, "--only", ",".join(names), "--format", "json")
     check(set(names) <= set(json.loads(done.stdout or "{}")), f"{what}: every table is there")
-    for by in ("step", "rank", "shape"):
+    for by in ("step", "rank", "shape", "stack"):
         left = list(names)
         while left:
             done = run([options.tracetool, "analyze", *paths, "--only", ",".join(left), "--by", by])

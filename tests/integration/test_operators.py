@@ -64,6 +64,63 @@ ANSWERS = [{"name": "outer", "calls": 2, "cpu_ns": 110000, "cpu_self_ns": 50000,
             "gpu_count": 0, "module": "C"}]
 
 
+def names(*places):
+    """Operators on one thread: (name, start, duration, sizes of its input)."""
+    return [event(name, "cpu_op", start, duration, **({"Input Dims": [list(dims)]} if dims else {})) for name, start, duration, *dims in places]
+
+
+def launch(start, duration, correlation):
+    return event("cudaLaunchKernel", "cuda_runtime", start, duration, correlation=correlation)
+
+
+# An operator directly in one of its own name, by hand; of each row calls, cpu, cpu_self, gpu, gpu_self and gpu_count, times in us.
+NESTED = [
+    ("alone: one call", names(("a", 100, 100), ("a", 110, 60)) + [launch(120, 10, 1), kernel(130, 7, 1)], {"a": (1, 100, 90, 7, 7, 1)}),
+    ("three times", names(("a", 100, 100), ("a", 110, 60), ("a", 120, 30)) + [launch(125, 10, 1), kernel(130, 7, 1)], {"a": (1, 100, 90, 7, 7, 1)}),
+    ("a launch comes after it", names(("a", 100, 100), ("a", 110, 60)) + [launch(120, 10, 1), kernel(130, 7, 1), launch(180, 10, 2), kernel(190, 9, 2)],
+     {"a": (2, 160, 80, 23, 16, 2)}),
+    ("a launch comes before it", names(("a", 100, 100), ("a", 120, 60)) + [launch(105, 10, 2), kernel(106, 9, 2), launch(130, 10, 1), kernel(150, 7, 1)],
+     {"a": (2, 160, 80, 23, 16, 2)}),
+    ("the inner of three is alone", names(("a", 100, 100), ("a", 110, 60), ("a", 120, 30), ("b", 180, 10)) + [launch(125, 10, 1), kernel(130, 7, 1)],
+     {"a": (2, 160, 80, 14, 7, 1), "b": (1, 10, 10, 0, 0, 0)}),
+    ("the outer of three is alone", names(("a", 100, 100), ("a", 110, 60), ("a", 120, 30), ("b", 155, 10)) + [launch(125, 10, 1), kernel(130, 7, 1)],
+     {"a": (2, 130, 80, 14, 7, 1), "b": (1, 10, 10, 0, 0, 0)}),
+    ("an annotation lies between", names(("a", 100, 100), ("a", 120, 60)) + [event("note", "user_annotation", 110, 80), launch(130, 10, 1), kernel(150, 7, 1)],
+     {"a": (2, 160, 70, 14, 7, 1)}),
+    ("another name lies between", names(("a", 100, 100), ("b", 110, 80), ("a", 120, 60)), {"a": (2, 160, 80, 0, 0, 0), "b": (1, 80, 20, 0, 0, 0)}),
+    ("a launch in an annotation in it", names(("a", 100, 100), ("a", 110, 60)) + [event("note", "user_annotation", 115, 40), launch(120, 10, 1), kernel(130, 7, 1)],
+     {"a": (1, 100, 60, 7, 7, 1)}),
+    ("the kernel ends after both", names(("a", 100, 20), ("a", 105, 10), ("b", 200, 5)) + [launch(106, 2, 1), kernel(300, 7, 1)],
+     {"a": (1, 20, 18, 7, 7, 1), "b": (1, 5, 5, 0, 0, 0)}),
+    ("twice, side by side", names(("a", 100, 100), ("a", 110, 10), ("a", 130, 10)), {"a": (3, 120, 100, 0, 0, 0)}),
+    ("utilities are part of what is around them", names(("a", 100, 100), ("aten::is_leaf", 105, 1), ("a", 110, 60)), {"a": (1, 100, 100, 0, 0, 0)})]
+# The same, of other sizes: the inner one is part of the outer one's row.
+OTHER_SIZES = (names(("a", 100, 100, 4), ("a", 110, 60, 2)) + [launch(120, 10, 1), kernel(130, 7, 1)] +
+               names(("a", 300, 100, 4), ("a", 310, 60, 2), ("b", 380, 5)) + [launch(320, 10, 2), kernel(330, 9, 2)])
+OF_SIZES = {("a", "[[4]]"): (2, 200, 125, 16, 7, 1), ("a", "[[2]]"): (1, 60, 50, 9, 9, 1), ("b", None): (1, 5, 5, 0, 0, 0)}
+
+
+def numbers(row):
+    return (row["calls"], *(row[key] // 1000 for key in ("cpu_ns", "cpu_self_ns", "gpu_ns", "gpu_self_ns")), row["gpu_count"])
+
+
+def check_nested(options):
+    with Folder() as folder:
+        path = f"{folder}/nested.json"
+        for what, events, true in NESTED:
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"traceEvents": events}, file)
+            said = {row["name"]: numbers(row) for row in tables(options, path, "--only", "operators")["operators"]}
+            check(said == true, f"an operator in one of its name: {what}", said)
+            check({row["name"]: numbers(row) for row in operators([events])[0]} == true, f"{what}: the slow program's answer")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": OTHER_SIZES}, file)
+        said = {(row["name"], row["shapes"]): numbers(row) for row in tables(options, path, "--only", "operators", "--by", "shape")["operators"]}
+        check(said == OF_SIZES, "an operator in one of its name, by sizes", said)
+        slow = {(row["name"], row["shapes"]): numbers(row) for row in operators([OTHER_SIZES], by_shape=True)[0]}
+        check(slow == OF_SIZES, "by sizes: the slow program's answer", slow)
+
+
 def check_worked(options):
     with Folder() as folder:
         path = f"{folder}/worked.json.gz"
@@ -92,4 +149,4 @@ def check_traces(options):
 
 
 if __name__ == "__main__":
-    run_checks(check_worked, check_traces, simulated=(check_recording,))
+    run_checks(check_worked, check_nested, check_traces, simulated=(check_recording,))

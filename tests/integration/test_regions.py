@@ -8,13 +8,14 @@ import glob
 import gzip
 import json
 import os
+import statistics
 
 import slow_steps
 import slow_tables
 from harness import Folder, check, run
 from slow_regions import regions
 from test_analyze import check_rows, count_sets, run_checks, tables
-from test_operators import event, kernel
+from test_operators import event, kernel, launch
 from truth import train
 
 
@@ -67,6 +68,30 @@ def check_worked(options):
         check_rows("the slow program's answer", regions([slow_tables.read_json(path)]), ANSWERS)
 
 
+# Ranges of 10, 20, 40 and 90 us on the host, of which the first three launch work that spans 5, 10 and 30 us.
+SPREAD = [event("r", "user_annotation", start, length) for start, length in ((100, 10), (200, 40), (300, 20), (400, 90))]
+SPREAD += [launch(start, 1, correlation) for correlation, start in enumerate((100, 200, 201, 300), 1)]
+SPREAD += [kernel(110, 5, 1), kernel(250, 4, 2), kernel(256, 4, 3), kernel(320, 30, 4)]
+OF_ALL = {"host_min_ns": 10000, "host_median_ns": 20000, "host_max_ns": 90000, "host_stddev_ns": statistics.stdev((10000, 20000, 40000, 90000)),
+          "gpu_span_min_ns": 5000, "gpu_span_median_ns": 10000, "gpu_span_max_ns": 30000, "gpu_span_stddev_ns": statistics.stdev((5000, 10000, 30000))}
+# In 205 to 310 us lie 35 us of the second and 10 us of the third range; the work of the second alone.
+OF_PART = {"count": 2, "host_min_ns": 10000, "host_median_ns": 10000, "host_max_ns": 35000, "host_stddev_ns": statistics.stdev((10000, 35000)),
+           "gpu_span_min_ns": 10000, "gpu_span_median_ns": 10000, "gpu_span_max_ns": 10000, "gpu_span_stddev_ns": None}
+
+
+def check_spread(options):
+    with Folder() as folder:
+        path = f"{folder}/spread.json"
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": SPREAD}, file)
+        check_rows("how ranges of a name spread", ask(options, path), [OF_ALL])
+        check_rows("and in a part of the time", ask(options, path, "--time", "105us-210us"), [OF_PART])
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": [event("one", "user_annotation", 100, 10)]}, file)
+        check_rows("one range has no deviation", ask(options, path),
+                   [{"host_min_ns": 10000, "host_max_ns": 10000, "host_stddev_ns": None, "gpu_span_min_ns": None, "gpu_span_stddev_ns": None}])
+
+
 def check_simulated(options):
     for words in ((), ("--graphs",), ("--copy-engine", "--groups")):
         with Folder() as folder:
@@ -85,7 +110,7 @@ def check_simulated(options):
             for rank, events in enumerate(exported):
                 true = {row["name"]: row for row in regions([events])}
                 of_rank = [row for row in said if row["rank"] == rank]
-                keys = ("count", "host_ns", "launching", "gpu_span_ns", "gpu_busy_ns", "gpu_gap_ns", "gpu_count", "kernels")
+                keys = ("count", "host_ns", "host_median_ns", "host_stddev_ns", "gpu_span_median_ns", "gpu_span_stddev_ns", "launching", "gpu_span_ns", "gpu_busy_ns", "gpu_gap_ns", "gpu_count", "kernels")
                 check_rows(f"{what}: rank {rank}", of_rank, [{key: true[row["name"]][key] for key in keys} for row in of_rank])
 
 
@@ -95,4 +120,4 @@ def check_traces(options):
 
 
 if __name__ == "__main__":
-    run_checks(check_worked, check_traces, simulated=(check_simulated,))
+    run_checks(check_worked, check_spread, check_traces, simulated=(check_simulated,))

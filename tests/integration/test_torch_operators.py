@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Operators of a real PyTorch on the CPU, recorded while torch.profiler looks on: names, nesting, times, sequence numbers and inputs
-are what it says. Skipped where the Python of TRACETOOL_PYTHON (else this one) has no torch.
+are what it says; and `analyze --only operators` of its profile is what its key_averages() says. Skipped where the Python of TRACETOOL_PYTHON (else this one) has no torch.
 
   test_torch_operators.py --agent PATH --tracetool PATH
 """
@@ -18,6 +18,7 @@ from slow_tables import ns
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_profiled.py")
 PYTHON = os.environ.get("TRACETOOL_PYTHON", sys.executable)
 INPUTS = ("Input Dims", "Input Strides", "Input type", "Concrete Inputs")
+ONLY_FORWARD = {"nest::once", "nest::more", "aten::linear", "aten::addmm", "aten::randn", "aten::normal_", "aten::relu", "aten::slice"}
 NEAR_NS = 200_000  # one observer is called after the other, and a busy machine may come between
 
 
@@ -252,10 +253,56 @@ def check_program(options, *how):
         check(not steps and how == ("--compile",) or len(steps) == 7 and {row["found_by"] for row in steps} == {"Optimizer.step#"}, f"{what}: seven steps by the optimizer, or none where it was compiled, too", steps)
 
 
+def averages_of(path, by, names):
+    """{(name, sizes or frames): (calls, self ns, total ns)} of key_averages(), of these names."""
+    found = {}
+    with open(f"{path}.averages", encoding="utf-8") as file:
+        for name, calls, self_us, total_us, sizes, frames in json.load(file)[by]:
+            key = {"plain": None, "shape": None if sizes == "[]" else sizes, "stack": tuple(frames[::-1])}[by]
+            if name in names:
+                found[name, key] = (calls, round(1000 * self_us), round(1000 * total_us))
+    return found
+
+
+def as_shown(frame):
+    """A call of a module, as tables have it."""
+    return frame.removeprefix("nn.Module: ")
+
+
+def check_averages(options, *how):
+    """What `analyze --only operators` says of a profile is what key_averages() says of it: calls, own and all time, to the nanosecond."""
+    with Folder() as folder:
+        path = f"{folder}/profiled.json"
+        done = run([PYTHON, os.path.join(os.path.dirname(PROGRAM), "torch_averages.py"), path, *how], cwd=folder, OMP_NUM_THREADS=1,
+                   LD_PRELOAD=options.agent, TRACETOOL_TORCH="shapes", TRACETOOL_DIR=f"{folder}/traces", TRACETOOL_BUFFER="64M")
+        if not check(done.returncode == 0, f"averages {how}: it runs", done.stderr[-2000:]):
+            return
+        names = {event["name"] for event in read(path)[0] if event.get("cat") == "cpu_op"}
+        check({"nest::once", "nest::more"} <= names, f"averages {how}: there are operators in operators of their name", sorted(names))
+        for by in ("plain", "shape", "stack")[:3 if how else 2]:
+            words = ["--by", by] if by != "plain" else []
+            done = run([options.tracetool, "analyze", path, "--only", "operators", *words, "--format", "json"])
+            true = {(name, tuple(map(as_shown, key)) if by == "stack" else key): values for (name, key), values in averages_of(path, by, names).items()}
+            said = {(row["name"], {"plain": None, "shape": row.get("shapes"), "stack": tuple(filter(None, (row.get("stack") or "").split(";")))}[by]):
+                    (row["calls"], row["cpu_self_ns"], row["cpu_ns"]) for row in json.loads(done.stdout)["operators"]}
+            if by == "stack":  # of a backward operator PyTorch takes the first one of its number, or where backward() was called
+                check(sum(row[0] for row in said.values()) == sum(row[0] for row in true.values()), f"averages {how}: as many calls with stacks")
+                said, true = ({key: values for key, values in rows.items() if key[0] in ONLY_FORWARD} for rows in (said, true))
+            wrong = [(key, said.get(key), true.get(key)) for key in said.keys() | true.keys() if said.get(key) != true.get(key)]
+            check(not wrong and len(true) > 9, f"averages {how}: {len(true)} rows {by} as key_averages() has them", lambda: (len(wrong), wrong[:3]))
+
+
+        done = run([options.tracetool, "analyze", f"{folder}/traces", "--only", "operators", "--format", "json"])
+        calls = {row["name"]: row["calls"] for row in json.loads(done.stdout)["operators"] if row["name"].startswith("nest::")}
+        check(calls == {"nest::once": 8, "nest::more": 16}, f"averages {how}: and so are those of the recording, of four steps", calls)
+
+
 def main():
     options = arguments("agent", "tracetool")
     if run([PYTHON, "-c", "import torch"]).returncode != 0:
         skip(f"{PYTHON} has no torch")
+    check_averages(options)
+    check_averages(options, "--stacks")
     check_program(options)
     check_stacks(options)
     check_program(options, "--ddp")
