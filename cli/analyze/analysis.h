@@ -25,6 +25,7 @@
 namespace cli {
 
 class NameRules;
+struct OwnPeaks;
 struct DeviceGap;
 struct HostWait;
 
@@ -99,6 +100,7 @@ struct AnalysisContext {
   const TraceCollectives* collectives = nullptr;  // when the walk is over, of those that need them
   // The calls so far that may have launched work, by each process's own clock: from the walk's begin until the observer has finished.
   const LaunchCalls* calls = nullptr;
+  const OwnPeaks* own_peaks = nullptr;  // that the user gives; null: those of the table
 };
 
 // Who looks at a trace as it is walked. Observers share nothing that changes: two may be called at once, on two threads, and finish so.

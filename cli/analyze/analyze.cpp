@@ -89,7 +89,7 @@ class AnalysisWalk : public EventSink {
 
   // `progress`: null: another walk of the same events tells.
   AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, const std::vector<Member*>& members, Progress* progress)
-      : catalog_(catalog), clocks_(clocks), selector_(selector), classes_(catalog), calls_(catalog), progress_(progress) {
+      : catalog_(catalog), clocks_(clocks), selector_(selector), classes_(catalog, own_rules(members)), calls_(catalog), progress_(progress) {
     for (Member* member : members) {
       const bool takes_all = member->needs.any_time || !member->context.windows.are_bounded();
       members_.push_back(member->observer);
@@ -195,6 +195,11 @@ class AnalysisWalk : public EventSink {
   std::optional<std::int64_t> launch_of(const GpuWork& work) const {
     if (work.call != nullptr) return work.call->start_ns;
     return records_calls_[work.process] ? std::nullopt : std::optional(work.start_ns);
+  }
+
+  static const NameRules* own_rules(const std::vector<Member*>& members) {
+    const auto found = std::find_if(members.begin(), members.end(), [](const Member* member) { return member->context.class_rules != nullptr; });
+    return found == members.end() ? nullptr : (*found)->context.class_rules;
   }
 
   void hand_on(const Event& event, const Facts& facts) {
@@ -411,7 +416,7 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
     const AnalysisRequest& request = scope.request;
     const bool placed = needs.collectives;
     AnalysisWalk::Member& member = members.emplace_back(AnalysisWalk::Member{
-        {catalog, windows_of(request, by, scope.chosen, facts, processes, placed), found, placed ? scope.placed_steps : scope.steps, scope.has, facts.first_ns, placed ? on_it : facts.clocks, {by, phases}, request.class_rules, request.flops_per_step, nullptr},
+        {catalog, windows_of(request, by, scope.chosen, facts, processes, placed), found, placed ? scope.placed_steps : scope.steps, scope.has, facts.first_ns, placed ? on_it : facts.clocks, {by, phases}, request.class_rules, request.flops_per_step, nullptr, nullptr, request.own_peaks},
         needs, nullptr, nullptr, nullptr, true, {}});
     scope.members.push_back(&member);
     return member;

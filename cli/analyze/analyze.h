@@ -26,8 +26,9 @@ struct TablesObserverEntry {
 struct AnalysisRequest {
   std::vector<const AnalysisEntry*> analyses;
   GroupBy by = GroupBy::none;  // of those that can; the others as they are
-  const NameRules* class_rules = nullptr;  // of --classes; it outlives the analysis
+  const NameRules* class_rules = nullptr;  // of --classes; it outlives the analysis; its class `communication` counts for all requests of a walk
   double flops_per_step = 0;   // AnalysisContext
+  const OwnPeaks* own_peaks = nullptr;  // AnalysisContext; it outlives the analysis
   Selection selection;         // of steps and time, what runs in them counts as far as it does
   std::vector<TablesObserverEntry> observers = {};  // with windows as of GroupBy::none
 };

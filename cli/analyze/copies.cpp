@@ -37,7 +37,7 @@ constexpr std::uint8_t kDirections = 11, kDeviceToDevice = 8;               // C
 
 class CopyTable : public Analysis {
  public:
-  explicit CopyTable(const AnalysisContext& context) : context_(context) {}
+  explicit CopyTable(const AnalysisContext& context) : context_(context), peaks_(context.catalog, context.own_peaks) {}
 
   // Whole, also where it reaches out of the window: half a copy has no rate.
   void work(const GpuWork& work) override {
@@ -61,7 +61,7 @@ class CopyTable : public Analysis {
     time_ns_[key.group] += ns;
     if (!sized) return;
     sums.bytes += static_cast<std::int64_t>(event.bytes);
-    const GpuPeaks* peaks = peaks_of(context_.catalog.processes[work.process], work.device);
+    const GpuPeaks* peaks = peaks_.of(work.process, work.device);
     const double peak = peaks == nullptr ? 0 : peaks->memory_gb_per_s / accesses(key);
     sums.peak = sums.count == 1 || sums.peak == peak ? peak : 0;
     if (ns > 0) sums.gb_per_s.push_back(static_cast<double>(event.bytes) / static_cast<double>(ns));
@@ -124,6 +124,7 @@ class CopyTable : public Analysis {
   }
 
   const AnalysisContext& context_;
+  DevicePeaks peaks_;
   std::map<Key, Sums> rows_;
   std::map<ProcessId, std::int64_t> time_ns_;
 };

@@ -1,15 +1,17 @@
 // flops, roofline, mfu: what operators with known inputs compute, how fast, and how near to what bounds them. Kernels are those
 // that the operator launched (operator_calls.h). Memory: 32 bytes for each of the newest operators of a process, and the rows.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
 #include <numeric>
 #include <tuple>
-#include <unordered_map>
 
 #include "cli/analyze/cells.h"
+#include "cli/analyze/gpu_peaks.h"
+#include "cli/analyze/named_classes.h"
 #include "cli/analyze/operator_calls.h"
-#include "cli/model/name_classes.h"
 
 namespace cli {
 namespace {
@@ -39,9 +41,15 @@ std::vector<Column> roofline_columns(RowKeys keys) {
                  {"of_roof_pct", Unit::percent, "Of that"}});
 }
 
+void add_peak_note(const DevicePeaks& peaks, ResultTable& table) {
+  const std::vector<std::string> unknown = peaks.without_peaks();
+  if (!unknown.empty()) table.notes.push_back(fmt::format("no peak is known for {}: --peak-tflops and --peak-gb-per-s give it", fmt::join(unknown, ", ")));
+}
+
 class OperatorTable : public Analysis {
  public:
-  OperatorTable(const AnalysisContext& context, bool roofline) : context_(context), roofline_(roofline), calls_(context) {}
+  OperatorTable(const AnalysisContext& context, bool roofline)
+      : context_(context), roofline_(roofline), calls_(context), classes_(context.catalog.strings, context.class_rules), peaks_(context.catalog, context.own_peaks) {}
 
   void event(const Event& event, const Facts& facts) override { calls_.event(event, facts); }
   void end_of(ProcessId process) override { calls_.end_of(process); }
@@ -53,16 +61,18 @@ class OperatorTable : public Analysis {
     compute_ns_ += ns;
     OperatorCalls::Call* call = calls_.of(work);
     if (call == nullptr) {
-      without_call_ns_[work.name] += ns;
+      const NamedClasses::Id id = classes_.of(work);
+      if (id >= without_row_ns_.size()) without_row_ns_.resize(id + std::size_t{1});
+      without_row_ns_[id] += ns;
       return;
     }
     known_ns_ += ns;
     const ProcessId group = context_.keys.by == GroupBy::rank ? work.process : 0;
     Row& row = rows_[{group, call->kind}];
-    const GpuPeaks* gpu = peaks_of(context_.catalog.processes[work.process], work.device);
+    const GpuPeaks* gpu = peaks_.of(work.process, work.device);
     row.gpu = row.kernels == 0 || row.gpu == gpu ? gpu : nullptr;
     if (calls_[call->kind].cost.type == MathType::fp32) {
-      const MathType type = type_of_float(context_.catalog.strings[work.name], gpu);
+      const MathType type = type_of_float(context_.catalog.strings[work.name], peaks_.hardware(work.process, work.device));
       if (type != MathType::unknown) row.float_type = row.float_type == MathType::unknown || row.float_type == type ? type : MathType::fp64;
     }
     ++row.kernels;
@@ -120,24 +130,32 @@ class OperatorTable : public Analysis {
 
   void add_notes(ResultTable& table) const {
     if (compute_ns_ == 0) return;
-    const auto share = [&](std::int64_t ns) {
-      std::string tenths = std::to_string((1000 * ns + compute_ns_ / 2) / compute_ns_);
-      if (tenths.size() < 2) tenths.insert(0, 2 - tenths.size(), '0');
-      return tenths.insert(tenths.size() - 1, ".") + " %";
-    };
-    std::int64_t products_ns = 0;
-    for (const auto& [name, ns] : without_call_ns_) products_ns += is_gemm_name(context_.catalog.strings[name]) ? ns : 0;
-    table.notes.push_back("of the time of kernels that compute, " + share(known_ns_) + " is of operators in this table; " + share(products_ns) +
-                          " is of matrix products by their names, whose sizes are not known");
+    const auto tenths = [&](std::int64_t ns) { return (1000 * ns + compute_ns_ / 2) / compute_ns_; };
+    const auto share = [&](std::int64_t ns) { return fmt::format("{}.{} %", tenths(ns) / 10, tenths(ns) % 10); };
+    std::vector<std::pair<std::int64_t, NamedClasses::Id>> without;
+    for (NamedClasses::Id id = 0; id < without_row_ns_.size(); ++id) {
+      if (tenths(without_row_ns_[id]) > 0) without.emplace_back(-without_row_ns_[id], id);
+    }
+    std::sort(without.begin(), without.end());
+    std::string note = share(known_ns_) + " of the time of compute kernels is in this table, " + share(compute_ns_ - known_ns_) + " has no row";
+    for (std::size_t i = 0; i < without.size(); ++i) note += (i == 0 ? ": " : ", ") + classes_[without[i].second] + ' ' + share(-without[i].first);
+    table.notes.push_back(std::move(note));
+    for (const auto& [name, inputs] : calls_.without_cost()) {
+      const std::string_view operator_name = context_.catalog.strings[name];
+      table.notes.push_back(fmt::format("calls of {} without a row: {}", operator_name, missing_cost(context_.catalog, operator_name, inputs)));
+    }
+    add_peak_note(peaks_, table);
     if (rows_.empty()) table.notes.push_back("no kernel's operator has sizes that are known: torch.profiler tells them with record_shapes=True, recordings with TRACETOOL_TORCH=shapes");
   }
 
   const AnalysisContext& context_;
   bool roofline_;
   OperatorCalls calls_;
+  NamedClasses classes_;
+  DevicePeaks peaks_;
   std::map<RowKey, Row> rows_;
   std::int64_t compute_ns_ = 0, known_ns_ = 0;
-  std::unordered_map<StringId, std::int64_t> without_call_ns_;  // of kernels of no call whose cost is known, by name
+  std::vector<std::int64_t> without_row_ns_;  // by class: kernels of no call whose cost is known
 };
 
 std::vector<Column> mfu_columns(RowKeys keys) {
@@ -153,7 +171,7 @@ std::vector<Column> mfu_columns(RowKeys keys) {
 
 class MfuTable : public Analysis {
  public:
-  explicit MfuTable(const AnalysisContext& context) : context_(context), calls_(context) {}
+  explicit MfuTable(const AnalysisContext& context) : context_(context), calls_(context), peaks_(context.catalog, context.own_peaks) {}
 
   void event(const Event& event, const Facts& facts) override { calls_.event(event, facts); }
   void end_of(ProcessId process) override { calls_.end_of(process); }
@@ -166,14 +184,13 @@ class MfuTable : public Analysis {
     if (call == nullptr || call->ran || !step) return;
     call->ran = true;
     const OperatorCost& cost = calls_[call->kind].cost;
-    const GpuPeaks* gpu = peaks_of(context_.catalog.processes[work.process], work.device);
-    const MathType type = cost.type == MathType::fp32 ? type_of_float(context_.catalog.strings[work.name], gpu) : cost.type;
+    const MathType type = cost.type == MathType::fp32 ? type_of_float(context_.catalog.strings[work.name], peaks_.hardware(work.process, work.device)) : cost.type;
     steps[*step][static_cast<std::size_t>(type)] += cost.flop;
   }
   ResultTable finish() override {
     ResultTable table{"mfu", mfu_columns(context_.keys), {}, {}};
     for (const auto& [key, steps] : devices_) {
-      const GpuPeaks* gpu = peaks_of(context_.catalog.processes[key.first], key.second);
+      const GpuPeaks* gpu = peaks_.of(key.first, key.second);
       for (std::size_t i = 0; i < steps.size(); ++i) {
         const AnalysisWindow& window = context_.windows.of(key.first)[i];
         const auto most = std::max_element(steps[i].begin() + 1, steps[i].end());
@@ -189,14 +206,16 @@ class MfuTable : public Analysis {
       }
     }
     if (context_.flops_per_step <= 0) table.notes.push_back("mfu_pct needs the operations of the model: --flops-per-step N, of one step of one rank");
+    add_peak_note(peaks_, table);
     return table;
   }
 
  private:
-  using Flops = std::array<double, 7>;  // by MathType
+  using Flops = std::array<double, kMathTypes>;  // by MathType
 
   const AnalysisContext& context_;
   OperatorCalls calls_;
+  DevicePeaks peaks_;
   std::map<std::pair<ProcessId, std::int64_t>, std::vector<Flops>> devices_;  // by step
 };
 

@@ -31,9 +31,12 @@ attention      *{flash_fwd,flash_bwd,flash_attn}*
 attention      cudnn_generated_*sdpa*
 attention      *fmha*
 # FlashInfer; vLLM: attention, and what writes its cache
-attention      *withpagedkvcache*
+attention      *{withpagedkvcache,withraggedkvcache}*
 attention      *reshape_and_cache*
 attention      *attention*
+# AOTriton (ROCm's SDPA): attn_fwd, bwd_kernel_dk_dv, bwd_kernel_dq, bwd_kernel_fuse, bwd_preprocess; Triton's tutorial
+attention      *attn_{fwd,bwd}*
+attention      bwd_{kernel_dk,kernel_dq,kernel_fuse,preprocess}*
 
 # cuDNN: direct, Winograd and implicit products, and what prepares them; its engines are named by pass
 convolution    *{convolve,convolution,im2col,col2im}*
@@ -66,6 +69,10 @@ matmul         *xmma_*
 matmul         *{splitkreduce,cublas}*
 matmul         cijk_a*
 matmul         cutlass*::{kernel,kernel2,device_kernel}<*
+# TensorRT-LLM's batched products of experts, which name their types and the activation that they end with: bmm_E4m3_E4m3E4m3_Fp32_..._swiGlu
+matmul         bmm_*
+# aiter's fused products of experts
+matmul         {aiter::fmoe,fmoe_,mfma_moe}*
 # Triton's own, of experts too; of modded-nanogpt's Newton-Schulz iteration
 matmul         *matmul*
 matmul         *fused_moe_kernel*

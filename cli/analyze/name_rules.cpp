@@ -121,6 +121,10 @@ const NameRules::Rule* NameRules::of(std::string_view name) const {
   return found == rules_.end() ? nullptr : &*found;
 }
 
+bool NameRules::has_class(std::string_view name) const {
+  return std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) { return rule.class_name == name; });
+}
+
 NameRules read_name_rules(const std::string& name) {
   if (name == "kempnerforge") return kempnerforge_rules();
   std::ifstream file(name, std::ios::binary);

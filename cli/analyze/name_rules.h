@@ -19,6 +19,9 @@ namespace cli {
 //   void at::native::(anonymous namespace)::CatArrayBatchedCopy<float>(float*)   at::native::catarraybatchedcopy<float>(float*)
 std::string matched_name(std::string_view kernel);
 
+// The class of communication. The user's rules of this class count for all tables (work_classes.h).
+inline constexpr std::string_view kCommunicationClass = "communication";
+
 class NameRules {
  public:
   NameRules() = default;
@@ -33,6 +36,7 @@ class NameRules {
   // Null: none matches. `name` is from matched_name().
   const Rule* of(std::string_view name) const;
   const std::vector<Rule>& rules() const { return rules_; }
+  bool has_class(std::string_view name) const;
 
  private:
   std::vector<Rule> rules_;

@@ -24,7 +24,7 @@ class NamedClasses {
   Id of(const GpuWork& work) {
     Name& name = at(work.name);
     if (name.own != kNone) return name.own;
-    if (work.work_class == WorkClass::comm) return id(kCommunication);
+    if (work.work_class == WorkClass::comm) return id(kCommunicationClass);
     if (work.work_class == WorkClass::memory) return id(kMemory);
     if (work.kind == Kind::graph) return id(kOther);
     if (name.of_kernel == kNone) {
@@ -37,7 +37,7 @@ class NamedClasses {
   std::size_t size() const { return classes_.size(); }
 
  private:
-  static constexpr std::string_view kCommunication = "communication", kMemory = "memory", kOther = "other";
+  static constexpr std::string_view kMemory = "memory", kOther = "other";
   struct Name {
     bool seen = false;
     Id own = kNone, of_kernel = kNone;  // by one's own rules; by those for kernels, when they were asked

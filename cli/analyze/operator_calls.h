@@ -23,7 +23,8 @@ class OperatorCalls {
  public:
   struct Kind {
     StringId name = 0;
-    OperatorCost cost;
+    OperatorCost cost;            // without FLOP: it is not known
+    OperatorInputId inputs = {};  // of one without a cost
   };
   struct Call {
     std::uint32_t kind = 0;
@@ -63,7 +64,11 @@ class OperatorCalls {
     if (number == 0) return nullptr;
     Calls& calls = processes_[work.process];
     const auto place = calls.find(number);
-    return place == Calls::kNone ? nullptr : &calls[place];
+    if (place == Calls::kNone) return nullptr;
+    const Kind& kind = kinds_[calls[place].kind];
+    if (kind.cost.flop > 0) return &calls[place];
+    without_cost_.try_emplace(kind.name, kind.inputs);
+    return nullptr;
   }
   // TraceObserver::end_of().
   void end_of(ProcessId process) {
@@ -71,6 +76,9 @@ class OperatorCalls {
     processes_[process] = Calls(kMostCalls);
   }
   const Kind& operator[](std::uint32_t kind) const { return kinds_[kind]; }
+
+  // Operators whose kernels were asked for and whose cost is not known, with the inputs of one call (missing_cost()).
+  const std::map<StringId, OperatorInputId>& without_cost() const { return without_cost_; }
 
   static KindSet kinds() { return kinds_of({cli::Kind::cpu_op, cli::Kind::runtime, cli::Kind::driver}); }
 
@@ -110,14 +118,16 @@ class OperatorCalls {
     return (names_[name] = cli::is_costed(catalog_.strings[name]) ? Costed::yes : Costed::no) == Costed::yes;
   }
 
-  // 0: what it costs is not known.
   std::uint32_t kind_of(StringId name, OperatorInputId inputs) {
     const auto [known, is_new] = by_inputs_.try_emplace(std::uint64_t{name} << 32 | inputs.value, 0);
     if (!is_new) return known->second;
     auto cost = cost_of(catalog_, catalog_.strings[name], inputs);
-    if (!cost) return 0;
+    if (!cost) {
+      kinds_.push_back({name, {}, inputs});
+      return known->second = static_cast<std::uint32_t>(kinds_.size() - 1);
+    }
     const auto [place, first] = by_shape_.try_emplace({name, cost->shape, cost->type, cost->flop, cost->bytes}, static_cast<std::uint32_t>(kinds_.size()));
-    if (first) kinds_.push_back({name, std::move(*cost)});
+    if (first) kinds_.push_back({name, std::move(*cost), {}});
     return known->second = place->second;
   }
 
@@ -131,6 +141,7 @@ class OperatorCalls {
   std::vector<Kind> kinds_ = std::vector<Kind>(1);
   std::unordered_map<std::uint64_t, std::uint32_t> by_inputs_;  // by name and inputs
   std::map<std::tuple<StringId, std::string, MathType, std::int64_t, std::optional<std::int64_t>>, std::uint32_t> by_shape_;
+  std::map<StringId, OperatorInputId> without_cost_;
   LaunchRanges<std::uint64_t, std::uint64_t> ranges_;  // numbers of operators
   std::uint64_t last_number_ = 0;
 };

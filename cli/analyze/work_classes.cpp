@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "cli/analyze/name_rules.h"
 #include "cli/model/name_classes.h"
 #include "cli/model/slice.h"
 
@@ -21,8 +22,9 @@ const GraphNode* graph_node(const Facts& facts) {
 
 }  // namespace
 
-WorkClasses::WorkClasses(const Catalog& catalog)
+WorkClasses::WorkClasses(const Catalog& catalog, const NameRules* own)
     : catalog_(catalog),
+      own_(own),
       names_(catalog.strings),
       nccl_end_ns_(catalog.tracks.size(), std::numeric_limits<std::int64_t>::min()),
       launches_(catalog.processes.size()) {
@@ -77,10 +79,19 @@ bool WorkClasses::is_of_call(const Event& event, const Facts& facts) const {
   return event.correlation != 0 && launches_[catalog_.tracks[event.track].process].has(event.correlation);
 }
 
+bool WorkClasses::communicates(StringId name, Kind kind) {
+  if (name >= by_name_.size()) by_name_.resize(std::max<std::size_t>(catalog_.strings.size(), name + std::size_t{1}), ByName::unseen);
+  ByName& known = by_name_[name];
+  if (known == ByName::unseen) {
+    const std::string_view text = catalog_.strings[name];
+    const NameRules::Rule* rule = own_ != nullptr ? own_->of(matched_name(text)) : nullptr;
+    known = rule != nullptr && rule->class_name == kCommunicationClass ? ByName::any : is_comm_name(text) || is_exchange_name(text) ? ByName::kernel : ByName::none;
+  }
+  return known == ByName::any || (known == ByName::kernel && kind == Kind::kernel);
+}
+
 WorkClass WorkClasses::of(const Event& event, const Facts& facts) {
-  const NameClasses::Class& name = names_[event.name];
-  const bool by_name = event.kind == Kind::kernel && (name.communicates || name.exchanges);
-  if (by_name || is_of_call(event, facts)) return WorkClass::comm;
+  if (communicates(event.name, event.kind) || is_of_call(event, facts)) return WorkClass::comm;
   return event.kind == Kind::memcpy || event.kind == Kind::memset ? WorkClass::memory : WorkClass::compute;
 }
 

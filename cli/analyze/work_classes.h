@@ -1,8 +1,9 @@
 // What the work of a GPU is for: communication, memory or compute.
 //
-// Communication is a kernel of NCCL or its kin, or one by which GPUs exchange data without it, by its name. In recordings it is also all work that a call of NCCL launched:
-// within the call, or within the end of its group, on the same thread; or captured there, of a CUDA graph. So copies by which
-// NCCL moves data without a kernel count. In Kineto's traces calls of NCCL are not to be seen, and names are all that there is.
+// A kernel communicates by its name (name_classes.h), and a kernel or copy if the user's rules give it the class `communication`. In recordings
+// all work that a call of NCCL launched communicates, too: within the call, or within the end of its group, on the same thread; or
+// captured there, of a CUDA graph. So copies by which NCCL moves data without a kernel count. Kineto's traces have no calls of NCCL, and
+// names are all that there is.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -17,9 +18,12 @@
 
 namespace cli {
 
+class NameRules;
+
 class WorkClasses {
  public:
-  explicit WorkClasses(const Catalog& catalog);
+  // Both outlive it; `own`, the user's rules, may be null.
+  explicit WorkClasses(const Catalog& catalog, const NameRules* own = nullptr);
 
   // Every event of these kinds, by start: GPU work, and what tells what it is for.
   static KindSet kinds();
@@ -28,6 +32,7 @@ class WorkClasses {
   WorkClass of(const Event& event, const Facts& facts);
 
  private:
+  bool communicates(StringId name, Kind kind);
   bool is_of_call(const Event& event, const Facts& facts) const;
   bool is_recording(ProcessId process) const { return catalog_.processes[process].format == SourceFormat::ring; }
 
@@ -50,8 +55,11 @@ class WorkClasses {
   };
 
   const Catalog& catalog_;
+  const NameRules* own_;
   bool any_recording_ = false;
   NameClasses names_;
+  enum class ByName : std::uint8_t { unseen, none, kernel, any };
+  std::vector<ByName> by_name_;            // by StringId: what communicates if it is called so
   std::vector<std::int64_t> nccl_end_ns_;  // by TrackId: until then the thread is inside a call of NCCL
   std::vector<Launches> launches_;         // by ProcessId: correlations of launches within one
 };

@@ -12,6 +12,7 @@
 #include "cli/analyze/write_tables.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
+#include "cli/commands/peak_options.h"
 #include "cli/commands/selection_options.h"
 #include "cli/commands/trace_facts.h"
 #include "cli/io/output_file.h"
@@ -24,6 +25,7 @@ namespace {
 struct AnalyzeOptions {
   std::shared_ptr<InputOptions> inputs;
   std::shared_ptr<SelectionOptions> selection;
+  std::shared_ptr<PeakOptions> peaks;
   std::shared_ptr<std::size_t> memory_mib;
   std::vector<std::string> only;
   GroupBy by = GroupBy::none;
@@ -62,15 +64,15 @@ std::vector<const AnalysisEntry*> chosen_analyses(const AnalyzeOptions& options)
 
 bool can(const AnalysisEntry& entry, GroupBy by) { return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end(); }
 
-void check_words(const AnalyzeOptions& options, const std::vector<const AnalysisEntry*>& chosen) {
+void check_words(const AnalyzeOptions& options, const std::vector<const AnalysisEntry*>& chosen, const NameRules* class_rules) {
   if (!find_table_format(options.format)->holds_several && chosen.size() > 1) {
     refuse_analyze(fmt::format("--format {}: holds one table; choose it with --only {}", options.format, chosen.front()->name));
   }
   if (options.by != GroupBy::none && std::none_of(chosen.begin(), chosen.end(), [&](auto* entry) { return can(*entry, options.by); })) {
     refuse_analyze(fmt::format("--by {}: {} has no such rows", options.by_word, chosen.front()->name));
   }
-  if (!options.classes.empty() && std::none_of(chosen.begin(), chosen.end(), [](auto* entry) { return entry->name == "classes" || entry->name == "critical_path"; })) {
-    refuse_analyze(fmt::format("--classes {}: says what the tables classes and critical_path count; ask for one, as with --only classes", options.classes));
+  if (class_rules != nullptr && !class_rules->has_class(kCommunicationClass) && std::none_of(chosen.begin(), chosen.end(), [](auto* entry) { return entry->name == "classes" || entry->name == "critical_path"; })) {
+    refuse_analyze(fmt::format("--classes {}: has no class {}, and only the tables classes and critical_path count others; ask for one, as with --only classes", options.classes, kCommunicationClass));
   }
   if (options.sort.empty()) return;
   const auto has = [&](const AnalysisEntry* entry) {
@@ -134,9 +136,11 @@ void run_analyze(AnalyzeOptions options) {
   request.by = options.by;
   request.flops_per_step = options.flops_per_step;
   request.selection = selection_of(*options.selection);
-  check_words(options, request.analyses);
   std::optional<NameRules> class_rules;
   if (!options.classes.empty()) request.class_rules = &class_rules.emplace(read_name_rules(options.classes));
+  check_words(options, request.analyses, request.class_rules);
+  const OwnPeaks own_peaks = options.peaks->peaks();
+  request.own_peaks = &own_peaks;
   const auto inputs = find_inputs(*options.inputs);
   refuse_input_as_output(inputs, options.output);
   const auto trace = read_inputs(inputs, *options.memory_mib, options.output, analyzed_events(request.analyses), true);
@@ -166,7 +170,7 @@ std::function<void()> set_up_analyze(CLI::App& app) {
         options->by = word == "step" ? GroupBy::step : word == "rank" ? GroupBy::rank : word == "shape" ? GroupBy::shape : GroupBy::stack;
       })
       ->type_name("step|rank|shape|stack");
-  app.add_option("--classes", options->classes, "Of classes: a file of rules that are asked first, or kempnerforge")
+  app.add_option("--classes", options->classes, "File of rules for kernel names, asked first; its class communication counts in every table. Or kempnerforge")
       ->check(not_empty())
       ->type_name("FILE");
   app.add_option("--format", options->format, "How tables are written (default: text)")
@@ -177,6 +181,7 @@ std::function<void()> set_up_analyze(CLI::App& app) {
   app.add_option("--flops-per-step", options->flops_per_step, "Operations of the model in a step of one rank (1.2e15), for mfu")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
+  options->peaks = add_peaks(app);
   app.add_flag("--list", options->list, "Names the tables and their columns");
   options->selection = add_selection(app);
   app.add_option("-o,--output", options->output, "The file to write; - is stdout (default)")->check(not_empty())->type_name("FILE");

@@ -3,10 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "cli/analyze/name_rules.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
+#include "cli/commands/peak_options.h"
 #include "cli/commands/selection_options.h"
 #include "cli/commands/trace_facts.h"
 #include "cli/diagnose/write_findings.h"
@@ -20,9 +23,10 @@ namespace {
 struct DiagnoseOptions {
   std::shared_ptr<InputOptions> inputs;
   std::shared_ptr<SelectionOptions> selection;
+  std::shared_ptr<PeakOptions> peaks;
   std::shared_ptr<std::size_t> memory_mib;
   std::vector<std::string> only;
-  std::string format = "text", output = "-";
+  std::string format = "text", output = "-", classes;
   bool list = false;
 };
 
@@ -55,6 +59,10 @@ void run_diagnose(const DiagnoseOptions& options) {
   request.rules = chosen_rules(options);
   request.selection = selection_of(*options.selection);
   request.inputs = inputs_text(*options.inputs);
+  std::optional<NameRules> class_rules;
+  if (!options.classes.empty()) request.class_rules = &class_rules.emplace(read_name_rules(options.classes));
+  const OwnPeaks own_peaks = options.peaks->peaks();
+  request.own_peaks = &own_peaks;
   const auto inputs = find_inputs(*options.inputs);
   refuse_input_as_output(inputs, options.output);
   const auto trace = read_inputs(inputs, *options.memory_mib, options.output, diagnosed_events(request.rules), true);
@@ -74,6 +82,8 @@ std::function<void()> set_up_diagnose(CLI::App& app) {
   options->inputs = add_inputs(app);
   app.add_option("--only", options->only, "These rules alone; may be repeated")->delimiter(',')->allow_extra_args(false)->type_name("NAME,...");
   app.add_option("--format", options->format, "How findings are written (default: text)")->check(CLI::IsMember({"text", "json"}).description(""))->type_name("text|json");
+  app.add_option("--classes", options->classes, "File of rules for kernel names, asked first (see analyze)")->check(not_empty())->type_name("FILE");
+  options->peaks = add_peaks(app);
   app.add_flag("--list", options->list, "Names the rules, when each fires, and whose it is");
   options->selection = add_selection(app);
   app.remove_option(app.get_option("--kinds"));  // rules look at all that they know

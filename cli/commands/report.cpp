@@ -2,12 +2,15 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "cli/analyze/name_rules.h"
 #include "cli/commands/clock_report.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
+#include "cli/commands/peak_options.h"
 #include "cli/commands/selection_options.h"
 #include "cli/commands/trace_facts.h"
 #include "cli/io/output_file.h"
@@ -23,8 +26,9 @@ namespace {
 struct ReportOptions {
   std::shared_ptr<InputOptions> inputs;
   std::shared_ptr<SelectionOptions> selection;
+  std::shared_ptr<PeakOptions> peaks;
   std::shared_ptr<std::size_t> memory_mib;
-  std::string output, title, timeline_ranks;
+  std::string output, title, timeline_ranks, classes;
   std::optional<std::int64_t> step;
 };
 
@@ -56,6 +60,10 @@ void run_report(const ReportOptions& options) {
   request.title = options.title.empty() ? default_title(*options.inputs) : options.title;
   request.selection = selection_of(*options.selection);
   request.timeline.step = options.step;
+  std::optional<NameRules> class_rules;
+  if (!options.classes.empty()) request.class_rules = &class_rules.emplace(read_name_rules(options.classes));
+  const OwnPeaks own_peaks = options.peaks->peaks();
+  request.own_peaks = &own_peaks;
   const auto inputs = find_inputs(*options.inputs);
   refuse_input_as_output(inputs, options.output);
   const auto trace = read_inputs(inputs, *options.memory_mib, options.output, reported_events(), true);
@@ -80,6 +88,8 @@ std::function<void()> set_up_report(CLI::App& app) {
   app.add_option("--timeline-ranks", options->timeline_ranks, "Ranks with all slices in the timeline, at most 16 (default: the first 16); of the others how busy they are")
       ->check(not_empty())
       ->type_name("LIST");
+  app.add_option("--classes", options->classes, "File of rules for kernel names, asked first (see analyze)")->check(not_empty())->type_name("FILE");
+  options->peaks = add_peaks(app);
   app.add_option("--title", options->title, "Of the page")->check(not_empty())->type_name("TEXT");
   options->selection = add_selection(app);
   app.remove_option(app.get_option("--kinds"));  // tables and rules look at all that they know

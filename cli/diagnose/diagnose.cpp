@@ -224,6 +224,8 @@ DiagnosisRun::DiagnosisRun(const Catalog& catalog, const TraceFacts& facts, cons
   analysis_.analyses = tables_of(request.rules);
   analysis_.by = GroupBy::rank;
   analysis_.selection = request.selection;
+  analysis_.class_rules = request.class_rules;
+  analysis_.own_peaks = request.own_peaks;
   const bool is_chosen = request.selection.steps || request.selection.time;
   if (!is_chosen) {
     Selection selection = request.selection;

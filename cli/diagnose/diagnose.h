@@ -13,6 +13,8 @@ struct DiagnosisRequest {
   std::vector<const RuleEntry*> rules;
   Selection selection;     // ranks of which there are findings; steps or time: where none are chosen, all but the warm-up
   std::string inputs;      // as a shell takes them, for next_command
+  const NameRules* class_rules = nullptr;  // AnalysisRequest
+  const OwnPeaks* own_peaks = nullptr;     // AnalysisRequest
 };
 
 struct Diagnosis {

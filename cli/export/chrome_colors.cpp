@@ -13,7 +13,7 @@ constexpr std::string_view kOrange = "bad", kGreen = "good", kOlive = "olive", k
 std::string_view chrome_color(Kind kind, std::string_view name) {
   switch (kind) {
     case Kind::kernel:
-      return is_comm_name(name) ? kOrange : is_gemm_name(name) ? kGreen : "";
+      return is_comm_name(name) || is_exchange_name(name) ? kOrange : is_gemm_name(name) ? kGreen : "";
     case Kind::nccl:
       return kOrange;
     case Kind::memcpy:

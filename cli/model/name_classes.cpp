@@ -2,27 +2,84 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 #include "cli/model/characters.h"
+#include "cli/model/short_name.h"
 
 namespace cli {
 namespace {
 
-constexpr std::string_view kCommFamilies[] = {"nccl", "rccl", "msccl", "oneccl"};
-// Where a function's name begins so, or has it behind its namespaces: NVSHMEM's src/device, DeepEP's csrc/kernels,
-// TransformerEngine's userbuffers.cu, PyTorch's symm_mem/CUDASymmetricMemoryOps.cu, vLLM's custom_all_reduce.cuh and
-// quickreduce, TensorRT-LLM's customAllReduceKernels.cu and allReduceFusionKernels.cu, which FlashInfer has too.
-constexpr std::string_view kExchangeFamilies[] = {"nvshmem", "deep_ep", "userbuffers_fp16", "kuserbuffers_", "quickreduce"};
-constexpr std::string_view kExchangeWords[] = {
-    "cross_device_reduce_",      "one_shot_all_reduce_kernel", "two_shot_all_reduce_kernel", "multimem_all_reduce_kernel",
-    "multimem_all_gather_kernel", "multimem_one_shot_",         "oneShotAllReduceKernel",     "twoShotAllReduceKernel",
-    "allreduce_fusion_kernel_"};
-// So that few names are asked for each: one of these is in all.
-constexpr std::string_view kExchangeParts[] = {"educe", "multimem_"};
+// Names of kernels that communicate. They are compared with the qualified name of the kernel's function, without what it returns, its
+// template arguments and its parameters, and without nameless namespaces.
+enum class NamePart : std::uint8_t {
+  library,     // the name begins with it; collectives of these are matched over ranks
+  identifier,  // the function or one of its namespaces begins with it
+  inside,      // it is anywhere in the name
+  word,        // the same, whatever the case and the underscores: AllReduce, all_reduce
+};
+struct CommunicationName {
+  NamePart part;
+  std::string_view text;
+};
+constexpr CommunicationName kCommunicationNames[] = {
+    // NCCL, RCCL (src/device), MSCCL and MSCCL++, oneCCL
+    {NamePart::library, "nccl"},
+    {NamePart::library, "rccl"},
+    {NamePart::library, "msccl"},
+    {NamePart::library, "oneccl"},
+    // DeepEP (csrc/kernels/intranode.cu, internode.cu, internode_ll.cu: dispatch, combine, notify_dispatch, cached_notify, ...), its copies
+    // in Primus-Turbo and UCCL, DeepSeek's published profiles (dpsk::ep::internode::dispatch), and DeepEP's branch hybrid-ep
+    {NamePart::identifier, "deep_ep"},
+    {NamePart::identifier, "intranode"},
+    {NamePart::identifier, "internode"},
+    {NamePart::identifier, "hybrid_ep"},
+    // MORI (src/ops/dispatch_combine: EpDispatchIntraNodeKernel, EpCombineInterNodeV1Kernel, ...)
+    {NamePart::identifier, "EpDispatch"},
+    {NamePart::identifier, "EpCombine"},
+    // TensorRT-LLM (kernels/communicationKernels/moeAlltoAllKernels.cu), which FlashInfer has too
+    {NamePart::identifier, "moeA2A"},
+    // pplx-garden (a2a_dispatch_send_kernel, a2a_combine_recv_kernel, ...)
+    {NamePart::identifier, "a2a_dispatch"},
+    {NamePart::identifier, "a2a_combine"},
+    // NVSHMEM (src/device; src/host/stream: barrier_on_stream_kernel_threadgroup)
+    {NamePart::identifier, "nvshmem"},
+    {NamePart::inside, "_on_stream_kernel"},
+    // TransformerEngine (comm_gemm_overlap/userbuffers/userbuffers.cu)
+    {NamePart::identifier, "userbuffers_fp16"},
+    {NamePart::identifier, "kuserbuffers_"},
+    // PyTorch's symmetric memory (c10d/symm_mem: CUDASymmetricMemory.cu, CUDASymmetricMemoryOps.cu, nvshmem_extension.cu)
+    {NamePart::identifier, "symmetric_memory"},
+    {NamePart::identifier, "multimem_"},
+    {NamePart::identifier, "put_signal_kernel"},
+    {NamePart::identifier, "wait_signal_kernel"},
+    {NamePart::identifier, "exchangeSplitAndOffset"},
+    // vLLM and SGLang (custom_all_reduce.cuh), vLLM's quickreduce
+    {NamePart::word, "crossdevicereduce"},
+    {NamePart::identifier, "quickreduce"},
+    // TensorRT-LLM (allReduceFusionKernels.cu, namespace ar_fusion)
+    {NamePart::identifier, "ar_fusion"},
+    // A collective by name: one_shot_all_reduce_kernel (PyTorch), twoShotAllReduceKernel (TensorRT-LLM), allreduce_fusion_kernel_oneshot_lamport
+    // (FlashInfer), aiter::reduce_scatter_cross_device_store, moeAllToAllKernel, and those that users write in Triton
+    {NamePart::word, "allreduce"},
+    {NamePart::word, "allgather"},
+    {NamePart::word, "reducescatter"},
+    {NamePart::word, "alltoall"},
+    {NamePart::word, "all2all"},
+};
+// Names of kernels that compute though one of the above is in them: Inductor's, which list the operators whose neighbours they fuse; those
+// that multiply matrices and communicate in one; and DeepEP's layout, which counts tokens on its own GPU.
+constexpr CommunicationName kComputeNames[] = {
+    {NamePart::library, "triton_"},
+    {NamePart::word, "gemm"},
+    {NamePart::word, "matmul"},
+    {NamePart::word, "megamoe"},
+    {NamePart::identifier, "get_dispatch_layout"},
+};
 constexpr std::string_view kGemmWords[] = {"gemm",      "gemv",       "nvjet_",      "xmma_",
                                            "triton_mm", "triton_bmm", "triton_tem_", "cijk_a"};
 
-constexpr std::string_view kNameless = "(anonymous namespace)::", kMangledNameless = "12_GLOBAL__N_1";
+constexpr std::string_view kNameless = "(anonymous namespace)::", kUnnamed = "<unnamed>::", kMangledNameless = "12_GLOBAL__N_1";
 
 // Where the function's own name begins, with its namespaces but for nameless ones: behind what templates return, and behind
 // the length in a mangled name.
@@ -42,10 +99,49 @@ bool contains(std::string_view text, std::string_view word) {
 }
 
 constexpr bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
-constexpr bool has_exchange_part(std::string_view text) {
-  return std::any_of(std::begin(kExchangeParts), std::end(kExchangeParts), [&](auto part) { return has(text, part); });
+// The function with its namespaces.
+std::string qualified_name(std::string_view kernel) {
+  std::string name = demangled(kernel);
+  std::string_view rest = name.empty() ? kernel : name;
+  if (rest.starts_with("void ")) rest.remove_prefix(5);
+  std::string qualified;
+  while (!rest.empty()) {
+    const std::size_t nameless = rest.starts_with(kNameless) ? kNameless.size() : rest.starts_with(kUnnamed) ? kUnnamed.size() : 0;
+    if (nameless == 0 && (rest[0] == '<' || rest[0] == '(')) break;
+    if (nameless == 0) qualified += rest[0];
+    rest.remove_prefix(std::max<std::size_t>(nameless, 1));
+  }
+  return qualified;
 }
-static_assert(std::all_of(std::begin(kExchangeWords), std::end(kExchangeWords), has_exchange_part));
+
+class ComparedName {
+ public:
+  explicit ComparedName(std::string_view kernel) : name_(qualified_name(kernel)) {
+    for (const char c : name_) {
+      if (c != '_') words_ += lower(c);
+    }
+  }
+  template <std::size_t Count>
+  bool is_any_of(const CommunicationName (&names)[Count]) const {
+    return std::any_of(std::begin(names), std::end(names), [&](const CommunicationName& each) { return has_part(each); });
+  }
+
+ private:
+  bool has_part(const CommunicationName& each) const {
+    switch (each.part) {
+      case NamePart::library: return name_.starts_with(each.text);
+      case NamePart::inside: return has(name_, each.text);
+      case NamePart::word: return has(words_, each.text);
+      case NamePart::identifier: break;
+    }
+    for (std::size_t at = name_.find(each.text); at != name_.npos; at = name_.find(each.text, at + 1)) {
+      if (at == 0 || name_[at - 1] == ':' || (name_.starts_with("_Z") && is_digit(name_[at - 1]))) return true;  // mangled: after its length
+    }
+    return false;
+  }
+
+  std::string name_, words_;
+};
 
 struct Direction {
   std::string_view words;
@@ -73,18 +169,18 @@ static_assert(std::all_of(std::begin(kDirections), std::end(kDirections), [](con
 
 bool is_comm_name(std::string_view kernel) {
   const std::string_view function = function_of(kernel);
-  return std::any_of(std::begin(kCommFamilies), std::end(kCommFamilies), [&](auto family) { return function.starts_with(family); });
+  return std::any_of(std::begin(kCommunicationNames), std::end(kCommunicationNames),
+                     [&](const CommunicationName& each) { return each.part == NamePart::library && function.starts_with(each.text); });
 }
 
 bool is_exchange_name(std::string_view kernel) {
-  const std::string_view function = function_of(kernel);
-  const std::string_view own = kernel.starts_with("_Z") ? function : function.substr(0, function.find_first_of("<("));
-  return std::any_of(std::begin(kExchangeFamilies), std::end(kExchangeFamilies), [&](auto family) { return function.starts_with(family); }) ||
-         (has_exchange_part(own) && std::any_of(std::begin(kExchangeWords), std::end(kExchangeWords), [&](auto word) { return has(own, word); }));
+  if (is_comm_name(kernel)) return false;
+  const ComparedName name(kernel);
+  return name.is_any_of(kCommunicationNames) && !name.is_any_of(kComputeNames);
 }
 
 bool is_gemm_name(std::string_view kernel) {
-  return std::any_of(std::begin(kGemmWords), std::end(kGemmWords), [&](auto word) { return contains(kernel, word); });
+  return function_of(kernel).starts_with("bmm_") || std::any_of(std::begin(kGemmWords), std::end(kGemmWords), [&](auto word) { return contains(kernel, word); });
 }
 
 std::optional<DerivedTrack> copy_track(std::string_view name) {
@@ -121,7 +217,7 @@ bool is_launch_flow_name(std::string_view category) { return category == "ac2g" 
 const NameClasses::Class& NameClasses::learn(StringId name) {
   if (name >= classes_.size()) classes_.resize(std::max<std::size_t>(strings_->size(), name + std::size_t{1}));
   const std::string_view text = (*strings_)[name];
-  return classes_[name] = {true, is_comm_name(text), is_exchange_name(text), is_launch_name(text), is_graph_launch_name(text), is_async_name(text), is_sync_name(text), text == "ncclGroupEnd", copy_track(text)};
+  return classes_[name] = {true, is_comm_name(text), is_launch_name(text), is_graph_launch_name(text), is_async_name(text), is_sync_name(text), text == "ncclGroupEnd", copy_track(text)};
 }
 
 }  // namespace cli

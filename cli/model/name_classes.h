@@ -10,14 +10,14 @@
 
 namespace cli {
 
-// A kernel of NCCL or its kin (RCCL, MSCCL, oneCCL): its function's name begins with theirs, mangled or demangled.
+// A kernel of a library of collectives that are matched over ranks (NCCL, RCCL, MSCCL, oneCCL), mangled or demangled.
 bool is_comm_name(std::string_view kernel);
 
-// A kernel by which GPUs exchange data outside of such a library: of NVSHMEM, DeepEP, TransformerEngine's userbuffers,
-// PyTorch's symmetric memory, or an all-reduce of vLLM, SGLang, TensorRT-LLM or FlashInfer; mangled or demangled.
+// A kernel of another library that moves data between GPUs, mangled or demangled: expert parallelism (DeepEP, MORI, TensorRT-LLM,
+// FlashInfer), NVSHMEM, symmetric memory, and every collective by name. One table has the names (name_classes.cpp).
 bool is_exchange_name(std::string_view kernel);
 
-// A kernel that is a matrix product of cuBLAS, CUTLASS, Triton's templates or rocBLAS (Tensile); mangled or demangled.
+// A kernel that is a matrix product of cuBLAS, CUTLASS, Triton's templates, rocBLAS (Tensile) or TensorRT-LLM (bmm_); mangled or demangled.
 bool is_gemm_name(std::string_view kernel);
 
 // Which way a copy goes, by the words of CUPTI and Kineto ("Memcpy HtoD (Pinned -> Device)"; arrays count as the
@@ -52,7 +52,7 @@ class NameClasses {
   explicit NameClasses(const Strings& strings) : strings_(&strings) {}
 
   struct Class {
-    bool known = false, communicates = false, exchanges = false, launches = false, launches_graph = false, is_async = false, synchronizes = false, ends_nccl_group = false;
+    bool known = false, communicates = false, launches = false, launches_graph = false, is_async = false, synchronizes = false, ends_nccl_group = false;
     std::optional<DerivedTrack> copy;
   };
   const Class& operator[](StringId name) {

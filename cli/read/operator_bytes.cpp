@@ -20,12 +20,12 @@ namespace {
 using trace::InputKind;
 
 // The names of c10::ScalarType's numbers, as caffe2::TypeMeta::name() has them. "": no tensor, or one of a type without a name here.
-constexpr std::array<std::string_view, 30> kTypes = {
+constexpr std::array<std::string_view, 46> kTypes = {
     "unsigned char", "signed char", "short int", "int", "long int", "c10::Half", "float", "double",
     "c10::complex<c10::Half>", "c10::complex<float>", "c10::complex<double>", "bool", "c10::qint8", "c10::quint8", "c10::qint32",
     "c10::BFloat16", "c10::quint4x2", "c10::quint2x4", "c10::bits1x8", "c10::bits2x4", "c10::bits4x2", "c10::bits8", "c10::bits16",
     "c10::Float8_e5m2", "c10::Float8_e4m3fn", "c10::Float8_e5m2fnuz", "c10::Float8_e4m3fnuz", "short unsigned int", "unsigned int",
-    "long unsigned int"};
+    "long unsigned int", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "c10::Float8_e8m0fnu", "c10::Float4_e2m1fn_x2"};
 
 // As PyTorch writes a real number: 1. for 1.
 std::string real_text(double value) {

@@ -62,10 +62,12 @@ Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vect
   AnalysisRequest shown;
   shown.analyses = shown_analyses();
   shown.selection = request.selection;
+  shown.class_rules = request.class_rules;
+  shown.own_peaks = request.own_peaks;
   shown.observers.push_back(timeline_observer(request.timeline, timeline));
   ResultTable waits;
   shown.observers.push_back(waits_observer(waits));
-  const DiagnosisRequest diagnosed{all_rules(), request.selection, request.inputs};
+  const DiagnosisRequest diagnosed{all_rules(), request.selection, request.inputs, request.class_rules, request.own_peaks};
   DiagnosisRun diagnosis(trace.catalog(), facts, diagnosed);
   std::vector<AnalysisResult> results = analyze_each(trace, facts, found, {shown, diagnosis.analysis()});
 

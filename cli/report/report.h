@@ -16,6 +16,8 @@ struct ReportRequest {
   std::string clocks;       // ReportFacts
   Selection selection;      // ranks; of steps or time, tables and findings are of these alone
   TimelineRequest timeline;
+  const NameRules* class_rules = nullptr;  // AnalysisRequest
+  const OwnPeaks* own_peaks = nullptr;     // AnalysisRequest
 };
 
 struct Report {

@@ -13,7 +13,7 @@ ON_DEVICE = {"Device", "Array", "Device Static"}
 COPY = re.compile(r"^Memcpy (\w+) \(([\w ]+) -> ([\w ]+)\)$")
 SET = re.compile(r"^Memset \(([\w ]+)\)$")
 # GB/s, of data sheets.
-BANDWIDTH = {"Tesla V100-SXM2-32GB": 900, "NVIDIA A100-SXM4-80GB": 2039, "NVIDIA H100 80GB HBM3": 3350, "AMD Instinct MI300X": 5300}
+BANDWIDTH = {"Tesla V100-SXM2-32GB": 900, "Tesla V100-DGXS-32GB": 900, "NVIDIA A100-SXM4-80GB": 2039, "NVIDIA H100 80GB HBM3": 3350, "AMD Instinct MI300X": 5300}
 
 
 def of_kineto(events):

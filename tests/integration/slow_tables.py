@@ -1,9 +1,11 @@
 """The tables of `tracetool analyze`, the slow way: lists of intervals, one moment after the other. From Kineto's JSON, or from
 the truth of a simulated run."""
+import functools
 import gzip
 import json
 import re
 import statistics
+import subprocess
 from collections import Counter, namedtuple
 from decimal import Decimal
 
@@ -11,10 +13,23 @@ from decimal import Decimal
 # and block first, () where that is not known; of other work None.
 Work = namedtuple("Work", "device start end kind name launch")
 LAUNCH = ("grid", "block", "registers", "static_shared", "dynamic_shared", "local", "cluster", "launch_type")
-COMM = re.compile(r"^(void )?(\(anonymous namespace\)::)*(_ZN?(12_GLOBAL__N_1)*[0-9]+)?"
-                  r"(nccl|rccl|msccl|oneccl|nvshmem|deep_ep|[^<(]*cross_device_reduce_)")
+# Of the function with its namespaces: libraries, parts of names, collectives in any case; and what computes all the same.
+LIBRARY = re.compile(r"nccl|rccl|msccl|oneccl")
+PART = re.compile(r"(^|:)(deep_ep|intranode|internode|hybrid_ep|EpDispatch|EpCombine|moeA2A|a2a_dispatch|a2a_combine|nvshmem|userbuffers_fp16"
+                  r"|kuserbuffers_|symmetric_memory|multimem_|put_signal_kernel|wait_signal_kernel|exchangeSplitAndOffset|quickreduce|ar_fusion)|_on_stream_kernel")
+COLLECTIVE = re.compile(r"cross_?device_?reduce|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|all2all", re.I)
+COMPUTE = re.compile(r"^triton_|gemm|mat_?mul|mega_?moe|(^|:)get_dispatch_layout", re.I)
 KERNELS, COPIES = {"kernel"}, {"gpu_memcpy", "gpu_memset"}
 OLD = {"Kernel": "kernel", "Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}
+
+
+@functools.lru_cache(None)
+def communicates(name):
+    """Whether a kernel does, by its name."""
+    if name.startswith("_Z"):
+        name = subprocess.run(["c++filt", name], capture_output=True, text=True, check=False).stdout.strip() or name
+    name = re.match(r"[^<(]*", re.sub(r"^void |\(anonymous namespace\)::|<unnamed>::", "", re.sub(r"^void ", "", name))).group()
+    return bool(LIBRARY.match(name) or ((PART.search(name) or COLLECTIVE.search(name)) and not COMPUTE.search(name)))
 
 
 def ns(us):
@@ -44,7 +59,7 @@ def of_kineto(events):
         if event.get("ph") != "X" or category not in KERNELS | COPIES or "stream" not in args:
             continue
         start, device = ns(event["ts"]), args.get("device")
-        kind = "memory" if category in COPIES else "comm" if COMM.search(event["name"]) else "compute"
+        kind = "memory" if category in COPIES else "comm" if communicates(event["name"]) else "compute"
         yield Work(int(device) if device is not None else None, start, start + ns(event["dur"]), kind, event["name"],
                    launch_of(args) if category in KERNELS else None)
 

@@ -5,6 +5,7 @@ step, with rules of one's own and with KempnerForge's; that communication and me
   test_classes.py --tracetool PATH --traces DIR [--agent PATH --simulated PATH]
 """
 import functools
+import json
 import os
 
 import slow_classes
@@ -90,6 +91,39 @@ def check_messages(options, folder, files):
     check(done.returncode == 1 and "--only classes" in done.stderr, "--classes without the table is refused", done.stderr)
 
 
+EXPERTS = (("void dpsk::ep::internode::notify_dispatch<false, 4>(int const*)", 20), ("void dpsk::ep::internode::dispatch<false, 4, false, 4>(int4*, float*)", 300),
+           ("void dpsk::ep::internode::cached_notify<false>(int)", 30), ("void dpsk::ep::internode::combine<4, __nv_bfloat16, 8, false>(int4*)", 250),
+           ("EpDispatchIntraNodeKernel_fp8_fnuz", 40), ("moeA2ACombineKernel", 60), ("my_exchange", 100))
+
+
+def check_experts(options):
+    """Expert parallelism is communication in every table, alone for the half of its time that compute does not cover; and names of one's own."""
+    events, at = [], 1000
+    for i, (name, us) in enumerate(EXPERTS):
+        events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 27, "ts": at, "dur": us, "args": {"device": 0, "stream": 27, "correlation": 2 * i + 1}})
+        events.append({"ph": "X", "cat": "kernel", "name": "sgemm", "pid": 0, "tid": 7, "ts": at, "dur": us // 2, "args": {"device": 0, "stream": 7, "correlation": 2 * i + 2}})
+        at += us
+    with Folder() as folder:
+        path, own = f"{folder}/experts.json", f"{folder}/own.txt"
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": events}, file)
+        with open(own, "w", encoding="utf-8") as file:
+            file.write("communication  my_exchange*\n")
+        for words, us in (((), 700), (("--classes", own), 800)):
+            row = tables(options, path, "--only", "temporal", *words)["temporal"][0]
+            check((row["comm_ns"], row["exposed_comm_ns"]) == (1000 * us, 500 * us), f"{' '.join(words)}: communication and what of it is exposed", row)
+            shown = {each["class"]: each["sum_ns"] for each in tables(options, path, "--only", "classes", *words)["classes"]}
+            check(shown["communication"] == 1000 * us, f"{' '.join(words)}: the class", shown)
+            names = {row["name"] for row in tables(options, path, "--only", "kernels", *words)["kernels"] if row["class"] == "comm"}
+            check(len(names) == len(EXPERTS) - (1 if us == 700 else 0), f"{' '.join(words)}: kernels", names)
+            summary = analyze(options, path, *words).stdout
+            check(f"{us / 2:.3f} us: communication that no compute covers" in summary, f"{' '.join(words)}: the summary", summary)
+            check(tables(options, path, "--only", "collectives", *words)["collectives"] == [], "they are not matched over ranks")
+        for command in (("diagnose",), ("report", "-o", f"{folder}/page.html")):
+            done = run([options.tracetool, command[0], path, *command[1:], "--classes", own])
+            check(done.returncode == 0, f"{command[0]} takes rules", done.stderr)
+
+
 def check_traces(options):
     rules, read = slow_classes.published(), 0
     with Folder() as work, folders(options.traces) as some:
@@ -124,4 +158,4 @@ def check_simulated(options):
 
 
 if __name__ == "__main__":
-    run_checks(check_traces, simulated=(check_simulated,))
+    run_checks(check_experts, check_traces, simulated=(check_simulated,))

@@ -46,6 +46,10 @@ constexpr NamedKernel kNamed[] = {
     {"void flashinfer::BatchPrefillWithPagedKVCacheKernel<flashinfer::KernelTraits", "attention"},  // source: FlashInfer
     {"void vllm::reshape_and_cache_flash_kernel<__hip_bfloat16, __hip_bfloat16, (vllm::Fp8KVCacheDataType)0>(", "attention"},
     {"kernel_unified_attention_3d", "attention"},
+    {"void flashinfer::BatchPrefillWithRaggedKVCacheKernel<flashinfer::KernelTraits", "attention"},  // source: FlashInfer
+    {"attn_fwd", "attention"},                                                                       // AOTriton
+    {"_attn_bwd_preprocess", "attention"},                                                           // source: Triton's tutorial
+    {"bwd_kernel_dk_dv", "attention"},                                                               // source: AOTriton
     // Convolution
     {"void implicit_convolve_sgemm<float, float, 1024, 6, 7, 3, 3, 5, 1, false, true, true>(int, int, int, float const*", "convolution"},
     {"void cudnn::cnn::im2col4d_kernel<float, long>(cudnn::cnn::im2col4d_params, cudnnConvolutionStruct", "convolution"},
@@ -88,6 +92,10 @@ constexpr NamedKernel kNamed[] = {
     {"void cutlass::device_kernel<at::cuda::detail::enable_3x_kernel_for_sm9x<cutlass::Foo> >(P)", "matmul"},  // source: ATen's RowwiseScaledMM.cu
     {"_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu", "matmul"},
     {"fused_moe_kernel", "matmul"},  // source: vLLM, fused_moe.py
+    {"bmm_Bfloat16_E4m3E4m3_Fp32_t128x16x128u2_s6_et64x16_m64x16x32_c1x1x1_rM_TN_transOut_noShfl_dsFp8_schPd4x2x2x3_bN_rgTma_clmp_dynB_sm100f", "matmul"},
+    {"bmm_E4m3_E4m3E4m3_Fp32_t128x64x128u2_s6_et64x64_m64x64x32_c1x1x1_rM_TN_transOut_noShfl_dsFp8_schPd4x2x2x3_bN_tma_tmaSf_rgTma_clmp_swiGlu_lbW4_dynB_sm100f", "matmul"},
+    {"bmm_E2m1_E2m1E2m1_Fp32_t128x8x512_s5_et128x8_m128x8x64_cga1x1x1_rM_TN_transOut_bN_ldgsts_swiGlu_dynBatch_sm100a", "matmul"},
+    {"aiter::fmoe_bf16_blockscaleFp8_g1u1_vs_silu_1tg_ps_32x256", "matmul"},  // aiter
     {"XXT_kernel", "matmul"},
     {"ba_plus_cAA_kernel", "matmul"},
     // Normalization
