@@ -39,7 +39,7 @@ constexpr const char* kFooter =
     "\n"
     "PATH is a file, a directory (its newest run; --run names another) or a glob. `tracetool help COMMAND` explains a\n"
     "command.\n"
-    "Exit status: 0 done, 1 usage, 2 cannot open or write, 3 bad content, 4 a check failed.";
+    "Exit status: 0 done, 1 usage, 2 cannot open or write, 3 bad content, 4 a check failed, 5 it could not be judged.";
 
 int code(cli::Exit exit) { return static_cast<int>(exit); }
 

@@ -130,7 +130,7 @@ void run_check(const CheckOptions& options) {
   const std::string next = diff_command(options);
   if (regressed) throw Error(Exit::gate_failed, fmt::format("check failed: {}; next: {}", verdict, next));
   if (judgements.verdict == Judgement::passed || options.allow_unjudged) return;
-  throw Error(static_cast<Exit>(5), fmt::format("not judged: {}; record more steps, raise --max-regress, or accept it with --allow-unjudged; next: {}", verdict, next));
+  throw Error(Exit::not_judged, fmt::format("not judged: {}; record more steps, raise --max-regress, or accept it with --allow-unjudged; next: {}", verdict, next));
 }
 
 std::function<void()> set_up_check(CLI::App& app) {

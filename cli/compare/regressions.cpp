@@ -47,14 +47,16 @@ void judge(JudgedChange& judged, double chance, const RegressionLimits& limits) 
 }
 
 bool most_compute_passed(const std::vector<JudgedChange>& changes, const Comparison& comparison, const RegressionLimits& limits) {
-  double all_ns = 0, passed_ns = 0;
+  double all_ns = 0, of_classes_ns = 0, of_kernels_ns = 0;
   for (const Change& change : comparison.group(QuantityGroup::work_class)) {
     if (comparison.compute_classes.contains(change.quantity->name) && is_large(change, JudgedWhat::work_class, comparison.step(), limits)) all_ns += change.a.median;
   }
   for (const JudgedChange& each : changes) {
-    if (each.what == JudgedWhat::work_class && each.judgement == Judgement::passed && comparison.compute_classes.contains(each.change.quantity->name)) passed_ns += each.change.a.median;
+    if (each.judgement != Judgement::passed) continue;
+    if (each.what == JudgedWhat::kernel) of_kernels_ns += in_step(each.change, each.what, &Change::a);
+    if (each.what == JudgedWhat::work_class && comparison.compute_classes.contains(each.change.quantity->name)) of_classes_ns += each.change.a.median;
   }
-  return 2 * passed_ns > all_ns;
+  return 2 * std::max(of_classes_ns, of_kernels_ns) > all_ns;
 }
 
 Judgement verdict_of(const std::vector<JudgedChange>& changes, const Comparison& comparison, const RegressionLimits& limits) {

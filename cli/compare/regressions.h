@@ -37,7 +37,7 @@ struct Judgements {
 };
 
 // regressed: something did, falsely in one of 100 comparisons of runs that do not differ: half of that chance is the step's, the rest is shared by all others.
-// passed: nothing did, the step passed or classes with more than half of the compute time did, and nothing unclear seems to make the step
+// passed: nothing did, the step passed, or classes or kernels with more than half of the compute time did, and nothing unclear seems to make the step
 // longer by more than the limit.
 Judgements judge_regressions(const Comparison& comparison, const RegressionLimits& limits);
 

@@ -6,7 +6,7 @@
 
 namespace cli {
 
-enum class Exit : int { done = 0, usage = 1, cannot_open = 2, bad_content = 3, gate_failed = 4 };
+enum class Exit : int { done = 0, usage = 1, cannot_open = 2, bad_content = 3, gate_failed = 4, not_judged = 5 };
 
 class Error : public std::runtime_error {
  public:

@@ -88,7 +88,7 @@ def check_few(tool):
     check([row["what"] for row in rows["check"]] == ["step"] + 3 * ["class"] and {row["name"] for row in rows["kernels"]} == {name for name, _ in STEP}, "JSON has classes and kernels", rows)
     check(all(row["judgement"] == "passed" and row["seen_from_pct"] == max(3, row["noise_pct"]) < 20 for table in rows.values() for row in table), "and what would have been seen", rows)
     kernel = next(row for row in rows["kernels"] if row["name"] == SOFTMAX)
-    check(0.97 < kernel["baseline_ns"] / 150_000 < 1.03 and (kernel["configuration"], kernel["class"]) == ("64x1x1 128x1x1", "softmax"), "a kernel's time is that of a launch", kernel)
+    check(0.97 < kernel["baseline_ns"] / 150_000 < 1.03 and (kernel["configuration"], kernel["class"]) == ("64x1x1 128x1x1", "softmax_loss"), "a kernel's time is that of a launch", kernel)
 
 
 def check_one_kernel(tool):
@@ -111,8 +111,8 @@ def check_unjudged(tool):
         allowed = tool.check(file, file, "--allow-unjudged")
         check(allowed.returncode == 0 and allowed.stdout == done.stdout and not allowed.stderr, f"{file}: and may pass", allowed)
     check("a change of " in done.stdout and "not judged, because of noise: the step, " in done.stdout, "what would have been seen, and what was not judged", done)
-    profile(f"{tool.folder}/idle.json", kernels=MANY, steps=4, seed=6, factors=(1, 1, 1, 1), idle_ns=6_000_000)
-    profile(f"{tool.folder}/uneven.json", kernels=MANY, steps=4, seed=7, long_steps=(1, 3))
+    profile(f"{tool.folder}/idle.json", kernels=MANY, steps=4, seed=6)
+    profile(f"{tool.folder}/uneven.json", kernels=MANY, steps=4, seed=7, long_steps=(1, 2, 3))
     done = tool.check("uneven.json", "idle.json")
     check(done.returncode == 5 and "not judged, because of noise: the step" in done.stdout, "a step that seems to be longer, and may be so by chance", done)
     done = tool("check", "a-1-4/rank0.json", "--baseline", "slow-1-4/rank0.json", "--max-regress", 3, "--allow-unjudged")
