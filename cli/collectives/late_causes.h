@@ -12,6 +12,7 @@
 // Of a rank that is in several groups, and so may be late because it waited elsewhere, a part explains it only where it is no noise:
 // what neighbours that are not late differ by in all groups of the trace. (The others of its own
 // group would be too few: three of them may be alike by chance.)
+// Time in collectives of other groups is the cause only if none of the rank's own accounts explains it: a rank that is late by itself may wait elsewhere, too.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -156,9 +156,9 @@ class StragglerSearch {
     for (auto& [members, meetings] : groups) {
       std::stable_sort(meetings.begin(), meetings.end(), [](const Meeting* a, const Meeting* b) { return a->at_ns < b->at_ns; });
       std::int64_t together_ns = meetings[0]->at_ns;
-      Group& group = groups_.emplace_back();
+      Group& group = groups_.emplace_back(Group{members, {}});
       for (const Meeting* each : meetings) {
-        group.push_back({each, (each->at_ns - together_ns) / kLeastSpanPart});
+        group.meetings.push_back({each, (each->at_ns - together_ns) / kLeastSpanPart});
         if (each->holds_others) together_ns = each->at_ns;
       }
     }
@@ -183,7 +183,8 @@ class StragglerSearch {
   std::vector<ProcessId> next() const {
     const std::vector<ProcessId> order = by_share();
     for (const std::int64_t most_ns : limits()) {
-      for (std::size_t count = 1; count <= order.size(); ++count) {
+      // Of many ranks not each number is tried: those that are too many are dropped.
+      for (std::size_t count = 1; count <= order.size(); count = count < order.size() ? std::min(order.size(), count + 1 + count / 16) : count + 1) {
         RankSet set(out_.size());
         for (std::size_t i = 0; i < count; ++i) set[order[i]] = true;
         while (drop_short(set, most_ns) && drop_by_chance(set, most_ns)) {}
@@ -202,7 +203,10 @@ class StragglerSearch {
     const Meeting* meeting;
     std::int64_t allowed_ns;  // 2 % of the time since the ranks last stood together: so late a rank may always be
   };
-  using Group = std::vector<MeetingOfGroup>;  // by time
+  struct Group {
+    std::vector<ProcessId> members;
+    std::vector<MeetingOfGroup> meetings;  // by time
+  };
 
   // `take` is given each rank of the set and by how much it begins after the last of the others, above the error of their clocks.
   template <typename Take>
@@ -331,9 +335,7 @@ class StragglerSearch {
     RankSet found(set.size());
     for (const Group& group : groups_) {
       if (!is_beyond_chance(group, set, out, most_ns, most_chance)) continue;
-      for (const MeetingOfGroup& each : group) {
-        for (const Arrival& arrival : arrivals_.of(*each.meeting)) found[arrival.process] = set[arrival.process];
-      }
+      for (const ProcessId id : group.members) found[id] = set[id];
     }
     return found;
   }
@@ -342,7 +344,7 @@ class StragglerSearch {
   std::vector<double> always_late(const Group& group, const RankSet& set, const RankSet& out) const {
     std::map<ProcessId, std::vector<double>> late;
     std::vector<const Arrival*> some;
-    for (const auto& [meeting, allowed_ns] : group) {
+    for (const auto& [meeting, allowed_ns] : group.meetings) {
       if (allowed_ns <= 0) continue;
       some.clear();
       for (const Arrival& each : arrivals_.of(*meeting)) {
@@ -364,12 +366,13 @@ class StragglerSearch {
   // Whether the ranks of the set are later in the meetings of the group than chance would have any of as many ranks. A rank that is always a bit slower
   // is none that is late by chance, and 2 % of it are allowed: what it always is late, up to that, is taken from its starts.
   bool is_beyond_chance(const Group& group, const RankSet& set, const RankSet& out, std::int64_t most_ns, double most_chance) const {
+    if (std::none_of(group.members.begin(), group.members.end(), [&](ProcessId id) { return set[id]; })) return false;
     ExchangeTest test(most_ns);
     RankSet members(set.size());
     std::vector<std::int64_t> starts_ns;
     const std::vector<double> always = always_late(group, set, out);
     const auto allowed_of = [&](ProcessId id, std::int64_t allowed_ns) { return static_cast<std::int64_t>(always[id] * static_cast<double>(allowed_ns)); };
-    for (const MeetingOfGroup& of_group : group) {
+    for (const MeetingOfGroup& of_group : group.meetings) {
       const Meeting& meeting = *of_group.meeting;
       const std::int64_t allowed_ns = of_group.allowed_ns;
       starts_ns.clear();
