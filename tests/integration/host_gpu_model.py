@@ -50,6 +50,8 @@ class Model:
         start = max(self.free, self.now + LATENCY_US)
         if self.begun:
             self.idle += start - self.free
+        else:
+            self.first = start
         self.begun, self.free = True, start + us
         self.slice(category, name, start, start + us, 0, 7, device=0, stream=7, correlation=correlation, **more)
         return start
