@@ -61,7 +61,8 @@ class BackwardLong : public Rule {
 RuleEntry backward_long_rule() {
   return {.name = "backward-long",
           .fires = "GPU work of the backward pass takes more than 3 times as long as that of the forward pass, and 20 % of the time",
-          .source = "Profiling, table of common patterns: \"Backward time >> 2x forward: Gradient checkpointing active (expected) or inefficient backward\"",
+          .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
+          .inputs = {RuleInput::passes},
           .tables = {"step_phases"},
           .make = make_rule<BackwardLong>};
 }

@@ -98,7 +98,8 @@ class CommSlow : public Rule {
 RuleEntry comm_slow_rule() {
   return {.name = "comm-slow",
           .fires = "a communicator has less than 60 % of the bandwidth of the median of like ones, for 1 % of the time",
-          .source = "tracetool, table comm; nccl-tests, doc/PERFORMANCE.md",
+          .source = "NVIDIA nccl-tests, Performance: https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md",
+          .inputs = {RuleInput::matched_collectives},
           .needs = {.collectives = true},
           .make = make_rule<CommSlow>};
 }

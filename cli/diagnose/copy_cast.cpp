@@ -41,7 +41,7 @@ class CopyCast : public WorkRule {
 RuleEntry copy_cast_rule() {
   return {.name = "copy-cast",
           .fires = "kernels of aten::copy_, which aten::to and aten::contiguous run, take 5 % of the time",
-          .source = "Profiling, table of common patterns: \"aten::to appears frequently: Repeated dtype/device casting. Cast data once, keep on device\"",
+          .source = "PyTorch, torch.Tensor.to: https://pytorch.org/docs/stable/generated/torch.Tensor.to.html",
           .needs = WorkRule::needs(),
           .make = make_rule<CopyCast>};
 }

@@ -14,15 +14,12 @@ class DataStarved : public IdleRule {
   using IdleRule::IdleRule;
 
  private:
-  std::int64_t share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) override {
-    if (gap.next->call == nullptr) return 0;
-    const std::int64_t called_ns = std::min(to_ns, gap.next->call->start_ns);
-    const std::int64_t ns = activity_.loading_ns(gap.next->call->track, from_ns, called_ns);
-    if (ns > 0) name_ = activity_.loading(gap.next->call->track);
-    return ns;
+  void claimed(const ClaimedGap& claim) override {
+    name_ = claim.activity.loading(claim.gap.next->call->track);
+    IdleRule::claimed(claim);
   }
-  std::string describe(const DeviceGap& gap) const override {
-    return "the host was in " + std::string(context_.catalog.strings[*name_]) + "; " + around_text(context_.catalog, gap);
+  std::string describe(const ClaimedGap& claim) const override {
+    return "the host was in " + std::string(context_.catalog.strings[*name_]) + "; " + around_text(context_.catalog, claim.gap);
   }
   bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns * kLeastStarvedShare > length_ns; }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
@@ -40,8 +37,9 @@ class DataStarved : public IdleRule {
 RuleEntry data_starved_rule() {
   return {.name = "data-starved",
           .fires = "a GPU idles for 5 % of the time while its host loads data",
-          .source = "Profiling, table of common bottlenecks: \"GPU utilization < 80 %: CPU data loading bottleneck\"",
-          .needs = IdleRule::needs(),
+          .source = "PyTorch, Performance Tuning Guide: https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html (enable asynchronous data loading)",
+          .inputs = {RuleInput::launches, RuleInput::host_ranges},
+          .gap_owner = GapOwner::data_loading,
           .make = make_rule<DataStarved>};
 }
 

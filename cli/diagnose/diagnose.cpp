@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "cli/analyze/warm_up.h"
+#include "cli/diagnose/gap_claims.h"
 #include "cli/io/units.h"
 #include "cli/model/rank_list.h"
 #include "cli/model/slice.h"
@@ -32,6 +34,7 @@ class Extents : public TablesObserver {
     for (ProcessId id = 0; id < extents_.size(); ++id) {
       if (!extents_[id].has_work) continue;
       ++diagnosis_.processes;
+      time_.has_work[id] = true;
       time_.lengths_ns[id] = length_ns(id);
       time_.length_ns = std::max(time_.length_ns, time_.lengths_ns[id]);
       std::int64_t steps = 0;
@@ -143,28 +146,97 @@ void join_causes(std::vector<Finding>& findings) {
   std::erase_if(findings, [&](const Finding& each) { return each.ranks.empty() && causes.count(each.rule) > 0; });
 }
 
+RuleResult result_of(const RuleEntry& entry, Rule& rule, const DiagnosisScope& scope, const std::vector<ResultTable>& tables) {
+  RuleResult result{rule.find(scope, tables), {}};
+  for (Finding& finding : result.findings) {
+    finding.rule = entry.name;
+    if (finding.source.empty()) finding.source = entry.source;
+  }
+  for (const RuleInput input : entry.inputs) {
+    if (result.not_checked.empty()) result.not_checked = missing_input(input, scope, tables);
+  }
+  if (result.not_checked.empty()) result.not_checked = rule.not_checked(scope, tables);
+  return result;
+}
+
 // Runs one rule.
 class RuleRun : public TablesObserver {
  public:
-  RuleRun(const RuleEntry& entry, const AnalysisContext& context, const DiagnosedTime& time, std::vector<Finding>& findings)
-      : entry_(entry), scope_{context, time}, findings_(findings), rule_(entry.make(context)) {}
+  RuleRun(const RuleEntry& entry, const AnalysisContext& context, const DiagnosedTime& time, RuleResult& result)
+      : entry_(entry), scope_{context, time}, result_(result), rule_(entry.make(context)) {}
 
   void work(const GpuWork& work) override { rule_->work(work); }
   void event(const Event& event, const Facts& facts) override { rule_->event(event, facts); }
-  void finish(const std::vector<ResultTable>& tables) override {
-    for (Finding& finding : rule_->find(scope_, tables)) {
-      finding.rule = entry_.name;
-      if (finding.source.empty()) finding.source = entry_.source;
-      findings_.push_back(std::move(finding));
-    }
-  }
+  void end_of(ProcessId process) override { rule_->end_of(process); }
+  void finish(const std::vector<ResultTable>& tables) override { result_ = result_of(entry_, *rule_, scope_, tables); }
 
  private:
   const RuleEntry& entry_;
   const DiagnosisScope scope_;
-  std::vector<Finding>& findings_;
+  RuleResult& result_;
   std::unique_ptr<Rule> rule_;
 };
+
+// Runs the rules that own idle time, which share what claims it.
+class GapRulesRun : public TablesObserver {
+ public:
+  struct Member {
+    const RuleEntry* entry;
+    RuleResult* result;  // null: nobody asked for it; it decides what is left to others
+    std::unique_ptr<Rule> rule{};
+  };
+
+  GapRulesRun(std::vector<Member> members, const AnalysisContext& context, const DiagnosedTime& time) : scope_{context, time}, claims_(context), members_(std::move(members)) {
+    const bool has_optimizer = std::any_of(members_.begin(), members_.end(), [](const Member& each) { return is_optimizer(each); });
+    for (const RuleEntry& entry : rules()) {
+      if (!has_optimizer && entry.gap_owner == GapOwner::optimizer) members_.push_back({&entry, nullptr});
+    }
+    for (Member& member : members_) {
+      member.rule = member.entry->make(context);
+      member.rule->use(claims_);
+    }
+  }
+
+  void event(const Event& event, const Facts& facts) override {
+    claims_.event(event);
+    for (const Member& member : members_) member.rule->event(event, facts);
+  }
+  void gap(const DeviceGap& gap) override {
+    claims_.gap(gap, [&](const ClaimedGap& claim) {
+      for (const Member& member : members_) {
+        if (member.entry->gap_owner == claim.owner) member.rule->claimed(claim);
+      }
+    });
+  }
+  void work(const GpuWork& work) override {
+    claims_.work(work);
+    for (const Member& member : members_) member.rule->work(work);
+  }
+  void finish(const std::vector<ResultTable>& tables) override {
+    const auto optimizer = std::find_if(members_.begin(), members_.end(), is_optimizer);
+    const RuleResult found = result_of(*optimizer->entry, *optimizer->rule, scope_, tables);
+    std::vector<bool> without(scope_.trace.catalog.processes.size(), true);
+    for (const Finding& finding : found.findings) {
+      for (ProcessId id = 0; id < without.size(); ++id) {
+        if (std::find(finding.ranks.begin(), finding.ranks.end(), scope_.rank(id)) != finding.ranks.end()) without[id] = false;
+      }
+    }
+    for (Member& member : members_) {
+      if (member.result == nullptr) continue;
+      member.rule->keep_without_optimizer(without);
+      *member.result = is_optimizer(member) ? found : result_of(*member.entry, *member.rule, scope_, tables);
+    }
+  }
+
+ private:
+  static bool is_optimizer(const Member& member) { return member.entry->gap_owner == GapOwner::optimizer; }
+
+  const DiagnosisScope scope_;
+  GapClaims claims_;
+  std::vector<Member> members_;
+};
+
+ObserverNeeds needs_of(const RuleEntry& rule) { return rule.gap_owner ? GapClaims::needs() : rule.needs; }
 
 // From the first step that no chosen rank has as warm-up (of its first file, where it has several); none: nothing is to be left out. To the trace's end: the GPU may run
 // long behind the last step's end on the host.
@@ -215,12 +287,12 @@ std::string times_text(const DiagnosisScope& scope, std::int64_t count) {
 
 EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules) {
   KindSet kinds;
-  for (const RuleEntry* rule : rules) kinds |= rule->needs.kinds;
+  for (const RuleEntry* rule : rules) kinds |= needs_of(*rule).looked_at();
   return analyzed_events(tables_of(rules), kinds);
 }
 
 DiagnosisRun::DiagnosisRun(const Catalog& catalog, const TraceFacts& facts, const DiagnosisRequest& request)
-    : catalog_(catalog), facts_(facts), request_(request), time_{std::vector<std::int64_t>(catalog.processes.size()), 0, 0} {
+    : catalog_(catalog), facts_(facts), request_(request), time_{std::vector<std::int64_t>(catalog.processes.size()), 0, std::vector<bool>(catalog.processes.size()), 0}, results_(request.rules.size()) {
   analysis_.analyses = tables_of(request.rules);
   analysis_.by = GroupBy::rank;
   analysis_.selection = request.selection;
@@ -237,15 +309,33 @@ DiagnosisRun::DiagnosisRun(const Catalog& catalog, const TraceFacts& facts, cons
   }
   analysis_.observers.push_back(
       {ObserverNeeds{.by_time = true}, [this, is_chosen](const AnalysisContext& context) { return std::make_unique<Extents>(context, is_chosen, time_, diagnosis_); }});
-  for (const RuleEntry* rule : request.rules) {
+  bool has_gap_rules = false;
+  for (std::size_t i = 0; i < request.rules.size(); ++i) {
+    const RuleEntry* rule = request.rules[i];
+    if (rule->gap_owner) has_gap_rules = true;
+    if (rule->gap_owner) continue;
     ObserverNeeds needs = rule->needs;
     needs.by_time = true;
-    analysis_.observers.push_back({needs, [this, rule](const AnalysisContext& context) { return std::make_unique<RuleRun>(*rule, context, time_, diagnosis_.findings); }});
+    analysis_.observers.push_back({needs, [this, rule, i](const AnalysisContext& context) { return std::make_unique<RuleRun>(*rule, context, time_, results_[i]); }});
   }
+  if (!has_gap_rules) return;
+  analysis_.observers.push_back({GapClaims::needs(), [this](const AnalysisContext& context) {
+    std::vector<GapRulesRun::Member> members;
+    for (std::size_t i = 0; i < request_.rules.size(); ++i) {
+      if (request_.rules[i]->gap_owner) members.push_back({request_.rules[i], &results_[i]});
+    }
+    return std::make_unique<GapRulesRun>(std::move(members), context, time_);
+  }});
 }
 
 Diagnosis DiagnosisRun::finish(const AnalysisResult& result) {
   diagnosis_.notes.insert(diagnosis_.notes.end(), result.notes.begin(), result.notes.end());
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    auto& [findings, why] = results_[i];
+    if (diagnosis_.processes == 0 && findings.empty()) why = "no GPU work in the trace";
+    if (!why.empty()) diagnosis_.not_checked.push_back({request_.rules[i]->name, std::move(why)});
+    std::move(findings.begin(), findings.end(), std::back_inserter(diagnosis_.findings));
+  }
   join_causes(diagnosis_.findings);
   for (Finding& finding : diagnosis_.findings) {
     std::sort(finding.ranks.begin(), finding.ranks.end());

@@ -17,12 +17,25 @@ struct DiagnosisRequest {
   const OwnPeaks* own_peaks = nullptr;     // AnalysisRequest
 };
 
+// A rule that could not look.
+struct NotChecked {
+  std::string_view rule;
+  std::string reason;  // "no launch calls in the trace"
+};
+
 struct Diagnosis {
   std::vector<Finding> findings;  // the largest saving first, unknown ones last
   std::size_t processes = 0;      // with GPU work, of the chosen ones
   std::int64_t length_ns = 0;     // what was looked at, of the process of which it is most
   std::vector<std::int64_t> steps;  // in it, ascending
+  std::vector<NotChecked> not_checked;  // in the order of the rules
   std::vector<std::string> notes;   // what the findings do not hold; a sentence each
+};
+
+// What one rule says, after the walk.
+struct RuleResult {
+  std::vector<Finding> findings;
+  std::string not_checked;  // why; "": it looked
 };
 
 // To read a trace for these rules alone. One for each trace.
@@ -45,6 +58,7 @@ class DiagnosisRun {
   const DiagnosisRequest& request_;
   Diagnosis diagnosis_;
   DiagnosedTime time_;
+  std::vector<RuleResult> results_;  // by place in DiagnosisRequest::rules
   AnalysisRequest analysis_;
 };
 

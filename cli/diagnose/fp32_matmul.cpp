@@ -85,7 +85,7 @@ class Fp32Matmul : public WorkRule {
 RuleEntry fp32_matmul_rule() {
   return {.name = "fp32-matmul",
           .fires = "matrix products of float run for 5 % of the time without tensor cores, on a GPU that has them for TF32",
-          .source = "Day 11: torch.profiler & Trace Analysis: \"High intensity -> compute-bound -> use tensor cores, reduce precision\"",
+          .source = "PyTorch, CUDA semantics, TensorFloat-32 on Ampere: https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices",
           .needs = WorkRule::needs(),
           .make = make_rule<Fp32Matmul>};
 }

@@ -40,7 +40,8 @@ class Fragmentation : public MemoryRule {
 RuleEntry fragmentation_rule() {
   return {.name = "fragmentation",
           .fires = "80 % of the memory of a GPU is reserved, and 20 % (1 GiB and more) of it was never in use",
-          .source = "Profiling: \"OOM despite small model: Memory fragmentation or leak. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\"",
+          .source = "PyTorch, CUDA semantics, PYTORCH_CUDA_ALLOC_CONF: https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
+          .inputs = {RuleInput::device_memory},
           .tables = {"memory"},
           .make = make_rule<Fragmentation>};
 }

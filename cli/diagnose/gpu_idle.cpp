@@ -14,11 +14,8 @@ class GpuIdle : public IdleRule {
   using IdleRule::IdleRule;
 
  private:
-  std::int64_t share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) override {
-    return gap.times(from_ns, to_ns)[static_cast<std::size_t>(IdleCause::unexplained)];
-  }
-  std::string describe(const DeviceGap& gap) const override {
-    return (gap.next->call == nullptr ? "host state unknown; " : "launched long before; ") + around_text(context_.catalog, gap);
+  std::string describe(const ClaimedGap& claim) const override {
+    return (claim.gap.next->call == nullptr ? "host state unknown; " : "launched long before; ") + around_text(context_.catalog, claim.gap);
   }
   bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns * kLeastIdleShare > length_ns; }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
@@ -34,8 +31,8 @@ class GpuIdle : public IdleRule {
 RuleEntry gpu_idle_rule() {
   return {.name = "gpu-idle",
           .fires = "a GPU idles for 20 % of the time, and nothing that was recorded explains it",
-          .source = "Day 11: torch.profiler & Trace Analysis: \"GPU busy < 80 %\"",
-          .needs = IdleRule::needs(),
+          .source = "docs/tables.md, table idle (unexplained)",
+          .gap_owner = GapOwner::unexplained,
           .make = make_rule<GpuIdle>};
 }
 

@@ -57,16 +57,8 @@ std::string HostActivity::text(TrackId thread, std::int64_t ns) const {
 }
 
 std::int64_t HostActivity::loading_ns(TrackId thread, std::int64_t from_ns, std::int64_t to_ns) const {
-  if (!is_known(thread)) return 0;
-  const std::deque<Range>& loads = threads_[thread]->loads;
-  std::int64_t sum_ns = 0, known_to_ns = from_ns;
-  const auto after = std::partition_point(loads.begin(), loads.end(), [&](const Range& range) { return range.latest_end_ns <= from_ns; });
-  for (auto range = after; range != loads.end() && range->start_ns < to_ns; ++range) {
-    const std::int64_t start_ns = std::max(range->start_ns, known_to_ns), end_ns = std::min(range->end_ns, to_ns);
-    if (start_ns >= end_ns) continue;
-    sum_ns += end_ns - start_ns;
-    known_to_ns = end_ns;
-  }
+  std::int64_t sum_ns = 0;
+  each_loading(thread, from_ns, to_ns, [&](std::int64_t start_ns, std::int64_t end_ns) { sum_ns += end_ns - start_ns; });
   return sum_ns;
 }
 

@@ -1,6 +1,7 @@
 // What a thread of the host was doing at a time of the near past: the operators, ranges, calls of CUDA and garbage collections that it was in.
 // Memory: kMost ranges a thread, and those that load data.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -31,6 +32,20 @@ class HostActivity {
   std::string text(TrackId thread, std::int64_t ns) const;
   // How much of [from_ns, to_ns) the thread loaded data.
   std::int64_t loading_ns(TrackId thread, std::int64_t from_ns, std::int64_t to_ns) const;
+  // Calls on_part(start, end) with the parts of [from_ns, to_ns) in which it did, by start and apart from each other.
+  template <typename OnPart>
+  void each_loading(TrackId thread, std::int64_t from_ns, std::int64_t to_ns, OnPart&& on_part) const {
+    if (!is_known(thread)) return;
+    const std::deque<Range>& loads = threads_[thread]->loads;
+    std::int64_t known_to_ns = from_ns;
+    const auto after = std::partition_point(loads.begin(), loads.end(), [&](const Range& range) { return range.latest_end_ns <= from_ns; });
+    for (auto range = after; range != loads.end() && range->start_ns < to_ns; ++range) {
+      const std::int64_t start_ns = std::max(range->start_ns, known_to_ns), end_ns = std::min(range->end_ns, to_ns);
+      if (start_ns >= end_ns) continue;
+      on_part(start_ns, end_ns);
+      known_to_ns = end_ns;
+    }
+  }
   // The newest range in which it did.
   std::optional<StringId> loading(TrackId thread) const;
 

@@ -14,14 +14,9 @@ class HostLate : public IdleRule {
   using IdleRule::IdleRule;
 
  private:
-  std::int64_t share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) override {
-    const std::int64_t late_ns = gap.times(from_ns, to_ns)[static_cast<std::size_t>(IdleCause::host_late)];
-    if (late_ns == 0) return 0;
-    return late_ns - activity_.loading_ns(gap.next->call->track, from_ns, std::min(to_ns, gap.next->call->start_ns)) - gap.collecting_ns(from_ns, to_ns);
-  }
-  std::string describe(const DeviceGap& gap) const override {
-    const std::int64_t called_ns = gap.next->call->start_ns;
-    return activity_.text(gap.next->call->track, gap.from_ns + (called_ns - gap.from_ns) / 2) + "; " + around_text(context_.catalog, gap);
+  std::string describe(const ClaimedGap& claim) const override {
+    const std::int64_t called_ns = claim.gap.next->call->start_ns;
+    return claim.activity.text(claim.gap.next->call->track, claim.gap.from_ns + (called_ns - claim.gap.from_ns) / 2) + "; " + around_text(context_.catalog, claim.gap);
   }
   bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns * kLeastLateShare > length_ns; }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
@@ -37,8 +32,9 @@ class HostLate : public IdleRule {
 RuleEntry host_late_rule() {
   return {.name = "host-late",
           .fires = "a GPU idles for 5 % of the time because its host had not begun to launch",
-          .source = "Profiling: \"Large gaps between GPU kernels: CPU-side overhead\"",
-          .needs = IdleRule::needs(),
+          .source = "docs/tables.md, table idle (host_late)",
+          .inputs = {RuleInput::launches},
+          .gap_owner = GapOwner::host_late,
           .make = make_rule<HostLate>};
 }
 

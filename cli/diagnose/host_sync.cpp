@@ -16,15 +16,14 @@ class HostSync : public IdleRule {
   using IdleRule::IdleRule;
 
  private:
-  std::int64_t share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) override {
-    if (!gap.wait || (gap.wait->for_copy && gap.wait->to_device)) return 0;
-    ++calls_[{gap.process, gap.wait->name}];
-    return to_ns - from_ns;
+  void claimed(const ClaimedGap& claim) override {
+    ++calls_[{claim.gap.process, claim.gap.wait->name}];
+    IdleRule::claimed(claim);
   }
-  std::string describe(const DeviceGap& gap) const override {
-    const std::string call(context_.catalog.strings[gap.wait->name]);
-    return fmt::format("{} of {}, {}; {}", call, duration_text(gap.wait->end_ns - gap.wait->start_ns), activity_.text(gap.wait->track, gap.wait->start_ns),
-                       around_text(context_.catalog, gap));
+  std::string describe(const ClaimedGap& claim) const override {
+    const HostWait& wait = *claim.gap.wait;
+    return fmt::format("{} of {}, {}; {}", std::string(context_.catalog.strings[wait.name]), duration_text(wait.end_ns - wait.start_ns), claim.activity.text(wait.track, wait.start_ns),
+                       around_text(context_.catalog, claim.gap));
   }
   bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns * kLeastSyncShare > length_ns; }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
@@ -47,8 +46,9 @@ class HostSync : public IdleRule {
 RuleEntry host_sync_rule() {
   return {.name = "host-sync",
           .fires = "a GPU idles for 1 % of the time between what its host waits for and its next work",
-          .source = "Day 11: torch.profiler & Trace Analysis, exercise 2; Profiling: \"Training slower after adding logging: GPU-CPU synchronization\"",
-          .needs = IdleRule::needs(),
+          .source = "PyTorch, Performance Tuning Guide: https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html (avoid unnecessary CPU-GPU synchronization)",
+          .inputs = {RuleInput::launches},
+          .gap_owner = GapOwner::host_sync,
           .make = make_rule<HostSync>};
 }
 

@@ -1,5 +1,4 @@
-// What rules of idle time share: they are told each time for which a device idled between two pieces of work (device_gaps.h), and sum
-// what of it is theirs.
+// What rules of idle time share: each sums the idle time that it owns (gap_claims.h), by device.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -7,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/analyze/device_gaps.h"
-#include "cli/diagnose/host_activity.h"
+#include "cli/diagnose/gap_claims.h"
 #include "cli/diagnose/longest_evidence.h"
 #include "cli/diagnose/rule.h"
 
@@ -16,11 +14,10 @@ namespace cli {
 
 class IdleRule : public Rule {
  public:
-  explicit IdleRule(const AnalysisContext& context) : context_(context), activity_(context.catalog), gaps_(context.catalog) {}
-  static ObserverNeeds needs() { return {.kinds = HostActivity::kinds(), .any_time = true}; }
+  explicit IdleRule(const AnalysisContext& context) : context_(context) {}
 
-  void event(const Event& event, const Facts& facts) override;
-  void work(const GpuWork& work) override;
+  void claimed(const ClaimedGap& claim) override;
+  void keep_without_optimizer(const std::vector<bool>& processes) override;
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override;
 
  protected:
@@ -29,24 +26,24 @@ class IdleRule : public Rule {
     std::int64_t ns = 0, count = 0;
   };
 
-  // How many ns of [from_ns, to_ns) of the gap are this rule's. The next work is known.
-  virtual std::int64_t share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) = 0;
-  virtual std::string describe(const DeviceGap& gap) const = 0;
+  // The text of evidence.
+  virtual std::string describe(const ClaimedGap& claim) const = 0;
   // Whether it is worth a finding, of this much time of the process.
   virtual bool fires(ProcessId process, const Sum& sum, std::int64_t length_ns) const = 0;
   // Fills in title and advice. `most`: of the rank that loses most.
   virtual void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const = 0;
 
   const AnalysisContext& context_;
-  HostActivity activity_;
-  DeviceGaps gaps_;
 
  private:
-  std::map<std::pair<ProcessId, std::int64_t>, Sum> sums_;  // by device
-  LongestEvidence evidence_;
+  struct Owned {
+    std::map<std::pair<ProcessId, std::int64_t>, Sum> sums;  // by device
+    LongestEvidence evidence;
+  };
+  Owned owned_, if_no_optimizer_;
 };
 
-// "aten::add, then Memcpy HtoD": the work before and behind a gap, shortened.
+// "aten::add, then Memcpy HtoD": the work before and after a gap, shortened.
 std::string around_text(const Catalog& catalog, const DeviceGap& gap);
 
 }  // namespace cli

@@ -21,7 +21,6 @@ class LaunchBound : public IdleRule {
       ++kernels.all;
       if (work.end_ns - work.start_ns < kShort_ns) ++kernels.few_us;
     }
-    IdleRule::work(work);
   }
 
  private:
@@ -30,12 +29,7 @@ class LaunchBound : public IdleRule {
     std::int64_t percent() const { return all == 0 ? 0 : 100 * few_us / all; }
   };
 
-  std::int64_t share_of(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) override {
-    const IdleTimes times = gap.times(from_ns, to_ns);
-    const std::int64_t ns = times[static_cast<std::size_t>(IdleCause::launch)] + times[static_cast<std::size_t>(IdleCause::queued)];
-    return ns;
-  }
-  std::string describe(const DeviceGap& gap) const override { return around_text(context_.catalog, gap); }
+  std::string describe(const ClaimedGap& claim) const override { return around_text(context_.catalog, claim.gap); }
   bool fires(ProcessId process, const Sum& sum, std::int64_t length_ns) const override {
     const auto kernels = kernels_.find(process);  // a process may copy alone
     return sum.ns * kLeastLaunchShare > length_ns && kernels != kernels_.end() && kernels->second.percent() > kShortPercent;
@@ -55,8 +49,9 @@ class LaunchBound : public IdleRule {
 RuleEntry launch_bound_rule() {
   return {.name = "launch-bound",
           .fires = "a GPU idles for 10 % of the time between launches that follow each other, and 30 % of its kernels take less than 10 us",
-          .source = "Profiling, table of timeline patterns: \"Many short GPU kernels with gaps: launch overhead\"",
-          .needs = IdleRule::needs(),
+          .source = "PyTorch, Accelerating PyTorch with CUDA Graphs: https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
+          .inputs = {RuleInput::launches},
+          .gap_owner = GapOwner::launches,
           .make = make_rule<LaunchBound>};
 }
 

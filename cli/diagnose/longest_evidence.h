@@ -23,6 +23,14 @@ class LongestEvidence {
     if (times.size() > kMostEvidence) times.pop_back();
   }
 
+  // Adds those of the processes for which `chosen` says so.
+  void take(LongestEvidence&& other, const std::vector<bool>& chosen) {
+    for (auto& [id, times] : other.times_) {
+      if (!chosen[id]) continue;
+      for (Time& time : times) add(id, time.start_ns, time.end_ns, time.ns, [&] { return std::move(time.what); });
+    }
+  }
+
   // Of these processes, the longest first; of equal ones the first.
   std::vector<Evidence> of(const DiagnosisScope& scope, const std::vector<ProcessId>& processes) const {
     std::vector<std::tuple<std::int64_t, std::int64_t, ProcessId, const Time*>> all;

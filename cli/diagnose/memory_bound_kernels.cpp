@@ -166,7 +166,7 @@ RuleEntry memory_bound_kernels_rule() {
   return {.name = "memory-bound-kernels",
           .fires = "operators that memory bounds (table roofline) and that reach less than 60 % of its rate take 10 % of the time; or operations on each element, reductions and normalizations "
           "take 40 % of that of kernels",
-          .source = "Profiler: \"High other % (>40%): element-wise or memory-bound kernels dominate\"; Profiling: \"If AI < balance point: MEMORY-BOUND -> optimize data movement (fusion, caching)\"",
+          .source = "NVIDIA, GPU Performance Background User's Guide: https://docs.nvidia.com/deeplearning/performance/dl-performance-gpu-background/index.html",
           .tables = {"roofline"},
           .needs = MemoryBoundKernels::needs(),
           .make = make_rule<MemoryBoundKernels>};

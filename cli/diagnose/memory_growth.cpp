@@ -39,7 +39,8 @@ class MemoryGrowth : public MemoryRule {
 RuleEntry memory_growth_rule() {
   return {.name = "memory-growth",
           .fires = "the memory in use at the end of a step grows by 1 MiB and more in 9 of 10 steps, of 8 and more",
-          .source = "Profiling: \"Memory grows over time: Memory leak. Check for growing lists, detach() tensors stored for logging\"",
+          .source = "PyTorch, Understanding CUDA Memory Usage: https://pytorch.org/docs/stable/torch_cuda_memory.html",
+          .inputs = {RuleInput::memory, RuleInput::steps},
           .tables = {"memory"},
           .make = make_rule<MemoryGrowth>};
 }

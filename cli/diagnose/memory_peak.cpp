@@ -36,7 +36,8 @@ class MemoryPeak : public MemoryRule {
 RuleEntry memory_peak_rule() {
   return {.name = "memory-peak",
           .fires = "more than 90 % of the memory of a GPU is in use at some moment",
-          .source = "Day 11: torch.profiler & Trace Analysis, step 6: \"Apply gradient checkpointing to the worst offenders\"",
+          .source = "PyTorch, torch.utils.checkpoint: https://pytorch.org/docs/stable/checkpoint.html",
+          .inputs = {RuleInput::device_memory},
           .tables = {"memory"},
           .make = make_rule<MemoryPeak>};
 }

@@ -5,10 +5,9 @@
 #include <map>
 #include <vector>
 
-#include "cli/analyze/device_gaps.h"
 #include "cli/diagnose/exposed_work.h"
 #include "cli/diagnose/fired.h"
-#include "cli/diagnose/host_activity.h"
+#include "cli/diagnose/gap_claims.h"
 #include "cli/io/units.h"
 #include "cli/model/short_name.h"
 
@@ -19,27 +18,23 @@ constexpr std::int64_t kLeastCopyShare = 100;  // 1 / so much of the time, of co
 constexpr std::int64_t kLeastSlowShare = 500;  // where those of pageable memory run at less than so many percent of the rate of pinned ones of their size
 constexpr double kSlowPercent = 30;
 
-constexpr std::uint8_t kPageableKind = 1;  // CUpti_ActivityMemoryKind
-
 class PageableCopy : public Rule {
  public:
   explicit PageableCopy(const AnalysisContext& context)
-      : context_(context), activity_(context.catalog), gaps_(context.catalog), names_(context.catalog.strings), copies_(context.windows) {}
+      : context_(context), activity_(context.catalog), copies_(context.windows) {}
 
-  void event(const Event& event, const Facts&) override {
-    activity_.event(event);
-    gaps_.event(event, context_.catalog.tracks[event.track].process);
-  }
+  void use(GapClaims& claims) override { claims_ = &claims; }
+  void event(const Event& event, const Facts&) override { activity_.event(event); }
   void work(const GpuWork& work) override {
-    const bool blocks = is_blocking(work);
+    const bool blocks = claims_->blocks_to_device(work);
     copies_.add(work, blocks);
-    if (blocks && context_.windows.hold(work.process, work.start_ns, work.end_ns)) {
-      ++(is_pageable(work) ? pageable_ : pinned_)[work.process];
-      evidence_.add(work.process, work.start_ns, work.end_ns, work.end_ns - work.start_ns, [&] { return describe(work); });
-    }
-    std::optional<HostWait> wait;
-    const auto gap = gaps_.work(work, wait);
-    if (gap && gap->from_ns != kEarliest_ns) add_idle(*gap, blocks);
+    if (!blocks || !context_.windows.hold(work.process, work.start_ns, work.end_ns)) return;
+    ++(is_from_pageable(work) ? pageable_ : pinned_)[work.process];
+    evidence_.add(work.process, work.start_ns, work.end_ns, work.end_ns - work.start_ns, [&] { return describe(work); });
+  }
+  void claimed(const ClaimedGap& claim) override {
+    idle_ns_[{claim.gap.process, claim.gap.device}] += claim.ns;
+    evidence_.add(claim.gap.process, claim.from_ns, claim.to_ns, claim.ns, [&] { return "the GPU idles: " + describe(*claim.gap.next); });
   }
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
@@ -61,26 +56,6 @@ class PageableCopy : public Rule {
  private:
   using Device = ExposedWork::Device;
 
-  bool is_blocking(const GpuWork& work) {
-    if (work.kind != Kind::memcpy || names_[work.name].copy != DerivedTrack::copy_h2d) return false;
-    return is_pageable(work) || (work.call != nullptr && !names_[work.call->name].is_async && !names_[work.call->name].launches_graph);
-  }
-  static bool is_pageable(const GpuWork& work) {
-    const auto* copy = work.facts->get<CopyFacts>();
-    return copy != nullptr && copy->from_memory == kPageableKind;
-  }
-  void add_idle(const DeviceGap& gap, bool next_blocks) {
-    const bool after_copy = gap.wait && gap.wait->for_copy && gap.wait->to_device;
-    if (!after_copy && (gap.wait || !next_blocks)) return;
-    const auto& windows = context_.windows.of(gap.process);
-    for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
-      const std::int64_t from_ns = std::max(gap.from_ns, windows[i].from_ns), to_ns = std::min(gap.to_ns, windows[i].to_ns);
-      const std::int64_t ns = after_copy ? to_ns - from_ns : gap.times(from_ns, to_ns)[static_cast<std::size_t>(IdleCause::copy)];
-      if (ns <= 0) continue;
-      idle_ns_[{gap.process, gap.device}] += ns;
-      evidence_.add(gap.process, from_ns, to_ns, ns, [&] { return "the GPU idles: " + describe(*gap.next); });
-    }
-  }
   std::string describe(const GpuWork& work) const {
     std::string text = short_name(context_.catalog.strings[work.name]);
     if (work.event->has_bytes) text += " of " + bytes_text(work.event->bytes);
@@ -128,8 +103,7 @@ class PageableCopy : public Rule {
 
   const AnalysisContext& context_;
   HostActivity activity_;
-  DeviceGaps gaps_;
-  NameClasses names_;
+  GapClaims* claims_ = nullptr;
   ExposedWork copies_;
   std::map<Device, std::int64_t> idle_ns_;
   std::map<ProcessId, std::int64_t> pageable_, pinned_;  // how many
@@ -141,9 +115,10 @@ class PageableCopy : public Rule {
 RuleEntry pageable_copy_rule() {
   return {.name = "pageable-copy",
           .fires = "copies to a GPU for which the host waits, and idle time around them, take 1 % of the time; or those of pageable memory run at less than 30 % of the rate of pinned ones",
-          .source = "Profiling, table of timeline patterns: \"Long cudaMemcpyAsync blocks: large host-device transfers\"; PyTorch, Performance Tuning Guide: \"set pin_memory=True\"",
+          .source = "PyTorch, pin_memory() and non_blocking: https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
+          .inputs = {RuleInput::launches},
           .tables = {"copies"},
-          .needs = {.kinds = HostActivity::kinds(), .any_time = true},
+          .gap_owner = GapOwner::blocking_copy,
           .make = make_rule<PageableCopy>};
 }
 

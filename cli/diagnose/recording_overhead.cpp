@@ -80,7 +80,8 @@ class RecordingOverhead : public Rule {
 RuleEntry recording_overhead_rule() {
   return {.name = "recording-overhead",
           .fires = "what CUPTI tells of its own overhead, on threads of the program, takes 2 % of the time",
-          .source = "CUPTI, CUpti_ActivityOverhead: what the profiler took of the program",
+          .source = "NVIDIA CUPTI documentation, CUpti_ActivityOverheadKind: https://docs.nvidia.com/cupti/",
+          .inputs = {RuleInput::overhead_records},
           .needs = {.kinds = kinds_of({Kind::overhead, Kind::runtime, Kind::driver})},
           .make = make_rule<RecordingOverhead>};
 }

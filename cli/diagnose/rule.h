@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,24 +12,10 @@
 #include "cli/analyze/analysis.h"
 #include "cli/analyze/table_reading.h"
 #include "cli/diagnose/finding.h"
+#include "cli/diagnose/gap_owner.h"
+#include "cli/diagnose/rule_inputs.h"
 
 namespace cli {
-
-// The time that is diagnosed. Known when the walk is over.
-struct DiagnosedTime {
-  std::vector<std::int64_t> lengths_ns;  // by ProcessId: of chosen steps or time; else from its first GPU work behind the warm-up to the end of the last
-  std::int64_t length_ns = 0;            // the largest of them: of what a saving is a share
-  std::int64_t steps = 0;                // so many lie in it, of the process that has most; 0: none are known
-};
-
-struct DiagnosisScope {
-  const AnalysisContext& trace;  // of the rule; its times are as ObserverNeeds::collectives says (analysis.h)
-  const DiagnosedTime& time;
-
-  // Since the trace's start, on the axis.
-  std::int64_t since_start(ProcessId id, std::int64_t ns) const { return trace.clocks.on_axis(id, ns) - trace.origin_ns; }
-  std::int64_t rank(ProcessId id) const { return trace.catalog.processes[id].rank; }
-};
 
 // Of a time in all of it: "12.300 ms a step (8.1 %)"; "12.300 ms (8.1 %)" where no steps are known.
 std::string per_step_text(const DiagnosisScope& scope, std::int64_t ns);
@@ -40,6 +27,15 @@ class Rule : public TraceObserver {
   // After the walk. `tables`: of RuleEntry::tables at least, with a row for each rank where they can. What it leaves empty of
   // ranks, steps, source and next_command is filled in of the evidence and the entry.
   virtual std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) = 0;
+  // After find(): why it could not look, besides RuleEntry::inputs. "": it looked.
+  virtual std::string not_checked(const DiagnosisScope& /*scope*/, const std::vector<ResultTable>& /*tables*/) const { return {}; }
+
+  // If RuleEntry::gap_owner is set. Before all events; `claims` outlives the rule.
+  virtual void use(GapClaims& /*claims*/) {}
+  // Idle time of RuleEntry::gap_owner.
+  virtual void claimed(const ClaimedGap& /*claim*/) {}
+  // Before find(), once: claims with if_no_optimizer count for the processes for which this is true.
+  virtual void keep_without_optimizer(const std::vector<bool>& /*processes*/) {}
 };
 
 // RuleEntry::make.
@@ -51,9 +47,11 @@ std::unique_ptr<Rule> make_rule(const AnalysisContext& context) {
 struct RuleEntry {
   std::string_view name;    // "host-sync"
   std::string_view fires;   // when: a sentence
-  std::string_view source;  // whose rule it is
+  std::string_view source{};  // a document that a reader can open; "": none
+  std::vector<RuleInput> inputs{};  // without which it cannot look
   std::vector<std::string_view> tables{};  // that it reads
-  ObserverNeeds needs{};
+  ObserverNeeds needs{};  // of gap_owner: as GapClaims has them
+  std::optional<GapOwner> gap_owner{};  // whose idle time it judges
   std::unique_ptr<Rule> (*make)(const AnalysisContext& context);  // the context outlives it
 };
 
@@ -85,6 +83,9 @@ RuleEntry memory_growth_rule();
 RuleEntry fragmentation_rule();
 RuleEntry copy_cast_rule();
 RuleEntry single_tensor_optimizer_rule();
+RuleEntry unfused_attention_rule();
+RuleEntry unaligned_matmul_rule();
+RuleEntry launch_queue_full_rule();
 RuleEntry slow_first_rule();
 RuleEntry recording_overhead_rule();
 RuleEntry backward_long_rule();

@@ -73,7 +73,8 @@ class SlowFirst : public Rule {
 RuleEntry slow_first_rule() {
   return {.name = "slow-first",
           .fires = "warm-up steps were chosen, or the first step takes 1.5 times as long as the others and was not left out as warm-up",
-          .source = "Profiler: \"Without a warmup the trace includes one-time costs that make it look like everything is slow\"",
+          .source = "PyTorch, torch.profiler.schedule: https://pytorch.org/docs/stable/profiler.html",
+          .inputs = {RuleInput::steps},
           .make = make_rule<SlowFirst>};
 }
 

@@ -79,7 +79,8 @@ class StepOutlier : public Rule {
 RuleEntry step_outlier_rule() {
   return {.name = "step-outlier",
           .fires = "steps of a rank that are outliers (median + 5 MAD) and 20 % above the median together take 1 % of the time more than that",
-          .source = "Profiling, table of common patterns: \"One step much slower than others: JIT compilation, first-time allocation\"",
+          .source = "docs/tables.md, table outliers",
+          .inputs = {RuleInput::steps},
           .tables = {"outliers"},
           .make = make_rule<StepOutlier>};
 }

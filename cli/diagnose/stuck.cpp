@@ -163,7 +163,8 @@ class Stuck : public Rule {
 RuleEntry stuck_rule() {
   return {.name = "stuck",
           .fires = "ranks of a recording wait for a second, and five steps, in a collective that others have not entered, or that does not end",
-          .source = "tracetool; as PyTorch's flight recorder",
+          .source = "PyTorch, Flight Recorder for Debugging Stuck Jobs: https://pytorch.org/tutorials/prototype/flight_recorder_tutorial.html",
+          .inputs = {RuleInput::recordings, RuleInput::matched_collectives},
           .needs = {.collectives = true, .kinds = kinds_of({Kind::runtime, Kind::driver, Kind::nvtx, Kind::nccl})},
           .make = make_rule<Stuck>};
 }

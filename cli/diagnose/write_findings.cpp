@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "cli/io/json_writer.h"
@@ -52,6 +53,7 @@ std::string_view severity_name(Severity severity) { return kSeverityNames[static
 
 std::string saving_text(const Finding& finding, std::int64_t length_ns) {
   if (!finding.saving_ns) return "unknown";
+  if (*finding.saving_ns == 0) return "none; this is an observation";
   return fmt::format("at most {}, {:.1f} % of the time", duration_text(*finding.saving_ns),
                      length_ns > 0 ? 100.0 * static_cast<double>(*finding.saving_ns) / static_cast<double>(length_ns) : 0.0);
 }
@@ -69,6 +71,21 @@ std::string looked_at_text(const Diagnosis& diagnosis) {
   return out;
 }
 
+std::vector<std::string> not_checked_lines(const Diagnosis& diagnosis) {
+  std::vector<std::string> lines;
+  std::vector<std::string_view> reasons;
+  for (const NotChecked& each : diagnosis.not_checked) {
+    const auto at = std::find(reasons.begin(), reasons.end(), each.reason);
+    if (at != reasons.end()) {
+      lines[static_cast<std::size_t>(at - reasons.begin())] += ", " + std::string(each.rule);
+    } else {
+      reasons.push_back(each.reason);
+      lines.push_back(fmt::format("not checked ({}): {}", each.reason, each.rule));
+    }
+  }
+  return lines;
+}
+
 std::string findings_text(const Diagnosis& diagnosis) {
   if (diagnosis.processes == 0 && diagnosis.findings.empty()) return "no GPU work: there is nothing to diagnose\n";
   std::string out = looked_at_text(diagnosis) + "\n";
@@ -83,8 +100,11 @@ std::string findings_text(const Diagnosis& diagnosis) {
       out += fmt::format("   {}{}at {} for {}: {}\n", i == 0 ? "seen:    " : "         ", each.rank < 0 ? "" : fmt::format("rank {} ", each.rank), duration_text(each.start_ns),
                          duration_text(each.end_ns - each.start_ns), cut(each.what));
     }
-    out += fmt::format("   do:      {}\n   source:  {}\n   next:    {}\n", finding.advice, finding.source, finding.next_command);
+    out += fmt::format("   do:      {}\n", finding.advice);
+    if (!finding.source.empty()) out += fmt::format("   source:  {}\n", finding.source);
+    out += fmt::format("   next:    {}\n", finding.next_command);
   }
+  for (const std::string& line : not_checked_lines(diagnosis)) out += line + "\n";
   for (const std::string& note : diagnosis.notes) out += "note: " + note + "\n";
   return out;
 }
@@ -99,6 +119,14 @@ void write_findings_json(const Diagnosis& diagnosis, ByteSink& sink) {
   json.number("processes", diagnosis.processes);
   json.number("length_ns", diagnosis.length_ns);
   numbers(json, "steps", diagnosis.steps);
+  json.open('[', "not_checked");
+  for (const NotChecked& each : diagnosis.not_checked) {
+    json.open('{');
+    json.text("rule", each.rule);
+    json.text("reason", each.reason);
+    json.close('}');
+  }
+  json.close(']');
   json.open('[', "notes");
   for (const std::string& note : diagnosis.notes) json.text({}, note);
   json.close(']');

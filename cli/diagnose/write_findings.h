@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/diagnose/diagnose.h"
 #include "cli/io/byte_sink.h"
@@ -15,10 +16,14 @@ std::string saving_text(const Finding& finding, std::int64_t length_ns);  // "at
 std::string where_text(const Finding& finding);                           // "ranks 0-7, seen in steps 4-19"; "" where nothing tells
 std::string looked_at_text(const Diagnosis& diagnosis);                   // "2 findings in 8 processes, 197.547 ms, steps 4-19"
 
+// "not checked (no launch calls in the trace): host-sync, host-late"; a line for each reason.
+std::vector<std::string> not_checked_lines(const Diagnosis& diagnosis);
+
 std::string findings_text(const Diagnosis& diagnosis);
 
 // {"findings":[{"rule","severity","title","ranks":[],"steps":[],"saving_ns","evidence":[{"rank","start_ns","end_ns","what"}],"advice",
-// "source","next_command"}],"processes","length_ns","steps":[],"notes":[]}; null is unknown.
+// "source","next_command"}],"processes","length_ns","steps":[],
+// "not_checked":[{"rule","reason"}],"notes":[]}; null is unknown.
 void write_findings_json(const Diagnosis& diagnosis, ByteSink& sink);
 
 }  // namespace cli

@@ -23,9 +23,14 @@ class GarbageCollections {
   // How much of [from_ns, to_ns) it ran.
   std::int64_t within_ns(std::int64_t from_ns, std::int64_t to_ns) const {
     std::int64_t sum_ns = 0;
-    auto run = std::partition_point(runs_.begin(), runs_.end(), [&](const Run& each) { return each.end_ns <= from_ns; });
-    for (; run != runs_.end() && run->start_ns < to_ns; ++run) sum_ns += std::min(run->end_ns, to_ns) - std::max(run->start_ns, from_ns);
+    each_within(from_ns, to_ns, [&](std::int64_t start_ns, std::int64_t end_ns) { sum_ns += end_ns - start_ns; });
     return sum_ns;
+  }
+  // Calls on_part(start, end) with each part of [from_ns, to_ns) in which it ran.
+  template <typename OnPart>
+  void each_within(std::int64_t from_ns, std::int64_t to_ns, OnPart&& on_part) const {
+    auto run = std::partition_point(runs_.begin(), runs_.end(), [&](const Run& each) { return each.end_ns <= from_ns; });
+    for (; run != runs_.end() && run->start_ns < to_ns; ++run) on_part(std::max(run->start_ns, from_ns), std::min(run->end_ns, to_ns));
   }
 
  private:

@@ -32,22 +32,39 @@ def to_device(wait, process):
     return wait in process.copies and any(process.call[id(each)] == wait and "HtoD" in each.name for each in process.work)
 
 
+def without(ranges, start, end):
+    return end - start - covered(ranges, start, end)
+
+
 def sums(process, loading):
-    """{rule: {device: ns}}"""
+    """{rule: {device: ns}}, of a process without allocations in its steps and without an optimizer (gap_claims.h)."""
     found = {rule: {} for rule in ("data-starved", "host-late", "host-sync", "launch-bound", "gpu-idle", "garbage-collection")}
+
+    def add(rule, device, ns):
+        found[rule][device] = found[rule].get(device, 0) + ns
     for gap in process.inner():
-        of = {cause: sum(end - start for each, start, end in gap.parts if each == cause) for cause in ("host_late", "launch", "queued", "unexplained")}
-        found["gpu-idle"][gap.device] = found["gpu-idle"].get(gap.device, 0) + of["unexplained"]
-        if gap.call is None:
+        collections = [(max(start, begin), min(end, until)) for cause, start, end in gap.parts if cause in ("after_sync", "host_late")
+                       for begin, until in process.collections or () if max(start, begin) < min(end, until)]
+        collecting = covered(collections, gap.start, gap.end)
+        add("garbage-collection", gap.device, collecting)
+        loads = [] if gap.call is None else [(start, min(end, gap.call.start, gap.end)) for start, end in loading.get(gap.call.tid, []) if start < min(gap.call.start, gap.end)]
+        named = collections + loads
+        total = covered(named, gap.start, gap.end)
+        add("data-starved", gap.device, total - collecting)
+        if gap.wait:
+            if not to_device(gap.wait, process) and 2 * total < gap.end - gap.start:
+                add("host-sync", gap.device, gap.end - gap.start - total)
             continue
-        load = covered(loading.get(gap.call.tid, []), gap.start, min(gap.end, gap.call.start))
-        collecting = sum(process.collecting(start, end) for cause, start, end in gap.parts if cause in ("after_sync", "host_late"))
-        waits = gap.wait and not to_device(gap.wait, process)
-        shares = {"data-starved": load, "host-late": max(0, of["host_late"] - load - collecting), "garbage-collection": collecting, "host-sync": gap.end - gap.start if waits else 0,
-                  "launch-bound": of["launch"] + of["queued"]}
-        for rule, share in shares.items():
-            found[rule][gap.device] = found[rule].get(gap.device, 0) + share
+        for cause, start, end in gap.parts:
+            rule = {"host_late": "host-late", "launch": "launch-bound", "queued": "launch-bound", "unexplained": "gpu-idle"}.get(cause)
+            if rule:
+                add(rule, gap.device, without(named, start, end))
     return found
+
+
+def is_simple(events):
+    """Whether sums() holds for it."""
+    return not any(re.search(r"^Optimizer\.step|Malloc|Free|MemCreate|MemRelease|MemAlloc", str(event.get("name", ""))) for event in events if event.get("ph") == "X")
 
 
 def findings(process, loading, length_ns):
@@ -59,6 +76,6 @@ def findings(process, loading, length_ns):
     found = {}
     for rule, devices in sums(process, loading).items():
         most = max(devices.values(), default=0)
-        if most * least[rule] > length_ns and (rule != "launch-bound" or tiny):
+        if most > 0 and most * least[rule] > length_ns and (rule != "launch-bound" or tiny):
             found[rule] = most
     return found

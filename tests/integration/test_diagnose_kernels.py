@@ -16,12 +16,12 @@ from trace_sets import folders, inputs
 from truth import is_sanitized, train
 
 RULES = ("pageable-copy", "allocation-in-step", "fp32-matmul", "memory-bound-kernels", "copy-cast", "single-tensor-optimizer", "backward-long", "memory-peak",
-         "memory-growth", "fragmentation", "step-outlier", "slow-first", "recording-overhead")
+         "memory-growth", "fragmentation", "step-outlier", "slow-first", "recording-overhead", "unfused-attention", "unaligned-matmul", "launch-queue-full")
 # Of real sets: the ResNets copy batches of 18 MiB from pageable memory; the H100 runs a model layer by layer, whose norms
-# cast to float and back; the V100's SGD has a kernel for each parameter; the MI210 runs batch norms of bfloat16.
+# cast to float and back; the A100 multiplies TF32 with kernels named align1; the host of the ResNet with times in ns is 1,000 launches ahead; the V100's SGD has a kernel for each parameter; the MI210 runs batch norms of bfloat16.
 KNOWN = {"num_workers_0.pt.trace.json.gz": {"pageable-copy"}, "num_workers_4.pt.trace.json.gz": {"pageable-copy"}, "top-level-array.pt.trace.json.gz": {"pageable-copy", "single-tensor-optimizer"},
          "h100-qwen-inference.json.gz": {"copy-cast", "memory-bound-kernels"}, "v100-rank1of2-216k-events.json.gz": {"single-tensor-optimizer"},
-         "mi210-gpu-only.json.gz": {"memory-bound-kernels"}}
+         "mi210-gpu-only.json.gz": {"memory-bound-kernels"}, "a100-rank0of16.json.gz": {"unaligned-matmul"}, "v100-ns-resolution.pt.trace.json.gz": {"launch-queue-full"}}
 SYNTHESIZED = {"event-sync.json.gz": {"fp32-matmul"}}  # its one kernel
 
 
