@@ -103,7 +103,7 @@ class AnalysisWalk : public EventSink {
       if (member->needs.gaps) gap_takers_.push_back(member->observer);
       if (member->on_axis() && !collector_) collector_ = make_call_collector(catalog);
       kinds_ |= member->needs.looked_at();
-      if (member->on_axis()) kinds_ |= kinds_of({Kind::garbage_collection});
+      if (member->on_axis()) kinds_ |= kinds_of({Kind::garbage_collection, Kind::cpu_op, Kind::user_annotation});
       any_time_ = any_time_ || member->needs.any_time || member->needs.gaps;
     }
     if (!gap_takers_.empty()) gaps_.emplace(catalog);
@@ -319,6 +319,10 @@ class EventNames {
     return is(marks_, catalog, event, [](std::string_view name) { return step_mark(name) != StepMark::none; });
   }
   bool is_launch(const Catalog& catalog, const Event& event) { return is(launches_, catalog, event, is_launch_name); }
+  // PyTorch's operators, which say what the kernels do that are launched in them.
+  bool is_collective(const Catalog& catalog, const Event& event) {
+    return is(collectives_, catalog, event, [](std::string_view name) { return name.starts_with("c10d::"); });
+  }
 
  private:
   using Answers = std::vector<std::uint8_t>;  // by StringId: 0 not seen, 1 no, 2 yes
@@ -330,7 +334,7 @@ class EventNames {
     return answers[event.name] == 2;
   }
 
-  Answers steps_, marks_, launches_;
+  Answers steps_, marks_, launches_, collectives_;
 };
 
 GroupBy group_of(const AnalysisEntry& entry, GroupBy by) {
@@ -388,9 +392,10 @@ KindSet ObserverNeeds::looked_at() const {
 EventChoice analyzed_events(const std::vector<const AnalysisEntry*>& analyses, KindSet also) {
   // Launches say which work is of which step, and where no step is named they are looked for in the order of launches
   // (select/step_finder.h).
-  return [names = EventNames(), kinds = taken_kinds(analyses) | also](const Catalog& catalog, const Event& event) mutable {
+  const bool collectives = std::any_of(analyses.begin(), analyses.end(), [](const AnalysisEntry* entry) { return entry->needs.collectives; });
+  return [names = EventNames(), kinds = taken_kinds(analyses) | also, collectives](const Catalog& catalog, const Event& event) mutable {
     if (is_gpu_work(event.kind) || event.kind == Kind::user_annotation || kinds.test(static_cast<std::size_t>(event.kind))) return true;
-    if (event.kind == Kind::cpu_op) return names.is_step(catalog, event) || names.is_mark(catalog, event);
+    if (event.kind == Kind::cpu_op) return names.is_step(catalog, event) || names.is_mark(catalog, event) || (collectives && names.is_collective(catalog, event));
     if (is_api_call(event.kind) && names.is_launch(catalog, event)) return true;
     const bool is_recording = catalog.processes[catalog.tracks[event.track].process].format == SourceFormat::ring;
     return event.kind == Kind::nvtx || (is_recording && WorkClasses::kinds().test(static_cast<std::size_t>(event.kind)));

@@ -20,7 +20,7 @@ std::vector<Column> collective_columns(RowKeys) {
           kOperationColumn,
           {"bytes", Unit::bytes, "The size that nccl-tests computes bandwidth from"},
           {"ranks", Unit::count, "Ranks of which the trace has it"},
-          {"group_ranks", Unit::count, "Ranks of the communicator, as it was told, or as many as take part in any collective of it"},
+          {"group_ranks", Unit::count, "Ranks of the communicator, if it is known which they are"},
           {"first_start_ns", Unit::ns, "When its work began on the first rank, since the trace's start"},
           {"last_start_ns", Unit::ns, "When it began on the last rank"},
           {"last_rank", Unit::number, "Which rank that was; where all are known"},

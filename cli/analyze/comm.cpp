@@ -13,7 +13,7 @@ std::vector<Column> comm_columns(RowKeys) {
   return {kCommunicatorColumn,
           kDescriptionColumn,
           kEpochColumn,
-          {"group_ranks", Unit::count, "Ranks of the communicator, as it was told, or as many as take part in any collective of it"},
+          {"group_ranks", Unit::count, "Ranks of the communicator, if it is known which they are"},
           kOperationColumn,
           {"from_bytes", Unit::bytes, "Collectives of this size and of less than twice as much"},
           {"count", Unit::count, "Collectives"},

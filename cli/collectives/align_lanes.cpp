@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/collectives/robust.h"
+
 namespace cli {
 namespace {
 
@@ -14,11 +16,9 @@ constexpr std::size_t kFewestPairs = 8;          // fewer prove nothing: they fi
 constexpr double kMostDrift = 200e-6;            // of two clocks; crystals of computers stay below 100 ppm each
 constexpr std::size_t kMostShifts = 1 << 16;
 constexpr std::size_t kPairsForDrift = 16;
-// How far ends of a collective lie apart on ranks whose clocks are the same, at most: the median, and nearly all of them. Where
-// ranks wait long, causality alone allows much.
-constexpr double kTypicalSpread_ns = 100'000, kMostSpread_ns = 500'000;
 constexpr double kNearlyAll = 0.95;
 constexpr const char* kTooMany = "too many shifts are alike to compare them all";
+constexpr std::size_t kParts = 4, kLeastPart = kFewestPairs;  // of a lane, that are looked for alone
 // All shifts are judged by so many pairs, evenly spread; the best of them by more; and the best of these by all.
 struct Round {
   std::size_t pairs, best;
@@ -31,28 +31,6 @@ struct Pair {
   double end_ns;      // what the ends say of it
   double start_ns;    // what the starts do
 };
-
-// Of unknown operations the safe thing is assumed: what they do not obey is refused. Of a broadcast or a reduce some ranks are done
-// before others begin: their ends tell nothing.
-bool binds(Operation operation) {
-  return all_depend_on_all(operation) || operation == Operation::unknown || operation == Operation::send_receive;
-}
-
-// Of `values`, whose order it changes.
-double quantile(std::vector<double>& values, double share) {
-  if (values.empty()) return 0;
-  const auto at = std::min(values.size() - 1, static_cast<std::size_t>(static_cast<double>(values.size()) * share));
-  const auto found = values.begin() + static_cast<std::ptrdiff_t>(at);
-  std::nth_element(values.begin(), found, values.end());
-  return *found;
-}
-
-// The median, and then the median of what they are away from it. `values` is their distances afterwards.
-std::pair<double, double> spread(std::vector<double>& values) {
-  const double middle = quantile(values, 0.5);
-  for (double& value : values) value = std::abs(value - middle);
-  return {middle, quantile(values, 0.5)};
-}
 
 // What of a call is compared, since the lane's first one.
 struct Timed {
@@ -130,18 +108,11 @@ class Fitter {
  private:
   using Calls = std::vector<Timed>;
 
-  static std::int64_t first_time(const CollectiveLane& lane) {
-    for (const CollectiveCall& call : lane.calls) {
-      if (call.gpu_start_ns != kNoTime) return call.gpu_start_ns;
-    }
-    return 0;
-  }
-
   Calls timed(const CollectiveLane& lane, std::int64_t origin) const {
     Calls calls;
     calls.reserve(lane.calls.size());
     for (const CollectiveCall& call : lane.calls) {
-      const bool is_known = call.gpu_start_ns != kNoTime && call.gpu_end_ns != kNoTime && binds(whats_[call.what].operation);
+      const bool is_known = call.gpu_start_ns != kNoTime && call.gpu_end_ns != kNoTime && times_bind(whats_[call.what].operation);
       calls.push_back({call.position, is_known ? static_cast<double>(call.gpu_start_ns - origin) : 0,
                        is_known ? static_cast<double>(call.gpu_end_ns - origin) : 0, call.what, is_known});
     }
@@ -290,7 +261,9 @@ LaneFit fit_at(const CollectiveLane& a, const CollectiveLane& b, const Interned<
   return Fitter(a, b, whats, same_clock).at(shift);
 }
 
-LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget) {
+namespace {
+
+LaneFit best_fit(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget) {
   LaneFit best, second;
   if (a.calls.empty() || b.calls.empty()) return best;
   if (budget.pairs == 0) {
@@ -336,6 +309,38 @@ LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Intern
   return best;
 }
 
+// Where the steps of a run are much alike, a call that one side lost may hide the right shift, and leave a wrong one that fits as a
+// whole. Then parts without the loss fit at another shift as well.
+bool may_hide_another(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, FitBudget& budget, const LaneFit& fit) {
+  const std::size_t length = std::max(kLeastPart, b.calls.size() / kParts);
+  if (b.calls.size() < length || a.calls.size() < length) return false;
+  std::size_t others = 0;
+  for (std::size_t part = 0; part < kParts; ++part) {
+    const auto first = b.calls.begin() + static_cast<std::ptrdiff_t>((b.calls.size() - length) * part / (kParts - 1));
+    CollectiveLane some = b;
+    some.calls.assign(first, first + static_cast<std::ptrdiff_t>(length));
+    const LaneFit found = best_fit(a, some, whats, false, budget);
+    others += found.alike || (found.possible && found.shift != fit.shift);
+  }
+  return others + 1 >= kParts;  // one may have the loss in it
+}
+
+}  // namespace
+
+LaneFit fit_part(const CollectiveLane& a, const CollectiveLane& part, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget) {
+  return best_fit(a, part, whats, same_clock, budget);
+}
+
+LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget) {
+  LaneFit fit = best_fit(a, b, whats, same_clock, budget);
+  const bool is_counted_alike = a.numbering == Numbering::counted && a.whole_beginning && b.whole_beginning;
+  if (!fit.possible || same_clock || is_counted_alike || !may_hide_another(a, b, whats, budget, fit)) return fit;
+  fit.possible = false;
+  fit.alike = true;
+  fit.why = fmt::format("the shift of {} is possible, but most parts fit at others as well, of which a lost call may hide the right one", fit.shift);
+  return fit;
+}
+
 std::string why_not(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, const LaneFit& fit) {
   if (fit.shifts == 0) return fit.why;
   const LaneFit last = fit_at(a, b, whats, same_clock, a.calls.back().position - b.calls.back().position);
@@ -345,6 +350,13 @@ std::string why_not(const CollectiveLane& a, const CollectiveLane& b, const Inte
 bool proves(const LaneFit& fit) { return fit.possible && fit.binding >= kFewestPairs; }
 
 bool is_clearly_better(double mad_ns, double other_ns) { return mad_ns * kClearlyBetter <= other_ns && mad_ns < other_ns; }
+
+std::int64_t first_time(const CollectiveLane& lane) {
+  for (const CollectiveCall& call : lane.calls) {
+    if (call.gpu_start_ns != kNoTime) return call.gpu_start_ns;
+  }
+  return 0;
+}
 
 std::string what_text(const CollectiveWhat& what) {
   std::string text(operation_name(what.operation));

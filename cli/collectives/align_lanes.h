@@ -46,14 +46,27 @@ struct FitBudget {
 // So much smaller is the deviation of one of two possible shifts, if it is to be told from the other.
 inline constexpr double kClearlyBetter = 4;
 
+// How far the ends of one collective lie apart on ranks whose clocks are the same, at most: the median, and nearly all of them. Where
+// ranks wait long, causality alone allows much.
+inline constexpr double kTypicalSpread_ns = 100'000, kMostSpread_ns = 500'000;
+
 // How far causality may be missed by, for the GPU's times on the host's clock are not exact.
 inline constexpr double kTimestampError_ns = 5'000;
+
+// Of unknown operations the safe thing is assumed: what they do not obey is refused. Of a broadcast or a reduce some ranks are done
+// before others begin: their ends tell nothing.
+constexpr bool times_bind(Operation operation) {
+  return all_depend_on_all(operation) || operation == Operation::unknown || operation == Operation::send_receive;
+}
 
 // Of one shift. `same_clock`: the offset is 0. Calls that do different things make it impossible, and are else left out.
 LaneFit fit_at(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, std::int64_t shift);
 
 // Of all of them: each by a few pairs, what that leaves by more of them, the best by all.
 LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget);
+
+// The same of a part of the second lane, of which it is not asked whether a loss may hide the right shift.
+LaneFit fit_part(const CollectiveLane& a, const CollectiveLane& part, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget);
 
 // Of a fit of theirs that is not possible.
 std::string why_not(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, const LaneFit& fit);
@@ -63,6 +76,9 @@ bool proves(const LaneFit& fit);
 
 // One is clearly less than the other.
 bool is_clearly_better(double mad_ns, double other_ns);
+
+// When its first work began; 0 if that is not known of any.
+std::int64_t first_time(const CollectiveLane& lane);
 
 // "all_reduce of 4096 bytes".
 std::string what_text(const CollectiveWhat& what);

@@ -113,6 +113,8 @@ struct HostThread {
   std::int64_t inner_end_ns = kNoTime;  // of the end of that
   std::vector<DraftId> ended;    // of the group whose end is being waited for,
   std::int64_t group_end_ns = kNoTime;  // until then
+  Operation named = Operation::unknown;  // by the operator or annotation of PyTorch that is open
+  std::int64_t named_end_ns = kNoTime;
 };
 
 struct DeviceWork {
@@ -125,6 +127,7 @@ struct ProcessDrafts {
   std::unordered_map<TrackId, HostThread> threads;
   WaitingFor<std::vector<DraftId>> waiting;  // the calls that work of a launch may be of
   WaitingFor<HostLaunch> launches;
+  WaitingFor<Operation> named;             // of profiles: what PyTorch called the collective of a launch
   std::uint64_t last_launch = 0;           // its correlation
   std::uint64_t last_correlation = 0;      // of all calls of CUDA
   std::uint64_t launched = 0, launched_next = 0;  // launches; of these, HostLaunch::is_next
@@ -174,6 +177,10 @@ class Collector : public CallCollector {
       if (event.kind == Kind::nvtx) return range(process, event, facts);
       if (is_api_call(event.kind)) return launch(process, event);
       if (event.kind == Kind::garbage_collection) return processes_[process].collections.add(event);
+    } else if (event.kind == Kind::cpu_op || event.kind == Kind::user_annotation) {
+      return named_range(process, event);
+    } else if (is_api_call(event.kind)) {
+      return named_launch(process, event);
     }
     if (is_gpu_work(event.kind) && is_slice(event)) work(process, event, facts, computes);
   }
@@ -305,6 +312,34 @@ class Collector : public CallCollector {
       thread.inner_calls = first;
       if (event.duration_ns >= 0) thread.inner_end_ns = slice_end(event, kLatest_ns);
     }
+  }
+
+  // PyTorch's operators and annotations of collectives: "c10d::alltoall_base_", "nccl:all_to_all". Those of sends and receives do
+  // not say what a kernel of a group of them does.
+  Operation operation_of_range(StringId name) {
+    const auto [known, is_new] = named_ranges_.try_emplace(name, Operation::unknown);
+    if (!is_new) return known->second;
+    const std::string_view text = catalog_.strings[name];
+    if (!text.starts_with("nccl:") && !text.starts_with("c10d::")) return Operation::unknown;
+    const Operation operation = operation_of_pytorch(text.substr(text.find_last_of(':') + 1));
+    if (operation != Operation::send && operation != Operation::receive) known->second = operation;
+    return known->second;
+  }
+
+  void named_range(ProcessId id, const Event& event) {
+    if (!is_slice(event) || event.duration_ns < 0) return;
+    const Operation operation = operation_of_range(event.name);
+    if (operation == Operation::unknown) return;
+    HostThread& thread = processes_[id].threads[event.track];
+    thread.named = operation;
+    thread.named_end_ns = slice_end(event, kLatest_ns);
+  }
+
+  void named_launch(ProcessId id, const Event& event) {
+    if (event.correlation == 0 || !names_[event.name].launches) return;
+    ProcessDrafts& process = processes_[id];
+    const auto thread = process.threads.find(event.track);
+    if (thread != process.threads.end() && event.start_ns < thread->second.named_end_ns) process.named.add(event.correlation, thread->second.named);
   }
 
   void launch(ProcessId id, const Event& event) {
@@ -483,6 +518,12 @@ class Collector : public CallCollector {
   Draft profiled(ProcessId id, const Event& event, const Facts& facts) {
     Draft draft = lone(event);
     const ProfiledKernelFacts* const kernel = facts.get<ProfiledKernelFacts>();
+    if (const Operation* const named = processes_[id].named.find(event.correlation)) {
+      CollectiveWhat what = whats_[draft.call.what];
+      if (can_do(what.operation, *named)) what.operation = *named;
+      draft.call.what = whats_.intern(what);
+      processes_[id].named.forget(event.correlation);
+    }
     if (kernel == nullptr || kernel->collective_op == 0) return draft;
     const CollectiveOp& op = catalog_.collective_ops[kernel->collective_op];
     CollectiveWhat what = whats_[draft.call.what];
@@ -649,6 +690,7 @@ class Collector : public CallCollector {
   std::map<std::tuple<std::uint64_t, std::uint32_t, std::string>, CommunicatorId> by_hash_;
   std::map<std::tuple<StringId, StringId, std::string>, CommunicatorId> by_group_;
   std::set<std::tuple<ProcessId, CommunicatorId, std::int32_t, std::int32_t, std::uint64_t>> captured_;
+  std::unordered_map<StringId, Operation> named_ranges_;
   CommunicatorId unknown_ = kNoCommunicator;
 };
 

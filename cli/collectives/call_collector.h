@@ -2,7 +2,8 @@
 //
 // Of a recording, calls of NCCL are events; their work is what was launched within the call, or within the end of the group
 // that holds it, on its thread. Work of a CUDA graph tells which call it was captured in; that call itself did nothing. Of a
-// profile, kernels of NCCL are calls, and tell what PyTorch knew of them unless they were launched before it began.
+// profile, kernels of NCCL are calls, and tell what PyTorch knew of them unless they were launched before it began; what a kernel
+// of sends and receives does is told by PyTorch's operator or annotation that it was launched in ("nccl:all_to_all").
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -6,11 +6,14 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "cli/collectives/align_lanes.h"
+#include "cli/collectives/lane_axis.h"
+#include "cli/collectives/lane_groups.h"
 #include "cli/model/rank_list.h"
 
 namespace cli {
@@ -47,6 +50,39 @@ bool has_all_ranks(const MatchedCollectives& matched, const MatchedCollective& c
   return expected >= 0 && ranks >= expected;
 }
 
+// Clocks of processes against each other, as far as collectives that were matched tell them.
+class RelatedClocks {
+ public:
+  // Of b's times to a's.
+  void relate(ProcessId a, ProcessId b, const AxisLine& line) {
+    const Related one = of(a), other = of(b);
+    if (one.root == other.root) return;
+    // From what b's is related to, by b, to a, and to what a's is.
+    const AxisLine between = joined(one.line, joined(line, turned(other.line)));
+    processes_.try_emplace(a, one);
+    processes_.try_emplace(b, other);
+    for (auto& [id, each] : processes_) {
+      if (each.root == other.root) each = {one.root, joined(between, each.line)};
+    }
+  }
+  std::optional<AxisLine> between(ProcessId a, ProcessId b) const {
+    const Related one = of(a), other = of(b);
+    if (a == b || one.root != other.root) return {};
+    return joined(turned(one.line), other.line);
+  }
+
+ private:
+  struct Related {
+    ProcessId root;
+    AxisLine line;  // to its times
+  };
+  Related of(ProcessId id) const {
+    const auto known = processes_.find(id);
+    return known != processes_.end() ? known->second : Related{id, {}};
+  }
+  std::map<ProcessId, Related> processes_;
+};
+
 class Matcher {
  public:
   Matcher(const CollectiveCalls& calls, const Catalog& catalog) : calls_(calls), catalog_(catalog) {
@@ -60,7 +96,16 @@ class Matcher {
     for (auto& [key, lanes] : all) {
       if (!key.counted) find_late(lanes);
     }
-    for (auto& [key, lanes] : all) family(key, std::move(lanes));
+    // Those without a name last: names tell of the clocks, and some ranks of a communicator may have none.
+    const auto is_unnamed = [&](const FamilyKey& key) { return info(key.communicator).label.empty() && key.counted; };
+    for (const auto& [key, lanes] : all) any_unnamed_ = any_unnamed_ || (is_unnamed(key) && !key.point_to_point && !key.replay);
+    for (const bool unnamed : {false, true}) {
+      for (auto& [key, lanes] : all) {
+        if (is_unnamed(key) == unnamed) family(key, std::move(lanes));
+      }
+    }
+    for (const auto& [communicator, each] : waiting_) put_waiting(each);
+    find_unnamed();
     for (MatchedGroup& group : out_.groups) finish(group);
     find_ended();
     for (std::size_t at = 0; at < out_.collectives.size(); ++at) out_.collectives[at].state = state_of(at);
@@ -77,6 +122,7 @@ class Matcher {
     return process.rank >= 0 ? fmt::format("rank {}", process.rank) : process.source;
   }
   bool same_clock(ProcessId a, ProcessId b) const {
+    if (a == b) return true;
     const Process &one = catalog_.processes[a], &other = catalog_.processes[b];
     if (!one.boot_id.empty() || !other.boot_id.empty()) return one.boot_id == other.boot_id;
     return !one.host.empty() && one.host == other.host;
@@ -111,7 +157,11 @@ class Matcher {
     }
     // Nothing can be said against one that stands alone.
     const bool alone = std::all_of(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return each.process == lanes[0].process; });
-    if (alone) {
+    if (alone && is_named && may_have_unnamed(key, lanes)) {
+      waiting_[key.communicator] = {key, {lanes[0], {}}};
+      return;
+    }
+    if (alone && (is_named || waiting_.empty() || key.replay)) {
       for (const LaneRef& each : lanes) put(is_named ? group_of(key.communicator) : new_group(key.communicator), key, {each});
       return;
     }
@@ -200,115 +250,488 @@ class Matcher {
 
   // ---- counted calls ----
 
-  // Of two lanes, once: the second one's positions and this are the first one's.
-  LaneFit compare(const LaneRef& a, const LaneRef& b) {
-    const bool turned = place_of(b) < place_of(a);
-    const LaneRef &one = turned ? b : a, &other = turned ? a : b;
-    const auto [known, is_new] = compared_.try_emplace({place_of(one), place_of(other)});
-    if (is_new) known->second = fit_lanes(lane(one), lane(other), calls_.whats, same_clock(one.process, other.process), budget_);
-    LaneFit fit = known->second;
-    if (turned) fit.shift = -fit.shift;
-    return fit;
+  using Reasons = std::map<Place, std::string>;  // why a lane is in no group
+
+  struct Comparison {
+    LaneFit fit;
+    AxisLine line;  // of the second lane, to the first one's times
+    bool with_losses = false;  // calls may be missing on either side, and there is no shift
+  };
+
+  // Of two lanes, once; once more with losses.
+  Comparison compare(const LaneRef& a, const LaneRef& b, bool with_losses) {
+    const bool is_turned = place_of(b) < place_of(a);
+    const LaneRef &one = is_turned ? b : a, &other = is_turned ? a : b;
+    Comparison found;
+    const auto line = known_line(one, other);
+    if (line && !same_clock(one.process, other.process)) {
+      found.line = *line;
+      found.fit = fit_on_axis(lane(one), lane(other), calls_.whats, found.line);
+      found.line = *line;
+      found.with_losses = true;
+    }
+    if (!found.fit.possible) {
+      const auto [known, is_new] = compared_.try_emplace({place_of(one), place_of(other)});
+      if (is_new) known->second = fit_of(one, other);
+      if (with_losses && !line && !known->second.fit.possible && !known->second.with_losses) add_losses(one, other, known->second);
+      if (known->second.fit.possible || !line) found = known->second;
+    }
+    if (line && !found.fit.possible && same_clock(one.process, other.process)) {
+      found.line = *line;
+      const LaneFit fit = fit_on_axis(lane(one), lane(other), calls_.whats, found.line);
+      if (fit.possible) found.fit = fit;
+      found.line = *line;
+      found.with_losses = true;
+    }
+    if (is_turned) {
+      found.fit.shift = -found.fit.shift;
+      found.line = turned(found.line);
+    }
+    return found;
   }
 
-  // What says that two lanes are of one communicator, where no name does. Ranks that work in lockstep end alike in collectives of
-  // different communicators, too, but there they begin as much alike.
-  LaneFit compare(const LaneRef& a, const LaneRef& b, bool is_named) {
-    LaneFit fit = compare(a, b);
-    if (is_named || !fit.possible || is_clearly_better(fit.mad_ns, fit.starts_mad_ns)) return fit;
-    fit.possible = false;
-    fit.why = fmt::format("ends differ by {:.1f} us, no less than a quarter of the {:.1f} us that starts do: that may be ranks in lockstep",
-                          fit.mad_ns / 1e3, fit.starts_mad_ns / 1e3);
-    return fit;
+  // Of b's times to a's, if it is known without these lanes.
+  std::optional<AxisLine> known_line(const LaneRef& a, const LaneRef& b) const {
+    if (lane(a).whole_beginning && lane(b).whole_beginning) return {};
+    return same_clock(a.process, b.process) ? AxisLine{} : clocks_.between(a.process, b.process);
+  }
+
+  Comparison fit_of(const LaneRef& a, const LaneRef& b) {
+    Comparison found;
+    found.fit = fit_lanes(lane(a), lane(b), calls_.whats, same_clock(a.process, b.process), budget_);
+    if (found.fit.possible) found.line = line_of(found.fit, lane(a));
+    return found;
+  }
+
+  void add_losses(const LaneRef& a, const LaneRef& b, Comparison& found) {
+    const CollectiveLane &one = lane(a), &other = lane(b);
+    found.with_losses = true;
+    // Parts of the shorter one are looked for in the longer one.
+    const bool is_longer = one.calls.size() >= other.calls.size(), is_same_clock = same_clock(a.process, b.process);
+    AxisLine line;
+    const LaneFit fit = is_longer ? fit_with_losses(one, other, calls_.whats, is_same_clock, budget_, line)
+                                  : fit_with_losses(other, one, calls_.whats, is_same_clock, budget_, line);
+    if (!fit.possible) return;
+    found.fit = fit;
+    found.line = is_longer ? line : turned(line);
   }
 
   struct Fitting {
     double mad_ns;
-    LaneRef ref;
+    LaneRef ref;    // the shift: to the first one's positions
+    AxisLine line;  // to the first one's times
+    bool has_shift = false;
+    bool is_only_near = false;  // the clocks are known, and it is not known which calls are the same
   };
 
-  // Those of `lanes` that belong to the first one, one of each process, by how well they fit. `why`: of the others.
-  std::vector<Fitting> that_fit_first(const std::vector<LaneRef>& lanes, bool is_named, std::map<Place, std::string>& why) {
+  // Those of `lanes` that may belong to the first one. `why`: of the others. `undecided`: of them, those that may belong as well, but it
+  // is not known which of their calls are the same. `witnesses`: add_related().
+  std::vector<Fitting> that_fit_first(const std::vector<LaneRef>& lanes, bool with_losses, Reasons& why, std::vector<LaneRef>& undecided,
+                                      std::vector<Fitting>& witnesses) {
     const LaneRef& first = lanes.front();
-    std::map<ProcessId, std::vector<Fitting>> found;
-    for (const LaneRef& each : lanes) {
-      if (each.process == first.process) continue;
-      const LaneFit fit = compare(first, each, is_named);
-      if (fit.possible) {
-        found[each.process].push_back({fit.mad_ns, {each.process, each.lane, fit.shift}});
-      } else {
-        for (const auto& [one, other] : {std::pair(each, first), std::pair(first, each)}) {
-          if (why.count(place_of(one)) != 0) continue;
-          const std::string reason = why_not(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), fit);
-          why.emplace(place_of(one), fmt::format("with {}: {}", rank_text(other.process), reason));
-        }
+    std::vector<Fitting> fitting;
+    std::vector<LaneRef> others;
+    for (std::size_t i = 1; i < lanes.size(); ++i) {
+      const LaneRef& each = lanes[i];
+      const Comparison found = compare(first, each, with_losses);
+      if (found.fit.possible) {
+        const bool has_shift = !found.with_losses;
+        fitting.push_back({found.fit.mad_ns, {each.process, each.lane, found.fit.shift}, found.line, has_shift});
+        continue;
+      }
+      others.push_back(each);
+      for (const auto& [one, other] : {std::pair(each, first), std::pair(first, each)}) {
+        if (one.process == other.process || why.count(place_of(one)) != 0) continue;
+        const std::string reason = why_not(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), found.fit);
+        why.emplace(place_of(one), fmt::format("with {}: {}", rank_text(other.process), reason));
       }
     }
+    add_related(first, others, fitting, witnesses);
+    std::copy_if(others.begin(), others.end(), std::back_inserter(undecided), [&](const LaneRef& each) { return compare(first, each, false).fit.alike; });
+    return fitting;
+  }
+
+  // Those whose clocks are known, by one that fits. They may be late together with one that belongs to the first, so where it is not
+  // known which of their calls are the same they are witnesses, by what ends at the same moment.
+  void add_related(const LaneRef& first, std::vector<LaneRef>& others, std::vector<Fitting>& fitting, std::vector<Fitting>& witnesses) {
+    const std::size_t known = fitting.size();
+    std::erase_if(others, [&](const LaneRef& each) {
+      std::optional<AxisLine> line = known_line(first, each);
+      const bool is_direct = line.has_value();
+      for (std::size_t i = 0; i < known && !line; ++i) {
+        line = known_line(fitting[i].ref, each);
+        if (line) line = joined(fitting[i].line, *line);
+      }
+      if (!line) return false;
+      AxisLine found = *line;
+      const LaneFit fit = is_direct ? LaneFit{} : fit_on_axis(lane(first), lane(each), calls_.whats, found);
+      if (fit.possible) {
+        fitting.push_back({fit.mad_ns, each, found, false, false});
+      } else {
+        witnesses.push_back({0, each, *line, false, true});
+      }
+      return true;
+    });
+  }
+
+  // Of a communicator that has a name: one of each process, the one that fits clearly better than others, both ways.
+  std::vector<Fitting> of_named(const std::vector<LaneRef>& lanes, Reasons& why) {
+    const LaneRef& first = lanes.front();
+    std::map<ProcessId, std::vector<Fitting>> found;
+    std::vector<LaneRef> undecided;
+    std::vector<Fitting> witnesses;
+    for (const Fitting& each : that_fit_first(lanes, true, why, undecided, witnesses)) {
+      if (each.ref.process != first.process) found[each.ref.process].push_back(each);
+    }
     std::vector<Fitting> fitting;
-    const auto by_mad = [](const Fitting& a, const Fitting& b) { return a.mad_ns < b.mad_ns; };
     for (auto& [process, some] : found) {
-      std::sort(some.begin(), some.end(), by_mad);
+      std::sort(some.begin(), some.end(), [](const Fitting& a, const Fitting& b) { return a.mad_ns < b.mad_ns; });
       const Fitting& best = some[0];
       const bool is_one = some.size() == 1 || is_clearly_better(best.mad_ns, some[1].mad_ns);
       // And the other way round: none of the first one's process fits it alike.
       const bool is_mutual = std::none_of(lanes.begin(), lanes.end(), [&](const LaneRef& other) {
         if (other.process != first.process || other.lane == first.lane) return false;
-        const LaneFit fit = compare(best.ref, other, is_named);
+        const LaneFit fit = compare(best.ref, other, true).fit;
         return fit.possible && !is_clearly_better(best.mad_ns, fit.mad_ns);
       });
       if (is_one && is_mutual) {
         fitting.push_back(best);
       } else {
-        const std::string reason = fmt::format("several streams of {} fit it alike", rank_text(is_one ? first.process : process));
-        why.try_emplace(place_of(is_one ? best.ref : first), reason);
+        why.try_emplace(place_of(is_one ? best.ref : first), fmt::format("several streams of {} fit it alike", rank_text(is_one ? first.process : process)));
       }
     }
-    std::sort(fitting.begin(), fitting.end(), by_mad);
     return fitting;
   }
 
-  // The longest lane takes all that fit it; then the longest of the rest.
+  // When the calls of a lane began and ended, by the calls of the first one.
+  LaneTimes times_by(const CallSequence& first, const CollectiveLane& first_lane, const Fitting& each, bool has_known_clock) const {
+    AxisLane other{&lane(each.ref), each.line};
+    LaneTimes times;
+    times.process = each.ref.process;
+    times.has_known_clock = has_known_clock;
+    times.start_ns.assign(first.entries().size(), kMissing);
+    times.end_ns = times.start_ns;
+    // Clocks that are known are not what these calls would have them.
+    CallSequence::Placed placed;
+    if (each.is_only_near) {
+      placed.entry = first.nearest(other);
+    } else if (!each.has_shift) {
+      placed = first.place(other);
+    }
+    const std::int64_t zero_ns = first_time(first_lane);
+    const auto& calls = lane(each.ref).calls;
+    times.name = name_of(each.ref);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const std::int64_t entry = each.has_shift ? calls[i].position + each.ref.shift - first_lane.calls.front().position : placed.entry[i];
+      if (entry < 0 || entry >= std::ssize(first.entries()) || calls[i].gpu_start_ns == kNoTime || calls[i].gpu_end_ns == kNoTime) continue;
+      const auto at = static_cast<std::size_t>(entry);
+      if (!first.entries()[at].binds || !times_bind(calls_.whats[calls[i].what].operation)) continue;
+      const AxisLine& line = has_known_clock ? each.line : other.line;
+      times.start_ns[at] = line.since(calls[i].gpu_start_ns, zero_ns);
+      times.end_ns[at] = line.since(calls[i].gpu_end_ns, zero_ns);
+    }
+    return times;
+  }
+
+  // Of one that has none: those that are proved to be of one with the first (lane_groups.h); `witnesses` are in no group. Where several
+  // groupings are possible, `ambiguous` are the lanes of all of them.
+  std::vector<Fitting> of_unnamed(const std::vector<LaneRef>& lanes, const std::vector<LaneRef>& witnesses, bool with_losses, Reasons& why, std::set<Place>& ambiguous) {
+    const LaneRef& first = lanes.front();
+    std::vector<LaneRef> undecided;
+    std::vector<Fitting> near;
+    std::vector<Fitting> fitting = that_fit_first(lanes, with_losses, why, undecided, near);
+    if (fitting.empty()) return {};
+    const std::size_t possible = fitting.size();
+    std::vector<LaneRef> others;
+    for (const LaneRef& each : witnesses) {
+      const Comparison found = compare(first, each, false);
+      const bool has_shift = !found.with_losses;
+      if (found.fit.possible) {
+        fitting.push_back({found.fit.mad_ns, {each.process, each.lane, found.fit.shift}, found.line, has_shift});
+      } else {
+        others.push_back(each);
+      }
+    }
+    add_related(first, others, fitting, near);
+    fitting.insert(fitting.end(), near.begin(), near.end());
+    std::copy_if(others.begin(), others.end(), std::back_inserter(undecided), [&](const LaneRef& each) { return compare(first, each, false).fit.alike; });
+    CallSequence sequence(calls_.whats, first_time(lane(first)));
+    AxisLane reference{&lane(first), {}};
+    sequence.add(reference);
+    std::vector<LaneTimes> times{times_by(sequence, lane(first), {0, {first.process, first.lane, 0}, {}, true}, true)};
+    for (std::size_t i = 0; i < fitting.size(); ++i) {
+      const ProcessId process = fitting[i].ref.process;
+      const bool is_known = same_clock(first.process, process) || clocks_.between(first.process, process).has_value();
+      times.push_back(times_by(sequence, lane(first), fitting[i], is_known));
+      times.back().is_witness = i >= possible;
+    }
+    const LaneGrouping grouping = group_of_first(times);
+    const auto ref_of = [&](std::size_t index) -> const LaneRef& { return index == 0 ? first : fitting[index - 1].ref; };
+    if (!grouping.together.empty()) {
+      std::vector<std::int64_t> all, one, other;
+      for (const std::size_t each : grouping.together) {
+        const std::int64_t rank = catalog_.processes[ref_of(each).process].rank;
+        all.push_back(rank);
+        (std::binary_search(grouping.apart.begin(), grouping.apart.end(), each) ? one : other).push_back(rank);
+      }
+      const std::string text = fmt::format("{} may be one communicator, or {} one and {} another: the times allow both", rank_list(all), rank_list(one), rank_list(other));
+      for (const std::size_t each : grouping.together) {
+        why[place_of(ref_of(each))] = text;
+        ambiguous.insert(place_of(ref_of(each)));
+      }
+      return {};
+    }
+    std::vector<Fitting> members;
+    for (const std::size_t each : grouping.members) {
+      if (each > 0) members.push_back(fitting[each - 1]);
+    }
+    const auto has_process = [&](const LaneRef& lane) {
+      const auto is_it = [&](const Fitting& member) { return member.ref.process == lane.process; };
+      return lane.process == first.process || std::any_of(members.begin(), members.end(), is_it);
+    };
+    std::erase_if(undecided, has_process);
+    // A lane of which calls are missing may belong to it, too.
+    const auto has_lost = [&](const LaneRef& each) {
+      return !has_process(each) && !known_line(first, each) && 10 * lane(each).calls.size() > 9 * lane(first).calls.size() && !compare(first, each, false).fit.possible &&
+             compare(first, each, true).fit.possible;
+    };
+    if (!members.empty() && !with_losses && (std::any_of(lanes.begin(), lanes.end(), has_lost) || std::any_of(witnesses.begin(), witnesses.end(), has_lost))) {
+      return of_unnamed(lanes, witnesses, true, why, ambiguous);
+    }
+    if (!members.empty() && !undecided.empty()) {
+      // What the members waited for may be a rank of which it is not known when it came.
+      why[place_of(first)] = fmt::format("whether {} is one of them cannot be told: {}", rank_text(undecided[0].process), compare(first, undecided[0], false).fit.why);
+      return {};
+    }
+    if (members.empty()) {
+      why[place_of(first)] = fmt::format("with {}: ends differ by {:.1f} us, but too few calls whose starts disagree prove it: that may be ranks in lockstep",
+                                         rank_text(fitting[0].ref.process), fitting[0].mad_ns / 1e3);
+    }
+    return members;
+  }
+
+  struct FoundGroup {
+    LaneRef first;
+    std::vector<Fitting> others;
+  };
+
+  void accept(const LaneRef& first, const std::vector<Fitting>& others) {
+    for (const Fitting& each : others) clocks_.relate(first.process, each.ref.process, each.line);
+  }
+
   void cluster(const FamilyKey& key, std::vector<LaneRef> lanes, bool is_named) {
     by_length(lanes);
-    std::map<Place, std::string> why;
+    Reasons why;
+    if (is_named) {
+      cluster_named(key, std::move(lanes), why);
+    } else {
+      std::vector<LaneRef> unmatched, witnesses;
+      std::vector<FoundGroup> groups;
+      if (!key.replay) add_waiting(lanes);
+      // Those that have many calls first: what they tell of the clocks helps with the others.
+      while (!lanes.empty()) {
+        const auto shorter = lanes.begin() + static_cast<std::ptrdiff_t>(as_long(lanes));
+        std::vector<LaneRef> left, some(lanes.begin(), shorter);
+        some.insert(some.end(), unmatched.begin(), unmatched.end());
+        unmatched.clear();
+        std::vector<FoundGroup> found = unnamed_groups(std::move(some), false, why, left, witnesses);
+        join_those_with_losses(found, left, witnesses, why);
+        for (FoundGroup& each : unnamed_groups(std::move(left), true, why, unmatched, witnesses)) found.push_back(std::move(each));
+        std::move(found.begin(), found.end(), std::back_inserter(groups));
+        lanes.erase(lanes.begin(), shorter);
+      }
+      witnesses.insert(witnesses.end(), unmatched.begin(), unmatched.end());
+      for (const FoundGroup& each : groups) {
+        if (!join_waiting(each)) put_counted(new_group(key.communicator), key, each.first, each.others);
+      }
+      for (const LaneRef& each : witnesses) {
+        if (name_of(each) != 0) continue;
+        const auto known = why.find(place_of(each));
+        refuse(each, known != why.end() ? known->second : "no other rank has anything like it");
+      }
+    }
+    compared_.clear();
+  }
+
+  // How many of the lanes, by length, are about as long as the first: half of it, and no break of a tenth before.
+  std::size_t as_long(const std::vector<LaneRef>& lanes) const {
+    const auto length = [&](std::size_t i) { return lane(lanes[i]).calls.size(); };
+    std::size_t count = 1;
+    while (count < lanes.size() && (2 * length(count) >= length(0) || 10 * length(count) >= 9 * length(count - 1))) ++count;
+    return count;
+  }
+
+  // The longest lane takes all that belong to it; then the longest of the rest. `left`: what belongs to none. `refused`: what may belong to
+  // several.
+  std::vector<FoundGroup> unnamed_groups(std::vector<LaneRef> lanes, bool with_losses, Reasons& why, std::vector<LaneRef>& left, std::vector<LaneRef>& refused) {
+    std::vector<FoundGroup> groups;
+    while (!lanes.empty()) {
+      const LaneRef first = lanes.front();
+      std::set<Place> done{place_of(first)}, ambiguous;
+      std::vector<LaneRef> witnesses = left;
+      witnesses.insert(witnesses.end(), refused.begin(), refused.end());
+      std::vector<Fitting> others = of_unnamed(lanes, witnesses, with_losses, why, ambiguous);
+      if (!others.empty()) {
+        accept(first, others);
+        for (const Fitting& each : others) done.insert(place_of(each.ref));
+        groups.push_back({first, std::move(others)});
+      } else if (ambiguous.empty()) {
+        left.push_back(first);
+      }
+      std::erase_if(lanes, [&](const LaneRef& each) {
+        if (ambiguous.count(place_of(each)) != 0) refused.push_back(each);
+        return done.count(place_of(each)) != 0 || ambiguous.count(place_of(each)) != 0;
+      });
+    }
+    return groups;
+  }
+
+  // Lanes of which calls are missing, in groups that were found without them.
+  void join_those_with_losses(std::vector<FoundGroup>& groups, std::vector<LaneRef>& left, const std::vector<LaneRef>& refused, Reasons& why) {
+    const std::vector<LaneRef> before = left;
+    std::erase_if(left, [&](const LaneRef& each) {
+      for (FoundGroup& group : groups) {
+        const auto is_of_process = [&](const Fitting& other) { return other.ref.process == each.process; };
+        if (group.first.process == each.process || std::any_of(group.others.begin(), group.others.end(), is_of_process)) continue;
+        if (!compare(group.first, each, true).fit.possible) continue;
+        std::vector<LaneRef> lanes{group.first};
+        for (const Fitting& other : group.others) lanes.push_back(other.ref);
+        lanes.push_back(each);
+        std::set<Place> ambiguous;
+        std::vector<LaneRef> witnesses = refused;
+        std::copy_if(before.begin(), before.end(), std::back_inserter(witnesses), [&](const LaneRef& other) { return place_of(other) != place_of(each); });
+        std::vector<Fitting> others = of_unnamed(lanes, witnesses, true, why, ambiguous);
+        if (others.size() <= group.others.size()) continue;
+        group.others = std::move(others);
+        accept(group.first, group.others);
+        return true;
+      }
+      return false;
+    });
+  }
+
+  // ---- communicators of which some ranks have no name ----
+
+  struct WaitingGroup {
+    FamilyKey key;
+    FoundGroup found;
+  };
+
+  // The trace lacks ranks of it, and may have them without its name.
+  bool may_have_unnamed(const FamilyKey& key, const std::vector<LaneRef>& lanes) const {
+    std::set<ProcessId> processes;
+    for (const LaneRef& each : lanes) processes.insert(each.process);
+    return any_unnamed_ && !key.point_to_point && !key.replay && info(key.communicator).size > std::ssize(processes);
+  }
+
+  // Of lanes of groups that wait: the communicator + 1; else 0.
+  std::uint32_t name_of(const LaneRef& ref) const {
+    const CommunicatorId id = lane(ref).communicator;
+    return info(id).label.empty() ? 0 : id + 1;
+  }
+
+  void add_waiting(std::vector<LaneRef>& lanes) const {
+    for (const auto& [communicator, each] : waiting_) {
+      lanes.push_back(each.found.first);
+      for (const Fitting& other : each.found.others) lanes.push_back(other.ref);
+    }
+    by_length(lanes);
+  }
+
+  // What has no name, of a group that was found, belongs to the one that has. False: none has.
+  bool join_waiting(const FoundGroup& found) {
+    std::vector<LaneRef> unnamed;
+    WaitingGroup* group = nullptr;
+    const auto look = [&](const LaneRef& each) {
+      if (name_of(each) == 0) {
+        unnamed.push_back(each);
+      } else {
+        group = &waiting_.at(lane(each).communicator);
+      }
+    };
+    look(found.first);
+    for (const Fitting& each : found.others) look(each.ref);
+    if (group == nullptr) return false;
+    const LaneRef& first = group->found.first;
+    const std::int64_t size = info(lane(first).communicator).size;
+    for (const LaneRef& each : unnamed) {
+      const auto line = known_line(first, each);
+      if (line && std::ssize(group->found.others) + 1 < size) {
+        group->found.others.push_back({0, each, *line, false, false});
+      } else {
+        refuse(each, fmt::format("{} has more ranks than its size with it", label(lane(first).communicator)));
+      }
+    }
+    return true;
+  }
+
+  void put_waiting(const WaitingGroup& group) {
+    const std::uint32_t id = group_of(group.key.communicator);
+    if (group.found.others.empty()) {
+      put(id, group.key, {group.found.first});
+    } else {
+      put_counted(id, group.key, group.found.first, group.found.others);
+    }
+  }
+
+  void cluster_named(const FamilyKey& key, std::vector<LaneRef> lanes, Reasons& why) {
     std::map<Place, std::size_t> refused;
     while (!lanes.empty()) {
       const LaneRef first = lanes.front();
-      std::vector<LaneRef> together{first};
-      bool others_are_unknown = false;
-      double before_ns = kTimestampError_ns;
-      for (const Fitting& each : that_fit_first(lanes, is_named, why)) {
-        if (!is_named && is_clearly_better(before_ns, each.mad_ns)) {
-          others_are_unknown = true;
-          why.try_emplace(place_of(each.ref), fmt::format("with {}: ends differ by {:.1f} us, those of other ranks by {:.1f} us",
-                                                                         rank_text(first.process), each.mad_ns / 1e3, before_ns / 1e3));
-          continue;
-        }
-        before_ns = std::max(before_ns, each.mad_ns);
-        together.push_back(each.ref);
-      }
-      if (together.size() > 1) {
-        const std::uint32_t group = is_named ? group_of(key.communicator) : new_group(key.communicator);
-        out_.groups[group].others_are_unknown |= others_are_unknown;
-        put(group, key, together);
+      std::set<Place> done{place_of(first)};
+      const std::vector<Fitting> others = of_named(lanes, why);
+      if (!others.empty() && may_have_unnamed(key, lanes) && waiting_.count(key.communicator) == 0) {
+        accept(first, others);
+        waiting_[key.communicator] = {key, {first, others}};
+        for (const Fitting& each : others) done.insert(place_of(each.ref));
+      } else if (!others.empty()) {
+        accept(first, others);
+        put_counted(group_of(key.communicator), key, first, others);
+        for (const Fitting& each : others) done.insert(place_of(each.ref));
       } else {
         const auto known = why.find(place_of(first));
         refuse(first, known != why.end() ? known->second : "no other rank has anything like it");
       }
       std::erase_if(lanes, [&](const LaneRef& each) {
         const Place place = place_of(each);
-        if (std::any_of(together.begin(), together.end(), [&](const LaneRef& other) { return place_of(other) == place; })) return true;
-        // Of a communicator that has a name, all belong together: what fits none of many is not tried with the rest.
-        if (!is_named || ++refused[place] < kMostReferences) return false;
+        if (done.count(place) != 0) return true;
+        // All belong together: what fits none of many is not tried with the rest.
+        if (++refused[place] < kMostReferences) return false;
         refuse(each, why[place]);
         return true;
       });
     }
-    compared_.clear();
+  }
+
+  // Counted lanes of one communicator. By their times, unless all were recorded from the first call on: then they are counted alike.
+  void put_counted(std::uint32_t group, const FamilyKey& key, const LaneRef& first, const std::vector<Fitting>& others) {
+    std::vector<LaneRef> together{first};
+    bool whole_beginning = lane(first).whole_beginning;
+    for (const Fitting& each : others) {
+      together.push_back(each.ref);
+      whole_beginning = whole_beginning && lane(each.ref).whole_beginning;
+    }
+    if (whole_beginning) return put(group, key, together);
+    CallSequence sequence(calls_.whats, first_time(lane(first)));
+    AxisLane reference{&lane(first), {}};
+    sequence.add(reference);
+    for (const Fitting& each : others) {
+      AxisLane other{&lane(each.ref), each.line};
+      sequence.add(other);
+    }
+    for (const LaneRef& each : together) add_member(group, each.process);
+    ++families_put_;
+    std::int64_t ordinal = 0;
+    for (const SequenceEntry& entry : sequence.entries()) {
+      std::vector<MatchedCall> some;
+      for (const SequenceCall& each : entry.calls) some.push_back({together[each.lane].process, together[each.lane].lane, each.call});
+      std::sort(some.begin(), some.end(), [](const MatchedCall& a, const MatchedCall& b) { return a.process < b.process; });
+      put_collective(group, key, ordinal++, some);
+    }
   }
 
   std::uint32_t new_group(CommunicatorId communicator) {
-    out_.groups.push_back({communicator, {}, info(communicator).size, info(communicator).size > 0, false});
+    out_.groups.push_back({communicator, {}, info(communicator).size, info(communicator).size > 0});
     return static_cast<std::uint32_t>(out_.groups.size() - 1);
   }
   std::uint32_t group_of(CommunicatorId communicator) {
@@ -330,8 +753,7 @@ class Matcher {
       const auto& some = lane(ref).calls;
       step = std::max(step, lane(ref).ordinal_step);
       for (std::uint32_t i = 0; i < some.size(); ++i) all.push_back({some[i].position + ref.shift, order, {ref.process, ref.lane, i}});
-      auto& members = out_.groups[group].members;
-      if (std::find(members.begin(), members.end(), ref.process) == members.end()) members.push_back(ref.process);
+      add_member(group, ref.process);
     }
     std::sort(all.begin(), all.end(), [](const At& a, const At& b) {
       return std::tie(a.position, a.call.process, a.order, a.call.call) < std::tie(b.position, b.call.process, b.order, b.call.call);
@@ -339,19 +761,30 @@ class Matcher {
     const std::int64_t first = all.empty() || !key.counted ? 0 : all.front().position;
     ++families_put_;
     for (std::size_t at = 0; at < all.size();) {
-      MatchedCollective collective;
-      collective.group = group;
-      collective.point_to_point = key.point_to_point;
-      collective.counted = key.counted;
-      collective.ordinal = (all[at].position - first) / step;
-      collective.first_call = static_cast<std::uint32_t>(out_.calls.size());
       const std::int64_t position = all[at].position;
-      for (; at < all.size() && all[at].position == position; ++at) out_.calls.push_back(all[at].call);
-      collective.calls = static_cast<std::uint32_t>(out_.calls.size()) - collective.first_call;
-      collective.what = what_of_most(collective);
-      out_.collectives.push_back(collective);
-      family_of_.push_back(families_put_);
+      std::vector<MatchedCall> some;
+      for (; at < all.size() && all[at].position == position; ++at) some.push_back(all[at].call);
+      put_collective(group, key, (position - first) / step, some);
     }
+  }
+
+  void add_member(std::uint32_t group, ProcessId process) {
+    auto& members = out_.groups[group].members;
+    if (std::find(members.begin(), members.end(), process) == members.end()) members.push_back(process);
+  }
+
+  void put_collective(std::uint32_t group, const FamilyKey& key, std::int64_t ordinal, const std::vector<MatchedCall>& some) {
+    MatchedCollective collective;
+    collective.group = group;
+    collective.point_to_point = key.point_to_point;
+    collective.counted = key.counted;
+    collective.ordinal = ordinal;
+    collective.first_call = static_cast<std::uint32_t>(out_.calls.size());
+    out_.calls.insert(out_.calls.end(), some.begin(), some.end());
+    collective.calls = static_cast<std::uint32_t>(some.size());
+    collective.what = what_of_most(collective);
+    out_.collectives.push_back(collective);
+    family_of_.push_back(families_put_);
   }
 
   // The one that most ranks agree with; of several, the one that says most.
@@ -372,10 +805,35 @@ class Matcher {
     })->first;
   }
 
+  // Who takes part is known of a group whose size was told, and of one that nobody else in the job can be in: all ranks of the job are in
+  // the trace, and each of the others either does not use its name, or, where it has none, was found to be in other groups with all it does.
   void finish(MatchedGroup& group) const {
     std::sort(group.members.begin(), group.members.end());
-    group.others_are_unknown |= group.members.size() == 1 && catalog_.processes[group.members[0]].world_size != 1;
-    if (!group.size_is_told) group.size = group.others_are_unknown ? -1 : static_cast<std::int64_t>(group.members.size());
+    if (!group.size_is_told) group.size = is_whole(group) ? static_cast<std::int64_t>(group.members.size()) : -1;
+  }
+  bool is_whole(const MatchedGroup& group) const {
+    std::int64_t world = -1;
+    std::set<std::int64_t> ranks;
+    for (const Process& process : catalog_.processes) {
+      world = std::max(world, process.world_size);
+      if (process.rank >= 0) ranks.insert(process.rank);
+    }
+    if (world < 0 || std::ssize(ranks) < world) return false;
+    if (!info(group.communicator).label.empty() || std::ssize(group.members) == world) return true;
+    if (world % std::ssize(group.members) != 0) return false;
+    for (ProcessId id = 0; id < catalog_.processes.size(); ++id) {
+      const bool is_elsewhere = placed_unnamed_.count(id) != 0 && refused_unnamed_.count(id) == 0;
+      if (!is_elsewhere && !std::binary_search(group.members.begin(), group.members.end(), id)) return false;
+    }
+    return true;
+  }
+  void find_unnamed() {
+    for (const MatchedGroup& each : out_.groups) {
+      if (info(each.communicator).label.empty()) placed_unnamed_.insert(each.members.begin(), each.members.end());
+    }
+    for (const MatchRefusal& each : out_.refusals) {
+      if (info(each.communicator).label.empty()) refused_unnamed_.insert(each.process);
+    }
   }
 
   // A collective in which every rank depends on all, and that has ended somewhere, was begun by all, who were done with those before
@@ -467,7 +925,11 @@ class Matcher {
   std::map<CommunicatorId, std::uint32_t> groups_;  // of named ones
   std::set<ProcessId> unsure_;  // whose numbers are not those of others in some communicator, or theirs not these
   std::set<ProcessId> agreed_;  // whose numbers times prove in some
-  std::map<std::pair<Place, Place>, LaneFit> compared_;  // of the family at hand
+  std::map<std::pair<Place, Place>, Comparison> compared_;  // of the family at hand
+  bool any_unnamed_ = false;
+  std::map<CommunicatorId, WaitingGroup> waiting_;  // that may have ranks without its name
+  std::set<ProcessId> placed_unnamed_, refused_unnamed_;  // with some lane without a name
+  RelatedClocks clocks_;  // from groups that were found
   FitBudget budget_{kPairsAtLeast};
   std::uint32_t families_put_ = 0;          // numbered from 1, by which
   std::vector<std::uint32_t> family_of_;    // of each collective

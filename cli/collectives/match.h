@@ -39,9 +39,8 @@ struct MatchedCollective {
 struct MatchedGroup {
   CommunicatorId communicator = 0;
   std::vector<ProcessId> members;  // that take part in any of its collectives, ascending
-  std::int64_t size = -1;          // as it was told; else how many members there are; -1: unknown, of one that stands alone
+  std::int64_t size = -1;          // as it was told; else how many members there are, if no other rank of the job can be one; -1: unknown
   bool size_is_told = false;
-  bool others_are_unknown = false;  // more may take part than its members
 };
 
 struct MatchRefusal {

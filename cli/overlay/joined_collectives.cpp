@@ -156,7 +156,7 @@ CollectiveJoin::CollectiveJoin(const Catalog& catalog, std::uint64_t most_calls)
 
 Wanted CollectiveJoin::wanted() {
   Wanted all;
-  all.kinds = WorkClasses::kinds();
+  all.kinds = WorkClasses::kinds() | kinds_of({Kind::cpu_op, Kind::user_annotation});
   all.any_order_of_processes = true;
   return all;
 }

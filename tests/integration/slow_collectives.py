@@ -6,13 +6,22 @@ import slow_tables
 
 OPERATIONS = {"AllReduce": "all_reduce", "AllGather": "all_gather", "ReduceScatter": "reduce_scatter", "Broadcast": "broadcast",
               "SendRecv": "send_receive"}
-ALL_DEPEND = ("all_reduce", "all_gather", "reduce_scatter")
+ALL_DEPEND = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
 BYTES = {"Float": 4, "BFloat16": 2, "Half": 2, "Long": 8}
-FACTORS = {"all_reduce": lambda n: 2 * (n - 1) / n, "all_gather": lambda n: (n - 1) / n, "reduce_scatter": lambda n: (n - 1) / n}
+FACTORS = {"all_reduce": lambda n: 2 * (n - 1) / n, "all_gather": lambda n: (n - 1) / n, "reduce_scatter": lambda n: (n - 1) / n,
+           "all_to_all": lambda n: (n - 1) / n}
 
 
 def exposed(start, end, compute):
     return end - start - slow_tables.common([(start, end)], [each for each in compute if each[0] < end and each[1] > start])
+
+
+def all_to_alls(events):
+    """Correlations of what was launched in annotations of all-to-alls."""
+    ranges = [event for event in events if event.get("ph") == "X" and event["name"] in ("nccl:all_to_all", "c10d::alltoall_base_")]
+    launches = [event for event in events if event.get("cat") in ("cuda_runtime", "cuda_driver") and "correlation" in event.get("args", {})]
+    return {launch["args"]["correlation"] for launch in launches
+            if any(each["tid"] == launch["tid"] and each["ts"] <= launch["ts"] < each["ts"] + each["dur"] for each in ranges)}
 
 
 def of_kineto(events):
@@ -21,6 +30,8 @@ def of_kineto(events):
     sizes = {(event["args"].get("stream"), slow_tables.ns(event["ts"])): event["args"] for event in events
              if event.get("ph") == "X" and "stream" in event.get("args", {}) and "dur" in event}
     streams = {key[1]: args for key, args in sizes.items() if "Collective name" in args}
+    correlations = {key[1]: args.get("correlation") for key, args in sizes.items()}
+    exchanges = all_to_alls(events)
     calls, compute = [], {}
     for each in work:
         if each.kind == "compute":
@@ -29,7 +40,8 @@ def of_kineto(events):
         args = streams.get(each.start)
         size = max(args["In msg nelems"], args["Out msg nelems"]) * BYTES[args["dtype"]] if args else None
         word = re.search(r"Kernel_([A-Za-z]+)", each.name).group(1)
-        calls.append((each.start, each.end, OPERATIONS[word], size, exposed(each.start, each.end, compute.get(each.device, []))))
+        operation = "all_to_all" if word == "SendRecv" and correlations.get(each.start) in exchanges else OPERATIONS[word]
+        calls.append((each.start, each.end, operation, size, exposed(each.start, each.end, compute.get(each.device, []))))
     return calls
 
 

@@ -203,6 +203,55 @@ def on_axis(host, at_ns):
     return at_ns + host["offset_ns"] + round(host["drift_ppm"] * 1e-6 * (at_ns - host["reference_ns"]))
 
 
+NAMES = ("Collective name", "In msg nelems", "Out msg nelems", "Group size", "dtype", "Process Group Name", "Process Group Description",
+         "Process Group Ranks", "Seq")
+
+
+def rewrite(path, to, change):
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        trace = json.load(file)
+    change(trace["traceEvents"])
+    with gzip.open(to, "wt", encoding="utf-8", compresslevel=1) as file:
+        json.dump(trace, file)
+
+
+def without_names(events):
+    for event in events:
+        for name in NAMES:
+            event.get("args", {}).pop(name, None)
+
+
+def check_without_names(options, name, files):
+    """What names say is found from times alone; and a lost kernel costs the collective that it belongs to."""
+    def lose(events):
+        without_names(events)
+        kernels = [event for event in events if event.get("cat") == "kernel" and "nccl" in event["name"]]
+        events.remove(sorted(kernels, key=lambda event: event["ts"])[len(kernels) // 2])
+
+    events = {rank: slow_collectives.of_kineto(slow_tables.read_json(path)) for rank, path in enumerate(files)}
+    count = min(map(len, events.values()))
+    true = [{rank: calls[len(calls) - count + i][:2] for rank, calls in events.items()} for i in range(count)]
+    with Folder() as folder:
+        for what, losing in (("without names", ()), ("with a lost kernel", (5,))):
+            os.makedirs(f"{folder}/{what}")
+            made = [f"{folder}/{what}/rank{rank}.json.gz" for rank in range(len(files))]
+            for rank, path in enumerate(files):
+                rewrite(path, made[rank], lose if rank in losing else without_names)
+            rows = [row for row in tables(options, *made, "--only", "collectives")["collectives"] if row["state"] == "complete"]
+            waits = [[(wait["rank"], wait["wait_ns"]) for wait in row["waits"]] for row in rows]
+            expected = [[(rank, max(start for start, _ in calls.values()) - start) for rank, (start, _) in calls.items()] for calls in true]
+            check(len(rows) == MATCHED[name] - len(losing) and all(each in expected for each in waits), f"{name}, {what}: {len(rows)} collectives of all ranks",
+                  [each for each in waits if each not in expected][:1])
+
+
+def check_all_to_all(options, name, files):
+    """Kernels of sends and receives in nccl:all_to_all are what they are called, so that the late rank is named."""
+    rows = tables(options, *files, "--only", "collectives")["collectives"]
+    check(sorted(row["op"] for row in rows) == ["all_reduce"] * 3 + ["all_to_all"] * 5, f"{name}: all-to-alls are found", [row["op"] for row in rows])
+    late = {row["rank"]: row["late_ns"] for row in tables(options, *files, "--only", "stragglers")["stragglers"]}
+    check(max(late, key=late.get) == 7 and late[7] > 5_000_000, f"{name}: rank 7 is the latest", late)
+
+
 def check_refused(options, name, files):
     said = notes(options, *files, "--only", "collectives")
     rows = tables(options, *files, "--only", "collectives")["collectives"]
@@ -221,6 +270,9 @@ def check_traces(options):
                     check_job(options, name, files, is_real)
                     if is_real and name.startswith("modded"):
                         check_shifted(options, name, files)
+                        check_without_names(options, name, files)
+                    if is_real and name.startswith("dlrm"):
+                        check_all_to_all(options, name, files)
             files = sorted(glob.glob(f"{folder}/sampled-2of128/*.json*"))
             if is_real and files:
                 check_refused(options, "sampled-2of128", files)

@@ -52,7 +52,7 @@ class MadeCollectives {
     const std::size_t ranks = job.hosts * job.ranks_per_host;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       Process process;
-      process.rank = static_cast<std::int64_t>(rank);
+      process.rank = static_cast<std::int64_t>(rank), process.world_size = static_cast<std::int64_t>(ranks);
       if (job.hosts_are_known) process.host = "node" + std::to_string(rank / job.ranks_per_host);
       process.state = RecordingState::clean;
       catalog.processes.push_back(process);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "made_collectives.h"
+#include "parallel_jobs.h"
 #include "tests/case_step.h"
 #include "tests/unit/catch.h"
 
@@ -76,7 +77,7 @@ class LockstepJob {
     calls.communicators.push_back({});
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       Process process;
-      process.rank = static_cast<std::int64_t>(rank), process.host = "node1", process.state = RecordingState::clean;
+      process.rank = static_cast<std::int64_t>(rank), process.world_size = static_cast<std::int64_t>(ranks), process.host = "node1", process.state = RecordingState::clean;
       catalog.processes.push_back(process);
       calls.processes.push_back({std::vector<CollectiveLane>(streams), 0});
     }
@@ -193,7 +194,7 @@ TEST_CASE("match: the ranks of communicators that nobody names are found from wh
     INFO("seed " << job.seed);
     CHECK(got.wrong == 0);
     CHECK(got.missed == 0);
-    for (const MatchedGroup& group : matched.groups) CHECK((group.size == 2 || group.size == 4 || group.size == 8));
+    for (const MatchedGroup& group : matched.groups) CHECK((group.size == -1 || group.size == std::ssize(group.members)));
   }
 }
 
@@ -218,7 +219,96 @@ TEST_CASE("match: ranks that begin alike are refused where nobody names their co
   const MatchedCollectives matched = match_collectives(job.calls, job.catalog);
   CHECK(matched.collectives.empty());
   REQUIRE(matched.refusals.size() == 2);
-  CHECK_THAT(matched.refusals[0].why, contains_text("that starts do: that may be ranks in lockstep"));
+  CHECK_THAT(matched.refusals[0].why, contains_text("too few calls whose starts disagree prove it: that may be ranks in lockstep"));
+}
+
+namespace {
+
+// Eight ranks of one communicator, on clocks of their own. Most calls begin alike; in each eighth one rank is late.
+LockstepJob late_in_turn(std::size_t calls) {
+  LockstepJob job(8, 1);
+  double now = 1e6;
+  for (std::size_t i = 0; i < calls; ++i) {
+    const std::size_t late = i % 8 == 0 ? i / 8 % 8 : 8;
+    const double done = now + (late < 8 ? 8e6 + job.random(1e6) : 0) + 400'000 + job.random(200'000);
+    for (std::size_t rank = 0; rank < 8; ++rank) job.add(rank, 0, rank == late ? done - 350'000 : now + job.random(50'000), done + job.random(30'000));
+    now = done + 300'000 + job.random(200'000);
+  }
+  for (std::size_t rank = 0; rank < 8; ++rank) {
+    job.catalog.processes[rank].host.clear();
+    job.shift(rank, 0, calls, static_cast<std::int64_t>(rank % 3) * 2'500'000'000 - 2'000'000'000);
+  }
+  return job;
+}
+
+void lose(LockstepJob& job, std::size_t rank, std::size_t at) {
+  auto& calls = job.calls.processes[rank].lanes[0].calls;
+  calls.erase(calls.begin() + static_cast<std::ptrdiff_t>(at));
+  for (std::size_t i = at; i < calls.size(); ++i) --calls[i].position;
+}
+
+std::set<ProcessId> first_ranks(std::size_t count) {
+  std::set<ProcessId> ranks;
+  for (ProcessId rank = 0; rank < count; ++rank) ranks.insert(rank);
+  return ranks;
+}
+
+}  // namespace
+
+TEST_CASE("match: the calls in which somebody is late prove a group, though most begin alike") {
+  LockstepJob job = late_in_turn(84);
+  CHECK(job.complete() == std::map<std::set<ProcessId>, std::size_t>{{first_ranks(8), 84}});
+  // Of a job with more ranks, others may be in it.
+  for (Process& process : job.catalog.processes) process.world_size = 16;
+  const MatchedCollectives matched = match_collectives(job.calls, job.catalog);
+  REQUIRE(matched.collectives.size() == 84);
+  CHECK(matched.groups.at(0).size == -1);
+  CHECK(matched.collectives[0].state == CollectiveState::missing_ranks);
+  CHECK(trouble_text(matched, job.calls, job.catalog, matched.collectives[0]) == "its other ranks are not known");
+  CHECK_FALSE(times_of(matched, job.calls, matched.collectives[0]).transfer_ns.has_value());
+}
+
+TEST_CASE("match: a lost kernel costs the collective that it is of, and no other") {
+  for (const bool named : {false, true}) {
+    for (const std::size_t at : {std::size_t{0}, std::size_t{40}, std::size_t{83}}) {
+      LockstepJob job = late_in_turn(84);
+      if (named) job.calls.communicators[0].label = "0", job.calls.communicators[0].size = 8;
+      lose(job, 3, at);
+      INFO(named << ", " << at);
+      CHECK(job.complete() == std::map<std::set<ProcessId>, std::size_t>{{first_ranks(8), 83}});
+      lose(job, 5, at == 40 ? 20 : 41);
+      CHECK(job.complete() == std::map<std::set<ProcessId>, std::size_t>{{first_ranks(8), 82}});
+    }
+  }
+}
+
+TEST_CASE("match: where two groupings explain the times, none is chosen and both are named") {
+  // Ranks 0 and 1, and ranks 2 and 3, are late together: one group of four, or two of two.
+  LockstepJob job(4, 1);
+  double now = 1e6;
+  for (std::size_t i = 0; i < 60; ++i) {
+    const bool first = job.random(1) < 0.5;
+    const double late = now + 2e6 + job.random(1e6), done = late + 100'000;
+    for (std::size_t rank = 0; rank < 4; ++rank) job.add(rank, 0, ((rank < 2) == first ? late : now) + job.random(3000), done + job.random(3000));
+    now = done + 300'000 + job.random(200'000);
+  }
+  const MatchedCollectives matched = match_collectives(job.calls, job.catalog);
+  CHECK(matched.collectives.empty());
+  REQUIRE(matched.refusals.size() == 4);
+  CHECK_THAT(matched.refusals[0].why, contains_text("ranks 0-3 may be one communicator, or") && contains_text("the times allow both"));
+}
+
+TEST_CASE("match: jobs of tensor, data and pipeline parallelism, with all names, some or none", "[slow]") {
+  ParallelScore sum;
+  for (std::uint64_t seed = 1; seed <= 60; seed += case_step()) {
+    const ParallelJobCalls job(ParallelJob::drawn(seed));
+    const ParallelScore got = judge(job, match_collectives(job.calls, job.catalog));
+    INFO("seed " << seed);
+    CHECK(got.wrong == 0);
+    CHECK(got.false_complete == 0);
+    sum += got;
+  }
+  CHECK(sum.proved * 100 >= sum.provable * 95);
 }
 
 TEST_CASE("match: numbers are believed where ends of broadcasts differ") {
