@@ -35,8 +35,9 @@ inline std::vector<Column> joined(std::vector<Column> first, const std::vector<C
   return first;
 }
 inline void append_process(std::vector<Cell>& row, const Process& process, RowKeys keys) {
-  row.push_back(process.rank >= 0 ? Cell(process.rank) : Cell());
-  if (keys.phases) row.push_back(process.phase.empty() ? Cell() : Cell(process.phase));
+  process.rank >= 0 ? row.emplace_back(process.rank) : row.emplace_back();
+  if (!keys.phases) return;
+  process.phase.empty() ? row.emplace_back() : row.emplace_back(process.phase);
 }
 
 inline constexpr Column kDeviceColumn{"device", Unit::number, "CUDA ordinal of the GPU in the process"};

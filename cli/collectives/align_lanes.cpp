@@ -13,12 +13,10 @@ namespace cli {
 namespace {
 
 constexpr std::size_t kFewestPairs = 8;          // fewer prove nothing: they fit by chance
-constexpr double kMostDrift = 200e-6;            // of two clocks; crystals of computers stay below 100 ppm each
 constexpr std::size_t kMostShifts = 1 << 16;
-constexpr std::size_t kPairsForDrift = 16;
 constexpr double kNearlyAll = 0.95;
 constexpr const char* kTooMany = "too many shifts are alike to compare them all";
-constexpr std::size_t kParts = 4, kLeastPart = kFewestPairs;  // of a lane, that are looked for alone
+constexpr std::size_t kLaneParts = 4, kLeastLanePart = kFewestPairs;  // of a lane, that are looked for alone
 // All shifts are judged by so many pairs, evenly spread; the best of them by more; and the best of these by all.
 struct Round {
   std::size_t pairs, best;
@@ -312,17 +310,17 @@ LaneFit best_fit(const CollectiveLane& a, const CollectiveLane& b, const Interne
 // Where the steps of a run are much alike, a call that one side lost may hide the right shift, and leave a wrong one that fits as a
 // whole. Then parts without the loss fit at another shift as well.
 bool may_hide_another(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, FitBudget& budget, const LaneFit& fit) {
-  const std::size_t length = std::max(kLeastPart, b.calls.size() / kParts);
+  const std::size_t length = std::max(kLeastLanePart, b.calls.size() / kLaneParts);
   if (b.calls.size() < length || a.calls.size() < length) return false;
   std::size_t others = 0;
-  for (std::size_t part = 0; part < kParts; ++part) {
-    const auto first = b.calls.begin() + static_cast<std::ptrdiff_t>((b.calls.size() - length) * part / (kParts - 1));
+  for (std::size_t part = 0; part < kLaneParts; ++part) {
+    const auto first = b.calls.begin() + static_cast<std::ptrdiff_t>((b.calls.size() - length) * part / (kLaneParts - 1));
     CollectiveLane some = b;
     some.calls.assign(first, first + static_cast<std::ptrdiff_t>(length));
     const LaneFit found = best_fit(a, some, whats, false, budget);
     others += found.alike || (found.possible && found.shift != fit.shift);
   }
-  return others + 1 >= kParts;  // one may have the loss in it
+  return others + 1 >= kLaneParts;  // one may have the loss in it
 }
 
 }  // namespace

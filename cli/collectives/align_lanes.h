@@ -46,6 +46,10 @@ struct FitBudget {
 // So much smaller is the deviation of one of two possible shifts, if it is to be told from the other.
 inline constexpr double kClearlyBetter = 4;
 
+// The drift of two clocks; crystals of computers stay below 100 ppm each. It is looked for from so many pairs of calls on.
+inline constexpr double kMostDrift = 200e-6;
+inline constexpr std::size_t kPairsForDrift = 16;
+
 // How far the ends of one collective lie apart on ranks whose clocks are the same, at most: the median, and nearly all of them. Where
 // ranks wait long, causality alone allows much.
 inline constexpr double kTypicalSpread_ns = 100'000, kMostSpread_ns = 500'000;

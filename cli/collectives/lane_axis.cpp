@@ -12,11 +12,9 @@ namespace cli {
 namespace {
 
 constexpr double kMostError_ns = 125'000;  // of a line before any call was paired by it
-constexpr std::size_t kParts = 8, kLeastPart = 8;  // of a lane, that are looked for
+constexpr std::size_t kAxisParts = 8, kLeastAxisPart = 8;  // of a lane, that are looked for
 constexpr std::size_t kFewestKnown = 3;  // pairs of calls, if clocks are known
 constexpr double kMostSkipped = 0.05;    // of the pairs
-constexpr std::size_t kPairsForDrift = 16;
-constexpr double kMostDrift = 200e-6;
 
 // By how much causality may be missed: lines are known only so well, and ends lie as far apart.
 double error_of(double mad_ns) { return std::clamp(kClearlyBetter * mad_ns, kTimestampError_ns, kMostError_ns); }
@@ -294,8 +292,8 @@ LaneFit fit_with_losses(const CollectiveLane& a, const CollectiveLane& b, const 
   LaneFit none;
   // Half of the shorter one at least has to be in the longer one.
   if (2 * b.calls.size() < a.calls.size()) return none;
-  for (const std::size_t share : {kParts / 2, kParts}) {
-    const std::size_t length = std::max(kLeastPart, b.calls.size() / share);
+  for (const std::size_t share : {kAxisParts / 2, kAxisParts}) {
+    const std::size_t length = std::max(kLeastAxisPart, b.calls.size() / share);
     if (b.calls.size() < length || a.calls.size() < length) continue;
     std::optional<LaneFit> best;
     AxisLine best_line;

@@ -15,8 +15,6 @@ namespace {
 // by chance, and a call that tells more counts for as many as it tells.
 constexpr double kProof_bits = 16;
 constexpr double kLeastNoise_ns = 1000;  // profiles of older PyTorch have times in whole microseconds
-constexpr double kMostDrift = 200e-6;
-constexpr std::size_t kPairsForDrift = 16;
 constexpr std::size_t kFewestCalls = 3;  // a single coincidence is no proof, however long somebody was late
 
 using Indices = std::vector<std::size_t>;
