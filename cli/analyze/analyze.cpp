@@ -321,7 +321,7 @@ class EventNames {
   bool is_launch(const Catalog& catalog, const Event& event) { return is(launches_, catalog, event, is_launch_name); }
   // PyTorch's operators, which say what the kernels do that are launched in them.
   bool is_collective(const Catalog& catalog, const Event& event) {
-    return is(collectives_, catalog, event, [](std::string_view name) { return name.starts_with("c10d::"); });
+    return is(collectives_, catalog, event, is_collective_range_name);
   }
 
  private:

@@ -320,7 +320,7 @@ class Collector : public CallCollector {
     const auto [known, is_new] = named_ranges_.try_emplace(name, Operation::unknown);
     if (!is_new) return known->second;
     const std::string_view text = catalog_.strings[name];
-    if (!text.starts_with("nccl:") && !text.starts_with("c10d::")) return Operation::unknown;
+    if (!is_collective_range_name(text)) return Operation::unknown;
     const Operation operation = operation_of_pytorch(text.substr(text.find_last_of(':') + 1));
     if (operation != Operation::send && operation != Operation::receive) known->second = operation;
     return known->second;

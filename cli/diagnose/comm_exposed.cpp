@@ -144,7 +144,7 @@ class CommExposed : public Rule {
 RuleEntry comm_exposed_rule() {
   return {.name = "comm-exposed",
           .fires = "communication without waiting for other ranks runs alone for 20 % of the time, and compute covers less than half of it",
-          .source = "KempnerForge, Profiler: \"comm > 20 %\"; Profiling: \"NCCL calls between backward and optimizer: DDP gradient sync not overlapped\"",
+          .source = "PyTorch, DistributedDataParallel: https://pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html",
           .tables = {"temporal"},
           .needs = {.collectives = true},
           .make = make_rule<CommExposed>};

@@ -83,7 +83,7 @@ class Straggler : public Rule {
 RuleEntry straggler_rule() {
   return {.name = "straggler",
           .fires = "a rank comes late to collectives, as the table stragglers says, and the others wait for it for 1 % of the time",
-          .source = "tracetool, table stragglers; Profiling: \"GPU idle, CPU idle: synchronization barrier (NCCL wait)\"",
+          .source = "docs/collectives.md, who is late, and why",
           .tables = {"stragglers"},
           .needs = {.collectives = true},
           .make = make_rule<Straggler>};

@@ -191,6 +191,8 @@ std::optional<DerivedTrack> copy_track(std::string_view name) {
   return std::nullopt;
 }
 
+bool is_collective_range_name(std::string_view range) { return range.starts_with("nccl:") || range.starts_with("c10d::"); }
+
 bool is_launch_name(std::string_view call) {
   if (has(call, "HostFunc")) return false;
   return has(call, "Launch") || has(call, "Memcpy") || has(call, "Memset");

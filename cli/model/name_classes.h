@@ -27,6 +27,9 @@ std::optional<DerivedTrack> copy_track(std::string_view name);
 // Calls that put work into a queue of the GPU: cudaLaunchKernelExC, cuLaunchKernel, cudaGraphLaunch, cudaMemcpyAsync,
 // cuMemsetD32Async, hipModuleLaunchKernel, ... Host functions are not the GPU's.
 bool is_launch_name(std::string_view call);
+// PyTorch's operators and annotations of collectives, which say what the kernels do that are launched in them: "c10d::alltoall_base_",
+// "nccl:all_to_all".
+bool is_collective_range_name(std::string_view range);
 
 // Calls in which the host waits for the GPU and does nothing else: cudaStreamSynchronize, cuCtxSynchronize, hipEventSynchronize, ...
 bool is_sync_name(std::string_view call);

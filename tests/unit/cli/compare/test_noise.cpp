@@ -167,7 +167,7 @@ TEST_CASE("check: runs that do not differ raise no alarm, whatever their steps a
   check_alarms({3, 4, 7, 11, 12, 40}, 50, 2);  // less than 1 is expected; more than 2 by chance once in 70
 }
 
-TEST_CASE("check: at most 1 % of runs that do not differ raise an alarm", "[.long]") {  // minutes
+TEST_CASE("check: at most 1 % of runs that do not differ raise an alarm", "[.][long]") {  // minutes
   check_alarms({3, 4, 5, 6, 7, 8, 11, 12, 16, 20, 40, 100}, 1000, 15);  // 10 are expected at most
 }
 
