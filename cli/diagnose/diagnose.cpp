@@ -292,7 +292,7 @@ EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules) {
 }
 
 DiagnosisRun::DiagnosisRun(const Catalog& catalog, const TraceFacts& facts, const DiagnosisRequest& request)
-    : catalog_(catalog), facts_(facts), request_(request), time_{std::vector<std::int64_t>(catalog.processes.size()), 0, std::vector<bool>(catalog.processes.size()), 0}, results_(request.rules.size()) {
+    : catalog_(catalog), facts_(facts), request_(request), time_{std::vector<std::int64_t>(catalog.processes.size()), 0, 0, std::vector<bool>(catalog.processes.size())}, results_(request.rules.size()) {
   analysis_.analyses = tables_of(request.rules);
   analysis_.by = GroupBy::rank;
   analysis_.selection = request.selection;
