@@ -84,6 +84,7 @@ RuleEntry straggler_rule() {
   return {.name = "straggler",
           .fires = "a rank comes late to collectives, as the table stragglers says, and the others wait for it for 1 % of the time",
           .source = "docs/collectives.md, who is late, and why",
+          .inputs = {RuleInput::matched_collectives},
           .tables = {"stragglers"},
           .needs = {.collectives = true},
           .make = make_rule<Straggler>};
