@@ -318,9 +318,10 @@ bool may_hide_another(const CollectiveLane& a, const CollectiveLane& b, const In
     CollectiveLane some = b;
     some.calls.assign(first, first + static_cast<std::ptrdiff_t>(length));
     const LaneFit found = best_fit(a, some, whats, false, budget);
-    others += found.alike || (found.possible && found.shift != fit.shift);
+    if (found.possible && found.shift != fit.shift) return true;
+    others += found.alike;
   }
-  return others + 1 >= kLaneParts;  // one may have the loss in it
+  return 2 * others >= kLaneParts;
 }
 
 }  // namespace

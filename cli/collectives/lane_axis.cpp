@@ -320,7 +320,8 @@ LaneFit fit_with_losses(const CollectiveLane& a, const CollectiveLane& b, const 
         fit = fit_on_axis(a, some, whats, here);
         budget.pairs -= std::min(budget.pairs, a.calls.size() + some.calls.size());
       }
-      if (!fit.possible) continue;
+      // Nearly all of the shorter one: that is what losses leave, and what a wrong place does not.
+      if (!fit.possible || 4 * fit.pairs < 3 * std::min(a.calls.size(), b.calls.size())) continue;
       if (best && std::abs(here.on_axis(middle_ns) - best_line.on_axis(middle_ns)) > static_cast<std::int64_t>(kTypicalSpread_ns)) return none;
       if (!best || fit.mad_ns < best->mad_ns) best = fit, best_line = here;
     }

@@ -444,7 +444,7 @@ class Matcher {
     const std::size_t possible = fitting.size();
     std::vector<LaneRef> others;
     for (const LaneRef& each : witnesses) {
-      const Comparison found = compare(first, each, false);
+      const Comparison found = compare(first, each, with_losses);
       const bool has_shift = !found.with_losses;
       if (found.fit.possible) {
         fitting.push_back({found.fit.mad_ns, {each.process, each.lane, found.fit.shift}, found.line, has_shift});
