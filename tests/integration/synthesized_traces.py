@@ -136,7 +136,7 @@ def job_ns(folder, ranks=8, steps=4):
         r, late, nccl = Rank(75 + rank, rank), 400_000 if rank == 1 else 0, 37 if rank else 23
         r.names(0, (7, nccl))
         for i in range(3 + rank % 3):
-            r.gpu_work("kernel", "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 1000 + 9001 * i, 8003,
+            r.gpu_work("kernel", "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 1000 + 40_001 * (i + 2 - rank % 3), 8003,
                        nccl, 10 + i)
         for step in range(steps):
             at = 200_000 + 2_000_000 * step + 1237 * rank

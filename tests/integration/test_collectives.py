@@ -19,6 +19,7 @@ from trace_sets import folders
 from truth import load, train
 
 AXIS_NS = 1000
+CLOCK_NS = 50_000  # between clocks that are aligned by these collectives
 MATCHED = {"modded-nanogpt-8xh100": 76, "dlrm-8xv100": 8}  # of the real sets, on every rank
 
 
@@ -240,8 +241,10 @@ def check_without_names(options, name, files):
             rows = [row for row in tables(options, *made, "--only", "collectives")["collectives"] if row["state"] == "complete"]
             waits = [[(wait["rank"], wait["wait_ns"]) for wait in row["waits"]] for row in rows]
             expected = [[(rank, max(start for start, _ in calls.values()) - start) for rank, (start, _) in calls.items()] for calls in true]
-            check(len(rows) == MATCHED[name] - len(losing) and all(each in expected for each in waits), f"{name}, {what}: {len(rows)} collectives of all ranks",
-                  [each for each in waits if each not in expected][:1])
+            # Nobody says that the ranks have one clock: they are aligned by what is matched, as near as ends agree.
+            alike = lambda some, other: all(rank == of and abs(wait - told) <= CLOCK_NS for (rank, wait), (of, told) in zip(some, other))
+            wrong = [each for each in waits if not any(alike(each, one) for one in expected)]
+            check(len(rows) == MATCHED[name] - len(losing) and not wrong, f"{name}, {what}: {len(rows)} collectives of all ranks", wrong[:1])
 
 
 def check_all_to_all(options, name, files):

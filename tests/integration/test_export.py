@@ -16,6 +16,7 @@ from harness import Folder, check, finish
 
 GPU = {"kernel", "gpu_memcpy", "gpu_memset", "cuda_sync", "cuda_event"}
 API = {"cuda_runtime", "cuda_driver"}
+WORK = {"kernel", "gpu_memcpy", "gpu_memset"}
 
 
 def paths():
@@ -39,7 +40,7 @@ def in_steps(whole, wanted):
     """The slow way; ranges on the GPU are looked at apart."""
     ranges = {pid: [r for number, r in steps.items() if number in wanted] for pid, steps in steps_of(whole).items()}
     starts = lambda e: any(a <= round(e["ts"] * 1000) < b for a, b in ranges.get(e["pid"], []))
-    launched = {}
+    launched, recorded = {}, {event["pid"] for event in slices(whole) if event.get("cat") in API}
     for event in slices(whole):
         if event.get("cat") in API and event.get("args", {}).get("correlation"):
             at = event["pid"], event["args"]["correlation"]
@@ -48,7 +49,8 @@ def in_steps(whole, wanted):
         at = event["pid"], event.get("args", {}).get("correlation")
         if event.get("cat") == "gpu_user_annotation":
             continue
-        if launched[at] if event.get("cat") in GPU and at in launched else starts(event):
+        is_work = event.get("cat") in WORK and event["pid"] in recorded  # without a launch it belongs to no step
+        if launched[at] if event.get("cat") in GPU and at in launched else not is_work and starts(event):
             yield event
 
 
