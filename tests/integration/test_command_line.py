@@ -230,7 +230,7 @@ VALUES = {"--run": "latest", "--rank": "0=set/rank0.json", "--only": "temporal",
           "--classes": "kempnerforge", "--baseline": "set", "--max-regress": "3", "--min-share": "1", "--summary": "summary.md", "--baseline-run": "latest", "--step": "1", "--timeline-ranks": "1", "--title": "x",
           **{f"--{side}-{choice}": value for side in "ab" for choice, value in {"ranks": "1", "steps": "1-2", "time": "0ms-1s", "run": "latest"}.items()}}
 OTHERS = {("diff", "--only"): "kernels", ("diagnose", "--only"): "straggler"}  # where the same word is another option
-ELSE = {"merge": ["-o", "x.ttrace"], "export": ["--pftrace", "-o", "-"], "diff": ["set"], "check": ["--baseline", "set", "--max-regress", "3"], "report": ["-o", "-"]}  # what a command cannot do without
+ELSE = {"merge": ["-o", "x.ttrace"], "export": ["--pftrace", "-o", "-"], "diff": ["set"], "check": ["--baseline", "set", "--max-regress", "3", "--allow-unjudged"], "report": ["-o", "-"]}  # what a command cannot do without
 
 
 def check_one_word(tool):
