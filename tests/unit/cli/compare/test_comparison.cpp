@@ -131,7 +131,8 @@ TEST_CASE("check: launches of a kernel by configuration, in the steps that have 
     }
     return made;
   };
-  const Judgements judged = judge_regressions(compare_runs(run(20'000, 100'000), run(24'000, 300'000), 0), {3, 1});
+  const RunProfile a = run(20'000, 100'000), b = run(24'000, 300'000);  // changes point into them
+  const Judgements judged = judge_regressions(compare_runs(a, b, 0), {3, 1});
   REQUIRE(judged.changes.size() == 3);
   CHECK(judged.changes[1].change.a.median == 20'000);
   CHECK(judged.changes[1].judgement == Judgement::regressed);
