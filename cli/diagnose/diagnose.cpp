@@ -69,14 +69,16 @@ class Extents : public TablesObserver {
   std::vector<Extent> extents_;
 };
 
-// Steps are by each process's own clock, evidence is on the axis.
+// Steps are by each process's own clock, evidence is on the axis. A step without GPU work, as of a rank that got stuck, is where its host was.
 std::vector<std::int64_t> steps_of(const std::vector<Evidence>& evidence, const Catalog& catalog, const TraceFacts& facts) {
   std::set<std::int64_t> numbers;
   for (const Evidence& each : evidence) {
     for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
       if (catalog.processes[id].rank != each.rank) continue;
       for (const Step& step : facts.steps[id]) {
-        const std::int64_t start_ns = facts.clocks.on_axis(id, step.from_ns()) - facts.first_ns, end_ns = facts.clocks.on_axis(id, step.to_ns()) - facts.first_ns;
+        const bool is_of_host = step.length_ns() == 0;
+        const std::int64_t start_ns = facts.clocks.on_axis(id, is_of_host ? step.start_ns : step.from_ns()) - facts.first_ns;
+        const std::int64_t end_ns = facts.clocks.on_axis(id, is_of_host ? step.end_ns : step.to_ns()) - facts.first_ns;
         if (start_ns < each.end_ns && each.start_ns < end_ns) numbers.insert(step.number);
       }
     }
