@@ -210,12 +210,24 @@ def check_saving_ends_at_roof(options, folder):
     check(saving is not None and abs(saving - calls * (1000 * us - moved_ns)) <= calls, "unaligned-matmul: down to the roof", (saving, moved_ns))
 
 
+def check_earlier_work(options, folder):
+    """Work that waits as the first of its stream, and work that waits for something else."""
+    for stream, known in ((7, True), (9, False)):
+        model = Model()
+        model.kernel("k", 1000)
+        model.slice("cuda_runtime", "cudaLaunchKernel", 10, 15, correlation=77)
+        model.slice("kernel", "k", 50_000, 51_000, 0, stream, device=0, stream=stream, correlation=77)
+        found = [each for each in diagnose(options, model, folder)["findings"] if each["rule"] == "gpu-idle"]
+        check(len(found) == 1 and (found[0]["saving_ns"] is not None) == known, f"gpu-idle before work of stream {stream}", found)
+
+
 def check_before_first_work(options, folder):
     """The GPU waits for its first work, too, from the start of the step that launches it on."""
     model = Model()
     for step in range(3):
         model.step(lambda each: (each.load(5000), each.kernel("k", 1000), each.sync()))
     starved = {words: saving_of(diagnose(options, model, folder, *words), "data-starved") for words in ((), ("--steps", "0-2"))}
+    check_earlier_work(options, folder)
     check(starved[()] == 10_000_000 and starved[("--steps", "0-2")] == 15_000_000, "data-starved: before the first work", starved)
 
 
