@@ -226,9 +226,17 @@ def check_before_first_work(options, folder):
     model = Model()
     for step in range(3):
         model.step(lambda each: (each.load(5000), each.kernel("k", 1000), each.sync()))
-    starved = {words: saving_of(diagnose(options, model, folder, *words), "data-starved") for words in ((), ("--steps", "0-2"))}
+    starved = {words: saving_of(diagnose(options, model, folder, *words), "data-starved") for words in ((), ("--steps", "0-2"), ("--time", "0ms-"))}
     check_earlier_work(options, folder)
-    check(starved[()] == 10_000_000 and starved[("--steps", "0-2")] == 15_000_000, "data-starved: before the first work", starved)
+    check(list(starved.values()) == [15_000_000, 15_000_000, 10_000_000], "data-starved: before the first work", starved)
+    model = Model()
+    model.launches = False
+    for _ in range(20):
+        model.kernel(CAST, 50)
+    model.launches = True
+    model.step(lambda each: [(each.kernel(GEMM, 100), each.kernel(CAST, 50)) for _ in range(20)])
+    cast = saving_of(diagnose(options, model, folder), "copy-cast")
+    check(cast == 1_000_000, "copy-cast: without what was launched before the trace", cast)
 
 
 def check_not_checked(options, folder):
