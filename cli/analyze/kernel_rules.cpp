@@ -19,6 +19,8 @@ convolution    triton_tem_*convolution*
 matmul         triton_{tem_,mm,bmm}*
 softmax_loss   triton_{red,per}_*{softmax,_loss,cross_entropy,logsumexp}*
 normalization  triton_{red,per}_*{layer_norm,rms_norm,batch_norm,group_norm,instance_norm}*
+# Norms that were decomposed before they were fused divide by a root
+normalization  triton_{red,per}_*rsqrt*
 normalization  triton_poi_*batch_norm*
 embedding      triton_{poi,red,per}_*embedding*
 reduction      triton_{red,per}_*
@@ -37,6 +39,9 @@ attention      *attention*
 # AOTriton (ROCm's SDPA): attn_fwd, bwd_kernel_dk_dv, bwd_kernel_dq, bwd_kernel_fuse, bwd_preprocess; Triton's tutorial
 attention      *attn_{fwd,bwd}*
 attention      bwd_{kernel_dk,kernel_dq,kernel_fuse,preprocess}*
+# SageAttention in aiter, with what quantizes its operands; SGLang: what writes its cache
+attention      sage_{fwd,quant}*
+attention      *store_kvcache*
 
 # cuDNN: direct, Winograd and implicit products, and what prepares them; its engines are named by pass
 convolution    *{convolve,convolution,im2col,col2im}*
@@ -48,6 +53,7 @@ convolution    fft2d_{r2c,c2r}_*
 convolution    at::native::*{conv_depthwise,conv2d,conv3d}*
 # MIOpen (igemm_fwd, _bwd, _wrw) and composable kernels
 convolution    igemm_{fwd,bwd,wrw}_*
+convolution    {im2d2col,im3d2col}*
 convolution    *{conv_fwd,conv_bwd,gemm_xdlops_bwd_weight}*
 
 # FBGEMM and TorchRec: tables of embeddings with their optimizer within, and the indices that they take
@@ -112,11 +118,15 @@ elementwise    at::native::{catarraybatchedcopy,fused_dropout,roll_cuda,triu_tri
 elementwise    compute_cuda_kernel<*
 # Layouts: cuDNN, MIOpen
 elementwise    *{nchwtonhwc,nhwctonchw,cnhw2nchw,nchw2cnhw}*
-elementwise    {batched_transpose,subtensorop}*
+elementwise    {*batched_transpose*,subtensorop*}
+elementwise    at::native::*upsample*
 elementwise    cudnn::ops::scalepackedtensor*
 # Activations with a kernel of their own: vLLM, Liger, llm.c
 elementwise    *{gelu,silu,swiglu,geglu,act_and_mul}*
 elementwise    {permute_kernel,unpermute_kernel,residual_forward_kernel}*
+# Casts to and from types of 8 bits and fewer, by vLLM, TensorRT-LLM, bitsandbytes and DeepSeek
+elementwise    *{quantize,quant_kernel}*
+elementwise    *{cast_to_fp8,cast_back,cast_and_transpose}*
 # hipMemcpy and hipMemset where they run as kernels
 elementwise    __amd_rocclr_{copy,fill}buffer*
 )";

@@ -102,13 +102,17 @@ std::string steps_text(const TableReading& steps) {
     }
   }
   std::sort(durations.begin(), durations.end());
-  std::string out = fmt::format("steps {} to {}: ", first, last);
+  std::string out = first == last ? fmt::format("step {}: ", first) : fmt::format("steps {} to {}: ", first, last);
   if (durations.empty()) {
     out += "warm-up alone, up to " + duration_text(longest_warm_up_ns);
   } else {
     const auto& [longest_ns, longest] = durations.back();
-    out += fmt::format("median {}, longest {} (step {} of {})", duration_text(durations[durations.size() / 2].first), duration_text(longest_ns),
-                       steps.number(longest, "step"), steps.rank(longest));
+    if (durations.size() == 1) {
+      out += duration_text(longest_ns);
+    } else {
+      out += fmt::format("median {}, longest {} (step {} of {})", duration_text(durations[durations.size() / 2].first), duration_text(longest_ns),
+                         steps.number(longest, "step"), steps.rank(longest));
+    }
     if (!warm_ups.empty()) {
       out += fmt::format(", without warm-up: {} {}, up to {}", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), duration_text(longest_warm_up_ns));
     }

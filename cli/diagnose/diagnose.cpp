@@ -20,7 +20,7 @@ constexpr std::int64_t kHighShare = 10, kMediumShare = 30;  // 1 / so much of th
 // What is diagnosed of each process.
 class Extents : public TablesObserver {
  public:
-  // `is_chosen`: the windows are what a person asked for.
+  // `is_chosen`: the windows are steps, or what a person asked for.
   Extents(const AnalysisContext& context, bool is_chosen, DiagnosedTime& time, Diagnosis& diagnosis)
       : context_(context), is_chosen_(is_chosen), time_(time), diagnosis_(diagnosis), extents_(context.catalog.processes.size()) {}
 
@@ -69,14 +69,16 @@ class Extents : public TablesObserver {
   std::vector<Extent> extents_;
 };
 
-// Steps are by each process's own clock, evidence is on the axis.
+// Steps are by each process's own clock, evidence is on the axis. A step without GPU work, as of a rank that got stuck, is where its host was.
 std::vector<std::int64_t> steps_of(const std::vector<Evidence>& evidence, const Catalog& catalog, const TraceFacts& facts) {
   std::set<std::int64_t> numbers;
   for (const Evidence& each : evidence) {
     for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
       if (catalog.processes[id].rank != each.rank) continue;
       for (const Step& step : facts.steps[id]) {
-        const std::int64_t start_ns = facts.clocks.on_axis(id, step.from_ns()) - facts.first_ns, end_ns = facts.clocks.on_axis(id, step.to_ns()) - facts.first_ns;
+        const bool is_of_host = step.length_ns() == 0;
+        const std::int64_t start_ns = facts.clocks.on_axis(id, is_of_host ? step.start_ns : step.from_ns()) - facts.first_ns;
+        const std::int64_t end_ns = facts.clocks.on_axis(id, is_of_host ? step.end_ns : step.to_ns()) - facts.first_ns;
         if (start_ns < each.end_ns && each.start_ns < end_ns) numbers.insert(step.number);
       }
     }
@@ -238,27 +240,29 @@ class GapRulesRun : public TablesObserver {
 
 ObserverNeeds needs_of(const RuleEntry& rule) { return rule.gap_owner ? GapClaims::needs() : rule.needs; }
 
-// From the first step that no chosen rank has as warm-up (of its first file, where it has several); none: nothing is to be left out. To the trace's end: the GPU may run
-// long behind the last step's end on the host.
-std::optional<TimeRange> behind_warm_up(const Catalog& catalog, const TraceFacts& facts, const std::vector<bool>& chosen, std::vector<std::string>& notes) {
-  std::set<std::int64_t> warm_ups;
+// All steps from the first one on that no chosen rank has as warm-up (of its first file, where it has several). None: a chosen process has GPU work
+// and no steps, so that all of the trace is looked at.
+std::optional<NumberRanges> steps_to_diagnose(const Catalog& catalog, const TraceFacts& facts, const std::vector<bool>& chosen, std::vector<std::string>& notes) {
+  std::set<std::int64_t> warm_ups, numbers;
   const auto is_later_phase = [&](const Process& process) {
     return std::any_of(catalog.processes.begin(), catalog.processes.end(), [&](const Process& other) { return process.rank >= 0 && other.rank == process.rank && other.first_ns < process.first_ns; });
   };
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
-    const std::size_t count = chosen[id] && !is_later_phase(catalog.processes[id]) ? warm_up_steps(facts.steps[id]) : 0;
-    for (std::size_t i = 0; i < count; ++i) warm_ups.insert(facts.steps[id][i].number);
-  }
-  if (warm_ups.empty()) return std::nullopt;
-  std::int64_t from_ns = kLatest_ns;
-  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
-    for (const Step& step : facts.steps[id]) {
-      if (chosen[id] && step.number > *warm_ups.rbegin()) from_ns = std::min(from_ns, facts.clocks.on_axis(id, step.from_ns()));
+    if (!chosen[id]) continue;
+    const std::vector<Step>& steps = facts.steps[id];
+    const std::size_t count = is_later_phase(catalog.processes[id]) ? 0 : warm_up_steps(steps);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      numbers.insert(steps[i].number);
+      if (i < count) warm_ups.insert(steps[i].number);
     }
+    if (steps.empty() && catalog.processes[id].counts[static_cast<std::size_t>(Kind::kernel)] > 0) return std::nullopt;
   }
-  if (from_ns <= facts.first_ns || from_ns >= facts.last_ns) return std::nullopt;
-  notes.push_back(fmt::format("{} {} {} warm-up, and left out", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), warm_ups.size() == 1 ? "is" : "are"));
-  return TimeRange{from_ns - facts.first_ns};
+  const auto first = warm_ups.empty() ? numbers.begin() : numbers.upper_bound(*warm_ups.rbegin());
+  if (first == numbers.end()) return std::nullopt;
+  if (!warm_ups.empty()) {
+    notes.push_back(fmt::format("{} {} {} warm-up, and left out", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), warm_ups.size() == 1 ? "is" : "are"));
+  }
+  return NumberRanges("--steps", fmt::format("{}-", *first));
 }
 
 std::vector<const AnalysisEntry*> tables_of(const std::vector<const RuleEntry*>& rules) {
@@ -298,15 +302,15 @@ DiagnosisRun::DiagnosisRun(const Catalog& catalog, const TraceFacts& facts, cons
   analysis_.selection = request.selection;
   analysis_.class_rules = request.class_rules;
   analysis_.own_peaks = request.own_peaks;
-  const bool is_chosen = request.selection.steps || request.selection.time;
-  if (!is_chosen) {
+  if (!request.selection.steps && !request.selection.time) {
     Selection selection = request.selection;
     selection.without_beside = true;
     const Selector selector(selection, catalog, facts);
     std::vector<bool> chosen(catalog.processes.size());
     for (ProcessId id = 0; id < chosen.size(); ++id) chosen[id] = selector.has(id);
-    analysis_.selection.time = behind_warm_up(catalog, facts, chosen, diagnosis_.notes);
+    analysis_.selection.steps = steps_to_diagnose(catalog, facts, chosen, diagnosis_.notes);
   }
+  const bool is_chosen = analysis_.selection.steps || analysis_.selection.time;
   analysis_.observers.push_back(
       {ObserverNeeds{.by_time = true}, [this, is_chosen](const AnalysisContext& context) { return std::make_unique<Extents>(context, is_chosen, time_, diagnosis_); }});
   bool has_gap_rules = false;

@@ -11,7 +11,7 @@ namespace cli {
 
 struct DiagnosisRequest {
   std::vector<const RuleEntry*> rules;
-  Selection selection;     // ranks of which there are findings; steps or time: where none are chosen, all but the warm-up
+  Selection selection;     // ranks of which there are findings; if neither steps nor a time are chosen, all steps but the warm-up, or the trace if it has none
   std::string inputs;      // as a shell takes them, for next_command
   const NameRules* class_rules = nullptr;  // AnalysisRequest
   const OwnPeaks* own_peaks = nullptr;     // AnalysisRequest

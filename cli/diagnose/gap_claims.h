@@ -54,10 +54,11 @@ class GapClaims {
 
   void event(const Event& event);
   void work(const GpuWork& work);
-  // Calls `on_claim` with each claim on the gap. Only for gaps between two pieces of work.
+  // Calls `on_claim` with each claim on the gap. Not for gaps without work behind them, nor for those before the first work, unless steps are
+  // looked at: the step in which that work was launched has begun before.
   template <typename OnClaim>
   void gap(const DeviceGap& gap, OnClaim&& on_claim) {
-    if (gap.from_ns == kEarliest_ns || gap.next == nullptr) return;
+    if (gap.next == nullptr || (gap.from_ns == kEarliest_ns && !context_.windows.are_steps())) return;
     const auto& windows = context_.windows.of(gap.process);
     for (std::size_t i = context_.windows.first_after(gap.process, gap.from_ns); i < windows.size() && windows[i].from_ns < gap.to_ns; ++i) {
       const std::int64_t from_ns = std::max(gap.from_ns, windows[i].from_ns), to_ns = std::min(gap.to_ns, windows[i].to_ns);

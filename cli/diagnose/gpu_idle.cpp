@@ -1,6 +1,12 @@
 // gpu-idle: the GPU idles, and nothing that was recorded says why: the call that launched the next work is not in the trace, or had
 // returned long before that began.
+//
+// If that is the first work of its stream in the trace, the stream may have run work that was launched before the trace began, which profilers
+// do not record. The GPU may have been busy then, so nothing is known to be saved.
 #include <fmt/format.h>
+
+#include <map>
+#include <set>
 
 #include "cli/diagnose/idle_rule.h"
 
@@ -13,17 +19,35 @@ class GpuIdle : public IdleRule {
  public:
   using IdleRule::IdleRule;
 
+  void claimed(const ClaimedGap& claim) override {
+    if (is_first_of_stream(claim)) first_ns_[claim.gap.process] += claim.ns;
+    IdleRule::claimed(claim);
+  }
+  void work(const GpuWork& work) override { streams_.insert(work.event->track); }
+
  private:
+  bool is_first_of_stream(const ClaimedGap& claim) const { return claim.gap.next->call != nullptr && !streams_.contains(claim.gap.next->event->track); }
   std::string describe(const ClaimedGap& claim) const override {
-    return (claim.gap.next->call == nullptr ? "host state unknown; " : "launched long before; ") + around_text(context_.catalog, claim.gap);
+    const std::string_view why = claim.gap.next->call == nullptr ? "host state unknown; " : is_first_of_stream(claim) ? "launched long before, on a stream without earlier work in the trace; " : "launched long before; ";
+    return std::string(why) + around_text(context_.catalog, claim.gap);
   }
   bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns * kLeastIdleShare > length_ns; }
-  void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
+  void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
+    const auto first = first_ns_.find(most);
+    if (first != first_ns_.end() && 2 * first->second > sum.ns) {
+      finding.saving_ns.reset();
+      finding.title = fmt::format("no GPU work is in the trace for {}, mostly before the first work of a stream, which may have run what was launched before the trace began", per_step_text(scope, sum.ns));
+      finding.advice = "Synchronize before the profile begins, or profile more steps and leave the first one out (--steps).";
+      return;
+    }
     finding.title = fmt::format("the GPU idles {}, and the trace does not say why", per_step_text(scope, sum.ns));
     finding.advice =
         "Record what launches, too: the default TRACETOOL_EVENTS, or ProfilerActivity.CPU beside CUDA. Work that was launched long before it began waits for an event of "
         "another stream, or for a GPU that another process uses.";
   }
+
+  std::set<TrackId> streams_;                      // that have run anything so far
+  std::map<ProcessId, std::int64_t> first_ns_;  // idle time before the first work of a stream
 };
 
 }  // namespace

@@ -18,7 +18,26 @@ bool is_data_loading_name(std::string_view range) {
   return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return plain.find(word) != std::string::npos; });
 }
 
-KindSet HostActivity::kinds() { return kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx, Kind::garbage_collection}); }
+KindSet HostActivity::kinds() {
+  return kinds_of({Kind::runtime, Kind::driver, Kind::cpu_op, Kind::user_annotation, Kind::nvtx, Kind::garbage_collection, Kind::python_function});
+}
+
+void HostActivity::Newest::add(const Range& range) {
+  ranges.push_back(range);
+  if (ranges.size() <= kMost) return;
+  const Range& oldest = ranges.front();
+  std::erase_if(longer, [&](const Range& each) {
+    if (each.end_ns > ranges[1].start_ns) return false;
+    forgotten_to_ns = std::max(forgotten_to_ns, each.end_ns);
+    return true;
+  });
+  if (oldest.end_ns > ranges[1].start_ns && longer.size() < kMost) {
+    longer.push_back(oldest);
+  } else {
+    forgotten_to_ns = std::max(forgotten_to_ns, oldest.end_ns);
+  }
+  ranges.pop_front();
+}
 
 bool HostActivity::loads_data(StringId name) {
   if (name >= loads_data_.size()) loads_data_.resize(name + std::size_t{1});
@@ -32,8 +51,8 @@ void HostActivity::event(const Event& event) {
   if (!threads_[event.track]) threads_[event.track] = std::make_unique<Thread>();
   Thread& thread = *threads_[event.track];
   Range range{event.start_ns, slice_end(event, kLatest_ns), 0, event.name};
-  thread.ranges.push_back(range);
-  if (thread.ranges.size() > kMost) thread.ranges.pop_front();
+  if (event.kind == Kind::python_function) return thread.functions.add(range);
+  thread.ranges.add(range);
   if (is_api_call(event.kind) || event.kind == Kind::garbage_collection) return;
   thread.has_operators = true;
   if (!loads_data(event.name)) return;
@@ -42,16 +61,23 @@ void HostActivity::event(const Event& event) {
   if (thread.loads.size() > kMost) thread.loads.pop_front();
 }
 
-std::string HostActivity::text(TrackId thread, std::int64_t ns) const {
+std::string HostActivity::text(TrackId thread, std::int64_t ns, std::int64_t around_ns) const {
   const std::string_view unknown = "host state unknown";
   if (!is_known(thread)) return std::string(unknown);
-  const Range *inner = nullptr, *outer = nullptr;
-  for (const Range& range : threads_[thread]->ranges) {
-    if (range.start_ns >= ns || ns >= range.end_ns || step_name(catalog_.strings[range.name])) continue;
+  const Thread& known = *threads_[thread];
+  const Range *inner = nullptr, *outer = nullptr, *function = nullptr;
+  known.ranges.each_at(ns, [&](const Range& range) {
+    if (step_name(catalog_.strings[range.name])) return;
     if (outer == nullptr) outer = &range;
     inner = &range;
-  }
-  if (outer == nullptr) return std::string(threads_[thread]->has_operators ? "outside of all operators" : unknown);
+  });
+  known.functions.each_at(ns, [&](const Range& range) {
+    const std::int64_t within_ns = std::min(range.end_ns, ns + around_ns / 2) - std::max(range.start_ns, ns - around_ns / 2);
+    if (2 * within_ns >= around_ns) function = &range;
+  });
+  if (function != nullptr && (inner == nullptr || inner->start_ns <= function->start_ns)) inner = function;
+  if (outer == nullptr) outer = inner;
+  if (outer == nullptr) return std::string(known.has_operators && ns >= known.ranges.forgotten_to_ns ? "outside of all operators" : unknown);
   const auto name = [&](const Range& range) { return "in " + std::string(catalog_.strings[range.name]); };
   return inner == outer ? name(*outer) : name(*outer) + ", " + name(*inner);
 }

@@ -1,5 +1,5 @@
-// What a thread of the host was doing at a time of the near past: the operators, ranges, calls of CUDA and garbage collections that it was in.
-// Memory: kMost ranges a thread, and those that load data.
+// What a thread of the host was doing at a time of the near past: the operators, ranges, calls of CUDA, garbage collections and functions of Python
+// that it was in. Memory: kMost ranges and kMost functions a thread, those of them that are longer than the rest, and those that load data.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -19,7 +19,8 @@ bool is_data_loading_name(std::string_view range);
 
 class HostActivity {
  public:
-  static constexpr std::size_t kMost = 4096;
+  // A GPU has some thousand launches before it at most; an operator of PyTorch has some 8 ranges around its launch, so these suffice for twice as many.
+  static constexpr std::size_t kMost = 16'384;
 
   explicit HostActivity(const Catalog& catalog) : catalog_(catalog), threads_(catalog.tracks.size()), loads_data_(catalog.strings.size()) {}
 
@@ -28,8 +29,9 @@ class HostActivity {
   void event(const Event& event);
 
   // The outermost and the innermost, steps aside: "in aten::item, in cudaMemcpyAsync", "in cudaMalloc", "outside of all operators", or "host
-  // state unknown": of this thread no operators or ranges are in the trace. What begins at `ns` is not in it.
-  std::string text(TrackId thread, std::int64_t ns) const;
+  // state unknown": of this thread no operators or ranges are in the trace, or those of `ns` are forgotten. The innermost function of Python is
+  // added if it began in the innermost range; of a time with `ns` in its middle the innermost one that took half of it. What begins at `ns` is not in it.
+  std::string text(TrackId thread, std::int64_t ns, std::int64_t around_ns = 0) const;
   // How much of [from_ns, to_ns) the thread loaded data.
   std::int64_t loading_ns(TrackId thread, std::int64_t from_ns, std::int64_t to_ns) const;
   // Calls on_part(start, end) with the parts of [from_ns, to_ns) in which it did, by start and apart from each other.
@@ -55,8 +57,28 @@ class HostActivity {
     std::int64_t latest_end_ns;  // of those that load data: of this and all before it
     StringId name;
   };
+  // The newest ranges, by start, and the older ones that had not ended when they became too many.
+  struct Newest {
+    std::deque<Range> ranges;
+    std::vector<Range> longer;
+    std::int64_t forgotten_to_ns = kEarliest_ns;  // of a time before, ranges may be missing
+
+    void add(const Range& range);
+    // Calls each(range) with those that hold the moment, by start.
+    template <typename Each>
+    void each_at(std::int64_t ns, Each&& each) const {
+      const auto holds = [&](const Range& range) { return range.start_ns < ns && ns < range.end_ns; };
+      for (const Range& range : longer) {
+        if (holds(range)) each(range);
+      }
+      for (const Range& range : ranges) {
+        if (range.start_ns >= ns) break;
+        if (holds(range)) each(range);
+      }
+    }
+  };
   struct Thread {
-    std::deque<Range> ranges;  // by start
+    Newest ranges, functions;
     std::deque<Range> loads;
     bool has_operators = false;  // or other ranges, besides calls of CUDA and garbage collections
   };

@@ -2,6 +2,8 @@
 // in a range that loads data, nor in Python's garbage collector (host-sync, data-starved, garbage-collection).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/diagnose/idle_rule.h"
 
 namespace cli {
@@ -15,8 +17,8 @@ class HostLate : public IdleRule {
 
  private:
   std::string describe(const ClaimedGap& claim) const override {
-    const std::int64_t called_ns = claim.gap.next->call->start_ns;
-    return claim.activity.text(claim.gap.next->call->track, claim.gap.from_ns + (called_ns - claim.gap.from_ns) / 2) + "; " + around_text(context_.catalog, claim.gap);
+    const std::int64_t from_ns = std::max(claim.gap.from_ns, claim.from_ns), late_ns = claim.gap.next->call->start_ns - from_ns;
+    return claim.activity.text(claim.gap.next->call->track, from_ns + late_ns / 2, late_ns) + "; " + around_text(context_.catalog, claim.gap);
   }
   bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns * kLeastLateShare > length_ns; }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {

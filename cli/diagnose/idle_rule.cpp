@@ -4,6 +4,7 @@
 
 #include "cli/diagnose/fired.h"
 #include "cli/model/short_name.h"
+#include "cli/model/slice.h"
 
 namespace cli {
 
@@ -40,7 +41,7 @@ std::vector<Finding> IdleRule::find(const DiagnosisScope& scope, const std::vect
 }
 
 std::string around_text(const Catalog& catalog, const DeviceGap& gap) {
-  return short_name(catalog.strings[gap.before]) + ", then " + short_name(catalog.strings[gap.next->name]);
+  return (gap.from_ns == kEarliest_ns ? "no work" : short_name(catalog.strings[gap.before])) + ", then " + short_name(catalog.strings[gap.next->name]);
 }
 
 }  // namespace cli

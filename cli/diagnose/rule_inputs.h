@@ -10,7 +10,7 @@ namespace cli {
 
 // The time that is diagnosed. Known when the walk is over.
 struct DiagnosedTime {
-  std::vector<std::int64_t> lengths_ns;  // by ProcessId: of chosen steps or time; else from its first GPU work behind the warm-up to the end of the last
+  std::vector<std::int64_t> lengths_ns;  // by ProcessId: of chosen steps or time; else from its first GPU work to the end of the last
   std::int64_t length_ns = 0;            // the largest of them: of what a saving is a share
   std::int64_t steps = 0;                // so many lie in it, of the process that has most; 0: none are known
   std::vector<bool> has_work{};          // by ProcessId: chosen, with GPU work

@@ -5,7 +5,8 @@
 // says whether the rows of the second operand and of the output are unaligned: N is the size of both. The sizes M and K do not tell, as
 // either operand may be transposed.
 //
-// Saving: a kernel that is bound by its loads needs want / align as many of them, so at most time x (1 - align / want) would go.
+// Saving: a kernel that is bound by its loads needs want / align as many of them, so at most time x (1 - align / want) would go. If the operator's
+// cost and the GPU's peaks are known, its time does not get shorter than they allow.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/analyze/gpu_peaks.h"
 #include "cli/analyze/name_rules.h"
 #include "cli/analyze/operator_calls.h"
 #include "cli/diagnose/work_rule.h"
@@ -62,7 +64,7 @@ std::int64_t last_size(std::string_view shape) {
 
 class UnalignedMatmul : public WorkRule {
  public:
-  explicit UnalignedMatmul(const AnalysisContext& context) : WorkRule(context), calls_(context) {}
+  explicit UnalignedMatmul(const AnalysisContext& context) : WorkRule(context), calls_(context), peaks_(context.catalog, context.own_peaks) {}
   static ObserverNeeds needs() { return {.kinds = WorkRule::needs().kinds | OperatorCalls::kinds()}; }
 
   void event(const Event& event, const Facts& facts) override {
@@ -77,7 +79,7 @@ class UnalignedMatmul : public WorkRule {
  private:
   bool is_own(const GpuWork& work) override {
     if (work.kind != Kind::kernel || work.work_class != WorkClass::compute) return false;
-    const OperatorCalls::Call* call = calls_.of(work);
+    OperatorCalls::Call* call = calls_.of(work);
     const Alignment alignment = alignment_at(work.name).wanted > 0 ? alignment_at(work.name) : by_shape(call, work.name);
     products_ += is_gemm_.at(work.name) || call != nullptr;
     told_ += alignment.wanted > 0;
@@ -85,7 +87,7 @@ class UnalignedMatmul : public WorkRule {
     const std::int64_t ns = work.end_ns - work.start_ns;
     Loss& loss = losses_[{work.process, work.device}];
     loss.time_ns += ns;
-    loss.saving_ns += ns - ns * alignment.elements / alignment.wanted;
+    loss.saving_ns += ns - std::clamp(ns * alignment.elements / alignment.wanted, std::min(ns, least_ns(work, call)), ns);
     if (call != nullptr) shapes_ns_[{work.process, call->kind}] += ns;
     return true;
   }
@@ -120,6 +122,17 @@ class UnalignedMatmul : public WorkRule {
     }
     return found->second;
   }
+  // Of the first kernel of a call: as long as the GPU needs for the call at least; 0: unknown.
+  std::int64_t least_ns(const GpuWork& work, OperatorCalls::Call* call) {
+    const GpuPeaks* gpu = call == nullptr || call->kind == 0 || call->ran ? nullptr : peaks_.of(work.process, work.device);
+    if (gpu == nullptr) return 0;
+    call->ran = true;
+    const OperatorCost& cost = calls_[call->kind].cost;
+    const double peak = gpu->tflop_per_s(cost.type == MathType::fp32 ? MathType::tf32 : cost.type);
+    const double computes_ns = peak > 0 ? static_cast<double>(cost.flop) / (peak * 1e3) : 0;
+    const double moves_ns = cost.bytes && gpu->memory_gb_per_s > 0 ? static_cast<double>(*cost.bytes) / gpu->memory_gb_per_s : 0;
+    return static_cast<std::int64_t>(std::max(computes_ns, moves_ns));
+  }
   // Of kernels of 16 bits on tensor cores, whose names do not tell.
   Alignment by_shape(const OperatorCalls::Call* call, StringId name) const {
     if (call == nullptr || call->kind == 0 || !is_gemm_.at(name)) return {};
@@ -130,6 +143,7 @@ class UnalignedMatmul : public WorkRule {
   }
 
   OperatorCalls calls_;
+  DevicePeaks peaks_;
   std::map<StringId, Alignment> names_;
   std::map<StringId, bool> is_gemm_;
   std::int64_t products_ = 0, told_ = 0;

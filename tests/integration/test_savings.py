@@ -193,6 +193,50 @@ def check_silent(options, folder):
             event["args"]["External id"] = 5
     found = diagnose(options, model, folder)
     check(any("aten::mm of 4096x512 * 512x1003" in each["title"] for each in found["findings"] if each["rule"] == "unaligned-matmul"), "by the operator's shape", found)
+    check_saving_ends_at_roof(options, folder)
+
+
+def check_saving_ends_at_roof(options, folder):
+    """A product that writes much gets no shorter than the memory allows, however its rows are aligned."""
+    us, calls = 1000, 10
+    dims = {"Input Dims": [[16, 5185, 64], [16, 64, 5185]], "Input type": ["c10::BFloat16", "c10::BFloat16"]}
+    model = Model(gpu="NVIDIA H100 80GB HBM3")
+    model.step(lambda each: [each.kernel("void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_256x128_tn_align1>(int)", us, op="aten::bmm", args=dims | {"External id": i + 1})
+                             for i in range(calls)])
+    for i, event in enumerate(event for event in model.events if event["cat"] == "kernel"):
+        event["args"]["External id"] = i + 1
+    moved_ns = 2 * (2 * 16 * 5185 * 64 + 16 * 5185 * 5185) / 3350
+    saving = saving_of(diagnose(options, model, folder), "unaligned-matmul")
+    check(saving is not None and abs(saving - calls * (1000 * us - moved_ns)) <= calls, "unaligned-matmul: down to the roof", (saving, moved_ns))
+
+
+def check_earlier_work(options, folder):
+    """Work that waits as the first of its stream, and work that waits for something else."""
+    for stream, known in ((7, True), (9, False)):
+        model = Model()
+        model.kernel("k", 1000)
+        model.slice("cuda_runtime", "cudaLaunchKernel", 10, 15, correlation=77)
+        model.slice("kernel", "k", 50_000, 51_000, 0, stream, device=0, stream=stream, correlation=77)
+        found = [each for each in diagnose(options, model, folder)["findings"] if each["rule"] == "gpu-idle"]
+        check(len(found) == 1 and (found[0]["saving_ns"] is not None) == known, f"gpu-idle before work of stream {stream}", found)
+
+
+def check_before_first_work(options, folder):
+    """The GPU waits for its first work, too, from the start of the step that launches it on."""
+    model = Model()
+    for step in range(3):
+        model.step(lambda each: (each.load(5000), each.kernel("k", 1000), each.sync()))
+    starved = {words: saving_of(diagnose(options, model, folder, *words), "data-starved") for words in ((), ("--steps", "0-2"), ("--time", "0ms-"))}
+    check_earlier_work(options, folder)
+    check(list(starved.values()) == [15_000_000, 15_000_000, 10_000_000], "data-starved: before the first work", starved)
+    model = Model()
+    model.launches = False
+    for _ in range(20):
+        model.kernel(CAST, 50)
+    model.launches = True
+    model.step(lambda each: [(each.kernel(GEMM, 100), each.kernel(CAST, 50)) for _ in range(20)])
+    cast = saving_of(diagnose(options, model, folder), "copy-cast")
+    check(cast == 1_000_000, "copy-cast: without what was launched before the trace", cast)
 
 
 def check_not_checked(options, folder):
@@ -225,7 +269,7 @@ def main():
     parser.add_argument("--tracetool", required=True)
     options = parser.parse_args()
     with Folder() as folder:
-        for each in (check_mended, check_one_gap, check_queue, check_silent, check_not_checked, check_sources):
+        for each in (check_mended, check_one_gap, check_queue, check_silent, check_before_first_work, check_not_checked, check_sources):
             each(options, folder)
     finish()
 

@@ -27,6 +27,7 @@ constexpr NamedKernel kNamed[] = {
     {"triton_per_fused__log_softmax_mul_nll_loss_forward_sub_view_42", "softmax_loss"},
     {"triton_red_fused__fused_rms_norm__unsafe_view_add_cat_mul_neg_slice_split_unsqueeze_view_3", "normalization"},
     {"triton_per_fused__fused_rms_norm__fused_rms_norm_backward_add_view_7", "normalization"},
+    {"triton_red_fused__to_copy_add_addmm_div_empty_like_mean_mul_neg_pow_rsqrt_stack_sub_transpose_unbind_unsqueeze_view_31", "normalization"},
     {"triton_poi_fused__native_batch_norm_legit_no_training_relu_2", "normalization"},  // source: torch/_inductor
     {"triton_poi_fused_embedding_dense_backward_55", "embedding"},
     {"triton_poi_fused__unsafe_view_add_embedding_split_view_4", "embedding"},
@@ -47,6 +48,9 @@ constexpr NamedKernel kNamed[] = {
     {"void vllm::reshape_and_cache_flash_kernel<__hip_bfloat16, __hip_bfloat16, (vllm::Fp8KVCacheDataType)0>(", "attention"},
     {"kernel_unified_attention_3d", "attention"},
     {"void flashinfer::BatchPrefillWithRaggedKVCacheKernel<flashinfer::KernelTraits", "attention"},  // source: FlashInfer
+    {"sage_fwd", "attention"},
+    {"sage_quant_kernel", "attention"},
+    {"void (anonymous namespace)::store_kvcache<2048l, 4, false, long>((anonymous namespace)::StoreKVCacheParams)", "attention"},
     {"attn_fwd", "attention"},                                                                       // AOTriton
     {"_attn_bwd_preprocess", "attention"},                                                           // source: Triton's tutorial
     {"bwd_kernel_dk_dv", "attention"},                                                               // source: AOTriton
@@ -61,6 +65,7 @@ constexpr NamedKernel kNamed[] = {
     {"void cudnn::winograd_nonfused::winogradForwardData4x4<float, float>(cudnn::winograd_nonfused::WinogradDataParams", "convolution"},
     {"void fft2d_r2c_32x32<float, false, 0u, false>(float2*, float const*, int, int", "convolution"},
     {"void at::native::(anonymous namespace)::conv_depthwise2d_forward_kernel<3, float, int>(", "convolution"},  // source: ATen
+    {"Im2d2Col_v2", "convolution"},
     {"igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt128x128x32_wt32x32x8_ws1x1_wr2x2_ta1x8x2x1_1x4x1x64", "convolution"},
     {"_ZN2ck16tensor_operation6device12_GLOBAL__N_139kernel_grouped_conv_fwd_xdl_cshuffle_v3INS_28GridwiseGemm_xdl_cshuffle_v3I", "convolution"},
     {"_ZN2ck16tensor_operation6device37kernel_batched_gemm_xdlops_bwd_weightINS_47GridwiseGemm_bk0mk1_bk0nk1_mn_xdlops_bwd_weightI", "convolution"},
@@ -139,10 +144,18 @@ constexpr NamedKernel kNamed[] = {
     {"void (anonymous namespace)::compute_cuda_kernel<long>(long*, long*, long*, long, long)", "elementwise"},
     {"void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true, (cudnnKernelDataType_t)2>(", "elementwise"},
     {"batched_transpose_16x32_half", "elementwise"},
+    {"void cuda::batched_transpose<512, 128, 1, 1>(unsigned char const*, unsigned char*, int, int, int)", "elementwise"},
+    {"void at::native::(anonymous namespace)::upsample_nearest2d_out_frame<c10::BFloat16, &at::native::nearest_neighbor_compute_source_index>(c10::BFloat16", "elementwise"},
     {"SubTensorOpWithScalar1d", "elementwise"},
     {"void cudnn::ops::scalePackedTensor_kernel<float, float>(cudnnTensor4dStruct, float*, float)", "elementwise"},
     {"void vllm::act_and_mul_kernel<c10::BFloat16, X, true>(c10::BFloat16*", "elementwise"},  // source: vLLM
     {"permute_kernel(__nv_bfloat16*, __nv_bfloat16*, __nv_bfloat16*", "elementwise"},          // source: llm.c
+    {"void tensorrt_llm::kernels::quantize_with_block_size<(tensorrt_llm::BlockScaleQuantizationType)2, __nv_bfloat16, 32, true>(int, int", "elementwise"},
+    {"void vllm::scaled_fp8_quant_kernel_strided<c10::BFloat16, c10::Float8_e4m3fn>(c10::Float8_e4m3fn*, c10::BFloat16 const*", "elementwise"},
+    {"void vllm::dynamic_per_token_scaled_fp8_quant_kernel<c10::BFloat16>(c10::Float8_e4m3fn*", "elementwise"},  // source: vLLM
+    {"void cuda::per_token_cast_to_fp8_with_channels<__nv_bfloat16, 128, false, 128, false>(__nv_bfloat16 const*", "elementwise"},
+    {"void cuda::per_channel_cast_and_transpose<256, 128, true, true, true, false, true>(void const*", "elementwise"},
+    {"void cuda::cast_back_impl<__nv_fp8x2_e4m3>(void const*, void*, float const*", "elementwise"},
     {"__amd_rocclr_copyBuffer", "elementwise"},                                                // source: ROCm's clr
 };
 

@@ -44,6 +44,36 @@ TEST_CASE("diagnose: what a host was in") {
   CHECK(activity.text(made.track, 50) == "outside of all operators");
 }
 
+TEST_CASE("diagnose: a function of Python says where the host was outside of operators") {
+  MadeThread made;
+  HostActivity activity(made.catalog);
+  activity.event(made.range(Kind::python_function, "train.py(9): main", 0, 1000));
+  CHECK(activity.text(made.track, 10) == "in train.py(9): main");
+  activity.event(made.range(Kind::user_annotation, "forward", 100, 500));
+  activity.event(made.range(Kind::python_function, "hooks.py(268): set_context", 110, 400));
+  activity.event(made.range(Kind::cpu_op, "aten::add", 200, 210));
+  CHECK(activity.text(made.track, 105) == "in forward");
+  CHECK(activity.text(made.track, 150) == "in forward, in hooks.py(268): set_context");
+  CHECK(activity.text(made.track, 205) == "in forward, in aten::add");
+  CHECK(activity.text(made.track, 600) == "in train.py(9): main");
+  CHECK(activity.text(made.track, 150, 100) == "in forward, in hooks.py(268): set_context");
+  CHECK(activity.text(made.track, 300, 1000) == "in forward");  // of 1000 ns the function took 290
+}
+
+TEST_CASE("diagnose: long ranges are remembered, and what is forgotten is unknown") {
+  MadeThread made;
+  HostActivity activity(made.catalog);
+  const Event first = made.range(Kind::cpu_op, "aten::first", 10, 20), whole = made.range(Kind::cpu_op, "aten::whole", 30, 10'000'000);
+  activity.event(first);
+  activity.event(whole);
+  for (std::int64_t i = 0; i < 2 * static_cast<std::int64_t>(HostActivity::kMost); ++i) activity.event(made.range(Kind::cpu_op, "aten::add", 100 + 10 * i, 105 + 10 * i));
+  const std::int64_t newest_ns = 100 + 20 * (static_cast<std::int64_t>(HostActivity::kMost) - 1);
+  CHECK(activity.text(made.track, newest_ns + 2) == "in aten::whole, in aten::add");
+  CHECK(activity.text(made.track, newest_ns + 7) == "in aten::whole");
+  CHECK(activity.text(made.track, 15) == "host state unknown");
+  CHECK(activity.text(made.track, 10'000'001) == "outside of all operators");
+}
+
 TEST_CASE("diagnose: how long a host loaded data") {
   MadeThread made;
   const Event first = made.range(Kind::user_annotation, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 100, 200);
