@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bitset>
 #include <fstream>
 #include <iterator>
 
@@ -52,6 +53,26 @@ bool matches(std::string_view pattern, std::string_view name) {
     pattern.remove_prefix(next + 1);
   }
 }
+
+// Which pairs of neighbouring letters a name has, so that few patterns are compared with it. Pairs that share a place are taken for each other.
+class LetterPairs {
+ public:
+  explicit LetterPairs(std::string_view name) {
+    for (std::size_t i = 1; i < name.size(); ++i) pairs_.set(place(name[i - 1], name[i]));
+  }
+  // By the first pair that stands in the pattern.
+  bool may_match(std::string_view pattern) const {
+    for (std::size_t i = 1; i < pattern.size(); ++i) {
+      if (pattern[i - 1] != '*' && pattern[i] != '*') return pairs_.test(place(pattern[i - 1], pattern[i]));
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t kPlaces = 1024;
+  static std::size_t place(char a, char b) { return (static_cast<unsigned char>(a) * 32u + static_cast<unsigned char>(b)) % kPlaces; }
+  std::bitset<kPlaces> pairs_;
+};
 
 // Every combination of what its braces hold; empty: they do not match, or there are too many.
 std::vector<std::string> written_out(std::string_view pattern) {
@@ -115,8 +136,9 @@ NameRules::NameRules(std::string_view text, std::string_view source) {
 }
 
 const NameRules::Rule* NameRules::of(std::string_view name) const {
+  const LetterPairs pairs(name);
   const auto found = std::find_if(rules_.begin(), rules_.end(), [&](const Rule& rule) {
-    return std::any_of(rule.patterns.begin(), rule.patterns.end(), [&](const std::string& pattern) { return matches(pattern, name); });
+    return std::any_of(rule.patterns.begin(), rule.patterns.end(), [&](const std::string& pattern) { return pairs.may_match(pattern) && matches(pattern, name); });
   });
   return found == rules_.end() ? nullptr : &*found;
 }

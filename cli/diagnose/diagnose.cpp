@@ -15,6 +15,7 @@
 namespace cli {
 namespace {
 
+constexpr double kNearlyAll = 0.9;  // of the time; less is said
 constexpr std::int64_t kHighShare = 10, kMediumShare = 30;  // 1 / so much of the time
 
 // What is diagnosed of each process.
@@ -240,6 +241,17 @@ class GapRulesRun : public TablesObserver {
 
 ObserverNeeds needs_of(const RuleEntry& rule) { return rule.gap_owner ? GapClaims::needs() : rule.needs; }
 
+// How much of the time from the first event to the last one of chosen processes with steps lies within steps, by the host, warm-up included.
+double share_of_steps(const Catalog& catalog, const TraceFacts& facts, const std::vector<bool>& chosen) {
+  double within_ns = 0, all_ns = 0;
+  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
+    if (!chosen[id] || facts.steps[id].empty()) continue;
+    for (const Step& step : facts.steps[id]) within_ns += static_cast<double>(step.end_ns - step.start_ns);
+    all_ns += static_cast<double>(catalog.processes[id].last_ns - catalog.processes[id].first_ns);
+  }
+  return all_ns > 0 ? within_ns / all_ns : 1;
+}
+
 // All steps from the first one on that no chosen rank has as warm-up (of its first file, where it has several). None: a chosen process has GPU work
 // and no steps, so that all of the trace is looked at.
 std::optional<NumberRanges> steps_to_diagnose(const Catalog& catalog, const TraceFacts& facts, const std::vector<bool>& chosen, std::vector<std::string>& notes) {
@@ -261,6 +273,9 @@ std::optional<NumberRanges> steps_to_diagnose(const Catalog& catalog, const Trac
   if (first == numbers.end()) return std::nullopt;
   if (!warm_ups.empty()) {
     notes.push_back(fmt::format("{} {} {} warm-up, and left out", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), warm_ups.size() == 1 ? "is" : "are"));
+  }
+  if (const double share = share_of_steps(catalog, facts, chosen); share < kNearlyAll) {
+    notes.push_back(fmt::format("the steps are {:.0f} % of the time; what runs outside of them is not looked at (--time 0s- looks at all)", 100 * share));
   }
   return NumberRanges("--steps", fmt::format("{}-", *first));
 }
