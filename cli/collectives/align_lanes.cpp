@@ -312,16 +312,14 @@ LaneFit best_fit(const CollectiveLane& a, const CollectiveLane& b, const Interne
 bool may_hide_another(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, FitBudget& budget, const LaneFit& fit) {
   const std::size_t length = std::max(kLeastLanePart, b.calls.size() / kLaneParts);
   if (b.calls.size() < length || a.calls.size() < length) return false;
-  std::size_t others = 0;
   for (std::size_t part = 0; part < kLaneParts; ++part) {
     const auto first = b.calls.begin() + static_cast<std::ptrdiff_t>((b.calls.size() - length) * part / (kLaneParts - 1));
     CollectiveLane some = b;
     some.calls.assign(first, first + static_cast<std::ptrdiff_t>(length));
     const LaneFit found = best_fit(a, some, whats, false, budget);
-    if (found.possible && found.shift != fit.shift) return true;
-    others += found.alike;
+    if ((found.possible || found.alike) && found.shift != fit.shift) return true;
   }
-  return 2 * others >= kLaneParts;
+  return false;
 }
 
 }  // namespace

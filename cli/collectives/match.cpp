@@ -31,7 +31,7 @@ Place place_of(const LaneRef& ref) { return {ref.process, ref.lane}; }
 // A lane is compared as a whole with so many others before it is refused, where most others do not fit it.
 constexpr std::size_t kMostReferences = 8;
 // What may be compared, of a run, and more for each of its calls: some tenths of a second, and some microseconds.
-constexpr std::size_t kPairsAtLeast = std::size_t{1} << 24, kPairsOfCall = 256;
+constexpr std::size_t kPairsAtLeast = std::size_t{1} << 24, kPairsOfCall = 2048;
 
 // Lanes that may belong together.
 struct FamilyKey {
@@ -435,7 +435,7 @@ class Matcher {
 
   // Of one that has none: those that are proved to be of one with the first (lane_groups.h); `witnesses` are in no group. Where several
   // groupings are possible, `ambiguous` are the lanes of all of them.
-  std::vector<Fitting> of_unnamed(const std::vector<LaneRef>& lanes, const std::vector<LaneRef>& witnesses, bool with_losses, Reasons& why, std::set<Place>& ambiguous) {
+  std::vector<Fitting> view_of_first(const std::vector<LaneRef>& lanes, const std::vector<LaneRef>& witnesses, bool with_losses, Reasons& why, std::set<Place>& ambiguous) {
     const LaneRef& first = lanes.front();
     std::vector<LaneRef> undecided;
     std::vector<Fitting> near;
@@ -496,7 +496,7 @@ class Matcher {
              compare(first, each, true).fit.possible;
     };
     if (!members.empty() && !with_losses && (std::any_of(lanes.begin(), lanes.end(), has_lost) || std::any_of(witnesses.begin(), witnesses.end(), has_lost))) {
-      return of_unnamed(lanes, witnesses, true, why, ambiguous);
+      return view_of_first(lanes, witnesses, true, why, ambiguous);
     }
     if (!members.empty() && !undecided.empty()) {
       // What the members waited for may be a rank of which it is not known when it came.
@@ -508,6 +508,37 @@ class Matcher {
                                          rank_text(fitting[0].ref.process), fitting[0].mad_ns / 1e3);
     }
     return members;
+  }
+
+  // The same, where each member sees the others so, too. One that does not may have waited for a lane that the first cannot be compared with.
+  std::vector<Fitting> of_unnamed(std::vector<LaneRef> lanes, std::vector<LaneRef> witnesses, bool with_losses, Reasons& why, std::set<Place>& ambiguous) {
+    const std::vector<LaneRef> all = lanes;
+    while (true) {
+      std::vector<Fitting> members = view_of_first(lanes, witnesses, with_losses, why, ambiguous);
+      std::set<Place> group{place_of(lanes[0])};
+      for (const Fitting& each : members) group.insert(place_of(each.ref));
+      std::vector<LaneRef> others;
+      for (const Fitting& each : members) {
+        std::vector<LaneRef> turned_to = lanes;
+        const auto own = std::find_if(turned_to.begin(), turned_to.end(), [&](const LaneRef& lane) { return place_of(lane) == place_of(each.ref); });
+        std::rotate(turned_to.begin(), own, own + 1);
+        Reasons ignored_why;
+        std::set<Place> ignored, seen{place_of(each.ref)};
+        for (const Fitting& other : view_of_first(turned_to, witnesses, with_losses, ignored_why, ignored)) seen.insert(place_of(other.ref));
+        if (seen == group) continue;
+        if (seen.size() == 1 || seen.count(place_of(lanes[0])) != 0) {
+          why[place_of(lanes[0])] = fmt::format("{} may be one of them, and may not", rank_text(each.ref.process));
+          return {};
+        }
+        others.push_back(*own);
+      }
+      if (others.empty()) return members;
+      for (const LaneRef& each : others) {
+        std::erase_if(lanes, [&](const LaneRef& lane) { return place_of(lane) == place_of(each); });
+        witnesses.push_back(each);
+      }
+      if (lanes.size() < 2) return {};
+    }
   }
 
   struct FoundGroup {
@@ -551,6 +582,7 @@ class Matcher {
       }
     }
     compared_.clear();
+    placed_.clear();
   }
 
   // How many of the lanes, by length, are about as long as the first: half of it, and no break of a tenth before.
@@ -570,10 +602,12 @@ class Matcher {
       std::set<Place> done{place_of(first)}, ambiguous;
       std::vector<LaneRef> witnesses = left;
       witnesses.insert(witnesses.end(), refused.begin(), refused.end());
+      witnesses.insert(witnesses.end(), placed_.begin(), placed_.end());
       std::vector<Fitting> others = of_unnamed(lanes, witnesses, with_losses, why, ambiguous);
       if (!others.empty()) {
         accept(first, others);
-        for (const Fitting& each : others) done.insert(place_of(each.ref));
+        placed_.push_back(first);
+        for (const Fitting& each : others) done.insert(place_of(each.ref)), placed_.push_back({each.ref.process, each.ref.lane, 0});
         groups.push_back({first, std::move(others)});
       } else if (ambiguous.empty()) {
         left.push_back(first);
@@ -599,11 +633,15 @@ class Matcher {
         lanes.push_back(each);
         std::set<Place> ambiguous;
         std::vector<LaneRef> witnesses = refused;
+        std::copy_if(placed_.begin(), placed_.end(), std::back_inserter(witnesses), [&](const LaneRef& placed) {
+          return std::none_of(lanes.begin(), lanes.end(), [&](const LaneRef& lane) { return place_of(lane) == place_of(placed); });
+        });
         std::copy_if(before.begin(), before.end(), std::back_inserter(witnesses), [&](const LaneRef& other) { return place_of(other) != place_of(each); });
         std::vector<Fitting> others = of_unnamed(lanes, witnesses, true, why, ambiguous);
         if (others.size() <= group.others.size()) continue;
         group.others = std::move(others);
         accept(group.first, group.others);
+        placed_.push_back({each.process, each.lane, 0});
         return true;
       }
       return false;
@@ -926,6 +964,7 @@ class Matcher {
   std::set<ProcessId> unsure_;  // whose numbers are not those of others in some communicator, or theirs not these
   std::set<ProcessId> agreed_;  // whose numbers times prove in some
   std::map<std::pair<Place, Place>, Comparison> compared_;  // of the family at hand
+  std::vector<LaneRef> placed_;  // in groups of the family at hand
   bool any_unnamed_ = false;
   std::map<CommunicatorId, WaitingGroup> waiting_;  // that may have ranks without its name
   std::set<ProcessId> placed_unnamed_, refused_unnamed_;  // with some lane without a name
