@@ -324,13 +324,11 @@ class Matcher {
     bool is_only_near = false;  // the clocks are known, and it is not known which calls are the same
   };
 
-  // Those of `lanes` that may belong to the first one. `why`: of the others. `undecided`: of them, those that may belong as well, but it
-  // is not known which of their calls are the same. `witnesses`: add_related().
-  std::vector<Fitting> that_fit_first(const std::vector<LaneRef>& lanes, bool with_losses, Reasons& why, std::vector<LaneRef>& undecided,
-                                      std::vector<Fitting>& witnesses) {
+  // Those of `lanes` that may belong to the first one. `why`: of the others. `witnesses`: add_related(). `left`: neither.
+  std::vector<Fitting> that_fit_first(const std::vector<LaneRef>& lanes, bool with_losses, Reasons& why, std::vector<Fitting>& witnesses,
+                                      std::vector<LaneRef>& left) {
     const LaneRef& first = lanes.front();
     std::vector<Fitting> fitting;
-    std::vector<LaneRef> others;
     for (std::size_t i = 1; i < lanes.size(); ++i) {
       const LaneRef& each = lanes[i];
       const Comparison found = compare(first, each, with_losses);
@@ -339,15 +337,14 @@ class Matcher {
         fitting.push_back({found.fit.mad_ns, {each.process, each.lane, found.fit.shift}, found.line, has_shift});
         continue;
       }
-      others.push_back(each);
+      left.push_back(each);
       for (const auto& [one, other] : {std::pair(each, first), std::pair(first, each)}) {
         if (one.process == other.process || why.count(place_of(one)) != 0) continue;
         const std::string reason = why_not(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), found.fit);
         why.emplace(place_of(one), fmt::format("with {}: {}", rank_text(other.process), reason));
       }
     }
-    add_related(first, others, fitting, witnesses);
-    std::copy_if(others.begin(), others.end(), std::back_inserter(undecided), [&](const LaneRef& each) { return compare(first, each, false).fit.alike; });
+    add_related(first, left, fitting, witnesses);
     return fitting;
   }
 
@@ -378,9 +375,9 @@ class Matcher {
   std::vector<Fitting> of_named(const std::vector<LaneRef>& lanes, Reasons& why) {
     const LaneRef& first = lanes.front();
     std::map<ProcessId, std::vector<Fitting>> found;
-    std::vector<LaneRef> undecided;
+    std::vector<LaneRef> left;
     std::vector<Fitting> witnesses;
-    for (const Fitting& each : that_fit_first(lanes, true, why, undecided, witnesses)) {
+    for (const Fitting& each : that_fit_first(lanes, true, why, witnesses, left)) {
       if (each.ref.process != first.process) found[each.ref.process].push_back(each);
     }
     std::vector<Fitting> fitting;
@@ -433,13 +430,36 @@ class Matcher {
     return times;
   }
 
+  // Lanes that are about as long as the first one, and whose calls are not known to be other ones, may have been waited for: they are
+  // witnesses wherever a part of them may lie. False: there are none.
+  bool add_parts(const CallSequence& sequence, const LaneRef& first, const std::vector<LaneRef>& left, std::vector<LaneTimes>& times) {
+    const std::size_t before = times.size();
+    for (const LaneRef& each : left) {
+      const std::size_t own = lane(first).calls.size(), other = lane(each).calls.size();
+      if (2 * other < own || 2 * own < other || (lane(first).whole_beginning && lane(each).whole_beginning)) continue;
+      for (const PartFit& part : fit_parts(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), budget_)) {
+        LaneTimes all = times_by(sequence, lane(first), {0, {each.process, each.lane, part.fit.shift}, line_of(part.fit, lane(first)), true}, false);
+        LaneTimes some = all;
+        std::fill(some.start_ns.begin(), some.start_ns.end(), kMissing), some.end_ns = some.start_ns;
+        const std::int64_t from = lane(each).calls[part.first].position + part.fit.shift - lane(first).calls.front().position;
+        for (std::int64_t at = std::max<std::int64_t>(from, 0); at < from + static_cast<std::int64_t>(part.calls) && at < std::ssize(all.start_ns); ++at) {
+          some.start_ns[static_cast<std::size_t>(at)] = all.start_ns[static_cast<std::size_t>(at)];
+          some.end_ns[static_cast<std::size_t>(at)] = all.end_ns[static_cast<std::size_t>(at)];
+        }
+        some.is_witness = true;
+        times.push_back(std::move(some));
+      }
+    }
+    return times.size() > before;
+  }
+
   // Of one that has none: those that are proved to be of one with the first (lane_groups.h); `witnesses` are in no group. Where several
   // groupings are possible, `ambiguous` are the lanes of all of them.
   std::vector<Fitting> view_of_first(const std::vector<LaneRef>& lanes, const std::vector<LaneRef>& witnesses, bool with_losses, Reasons& why, std::set<Place>& ambiguous) {
     const LaneRef& first = lanes.front();
-    std::vector<LaneRef> undecided;
+    std::vector<LaneRef> left;
     std::vector<Fitting> near;
-    std::vector<Fitting> fitting = that_fit_first(lanes, with_losses, why, undecided, near);
+    std::vector<Fitting> fitting = that_fit_first(lanes, with_losses, why, near, left);
     if (fitting.empty()) return {};
     const std::size_t possible = fitting.size();
     std::vector<LaneRef> others;
@@ -454,7 +474,7 @@ class Matcher {
     }
     add_related(first, others, fitting, near);
     fitting.insert(fitting.end(), near.begin(), near.end());
-    std::copy_if(others.begin(), others.end(), std::back_inserter(undecided), [&](const LaneRef& each) { return compare(first, each, false).fit.alike; });
+    left.insert(left.end(), others.begin(), others.end());
     CallSequence sequence(calls_.whats, first_time(lane(first)));
     AxisLane reference{&lane(first), {}};
     sequence.add(reference);
@@ -465,7 +485,8 @@ class Matcher {
       times.push_back(times_by(sequence, lane(first), fitting[i], is_known));
       times.back().is_witness = i >= possible;
     }
-    const LaneGrouping grouping = group_of_first(times);
+    LaneGrouping grouping = group_of_first(times);
+    if (grouping.members.size() > 1 && add_parts(sequence, first, left, times)) grouping = group_of_first(times);
     const auto ref_of = [&](std::size_t index) -> const LaneRef& { return index == 0 ? first : fitting[index - 1].ref; };
     if (!grouping.together.empty()) {
       std::vector<std::int64_t> all, one, other;
@@ -484,24 +505,6 @@ class Matcher {
     std::vector<Fitting> members;
     for (const std::size_t each : grouping.members) {
       if (each > 0) members.push_back(fitting[each - 1]);
-    }
-    const auto has_process = [&](const LaneRef& lane) {
-      const auto is_it = [&](const Fitting& member) { return member.ref.process == lane.process; };
-      return lane.process == first.process || std::any_of(members.begin(), members.end(), is_it);
-    };
-    std::erase_if(undecided, has_process);
-    // A lane of which calls are missing may belong to it, too.
-    const auto has_lost = [&](const LaneRef& each) {
-      return !has_process(each) && !known_line(first, each) && 10 * lane(each).calls.size() > 9 * lane(first).calls.size() && !compare(first, each, false).fit.possible &&
-             compare(first, each, true).fit.possible;
-    };
-    if (!members.empty() && !with_losses && (std::any_of(lanes.begin(), lanes.end(), has_lost) || std::any_of(witnesses.begin(), witnesses.end(), has_lost))) {
-      return view_of_first(lanes, witnesses, true, why, ambiguous);
-    }
-    if (!members.empty() && !undecided.empty()) {
-      // What the members waited for may be a rank of which it is not known when it came.
-      why[place_of(first)] = fmt::format("whether {} is one of them cannot be told: {}", rank_text(undecided[0].process), compare(first, undecided[0], false).fit.why);
-      return {};
     }
     if (members.empty()) {
       why[place_of(first)] = fmt::format("with {}: ends differ by {:.1f} us, but too few calls whose starts disagree prove it: that may be ranks in lockstep",
