@@ -513,34 +513,38 @@ class Matcher {
     return members;
   }
 
-  // The same, where each member sees the others so, too. One that does not may have waited for a lane that the first cannot be compared with.
+  // The lanes that `lane`, taken first, proves to be its group's; itself alone, if none.
+  std::set<Place> seen_by(const LaneRef& lane, std::vector<LaneRef> lanes, const std::vector<LaneRef>& witnesses, bool with_losses) {
+    const auto own = std::find_if(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return place_of(each) == place_of(lane); });
+    std::rotate(lanes.begin(), own, own + 1);
+    Reasons why;
+    std::set<Place> ambiguous, seen{place_of(lane)};
+    for (const Fitting& each : view_of_first(lanes, witnesses, with_losses, why, ambiguous)) seen.insert(place_of(each.ref));
+    return seen;
+  }
+
+  // A group is one only if each of its members proves it: a member whose clock only these calls tell may have waited for a lane that the
+  // first one cannot be compared with. Members that prove to be of another group are witnesses instead.
   std::vector<Fitting> of_unnamed(std::vector<LaneRef> lanes, std::vector<LaneRef> witnesses, bool with_losses, Reasons& why, std::set<Place>& ambiguous) {
-    const std::vector<LaneRef> all = lanes;
     while (true) {
       std::vector<Fitting> members = view_of_first(lanes, witnesses, with_losses, why, ambiguous);
-      std::set<Place> group{place_of(lanes[0])};
+      std::set<Place> group{place_of(lanes[0])}, others;
       for (const Fitting& each : members) group.insert(place_of(each.ref));
-      std::vector<LaneRef> others;
       for (const Fitting& each : members) {
-        std::vector<LaneRef> turned_to = lanes;
-        const auto own = std::find_if(turned_to.begin(), turned_to.end(), [&](const LaneRef& lane) { return place_of(lane) == place_of(each.ref); });
-        std::rotate(turned_to.begin(), own, own + 1);
-        Reasons ignored_why;
-        std::set<Place> ignored, seen{place_of(each.ref)};
-        for (const Fitting& other : view_of_first(turned_to, witnesses, with_losses, ignored_why, ignored)) seen.insert(place_of(other.ref));
-        if (seen == group) continue;
+        const auto sees_all = [&](const std::set<Place>& seen) { return std::includes(seen.begin(), seen.end(), group.begin(), group.end()); };
+        std::set<Place> seen = seen_by(each.ref, lanes, witnesses, with_losses);
+        if (!sees_all(seen) && !with_losses) seen = seen_by(each.ref, lanes, witnesses, true);
+        if (sees_all(seen)) continue;
         if (seen.size() == 1 || seen.count(place_of(lanes[0])) != 0) {
-          why[place_of(lanes[0])] = fmt::format("{} may be one of them, and may not", rank_text(each.ref.process));
+          why[place_of(lanes[0])] = fmt::format("the times of {} allow both that it is one of them and that it is not", rank_text(each.ref.process));
           return {};
         }
-        others.push_back(*own);
+        others.insert(place_of(each.ref));
       }
       if (others.empty()) return members;
-      for (const LaneRef& each : others) {
-        std::erase_if(lanes, [&](const LaneRef& lane) { return place_of(lane) == place_of(each); });
-        witnesses.push_back(each);
-      }
-      if (lanes.size() < 2) return {};
+      const auto kept = std::stable_partition(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return others.count(place_of(each)) == 0; });
+      witnesses.insert(witnesses.end(), kept, lanes.end());
+      lanes.erase(kept, lanes.end());
     }
   }
 
