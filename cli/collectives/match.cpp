@@ -274,7 +274,10 @@ class Matcher {
       const auto [known, is_new] = compared_.try_emplace({place_of(one), place_of(other)});
       if (is_new) known->second = fit_of(one, other);
       if (with_losses && !line && !known->second.fit.possible && !known->second.with_losses) add_losses(one, other, known->second);
-      if (known->second.fit.possible || !line) found = known->second;
+      // A shift that contradicts clocks that are known is none.
+      const std::int64_t begin_ns = first_time(lane(other));
+      const bool agrees = !line || std::abs(known->second.line.on_axis(begin_ns) - line->on_axis(begin_ns)) <= static_cast<std::int64_t>(kMostSpread_ns);
+      if (!line || (known->second.fit.possible && agrees)) found = known->second;
     }
     if (line && !found.fit.possible && same_clock(one.process, other.process)) {
       found.line = *line;
@@ -438,13 +441,12 @@ class Matcher {
       const std::size_t own = lane(first).calls.size(), other = lane(each).calls.size();
       if (2 * other < own || 2 * own < other || (lane(first).whole_beginning && lane(each).whole_beginning)) continue;
       for (const PartFit& part : fit_parts(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), budget_)) {
-        LaneTimes all = times_by(sequence, lane(first), {0, {each.process, each.lane, part.fit.shift}, line_of(part.fit, lane(first)), true}, false);
-        LaneTimes some = all;
-        std::fill(some.start_ns.begin(), some.start_ns.end(), kMissing), some.end_ns = some.start_ns;
-        const std::int64_t from = lane(each).calls[part.first].position + part.fit.shift - lane(first).calls.front().position;
-        for (std::int64_t at = std::max<std::int64_t>(from, 0); at < from + static_cast<std::int64_t>(part.calls) && at < std::ssize(all.start_ns); ++at) {
-          some.start_ns[static_cast<std::size_t>(at)] = all.start_ns[static_cast<std::size_t>(at)];
-          some.end_ns[static_cast<std::size_t>(at)] = all.end_ns[static_cast<std::size_t>(at)];
+        LaneTimes some = times_by(sequence, lane(first), {0, {each.process, each.lane, part.fit.shift}, line_of(part.fit, lane(first)), true}, false);
+        // As far as the next parts: one in which a call is missing fits nowhere.
+        const std::int64_t begin = lane(each).calls[part.first].position + part.fit.shift - lane(first).calls.front().position;
+        for (std::int64_t at = 0; at < std::ssize(some.start_ns); ++at) {
+          const bool is_near = at >= begin - static_cast<std::int64_t>(part.calls) && at < begin + static_cast<std::int64_t>(2 * part.calls);
+          if (!is_near) some.start_ns[static_cast<std::size_t>(at)] = some.end_ns[static_cast<std::size_t>(at)] = kMissing;
         }
         some.is_witness = true;
         times.push_back(std::move(some));
