@@ -360,7 +360,7 @@ LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Intern
   if (!fit.possible || same_clock || is_counted_alike || !may_hide_another(a, b, whats, budget, fit)) return fit;
   fit.possible = false;
   fit.alike = true;
-  fit.why = fmt::format("the shift of {} is possible, but most parts fit at others as well, of which a lost call may hide the right one", fit.shift);
+  fit.why = fmt::format("the shift of {} is possible, but a part fits better at another one, which a lost call may hide", fit.shift);
   return fit;
 }
 
