@@ -440,13 +440,18 @@ class Matcher {
     for (const LaneRef& each : left) {
       const std::size_t own = lane(first).calls.size(), other = lane(each).calls.size();
       if (2 * other < own || 2 * own < other || (lane(first).whole_beginning && lane(each).whole_beginning)) continue;
-      for (const PartFit& part : fit_parts(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), budget_)) {
+      const std::vector<PartFit> parts = fit_parts(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), budget_);
+      for (const PartFit& part : parts) {
+        // As far as the next parts that fit: one in which a call is missing fits nowhere.
+        std::size_t from = 0, to = other;
+        for (const PartFit& next : parts) {
+          if (next.first < part.first) from = std::min(part.first, next.first + next.calls);
+          if (next.first > part.first && to == other) to = std::max(part.first + part.calls, next.first);
+        }
         LaneTimes some = times_by(sequence, lane(first), {0, {each.process, each.lane, part.fit.shift}, line_of(part.fit, lane(first)), true}, false);
-        // As far as the next parts: one in which a call is missing fits nowhere.
-        const std::int64_t begin = lane(each).calls[part.first].position + part.fit.shift - lane(first).calls.front().position;
+        const auto entry_of = [&](std::size_t call) { return lane(each).calls[call].position + part.fit.shift - lane(first).calls.front().position; };
         for (std::int64_t at = 0; at < std::ssize(some.start_ns); ++at) {
-          const bool is_near = at >= begin - static_cast<std::int64_t>(part.calls) && at < begin + static_cast<std::int64_t>(2 * part.calls);
-          if (!is_near) some.start_ns[static_cast<std::size_t>(at)] = some.end_ns[static_cast<std::size_t>(at)] = kMissing;
+          if (at < entry_of(from) || at > entry_of(to - 1)) some.start_ns[static_cast<std::size_t>(at)] = some.end_ns[static_cast<std::size_t>(at)] = kMissing;
         }
         some.is_witness = true;
         times.push_back(std::move(some));
@@ -489,6 +494,10 @@ class Matcher {
     }
     LaneGrouping grouping = group_of_first(times);
     if (grouping.members.size() > 1 && add_parts(sequence, first, left, times)) grouping = group_of_first(times);
+    if (grouping.members.size() > 1 && budget_.pairs == 0) {
+      why[place_of(first)] = "too many shifts are alike to compare it with all others";
+      return {};
+    }
     const auto ref_of = [&](std::size_t index) -> const LaneRef& { return index == 0 ? first : fitting[index - 1].ref; };
     if (!grouping.together.empty()) {
       std::vector<std::int64_t> all, one, other;
