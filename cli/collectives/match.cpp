@@ -434,14 +434,15 @@ class Matcher {
   }
 
   // Lanes that are about as long as the first one, and whose calls are not known to be other ones, may have been waited for: they are
-  // witnesses wherever a part of them may lie. False: there are none.
-  bool add_parts(const CallSequence& sequence, const LaneRef& first, const std::vector<LaneRef>& left, std::vector<LaneTimes>& times) {
+  // witnesses wherever a part of them may lie, if it ends as those do that waited, give or take `noise_ns`. False: there are none.
+  bool add_parts(const CallSequence& sequence, const LaneRef& first, const std::vector<LaneRef>& left, double noise_ns, std::vector<LaneTimes>& times) {
     const std::size_t before = times.size();
     for (const LaneRef& each : left) {
       const std::size_t own = lane(first).calls.size(), other = lane(each).calls.size();
       if (2 * other < own || 2 * own < other || (lane(first).whole_beginning && lane(each).whole_beginning)) continue;
       const std::vector<PartFit> parts = fit_parts(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), budget_);
       for (const PartFit& part : parts) {
+        if (is_clearly_better(noise_ns, part.fit.mad_ns)) continue;
         // As far as the next parts that fit: one in which a call is missing fits nowhere.
         std::size_t from = 0, to = other;
         for (const PartFit& next : parts) {
@@ -493,7 +494,9 @@ class Matcher {
       times.back().is_witness = i >= possible;
     }
     LaneGrouping grouping = group_of_first(times);
-    if (grouping.members.size() > 1 && add_parts(sequence, first, left, times)) grouping = group_of_first(times);
+    double noise_ns = kTimestampError_ns;
+    for (const std::size_t each : grouping.members) noise_ns = std::max(noise_ns, each > 0 ? fitting[each - 1].mad_ns : 0);
+    if (grouping.members.size() > 1 && add_parts(sequence, first, left, noise_ns, times)) grouping = group_of_first(times);
     if (grouping.members.size() > 1 && budget_.pairs == 0) {
       why[place_of(first)] = "too many shifts are alike to compare it with all others";
       return {};
