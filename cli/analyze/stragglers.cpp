@@ -141,7 +141,13 @@ class StragglerTable : public Analysis {
     std::sort(ranks.begin(), ranks.end());
     std::vector<std::string> found;
     if (ranks.empty()) {
-      found.push_back("no stragglers: for no rank alone do the others wait 2 % of its span, beyond chance");
+      const auto most = std::max_element(lateness.ranks.begin(), lateness.ranks.end(), [](const RankLateness& a, const RankLateness& b) { return a.delayed_ns < b.delayed_ns; });
+      std::string text = "no stragglers: for no rank alone do the others wait 2 % of its span, beyond chance";
+      if (most->delayed_ns > 0) {
+        text += fmt::format("; longest for {}, {}, last in {} of {} collectives", rank_list({context_.catalog.processes[static_cast<std::size_t>(most - lateness.ranks.begin())].rank}),
+                            duration_text(most->delayed_ns), most->times_last, most->collectives);
+      }
+      found.push_back(std::move(text));
     } else {
       found.push_back(fmt::format("without {} the others would have waited {} less, of {} that all ranks waited", rank_list(ranks), duration_text(lateness.set_cost_ns),
                                   duration_text(lateness.waited_ns)));
