@@ -54,13 +54,13 @@ bool matches(std::string_view pattern, std::string_view name) {
   }
 }
 
-// Which pairs of neighbouring letters a name has, so that few patterns are compared with it. Pairs that share a place are taken for each other.
+// The pairs of neighbouring characters in a name, which rule out most patterns before they are compared. Pairs may share a bit.
 class LetterPairs {
  public:
   explicit LetterPairs(std::string_view name) {
     for (std::size_t i = 1; i < name.size(); ++i) pairs_.set(place(name[i - 1], name[i]));
   }
-  // By the first pair that stands in the pattern.
+  // Returns false if the name lacks the pattern's first pair.
   bool may_match(std::string_view pattern) const {
     for (std::size_t i = 1; i < pattern.size(); ++i) {
       if (pattern[i - 1] != '*' && pattern[i] != '*') return pairs_.test(place(pattern[i - 1], pattern[i]));

@@ -15,7 +15,7 @@
 namespace cli {
 namespace {
 
-constexpr double kNearlyAll = 0.9;  // of the time; less is said
+constexpr double kNearlyAll = 0.9;  // a smaller share of time within steps is reported
 constexpr std::int64_t kHighShare = 10, kMediumShare = 30;  // 1 / so much of the time
 
 // What is diagnosed of each process.
@@ -241,7 +241,7 @@ class GapRulesRun : public TablesObserver {
 
 ObserverNeeds needs_of(const RuleEntry& rule) { return rule.gap_owner ? GapClaims::needs() : rule.needs; }
 
-// How much of the time from the first event to the last one of chosen processes with steps lies within steps, by the host, warm-up included.
+// Returns the share of the chosen processes' time that lies within steps on the host, including the warm-up. Ignores processes without steps.
 double share_of_steps(const Catalog& catalog, const TraceFacts& facts, const std::vector<bool>& chosen) {
   double within_ns = 0, all_ns = 0;
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
@@ -252,8 +252,8 @@ double share_of_steps(const Catalog& catalog, const TraceFacts& facts, const std
   return all_ns > 0 ? within_ns / all_ns : 1;
 }
 
-// All steps from the first one on that no chosen rank has as warm-up (of its first file, where it has several). None: a chosen process has GPU work
-// and no steps, so that all of the trace is looked at.
+// Returns the steps after the last warm-up step of any chosen rank (of its first file, if it has several). Returns none if a chosen process has GPU
+// work but no steps: the whole trace is diagnosed then.
 std::optional<NumberRanges> steps_to_diagnose(const Catalog& catalog, const TraceFacts& facts, const std::vector<bool>& chosen, std::vector<std::string>& notes) {
   std::set<std::int64_t> warm_ups, numbers;
   const auto is_later_phase = [&](const Process& process) {

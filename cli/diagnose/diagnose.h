@@ -11,7 +11,7 @@ namespace cli {
 
 struct DiagnosisRequest {
   std::vector<const RuleEntry*> rules;
-  Selection selection;     // ranks of which there are findings; if neither steps nor a time are chosen, all steps but the warm-up, or the trace if it has none
+  Selection selection;     // ranks to report findings for; without steps or a time: all steps after the warm-up, or the whole trace if it has no steps
   std::string inputs;      // as a shell takes them, for next_command
   const NameRules* class_rules = nullptr;  // AnalysisRequest
   const OwnPeaks* own_peaks = nullptr;     // AnalysisRequest

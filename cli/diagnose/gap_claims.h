@@ -54,8 +54,8 @@ class GapClaims {
 
   void event(const Event& event);
   void work(const GpuWork& work);
-  // Calls `on_claim` with each claim on the gap. Not for gaps without work behind them, nor for those before the first work, unless steps are
-  // looked at: the step in which that work was launched has begun before.
+  // Calls `on_claim` with each claim on the gap. Skips gaps without work after them, and gaps before the first work unless steps are
+  // diagnosed: then the step that launched the work began before it.
   template <typename OnClaim>
   void gap(const DeviceGap& gap, OnClaim&& on_claim) {
     if (gap.next == nullptr || (gap.from_ns == kEarliest_ns && !context_.windows.are_steps())) return;

@@ -1,5 +1,5 @@
-// What a thread of the host was doing at a time of the near past: the operators, ranges, calls of CUDA, garbage collections and functions of Python
-// that it was in. Memory: kMost ranges and kMost functions a thread, those of them that are longer than the rest, and those that load data.
+// Tells what a host thread was doing at a recent time: the operators, ranges, CUDA calls, garbage collections and Python functions that it was in.
+// Memory: kMost ranges and kMost functions a thread, those of them that are longer than the rest, and those that load data.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -61,7 +61,7 @@ class HostActivity {
   struct Newest {
     std::deque<Range> ranges;
     std::vector<Range> longer;
-    std::int64_t forgotten_to_ns = kEarliest_ns;  // of a time before, ranges may be missing
+    std::int64_t forgotten_to_ns = kEarliest_ns;  // ranges before this time may be missing
 
     void add(const Range& range);
     // Calls each(range) with those that hold the moment, by start.

@@ -122,7 +122,7 @@ class UnalignedMatmul : public WorkRule {
     }
     return found->second;
   }
-  // Of the first kernel of a call: as long as the GPU needs for the call at least; 0: unknown.
+  // Returns the least time that the GPU needs for the operator call, for the call's first kernel; 0 for its other kernels, and if it is unknown.
   std::int64_t least_ns(const GpuWork& work, OperatorCalls::Call* call) {
     const GpuPeaks* gpu = call == nullptr || call->kind == 0 || call->ran ? nullptr : peaks_.of(work.process, work.device);
     if (gpu == nullptr) return 0;

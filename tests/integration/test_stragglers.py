@@ -13,7 +13,7 @@ from trace_sets import folders
 from truth import load, train
 
 AXIS_NS = 1000
-STEPS, RANKS = 20, 4  # of 10, one that the machine delays and its neighbours leave too few to be beyond chance
+STEPS, RANKS = 20, 4  # 10 are too few: a busy machine may delay one, and the rest could be chance
 SHAPE = {"--ranks": RANKS, "--steps": STEPS, "--step-us": 40_000}  # so long that delays of a busy machine are small
 TRIES = 8
 # Cause, rank, how many ms it is late at most in all collectives together, options.
