@@ -99,11 +99,13 @@ class Recording:
         return time + min(samples[max(0, at - 1):at + 1], key=lambda sample: abs(sample[0] - time))[1]
 
     def event_wall(self, event):
-        """(start, end) of an event on the wall clock, end None where there is none."""
+        """(start, end) of an event on the wall clock, each None where there is none: what cudaEventRecord records has no time."""
         if event.kind == "clock":
             return event.real_ns, None
         if hasattr(event, "start"):
             return self.wall(event.start), self.wall(event.end)
+        if not hasattr(event, "time"):
+            return None, None
         return self.wall(event.time, "mono_ns"), self.wall(getattr(event, "end", None), "mono_ns")
 
 

@@ -12,6 +12,7 @@ from places import EXAMPLES
 
 sys.path[:0] = [EXAMPLES, os.path.join(EXAMPLES, "cuda")]
 import read_recording  # noqa: E402
+from ring_records import KINDS, MADE  # noqa: E402, F401
 
 CONFIGURES = ("TRACETOOL_", "SIM_", "CUDA_INJECTION", "NVTX_INJECTION", "LD_PRELOAD", "TORCHELASTIC", "SLURM", "RANK",
               "LOCAL_RANK", "WORLD_SIZE")

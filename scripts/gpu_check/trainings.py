@@ -10,7 +10,7 @@ import time
 from collections import Counter, namedtuple
 
 import measure
-from ring_records import KINDS, MADE
+from recording import KINDS, MADE
 from workers import WorkerFailed
 
 # name; `events`: TRACETOOL_EVENTS, None: without the recorder; `command`: what a window is asked with; `of`: the variant

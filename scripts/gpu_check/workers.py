@@ -23,7 +23,7 @@ class Worker:
     """One process. `prefix` comes before the interpreter (nsys), `settings` are environment variables."""
 
     def __init__(self, part, name, arguments=(), prefix=(), record=True, **settings):
-        self.name, self.folder = name, os.path.join(part.folder, name)
+        self.part, self.name, self.folder = part, name, os.path.join(part.folder, name)
         self.traces = os.path.join(self.folder, "traces")
         os.makedirs(self.folder, exist_ok=True)
         chosen = recording.environment(part, record, GPU_CHECK_EXAMPLES=EXAMPLES, TRACETOOL_DIR=self.traces, **settings)
@@ -83,10 +83,18 @@ class Worker:
     def last_words(self):
         return recording.last_words(self.words_path)
 
+    def quit(self):
+        """Tells it to end, and does not wait."""
+        try:
+            self.process.stdin.write(b"quit\n")
+        except (BrokenPipeError, ValueError):  # it has ended; it was ended before
+            pass
+
     def end(self, timeout_s=120):
         """Its exit status; a process that does not end is killed: None."""
+        self.quit()
         try:
-            self.process.communicate(b"quit\n", timeout=timeout_s)
+            self.process.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:
             self.where()
             self.process.communicate()
@@ -96,4 +104,11 @@ class Worker:
         return self.process.wait()
 
     def recordings(self):
-        return recording.Recorded(None, None, self.traces, 0).recordings()
+        return recording.Recorded(self.part, None, self.traces, 0).recordings()
+
+
+def end_all(workers, timeout_s):
+    """{name: exit status} of {name: Worker}. All end side by side: one after the other a GPU's processes take seconds each."""
+    for worker in workers.values():
+        worker.quit()
+    return {name: worker.end(timeout_s) for name, worker in workers.items()}

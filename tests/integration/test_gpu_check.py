@@ -65,17 +65,26 @@ def check_page(options, folder):
     check(".ring" not in page, "the page names no recording, and so no host", page)
 
 
+def recorded_by(folder, part):
+    import recording
+    return recording.read_recording.read(files_below(f"{folder}/{part}/run/traces", ".ring")[0])
+
+
 def check_comparisons(folder):
     """What smoke and native compare tells one wrong number from all the right ones."""
-    import recording
+    import trainings
     for name, spoil, what in SPOILT:
         part = importlib.import_module(f"parts.{name}")
         with open(f"{folder}/{name}/run/stdout", encoding="utf-8") as file:
             done = json.load(file)
         spoil(done)
-        found = recording.read_recording.read(files_below(f"{folder}/{name}/run/traces", ".ring")[0])
+        found = recorded_by(folder, name)
         wrong = ", ".join(title for title, expected, seen in part.differences(done, found) if expected != seen)
         check(wrong == what, f"{name} finds what is wrong: {what}", wrong)
+    found = recorded_by(folder, "smoke")
+    windows = [len(trainings.window_events(found, {"begin_ns": begin, "end_ns": 2**63})) for begin in (0, 2**62)]
+    timed = sum(found.event_wall(event)[0] is not None for event in found.events)
+    check(windows == [timed, 0] and 0 < timed < len(found.events), "a window has the events with a time in it", (windows, len(found.events)))
 
 
 def check_operators(options, folder):

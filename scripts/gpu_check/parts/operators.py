@@ -7,7 +7,7 @@ import operators_compare as compare
 import recording
 import trainings
 from trainings import Variant
-from workers import FIRST_ANSWER_S, Worker
+from workers import FIRST_ANSWER_S, Worker, end_all
 
 STEPS = 3
 COST_SHARE = 0.5  # of the part's time
@@ -70,7 +70,7 @@ def measure(part):
                 worker.ask("run", model, 2, timeout_s=FIRST_ANSWER_S)
         found, lost = trainings.rounds(LEVELS, workers, min(COST_SHARE * part.limit_s, part.left_s() - END_S))
     finally:
-        ends = {name: worker.end(END_S) for name, worker in workers.items()}
+        ends = end_all(workers, END_S)
     part.check(not lost and not any(end != 0 for end in ends.values()), "every process answers to the end, and ends with 0", (lost, ends))
     column = lambda model, variant, of: trainings.column(found[model], variant.name, of)
     for variant in LEVELS[1:]:

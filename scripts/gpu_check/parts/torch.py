@@ -3,7 +3,7 @@ import os
 import shutil
 
 import trainings
-from workers import FIRST_ANSWER_S, Worker, WorkerFailed
+from workers import FIRST_ANSWER_S, Worker, WorkerFailed, end_all
 
 READING_SHARE = 0.25  # of the part's time: for ending the processes and reading the recordings
 RING = "32M"  # the last round is looked at; older ones may be overwritten
@@ -18,7 +18,7 @@ def run(part, compiled=False):
         variants = start(part, compiled, workers)
         found, lost = trainings.rounds(variants, workers, part.left_s() - READING_SHARE * part.limit_s)
     finally:
-        ends = {name: worker.end(END_S) for name, worker in workers.items()}
+        ends = end_all(workers, END_S)
     part.check(not lost, "every process answers to the end", lost)
     part.check(not any(end != 0 for end in ends.values()), "every process ends with 0", ends)
     report(part, [each for each in variants if in_all_rounds(found, each.name)], workers, found)
