@@ -35,6 +35,9 @@ class FakeWorker:
     def send(self, *words):
         self.words = words
 
+    def quit(self):
+        pass
+
     def receive(self, timeout_s=0):
         return self.ask(*self.words)
 

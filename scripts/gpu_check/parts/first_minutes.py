@@ -75,7 +75,7 @@ def check_canary(part, runs):
     expect(part, CANARY in said, "canary: the call that shows whose CUPTI's buffers are comes back", said[-500:],
            "another tool that takes the buffers would go unnoticed; nothing else is wrong")
     gaps = [event.text for event in events(one_recording(part, recorded, "canary"), "notice") if event.code == "gap"]
-    expect(part, not gaps, "canary: nobody is said to have taken the buffers", gaps,
+    expect(part, not gaps, "canary: no other user of the buffers is named", gaps,
            "the canary yields without cause, and GPU work is lost: switch it off for this version of CUPTI")
 
 
