@@ -339,13 +339,17 @@ std::vector<PartFit> fit_parts(const CollectiveLane& a, const CollectiveLane& b,
 namespace {
 
 // Where the steps of a run are much alike, a call that one side lost may hide the right shift, and leave a wrong one that fits as a
-// whole. Then parts without the loss fit at another shift better.
+// whole. Then a part without the loss fits at another shift clearly better, or most parts fit at others as well.
 bool may_hide_another(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, FitBudget& budget, const LaneFit& fit) {
-  std::size_t last = b.calls.size();  // of the part whose best shift was seen
-  for (const PartFit& each : fit_parts(a, b, whats, false, budget)) {
-    if (std::exchange(last, each.first) != each.first && each.fit.shift != fit.shift) return true;
+  const std::vector<PartFit> parts = fit_parts(a, b, whats, false, budget);
+  std::size_t others = 0;
+  for (auto each = parts.begin(); each != parts.end();) {
+    const auto next = std::find_if(each, parts.end(), [&](const PartFit& other) { return other.first != each->first; });
+    if (std::none_of(each, next, [&](const PartFit& one) { return one.fit.shift == fit.shift; })) return true;
+    others += each->fit.shift != fit.shift;
+    each = next;
   }
-  return false;
+  return 2 * others >= kLaneParts;
 }
 
 }  // namespace
@@ -360,7 +364,7 @@ LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Intern
   if (!fit.possible || same_clock || is_counted_alike || !may_hide_another(a, b, whats, budget, fit)) return fit;
   fit.possible = false;
   fit.alike = true;
-  fit.why = fmt::format("the shift of {} is possible, but a part fits better at another one, which a lost call may hide", fit.shift);
+  fit.why = fmt::format("the shift of {} is possible, but parts fit at others, of which a lost call may hide the right one", fit.shift);
   return fit;
 }
 
