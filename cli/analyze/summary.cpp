@@ -19,7 +19,7 @@ namespace cli {
 namespace {
 
 constexpr std::size_t kMostGpus = 16, kKernels = 5;
-constexpr double kMostInSteps = 0.9;  // a smaller share of time within steps is reported
+constexpr double kMostInSteps = 0.9;  // of the GPU time; else the time of all GPUs says nothing of the steps
 constexpr std::array kTables{std::string_view("temporal"), std::string_view("steps"), std::string_view("kernels"),
                              std::string_view("stragglers")};
 
@@ -119,8 +119,8 @@ std::string steps_text(const TableReading& steps, std::int64_t whole_ns) {
     }
   }
   const std::int64_t within_ns = steps.sum("duration_ns");
-  if (static_cast<double>(within_ns) < kMostInSteps * static_cast<double>(whole_ns)) {
-    out += fmt::format("; they are {:.1f} % of the GPU time, and GPUs are busy in {:.1f} % of that", percent_of(within_ns, whole_ns), percent_of(steps.sum("busy_ns"), within_ns));
+  if (steps.sum("busy_ns") > 0 && static_cast<double>(within_ns) < kMostInSteps * static_cast<double>(whole_ns)) {
+    out += fmt::format("; GPUs are busy for {:.1f} % of the steps", percent_of(steps.sum("busy_ns"), within_ns));
   }
   const std::size_t shown = durations.empty() ? 0 : durations.back().second;
   if (const auto found_by = steps.get<std::string>(shown, "found_by"); found_by == kPeriodOfKernels) out += "; by the period of the kernels";

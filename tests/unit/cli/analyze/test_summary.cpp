@@ -70,6 +70,14 @@ TEST_CASE("summary: a step that is warm-up on one rank is left out on all") {
   CHECK(in_order(text, {"steps 0 to 2: median 100 ns, longest 110 ns (step 2 of rank 1), without warm-up: steps 0-1, up to 950 ns\n"}));
 }
 
+TEST_CASE("summary: how busy GPUs are in steps that are a part of the time") {
+  ResultTable part = steps({{1, 0, 40, 30}, {2, 0, 60, 20}});
+  part.columns.push_back({"busy_ns", Unit::ns, ""});
+  const std::string text = summary_text({temporal({gpu(0, 1000, 50, 50, 0)}), part});
+  INFO(text);
+  CHECK(in_order(text, {"95.00 %  950 ns: idle", "steps 1 to 2: median 40 ns, longest 60 ns (step 2 of rank 0); GPUs are busy for 50.0 % of the steps\n"}));
+}
+
 TEST_CASE("summary: nothing is said of what is not there") {
   CHECK(summary_text({temporal({})}) == "no GPU work\n");
   CHECK(summary_text({temporal({{0, Cell(), Cell(), Cell(), Cell(), Cell(), Cell()}})}) == "no GPU work\n");

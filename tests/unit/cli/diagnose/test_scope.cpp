@@ -60,21 +60,21 @@ TEST_CASE("diagnose: a saving is at most the time that is looked at, and the lar
 }
 
 TEST_CASE("diagnose: a wait explains as much of a gap as it took, and what the host did after it the rest") {
-  // The GPU idles from 1000 us on. The host waits for it to 1003 us, and launches at 101,000 us.
+  // The GPU idles from 10,000 us on. The host waits for it to 10,003 us, and launches at 110,000 us.
   const auto with_wait = [](const char* call, double us) {
     MadeProfile made;
     made.op("aten::mm", -20, -1);
-    made.kernel("gemm", 0, 1000, made.call("cudaLaunchKernel", -10, -5));
-    made.call(call, 1003 - us, 1003);
-    made.kernel("gemm", 101'010, 200'000, made.call("cudaLaunchKernel", 101'000, 101'004));
+    made.kernel("gemm", 0, 10'000, made.call("cudaLaunchKernel", -10, -5));
+    made.call(call, 10'003 - us, 10'003);
+    made.kernel("gemm", 110'010, 200'000, made.call("cudaLaunchKernel", 110'000, 110'004));
     return made;
   };
   CHECK(findings_of("host-sync", with_wait("cudaDeviceSynchronize", 303)).empty());
   const auto late = findings_of("host-late", with_wait("cudaDeviceSynchronize", 303));
   REQUIRE(late.size() == 1);
-  CHECK(late[0].saving_ns == 101'000'000 - 1'303'000);
+  CHECK(late[0].saving_ns == 110'000'000 - 10'303'000);
   REQUIRE(late[0].evidence.size() == 1);
-  CHECK(late[0].evidence[0].start_ns == 1'313'000);  // the trace starts at -10 us
+  CHECK(late[0].evidence[0].start_ns == 10'323'000);  // the trace starts at -20 us
   CHECK(has_text(late[0].evidence[0].what, "outside of all operators"));
   const auto waits = findings_of("host-sync", with_wait("cudaStreamSynchronize", 2500));
   REQUIRE(waits.size() == 1);
