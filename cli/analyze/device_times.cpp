@@ -46,7 +46,7 @@ std::vector<DeviceTimes::Row> DeviceTimes::rows() const {
 }
 
 std::vector<std::string> DeviceTimes::notes() const {
-  if (context_.windows.are_bounded() && !context_.windows.are_steps()) return {};
+  if (context_.keys.by != GroupBy::step) return {};
   std::int64_t longest_ns = 0, number = 0, devices = 0;
   for (const auto& [device, first_ns] : first_ns_) {
     const std::vector<Step>& steps = context_.steps[device.first];
@@ -55,7 +55,7 @@ std::vector<std::string> DeviceTimes::notes() const {
     if (first_ns - steps.front().from_ns() > longest_ns) longest_ns = first_ns - steps.front().from_ns(), number = steps.front().number;
   }
   if (devices == 0) return {};
-  return {fmt::format("step {} begins {}{} before the first GPU work in the trace; that idle time is in the step, not in the whole trace, which begins with its first work", number,
+  return {fmt::format("step {} begins {}{} before the first GPU work in the trace; a row of the whole trace begins with that work, without the idle time before it", number,
                       devices > 1 ? "up to " : "", duration_text(longest_ns))};
 }
 

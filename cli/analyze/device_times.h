@@ -29,7 +29,7 @@ class DeviceTimes {
   };
   // By process, device, then window. Where windows are steps, a row for each; else one for all windows of a device.
   std::vector<Row> rows() const;
-  // Says that the first step begins before the first GPU work of the trace, which a row of the whole trace begins with.
+  // If rows are steps: how long the first step begins before the first GPU work of the trace, which a row of the whole trace begins with.
   std::vector<std::string> notes() const;
 
  private:

@@ -52,7 +52,6 @@ def check_input(options, name, paths):
 def check_whole(options, name, paths, by_step):
     """Idle time of all steps of a GPU is no more than that of the whole trace, but for what a note says is before its first work."""
     for table in ("temporal", "idle"):
-        words = [options.tracetool, "analyze", *map(str, paths), "--only", table]
         idle = Counter()
         for row in by_step[table]:
             idle[row["rank"], row["device"]] += row["idle_ns"] or 0
@@ -60,9 +59,8 @@ def check_whole(options, name, paths, by_step):
         for row in tables(options, *paths, "--only", table)[table]:
             whole[row["rank"], row["device"]] += row["idle_ns"] or 0
         more = {gpu: ns - whole[gpu] for gpu, ns in idle.items() if ns > whole[gpu]}
-        for how in ((), ("--by", "step")):
-            said = "before the first GPU work in the trace" in run([*words, *how]).stdout
-            check(said or not more, f"{name}: {table} says why steps idle longer than the trace", more)
+        said = "before the first GPU work in the trace" in run([options.tracetool, "analyze", *map(str, paths), "--only", table, "--by", "step"]).stdout
+        check(said or not more, f"{name}: {table} says why steps idle longer than the trace", more)
 
 
 def check_ends(name, rows):
