@@ -151,6 +151,7 @@ std::vector<std::string> summary_sentences(const std::vector<ResultTable>& table
   const auto latest = std::max_element(late.begin(), late.end(), [](const LateRank& a, const LateRank& b) { return a.cost_ns < b.cost_ns; });
   std::string who = late.empty() ? "no rank is known to be late to collectives" : latest->text;
   if (late.size() > 1) who += fmt::format("; {} more {} late, too", late.size() - 1, late.size() == 2 ? "rank is" : "ranks are");
+  if (late.empty() && gpus.rows() == 1) return {time + ".", steps_text(steps, whole_ns) + "."};
   return {time + ".", steps_text(steps, whole_ns) + ".", who + "."};
 }
 

@@ -100,6 +100,8 @@ TEST_CASE("summary: the same in three sentences") {
   CHECK(told[0] == "2 GPUs, 2.000 us of GPU time: 60.00 % compute, 40.00 % lost; the largest loss is 17.50 %, 350 ns: idle; from 50 ns on rank 0 to 300 ns on rank 1.");
   CHECK(told[1] == "step 1: median 400 ns, longest 410 ns (step 1 of rank 1).");
   CHECK(told[2] == "rank 1 is late to collectives: the others waited 250 ns for it alone, 12.50 % of the GPU time; cause: host: its GPU was idle; 1 more rank is late, too.");
-  CHECK(summary_sentences({temporal({gpu(0, 1000, 950, 600, 300)}), steps({{6, 0, 400}})})[1] == "step 6: 400 ns.");
+  const auto alone = summary_sentences({temporal({gpu(0, 1000, 950, 600, 300)}), steps({{6, 0, 400}})});
+  REQUIRE(alone.size() == 2);  // one GPU waits for nobody
+  CHECK(alone[1] == "step 6: 400 ns.");
   CHECK(summary_sentences({}) == std::vector<std::string>{"no GPU work."});
 }
