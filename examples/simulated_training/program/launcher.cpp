@@ -75,7 +75,7 @@ std::string planted_idle(const Options& options) {
   const auto add = [&](int rank, const char* causes) {
     text += (text.empty() ? "" : ",") + std::string("{\"rank\":") + std::to_string(rank) + ",\"causes\":[" + causes + "]}";
   };
-  if (options.straggler >= 0) add(options.straggler, "\"after_sync\"");  // each step ends with a synchronization
+  if (options.straggler >= 0) add(options.straggler, "\"after_sync\",\"host_late\"");  // a step ends with a shorter synchronization
   if (options.item_sync >= 0) add(options.item_sync, "\"sync\",\"after_sync\"");
   for (int rank = 0; options.tiny_kernels && rank < options.ranks; ++rank) add(rank, "\"launch\",\"host_late\",\"queued\"");  // in calls, between them, behind them
   return text;
