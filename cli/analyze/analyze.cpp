@@ -141,7 +141,7 @@ class AnalysisWalk : public EventSink {
     if (selector_.judge(event) != LeftOut::kept) return;
     const Track& track = catalog_.tracks[event.track];
     const auto place = calls_.place_of(track.process, event.correlation);
-    if (place) without_work_.work(track.process, *place);
+    place ? without_work_.work(track.process, *place) : without_work_.work_without_launch();
     if (event.duration_ns < 0) {
       ++endless_;
       return;

@@ -8,7 +8,7 @@ namespace cli {
 
 std::string LaunchesWithoutWork::text() const {
   if (!are_many()) return {};
-  return fmt::format("{} of {} no GPU work in this trace: busy is a lower bound, idle an upper bound", launches_ - with_work_,
+  return fmt::format("{} of {} no GPU work in this trace: busy is a lower bound, idle an upper bound", missing(),
                      count_text(launches_, "launch has", "launches have"));
 }
 

@@ -17,6 +17,9 @@ constexpr std::string_view kBareNumber = "a number that JSON does not have", kBa
                            kControl = "a raw control character in a string", kBytes = "bytes in a string that are not UTF-8",
                            kQuote = "a quote in a string is not escaped";
 
+// A block of a file that was never written, which may hold the string's end.
+constexpr std::string_view kHole("\0\0", 2);
+
 // The size of the character of UTF-8 at the begin of `text`; 0: there is none.
 std::size_t utf8_size(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
@@ -36,7 +39,7 @@ class EventMender {
       } else if (is_json_space(c) || std::string_view("{}[],:").find(c) != std::string_view::npos) {
         if (c == '{' || c == '[') brackets_ += c;
         if ((c == '}' || c == ']') && !brackets_.empty()) brackets_.pop_back();
-        is_key_ = c == '{' || (c == ',' && in_object());
+        if (!is_json_space(c)) is_key_ = c == '{' || (c == ',' && in_object());
         mended_.text += c;
         ++at_;
       } else {
@@ -85,6 +88,7 @@ class EventMender {
       const bool escaped = text_[at] == '\\';
       if (escaped) ++at;
       if (at >= text_.size() || text_[at] != '"') continue;
+      if (is_key_ && !escaped) return at;  // nobody names members after what a program says
       if (escaped ? !is_key_ && text_.substr(at + 1).starts_with(',') && follows_string(at + 1) : follows_string(at + 1)) return at;
     }
     return text_.npos;
@@ -94,6 +98,7 @@ class EventMender {
     const std::size_t end = end_of_string();
     if (end == text_.npos) return false;
     const std::string_view inside = text_.substr(at_ + 1, end - at_ - 1);
+    if (inside.find(kHole) != inside.npos) return false;
     const bool all_literal = has_odd_escape(inside);
     mended_.text += '"';
     for (std::size_t i = 0; i < inside.size();) i += take_character(inside.substr(i), at_ + 1 + i, all_literal);

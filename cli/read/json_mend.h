@@ -5,7 +5,7 @@
 //   raw control characters, and bytes that are not UTF-8            become escapes, and characters of Latin-1
 //   "say "x" (3)"                quotes that are not escaped        a quote ends a string only before what follows a string
 //
-// Nothing else is guessed: the mended text must be one sound JSON value.
+// Nothing else is guessed, not even what a hole of zeros was: the mended text must be one sound JSON value.
 #pragma once
 #include <cstddef>
 #include <optional>

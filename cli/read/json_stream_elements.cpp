@@ -137,9 +137,9 @@ bool JsonStream::ends_without_bracket() {
   return text.starts_with('}') && after_space(text, 1) == text.size() && window_.at_end();
 }
 
-// `text` is the empty object that some writers put behind the last event, after its comma.
+// `text` is the empty object that some writers put behind the last event of a bare array, after its comma.
 bool JsonStream::is_blank_end(std::string_view& text) {
-  if (text.find_first_not_of(" \t\r\n{}") != text.npos) return false;
+  if (!bare_array_ || text.find_first_not_of(" \t\r\n{}") != text.npos) return false;
   for (;;) {
     const std::string_view held(window_.begin(), window_.size());
     const std::size_t next = held.find_first_not_of(" \t\r\n", text_size_);
@@ -197,21 +197,22 @@ bool JsonStream::give_up(const JsonFault& otherwise) {
   return false;
 }
 
+// A quote too many may have ended the element too early or too late: what stands before the next line break between events is tried, too.
 bool JsonStream::mend(std::string_view& text) {
   const bool handed_out = pending_ == Pending::pass || pending_ == Pending::pass_to_element;
-  const std::string_view held(window_.begin(), std::min(window_.size(), handed_out ? text_size_ : kMendLook));
-  const bool has_lines = gap_.find('\n') != gap_.npos;
-  const std::size_t line = has_lines ? held.find('}' + gap_ + '{') : held.npos;
-  if (line == held.npos && !handed_out) return false;
-  const std::string_view event = held.substr(0, line == held.npos ? line : line + 1);
-  auto mended = mend_event(event);
+  const std::string_view held(window_.begin(), std::min(window_.size(), std::max(handed_out ? text_size_ : 0, kMendLook)));
+  const std::size_t close = gap_.find('\n') != gap_.npos ? held.find('}' + gap_ + '{') : held.npos;
+  const std::size_t line = close == held.npos ? 0 : close + 1;
+  std::size_t size = line;
+  std::optional<MendedJson> mended;
+  if (handed_out && (line == 0 || text_size_ < line)) mended = mend_event(held.substr(0, size = text_size_));
+  if (!mended && line > 0) mended = mend_event(held.substr(0, size = line));
   if (!mended) return false;
   damage_.repair(text_offset_ + mended->at, mended->fault);
   mended_ = std::move(mended->text);
-  text_size_ = event.size();
-  const std::size_t size = mended_.size();
-  mended_.resize(size + Window::kPadding);
-  text = std::string_view(mended_).substr(0, size);
+  text_size_ = size;
+  mended_.resize(mended_.size() + Window::kPadding);
+  text = std::string_view(mended_).substr(0, mended_.size() - Window::kPadding);
   pending_ = Pending::pass;
   after_damage_ = behind_lost_ = false;
   return true;

@@ -287,7 +287,7 @@ std::int64_t KinetoTranslator::finish() {
   return locations_.finish();
 }
 
-// A profile of the CPU alone has none but "Trace", the profiler's own span.
+// A profile of the CPU alone has no others but "Trace", the profiler's own span.
 void KinetoTranslator::note_categories(Process& process) const {
   constexpr std::size_t kNamed = 8;
   std::uint64_t gpu_work = 0;
@@ -295,7 +295,7 @@ void KinetoTranslator::note_categories(Process& process) const {
   std::vector<std::string> has;
   for (const auto& [category, count] : other_slices_) {
     const std::string_view text = catalog_.strings[category];
-    if (text != "Trace") has.push_back(fmt::format("{} ({})", text.empty() ? "no category" : text, count));
+    if (!text.empty() && text != "Trace") has.push_back(fmt::format("{} ({})", text, count));
   }
   if (gpu_work > 0 || has.empty()) return;
   const std::string more = has.size() > kNamed ? fmt::format(" and {} more", has.size() - kNamed) : "";

@@ -138,7 +138,7 @@ def negative_times():
 def async_spans():
     spans = []
     for i in range(3):
-        where = {"cat": "request", "name": f"req{i}", "id": str(i), "pid": 4000, "tid": 4000}
+        where = {"cat": "request", "name": f"req{i}", "id": i, "pid": 4000, "tid": 4000}
         spans += [{"ph": "b", **where, "ts": START + 100 * i}, {"ph": "e", **where, "ts": START + 100 * i + 1500}]
     return more(*spans)
 

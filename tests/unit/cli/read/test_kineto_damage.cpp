@@ -79,7 +79,7 @@ TEST_CASE("windows of any size read the same") {
 
 TEST_CASE("a broken event is named with the byte and what was expected") {
   CHECK(reason(R"({"ph":"X","ts":})") == "15: expected a value");
-  CHECK(reason(R"({"ph":"X","name":"a" "b"})") == "21: expected ',' or '}'");
+  CHECK(reason(R"({"ph":"X" "ts":1})") == "10: expected ',' or '}'");
   CHECK(reason(R"({"ph":"X","name":"a"}" b","ts":1})") == "21: expected ',' or ']'");
   CHECK(reason(R"({"ph":"X","ts":1,"dur":1,"name":"a"} b"})") == "36: expected ',' or ']'");
   CHECK(reason(R"({"ph":"X","ts":"soon"})") == "16: expected \"ts\", a number of microseconds, in this event");
@@ -95,7 +95,7 @@ TEST_CASE("a broken event is named with the byte and what was expected") {
 }
 
 TEST_CASE("an event with a fault that writers are known for is kept as it was meant, and the fault is counted") {
-  const std::string good = R"({"ph":"X","name":"good","ts":1,"dur":1})";
+  const std::string good = R"({"ph":"i","name":"good","ts":1})";
   const auto kept = [&](const std::string& event, const std::string& gap) {
     const auto trace = read_kineto("[" + good + gap + good + gap + event + gap + good + "]");
     CAPTURE(event, gap, trace->process().notes);
@@ -106,12 +106,12 @@ TEST_CASE("an event with a fault that writers are known for is kept as it was me
     return std::string(trace->name(2)) + "|" + trace->process().notes[0].substr(trace->process().notes[0].find(':') + 2);
   };
   for (const char* gap : {", ", ",\n  "}) {
-    CHECK(kept("{\"ph\":\"X\",\"ts\":2,\"name\":\"a\x01z\"}", gap) == "a\x01z|a raw control character in a string; the event is kept");
-    CHECK(kept(R"({"ph":"X","ts":2,"name":"a" b","dur":1})", ",\n") == "a\" b|a quote in a string is not escaped; the event is kept");
-    CHECK(kept(R"({"ph":"X","ts":2,"name":"C:\Uk","args":{"a":-Infinity}})", gap) == "C:\\Uk|a backslash in a string is not escaped; the event is kept");
-    CHECK(kept("{\"ph\":\"X\",\"ts\":2,\"name\":\"\xe9\"}", gap) == "\u00e9|bytes in a string that are not UTF-8; the event is kept");
+    CHECK(kept("{\"ph\":\"i\",\"ts\":2,\"name\":\"a\x01z\"}", gap) == "a\x01z|a raw control character in a string; the event is kept");
+    CHECK(kept(R"({"ph":"i","ts":2,"name":"a" b","dur":1})", ",\n") == "a\" b|a quote in a string is not escaped; the event is kept");
+    CHECK(kept(R"({"ph":"i","ts":2,"name":"C:\Uk","args":{"a":-Infinity}})", gap) == "C:\\Uk|a backslash in a string is not escaped; the event is kept");
+    CHECK(kept("{\"ph\":\"i\",\"ts\":2,\"name\":\"\xe9\"}", gap) == "\u00e9|bytes in a string that are not UTF-8; the event is kept");
   }
-  CHECK(kept(R"({"ph":"X","ts":2,"name":"C:\dir\","dur":1})", ",\n") == "C:\\dir\\|a backslash in a string is not escaped; the event is kept");
+  CHECK(kept(R"({"ph":"i","ts":2,"name":"C:\dir\","dur":1})", ",\n") == "C:\\dir\\|a backslash in a string is not escaped; the event is kept");
 }
 
 TEST_CASE("an event that is sound JSON but means nothing is not searched for others") {
@@ -155,7 +155,7 @@ TEST_CASE("the bracket that closes a bare array is optional") {
     CHECK(trace->process().notes.empty());
     CHECK(trace->process().state != RecordingState::recovered);
   }
-  CHECK(read_kineto(events + ",{},{\"ph\":\"X\",\"ts\":3,\"dur\":1}]")->process().lost_unknown_kind == 1);
+  CHECK(read_kineto(events + ",{},{\"ph\":\"X\",\"ts\":3,\"dur\":1}]")->process().lost_unknown_kind == 0);
   CHECK(read_kineto(events + ",{\"ph\"")->process().state == RecordingState::recovered);
   CHECK(read_kineto("{\"traceEvents\": " + events)->process().state == RecordingState::recovered);
 }
@@ -163,7 +163,7 @@ TEST_CASE("the bracket that closes a bare array is optional") {
 TEST_CASE("a good JSON file that is no trace is said to be so") {
   CHECK(refusal(R"({"a":1})").find("JSON, but not a trace: expected a member \"traceEvents\"") != std::string::npos);
   CHECK(refusal(R"({"a":1)").find("JSON, but not a trace: expected a member \"traceEvents\"") != std::string::npos);
-  CHECK(refusal(R"({"traceEvents":{}})").find("none of its events") != std::string::npos);
+  CHECK(refusal(R"({"traceEvents":{}})").find("a trace in a trace") != std::string::npos);
 }
 
 TEST_CASE("what is wrong beside the events is noted") {
