@@ -105,12 +105,12 @@ void DeviceGaps::explain(DeviceGap& gap, const Device* device) {
       const bool holds = wait.start_ns <= gap.from_ns && gap.from_ns < wait.end_ns && wait.end_ns <= called_ns;
       if (holds && (!gap.wait || wait.end_ns > gap.wait->end_ns)) gap.wait = wait;
     }
+    const std::int64_t waited_to_ns = std::min(gap.waited_to_ns(), called_ns);
     if (gap.wait) {
       part(gap.wait->for_copy ? IdleCause::copy : IdleCause::sync, gap.from_ns, gap.wait->end_ns);
-      part(IdleCause::after_sync, gap.wait->end_ns, called_ns);
-    } else {
-      part(launches_on(call) ? IdleCause::launch : IdleCause::host_late, gap.from_ns, called_ns);
+      part(IdleCause::after_sync, gap.wait->end_ns, waited_to_ns);
     }
+    part(launches_on(call) ? IdleCause::launch : IdleCause::host_late, waited_to_ns, called_ns);
   }
   part(waits_.blocks(*gap.next) ? IdleCause::copy : IdleCause::launch, called_ns, returned_ns);
   part(gap.to_ns - returned_ns <= kLaunching_ns ? IdleCause::queued : IdleCause::unexplained, returned_ns, gap.to_ns);

@@ -1,13 +1,14 @@
 // When devices idle, and why. A gap lasts from the moment at which the last work so far ended, g, to the start of the next
-// work, w, which the call from c to e of some thread launched. It has up to four parts, which follow each other without a hole:
+// work, w, which the call from c to e of some thread launched. It has up to five parts, which follow each other without a hole:
 //
 //   g to c   the call had not begun.
-//            sync or copy,     where the host was in a wait (host_waits.h), for a synchronization or in the call of a copy, as the
-//            after_sync        device went idle (its start <= g < its end), that ended no later than c: up to its end, and from
-//                              there on. Of several the one that ended last.
-//            launch            else, where the thread's launch before that one had ended kLaunching_ns before c or later: it was
-//                              launching one piece of work after the other.
-//            host_late         else: the host did something else.
+//            sync or copy,     if the host was in a wait (host_waits.h), for a synchronization or in the call of a copy, when the
+//            after_sync        device went idle (its start <= g < its end), and it ended no later than c: up to its end, and after it. If there
+//                              are several, the one that ended last. Without a wait of d ns the host would have launched d ns earlier at
+//                              most, so a wait explains the gap up to g + d (waited_to_ns()). The rest of it is the host's own:
+//            launch            the thread's previous launch had ended at most kLaunching_ns before c: it launched one piece of work after
+//                              the other.
+//            host_late         otherwise: the host did something else.
 //   c to e   copy              the host was in the call, which is that of a copy that blocks, or goes through pageable memory;
 //            launch            or in another one.
 //   e to w   queued            the work was launched and had not begun, for kLaunching_ns at most;
@@ -16,6 +17,7 @@
 // Where the call is not known, or no work follows, all is unexplained. Of after_sync and host_late it is told, too, how much of it the host
 // was in Python's garbage collector, on whichever thread.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -52,11 +54,13 @@ struct DeviceGap {
   std::int64_t from_ns = 0, to_ns = 0;  // kEarliest_ns: no work came before; kLatest_ns: none follows
   StringId before = 0;                  // name of the work that ended at from_ns
   const GpuWork* next = nullptr;        // during work(); null: none follows
-  std::optional<HostWait> wait;         // of the parts before after_sync, and of that
-  std::array<Part, 4> parts{};
+  std::optional<HostWait> wait;         // in which the host was when the device went idle
+  std::array<Part, 5> parts{};
   std::size_t part_count = 0;
   const GarbageCollections* collections = nullptr;  // of the process, during gap(); null: there are none
 
+  // The end of the part of the gap that the wait explains; from_ns if there is none.
+  std::int64_t waited_to_ns() const { return wait ? std::min(to_ns, from_ns + (wait->end_ns - wait->start_ns)) : from_ns; }
   // What lies between two moments.
   IdleTimes times(std::int64_t from_ns, std::int64_t to_ns) const;
   // How much of what lies between them the host was late in a garbage collection.

@@ -1,11 +1,18 @@
 #include "cli/analyze/device_times.h"
 
+#include <fmt/format.h>
+
+#include "cli/io/units.h"
+
 namespace cli {
 
 void DeviceTimes::add(const GpuWork& work) {
   const auto& windows = context_.windows.of(work.process);
   const std::pair device(work.process, work.device);
-  if (newest_ == nullptr || newest_->first != device) newest_ = &*devices_.try_emplace(device, windows.size()).first;
+  if (newest_ == nullptr || newest_->first != device) {
+    newest_ = &*devices_.try_emplace(device, windows.size()).first;
+    first_ns_.try_emplace(device, work.start_ns);
+  }
   std::vector<GpuTime>& times = newest_->second;
   context_.windows.each_part(work.process, work.start_ns, work.end_ns,
                              [&](std::size_t i, std::int64_t start_ns, std::int64_t end_ns) { times[i].add(work.work_class, start_ns, end_ns); });
@@ -36,6 +43,20 @@ std::vector<DeviceTimes::Row> DeviceTimes::rows() const {
     }
   }
   return rows;
+}
+
+std::vector<std::string> DeviceTimes::notes() const {
+  if (context_.keys.by != GroupBy::step) return {};
+  std::int64_t longest_ns = 0, number = 0, devices = 0;
+  for (const auto& [device, first_ns] : first_ns_) {
+    const std::vector<Step>& steps = context_.steps[device.first];
+    if (steps.empty() || steps.front().from_ns() != steps.front().start_ns || steps.front().from_ns() >= first_ns) continue;
+    ++devices;
+    if (first_ns - steps.front().from_ns() > longest_ns) longest_ns = first_ns - steps.front().from_ns(), number = steps.front().number;
+  }
+  if (devices == 0) return {};
+  return {fmt::format("step {} begins {}{} before the first GPU work in the trace; a row of the whole trace begins with that work, without the idle time before it", number,
+                      devices > 1 ? "up to " : "", duration_text(longest_ns))};
 }
 
 }  // namespace cli

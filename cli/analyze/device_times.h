@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,8 @@ class DeviceTimes {
   };
   // By process, device, then window. Where windows are steps, a row for each; else one for all windows of a device.
   std::vector<Row> rows() const;
+  // If rows are steps: how long the first step begins before the first GPU work of the trace, which a row of the whole trace begins with.
+  std::vector<std::string> notes() const;
 
  private:
   void add_rows(ProcessId process, std::optional<std::int64_t> device, const std::vector<GpuTime>& times,
@@ -36,6 +39,7 @@ class DeviceTimes {
   const AnalysisContext& context_;
   using Devices = std::map<std::pair<ProcessId, std::int64_t>, std::vector<GpuTime>>;  // by window
   Devices devices_;
+  std::map<std::pair<ProcessId, std::int64_t>, std::int64_t> first_ns_;  // by device: the start of its first work
   Devices::value_type* newest_ = nullptr;  // of them that of the work before
 };
 

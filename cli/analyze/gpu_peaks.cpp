@@ -130,6 +130,11 @@ double GpuPeaks::tflop_per_s(MathType type) const {
   return all[static_cast<std::size_t>(type)];
 }
 
+std::int64_t GpuPeaks::computing_ns(std::int64_t flop, MathType type) const {
+  const double peak = type == MathType::fp32 ? std::max(fp32, tf32) : tflop_per_s(type);
+  return peak > 0 ? static_cast<std::int64_t>(static_cast<double>(flop) / (peak * 1e3)) : 0;
+}
+
 const GpuPeaks* peaks_of(std::string_view gpu) {
   const std::string name = compared_name(gpu);
   for (const Chip& chip : kChips) {

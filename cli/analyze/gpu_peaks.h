@@ -29,6 +29,8 @@ struct GpuPeaks {
   double fp4 = 0;
   std::string_view source = {};
   double tflop_per_s(MathType type) const;  // 0: unknown
+  // Returns the least time for so many operations; float on tensor cores as tf32. 0: unknown.
+  std::int64_t computing_ns(std::int64_t flop, MathType type) const;
 };
 
 // Null: unknown. The makers' words (NVIDIA, Tesla, GeForce, AMD Instinct), VF, the case, the order of the words and what separates them do not matter.

@@ -18,7 +18,7 @@ std::vector<Column> idle_columns(RowKeys keys) {
       {"idle_ns", Unit::ns, "When no work ran, as temporal has it: the sum of the next seven"},
       {"sync_ns", Unit::ns, "The host was still in the synchronization in which it was when the device went idle"},
       {"copy_ns", Unit::ns, "It was in the call of a copy that blocks, or goes through pageable memory: the one before, or the next work"},
-      {"after_sync_ns", Unit::ns, "It had come out of that, and had not begun to launch the next work"},
+      {"after_sync_ns", Unit::ns, "It had come out of that, and had not begun to launch the next work: for as long as the wait had kept it"},
       {"host_late_ns", Unit::ns, "It had not begun to launch the next work, and had launched nothing for 30 us before it did"},
       {"launch_ns", Unit::ns, "It was in the call that launches the next work, or between two launches at most 30 us apart"},
       {"queued_ns", Unit::ns, "The next work was launched and had not begun, for at most 30 us"},
@@ -61,6 +61,7 @@ class IdleTable : public Analysis {
       const bool knows_collections = context_.catalog.processes[row.process].counts[static_cast<std::size_t>(Kind::garbage_collection)] > 0;
       cells.push_back(knows_collections ? Cell(sums.collecting_ns) : Cell());
     }
+    table.notes = times_.notes();
     return table;
   }
 

@@ -31,6 +31,7 @@ attention      *flash::*
 attention      *{flash_fwd,flash_bwd,flash_attn}*
 # cuDNN's fused attention; xFormers' and PyTorch's memory-efficient one, and CK's
 attention      cudnn_generated_*sdpa*
+attention      *cudnn::fusion::{compute_dot_do_o,convert_dq_to}*
 attention      *fmha*
 # FlashInfer; vLLM: attention, and what writes its cache
 attention      *{withpagedkvcache,withraggedkvcache}*

@@ -19,6 +19,7 @@ namespace cli {
 namespace {
 
 constexpr std::size_t kMostGpus = 16, kKernels = 5;
+constexpr double kMostInSteps = 0.9;  // of the GPU time; else the time of all GPUs says nothing of the steps
 constexpr std::array kTables{std::string_view("temporal"), std::string_view("steps"), std::string_view("kernels"),
                              std::string_view("stragglers")};
 
@@ -50,7 +51,7 @@ std::string gpu_time_text(const TableReading& gpus, std::int64_t whole_ns) {
 std::vector<LostTime> losses_of(const TableReading& gpus) {
   const std::int64_t alone_ns = gpus.sum("busy_ns") - gpus.sum("compute_ns") - gpus.sum("exposed_comm_ns");
   std::vector<LostTime> losses{{gpus.sum("idle_ns"), "idle" + where_most(gpus, "idle_ns"), "temporal"},
-                           {gpus.sum("exposed_comm_ns"), "communication that no compute covers" + where_most(gpus, "exposed_comm_ns"), "comm"},
+                           {gpus.sum("exposed_comm_ns"), "communication that no compute covers" + where_most(gpus, "exposed_comm_ns"), "overlap"},
                            {alone_ns, "copies and memsets that nothing else covers", "temporal"}};
   std::erase_if(losses, [](const LostTime& loss) { return loss.ns <= 0; });
   std::stable_sort(losses.begin(), losses.end(), [](const LostTime& a, const LostTime& b) { return a.ns > b.ns; });
@@ -86,7 +87,7 @@ std::set<std::int64_t> warm_up_numbers(const TableReading& steps) {
   return numbers;
 }
 
-std::string steps_text(const TableReading& steps) {
+std::string steps_text(const TableReading& steps, std::int64_t whole_ns) {
   if (steps.rows() == 0) return "steps: none were found";
   const std::set<std::int64_t> warm_ups = warm_up_numbers(steps);
   std::vector<std::pair<std::int64_t, std::size_t>> durations;
@@ -110,12 +111,16 @@ std::string steps_text(const TableReading& steps) {
     if (durations.size() == 1) {
       out += duration_text(longest_ns);
     } else {
-      out += fmt::format("median {}, longest {} (step {} of {})", duration_text(durations[durations.size() / 2].first), duration_text(longest_ns),
-                         steps.number(longest, "step"), steps.rank(longest));
+      out += fmt::format("median {}, longest {} (step {}{})", duration_text(durations[(durations.size() - 1) / 2].first), duration_text(longest_ns),
+                         steps.number(longest, "step"), of_rank(steps.get<std::int64_t>(longest, "rank").value_or(-1)));
     }
     if (!warm_ups.empty()) {
       out += fmt::format(", without warm-up: {} {}, up to {}", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), duration_text(longest_warm_up_ns));
     }
+  }
+  const std::int64_t within_ns = steps.sum("duration_ns");
+  if (steps.sum("busy_ns") > 0 && static_cast<double>(within_ns) < kMostInSteps * static_cast<double>(whole_ns)) {
+    out += fmt::format("; GPUs are busy for {:.1f} % of the steps", percent_of(steps.sum("busy_ns"), within_ns));
   }
   const std::size_t shown = durations.empty() ? 0 : durations.back().second;
   if (const auto found_by = steps.get<std::string>(shown, "found_by"); found_by == kPeriodOfKernels) out += "; by the period of the kernels";
@@ -146,7 +151,8 @@ std::vector<std::string> summary_sentences(const std::vector<ResultTable>& table
   const auto latest = std::max_element(late.begin(), late.end(), [](const LateRank& a, const LateRank& b) { return a.cost_ns < b.cost_ns; });
   std::string who = late.empty() ? "no rank is known to be late to collectives" : latest->text;
   if (late.size() > 1) who += fmt::format("; {} more {} late, too", late.size() - 1, late.size() == 2 ? "rank is" : "ranks are");
-  return {time + ".", steps_text(steps) + ".", who + "."};
+  if (late.empty() && gpus.rows() == 1) return {time + ".", steps_text(steps, whole_ns) + "."};
+  return {time + ".", steps_text(steps, whole_ns) + ".", who + "."};
 }
 
 std::string summary_text(const std::vector<ResultTable>& tables) {
@@ -158,7 +164,7 @@ std::string summary_text(const std::vector<ResultTable>& tables) {
   for (const LostTime& loss : losses) out += fmt::format("{:6.2f} %  {}: {}\n", percent_of(loss.ns, whole_ns), duration_text(loss.ns), loss.text);
   const std::vector<LateRank> late = late_ranks(ranks, whole_ns);
   for (const LateRank& rank : late) out += rank.text + "\n";
-  out += steps_text(steps) + "\n";
+  out += steps_text(steps, whole_ns) + "\n";
   if (kernels.rows() > 0) out += "\n" + text_of(kernels.part({"class", "count", "sum_ns", "share_pct", "median_ns", "name"}, kKernels));
   if (gpus.rows() <= kMostGpus) out += "\n" + text_of(gpus.table());
   const std::string_view next = !late.empty() ? std::string_view("stragglers") : losses.empty() ? std::string_view("kernels") : std::string_view(losses.front().next);

@@ -15,7 +15,7 @@ std::vector<const AnalysisEntry*> summary_analyses();
 std::string summary_text(const std::vector<ResultTable>& tables);
 
 // The same in three sentences, each with its period: what the GPUs' time was and where most of what is lost went; the steps; who is
-// late. One sentence where there is no GPU work.
+// late, unless there is one GPU. One sentence if there is no GPU work.
 std::vector<std::string> summary_sentences(const std::vector<ResultTable>& tables);
 
 }  // namespace cli

@@ -17,7 +17,7 @@ std::vector<Column> sync_columns(RowKeys keys) {
       {"median_ns", Unit::ns, "At least half of them took at most so long"},
       {"max_ns", Unit::ns, "The longest"},
       {"stalls", Unit::count, "How often a device of the process went idle during such a call and had to wait for it: the next work was launched behind it"},
-      {"stalled_ns", Unit::ns, "These idle times, each to the start of the next work: the idle time that the calls cost"}});
+      {"stalled_ns", Unit::ns, "Idle time that the calls cost: each of these gaps, but no more of it than the call took"}});
 }
 
 class SyncTable : public Analysis {
@@ -34,7 +34,7 @@ class SyncTable : public Analysis {
 
   void gap(const DeviceGap& gap) override {
     if (!gap.wait) return;
-    const std::int64_t stalled_ns = context_.windows.inside_ns(gap.process, gap.from_ns, gap.to_ns);
+    const std::int64_t stalled_ns = context_.windows.inside_ns(gap.process, gap.from_ns, gap.waited_to_ns());
     if (stalled_ns == 0) return;
     Waits& waits = waits_[{gap.process, gap.wait->name}];
     ++waits.stalls;

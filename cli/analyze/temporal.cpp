@@ -38,6 +38,7 @@ class Temporal : public Analysis {
       }
       cells.push_back(percent(t.overlap_ns(), t.comm_ns));
     }
+    table.notes = times_.notes();
     return table;
   }
 

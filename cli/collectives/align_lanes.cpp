@@ -222,12 +222,11 @@ std::vector<std::int64_t> shifts_of(const CollectiveLane& a, const CollectiveLan
   const std::int64_t last = a.calls.back().position - b.calls.front().position - inside;
   const std::int64_t at_end = (a.calls.back().position - b.calls.back().position) / step * step;
   const auto reach = static_cast<std::int64_t>(kMostShifts / 4) * step;
+  const auto not_below = [step](std::int64_t value) { return value - value % step + (value % step > 0 ? step : 0); };  // the next multiple of the step
   std::vector<std::int64_t> shifts;
-  for (std::int64_t shift = -reach; shift <= reach; shift += step) {
-    if (shift >= first && shift <= last) shifts.push_back(shift);
-  }
-  for (std::int64_t shift = at_end - reach; shift <= at_end + reach; shift += step) {
-    if (shift >= first && shift <= last && (shift < -reach || shift > reach)) shifts.push_back(shift);
+  for (std::int64_t shift = not_below(std::max(-reach, first)); shift <= std::min(reach, last); shift += step) shifts.push_back(shift);
+  for (std::int64_t shift = not_below(std::max(at_end - reach, first)); shift <= std::min(at_end + reach, last); shift += step) {
+    if (shift < -reach || shift > reach) shifts.push_back(shift);
   }
   return shifts;
 }
@@ -261,8 +260,20 @@ LaneFit fit_at(const CollectiveLane& a, const CollectiveLane& b, const Interned<
 
 namespace {
 
+// The shifts that are possible, the best one first.
+std::vector<LaneFit> possible_fits(Fitter& fitter, const std::vector<std::int64_t>& shifts, std::size_t fewest, FitBudget& budget) {
+  std::vector<LaneFit> found;
+  for (const std::int64_t shift : best_shifts(fitter, shifts, fewest, budget)) {
+    LaneFit fit = fitter.at(shift);
+    budget.pairs -= std::min(budget.pairs, fit.pairs);
+    if (fit.possible && fit.pairs >= fewest && fit.binding >= kFewestPairs) found.push_back(std::move(fit));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const LaneFit& one, const LaneFit& other) { return one.mad_ns < other.mad_ns; });
+  return found;
+}
+
 LaneFit best_fit(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget) {
-  LaneFit best, second;
+  LaneFit best;
   if (a.calls.empty() || b.calls.empty()) return best;
   if (budget.pairs == 0) {
     best.why = kTooMany;
@@ -285,41 +296,57 @@ LaneFit best_fit(const CollectiveLane& a, const CollectiveLane& b, const Interne
     return best;
   }
   const auto shifts = shifts_of(a, b, std::max(a.ordinal_step, b.ordinal_step), fewest);
-  for (const std::int64_t shift : best_shifts(fitter, shifts, fewest, budget)) {
-    LaneFit fit = fitter.at(shift);
-    budget.pairs -= std::min(budget.pairs, fit.pairs);
-    if (!fit.possible || fit.pairs < fewest || fit.binding < kFewestPairs) continue;
-    if (!best.possible || fit.mad_ns < best.mad_ns) std::swap(best, fit);
-    if (fit.possible && (!second.possible || fit.mad_ns < second.mad_ns)) second = fit;
-  }
-  if (!best.possible) {
+  const std::vector<LaneFit> possible = possible_fits(fitter, shifts, fewest, budget);
+  if (possible.empty()) {
     if (budget.pairs == 0) {
       best.why = kTooMany;
       return best;
     }
     best.shifts = shifts.size();
-  } else if (second.possible && !is_clearly_better(best.mad_ns, second.mad_ns)) {
+    return best;
+  }
+  best = possible[0];
+  if (possible.size() > 1 && !is_clearly_better(best.mad_ns, possible[1].mad_ns)) {
     best.possible = false;
     best.alike = true;
-    best.why = fmt::format("shifts of {} and {} are possible alike, with ends that differ by {:.1f} and {:.1f} us", best.shift, second.shift,
-                           best.mad_ns / 1e3, second.mad_ns / 1e3);
+    best.why = fmt::format("shifts of {} and {} are possible alike, with ends that differ by {:.1f} and {:.1f} us", best.shift, possible[1].shift,
+                           best.mad_ns / 1e3, possible[1].mad_ns / 1e3);
   }
   return best;
 }
 
-// Where the steps of a run are much alike, a call that one side lost may hide the right shift, and leave a wrong one that fits as a
-// whole. Then parts without the loss fit at another shift as well.
-bool may_hide_another(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, FitBudget& budget, const LaneFit& fit) {
+}  // namespace
+
+std::vector<PartFit> fit_parts(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget) {
+  std::vector<PartFit> found;
   const std::size_t length = std::max(kLeastLanePart, b.calls.size() / kLaneParts);
-  if (b.calls.size() < length || a.calls.size() < length) return false;
-  std::size_t others = 0;
-  for (std::size_t part = 0; part < kLaneParts; ++part) {
-    const auto first = b.calls.begin() + static_cast<std::ptrdiff_t>((b.calls.size() - length) * part / (kLaneParts - 1));
+  if (b.calls.size() < length || a.calls.size() < length) return found;
+  for (std::size_t part = 0; part < kLaneParts && budget.pairs > 0; ++part) {
+    const std::size_t first = (b.calls.size() - length) * part / (kLaneParts - 1);
     CollectiveLane some = b;
-    some.calls.assign(first, first + static_cast<std::ptrdiff_t>(length));
-    const LaneFit found = best_fit(a, some, whats, false, budget);
-    if (found.possible && found.shift != fit.shift) return true;
-    others += found.alike;
+    some.calls.assign(b.calls.begin() + static_cast<std::ptrdiff_t>(first), b.calls.begin() + static_cast<std::ptrdiff_t>(first + length));
+    Fitter fitter(a, some, whats, same_clock);
+    const std::size_t fewest = std::max(kFewestPairs, (length + 1) / 2);
+    const std::vector<LaneFit> possible = possible_fits(fitter, shifts_of(a, some, std::max(a.ordinal_step, b.ordinal_step), fewest), fewest, budget);
+    for (const LaneFit& each : possible) {
+      if (!is_clearly_better(possible[0].mad_ns, each.mad_ns)) found.push_back({first, length, each});
+    }
+  }
+  return found;
+}
+
+namespace {
+
+// Where the steps of a run are much alike, a call that one side lost may hide the right shift, and leave a wrong one that fits as a
+// whole. Then a part without the loss fits at another shift clearly better, or most parts fit at others as well.
+bool may_hide_another(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, FitBudget& budget, const LaneFit& fit) {
+  const std::vector<PartFit> parts = fit_parts(a, b, whats, false, budget);
+  std::size_t others = 0;
+  for (auto each = parts.begin(); each != parts.end();) {
+    const auto next = std::find_if(each, parts.end(), [&](const PartFit& other) { return other.first != each->first; });
+    if (std::none_of(each, next, [&](const PartFit& one) { return one.fit.shift == fit.shift; })) return true;
+    others += each->fit.shift != fit.shift;
+    each = next;
   }
   return 2 * others >= kLaneParts;
 }
@@ -336,7 +363,7 @@ LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Intern
   if (!fit.possible || same_clock || is_counted_alike || !may_hide_another(a, b, whats, budget, fit)) return fit;
   fit.possible = false;
   fit.alike = true;
-  fit.why = fmt::format("the shift of {} is possible, but most parts fit at others as well, of which a lost call may hide the right one", fit.shift);
+  fit.why = fmt::format("the shift of {} is possible, but parts fit at others, of which a lost call may hide the right one", fit.shift);
   return fit;
 }
 

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cli/collectives/calls.h"
 
@@ -71,6 +72,15 @@ LaneFit fit_lanes(const CollectiveLane& a, const CollectiveLane& b, const Intern
 
 // The same of a part of the second lane, of which it is not asked whether a loss may hide the right shift.
 LaneFit fit_part(const CollectiveLane& a, const CollectiveLane& part, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget);
+
+// Part of the second lane, and a shift that is possible for it and not clearly worse than the best one.
+struct PartFit {
+  std::size_t first = 0, calls = 0;
+  LaneFit fit;
+};
+
+// A few parts that make up the second lane, in order; of each part the best shift first.
+std::vector<PartFit> fit_parts(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, FitBudget& budget);
 
 // Of a fit of theirs that is not possible.
 std::string why_not(const CollectiveLane& a, const CollectiveLane& b, const Interned<CollectiveWhat>& whats, bool same_clock, const LaneFit& fit);

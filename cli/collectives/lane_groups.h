@@ -8,8 +8,8 @@
 // Pairs alone do not tell groups apart that are late together, as when a rank of each waited for the same slow one before. So all lanes
 // that pairs connect are judged together: they are one group if one rank alone was late often enough, and all ends agree with it. No
 // division into several groups explains that, because the others would have gone on without the late one, unless another lane that is
-// not one of them came and ended as late. Else they are divided where
-// the ends of some agree clearly better than those of all; and where these do not, either may be true, and nothing is chosen.
+// not one of them came and ended as late. Else they are divided where the ends of some agree clearly better than those of all; and where
+// these do not, either may be true, and nothing is chosen. All this is as the first lane sees it: the caller asks each member, too.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -31,7 +31,7 @@ Place place_of(const LaneRef& ref) { return {ref.process, ref.lane}; }
 // A lane is compared as a whole with so many others before it is refused, where most others do not fit it.
 constexpr std::size_t kMostReferences = 8;
 // What may be compared, of a run, and more for each of its calls: some tenths of a second, and some microseconds.
-constexpr std::size_t kPairsAtLeast = std::size_t{1} << 24, kPairsOfCall = 256;
+constexpr std::size_t kPairsAtLeast = std::size_t{1} << 24, kPairsOfCall = 2048;
 
 // Lanes that may belong together.
 struct FamilyKey {
@@ -274,7 +274,10 @@ class Matcher {
       const auto [known, is_new] = compared_.try_emplace({place_of(one), place_of(other)});
       if (is_new) known->second = fit_of(one, other);
       if (with_losses && !line && !known->second.fit.possible && !known->second.with_losses) add_losses(one, other, known->second);
-      if (known->second.fit.possible || !line) found = known->second;
+      // A shift that contradicts clocks that are known is none.
+      const std::int64_t begin_ns = first_time(lane(other));
+      const bool agrees = !line || std::abs(known->second.line.on_axis(begin_ns) - line->on_axis(begin_ns)) <= static_cast<std::int64_t>(kMostSpread_ns);
+      if (!line || (known->second.fit.possible && agrees)) found = known->second;
     }
     if (line && !found.fit.possible && same_clock(one.process, other.process)) {
       found.line = *line;
@@ -324,13 +327,11 @@ class Matcher {
     bool is_only_near = false;  // the clocks are known, and it is not known which calls are the same
   };
 
-  // Those of `lanes` that may belong to the first one. `why`: of the others. `undecided`: of them, those that may belong as well, but it
-  // is not known which of their calls are the same. `witnesses`: add_related().
-  std::vector<Fitting> that_fit_first(const std::vector<LaneRef>& lanes, bool with_losses, Reasons& why, std::vector<LaneRef>& undecided,
-                                      std::vector<Fitting>& witnesses) {
+  // Those of `lanes` that may belong to the first one. `why`: of the others. `witnesses`: add_related(). `left`: neither.
+  std::vector<Fitting> that_fit_first(const std::vector<LaneRef>& lanes, bool with_losses, Reasons& why, std::vector<Fitting>& witnesses,
+                                      std::vector<LaneRef>& left) {
     const LaneRef& first = lanes.front();
     std::vector<Fitting> fitting;
-    std::vector<LaneRef> others;
     for (std::size_t i = 1; i < lanes.size(); ++i) {
       const LaneRef& each = lanes[i];
       const Comparison found = compare(first, each, with_losses);
@@ -339,15 +340,14 @@ class Matcher {
         fitting.push_back({found.fit.mad_ns, {each.process, each.lane, found.fit.shift}, found.line, has_shift});
         continue;
       }
-      others.push_back(each);
+      left.push_back(each);
       for (const auto& [one, other] : {std::pair(each, first), std::pair(first, each)}) {
         if (one.process == other.process || why.count(place_of(one)) != 0) continue;
         const std::string reason = why_not(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), found.fit);
         why.emplace(place_of(one), fmt::format("with {}: {}", rank_text(other.process), reason));
       }
     }
-    add_related(first, others, fitting, witnesses);
-    std::copy_if(others.begin(), others.end(), std::back_inserter(undecided), [&](const LaneRef& each) { return compare(first, each, false).fit.alike; });
+    add_related(first, left, fitting, witnesses);
     return fitting;
   }
 
@@ -378,9 +378,9 @@ class Matcher {
   std::vector<Fitting> of_named(const std::vector<LaneRef>& lanes, Reasons& why) {
     const LaneRef& first = lanes.front();
     std::map<ProcessId, std::vector<Fitting>> found;
-    std::vector<LaneRef> undecided;
+    std::vector<LaneRef> left;
     std::vector<Fitting> witnesses;
-    for (const Fitting& each : that_fit_first(lanes, true, why, undecided, witnesses)) {
+    for (const Fitting& each : that_fit_first(lanes, true, why, witnesses, left)) {
       if (each.ref.process != first.process) found[each.ref.process].push_back(each);
     }
     std::vector<Fitting> fitting;
@@ -433,13 +433,41 @@ class Matcher {
     return times;
   }
 
+  // Lanes that are about as long as the first one, and whose calls are not known to be other ones, may have been waited for: they are
+  // witnesses wherever a part of them may lie, if it ends as those do that waited, give or take `noise_ns`. False: there are none.
+  bool add_parts(const CallSequence& sequence, const LaneRef& first, const std::vector<LaneRef>& left, double noise_ns, std::vector<LaneTimes>& times) {
+    const std::size_t before = times.size();
+    for (const LaneRef& each : left) {
+      const std::size_t own = lane(first).calls.size(), other = lane(each).calls.size();
+      if (2 * other < own || 2 * own < other || (lane(first).whole_beginning && lane(each).whole_beginning)) continue;
+      const std::vector<PartFit> parts = fit_parts(lane(first), lane(each), calls_.whats, same_clock(first.process, each.process), budget_);
+      for (const PartFit& part : parts) {
+        if (is_clearly_better(noise_ns, part.fit.mad_ns)) continue;
+        // As far as the next parts that fit: one in which a call is missing fits nowhere.
+        std::size_t from = 0, to = other;
+        for (const PartFit& next : parts) {
+          if (next.first < part.first) from = std::min(part.first, next.first + next.calls);
+          if (next.first > part.first && to == other) to = std::max(part.first + part.calls, next.first);
+        }
+        LaneTimes some = times_by(sequence, lane(first), {0, {each.process, each.lane, part.fit.shift}, line_of(part.fit, lane(first)), true}, false);
+        const auto entry_of = [&](std::size_t call) { return lane(each).calls[call].position + part.fit.shift - lane(first).calls.front().position; };
+        for (std::int64_t at = 0; at < std::ssize(some.start_ns); ++at) {
+          if (at < entry_of(from) || at > entry_of(to - 1)) some.start_ns[static_cast<std::size_t>(at)] = some.end_ns[static_cast<std::size_t>(at)] = kMissing;
+        }
+        some.is_witness = true;
+        times.push_back(std::move(some));
+      }
+    }
+    return times.size() > before;
+  }
+
   // Of one that has none: those that are proved to be of one with the first (lane_groups.h); `witnesses` are in no group. Where several
   // groupings are possible, `ambiguous` are the lanes of all of them.
-  std::vector<Fitting> of_unnamed(const std::vector<LaneRef>& lanes, const std::vector<LaneRef>& witnesses, bool with_losses, Reasons& why, std::set<Place>& ambiguous) {
+  std::vector<Fitting> view_of_first(const std::vector<LaneRef>& lanes, const std::vector<LaneRef>& witnesses, bool with_losses, Reasons& why, std::set<Place>& ambiguous) {
     const LaneRef& first = lanes.front();
-    std::vector<LaneRef> undecided;
+    std::vector<LaneRef> left;
     std::vector<Fitting> near;
-    std::vector<Fitting> fitting = that_fit_first(lanes, with_losses, why, undecided, near);
+    std::vector<Fitting> fitting = that_fit_first(lanes, with_losses, why, near, left);
     if (fitting.empty()) return {};
     const std::size_t possible = fitting.size();
     std::vector<LaneRef> others;
@@ -454,7 +482,7 @@ class Matcher {
     }
     add_related(first, others, fitting, near);
     fitting.insert(fitting.end(), near.begin(), near.end());
-    std::copy_if(others.begin(), others.end(), std::back_inserter(undecided), [&](const LaneRef& each) { return compare(first, each, false).fit.alike; });
+    left.insert(left.end(), others.begin(), others.end());
     CallSequence sequence(calls_.whats, first_time(lane(first)));
     AxisLane reference{&lane(first), {}};
     sequence.add(reference);
@@ -465,7 +493,14 @@ class Matcher {
       times.push_back(times_by(sequence, lane(first), fitting[i], is_known));
       times.back().is_witness = i >= possible;
     }
-    const LaneGrouping grouping = group_of_first(times);
+    LaneGrouping grouping = group_of_first(times);
+    double noise_ns = kTimestampError_ns;
+    for (const std::size_t each : grouping.members) noise_ns = std::max(noise_ns, each > 0 ? fitting[each - 1].mad_ns : 0);
+    if (grouping.members.size() > 1 && add_parts(sequence, first, left, noise_ns, times)) grouping = group_of_first(times);
+    if (grouping.members.size() > 1 && budget_.pairs == 0) {
+      why[place_of(first)] = "too many shifts are alike to compare it with all others";
+      return {};
+    }
     const auto ref_of = [&](std::size_t index) -> const LaneRef& { return index == 0 ? first : fitting[index - 1].ref; };
     if (!grouping.together.empty()) {
       std::vector<std::int64_t> all, one, other;
@@ -485,29 +520,46 @@ class Matcher {
     for (const std::size_t each : grouping.members) {
       if (each > 0) members.push_back(fitting[each - 1]);
     }
-    const auto has_process = [&](const LaneRef& lane) {
-      const auto is_it = [&](const Fitting& member) { return member.ref.process == lane.process; };
-      return lane.process == first.process || std::any_of(members.begin(), members.end(), is_it);
-    };
-    std::erase_if(undecided, has_process);
-    // A lane of which calls are missing may belong to it, too.
-    const auto has_lost = [&](const LaneRef& each) {
-      return !has_process(each) && !known_line(first, each) && 10 * lane(each).calls.size() > 9 * lane(first).calls.size() && !compare(first, each, false).fit.possible &&
-             compare(first, each, true).fit.possible;
-    };
-    if (!members.empty() && !with_losses && (std::any_of(lanes.begin(), lanes.end(), has_lost) || std::any_of(witnesses.begin(), witnesses.end(), has_lost))) {
-      return of_unnamed(lanes, witnesses, true, why, ambiguous);
-    }
-    if (!members.empty() && !undecided.empty()) {
-      // What the members waited for may be a rank of which it is not known when it came.
-      why[place_of(first)] = fmt::format("whether {} is one of them cannot be told: {}", rank_text(undecided[0].process), compare(first, undecided[0], false).fit.why);
-      return {};
-    }
     if (members.empty()) {
       why[place_of(first)] = fmt::format("with {}: ends differ by {:.1f} us, but too few calls whose starts disagree prove it: that may be ranks in lockstep",
                                          rank_text(fitting[0].ref.process), fitting[0].mad_ns / 1e3);
     }
     return members;
+  }
+
+  // The lanes that `lane`, taken first, proves to be its group's; itself alone, if none.
+  std::set<Place> seen_by(const LaneRef& lane, std::vector<LaneRef> lanes, const std::vector<LaneRef>& witnesses, bool with_losses) {
+    const auto own = std::find_if(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return place_of(each) == place_of(lane); });
+    std::rotate(lanes.begin(), own, own + 1);
+    Reasons why;
+    std::set<Place> ambiguous, seen{place_of(lane)};
+    for (const Fitting& each : view_of_first(lanes, witnesses, with_losses, why, ambiguous)) seen.insert(place_of(each.ref));
+    return seen;
+  }
+
+  // A group is one only if each of its members proves it: a member whose clock only these calls tell may have waited for a lane that the
+  // first one cannot be compared with. Members that prove to be of another group are witnesses instead.
+  std::vector<Fitting> of_unnamed(std::vector<LaneRef> lanes, std::vector<LaneRef> witnesses, bool with_losses, Reasons& why, std::set<Place>& ambiguous) {
+    while (true) {
+      std::vector<Fitting> members = view_of_first(lanes, witnesses, with_losses, why, ambiguous);
+      std::set<Place> group{place_of(lanes[0])}, others;
+      for (const Fitting& each : members) group.insert(place_of(each.ref));
+      for (const Fitting& each : members) {
+        const auto sees_all = [&](const std::set<Place>& seen) { return std::includes(seen.begin(), seen.end(), group.begin(), group.end()); };
+        std::set<Place> seen = seen_by(each.ref, lanes, witnesses, with_losses);
+        if (!sees_all(seen) && !with_losses) seen = seen_by(each.ref, lanes, witnesses, true);
+        if (sees_all(seen)) continue;
+        if (seen.size() == 1 || seen.count(place_of(lanes[0])) != 0) {
+          why[place_of(lanes[0])] = fmt::format("the times of {} allow both that it is one of them and that it is not", rank_text(each.ref.process));
+          return {};
+        }
+        others.insert(place_of(each.ref));
+      }
+      if (others.empty()) return members;
+      const auto kept = std::stable_partition(lanes.begin(), lanes.end(), [&](const LaneRef& each) { return others.count(place_of(each)) == 0; });
+      witnesses.insert(witnesses.end(), kept, lanes.end());
+      lanes.erase(kept, lanes.end());
+    }
   }
 
   struct FoundGroup {
@@ -551,6 +603,7 @@ class Matcher {
       }
     }
     compared_.clear();
+    placed_.clear();
   }
 
   // How many of the lanes, by length, are about as long as the first: half of it, and no break of a tenth before.
@@ -570,10 +623,12 @@ class Matcher {
       std::set<Place> done{place_of(first)}, ambiguous;
       std::vector<LaneRef> witnesses = left;
       witnesses.insert(witnesses.end(), refused.begin(), refused.end());
+      witnesses.insert(witnesses.end(), placed_.begin(), placed_.end());
       std::vector<Fitting> others = of_unnamed(lanes, witnesses, with_losses, why, ambiguous);
       if (!others.empty()) {
         accept(first, others);
-        for (const Fitting& each : others) done.insert(place_of(each.ref));
+        placed_.push_back(first);
+        for (const Fitting& each : others) done.insert(place_of(each.ref)), placed_.push_back({each.ref.process, each.ref.lane, 0});
         groups.push_back({first, std::move(others)});
       } else if (ambiguous.empty()) {
         left.push_back(first);
@@ -599,11 +654,15 @@ class Matcher {
         lanes.push_back(each);
         std::set<Place> ambiguous;
         std::vector<LaneRef> witnesses = refused;
+        std::copy_if(placed_.begin(), placed_.end(), std::back_inserter(witnesses), [&](const LaneRef& placed) {
+          return std::none_of(lanes.begin(), lanes.end(), [&](const LaneRef& lane) { return place_of(lane) == place_of(placed); });
+        });
         std::copy_if(before.begin(), before.end(), std::back_inserter(witnesses), [&](const LaneRef& other) { return place_of(other) != place_of(each); });
         std::vector<Fitting> others = of_unnamed(lanes, witnesses, true, why, ambiguous);
         if (others.size() <= group.others.size()) continue;
         group.others = std::move(others);
         accept(group.first, group.others);
+        placed_.push_back({each.process, each.lane, 0});
         return true;
       }
       return false;
@@ -926,6 +985,7 @@ class Matcher {
   std::set<ProcessId> unsure_;  // whose numbers are not those of others in some communicator, or theirs not these
   std::set<ProcessId> agreed_;  // whose numbers times prove in some
   std::map<std::pair<Place, Place>, Comparison> compared_;  // of the family at hand
+  std::vector<LaneRef> placed_;  // in groups of the family at hand
   bool any_unnamed_ = false;
   std::map<CommunicatorId, WaitingGroup> waiting_;  // that may have ranks without its name
   std::set<ProcessId> placed_unnamed_, refused_unnamed_;  // with some lane without a name

@@ -97,7 +97,7 @@ std::function<void()> set_up_diagnose(CLI::App& app) {
 Command diagnose_command() {
   return {"diagnose", "What to change: findings with evidence, advice and the most that it would save",
           "Each finding says where it is seen (times that `export --time` takes), how much of the run's time would go at\n"
-          "most, and the next command. The warm-up is left out. Of a run that got stuck or was killed: which ranks had\n"
+          "most, and the next command. Warm-up steps are excluded. Of a run that got stuck or was killed: which ranks had\n"
           "entered a collective and which had not. Silent where nothing is wrong.\n"
           "\n"
           "  tracetool diagnose traces/\n"

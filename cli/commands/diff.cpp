@@ -125,7 +125,7 @@ std::function<void()> set_up_diff(CLI::App& app) {
 
 Command diff_command() {
   return {"diff", "What changed between two runs, or two choices of one: step time, idle causes, classes, kernels, operators, collectives",
-          "Medians over the training steps, of the mean over the GPUs; first steps that are warm-up are left out. A row says what changed\n"
+          "Medians over the training steps, of the mean over the GPUs; first steps that are warm-up are excluded. A row says what changed\n"
           "by more than the steps of a run differ among themselves: grew, shrank, appeared, vanished. docs/diff.md has the noise model.\n"
           "\n"
           "  tracetool diff before/ after/\n"

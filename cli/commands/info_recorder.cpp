@@ -128,7 +128,7 @@ std::string recorder_text(const Catalog& catalog) {
     if (!process.recorder.agent_version.empty() && !beside[id]) ranks[line_of(process.recorder)].push_back(process.rank);
   }
   std::string text;
-  for (auto& [line, who] : ranks) text += fmt::format("{}: {}\n", line, rank_list(std::move(who)));
+  for (auto& [line, who] : ranks) text += who == std::vector<std::int64_t>{-1} ? line + "\n" : fmt::format("{}: {}\n", line, rank_list(std::move(who)));
   return text;
 }
 

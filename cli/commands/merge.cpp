@@ -57,7 +57,7 @@ void run_merge(const MergeCommandOptions& options) {
   fmt::print(stderr, "{}: {}, {}, {}\n", options.output, count_text(merged.processes, "process", "processes"),
              count_text(merged.events, "event"), count_text(out.bytes(), "byte"));
   if (!left_out.empty()) {
-    throw Error(Exit::bad_content, fmt::format("{} of {} inputs were left out of {}; the rest is there", left_out.size(), found, options.output));
+    throw Error(Exit::bad_content, fmt::format("{} of {} inputs were skipped in {}; the rest is there", left_out.size(), found, options.output));
   }
   if (options.output == "-") return;
   if (options.partial) {
@@ -97,7 +97,7 @@ Command merge_command() {
       "recordings. Ranks come from the recordings, else from file names (rank3, worker3), else from --rank. Clocks of hosts are\n"
       "aligned by the collectives that they share; each rank keeps its own times, beside what puts them on the axis.\n"
       "Of a large run each node merges its own ranks (--partial), and then one merges the parts: the result is the same. A part\n"
-      "that cannot be read, or is of another run, is named and left out; the exit status is 3 then.\n"
+      "that cannot be read, or is of another run, is named and skipped; the exit status is 3 then.\n"
       "Inputs of unrelated runs (other run ids or numbers of ranks, or recorded far apart) are refused without --force.\n"
       "\n"
       "  tracetool merge traces/ -o run.ttrace\n"

@@ -77,20 +77,23 @@ ResultTable group_table(const GroupTable& entry, const Comparison& comparison, b
   return table;
 }
 
+// "" if no rank is known.
+std::string ranks_text(const RunProfile& run) { return run.ranks == std::vector<std::int64_t>{-1} ? "" : rank_list(run.ranks); }
+
 ResultTable runs_table(const RunProfile& a, const RunProfile& b, const Comparison& comparison) {
   ResultTable table{kRuns,
                     {{"run", Unit::text, "A or B"},
                      {"gpus", Unit::count, "Over which values are means"},
                      {"ranks", Unit::text, "Their ranks"},
                      {"steps", Unit::count, "Over which values are medians; empty: the trace as a whole"},
-                     {"warm_up", Unit::text, "Numbers of first steps that are left out"},
+                     {"warm_up", Unit::text, "Numbers of first steps that are excluded"},
                      {"step_ns", Unit::ns, "Median of their times"},
                      {"error_ns", Unit::ns, "Standard error of that; empty: fewer than 8 steps"},
                      {"source", Unit::text, "As it was named"}},
                     {},
                     {}};
   const auto add = [&](std::string_view side, const RunProfile& run, const StepSample& step) {
-    append(table.rows.emplace_back(), std::string(side), run.gpus, rank_list(run.ranks), run.whole ? Cell() : Cell(static_cast<std::int64_t>(run.steps.size())),
+    append(table.rows.emplace_back(), std::string(side), run.gpus, ranks_text(run).empty() ? Cell() : Cell(ranks_text(run)), run.whole ? Cell() : Cell(static_cast<std::int64_t>(run.steps.size())),
            run.warm_up.empty() ? Cell() : Cell(number_list(run.warm_up)), rounded(step.median), step.has_noise() ? rounded(step.error) : Cell(), run.source);
   };
   add("A", a, comparison.step().a);
@@ -119,7 +122,7 @@ ResultTable parts_table(const Comparison& comparison, bool all) {
     append(table.rows.emplace_back(), part.a_ns, part.b_ns, difference,
            whole_a != whole_b ? Cell(100.0 * static_cast<double>(difference) / static_cast<double>(whole_b - whole_a)) : Cell(), part.name);
   }
-  table.notes.push_back(fmt::format("{}the mean step takes {} in A, {} in B: all parts sum to it", small > 0 ? count_text(small, "row is", "rows are") + " left out as small; " : "",
+  table.notes.push_back(fmt::format("{}the mean step takes {} in A, {} in B: all parts sum to it", small > 0 ? count_text(small, "row is", "rows are") + " skipped as small; " : "",
                                     duration_text(whole_a), duration_text(whole_b)));
   return table;
 }
@@ -148,8 +151,8 @@ ResultTable sequence_table(const RunProfile& a, const RunProfile& b) {
                     {}};
   const auto compared = compare_sequences(a, b);
   if (!compared) return table;
-  table.notes.push_back(fmt::format("of A the {} of step {} of {}, of B the {} of step {} of {}: by name and grid, in the order of their launches", count_text(compared->kernels_a, "kernel"), compared->step_a,
-                                    rank_list({a.sequence_rank}), count_text(compared->kernels_b, "kernel"), compared->step_b, rank_list({b.sequence_rank})));
+  table.notes.push_back(fmt::format("of A the {} of step {}{}, of B the {} of step {}{}: by name and grid, in the order of their launches", count_text(compared->kernels_a, "kernel"), compared->step_a,
+                                    of_rank(a.sequence_rank), count_text(compared->kernels_b, "kernel"), compared->step_b, of_rank(b.sequence_rank)));
   if (!compared->changes) {
     table.notes.push_back(fmt::format("they differ in more than {} places, and are not aligned", kMostDifferences));
     return table;
@@ -195,7 +198,7 @@ std::string ratio_text(double a, double b) {
 }
 
 std::string run_text(std::string_view side, const RunProfile& run) {
-  std::string text = fmt::format("{}: {}, {}, {}", side, run.source, rank_list(run.ranks), count_text(static_cast<std::uint64_t>(run.gpus), "GPU"));
+  std::string text = fmt::format("{}: {}{}{}, {}", side, run.source, ranks_text(run).empty() ? "" : ", ", ranks_text(run), count_text(static_cast<std::uint64_t>(run.gpus), "GPU"));
   if (!run.whole) text += ", " + count_text(run.steps.size(), "step");
   if (!run.warm_up.empty()) text += fmt::format("; without warm-up: {} {}", run.warm_up.size() == 1 ? "step" : "steps", number_list(run.warm_up));
   if (run.not_everywhere > 0) text += fmt::format("; without {} that not all ranks have", count_text(run.not_everywhere, "step"));

@@ -240,7 +240,7 @@ class StepProfile : public TablesObserver {
     for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
       if (context_.chosen[id] && !kept_.takes_part(id)) without.push_back(context_.catalog.processes[id].rank);
     }
-    if (!without.empty()) profile_.notes.push_back("no steps of " + rank_list(without) + ", which are left out");
+    if (!without.empty()) profile_.notes.push_back("no steps of " + rank_list(without) + ", which are excluded");
   }
 
   struct Launched {

@@ -29,7 +29,7 @@ class CopyCast : public WorkRule {
   void explain(const DiagnosisScope& scope, ProcessId, std::int64_t, const Sum& sum, Finding& finding) const override {
     finding.title = fmt::format("tensors are copied within the GPU, to other types or layouts, {}: {}", times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns));
     finding.advice =
-        "See below which operators do it. Cast once and keep the result (weights in bfloat16, torch.autocast around the whole model in place of .to() in each layer); keep one layout "
+        "The evidence names the operators. Cast once and keep the result (weights in bfloat16, torch.autocast around the whole model in place of .to() in each layer); keep one layout "
         "(no .contiguous() after each transpose, channels_last throughout); torch.compile fuses casts into what reads them.";
   }
 

@@ -29,6 +29,7 @@ class Extents : public TablesObserver {
     Extent& extent = extents_[work.process];
     if (!extent.has_work) extent = {true, work.start_ns, work.end_ns};
     extent.last_ns = std::max(extent.last_ns, work.end_ns);
+    if (work.work_class == WorkClass::comm) time_.has_communication = true;
   }
   void finish(const std::vector<ResultTable>&) override {
     std::set<std::int64_t> numbers;
@@ -272,7 +273,7 @@ std::optional<NumberRanges> steps_to_diagnose(const Catalog& catalog, const Trac
   const auto first = warm_ups.empty() ? numbers.begin() : numbers.upper_bound(*warm_ups.rbegin());
   if (first == numbers.end()) return std::nullopt;
   if (!warm_ups.empty()) {
-    notes.push_back(fmt::format("{} {} {} warm-up, and left out", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), warm_ups.size() == 1 ? "is" : "are"));
+    notes.push_back(fmt::format("{} {} {} warm-up and excluded", warm_ups.size() == 1 ? "step" : "steps", number_list({warm_ups.begin(), warm_ups.end()}), warm_ups.size() == 1 ? "is" : "are"));
   }
   if (const double share = share_of_steps(catalog, facts, chosen); share < kNearlyAll) {
     notes.push_back(fmt::format("the steps are {:.0f} % of the time; what runs outside of them is not looked at (--time 0s- looks at all)", 100 * share));
@@ -311,7 +312,7 @@ EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules) {
 }
 
 DiagnosisRun::DiagnosisRun(const Catalog& catalog, const TraceFacts& facts, const DiagnosisRequest& request)
-    : catalog_(catalog), facts_(facts), request_(request), time_{std::vector<std::int64_t>(catalog.processes.size()), 0, 0, std::vector<bool>(catalog.processes.size())}, results_(request.rules.size()) {
+    : catalog_(catalog), facts_(facts), request_(request), time_{std::vector<std::int64_t>(catalog.processes.size()), 0, 0, std::vector<bool>(catalog.processes.size()), false}, results_(request.rules.size()) {
   analysis_.analyses = tables_of(request.rules);
   analysis_.by = GroupBy::rank;
   analysis_.selection = request.selection;

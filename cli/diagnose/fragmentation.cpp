@@ -27,8 +27,8 @@ class Fragmentation : public MemoryRule {
   }
   void explain(const DiagnosisScope&, const DeviceMemory& worst, Finding& finding) const override {
     const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<std::uint64_t>(bytes)); };
-    finding.title = fmt::format("the allocator holds {} of the {} of GPU {} of {}, of which never more than {} is in use", text(*worst.reserved_peak_bytes),
-                                text(*worst.device_bytes), worst.device, rank_list({worst.rank}), text(*worst.peak_bytes));
+    finding.title = fmt::format("the allocator holds {} of the {} of GPU {}{}, of which never more than {} is in use", text(*worst.reserved_peak_bytes),
+                                text(*worst.device_bytes), worst.device, of_rank(worst.rank), text(*worst.peak_bytes));
     finding.advice =
         "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; sizes that come again (pad batches to a few lengths); what only start-up needed is given back by "
         "torch.cuda.empty_cache() once, before the first step.";

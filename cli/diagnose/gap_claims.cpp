@@ -46,10 +46,16 @@ bool GapClaims::blocks_to_device(const GpuWork& work) {
   return is_from_pageable(work) || (work.call != nullptr && !names_[work.call->name].is_async && !names_[work.call->name].launches_graph);
 }
 
-std::optional<GapOwner> GapClaims::holder_of(const DeviceGap& gap) const {
-  if (allocations_.in_call(gap.process, gap.from_ns)) return GapOwner::allocation;
-  if (!gap.wait) return std::nullopt;
-  return gap.wait->for_copy && gap.wait->to_device ? GapOwner::blocking_copy : GapOwner::host_sync;
+GapClaims::Holder GapClaims::holder_of(const DeviceGap& gap) const {
+  if (const std::int64_t ns = allocations_.call_ns(gap.process, gap.from_ns); ns > 0) return {GapOwner::allocation, std::min(gap.to_ns, gap.from_ns + ns)};
+  if (!gap.wait) return {std::nullopt, gap.from_ns};
+  return {gap.wait->for_copy && gap.wait->to_device ? GapOwner::blocking_copy : GapOwner::host_sync, gap.waited_to_ns()};
+}
+
+GapClaims::Span GapClaims::span_of(GapOwner owner, std::int64_t from_ns, std::int64_t to_ns) const {
+  if (!holder_.owner || owner == GapOwner::garbage_collection || owner == GapOwner::data_loading) return {from_ns, to_ns};
+  const std::int64_t held_to_ns = std::clamp(holder_.to_ns, from_ns, to_ns);
+  return owner == *holder_.owner ? Span{from_ns, held_to_ns} : Span{held_to_ns, to_ns};
 }
 
 void GapClaims::claim(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns) {
@@ -62,23 +68,22 @@ void GapClaims::claim(const DeviceGap& gap, std::int64_t from_ns, std::int64_t t
       gap.collections->each_within(std::max(from_ns, part.from_ns), std::min(to_ns, part.to_ns), [&](std::int64_t start_ns, std::int64_t end_ns) { claim_span(GapOwner::garbage_collection, start_ns, end_ns); });
     }
   }
-  allocations_.each_within(gap.process, from_ns, to_ns, [&](std::int64_t start_ns, std::int64_t end_ns) { claim_span(GapOwner::allocation, start_ns, end_ns); });
+  allocations_.each_within(gap.process, from_ns, to_ns, [&](const LateAllocations::Call& call) {
+    claim_span(GapOwner::allocation, std::max(from_ns, call.start_ns), std::min(to_ns, call.end_ns));
+  });
   if (gap.next->call != nullptr) {
     activity_.each_loading(gap.next->call->track, from_ns, std::min(to_ns, gap.next->call->start_ns), [&](std::int64_t start_ns, std::int64_t end_ns) { claim_span(GapOwner::data_loading, start_ns, end_ns); });
   }
   std::int64_t named_ns = 0;
   for (const std::int64_t ns : ns_) named_ns += ns;
 
-  const auto holder = holder_of(gap);
-  if (holder) {
-    if (2 * named_ns < to_ns - from_ns) claim_span(*holder, from_ns, to_ns);
-    return;
-  }
+  holder_ = holder_of(gap);
+  if (holder_.owner && 2 * named_ns < to_ns - from_ns) claim_span(*holder_.owner, from_ns, std::min(to_ns, holder_.to_ns));
   const Times named = ns_;
   const bool blocks = blocks_to_device(*gap.next);
   for (std::size_t i = 0; i < gap.part_count; ++i) {
     const DeviceGap::Part& part = gap.parts[i];
-    const std::int64_t part_from_ns = std::max(from_ns, part.from_ns), part_to_ns = std::min(to_ns, part.to_ns);
+    const std::int64_t part_from_ns = std::max({from_ns, holder_.to_ns, part.from_ns}), part_to_ns = std::min(to_ns, part.to_ns);
     const auto owner = [&]() -> std::optional<GapOwner> {
       switch (part.cause) {
         case IdleCause::copy: return blocks ? std::optional(GapOwner::blocking_copy) : std::nullopt;
@@ -89,7 +94,7 @@ void GapClaims::claim(const DeviceGap& gap, std::int64_t from_ns, std::int64_t t
         default: return std::nullopt;
       }
     }();
-    if (owner) claim_span(*owner, part_from_ns, part_to_ns);
+    if (owner && part_from_ns < part_to_ns) claim_span(*owner, part_from_ns, part_to_ns);
   }
   if (!after_optimizer_[{gap.process, gap.device}] || !optimizers_.has(*gap.next)) return;
   for (const GapOwner owner : {GapOwner::launches, GapOwner::host_late}) {

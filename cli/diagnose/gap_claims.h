@@ -4,12 +4,13 @@
 //   garbage_collection  Python's garbage collector ran before the host launched the next work (DeviceGap::collecting_ns)
 //   allocation          the host was in a call that allocates or releases device memory (late_allocations.h)
 //   data_loading        the thread that launched the next work was in a range that loads data (host_activity.h)
-// The rest of the gap belongs to what held the host when the device went idle:
+// What held the host when the device went idle claims as much of the gap, from its start on, as it took: without it, the host would have
+// launched that much earlier.
 //   allocation          such a call
 //   blocking_copy       a copy to the device
 //   host_sync           another wait
-// but to nobody if the three above explain at least half of the gap: without them, the host would have launched soon after the wait.
-// If nothing held the host:
+// This part belongs to nobody if the three above explain at least half of the gap: without them, the host would have launched soon after the wait.
+// The rest belongs to what the host did then:
 //   blocking_copy       the time in the call of a copy to the device that blocks
 //   launches            the causes launch and queued of device_gaps.h
 //   host_late, unexplained   these causes
@@ -40,7 +41,7 @@ bool is_from_pageable(const GpuWork& work);
 struct ClaimedGap {
   const DeviceGap& gap;
   GapOwner owner;
-  std::int64_t from_ns, to_ns;  // the gap as far as it lies in the window
+  std::int64_t from_ns, to_ns;  // the gap as far as it lies in the window, without what something else that held the host explains
   std::int64_t ns;              // of it, the owner's
   bool if_no_optimizer;         // counts only for ranks on which the optimizer is no finding
   const HostActivity& activity;
@@ -66,7 +67,8 @@ class GapClaims {
       for (std::size_t owner = 0; owner < kGapOwners; ++owner) {
         for (const bool if_no_optimizer : {false, true}) {
           const std::int64_t ns = (if_no_optimizer ? without_optimizer_ns_ : ns_)[owner];
-          if (ns > 0) on_claim(ClaimedGap{gap, static_cast<GapOwner>(owner), from_ns, to_ns, ns, if_no_optimizer, activity_});
+          const Span span = span_of(static_cast<GapOwner>(owner), from_ns, to_ns);
+          if (ns > 0) on_claim(ClaimedGap{gap, static_cast<GapOwner>(owner), span.from_ns, span.to_ns, ns, if_no_optimizer, activity_});
         }
       }
     }
@@ -84,8 +86,14 @@ class GapClaims {
 
   void claim(const DeviceGap& gap, std::int64_t from_ns, std::int64_t to_ns);
   void claim_span(GapOwner owner, std::int64_t from_ns, std::int64_t to_ns);
-  // The owner of all of a gap that no named cause explains; empty: the parts of the gap say it.
-  std::optional<GapOwner> holder_of(const DeviceGap& gap) const;
+  // What held the host when the device went idle, and the end of the part of the gap that it explains.
+  struct Holder {
+    std::optional<GapOwner> owner;
+    std::int64_t to_ns;
+  };
+  Holder holder_of(const DeviceGap& gap) const;
+  // Where in a gap the owner's time lies.
+  Span span_of(GapOwner owner, std::int64_t from_ns, std::int64_t to_ns) const;
 
   const AnalysisContext& context_;
   HostActivity activity_;
@@ -96,6 +104,7 @@ class GapClaims {
   // Of the gap at hand:
   Times ns_{}, without_optimizer_ns_{};
   std::vector<Span> taken_;
+  Holder holder_{};
 };
 
 }  // namespace cli

@@ -1,8 +1,12 @@
 #include "cli/diagnose/idle_rule.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "cli/diagnose/fired.h"
+#include "cli/io/units.h"
 #include "cli/model/short_name.h"
 #include "cli/model/slice.h"
 
@@ -12,6 +16,7 @@ void IdleRule::claimed(const ClaimedGap& claim) {
   Owned& owned = claim.if_no_optimizer ? if_no_optimizer_ : owned_;
   Sum& sum = owned.sums[{claim.gap.process, claim.gap.device}];
   sum.ns += claim.ns;
+  sum.longest_ns = std::max(sum.longest_ns, claim.ns);
   ++sum.count;
   owned.evidence.add(claim.gap.process, claim.from_ns, claim.to_ns, claim.ns, [&] { return describe(claim); });
 }
@@ -21,6 +26,7 @@ void IdleRule::keep_without_optimizer(const std::vector<bool>& processes) {
     if (!processes[device.first]) continue;
     Sum& sum = owned_.sums[device];
     sum.ns += more.ns;
+    sum.longest_ns = std::max(sum.longest_ns, more.longest_ns);
     sum.count += more.count;
   }
   owned_.evidence.take(std::move(if_no_optimizer_.evidence), processes);
@@ -37,6 +43,7 @@ std::vector<Finding> IdleRule::find(const DiagnosisScope& scope, const std::vect
   if (fired.empty()) return {};
   Finding finding = fired.finding(scope, owned_.evidence);
   explain(scope, fired.most, *most, finding);
+  if (most->count > 1 && 2 * most->longest_ns > most->ns) finding.title += fmt::format("; {} of it at once", duration_text(most->longest_ns));
   return {finding};
 }
 

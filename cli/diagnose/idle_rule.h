@@ -23,7 +23,7 @@ class IdleRule : public Rule {
  protected:
   // Of all idle times of a device.
   struct Sum {
-    std::int64_t ns = 0, count = 0;
+    std::int64_t ns = 0, longest_ns = 0, count = 0;
   };
 
   // The text of evidence.

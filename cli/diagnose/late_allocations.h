@@ -37,23 +37,23 @@ class LateAllocations {
     if (process.calls.size() > kMostCalls) process.calls.pop_front();
     return call;
   }
-  // The parts of [from_ns, to_ns) that lie in such calls, by start. They may overlap, as those of different threads.
-  template <typename OnPart>
-  void each_within(ProcessId id, std::int64_t from_ns, std::int64_t to_ns, OnPart&& on_part) const {
+  // Calls on_call with each such call that runs in [from_ns, to_ns), by start. They may overlap, as those of different threads.
+  template <typename OnCall>
+  void each_within(ProcessId id, std::int64_t from_ns, std::int64_t to_ns, OnCall&& on_call) const {
     const auto found = processes_.find(id);
     if (found == processes_.end()) return;
     const std::deque<Call>& calls = found->second.calls;
     auto at = calls.end();
     while (at != calls.begin() && std::prev(at)->end_ns > from_ns) --at;
     for (; at != calls.end() && at->start_ns < to_ns; ++at) {
-      const std::int64_t start_ns = std::max(at->start_ns, from_ns), end_ns = std::min(at->end_ns, to_ns);
-      if (start_ns < end_ns) on_part(start_ns, end_ns);
+      if (at->end_ns > from_ns) on_call(*at);
     }
   }
-  bool in_call(ProcessId id, std::int64_t ns) const {
-    bool is_in = false;
-    each_within(id, ns, ns + 1, [&](std::int64_t, std::int64_t) { is_in = true; });
-    return is_in;
+  // Returns the length of the longest such call that runs at that time; 0 if there is none.
+  std::int64_t call_ns(ProcessId id, std::int64_t ns) const {
+    std::int64_t longest_ns = 0;
+    each_within(id, ns, ns + 1, [&](const Call& call) { longest_ns = std::max(longest_ns, call.end_ns - call.start_ns); });
+    return longest_ns;
   }
 
  private:

@@ -114,11 +114,10 @@ class MemoryBoundKernels : public Rule {
     Fired fired;
     for (const auto& [device, sum] : in_classes_.sums()) {
       const bool many = sum.count >= kFewestKernels && 100 * sum.time_ns > kLeastClassesPercent * all_ns_.at(device);
-      if (many && sum.exposed_ns * kLeastClassesShare > scope.time.lengths_ns[device.first]) fired.add(device.first, device.second, sum.time_ns);
+      if (many && sum.exposed_ns * kLeastClassesShare > scope.time.lengths_ns[device.first]) fired.add(device.first, device.second, sum.exposed_ns);
     }
     if (fired.empty()) return std::nullopt;
     Finding finding = fired.finding(scope, evidence_of_classes_);
-    finding.saving_ns.reset();
     const Kernels& kernels = of_classes_.at(fired.most);
     const auto top = longest(kernels);
     const ExposedWork::Sum& sum = in_classes_.sums().at({fired.most, fired.device});

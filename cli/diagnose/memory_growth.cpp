@@ -23,7 +23,7 @@ class MemoryGrowth : public MemoryRule {
     return steady && bytes >= kLeastGrowth ? std::optional(static_cast<double>(bytes)) : std::nullopt;
   }
   void explain(const DiagnosisScope&, const DeviceMemory& worst, Finding& finding) const override {
-    finding.title = fmt::format("memory of GPU {} of {} grows by {} a step, in {} of {} steps", worst.device, rank_list({worst.rank}),
+    finding.title = fmt::format("memory of GPU {}{} grows by {} a step, in {} of {} steps", worst.device, of_rank(worst.rank),
                                 bytes_text(static_cast<std::uint64_t>(*worst.growth_bytes_per_step)), *worst.grew_in_steps, worst.steps - 1);
     if (worst.device_bytes && worst.end_bytes && *worst.device_bytes > *worst.end_bytes) {
       finding.title += fmt::format(": it is full after {} more steps", (*worst.device_bytes - *worst.end_bytes) / *worst.growth_bytes_per_step);

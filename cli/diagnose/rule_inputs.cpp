@@ -59,11 +59,12 @@ bool knows_memory_size(const DiagnosisScope& scope, const std::vector<ResultTabl
 std::string missing_collectives(const DiagnosisScope& scope) {
   const auto ranks = std::count_if(scope.trace.catalog.processes.begin(), scope.trace.catalog.processes.end(), [](const Process& process) { return process.rank >= 0; });
   const TraceCollectives* collectives = scope.trace.collectives;
-  if (collectives == nullptr) return "no collectives in the trace";
+  const std::string none = scope.time.has_communication ? "no collectives that can be matched; the table overlap has the time of communication" : "no collectives in the trace";
+  if (collectives == nullptr) return none;
   const auto& matched = collectives->matched;
   const bool has_match = std::any_of(matched.collectives.begin(), matched.collectives.end(), [](const MatchedCollective& each) { return each.calls > 1; });
   if (has_match) return {};
-  if (matched.collectives.empty() && matched.refusals.empty()) return "no collectives in the trace";
+  if (matched.collectives.empty() && matched.refusals.empty()) return none;
   return ranks < 2 ? "collectives of a single rank" : "collectives are not matched across ranks";
 }
 

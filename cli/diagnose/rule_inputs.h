@@ -14,6 +14,7 @@ struct DiagnosedTime {
   std::int64_t length_ns = 0;            // the largest of them: of what a saving is a share
   std::int64_t steps = 0;                // so many lie in it, of the process that has most; 0: none are known
   std::vector<bool> has_work{};          // by ProcessId: chosen, with GPU work
+  bool has_communication = false;        // some of that work is communication
 };
 
 struct DiagnosisScope {

@@ -72,7 +72,7 @@ class SlowFirst : public Rule {
 
 RuleEntry slow_first_rule() {
   return {.name = "slow-first",
-          .fires = "warm-up steps were chosen, or the first step takes 1.5 times as long as the others and was not left out as warm-up",
+          .fires = "warm-up steps were chosen, or the first step takes 1.5 times as long as the others and was not excluded as warm-up",
           .source = "PyTorch, torch.profiler.schedule: https://pytorch.org/docs/stable/profiler.html",
           .inputs = {RuleInput::steps},
           .make = make_rule<SlowFirst>};

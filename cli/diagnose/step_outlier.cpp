@@ -14,6 +14,7 @@ namespace cli {
 namespace {
 
 constexpr std::int64_t kMuchLonger = 5;          // by 1 / so much of the median
+constexpr std::int64_t kLeastKernelShare = 10;   // 1 / so much of a step's excess: a kernel that grew less does not explain it
 constexpr std::int64_t kLeastExcessShare = 100;  // 1 / so much of the time, of a rank's outliers together
 
 class StepOutlier : public Rule {
@@ -64,12 +65,12 @@ class StepOutlier : public Rule {
   }
 
  private:
-  // "idle grew by 3.000 ms, gemm by 1.000 ms"
+  // "idle grew most, by 3.000 ms; of kernels gemm, by 1.000 ms"
   static std::string describe(const TableReading& outliers, std::size_t row) {
     const auto differs = outliers.get<std::string>(row, "differs"), kernel = outliers.get<std::string>(row, "kernel");
     if (!differs) return "nothing of its GPU tells why";
     std::string text = fmt::format("{} grew most, by {}", *differs == "exposed_comm" ? "communication that nothing covers" : *differs, duration_text(outliers.number(row, "grew_ns")));
-    if (kernel) text += fmt::format("; of kernels {}, by {}", short_name(*kernel), duration_text(outliers.number(row, "kernel_grew_ns")));
+    if (kernel && outliers.number(row, "kernel_grew_ns") * kLeastKernelShare >= outliers.number(row, "excess_ns")) text += fmt::format("; of kernels {}, by {}", short_name(*kernel), duration_text(outliers.number(row, "kernel_grew_ns")));
     return text;
   }
 };

@@ -128,10 +128,8 @@ class UnalignedMatmul : public WorkRule {
     if (gpu == nullptr) return 0;
     call->ran = true;
     const OperatorCost& cost = calls_[call->kind].cost;
-    const double peak = gpu->tflop_per_s(cost.type == MathType::fp32 ? MathType::tf32 : cost.type);
-    const double computes_ns = peak > 0 ? static_cast<double>(cost.flop) / (peak * 1e3) : 0;
     const double moves_ns = cost.bytes && gpu->memory_gb_per_s > 0 ? static_cast<double>(*cost.bytes) / gpu->memory_gb_per_s : 0;
-    return static_cast<std::int64_t>(std::max(computes_ns, moves_ns));
+    return std::max(gpu->computing_ns(cost.flop, cost.type), static_cast<std::int64_t>(moves_ns));
   }
   // Of kernels of 16 bits on tensor cores, whose names do not tell.
   Alignment by_shape(const OperatorCalls::Call* call, StringId name) const {

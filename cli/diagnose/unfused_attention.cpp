@@ -8,6 +8,7 @@
 // Saving: a fused kernel needs none of the kernels between the products, and its products neither write nor read the S x S matrix. That
 // traffic takes at most so much as the softmax, which is bound by memory too, multiplied by how often each moves the matrix: forward the
 // softmax reads and writes it, the products write and read it once; backward the softmax moves three such matrices, the products four.
+// A fused kernel still computes both products: if their sizes and the GPU's peaks are known, it takes FLOP / peak at least.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +17,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/analyze/gpu_peaks.h"
 #include "cli/analyze/launch_ranges.h"
 #include "cli/analyze/named_classes.h"
+#include "cli/analyze/operator_flops.h"
 #include "cli/diagnose/fired.h"
 #include "cli/model/short_name.h"
 
@@ -29,25 +32,26 @@ constexpr std::size_t kMostBetween = 12;           // kernels between the produc
 
 class UnfusedAttention : public Rule {
  public:
-  explicit UnfusedAttention(const AnalysisContext& context) : context_(context), ranges_(context), classes_(context.catalog.strings, context.class_rules) {}
+  explicit UnfusedAttention(const AnalysisContext& context)
+      : context_(context), ranges_(context), classes_(context.catalog.strings, context.class_rules), peaks_(context.catalog, context.own_peaks) {}
   static ObserverNeeds needs() { return {.kinds = kinds_of({Kind::cpu_op, Kind::runtime, Kind::driver})}; }
 
-  void event(const Event& event, const Facts&) override {
+  void event(const Event& event, const Facts& facts) override {
     if (!is_slice(event)) return;
     ranges_.settle(event.start_ns, [&](const Event& call) { launch(call); });
     if (is_api_call(event.kind)) return ranges_.call(event);
     ranges_.open_at(event.track, event.start_ns);
-    ranges_.open(event.track, {event.start_ns, slice_end(event, kLatest_ns), event.name});
+    const auto* op = facts.get<OperatorFacts>();
+    ranges_.open(event.track, {event.start_ns, slice_end(event, kLatest_ns), {event.name, op == nullptr ? OperatorInputId{} : op->inputs}});
   }
   void work(const GpuWork& work) override {
     ranges_.settle([&](const Event& call) { launch(call); });
     if (work.work_class == WorkClass::comm) return;
     std::optional<Sequence>& open = open_[work.event->track];
-    const Piece piece{work.start_ns, work.end_ns, work.name};
     switch (role_of(work)) {
       case Role::product:
-        if (open && open->softmax_ns > 0) close(work, *open, piece);
-        open = Sequence{work.start_ns, work.end_ns - work.start_ns};
+        if (open && open->softmax_ns > 0) close(work, *open);
+        open = Sequence{work.start_ns, work.end_ns - work.start_ns, least_ns(work)};
         break;
       case Role::softmax:
         if (!open) break;
@@ -88,12 +92,15 @@ class UnfusedAttention : public Rule {
 
  private:
   enum class Role : std::uint8_t { product, softmax, elementwise, other };
-  struct Piece {
-    std::int64_t start_ns, end_ns;
-    StringId name;
+  struct Operator {
+    StringId name = 0;
+    OperatorInputId inputs{};
+    auto operator<=>(const Operator&) const = default;
   };
   struct Sequence {
-    std::int64_t start_ns = 0, products_ns = 0, softmax_ns = 0, between_ns = 0;
+    std::int64_t start_ns = 0, products_ns = 0;
+    std::int64_t least_ns = 0;  // that the first product needs
+    std::int64_t softmax_ns = 0, between_ns = 0;
     std::size_t between = 0;
     bool is_backward = false;
     StringId softmax = 0;
@@ -137,27 +144,39 @@ class UnfusedAttention : public Rule {
     if (name.is_softmax) return Role::softmax;
     if (name.is_elementwise) return Role::elementwise;
     if (!name.is_product) return Role::other;
-    const StringId* op = ranges_.of(work);
-    return op == nullptr || is_batched_product(*op) ? Role::product : Role::other;
+    const Operator* op = ranges_.of(work);
+    return op == nullptr || is_batched_product(op->name) ? Role::product : Role::other;
   }
   bool is_batched_product(StringId op) {
     const std::string_view name = context_.catalog.strings[op];
     return name == "aten::bmm" || name == "aten::baddbmm";
   }
-  void close(const GpuWork& last, const Sequence& sequence, const Piece& piece) {
-    const std::int64_t products_ns = sequence.products_ns + piece.end_ns - piece.start_ns;
+  // Returns the least time that the GPU needs for a product; 0 if it is unknown.
+  std::int64_t least_ns(const GpuWork& work) {
+    const Operator* op = ranges_.of(work);
+    const GpuPeaks* gpu = op == nullptr || op->inputs == 0 ? nullptr : peaks_.of(work.process, work.device);
+    if (gpu == nullptr) return 0;
+    const auto [found, is_new] = costs_.try_emplace(*op);
+    if (is_new) found->second = cost_of(context_.catalog, context_.catalog.strings[op->name], op->inputs);
+    return found->second ? gpu->computing_ns(found->second->flop, found->second->type) : 0;
+  }
+  void close(const GpuWork& last, const Sequence& sequence) {
+    const std::int64_t products_ns = sequence.products_ns + last.end_ns - last.start_ns;
     const std::int64_t traffic_ns = sequence.is_backward ? sequence.softmax_ns * 4 / 3 : sequence.softmax_ns;
-    const std::int64_t saving_ns = sequence.between_ns + std::min(traffic_ns, products_ns);
+    const std::int64_t most_ns = std::max<std::int64_t>(0, sequence.between_ns + products_ns - sequence.least_ns - least_ns(last));
+    const std::int64_t saving_ns = std::min(most_ns, sequence.between_ns + std::min(traffic_ns, products_ns));
     Sum& sum = sums_[{last.process, last.device}];
     ++sum.count;
     sum.between_ns += sequence.between_ns;
     sum.saving_ns += saving_ns;
-    evidence_.add(last.process, sequence.start_ns, piece.end_ns, saving_ns, [&] { return "around " + short_name(context_.catalog.strings[sequence.softmax]); });
+    evidence_.add(last.process, sequence.start_ns, last.end_ns, saving_ns, [&] { return "around " + short_name(context_.catalog.strings[sequence.softmax]); });
   }
 
   const AnalysisContext& context_;
-  LaunchRanges<StringId, StringId> ranges_;  // names of operators
+  LaunchRanges<Operator, Operator> ranges_;
   NamedClasses classes_;
+  DevicePeaks peaks_;
+  std::map<Operator, std::optional<OperatorCost>> costs_;  // of products
   std::vector<Name> names_;                         // by StringId
   std::map<TrackId, std::optional<Sequence>> open_;  // by stream
   std::map<std::pair<ProcessId, std::int64_t>, Sum> sums_;  // by device

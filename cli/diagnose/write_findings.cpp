@@ -58,9 +58,10 @@ std::string saving_text(const Finding& finding, std::int64_t length_ns) {
                      length_ns > 0 ? 100.0 * static_cast<double>(*finding.saving_ns) / static_cast<double>(length_ns) : 0.0);
 }
 
-std::string where_text(const Finding& finding) {
-  std::string out = rank_list(finding.ranks);
-  if (!finding.steps.empty()) out += fmt::format(", seen in {} {}", finding.steps.size() == 1 ? "step" : "steps", number_list(finding.steps));
+std::string where_text(const Finding& finding, const Diagnosis& diagnosis) {
+  const bool is_only_process = diagnosis.processes == 1 && finding.ranks == std::vector<std::int64_t>{-1};
+  std::string out = is_only_process ? "" : rank_list(finding.ranks);
+  if (!finding.steps.empty()) out += fmt::format("{}seen in {} {}", out.empty() ? "" : ", ", finding.steps.size() == 1 ? "step" : "steps", number_list(finding.steps));
   return out;
 }
 
@@ -93,7 +94,7 @@ std::string findings_text(const Diagnosis& diagnosis) {
   std::size_t at = 0;
   for (const Finding& finding : diagnosis.findings) {
     out += fmt::format("\n{}. {} ({}): {}\n", ++at, finding.rule, severity_name(finding.severity), finding.title);
-    const std::string where = where_text(finding);
+    const std::string where = where_text(finding, diagnosis);
     if (!where.empty()) out += fmt::format("   where:   {}\n", where);
     out += fmt::format("   saving:  {}\n", saving_text(finding, diagnosis.length_ns));
     for (std::size_t i = 0; i < std::min(finding.evidence.size(), kTextEvidence); ++i) {

@@ -13,7 +13,8 @@ namespace cli {
 // Parts of it, for whoever writes findings in another form.
 std::string_view severity_name(Severity severity);
 std::string saving_text(const Finding& finding, std::int64_t length_ns);  // "at most 12.300 ms, 8.1 % of the time"
-std::string where_text(const Finding& finding);                           // "ranks 0-7, seen in steps 4-19"; "" where nothing tells
+// "ranks 0-7, seen in steps 4-19"; "" if neither is known. A rank that is unknown is not mentioned if there is one process.
+std::string where_text(const Finding& finding, const Diagnosis& diagnosis);
 std::string looked_at_text(const Diagnosis& diagnosis);                   // "2 findings in 8 processes, 197.547 ms, steps 4-19"
 
 // "not checked (no launch calls in the trace): host-sync, host-late"; a line for each reason.

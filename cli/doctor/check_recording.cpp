@@ -180,7 +180,7 @@ void check_nccl(const ReadRecording& recording, CheckResults& found) {
   if (p.overwritten[static_cast<std::size_t>(Kind::nccl)] != 0) return;
   found.push_back(warn("nccl", fmt::format("{} kernels of NCCL, and no call of NCCL", recording.nccl_kernels),
                        "set NVTX_INJECTION64_PATH to libagent.so too (tracetool record does): NCCL was used before CUDA; "
-                       "or is nccl left out of TRACETOOL_EVENTS?"));
+                       "or is nccl missing from TRACETOOL_EVENTS?"));
 }
 
 // Nothing is said of a process without PyTorch.

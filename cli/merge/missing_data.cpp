@@ -16,7 +16,7 @@ constexpr std::size_t kSaid = 8;  // processes with a line of their own
 std::string lost(const Process& process) {
   const std::uint64_t events = process.lost_unknown_kind;
   if (events == 0) return {};
-  return fmt::format("at least {} could not be read and {} left out ({} of {} bytes of its text); ",
+  return fmt::format("at least {} could not be read and {} skipped ({} of {} bytes of its text); ",
                      count_text(events, "event"), events == 1 ? "is" : "are", process.unread_bytes, process.text_bytes);
 }
 

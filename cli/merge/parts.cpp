@@ -70,7 +70,7 @@ std::vector<std::string> leave_out_unfit(std::vector<TraceInput>& inputs) {
     }
     if (why.empty()) continue;
     unfit.insert(part.input);
-    lines.push_back(why + "; left out");
+    lines.push_back(why + "; skipped");
   }
   if (unfit.size() == inputs.size()) throw Error(Exit::bad_content, parts[0].fault);
   std::vector<TraceInput> fit;

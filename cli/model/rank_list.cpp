@@ -37,4 +37,6 @@ std::string rank_list(std::vector<std::int64_t> ranks) {
   return text;
 }
 
+std::string of_rank(std::int64_t rank) { return rank < 0 ? "" : " of rank " + std::to_string(rank); }
+
 }  // namespace cli

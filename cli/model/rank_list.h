@@ -8,6 +8,8 @@ namespace cli {
 
 // Sorts them and leaves out what comes twice; those below 0 are "unknown". "" for none.
 std::string rank_list(std::vector<std::int64_t> ranks);
+// " of rank 3"; "" if the rank is unknown.
+std::string of_rank(std::int64_t rank);
 
 // "0-7, 9": numbers from 0, sorted, each once.
 std::string number_list(std::vector<std::int64_t> numbers);

@@ -60,7 +60,8 @@ class Overlay::Rooms {
     for (const MemoryTracks& memory : memory_) memory.add_notes(notes);
     for (std::size_t id = 0; id < queues_.size(); ++id) {
       if (queues_[id].given_up() == 0) continue;
-      notes.push_back(rank_list({catalog_.processes[id].rank}) + ": " + std::to_string(queues_[id].given_up()) +
+      const Process& process = catalog_.processes[id];
+      notes.push_back((process.rank >= 0 ? rank_list({process.rank}) : process.source) + ": " + std::to_string(queues_[id].given_up()) +
                       " launches are not counted as queued: their work is not in the trace, or much later");
     }
     return notes;

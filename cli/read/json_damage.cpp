@@ -24,7 +24,7 @@ void JsonDamage::lose_event(std::uint64_t at, std::string_view expected, std::ui
   ++lost_events_;
   lost_bytes_ += until - from;
   name(events_, [&] {
-    const Damage damage{at, fmt::format("expected {}; an event is left out, bytes {} to {}", expected, from, until)};
+    const Damage damage{at, fmt::format("expected {}; an event is skipped, bytes {} to {}", expected, from, until)};
     if (!first_event_) first_event_ = damage;
     return text(damage);
   });
@@ -51,8 +51,8 @@ void JsonDamage::mend(std::uint64_t at, std::string_view expected) {
 void JsonDamage::lose_member(std::string_view key, std::uint64_t at, std::string_view expected) {
   ++lost_members_;
   name(other_, [&] {
-    const Damage damage{at, key.empty() ? fmt::format("expected {}; what stands there beside the events is left out", expected)
-                                        : fmt::format("expected {}; the member \"{}\" is left out", expected, key)};
+    const Damage damage{at, key.empty() ? fmt::format("expected {}; what stands there beside the events is skipped", expected)
+                                        : fmt::format("expected {}; the member \"{}\" is skipped", expected, key)};
     if (!first_other_) first_other_ = damage;
     return text(damage);
   });
@@ -68,7 +68,7 @@ void JsonDamage::cut(std::uint64_t at, std::string_view expected, std::string_vi
 std::vector<std::string> JsonDamage::notes() const {
   std::vector<std::string> notes = events_;
   if (lost_events_ > 0) {
-    notes.push_back(fmt::format("at least {} {} of the file could not be read and {} left out{}", lost_events_,
+    notes.push_back(fmt::format("at least {} {} of the file could not be read and {} skipped{}", lost_events_,
                                 lost_events_ == 1 ? "event" : "events", lost_events_ == 1 ? "is" : "are",
                                 unnamed(lost_events_)));
   }
@@ -81,7 +81,7 @@ std::vector<std::string> JsonDamage::notes() const {
   if (mended_ > kNamed) notes.push_back(fmt::format("{} commas are missing or too many{}", mended_, unnamed(mended_)));
   notes.insert(notes.end(), other_.begin(), other_.end());
   if (lost_members_ > kNamed) {
-    notes.push_back(fmt::format("{} places beside the events are left out{}", lost_members_, unnamed(lost_members_)));
+    notes.push_back(fmt::format("{} places beside the events are skipped{}", lost_members_, unnamed(lost_members_)));
   }
   if (!cut_.empty()) notes.push_back(cut_);
   if (!doubt_.empty()) notes.push_back(doubt_);

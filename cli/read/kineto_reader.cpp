@@ -177,7 +177,7 @@ void KinetoReader::describe(Process& process, std::int64_t device) {
   process.run_id = find_export_mark(header_.members).run_id;
   process.kineto_header = std::move(header_.members);
   for (const std::string& key : header_.left_out) {
-    process.notes.push_back("the member \"" + key + "\" is too large to be kept: left out");
+    process.notes.push_back("the member \"" + key + "\" is too large to be kept: skipped");
   }
   if (!taken_as_absolute_) process.kineto_base_ns = header_.base_ns;
   const auto& names = header_.device_names;

@@ -307,12 +307,12 @@ void KinetoTranslator::note_oddities(Process& process) const {
   note(process, odd_.no_duration, "slice had no duration, a negative or an absurd one: taken as 0",
        "slices had no duration, a negative or an absurd one: taken as 0");
   note(process, odd_.unmatched_begin, "slice (B) has no end (E)", "slices (B) have no end (E)");
-  note(process, odd_.unmatched_end, "end of a slice (E) has no beginning (B): left out", "ends of slices (E) have no beginning (B): left out");
-  note(process, odd_.metadata, "metadata event (M) was not understood: left out", "metadata events (M) were not understood: left out");
+  note(process, odd_.unmatched_end, "end of a slice (E) has no beginning (B): skipped", "ends of slices (E) have no beginning (B): skipped");
+  note(process, odd_.metadata, "metadata event (M) was not understood: skipped", "metadata events (M) were not understood: skipped");
   note(process, odd_.metadata_dropped, "metadata event (M) is beyond 32 MiB of them: not kept as it stands",
        "metadata events (M) are beyond 32 MiB of them: not kept as they stand");
-  note(process, odd_.args, "event had args that are not an object: the args are left out",
-       "events had args that are not an object: the args are left out");
+  note(process, odd_.args, "event had args that are not an object: the args are skipped",
+       "events had args that are not an object: the args are skipped");
 }
 
 }  // namespace cli

@@ -168,7 +168,7 @@ std::vector<std::string> RingFile::notes() const {
                                 header_.spooled_bytes, std::strerror(header_.spool_error)));
   }
   if (spool_ != nullptr && spool_->skipped_bytes() + damaged_chunks_ > 0) {
-    notes.push_back(fmt::format("{}: {} blocks and {} bytes between blocks are damaged, and were left out",
+    notes.push_back(fmt::format("{}: {} blocks and {} bytes between blocks are damaged, and were skipped",
                                 spool_->path(), damaged_chunks_, spool_->skipped_bytes()));
   }
   if (header_.copied_real_ns != 0 && header_.closed_real_ns == 0) {

@@ -69,7 +69,7 @@ std::uint64_t print_records(const std::vector<std::byte>& bytes, std::uint64_t o
     print_record(bytes, offset, at, kind, size, out);
   });
   if (end == bytes.size()) return 0;
-  out.write(fmt::format("# byte {}: not a record; {} bytes are left out\n", offset + end, bytes.size() - end));
+  out.write(fmt::format("# byte {}: not a record; {} bytes are skipped\n", offset + end, bytes.size() - end));
   return 1;
 }
 
@@ -96,7 +96,7 @@ void dump_ring(const std::string& path, const std::string& shown, ByteSink& out)
     damaged += print_records(block.payload, block.spooled ? 0 : block.offset, out);
   });
   if (file.changed_blocks() > 0) {
-    out.write(fmt::format("# {} blocks changed while they were read, and were left out\n", file.changed_blocks()));
+    out.write(fmt::format("# {} blocks changed while they were read, and were skipped\n", file.changed_blocks()));
   }
   for (const std::string& note : file.notes()) out.write(fmt::format("# {}\n", note));
   out.finish();

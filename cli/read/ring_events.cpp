@@ -60,14 +60,14 @@ void RingEvents::finish() {
                           [&](const Event& event, const Facts& facts) { out_.emit(event, facts); });
   out_.definitions.finish();
   Process& process = out_.catalog.processes[out_.process];
-  out_.note(out_.timeless_records, "records without a time (CUPTI took none, or by a clock that nobody can tell): left out");
+  out_.note(out_.timeless_records, "records without a time (CUPTI took none, or by a clock that nobody can tell): skipped");
   out_.note(unknown_records_, "records of kinds that this tracetool does not know; use a newer one");
   out_.note(out_.axis.stepped_blocks(), "blocks in which CUPTI's time base had been changed");
   note_set_clock();
-  out_.note(out_.file.changed_blocks(), "blocks changed while they were read, are damaged or cut off, and were left out");
+  out_.note(out_.file.changed_blocks(), "blocks changed while they were read, are damaged or cut off, and were skipped");
   if (damaged_blocks_ == 0) return;
   process.damage = Damage{damaged_at_, "not a record"};
-  process.notes.push_back(fmt::format("byte {}: not a record; what is behind it in its block is left out{}", damaged_at_,
+  process.notes.push_back(fmt::format("byte {}: not a record; what is behind it in its block is skipped{}", damaged_at_,
                                       damaged_blocks_ > 1 ? fmt::format(", and in {} other blocks", damaged_blocks_ - 1)
                                                           : ""));
 }

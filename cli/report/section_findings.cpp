@@ -25,16 +25,16 @@ void write_term(Html& page, std::string_view term, std::string_view text) {
   page.element("dd", text);
 }
 
-void write_finding(Html& page, const Finding& finding, std::int64_t length_ns) {
+void write_finding(Html& page, const Finding& finding, const Diagnosis& diagnosis) {
   page.open("article", {{"class", "finding"}, {"data-rule", finding.rule}});
   page.open("h3");
   page.element("span", {{"class", fmt::format("severity {}", severity_name(finding.severity))}}, severity_name(finding.severity));
   page.text(fmt::format(" {}: {}", finding.rule, finding.title));
   page.close("h3");
   page.open("dl");
-  write_term(page, "where", where_text(finding));
+  write_term(page, "where", where_text(finding, diagnosis));
   page.element("dt", "saving");
-  page.element("dd", {{"data-v", finding.saving_ns ? fmt::format("{}", *finding.saving_ns) : std::string()}}, saving_text(finding, length_ns));
+  page.element("dd", {{"data-v", finding.saving_ns ? fmt::format("{}", *finding.saving_ns) : std::string()}}, saving_text(finding, diagnosis.length_ns));
   if (!finding.evidence.empty()) {
     page.element("dt", "seen");
     page.open("dd");
@@ -57,7 +57,7 @@ void write_findings(const ReportFacts& facts, Html& page) {
   const Diagnosis& diagnosis = facts.diagnosis;
   const bool nothing = diagnosis.processes == 0 && diagnosis.findings.empty();
   write_paragraph(page, nothing ? "There is no GPU work in this trace." : looked_at_text(diagnosis) + ".");
-  for (const Finding& finding : diagnosis.findings) write_finding(page, finding, diagnosis.length_ns);
+  for (const Finding& finding : diagnosis.findings) write_finding(page, finding, diagnosis);
   for (const std::string& line : not_checked_lines(diagnosis)) page.element("p", {{"class", "note"}}, line);
   for (const std::string& note : diagnosis.notes) page.element("p", {{"class", "note"}}, "note: " + note);
 }

@@ -193,7 +193,8 @@ std::string what_is_shown(const TimelineData& data) {
   std::string text = !data.time.step ? fmt::format("{}.", time)
                      : data.ranks.size() == 1 ? fmt::format("Step {}: {}.", *data.time.step, time)
                                               : fmt::format("Step {} on {}, from the first start to the last end on the GPUs: {}.", *data.time.step, data.has_all_ranks ? "all ranks" : rank_list(all), time);
-  text += fmt::format(" {} of {}: the work of GPUs, and the calls, operators and ranges of the host that run then.", count_text(data.slices, "slice"), rank_list(whole));
+  text += fmt::format(" {}{}: the work of GPUs, and the calls, operators and ranges of the host that run then.", count_text(data.slices, "slice"),
+                      all == std::vector<std::int64_t>{-1} ? "" : " of " + rank_list(whole));
   if (!other.empty()) text += fmt::format(" Of {} how busy the GPUs are in parts of {}.", rank_list(other), duration_text(data.part_ns));
   return text;
 }

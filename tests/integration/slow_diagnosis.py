@@ -51,14 +51,13 @@ def sums(process, loading):
         named = collections + loads
         total = covered(named, gap.start, gap.end)
         add("data-starved", gap.device, total - collecting)
-        if gap.wait:
-            if not to_device(gap.wait, process) and 2 * total < gap.end - gap.start:
-                add("host-sync", gap.device, gap.end - gap.start - total)
-            continue
+        waited = min(gap.end, gap.start + gap.wait.end - gap.wait.start) if gap.wait else gap.start
+        if gap.wait and not to_device(gap.wait, process) and 2 * total < gap.end - gap.start:
+            add("host-sync", gap.device, without(named, gap.start, waited))
         for cause, start, end in gap.parts:
             rule = {"host_late": "host-late", "launch": "launch-bound", "queued": "launch-bound", "unexplained": "gpu-idle"}.get(cause)
-            if rule:
-                add(rule, gap.device, without(named, start, end))
+            if rule and max(start, waited) < end:
+                add(rule, gap.device, without(named, max(start, waited), end))
     return found
 
 

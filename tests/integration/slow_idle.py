@@ -120,10 +120,11 @@ class Process:
         if called > start:
             waits = [each for each in self.waits if each.start <= start < each.end <= called]
             wait = max(waits, key=lambda each: each.end, default=None)
+            waited = start  # a wait explains as much of the gap as it lasted itself
             if wait:
-                parts += [("copy" if wait in self.copies else "sync", start, wait.end), ("after_sync", wait.end, called)]
-            else:
-                parts.append(("launch" if self.launches_on(call) else "host_late", start, called))
+                waited = min(called, start + wait.end - wait.start)
+                parts += [("copy" if wait in self.copies else "sync", start, wait.end), ("after_sync", wait.end, waited)]
+            parts.append(("launch" if self.launches_on(call) else "host_late", waited, called))
         parts += [("copy" if self.blocks(following, call) else "launch", called, returned), ("queued" if end - returned <= LAUNCHING_NS else "unexplained", returned, end)]
         return Gap(device, start, end, before, following, call, wait, parts)
 
@@ -176,7 +177,7 @@ class Process:
             found.setdefault(wait.name, ([], []))[0].append(wait.end - wait.start)
         for gap in self.inner():
             if gap.wait:
-                found[gap.wait.name][1].append(gap.end - gap.start)
+                found[gap.wait.name][1].append(min(gap.end - gap.start, gap.wait.end - gap.wait.start))
         rows = [{"name": name, "count": len(times), "host_ns": sum(times), "median_ns": at(times, 50), "max_ns": max(times),
                  "stalls": len(stalls), "stalled_ns": sum(stalls)} for name, (times, stalls) in found.items()]
         return sorted(rows, key=lambda row: (-row["host_ns"], row["name"]))

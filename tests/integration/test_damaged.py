@@ -87,7 +87,7 @@ def check_ways(tool, folder, packing):
         got, process, said = exported(tool, store(folder, "t.json", trace(events), packing), folder)
         expected = [number for number in range(EVENTS) if number != hit]
         begin = len(HEAD) + sum(len(e) + len(GAP) for e in good[:hit])
-        named = process is not None and f"left out, bytes {begin} to " in process["notes"][0]
+        named = process is not None and f"skipped, bytes {begin} to " in process["notes"][0]
         check(got == expected and process["lost"] == 1 and process["state"] == "recovered" and named and
               "1 event could not be read" in said, f"{packing}: {what} costs one event, named by its bytes",
               lambda: f"{process} {said}")

@@ -44,8 +44,23 @@ def check_input(options, name, paths):
     lengths = keyed(said["mfu"], "step_ns")
     check(all(steps[key][0] == values[0] for key, values in lengths.items()), f"{name}: mfu and steps agree on lengths", lengths)
     check_ends(name, rows)
+    check_whole(options, name, paths, said)
     check_kernels(options, name, paths, rows)
     return len(steps)
+
+
+def check_whole(options, name, paths, by_step):
+    """Idle time of all steps of a GPU is no more than that of the whole trace, but for what a note says is before its first work."""
+    for table in ("temporal", "idle"):
+        idle = Counter()
+        for row in by_step[table]:
+            idle[row["rank"], row["device"]] += row["idle_ns"] or 0
+        whole = Counter()
+        for row in tables(options, *paths, "--only", table)[table]:
+            whole[row["rank"], row["device"]] += row["idle_ns"] or 0
+        more = {gpu: ns - whole[gpu] for gpu, ns in idle.items() if ns > whole[gpu]}
+        said = "before the first GPU work in the trace" in run([options.tracetool, "analyze", *map(str, paths), "--only", table, "--by", "step"]).stdout
+        check(said or not more, f"{name}: {table} says why steps idle longer than the trace", more)
 
 
 def check_ends(name, rows):

@@ -149,7 +149,7 @@ TEST_CASE("device gaps: a copy through pageable memory is a synchronization, if 
       const bool waits = is_pageable && end_us == 25;
       CHECK(told.wait().has_value() == waits);
       told.call("cudaLaunchKernel", 70, 74);
-      CHECK(told.work(told.last(), 75, 80) == (waits ? "copy 5 after_sync 45 launch 4 queued 1" : "host_late 50 launch 4 queued 1"));
+      CHECK(told.work(told.last(), 75, 80) == (waits ? "copy 5 after_sync 10 host_late 35 launch 4 queued 1" : "host_late 50 launch 4 queued 1"));
     }
   }
 }

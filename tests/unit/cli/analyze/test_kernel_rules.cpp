@@ -43,6 +43,8 @@ constexpr NamedKernel kNamed[] = {
     {"_attn_fwd_flash_attn_varlen", "attention"},                                            // source: flash_attn_triton.py
     {"flash_fwd_splitkv_mla_fp8_sparse_kernel", "attention"},                                // source: FlashMLA
     {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_3_64x128x128_4x1x1_kernel0_0", "attention"},  // source: cuDNN 9
+    {"void cudnn::fusion::compute_dot_do_o_specialized<true, 64>(void const*, void const*, void*", "attention"},     // source: cuDNN 9
+    {"void cudnn::fusion::convert_dq_to_16bits<true>(void const*, void*, unsigned int", "attention"},                // source: cuDNN 9
     {"fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<cutlass::bfloat16_t", "attention"},  // source: ATen
     {"void flashinfer::BatchPrefillWithPagedKVCacheKernel<flashinfer::KernelTraits", "attention"},  // source: FlashInfer
     {"void vllm::reshape_and_cache_flash_kernel<__hip_bfloat16, __hip_bfloat16, (vllm::Fp8KVCacheDataType)0>(", "attention"},

@@ -50,7 +50,7 @@ TEST_CASE("summary: the time of all GPUs as a partition, the largest loss first,
                         " 17.50 %  350 ns: communication that no compute covers; from 50 ns on rank 1 to 300 ns on rank 0\n",
                         "  5.00 %  100 ns: copies and memsets that nothing else covers\n",
                         "rank 1 is late to collectives: the others waited 250 ns for it alone, 12.50 % of the GPU time; cause: host: its GPU was idle\n",
-                        "steps 1 to 2: median 410 ns, longest 900 ns (step 2 of rank 1)\n", "--only stragglers"}));
+                        "steps 1 to 2: median 400 ns, longest 900 ns (step 2 of rank 1)\n", "--only stragglers"}));
   CHECK(text.find("rank 0 is late") == std::string::npos);
 }
 
@@ -67,7 +67,15 @@ TEST_CASE("summary: a step that is warm-up on one rank is left out on all") {
   some_warm.columns.push_back({"warm_up", Unit::yes_no, ""});
   const std::string text = summary_text({temporal({gpu(0, 1000, 950, 600, 300)}), some_warm});
   INFO(text);
-  CHECK(in_order(text, {"steps 0 to 2: median 110 ns, longest 110 ns (step 2 of rank 1), without warm-up: steps 0-1, up to 950 ns\n"}));
+  CHECK(in_order(text, {"steps 0 to 2: median 100 ns, longest 110 ns (step 2 of rank 1), without warm-up: steps 0-1, up to 950 ns\n"}));
+}
+
+TEST_CASE("summary: how busy GPUs are in steps that are a part of the time") {
+  ResultTable part = steps({{1, 0, 40, 30}, {2, 0, 60, 20}});
+  part.columns.push_back({"busy_ns", Unit::ns, ""});
+  const std::string text = summary_text({temporal({gpu(0, 1000, 50, 50, 0)}), part});
+  INFO(text);
+  CHECK(in_order(text, {"95.00 %  950 ns: idle", "steps 1 to 2: median 40 ns, longest 60 ns (step 2 of rank 0); GPUs are busy for 50.0 % of the steps\n"}));
 }
 
 TEST_CASE("summary: nothing is said of what is not there") {
@@ -90,8 +98,10 @@ TEST_CASE("summary: the same in three sentences") {
                                        stragglers({{0, true, 30, std::string("copy"), Cell()}, {1, true, 250, std::string("host"), std::string("its GPU was idle")}})});
   REQUIRE(told.size() == 3);
   CHECK(told[0] == "2 GPUs, 2.000 us of GPU time: 60.00 % compute, 40.00 % lost; the largest loss is 17.50 %, 350 ns: idle; from 50 ns on rank 0 to 300 ns on rank 1.");
-  CHECK(told[1] == "step 1: median 410 ns, longest 410 ns (step 1 of rank 1).");
+  CHECK(told[1] == "step 1: median 400 ns, longest 410 ns (step 1 of rank 1).");
   CHECK(told[2] == "rank 1 is late to collectives: the others waited 250 ns for it alone, 12.50 % of the GPU time; cause: host: its GPU was idle; 1 more rank is late, too.");
-  CHECK(summary_sentences({temporal({gpu(0, 1000, 950, 600, 300)}), steps({{6, 0, 400}})})[1] == "step 6: 400 ns.");
+  const auto alone = summary_sentences({temporal({gpu(0, 1000, 950, 600, 300)}), steps({{6, 0, 400}})});
+  REQUIRE(alone.size() == 2);  // one GPU waits for nobody
+  CHECK(alone[1] == "step 6: 400 ns.");
   CHECK(summary_sentences({}) == std::vector<std::string>{"no GPU work."});
 }

@@ -1,4 +1,5 @@
 // What all rules share: traces that lack something, what is looked at, and the next command.
+#include "cli/diagnose/write_findings.h"
 #include "tests/unit/catch.h"
 #include "tests/unit/cli/diagnose/made_profile.h"
 
@@ -56,4 +57,51 @@ TEST_CASE("diagnose: a saving is at most the time that is looked at, and the lar
   CHECK(*found.saving_ns <= diagnosis.length_ns);
   CHECK(diagnosis.steps == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5});
   CHECK(diagnosis.processes == 3);
+}
+
+TEST_CASE("diagnose: a wait explains as much of a gap as it took, and what the host did after it the rest") {
+  // The GPU idles from 10,000 us on. The host waits for it to 10,003 us, and launches at 110,000 us.
+  const auto with_wait = [](const char* call, double us) {
+    MadeProfile made;
+    made.op("aten::mm", -20, -1);
+    made.kernel("gemm", 0, 10'000, made.call("cudaLaunchKernel", -10, -5));
+    made.call(call, 10'003 - us, 10'003);
+    made.kernel("gemm", 110'010, 200'000, made.call("cudaLaunchKernel", 110'000, 110'004));
+    return made;
+  };
+  CHECK(findings_of("host-sync", with_wait("cudaDeviceSynchronize", 303)).empty());
+  const auto late = findings_of("host-late", with_wait("cudaDeviceSynchronize", 303));
+  REQUIRE(late.size() == 1);
+  CHECK(late[0].saving_ns == 110'000'000 - 10'303'000);
+  REQUIRE(late[0].evidence.size() == 1);
+  CHECK(late[0].evidence[0].start_ns == 10'323'000);  // the trace starts at -20 us
+  CHECK(has_text(late[0].evidence[0].what, "outside of all operators"));
+  const auto waits = findings_of("host-sync", with_wait("cudaStreamSynchronize", 2500));
+  REQUIRE(waits.size() == 1);
+  CHECK(waits[0].saving_ns == 2'500'000);
+  REQUIRE(waits[0].evidence.size() == 1);
+  CHECK(waits[0].evidence[0].end_ns - waits[0].evidence[0].start_ns == 2'500'000);
+}
+
+TEST_CASE("diagnose: communication that is no collective is not taken for none") {
+  MadeProfile made;
+  made.kernel("void deep_ep::internode::dispatch<false, 4>(int4*, float*)", 0, 1000, made.call("cudaLaunchKernel", -10, -5));
+  const auto reason_of = [](const MadeProfile& profile) {
+    const auto not_checked = diagnosis_of("comm-slow", {&profile}).not_checked;
+    return not_checked.size() == 1 ? not_checked[0].reason : "";
+  };
+  CHECK(reason_of(made) == "no collectives that can be matched; the table overlap has the time of communication");
+  CHECK(reason_of(with_steps(2, -1, 0)) == "no collectives in the trace");
+}
+
+TEST_CASE("diagnose: an unknown rank is not mentioned if there is one process") {
+  Finding finding;
+  finding.ranks = {-1};
+  finding.steps = {2, 5};
+  Diagnosis one, two;
+  one.processes = 1, two.processes = 2;
+  CHECK(where_text(finding, one) == "seen in steps 2, 5");
+  CHECK(where_text(finding, two) == "unknown ranks, seen in steps 2, 5");
+  finding.ranks = {3};
+  CHECK(where_text(finding, one) == "rank 3, seen in steps 2, 5");
 }

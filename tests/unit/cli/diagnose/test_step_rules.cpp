@@ -33,6 +33,24 @@ TEST_CASE("step-outlier: the excess over the median, and what differs") {
   CHECK(findings[0].evidence[0].end_ns - findings[0].evidence[0].start_ns == 1'500'000);
 }
 
+TEST_CASE("step-outlier: a kernel that grew by less than a tenth of the excess explains nothing") {
+  for (const double grew_us : {49.0, 51.0}) {
+    MadeProfile made;
+    double at = 0;
+    for (std::int64_t i = 0; i < 10; ++i) {
+      const double more = i == 5 ? 500 : 0;
+      made.step(i, at, at + 1000 + more);
+      made.kernel("gemm", at + 100 + more - (i == 5 ? grew_us : 0), at + 1000 + more, made.call("cudaLaunchKernel", at, at + 5));
+      at += 1000 + more;
+    }
+    const auto findings = findings_of("step-outlier", made);
+    REQUIRE(findings.size() == 1);
+    INFO(findings[0].title);
+    CHECK(has_text(findings[0].title, "idle grew most, by 4"));
+    CHECK(has_text(findings[0].title, "of kernels gemm") == (grew_us > 50));
+  }
+}
+
 TEST_CASE("step-outlier: silent where all steps are alike, and where it is little of the time") {
   CHECK(findings_of("step-outlier", with_steps({1000, 1000, 1000, 1000, 1000, 1200, 1000, 1000, 1000, 1000})).empty());
   std::vector<std::int64_t> many(60, 1000);

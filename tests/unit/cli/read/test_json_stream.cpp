@@ -107,7 +107,7 @@ TEST_CASE("a fault beside the events is named with its offset") {
   starts("{\"a\":1} x", "byte 8: expected the end of the file");
   starts("{\"a\":1,}", "");
   starts("{\"a\" 1}", "byte 5: expected ':'");
-  starts("{\"a\":}", "byte 5: expected a value; the member \"a\" is left out");
+  starts("{\"a\":}", "byte 5: expected a value; the member \"a\" is skipped");
   starts("{\"a\":1 \"b\":2}", "byte 7: expected ',' or '}'");
   starts("{\"a\":tru}", "byte 5: expected a value");
   starts("{\"a\":\"x\ny\"}", "byte 7: expected no raw control character");
@@ -124,7 +124,7 @@ TEST_CASE("a damaged member takes no other with it") {
     CHECK(walked.members[walked.members.size() - 2] == "traceName=2");
     CHECK(walked.members.back() == "x=3");
     REQUIRE_FALSE(walked.notes.empty());
-    CHECK(walked.notes[0].find("the member \"distributedInfo\" is left out") != std::string::npos);
+    CHECK(walked.notes[0].find("the member \"distributedInfo\" is skipped") != std::string::npos);
   }
 }
 

@@ -31,9 +31,9 @@ std::string reason(const std::string& event) {
   CHECK(trace->process().lost_unknown_kind == 1);
   CHECK(trace->process().state == RecordingState::recovered);
   REQUIRE(trace->process().notes.size() == 2);
-  CHECK(trace->process().notes[1] == "at least 1 event of the file could not be read and is left out");
+  CHECK(trace->process().notes[1] == "at least 1 event of the file could not be read and is skipped");
   const std::string note = trace->process().notes[0];
-  CHECK(note.find("left out, bytes 42 to ") != std::string::npos);
+  CHECK(note.find("skipped, bytes 42 to ") != std::string::npos);
   const std::size_t at = std::stoul(note.substr(5));
   return std::to_string(static_cast<long>(at) - 42) + note.substr(note.find(':'), note.find(';') - note.find(':'));
 }
@@ -179,9 +179,9 @@ TEST_CASE("what is wrong beside the events is noted") {
   };
   CHECK(only_note(R"({"baseTimeNanoseconds":"x",)" + events + "}").find("byte 23: expected an integer") == 0);
   CHECK(only_note("{" + events + "} trailing").find("expected the end of the file") != std::string::npos);
-  CHECK(only_note("{" + events + ",\"a\":}").find("the member \"a\" is left out") != std::string::npos);
+  CHECK(only_note("{" + events + ",\"a\":}").find("the member \"a\" is skipped") != std::string::npos);
   CHECK(only_note(R"({"distributedInfo":{"Process Group Description": , "rank": 3},)" + events + "}")
-            .find("byte 49: expected a value; the member \"distributedInfo\" is left out") == 0);
+            .find("byte 49: expected a value; the member \"distributedInfo\" is skipped") == 0);
 }
 
 TEST_CASE("the rank of a damaged header is found") {
@@ -203,7 +203,7 @@ TEST_CASE("the first five of many are named, and all are counted") {
   CHECK(trace->events.size() == 1);
   CHECK(trace->process().lost_unknown_kind == 8);
   REQUIRE(trace->process().notes.size() == 6);
-  CHECK(trace->process().notes[5] == "at least 8 events of the file could not be read and are left out (the first 5 are named)");
+  CHECK(trace->process().notes[5] == "at least 8 events of the file could not be read and are skipped (the first 5 are named)");
 }
 
 TEST_CASE("more open slices than are remembered are passed on") {

@@ -152,7 +152,7 @@ TEST_CASE("metadata names tracks and the process, and is no event") {
     CHECK(trace->track(1).name == "stream 7");
     CHECK(trace->process().program == "python");
     CHECK(trace->process().pid == 42);
-    CHECK(trace->process().notes == std::vector<std::string>{"1 metadata event (M) was not understood: left out"});
+    CHECK(trace->process().notes == std::vector<std::string>{"1 metadata event (M) was not understood: skipped"});
   }
 }
 
@@ -256,7 +256,7 @@ TEST_CASE("B and E become one slice by their track") {
   CHECK(trace->name(2) == "elsewhere");
   CHECK(trace->events[2].event.duration_ns == kUnknownDuration);
   CHECK(trace->process().notes == std::vector<std::string>{"1 slice (B) has no end (E)",
-                                                           "1 end of a slice (E) has no beginning (B): left out"});
+                                                           "1 end of a slice (E) has no beginning (B): skipped"});
   CHECK(trace->process().counts[static_cast<std::size_t>(Kind::nvtx)] == 3);
 }
 
@@ -333,8 +333,8 @@ TEST_CASE("a member beside the events that is too large to be kept is named") {
       read_kineto(R"({"a":1,"systemTraceEvents":)" + large + R"(,"list":[)" + large + R"(],"b":2,"traceEvents":[]})");
   CHECK(trace->process().kineto_header == R"("a": 1, "b": 2)");
   CHECK(trace->process().notes ==
-        std::vector<std::string>{"the member \"systemTraceEvents\" is too large to be kept: left out",
-                                 "the member \"list\" is too large to be kept: left out"});
+        std::vector<std::string>{"the member \"systemTraceEvents\" is too large to be kept: skipped",
+                                 "the member \"list\" is too large to be kept: skipped"});
 }
 
 TEST_CASE("an array of events at the top is a trace, and so is an empty one") {
@@ -352,7 +352,7 @@ TEST_CASE("args that are not an object are left out and counted") {
                                  slice("cpu_op", R"("ts":1,"dur":1,"args":null)"));
   CHECK(trace->events[0].args.empty());
   CHECK(trace->process().notes ==
-        std::vector<std::string>{"1 event had args that are not an object: the args are left out"});
+        std::vector<std::string>{"1 event had args that are not an object: the args are skipped"});
 }
 
 namespace {
