@@ -7,15 +7,19 @@
 #include <optional>
 
 #include "cli/analyze/device_gaps.h"
+#include "cli/analyze/launches_without_work.h"
+#include "cli/analyze/overruns.h"
 #include "cli/analyze/work_classes.h"
 #include "cli/collectives/call_collector.h"
 #include "cli/io/ordered_work.h"
 #include "cli/io/progress.h"
 #include "cli/io/units.h"
 #include "cli/model/beside_ranks.h"
+#include "cli/model/file_notes.h"
 #include "cli/model/launch_calls.h"
 #include "cli/model/name_classes.h"
 #include "cli/model/slice.h"
+#include "cli/model/time_bounds.h"
 #include "cli/select/optimizer_steps.h"
 #include "cli/select/step_name.h"
 
@@ -89,7 +93,7 @@ class AnalysisWalk : public EventSink {
 
   // `progress`: null: another walk of the same events tells.
   AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, const std::vector<Member*>& members, Progress* progress)
-      : catalog_(catalog), clocks_(clocks), selector_(selector), classes_(catalog, own_rules(members)), calls_(catalog), progress_(progress) {
+      : catalog_(catalog), clocks_(clocks), selector_(selector), bounds_(catalog, clocks), classes_(catalog, own_rules(members)), calls_(catalog), names_(catalog.strings), without_work_(catalog.processes.size()), overruns_(catalog.tracks.size()), progress_(progress) {
     for (Member* member : members) {
       const bool takes_all = member->needs.any_time || !member->context.windows.are_bounded();
       members_.push_back(member->observer);
@@ -121,6 +125,10 @@ class AnalysisWalk : public EventSink {
 
   void event(const Event& event, const Facts& facts) override {
     if (progress_ != nullptr) progress_->step();
+    if (!bounds_.hold(catalog_.tracks[event.track].process, event)) {
+      strays_ += event.kind != Kind::flow;
+      return;
+    }
     classes_.event(event);
     const bool is_work = is_gpu_work(event.kind) && is_slice(event) && catalog_.tracks[event.track].kind == TrackKind::stream;
     if (!is_work) {
@@ -131,19 +139,22 @@ class AnalysisWalk : public EventSink {
     const WorkClass work_class = classes_.of(event, facts);
     if (collector_) collector_->event(event, facts, work_class == WorkClass::compute);
     if (selector_.judge(event) != LeftOut::kept) return;
+    const Track& track = catalog_.tracks[event.track];
+    const auto place = calls_.place_of(track.process, event.correlation);
+    place ? without_work_.work(track.process, *place) : without_work_.work_without_launch();
     if (event.duration_ns < 0) {
       ++endless_;
       return;
     }
-    const Track& track = catalog_.tracks[event.track];
     GpuWork work{track.process, track.group, sane_ns(event.start_ns), 0, event.name, event.kind,
                  work_class, 0, &event, &facts, nullptr, 0};
-    if (const auto place = calls_.place_of(work.process, event.correlation)) {
+    if (place) {
       work.call = &calls_.at(work.process, *place);
       work.call_place = *place;
     }
     if (const auto* kernel = facts.get<KernelFacts>()) work.launch = kernel->launch;
     work.end_ns = std::max(work.start_ns, sane_ns(slice_end(event, kLatest_ns)));
+    overruns_.work(work);
     if (finds_launches_) work.launched_ns = launch_of(work);
     if (gaps_) tell_gap(work);
     GpuWork placed = work;
@@ -169,6 +180,10 @@ class AnalysisWalk : public EventSink {
   }
 
   std::uint64_t endless() const { return endless_; }
+  std::string overruns() const { return overruns_.text(catalog_); }
+  // Of the walk's processes, if it was told of launches.
+  const LaunchesWithoutWork& without_work() const { return without_work_; }
+  std::uint64_t strays() const { return strays_; }
   bool has_collectives() const { return collector_ != nullptr; }
   CollectiveCalls take_calls() { return collector_->take(); }
 
@@ -206,7 +221,10 @@ class AnalysisWalk : public EventSink {
     if (!kinds_.test(static_cast<std::size_t>(event.kind))) return;
     const ProcessId process = catalog_.tracks[event.track].process;
     if (!selector_.has(process)) return;
-    if (is_api_call(event.kind) && event.correlation != 0 && is_slice(event)) calls_.add(process, event);
+    if (is_api_call(event.kind) && event.correlation != 0 && is_slice(event)) {
+      const auto place = calls_.add(process, event);
+      if (place && names_[event.name].launches) without_work_.launch(process, *place);
+    }
     if (gaps_) {
       if (const auto wait = gaps_->event(event, process)) tell(process, *wait);
     }
@@ -237,11 +255,16 @@ class AnalysisWalk : public EventSink {
   const Catalog& catalog_;
   const ProcessClocks& clocks_;
   Selector& selector_;
+  const TimeBounds bounds_;
+  std::uint64_t strays_ = 0;  // events out of them
   std::vector<TraceObserver*> members_;
   std::vector<Worker> workers_;
   std::array<std::vector<Taker>, static_cast<std::size_t>(Kind::count_)> takers_;  // by Kind: of events besides GPU work
   WorkClasses classes_;
   LaunchCalls calls_;
+  NameClasses names_;
+  LaunchesWithoutWork without_work_;
+  Overruns overruns_;
   std::unique_ptr<CallCollector> collector_;  // null: nobody asks for collectives
   std::vector<TraceObserver*> gap_takers_;
   std::optional<DeviceGaps> gaps_;            // none: nobody asks for them
@@ -441,6 +464,9 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
   }
   std::vector<std::string> notes;
   if (const std::string left_out = beside_note(catalog); !left_out.empty()) notes.push_back(left_out);
+  for (const Process& process : catalog.processes) {
+    if (std::string has = without_gpu_category(process); !has.empty()) notes.push_back(std::move(has));
+  }
   TraceCollectives collectives;
   bool with_collectives = false;
   std::deque<AnalysisWalk> walks;  // until all have finished
@@ -463,16 +489,22 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
       collectives.matched = match_collectives(collectives.calls, catalog);
       collectives.clocks = clocks_of(catalog, trace.fits());
     }
+    if (walk.strays() > 0) {
+      notes.push_back(count_text(walk.strays(), "event that is", "events that are") + " more than half a day from the rest of the trace: in no span and no sum");
+    }
+    if (std::string overruns = walk.overruns(); !overruns.empty()) notes.push_back(std::move(overruns));
     if (walk.endless() > 0) {
       notes.push_back(count_text(walk.endless(), "kernel or copy", "kernels and copies") +
                       " had not ended where the trace ends, and are in no sum");
     }
   }
+  const auto lacking = std::find_if(walks.begin(), walks.end(), [](const AnalysisWalk& walk) { return walk.without_work().are_many(); });
+  if (lacking != walks.end()) notes.push_back(lacking->without_work().text());
   for (AnalysisWalk::Member& member : members) member.context.collectives = with_collectives ? &collectives : nullptr;
   make_tables(members);
   std::vector<AnalysisResult> results;
   for (const RequestScope& scope : scopes) {
-    AnalysisResult& result = results.emplace_back(AnalysisResult{{}, notes});
+    AnalysisResult& result = results.emplace_back(AnalysisResult{{}, notes, lacking != walks.end()});
     for (AnalysisWalk::Member* member : scope.members) {
       if (member->analysis) result.tables.push_back(std::move(member->table));
     }

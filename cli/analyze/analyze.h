@@ -36,6 +36,7 @@ struct AnalysisRequest {
 struct AnalysisResult {
   std::vector<ResultTable> tables;  // in the order of the request
   std::vector<std::string> notes;   // what the numbers do not hold; a line each
+  bool lacks_work = false;          // many launches have no GPU work in the trace: a GPU that looks idle may have been busy
 };
 
 // What these analyses (and events of the kinds `also`) and the search for steps look at: to read a trace for them alone. One for each trace.

@@ -79,6 +79,7 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   say(summary.backward_flows, "flows to GPU activity that ended before its launch began: viewers may hide them");
   say(summary.works_without_launch - report.split_works,
       fmt::format("kernels and copies whose launch is not {}: written without a flow", where));
+  say(summary.joined_ends, "ends of async spans: written as slices with their begins");
   say(summary.unfinished, "slices whose end is not in the trace: written up to the end of the trace");
   for (const std::string& note : report.left_out.tracks) fmt::print(stderr, "  {}\n", note);
   for (const std::string& note : report.notes) fmt::print(stderr, "  {}\n", note);
@@ -114,6 +115,7 @@ void write_counts(const ExportReport& report, JsonWriter& json) {
   json.number("works_without_launch", summary.works_without_launch - report.split_works);
   json.number("split_flows", report.split_flows);
   json.number("unfinished", summary.unfinished);
+  json.number("joined_ends", summary.joined_ends);
   json.number("computed_slices", summary.derived_slices);
   json.number("computed_values", summary.derived_values);
   json.number("collective_flows", summary.collective_flows);

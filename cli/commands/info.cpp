@@ -15,6 +15,7 @@
 #include "cli/io/progress.h"
 #include "cli/merge/missing_data.h"
 #include "cli/merge/phases.h"
+#include "cli/merge/rank_names.h"
 #include "cli/merge/ranks.h"
 #include "cli/merge/read_catalog.h"
 #include "cli/merge/separate_runs.h"
@@ -57,8 +58,10 @@ void run_info(const InfoOptions& options) {
   Catalog catalog = read_catalogs(inputs, progress, merged);
   progress.done();
   check_given_ranks(catalog);
+  std::string counted = inputs.size() == 1 ? "" : count_ranks(catalog);
   std::vector<std::string> warnings = name_phases(catalog);
   if (inputs.size() == 1) warnings.clear();  // its phases were said when it was merged
+  if (!counted.empty()) warnings.insert(warnings.begin(), std::move(counted));
   sort_processes(catalog);
   for (std::string& missing : file_warnings(catalog)) warnings.push_back(std::move(missing));
   print_warnings(warnings);

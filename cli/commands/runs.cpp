@@ -15,6 +15,7 @@
 #include "cli/io/ordered_work.h"
 #include "cli/io/output_file.h"
 #include "cli/io/progress.h"
+#include "cli/merge/rank_names.h"
 #include "cli/merge/read_catalog.h"
 #include "cli/merge/runs.h"
 #include "cli/model/error.h"
@@ -39,12 +40,13 @@ std::uint64_t size_of(const std::string& path) {
 }
 
 // Of profiles all is read, of other files the peek has it.
-std::vector<Process> processes_of(const RunFile& file, Progress& progress) {
+std::vector<Process> processes_of(const RunFile& file, std::optional<std::int64_t> named_rank, Progress& progress) {
   if (!file.peek.processes.empty()) return file.peek.processes;
   Catalog catalog;
   MergedFacts merged;
   try {
     read_catalog({file.path, {}}, usable_cores(), progress, catalog, merged);
+    give_named_rank(catalog, 0, named_rank);
   } catch (const Error& error) {
     fmt::print(stderr, "tracetool: warning: {}\n", error.what());
   }
@@ -100,8 +102,11 @@ void run_runs(const RunsOptions& options) {
     Progress progress("reading");
     for (const Run& each : list.runs) {
       RunSummary summary;
-      for (const RunFile& file : each.files) {
-        for (const Process& process : processes_of(file, progress)) summary.add(process);
+      std::vector<std::string> paths;
+      for (const RunFile& file : each.files) paths.push_back(file.path);
+      const auto named = rank_names(paths);
+      for (std::size_t i = 0; i < paths.size(); ++i) {
+        for (const Process& process : processes_of(each.files[i], named[i], progress)) summary.add(process);
       }
       rows.push_back(summary.row(each));
     }

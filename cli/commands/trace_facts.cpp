@@ -26,7 +26,7 @@ class Both : public EventSink {
 
 std::vector<ProcessSteps> find_steps(OrderedTrace& trace, const ProcessClocks& clocks, EventSink* also) {
   Progress progress("looking for steps");
-  StepFinder finder(trace.catalog());
+  StepFinder finder(trace.catalog(), clocks);
   if (also == nullptr) {
     trace.walk(finder);
   } else {

@@ -72,8 +72,8 @@ constexpr Column kRegressed{"regressed", Unit::yes_no, "By more than is allowed,
 constexpr Column kWhat{"what", Unit::text, "step, class or kernel"};
 constexpr Column kBaseline{"baseline_ns", Unit::ns, "Median over the steps: of the mean over the GPUs; of a kernel, of the mean duration of a launch"};
 constexpr Column kNow{"now_ns", Unit::ns, "The same"};
-constexpr Column kChange{"change_pct", Unit::percent, "The difference, of the baseline"};
-constexpr Column kNoise{"noise_pct", Unit::percent, "What the difference may be of runs that do not differ; of 3 to 7 steps the most it may be; empty: fewer steps"};
+constexpr Column kChangePct{"change_pct", Unit::percent, "The difference, of the baseline"};
+constexpr Column kNoisePct{"noise_pct", Unit::percent, "What the difference may be of runs that do not differ; of 3 to 7 steps the most it may be; empty: fewer steps"};
 constexpr Column kJudgement{"judgement", Unit::text, "regressed; passed: it does not take longer by more than is allowed; unclear: too much noise to say"};
 constexpr Column kSeenFrom{"seen_from_pct", Unit::percent, "The smallest change that would have been a regression; empty: fewer than 3 steps"};
 constexpr Column kConfiguration{"configuration", Unit::text, "Grid and block; empty: unknown"};
@@ -122,7 +122,7 @@ Judgements judge_regressions(const Comparison& comparison, const RegressionLimit
 }
 
 ResultTable regressed_table(const Judgements& judgements) {
-  ResultTable table{"check", {kRegressed, kWhat, kBaseline, kNow, kChange, kNoise, kName}, {}, {}};
+  ResultTable table{"check", {kRegressed, kWhat, kBaseline, kNow, kChangePct, kNoisePct, kName}, {}, {}};
   std::vector<std::string> classes;
   for (const JudgedChange& each : judgements.changes) {
     if (each.judgement != Judgement::regressed) continue;
@@ -138,8 +138,8 @@ ResultTable regressed_table(const Judgements& judgements) {
 }
 
 std::vector<ResultTable> judged_tables(const Judgements& judgements) {
-  std::vector<ResultTable> tables{{"check", {kRegressed, kWhat, kBaseline, kNow, kChange, kNoise, kJudgement, kSeenFrom, kName}, {}, {}},
-                                  {"kernels", {kRegressed, kWhat, kBaseline, kNow, kChange, kNoise, kJudgement, kSeenFrom, kConfiguration, kClass, kName}, {}, {}}};
+  std::vector<ResultTable> tables{{"check", {kRegressed, kWhat, kBaseline, kNow, kChangePct, kNoisePct, kJudgement, kSeenFrom, kName}, {}, {}},
+                                  {"kernels", {kRegressed, kWhat, kBaseline, kNow, kChangePct, kNoisePct, kJudgement, kSeenFrom, kConfiguration, kClass, kName}, {}, {}}};
   for (const JudgedChange& each : judgements.changes) {
     const Quantity& quantity = *each.change.quantity;
     std::vector<Cell>& row = tables[each.what == JudgedWhat::kernel ? 1 : 0].rows.emplace_back();

@@ -353,6 +353,10 @@ Diagnosis DiagnosisRun::finish(const AnalysisResult& result) {
   for (std::size_t i = 0; i < results_.size(); ++i) {
     auto& [findings, why] = results_[i];
     if (diagnosis_.processes == 0 && findings.empty()) why = "no GPU work in the trace";
+    if (result.lacks_work && request_.rules[i]->gap_owner) {
+      findings.clear();
+      why = "launches without GPU work in the trace";
+    }
     if (!why.empty()) diagnosis_.not_checked.push_back({request_.rules[i]->name, std::move(why)});
     std::move(findings.begin(), findings.end(), std::back_inserter(diagnosis_.findings));
   }

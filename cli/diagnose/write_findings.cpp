@@ -88,8 +88,9 @@ std::vector<std::string> not_checked_lines(const Diagnosis& diagnosis) {
 }
 
 std::string findings_text(const Diagnosis& diagnosis) {
-  if (diagnosis.processes == 0 && diagnosis.findings.empty()) return "no GPU work: there is nothing to diagnose\n";
-  std::string out = looked_at_text(diagnosis) + "\n";
+  const bool nothing = diagnosis.processes == 0 && diagnosis.findings.empty();
+  const std::string_view without = diagnosis.notes.empty() ? "no GPU work: there is nothing to diagnose" : "no GPU work in this trace";
+  std::string out = (nothing ? std::string(without) : looked_at_text(diagnosis)) + "\n";
   std::size_t at = 0;
   for (const Finding& finding : diagnosis.findings) {
     out += fmt::format("\n{}. {} ({}): {}\n", ++at, finding.rule, severity_name(finding.severity), finding.title);
@@ -105,7 +106,9 @@ std::string findings_text(const Diagnosis& diagnosis) {
     if (!finding.source.empty()) out += fmt::format("   source:  {}\n", finding.source);
     out += fmt::format("   next:    {}\n", finding.next_command);
   }
-  for (const std::string& line : not_checked_lines(diagnosis)) out += line + "\n";
+  if (!nothing) {
+    for (const std::string& line : not_checked_lines(diagnosis)) out += line + "\n";
+  }
   for (const std::string& note : diagnosis.notes) out += "note: " + note + "\n";
   return out;
 }

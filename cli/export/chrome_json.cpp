@@ -77,7 +77,8 @@ class ChromeJson : public Exporter {
   // What is written first may begin before the first event.
   void start(std::int64_t first_ns) {
     started_ = true;
-    if (!origin_ns_) origin_ns_ = census_->empty() ? first_ns : std::min(first_ns, census_->first_ns());
+    origin_ns_ = origin_ns_.value_or(first_ns);
+    if (!census_->empty()) origin_ns_ = std::min(*origin_ns_, census_->first_ns());  // also of events that are in no span
     flows_->end_prepare();
     collectives_->end_prepare();
     processes_ = process_layouts(*catalog_, *census_);

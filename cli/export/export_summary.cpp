@@ -11,7 +11,8 @@ constexpr std::array kCounts{
     &ExportSummary::unplaced_flows, &ExportSummary::undrawable_flows, &ExportSummary::flow_events_drawn,
     &ExportSummary::flows_out,     &ExportSummary::backward_flows,  &ExportSummary::works_without_launch,
     &ExportSummary::unfinished,     &ExportSummary::extra_lanes,      &ExportSummary::derived_slices,
-    &ExportSummary::derived_values, &ExportSummary::collective_flows, &ExportSummary::unjoined_calls};
+    &ExportSummary::derived_values, &ExportSummary::collective_flows, &ExportSummary::joined_ends,
+    &ExportSummary::unjoined_calls};
 static_assert(sizeof(ExportSummary) == kCounts.size() * sizeof(std::uint64_t), "a count is missing here");
 
 }  // namespace

@@ -34,6 +34,7 @@ struct ExportSummary {
   std::uint64_t derived_slices = 0;        // computed by us: they are not among the events
   std::uint64_t derived_values = 0;        // ... of counters
   std::uint64_t collective_flows = 0;      // from the last rank of a collective to another
+  std::uint64_t joined_ends = 0;           // ends of async spans, which are slices with their begins
   std::uint64_t unjoined_calls = 0;        // ranks of collectives without one: the last is not here, or this one had ended before
 
   // Of several outputs together.
@@ -41,7 +42,7 @@ struct ExportSummary {
 
   // Conservation: every event is in the export or counted as left out.
   bool balanced() const {
-    return events_in == slices_out + instants_out + counters_out + flow_events_in &&
+    return events_in == slices_out + instants_out + counters_out + flow_events_in + joined_ends &&
            flow_events_in == flow_events_drawn + one_ended_flows + unplaced_flows + undrawable_flows;
   }
 };

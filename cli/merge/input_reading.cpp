@@ -10,6 +10,7 @@
 #include "cli/merge/join_catalog.h"
 #include "cli/merge/missing_data.h"
 #include "cli/merge/phases.h"
+#include "cli/merge/rank_names.h"
 #include "cli/merge/ranks.h"
 #include "cli/merge/separate_runs.h"
 #include "cli/model/error.h"
@@ -105,6 +106,12 @@ bool are_of_one_clock(const std::vector<TraceInput>& inputs) {
   return !first.empty() && std::all_of(inputs.begin() + 1, inputs.end(), [&](const TraceInput& input) { return clock_of(input.path) == first; });
 }
 
+std::vector<std::string> paths_of(const std::vector<TraceInput>& inputs) {
+  std::vector<std::string> paths;
+  for (const TraceInput& input : inputs) paths.push_back(input.path);
+  return paths;
+}
+
 }  // namespace
 
 std::string reading_text(const std::vector<TraceInput>& inputs) {
@@ -119,6 +126,7 @@ InputReading::InputReading(const std::vector<TraceInput>& inputs, const MergeOpt
       work_(inputs.size(), std::min(threads_, kMostSorters)),
       progress_(reading_text(inputs)),
       inputs_(inputs.size()),
+      named_ranks_(rank_names(paths_of(inputs))),
       clocks_(options.clock_of_each_rank),
       looks_for_calls_(options.align && (inputs.size() > 1 || options.aligns_parts) && (options.clock_of_each_rank || !are_of_one_clock(inputs))) {}
 
@@ -140,6 +148,7 @@ void InputReading::read_one(std::size_t number) {
     std::unique_ptr<ReaderMemory> memory = take_memory();
     open_trace(path, {threads_ / work_.threads(), memory.get(), !options_.choice})->read(input.catalog, intake);
     put_back(std::move(memory));
+    give_named_rank(input.catalog, 0, named_ranks_[number]);
   }
   intake.finish();
   input.runs = sorter.finish();
@@ -243,6 +252,7 @@ void InputReading::align(std::vector<ClockFit>& fits) {
 }
 
 void InputReading::finish() {
+  if (std::string ranks = count_ranks(catalog_); !ranks.empty()) warnings_.push_back(std::move(ranks));
   for (std::string& missing : missing_data(catalog_)) warnings_.push_back(std::move(missing));
   std::vector<ClockFit>& fits = clocks_.fits();
   for (std::size_t i = 0; i < catalog_.processes.size(); ++i) {

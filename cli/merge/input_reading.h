@@ -117,6 +117,7 @@ class InputReading {
   OrderedWork work_;
   Progress progress_;
   std::deque<ReadInput> inputs_;
+  const std::vector<std::optional<std::int64_t>> named_ranks_;  // of each input, by the names of all
   std::mutex memories_mutex_;
   std::size_t begun_ = 0;                                // inputs
   std::vector<std::unique_ptr<ReaderMemory>> memories_;  // that no input is read with now, and one will be

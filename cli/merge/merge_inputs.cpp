@@ -19,7 +19,7 @@ namespace {
 // To the file, with a look for steps, so that nobody who reads it has to.
 class MergeWalk : public EventSink {
  public:
-  MergeWalk(const Catalog& catalog, ChunkWriter& chunks) : chunks_(chunks), steps_(catalog) {}
+  MergeWalk(const Catalog& catalog, const ProcessClocks& clocks, ChunkWriter& chunks) : chunks_(chunks), steps_(catalog, clocks) {}
   void event(const Event& event, const Facts& facts) override {
     chunks_.event(event, facts);
     steps_.event(event, facts);
@@ -39,14 +39,16 @@ MergedTotals totals(const Catalog& catalog, const MergedOutput& output, const Me
 // What is said of each process's time, by its own clock.
 class OwnTimes : public EventSink {
  public:
-  OwnTimes(const Catalog& catalog, EventSink& next) : catalog_(catalog), next_(next), of_(catalog.processes.size()) {}
+  OwnTimes(const Catalog& catalog, const ProcessClocks& clocks, EventSink& next)
+      : catalog_(catalog), bounds_(catalog, clocks), next_(next), of_(catalog.processes.size()) {}
   void event(const Event& event, const Facts& facts) override {
+    next_.event(event, facts);
+    if (!bounds_.hold(catalog_.tracks[event.track].process, event)) return;
     Times& times = of_[catalog_.tracks[event.track].process];
     const Process& process = catalog_.processes[catalog_.tracks[event.track].process];
     times.first_ns = std::min(times.first_ns, event.start_ns);
     times.last_ns = std::max(times.last_ns, event.start_ns + std::max<std::int64_t>(event.duration_ns, 0));
     if (event.start_ns != process.kineto_base_ns.value_or(0)) times.first_unclamped_ns = std::min(times.first_unclamped_ns, event.start_ns);
-    next_.event(event, facts);
   }
   void give(std::vector<Process>& processes) const {
     for (std::size_t i = 0; i < of_.size(); ++i) {
@@ -62,6 +64,7 @@ class OwnTimes : public EventSink {
     std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, first_unclamped_ns = INT64_MAX;
   };
   const Catalog& catalog_;
+  const TimeBounds bounds_;
   EventSink& next_;
   std::vector<Times> of_;
 };
@@ -106,8 +109,9 @@ MergedTotals merge_again(const std::string& path, const MergeOptions& options, B
   const std::vector<ClockFit> fits = align ? reader.fits() : wall_clocks(reader.fits());
   MergedOutput output(out, 1);
   ChunkWriter chunks(catalog, nullptr, {catalog.processes.size(), kHeldEvents, true}, [&](std::string_view bytes) { output.put(0, bytes); });
-  MergeWalk walk(catalog, chunks);
-  OwnTimes times(catalog, walk);
+  const ProcessClocks clocks(catalog, reader.fits());
+  MergeWalk walk(catalog, clocks, chunks);
+  OwnTimes times(catalog, clocks, walk);
   reader.read_own_times(times, {});
   if (!align) times.give(catalog.processes);
   output.done(0, chunks.finish());
@@ -133,7 +137,7 @@ MergedTotals merge_inputs(const std::vector<TraceInput>& inputs, const MergeOpti
       reading.leave_if_given_up(number);
       output.put(number, bytes);
     });
-    MergeWalk walk(input.catalog, chunks);
+    MergeWalk walk(input.catalog, {}, chunks);
     if (input.part) {
       input.part->read_own_times(walk, {}, reading.is_alone());
     } else {

@@ -11,6 +11,7 @@ namespace cli {
 namespace {
 
 constexpr std::string_view kSeparators = "-_.";
+constexpr std::size_t kTimeDigits = 8;  // "20240506"
 
 bool all_differ(const std::vector<std::string>& texts) {
   return std::set<std::string>(texts.begin(), texts.end()).size() == texts.size();
@@ -57,12 +58,59 @@ std::string without_numbers(std::string_view text) {
   return kept;
 }
 
+std::vector<std::string> words_in(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    words.emplace_back(text.substr(0, text.find_first_of(kSeparators)));
+    text.remove_prefix(std::min(text.size(), words.back().size() + 1));
+  }
+  return words;
+}
+
+// The letters of a word that ends in a number; "" for a number alone.
+std::string counted(std::string word) {
+  if (word.empty() || is_digit(word[0])) return {};
+  while (is_digit(word.back())) word.pop_back();
+  for (char& c : word) c = lower(c);
+  return word;
+}
+
+bool counts_steps(std::string_view word) {
+  constexpr std::string_view kSteps[] = {"step", "iter", "iteration", "it", "cycle", "epoch", "batch", "profilerstep"};
+  return std::find(std::begin(kSteps), std::end(kSteps), word) != std::end(kSteps);
+}
+
+// `in_file_name`: then numbers that no word names may differ, too.
+bool differ_as_phases(const std::vector<std::string>& a, const std::vector<std::string>& b, bool in_file_name) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i]) continue;
+    if (counted(a[i]) != counted(b[i]) || !is_digit(a[i].back()) || !is_digit(b[i].back())) return false;
+    const bool alone = counted(a[i]).empty();
+    const std::string before = i == 0 ? "" : a[i - 1];
+    if (counts_steps(alone ? counted(before) : counted(a[i]))) continue;
+    const bool named = !before.empty() && !is_digit(before.back());
+    const bool is_time = a[i].size() >= kTimeDigits && b[i].size() >= kTimeDigits;
+    if (!alone || !in_file_name || (named && !is_time)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool differ_without_numbers(const std::vector<std::string>& labels) {
   std::vector<std::string> words;
   for (const std::string& label : labels) words.push_back(without_numbers(label));
   return all_differ(words);
+}
+
+bool number_phases(const std::string& a, const std::string& b) {
+  const auto names_a = names_in(std::filesystem::path(a)), names_b = names_in(std::filesystem::path(b));
+  if (names_a.size() != names_b.size() || names_a == names_b) return false;
+  for (std::size_t level = 0; level < names_a.size(); ++level) {
+    if (!differ_as_phases(words_in(names_a[level]), words_in(names_b[level]), level == 0)) return false;
+  }
+  return true;
 }
 
 std::vector<std::string> phase_labels(const std::vector<std::string>& paths) {

@@ -41,8 +41,9 @@ std::string fault_of_names(const Process& a, const Process& b) {
   if (!a.phase.empty() && !b.phase.empty()) return a.phase != b.phase ? "" : "they are of the same phase, " + a.phase;
   const std::vector<std::string> labels = phase_labels({a.source, b.source});
   if (labels[0] == labels[1]) return "they have the same name";
-  if ((given(a) && given(b)) || differ_without_numbers(labels)) return {};
-  return fmt::format("their names tell runs apart, not phases: \"{}\" and \"{}\"", labels[0], labels[1]);
+  if ((given(a) && given(b)) || differ_without_numbers(labels) || number_phases(a.source, b.source)) return {};
+  return fmt::format("their names tell runs apart, not phases: \"{0}\" and \"{1}\" (if they are phases, say so with --rank {2}={3} --rank {2}={4})",
+                     labels[0], labels[1], std::max<std::int64_t>(a.rank, 0), a.source, b.source);
 }
 
 std::string fault_of_run(const Process& a, const Process& b) {

@@ -5,8 +5,9 @@
 // - their hosts, numbers of ranks and GPUs do not differ, where they are known
 // - their times do not overlap, and are at most a day apart; events at relative time 0, to which Kineto clamps, are not
 //   counted, and a file without timed events has no times
-// - their names, or the directories that they are in, differ in more than numbers (phase_labels.h). Process ids are the
-//   same in every container, so names that only number runs are of two runs.
+// - their names, or the directories that they are in, differ in more than numbers, or in numbers that a process counts: times
+//   and steps (phase_labels.h), as those of tensorboard_trace_handler with schedule(repeat=N). Process ids are the same in every
+//   container, so names that only number runs are of two runs.
 // Files that --rank gave the same rank need not be of one process, and their names need only differ. What else has one
 // rank twice is two runs, or one file twice.
 #pragma once

@@ -2,6 +2,7 @@
 
 #include "cli/io/ordered_work.h"
 #include "cli/merge/join_catalog.h"
+#include "cli/merge/rank_names.h"
 #include "cli/merge/ranks.h"
 #include "cli/read/merged_reader.h"
 #include "cli/read/reader.h"
@@ -38,9 +39,15 @@ Catalog read_catalogs(const std::vector<TraceInput>& inputs, Progress& progress,
   Catalog all;
   std::vector<Catalog> own(inputs.size());
   std::vector<MergedFacts> facts_of(inputs.size());
+  std::vector<std::string> paths;
+  for (const TraceInput& input : inputs) paths.push_back(input.path);
+  const auto named = rank_names(paths);
   OrderedWork work(inputs.size(), usable_cores());
   const std::size_t threads = usable_cores() / work.threads();
-  work.run({[&](std::size_t i) { read_catalog(inputs[i], threads, progress, own[i], facts_of[i]); },
+  work.run({[&](std::size_t i) {
+              read_catalog(inputs[i], threads, progress, own[i], facts_of[i]);
+              if (!is_merged_file(inputs[i].path)) give_named_rank(own[i], 0, named[i]);
+            },
             [&](std::size_t i) {
               join_catalog(own[i], all);
               own[i] = {};

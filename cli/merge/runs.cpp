@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cli/io/ordered_work.h"
+#include "cli/merge/rank_names.h"
 #include "cli/model/error.h"
 #include "cli/read/reader.h"
 
@@ -37,13 +38,17 @@ bool contains(const Identities& all, const Identities& some) {
 
 std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
 
-// The directory of a file below `root`; the root's own name for what lies in it.
-std::string directory_name(const FoundFile& file) {
+// The directory of a file below its root; "." for what lies in it.
+std::string directory_below_root(const FoundFile& file) {
   const fs::path root = fs::path(file.root).lexically_normal();
-  const std::string below = fs::path(file.path).lexically_normal().parent_path().lexically_relative(root).string();
+  return fs::path(file.path).lexically_normal().parent_path().lexically_relative(root).string();
+}
+
+// The name of a directory below `root`; the root's own for the root.
+std::string run_name(const std::string& below, const std::string& root) {
   if (!below.empty() && below != ".") return below;
   std::error_code error;
-  fs::path whole = fs::absolute(root, error).lexically_normal();
+  fs::path whole = fs::absolute(fs::path(root).lexically_normal(), error).lexically_normal();
   if (!whole.has_filename()) whole = whole.parent_path();
   return whole.filename().string();
 }
@@ -51,7 +56,10 @@ std::string directory_name(const FoundFile& file) {
 class RunLister {
  public:
   explicit RunLister(const std::vector<FoundFile>& files) {
-    for (const FoundFile& file : files) add(file, peek_trace(file.path));
+    std::vector<std::string> directories;
+    for (const FoundFile& file : files) directories.push_back(directory_below_root(file));
+    directories = without_rank_directories(directories);
+    for (std::size_t i = 0; i < files.size(); ++i) add(files[i], directories[i], peek_trace(files[i].path));
     for (auto& [file, peek] : without_id_) add_merged(*file, std::move(peek));
   }
 
@@ -76,7 +84,7 @@ class RunLister {
     return {run.start_ns, run.files.front().peek.form == Form::recording, -std::count(path.begin(), path.end(), '/')};
   }
 
-  void add(const FoundFile& file, TracePeek peek) {
+  void add(const FoundFile& file, const std::string& directory, TracePeek peek) {
     if (peek.form == Form::no_trace) return skip(file.path, std::move(peek.reason));
     if (peek.form == Form::chrome_export) {
       return skip(file.path, "Chrome JSON that tracetool exported; name what it was made of");
@@ -85,7 +93,7 @@ class RunLister {
       without_id_.emplace_back(&file, std::move(peek));
       return;
     }
-    const std::string name = peek.run_id.empty() ? directory_name(file) : peek.run_id;
+    const std::string name = peek.run_id.empty() ? run_name(directory, file.root) : peek.run_id;
     add_to(name, file.path, std::move(peek));
   }
 

@@ -1,5 +1,5 @@
 // The runs that lie in a directory. A run is one execution of a job: the recordings with one run id, what was merged or
-// exported of them, or the profiles of torch.profiler in one directory.
+// exported of them, or the profiles of torch.profiler in one directory, or in one directory for each rank (rank_names.h).
 //
 // What is no trace is set aside with the reason, and so is what the run has in a better form: a merged file of which all
 // recordings are there (or recordings that are all in a merged file with more), a Kineto export beside its recordings,

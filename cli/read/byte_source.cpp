@@ -25,12 +25,55 @@ bool is_zstd(std::string_view first_bytes) {
   return skippable || first_bytes.starts_with("\x28\xb5\x2f\xfd");
 }
 
+namespace {
+
+constexpr std::size_t kMagicBytes = 4;
+constexpr int kMostLayers = 4;
+
+// A source whose first bytes were looked at.
+class BegunSource : public ByteSource {
+ public:
+  explicit BegunSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)), begin_(kMagicBytes, '\0') {
+    std::size_t held = 0;
+    while (held < begin_.size()) {
+      const std::size_t got = source_->read(begin_.data() + held, begin_.size() - held);
+      if (got == 0) break;
+      held += got;
+    }
+    begin_.resize(held);
+  }
+  std::string_view begin() const { return begin_; }
+  std::size_t read(char* out, std::size_t size) override {
+    if (given_ == begin_.size()) return source_->read(out, size);
+    const std::size_t got = begin_.copy(out, size, given_);
+    given_ += got;
+    return got;
+  }
+  std::string damage() const override { return source_->damage(); }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::string begin_;
+  std::size_t given_ = 0;  // of begin_
+};
+
+}  // namespace
+
+// What is in the compressed file may be compressed again: by a program, and by the server that it was loaded from.
 std::unique_ptr<ByteSource> open_byte_source(const std::string& path) {
   auto file = std::make_unique<PlainFile>(path);
-  const std::string magic = file->peek(4);
-  if (is_zstd(magic)) return std::make_unique<ZstdSource>(std::move(file));
-  if (is_gzip(magic)) return std::make_unique<GzipSource>(std::move(file));
-  return file;
+  std::string magic = file->peek(kMagicBytes);
+  std::unique_ptr<ByteSource> source = std::move(file);
+  for (int layer = 0; layer < kMostLayers && (is_zstd(magic) || is_gzip(magic)); ++layer) {
+    if (is_zstd(magic))
+      source = std::make_unique<ZstdSource>(std::move(source));
+    else
+      source = std::make_unique<GzipSource>(std::move(source));
+    auto begun = std::make_unique<BegunSource>(std::move(source));
+    magic = begun->begin();
+    source = std::move(begun);
+  }
+  return source;
 }
 
 }  // namespace cli

@@ -1,5 +1,5 @@
 // Where the bytes of a trace come from: a plain file, or the inside of a gzip or zstd file (any number of members or
-// frames), in one forward pass of bounded memory.
+// frames, also compressed twice), in one forward pass of bounded memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,12 @@
 #include "cli/read/input_formats.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "cli/model/error.h"
 #include "cli/read/byte_source.h"
+#include "cli/read/foreign_file.h"
 #include "cli/read/kineto_memory.h"
 #include "cli/read/kineto_reader.h"
 #include "cli/read/merged_reader.h"
@@ -37,6 +40,9 @@ std::unique_ptr<Reader> open_file(const std::string& path, const ReaderOptions& 
   const std::string bytes = PlainFile(path).peek(kProbeBytes);
   for (const InputFormat& format : input_formats()) {
     if (format.matches(bytes)) return format.open(path, options);
+  }
+  if (const std::string_view what = foreign_file(bytes); !what.empty()) {
+    throw Error(Exit::bad_content, fmt::format("{}: not a trace, but {}", path, what));
   }
   throw Error(Exit::bad_content, path + (bytes.empty() ? ": the file is empty" : ": byte 0: not a trace") +
                                      "; expected a recording (*.ring), a merged file (*.ttrace), or the JSON of "

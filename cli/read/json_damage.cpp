@@ -30,6 +30,15 @@ void JsonDamage::lose_event(std::uint64_t at, std::string_view expected, std::ui
   });
 }
 
+void JsonDamage::repair(std::uint64_t at, std::string_view fault) {
+  ++repaired_;
+  name(repairs_, [&] {
+    const Damage damage{at, fmt::format("{}; the event is kept", fault)};
+    if (!first_other_) first_other_ = damage;
+    return text(damage);
+  });
+}
+
 void JsonDamage::mend(std::uint64_t at, std::string_view expected) {
   ++mended_;
   name(commas_, [&] {
@@ -62,6 +71,11 @@ std::vector<std::string> JsonDamage::notes() const {
     notes.push_back(fmt::format("at least {} {} of the file could not be read and {} skipped{}", lost_events_,
                                 lost_events_ == 1 ? "event" : "events", lost_events_ == 1 ? "is" : "are",
                                 unnamed(lost_events_)));
+  }
+  notes.insert(notes.end(), repairs_.begin(), repairs_.end());
+  if (repaired_ > 0) {
+    notes.push_back(fmt::format("{} {} no valid JSON and {} kept as {} meant{}", repaired_, repaired_ == 1 ? "event was" : "events were",
+                                repaired_ == 1 ? "is" : "are", repaired_ == 1 ? "it was" : "they were", unnamed(repaired_)));
   }
   notes.insert(notes.end(), commas_.begin(), commas_.end());
   if (mended_ > kNamed) notes.push_back(fmt::format("{} commas are missing or too many{}", mended_, unnamed(mended_)));

@@ -1,9 +1,12 @@
 #include "cli/read/json_stream.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "cli/model/characters.h"
 #include "cli/model/error.h"
+#include "cli/read/foreign_file.h"
 #include "cli/read/json_resume.h"
 
 namespace cli {
@@ -31,6 +34,9 @@ char JsonStream::open() {
   const std::string ends = !ended()                   ? ""
                            : window_.damage().empty() ? "the JSON text ends here: "
                                                       : window_.damage() + ": ";
+  while (window_.offset() == 0 && window_.size() < kForeignBytes && window_.more()) continue;
+  const std::string_view what = window_.offset() == 0 ? foreign_file({window_.begin(), window_.size()}) : std::string_view();
+  if (!what.empty()) throw Error(Exit::bad_content, fmt::format("{}: not a trace, but {}", path_, what));
   throw Error(Exit::bad_content, path_ + ": byte " + std::to_string(window_.offset()) + ": " + ends +
                                      "expected '{' or '[': a trace in JSON; copy or record it again");
 }

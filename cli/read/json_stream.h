@@ -51,12 +51,16 @@ class JsonStream {
   char open();
   bool next_member(std::string& key);               // in the top-level object; false: it is closed, or cut
   JsonValue value() { return value_before(",}"); }  // of the member
-  void enter_array();                               // the value, an array of events
+  bool enter_array();                               // the value; false: it is no array of events, which damage() says
+  bool at_object() { return peek() == '{'; }        // what comes next
   bool next_element(std::string_view& text);  // an object, whole but unchecked; false: the array is closed, or cut
   // The same; `known`: `elements` matched it.
   bool next_element(std::string_view& text, KnownElements* elements, bool& known);
   void refuse(std::size_t at, std::string_view expected);        // the element handed out last is damaged at this index
   void refuse_whole(std::size_t at, std::string_view expected);  // the same, but it is sound JSON: passed by its size
+  // Instead of these: mends what is handed out, or what stands before the next line break between events (json_mend.h). False:
+  // nothing changed.
+  bool mend(std::string_view& text);
   void finish();                                                 // nothing but white space should follow
 
   // A view lives until the next call. Its offset, as all offsets, counts uncompressed bytes.
@@ -113,6 +117,7 @@ class JsonStream {
   bool behind_lost_ = false;   // the last element was lost up to where it seemed to end
   std::size_t max_event_ = kMaxEvent;
   std::string key_, gap_;
+  std::string mended_;  // the element handed out, and Window::kPadding behind it
   bool plain_gap_ = false;  // gap_ is white space and one comma
   std::size_t refused_at_ = 0;
   std::string refusal_;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "cli/read/json_context.h"
+#include "cli/read/json_mend.h"
 #include "cli/read/json_resume.h"
 #include "cli/read/json_split.h"
 #include "cli/read/json_stream.h"
@@ -13,17 +14,20 @@ namespace {
 // An event longer than this is looked at before its end is searched for further: one quote too many would hide it.
 constexpr std::size_t kFirstLook = 16 << 10;
 constexpr std::size_t kCloseLook = 512;  // after damage
+constexpr std::size_t kMendLook = 64 << 10;
 constexpr std::size_t kSmallestMaxEvent = 1 << 20;
 constexpr std::size_t kLongestGap = 64;
 
 }  // namespace
 
-void JsonStream::enter_array() {
+bool JsonStream::enter_array() {
   events_seen_ = comma_seen_ = true;
   gap_.clear();
   plain_gap_ = false;
-  if (peek() == '[') return window_.skip(1);
-  if (!ended()) damage_.lose_member("traceEvents", window_.offset(), "'[': an array of events");
+  const bool is_array = peek() == '[';
+  if (is_array) window_.skip(1);
+  if (!is_array && !ended()) damage_.lose_member("traceEvents", window_.offset(), "'[': an array of events");
+  return is_array;
 }
 
 bool JsonStream::next_element(std::string_view& text) {
@@ -153,16 +157,16 @@ bool JsonStream::take_element(std::string_view& text) {
     const char* close = find_close(window_.begin(), window_.begin() + held);
     if (close != nullptr) {
       text_size_ = static_cast<std::size_t>(close - window_.begin());
-      if (!is_followed_well(text_size_)) return give_up({text_size_, "',' or ']'"});
+      if (!is_followed_well(text_size_)) return mend(text) || give_up({text_size_, "',' or ']'"});
       text = {window_.begin(), text_size_};
       pending_ = Pending::pass;
       after_damage_ = behind_lost_ = false;
       return true;
     }
     if (held < look) {
-      if (!window_.more()) return give_up({window_.size(), "the end of an event"});
+      if (!window_.more()) return mend(text) || give_up({window_.size(), "the end of an event"});
     } else if (judge_begun(look) || look >= max_event_) {
-      return give_up({look, "an event of at most 16 MiB"});
+      return mend(text) || give_up({look, "an event of at most 16 MiB"});
     } else {
       look *= 4;
     }
@@ -191,6 +195,27 @@ bool JsonStream::give_up(const JsonFault& otherwise) {
   refuse(worst.at, worst.expected);
   settle();
   return false;
+}
+
+// A quote too many may have ended the element too early or too late: what stands before the next line break between events is tried, too.
+bool JsonStream::mend(std::string_view& text) {
+  const bool handed_out = pending_ == Pending::pass || pending_ == Pending::pass_to_element;
+  const std::string_view held(window_.begin(), std::min(window_.size(), std::max(handed_out ? text_size_ : 0, kMendLook)));
+  const std::size_t close = gap_.find('\n') != gap_.npos ? held.find('}' + gap_ + '{') : held.npos;
+  const std::size_t line = close == held.npos ? 0 : close + 1;
+  std::size_t size = line;
+  std::optional<MendedJson> mended;
+  if (handed_out && (line == 0 || text_size_ < line)) mended = mend_event(held.substr(0, size = text_size_));
+  if (!mended && line > 0) mended = mend_event(held.substr(0, size = line));
+  if (!mended) return false;
+  damage_.repair(text_offset_ + mended->at, mended->fault);
+  mended_ = std::move(mended->text);
+  text_size_ = size;
+  mended_.resize(mended_.size() + Window::kPadding);
+  text = std::string_view(mended_).substr(0, mended_.size() - Window::kPadding);
+  pending_ = Pending::pass;
+  after_damage_ = behind_lost_ = false;
+  return true;
 }
 
 void JsonStream::refuse(std::size_t at, std::string_view expected) {

@@ -24,6 +24,10 @@ constexpr std::array kEntries{
     Entry{"cuda_runtime", Kind::runtime, OnTrack::thread},
     Entry{"Runtime", Kind::runtime, OnTrack::thread},
     Entry{"cuda_driver", Kind::driver, OnTrack::thread},
+    Entry{"xpu_runtime", Kind::runtime, OnTrack::thread},
+    Entry{"xpu_driver", Kind::driver, OnTrack::thread},
+    Entry{"privateuse1_runtime", Kind::runtime, OnTrack::thread},
+    Entry{"privateuse1_driver", Kind::driver, OnTrack::thread},
     Entry{"nvtx", Kind::nvtx, OnTrack::thread},
     Entry{"nccl", Kind::nccl, OnTrack::thread},
     Entry{"cuda_sync", Kind::sync, OnTrack::stream},
@@ -44,6 +48,11 @@ constexpr std::array kEntries{
 bool is_launch_flow(std::string_view text) { return text == "ac2g" || text == "async_cpu_to_gpu" || text == "async"; }
 
 }  // namespace
+
+const KinetoCategory& device_work() {
+  static const KinetoCategory category{.text = {}, .kind = Kind::kernel, .on_stream = true};
+  return category;
+}
 
 const KinetoCategory& KinetoCategories::find(std::string_view text) {
   for (const KinetoCategory* last : last_) {

@@ -19,6 +19,9 @@ struct KinetoCategory {
   bool launch_flow = false;  // flows from a launch to its work
 };
 
+// Of slices without a category on a GPU's stream (KinetoLocations::is_device_row).
+const KinetoCategory& device_work();
+
 // The entries of the categories that one file uses, made at first sight. Addresses stay.
 class KinetoCategories {
  public:

@@ -44,7 +44,11 @@ void take_distributed(KinetoHeader& header, std::string_view text) {
   od::object object;
   if (parser.iterate(padded).get(document) || document.get_object().get(object)) return;
   for_each_scalar(object, padded.data() + padded.size(), [&](std::string_view key, const JsonScalar& scalar) {
-    if (key == "rank") header.rank = to_int64(scalar.text).value_or(-1);
+    if (key == "rank") {
+      const std::int64_t rank = to_int64(scalar.text).value_or(-1);
+      header.ranks_differ |= header.rank >= 0 && rank != header.rank;
+      header.rank = rank;
+    }
     if (key == "world_size") header.world_size = to_int64(scalar.text).value_or(-1);
   });
 }

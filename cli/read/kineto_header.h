@@ -17,6 +17,7 @@ inline constexpr std::int64_t kSurelyAbsoluteNs = 1'000'000'000'000'000'000;
 struct KinetoHeader {
   std::optional<std::int64_t> base_ns;               // baseTimeNanoseconds: what every ts is relative to
   std::int64_t rank = -1, world_size = -1;           // distributedInfo
+  bool ranks_differ = false;                         // in several of these: files of several ranks were put into one
   std::string host;                                  // host_name
   std::map<std::int64_t, std::string> device_names;  // deviceProperties
   std::string members;                               // Process::kineto_header

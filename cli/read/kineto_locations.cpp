@@ -1,7 +1,11 @@
 #include "cli/read/kineto_locations.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
+#include "cli/model/characters.h"
 #include "cli/read/decimal.h"
 #include "cli/read/json_unescape.h"
 
@@ -10,10 +14,30 @@ namespace {
 
 constexpr std::string_view kStreamPrefix = "stream ";
 
-// The number that a pid or tid is, also within quotes; missing counts as 0, as in Chrome.
+// The number that a pid or tid is, also within quotes; missing counts as 0, as in Chrome. -1 may be written as 2^64-1.
 std::optional<std::int64_t> number_in(const JsonScalar& scalar) {
   if (scalar.empty()) return 0;
-  return to_int64(scalar.text);
+  if (const auto number = to_int64(scalar.text)) return number;
+  const auto number = to_uint64(scalar.text);
+  return number ? std::optional(static_cast<std::int64_t>(*number)) : std::nullopt;
+}
+
+// The last number in a text: 0 of "[TP00] 0".
+std::optional<std::int64_t> last_number(std::string_view text) {
+  while (!text.empty() && !is_digit(text.back())) text.remove_suffix(1);
+  std::size_t begin = text.size();
+  while (begin > 0 && is_digit(text[begin - 1])) --begin;
+  return to_int64(text.substr(begin));
+}
+
+// 7 of "stream 7 (high)", 22 of "Stream #22(Memcpy)", 5 of "5".
+std::optional<std::int64_t> stream_number(std::string_view text) {
+  const std::size_t word = text.find("tream");
+  if (word == text.npos) return to_int64(text);
+  text.remove_prefix(std::min(text.size(), text.find_first_of("0123456789", word)));
+  std::size_t digits = 0;
+  while (digits < text.size() && is_digit(text[digits])) ++digits;
+  return to_int64(text.substr(0, digits));
 }
 
 void add_id(std::string& ids, std::string_view key, const JsonScalar& scalar) {
@@ -72,7 +96,8 @@ KinetoLocation& KinetoLocations::find(const JsonScalar& pid, const JsonScalar& t
     at->second.pid = key.pid;
     at->second.tid = at->second.track_number = key.tid;
     if (key.form == KinetoLocation::Form::text) {
-      at->second.track_number = text_tids_.try_emplace(static_cast<StringId>(key.tid), text_tids_.size()).first->second;
+      const std::int64_t counted = text_tids_.try_emplace(static_cast<StringId>(key.tid), text_tids_.size()).first->second;
+      at->second.track_number = stream_number(text(key.tid)).value_or(counted);
     }
     at->second.ids = ids_text(pid, tid);
     at->second.text_pid = pid.is_string();
@@ -88,7 +113,9 @@ TrackId KinetoLocations::track(KinetoLocation& location, const KinetoCategory& c
     ++location.gpu_events;
   else if (category.on_thread)
     ++location.host_events;
-  if (location.form == KinetoLocation::Form::text || !is_stream(location, category, phase)) return thread_track(location);
+  location.has_operators |= category.kind == Kind::cpu_op;
+  location.has_calls |= is_api_call(category.kind);
+  if (!is_stream(location, category, phase)) return thread_track(location, category.on_thread);
   return stream_track(location, device);
 }
 
@@ -98,29 +125,61 @@ bool KinetoLocations::is_stream(const KinetoLocation& location, const KinetoCate
   if (category.on_thread) return false;
   const bool work_end = category.launch_flow && phase == 'f';
   if (location.stream) return work_end || !location.thread;
-  return work_end && !location.thread && gpu_pids_.contains(location.pid);
+  return work_end && !location.thread && location.form != KinetoLocation::Form::text && gpu_pids_.contains(location.pid);
 }
 
 TrackId KinetoLocations::stream_track(KinetoLocation& location, std::optional<std::int64_t> device) {
-  const std::int64_t wanted = device ? *device : location.stream ? location.device : location.pid;
+  const bool is_text = location.form == KinetoLocation::Form::text;
+  const auto named = process_names_.find(location.pid);
+  const bool names_device = !is_text && named != process_names_.end() && named->second.starts_with("/device:");
+  const std::int64_t of_pid = names_device ? last_number(named->second).value_or(location.pid)
+                              : is_text    ? last_number(text(location.pid)).value_or(0)
+                                           : location.pid;
+  const std::int64_t wanted = device ? *device : location.stream ? location.device : of_pid;
   if (location.stream && location.device == wanted) return *location.stream;
-  gpu_pids_.insert(location.pid);
+  if (!is_text) gpu_pids_.insert(location.pid);
   location.device = wanted;
-  location.stream = track_of(location, TrackKind::stream, wanted);
+  location.stream = track_of(location, TrackKind::stream, gpu_of(location, wanted), is_text ? text(location.tid) : "");
+  if (is_text) catalog_.tracks[*location.stream].name = text(location.tid);
   return *location.stream;
+}
+
+std::int64_t KinetoLocations::gpu_of(const KinetoLocation& location, std::int64_t device) {
+  const auto is_free = [&](std::int64_t gpu) {
+    return std::none_of(gpus_.begin(), gpus_.end(), [&](const auto& known) { return known.second == gpu; });
+  };
+  const std::string pid(location.form == KinetoLocation::Form::text ? text(location.pid) : std::to_string(location.pid));
+  const auto known = gpus_.find({pid, device});
+  if (known != gpus_.end()) return known->second;
+  std::int64_t gpu = device;
+  if (!is_free(gpu)) {
+    for (gpu = 0; !is_free(gpu);) ++gpu;
+  }
+  gpus_[{pid, device}] = gpu;
+  return gpu;
 }
 
 // Two places that would share a track (streams of one number, under two pids) stay apart, so that each event can be
 // written back with its own pid and tid.
 TrackId KinetoLocations::track_of(const KinetoLocation& location, TrackKind kind, std::int64_t group,
                                std::string_view group_name) {
+  const auto own = [&](std::string_view ids) {
+    return location.form == KinetoLocation::Form::text ? ids.substr(0, ids.find('\n')) : pid_in(ids);
+  };
   TrackId id = catalog_.track(process_, kind, group, location.track_number, group_name);
   const std::string& ids = catalog_.tracks[id].kineto_ids;
-  if (!ids.empty() && pid_in(ids) != pid_in(location.ids)) {
-    id = catalog_.track(process_, kind, group, location.track_number, pid_in(location.ids));
+  if (!ids.empty() && own(ids) != own(location.ids)) {
+    id = catalog_.track(process_, kind, group, location.track_number, own(location.ids));
   }
   if (catalog_.tracks[id].kineto_ids.empty()) catalog_.tracks[id].kineto_ids = location.ids;
   return id;
+}
+
+bool KinetoLocations::is_device_row(const KinetoLocation& location) const {
+  const std::string_view name = location.name;
+  if (name.starts_with("Stream ")) return true;
+  const auto process = process_names_.find(location.pid);
+  return name == "XLA Ops" && process != process_names_.end() && process->second.starts_with("/device:TPU");
 }
 
 // A third spelling would be written back as the first; nobody has three.
@@ -135,12 +194,13 @@ bool KinetoLocations::second_ids(const KinetoLocation& location, TrackId track, 
   return std::string_view(all_ids).substr(first + 1) == ids;
 }
 
-TrackId KinetoLocations::thread_track(KinetoLocation& location) {
+TrackId KinetoLocations::thread_track(KinetoLocation& location, bool host_thread) {
   if (location.thread) return *location.thread;
   if (location.form == KinetoLocation::Form::text) {
-    const std::string group(catalog_.strings[static_cast<StringId>(location.pid)]);
-    location.thread = track_of(location, TrackKind::other, -1, group);
-    catalog_.tracks[*location.thread].name = catalog_.strings[static_cast<StringId>(location.tid)];
+    const std::string_view pid = text(location.pid);
+    location.thread = host_thread ? track_of(location, TrackKind::thread, last_number(pid).value_or(-1), pid)
+                                  : track_of(location, TrackKind::other, -1, pid);
+    catalog_.tracks[*location.thread].name = text(location.tid);
   } else {
     location.thread = track_of(location, TrackKind::thread, location.pid);
   }
@@ -154,6 +214,18 @@ void KinetoLocations::name_tracks(const KinetoLocation& location) {
     catalog_.tracks[*location.stream].name = location.name;
   else if (location.thread)
     catalog_.tracks[*location.thread].name = location.name;
+}
+
+// A process has operators and CUDA calls. Within a container the two may be known by different pids.
+std::size_t KinetoLocations::count_processes() const {
+  using Pid = std::pair<KinetoLocation::Form, std::int64_t>;
+  std::set<Pid> with_operators, with_calls;
+  for (const KinetoLocation* location : in_order_) {
+    const Pid pid(location->form == KinetoLocation::Form::text ? location->form : KinetoLocation::Form::numbers, location->pid);
+    if (location->has_operators) with_operators.insert(pid);
+    if (location->has_calls) with_calls.insert(pid);
+  }
+  return std::max(with_operators.size(), with_calls.size());
 }
 
 std::int64_t KinetoLocations::finish() {
@@ -170,6 +242,9 @@ std::int64_t KinetoLocations::finish() {
   process.pid = most(host_events);
   const auto name = process_names_.find(process.pid);
   if (name != process_names_.end()) process.program = name->second;
+  if (const std::size_t processes = count_processes(); processes > 1) {
+    process.notes.push_back(fmt::format("this file holds {} processes: each pid with GPU work is read as a GPU of its own", processes));
+  }
   return most(gpu_events);
 }
 

@@ -1,5 +1,9 @@
 // From the (pid, tid) of an event to its track. In Kineto's files a GPU's streams are "threads" of a "process" whose
 // pid is the device number, so the same pair may be a stream and, in a container whose process is pid 1, a thread.
+//
+// The category alone says whether an event is GPU work; pid and tid, whatever their form, only say where. A GPU is a pid
+// with a device number: tools that put several processes into one file prefix the pids or add offsets to them, so work of
+// one device number under two pids belongs to two GPUs. The second one gets the smallest number that is free.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -8,6 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "cli/model/catalog.h"
@@ -30,10 +35,11 @@ struct KinetoLocation {
 
   Form form = Form::numbers;
   std::int64_t pid = 0, tid = 0;          // text: string ids; stream_name ("stream 7"): tid is its number
-  std::int64_t track_number = 0;          // tid; text: of the texts of tids that the file has, from 0
+  std::int64_t track_number = 0;          // tid; of a text "stream 7 (high)" its number, else counted from 0
   std::optional<TrackId> thread, stream;  // made at first use; text: thread is the track
-  std::int64_t device = -1;               // of stream
+  std::int64_t device = -1;               // of stream, as its events say it
   std::uint64_t host_events = 0, gpu_events = 0;
+  bool has_operators = false, has_calls = false;
   std::string name;                         // by thread_name
   std::string ids;                          // "pid" and "tid" as they stand in its first event,
   bool text_pid = false, text_tid = false;  // ... and whether they are in quotes
@@ -50,13 +56,18 @@ class KinetoLocations {
   // The track of an event of this category there; `device` is its argument, for streams.
   TrackId track(KinetoLocation& location, const KinetoCategory& category, char phase, std::optional<std::int64_t> device);
 
+  // The file names this row as a stream, or as what a TPU ran, so that its slices are GPU work without a category, too: JAX and
+  // Ascend's profiler write none. Metadata stands before the events there.
+  bool is_device_row(const KinetoLocation& location) const;
+
   // Whether an event with these ids is spelled as in the second line of the ids of its track; adds the line.
   bool second_ids(const KinetoLocation& location, TrackId track, const JsonScalar& pid, const JsonScalar& tid);
 
   // A pid that is a device number, so that a flow's end which comes before its kernel finds the stream.
   void expect_gpu(std::int64_t pid) { gpu_pids_.insert(pid); }
 
-  // Gives tracks their names, and the process its pid, program and the device that it used most (-1: none).
+  // Gives tracks their names, and the process its pid, program and the device that it used most (-1: none), with a note
+  // if the file holds several processes.
   std::int64_t finish();
 
   void name_process(const KinetoLocation& location, std::string_view name) {
@@ -79,7 +90,10 @@ class KinetoLocations {
   };
   Key key_of(const JsonScalar& pid, const JsonScalar& tid);
   TrackId stream_track(KinetoLocation& location, std::optional<std::int64_t> device);
-  TrackId thread_track(KinetoLocation& location);
+  std::int64_t gpu_of(const KinetoLocation& location, std::int64_t device);
+  TrackId thread_track(KinetoLocation& location, bool host_thread);
+  std::string_view text(std::int64_t string_id) const { return catalog_.strings[static_cast<StringId>(string_id)]; }
+  std::size_t count_processes() const;
   TrackId track_of(const KinetoLocation& location, TrackKind kind, std::int64_t group, std::string_view group_name = {});
   bool is_stream(const KinetoLocation& location, const KinetoCategory& category, char phase) const;
   void name_tracks(const KinetoLocation& location);
@@ -90,6 +104,7 @@ class KinetoLocations {
   std::unordered_map<StringId, std::int64_t> text_tids_;
   std::vector<KinetoLocation*> in_order_;  // of first use, so that results do not depend on hashing
   std::unordered_set<std::int64_t> gpu_pids_;
+  std::map<std::pair<std::string, std::int64_t>, std::int64_t> gpus_;  // by pid, as it stands, and device
   std::map<std::int64_t, std::string> process_names_;
 };
 

@@ -1,16 +1,18 @@
 #include "cli/read/kineto_reader.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <utility>
 
 #include "cli/model/error.h"
 #include "cli/read/decimal.h"
+#include "cli/read/foreign_file.h"
 #include "cli/read/json_check.h"
 #include "cli/read/kineto_event.h"
 #include "cli/read/kineto_header.h"
 #include "cli/read/kineto_peek.h"
 #include "cli/read/kineto_translate.h"
-#include "cli/read/rank_name.h"
 
 namespace cli {
 namespace {
@@ -79,16 +81,21 @@ void KinetoReader::read(Catalog& catalog, EventSink& sink) {
 void KinetoReader::read_members(KinetoTranslator& translator) {
   bool found = false;
   std::string key;
+  std::string_view foreign;
   while (stream_.next_member(key)) {
     if (key != "traceEvents") {
+      if (foreign.empty()) foreign = foreign_json(key);
       header_.take(stream_, key);
       continue;
     }
+    if (!stream_.enter_array() && !found && stream_.at_object()) {
+      throw Error(Exit::bad_content, path_ + ": \"traceEvents\" holds an object: a trace in a trace; write that object alone to a file (jq .traceEvents)");
+    }
     found = true;
-    stream_.enter_array();
     read_events(translator);
   }
   if (found || (stream_.damage().is_cut() && header_.is_of_a_trace())) return;
+  if (!foreign.empty()) throw Error(Exit::bad_content, fmt::format("{}: not a trace, but {}", path_, foreign));
   std::string why = "JSON, but not a trace: expected a member \"traceEvents\"";
   for (const std::string& note : stream_.damage().notes()) why += "; " + note;
   throw Error(Exit::bad_content,
@@ -108,10 +115,11 @@ void KinetoReader::read_events(KinetoTranslator& translator) {
 }
 
 void KinetoReader::take(KinetoTranslator& translator, std::string_view text) {
-  if (!parser_.parse(text, event_)) {
+  if (!parser_.parse(text, event_) && !(stream_.mend(text) && parser_.parse(text, event_))) {
     const auto fault = find_json_fault(text);
     return fault ? stream_.refuse(fault->at, fault->expected) : stream_.refuse(0, "each member of an event once");
   }
+  if (text.find_first_not_of("{} \t\r\n") == text.npos) return;  // an empty object is no event and loses none: JAX writes one behind its last
   const char phase = kineto_phase(event_);
   if (!header_settled_ && phase != '\0' && phase != 'M') settle_header(translator);
   const auto refusal = translator.take(event_);
@@ -161,9 +169,9 @@ void KinetoReader::look_behind_events() {
 }
 
 void KinetoReader::describe(Process& process, std::int64_t device) {
-  const auto named = rank_in_file_name(path_);
-  process.rank = header_.rank >= 0 ? header_.rank : named.value_or(-1);
-  process.rank_source = header_.rank >= 0 ? RankSource::content : named ? RankSource::file_name : RankSource::unknown;
+  process.rank = header_.ranks_differ ? -1 : header_.rank;
+  process.rank_source = process.rank >= 0 ? RankSource::content : RankSource::unknown;
+  if (header_.ranks_differ) process.notes.push_back("this file names several ranks of its own: its rank is unknown");
   process.world_size = header_.world_size;
   process.host = header_.host;
   process.run_id = find_export_mark(header_.members).run_id;

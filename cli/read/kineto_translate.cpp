@@ -1,5 +1,7 @@
 #include "cli/read/kineto_translate.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -8,7 +10,9 @@
 #include <utility>
 
 #include "cli/io/units.h"
+#include "cli/model/file_notes.h"
 #include "cli/model/kinds.h"
+#include "cli/model/slice.h"
 #include "cli/read/decimal.h"
 #include "cli/read/json_unescape.h"
 #include "cli/read/kineto_header.h"
@@ -83,8 +87,9 @@ std::optional<KinetoRefusal> KinetoTranslator::take(const KinetoEvent& raw) {
 
 void KinetoTranslator::take_timed(const KinetoEvent& raw, const KinetoTimes& times) {
   const char phase = kineto_phase(raw);
-  const KinetoCategory& category = learnt_.categories.find(text_of(raw.cat));
   KinetoLocation& location = locations_.find(raw.pid, raw.tid);
+  const bool is_device_work = phase == 'X' && raw.cat.empty() && locations_.is_device_row(location);
+  const KinetoCategory& category = is_device_work ? device_work() : learnt_.categories.find(text_of(raw.cat));
   if (phase == 'E') return end_slice(location, times.start_ns, raw);
   KinetoForm form;
   form.event = event_of(raw, category);
@@ -117,6 +122,7 @@ void KinetoTranslator::find_place(KinetoForm& form, const std::int64_t* numbers)
 
 bool KinetoTranslator::take_known(std::string_view text) {
   KinetoForm& form = learnt_.forms.form();
+  if (names_device_rows_ && form.event.json.no_category) return false;  // what it is depends on its place
   const std::int64_t* const numbers = learnt_.forms.numbers();
   const auto number = [&](std::int8_t which) { return numbers[which]; };
   Event event = form.event;
@@ -171,7 +177,9 @@ void KinetoTranslator::take_metadata(const KinetoEvent& raw) {
   if (what == "thread_name") {
     std::string_view name = text_of(raw.args_name);
     while (name.ends_with(' ')) name.remove_suffix(1);
-    locations_.find(raw.pid, raw.tid).name = name;
+    KinetoLocation& location = locations_.find(raw.pid, raw.tid);
+    location.name = name;
+    names_device_rows_ = names_device_rows_ || locations_.is_device_row(location);
   } else if (what == "process_name") {
     const std::string_view name = text_of(raw.args_name);
     catalog_.processes[process_].ranks_drawn += name.starts_with("rank ");
@@ -245,9 +253,8 @@ const Shape* KinetoTranslator::emit(const Event& event, std::string_view args, c
 // `args` where `shape` is null.
 void KinetoTranslator::emit(const Event& event, std::string_view args, const Shape* shape, const std::int64_t* integers) {
   ++counts_[static_cast<std::size_t>(event.kind)];
-  first_ns_ = std::min(first_ns_, event.start_ns);
-  if (event.start_ns != base_ns_) first_unclamped_ns_ = std::min(first_unclamped_ns_, event.start_ns);
-  last_ns_ = std::max(last_ns_, event.start_ns + std::max<std::int64_t>(0, event.duration_ns));
+  if (event.kind == Kind::other && is_slice(event)) ++other_slices_[event.category];
+  times_.add(event.start_ns, event.start_ns + std::max<std::int64_t>(0, event.duration_ns), event.start_ns == base_ns_);
   Facts facts = learnt_.facts->find(event, shape == nullptr ? args : shape->text, shape, integers);
   if (shape == nullptr) facts.args = args;
   if (shape != nullptr) {
@@ -264,15 +271,36 @@ std::int64_t KinetoTranslator::finish() {
   });
   Process& process = catalog_.processes[process_];
   process.counts = counts_;
-  if (first_ns_ <= last_ns_) {
-    process.first_ns = first_ns_;
-    process.last_ns = last_ns_;
+  std::uint64_t strays = 0;
+  const TimeClusters::Span span = times_.span(strays);
+  if (span.events > 0) {
+    process.first_ns = span.first_ns;
+    process.last_ns = span.last_ns;
   }
-  if (first_unclamped_ns_ != INT64_MAX) process.first_unclamped_ns = first_unclamped_ns_;
+  if (span.first_unclamped_ns != INT64_MAX) process.first_unclamped_ns = span.first_unclamped_ns;
+  note(process, strays, "event has a time more than a day from all others: kept, but in no span and no sum",
+       "events have times more than a day from all others: kept, but in no span and no sum");
   process.explicit_flows = launch_flows_;
   process.state = RecordingState::clean;
   note_oddities(process);
+  note_categories(process);
   return locations_.finish();
+}
+
+// A profile of the CPU alone has no others but "Trace", the profiler's own span.
+void KinetoTranslator::note_categories(Process& process) const {
+  constexpr std::size_t kNamed = 8;
+  std::uint64_t gpu_work = 0;
+  for (const KindInfo& kind : kKinds) gpu_work += is_gpu_work(kind.kind) ? counts_[static_cast<std::size_t>(kind.kind)] : 0;
+  std::vector<std::string> has;
+  for (const auto& [category, count] : other_slices_) {
+    const std::string_view text = catalog_.strings[category];
+    if (!text.empty() && text != "Trace") has.push_back(fmt::format("{} ({})", text, count));
+  }
+  if (gpu_work > 0 || has.empty()) return;
+  const std::string more = has.size() > kNamed ? fmt::format(" and {} more", has.size() - kNamed) : "";
+  has.resize(std::min(has.size(), kNamed));
+  process.notes.push_back(fmt::format("{}; it has: {}{}", kNoKnownGpuCategory, fmt::join(has, ", "), more));
 }
 
 void KinetoTranslator::note_oddities(Process& process) const {

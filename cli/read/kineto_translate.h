@@ -10,6 +10,7 @@
 //   s, bp         scope, encloses; whether there is a cat: no_category
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@
 #include "cli/read/kineto_fields.h"
 #include "cli/read/kineto_locations.h"
 #include "cli/read/kineto_memory.h"
+#include "cli/read/time_clusters.h"
 
 namespace cli {
 
@@ -61,6 +63,7 @@ class KinetoTranslator {
   std::string_view text_of(const JsonScalar& scalar);
   StringId name_of(const KinetoEvent& raw) { return catalog_.strings.intern(text_of(raw.name)); }
   void note_oddities(Process& process) const;
+  void note_categories(Process& process) const;
 
   Catalog& catalog_;
   ProcessId process_;
@@ -69,8 +72,10 @@ class KinetoTranslator {
   KinetoLocations locations_;
   std::int64_t base_ns_ = 0;
   KindCounts counts_{};
-  std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN, first_unclamped_ns_ = INT64_MAX;
+  TimeClusters times_;
+  std::map<StringId, std::uint64_t> other_slices_;  // of categories that say nothing to us
   bool launch_flows_ = false;
+  bool names_device_rows_ = false;  // KinetoLocations::is_device_row of any
   std::size_t open_slices_ = 0;
   Oddities odd_;
   std::string scratch_;

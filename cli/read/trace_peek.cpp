@@ -4,6 +4,7 @@
 
 #include "cli/model/error.h"
 #include "cli/read/byte_source.h"
+#include "cli/read/foreign_file.h"
 #include "cli/read/input_formats.h"
 #include "cli/read/kineto_peek.h"
 #include "cli/read/merged_reader.h"
@@ -61,7 +62,8 @@ TracePeek peek_trace(const std::string& path) {
     const auto& formats = input_formats();
     const auto format = std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.matches(bytes); });
     if (format == formats.end()) {
-      peek.reason = bytes.empty() ? "empty" : "neither a recording, a merged file nor JSON";
+      const std::string_view what = foreign_file(bytes);
+      peek.reason = bytes.empty() ? "empty" : what.empty() ? "neither a recording, a merged file nor JSON" : what;
       return peek;
     }
     peek.form = format->form;

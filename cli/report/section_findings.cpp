@@ -56,7 +56,7 @@ void write_finding(Html& page, const Finding& finding, const Diagnosis& diagnosi
 void write_findings(const ReportFacts& facts, Html& page) {
   const Diagnosis& diagnosis = facts.diagnosis;
   const bool nothing = diagnosis.processes == 0 && diagnosis.findings.empty();
-  write_paragraph(page, nothing ? "There is no GPU work, and nothing to diagnose." : looked_at_text(diagnosis) + ".");
+  write_paragraph(page, nothing ? "There is no GPU work in this trace." : looked_at_text(diagnosis) + ".");
   for (const Finding& finding : diagnosis.findings) write_finding(page, finding, diagnosis);
   for (const std::string& line : not_checked_lines(diagnosis)) page.element("p", {{"class", "note"}}, line);
   for (const std::string& note : diagnosis.notes) page.element("p", {{"class", "note"}}, "note: " + note);

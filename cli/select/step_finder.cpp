@@ -28,8 +28,9 @@ std::uint32_t grid_of(const Catalog& catalog, const Facts& facts) {
 
 }  // namespace
 
-StepFinder::StepFinder(const Catalog& catalog)
+StepFinder::StepFinder(const Catalog& catalog, const ProcessClocks& clocks)
     : catalog_(&catalog),
+      bounds_(catalog, clocks),
       processes_(catalog.processes.size()),
       names_(catalog.strings.size(), Name::unseen),
       classes_(catalog.strings),
@@ -75,6 +76,7 @@ void StepFinder::add_to_sequence(Seen& seen, const Event& event, const Facts& fa
 void StepFinder::event(const Event& event, const Facts& facts) {
   if (event.kind == Kind::flow) return;
   const ProcessId process = catalog_->tracks[event.track].process;
+  if (!bounds_.hold(process, event)) return;
   Seen& seen = processes_[process];
   seen.first_ns = std::min(seen.first_ns, event.start_ns);
   seen.last_ns = std::max(seen.last_ns, slice_end(event, event.start_ns));

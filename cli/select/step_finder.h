@@ -25,6 +25,7 @@
 #include "cli/model/name_classes.h"
 #include "cli/model/payload.h"
 #include "cli/model/steps.h"
+#include "cli/model/time_bounds.h"
 #include "cli/select/optimizer_steps.h"
 #include "cli/select/step_name.h"
 #include "cli/select/step_times.h"
@@ -34,7 +35,8 @@ namespace cli {
 
 class StepFinder : public EventSink {
  public:
-  explicit StepFinder(const Catalog& catalog);  // complete; outlives this
+  // The catalogue is complete and outlives this. `clocks`: those of the events, if they put the catalogue's times on the axis.
+  explicit StepFinder(const Catalog& catalog, const ProcessClocks& clocks = {});
 
   // All events of a process, by start, on one clock.
   void event(const Event& event, const Facts& facts) override;
@@ -76,6 +78,7 @@ class StepFinder : public EventSink {
   void add_to_sequence(Seen& seen, const Event& event, const Facts& facts, const LaunchCall* call);
 
   const Catalog* catalog_;
+  TimeBounds bounds_;
   std::vector<Seen> processes_;
   std::vector<Name> names_;
   NameClasses classes_;

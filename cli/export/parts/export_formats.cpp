@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/export/async_spans.h"
 #include "cli/export/chrome_json.h"
 #include "cli/export/kineto_json.h"
 #include "cli/export/perfetto/pftrace.h"
@@ -9,7 +10,8 @@
 namespace cli {
 namespace {
 
-std::unique_ptr<Exporter> chrome_json(const FormatOptions&) { return make_chrome_json(); }
+std::unique_ptr<Exporter> chrome_json(const FormatOptions&) { return with_async_slices(make_chrome_json()); }
+std::unique_ptr<Exporter> pftrace(const FormatOptions& options) { return with_async_slices(make_pftrace(options)); }
 std::unique_ptr<Exporter> kineto_json(const FormatOptions& options) { return make_kineto_json(options); }
 
 }  // namespace
@@ -19,7 +21,7 @@ const std::vector<ExportFormat>& export_formats() {
       {"perfetto", "Chrome trace JSON for ui.perfetto.dev", "ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
       {"chrome", "Chrome trace JSON for chrome://tracing", "chrome://tracing or ui.perfetto.dev", ".json.gz", chrome_json, kMaxJsonBytes},
       {"pftrace", "Perfetto's native form, for ui.perfetto.dev and trace_processor", "ui.perfetto.dev or trace_processor",
-       ".pftrace", make_pftrace},
+       ".pftrace", pftrace},
       {"kineto", "A profile per rank for HTA, TensorBoard and TraceLens", "HTA, TensorBoard or TraceLens",
        ".pt.trace.json.gz", kineto_json, 0, true,
        "ProfilerStep#N, for the steps that were found, and calls of Python, from the stacks of operators", false},

@@ -20,7 +20,7 @@ void EventPackets::open(Sequence& sequence, std::uint64_t track_uuid, std::int64
     }
     Writer wall(snapshot, snapshot::clocks);
     wall.add_uint32(snapshot::clock_id, snapshot::realtime);
-    wall.add_uint64(snapshot::timestamp, static_cast<std::uint64_t>(origin_ns));
+    wall.add_uint64(snapshot::timestamp, wall_clock(origin_ns));
   }
   {
     Writer defaults(out, packet::defaults);

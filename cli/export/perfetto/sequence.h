@@ -1,6 +1,7 @@
 // One packet sequence: the events of one track, in the order of time. Its clock counts on from packet to packet, so a
 // time is two or three bytes; what it interns is known to its reader from the packet that first uses it.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@ struct OpenSlice {
   std::int64_t start_ns, end_ns;
   std::vector<std::uint64_t> flows;
 };
+
+// What the wall clock says at the origin. Perfetto drops packets of times before 1970: a trace that begins there begins at 0.
+inline std::uint64_t wall_clock(std::int64_t origin_ns) { return static_cast<std::uint64_t>(std::max<std::int64_t>(origin_ns, 0)); }
 
 struct Sequence {
   std::uint32_t id = 0;

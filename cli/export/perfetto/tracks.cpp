@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "cli/export/perfetto/sequence.h"
 #include "cli/export/perfetto/trace_attributes.h"
 #include "cli/io/json_text.h"
 #include "cli/model/losses.h"
@@ -70,7 +71,7 @@ void Tracks::clock(std::int64_t origin_ns) {
     for (const std::uint32_t id : {snapshot::realtime, snapshot::boottime}) {
       Writer clock(snapshot, snapshot::clocks);
       clock.add_uint32(snapshot::clock_id, id);
-      clock.add_uint64(snapshot::timestamp, static_cast<std::uint64_t>(origin_ns));
+      clock.add_uint64(snapshot::timestamp, wall_clock(origin_ns));
     }
     snapshot.add_uint32(snapshot::primary_trace_clock, snapshot::realtime);
   }

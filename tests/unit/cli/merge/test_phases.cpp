@@ -108,10 +108,14 @@ TEST_CASE("phases: containers have the same process id in every run") {
   };
   for (const auto& [a, b] : {std::pair("exp1_rank0.json", "exp2_rank0.json"), {"attempt0.json", "attempt1.json"},
                              {"run1/rank0.json", "run2/rank0.json"}, {"restart1/init.json", "restart2/init.json"},
-                             {"h_1.1714838500.json", "h_1.1714848500.json"}, {"t.json", "t_20240506-1011.json"}}) {
+                             {"t.json", "t_20240506-1011.json"}, {"attempt_0.json", "attempt_1.json"}, {"2024-05-06/rank0.json", "2024-05-07/rank0.json"}}) {
     CHECK_THAT(fault(a, b), contains_text("their names tell runs apart"));
   }
   CHECK(fault("t/rank0.json", "t/rank0.json") == "they have the same name");
+  for (const auto& [a, b] : {std::pair("h_1.1714838500.json", "h_1.1714848500.json"), {"rank0.100.pt.trace.json", "rank0.200.pt.trace.json"},
+                             {"rank0_step_10.json", "rank0_step_20.json"}, {"iteration_10/rank0.json", "iteration_20/rank0.json"}}) {
+    CHECK(fault(a, b).empty());
+  }
   CHECK(fault("init/rank0.json", "opt/rank0.json").empty());
   CHECK(fault("init/h_1.1714838500.json", "opt/h_1.1714848500.json").empty());
   CHECK(phase_labels({"t/init/rank0.json", "t/opt/rank0.json"}) == Names{"init", "opt"});

@@ -78,15 +78,10 @@ TEST_CASE("windows of any size read the same") {
 }
 
 TEST_CASE("a broken event is named with the byte and what was expected") {
-  CHECK(reason("{\"name\":\"a\nb\"}").find("10: expected no raw control character in a string") == 0);
   CHECK(reason(R"({"ph":"X","ts":})") == "15: expected a value");
-  CHECK(reason(R"({"ph":"X","name":"a" "b"})") == "21: expected ',' or '}'");
-  CHECK(reason(R"({"ph":"X","name":"a" b","ts":1})") == "21: expected ',' or '}'");
+  CHECK(reason(R"({"ph":"X" "ts":1})") == "10: expected ',' or '}'");
   CHECK(reason(R"({"ph":"X","name":"a"}" b","ts":1})") == "21: expected ',' or ']'");
   CHECK(reason(R"({"ph":"X","ts":1,"dur":1,"name":"a"} b"})") == "36: expected ',' or ']'");
-  CHECK(reason(R"({"ph":"X","args":{"a":nan}})") == "22: expected a value");
-  CHECK(reason(R"({"ph":"X","args":{"a":-Infinity}})") == "23: expected a digit");
-  CHECK(reason("{\"ph\":\"X\",\"name\":\"\xff\"}") == "18: expected UTF-8");
   CHECK(reason(R"({"ph":"X","ts":"soon"})") == "16: expected \"ts\", a number of microseconds, in this event");
   CHECK(reason(R"({"ph":"X","ts":1e40})").find("15: expected \"ts\"") == 0);
   CHECK(reason(R"({"ph":"X"})").find("0: expected \"ts\"") == 0);
@@ -97,6 +92,26 @@ TEST_CASE("a broken event is named with the byte and what was expected") {
   CHECK(reason(R"({"ph":"X","ts":1,"ph":"X","ts":2})") == "0: expected each member of an event once");
   CHECK(reason("garbage") == "0: expected '{': an event");
   CHECK(reason("[1]") == "0: expected '{': an event");
+}
+
+TEST_CASE("an event with a fault that writers are known for is kept as it was meant, and the fault is counted") {
+  const std::string good = R"({"ph":"i","name":"good","ts":1})";
+  const auto kept = [&](const std::string& event, const std::string& gap) {
+    const auto trace = read_kineto("[" + good + gap + good + gap + event + gap + good + "]");
+    CAPTURE(event, gap, trace->process().notes);
+    CHECK((trace->events.size() == 4 && trace->process().lost_unknown_kind == 0));
+    CHECK(trace->process().state == RecordingState::recovered);
+    REQUIRE(trace->process().notes.size() == 2);
+    CHECK(trace->process().notes[1] == "1 event was no valid JSON and is kept as it was meant");
+    return std::string(trace->name(2)) + "|" + trace->process().notes[0].substr(trace->process().notes[0].find(':') + 2);
+  };
+  for (const char* gap : {", ", ",\n  "}) {
+    CHECK(kept("{\"ph\":\"i\",\"ts\":2,\"name\":\"a\x01z\"}", gap) == "a\x01z|a raw control character in a string; the event is kept");
+    CHECK(kept(R"({"ph":"i","ts":2,"name":"a" b","dur":1})", ",\n") == "a\" b|a quote in a string is not escaped; the event is kept");
+    CHECK(kept(R"({"ph":"i","ts":2,"name":"C:\Uk","args":{"a":-Infinity}})", gap) == "C:\\Uk|a backslash in a string is not escaped; the event is kept");
+    CHECK(kept("{\"ph\":\"i\",\"ts\":2,\"name\":\"\xe9\"}", gap) == "\u00e9|bytes in a string that are not UTF-8; the event is kept");
+  }
+  CHECK(kept(R"({"ph":"i","ts":2,"name":"C:\dir\","dur":1})", ",\n") == "C:\\dir\\|a backslash in a string is not escaped; the event is kept");
 }
 
 TEST_CASE("an event that is sound JSON but means nothing is not searched for others") {
@@ -140,7 +155,7 @@ TEST_CASE("the bracket that closes a bare array is optional") {
     CHECK(trace->process().notes.empty());
     CHECK(trace->process().state != RecordingState::recovered);
   }
-  CHECK(read_kineto(events + ",{},{\"ph\":\"X\",\"ts\":3,\"dur\":1}]")->process().lost_unknown_kind == 1);
+  CHECK(read_kineto(events + ",{},{\"ph\":\"X\",\"ts\":3,\"dur\":1}]")->process().lost_unknown_kind == 0);
   CHECK(read_kineto(events + ",{\"ph\"")->process().state == RecordingState::recovered);
   CHECK(read_kineto("{\"traceEvents\": " + events)->process().state == RecordingState::recovered);
 }
@@ -148,7 +163,7 @@ TEST_CASE("the bracket that closes a bare array is optional") {
 TEST_CASE("a good JSON file that is no trace is said to be so") {
   CHECK(refusal(R"({"a":1})").find("JSON, but not a trace: expected a member \"traceEvents\"") != std::string::npos);
   CHECK(refusal(R"({"a":1)").find("JSON, but not a trace: expected a member \"traceEvents\"") != std::string::npos);
-  CHECK(refusal(R"({"traceEvents":{}})").find("none of its events") != std::string::npos);
+  CHECK(refusal(R"({"traceEvents":{}})").find("a trace in a trace") != std::string::npos);
 }
 
 TEST_CASE("what is wrong beside the events is noted") {

@@ -1,6 +1,7 @@
 // A property: whatever is done to one event of a trace, that one is lost, and the others come out byte for byte. Where no line
 // break stands between events, their begins and ends are told by commas and keys only: there the one before it may be lost
 // with it, or a part of it be read.
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -168,8 +169,9 @@ TEST_CASE("sound events between two that have a quote too many are kept") {
       if (reads_alone(events[2]) || reads_alone(events[5])) continue;
       CAPTURE(layout.name, at, events[2]);
       const Outcome left = read(all_of(layout, events), at % 2 == 0 ? 200 : 1 << 20);
-      CHECK(left.events == kept);
-      CHECK((left.lost == 2 || left.lost == 3));  // a name may look like events
+      for (const std::string& event : kept) CHECK(std::count(left.events.begin(), left.events.end(), event) == 1);
+      CHECK(left.lost + left.events.size() >= 9);  // each of the two is lost, or mended
+      CHECK(left.lost + left.events.size() <= 10);  // a name may look like events
     }
   }
 }

@@ -3,7 +3,6 @@
 
 #include "../../catch.h"
 #include "cli/read/paths.h"
-#include "cli/read/rank_name.h"
 #include "cli/read/reader.h"
 #include "read_helpers.h"
 
@@ -60,20 +59,4 @@ TEST_CASE("what matches nothing is an error that says what to do") {
   CHECK(message("nothing").find("nothing: no such file or directory; check the path") != std::string::npos);
   CHECK(message("*.ring").find("*.ring: no file matches this pattern") != std::string::npos);
   CHECK(message("empty").find("empty: no trace in this directory; expected *.ring") != std::string::npos);
-}
-
-TEST_CASE("ranks are found in file names") {
-  CHECK(rank_in_file_name("rank3") == 3);
-  CHECK(rank_in_file_name("a/rank-3.json") == 3);
-  CHECK(rank_in_file_name("x_rank_12.pt.trace.json.gz") == 12);
-  CHECK(rank_in_file_name("rank0of16.json") == 0);
-  CHECK(rank_in_file_name("...-gpu-rank-01-chrome-trace.json.gz") == 1);
-  CHECK(rank_in_file_name("worker3_step_12.1694128201557.json") == 3);
-  CHECK(rank_in_file_name("Rank7.json") == 7);
-  CHECK(rank_in_file_name("worker9-rank2.json") == 2);
-  CHECK_FALSE(rank_in_file_name("num_workers_4.json"));
-  CHECK_FALSE(rank_in_file_name("frank3.json"));
-  CHECK_FALSE(rank_in_file_name("rank5/trace.json"));
-  CHECK_FALSE(rank_in_file_name("rank.json"));
-  CHECK_FALSE(rank_in_file_name("rank99999999999999999999.json"));
 }

@@ -1,0 +1,69 @@
+#include "cli/read/foreign_file.h"
+
+#include <algorithm>
+#include <array>
+
+namespace cli {
+namespace {
+
+using namespace std::string_view_literals;
+
+struct FileKind {
+  std::size_t at;
+  std::string_view bytes, what;
+};
+
+constexpr std::string_view kNsight = "a report of Nsight Systems; tracetool reads its own recordings (tracetool record) and profiles of torch.profiler",
+                           kPickle = "a Python pickle, such as a memory snapshot or NCCL's flight recorder writes; tracetool reads the JSON of torch.profiler";
+
+constexpr std::array kFileKinds{
+    FileKind{0, "PK\x03\x04"sv, "a zip archive; unpack it and name the traces in it"},
+    FileKind{257, "ustar"sv, "a tar archive; unpack it (tar -xf) and name the traces in it"},
+    FileKind{0, "\xfd"
+                "7zXZ\0"sv,
+             "compressed by xz; decompress it (xz -d), or use gzip or zstd"},
+    FileKind{0, "BZh"sv, "compressed by bzip2; decompress it (bzip2 -d), or use gzip or zstd"},
+    FileKind{0, "7z\xbc\xaf\x27\x1c"sv, "a 7-Zip archive; unpack it and name the traces in it"},
+    FileKind{0, "SQLite format 3\0"sv, "an SQLite database, as nsys export writes; tracetool reads its own recordings and profiles of torch.profiler"},
+    FileKind{4, "NVIDIA Nsight"sv, kNsight},
+    FileKind{0, "NVIDIA Nsight"sv, kNsight},
+    FileKind{0, "QDR"sv, kNsight},
+    FileKind{0, "NVR\0"sv, "a report of Nsight Compute; open it in ncu-ui"},
+    FileKind{0, "\x80\x02"sv, kPickle},
+    FileKind{0, "\x80\x03"sv, kPickle},
+    FileKind{0, "\x80\x04"sv, kPickle},
+    FileKind{0, "\x80\x05"sv, kPickle},
+    FileKind{0, "\xff\xfe"sv, "text in UTF-16; convert it (iconv -f UTF-16 -t UTF-8)"},
+    FileKind{0, "\xfe\xff"sv, "text in UTF-16; convert it (iconv -f UTF-16 -t UTF-8)"},
+    FileKind{0, "version https://git-lfs"sv, "a pointer of Git LFS, not the file; get it with git lfs pull"},
+    FileKind{0, "<!DOCTYPE"sv, "a web page, saved in place of the file; download the file again"},
+    FileKind{0, "<html"sv, "a web page, saved in place of the file; download the file again"},
+    FileKind{0, "\n"sv, "a Perfetto trace; open it in ui.perfetto.dev, or name the recording that it was exported from"},
+};
+
+struct JsonKind {
+  std::string_view key, what;
+};
+
+constexpr std::array kJsonKinds{
+    JsonKind{"profiles", "a profile of speedscope; open it in www.speedscope.app"},
+    JsonKind{"nodes", "an execution trace of PyTorch (ExecutionTraceObserver); tracetool reads what export_chrome_trace writes"},
+    JsonKind{"entries", "a dump of NCCL's flight recorder; tracetool reads what export_chrome_trace writes"},
+    JsonKind{"message", "an answer of a server, saved in place of the file; download the file again"},
+};
+
+}  // namespace
+
+std::string_view foreign_file(std::string_view bytes) {
+  const auto found = std::find_if(kFileKinds.begin(), kFileKinds.end(), [&](const FileKind& kind) {
+    return bytes.size() > kind.at && bytes.substr(kind.at).starts_with(kind.bytes);
+  });
+  return found == kFileKinds.end() ? std::string_view() : found->what;
+}
+
+std::string_view foreign_json(std::string_view key) {
+  const auto found = std::find_if(kJsonKinds.begin(), kJsonKinds.end(), [&](const JsonKind& kind) { return kind.key == key; });
+  return found == kJsonKinds.end() ? std::string_view() : found->what;
+}
+
+}  // namespace cli

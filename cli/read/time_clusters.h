@@ -1,0 +1,43 @@
+// Where the events of a file lie in time, to leave out of its span those whose times are wrong: groups that are more than a
+// day apart from all others and have less than half the events of the largest group, and ends of events that last longer
+// than a day and reach a day beyond everything else. Memory: an entry for each day, up to kMostDays.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace cli {
+
+class TimeClusters {
+ public:
+  void add(std::int64_t start_ns, std::int64_t end_ns, bool is_clamped) {
+    if (static_cast<std::uint64_t>(start_ns) - static_cast<std::uint64_t>(day_begin_) >= kDay_ns || day_ == nullptr) find_day(start_ns);
+    const bool is_long = static_cast<std::uint64_t>(end_ns) - static_cast<std::uint64_t>(start_ns) > kDay_ns;
+    ++day_->events;
+    if (start_ns < day_->first_ns) day_->first_ns = start_ns;
+    if (!is_clamped && start_ns < day_->first_unclamped_ns) day_->first_unclamped_ns = start_ns;
+    const std::int64_t last_ns = is_long ? start_ns : end_ns;
+    if (last_ns > day_->last_ns) day_->last_ns = last_ns;
+    if (is_long && long_ends_.size() < kMostDays) long_ends_.push_back(end_ns);
+  }
+
+  struct Span {
+    std::uint64_t events = 0;
+    std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, first_unclamped_ns = INT64_MAX;
+  };
+  // Of the events that are believed (`events` of them); `strays`: how many are not.
+  Span span(std::uint64_t& strays) const;
+
+ private:
+  static constexpr std::uint64_t kDay_ns = 86'400'000'000'000;
+  static constexpr std::size_t kMostDays = 4096;
+
+  void find_day(std::int64_t ns);
+
+  std::map<std::int64_t, Span> days_;
+  Span* day_ = nullptr;
+  std::int64_t day_begin_ = 0;
+  std::vector<std::int64_t> long_ends_;
+};
+
+}  // namespace cli
