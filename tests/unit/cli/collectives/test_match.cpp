@@ -82,6 +82,7 @@ class LockstepJob {
       calls.processes.push_back({std::vector<CollectiveLane>(streams), 0});
     }
   }
+  void seed(std::uint64_t seed) { random_.seed(seed); }
   double random(double most) { return std::uniform_real_distribution<>(0, most)(random_); }
   void work(const std::vector<std::size_t>& ranks, std::size_t stream, double compute_ns, double transfer_ns) {
     std::vector<double> starts;
@@ -225,13 +226,17 @@ TEST_CASE("match: ranks that begin alike are refused where nobody names their co
 namespace {
 
 // Eight ranks of one communicator, on clocks of their own. Most calls begin alike; in each eighth one rank is late.
-LockstepJob late_in_turn(std::size_t calls) {
+LockstepJob late_in_turn(std::size_t calls, std::uint64_t seed = 7) {
   LockstepJob job(8, 1);
+  job.seed(seed);
   double now = 1e6;
   for (std::size_t i = 0; i < calls; ++i) {
     const std::size_t late = i % 8 == 0 ? i / 8 % 8 : 8;
     const double done = now + (late < 8 ? 8e6 + job.random(1e6) : 0) + 400'000 + job.random(200'000);
-    for (std::size_t rank = 0; rank < 8; ++rank) job.add(rank, 0, rank == late ? done - 350'000 : now + job.random(50'000), done + job.random(30'000));
+    for (std::size_t rank = 0; rank < 8; ++rank) {
+      const double start = rank == late ? done - 350'000 : now + job.random(50'000);  // arguments of a call have no order
+      job.add(rank, 0, start, done + job.random(30'000));
+    }
     now = done + 300'000 + job.random(200'000);
   }
   for (std::size_t rank = 0; rank < 8; ++rank) {
@@ -269,17 +274,30 @@ TEST_CASE("match: the calls in which somebody is late prove a group, though most
 }
 
 TEST_CASE("match: a lost kernel costs the collective that it is of, and no other") {
+  constexpr std::uint64_t kJobs = 20;
+  // The times do not always say which call was lost: then nothing is matched. What is matched is right.
+  std::size_t after_one = 0, after_two = 0, jobs = 0;
   for (const bool named : {false, true}) {
-    for (const std::size_t at : {std::size_t{0}, std::size_t{40}, std::size_t{83}}) {
-      LockstepJob job = late_in_turn(84);
-      if (named) job.calls.communicators[0].label = "0", job.calls.communicators[0].size = 8;
-      lose(job, 3, at);
-      INFO(named << ", " << at);
-      CHECK(job.complete() == std::map<std::set<ProcessId>, std::size_t>{{first_ranks(8), 83}});
-      lose(job, 5, at == 40 ? 20 : 41);
-      CHECK(job.complete() == std::map<std::set<ProcessId>, std::size_t>{{first_ranks(8), 82}});
+    for (std::uint64_t seed = 1; seed <= kJobs; ++seed) {
+      for (const std::size_t at : {std::size_t{0}, std::size_t{40}, std::size_t{83}}) {
+        INFO(named << ", " << seed << ", " << at);
+        LockstepJob job = late_in_turn(84, seed);
+        if (named) job.calls.communicators[0].label = "0", job.calls.communicators[0].size = 8;
+        std::size_t left = 84;
+        for (std::size_t* found : {&after_one, &after_two}) {
+          found == &after_one ? lose(job, 3, at) : lose(job, 5, at == 40 ? 20 : 41);
+          --left;
+          const auto complete = job.complete();
+          if (!complete.empty()) CHECK(complete == std::map<std::set<ProcessId>, std::size_t>{{first_ranks(8), left}});
+          *found += !complete.empty();
+        }
+        ++jobs;
+      }
     }
   }
+  INFO(after_one << " and " << after_two << " of " << jobs);
+  CHECK(after_one * 10 >= jobs * 9);
+  CHECK(after_two * 3 >= jobs * 2);
 }
 
 TEST_CASE("match: where two groupings explain the times, none is chosen and both are named") {
