@@ -273,12 +273,13 @@ TEST_CASE("match: the calls in which somebody is late prove a group, though most
   CHECK_FALSE(times_of(matched, job.calls, matched.collectives[0]).transfer_ns.has_value());
 }
 
-TEST_CASE("match: a lost kernel costs the collective that it is of, and no other") {
-  constexpr std::uint64_t kJobs = 20;
+namespace {
+
+void check_lost_kernels(std::uint64_t seeds) {
   // The times do not always say which call was lost: then nothing is matched. What is matched is right.
   std::size_t after_one = 0, after_two = 0, jobs = 0;
   for (const bool named : {false, true}) {
-    for (std::uint64_t seed = 1; seed <= kJobs; ++seed) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       for (const std::size_t at : {std::size_t{0}, std::size_t{40}, std::size_t{83}}) {
         INFO(named << ", " << seed << ", " << at);
         LockstepJob job = late_in_turn(84, seed);
@@ -299,6 +300,11 @@ TEST_CASE("match: a lost kernel costs the collective that it is of, and no other
   CHECK(after_one * 10 >= jobs * 9);
   CHECK(after_two * 3 >= jobs * 2);
 }
+
+}  // namespace
+
+TEST_CASE("match: a lost kernel costs the collective that it is of, and no other") { check_lost_kernels(1); }
+TEST_CASE("match: a lost kernel costs the collective that it is of, of many jobs", "[long]") { check_lost_kernels(60); }
 
 TEST_CASE("match: where two groupings explain the times, none is chosen and both are named") {
   // Ranks 0 and 1, and ranks 2 and 3, are late together: one group of four, or two of two.
