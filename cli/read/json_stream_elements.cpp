@@ -198,12 +198,15 @@ bool JsonStream::give_up(const JsonFault& otherwise) {
 }
 
 // A quote too many may have ended the element too early or too late: what stands before the next line break between events is tried, too.
+// What holds such a break is more than one event: one has lost its end, and those behind it are sound.
 bool JsonStream::mend(std::string_view& text) {
   const bool handed_out = pending_ == Pending::pass || pending_ == Pending::pass_to_element;
   const std::string_view held(window_.begin(), std::min(window_.size(), std::max(handed_out ? text_size_ : 0, kMendLook)));
-  const std::size_t close = gap_.find('\n') != gap_.npos ? held.find('}' + gap_ + '{') : held.npos;
+  const bool has_lines = gap_.find('\n') != gap_.npos;
+  const std::size_t close = has_lines ? held.find('}' + gap_ + '{') : held.npos;
   const std::size_t line = close == held.npos ? 0 : close + 1;
   std::size_t size = line;
+  if (has_lines && held.substr(0, std::max(line, handed_out ? text_size_ : 0)).find(gap_ + '{') != held.npos) return false;
   std::optional<MendedJson> mended;
   if (handed_out && (line == 0 || text_size_ < line)) mended = mend_event(held.substr(0, size = text_size_));
   if (!mended && line > 0) mended = mend_event(held.substr(0, size = line));
