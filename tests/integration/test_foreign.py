@@ -2,6 +2,7 @@
 """Others in the process, and a CUPTI that is not as the headers say: other profilers, other tools in the injection
 variables, a second copy of the agent, older and newer versions, functions that fail, kinds that are refused one by one,
 records that nobody knows and times that cannot be. The program is left alone, and what can be had is recorded."""
+import math
 import os
 import re
 import shutil
@@ -28,7 +29,6 @@ ALMOST_WIDE, WIDE, ENDS_BEFORE_START, NO_END, NO_TIMES, UNKNOWN_KIND, EXTERNAL_C
 NS_WIDE = 2**32
 MOST_OFF_NS = 1_000_000  # of a time that went through two clocks, on a machine that is busy
 MOST_MISSED = 20  # launches, 5 ms apart, of torch.profiler's begin: they lie in a buffer of ours until we flush
-UNKNOWN_NS = 1_500_000_000
 RESOURCES, STATES = 3, 6  # CUpti_CallbackDomain
 
 
@@ -303,7 +303,7 @@ def check_other_clock(what, job):
     but for what came before our first two readings of the new clock: of that no time is known."""
     lines = {(line["kind"], line["correlation"]): line for line in job.rank.of(*CUPTI_KINDS)}
     change = [event for event in job.only.events if event.kind == "notice" and event.code == "clock_changed"]
-    start, end = (job.only.wall(change[0].time, "mono_ns"), job.only.wall(change[0].end, "mono_ns")) if change else (0, 0)
+    start = job.only.wall(change[0].time, "mono_ns") if change else math.inf
     events = [event for event in job.only.events if kind_of(event.kind) in CUPTI_KINDS]
     strange, wrong, unknown = [], [], []
     for event in events:
@@ -317,7 +317,9 @@ def check_other_clock(what, job):
             wrong.append((line, event))
     check(events and not strange, f"{what}: what is recorded has happened", lambda: first(strange))
     check(not wrong, f"{what}: of {len(events) - len(unknown)} times all are right", lambda: (len(wrong), first(wrong)))
-    early = [line for line, _ in unknown if start - 10_000_000 < line["end"] and line["start"] < end + UNKNOWN_NS]
+    later = min((job.only.wall(clock.mono_ns, "mono_ns") for clock in job.only.clocks
+                 if change and clock.mono_ns > change[0].end), default=math.inf)
+    early = [line for line, _ in unknown if start - 10_000_000 < line["end"] and line["start"] < later]
     check(len(early) == len(unknown), f"{what}: {len(unknown)} times are unknown, all of when the clock had just changed",
           lambda: first([line for line, _ in unknown if line not in early]))
 
