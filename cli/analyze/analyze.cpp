@@ -8,7 +8,6 @@
 
 #include "cli/analyze/device_gaps.h"
 #include "cli/analyze/launches_without_work.h"
-#include "cli/analyze/overruns.h"
 #include "cli/analyze/work_classes.h"
 #include "cli/collectives/call_collector.h"
 #include "cli/io/ordered_work.h"
@@ -18,6 +17,7 @@
 #include "cli/model/file_notes.h"
 #include "cli/model/launch_calls.h"
 #include "cli/model/name_classes.h"
+#include "cli/model/overruns.h"
 #include "cli/model/slice.h"
 #include "cli/model/time_bounds.h"
 #include "cli/select/optimizer_steps.h"
@@ -93,7 +93,7 @@ class AnalysisWalk : public EventSink {
 
   // `progress`: null: another walk of the same events tells.
   AnalysisWalk(const Catalog& catalog, const ProcessClocks& clocks, Selector& selector, const std::vector<Member*>& members, Progress* progress)
-      : catalog_(catalog), clocks_(clocks), selector_(selector), bounds_(catalog, clocks), classes_(catalog, own_rules(members)), calls_(catalog), names_(catalog.strings), without_work_(catalog.processes.size()), overruns_(catalog.tracks.size()), progress_(progress) {
+      : catalog_(catalog), clocks_(clocks), selector_(selector), bounds_(catalog, clocks), classes_(catalog, own_rules(members)), calls_(catalog), names_(catalog.strings), without_work_(catalog.processes.size()), progress_(progress) {
     for (Member* member : members) {
       const bool takes_all = member->needs.any_time || !member->context.windows.are_bounded();
       members_.push_back(member->observer);
@@ -123,8 +123,10 @@ class AnalysisWalk : public EventSink {
     return wanted;
   }
 
-  void event(const Event& event, const Facts& facts) override {
+  void event(const Event& read, const Facts& facts) override {
     if (progress_ != nullptr) progress_->step();
+    Event room;
+    const Event& event = with_cut_overrun(catalog_, read, room);
     if (!bounds_.hold(catalog_.tracks[event.track].process, event)) {
       strays_ += event.kind != Kind::flow;
       return;
@@ -140,7 +142,7 @@ class AnalysisWalk : public EventSink {
     if (collector_) collector_->event(event, facts, work_class == WorkClass::compute);
     if (selector_.judge(event) != LeftOut::kept) return;
     const Track& track = catalog_.tracks[event.track];
-    const auto place = calls_.place_of(track.process, event.correlation);
+    const auto place = calls_.place_of(event.track, event.correlation);
     place ? without_work_.work(track.process, *place) : without_work_.work_without_launch();
     if (event.duration_ns < 0) {
       ++endless_;
@@ -154,7 +156,6 @@ class AnalysisWalk : public EventSink {
     }
     if (const auto* kernel = facts.get<KernelFacts>()) work.launch = kernel->launch;
     work.end_ns = std::max(work.start_ns, sane_ns(slice_end(event, kLatest_ns)));
-    overruns_.work(work);
     if (finds_launches_) work.launched_ns = launch_of(work);
     if (gaps_) tell_gap(work);
     GpuWork placed = work;
@@ -180,7 +181,6 @@ class AnalysisWalk : public EventSink {
   }
 
   std::uint64_t endless() const { return endless_; }
-  std::string overruns() const { return overruns_.text(catalog_); }
   // Of the walk's processes, if it was told of launches.
   const LaunchesWithoutWork& without_work() const { return without_work_; }
   std::uint64_t strays() const { return strays_; }
@@ -222,7 +222,7 @@ class AnalysisWalk : public EventSink {
     const ProcessId process = catalog_.tracks[event.track].process;
     if (!selector_.has(process)) return;
     if (is_api_call(event.kind) && event.correlation != 0 && is_slice(event)) {
-      const auto place = calls_.add(process, event);
+      const auto place = calls_.add(event);
       if (place && names_[event.name].launches) without_work_.launch(process, *place);
     }
     if (gaps_) {
@@ -264,7 +264,6 @@ class AnalysisWalk : public EventSink {
   LaunchCalls calls_;
   NameClasses names_;
   LaunchesWithoutWork without_work_;
-  Overruns overruns_;
   std::unique_ptr<CallCollector> collector_;  // null: nobody asks for collectives
   std::vector<TraceObserver*> gap_takers_;
   std::optional<DeviceGaps> gaps_;            // none: nobody asks for them
@@ -465,7 +464,7 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
   std::vector<std::string> notes;
   if (const std::string left_out = beside_note(catalog); !left_out.empty()) notes.push_back(left_out);
   for (const Process& process : catalog.processes) {
-    if (std::string has = without_gpu_category(process); !has.empty()) notes.push_back(std::move(has));
+    for (std::string& note : notes_for_analyses(process)) notes.push_back(std::move(note));
   }
   TraceCollectives collectives;
   bool with_collectives = false;
@@ -490,9 +489,8 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
       collectives.clocks = clocks_of(catalog, trace.fits());
     }
     if (walk.strays() > 0) {
-      notes.push_back(count_text(walk.strays(), "event that is", "events that are") + " more than half a day from the rest of the trace: in no span and no sum");
+      notes.push_back(count_text(walk.strays(), "event that is", "events that are") + " far from the rest of the trace in time: in no span and no sum");
     }
-    if (std::string overruns = walk.overruns(); !overruns.empty()) notes.push_back(std::move(overruns));
     if (walk.endless() > 0) {
       notes.push_back(count_text(walk.endless(), "kernel or copy", "kernels and copies") +
                       " had not ended where the trace ends, and are in no sum");

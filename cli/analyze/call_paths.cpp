@@ -191,16 +191,17 @@ void CallPaths::enter(const Event& event, const Facts* facts) {
   }
   if (label.part == CallPart::call && event.correlation != 0) {
     ranges_.launches(event, {in.node, ns, counts});
-    stand_below(process, event.correlation);
+    stand_below(event);
   }
   ranges_.open(event.track, {event.start_ns, end_ns, in});
 }
 
 // Where no operator around the call tells more. By the clocks of both, the stack that was taken in it may come first.
-void CallPaths::stand_below(ProcessId process, std::uint64_t correlation) {
-  Called* call = ranges_.of(process, correlation);
+void CallPaths::stand_below(const Event& in_call) {
+  const ProcessId process = context_.catalog.tracks[in_call.track].process;
+  Called* call = ranges_.of(in_call.track, in_call.correlation);
   if (call == nullptr || nodes_[nodes_[call->node].parent].label.part != CallPart::process) return;
-  const auto stack = call_stacks_[process].find(correlation);
+  const auto stack = call_stacks_[process].find(in_call.correlation);
   if (stack == Newest<StackId>::kNone) return;
   const Label label = nodes_[call->node].label;  // nodes move when others come
   const NodeId below = child(under(root(process), call_stacks_[process][stack], 0), label);
@@ -217,9 +218,8 @@ void CallPaths::event(const Event& event, const Facts& facts) {
     if (stack->reason == static_cast<std::uint8_t>(trace::StackReason::nccl_call)) nccl_stacks_[event.track] = {event.start_ns, stack->stack};
     if (event.correlation == 0) return;
     ranges_.settle(event.start_ns, on_call);
-    const ProcessId process = context_.catalog.tracks[event.track].process;
-    call_stacks_[process].add(event.correlation, stack->stack);
-    return stand_below(process, event.correlation);
+    call_stacks_[context_.catalog.tracks[event.track].process].add(event.correlation, stack->stack);
+    return stand_below(event);
   }
   if (!is_slice(event)) return;
   ranges_.settle(event.start_ns, on_call);

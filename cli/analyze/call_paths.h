@@ -102,7 +102,7 @@ class CallPaths {
   void remember_forward(const Event& event, ProcessId process, const OperatorFacts& op, NodeId frames);
   Entered called_by(const Event& call);
   void enter(const Event& event, const Facts* facts);
-  void stand_below(ProcessId process, std::uint64_t correlation);
+  void stand_below(const Event& in_call);
 
   const AnalysisContext& context_;
   const Windows host_;

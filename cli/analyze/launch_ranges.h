@@ -69,9 +69,9 @@ class LaunchRanges {
   }
   // Of GPU work, after settle(); null: of no call of which launches() told.
   Launcher* of(const GpuWork& work) { return work.call == nullptr ? nullptr : at(work.process, work.call_place); }
-  Launcher* of(ProcessId process, std::uint64_t correlation) {
-    const auto place = context_.calls->place_of(process, correlation);
-    return place ? at(process, *place) : nullptr;
+  Launcher* of(TrackId track, std::uint64_t correlation) {
+    const auto place = context_.calls->place_of(track, correlation);
+    return place ? at(context_.catalog.tracks[track].process, *place) : nullptr;
   }
 
   // TraceObserver::end_of().

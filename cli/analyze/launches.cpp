@@ -99,10 +99,13 @@ class LaunchesTable : public Analysis {
 
   void event(const Event& event, const Facts&) override {
     if (event.correlation == 0 || !is_slice(event) || !names_[event.name].launches) return;
-    queues_[context_.catalog.tracks[event.track].process].launch(event.start_ns, event.correlation);
+    const Track& track = context_.catalog.tracks[event.track];
+    queues_[track.process].launch(event.start_ns, launch_key(track, event.correlation));
   }
   void work(const GpuWork& work) override {
-    if (work.event->correlation == 0 || !queues_[work.process].work(work.start_ns, work.event->correlation, lengths_[work.process])) return;
+    if (work.event->correlation == 0) return;
+    const std::uint64_t key = launch_key(context_.catalog.tracks[work.event->track], work.event->correlation);
+    if (!queues_[work.process].work(work.start_ns, key, lengths_[work.process])) return;
     const auto window = window_of(context_.windows, work);
     if (work.call == nullptr || !window) return;
     Launches& launches = launches_[{work.process, context_.windows.of(work.process)[*window].step ? *window : 0}];

@@ -96,7 +96,7 @@ void PathTrace::sync(const Event& event, const Facts& facts) {
   const Track& track = catalog_.tracks[event.track];
   if (wait == nullptr || !wait->producer_is_known || track.kind != TrackKind::stream || catalog_.strings[event.name] != kStreamWait || is_full()) return;
   const auto stream = stream_of_.find({track.process, track.group, wait->producer_stream});
-  const auto recorded = context_.calls->place_of(track.process, wait->producer_correlation);
+  const auto recorded = context_.calls->place_of(event.track, wait->producer_correlation);
   if (stream == stream_of_.end() || !recorded) return;
   streams_[event.track].waits.push_back({event.start_ns, stream->second, processes_[track.process].calls[*recorded].start_ns});
   ++kept_;

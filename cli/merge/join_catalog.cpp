@@ -24,6 +24,7 @@ IdMap join_catalog(Catalog& from, Catalog& to) {
     to.tracks[id].name = track.name;
     to.tracks[id].priority = track.priority;
     to.tracks[id].kineto_ids = track.kineto_ids;
+    to.tracks[id].launcher = track.launcher;
     ids.tracks.push_back(id);
   }
   return ids;

@@ -9,6 +9,7 @@
 #include "cli/merge/missing_data.h"
 #include "cli/merge/parts.h"
 #include "cli/model/error.h"
+#include "cli/model/overruns.h"
 #include "cli/read/merged_reader.h"
 #include "cli/select/step_finder.h"
 #include "cli/select/step_numbers.h"
@@ -41,8 +42,10 @@ class OwnTimes : public EventSink {
  public:
   OwnTimes(const Catalog& catalog, const ProcessClocks& clocks, EventSink& next)
       : catalog_(catalog), bounds_(catalog, clocks), next_(next), of_(catalog.processes.size()) {}
-  void event(const Event& event, const Facts& facts) override {
-    next_.event(event, facts);
+  void event(const Event& read, const Facts& facts) override {
+    next_.event(read, facts);
+    Event room;
+    const Event& event = with_cut_overrun(catalog_, read, room);
     if (!bounds_.hold(catalog_.tracks[event.track].process, event)) return;
     Times& times = of_[catalog_.tracks[event.track].process];
     const Process& process = catalog_.processes[catalog_.tracks[event.track].process];

@@ -31,6 +31,15 @@ struct Damage {
   bool operator==(const Damage&) const = default;
 };
 
+// GPU work that is recorded to end far beyond the begin of later work of its stream (model/overruns.h).
+struct Overrun {
+  std::uint64_t correlation = 0;
+  std::int64_t duration_ns = 0;  // as the file says it
+  std::int64_t cut_ns = 0;       // until the later work began
+
+  bool operator==(const Overrun&) const = default;
+};
+
 // One traced process: a ring file, or one Kineto file.
 struct Process {
   std::string source;  // path as given
@@ -63,6 +72,7 @@ struct Process {
   std::vector<Device> devices;
   std::vector<Communicator> communicators;
   std::vector<Notice> notices;
+  std::vector<Overrun> overruns;  // of a Kineto file, by correlation and duration
   std::string phase;            // of several files of one rank: what this one is of ("model_init"); else ""
   std::string kineto_header;    // of a Kineto file: its top-level members but the events and their base, as they stood,
                                 // without braces; ""
@@ -91,6 +101,8 @@ struct Track {
   std::optional<std::int64_t> priority;  // of a stream: lower numbers run first
   std::string kineto_ids;  // of a Kineto file: its "pid" and "tid" members as they stood, a second spelling ("7", 7) in
                            // a second line; else ""
+  std::uint32_t launcher = 0;  // of a Kineto file that holds several processes, each with correlations of its own: which of them
+                               // the thread is of, or launched what is on the stream, from 1; 0: it holds one, or nobody knows
 };
 
 // What events refer to by number, each kept once.

@@ -1,19 +1,23 @@
-// Notes of a file (Process::notes) that more than `info` prints.
+// Notes of a file (Process::notes) that analyses repeat: what they cannot show, or count otherwise than the file has it.
 #pragma once
-#include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/model/catalog.h"
 
 namespace cli {
 
+// How they begin and end.
 inline constexpr std::string_view kNoKnownGpuCategory = "no GPU work of a category that this version knows";
+inline constexpr std::string_view kOverrunsAreCut = "such work counts until then";
 
-// What its file has instead of known GPU work; "" if that is not known, or it has GPU work.
-inline std::string without_gpu_category(const Process& process) {
-  const auto found = std::find_if(process.notes.begin(), process.notes.end(), [](const std::string& note) { return note.starts_with(kNoKnownGpuCategory); });
-  return found == process.notes.end() ? std::string() : process.source + ": " + *found;
+inline std::vector<std::string> notes_for_analyses(const Process& process) {
+  std::vector<std::string> notes;
+  for (const std::string& note : process.notes) {
+    if (note.starts_with(kNoKnownGpuCategory) || note.ends_with(kOverrunsAreCut)) notes.push_back(process.source + ": " + note);
+  }
+  return notes;
 }
 
 }  // namespace cli

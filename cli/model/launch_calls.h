@@ -23,6 +23,9 @@ struct LaunchCall {
 // Of a call, by the clock of its times.
 LaunchCall launch_call(const Event& call);
 
+// What joins a launch and its work within a Process: correlations of several processes in one file are apart.
+inline std::uint64_t launch_key(const Track& track, std::uint64_t correlation) { return correlation ^ (std::uint64_t{track.launcher} << 40); }
+
 // False if no CUDA call of the process is in the trace: nothing says when its GPU work was launched.
 bool records_calls(const Process& process);
 
@@ -30,26 +33,25 @@ class LaunchCalls {
  public:
   static constexpr std::size_t kMostCalls = 1 << 16, kFewestCalls = 1 << 12;
 
-  explicit LaunchCalls(std::size_t processes)
-      : most_(std::clamp((std::size_t{1} << 20) / std::max<std::size_t>(processes, 1), kFewestCalls, kMostCalls)), processes_(processes, Newest<LaunchCall>(most_)) {}
-  // Of a trace that was read: it tells how many calls will come.
+  // Of a trace that was read: it tells how many calls will come. The catalogue outlives it.
   explicit LaunchCalls(const Catalog& catalog);
 
   // A call with a correlation, by start. Of calls within each other with one correlation (the driver's, in the runtime's)
   // the outermost counts. Its place, below kMostCalls, which it has until another one takes it; none: it does not count.
-  std::optional<std::uint32_t> add(ProcessId process, const Event& call) { return newest_ = place_for(process, call); }
+  std::optional<std::uint32_t> add(const Event& call) { return newest_ = place_for(call); }
   // Of the one that was added last, as add() said.
   std::optional<std::uint32_t> newest() const { return newest_; }
-  // Null: there is none, or it is too long ago. Until the next add().
-  const LaunchCall* of(ProcessId process, std::uint64_t correlation) const;
-  std::optional<std::uint32_t> place_of(ProcessId process, std::uint64_t correlation) const;
+  // Of what is on the track. Null: there is none, or it is too long ago. Until the next add().
+  const LaunchCall* of(TrackId track, std::uint64_t correlation) const;
+  std::optional<std::uint32_t> place_of(TrackId track, std::uint64_t correlation) const;
   const LaunchCall& at(ProcessId process, std::uint32_t place) const { return processes_[process][place]; }
   // No more of this process is asked for.
   void forget(ProcessId process) { processes_[process] = Newest<LaunchCall>(most_); }
 
  private:
-  std::optional<std::uint32_t> place_for(ProcessId process, const Event& call);
+  std::optional<std::uint32_t> place_for(const Event& call);
 
+  const Catalog& catalog_;
   std::size_t most_;  // of a process
   std::optional<std::uint32_t> newest_;
   std::vector<Newest<LaunchCall>> processes_;

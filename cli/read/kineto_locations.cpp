@@ -228,6 +228,38 @@ std::size_t KinetoLocations::count_processes() const {
   return std::max(with_operators.size(), with_calls.size());
 }
 
+// Which process of the file launched what is on which GPU (Track::launcher): that whose pid begins with the same text
+// ("[TP00] 5000", "[TP00] 0"), or, where there are as many GPUs as processes, that whose number comes at the same place.
+// Returns which; "": it is not known of all.
+std::string_view KinetoLocations::find_launchers() {
+  using Place = std::pair<std::string, std::int64_t>;  // what a pid begins with, and its number
+  const auto place = [&](const KinetoLocation& location) -> Place {
+    if (location.form != KinetoLocation::Form::text) return {{}, location.pid};
+    const std::string_view pid = text(location.pid);
+    const std::size_t digits = pid.size() - std::min(pid.size(), pid.find_last_not_of("0123456789") + 1);
+    return {std::string(pid.substr(0, pid.size() - digits)), last_number(pid).value_or(-1)};
+  };
+  std::map<Place, std::uint32_t> processes, gpus;
+  std::set<std::string> process_texts, gpu_texts;
+  for (const KinetoLocation* location : in_order_) {
+    if (location->has_calls) processes.try_emplace(place(*location)), process_texts.insert(place(*location).first);
+    if (location->gpu_events > 0) gpus.try_emplace(place(*location)), gpu_texts.insert(place(*location).first);
+  }
+  if (processes.size() < 2) return {};
+  const bool by_text = process_texts.size() == processes.size() && process_texts == gpu_texts;
+  if (!by_text && processes.size() != gpus.size()) return {};
+  std::uint32_t number = 0;
+  for (auto& [of, launcher] : processes) launcher = ++number;
+  number = 0;
+  for (auto& [of, launcher] : gpus) launcher = by_text ? processes.lower_bound({of.first, INT64_MIN})->second : ++number;
+  for (const KinetoLocation* location : in_order_) {
+    const auto process = processes.find(place(*location)), gpu = gpus.find(place(*location));
+    if (location->thread && process != processes.end()) catalog_.tracks[*location->thread].launcher = process->second;
+    if (location->stream && gpu != gpus.end()) catalog_.tracks[*location->stream].launcher = gpu->second;
+  }
+  return by_text ? ", of the process with the same text before its number" : ", of the processes in the order of their pids";
+}
+
 std::int64_t KinetoLocations::finish() {
   std::map<std::int64_t, std::uint64_t> host_events, gpu_events;
   for (const KinetoLocation* location : in_order_) {
@@ -243,7 +275,7 @@ std::int64_t KinetoLocations::finish() {
   const auto name = process_names_.find(process.pid);
   if (name != process_names_.end()) process.program = name->second;
   if (const std::size_t processes = count_processes(); processes > 1) {
-    process.notes.push_back(fmt::format("this file holds {} processes: each pid with GPU work is read as a GPU of its own", processes));
+    process.notes.push_back(fmt::format("this file holds {} processes: each pid with GPU work is read as a GPU of its own{}", processes, find_launchers()));
   }
   return most(gpu_events);
 }

@@ -94,6 +94,7 @@ class KinetoLocations {
   TrackId thread_track(KinetoLocation& location, bool host_thread);
   std::string_view text(std::int64_t string_id) const { return catalog_.strings[static_cast<StringId>(string_id)]; }
   std::size_t count_processes() const;
+  std::string_view find_launchers();
   TrackId track_of(const KinetoLocation& location, TrackKind kind, std::int64_t group, std::string_view group_name = {});
   bool is_stream(const KinetoLocation& location, const KinetoCategory& category, char phase) const;
   void name_tracks(const KinetoLocation& location);

@@ -254,7 +254,9 @@ const Shape* KinetoTranslator::emit(const Event& event, std::string_view args, c
 void KinetoTranslator::emit(const Event& event, std::string_view args, const Shape* shape, const std::int64_t* integers) {
   ++counts_[static_cast<std::size_t>(event.kind)];
   if (event.kind == Kind::other && is_slice(event)) ++other_slices_[event.category];
-  times_.add(event.start_ns, event.start_ns + std::max<std::int64_t>(0, event.duration_ns), event.start_ns == base_ns_);
+  const auto extend = [&](std::int64_t start_ns, std::int64_t end_ns) { times_.extend(start_ns, end_ns); };
+  const bool end_is_open = is_gpu_work(event.kind) && is_slice(event) && overruns_.add(event, extend);
+  times_.add(event.start_ns, event.start_ns + (end_is_open ? 0 : std::max<std::int64_t>(0, event.duration_ns)), event.start_ns == base_ns_);
   Facts facts = learnt_.facts->find(event, shape == nullptr ? args : shape->text, shape, integers);
   if (shape == nullptr) facts.args = args;
   if (shape != nullptr) {
@@ -271,6 +273,7 @@ std::int64_t KinetoTranslator::finish() {
   });
   Process& process = catalog_.processes[process_];
   process.counts = counts_;
+  process.overruns = overruns_.finish([&](std::int64_t start_ns, std::int64_t end_ns) { times_.extend(start_ns, end_ns); });
   std::uint64_t strays = 0;
   const TimeClusters::Span span = times_.span(strays);
   if (span.events > 0) {
@@ -280,6 +283,7 @@ std::int64_t KinetoTranslator::finish() {
   if (span.first_unclamped_ns != INT64_MAX) process.first_unclamped_ns = span.first_unclamped_ns;
   note(process, strays, "event has a time more than a day from all others: kept, but in no span and no sum",
        "events have times more than a day from all others: kept, but in no span and no sum");
+  note_overruns(process);
   process.explicit_flows = launch_flows_;
   process.state = RecordingState::clean;
   note_oddities(process);
@@ -301,6 +305,14 @@ void KinetoTranslator::note_categories(Process& process) const {
   const std::string more = has.size() > kNamed ? fmt::format(" and {} more", has.size() - kNamed) : "";
   has.resize(std::min(has.size(), kNamed));
   process.notes.push_back(fmt::format("{}; it has: {}{}", kNoKnownGpuCategory, fmt::join(has, ", "), more));
+}
+
+void KinetoTranslator::note_overruns(Process& process) {
+  std::int64_t longest_ns = 0;
+  for (const Overrun& each : process.overruns) longest_ns = std::max(longest_ns, each.duration_ns - each.cut_ns);
+  if (longest_ns == 0) return;
+  process.notes.push_back(fmt::format("{} recorded to end more than 1 s after later work of the same stream began (by up to {}): {}",
+                                      count_text(process.overruns.size(), "kernel or copy is", "kernels and copies are"), duration_text(longest_ns), kOverrunsAreCut));
 }
 
 void KinetoTranslator::note_oddities(Process& process) const {

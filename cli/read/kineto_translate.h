@@ -22,6 +22,7 @@
 #include "cli/read/kineto_fields.h"
 #include "cli/read/kineto_locations.h"
 #include "cli/read/kineto_memory.h"
+#include "cli/read/stream_overruns.h"
 #include "cli/read/time_clusters.h"
 
 namespace cli {
@@ -62,6 +63,7 @@ class KinetoTranslator {
   Event event_of(const KinetoEvent& raw, const KinetoCategory& category);
   std::string_view text_of(const JsonScalar& scalar);
   StringId name_of(const KinetoEvent& raw) { return catalog_.strings.intern(text_of(raw.name)); }
+  static void note_overruns(Process& process);
   void note_oddities(Process& process) const;
   void note_categories(Process& process) const;
 
@@ -73,6 +75,7 @@ class KinetoTranslator {
   std::int64_t base_ns_ = 0;
   KindCounts counts_{};
   TimeClusters times_;
+  StreamOverruns overruns_;
   std::map<StringId, std::uint64_t> other_slices_;  // of categories that say nothing to us
   bool launch_flows_ = false;
   bool names_device_rows_ = false;  // KinetoLocations::is_device_row of any

@@ -239,6 +239,7 @@ void process_fields(F& f, P& p) {
   f.number(p.clock);
   f.number(p.ranks_drawn);
   f.optional_entry(p.damage, [](auto& in, auto& damage) { in.number(damage.byte), in.text(damage.what); });
+  f.entries(p.overruns, [](auto& in, auto& each) { in.number(each.correlation), in.number(each.duration_ns), in.number(each.cut_ns); });
 }
 
 // How a process's steps were found, the first start and last end of its events except flow endpoints (0, 0: it has none), its steps
@@ -319,6 +320,7 @@ void track_fields(F& f, T& t) {
   f.text(t.group_name);
   f.optional(t.priority);
   f.text(t.kineto_ids);
+  f.number(t.launcher);
 }
 
 template <typename F, typename C>

@@ -143,6 +143,7 @@ void MergedReader::read_tracks(Catalog& catalog) {
     catalog.tracks[id].name = std::move(track.name);
     catalog.tracks[id].priority = track.priority;
     catalog.tracks[id].kineto_ids = std::move(track.kineto_ids);
+    catalog.tracks[id].launcher = track.launcher;
     ids_.tracks.push_back(id);
     return true;
   });

@@ -12,13 +12,15 @@ class TimeClusters {
  public:
   void add(std::int64_t start_ns, std::int64_t end_ns, bool is_clamped) {
     if (static_cast<std::uint64_t>(start_ns) - static_cast<std::uint64_t>(day_begin_) >= kDay_ns || day_ == nullptr) find_day(start_ns);
-    const bool is_long = static_cast<std::uint64_t>(end_ns) - static_cast<std::uint64_t>(start_ns) > kDay_ns;
     ++day_->events;
     if (start_ns < day_->first_ns) day_->first_ns = start_ns;
     if (!is_clamped && start_ns < day_->first_unclamped_ns) day_->first_unclamped_ns = start_ns;
-    const std::int64_t last_ns = is_long ? start_ns : end_ns;
-    if (last_ns > day_->last_ns) day_->last_ns = last_ns;
-    if (is_long && long_ends_.size() < kMostDays) long_ends_.push_back(end_ns);
+    note_end(start_ns, end_ns);
+  }
+  // The end of an event that was added with a shorter one.
+  void extend(std::int64_t start_ns, std::int64_t end_ns) {
+    find_day(start_ns);
+    note_end(start_ns, end_ns);
   }
 
   struct Span {
@@ -33,6 +35,12 @@ class TimeClusters {
   static constexpr std::size_t kMostDays = 4096;
 
   void find_day(std::int64_t ns);
+  void note_end(std::int64_t start_ns, std::int64_t end_ns) {
+    const bool is_long = static_cast<std::uint64_t>(end_ns) - static_cast<std::uint64_t>(start_ns) > kDay_ns;
+    const std::int64_t last_ns = is_long ? start_ns : end_ns;
+    if (last_ns > day_->last_ns) day_->last_ns = last_ns;
+    if (is_long && long_ends_.size() < kMostDays) long_ends_.push_back(end_ns);
+  }
 
   std::map<std::int64_t, Span> days_;
   Span* day_ = nullptr;

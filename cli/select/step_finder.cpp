@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/model/overruns.h"
 #include "cli/model/slice.h"
 
 namespace cli {
@@ -34,7 +35,7 @@ StepFinder::StepFinder(const Catalog& catalog, const ProcessClocks& clocks)
       processes_(catalog.processes.size()),
       names_(catalog.strings.size(), Name::unseen),
       classes_(catalog.strings),
-      calls_(catalog.processes.size()) {
+      calls_(catalog) {
   const std::size_t most = std::clamp(kAllKernels / std::max<std::size_t>(processes_.size(), 1), kFewestKernels, kMostKernels);
   for (ProcessId id = 0; id < processes_.size(); ++id) {
     processes_[id].kernels.emplace(most);
@@ -44,7 +45,7 @@ StepFinder::StepFinder(const Catalog& catalog, const ProcessClocks& clocks)
 
 void StepFinder::add_work(ProcessId process, const Event& event, const Facts& facts) {
   Seen& seen = processes_[process];
-  const LaunchCall* call = event.correlation != 0 ? calls_.of(process, event.correlation) : nullptr;
+  const LaunchCall* call = calls_.of(event.track, event.correlation);
   const std::int64_t end_ns = slice_end(event, event.start_ns);
   const bool is_kernel = event.kind == Kind::kernel || event.kind == Kind::graph;
   ++seen.launches.count;
@@ -73,7 +74,9 @@ void StepFinder::add_to_sequence(Seen& seen, const Event& event, const Facts& fa
   seen.kernels->add(work);
 }
 
-void StepFinder::event(const Event& event, const Facts& facts) {
+void StepFinder::event(const Event& read, const Facts& facts) {
+  Event room;
+  const Event& event = with_cut_overrun(*catalog_, read, room);
   if (event.kind == Kind::flow) return;
   const ProcessId process = catalog_->tracks[event.track].process;
   if (!bounds_.hold(process, event)) return;
@@ -81,7 +84,7 @@ void StepFinder::event(const Event& event, const Facts& facts) {
   seen.first_ns = std::min(seen.first_ns, event.start_ns);
   seen.last_ns = std::max(seen.last_ns, slice_end(event, event.start_ns));
   if (is_api_call(event.kind)) {
-    if (event.correlation != 0 && classes_[event.name].launches) calls_.add(process, event);
+    if (event.correlation != 0 && classes_[event.name].launches) calls_.add(event);
   } else if (is_gpu_work(event.kind)) {
     if (is_slice(event) && catalog_->tracks[event.track].kind == TrackKind::stream) add_work(process, event, facts);
   } else if (is_host_range(event)) {

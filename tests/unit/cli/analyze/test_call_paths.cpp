@@ -19,7 +19,7 @@ class CallTree {
     catalog_.add_process({});
     for (const std::int64_t tid : {1, 2}) catalog_.track(0, TrackKind::thread, 1, tid);
     context_.emplace(AnalysisContext{catalog_, Windows(std::size_t{1}), found_, steps_, chosen_, 0, clocks_, {}});
-    context_->calls = &calls_;
+    context_->calls = &calls_.emplace(catalog_);
     paths_.emplace(*context_, false);
   }
 
@@ -96,7 +96,7 @@ class CallTree {
   Steps steps_{1};
   std::vector<bool> chosen_{true};
   ProcessClocks clocks_;
-  LaunchCalls calls_{1};
+  std::optional<LaunchCalls> calls_;
   std::optional<AnalysisContext> context_;
   std::optional<CallPaths> paths_;
 };

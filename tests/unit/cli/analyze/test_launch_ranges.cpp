@@ -17,7 +17,7 @@ class Walk {
     catalog_.track(0, TrackKind::thread, 1, 1);
     catalog_.track(0, TrackKind::thread, 1, 2);
     context_.emplace(AnalysisContext{catalog_, Windows(std::size_t{1}), found_, steps_, chosen_, 0, clocks_, {}});
-    context_->calls = &calls_;
+    context_->calls = &calls_.emplace(catalog_);
     ranges_.emplace(*context_);
   }
 
@@ -34,7 +34,7 @@ class Walk {
     event.start_ns = start_ns;
     event.duration_ns = duration_ns;
     event.correlation = correlation;
-    calls_.add(0, event);
+    calls_->add(event);
     ranges_->call(event);
   }
   // Of the launch with this correlation; "-": none is known.
@@ -59,7 +59,7 @@ class Walk {
   Steps steps_{1};
   std::vector<bool> chosen_{true};
   ProcessClocks clocks_;
-  LaunchCalls calls_{1};
+  std::optional<LaunchCalls> calls_;
   bool tells_of_all_;
   std::optional<AnalysisContext> context_;
   std::optional<LaunchRanges<char, std::string>> ranges_;

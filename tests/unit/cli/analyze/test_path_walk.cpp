@@ -25,7 +25,7 @@ class ToldRanks {
     for (const char* name : {"cudaLaunchKernel", "cudaStreamSynchronize", "cudaMalloc", "matmul", "copy", "aten::mm"}) catalog_.strings.intern(name);
     steps_ = Windows(steps.empty() ? Steps(ranks) : steps, true, std::vector<TimeWindow>(ranks, {kEarliest_ns, kLatest_ns}));
     context_.emplace(AnalysisContext{catalog_, Windows(ranks), found_, chosen_steps_, chosen_, 0, clocks_, {}});
-    calls_.emplace(ranks);
+    calls_.emplace(catalog_);
     context_->calls = &*calls_;
     trace_ = std::make_unique<PathTrace>(*context_, steps_);
     collectives_.calls.processes.resize(ranks);
@@ -43,7 +43,7 @@ class ToldRanks {
     event.start_ns = start_us * kUs;
     event.duration_ns = (end_us - start_us) * kUs;
     event.correlation = correlation;
-    if (is_api_call(kind) && correlation != 0) calls_->add(rank, event);
+    if (is_api_call(kind) && correlation != 0) calls_->add(event);
     trace_->host(event);
   }
   // Its class is its name's number.
@@ -62,7 +62,7 @@ class ToldRanks {
     work.name = event.name;
     work.event = &event;
     work.facts = &facts;
-    if (const auto place = calls_->place_of(rank, correlation)) {
+    if (const auto place = calls_->place_of(event.track, correlation)) {
       work.call = &calls_->at(rank, *place);
       work.call_place = *place;
     }

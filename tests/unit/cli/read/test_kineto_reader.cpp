@@ -284,6 +284,33 @@ TEST_CASE("a duration that ends beyond the end of time is 0 and counted") {
   CHECK(trace->process().notes == std::vector<std::string>{"1 slice had no duration, a negative or an absurd one: taken as 0"});
 }
 
+TEST_CASE("a kernel that overruns later work of its stream keeps its duration, and is no end of the process") {
+  const auto trace = read_events(slice("kernel", R"("ts":1,"dur":2000000,"pid":0,"tid":7,"args":{"correlation":3})") + "," +
+                                 slice("kernel", R"("ts":21,"dur":10,"pid":0,"tid":7,"args":{"correlation":4})"));
+  CHECK(trace->events[0].event.duration_ns == 2'000'000'000);
+  CHECK(trace->process().overruns == std::vector<Overrun>{{3, 2'000'000'000, 20'000}});
+  CHECK(trace->process().last_ns == 31'000);
+  REQUIRE(trace->process().notes.size() == 1);
+  CHECK(trace->process().notes[0] == "1 kernel or copy is recorded to end more than 1 s after later work of the same stream began (by up to 2.000 s): such work counts until then");
+}
+
+TEST_CASE("of several processes in one file each GPU has its launcher, by the text before its number or by the order of pids") {
+  const auto launchers = [](const char* host_a, const char* host_b, const char* gpu_a, const char* gpu_b) {
+    std::string events;
+    for (const char* pid : {host_a, host_b}) events += slice("cuda_runtime", R"("ts":1,"dur":1,"tid":1,"pid":)" + std::string(pid)) + ",";
+    for (const char* pid : {gpu_a, gpu_b}) events += slice("kernel", R"("ts":1,"dur":1,"tid":7,"pid":)" + std::string(pid)) + (pid == gpu_b ? "" : ",");
+    const auto trace = read_events(events);
+    std::vector<std::uint32_t> found;
+    for (std::size_t i = 0; i < 4; ++i) found.push_back(trace->track(i).launcher);
+    return found;
+  };
+  using Found = std::vector<std::uint32_t>;
+  CHECK(launchers("\"[TP01] 5000\"", "\"[TP00] 5001\"", "\"[TP01] 0\"", "\"[TP00] 1\"") == Found{2, 1, 2, 1});
+  CHECK(launchers("5001", "5000", "0", "1000000") == Found{2, 1, 1, 2});
+  CHECK(launchers("5000", "5001", "0", "0") == Found{0, 0, 0, 0});  // one GPU, of both or of one of them
+  CHECK(launchers("5000", "5000", "0", "1") == Found{0, 0, 0, 0});  // one process
+}
+
 TEST_CASE("phases that we do not know are kept") {
   const auto trace = read_events(R"({"ph":"b","cat":"x","id":"0x10","name":"a","pid":1,"tid":1,"ts":1},
                                     {"ph":"I","name":"mark","pid":1,"tid":1,"ts":1},

@@ -55,3 +55,14 @@ TEST_CASE("time clusters: times at the ends of the range") {
   std::uint64_t strays = 1;
   CHECK((TimeClusters().span(strays).events == 0 && strays == 0));
 }
+
+TEST_CASE("time clusters: an event's end may come later") {
+  TimeClusters clusters;
+  clusters.add(kNow, kNow, false);
+  clusters.add(kNow + 3 * kDay, kNow + 3 * kDay, false);
+  clusters.extend(kNow, kNow + kHour);
+  clusters.extend(kNow, kNow + 400 * kDay);
+  const Spans found(clusters);
+  CHECK(found.strays == 1);
+  CHECK((found.span.events == 2 && found.span.last_ns == kNow + 3 * kDay));
+}

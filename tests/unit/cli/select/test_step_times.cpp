@@ -12,15 +12,15 @@ using namespace cli;
 
 namespace {
 
-struct Work {
+struct TimedWork {
   std::int64_t launched_ns, start_ns, end_ns;
 };
 
-std::vector<Step> slowly(std::vector<Step> steps, const std::vector<Work>& all) {
+std::vector<Step> slowly(std::vector<Step> steps, const std::vector<TimedWork>& all) {
   std::int64_t before_ns = std::numeric_limits<std::int64_t>::min();
   for (Step& step : steps) {
     std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
-    for (const Work& work : all) {
+    for (const TimedWork& work : all) {
       if (work.launched_ns < step.start_ns) before_ns = std::max(before_ns, work.end_ns);
       if (step.start_ns <= work.launched_ns && work.launched_ns < step.end_ns) end_ns = std::max(end_ns, work.end_ns), ++step.kernels;
     }
@@ -37,7 +37,7 @@ TEST_CASE("step times: from the end of the work before to the end of its own, on
   std::mt19937 random(1);
   for (int turn = 0; turn < 200; ++turn) {
     std::vector<Step> steps;
-    std::vector<Work> all;
+    std::vector<TimedWork> all;
     std::int64_t now_ns = 1'000;
     for (std::int64_t number = 0; number < 6; ++number) {
       now_ns += random() % 3 == 0 ? 50 : 0;  // what is launched between steps belongs to none
@@ -49,7 +49,7 @@ TEST_CASE("step times: from the end of the work before to the end of its own, on
       const auto launched_ns = static_cast<std::int64_t>(1'000 + random() % 1'200), start_ns = launched_ns + static_cast<std::int64_t>(random() % 300);
       all.push_back({launched_ns, start_ns, start_ns + static_cast<std::int64_t>(random() % 80)});
     }
-    std::sort(all.begin(), all.end(), [](const Work& a, const Work& b) { return a.start_ns < b.start_ns; });
+    std::sort(all.begin(), all.end(), [](const TimedWork& a, const TimedWork& b) { return a.start_ns < b.start_ns; });
     StepTimes times;
     auto work = all.begin();
     for (const Step& step : steps) {
