@@ -13,7 +13,7 @@ bool is_host_range(const Event& event) {
          (event.kind == Kind::nvtx || event.kind == Kind::user_annotation || event.kind == Kind::cpu_op);
 }
 
-constexpr std::size_t kAllKernels = 1 << 22, kFewestKernels = 1 << 14, kMostKernels = 1 << 18;
+constexpr std::size_t kAllKernels = 1 << 22, kFewestKernels = 1 << 14, kMostKernels = 1 << 17;
 
 // Cutting a sequence into steps takes so many copies and memsets into account; the kernels of a longer trace say when its steps end.
 constexpr std::size_t kMostCopies = 1 << 18;
@@ -38,14 +38,15 @@ StepFinder::StepFinder(const Catalog& catalog, const ProcessClocks& clocks)
       calls_(catalog) {
   const std::size_t most = std::clamp(kAllKernels / std::max<std::size_t>(processes_.size(), 1), kFewestKernels, kMostKernels);
   for (ProcessId id = 0; id < processes_.size(); ++id) {
-    processes_[id].kernels.emplace(most);
-    processes_[id].records_calls = records_calls(catalog.processes[id]);
+    const Process& process = catalog.processes[id];
+    processes_[id].kernels.emplace(most, process.counts[static_cast<std::size_t>(Kind::kernel)]);
+    processes_[id].records_calls = records_calls(process);
   }
 }
 
 void StepFinder::add_work(ProcessId process, const Event& event, const Facts& facts) {
   Seen& seen = processes_[process];
-  const LaunchCall* call = calls_.of(event.track, event.correlation);
+  const LaunchCall* call = seen.records_calls ? calls_.of(event.track, event.correlation) : nullptr;
   const std::int64_t end_ns = slice_end(event, event.start_ns);
   const bool is_kernel = event.kind == Kind::kernel || event.kind == Kind::graph;
   ++seen.launches.count;

@@ -11,7 +11,11 @@ namespace {
 bool is_before(const LaunchedWork& a, const LaunchedWork& b) {
   return std::tie(a.order, a.node, a.arrival) < std::tie(b.order, b.node, b.arrival);
 }
-bool is_behind(const LaunchedWork& a, const LaunchedWork& b) { return is_before(b, a); }
+
+// They mostly are in order.
+void put_in_order(std::vector<LaunchedWork>& work) {
+  if (!std::is_sorted(work.begin(), work.end(), is_before)) std::sort(work.begin(), work.end(), is_before);
+}
 
 }  // namespace
 
@@ -25,23 +29,24 @@ std::int64_t WorkSequence::continued(std::int64_t number) {
 void WorkSequence::add(LaunchedWork work) {
   if (decided_ && !cutter_) return;
   work.order = last_order_ = continued(work.order);
+  if (arrivals_ == 0) held_.reserve(std::min(most_, expected_));
   work.arrival = arrivals_++;
   held_.push_back(work);
   if (!decided_) {
     if (held_.size() == most_) decide(most_ - most_ / 16);
     return;
   }
-  std::push_heap(held_.begin(), held_.end(), is_behind);
-  if (held_.size() <= most_ / 16) return;
-  std::pop_heap(held_.begin(), held_.end(), is_behind);
-  cutter_->add(held_.back());
-  held_.pop_back();
+  if (held_.size() <= most_ / 8) return;
+  put_in_order(held_);
+  const auto sure = held_.end() - static_cast<std::ptrdiff_t>(most_ / 16);
+  std::for_each(held_.begin(), sure, [this](const LaunchedWork& each) { cutter_->add(each); });
+  held_.erase(held_.begin(), sure);
 }
 
 // Of the held ones so many are in order for sure.
 void WorkSequence::decide(std::size_t sure) {
   decided_ = true;
-  std::sort(held_.begin(), held_.end(), is_before);
+  put_in_order(held_);
   const std::span<const LaunchedWork> known(held_.data(), sure);
   period_ = find_period(known);
   if (period_.is_accepted()) {
@@ -50,14 +55,14 @@ void WorkSequence::decide(std::size_t sure) {
   }
   std::vector<LaunchedWork> rest;
   if (cutter_) rest.assign(held_.begin() + static_cast<std::ptrdiff_t>(sure), held_.end());
-  held_ = std::move(rest);  // ascending: a heap
+  held_ = std::move(rest);
 }
 
 void WorkSequence::finish(ProcessSteps& of) {
   if (!decided_) decide(held_.size());
   of.period = period_;
   if (!cutter_) return;
-  std::sort(held_.begin(), held_.end(), is_before);
+  put_in_order(held_);
   for (const LaunchedWork& work : held_) cutter_->add(work);
   cutter_->finish(of);
 }

@@ -4,8 +4,8 @@
 // The number that CUPTI gives a call that launches ascends from call to call, of all threads, and kernels have it even where the
 // call itself was not recorded: it is the order. Of a graph's launch, the nodes' numbers.
 //
-// Memory: 48 bytes a kernel until the period is looked for: at the end, or when `most` have come. From then on a sixteenth of
-// them wait, as long as one that was launched earlier may come.
+// Memory: 48 bytes a kernel until the period is looked for: at the end, or when `most` have come. From then on an eighth of
+// them wait at most: a sixteenth as long as one that was launched earlier may come.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -19,7 +19,8 @@ namespace cli {
 
 class WorkSequence {
  public:
-  explicit WorkSequence(std::size_t most) : most_(most) {}
+  // `expected`: how many will come; 0: not known. There is room for them from the first one on, so that none is moved.
+  explicit WorkSequence(std::size_t most, std::size_t expected = 0) : most_(most), expected_(expected) {}
 
   // `work.order` is the number of its launch, as it was recorded; `arrival` is set here.
   void add(LaunchedWork work);
@@ -30,8 +31,8 @@ class WorkSequence {
   std::int64_t continued(std::int64_t number);
   void decide(std::size_t sure);
 
-  std::size_t most_;
-  std::vector<LaunchedWork> held_;  // with a cutter: a heap, the first one on top
+  std::size_t most_, expected_;
+  std::vector<LaunchedWork> held_;
   std::int64_t last_order_ = 0;
   std::uint32_t arrivals_ = 0;
   bool decided_ = false;
