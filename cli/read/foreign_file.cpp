@@ -16,6 +16,8 @@ struct FileKind {
 constexpr std::string_view kNsight = "a report of Nsight Systems; tracetool reads its own recordings (tracetool record) and profiles of torch.profiler",
                            kPickle = "a Python pickle, such as a memory snapshot or NCCL's flight recorder writes; tracetool reads the JSON of torch.profiler";
 
+constexpr std::string_view kXplane = "a profile of XLA (*.xplane.pb); name the *.trace.json.gz that JAX writes beside it";
+
 constexpr std::array kFileKinds{
     FileKind{0, "PK\x03\x04"sv, "a zip archive; unpack it and name the traces in it"},
     FileKind{257, "ustar"sv, "a tar archive; unpack it (tar -xf) and name the traces in it"},
@@ -48,13 +50,21 @@ struct JsonKind {
 constexpr std::array kJsonKinds{
     JsonKind{"profiles", "a profile of speedscope; open it in www.speedscope.app"},
     JsonKind{"nodes", "an execution trace of PyTorch (ExecutionTraceObserver); tracetool reads what export_chrome_trace writes"},
+    JsonKind{"rocprofiler-sdk-tool", "a report of rocprofv3; tracetool reads what export_chrome_trace writes"},
     JsonKind{"entries", "a dump of NCCL's flight recorder; tracetool reads what export_chrome_trace writes"},
     JsonKind{"message", "an answer of a server, saved in place of the file; download the file again"},
 };
 
+// Protocol buffers as Perfetto's are. The first field holds a plane, which begins with its number or name.
+bool is_xplane(std::string_view bytes) {
+  const std::string_view begin = bytes.substr(0, 24);
+  return begin.starts_with('\n') && (begin.find("/host:") != begin.npos || begin.find("/device:") != begin.npos);
+}
+
 }  // namespace
 
 std::string_view foreign_file(std::string_view bytes) {
+  if (is_xplane(bytes)) return kXplane;
   const auto found = std::find_if(kFileKinds.begin(), kFileKinds.end(), [&](const FileKind& kind) {
     return bytes.size() > kind.at && bytes.substr(kind.at).starts_with(kind.bytes);
   });

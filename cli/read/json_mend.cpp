@@ -13,12 +13,18 @@
 namespace cli {
 namespace {
 
-constexpr std::string_view kBareNumber = "a number that JSON does not have", kBackslash = "a backslash in a string is not escaped",
+constexpr std::string_view kBareNumber = "a number that JSON does not have", kBareWord = "a word without quotes", kBackslash = "a backslash in a string is not escaped",
                            kControl = "a raw control character in a string", kBytes = "bytes in a string that are not UTF-8",
                            kQuote = "a quote in a string is not escaped";
 
 // A block of a file that was never written, which may hold the string's end.
 constexpr std::string_view kHole("\0\0", 2);
+
+// Of args: N/A, ncclFloat32.
+bool is_bare_word(std::string_view word) {
+  const auto is_part = [](char c) { return lower(c) != c || (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '/' || c == '.'; };
+  return !is_digit(word[0]) && std::all_of(word.begin(), word.end(), is_part) && word != "true" && word != "false" && word != "null";
+}
 
 // The size of the character of UTF-8 at the begin of `text`; 0: there is none.
 std::size_t utf8_size(std::string_view text) {
@@ -64,9 +70,10 @@ class EventMender {
     const std::string word(text_.substr(at_, end - at_));
     std::string small = word;
     std::transform(small.begin(), small.end(), small.begin(), lower);
-    const bool is_no_number = small.find("inf") != small.npos || small.find("nan") != small.npos || small.find(".#") != small.npos;
-    if (is_no_number) found(at_, kBareNumber);
-    mended_.text += is_no_number ? '"' + word + '"' : word;
+    const bool is_no_number = small.find("inf") != small.npos || small.find("nan") != small.npos || small.find(".#") != small.npos || small.starts_with("0x");
+    const bool is_bare = !is_no_number && brackets_.size() > 1 && is_bare_word(word);
+    if (is_no_number || is_bare) found(at_, is_no_number ? kBareNumber : kBareWord);
+    mended_.text += is_no_number || is_bare ? '"' + word + '"' : word;
     at_ = end;
   }
 

@@ -589,6 +589,7 @@ struct CopyKinds {
 CopyKinds copy_kinds(const std::string& name) {
   static const auto known = [] {
     std::unordered_map<std::string, CopyKinds> known;
+    known = {{"MEMORY_COPY_HOST_TO_DEVICE", {1, 0, 0}}, {"MEMORY_COPY_DEVICE_TO_HOST", {2, 0, 0}}, {"MEMORY_COPY_DEVICE_TO_DEVICE", {8, 0, 0}}};  // ROCm's
     for (std::uint8_t direction = 0; direction <= 10; ++direction) {
       for (std::uint8_t from = 0; from <= 7; ++from) {
         for (std::uint8_t to = 0; to <= 7; ++to) known[copy_name(direction, from, to)] = {direction, from, to};

@@ -40,6 +40,13 @@ std::optional<std::int64_t> stream_number(std::string_view text) {
   return to_int64(text.substr(0, digits));
 }
 
+// "4 GPU2", as rocprof of ROCm 3 to 6 calls a GPU's row in its results.json.
+bool is_rocprof_gpu(std::string_view name) {
+  const std::size_t word = name.find(" GPU");
+  return word != 0 && word != name.npos && std::all_of(name.begin(), name.begin() + word, is_digit) && word + 4 < name.size() &&
+         std::all_of(name.begin() + word + 4, name.end(), is_digit);
+}
+
 void add_id(std::string& ids, std::string_view key, const JsonScalar& scalar) {
   if (scalar.form == JsonScalar::Form::absent) return;
   const std::string_view quote = scalar.is_string() ? "\"" : "";
@@ -131,7 +138,7 @@ bool KinetoLocations::is_stream(const KinetoLocation& location, const KinetoCate
 TrackId KinetoLocations::stream_track(KinetoLocation& location, std::optional<std::int64_t> device) {
   const bool is_text = location.form == KinetoLocation::Form::text;
   const auto named = process_names_.find(location.pid);
-  const bool names_device = !is_text && named != process_names_.end() && named->second.starts_with("/device:");
+  const bool names_device = !is_text && named != process_names_.end() && (named->second.starts_with("/device:") || is_rocprof_gpu(named->second));
   const std::int64_t of_pid = names_device ? last_number(named->second).value_or(location.pid)
                               : is_text    ? last_number(text(location.pid)).value_or(0)
                                            : location.pid;
@@ -179,7 +186,8 @@ bool KinetoLocations::is_device_row(const KinetoLocation& location) const {
   const std::string_view name = location.name;
   if (name.starts_with("Stream ")) return true;
   const auto process = process_names_.find(location.pid);
-  return name == "XLA Ops" && process != process_names_.end() && process->second.starts_with("/device:TPU");
+  if (process == process_names_.end()) return false;
+  return is_rocprof_gpu(process->second) || (name == "XLA Ops" && process->second.starts_with("/device:TPU"));
 }
 
 // A third spelling would be written back as the first; nobody has three.

@@ -28,6 +28,13 @@ constexpr std::size_t kMaxOpenSlices = 1 << 16;
 constexpr std::size_t kMostMetadataBytes = 32 << 20;
 static_assert(kMostMetadataBytes + kMaxHeaderBytes < kMaxChunkBytes / 2 + kMaxChunkBytes / 4);
 
+// Kineto on ROCm gave copies the category of kernels for some months (pytorch/kineto#1295); XLA's have none ("MemcpyH2D").
+Kind kernel_or_copy(const KinetoEvent& raw) {
+  const std::string_view name = raw.name.text;
+  if (name.starts_with("MEMORY_COPY_") || (raw.cat.empty() && name.starts_with("Memcpy"))) return Kind::memcpy;
+  return raw.cat.empty() && name.starts_with("Memset") ? Kind::memset : Kind::kernel;
+}
+
 bool is_launch_flow(const Event& event, const KinetoCategory& category) { return event.kind == Kind::flow && category.launch_flow; }
 bool carries_bytes(Kind kind) { return kind == Kind::memcpy || kind == Kind::memset || kind == Kind::nccl; }
 
@@ -154,6 +161,7 @@ Event KinetoTranslator::event_of(const KinetoEvent& raw, const KinetoCategory& c
   Event event;
   event.phase = raw.ph.text[0];
   event.kind = kineto_kind(event.phase, category);
+  if (event.kind == Kind::kernel) event.kind = kernel_or_copy(raw);
   event.json.args_complete = true;
   event.category = category.text == info(event.kind).category ? 0 : category.id;
   event.json.no_category = raw.cat.empty();
@@ -183,7 +191,9 @@ void KinetoTranslator::take_metadata(const KinetoEvent& raw) {
   } else if (what == "process_name") {
     const std::string_view name = text_of(raw.args_name);
     catalog_.processes[process_].ranks_drawn += name.starts_with("rank ");
-    locations_.name_process(locations_.find(raw.pid, raw.tid), name);
+    KinetoLocation& location = locations_.find(raw.pid, raw.tid);
+    locations_.name_process(location, name);
+    names_device_rows_ = names_device_rows_ || locations_.is_device_row(location);
   } else {
     odd_.metadata +=
         std::count(std::begin(known_metadata_without_use), std::end(known_metadata_without_use), what) == 0;

@@ -16,6 +16,7 @@ std::string mended(const std::string& event) {
 TEST_CASE("mending: numbers that JSON does not have become strings") {
   CHECK(mended(R"J({"ph":"X","args":{"a": inf,"b":-nan(ind), "c":1.#INF,"d":[NaN, 1]}})J") ==
         R"J({"ph":"X","args":{"a": "inf","b":"-nan(ind)", "c":"1.#INF","d":["NaN", 1]}})J");
+  CHECK(mended(R"J({"ph":"b","args":{"datatype": ncclFloat32, "Stream": 0x262ca50, "a": true, "b": N/A}})J") == R"J({"ph":"b","args":{"datatype": "ncclFloat32", "Stream": "0x262ca50", "a": true, "b": "N/A"}})J");
   CHECK(mended(R"J({"ph":"X","ts":})J").empty());
   CHECK(mended(R"J({"ph":"X","ts":soon})J").empty());
 }

@@ -311,6 +311,34 @@ TEST_CASE("of several processes in one file each GPU has its launcher, by the te
   CHECK(launchers("5000", "5000", "0", "1") == Found{0, 0, 0, 0});  // one process
 }
 
+TEST_CASE("rows of rocprof's GPUs hold GPU work without a category") {
+  const auto trace = read_events(R"J({"args":{"name":"0 CPU HIP API"},"ph":"M","pid":2,"name":"process_name"},
+    {"args":{"name":"4 GPU2"},"ph":"M","pid":8,"name":"process_name"},
+    {"ph":"X","name":"hipLaunchKernel","pid":2,"tid":2385,"ts":"1","dur":"7"},
+    {"ph":"X","name":"k1(int*)","pid":8,"tid":0,"ts":"9","dur":"12"})J");
+  REQUIRE(trace->events.size() == 2);
+  CHECK(trace->events[0].event.kind == Kind::other);
+  CHECK(trace->events[1].event.kind == Kind::kernel);
+  CHECK((trace->track(1).kind == TrackKind::stream && trace->track(1).group == 2));
+}
+
+TEST_CASE("copies that have the category of kernels are copies") {
+  const auto trace = read_events(slice("kernel", R"("ts":1,"dur":1,"pid":0,"tid":7)") + R"(,{"ph":"X","cat":"kernel","name":"MEMORY_COPY_DEVICE_TO_HOST","ts":3,"dur":1,"pid":0,"tid":7,"args":{"bytes":64}})");
+  CHECK(trace->events[0].event.kind == Kind::kernel);
+  CHECK((trace->events[1].event.kind == Kind::memcpy && trace->events[1].event.bytes == 64));
+  CHECK(trace->category(1) == "kernel");
+}
+
+TEST_CASE("copies and sets of XLA, which have no category, are copies and sets") {
+  const auto trace = read_events(R"J({"ph":"M","pid":1,"name":"process_name","args":{"name":"/device:GPU:0"}},{"ph":"M","pid":1,"tid":14,"name":"thread_name","args":{"name":"Stream #14(Compute)"}},
+    {"ph":"X","name":"fusion_1","pid":1,"tid":14,"ts":1,"dur":1},{"ph":"X","name":"MemcpyH2D","pid":1,"tid":14,"ts":3,"dur":1},{"ph":"X","name":"Memset","pid":1,"tid":14,"ts":5,"dur":1})J");
+  REQUIRE(trace->events.size() == 3);
+  CHECK(trace->events[0].event.kind == Kind::kernel);
+  CHECK(trace->events[1].event.kind == Kind::memcpy);
+  CHECK(trace->events[2].event.kind == Kind::memset);
+  CHECK(trace->events[1].event.json.no_category);
+}
+
 TEST_CASE("phases that we do not know are kept") {
   const auto trace = read_events(R"({"ph":"b","cat":"x","id":"0x10","name":"a","pid":1,"tid":1,"ts":1},
                                     {"ph":"I","name":"mark","pid":1,"tid":1,"ts":1},
