@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,8 @@
 #include "cli/commands/mark_command.h"
 #include "cli/commands/usage_error.h"
 #include "cli/io/large_pages.h"
+#include "cli/io/output_file.h"
+#include "cli/io/visible_text.h"
 #include "cli/model/error.h"
 #include "cli/model/version.h"
 
@@ -60,7 +63,7 @@ void survive_file_limit() {
 }
 
 int fail(cli::Exit exit, const std::string& message) {
-  std::fputs(fmt::format("tracetool: {}\n", message).c_str(), stderr);  // fmt::print throws where stderr is full
+  cli::print_line("tracetool: {}", message);
   return code(exit);
 }
 
@@ -99,6 +102,21 @@ std::vector<std::string> words_for(const CLI::App& app, int argc, char** argv) {
   return words;
 }
 
+// Returns false if that was all, for --help and --version.
+bool parse(CLI::App& app, std::vector<std::string> words) {
+  try {
+    app.parse(std::move(words));
+    return true;
+  } catch (const CLI::Success& asked) {
+    std::ostringstream text;
+    app.exit(asked, text, text);
+    cli::OutputFile out("-");
+    out.write(text.str());
+    out.finish();
+    return false;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -116,11 +134,9 @@ int main(int argc, char** argv) {
       return code(cli::Exit::usage);
     }
     if (is_unknown_command(argc, argv)) cli::refuse_command(argv[1]);
-    app.parse(words_for(app, argc, argv));
-    run();
+    if (parse(app, words_for(app, argc, argv))) run();
     return code(cli::Exit::done);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     return fail(cli::Exit::usage, cli::usage_text(app, error));
   } catch (const cli::Error& error) {
     return fail(error.exit(), error.what());

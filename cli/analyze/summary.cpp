@@ -12,6 +12,7 @@
 #include "cli/analyze/table_reading.h"
 #include "cli/analyze/write_tables.h"
 #include "cli/io/units.h"
+#include "cli/io/visible_text.h"
 #include "cli/model/rank_list.h"
 #include "cli/model/steps.h"
 
@@ -159,16 +160,17 @@ std::string summary_text(const std::vector<ResultTable>& tables) {
   const TableReading gpus(tables, "temporal"), steps(tables, "steps"), kernels(tables, "kernels"), ranks(tables, "stragglers");
   const std::int64_t whole_ns = gpus.sum("span_ns");
   if (whole_ns == 0) return "no GPU work\n";
-  std::string out = gpu_time_text(gpus, whole_ns) + "\n";
+  std::string out;
+  add_line(out, gpu_time_text(gpus, whole_ns));
   const std::vector<LostTime> losses = losses_of(gpus);
-  for (const LostTime& loss : losses) out += fmt::format("{:6.2f} %  {}: {}\n", percent_of(loss.ns, whole_ns), duration_text(loss.ns), loss.text);
+  for (const LostTime& loss : losses) add_line(out, "{:6.2f} %  {}: {}", percent_of(loss.ns, whole_ns), duration_text(loss.ns), loss.text);
   const std::vector<LateRank> late = late_ranks(ranks, whole_ns);
-  for (const LateRank& rank : late) out += rank.text + "\n";
-  out += steps_text(steps, whole_ns) + "\n";
+  for (const LateRank& rank : late) add_line(out, rank.text);
+  add_line(out, steps_text(steps, whole_ns));
   if (kernels.rows() > 0) out += "\n" + text_of(kernels.part({"class", "count", "sum_ns", "share_pct", "median_ns", "name"}, kKernels));
   if (gpus.rows() <= kMostGpus) out += "\n" + text_of(gpus.table());
   const std::string_view next = !late.empty() ? std::string_view("stragglers") : losses.empty() ? std::string_view("kernels") : std::string_view(losses.front().next);
-  return out + fmt::format("\nnext: tracetool analyze PATH... --only {}; --list names all tables\n", next);
+  return out + fmt::format("\nnext: tracetool analyze PATH... --only {}  # --list names all tables\n", next);
 }
 
 }  // namespace cli

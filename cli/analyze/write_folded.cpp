@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
 #include "cli/analyze/call_text.h"
+#include "cli/io/visible_text.h"
 
 namespace cli {
 namespace {
@@ -16,8 +18,8 @@ std::string folded_name(const Catalog& catalog, const CallPaths::Node& node) {
     const std::int64_t rank = catalog.processes[node.group].rank;
     text = rank < 0 ? "rank ?" : fmt::format("rank {}", rank);
   }
-  for (char& c : text) c = c == ';' ? ':' : c == '\n' || c == '\r' ? ' ' : c;
-  return text.empty() ? "?" : text;
+  std::replace(text.begin(), text.end(), ';', ':');
+  return text.empty() ? "?" : visible_text(text);
 }
 
 }  // namespace

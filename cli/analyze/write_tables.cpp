@@ -9,6 +9,7 @@
 #include "cli/io/json_text.h"
 #include "cli/io/text_table.h"
 #include "cli/io/units.h"
+#include "cli/io/visible_text.h"
 
 namespace cli {
 namespace {
@@ -77,7 +78,7 @@ std::string write_text(const std::vector<ResultTable>& tables) {
       lines.add(std::move(row));
     }
     out += lines.text();
-    for (const std::string& note : table.notes) out += fmt::format("note: {}\n", note);
+    for (const std::string& note : table.notes) add_line(out, "note: {}", note);
   }
   return out;
 }
@@ -142,8 +143,8 @@ std::string write_json(const std::vector<ResultTable>& tables) {
 
 std::string csv_text(const std::string& text) {
   const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
-  const std::string safe = (formula ? "'" : "") + text;
-  if (safe.find_first_of(",\"\r\n") == std::string::npos) return safe;
+  const std::string safe = (formula ? "'" : "") + visible_text(text);
+  if (safe.find_first_of(",\"") == std::string::npos) return safe;
   std::string quoted = "\"";
   for (const char c : safe) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + "\"";
@@ -181,15 +182,6 @@ std::string write_csv(const std::vector<ResultTable>& tables) {
   return out;
 }
 
-std::string markdown_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (std::string_view("\\|<>*_`[]").find(c) != std::string_view::npos) out += '\\';
-    out += c == '\n' || c == '\r' ? ' ' : c;
-  }
-  return out;
-}
-
 std::string write_markdown(const std::vector<ResultTable>& tables) {
   std::string out;
   for (const ResultTable& table : tables) {
@@ -216,6 +208,15 @@ std::string write_markdown(const std::vector<ResultTable>& tables) {
 }
 
 }  // namespace
+
+std::string markdown_text(std::string_view text) {
+  std::string out;
+  for (const char c : visible_text(text)) {
+    if (std::string_view("\\|<>*_`[]&~").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
 
 const std::vector<TableFormat>& table_formats() {
   static const std::vector<TableFormat> formats{{"text", true, false, write_text},

@@ -20,6 +20,8 @@ std::vector<std::size_t> shown_columns(const ResultTable& table);
 inline constexpr std::size_t kMostShown = 100;
 std::string shortened_text(std::string text, std::size_t most = kMostShown);
 bool is_sentence(const Column& column);  // a text that is not shortened
+// A text within a line of Markdown, as visible_text shows it; nothing in it is markup.
+std::string markdown_text(std::string_view text);
 
 struct TableFormat {
   std::string_view name;
@@ -30,7 +32,8 @@ struct TableFormat {
 
 // text: aligned columns, times with units, long names cut, "-" for what is unknown; a table under its name where there are several.
 // json: {"NAME": [{"COLUMN": value, ...}, ...], ...}; integers are integers, unknown is null.
-// csv: one table, a line of keys first (RFC 4180); a text that a spreadsheet would take for a formula begins with '.
+// csv: one table, a line of keys first (RFC 4180); texts as visible_text shows them, and with a ' before one that a spreadsheet would take
+// for a formula.
 // md: like text, as tables of Markdown.
 const std::vector<TableFormat>& table_formats();
 

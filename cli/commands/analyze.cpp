@@ -17,6 +17,7 @@
 #include "cli/commands/trace_facts.h"
 #include "cli/io/output_file.h"
 #include "cli/io/text_table.h"
+#include "cli/io/visible_text.h"
 #include "cli/model/error.h"
 
 namespace cli {
@@ -100,7 +101,7 @@ bool sort_rows(ResultTable& table, const std::string& key) {
 
 void limit_rows(ResultTable& table, std::size_t most) {
   if (table.rows.size() <= most) return;
-  fmt::print(stderr, "tracetool: {}: {} of {} rows are shown (--limit)\n", table.name, most, table.rows.size());
+  print_line("tracetool: {}: {} of {} rows are shown (--limit)", table.name, most, table.rows.size());
   table.rows.resize(most);
 }
 
@@ -136,8 +137,8 @@ void run_analyze(AnalyzeOptions options) {
   request.by = options.by;
   request.flops_per_step = options.flops_per_step;
   request.selection = selection_of(*options.selection);
-  std::optional<NameRules> class_rules;
-  if (!options.classes.empty()) request.class_rules = &class_rules.emplace(read_name_rules(options.classes));
+  const std::optional<NameRules> class_rules = read_class_rules(options.classes, options.output);
+  request.class_rules = class_rules ? &*class_rules : nullptr;
   check_words(options, request.analyses, request.class_rules);
   const OwnPeaks own_peaks = options.peaks->peaks();
   request.own_peaks = &own_peaks;
@@ -146,14 +147,14 @@ void run_analyze(AnalyzeOptions options) {
   const auto trace = read_inputs(inputs, *options.memory_mib, options.output, analyzed_events(request.analyses), true);
   const FoundFacts found = find_facts(*trace);
   AnalysisResult result = analyze(*trace, found.facts, found.steps_found, request);
-  for (const std::string& note : result.notes) fmt::print(stderr, "tracetool: {}\n", note);
+  for (const std::string& note : result.notes) print_line("tracetool: {}", note);
   if (summary) return write_out(summary_text(result.tables), options.output);
   bool sorted = options.sort.empty();
   for (ResultTable& table : result.tables) {
     sorted = (!options.sort.empty() && sort_rows(table, options.sort)) || sorted;
     if (options.limit) limit_rows(table, *options.limit);
   }
-  if (!sorted) fmt::print(stderr, "tracetool: --sort {}: these tables have no such column here, and are not sorted\n", options.sort);
+  if (!sorted) print_line("tracetool: --sort {}: these tables have no such column here, and are not sorted", options.sort);
   write_out(find_table_format(options.format)->write(result.tables), options.output);
 }
 

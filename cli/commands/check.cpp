@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 
-#include "cli/analyze/name_rules.h"
 #include "cli/analyze/write_tables.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/compared_runs.h"
@@ -15,6 +14,7 @@
 #include "cli/io/output_file.h"
 #include "cli/io/shell_word.h"
 #include "cli/io/units.h"
+#include "cli/io/visible_text.h"
 #include "cli/model/error.h"
 #include "cli/model/rank_list.h"
 
@@ -64,7 +64,7 @@ std::string diff_command(const CheckOptions& options) {
 
 void write_summary(const std::string& path, const std::string& verdict, const Judgements& judgements) {
   OutputFile out(path);
-  out.write(fmt::format("### tracetool check\n\n{}\n\n{}", verdict, find_table_format("md")->write(judged_tables(judgements))));
+  out.write(fmt::format("### tracetool check\n\n{}\n\n{}", markdown_text(verdict), find_table_format("md")->write(judged_tables(judgements))));
   out.finish();
 }
 
@@ -108,8 +108,7 @@ void run_check(const CheckOptions& options) {
   now.inputs.paths = {options.file};
   before.inputs.paths = {options.baseline};
   before.inputs.run = options.baseline_run;
-  std::optional<NameRules> class_rules;
-  if (!options.classes.empty()) class_rules.emplace(read_name_rules(options.classes));
+  const std::optional<NameRules> class_rules = read_class_rules(options.classes, options.summary);
   const ProfileRequest request{*options.memory_mib, options.summary.empty() ? "-" : options.summary, class_rules ? &*class_rules : nullptr, false};
   const RunProfile a = read_profile(before, request), b = read_profile(now, request);
   refuse_without_steps(a, options.baseline);
@@ -124,7 +123,7 @@ void run_check(const CheckOptions& options) {
   if (options.json) {
     out.write(find_table_format("json")->write(judged_tables(judgements)));
   } else {
-    out.write(regressed ? find_table_format("text")->write({regressed_table(judgements)}) : verdict + "\n");
+    out.write(regressed ? find_table_format("text")->write({regressed_table(judgements)}) : visible_text(verdict) + "\n");
   }
   out.finish();
   const std::string next = diff_command(options);

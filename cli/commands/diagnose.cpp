@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "cli/analyze/name_rules.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
 #include "cli/commands/peak_options.h"
@@ -59,8 +58,8 @@ void run_diagnose(const DiagnoseOptions& options) {
   request.rules = chosen_rules(options);
   request.selection = selection_of(*options.selection);
   request.inputs = inputs_text(*options.inputs);
-  std::optional<NameRules> class_rules;
-  if (!options.classes.empty()) request.class_rules = &class_rules.emplace(read_name_rules(options.classes));
+  const std::optional<NameRules> class_rules = read_class_rules(options.classes, options.output);
+  request.class_rules = class_rules ? &*class_rules : nullptr;
   const OwnPeaks own_peaks = options.peaks->peaks();
   request.own_peaks = &own_peaks;
   const auto inputs = find_inputs(*options.inputs);

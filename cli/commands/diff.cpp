@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 
-#include "cli/analyze/name_rules.h"
 #include "cli/analyze/write_tables.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/compared_runs.h"
@@ -79,8 +78,7 @@ void limit_rows(std::vector<ResultTable>& tables) {
 void run_diff(DiffOptions options) {
   name_sides(options);
   check_only(options);
-  std::optional<NameRules> class_rules;
-  if (!options.classes.empty()) class_rules.emplace(read_name_rules(options.classes));
+  const std::optional<NameRules> class_rules = read_class_rules(options.classes, options.output);
   const ProfileRequest request{*options.memory_mib, options.output, class_rules ? &*class_rules : nullptr, true};
   RunProfile a = read_profile(*options.a, request), b = read_profile(*options.b, request);
   if (a.whole && !b.whole) b = read_profile(*options.b, request, true);

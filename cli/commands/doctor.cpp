@@ -12,6 +12,7 @@
 #include "cli/commands/input_options.h"
 #include "cli/doctor/checks.h"
 #include "cli/io/output_file.h"
+#include "cli/io/shell_word.h"
 #include "cli/model/characters.h"
 #include "cli/model/error.h"
 #include "cli/model/run_name.h"
@@ -36,7 +37,7 @@ void refuse_file(const std::string& target) {
   if (!std::filesystem::is_regular_file(target, error)) return;
   throw Error(Exit::usage, fmt::format("{} is a file: doctor looks at a process or at a directory of recordings; "
                                        "`tracetool info {}` says what is in it",
-                                       target, target));
+                                       target, shell_word(target)));
 }
 
 std::string default_directory() {

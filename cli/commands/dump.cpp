@@ -13,6 +13,7 @@
 #include "cli/commands/trace_facts.h"
 #include "cli/io/ordered_work.h"
 #include "cli/io/output_file.h"
+#include "cli/io/shell_word.h"
 #include "cli/merge/missing_data.h"
 #include "cli/model/losses.h"
 #include "cli/read/input_formats.h"
@@ -33,7 +34,7 @@ void refuse_directory(const std::string& path) {
   if (!std::filesystem::is_directory(path, unknown)) return;
   throw Error(Exit::usage, fmt::format("{} is a directory: dump shows one file, such as {}, or what is chosen of a run (--run, "
                                        "--ranks, ...); `tracetool info {}` says what is in all of them",
-                                       path, expand_paths({path}).front(), path));
+                                       path, expand_paths({path}).front(), shell_word(path)));
 }
 
 struct DumpOptions {

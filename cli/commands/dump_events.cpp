@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
 
 #include "cli/export/inputs_text.h"
 #include "cli/io/json_text.h"
+#include "cli/io/visible_text.h"
 #include "cli/model/kinds.h"
 #include "cli/model/stack_text.h"
 
@@ -19,14 +19,6 @@ std::string track_text(const Track& track) {
   if (track.kind == TrackKind::stream) return fmt::format("device {} stream {}", track.group, track.id);
   if (track.kind == TrackKind::thread) return fmt::format("thread {}", track.id);
   return fmt::format("{} {}", track.group_name, track.id);
-}
-
-// A name may hold line ends; a line here is an event.
-std::string one_line(std::string_view text) {
-  std::string line(text);
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
-  return line;
 }
 
 // A visitor of fields: those that mean something, by the names of payload.h.
@@ -83,19 +75,20 @@ struct SayFields {
 void DumpEvents::event(const Event& event, const Facts& facts) {
   const Track& track = catalog_.tracks[event.track];
   const std::int64_t rank = catalog_.processes[track.process].rank;
-  auto out = std::back_inserter(text_);
+  line_.clear();
+  auto out = std::back_inserter(line_);
   fmt::format_to(out, "{} {} {} {} rank {}, {}: {}", event.start_ns, event.duration_ns, event.phase,
                  info(event.kind).name, rank < 0 ? "?" : fmt::format("{}", rank), track_text(track),
-                 one_line(catalog_.strings[event.name]));
+                 catalog_.strings[event.name]);
   if (event.category != 0) fmt::format_to(out, " category={}", json_quoted(catalog_.strings[event.category]));
   if (event.correlation != 0) fmt::format_to(out, " correlation={}", event.correlation);
   if (event.has_bytes) fmt::format_to(out, " bytes={}", event.bytes);
   if (event.open_start) fmt::format_to(out, " open_start=true");
   if (track.priority && is_gpu_work(event.kind)) fmt::format_to(out, " priority={}", *track.priority);
-  SayFields say{catalog_, text_};
+  SayFields say{catalog_, line_};
   visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { payload_fields(say, payload); });
-  if (facts.has_foreign()) fmt::format_to(out, " args={{{}}}", one_line(facts.foreign(scratch_)));
-  text_ += '\n';
+  if (facts.has_foreign()) fmt::format_to(out, " args={{{}}}", facts.foreign(scratch_));
+  add_line(text_, line_);
   if (text_.size() >= kPiece) flush();
 }
 

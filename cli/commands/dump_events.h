@@ -18,7 +18,7 @@ class DumpEvents : public EventSink {
  private:
   const Catalog& catalog_;
   ByteSink& out_;
-  std::string text_, scratch_;
+  std::string text_, line_, scratch_;
 };
 
 }  // namespace cli

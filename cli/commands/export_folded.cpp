@@ -12,6 +12,7 @@
 #include "cli/commands/trace_facts.h"
 #include "cli/io/output_file.h"
 #include "cli/io/units.h"
+#include "cli/io/visible_text.h"
 #include "cli/model/error.h"
 
 namespace cli {
@@ -54,13 +55,13 @@ void export_folded(const ExportOptions& options) {
   request.observers.push_back({{false, CallPaths::kinds(), false}, [&nodes](const AnalysisContext& context) { return std::make_unique<FoldedObserver>(context, nodes); }});
   const auto trace = read_inputs(inputs, *options.memory_mib, path, analyzed_events({}, CallPaths::kinds()), true);
   const FoundFacts found = find_facts(*trace);
-  for (const std::string& note : analyze(*trace, found.facts, found.steps_found, request).notes) fmt::print(stderr, "tracetool: {}\n", note);
+  for (const std::string& note : analyze(*trace, found.facts, found.steps_found, request).notes) print_line("tracetool: {}", note);
   const std::unique_ptr<ByteSink> out = open_output(path);
   const std::int64_t sum_ns = write_folded(trace->catalog(), nodes, *options.folded, trace->catalog().processes.size() > 1, *out);
   out->finish();
   const bool is_gpu = *options.folded == FoldedWeight::gpu;
   const char* const next = sum_ns == 0 && is_gpu ? "; --weight cpu has the time of the host" : "; open it in speedscope.app, or with flamegraph.pl or inferno-flamegraph";
-  fmt::print(stderr, "{}: {} of {}{}\n", path == "-" ? "stdout" : path, duration_text(sum_ns), is_gpu ? "GPU work" : "the host", next);
+  print_line("{}: {} of {}{}", path == "-" ? "stdout" : path, duration_text(sum_ns), is_gpu ? "GPU work" : "the host", next);
 }
 
 }  // namespace cli

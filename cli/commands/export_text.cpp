@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "cli/io/json_writer.h"
+#include "cli/io/shell_word.h"
+#include "cli/io/visible_text.h"
 
 namespace cli {
 namespace {
@@ -24,7 +26,7 @@ std::string size_text(std::uint64_t bytes, const ExportSaid& said) {
 }
 
 void say(std::uint64_t count, std::string_view what) {
-  if (count != 0) fmt::print(stderr, "  {} {}\n", count, what);
+  if (count != 0) print_line("  {} {}", count, what);
 }
 
 void say_left_out(const ExportReport& report) {
@@ -34,23 +36,23 @@ void say_left_out(const ExportReport& report) {
     if (report.left_out.events[i] == 0) continue;
     reasons += fmt::format("{}{} by {}", reasons.empty() ? "" : ", ", report.left_out.events[i], kLeftOutOptions[i]);
   }
-  fmt::print(stderr, "  {} events are excluded by filters: {}\n", left_out(report), reasons);
+  print_line("  {} events are excluded by filters: {}", left_out(report), reasons);
   say(report.left_out.cut_flows, "flows between included and excluded events: not written");
 }
 
 void say_files(const ExportReport& report, const ExportSaid& said) {
   if (report.files.size() == 1 && report.files[0].path == said.output) return;
   if (report.whole_bytes > 0) {
-    fmt::print(stderr, "{}: {}, more than --max-size {}: split into {} segments, {} of {} cuts between steps\n", said.output,
+    print_line("{}: {}, more than --max-size {}: split into {} segments, {} of {} cuts between steps", said.output,
                size_text(report.whole_bytes, said), size_in_words(said.max_bytes), report.files.size(),
                report.cuts_at_steps, report.files.size() - 1);
   }
   constexpr std::size_t kNamed = 16;
   for (std::size_t i = 0; i < std::min(kNamed, report.files.size()); ++i) {
     const WrittenFile& file = report.files[i];
-    fmt::print(stderr, "  {}: {} events, {}\n", file.path, file.events, size_text(file.bytes, said));
+    print_line("  {}: {} events, {}", file.path, file.events, size_text(file.bytes, said));
   }
-  if (report.files.size() > kNamed) fmt::print(stderr, "  ... and {} more\n", report.files.size() - kNamed);
+  if (report.files.size() > kNamed) print_line("  ... and {} more", report.files.size() - kNamed);
 }
 
 }  // namespace
@@ -58,10 +60,10 @@ void say_files(const ExportReport& report, const ExportSaid& said) {
 void print_export(const ExportReport& report, const ExportSaid& said) {
   const ExportSummary& summary = report.summary;
   say_files(report, said);
-  fmt::print(stderr, "{}: {} events: {} slices, {} instants, {} counter values, {} flows\n", said.output,
+  print_line("{}: {} events: {} slices, {} instants, {} counter values, {} flows", said.output,
              summary.events_in, summary.slices_out, summary.instants_out, summary.counters_out, summary.flows_out);
   if (summary.derived_slices + summary.derived_values > 0) {
-    fmt::print(stderr, "  derived tracks: {} slices ({}), {} counter values\n", summary.derived_slices,
+    print_line("  derived tracks: {} slices ({}), {} counter values", summary.derived_slices,
                said.computed, summary.derived_values);
     say(summary.collective_flows, "flows between ranks, from the last one to start a collective to the others");
     say(summary.unjoined_calls, "kernels of collectives without one: the last rank's is not written, or began after they had ended");
@@ -69,7 +71,7 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   say_left_out(report);
   say(report.split_flows, "flows from one segment to another: not written");
   if (report.files.size() > 1 && report.whole_bytes > 0 && said.is_text) {
-    fmt::print(stderr, "  one smaller file with all flows: export --pftrace\n");
+    print_line("  one smaller file with all flows: export --pftrace");
   }
   const std::string where = left_out(report) > 0 ? "here" : "in the trace";
   say(summary.one_ended_flows - report.split_flow_ends,
@@ -81,12 +83,12 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
       fmt::format("kernels and copies whose launch is not {}: written without a flow", where));
   say(summary.joined_ends, "ends of async spans: written as slices with their begins");
   say(summary.unfinished, "slices whose end is not in the trace: written up to the end of the trace");
-  for (const std::string& note : report.left_out.tracks) fmt::print(stderr, "  {}\n", note);
-  for (const std::string& note : report.notes) fmt::print(stderr, "  {}\n", note);
-  if (!summary.balanced()) fmt::print(stderr, "  warning: not every event was written or counted; please report this\n");
+  for (const std::string& note : report.left_out.tracks) print_line("  {}", note);
+  for (const std::string& note : report.notes) print_line("  {}", note);
+  if (!summary.balanced()) print_line("  warning: not every event was written or counted; please report this");
   if (said.output == "-" || report.files.empty()) return;
   const std::string& first = report.files.size() > 1 && report.whole_bytes > 0 ? report.files[0].path : said.output;
-  fmt::print(stderr, "next: open {} in {}\n", first, said.viewers);
+  print_line("next: open {} in {}", shell_word(first), said.viewers);
 }
 
 namespace {

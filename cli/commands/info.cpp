@@ -2,8 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
-#include <cstring>
 #include <memory>
 #include <string>
 
@@ -40,8 +38,7 @@ InfoInput input_of(const InputOptions& options, const std::vector<TraceInput>& i
   } else if (options.paths.size() == 1 && options.ranks.empty() && options.run.empty()) {
     input.path = options.paths[0];
   }
-  const bool is_plain = std::all_of(input.path.begin(), input.path.end(), [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr("/._-+,:=@%", c) != nullptr; });
-  if (!is_plain || input.path.starts_with('-')) input.path.clear();
+  if (input.path.starts_with('-')) input.path.clear();
   return input;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/io/units.h"
+#include "cli/io/visible_text.h"
 #include "cli/model/beside_ranks.h"
 #include "cli/model/device_words.h"
 #include "cli/model/rank_list.h"
@@ -128,7 +129,7 @@ std::string recorder_text(const Catalog& catalog) {
     if (!process.recorder.agent_version.empty() && !beside[id]) ranks[line_of(process.recorder)].push_back(process.rank);
   }
   std::string text;
-  for (auto& [line, who] : ranks) text += who == std::vector<std::int64_t>{-1} ? line + "\n" : fmt::format("{}: {}\n", line, rank_list(std::move(who)));
+  for (auto& [line, who] : ranks) add_line(text, who == std::vector<std::int64_t>{-1} ? line : fmt::format("{}: {}", line, rank_list(std::move(who))));
   return text;
 }
 
@@ -137,11 +138,11 @@ std::string notices_text(const Catalog& catalog) {
   for (const Process& process : catalog.processes) {
     for (const Notice& notice : process.notices) {
       const std::int64_t length_ns = notice.end_ns - notice.start_ns;
-      text += fmt::format("{}: {}", rank_or_file(process), word(notice.code));
-      if (notice.end_ns == 0) text += ", to the end,";
-      if (notice.end_ns != 0 && length_ns != 0) text += " of " + duration_text(length_ns);
-      text += fmt::format(" at {}", duration_text(std::max<std::int64_t>(notice.start_ns - process.first_ns, 0)));
-      text += notice.text.empty() ? "\n" : fmt::format(": {}\n", notice.text);
+      std::string line = fmt::format("{}: {}", rank_or_file(process), word(notice.code));
+      if (notice.end_ns == 0) line += ", to the end,";
+      if (notice.end_ns != 0 && length_ns != 0) line += " of " + duration_text(length_ns);
+      line += fmt::format(" at {}", duration_text(std::max<std::int64_t>(notice.start_ns - process.first_ns, 0)));
+      add_line(text, notice.text.empty() ? line : line + ": " + notice.text);
     }
   }
   return text;
@@ -151,8 +152,9 @@ std::string newest_work_text(const Process& process) {
   const Recorder& r = process.recorder;
   const std::optional<std::int64_t> age_ns = newest_gpu_age_ns(process);
   if (r.agent_version.empty() || !age_ns.has_value()) return "";
-  return fmt::format("{}: the newest work of the GPU that is here ended {} before the last heartbeat\n",
-                     rank_or_file(process), duration_text(*age_ns));
+  std::string text;
+  add_line(text, "{}: the newest work of the GPU that is here ended {} before the last heartbeat", rank_or_file(process), duration_text(*age_ns));
+  return text;
 }
 
 void write_recorder(JsonWriter& json, const Process& process) {

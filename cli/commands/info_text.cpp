@@ -10,8 +10,10 @@
 #include "cli/commands/info_recorder.h"
 #include "cli/commands/inputs.h"
 #include "cli/commands/launch_summary.h"
+#include "cli/io/shell_word.h"
 #include "cli/io/text_table.h"
 #include "cli/io/units.h"
+#include "cli/io/visible_text.h"
 #include "cli/model/beside_ranks.h"
 #include "cli/model/kinds.h"
 #include "cli/model/losses.h"
@@ -70,8 +72,8 @@ std::string beside_text(const Catalog& catalog, const std::vector<bool>& beside)
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
     const Process& process = catalog.processes[id];
     if (!beside[id]) continue;
-    out += fmt::format("beside the ranks: {} on {}, {}, {}; no rank of its own, and no work on a GPU: it is in exports, and in no table\n", process_words(process),
-                       or_dash(process.host), count_text(total(process.counts), "event"), word(process.state));
+    add_line(out, "beside the ranks: {} on {}, {}, {}; no rank of its own, and no work on a GPU: it is in exports, and in no table", process_words(process),
+             or_dash(process.host), count_text(total(process.counts), "event"), word(process.state));
   }
   return out;
 }
@@ -98,39 +100,41 @@ std::string summary(const Catalog& catalog) {
 std::string losses(const Process& process) {
   std::string out;
   if (process.format == SourceFormat::ring && !process.cut.empty()) {
-    out += fmt::format("{}: {}\n", name_of(process), process.cut);
+    add_line(out, "{}: {}", name_of(process), process.cut);
   }
   if (overwrote(process)) {
-    out += fmt::format("{}: {} (a larger TRACETOOL_BUFFER keeps more)\n", name_of(process), overwritten_text(process));
+    add_line(out, "{}: {} (a larger TRACETOOL_BUFFER keeps more)", name_of(process), overwritten_text(process));
   }
   if (left_unrecorded(process) && process.format == SourceFormat::ring) {  // of files the notes tell
-    out += fmt::format("{}: {}\n", name_of(process), unrecorded_text(process));
+    add_line(out, "{}: {}", name_of(process), unrecorded_text(process));
   }
-  for (const std::string& note : process.notes) out += fmt::format("{}: {}\n", name_of(process), note);
+  for (const std::string& note : process.notes) add_line(out, "{}: {}", name_of(process), note);
   return out;
 }
 
 std::string next_step(const Catalog& catalog, const InfoInput& input) {
   if (input.merged) {
-    const std::string& path = input.path.empty() ? "FILE.ttrace" : input.path;
-    return fmt::format("next: tracetool export --perfetto {} -o {}, and open it in ui.perfetto.dev\n", path, output_name(path, ".json.gz"));
+    const std::string path = input.path.empty() ? "FILE.ttrace" : input.path;
+    return fmt::format("next: tracetool export --perfetto {} -o {}  # and open it in ui.perfetto.dev\n", shell_word(path), shell_word(output_name(path, ".json.gz")));
   }
   const auto beside = static_cast<std::size_t>(std::ranges::count(beside_ranks(catalog), true));
   const auto unknown = static_cast<std::size_t>(std::ranges::count_if(catalog.processes, [](const Process& process) { return process.rank < 0; }));
   const bool several = catalog.processes.size() > 1;
-  return fmt::format("next: tracetool merge {} -o run.ttrace{}\n", input.path.empty() ? "PATH..." : input.path,
-                     unknown > beside && several ? ", with --rank N=FILE for those without a rank" : "");
+  return fmt::format("next: tracetool merge {} -o run.ttrace{}\n", input.path.empty() ? "PATH..." : shell_word(input.path),
+                     unknown > beside && several ? "  # with --rank N=FILE for those without a rank" : "");
 }
 
 }  // namespace
 
 std::string info_text(const Catalog& catalog, const std::vector<ClockFit>& fits, const std::vector<std::string>& notes, const InfoInput& input) {
   const std::vector<bool> beside = beside_ranks(catalog);
-  std::string out = ranks_table(catalog, beside) + "\n" + beside_text(catalog, beside) + summary(catalog) + clocks_text(catalog, fits) + text_of(launch_summary(catalog)) + recorder_text(catalog);
+  std::string out = ranks_table(catalog, beside) + "\n" + beside_text(catalog, beside) + summary(catalog);
+  if (const std::string clocks = clocks_text(catalog, fits); !clocks.empty()) add_line(out, clocks);
+  out += text_of(launch_summary(catalog)) + recorder_text(catalog);
   for (const Process& process : catalog.processes) out += losses(process) + newest_work_text(process);
   out += notices_text(catalog);
-  for (const std::string& found : input.steps) out += found + "\n";
-  for (const std::string& note : notes) out += "note: " + note + "\n";
+  for (const std::string& found : input.steps) add_line(out, found);
+  for (const std::string& note : notes) add_line(out, "note: {}", note);
   return out + next_step(catalog, input);
 }
 

@@ -11,7 +11,7 @@ namespace cli {
 // What was looked at, and what the next command takes.
 struct InfoInput {
   bool merged = false;
-  std::string path = {};  // as a shell takes it; "": not one, or unknown
+  std::string path = {};  // "": not one, or unknown
   std::vector<std::string> steps = {};  // how they were found, of a merged file
 };
 

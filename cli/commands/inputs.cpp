@@ -10,6 +10,7 @@
 #include "cli/commands/run_choice.h"
 #include "cli/io/shell_word.h"
 #include "cli/io/temp_file.h"
+#include "cli/io/visible_text.h"
 #include "cli/model/error.h"
 #include "cli/read/paths.h"
 
@@ -113,11 +114,11 @@ std::unique_ptr<OrderedTrace> read_inputs(const std::vector<TraceInput>& inputs,
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) fmt::print(stderr, "tracetool: warning: {}\n", warning);
+  for (const std::string& warning : warnings) print_line("tracetool: warning: {}", warning);
 }
 
 void print_notes(const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) fmt::print(stderr, "tracetool: {}\n", note);
+  for (const std::string& note : notes) print_line("tracetool: {}", note);
 }
 
 void refuse_input_as_output(const std::vector<TraceInput>& inputs, const std::string& output) {
@@ -127,6 +128,12 @@ void refuse_input_as_output(const std::vector<TraceInput>& inputs, const std::st
     if (!same_file(input.path, output)) continue;
     throw Error(Exit::usage, fmt::format("{} is also an input: choose another name with -o", output));
   }
+}
+
+std::optional<NameRules> read_class_rules(const std::string& classes, const std::string& output) {
+  if (classes.empty()) return std::nullopt;
+  refuse_input_as_output({{classes, {}}}, output);
+  return read_name_rules(classes);
 }
 
 std::string output_name(const std::string& input, const std::string& extension) {

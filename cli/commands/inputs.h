@@ -2,9 +2,11 @@
 #pragma once
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/analyze/name_rules.h"
 #include "cli/merge/ordered_trace.h"
 
 namespace cli {
@@ -37,6 +39,9 @@ std::string real_path(const std::string& path);
 
 // Throws Error (usage) when the output would replace one of the inputs.
 void refuse_input_as_output(const std::vector<TraceInput>& inputs, const std::string& output);
+
+// The rules of --classes; none if it is empty. Throws Error, also when the output would replace them.
+std::optional<NameRules> read_class_rules(const std::string& classes, const std::string& output);
 
 // Each on stderr, in a line.
 void print_notes(const std::vector<std::string>& notes);

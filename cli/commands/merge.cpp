@@ -9,8 +9,10 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
 #include "cli/io/output_file.h"
+#include "cli/io/shell_word.h"
 #include "cli/io/temp_file.h"
 #include "cli/io/units.h"
+#include "cli/io/visible_text.h"
 #include "cli/merge/merge_inputs.h"
 #include "cli/merge/parts.h"
 #include "cli/model/error.h"
@@ -54,7 +56,7 @@ void run_merge(const MergeCommandOptions& options) {
     write_clock_report(merged.fits, *report);
     report->finish();
   }
-  fmt::print(stderr, "{}: {}, {}, {}\n", options.output, count_text(merged.processes, "process", "processes"),
+  print_line("{}: {}, {}, {}", options.output, count_text(merged.processes, "process", "processes"),
              count_text(merged.events, "event"), count_text(out.bytes(), "byte"));
   if (!left_out.empty()) {
     throw Error(Exit::bad_content, fmt::format("{} of {} inputs were skipped in {}; the rest is there", left_out.size(), found, options.output));
@@ -62,9 +64,9 @@ void run_merge(const MergeCommandOptions& options) {
   if (options.output == "-") return;
   if (options.partial) {
     const std::string parts = std::filesystem::path(options.output).replace_filename("*.ttrace").string();
-    fmt::print(stderr, "next, when each node has its part: tracetool merge {} -o run.ttrace\n", parts);
+    print_line("next, when each node has its part: tracetool merge {} -o run.ttrace", shell_word(parts));
   } else {
-    fmt::print(stderr, "next: tracetool analyze {0}; tracetool export --perfetto {0}\n", options.output);
+    print_line("next: tracetool analyze {0}; tracetool export --perfetto {0}", shell_word(options.output));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "cli/doctor/agent_file.h"
 #include "cli/doctor/injection.h"
 #include "cli/doctor/output_directory.h"
+#include "cli/io/visible_text.h"
 #include "cli/io/wall_clock.h"
 #include "cli/model/error.h"
 #include "common/settings.h"
@@ -79,12 +80,12 @@ InjectionOptions complete(const RecordOptions& options) {
 void warn_if_disabled() {
   const char* off = std::getenv("TRACETOOL_DISABLE");
   if (off == nullptr || *off == '\0' || std::strcmp(off, "0") == 0) return;
-  fmt::print(stderr, "tracetool: warning: TRACETOOL_DISABLE={}: nothing will be recorded; unset it\n", off);
+  print_line("tracetool: warning: TRACETOOL_DISABLE={}: nothing will be recorded; unset it", off);
 }
 
 void set_variables(const Injection& plan) {
   if (!plan.refused.empty()) throw Error(Exit::usage, plan.refused);
-  if (!plan.warning.empty()) fmt::print(stderr, "tracetool: warning: {}\n", plan.warning);
+  if (!plan.warning.empty()) print_line("tracetool: warning: {}", plan.warning);
   for (const auto& [name, value] : plan.variables) {
     if (name == "TRACETOOL_DIR") {
       const OutputDirectory directory = look_at(value);
@@ -111,7 +112,7 @@ void run_record(const RecordOptions& options) {
   const std::int64_t start_ns = wall_clock_ns();
   const int status = run_program(options.command);
   for (const std::string& line : record_summary(directory, start_ns)) {
-    fmt::print(stderr, "tracetool: {}\n", line);
+    print_line("tracetool: {}", line);
   }
   end_like(status);
 }

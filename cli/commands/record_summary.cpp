@@ -7,7 +7,9 @@
 #include <set>
 
 #include "cli/doctor/checks.h"
+#include "cli/io/shell_word.h"
 #include "cli/io/units.h"
+#include "cli/io/visible_text.h"
 #include "cli/merge/runs.h"
 #include "cli/model/error.h"
 #include "cli/model/totals.h"
@@ -30,7 +32,7 @@ void add(const RunFile& file, const std::string& run, Recorded& sum) {
   try {
     sum.records += RingFile(file.path).count_records();
   } catch (const Error& error) {  // removed by a newer run, say
-    fmt::print(stderr, "tracetool: warning: {}\n", error.what());
+    print_line("tracetool: warning: {}", error.what());
   }
 }
 
@@ -81,7 +83,7 @@ std::vector<std::string> record_summary(const std::string& directory, std::int64
   const std::string where = one_run ? directory + "/" + *sum.runs.begin() : directory;
   return {fmt::format("{} in {}: {}, {}", count_text(sum.recordings, "recording"), where,
                       count_text(sum.records, "record"), losses(sum)),
-          fmt::format("next: tracetool info {0}; tracetool merge {0} -o run.ttrace", where)};
+          fmt::format("next: tracetool info {0}; tracetool merge {0} -o run.ttrace", shell_word(where))};
 }
 
 bool is_further_rank() {

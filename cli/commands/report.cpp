@@ -6,7 +6,6 @@
 #include <set>
 #include <string>
 
-#include "cli/analyze/name_rules.h"
 #include "cli/commands/clock_report.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
@@ -15,6 +14,7 @@
 #include "cli/commands/trace_facts.h"
 #include "cli/io/output_file.h"
 #include "cli/io/units.h"
+#include "cli/io/visible_text.h"
 #include "cli/model/error.h"
 #include "cli/model/rank_list.h"
 #include "cli/report/report.h"
@@ -60,8 +60,8 @@ void run_report(const ReportOptions& options) {
   request.title = options.title.empty() ? default_title(*options.inputs) : options.title;
   request.selection = selection_of(*options.selection);
   request.timeline.step = options.step;
-  std::optional<NameRules> class_rules;
-  if (!options.classes.empty()) request.class_rules = &class_rules.emplace(read_name_rules(options.classes));
+  const std::optional<NameRules> class_rules = read_class_rules(options.classes, options.output);
+  request.class_rules = class_rules ? &*class_rules : nullptr;
   const OwnPeaks own_peaks = options.peaks->peaks();
   request.own_peaks = &own_peaks;
   const auto inputs = find_inputs(*options.inputs);
@@ -76,7 +76,7 @@ void run_report(const ReportOptions& options) {
   out.finish();
   print_notes(report.notes);
   const bool is_file = options.output != "-";
-  fmt::print(stderr, "{}: {}, {} bytes{}\n", is_file ? options.output : "stdout", count_text(report.findings, "finding"), report.html.size(),
+  print_line("{}: {}, {} bytes{}", is_file ? options.output : "stdout", count_text(report.findings, "finding"), report.html.size(),
              is_file ? "; open it in a browser" : "");
 }
 
@@ -101,8 +101,9 @@ std::function<void()> set_up_report(CLI::App& app) {
 
 Command report_command() {
   return {"report", "One page with charts: summary, findings, tables, timeline",
-          "The page needs no network and nothing beside itself: mail it, keep it with the run. Its tables are those of\n"
-          "`analyze`, its findings those of `diagnose`. Without script it has all but the zoom of the timeline.\n"
+          "The page needs no network and nothing beside itself: mail it, keep it with the run. It has host names, process ids\n"
+          "and paths of the run in it. Its tables are those of `analyze`, its findings those of `diagnose`. Without script it has\n"
+          "all but the zoom of the timeline.\n"
           "\n"
           "  tracetool report traces/ -o report.html\n"
           "  tracetool report run.ttrace -o report.html --step 12 --timeline-ranks 0-3,8",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/io/shell_word.h"
 #include "cli/io/units.h"
 #include "cli/model/error.h"
 
@@ -38,7 +39,7 @@ std::vector<Run> chosen(const RunList& list, const std::string& root, FoundBy by
   if (list.runs.size() > 1 && run.empty()) {
     notes.push_back(fmt::format("{}: {} runs; this is the newest, {}; --run NAME takes another, --run all takes all; "
                                 "`tracetool runs {}` lists them",
-                                root, list.runs.size(), run_text(list.runs.back()), root));
+                                root, list.runs.size(), run_text(list.runs.back()), shell_word(root)));
   }
   return {list.runs.back()};
 }

@@ -15,6 +15,8 @@
 #include "cli/io/ordered_work.h"
 #include "cli/io/output_file.h"
 #include "cli/io/progress.h"
+#include "cli/io/shell_word.h"
+#include "cli/io/visible_text.h"
 #include "cli/merge/rank_names.h"
 #include "cli/merge/read_catalog.h"
 #include "cli/merge/runs.h"
@@ -48,7 +50,7 @@ std::vector<Process> processes_of(const RunFile& file, std::optional<std::int64_
     read_catalog({file.path, {}}, usable_cores(), progress, catalog, merged);
     give_named_rank(catalog, 0, named_rank);
   } catch (const Error& error) {
-    fmt::print(stderr, "tracetool: warning: {}\n", error.what());
+    print_line("tracetool: warning: {}", error.what());
   }
   return std::move(catalog.processes);
 }
@@ -116,7 +118,7 @@ void run_runs(const RunsOptions& options) {
     write_runs_json(rows, out);
   } else {
     out.write(runs_text(rows));
-    out.write(fmt::format("next: tracetool info {} --run NAME (without --run: the last of these)\n", options.directory));
+    out.write(fmt::format("next: tracetool info {} --run NAME  # without --run: the last of these\n", shell_word(options.directory)));
   }
   out.finish();
 }

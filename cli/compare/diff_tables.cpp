@@ -9,6 +9,7 @@
 #include "cli/analyze/cells.h"
 #include "cli/compare/align_sequences.h"
 #include "cli/io/units.h"
+#include "cli/io/visible_text.h"
 #include "cli/model/rank_list.h"
 #include "cli/model/short_name.h"
 
@@ -177,7 +178,7 @@ std::string parts_text(const Comparison& comparison) {
   for (std::size_t i = 0; i < std::min(kMost, comparison.parts.size()); ++i) {
     const PartChange& part = comparison.parts[i];
     const std::int64_t difference = part.b_ns - part.a_ns;
-    if (std::abs(difference) * kLeastShare < std::abs(whole)) break;
+    if (std::abs(difference) < (std::abs(whole) + kLeastShare - 1) / kLeastShare) break;
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", part.name, signed_duration(difference));
   }
   return out.empty() ? out : fmt::format("; of the mean step's {}: {}", signed_duration(whole), out);
@@ -203,7 +204,7 @@ std::string run_text(std::string_view side, const RunProfile& run) {
   if (!run.warm_up.empty()) text += fmt::format("; without warm-up: {} {}", run.warm_up.size() == 1 ? "step" : "steps", number_list(run.warm_up));
   if (run.not_everywhere > 0) text += fmt::format("; without {} that not all ranks have", count_text(run.not_everywhere, "step"));
   for (const std::string& note : run.notes) text += "; " + note;
-  return text + "\n";
+  return text;
 }
 
 std::string method_text(const RunProfile& a, const Comparison& comparison) {
@@ -247,15 +248,16 @@ std::string diff_verdict(const RunProfile& a, const RunProfile& b, const Compari
   std::string out;
   if (!comparison.has_noise) {
     const std::string why = a.whole ? "no steps to know the noise from" : fmt::format("too few steps to know the noise: {} and {}", a.steps.size(), b.steps.size());
-    out = fmt::format("{}; {}{}\n", why, summary, parts_text(comparison));
+    add_line(out, "{}; {}{}", why, summary, parts_text(comparison));
   } else if (step.word == ChangeWord::same) {
     const std::size_t changed = changed_rows(comparison);
-    out = "no difference beyond noise: " + summary;
-    out += changed == 0 ? "\n" : fmt::format("; {} in it changed\n", count_text(changed, "time"));
+    add_line(out, "no difference beyond noise: {}{}", summary, changed == 0 ? "" : fmt::format("; {} in it changed", count_text(changed, "time")));
   } else {
-    out = fmt::format("{}: {}{}\n", ratio_text(step.a.median, step.b.median), summary, parts_text(comparison));
+    add_line(out, "{}: {}{}", ratio_text(step.a.median, step.b.median), summary, parts_text(comparison));
   }
-  return out + run_text("A", a) + run_text("B", b) + method_text(a, comparison);
+  add_line(out, run_text("A", a));
+  add_line(out, run_text("B", b));
+  return out + method_text(a, comparison);
 }
 
 std::string diff_text(const std::vector<ResultTable>& tables, const TableFormat& format) {

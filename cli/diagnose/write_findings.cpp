@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/analyze/write_tables.h"
 #include "cli/io/json_writer.h"
 #include "cli/io/units.h"
+#include "cli/io/visible_text.h"
 #include "cli/model/rank_list.h"
 
 namespace cli {
@@ -14,8 +16,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kSeverityNames{"low", "medium", "high"};
 constexpr std::size_t kTextEvidence = 3, kLongestWhat = 140;
-
-std::string cut(const std::string& text) { return text.size() <= kLongestWhat ? text : text.substr(0, kLongestWhat - 3) + "..."; }
 
 void numbers(JsonWriter& json, std::string_view key, const std::vector<std::int64_t>& values) {
   json.open('[', key);
@@ -90,26 +90,28 @@ std::vector<std::string> not_checked_lines(const Diagnosis& diagnosis) {
 std::string findings_text(const Diagnosis& diagnosis) {
   const bool nothing = diagnosis.processes == 0 && diagnosis.findings.empty();
   const std::string_view without = diagnosis.notes.empty() ? "no GPU work: there is nothing to diagnose" : "no GPU work in this trace";
-  std::string out = (nothing ? std::string(without) : looked_at_text(diagnosis)) + "\n";
+  std::string out;
+  add_line(out, nothing ? std::string(without) : looked_at_text(diagnosis));
   std::size_t at = 0;
   for (const Finding& finding : diagnosis.findings) {
-    out += fmt::format("\n{}. {} ({}): {}\n", ++at, finding.rule, severity_name(finding.severity), finding.title);
+    out += '\n';
+    add_line(out, "{}. {} ({}): {}", ++at, finding.rule, severity_name(finding.severity), finding.title);
     const std::string where = where_text(finding, diagnosis);
-    if (!where.empty()) out += fmt::format("   where:   {}\n", where);
-    out += fmt::format("   saving:  {}\n", saving_text(finding, diagnosis.length_ns));
+    if (!where.empty()) add_line(out, "   where:   {}", where);
+    add_line(out, "   saving:  {}", saving_text(finding, diagnosis.length_ns));
     for (std::size_t i = 0; i < std::min(finding.evidence.size(), kTextEvidence); ++i) {
       const Evidence& each = finding.evidence[i];
-      out += fmt::format("   {}{}at {} for {}: {}\n", i == 0 ? "seen:    " : "         ", each.rank < 0 ? "" : fmt::format("rank {} ", each.rank), duration_text(each.start_ns),
-                         duration_text(each.end_ns - each.start_ns), cut(each.what));
+      add_line(out, "   {}{}at {} for {}: {}", i == 0 ? "seen:    " : "         ", each.rank < 0 ? "" : fmt::format("rank {} ", each.rank), duration_text(each.start_ns),
+               duration_text(each.end_ns - each.start_ns), shortened_text(each.what, kLongestWhat));
     }
-    out += fmt::format("   do:      {}\n", finding.advice);
-    if (!finding.source.empty()) out += fmt::format("   source:  {}\n", finding.source);
-    out += fmt::format("   next:    {}\n", finding.next_command);
+    add_line(out, "   do:      {}", finding.advice);
+    if (!finding.source.empty()) add_line(out, "   source:  {}", finding.source);
+    add_line(out, "   next:    {}", finding.next_command);
   }
   if (!nothing) {
-    for (const std::string& line : not_checked_lines(diagnosis)) out += line + "\n";
+    for (const std::string& line : not_checked_lines(diagnosis)) add_line(out, line);
   }
-  for (const std::string& note : diagnosis.notes) out += "note: " + note + "\n";
+  for (const std::string& note : diagnosis.notes) add_line(out, "note: {}", note);
   return out;
 }
 

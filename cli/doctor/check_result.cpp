@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "cli/io/json_writer.h"
+#include "cli/io/visible_text.h"
 #include "cli/model/rank_list.h"
 
 namespace cli {
@@ -68,8 +69,7 @@ CheckResults grouped(const CheckResults& results) {
 std::string findings_text(const CheckResults& results) {
   std::string text;
   for (const CheckResult& f : results) {
-    text += fmt::format("{:<4}  {:<10}  {}{}{}", word(f.level), f.check, f.who, f.who.empty() ? "" : ": ", f.what);
-    text += f.next.empty() ? "\n" : fmt::format(" -> {}\n", f.next);
+    add_line(text, "{:<4}  {:<10}  {}{}{}{}{}", word(f.level), f.check, f.who, f.who.empty() ? "" : ": ", f.what, f.next.empty() ? "" : " -> ", f.next);
   }
   return text;
 }

@@ -6,16 +6,16 @@
 #include <array>
 #include <cmath>
 
+#include "cli/io/utf8.h"
+
 namespace cli {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-bool continues(unsigned char byte) { return (byte & 0xC0) == 0x80; }
-
 constexpr auto kPlain = [] {
   std::array<bool, 256> plain{};
-  for (unsigned byte = 0x20; byte < 0x80; ++byte) plain[byte] = byte != '"' && byte != '\\';
+  for (unsigned byte = 0x20; byte < 0x7F; ++byte) plain[byte] = byte != '"' && byte != '\\';
   return plain;
 }();
 bool plain_byte(unsigned char byte) { return kPlain[byte]; }
@@ -35,24 +35,13 @@ constexpr auto kPowersOf10 = [] {
   return powers;
 }();
 
-// The length of the valid multi-byte character at `p`, or 0 (Unicode 15, table 3-7: no overlong forms, no surrogates,
-// nothing above U+10FFFF).
-std::size_t utf8_length(const unsigned char* p, std::size_t left) {
-  const unsigned char lead = p[0];
-  if (lead >= 0xC2 && lead <= 0xDF) return left >= 2 && continues(p[1]) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    if (left < 3 || !continues(p[1]) || !continues(p[2])) return 0;
-    if (lead == 0xE0 && p[1] < 0xA0) return 0;
-    return lead == 0xED && p[1] > 0x9F ? 0 : 3;
-  }
-  if (lead < 0xF0 || lead > 0xF4) return 0;
-  if (left < 4 || !continues(p[1]) || !continues(p[2]) || !continues(p[3])) return 0;
-  if (lead == 0xF0 && p[1] < 0x90) return 0;
-  return lead == 0xF4 && p[1] > 0x8F ? 0 : 4;
+void escaped_code(JsonText& out, std::uint32_t code) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  const char text[] = {'\\', 'u', kHex[code >> 12], kHex[code >> 8 & 15], kHex[code >> 4 & 15], kHex[code & 15]};
+  out.raw({text, sizeof text});
 }
 
 void escaped(JsonText& out, unsigned char byte) {
-  static constexpr char kHex[] = "0123456789abcdef";
   switch (byte) {
     case '"':
       return out.raw("\\\"");
@@ -67,8 +56,7 @@ void escaped(JsonText& out, unsigned char byte) {
     default:
       break;
   }
-  const char text[] = {'\\', 'u', '0', '0', kHex[byte >> 4], kHex[byte & 15]};
-  out.raw({text, sizeof text});
+  escaped_code(out, byte);
 }
 
 // Prints the character at `p` that is not plain; returns the bytes it took.
@@ -78,6 +66,10 @@ std::size_t special(JsonText& out, const unsigned char* p, std::size_t left) {
     return 1;
   }
   const std::size_t length = utf8_length(p, left);
+  if (const std::uint32_t code = misleading_code_point(p, length); code != 0) {
+    escaped_code(out, code);
+    return length;
+  }
   out.raw(length ? std::string_view(reinterpret_cast<const char*>(p), length) : kReplacement);
   return length ? length : 1;
 }

@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "cli/io/visible_text.h"
+
 namespace cli {
 namespace {
 
@@ -13,8 +15,8 @@ constexpr const char* kWipeLine = "\r\x1b[K";
 
 }  // namespace
 
-Progress::Progress(std::string what)
-    : what_(std::move(what)),
+Progress::Progress(std::string_view what)
+    : what_(visible_text(what)),
       terminal_(::isatty(STDERR_FILENO) != 0),
       next_(std::chrono::steady_clock::now() + kQuiet) {}
 

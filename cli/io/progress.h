@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 namespace cli {
 
 class Progress {
  public:
-  explicit Progress(std::string what);  // "reading"
+  explicit Progress(std::string_view what);  // "reading"
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -5,13 +5,8 @@
 
 namespace cli {
 
-// As it is, or in single quotes where it holds what a shell reads otherwise.
-inline std::string shell_word(std::string_view word) {
-  const bool plain = word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,+:@%") == std::string_view::npos;
-  if (plain && !word.empty()) return std::string(word);
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
+// As it is, or in single quotes if it contains what a shell reads otherwise. Text that visible_text would change is in $'...' with those
+// bytes in octal, which bash, zsh and POSIX.1-2024 read; an older sh takes it for another word, and runs none of it.
+std::string shell_word(std::string_view word);
 
 }  // namespace cli

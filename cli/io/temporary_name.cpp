@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "cli/model/error.h"
 
@@ -18,6 +20,7 @@ namespace cli {
 struct TemporaryName::Node {
   const std::string path;
   Node* next;
+  const bool is_directory = false;
   std::atomic<bool> is_used{true};
 };
 
@@ -28,7 +31,7 @@ static_assert(std::atomic<bool>::is_always_lock_free && decltype(s_first)::is_al
 
 extern "C" void remove_and_die(int signal_number) {
   for (const TemporaryName::Node* node = s_first; node != nullptr; node = node->next) {
-    if (node->is_used) ::unlink(node->path.c_str());
+    if (node->is_used) node->is_directory ? ::rmdir(node->path.c_str()) : ::unlink(node->path.c_str());  // a directory after what was made in it
   }
   ::signal(signal_number, SIG_DFL);
   ::raise(signal_number);
@@ -49,14 +52,19 @@ std::uint32_t random_number() {
   return number;
 }
 
+TemporaryName::Node* remember(TemporaryName::Node* node) {
+  install_handlers();
+  while (!s_first.compare_exchange_weak(node->next, node)) {
+  }
+  return node;
+}
+
 }  // namespace
 
 // Handlers know the name before there is a file of it.
 TemporaryName::TemporaryName(std::string target)
     : target_(std::move(target)), node_(new Node{fmt::format("{}.tmp.{:08x}", target_, random_number()), s_first}) {
-  install_handlers();
-  while (!s_first.compare_exchange_weak(node_->next, node_)) {
-  }
+  remember(node_);
 }
 
 TemporaryName::~TemporaryName() {
@@ -75,6 +83,32 @@ void TemporaryName::put_in_place() {
                                                std::strerror(errno)));
   }
   node_->is_used = false;
+}
+
+NewDirectory::NewDirectory(const std::string& path) {
+  std::filesystem::path each;
+  int error = 0;
+  for (const std::filesystem::path& part : std::filesystem::path(path)) {
+    each /= part;
+    if (::mkdir(each.c_str(), 0777) == 0) {
+      made_.push_back(remember(new TemporaryName::Node{each.string(), s_first, true}));
+    } else {
+      error = errno;
+    }
+  }
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) return;
+  remove_empty();
+  throw Error(Exit::cannot_open, fmt::format("{}: cannot make this directory: {}; name another with -o", path,
+                                             error == EEXIST ? "it is a file" : std::strerror(error)));
+}
+
+NewDirectory::~NewDirectory() { remove_empty(); }
+
+void NewDirectory::remove_empty() {
+  for (auto node = made_.rbegin(); node != made_.rend(); ++node) {
+    if ((*node)->is_used.exchange(false)) ::rmdir((*node)->path.c_str());
+  }
 }
 
 void put_in_place(Placement& files) {

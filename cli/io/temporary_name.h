@@ -27,6 +27,21 @@ class TemporaryName {
   Node* node_;  // is never freed
 };
 
+// A directory for outputs. What of its path was not there is made, and removed again if it is empty when this ends or when a signal ends
+// the process.
+class NewDirectory {
+ public:
+  explicit NewDirectory(const std::string& path);  // throws Error (cannot_open)
+  ~NewDirectory();
+  NewDirectory(const NewDirectory&) = delete;
+  NewDirectory& operator=(const NewDirectory&) = delete;
+
+ private:
+  void remove_empty();
+
+  std::vector<TemporaryName::Node*> made_;  // are never freed
+};
+
 // Whole files that appear together. One rename follows the other, so only a process that is killed between them leaves some.
 using Placement = std::vector<std::unique_ptr<TemporaryName>>;
 void put_in_place(Placement& files);

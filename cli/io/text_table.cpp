@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
+
+#include "cli/io/visible_text.h"
 
 namespace cli {
 namespace {
@@ -12,6 +15,11 @@ bool is_number(const std::string& cell) {
 }
 
 }  // namespace
+
+void Table::add(std::vector<std::string> row) {
+  for (std::string& cell : row) cell = visible_text(cell);
+  rows_.push_back(std::move(row));
+}
 
 std::string Table::text() const {
   std::vector<std::size_t> width(rows_[0].size());

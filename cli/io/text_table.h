@@ -1,4 +1,4 @@
-// Columns of text, aligned by their widest cell; the first row is the head. Numbers stand at the right.
+// Columns of text, aligned by their widest cell; the first row is the head. Numbers stand at the right. Cells are shown as visible_text.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@ namespace cli {
 class Table {
  public:
   explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void add(std::vector<std::string> row);
   std::string text() const;
 
  private:

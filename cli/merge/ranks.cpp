@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "cli/io/shell_word.h"
 #include "cli/io/units.h"
 #include "cli/merge/phases.h"
 #include "cli/model/error.h"
@@ -23,8 +24,8 @@ namespace {
   }
   throw Error(Exit::usage,
               fmt::format("duplicate rank {0}: {1} and {2} are not phases of one run, because {3}; leave one out (are "
-                          "these two runs? `tracetool diff {1} {2}` compares them), or give one another rank with --rank N=FILE",
-                          second.rank, first.source, second.source, phases_fault(first, second)));
+                          "these two runs? `tracetool diff {4} {5}` compares them), or give one another rank with --rank N=FILE",
+                          second.rank, first.source, second.source, phases_fault(first, second), shell_word(first.source), shell_word(second.source)));
 }
 
 // The first two for which `holds` is true; nullptr when there are none.

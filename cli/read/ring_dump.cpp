@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "cli/io/visible_text.h"
 #include "cli/model/device_words.h"
 #include "cli/model/error.h"
 #include "cli/read/record_fields.h"
@@ -13,6 +14,8 @@
 
 namespace cli {
 namespace {
+
+void write_line(ByteSink& out, std::string_view text) { out.write(visible_text(text) + '\n'); }
 
 // The fields of a record as text, by the names of common/records: "correlation=7 name_ref=@40"; references by where they
 // lead, arrays with commas, texts as they stand.
@@ -60,7 +63,7 @@ void print_record(const std::vector<std::byte>& bytes, std::uint64_t offset, std
     line.append(reinterpret_cast<const char*>(bytes.data()) + at + sizeof(head),
                 head.length < room ? head.length : room);
   }
-  out.write(line + '\n');
+  write_line(out, line);
 }
 
 // Returns the damage in it: 0 or 1.
@@ -75,8 +78,8 @@ std::uint64_t print_records(const std::vector<std::byte>& bytes, std::uint64_t o
 
 void print_header(const RingFile& file, const std::string& shown, ByteSink& out) {
   const trace::FileHeader& h = file.header();
-  out.write(fmt::format("# {}\n# {} host {} boot {} pid {} run {} program {}\n", shown, word(file.state()), h.host, h.boot_id,
-                        h.pid, h.run_id, h.program));
+  write_line(out, "# " + shown);
+  write_line(out, fmt::format("# {} host {} boot {} pid {} run {} program {}", word(file.state()), h.host, h.boot_id, h.pid, h.run_id, h.program));
   out.write(fmt::format("# {} blocks of {} bytes, definitions {} of {} bytes, CUPTI {} {} error {}\n", h.block_count,
                         h.block_bytes, h.definitions_used, h.definitions_bytes, h.cupti_version,
                         word(static_cast<trace::SourceState>(h.cupti_state)), h.cupti_error));
@@ -98,7 +101,7 @@ void dump_ring(const std::string& path, const std::string& shown, ByteSink& out)
   if (file.changed_blocks() > 0) {
     out.write(fmt::format("# {} blocks changed while they were read, and were skipped\n", file.changed_blocks()));
   }
-  for (const std::string& note : file.notes()) out.write(fmt::format("# {}\n", note));
+  for (const std::string& note : file.notes()) write_line(out, "# " + note);
   out.finish();
   if (damaged > 0) {
     throw Error(

@@ -10,11 +10,7 @@
 
 namespace cli {
 
-// What can be shown of a text: a byte that is not part of valid UTF-8, a control character that is no line break or tab, and a character
-// that turns the direction of text become U+FFFD.
-std::string visible_text(std::string_view text);
-
-// That as text of an element, or the value of an attribute in double quotes: & < > " ' as references.
+// `text` as visible_text shows it, as text of an element or the value of an attribute in double quotes: & < > " ' as references.
 std::string html_text(std::string_view text);
 
 // At most two decimals, and none that are 0.

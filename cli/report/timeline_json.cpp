@@ -2,6 +2,7 @@
 #include <string>
 
 #include "cli/io/json_text.h"
+#include "cli/io/visible_text.h"
 #include "cli/report/html.h"
 #include "cli/report/timeline_data.h"
 

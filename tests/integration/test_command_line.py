@@ -308,12 +308,22 @@ def check_streams(tool):
         check(done.returncode == 0 and open(f"{tool.folder}/closed.ttrace", "rb").read() == whole, f"merge {closed}: the output is whole", done)
     done = shell("TOOL info lone.json >&-")
     check(done.returncode == 2 and "stdout: cannot write" in done.stderr, "info >&-: what cannot be said is an error", done)
+    for words in ("--version", "--help", "info --help", "help", "info lone.json"):
+        done = shell(f"TOOL {words} >/dev/full")
+        check(done.returncode == 2 and "stdout: cannot write" in done.stderr, f"{words} >/dev/full: exit 2", done)
     done = shell("TOOL info none.json 2>/dev/full")
     check(done.returncode == 2, "a message that cannot be written changes no exit status", done)
     done = shell("ulimit -f 0; TOOL merge lone.json -o limited.ttrace")
     check(done.returncode == 2 and "ulimit -f" in done.stderr, "ulimit -f: exit 2 with what to do", done)
     done = shell("mkfifo pipe; (TOOL export --perfetto --no-computed lone.json -o pipe 2>/dev/null &); timeout 20 cat pipe > piped.json")
     check(done.returncode == 0 and json.load(open(f"{tool.folder}/piped.json", encoding="utf-8")), "export to a pipe reaches its reader", done)
+    rules = "mine gemm*\n"
+    with open(f"{tool.folder}/rules", "w", encoding="utf-8") as out:
+        out.write(rules)
+    for words in (["analyze", "lone.json"], ["diagnose", "lone.json"], ["report", "lone.json"], ["diff", "lone.json", "lone.json"],
+                  ["check", "lone.json", "--baseline", "lone.json", "--max-regress", 3]):
+        tool.refused(f"{words[0]}: the output in place of the rules", [*words, "--classes", "rules", "--summary" if words[0] == "check" else "-o", "./rules"], "is also an input")
+    check(open(f"{tool.folder}/rules", encoding="utf-8").read() == rules, "the rules stay as they are")
     tool.refused("the report in place of the output", ["merge", "lone.json", "-o", "new.ttrace", "--report", "./new.ttrace"], "is also the output")
 
 

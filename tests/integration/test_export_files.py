@@ -112,14 +112,15 @@ def picture_as_input(tool, folder):
 
 
 def ended(tool, folder):
-    """SIGTERM while files are written: what is there is whole."""
+    """SIGTERM while files are written: what is there is whole, and no empty directory stays."""
     target = f"{folder}/ended"
     process = subprocess.Popen([tool.program, "export", tool.trace, "--kineto", "-o", target], stderr=subprocess.DEVNULL)
     while process.poll() is None and not (os.path.isdir(target) and os.listdir(target)):
         time.sleep(0.0005)
     process.send_signal(signal.SIGTERM)
     process.wait()
-    left = os.listdir(target)
+    check(not os.path.isdir(target) or os.listdir(target), "ended in the middle: no empty directory stays")
+    left = os.listdir(target) if os.path.isdir(target) else []
     check(not [name for name in left if ".tmp." in name], "ended in the middle: no half file stays", left)
     for name in left:
         load(open(f"{target}/{name}", "rb").read())

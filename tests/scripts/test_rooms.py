@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The rooms: no folder of the sources includes one that includes it, over however many others; and those of agent/ include
-only rooms that agent/meson.build names before them."""
+only rooms that agent/meson.build names before them. Every file of unit tests is in its folder's meson.build, or it would test nothing."""
 import graphlib
 import os
 import re
@@ -43,12 +43,26 @@ def against_order(arrows, rooms):
             yield f"{path} includes {included}, which is not of an earlier room"
 
 
+def tests_not_built():
+    for at, _, names in os.walk(os.path.join(ROOT, "tests", "unit")):
+        for name in (name for name in names if name.startswith("test_") and name.endswith(".cpp")):
+            folders = [at, os.path.dirname(at)]  # the folder of the program builds common/
+            texts = []
+            for folder in folders:
+                if os.path.exists(os.path.join(folder, "meson.build")):
+                    with open(os.path.join(folder, "meson.build"), encoding="utf-8") as file:
+                        texts.append(file.read())
+            if not any(f"{name}'" in text for text in texts):
+                yield f"{os.path.relpath(os.path.join(at, name), ROOT)} is in no meson.build"
+
+
 def main():
     arrows = {top: list(includes(top)) for top in TOPS}
     everything = [arrow for top in TOPS for arrow in arrows[top]]
     with open(f"{ROOT}/agent/meson.build", encoding="utf-8") as file:
         named = re.findall(r"'(\w+)'", re.search(r"foreach room : \[(.*?)\]", file.read()).group(1))
-    wrong = list(against_order(arrows["agent"], [f"agent/{room}" for room in named] + ["agent"]))
+    wrong = list(tests_not_built())
+    wrong += list(against_order(arrows["agent"], [f"agent/{room}" for room in named] + ["agent"]))
     if found := circle(everything):
         inside = [arrow for arrow in everything if all(os.path.dirname(name) in found for name in arrow)]
         wrong += [f"a circle: {' <- '.join(found)}"] + [f"  {path} includes {included}" for path, included in inside[:20]]

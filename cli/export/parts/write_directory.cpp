@@ -8,6 +8,7 @@
 #include "cli/export/parts/file_names.h"
 #include "cli/export/parts/process_pieces.h"
 #include "cli/io/output_file.h"
+#include "cli/io/temporary_name.h"
 #include "cli/model/error.h"
 
 namespace cli {
@@ -18,14 +19,6 @@ namespace fs = std::filesystem;
 bool is_trace(const std::string& name) {
   const auto ends_name = [&](std::string_view ending) { return name.size() > ending.size() && name.ends_with(ending); };
   return ends_name(".json") || ends_name(".json.gz") || ends_name(".json.zst") || ends_name(".pftrace");
-}
-
-void make_directory(const std::string& directory) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (fs::is_directory(directory)) return;
-  throw Error(Exit::cannot_open, fmt::format("{}: cannot make this directory: {}; name another with -o", directory,
-                                             error ? error.message() : "it is a file"));
 }
 
 void refuse_others(const std::string& directory, const std::vector<std::string>& ours) {
@@ -56,7 +49,7 @@ void remove_old(const std::vector<std::string>& paths, ExportReport& report) {
 
 ExportReport write_directory(const ExportJob& job, const std::string& directory) {
   std::vector<std::string> names = process_file_names(*job.catalog, job.format->extension);
-  make_directory(directory);
+  const NewDirectory made(directory);
   std::vector<std::string> chosen;
   for (ProcessId id = 0; id < names.size(); ++id) {
     if (job.selector->has(id)) chosen.push_back(names[id]);

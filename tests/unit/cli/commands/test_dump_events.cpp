@@ -18,8 +18,8 @@ TEST_CASE("dump: one line per event, whatever is in its name") {
   dump.event(event, "");
   dump.flush();
   CHECK(sink.text ==
-        "12 34 X memcpy rank ?, device 0 stream 7: Memcpy HtoD correlation=5 bytes=4096 args={\"x\":1}\n"
-        "12 -1 X memcpy rank ?, device 0 stream 7: Memcpy HtoD open_start=true\n");
+        "12 34 X memcpy rank ?, device 0 stream 7: Memcpy\\nHtoD correlation=5 bytes=4096 args={\"x\":1}\n"
+        "12 -1 X memcpy rank ?, device 0 stream 7: Memcpy\\nHtoD open_start=true\n");
 }
 
 TEST_CASE("dump: facts by their names, those of launches and texts among them") {

@@ -1,10 +1,10 @@
 #include "cli/io/json_text.h"
-#include "small_trace.h"
 #include "tests/unit/catch.h"
+#include "tests/unit/cli/export/small_trace.h"
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_json(std::string_view text) {
   cli::StringSink sink;
   cli::JsonText out(sink);
   cli::json_string(out, text);
@@ -23,33 +23,34 @@ std::string micros(std::uint64_t ns) {
 }  // namespace
 
 TEST_CASE("json_string: what must be escaped is, all else is kept") {
-  CHECK(quoted("") == R"("")");
-  CHECK(quoted("void f<int>(float*, char const&)") == "\"void f<int>(float*, char const&)\"");
-  CHECK(quoted("a\"b\\c/d") == R"("a\"b\\c/d")");
-  CHECK(quoted("tab\tline\nreturn\r") == R"("tab\tline\nreturn\r")");
-  CHECK(quoted(std::string_view("nul\0bell\a\x1f", 10)) == R"("nul\u0000bell\u0007\u001f")");
-  CHECK(quoted("\x7f") == "\"\x7f\"");
+  CHECK(in_json("") == R"("")");
+  CHECK(in_json("void f<int>(float*, char const&)") == "\"void f<int>(float*, char const&)\"");
+  CHECK(in_json("a\"b\\c/d") == R"("a\"b\\c/d")");
+  CHECK(in_json("tab\tline\nreturn\r") == R"("tab\tline\nreturn\r")");
+  CHECK(in_json(std::string_view("nul\0bell\a\x1f", 10)) == R"("nul\u0000bell\u0007\u001f")");
+  CHECK(in_json("\x7f") == R"("\u007f")");
+  CHECK(in_json("\xC2\x9B" "31m\xE2\x80\xAE\xE2\x81\xA9\xD8\x9C") == R"("\u009b31m\u202e\u2069\u061c")");
 }
 
 TEST_CASE("json_string: valid UTF-8 is kept") {
-  for (const char* text : {"\xC2\x80", "Z\xC3\xBCrich", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xEF\xBF\xBF",
+  for (const char* text : {"\xC2\xA0", "Z\xC3\xBCrich", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xEF\xBF\xBF",
                            "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF", "\xF0\x9F\x9A\x80 launch"}) {
-    CHECK(quoted(text) == '"' + std::string(text) + '"');
+    CHECK(in_json(text) == '"' + std::string(text) + '"');
   }
 }
 
 TEST_CASE("json_string: each byte outside valid UTF-8 becomes U+FFFD") {
   const std::string bad = "\xEF\xBF\xBD";
-  CHECK(quoted("\x80") == '"' + bad + '"');
-  CHECK(quoted("a\xFFz") == "\"a" + bad + "z\"");
-  CHECK(quoted("\xC0\x80") == '"' + bad + bad + '"');            // overlong NUL
-  CHECK(quoted("\xE0\x9F\xBF") == '"' + bad + bad + bad + '"');  // overlong
-  CHECK(quoted("\xED\xA0\x80") == '"' + bad + bad + bad + '"');  // a surrogate
-  CHECK(quoted("\xF0\x8F\xBF\xBF") == '"' + bad + bad + bad + bad + '"');
-  CHECK(quoted("\xF4\x90\x80\x80") == '"' + bad + bad + bad + bad + '"');  // above U+10FFFF
-  CHECK(quoted("\xF5") == '"' + bad + '"');
-  CHECK(quoted("cut \xE2\x82") == "\"cut " + bad + bad + '"');
-  CHECK(quoted("\xC3\"") == '"' + bad + "\\\"\"");  // the quote is not swallowed
+  CHECK(in_json("\x80") == '"' + bad + '"');
+  CHECK(in_json("a\xFFz") == "\"a" + bad + "z\"");
+  CHECK(in_json("\xC0\x80") == '"' + bad + bad + '"');            // overlong NUL
+  CHECK(in_json("\xE0\x9F\xBF") == '"' + bad + bad + bad + '"');  // overlong
+  CHECK(in_json("\xED\xA0\x80") == '"' + bad + bad + bad + '"');  // a surrogate
+  CHECK(in_json("\xF0\x8F\xBF\xBF") == '"' + bad + bad + bad + bad + '"');
+  CHECK(in_json("\xF4\x90\x80\x80") == '"' + bad + bad + bad + bad + '"');  // above U+10FFFF
+  CHECK(in_json("\xF5") == '"' + bad + '"');
+  CHECK(in_json("cut \xE2\x82") == "\"cut " + bad + bad + '"');
+  CHECK(in_json("\xC3\"") == '"' + bad + "\\\"\"");  // the quote is not swallowed
 }
 
 TEST_CASE("json_plain says when a string needs no escaping") {
@@ -69,7 +70,7 @@ TEST_CASE("micros has exactly three decimals") {
 
 TEST_CASE("a string larger than the buffer goes through whole") {
   const std::string big(5 * cli::JsonText::kPiece, 'x');
-  CHECK(quoted(big) == '"' + big + '"');
+  CHECK(in_json(big) == '"' + big + '"');
 }
 
 TEST_CASE("move_tail puts what was written last in front of what stood there") {
