@@ -301,7 +301,7 @@ class StragglerSearch {
       }
       dropped = false;
       for (ProcessId id = 0; id < set.size(); ++id) {
-        if (!set[id] || (delay_ns[id] > 0 && delay_ns[id] * kLeastSpanPart >= arrivals_.span_ns[id])) continue;
+        if (!set[id] || (delay_ns[id] > 0 && delay_ns[id] >= arrivals_.span_ns[id] / kLeastSpanPart)) continue;
         set[id] = false;
         dropped = true;
       }

@@ -34,7 +34,7 @@ class AllocationInStep : public Rule {
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     Fired fired;
     for (const auto& [device, idle_ns] : idle_ns_) {
-      if (idle_ns * kLeastAllocationShare > scope.time.lengths_ns[device.first]) fired.add(device.first, device.second, idle_ns);
+      if (idle_ns > scope.time.lengths_ns[device.first] / kLeastAllocationShare) fired.add(device.first, device.second, idle_ns);
     }
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);

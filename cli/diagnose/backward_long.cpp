@@ -31,7 +31,7 @@ class BackwardLong : public Rule {
     }
     std::erase_if(ranks, [&](const auto& each) {
       const Passes& passes = each.second;
-      return passes.forward_ns == 0 || passes.backward_ns <= kMostBackward * passes.forward_ns || passes.backward_ns * kLeastBackwardShare <= scope.time.length_ns;
+      return passes.forward_ns == 0 || passes.backward_ns / kMostBackward <= passes.forward_ns || passes.backward_ns <= scope.time.length_ns / kLeastBackwardShare;
     });
     if (ranks.empty()) return {};
     const auto most = std::max_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.second.ratio() < b.second.ratio(); });

@@ -29,7 +29,7 @@ class CommExposed : public Rule {
     }
     add_totals(TableReading(tables, "temporal"));
     const auto fires = [&](ProcessId id, std::int64_t exposed_ns, std::int64_t comm_ns) {
-      return exposed_ns * kMostExposedShare > scope.time.lengths_ns[id] && exposed_ns * kLeastHiddenShare > comm_ns;
+      return exposed_ns > scope.time.lengths_ns[id] / kMostExposedShare && exposed_ns > comm_ns / kLeastHiddenShare;
     };
     std::vector<ProcessId> known, unknown;
     for (const auto& [id, times] : times_) {

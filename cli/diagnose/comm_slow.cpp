@@ -45,7 +45,7 @@ class CommSlow : public Rule {
     }
     std::vector<Finding> findings;
     for (const auto& [group, each] : slow) {
-      if (each.excess_ns * kLeastSlowShare > scope.time.length_ns) findings.push_back(finding(scope, group, each));
+      if (each.excess_ns > scope.time.length_ns / kLeastSlowShare) findings.push_back(finding(scope, group, each));
     }
     return findings;
   }

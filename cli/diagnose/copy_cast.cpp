@@ -25,7 +25,7 @@ class CopyCast : public WorkRule {
     }
     return known == 2;
   }
-  bool fires(const Sum& sum, std::int64_t length_ns) const override { return sum.exposed_ns * kLeastCopyCastShare > length_ns; }
+  bool fires(const Sum& sum, std::int64_t length_ns) const override { return sum.exposed_ns > length_ns / kLeastCopyCastShare; }
   void explain(const DiagnosisScope& scope, ProcessId, std::int64_t, const Sum& sum, Finding& finding) const override {
     finding.title = fmt::format("tensors are copied within the GPU, to other types or layouts, {}: {}", times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns));
     finding.advice =

@@ -21,7 +21,7 @@ class DataStarved : public IdleRule {
   std::string describe(const ClaimedGap& claim) const override {
     return "the host was in " + std::string(context_.catalog.strings[*name_]) + "; " + around_text(context_.catalog, claim.gap);
   }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns * kLeastStarvedShare > length_ns; }
+  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns > length_ns / kLeastStarvedShare; }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
     finding.title = fmt::format("the GPU waits for data: it idles {} while the host is in {}", per_step_text(scope, sum.ns), std::string(context_.catalog.strings[*name_]));
     finding.advice =

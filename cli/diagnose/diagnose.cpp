@@ -109,8 +109,8 @@ std::string export_command(const Finding& finding, std::optional<std::int64_t> f
 }
 
 Severity severity_of(const Finding& finding, std::int64_t length_ns) {
-  if (!finding.saving_ns || *finding.saving_ns * kMediumShare < length_ns) return Severity::low;
-  return *finding.saving_ns * kHighShare < length_ns ? Severity::medium : Severity::high;
+  if (!finding.saving_ns || *finding.saving_ns < length_ns / kMediumShare) return Severity::low;
+  return *finding.saving_ns < length_ns / kHighShare ? Severity::medium : Severity::high;
 }
 
 // What stands in the way of everything comes first, what saves nothing that is known last.

@@ -46,7 +46,7 @@ class Fp32Matmul : public WorkRule {
     const Name& name = at(work.name);
     return name.is_fp32 && (name.tells_architecture || has_tf32(work));
   }
-  bool fires(const Sum& sum, std::int64_t length_ns) const override { return sum.exposed_ns * kLeastFp32Share > length_ns; }
+  bool fires(const Sum& sum, std::int64_t length_ns) const override { return sum.exposed_ns > length_ns / kLeastFp32Share; }
   void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum, Finding& finding) const override {
     finding.title = fmt::format("matrix products of float run without tensor cores {}: {}, most in {}", times_text(scope, sum.count), per_step_text(scope, sum.exposed_ns),
                                 short_name(context_.catalog.strings[longest(most)]));

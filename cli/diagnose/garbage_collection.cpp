@@ -14,7 +14,7 @@ class GarbageCollection : public IdleRule {
 
  private:
   std::string describe(const ClaimedGap& claim) const override { return "in Python's garbage collector; " + around_text(context_.catalog, claim.gap); }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns * kLeastCollectingShare > length_ns; }
+  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns > length_ns / kLeastCollectingShare; }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
     finding.title = fmt::format("Python's garbage collector holds up the host: the GPU idles {} meanwhile, {}", per_step_text(scope, sum.ns), times_text(scope, sum.count));
     finding.advice = kGarbageCollectionAdvice;

@@ -31,7 +31,7 @@ class GpuIdle : public IdleRule {
     const std::string_view why = claim.gap.next->call == nullptr ? "host state unknown; " : is_first_of_stream(claim) ? "launched long before, on a stream without earlier work in the trace; " : "launched long before; ";
     return std::string(why) + around_text(context_.catalog, claim.gap);
   }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns * kLeastIdleShare > length_ns; }
+  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns > length_ns / kLeastIdleShare; }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
     const auto first = first_ns_.find(most);
     if (first != first_ns_.end() && 2 * first->second > sum.ns) {

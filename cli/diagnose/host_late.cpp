@@ -20,7 +20,7 @@ class HostLate : public IdleRule {
     const std::int64_t from_ns = std::max(claim.gap.from_ns, claim.from_ns), late_ns = claim.gap.next->call->start_ns - from_ns;
     return claim.activity.text(claim.gap.next->call->track, from_ns + late_ns / 2, late_ns) + "; " + around_text(context_.catalog, claim.gap);
   }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns * kLeastLateShare > length_ns; }
+  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns > length_ns / kLeastLateShare; }
   void explain(const DiagnosisScope& scope, ProcessId, const Sum& sum, Finding& finding) const override {
     finding.title = fmt::format("the host is late: the GPU idles {} before its next launch", per_step_text(scope, sum.ns));
     finding.advice =

@@ -25,7 +25,7 @@ class HostSync : public IdleRule {
     return fmt::format("{} of {}, {}; {}", std::string(context_.catalog.strings[wait.name]), duration_text(wait.end_ns - wait.start_ns), claim.activity.text(wait.track, wait.start_ns),
                        around_text(context_.catalog, claim.gap));
   }
-  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns * kLeastSyncShare > length_ns; }
+  bool fires(ProcessId, const Sum& sum, std::int64_t length_ns) const override { return sum.ns > length_ns / kLeastSyncShare; }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
     std::pair<std::int64_t, StringId> often{};
     for (const auto& [call, count] : calls_) {

@@ -32,7 +32,7 @@ class LaunchBound : public IdleRule {
   std::string describe(const ClaimedGap& claim) const override { return around_text(context_.catalog, claim.gap); }
   bool fires(ProcessId process, const Sum& sum, std::int64_t length_ns) const override {
     const auto kernels = kernels_.find(process);  // a process may copy alone
-    return sum.ns * kLeastLaunchShare > length_ns && kernels != kernels_.end() && kernels->second.percent() > kShortPercent;
+    return sum.ns > length_ns / kLeastLaunchShare && kernels != kernels_.end() && kernels->second.percent() > kShortPercent;
   }
   void explain(const DiagnosisScope& scope, ProcessId most, const Sum& sum, Finding& finding) const override {
     const Kernels& kernels = kernels_.at(most);

@@ -40,7 +40,7 @@ class LaunchQueueFull : public Rule {
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     Fired fired;
     for (const auto& [id, sum] : sums_) {
-      if (sum.ns * kLeastFullShare > scope.time.lengths_ns[id]) fired.add(id, -1, sum.ns);
+      if (sum.ns > scope.time.lengths_ns[id] / kLeastFullShare) fired.add(id, -1, sum.ns);
     }
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);

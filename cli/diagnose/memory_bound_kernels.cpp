@@ -82,7 +82,7 @@ class MemoryBoundKernels : public Rule {
       rank.time_ns += ns;
       rank.saving_ns += static_cast<std::int64_t>(static_cast<double>(ns) * (1 - percent / 100));
     }
-    std::erase_if(ranks, [&](const auto& each) { return each.second.time_ns * kLeastOperatorShare <= scope.time.length_ns; });
+    std::erase_if(ranks, [&](const auto& each) { return each.second.time_ns <= scope.time.length_ns / kLeastOperatorShare; });
     if (ranks.empty()) return std::nullopt;
     const auto most = std::max_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.second.saving_ns < b.second.saving_ns; });
     const std::size_t top = most->second.top;
@@ -114,7 +114,7 @@ class MemoryBoundKernels : public Rule {
     Fired fired;
     for (const auto& [device, sum] : in_classes_.sums()) {
       const bool many = sum.count >= kFewestKernels && 100 * sum.time_ns > kLeastClassesPercent * all_ns_.at(device);
-      if (many && sum.exposed_ns * kLeastClassesShare > scope.time.lengths_ns[device.first]) fired.add(device.first, device.second, sum.exposed_ns);
+      if (many && sum.exposed_ns > scope.time.lengths_ns[device.first] / kLeastClassesShare) fired.add(device.first, device.second, sum.exposed_ns);
     }
     if (fired.empty()) return std::nullopt;
     Finding finding = fired.finding(scope, evidence_of_classes_);

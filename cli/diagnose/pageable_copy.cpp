@@ -44,8 +44,8 @@ class PageableCopy : public Rule {
     Fired fired;
     for (const auto& [device, copies] : copies_.sums()) {
       const std::int64_t length_ns = scope.time.lengths_ns[device.first], all_ns = copies.exposed_ns + idle_of(device);
-      const bool is_slow = all_ns * kLeastSlowShare > length_ns && !slow_text(rates, rows[scope.rank(device.first)]).empty();
-      if (copies.count > 0 && (all_ns * kLeastCopyShare > length_ns || is_slow)) fired.add(device.first, device.second, all_ns);
+      const bool is_slow = all_ns > length_ns / kLeastSlowShare && !slow_text(rates, rows[scope.rank(device.first)]).empty();
+      if (copies.count > 0 && (all_ns > length_ns / kLeastCopyShare || is_slow)) fired.add(device.first, device.second, all_ns);
     }
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);

@@ -44,7 +44,7 @@ class RecordingOverhead : public Rule {
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     Fired fired;
     for (const auto& [id, process] : processes_) {
-      if (process.ns * kLeastOverheadShare > scope.time.lengths_ns[id] && scope.time.lengths_ns[id] > 0) fired.add(id, -1, process.ns);
+      if (process.ns > scope.time.lengths_ns[id] / kLeastOverheadShare && scope.time.lengths_ns[id] > 0) fired.add(id, -1, process.ns);
     }
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);

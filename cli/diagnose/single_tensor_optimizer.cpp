@@ -30,7 +30,7 @@ class SingleTensorOptimizer : public Rule {
     for (const auto& [device, sum] : tiny_.sums()) {
       const std::int64_t steps = scope.time.steps, idle_ns = idle_of(device);
       const bool many = steps > 0 && sum.count > kMostTiny * steps;
-      if (many && idle_ns * kLeastOptimizerShare > scope.time.lengths_ns[device.first]) fired.add(device.first, device.second, idle_ns);
+      if (many && idle_ns > scope.time.lengths_ns[device.first] / kLeastOptimizerShare) fired.add(device.first, device.second, idle_ns);
     }
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);

@@ -26,7 +26,7 @@ class StepOutlier : public Rule {
     if (scope.time.length_ns == 0) return {};  // no GPU worked
     std::map<std::int64_t, std::vector<std::size_t>> ranks;  // rows of steps, the longest first
     for (std::size_t row = 0; row < outliers.rows(); ++row) {
-      const bool is_long = outliers.number(row, "excess_ns") * kMuchLonger > outliers.number(row, "median_ns");
+      const bool is_long = outliers.number(row, "excess_ns") > outliers.number(row, "median_ns") / kMuchLonger;
       if (outliers.get<std::string>(row, "what") == "step" && is_long) ranks[outliers.get<std::int64_t>(row, "rank").value_or(-1)].push_back(row);
     }
     Finding finding;
@@ -38,7 +38,7 @@ class StepOutlier : public Rule {
         const std::int64_t one_ns = outliers.number(row, "excess_ns");
         excess_ns = rank >= 0 ? excess_ns + one_ns : std::max(excess_ns, one_ns);  // of unknown ranks they may be of several processes
       }
-      if (excess_ns * kLeastExcessShare <= scope.time.length_ns) continue;
+      if (excess_ns <= scope.time.length_ns / kLeastExcessShare) continue;
       finding.ranks.push_back(rank);
       finding.saving_ns = std::max(finding.saving_ns.value_or(0), excess_ns);
       for (const std::size_t row : of_rank) {
@@ -70,7 +70,7 @@ class StepOutlier : public Rule {
     const auto differs = outliers.get<std::string>(row, "differs"), kernel = outliers.get<std::string>(row, "kernel");
     if (!differs) return "nothing of its GPU tells why";
     std::string text = fmt::format("{} grew most, by {}", *differs == "exposed_comm" ? "communication that nothing covers" : *differs, duration_text(outliers.number(row, "grew_ns")));
-    if (kernel && outliers.number(row, "kernel_grew_ns") * kLeastKernelShare >= outliers.number(row, "excess_ns")) text += fmt::format("; of kernels {}, by {}", short_name(*kernel), duration_text(outliers.number(row, "kernel_grew_ns")));
+    if (kernel && outliers.number(row, "kernel_grew_ns") >= outliers.number(row, "excess_ns") / kLeastKernelShare) text += fmt::format("; of kernels {}, by {}", short_name(*kernel), duration_text(outliers.number(row, "kernel_grew_ns")));
     return text;
   }
 };

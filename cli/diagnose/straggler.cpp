@@ -37,7 +37,7 @@ class Straggler : public Rule {
     for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) {
       if (!context_.chosen[id]) continue;
       const std::int64_t delayed_ns = ranks.number(row, "delayed_ns");
-      if (ranks.get<bool>(row, "straggler").value_or(false) && delayed_ns * kLeastDelayShare > scope.time.length_ns) {
+      if (ranks.get<bool>(row, "straggler").value_or(false) && delayed_ns > scope.time.length_ns / kLeastDelayShare) {
         Finding& finding = findings.emplace_back();
         finding.ranks = {scope.rank(id)};
         finding.saving_ns = delayed_ns;

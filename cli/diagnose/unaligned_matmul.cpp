@@ -91,7 +91,7 @@ class UnalignedMatmul : public WorkRule {
     if (call != nullptr) shapes_ns_[{work.process, call->kind}] += ns;
     return true;
   }
-  bool fires(const Sum& sum, std::int64_t length_ns) const override { return sum.exposed_ns * kLeastUnalignedShare > length_ns; }
+  bool fires(const Sum& sum, std::int64_t length_ns) const override { return sum.exposed_ns > length_ns / kLeastUnalignedShare; }
   void explain(const DiagnosisScope& scope, ProcessId most, std::int64_t device, const Sum& sum, Finding& finding) const override {
     const Loss& loss = losses_.at({most, device});
     finding.saving_ns = static_cast<std::int64_t>(static_cast<double>(sum.exposed_ns) * (static_cast<double>(loss.saving_ns) / static_cast<double>(std::max<std::int64_t>(1, loss.time_ns))));

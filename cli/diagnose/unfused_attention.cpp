@@ -77,7 +77,7 @@ class UnfusedAttention : public Rule {
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     Fired fired;
     for (const auto& [device, sum] : sums_) {
-      if (sum.saving_ns * kLeastAttentionShare > scope.time.lengths_ns[device.first]) fired.add(device.first, device.second, sum.saving_ns);
+      if (sum.saving_ns > scope.time.lengths_ns[device.first] / kLeastAttentionShare) fired.add(device.first, device.second, sum.saving_ns);
     }
     if (fired.empty()) return {};
     Finding finding = fired.finding(scope, evidence_);

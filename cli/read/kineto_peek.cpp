@@ -40,10 +40,12 @@ void look_at_events(JsonStream& stream, const KinetoHeader& header, KinetoPeek& 
     peek.is_trace = peek.is_trace || phase != '\0';
     const auto ts = micros_to_ns(event.ts.text);
     if (phase == '\0' || phase == 'M' || !ts || *ts == 0) continue;
-    if (*ts >= kSurelyAbsoluteNs)
-      peek.start_ns = *ts;
-    else if (header.base_ns)
-      peek.start_ns = *header.base_ns + *ts;
+    std::int64_t start_ns = *ts;
+    if (start_ns < kSurelyAbsoluteNs) {
+      if (!header.base_ns) return;
+      if (__builtin_add_overflow(*header.base_ns, *ts, &start_ns)) continue;  // as the reader refuses it
+    }
+    peek.start_ns = start_ns;
     return;
   }
 }

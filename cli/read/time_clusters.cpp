@@ -27,7 +27,7 @@ void TimeClusters::find_day(std::int64_t ns) {
   } else {
     day_ = &days_[number];
   }
-  day_begin_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(number) * kDay_ns);  // before the range of int64 it wraps
+  day_begin_ = std::max(number, INT64_MIN / day_length) * day_length;  // of the day that begins before int64 does, the day after: it is looked for again
 }
 
 TimeClusters::Span TimeClusters::span(std::uint64_t& strays) const {
@@ -41,15 +41,16 @@ TimeClusters::Span TimeClusters::span(std::uint64_t& strays) const {
   const auto more = [](const Span& a, const Span& b) { return a.events < b.events; };
   const auto largest = std::max_element(clusters.begin(), clusters.end(), more);
   for (const Span& cluster : clusters) {
-    if (cluster.events * 2 < largest->events)
+    if (cluster.events * 2 < largest->events || !are_near(std::min(all.first_ns, cluster.first_ns), std::max(all.last_ns, cluster.last_ns), INT64_MAX)) {
       strays += cluster.events;
-    else
+    } else {
       join(all, cluster);
+    }
   }
   std::vector<std::int64_t> ends = long_ends_;
   std::sort(ends.begin(), ends.end());
   for (const std::int64_t end_ns : ends) {
-    if (are_near(all.last_ns, end_ns, kDay_ns))
+    if (are_near(all.last_ns, end_ns, kDay_ns) && are_near(all.first_ns, end_ns, INT64_MAX))
       all.last_ns = std::max(all.last_ns, end_ns);
     else
       ++strays;

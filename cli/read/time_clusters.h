@@ -1,5 +1,6 @@
 // Where the events of a file lie in time, to leave out of its span those whose times are wrong: groups that are more than a
-// day apart from all others and have less than half the events of the largest group, and ends of events that last longer
+// day apart from all others and have less than half the events of the largest group, or 292 years apart, which no span
+// can be, and ends of events that last longer
 // than a day and reach a day beyond everything else. Memory: an entry for each day, up to kMostDays.
 #pragma once
 #include <cstdint>
@@ -11,7 +12,8 @@ namespace cli {
 class TimeClusters {
  public:
   void add(std::int64_t start_ns, std::int64_t end_ns, bool is_clamped) {
-    if (static_cast<std::uint64_t>(start_ns) - static_cast<std::uint64_t>(day_begin_) >= kDay_ns || day_ == nullptr) find_day(start_ns);
+    const bool is_in_day = start_ns >= day_begin_ && static_cast<std::uint64_t>(start_ns) - static_cast<std::uint64_t>(day_begin_) < kDay_ns;
+    if (!is_in_day || day_ == nullptr) find_day(start_ns);
     ++day_->events;
     if (start_ns < day_->first_ns) day_->first_ns = start_ns;
     if (!is_clamped && start_ns < day_->first_unclamped_ns) day_->first_unclamped_ns = start_ns;

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """Damaged traces through the shipped tracetool, plain, in gzip and in zstd: one damaged event is lost and no other, a cut
-file gives what is before the cut, info, merge and export go on and say what is missing; a file without a use is exit 3.
+file gives what is before the cut, info, merge and export go on and say what is missing; a file without a use is exit 3. Of any bytes,
+each command that reads makes an answer or an error.
 
   test_damaged.py --tracetool PATH
 """
+import concurrent.futures
 import gzip
 import json
 import os
+import random
 import shutil
 import subprocess
 
-from harness import Folder, arguments, check, finish, run
+from harness import Folder, arguments, check, finish, first, run
+from made_profiles import profile
 
 EVENTS = 400
 HEAD = ('{\n  "schemaVersion": 1,\n  "distributedInfo": {"backend": "nccl", "rank": 0},\n'
@@ -157,6 +161,85 @@ def check_phases(tool, folder):
           "the same rank twice names both files", twice.stderr)
 
 
+CORPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fuzz", "corpus")
+MUTATIONS = 2 if "ASAN_OPTIONS" in os.environ else 10  # of each file
+DAY_US = 86_400_000_000
+
+
+def copies_and_kernels(path, starts_us, length_us=100, base_ns=0):
+    """A profile in which the host waits for a copy to the GPU at each of the starts, and then launches a kernel."""
+    events = []
+    for number, start in enumerate(starts_us):
+        host, gpu = {"ph": "X", "cat": "cuda_runtime", "pid": 7, "tid": 7}, {"ph": "X", "pid": 0, "tid": 7}
+        events += [{**host, "name": "cudaMemcpy", "ts": start, "dur": length_us + 5, "args": {"correlation": 2 * number + 1}},
+                   {**gpu, "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pageable -> Device)", "ts": start + 1, "dur": length_us,
+                    "args": {"device": 0, "stream": 7, "correlation": 2 * number + 1, "bytes": 1 << 20}},
+                   {**host, "name": "cudaLaunchKernel", "ts": start + length_us + 10, "dur": 2, "args": {"correlation": 2 * number + 2}},
+                   {**gpu, "cat": "kernel", "name": "gemm", "ts": start + length_us + 20, "dur": 5,
+                    "args": {"device": 0, "stream": 7, "correlation": 2 * number + 2}}]
+    with open(path, "w", encoding="utf-8") as out:
+        json.dump({"schemaVersion": 1, "distributedInfo": {"rank": 0, "world_size": 1}, "baseTimeNanoseconds": base_ns, "traceEvents": events}, out)
+    return path
+
+
+def far_times(folder):
+    """Times at the ends of what 64 bits hold, and years apart."""
+    most = 2**63 - 1
+    for name, starts, more in (("end", (5e6, 5e6 + 500), {"base_ns": most - 10**6}), ("begin", (-5e6, 0), {"base_ns": -most}),
+                               ("both", (-9e15, 9e15), {}), ("years", (1000, 1.7e15), {}), ("absolute", (9.22e15, 9.223e15), {"base_ns": most}),
+                               ("days", [0.9 * DAY_US * day for day in range(400)], {"length_us": 0.85 * DAY_US})):
+        yield copies_and_kernels(f"{folder}/{name}.json", starts, **more)
+
+
+def mutated(folder):
+    """Copies of whole files with bytes of them changed, or cut."""
+    draw = random.Random(7)
+    whole = [profile(f"{folder}/whole.json", steps=4, world=1)]
+    whole += [os.path.join(CORPUS, *names) for names in (("merged", "two_steps.ttrace"), ("merged", "all_kinds.ttrace"), ("ring", "two_steps.ring"), ("ring", "all_kinds.ring"))]
+    for path in whole:
+        with open(path, "rb") as file:
+            data = file.read()
+        for number in range(MUTATIONS):
+            changed = bytearray(data)
+            for _ in range(1 + draw.randrange(8)):
+                changed[draw.randrange(len(changed))] = draw.randrange(256)
+            if number % 5 == 4:
+                del changed[draw.randrange(len(changed)):]
+            name = f"{folder}/{os.path.basename(path)}-{number}{os.path.splitext(path)[1]}"
+            with open(name, "wb") as out:
+                out.write(changed)
+            yield name
+
+
+def failures_of(tool, path):
+    """Every command that reads files, of one file in a directory of its own: what is neither an answer nor an error."""
+    place = path + ".d"
+    os.mkdir(place)
+    file = shutil.copy(path, place)
+    commands = [["info", file], ["info", "--json", file], ["dump", file], ["dump", file, "--kinds", "kernel"], ["analyze", file], ["diagnose", file],
+                ["analyze", file, "--only", "kernels,steps,idle,gaps,copies,critical_path", "--format", "json"], ["report", file, "-o", f"{place}/page"],
+                ["diff", file, file], ["check", file, "--baseline", file, "--max-regress", "3"], ["runs", place], ["doctor", place],
+                ["merge", file, "-o", f"{place}/merged"], ["export", "--perfetto", file, "-o", "-"], ["export", "--pftrace", file, "-o", f"{place}/native"],
+                ["export", "--kineto", file, "-o", f"{place}/kineto"], ["export", "--folded", file, "-o", f"{place}/folded"]]
+    wrong = []
+    for command in commands:
+        done = run([tool, *command])
+        if done.returncode not in range(6) or any(word in done.stderr for word in ("tracetool: unexpected", "runtime error", "Sanitizer")):
+            wrong.append(f"{' '.join(command)}: {done.returncode} {done.stderr[-600:]}")
+    return wrong
+
+
+def check_any_bytes(tool, folder):
+    for what, paths in (("changed bytes", list(mutated(folder))), ("far times", list(far_times(folder)))):
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            wrong = [line for lines in pool.map(lambda path: failures_of(tool, path), paths) for line in lines]
+        check(not wrong, f"{what} in {len(paths)} files: each command answers, or says why it cannot", lambda: first(wrong))
+    found = run([tool, "diagnose", f"{folder}/years.json"]).stdout
+    check("host-late (high)" in found, "a GPU that idles for years has a finding", found)
+    spans = [(name, rank["span_ns"]) for name in ("both", "years", "days") for rank in json.loads(run([tool, "info", "--json", f"{folder}/{name}.json"]).stdout)["ranks"]]
+    check(all(0 <= ns < 2**62 for _, ns in spans), "no span is longer than the times that are believed", spans)
+
+
 def main():
     tool = arguments("tracetool").tracetool
     with Folder() as folder:
@@ -168,6 +251,8 @@ def main():
             print("no zstd program here: its files are not tried")
         check_useless(tool, folder)
         check_phases(tool, folder)
+    with Folder() as folder:
+        check_any_bytes(tool, folder)
     finish()
 
 

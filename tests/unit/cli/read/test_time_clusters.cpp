@@ -46,12 +46,15 @@ TEST_CASE("time clusters: an end far beyond everything else is not believed, a l
   CHECK((Spans(days).strays == 0 && Spans(days).span.last_ns == kNow + 100 * kHour));
 }
 
-TEST_CASE("time clusters: times at the ends of the range") {
+TEST_CASE("time clusters: times at the ends of the range, between which no span is") {
   TimeClusters clusters;
-  clusters.add(INT64_MIN, INT64_MIN + 1, false);
-  clusters.add(INT64_MAX - 1, INT64_MAX, false);
+  for (int i = 0; i < 2; ++i) {
+    clusters.add(INT64_MIN + i, INT64_MIN + i + 10, false);
+    clusters.add(INT64_MAX - 10 - i, INT64_MAX - i, false);
+  }
   const Spans found(clusters);
-  CHECK((found.span.first_ns == INT64_MIN && found.span.last_ns == INT64_MAX));
+  CHECK(found.strays == 2);
+  CHECK((found.span.first_ns == INT64_MIN && found.span.last_ns == INT64_MIN + 11));
   std::uint64_t strays = 1;
   CHECK((TimeClusters().span(strays).events == 0 && strays == 0));
 }
