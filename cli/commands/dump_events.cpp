@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "cli/export/inputs_text.h"
@@ -19,6 +20,14 @@ std::string track_text(const Track& track) {
   if (track.kind == TrackKind::stream) return fmt::format("device {} stream {}", track.group, track.id);
   if (track.kind == TrackKind::thread) return fmt::format("thread {}", track.id);
   return fmt::format("{} {}", track.group_name, track.id);
+}
+
+// JSON as it was written, with blanks for its line breaks: it stays JSON.
+std::string one_line(std::string_view json) {
+  std::string line(json);
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  return line;
 }
 
 // A visitor of fields: those that mean something, by the names of payload.h.
@@ -87,7 +96,7 @@ void DumpEvents::event(const Event& event, const Facts& facts) {
   if (track.priority && is_gpu_work(event.kind)) fmt::format_to(out, " priority={}", *track.priority);
   SayFields say{catalog_, line_};
   visit_payload(facts.tag(), facts.data(), [&](const auto& payload) { payload_fields(say, payload); });
-  if (facts.has_foreign()) fmt::format_to(out, " args={{{}}}", facts.foreign(scratch_));
+  if (facts.has_foreign()) fmt::format_to(out, " args={{{}}}", one_line(facts.foreign(scratch_)));
   add_line(text_, line_);
   if (text_.size() >= kPiece) flush();
 }

@@ -117,8 +117,11 @@ def cell(element):
 
 
 def escaped(text):
-    """A name as a page has it: what cannot be shown, or misleads, is replaced."""
-    return re.sub("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", "\ufffd", text)
+    """A name as text for people has it: what cannot be shown, or misleads, is an escape."""
+    def escape(found):
+        code = ord(found[0])
+        return {"\t": "\\t", "\n": "\\n", "\r": "\\r"}.get(found[0]) or (f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}")
+    return re.sub("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]", escape, text)
 
 
 def same(exact, value):

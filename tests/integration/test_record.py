@@ -78,6 +78,16 @@ def check_recorded(paths):
         check(info["counts"]["runtime"] + info["counts"]["driver"] >= 100, "its calls are there", info)
 
 
+def check_advice(paths):
+    """What it advises can be pasted into a shell, whatever the directory is called."""
+    standin = os.path.join(os.path.dirname(paths.simulated), "standin")
+    with Folder() as folder:
+        done = record(paths, folder, "-o", "sp dir;touch x\x1b[31m", "--", sys.executable, PROGRAM, os.path.join(standin, "libcuda.so.1"), "100", LD_LIBRARY_PATH=standin)
+        check("\x1b" not in done.stderr and "next: " in done.stderr, "a directory's name does not command the terminal", done.stderr)
+        pasted = run(["bash", "-c", f"tracetool() {{ '{paths.tracetool}' \"$@\"; }}; {done.stderr.split('next: ')[-1]}"], cwd=folder)
+        check(pasted.returncode == 0 and os.path.exists(f"{folder}/run.ttrace") and not os.path.exists(f"{folder}/x"), "the next commands run as they are pasted", pasted)
+
+
 def check_environment(paths):
     with Folder() as folder:
         seen = variables(record(paths, folder, "--events", "light", "--mode", "spool", "--verbose", "--", "env"))
@@ -205,6 +215,7 @@ def check_found_by_itself(paths):
 def main():
     paths = arguments("agent", "simulated", "tracetool")
     check_recorded(paths)
+    check_advice(paths)
     check_nothing_recorded(paths)
     check_settings(paths)
     check_environment(paths)
