@@ -46,13 +46,12 @@ def against_order(arrows, rooms):
 def tests_not_built():
     for at, _, names in os.walk(os.path.join(ROOT, "tests", "unit")):
         for name in (name for name in names if name.startswith("test_") and name.endswith(".cpp")):
-            folders = [at, os.path.dirname(at)]  # the folder of the program builds common/
-            texts = []
-            for folder in folders:
-                if os.path.exists(os.path.join(folder, "meson.build")):
-                    with open(os.path.join(folder, "meson.build"), encoding="utf-8") as file:
-                        texts.append(file.read())
-            if not any(f"{name}'" in text for text in texts):
+            text = ""
+            for path in (os.path.join(folder, "meson.build") for folder in (at, os.path.dirname(at))):  # common/ is in that above it
+                if os.path.exists(path):
+                    with open(path, encoding="utf-8") as file:
+                        text += file.read()
+            if f"{name}'" not in text:
                 yield f"{os.path.relpath(os.path.join(at, name), ROOT)} is in no meson.build"
 
 
