@@ -102,7 +102,7 @@ std::vector<std::string> words_for(const CLI::App& app, int argc, char** argv) {
   return words;
 }
 
-// Returns false if that was all, for --help and --version.
+// Returns false after --help or --version, which print their text and leave nothing to run.
 bool parse(CLI::App& app, std::vector<std::string> words) {
   try {
     app.parse(std::move(words));

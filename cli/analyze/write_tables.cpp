@@ -142,7 +142,7 @@ std::string write_json(const std::vector<ResultTable>& tables) {
 }
 
 std::string csv_text(const std::string& text) {
-  const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
+  const bool formula = !text.empty() && std::string_view("=+-@").find(text[0]) != std::string_view::npos;
   const std::string safe = (formula ? "'" : "") + visible_text(text);
   if (safe.find_first_of(",\"") == std::string::npos) return safe;
   std::string quoted = "\"";

@@ -20,7 +20,7 @@ std::vector<std::size_t> shown_columns(const ResultTable& table);
 inline constexpr std::size_t kMostShown = 100;
 std::string shortened_text(std::string text, std::size_t most = kMostShown);
 bool is_sentence(const Column& column);  // a text that is not shortened
-// A text within a line of Markdown, as visible_text shows it; nothing in it is markup.
+// Escapes `text` for one line of Markdown, after visible_text.
 std::string markdown_text(std::string_view text);
 
 struct TableFormat {
@@ -32,8 +32,7 @@ struct TableFormat {
 
 // text: aligned columns, times with units, long names cut, "-" for what is unknown; a table under its name where there are several.
 // json: {"NAME": [{"COLUMN": value, ...}, ...], ...}; integers are integers, unknown is null.
-// csv: one table, a line of keys first (RFC 4180); texts as visible_text shows them, and with a ' before one that a spreadsheet would take
-// for a formula.
+// csv: one table, a line of keys first (RFC 4180). Texts pass through visible_text; a leading ' protects those that look like a formula.
 // md: like text, as tables of Markdown.
 const std::vector<TableFormat>& table_formats();
 

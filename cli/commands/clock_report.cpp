@@ -74,7 +74,7 @@ std::string clocks_text(const Catalog& catalog, const std::vector<ClockFit>& fit
       }
     }
     const std::size_t clocks = names.size() + unnamed;
-    return clocks < 2 ? "" : fmt::format("clocks: {}, which merge aligns by the collectives that they share", clocks);
+    return clocks < 2 ? "" : fmt::format("clocks: {}; merge aligns them by shared collectives", clocks);
   }
   if (fits.size() == 1) return "";
   std::size_t aligned = 0, unbounded = 0, set = 0, alone = 0;
@@ -90,12 +90,12 @@ std::string clocks_text(const Catalog& catalog, const std::vector<ClockFit>& fit
     for (const ClockPiece& piece : fit.later) take(error_of(piece));
     unbounded += !bounded;
   }
-  if (aligned == 0) return fmt::format("clocks: {}, not aligned: times are those of the hosts", fits.size());
-  std::string text = fmt::format("clocks: {}, of which {} {} aligned by collectives", fits.size(), aligned, aligned == 1 ? "is" : "are");
-  if (unbounded < aligned) text += fmt::format("; off by {} at most", duration_text(largest_ns));
-  if (unbounded > 0) text += fmt::format("; of {} the error has no bound", unbounded);
-  if (set > 0) text += fmt::format("; {} {} set or changed pace on the way", set, set == 1 ? "was" : "were");
-  if (alone > 0) text += fmt::format("; {} {} no collective with another and {} not aligned", alone, alone == 1 ? "shares" : "share", alone == 1 ? "is" : "are");
+  if (aligned == 0) return fmt::format("clocks: {}, not aligned: timestamps are host times", fits.size());
+  std::string text = fmt::format("clocks: {}; {} aligned by collectives", fits.size(), aligned);
+  if (unbounded < aligned) text += fmt::format("; maximum error {}", duration_text(largest_ns));
+  if (unbounded > 0) text += fmt::format("; {} without an error bound", unbounded);
+  if (set > 0) text += fmt::format("; {} set or changed pace during the run", set);
+  if (alone > 0) text += fmt::format("; {} not aligned (no shared collective)", alone);
   return text;
 }
 

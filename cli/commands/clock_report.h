@@ -17,8 +17,8 @@ namespace cli {
 // An array.
 void write_clocks(std::string_view key, const std::vector<ClockFit>& fits, JsonWriter& json);
 
-// "clocks: 8, of which 7 are aligned to that of rank 0 by collectives; ..."; "" where there is one clock, or none
-// is known. `fits` are those of merged files; `catalog` of all inputs.
+// Returns "clocks: 8; 7 aligned by collectives; ...", or "" if there are fewer than two clocks. `fits` come from merged files, `catalog` from
+// all inputs.
 std::string clocks_text(const Catalog& catalog, const std::vector<ClockFit>& fits);
 
 void write_clock_report(const std::vector<ClockFit>& fits, ByteSink& sink);

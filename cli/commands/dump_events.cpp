@@ -22,7 +22,7 @@ std::string track_text(const Track& track) {
   return fmt::format("{} {}", track.group_name, track.id);
 }
 
-// JSON as it was written, with blanks for its line breaks: it stays JSON.
+// Replaces control characters between JSON tokens, such as line breaks, with blanks.
 std::string one_line(std::string_view json) {
   std::string line(json);
   std::replace_if(

@@ -40,7 +40,7 @@ std::string real_path(const std::string& path);
 // Throws Error (usage) when the output would replace one of the inputs.
 void refuse_input_as_output(const std::vector<TraceInput>& inputs, const std::string& output);
 
-// The rules of --classes; none if it is empty. Throws Error, also when the output would replace them.
+// Reads the rules file of --classes; nullopt if `classes` is empty. Throws Error, also if `output` is that file.
 std::optional<NameRules> read_class_rules(const std::string& classes, const std::string& output);
 
 // Each on stderr, in a line.

@@ -66,8 +66,8 @@ class JsonText {
   std::size_t used_ = 0;
 };
 
-// A JSON string with its quotes (RFC 8259): quote, backslash, control characters and those of misleading_code_point are escaped, each
-// byte that is not part of valid UTF-8 becomes U+FFFD, all else is kept as it is.
+// Writes `text` as a JSON string with its quotes (RFC 8259). Escapes quotes, backslashes, control characters and misleading_code_point
+// characters, replaces each byte of invalid UTF-8 with U+FFFD, and keeps all other characters.
 void json_string(JsonText& out, std::string_view text);
 std::string json_quoted(std::string_view text);
 

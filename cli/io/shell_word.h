@@ -1,12 +1,12 @@
-// A word as a POSIX shell takes it.
+// Quoting for POSIX shells.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace cli {
 
-// As it is, or in single quotes if it contains what a shell reads otherwise. Text that visible_text would change is in $'...' with those
-// bytes in octal, which bash, zsh and POSIX.1-2024 read; an older sh takes it for another word, and runs none of it.
+// Returns `word` unchanged if it is plain, else in single quotes. A word that visible_text would change is written as $'...' with octal
+// escapes, which bash, zsh and POSIX.1-2024 understand. An older sh reads another word, but still runs none of it.
 std::string shell_word(std::string_view word);
 
 }  // namespace cli

@@ -31,7 +31,7 @@ static_assert(std::atomic<bool>::is_always_lock_free && decltype(s_first)::is_al
 
 extern "C" void remove_and_die(int signal_number) {
   for (const TemporaryName::Node* node = s_first; node != nullptr; node = node->next) {
-    if (node->is_used) node->is_directory ? ::rmdir(node->path.c_str()) : ::unlink(node->path.c_str());  // a directory after what was made in it
+    if (node->is_used) node->is_directory ? ::rmdir(node->path.c_str()) : ::unlink(node->path.c_str());  // newest first, so a directory is empty by then
   }
   ::signal(signal_number, SIG_DFL);
   ::raise(signal_number);

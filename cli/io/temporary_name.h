@@ -27,8 +27,8 @@ class TemporaryName {
   Node* node_;  // is never freed
 };
 
-// A directory for outputs. What of its path was not there is made, and removed again if it is empty when this ends or when a signal ends
-// the process.
+// Creates an output directory and its missing parents. Removes those it created if they are still empty when this object, or the process
+// by a signal, ends.
 class NewDirectory {
  public:
   explicit NewDirectory(const std::string& path);  // throws Error (cannot_open)
@@ -39,7 +39,7 @@ class NewDirectory {
  private:
   void remove_empty();
 
-  std::vector<TemporaryName::Node*> made_;  // are never freed
+  std::vector<TemporaryName::Node*> made_;  // never freed
 };
 
 // Whole files that appear together. One rename follows the other, so only a process that is killed between them leaves some.

@@ -1,4 +1,4 @@
-// Columns of text, aligned by their widest cell; the first row is the head. Numbers stand at the right. Cells are shown as visible_text.
+// Columns of text, aligned by their widest cell; the first row is the head. Numbers are aligned right. Cells pass through visible_text.
 #pragma once
 #include <string>
 #include <vector>

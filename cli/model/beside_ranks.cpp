@@ -12,7 +12,7 @@ namespace {
 
 bool is_profile(const Process& process) { return process.format == SourceFormat::kineto; }
 
-// A profile names the devices of its machine, used or not.
+// A profile lists all devices of the machine, including unused ones.
 bool used_gpu(const Process& process) {
   const auto any = [](const KindCounts& counts) {
     return std::any_of(kKinds.begin(), kKinds.end(), [&](const KindInfo& each) { return is_gpu_work(each.kind) && counts[static_cast<std::size_t>(each.kind)] != 0; });

@@ -1,8 +1,8 @@
 // Processes that a run has beside its ranks: torchrun itself, a worker that loads data, a script that starts the training. Where the
 // launcher says of some recordings which rank they are, and of another one it says none (or it was started by a rank, agent/ring/identity.h)
 // and that one used no GPU, that one is no rank.
-// So is a profile without a rank and without GPU work where profiles with GPU work have ranks, as the one of a server's front end beside its
-// workers' (vLLM's async_llm).
+// The same holds for a profile without rank and GPU work if other profiles have both: the front end of a server, next to its workers
+// (vLLM's async_llm).
 #pragma once
 #include <string>
 #include <vector>

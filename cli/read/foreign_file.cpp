@@ -55,7 +55,7 @@ constexpr std::array kJsonKinds{
     JsonKind{"message", "an answer of a server, saved in place of the file; download the file again"},
 };
 
-// Protocol buffers as Perfetto's are. The first field holds a plane, which begins with its number or name.
+// XSpace is a protocol buffer, like a Perfetto trace. Its first field is a plane, whose first field is an id or a name.
 bool is_xplane(std::string_view bytes) {
   const std::string_view begin = bytes.substr(0, 24);
   return begin.starts_with('\n') && (begin.find("/host:") != begin.npos || begin.find("/device:") != begin.npos);

@@ -20,7 +20,7 @@ constexpr std::string_view kBareNumber = "a number that JSON does not have", kBa
 // A block of a file that was never written, which may hold the string's end.
 constexpr std::string_view kHole("\0\0", 2);
 
-// Of args: N/A, ncclFloat32.
+// N/A or ncclFloat32 as the value of an argument.
 bool is_bare_word(std::string_view word) {
   const auto is_part = [](char c) { return lower(c) != c || (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '/' || c == '.'; };
   return !is_digit(word[0]) && std::all_of(word.begin(), word.end(), is_part) && word != "true" && word != "false" && word != "null";

@@ -1,7 +1,7 @@
 // Faults that writers of traces are known for, and the text that they meant. The event is kept; that it was mended is counted.
 //
 //   inf, -nan(ind), 0x262ca50    numbers as printf writes them      become strings
-//   N/A, ncclFloat32             words without quotes in args       become strings
+//   N/A, ncclFloat32             unquoted words in args            become strings
 //   "C:\Users\x"                 backslashes that are not escaped   all of a string with an invalid escape stand for themselves
 //   raw control characters, and bytes that are not UTF-8            become escapes, and characters of Latin-1
 //   "say "x" (3)"                quotes that are not escaped        a quote ends a string only before what follows a string

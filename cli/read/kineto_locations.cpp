@@ -40,7 +40,7 @@ std::optional<std::int64_t> stream_number(std::string_view text) {
   return to_int64(text.substr(0, digits));
 }
 
-// "4 GPU2", as rocprof of ROCm 3 to 6 calls a GPU's row in its results.json.
+// "4 GPU2": the row of a GPU in the results.json of rocprof (ROCm 3 to 6).
 bool is_rocprof_gpu(std::string_view name) {
   const std::size_t word = name.find(" GPU");
   return word != 0 && word != name.npos && std::all_of(name.begin(), name.begin() + word, is_digit) && word + 4 < name.size() &&

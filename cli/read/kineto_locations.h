@@ -56,8 +56,8 @@ class KinetoLocations {
   // The track of an event of this category there; `device` is its argument, for streams.
   TrackId track(KinetoLocation& location, const KinetoCategory& category, char phase, std::optional<std::int64_t> device);
 
-  // The file names this row as a stream, or as what a TPU ran, so that its slices are GPU work without a category, too: JAX,
-  // Ascend's profiler and rocprof write none. Metadata stands before the events there.
+  // Returns true if the file names this row as a stream, a GPU or a TPU. Its slices are then GPU work even without a category, which JAX,
+  // Ascend's profiler and rocprof do not write. Their metadata precedes the events.
   bool is_device_row(const KinetoLocation& location) const;
 
   // Whether an event with these ids is spelled as in the second line of the ids of its track; adds the line.

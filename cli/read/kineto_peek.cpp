@@ -43,7 +43,7 @@ void look_at_events(JsonStream& stream, const KinetoHeader& header, KinetoPeek& 
     std::int64_t start_ns = *ts;
     if (start_ns < kSurelyAbsoluteNs) {
       if (!header.base_ns) return;
-      if (__builtin_add_overflow(*header.base_ns, *ts, &start_ns)) continue;  // as the reader refuses it
+      if (__builtin_add_overflow(*header.base_ns, *ts, &start_ns)) continue;  // the reader refuses such an event, too
     }
     peek.start_ns = start_ns;
     return;

@@ -28,7 +28,7 @@ constexpr std::size_t kMaxOpenSlices = 1 << 16;
 constexpr std::size_t kMostMetadataBytes = 32 << 20;
 static_assert(kMostMetadataBytes + kMaxHeaderBytes < kMaxChunkBytes / 2 + kMaxChunkBytes / 4);
 
-// Kineto on ROCm gave copies the category of kernels for some months (pytorch/kineto#1295); XLA's have none ("MemcpyH2D").
+// Some versions of Kineto on ROCm write copies with the category of kernels (pytorch/kineto#1295). XLA writes none ("MemcpyH2D").
 Kind kernel_or_copy(const KinetoEvent& raw) {
   const std::string_view name = raw.name.text;
   if (name.starts_with("MEMORY_COPY_") || (raw.cat.empty() && name.starts_with("Memcpy"))) return Kind::memcpy;

@@ -27,7 +27,7 @@ void TimeClusters::find_day(std::int64_t ns) {
   } else {
     day_ = &days_[number];
   }
-  day_begin_ = std::max(number, INT64_MIN / day_length) * day_length;  // of the day that begins before int64 does, the day after: it is looked for again
+  day_begin_ = std::max(number, INT64_MIN / day_length) * day_length;  // the first day begins before INT64_MIN: the next one stands in, and the day is searched for again
 }
 
 TimeClusters::Span TimeClusters::span(std::uint64_t& strays) const {

@@ -1,7 +1,6 @@
 // Where the events of a file lie in time, to leave out of its span those whose times are wrong: groups that are more than a
-// day apart from all others and have less than half the events of the largest group, or 292 years apart, which no span
-// can be, and ends of events that last longer
-// than a day and reach a day beyond everything else. Memory: an entry for each day, up to kMostDays.
+// day apart from all others and have less than half the events of the largest group, groups that are over 292 years (2^63 ns) from it, and
+// ends of events that last longer than a day and reach a day beyond everything else. Memory: an entry for each day, up to kMostDays.
 #pragma once
 #include <cstdint>
 #include <map>

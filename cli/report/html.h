@@ -10,7 +10,7 @@
 
 namespace cli {
 
-// `text` as visible_text shows it, as text of an element or the value of an attribute in double quotes: & < > " ' as references.
+// Escapes & < > " ' in `text`, after visible_text, for the text of an element or a quoted attribute value.
 std::string html_text(std::string_view text);
 
 // At most two decimals, and none that are 0.

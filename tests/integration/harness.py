@@ -2,6 +2,7 @@
 import argparse
 import gc
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -79,6 +80,21 @@ def run(command, cwd=None, timeout=240, limit=None, commands="", **environment):
     return subprocess.run(command, cwd=cwd, env=clean_environment(**environment), **stdin, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="backslashreplace", timeout=timeout,
                           preexec_fn=limit)
+
+
+def on_terminal(command, cwd, stdout=None):
+    """Runs `command` with stderr, and stdout unless it is given, on a terminal. Returns its exit status and what the terminal shows."""
+    above, below = pty.openpty()
+    with subprocess.Popen(command, cwd=cwd, env=clean_environment(), stdin=subprocess.DEVNULL, stdout=below if stdout is None else stdout, stderr=below) as job:
+        os.close(below)
+        shown = b""
+        try:
+            while part := os.read(above, 65536):
+                shown += part
+        except OSError:  # the other side is closed
+            pass
+    os.close(above)
+    return job.returncode, shown
 
 
 def wait_until(happens, seconds=30, job=None):

@@ -117,7 +117,7 @@ def cell(element):
 
 
 def escaped(text):
-    """A name as text for people has it: what cannot be shown, or misleads, is an escape."""
+    """A name as the page shows it: control and misleading characters are escapes."""
     def escape(found):
         code = ord(found[0])
         return {"\t": "\\t", "\n": "\\n", "\r": "\\r"}.get(found[0]) or (f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}")

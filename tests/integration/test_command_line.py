@@ -7,12 +7,11 @@ step. On synthesized profiles; needs no agent.
 import gzip
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
 
-from harness import Folder, arguments, check, clean_environment, finish, run
+from harness import Folder, arguments, check, finish, on_terminal, run
 
 BASE_NS = 1_759_300_074_000_000_000
 
@@ -363,22 +362,6 @@ def check_doctor(tool):
     os.chmod(shut, 0o755)
 
 
-def on_terminal(tool, *words):
-    """What it shows on a terminal."""
-    above, below = pty.openpty()
-    with subprocess.Popen([tool.path, *words], cwd=tool.folder, env=clean_environment(), stderr=below,
-                          stdout=subprocess.DEVNULL) as job:
-        os.close(below)
-        shown = b""
-        try:
-            while part := os.read(above, 4096):
-                shown += part
-        except OSError:  # the other side is closed
-            pass
-        check(job.wait() == 0, "info of a big file")
-    return shown
-
-
 def check_progress(tool):
     """Work of over a second shows on a terminal how far it is, and wipes it."""
     with open(f"{tool.folder}/set/rank0.json", encoding="utf-8") as file:
@@ -392,7 +375,8 @@ def check_progress(tool):
             for i in range(count):
                 out.write(f'{before}"kernel_{i}"{after},\n')  # no two names are equal: they take longest
             out.write(json.dumps(kernel) + "]}\n")
-        shown = on_terminal(tool, "info", "big.json.gz")
+        code, shown = on_terminal([tool.path, "info", "big.json.gz"], tool.folder, stdout=subprocess.DEVNULL)
+        check(code == 0, "info of a big file", shown)
         if shown:
             break
     check(b"reading big.json.gz: " in shown and shown.endswith(b"\x1b[K"), "its progress is shown and wiped", shown)

@@ -183,7 +183,7 @@ def copies_and_kernels(path, starts_us, length_us=100, base_ns=0):
 
 
 def far_times(folder):
-    """Times at the ends of what 64 bits hold, and years apart."""
+    """Times near the limits of 64 bits, and years apart."""
     most = 2**63 - 1
     for name, starts, more in (("end", (5e6, 5e6 + 500), {"base_ns": most - 10**6}), ("begin", (-5e6, 0), {"base_ns": -most}),
                                ("both", (-9e15, 9e15), {}), ("years", (1000, 1.7e15), {}), ("absolute", (9.22e15, 9.223e15), {"base_ns": most}),
@@ -192,7 +192,7 @@ def far_times(folder):
 
 
 def mutated(folder):
-    """Copies of whole files with bytes of them changed, or cut."""
+    """Copies of whole files with changed or missing bytes."""
     draw = random.Random(7)
     whole = [profile(f"{folder}/whole.json", steps=4, world=1)]
     whole += [os.path.join(CORPUS, *names) for names in (("merged", "two_steps.ttrace"), ("merged", "all_kinds.ttrace"), ("ring", "two_steps.ring"), ("ring", "all_kinds.ring"))]
@@ -212,7 +212,7 @@ def mutated(folder):
 
 
 def failures_of(tool, path):
-    """Every command that reads files, of one file in a directory of its own: what is neither an answer nor an error."""
+    """Runs every command that reads files on one file; returns outputs that are neither an answer nor an error."""
     place = path + ".d"
     os.mkdir(place)
     file = shutil.copy(path, place)

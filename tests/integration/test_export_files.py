@@ -112,7 +112,7 @@ def picture_as_input(tool, folder):
 
 
 def ended(tool, folder):
-    """SIGTERM while files are written: what is there is whole, and no empty directory stays."""
+    """SIGTERM during an export: only whole files remain, and no empty directory."""
     target = f"{folder}/ended"
     process = subprocess.Popen([tool.program, "export", tool.trace, "--kineto", "-o", target], stderr=subprocess.DEVNULL)
     while process.poll() is None and not (os.path.isdir(target) and os.listdir(target)):

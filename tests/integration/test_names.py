@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Names are what strangers wrote: of kernels, ranges, threads, devices, hosts, runs, tools, files and directories. Every command, in every
-format, prints them without a byte that commands a terminal, turns the direction of text or begins a line; a command that it advises names
-the file that it means and runs nothing else when it is pasted; JSON has the names exactly.
+"""Hostile names of kernels, ranges, threads, devices, hosts, runs, tools, files and directories. Every command prints them, in every format,
+without a byte that controls a terminal, changes the text direction or forges a line. Suggested commands name the right file and run nothing
+else when pasted. JSON keeps the exact names.
 
   test_names.py --tracetool PATH
 """
@@ -9,12 +9,11 @@ import csv
 import io
 import json
 import os
-import pty
 import re
 import shutil
 import subprocess
 
-from harness import Folder, arguments, check, clean_environment, finish, first
+from harness import Folder, arguments, check, clean_environment, finish, first, on_terminal
 from made_profiles import STEP, profile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -31,7 +30,7 @@ HEADER_CUPTI_STATE, TAKEN = 1000, 3
 
 
 class Tool:
-    """Runs the tool and looks at all that it prints."""
+    """Runs the tool and checks all its output."""
 
     def __init__(self, path, folder):
         self.path, self.folder, self.wrong, self.advised = path, folder, [], []
@@ -53,7 +52,7 @@ class Tool:
         return done
 
     def look(self, what, data):
-        """Notes what is wrong in the bytes of an output."""
+        """Collects the faults in the bytes of an output."""
         try:
             text = data.decode().replace("\r\n", "\n" if "--format csv" in what else "\r\n")
         except UnicodeDecodeError as error:
@@ -93,7 +92,7 @@ def make_profile(path, rank=0, **more):
 
 
 def make_recording(path, source):
-    """A recording of the fuzzers' corpus with hostile texts in its header, and in place of names."""
+    """A recording from the fuzz corpus with hostile names in its header and its records."""
     with open(os.path.join(CORPUS, "ring", source), "rb") as file:
         data = bytearray(file.read())
     for at, size in HEADER_TEXTS.values():
@@ -108,7 +107,7 @@ def make_recording(path, source):
 
 
 def check_reading(tool, before, after, ring):
-    """Each command that reads, in each format, of profiles in directories with hostile names and of a recording."""
+    """Runs each reading command in each format on a recording, and on profiles in directories with hostile names."""
     merged = f"{PLACE}/m.ttrace"
     rank0 = f"{before}/rank0.json"
     tool("merge", before, "-o", merged, "--report", "-")
@@ -154,7 +153,7 @@ def check_reading(tool, before, after, ring):
 
 
 def check_errors(tool, before):
-    """Messages on stderr: usage, files that are not there or no traces, damage, foreign files."""
+    """Messages on stderr: usage errors, missing, damaged and foreign files."""
     bad = f"{PLACE}/{BAD}{FORGED}"
     with open(os.path.join(tool.folder, f"{PLACE}/foreign.json"), "w", encoding="utf-8") as out:
         json.dump({"a": NAME}, out)
@@ -187,26 +186,16 @@ def check_errors(tool, before):
 
 
 def check_terminal(tool, before):
-    """The same where both streams are a terminal: only our own line of progress may command it."""
+    """The same with both streams on a terminal, which only the progress line may control."""
     for words in (["info", before], ["diagnose", before], ["analyze", before, "--only", "kernels"], ["dump", f"{before}/rank0.json", "--kinds", "kernel"],
                   ["info", f"{PLACE}/no such file"]):
-        above, below = pty.openpty()
-        job = subprocess.Popen([tool.path, *map(os.fsencode, words)], cwd=tool.folder, env=clean_environment(), stdin=subprocess.DEVNULL, stdout=below, stderr=below)
-        os.close(below)
-        data = b""
-        try:
-            while piece := os.read(above, 65536):
-                data += piece
-        except OSError:  # the end of a terminal
-            pass
-        job.wait()
-        os.close(above)
+        _, data = on_terminal([tool.path, *map(os.fsencode, words)], tool.folder)
         tool.look(f"{words[0]} on a terminal", re.sub(rb"\r\x1b\[K(?:[ -~]*events)?", b"", data).replace(b"\r\n", b"\n"))
     tool.all_held("nor on a terminal")
 
 
 def check_advice(tool):
-    """Every command that is advised, pasted into shells."""
+    """Pastes every suggested command into shells."""
     check(len({what for what, _ in tool.advised}) > 10, "many commands advise one", tool.advised)
     scratch = os.path.join(tool.folder, "scratch")
     wrong = []
@@ -224,7 +213,7 @@ def check_advice(tool):
 
 
 def check_data(tool, before):
-    """JSON has the names exactly; CSV has them as text has them, in cells that no spreadsheet takes for formulas."""
+    """JSON keeps the exact names; CSV prints them like text, and no cell is a formula."""
     rows = json.loads(tool("analyze", before, "--only", "kernels", "--format", "json").stdout)["kernels"]
     check({NAME, FORMULA} <= {row["name"] for row in rows}, "JSON has every name exactly", [row["name"] for row in rows])
     info = json.loads(tool("info", before, "--json").stdout)

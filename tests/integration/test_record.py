@@ -79,7 +79,7 @@ def check_recorded(paths):
 
 
 def check_advice(paths):
-    """What it advises can be pasted into a shell, whatever the directory is called."""
+    """Its suggested commands can be pasted into a shell, whatever the name of the directory."""
     standin = os.path.join(os.path.dirname(paths.simulated), "standin")
     with Folder() as folder:
         done = record(paths, folder, "-o", "sp dir;touch x\x1b[31m", "--", sys.executable, PROGRAM, os.path.join(standin, "libcuda.so.1"), "100", LD_LIBRARY_PATH=standin)

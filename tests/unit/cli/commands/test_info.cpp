@@ -105,15 +105,15 @@ TEST_CASE("info: how clocks are aligned, in a line") {
   CHECK(clocks_text(catalog, {}).empty());
   process.host = "b";
   catalog.processes.push_back(process);
-  CHECK(clocks_text(catalog, {}) == "clocks: 2, which merge aligns by the collectives that they share");
+  CHECK(clocks_text(catalog, {}) == "clocks: 2; merge aligns them by shared collectives");
   std::vector<ClockFit> fits(3);
   for (ClockFit& fit : fits) fit.method = "wall_clock";
-  CHECK(clocks_text(catalog, fits) == "clocks: 3, not aligned: times are those of the hosts");
+  CHECK(clocks_text(catalog, fits) == "clocks: 3, not aligned: timestamps are host times");
   fits[0].method = "reference";
   fits[1].method = "collectives", fits[1].samples = 10, fits[1].offset_ns = -50, fits[1].bound_lo_ns = -1050, fits[1].bound_hi_ns = 1950;
   CHECK(clocks_text(catalog, fits) ==
-        "clocks: 3, of which 1 is aligned by collectives; off by 2.000 us at most; 1 shares no collective with another and is not aligned");
+        "clocks: 3; 1 aligned by collectives; maximum error 2.000 us; 1 not aligned (no shared collective)");
   fits[2] = fits[1], fits[2].bound_lo_ns.reset(), fits[2].later.push_back({});
   CHECK(clocks_text(catalog, fits) ==
-        "clocks: 3, of which 2 are aligned by collectives; off by 2.000 us at most; of 1 the error has no bound; 1 was set or changed pace on the way");
+        "clocks: 3; 2 aligned by collectives; maximum error 2.000 us; 1 without an error bound; 1 set or changed pace during the run");
 }

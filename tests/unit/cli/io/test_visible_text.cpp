@@ -1,4 +1,4 @@
-// Text for people and for shells: what a stranger wrote commands neither.
+// Untrusted names control neither a terminal nor a shell.
 #include "cli/io/visible_text.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// The fuzzers' corpus is of the formats of today: a file that is refused for its version lets no fuzzer past that check.
+// The corpus has the current format versions: a file refused for its version would keep a fuzzer from passing that check.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
