@@ -23,7 +23,7 @@ constexpr std::string_view kHole("\0\0", 2);
 // N/A or ncclFloat32 as the value of an argument.
 bool is_bare_word(std::string_view word) {
   const auto is_part = [](char c) { return lower(c) != c || (c >= 'a' && c <= 'z') || is_digit(c) || c == '_' || c == '/' || c == '.'; };
-  return !is_digit(word[0]) && std::all_of(word.begin(), word.end(), is_part) && word != "true" && word != "false" && word != "null";
+  return !is_digit(word.front()) && std::all_of(word.begin(), word.end(), is_part) && word != "true" && word != "false" && word != "null";
 }
 
 // The size of the character of UTF-8 at the begin of `text`; 0: there is none.
@@ -71,7 +71,7 @@ class EventMender {
     std::string small = word;
     std::transform(small.begin(), small.end(), small.begin(), lower);
     const bool is_no_number = small.find("inf") != small.npos || small.find("nan") != small.npos || small.find(".#") != small.npos || small.starts_with("0x");
-    const bool is_bare = !is_no_number && brackets_.size() > 1 && is_bare_word(word);
+    const bool is_bare = brackets_.size() > 1 && is_bare_word(word);
     if (is_no_number || is_bare) found(at_, is_no_number ? kBareNumber : kBareWord);
     mended_.text += is_no_number || is_bare ? '"' + word + '"' : word;
     at_ = end;
