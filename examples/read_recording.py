@@ -26,7 +26,7 @@ from ring_records import KINDS, BadRecording, Records, walk
 MAGIC, VERSION, KNOWN_FEATURES = b"TTRING\r\n", 2, 0
 STATES = ("off", "on", "failed", "taken")
 
-HEADER = struct.Struct("<8sIIQQQQQQQIIQQII64s40s64s256s32s256s64s4Q7QIiII32Q4Q128s256s2QIi2Q")
+HEADER = struct.Struct("<8sIIQQQQQQQIIQQII64s40s64s256s32s256s64s4Q7QIiII32Q4Q128s256s2QIi4Q")
 HEADER_FIELDS = ("magic version header_bytes features file_bytes definitions_offset definitions_bytes blocks_offset "
                  "block_bytes block_count block_header_bytes pid process_start_ticks created_real_ns cupti_version "
                  "cuda_driver_version host boot_id run_id program agent_version cupti_path cupti_holder").split()
@@ -35,7 +35,7 @@ COPIED_AGAIN_NS = 900_000_000_000
 COUNTER_FIELDS = ("definitions_used heartbeat_real_ns closed_real_ns claimed_blocks cupti_dropped unknown_activities "
                   "definitions_missed cupti_state cupti_error nvtx_state nccl_version").split()
 LAST_FIELDS = ("truncated_names discarded_buffers agent_cpu_ns spooled_ticket events local_path copied_real_ns spooled_bytes "
-               "spool_state spool_error invalid_timestamps stacks_left_out").split()
+               "spool_state spool_error invalid_timestamps stacks_left_out operators_without_stack module_names_missed").split()
 EVENT_KINDS = 32
 SPOOLED = -1  # index of a block that only the spool has
 BLOCK = struct.Struct("<4Q2I4Q7Q64Q")

@@ -211,8 +211,8 @@ def operator_begin(r, b, at, f):
 
 def stack(r, data):
     """Frames, the innermost first; None: unknown."""
-    frames = (r.region or r).frames
-    return None if data is None else [frames[ref] for ref, in struct.iter_unpack("<I", data)]
+    region = (r.region or r).frames
+    return None if data is None else [(r.frames[ref & ~LOCAL_REF] if ref & LOCAL_REF else region[ref]) for ref, in struct.iter_unpack("<I", data)]
 
 
 def stack_of_thread(r, b, at, f):

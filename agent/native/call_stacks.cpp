@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include <atomic>
-#include <string_view>
 
 #include "agent/base/agent_settings.h"
 #include "agent/base/message.h"
@@ -44,19 +43,22 @@ CallStacks choose() {
   return has_python_stacks(settings().torch) ? CallStacks::python : CallStacks::none;
 }
 
-void append(const Guard& guard, const StackedCall& call, std::string_view frames) {
+void leave_out() { trace::SharedMemory::add(ring().header->stacks_left_out, 1); }
+
+// Stack: with kMostBytes and write().
+template <typename Stack>
+void append(const Guard& guard, const StackedCall& call, const Stack& stack) {
   auto record = trace::make_record<trace::StackRecord>();
   record.reason = static_cast<std::uint8_t>(call.reason);
   record.tid = thread_id();
   record.correlation_id = call.correlation_id;
-  HostWriter writer(guard, trace::StackRecord::kKind, sizeof(record), frames.size());
+  HostWriter writer(guard, trace::StackRecord::kKind, sizeof(record), Stack::kMostBytes);
   if (!writer) return;
-  record.stack_ref = writer.name(frames);
+  record.stack_ref = stack.write(writer);
+  if (record.stack_ref == trace::kNoRef) return leave_out();
   record.time_mono_ns = call.time_mono_ns != 0 ? call.time_mono_ns : mono_ns();
   writer.append(record);
 }
-
-void leave_out() { trace::SharedMemory::add(ring().header->stacks_left_out, 1); }
 
 }  // namespace
 
@@ -87,11 +89,9 @@ void write_call_stack(const Guard& guard, const StackedCall& call) noexcept {
   if (!may_take(t_bucket, mono_ns(), call.is_launch)) return leave_out();
   if (chosen == CallStacks::python) {
     const PythonStack stack(guard);
-    if (!stack.bytes().empty()) append(guard, call, stack.bytes());
-    return;
+    return stack.size() > 0 ? append(guard, call, stack) : void();
   }
-  const NativeStack stack(guard);
-  stack.bytes().empty() ? leave_out() : append(guard, call, stack.bytes());
+  append(guard, call, NativeStack(guard));
 }
 
 }  // namespace agent

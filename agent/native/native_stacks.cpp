@@ -54,29 +54,22 @@ std::string_view path_of(const LoadedCode& code, char (&room)[PATH_MAX]) {
   return {room, length > 0 ? static_cast<std::size_t>(length) : 0};
 }
 
-std::uint32_t define_native(const FrameKey& key, const LoadedCode& code) {
+// Code that no file holds (compiled at run time) has its address alone. kNoRef: its object cannot be defined.
+std::uint32_t ref_of_native(HostWriter& writer, const void* address, const LoadedCode* code) {
   static constinit char s_room[PATH_MAX];  // under the lock
-  const std::string_view path = path_of(code, s_room);
-  if (!is_defined(code.number) && !define_object(code, path)) return trace::kNoRef;
-  auto record = trace::make_record<trace::FrameRecord>();
-  record.what = static_cast<std::uint8_t>(trace::FrameKind::native);
-  record.instance = key.words[0];
-  return s_native_frames.define(key, {}, path, record);
-}
-
-// Code that no file holds (compiled at run time) has its address alone.
-std::uint32_t define_unnamed(const FrameKey& key) {
-  auto record = trace::make_record<trace::FrameRecord>();
-  record.what = static_cast<std::uint8_t>(trace::FrameKind::native);
-  record.instance = key.words[0];
-  return s_native_frames.define(key, {}, {}, record);
-}
-
-std::uint32_t ref_of(const void* address, const LoadedCode* code) {
   const FrameKey key{{reinterpret_cast<std::uintptr_t>(address) - (code != nullptr ? code->base : 0), code != nullptr ? code->number : 0, 0, 0}};
   const std::uint32_t known = s_native_frames.find(key);
   if (known != trace::kNoRef) return known;
-  return code != nullptr ? define_native(key, *code) : define_unnamed(key);
+  Frame frame{trace::make_record<trace::FrameRecord>(), {}, {}};
+  frame.record.what = static_cast<std::uint8_t>(trace::FrameKind::native);
+  frame.record.instance = key.words[0];
+  if (code != nullptr) {
+    frame.file = path_of(*code, s_room);
+    if (!is_defined(code->number) && !define_object(*code, frame.file)) return trace::kNoRef;
+  }
+  const std::uint32_t ref = writer.frame(frame);
+  if (!trace::is_local(ref)) s_native_frames.remember(key, ref);
+  return ref;
 }
 
 // An address returned to is that behind the call, which may be another function's.
@@ -88,34 +81,64 @@ bool is_ours(const LoadedCode* code) {
                              code == s_codes.find(reinterpret_cast<const void*>(cupti().enable_callback)));
 }
 
-// Under the lock. How many refs; 0: a frame cannot be told, and a stack without it says what is not so.
-std::size_t tell(const void* const* addresses, std::size_t count, std::string_view of_python, std::uint32_t* refs) {
-  const LoadedCode* interpreter = of_python.empty() ? nullptr : s_codes.find(interpreter_code());
-  std::size_t i = 0, told = 0;
-  while (i < count && is_ours(code_at(addresses[i]))) ++i;
-  for (; i < count; ++i) {
-    const LoadedCode* code = code_at(addresses[i]);
-    if (interpreter != nullptr && code == interpreter) break;
-    refs[told] = ref_of(addresses[i], code);
-    if (refs[told++] == trace::kNoRef) return 0;
+// The native frames from the first that is neither the agent's nor CUPTI's to the interpreter's.
+struct Shown {
+  std::size_t first = 0, end = 0;
+};
+
+Shown shown(const void* const* addresses, std::size_t count, bool has_python) {
+  const LoadedCode* interpreter = has_python ? s_codes.find(interpreter_code()) : nullptr;
+  Shown found;
+  while (found.first < count && is_ours(code_at(addresses[found.first]))) ++found.first;
+  for (found.end = found.first; found.end < count; ++found.end) {
+    if (interpreter != nullptr && code_at(addresses[found.end]) == interpreter) break;
   }
-  std::memcpy(refs + told, of_python.data(), of_python.size());
-  return told + of_python.size() / sizeof(refs[0]);
+  return found;
+}
+
+std::size_t room_of(const void* const* addresses, const Shown& found) {
+  std::size_t bytes = 0;
+  for (std::size_t i = found.first; i < found.end; ++i) {
+    const LoadedCode* code = code_at(addresses[i]);
+    const std::size_t path = code == nullptr ? 0 : code->path[0] == '\0' ? Frame::kMost : std::strlen(code->path);
+    bytes += frame_room(path < Frame::kMost ? path : Frame::kMost);
+  }
+  return bytes;
 }
 
 }  // namespace
 
-NativeStack::NativeStack(const Guard& guard) noexcept {
+NativeStack::NativeStack(const Guard& guard) noexcept : python_(guard) {
   const LoaderCounts counts = loader_counts();
   if (counts.unloaded != t_unloaded) forget_unloaded_code();
   t_unloaded = counts.unloaded;
-  const void* addresses[kMost];
-  const std::size_t count = backtrace_here(addresses, kMost);
-  const PythonStack python(guard);
-  if (count == 0 || !s_lock.try_lock_for_moments()) return;
+  count_ = backtrace_here(addresses_, kMost);
+  if (!s_lock.try_lock_for_moments()) return;
   s_codes.refresh(counts);
-  count_ = tell(addresses, count, python.bytes(), refs_);
   s_lock.unlock();
+}
+
+std::uint32_t NativeStack::write(HostWriter& writer) const noexcept {
+  if (count_ == 0 || !s_lock.try_lock_for_moments()) return trace::kNoRef;
+  const std::uint32_t ref = write_locked(writer);
+  s_lock.unlock();
+  return ref;
+}
+
+// kNoRef: a frame cannot be told, and a stack without it says what is not so.
+std::uint32_t NativeStack::write_locked(HostWriter& writer) const noexcept {
+  const Shown found = shown(addresses_, count_, python_.size() > 0);
+  if (!writer.make_room(room_of(addresses_, found) + python_.room())) return trace::kNoRef;
+  std::uint32_t refs[kMost + PythonStack::kMost], of_python[PythonStack::kMost];
+  std::size_t told = 0;
+  for (std::size_t i = found.first; i < found.end; ++i) {
+    refs[told] = ref_of_native(writer, addresses_[i], code_at(addresses_[i]));
+    if (refs[told++] == trace::kNoRef) return trace::kNoRef;
+  }
+  const std::size_t more = python_.defined(writer, of_python);
+  if (more < python_.size()) return trace::kNoRef;
+  std::memcpy(refs + told, of_python, more * sizeof(refs[0]));
+  return writer.stack(refs, told + more);
 }
 
 }  // namespace agent

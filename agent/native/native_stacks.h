@@ -3,7 +3,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "agent/base/guard.h"
 #include "agent/python/python_stacks.h"
@@ -14,14 +13,19 @@ class NativeStack {
  public:
   static constexpr std::size_t kMost = 128;  // frames besides Python's
 
-  // With the recording open, after prepare_backtraces(). Empty: it cannot be told.
+  static constexpr std::size_t kMostBytes = kMost * sizeof(std::uint32_t) + PythonStack::kMostBytes;
+
+  // With the recording open, after prepare_backtraces().
   explicit NativeStack(const Guard& guard) noexcept;
-  // For HostWriter::name().
-  std::string_view bytes() const noexcept { return {reinterpret_cast<const char*>(refs_), count_ * sizeof(refs_[0])}; }
+  // With a writer that began with kMostBytes, before anything was named. kNoRef: it cannot be told, or there is no room for it.
+  std::uint32_t write(HostWriter& writer) const noexcept;
 
  private:
+  std::uint32_t write_locked(HostWriter& writer) const noexcept;
+
   std::size_t count_ = 0;
-  std::uint32_t refs_[kMost + PythonStack::kMost];
+  const void* addresses_[kMost];
+  PythonStack python_;
 };
 
 }  // namespace agent

@@ -39,13 +39,15 @@ std::uint32_t tid_of(const void* thread) {
 
 bool write_stack(const Guard& guard, const void* thread, const PythonPlace* places, std::size_t count) {
   const PythonStack stack(guard, places, count);
+  if (stack.size() == 0) return false;
   auto record = trace::make_record<trace::StackRecord>();
   record.reason = static_cast<std::uint8_t>(trace::StackReason::hang);
   record.tid = tid_of(thread);
-  if (stack.bytes().empty() || record.tid == 0) return false;
-  HostWriter writer(guard, trace::StackRecord::kKind, sizeof(record), stack.bytes().size());
+  if (record.tid == 0) return false;
+  HostWriter writer(guard, trace::StackRecord::kKind, sizeof(record), PythonStack::kMostBytes);
   if (!writer) return false;
-  record.stack_ref = writer.name(stack.bytes());
+  record.stack_ref = stack.write(writer);
+  if (record.stack_ref == trace::kNoRef) return false;
   record.time_mono_ns = mono_ns();
   writer.append(record);
   return true;

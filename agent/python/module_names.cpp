@@ -2,48 +2,26 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
+#include "agent/base/hash.h"
+#include "agent/python/known_modules.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
 namespace {
 
-constexpr std::uint64_t kBetweenTries_ns = 1'000'000'000;
 constexpr std::size_t kMostModules = 1 << 16;  // of an outermost one
 constexpr std::size_t kMostDepth = 64, kMostName = 1024;
 constexpr std::size_t kMostPlaces = 1024;
 
-// An object by its address, and, because that is used again, its class.
-std::uint64_t key_of(const void* module) {
-  const std::uint64_t key[2] = {reinterpret_cast<std::uintptr_t>(module), reinterpret_cast<std::uintptr_t>(class_of(module))};
-  return hash_bytes(key, sizeof(key), 4) | 1;  // 0: a free place
-}
-
-// Outermost modules that were named. Where there are too many, more of them are left alone: they count as known.
-constexpr std::size_t kKnownRoots = 1024, kRootTries = 8;
-constinit std::atomic<std::uint64_t> s_known_roots[kKnownRoots]{};
-
-bool is_known_root(std::uint64_t key) {
-  for (std::size_t i = 0; i < kRootTries; ++i) {
-    const std::uint64_t known = s_known_roots[(key + i) % kKnownRoots].load(std::memory_order_relaxed);
-    if (known == key) return true;
-    if (known == 0) return false;
-  }
-  return true;
-}
-
-void know_root(std::uint64_t key) {
-  for (std::size_t i = 0; i < kRootTries; ++i) {
-    auto& known = s_known_roots[(key + i) % kKnownRoots];
-    if (known.load(std::memory_order_relaxed) != 0) continue;
-    return known.store(key, std::memory_order_relaxed);
-  }
-}
-
+// When to look again: after a hundred times what the last look took, and later and later while looks find nothing.
+constexpr std::uint64_t kSoonest_ns = 20'000'000, kLatest_ns = 1'000'000'000, kTimesTaken = 100;
 constinit std::atomic<std::uint64_t> s_next_names_ns{0};
-constinit std::atomic<std::uint64_t> s_wanted{0};  // the one that was seen last
+constinit std::atomic<std::uint64_t> s_between_ns{kSoonest_ns};
+constinit std::atomic<const void*> s_wanted{nullptr};  // the one that was seen last
 
 // Objects that were seen, each once.
 class SeenModules {
@@ -78,19 +56,37 @@ class SeenModules {
 // All modules below an outermost one, in the order of its named_modules(): a module's own name, then its children's.
 class NamedModules {
  public:
-  NamedModules(const Guard&, const PythonObjects& python, void* root) noexcept : python_(python), root_(root) {}
-  void write() noexcept { visit(root_, 0, 0); }
+  NamedModules(const Guard&, const PythonObjects& python, void* root) noexcept : python_(python), root_(root), is_new_root_(!is_known_root(root)) {}
+  // False: there is nothing new, or no room.
+  bool write() noexcept {
+    bool is_new = false;
+    root_number_ = number_module(python_, root_, is_new);
+    if (root_number_ == 0) {
+      miss();
+      return false;
+    }
+    visit(root_, 0, 0);
+    know_root(root_);
+    return named_ > 0;
+  }
 
  private:
+  static void miss() noexcept { trace::SharedMemory::add(ring().header->module_names_missed, 1); }
+
   void visit(void* module, std::size_t name_size, std::size_t depth) noexcept {
     if (!seen_.add(module)) return;
-    is_full_ = !define_name(module, {name_, name_size});
-    if (is_full_ || depth == kMostDepth) return;
+    bool is_new = false;
+    const std::uint64_t number = number_module(python_, module, is_new);
+    const bool is_wanted = is_new || is_new_root_;
+    const bool is_named = number != 0 && is_wanted && define_name(number, {name_, name_size});
+    if (is_wanted && !is_named) miss();
+    named_ += is_named;
+    if (depth == kMostDepth) return;
     const PythonReference children(python_, python_.attribute(module, "_modules"));
     if (!children || !is_dict(python_, children.get())) return;
     std::intptr_t at = 0;
     void *key = nullptr, *child = nullptr;
-    while (!is_full_ && python_.next(children.get(), &at, &key, &child) != 0) {
+    while (python_.next(children.get(), &at, &key, &child) != 0) {
       if (child == python_.none) continue;
       const std::string_view text = text_of(python_, key);
       const std::size_t dot = name_size == 0 ? 0 : 1;
@@ -102,63 +98,79 @@ class NamedModules {
       visit(child, name_size + dot + text.size(), depth + 1);
     }
   }
-  // A quarter of the region is left to others. Not by the interner, whose places are for names that are used again.
-  bool define_name(const void* module, std::string_view name) const noexcept {
-    const std::size_t keep_free = ring().header->definitions_bytes / 4;
+  bool define_name(std::uint64_t number, std::string_view name) const noexcept {
+    const std::size_t keep_free = stacks_reserve(ring());
     auto record = trace::make_record<trace::ModuleNameRecord>();
-    record.instance = reinterpret_cast<std::uintptr_t>(module);
-    record.root = reinterpret_cast<std::uintptr_t>(root_);
+    record.instance = number;
+    record.root = root_number_;
     const Locked locked(interner().lock());
-    record.name_ref = define_string(ring(), keep_free, name);
+    record.name_ref = interner().permanent_string(ring(), name, keep_free);
     return record.name_ref != trace::kNoRef && trace::append_definition(ring(), keep_free, &record, sizeof(record)) != trace::kNoRef;
   }
 
   const PythonObjects& python_;
   void* root_;
+  bool is_new_root_;
+  std::uint64_t root_number_ = 0;
+  std::size_t named_ = 0;
   SeenModules seen_;
-  bool is_full_ = false;
   char name_[kMostName];
 };
 
-// The outermost call of a module on a thread; null: none. `has_wanted`: the one that was asked for is called there, too, however deep.
-void* outermost_of(const PythonFunctions& frames, const void* thread, const void* module_call, bool& has_wanted) {
-  PythonPlace places[kMostPlaces];
-  const std::size_t count = python_places_of(frames, thread, places, kMostPlaces);
-  const std::uint64_t wanted = s_wanted.load(std::memory_order_relaxed);
-  const void* outermost = nullptr;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (places[i].code != module_call || places[i].first_local == nullptr) continue;
-    outermost = places[i].first_local;
-    has_wanted = has_wanted || key_of(outermost) == wanted;
+// The modules that are called on a thread, the innermost first.
+struct OpenCalls {
+  std::size_t count = 0;
+  void* modules[kMostPlaces];
+
+  OpenCalls(const PythonFunctions& frames, const void* thread, const void* module_call) noexcept {
+    PythonPlace places[kMostPlaces];
+    const std::size_t most = python_places_of(frames, thread, places, kMostPlaces);
+    for (std::size_t i = 0; i < most; ++i) {
+      if (places[i].code == module_call && places[i].first_local != nullptr) modules[count++] = const_cast<void*>(places[i].first_local);
+    }
   }
-  return const_cast<void*>(outermost);
+  bool has(const void* module) const noexcept { return std::find(modules, modules + count, module) != modules + count; }
+};
+
+// True: one of them got a name. Those that the outermost one does not hold have a number at least.
+bool name_open(const Guard& guard, const PythonObjects& objects, const OpenCalls& calls) {
+  void* root = calls.modules[calls.count - 1];
+  objects.keep(root);
+  const PythonReference kept(objects, root);
+  const bool has_named = NamedModules(guard, objects, root).write();
+  bool is_new = false;
+  for (std::size_t i = 0; i < calls.count; ++i) number_module(objects, calls.modules[i], is_new);
+  return has_named;
 }
 
 }  // namespace
 
-bool wants_module_names(const void* outermost) noexcept {
-  const std::uint64_t key = key_of(outermost);
-  if (is_known_root(key)) return false;
+bool wants_module_names(const void* outermost, bool has_unknown) noexcept {
+  if (!has_unknown && is_known_root(outermost)) return false;
   const std::uint64_t now_ns = mono_ns();
   std::uint64_t next_ns = s_next_names_ns.load(std::memory_order_relaxed);
-  if (now_ns < next_ns || !s_next_names_ns.compare_exchange_strong(next_ns, now_ns + kBetweenTries_ns, std::memory_order_relaxed)) return false;
-  s_wanted.store(key, std::memory_order_relaxed);
+  const std::uint64_t between_ns = s_between_ns.load(std::memory_order_relaxed);
+  if (now_ns < next_ns || !s_next_names_ns.compare_exchange_strong(next_ns, now_ns + between_ns, std::memory_order_relaxed)) return false;
+  s_wanted.store(outermost, std::memory_order_relaxed);
   return true;
 }
 
 void name_modules(const Guard& guard, const PythonObjects& objects, const PythonFunctions& frames, const void* module_call) noexcept {
-  bool has_wanted = false;
+  const std::uint64_t began_ns = mono_ns();
+  const void* const wanted = s_wanted.load(std::memory_order_relaxed);
+  bool has_wanted = false, has_named = false;
   for (void* thread = frames.first_thread(frames.interpreter()); thread != nullptr; thread = frames.next_thread(thread)) {
-    void* root = outermost_of(frames, thread, module_call, has_wanted);
-    if (root == nullptr || is_known_root(key_of(root))) continue;
-    objects.keep(root);
-    const PythonReference kept(objects, root);
-    know_root(key_of(root));
-    NamedModules(guard, objects, root).write();
+    const OpenCalls calls(frames, thread, module_call);
+    if (calls.count == 0) continue;
+    has_wanted = has_wanted || calls.has(wanted);
+    has_named = name_open(guard, objects, calls) || has_named;
   }
-  // Of a stack that is deeper than what is recorded of it, it may be an inner one.
-  const std::uint64_t wanted = s_wanted.load(std::memory_order_relaxed);
-  if (has_wanted && !is_known_root(wanted)) know_root(wanted);
+  // It may be an inner one of a stack that is deeper than what is recorded.
+  if (has_wanted) know_root(wanted);
+  const std::uint64_t now_ns = mono_ns(), least_ns = std::max(kSoonest_ns, (now_ns - began_ns) * kTimesTaken);
+  const std::uint64_t later_ns = has_named ? kSoonest_ns : std::min(kLatest_ns, 2 * s_between_ns.load(std::memory_order_relaxed));
+  s_between_ns.store(std::max(least_ns, later_ns), std::memory_order_relaxed);
+  s_next_names_ns.store(now_ns + std::max(least_ns, later_ns), std::memory_order_relaxed);
 }
 
 }  // namespace agent

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "agent/base/hash.h"
 #include "agent/base/loaded_objects.h"
 #include "agent/python/python_objects.h"
 
@@ -24,16 +25,18 @@ struct Layout {
   std::size_t file, name;                   // of a code object
   std::size_t bytecode;                     // kNone: the instruction is a number already
   int unit;                                 // bytes of one unit of such a number
-  std::size_t ascii;                        // size of the head of a text
-  std::size_t locals, first_line;           // of a frame; of a code object
+  std::size_t ascii, compact;               // size of the head of a text: of one that is pure ASCII, of another one
+  std::size_t locals;                       // of a frame
+  std::size_t first_line, line_table;       // of a code object
+  std::size_t version;                      // kNone: code objects have no number
 };
 
 constexpr Layout kLayouts[] = {
-    {24, 0, false, 32, 24, 104, kNone, 0, 104, 112, kNone, 1, 48, 360, 40},   // 3.9
-    {24, 0, false, 32, 24, 96, kNone, 0, 104, 112, kNone, 2, 48, 352, 40},    // 3.10
-    {56, 8, true, 32, 48, 56, kNone, 0, 112, 128, 184, 1, 48, 72, 72},      // 3.11
-    {56, 0, true, 0, 8, 56, 70, 3, 112, 128, 192, 1, 40, 72, 68},           // 3.12
-    {72, 0, false, 0, 8, 56, 70, 3, 112, 128, 200, 1, 40, 72, 68},          // 3.13
+    {24, 0, false, 32, 24, 104, kNone, 0, 104, 112, kNone, 1, 48, 72, 360, 40, 120, kNone},  // 3.9
+    {24, 0, false, 32, 24, 96, kNone, 0, 104, 112, kNone, 2, 48, 72, 352, 40, 120, kNone},   // 3.10
+    {56, 8, true, 32, 48, 56, kNone, 0, 112, 128, 184, 1, 48, 72, 72, 72, 136, kNone},       // 3.11
+    {56, 0, true, 0, 8, 56, 70, 3, 112, 128, 192, 1, 40, 56, 72, 68, 136, 92},               // 3.12
+    {72, 0, false, 0, 8, 56, 70, 3, 112, 128, 200, 1, 40, 56, 72, 68, 136, 92},              // 3.13
 };
 static_assert(sizeof(kLayouts) / sizeof(kLayouts[0]) == kLastMinor - kFirstMinor + 1);
 
@@ -112,15 +115,72 @@ std::size_t walk_frames(const Layout& layout, const void* thread, PythonPlace* p
   return count;
 }
 
-// PyUnicodeObject, where it is compact: pure ASCII lies behind the short head, other text has its UTF-8 once somebody has asked for it.
-bool text_of(const Layout& layout, const void* object, std::string_view& text) {
+// A PyUnicodeObject: all of its characters lie behind its head, of 1, 2 or 4 bytes each.
+struct Text {
+  const std::byte* at = nullptr;
+  std::size_t length = 0;  // characters
+  unsigned width = 0;      // bytes of each; 0: it is no such object
+  bool is_ascii = false;
+};
+
+Text text_of(const Layout& layout, const void* object) {
   constexpr std::size_t kLengthAt = 16, kStateAt = 32;
-  constexpr std::uint32_t kCompact = 1u << 5, kAscii = 1u << 6;  // behind interned: 2 bits, kind: 3 bits
-  if (object == nullptr) return false;
+  constexpr unsigned kKindAt = 2, kKindBits = 7;  // behind interned: 2 bits
+  constexpr std::uint32_t kCompact = 1u << 5, kAscii = 1u << 6;
+  if (object == nullptr) return {};
   const auto state = read<std::uint32_t>(object, kStateAt);
-  if ((state & kCompact) == 0 || (state & kAscii) == 0) return false;
-  text = {static_cast<const char*>(object) + layout.ascii, static_cast<std::size_t>(read<std::int64_t>(object, kLengthAt))};
-  return true;
+  const unsigned width = state >> kKindAt & kKindBits;
+  if ((state & kCompact) == 0 || (width != 1 && width != 2 && width != 4)) return {};
+  const bool is_ascii = (state & kAscii) != 0;
+  return {static_cast<const std::byte*>(object) + (is_ascii ? layout.ascii : layout.compact), static_cast<std::size_t>(read<std::int64_t>(object, kLengthAt)), width, is_ascii};
+}
+
+std::size_t most_utf8_bytes(const Text& text) {
+  constexpr std::size_t kMostOfOne = 4;
+  const std::size_t bytes = text.is_ascii ? text.length : text.length * kMostOfOne;
+  return bytes < PythonNames::kMostBytes ? bytes : PythonNames::kMostBytes;
+}
+
+std::uint32_t character_at(const Text& text, std::size_t i) {
+  if (text.width == 1) return read<std::uint8_t>(text.at, i);
+  return text.width == 2 ? read<std::uint16_t>(text.at, i * 2) : read<std::uint32_t>(text.at, i * 4);
+}
+
+// Half of a pair (a byte of a file's name that is no UTF-8) and what is no character become the replacement character.
+std::size_t put_utf8(std::uint32_t c, char* to) {
+  constexpr std::uint32_t kReplacement = 0xfffd;
+  if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff) c = kReplacement;
+  const auto tail = [c](unsigned shift) { return static_cast<char>(0x80 | (c >> shift & 0x3f)); };
+  std::size_t size = 0;
+  if (c < 0x80) {
+    to[size++] = static_cast<char>(c);
+    return size;
+  }
+  if (c < 0x800) {
+    to[size++] = static_cast<char>(0xc0 | c >> 6);
+  } else {
+    to[size++] = static_cast<char>(c < 0x10000 ? 0xe0 | c >> 12 : 0xf0 | c >> 18);
+    if (c >= 0x10000) to[size++] = tail(12);
+    to[size++] = tail(6);
+  }
+  to[size++] = tail(0);
+  return size;
+}
+
+std::string_view utf8_of(const Text& text, char (&room)[PythonNames::kMostBytes]) {
+  constexpr std::size_t kMostOfOne = 4;
+  if (text.is_ascii) return {reinterpret_cast<const char*>(text.at), most_utf8_bytes(text)};
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < text.length && size + kMostOfOne <= sizeof(room); ++i) size += put_utf8(character_at(text, i), room + size);
+  return {room, size};
+}
+
+std::uint64_t hash_text(const Text& text, std::uint64_t seed) { return hash_bytes(text.at, text.length * text.width, seed); }
+
+// A PyBytesObject.
+std::uint64_t hash_of_bytes(const void* object, std::uint64_t seed) {
+  constexpr std::size_t kLengthAt = 16, kBytesAt = 32;
+  return hash_bytes(static_cast<const std::byte*>(object) + kBytesAt, static_cast<std::size_t>(read<std::int64_t>(object, kLengthAt)), seed);
 }
 
 // Null: it has none that stays.
@@ -215,15 +275,28 @@ bool read_guarded(const void* object, std::size_t at, std::uint64_t& value) noex
 
 bool names_of(const PythonFunctions& python, const PythonPlace& place, PythonNames& names) noexcept {
   const Layout& layout = layout_of(python);
-  if (!text_of(layout, pointer(place.code, layout.name), names.function) || !text_of(layout, pointer(place.code, layout.file), names.file)) return false;
+  const Text function = text_of(layout, pointer(place.code, layout.name)), file = text_of(layout, pointer(place.code, layout.file));
+  if (function.width == 0 || file.width == 0) return false;
+  names.function = utf8_of(function, names.room[0]);
+  names.file = utf8_of(file, names.room[1]);
   const int line = python.line_of(const_cast<void*>(place.code), place.offset);
   names.line = line > 0 ? line : 0;
   return true;
 }
 
+std::size_t names_bytes(const PythonFunctions& python, const void* code) noexcept {
+  const Layout& layout = layout_of(python);
+  return most_utf8_bytes(text_of(layout, pointer(code, layout.name))) + most_utf8_bytes(text_of(layout, pointer(code, layout.file)));
+}
+
 std::uint64_t identity_of(const PythonFunctions& python, const void* code) noexcept {
   const Layout& layout = layout_of(python);
-  return reinterpret_cast<std::uintptr_t>(pointer(code, layout.name)) * 31 + static_cast<std::uint32_t>(read<std::int32_t>(code, layout.first_line));
+  const void *const name = pointer(code, layout.name), *const file = pointer(code, layout.file);
+  // Numbers are of one interpreter, and 0 when all are used up; another interpreter's code has other texts.
+  const std::uint32_t version = layout.version == kNone ? 0 : read<std::uint32_t>(code, layout.version);
+  if (version != 0) return std::uint64_t{version} << 32 ^ reinterpret_cast<std::uintptr_t>(name) ^ reinterpret_cast<std::uintptr_t>(file) << 16;
+  const auto first_line = static_cast<std::uint32_t>(read<std::int32_t>(code, layout.first_line));
+  return hash_of_bytes(pointer(code, layout.line_table), hash_text(text_of(layout, file), hash_text(text_of(layout, name), first_line)));
 }
 
 const char* class_of(const void* object) noexcept {

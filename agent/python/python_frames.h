@@ -56,15 +56,21 @@ std::size_t python_places_guarded(const PythonFunctions& python, const void* thr
 // False: there is nothing at that address.
 bool read_guarded(const void* object, std::size_t at, std::uint64_t& value) noexcept;
 
-// What people call a place. The texts are the code object's own, valid while it lives. False: its names are no plain texts.
+// What people call a place, in UTF-8. The texts are the code object's own, valid while it lives, or lie in `room`; longer ones are cut.
 struct PythonNames {
+  static constexpr std::size_t kMostBytes = 1024;
   std::string_view function;  // qualified from 3.11 on
   std::string_view file;
   std::int32_t line;  // 0: unknown
+  char room[2][kMostBytes];
 };
+// False: its names are no texts.
 bool names_of(const PythonFunctions& python, const PythonPlace& place, PythonNames& names) noexcept;
+// How many bytes these are at most.
+std::size_t names_bytes(const PythonFunctions& python, const void* code) noexcept;
 
-// What tells two code objects apart that lie at the same address, one after the other.
+// What differs between two code objects at the same address, one after the other, unless their names, files and lines are the same: the
+// number that Python gives each one (from 3.12 on), or a hash of these texts and of the table of lines.
 std::uint64_t identity_of(const PythonFunctions& python, const void* code) noexcept;
 
 // The name of an object's class, as long as that lives.

@@ -39,6 +39,7 @@ bool find_python_objects(PythonObjects& python) noexcept {
          find_function(process, "PyList_Append", python.append) && find_function(process, "PyTuple_GetItem", python.element) &&
          find_function(process, "PyDict_GetItemString", python.value_of) && find_function(process, "PyDict_Next", python.next) &&
          find_function(process, "PyUnicode_AsUTF8AndSize", python.text) && find_function(process, "PyLong_AsLong", python.number) &&
+         find_function(process, "PyLong_FromLong", python.from_number) && find_function(process, "PyWeakref_NewRef", python.weak_reference) &&
          find_function(process, "PyErr_Occurred", python.occurred) && find_function(process, "PyObject_Type", python.type) &&
          find_function(process, "PyType_GetFlags", python.type_flags) && find_function(process, "PyCFunction_NewEx", python.function) &&
          (python.none = symbol_in(process, "_Py_NoneStruct")) != nullptr;

@@ -30,6 +30,8 @@ struct PythonObjects {
   int (*next)(void* dict, std::intptr_t* at, void** key, void** value);  // borrowed; 0: there are no more
   const char* (*text)(void* object, std::intptr_t* size);  // UTF-8, as long as the object lives
   long (*number)(void* object);
+  void* (*from_number)(long number);                       // a new reference
+  void* (*weak_reference)(void* object, void* callback);   // a new reference, which is handed to the callback when the object goes
   void* (*occurred)();                                     // PyErr_Occurred
   void* (*type)(void* object);                             // a new reference
   unsigned long (*type_flags)(void* type);

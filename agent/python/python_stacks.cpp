@@ -4,8 +4,10 @@
 #include <cstring>
 
 #include "agent/base/agent_settings.h"
+#include "agent/base/hash.h"
 #include "agent/base/message.h"
 #include "agent/python/hang_stacks.h"
+#include "agent/python/known_modules.h"
 #include "agent/python/module_names.h"
 #include "agent/python/python_door.h"
 #include "agent/python/python_frames.h"
@@ -19,52 +21,80 @@ namespace {
 constinit PythonFunctions s_python{};
 constinit std::atomic<bool> s_is_checked{false};
 
-// A frame by its place: where the code object lies, and, because addresses are used again, its name and first line. Of a module's call
-// the module and its class besides.
 constinit FrameTable s_python_frames{};
-FrameKey key_of(const PythonPlace& place, const void* module, std::uint64_t check) {
-  return {{reinterpret_cast<std::uintptr_t>(place.code), static_cast<std::uint32_t>(place.offset), reinterpret_cast<std::uintptr_t>(module), check}};
-}
 
-// torch.nn.Module's function through which each module is called, whose first argument is the module; 0: not seen so far.
+// torch.nn.Module's function through which each module is called, whose first argument is the module. Written last; 0: not seen so far.
 constinit std::atomic<const void*> s_module_call{nullptr};
+constinit std::atomic<std::uint64_t> s_module_call_identity{0};
 bool is_module_call(const PythonNames& names) {
   return names.function.ends_with("_wrapped_call_impl") && names.file.ends_with("torch/nn/modules/module.py");
 }
 
-std::uint32_t define_frame(const PythonPlace& place, const void* module, std::uint64_t check) {
-  PythonNames names{};
-  auto record = trace::make_record<trace::FrameRecord>();
-  record.what = static_cast<std::uint8_t>(trace::FrameKind::python);
-  if (module != nullptr) {
-    record.what = static_cast<std::uint8_t>(trace::FrameKind::module);
-    record.instance = reinterpret_cast<std::uintptr_t>(module);
-    names.function = class_of(module);
-  } else if (!names_of(s_python, place, names)) {
-    return trace::kNoRef;
-  } else if (is_module_call(names)) {
-    s_module_call.store(place.code, std::memory_order_relaxed);
-    return define_frame(place, place.first_local, check);
-  }
-  record.line = names.line;
-  return s_python_frames.define(key_of(place, module, check), names.function, names.file, record);
-}
+// A frame as it is looked for: where the code object lies and which one it is, and of a module's call the module's number and class.
+struct FoundFrame {
+  FrameKey key;
+  const void* module;  // null: it is no call of one
+  std::uint64_t number;
+};
 
-const void* called_module(const PythonPlace& place) {
-  return place.code == s_module_call.load(std::memory_order_relaxed) ? place.first_local : nullptr;
+FoundFrame look_at(const PythonPlace& place) {
+  std::uint64_t identity = identity_of(s_python, place.code);
+  FoundFrame found{{{reinterpret_cast<std::uintptr_t>(place.code), static_cast<std::uint32_t>(place.offset), 0, identity}}, nullptr, 0};
+  const bool is_call = place.code == s_module_call.load(std::memory_order_acquire) && identity == s_module_call_identity.load(std::memory_order_relaxed);
+  if (!is_call || place.first_local == nullptr) return found;
+  found.module = place.first_local;
+  found.number = number_of_module(found.module);
+  const char* name = class_of(found.module);
+  found.key.words[1] = found.number;  // it is called at one place
+  found.key.words[2] = hash_bytes(name, std::strlen(name), 6);
+  return found;
 }
 
 // `recent`: of the thread, and where in it. Null: none.
-std::uint32_t ref_of(const PythonPlace& place, RecentFrames* recent, std::size_t at) {
-  const void* module = called_module(place);
-  std::uint64_t check = identity_of(s_python, place.code);
-  if (module != nullptr) check ^= reinterpret_cast<std::uintptr_t>(class_of(module));
-  const FrameKey key = key_of(place, module, check);
-  std::uint32_t ref = recent != nullptr ? recent->find(at, key) : trace::kNoRef;
+std::uint32_t known_ref(const FoundFrame& found, RecentFrames* recent, std::size_t at, std::uint64_t ticket) {
+  std::uint32_t ref = recent != nullptr ? recent->find(at, found.key, ticket) : trace::kNoRef;
   if (ref != trace::kNoRef) return ref;
-  ref = s_python_frames.find(key);
-  if (ref == trace::kNoRef) ref = define_frame(place, module, check);
-  if (recent != nullptr && ref != trace::kNoRef) recent->remember(at, key, ref);
+  ref = s_python_frames.find(found.key);
+  if (ref != trace::kNoRef && recent != nullptr) recent->remember(at, found.key, ref, 0);
+  return ref;
+}
+
+// True: it is the function through which modules are called, which nobody knew so far.
+bool is_first_module_call(const PythonPlace& place, const FoundFrame& found) {
+  PythonNames names;
+  if (s_module_call.load(std::memory_order_relaxed) == place.code || !names_of(s_python, place, names) || !is_module_call(names)) return false;
+  s_module_call_identity.store(found.key.words[3], std::memory_order_relaxed);
+  s_module_call.store(place.code, std::memory_order_release);
+  return true;
+}
+
+// kNoRef: its names are no texts.
+std::uint32_t define(HostWriter& writer, const PythonPlace& place, const FoundFrame& found) {
+  PythonNames names;
+  Frame frame{trace::make_record<trace::FrameRecord>(), {}, {}};
+  frame.record.what = static_cast<std::uint8_t>(trace::FrameKind::python);
+  if (found.module != nullptr) {
+    frame.record.what = static_cast<std::uint8_t>(trace::FrameKind::module);
+    frame.record.instance = found.number;
+    frame.name = class_of(found.module);
+  } else if (!names_of(s_python, place, names)) {
+    return trace::kNoRef;
+  } else {
+    frame.record.line = names.line;
+    frame.name = names.function;
+    frame.file = names.file;
+  }
+  return writer.frame(frame);
+}
+
+std::uint32_t ref_of(HostWriter& writer, const PythonPlace& place, RecentFrames* recent, std::size_t at) {
+  const FoundFrame found = look_at(place);
+  std::uint32_t ref = known_ref(found, recent, at, writer.ticket());
+  const bool is_known = ref != trace::kNoRef;
+  if (!is_known) ref = define(writer, place, found);
+  if (ref == trace::kNoRef) return ref;
+  if (!is_known && !trace::is_local(ref)) s_python_frames.remember(found.key, ref);
+  if (recent != nullptr) recent->remember(at, found.key, ref, writer.kept(ref).ticket);
   return ref;
 }
 
@@ -94,31 +124,55 @@ PythonPosition python_position() noexcept {
   return s_is_checked.load(std::memory_order_acquire) ? python_position(s_python) : PythonPosition{};
 }
 
-PythonStack::PythonStack(const Guard&) noexcept {
+PythonStack::PythonStack(const Guard&) noexcept : is_own_(true) {
   if (!s_is_checked.load(std::memory_order_acquire)) return;
-  PythonPlace places[kMost];
-  const std::size_t count = python_places(s_python, places, kMost);
-  ThreadState* const state = count > 0 ? thread_state() : nullptr;
-  const void* outermost = nullptr;
-  for (std::size_t i = 0; i < count; ++i) {
-    refs_[i] = ref_of(places[i], state != nullptr ? &state->frames : nullptr, count - 1 - i);
-    if (refs_[i] == trace::kNoRef) return;  // a stack without one of its frames says what is not so
-    if (const void* module = called_module(places[i])) outermost = module;
+  count_ = python_places(s_python, places_, kMost);
+  const void* const module_call = s_module_call.load(std::memory_order_relaxed);
+  const void *outermost = nullptr, *unknown = nullptr;
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (places_[i].code != module_call || places_[i].first_local == nullptr) continue;
+    outermost = places_[i].first_local;
+    if (number_of_module(outermost) == 0) unknown = outermost;
   }
-  count_ = count;
-  if (outermost != nullptr && wants_module_names(outermost)) wake_python_door();
+  if (outermost != nullptr && wants_module_names(outermost, unknown != nullptr)) wake_python_door();
 }
 
-PythonStack::PythonStack(const Guard&, const PythonPlace* places, std::size_t count) noexcept {
-  constexpr int kTries = 1000;
-  if (count > kMost) return;
-  for (std::size_t i = 0; i < count; ++i) {
-    for (int tries = 0; (refs_[i] = ref_of(places[i], nullptr, 0)) == trace::kNoRef; ++tries) {
-      if (tries == kTries) return;
-      sched_yield();
-    }
+PythonStack::PythonStack(const Guard&, const PythonPlace* places, std::size_t count) noexcept : count_(count <= kMost ? count : 0) {
+  std::memcpy(places_, places, count_ * sizeof(places[0]));
+}
+
+std::uint32_t PythonStack::write(HostWriter& writer) const noexcept {
+  std::uint32_t refs[kMost];
+  ThreadState* const state = is_own_ && count_ > 0 ? thread_state() : nullptr;
+  std::size_t known = 0;
+  for (; known < count_; ++known) {
+    refs[known] = known_ref(look_at(places_[known]), state != nullptr ? &state->frames : nullptr, count_ - 1 - known, writer.ticket());
+    if (refs[known] == trace::kNoRef) break;
   }
-  count_ = count;
+  if (known < count_ && (!writer.make_room(room()) || defined(writer, refs) == 0)) return trace::kNoRef;
+  return count_ > 0 ? writer.stack(refs, count_) : trace::kNoRef;
+}
+
+// Also for those that are known now in the writer's block: that may be another one then. The function through which modules are called is
+// found here, before the room for its class is made.
+std::size_t PythonStack::room() const noexcept {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    FoundFrame found = look_at(places_[i]);
+    if (s_python_frames.find(found.key) != trace::kNoRef) continue;
+    if (is_first_module_call(places_[i], found)) found = look_at(places_[i]);
+    bytes += frame_room(found.module != nullptr ? std::strlen(class_of(found.module)) : names_bytes(s_python, places_[i].code));
+  }
+  return bytes;
+}
+
+std::size_t PythonStack::defined(HostWriter& writer, std::uint32_t (&refs)[kMost]) const noexcept {
+  ThreadState* const state = is_own_ && count_ > 0 ? thread_state() : nullptr;
+  for (std::size_t i = 0; i < count_; ++i) {
+    refs[i] = ref_of(writer, places_[i], state != nullptr ? &state->frames : nullptr, count_ - 1 - i);
+    if (refs[i] == trace::kNoRef) return 0;
+  }
+  return count_;
 }
 
 }  // namespace agent

@@ -1,5 +1,6 @@
-// The Python stack of the calling thread as references to frames (trace::FrameRecord), each defined once in the definitions region. A call
-// of a torch.nn.Module is a frame of its own kind, so that the way through the modules can be read off a stack.
+// The Python stack of a thread as references to frames (trace::FrameRecord). One that comes back is defined once in the definitions region,
+// as long as frames may take of it; else it is defined in the block of the stack. A call of a torch.nn.Module is a frame of its own kind, so
+// that the way through the modules can be read off a stack.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include "agent/python/python_frames.h"
 #include "agent/python/python_objects.h"
 #include "agent/ring/frame_table.h"
+#include "agent/ring/recorder.h"
 
 namespace agent {
 
@@ -32,14 +34,21 @@ class PythonStack {
 
   // Of the calling thread, with the recording open. Empty: as above.
   explicit PythonStack(const Guard& guard) noexcept;
-  // Of a thread that stands still, from python_places_of(). Waits a little for what is busy: for our own threads.
+  // Of a thread that stands still, from python_places_of().
   PythonStack(const Guard& guard, const PythonPlace* places, std::size_t count) noexcept;
-  // For HostWriter::name().
-  std::string_view bytes() const noexcept { return {reinterpret_cast<const char*>(refs_), count_ * sizeof(refs_[0])}; }
+  std::size_t size() const noexcept { return count_; }
+
+  // For a record of a writer that began with kMostBytes, before anything was named. kNoRef: it is empty, or its frames find no room: a
+  // stack without one of its frames says what is not so.
+  std::uint32_t write(HostWriter& writer) const noexcept;
+  // As a part of another stack: what is to be made room for at most, and its frames' references with that room made; 0: as above.
+  std::size_t room() const noexcept;
+  std::size_t defined(HostWriter& writer, std::uint32_t (&refs)[kMost]) const noexcept;
 
  private:
+  bool is_own_ = false;  // the calling thread's: its next stack has most of these frames again
   std::size_t count_ = 0;
-  std::uint32_t refs_[kMost];
+  PythonPlace places_[kMost];
 };
 
 }  // namespace agent

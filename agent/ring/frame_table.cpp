@@ -1,51 +1,40 @@
 #include "agent/ring/frame_table.h"
 
-#include "agent/ring/recorder.h"
+#include "agent/base/hash.h"
 
 namespace agent {
-namespace {
-
-// Under the interner's lock.
-std::uint32_t define_named(std::string_view name, std::string_view file, trace::FrameRecord record) {
-  record.name_ref = name.empty() ? trace::kNoRef : interner().permanent_string(ring(), name);
-  record.file_ref = file.empty() ? trace::kNoRef : interner().permanent_string(ring(), file);
-  if (!name.empty() && record.name_ref == trace::kNoRef) return trace::kNoRef;
-  return trace::append_definition(ring(), kNamesReserve, &record, sizeof(record));
-}
-
-}  // namespace
-
-std::size_t FrameTable::slot_of(const FrameKey& key) noexcept { return hash_bytes(key.words, sizeof(key.words), 3) % kKnown; }
 
 std::uint32_t FrameTable::find(const FrameKey& key) const noexcept {
-  for (std::size_t i = 0, at = slot_of(key); i < kTries; ++i, at = (at + 1) % kKnown) {
-    const std::uint32_t ref = known_[at].ref.load(std::memory_order_acquire);
-    if (ref == 0) return trace::kNoRef;
-    if (known_[at].key == key) return ref;
+  const std::uint64_t hash = hash_bytes(key.words, sizeof(key.words), 3);
+  for (std::size_t i = 0; i < kTries; ++i) {
+    const Known& known = known_[(hash + i) % kKnown];
+    const std::uint32_t turn = known.turn.load(std::memory_order_acquire);
+    const std::uint32_t ref = known.ref.load(std::memory_order_relaxed);
+    if (ref == 0 || turn % 2 != 0) continue;
+    bool is_same = true;
+    for (std::size_t word = 0; word < FrameKey::kWords; ++word) is_same = is_same && known.words[word].load(std::memory_order_relaxed) == key.words[word];
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (is_same && known.turn.load(std::memory_order_relaxed) == turn) return ref;
   }
   return trace::kNoRef;
 }
 
-// Under the lock.
+// Takes a free place, or one after the other.
 void FrameTable::remember(const FrameKey& key, std::uint32_t ref) noexcept {
-  for (std::size_t i = 0, at = slot_of(key); i < kTries; ++i, at = (at + 1) % kKnown) {
-    Known& known = known_[at];
-    if (known.ref.load(std::memory_order_relaxed) != 0) continue;
-    known.key = key;
-    return known.ref.store(ref, std::memory_order_release);
+  const std::uint64_t hash = hash_bytes(key.words, sizeof(key.words), 3);
+  std::size_t at = (hash + replaced_.fetch_add(1, std::memory_order_relaxed) % kTries) % kKnown;
+  for (std::size_t i = 0; i < kTries; ++i) {
+    if (known_[(hash + i) % kKnown].ref.load(std::memory_order_relaxed) != 0) continue;
+    at = (hash + i) % kKnown;
+    break;
   }
-}
-
-std::uint32_t FrameTable::define(const FrameKey& key, std::string_view name, std::string_view file, trace::FrameRecord record) noexcept {
-  if (!lock_.try_lock_for_moments()) return trace::kNoRef;
-  std::uint32_t ref = trace::kNoRef;
-  if (interner().lock().try_lock_for_moments()) {
-    ref = define_named(name, file, record);
-    interner().lock().unlock();
-  }
-  if (ref != trace::kNoRef) remember(key, ref);
-  lock_.unlock();
-  return ref;
+  Known& known = known_[at];
+  std::uint32_t turn = known.turn.load(std::memory_order_relaxed);
+  if (turn % 2 != 0 || !known.turn.compare_exchange_strong(turn, turn + 1, std::memory_order_acquire, std::memory_order_relaxed)) return;
+  std::atomic_thread_fence(std::memory_order_release);
+  for (std::size_t word = 0; word < FrameKey::kWords; ++word) known.words[word].store(key.words[word], std::memory_order_relaxed);
+  known.ref.store(ref, std::memory_order_relaxed);
+  known.turn.store(turn + 2, std::memory_order_release);
 }
 
 }  // namespace agent

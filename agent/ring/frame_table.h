@@ -1,38 +1,35 @@
-// Frames of stacks (trace::FrameRecord), each defined once in the definitions region, and found again by what its owner knows it by.
+// Frames of stacks (trace::FrameRecord) that the definitions region has, found again by what their owner knows them by. A key stands for the
+// same frame as long as the process lives: whoever makes one from an address puts into it what proves that the address is not used again.
 #pragma once
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
-#include "agent/base/lock.h"
 #include "common/record.h"
 
 namespace agent {
 
 struct FrameKey {
-  std::uint64_t words[4];
+  static constexpr std::size_t kWords = 4;
+  std::uint64_t words[kWords];
   friend bool operator==(const FrameKey&, const FrameKey&) = default;
 };
 
-// Of fixed size: where all places are taken a frame is not remembered, and defined again.
+// A table of fixed size that forgets. For any thread, without a lock: an entry that is being replaced is not found.
 class FrameTable {
  public:
-  // kNoRef: it is not defined yet. For any thread.
-  std::uint32_t find(const FrameKey& key) const noexcept;
-  // With its names; "" where there is none. kNoRef: there is no room, or other threads define so much at this moment. Never waits for long.
-  std::uint32_t define(const FrameKey& key, std::string_view name, std::string_view file, trace::FrameRecord record) noexcept;
+  std::uint32_t find(const FrameKey& key) const noexcept;  // kNoRef: it is not there
+  void remember(const FrameKey& key, std::uint32_t ref) noexcept;
 
  private:
   struct Known {
-    FrameKey key;
-    std::atomic<std::uint32_t> ref;  // written last; 0: free. The region begins with other definitions, so none has reference 0
+    std::atomic<std::uint32_t> turn;  // odd: it is being replaced
+    std::atomic<std::uint32_t> ref;   // 0: free. The region begins with other definitions, so none has reference 0
+    std::atomic<std::uint64_t> words[FrameKey::kWords];
   };
-  static constexpr std::size_t kKnown = 1 << 14, kTries = 8;
-  static std::size_t slot_of(const FrameKey& key) noexcept;
-  void remember(const FrameKey& key, std::uint32_t ref) noexcept;
+  static constexpr std::size_t kKnown = 1 << 14, kTries = 4;
 
-  Spinlock lock_;
+  std::atomic<std::uint32_t> replaced_{0};
   Known known_[kKnown]{};
 };
 
@@ -41,14 +38,17 @@ class FrameTable {
 struct RecentFrames {
   static constexpr std::size_t kMost = 64;
   FrameKey keys[kMost];
-  std::uint32_t refs[kMost];  // 0: none
+  std::uint64_t tickets[kMost];  // of the only block whose records can refer to it; 0: all can
+  std::uint32_t refs[kMost];     // 0: none
 
-  // kNoRef: the last stack had another frame, or none, there.
-  std::uint32_t find(std::size_t place, const FrameKey& key) const noexcept {
-    return refs[place] != 0 && keys[place] == key ? refs[place] : trace::kNoRef;
+  // kNoRef: the last stack had another frame, or none, there, or one of another block.
+  std::uint32_t find(std::size_t place, const FrameKey& key, std::uint64_t ticket) const noexcept {
+    const bool is_known = refs[place] != 0 && (tickets[place] == 0 || tickets[place] == ticket) && keys[place] == key;
+    return is_known ? refs[place] : trace::kNoRef;
   }
-  void remember(std::size_t place, const FrameKey& key, std::uint32_t ref) noexcept {
+  void remember(std::size_t place, const FrameKey& key, std::uint32_t ref, std::uint64_t ticket) noexcept {
     keys[place] = key;
+    tickets[place] = ticket;
     refs[place] = ref;
   }
 };

@@ -26,34 +26,6 @@ std::string_view text_at(const std::byte* at) {
 
 std::size_t longest_name(const trace::Ring& ring) noexcept { return ring.payload_bytes() / 3; }
 
-// Eight bytes at a time, multiplied and folded: enough for a table that verifies every hit. Copies of a fixed size are one
-// instruction each, so the last bytes are read together with some before them.
-std::uint64_t hash_bytes(const void* bytes, std::size_t size, std::uint64_t seed) noexcept {
-  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
-  const auto* at = static_cast<const unsigned char*>(bytes);
-  std::uint64_t hash = seed ^ size * kOdd, word = 0;
-  // Both halves of the product: what differs in the last byte of a word alone would not reach the low bits of one.
-  const auto mix = [&hash](std::uint64_t more) {
-    __extension__ using Wide = unsigned __int128;
-    const Wide product = static_cast<Wide>(hash ^ more) * kOdd;
-    hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-  };
-  for (std::size_t left = size; left >= 8; left -= 8, at += 8) {
-    std::memcpy(&word, at, 8);
-    mix(word);
-  }
-  const std::size_t left = size % 8;
-  if (left == 0) return hash;
-  if (size > 8) {
-    std::memcpy(&word, at + left - 8, 8);
-  } else {
-    word = 0;
-    std::memcpy(&word, at, left);
-  }
-  mix(word);
-  return hash;
-}
-
 template <typename Equal>
 Interner::Slot* Interner::find(std::uint64_t hash, trace::RecordKind kind, std::uint64_t ticket, bool& seen,
                                const Equal& equal) noexcept {
@@ -90,23 +62,23 @@ std::uint32_t Interner::intern(std::uint64_t hash, trace::RecordKind kind, Write
   return ref;
 }
 
-std::uint32_t Interner::string(const trace::Ring& ring, Writer& writer, std::string_view text) noexcept {
+std::uint32_t Interner::string(const trace::Ring& ring, Writer& writer, std::string_view text, std::size_t keep_free) noexcept {
   text = clipped(text, longest_name(ring));
   const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
   return intern(
       hash, trace::StringRecord::kKind, writer,
       [&](std::uint32_t ref) { return text_at(record_at(ring, writer, ref)) == text; },
-      [&] { return define_string(ring, kNamesReserve, text); },
+      [&] { return define_string(ring, keep_free, text); },
       [&] { return define_string(writer, text); });
 }
 
-std::uint32_t Interner::permanent_string(const trace::Ring& ring, std::string_view text) noexcept {
+std::uint32_t Interner::permanent_string(const trace::Ring& ring, std::string_view text, std::size_t keep_free) noexcept {
   text = clipped(text, longest_name(ring));
   const std::uint64_t hash = hash_bytes(text.data(), text.size(), 1);
   bool seen = false;
   const auto equal = [&](std::uint32_t ref) { return !trace::is_local(ref) && text_at(ring.definitions() + trace::ref_offset(ref)) == text; };
   if (const Slot* slot = find(hash, trace::StringRecord::kKind, 0, seen, equal)) return slot->ref;
-  const std::uint32_t ref = define_string(ring, kNamesReserve, text);
+  const std::uint32_t ref = define_string(ring, keep_free, text);
   if (ref != trace::kNoRef) *victim(hash) = {hash, 0, ref, static_cast<std::uint32_t>(trace::StringRecord::kKind)};
   return ref;
 }
@@ -134,6 +106,45 @@ std::uint32_t Interner::shape(const trace::Ring& ring, Writer& writer, const Sha
     return trace::local_ref(writer.append(&record, sizeof(record)));
   };
   return intern(hash, trace::LaunchShapeRecord::kKind, writer, equal, in_region, in_block);
+}
+
+std::uint32_t Interner::frame(const trace::Ring& ring, Writer& writer, const Frame& frame) noexcept {
+  trace::FrameRecord record = frame.record;
+  record.name_ref = record.file_ref = trace::kNoRef;
+  const std::uint64_t hash =
+      hash_bytes(&record, sizeof(record), hash_bytes(frame.name.data(), frame.name.size(), hash_bytes(frame.file.data(), frame.file.size(), 4)));
+  const auto has_text = [&](std::uint32_t ref, std::string_view text) {
+    return ref == trace::kNoRef ? text.empty() : text_at(record_at(ring, writer, ref)) == text;
+  };
+  const auto equal = [&](std::uint32_t ref) {
+    trace::FrameRecord known;
+    std::memcpy(&known, record_at(ring, writer, ref), sizeof(known));
+    if (!has_text(known.name_ref, frame.name) || !has_text(known.file_ref, frame.file)) return false;
+    known.name_ref = known.file_ref = trace::kNoRef;
+    return std::memcmp(&known, &record, sizeof(known)) == 0;
+  };
+  // One in the region may only name strings in the region.
+  const auto in_region = [&]() -> std::uint32_t {
+    const std::size_t keep_free = stacks_reserve(ring);
+    if (!frame.name.empty()) record.name_ref = permanent_string(ring, frame.name, keep_free);
+    if (!frame.file.empty()) record.file_ref = permanent_string(ring, frame.file, keep_free);
+    const bool has_all = (frame.name.empty() || record.name_ref != trace::kNoRef) && (frame.file.empty() || record.file_ref != trace::kNoRef);
+    return has_all ? trace::append_definition(ring, keep_free, &record, sizeof(record)) : trace::kNoRef;
+  };
+  const auto in_block = [&] {
+    const std::size_t keep_free = stacks_reserve(ring);
+    if (!frame.name.empty()) record.name_ref = string(ring, writer, frame.name, keep_free);
+    if (!frame.file.empty()) record.file_ref = string(ring, writer, frame.file, keep_free);
+    return trace::local_ref(writer.append(&record, sizeof(record)));
+  };
+  return intern(hash, trace::FrameRecord::kKind, writer, equal, in_region, in_block);
+}
+
+std::uint32_t define_frame(Writer& writer, const Frame& frame) noexcept {
+  trace::FrameRecord record = frame.record;
+  record.name_ref = frame.name.empty() ? trace::kNoRef : define_string(writer, frame.name);
+  record.file_ref = frame.file.empty() ? trace::kNoRef : define_string(writer, frame.file);
+  return trace::local_ref(writer.append(&record, sizeof(record)));
 }
 
 std::uint32_t define_string(Writer& writer, std::string_view text) noexcept {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "agent/base/hash.h"
 #include "agent/base/lock.h"
 #include "common/definitions.h"
 
@@ -22,6 +23,9 @@ inline std::string_view clipped(std::string_view text, std::size_t most) {
 
 // Kept free in the region for identity, devices and API names, which have no other place.
 inline constexpr std::size_t kNamesReserve = 8192;
+// Kept free in it from frames, stacks, lists of inputs and names of modules, so that names of kernels and ranges find room in a program
+// that makes new code and new models for days.
+inline std::size_t stacks_reserve(const trace::Ring& ring) { return ring.header->definitions_bytes / 2; }
 
 // What a definition and a reference to it need at most in a block: call Writer::make_room with this much before.
 constexpr std::size_t string_room(std::size_t length) { return sizeof(trace::StringRecord) + (length + 7) / 8 * 8; }
@@ -32,13 +36,23 @@ struct Shape {
   std::string_view name;
 };
 
+// A frame likewise: with its names, at most kMost bytes each; "": none.
+struct Frame {
+  static constexpr std::size_t kMost = 1024;
+  trace::FrameRecord record;
+  std::string_view name, file;
+};
+constexpr std::size_t frame_room(std::size_t names_bytes) { return sizeof(trace::FrameRecord) + 2 * string_room(0) + 16 + names_bytes; }
+
 class Interner {
  public:
-  // Both need room in the writer's block (string_room, plus sizeof(LaunchShapeRecord) for a shape), and the lock held.
-  std::uint32_t string(const trace::Ring& ring, Writer& writer, std::string_view text) noexcept;
-  // A string that stays, in the region; kNoRef: there is no room. Under the lock, too.
-  std::uint32_t permanent_string(const trace::Ring& ring, std::string_view text) noexcept;
+  // All three need room in the writer's block (string_room, plus sizeof(LaunchShapeRecord) for a shape; frame_room), and the lock held.
+  // What comes back goes to the region if `keep_free` bytes of it remain.
+  std::uint32_t string(const trace::Ring& ring, Writer& writer, std::string_view text, std::size_t keep_free = kNamesReserve) noexcept;
   std::uint32_t shape(const trace::Ring& ring, Writer& writer, const Shape& shape) noexcept;
+  std::uint32_t frame(const trace::Ring& ring, Writer& writer, const Frame& frame) noexcept;
+  // A string that stays, in the region; kNoRef: there is no room. Under the lock, too.
+  std::uint32_t permanent_string(const trace::Ring& ring, std::string_view text, std::size_t keep_free = kNamesReserve) noexcept;
 
   Spinlock& lock() noexcept { return lock_; }
 
@@ -67,10 +81,9 @@ class Interner {
 
 // The same without a table, for a thread that could not get the lock: always a definition in the block.
 std::uint32_t define_string(Writer& writer, std::string_view text) noexcept;
+std::uint32_t define_frame(Writer& writer, const Frame& frame) noexcept;
 
 // Defines a string in the region, with `keep_free` bytes to remain. kNoRef: there is no room. Under the lock.
 std::uint32_t define_string(const trace::Ring& ring, std::size_t keep_free, std::string_view text) noexcept;
-
-std::uint64_t hash_bytes(const void* bytes, std::size_t size, std::uint64_t seed) noexcept;
 
 }  // namespace agent

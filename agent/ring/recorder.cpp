@@ -95,19 +95,16 @@ void forget_opening() noexcept { s_opening.unlock(); }
 void forget_thread_id() noexcept { t_thread_id = 0; }
 
 HostWriter::HostWriter(const Guard&, trace::RecordKind kind, std::size_t bytes, std::size_t name_bytes, std::size_t small_bytes) noexcept
-    : state_(thread_state()) {
+    : state_(thread_state()), kind_(kind) {
   if (state_ == nullptr || !state_->writer.enter(s_ring, thread_id(), carried_clocks)) {
     count_lost(kind);
     return;
   }
   std::size_t names = std::min(name_bytes, 2 * longest_name(s_ring)) + 2 * string_room(0) + 16;
   if (small_bytes > 0) names += small_bytes + 2 * string_room(0) + 16;
-  if (!state_->writer.make_room(bytes + names, carried_clocks)) {
-    state_->writer.leave();
-    count_lost(kind);
-    return;
-  }
   ready_ = true;
+  room_ = bytes + names;
+  claim_room(room_);
 }
 
 HostWriter::~HostWriter() {
@@ -116,14 +113,29 @@ HostWriter::~HostWriter() {
 
 Writer& HostWriter::writer() noexcept { return state_->writer; }
 
+bool HostWriter::claim_room(std::size_t bytes) noexcept {
+  ready_ = state_->writer.make_room(bytes, carried_clocks);
+  if (ready_) return true;
+  state_->writer.leave();
+  count_lost(kind_);
+  return false;
+}
+
+bool HostWriter::make_room(std::size_t bytes) noexcept { return ready_ && room_ + bytes <= s_ring.payload_bytes() && claim_room(room_ + bytes); }
+
+std::uint64_t HostWriter::ticket() const noexcept { return state_->writer.ticket(); }
+
 HostWriter::Name HostWriter::kept(std::uint32_t ref) const noexcept { return {ref, trace::is_local(ref) ? state_->writer.ticket() : 0}; }
 
 bool HostWriter::has(const Name& name) const noexcept {
   return name.ref != trace::kNoRef && (name.ticket == 0 || name.ticket == state_->writer.ticket());
 }
 
+std::uint32_t HostWriter::name(std::string_view text) noexcept { return named(text, kNamesReserve); }
+std::uint32_t HostWriter::name_of_many(std::string_view text) noexcept { return named(text, stacks_reserve(s_ring)); }
+
 // The thread's own small table first; the shared one only when its lock is free.
-std::uint32_t HostWriter::name(std::string_view text) noexcept {
+std::uint32_t HostWriter::named(std::string_view text, std::size_t keep_free) noexcept {
   if (text.empty()) return trace::kNoRef;
   const std::string_view whole = text;
   text = clipped(whole, longest_name(s_ring));
@@ -131,12 +143,35 @@ std::uint32_t HostWriter::name(std::string_view text) noexcept {
   count_cut_name(whole, text);
   std::uint32_t ref;
   if (s_interner.lock().try_lock()) {
-    ref = s_interner.string(s_ring, state_->writer, text);
+    ref = s_interner.string(s_ring, state_->writer, text, keep_free);
     s_interner.lock().unlock();
   } else {
     ref = define_string(state_->writer, text);
   }
   state_->remember_name(text, ref);
+  return ref;
+}
+
+std::uint32_t HostWriter::frame(const Frame& frame) noexcept {
+  Frame kept = frame;
+  kept.name = clipped(frame.name, Frame::kMost);
+  kept.file = clipped(frame.file, Frame::kMost);
+  count_cut_name(frame.name, kept.name);
+  count_cut_name(frame.file, kept.file);
+  if (!s_interner.lock().try_lock()) return define_frame(state_->writer, kept);
+  const std::uint32_t ref = s_interner.frame(s_ring, state_->writer, kept);
+  s_interner.lock().unlock();
+  return ref;
+}
+
+// One with a frame that is the block's own means something else in any other block, so it is never the region's.
+std::uint32_t HostWriter::stack(const std::uint32_t* frames, std::size_t count) noexcept {
+  const std::string_view bytes(reinterpret_cast<const char*>(frames), count * sizeof(frames[0]));
+  if (std::none_of(frames, frames + count, trace::is_local)) return name_of_many(bytes);
+  std::uint32_t ref = state_->find_name(bytes);
+  if (ref != trace::kNoRef) return ref;
+  ref = define_string(state_->writer, bytes);
+  state_->remember_name(bytes, ref);
   return ref;
 }
 

@@ -63,14 +63,26 @@ class HostWriter {
   HostWriter& operator=(const HostWriter&) = delete;
   explicit operator bool() const noexcept { return ready_; }
 
+  // Room for `bytes` more than it began with, before anything was named: maybe in another block, so that what has() was true of may be gone.
+  // False: there is none; what it began with is there still, or, if no block can be had, the writer is none any more and the record is lost.
+  bool make_room(std::size_t bytes) noexcept;
+
   std::uint32_t name(std::string_view text) noexcept;  // kNoRef for ""
-  // What name() gave, for later records: `ticket` is that of the only block whose records can refer to it; 0: all can.
+  // The same of what many are made of (lists of inputs): they take no more than their share of the region.
+  std::uint32_t name_of_many(std::string_view text) noexcept;
+  // What these gave, for later records: `ticket` is that of the only block whose records can refer to it; 0: all can.
   struct Name {
     std::uint32_t ref = trace::kNoRef;
     std::uint64_t ticket = 0;
   };
   Name kept(std::uint32_t ref) const noexcept;
   bool has(const Name& name) const noexcept;  // false for kNoRef
+  // The block that it writes to.
+  std::uint64_t ticket() const noexcept;
+  // With frame_room() made for it.
+  std::uint32_t frame(const Frame& frame) noexcept;
+  // A string of these references to frames, the innermost first. kNoRef for none.
+  std::uint32_t stack(const std::uint32_t* frames, std::size_t count) noexcept;
   // `bytes`: all of it, or less where appended fields are not there; then its size_words must say so too.
   template <typename Record>
   void append(const Record& record, std::size_t bytes = sizeof(Record)) noexcept {
@@ -79,7 +91,11 @@ class HostWriter {
 
  private:
   Writer& writer() noexcept;
+  bool claim_room(std::size_t bytes) noexcept;
+  std::uint32_t named(std::string_view text, std::size_t keep_free) noexcept;
   struct ThreadState* state_;
+  trace::RecordKind kind_;
+  std::size_t room_ = 0;
   bool ready_ = false;
 };
 

@@ -13,6 +13,7 @@
 #include "agent/python/python_door.h"
 #include "agent/python/python_stacks.h"
 #include "agent/ring/recorder.h"
+#include "agent/torch/operator_contexts.h"
 #include "agent/torch/operator_inputs.h"
 #include "agent/torch/record_function.h"
 #include "agent/torch/torch_functions.h"
@@ -50,11 +51,6 @@ constexpr bool kRangesOnly[trace::kOperatorScopes] = {false, false, false, false
 constexpr bool kOperators[trace::kOperatorScopes] = {true, true, true, false, false, false, false, true};
 const bool (&scopes_of(TorchLevel level))[trace::kOperatorScopes] { return level == TorchLevel::steps ? kRangesOnly : kOperators; }
 
-// The same at its begin and its end, and of no two that are open at once in one process.
-std::uint32_t id_of(const RecordFunction* function) {
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(function) >> 3);
-}
-
 void give_up() {
   if (s_wrong.fetch_add(1, std::memory_order_relaxed) + 1 != kMostWrong) return;
   say("PyTorch's operators are not laid out as in the versions that are known (2.1 to 2.15): its steps and operators are not recorded "
@@ -78,19 +74,21 @@ bool is_on_stack(std::uintptr_t address) {
   return address > here && (control_block < here || address < control_block);
 }
 
-// With room in the writer for all frames of a stack.
+// Before anything is named.
 std::uint32_t stack_of(const Guard& guard, const RecordFunction* function, HostWriter& writer) {
   const PythonPosition position = python_position();
   if (position.frame == nullptr) return trace::kNoRef;
   if (is_on_stack(t_open.function) && t_open.tid == thread_id() && t_open.position == position && writer.has(t_open.stack)) return t_open.stack.ref;
-  const std::uint32_t ref = writer.name(PythonStack(guard).bytes());
+  const PythonStack stack(guard);
+  const std::uint32_t ref = stack.write(writer);
+  if (ref == trace::kNoRef && stack.size() > 0) trace::SharedMemory::add(ring().header->operators_without_stack, 1);
   const auto address = reinterpret_cast<std::uintptr_t>(function);
   if (is_on_stack(address)) t_open = {address, thread_id(), position, writer.kept(ref)};
   return ref;
 }
 
 // False: nothing was written.
-bool write_begin(const Guard& guard, const RecordFunction* function, const OperatorCall& call, std::string_view inputs, bool has_stack) {
+bool write_begin(const Guard& guard, const RecordFunction* function, std::uint32_t id, const OperatorCall& call, std::string_view inputs, bool has_stack) {
   const char* name = s_torch.name(function);
   if (name == nullptr) {
     give_up();
@@ -100,16 +98,17 @@ bool write_begin(const Guard& guard, const RecordFunction* function, const Opera
   record.scope = static_cast<std::uint8_t>(call.scope);
   record.has = call.has;
   record.tid = thread_id();
-  record.id = id_of(function);
+  record.id = id;
   record.thread = call.thread;
   record.forward_thread = call.forward_thread;
   record.sequence = (call.has & trace::kHasSequence) != 0 ? call.sequence : 0;
   const std::string_view text(name);
   HostWriter writer(guard, trace::OperatorBeginRecord::kKind, sizeof(record), text.size(), inputs.size() + (has_stack ? PythonStack::kMostBytes : 0));
   if (!writer) return false;
-  record.name_ref = writer.name(text);
-  record.inputs_ref = writer.name(inputs);
   record.stack_ref = has_stack ? stack_of(guard, function, writer) : trace::kNoRef;
+  if (!writer) return false;
+  record.name_ref = writer.name(text);
+  record.inputs_ref = writer.name_of_many(inputs);
   record.time_mono_ns = mono_ns();  // what came before is not the operator's
   writer.append(record);
   return true;
@@ -147,9 +146,17 @@ OperatorContext on_begin(const RecordFunction* function) {
   if (t_begun == mark_of(function, turn ^ 1)) return {};
   s_begun[call.thread % kCounts].begun.fetch_add(1, std::memory_order_relaxed);
   const OperatorInputs inputs(call.inputs, has_inputs(level) ? call.input_count : 0);
-  if (!write_begin(guard, function, call, inputs.bytes(), has_python_stacks(level))) return {};
-  t_begun = mark_of(function, turn);
-  return OperatorContext::of_recorded();
+  const void* context = new_operator_context(call.thread);
+  if (context == nullptr) {
+    count_lost(trace::OperatorBeginRecord::kKind);
+    return {};
+  }
+  if (write_begin(guard, function, number_of_context(context), call, inputs.bytes(), has_python_stacks(level))) {
+    t_begun = mark_of(function, turn);
+    return OperatorContext(context);
+  }
+  free_operator_context(context);
+  return {};
 }
 
 void on_end(const RecordFunction* function, void* context) {
@@ -160,7 +167,7 @@ void on_end(const RecordFunction* function, void* context) {
   auto record = trace::make_record<trace::OperatorEndRecord>();
   record.time_mono_ns = mono_ns();
   record.tid = thread_id();
-  record.id = id_of(function);
+  record.id = number_of_context(context);
   HostWriter writer(guard, trace::OperatorEndRecord::kKind, sizeof(record), 0);
   if (writer) writer.append(record);
 }

@@ -13,25 +13,13 @@ struct RecordFunction;
 class OperatorContext {
  public:
   OperatorContext() noexcept = default;  // none: the begin was not recorded
+  // To be handed over to PyTorch (operator_contexts.h).
+  explicit OperatorContext(const void* context) noexcept : context_(context) {}
   OperatorContext(const OperatorContext&) = delete;
   OperatorContext& operator=(const OperatorContext&) = delete;
   ~OperatorContext() {}
-  // One for all operators, whose destructor does nothing.
-  static OperatorContext of_recorded() noexcept { return OperatorContext(&kRecorded); }
 
  private:
-  static void stay(void*) noexcept {}
-  // As a class of one virtual function lies: the offset to the object's top, no typeinfo, the destructor, and the one that deletes, too.
-  struct Table {
-    std::ptrdiff_t to_top;
-    const void* typeinfo;
-    void (*destroy)(void*);
-    void (*destroy_and_delete)(void*);
-  };
-  static constexpr Table kTable{0, nullptr, stay, stay};
-  static constexpr const void* kRecorded = &kTable.destroy;
-  explicit OperatorContext(const void* context) noexcept : context_(context) {}
-
   [[maybe_unused]] const void* context_ = nullptr;
 };
 static_assert(sizeof(OperatorContext) == sizeof(void*));

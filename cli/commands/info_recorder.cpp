@@ -62,6 +62,8 @@ void write(JsonWriter& json, const Recorder& r) {
   json.number("definitions_missed", r.definitions_missed);
   json.number("invalid_timestamps", r.odd_times);
   json.number("stacks_left_out", r.stacks_left_out);
+  json.number("operators_without_stack", r.operators_without_stack);
+  json.number("module_names_missed", r.module_names_missed);
   json.text("spool_state", word(r.spool_state));
   json.number("spool_error", r.spool_error);
   json.number("spooled_bytes", r.spooled_bytes);

@@ -28,7 +28,12 @@ std::string unrecorded_json(const Process& p) {
 
 std::string loss_json(const Process& p) {
   std::string text = overwritten_json(p) + unrecorded_json(p);
-  if (p.recorder.stacks_left_out > 0) text += ",\"stacks_left_out\":" + std::to_string(p.recorder.stacks_left_out);
+  const auto add = [&text](const char* name, std::uint64_t count) {
+    if (count > 0) text += std::string(",\"") + name + "\":" + std::to_string(count);
+  };
+  add("stacks_left_out", p.recorder.stacks_left_out);
+  add("operators_without_stack", p.recorder.operators_without_stack);
+  add("module_names_missed", p.recorder.module_names_missed);
   return text;
 }
 

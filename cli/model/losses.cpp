@@ -70,7 +70,12 @@ std::string unrecorded_text(const Process& p) {
 std::string loss_text(const Process& p) {
   std::string text = overwritten_text(p);
   join(text, unrecorded_text(p));
-  if (const std::uint64_t calls = p.recorder.stacks_left_out; calls > 0) join(text, with_commas(calls) + (calls == 1 ? " call" : " calls") + " without a stack");
+  const auto add = [&text](std::uint64_t count, const char* one, const char* many, const char* what) {
+    if (count > 0) join(text, with_commas(count) + (count == 1 ? one : many) + what);
+  };
+  add(p.recorder.stacks_left_out, " call", " calls", " without a stack");
+  add(p.recorder.operators_without_stack, " operator", " operators", " without a stack");
+  add(p.recorder.module_names_missed, " module", " modules", " without a name");
   return text;
 }
 

@@ -35,7 +35,7 @@ static_assert(std::endian::native == std::endian::little, "the structs below are
 
 inline constexpr char kMergedMagic[8] = {'T', 'T', 'R', 'A', 'C', 'E', '\r', '\n'};
 inline constexpr char kMergedEnd[8] = {'T', 'T', 'R', 'A', 'C', 'E', 'E', 'N'};
-inline constexpr std::uint32_t kMergedVersion = 7;
+inline constexpr std::uint32_t kMergedVersion = 8;
 inline constexpr std::uint64_t kMergedFeatures = 0;
 
 // A reader takes this much memory for a chunk at most; a writer keeps to it.
@@ -153,6 +153,8 @@ void recorder_fields(F& f, R& r) {
   f.text(r.local_path);
   f.number(r.newest_gpu_end_ns);
   f.number(r.stacks_left_out);
+  f.number(r.operators_without_stack);
+  f.number(r.module_names_missed);
 }
 
 template <typename F, typename D>

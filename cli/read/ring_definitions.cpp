@@ -44,6 +44,7 @@ RingDefinitions::RingDefinitions(const RingFile& file, Catalog& catalog, Process
 }
 
 void RingDefinitions::read_region() {
+  is_in_block_ = false;
   names_.enter_region();
   const auto& region = file_.definitions();
   const std::size_t end = walk_records(
@@ -58,6 +59,8 @@ void RingDefinitions::read_region() {
 void RingDefinitions::enter_block(const RingBlock& block) {
   if (file_.definitions().size() > region_read_) read_region();
   names_.enter_block(block);
+  block_frames_.clear();
+  is_in_block_ = true;
 }
 
 void RingDefinitions::note(const std::vector<std::byte>& bytes, std::uint8_t kind, std::size_t at, std::size_t size) {
@@ -188,8 +191,10 @@ void RingDefinitions::add(const trace::FrameRecord& record, std::size_t at) {
   frame.instance = record.instance;
   frame.name = names_.string(record.name_ref, at);
   frame.file = names_.string(record.file_ref, at);
-  frames_[static_cast<std::uint32_t>(at)] = frame;
-  if (frame.what == StackFrame::kNative) code_of_[static_cast<std::uint32_t>(at)] = {std::string(catalog_.strings[frame.file]), build_ids_[frame.file]};
+  const auto ref = static_cast<std::uint32_t>(at / 8);
+  Frame& known = is_in_block_ ? block_frames_[ref | trace::kLocalRef] : frames_[ref];
+  known.frame = frame;
+  if (frame.what == StackFrame::kNative) known.code = {std::string(catalog_.strings[frame.file]), build_ids_[frame.file]};
 }
 
 void RingDefinitions::add(const trace::ObjectRecord& record, std::size_t at) {
@@ -198,10 +203,10 @@ void RingDefinitions::add(const trace::ObjectRecord& record, std::size_t at) {
 }
 
 // With the functions that were inlined there, which lie in the one around them.
-StackId RingDefinitions::native(StackId outer, std::uint32_t ref) {
-  StackFrame frame = frames_[ref];
+StackId RingDefinitions::native(StackId outer, const Frame& known) {
+  StackFrame frame = known.frame;
   if (!symbols_) symbols_.emplace(symbol_directories());
-  const std::vector<SourcePlace>& places = symbols_->look_up(code_of_[ref], frame.instance);
+  const std::vector<SourcePlace>& places = symbols_->look_up(known.code, frame.instance);
   for (auto place = places.rbegin(); place != places.rend(); ++place) {
     frame.outer = outer;
     frame.name = catalog_.strings.intern(place->function);
@@ -222,13 +227,14 @@ StackId RingDefinitions::stack(std::string_view refs, std::size_t record_at) {
   for (std::size_t at = refs.size() / sizeof(std::uint32_t); at > 0; --at) {
     std::uint32_t ref = 0;
     std::memcpy(&ref, refs.data() + (at - 1) * sizeof(ref), sizeof(ref));
-    const auto found = frames_.find(static_cast<std::uint32_t>(trace::ref_offset(ref)));
-    if (found == frames_.end()) throw names_.bad_reference(ref, trace::FrameRecord::kKind, record_at);
-    if (found->second.what == StackFrame::kNative) {
-      outer = native(outer, found->first);
+    const Frames& frames = trace::is_local(ref) ? block_frames_ : frames_;
+    const auto found = frames.find(ref);
+    if (found == frames.end()) throw names_.bad_reference(ref, trace::FrameRecord::kKind, record_at);
+    if (found->second.frame.what == StackFrame::kNative) {
+      outer = native(outer, found->second);
       continue;
     }
-    StackFrame frame = found->second;
+    StackFrame frame = found->second.frame;
     frame.outer = outer;
     if (const auto path = module_paths_.find(frame.instance); frame.what == StackFrame::kModule && path != module_paths_.end()) frame.path = path->second;
     outer = catalog_.stacks.intern(frame);

@@ -39,7 +39,7 @@ class RingDefinitions {
 
   // What was open when the node was captured; 0 where that is unknown.
   CaptureId captured(std::uint64_t graph_node) const;
-  // A stack by references to its frames, the innermost first; of a frame that is not there, an Error.
+  // A stack of a record of the current block, by references to its frames, the innermost first; of a frame that is not there, an Error.
   StackId stack(std::string_view refs, std::size_t record_at);
   StringId category(StringId domain, std::uint32_t category) const;  // 0: has no name
 
@@ -51,6 +51,11 @@ class RingDefinitions {
     std::uint64_t captured_node;
     CaptureId capture = 0;
   };
+  struct Frame {
+    StackFrame frame;  // without its callers
+    CodeObject code;   // of a native one
+  };
+  using Frames = std::unordered_map<std::uint32_t, Frame>;  // by reference
   struct StreamKey {
     std::uint32_t context, stream;
     auto operator<=>(const StreamKey&) const = default;
@@ -69,7 +74,7 @@ class RingDefinitions {
   void add(const trace::GraphNodeRecord& node, std::size_t at);
   void add(const trace::FrameRecord& frame, std::size_t at);
   void add(const trace::ObjectRecord& object, std::size_t at);
-  StackId native(StackId outer, std::uint32_t ref);
+  StackId native(StackId outer, const Frame& frame);
   void add(const trace::ModuleNameRecord& module, std::size_t at);
   void add(const trace::ApiNameRecord& api, std::size_t) { names_.note_api(api); }
 
@@ -95,8 +100,8 @@ class RingDefinitions {
   std::map<std::uint32_t, std::uint32_t> null_streams_;     // by context
   std::unordered_map<std::uint64_t, StringId> categories_;  // by domain << 32 | category
   std::unordered_map<std::uint64_t, Node> nodes_;           // of graphs
-  std::unordered_map<std::uint32_t, StackFrame> frames_;    // by reference; without their callers
-  std::unordered_map<std::uint32_t, CodeObject> code_of_;   // of native frames, likewise
+  bool is_in_block_ = false;                                // what is noted now
+  Frames frames_, block_frames_;                            // of the region, of the current block
   std::unordered_map<StringId, std::string> build_ids_;     // of the object of this path that was loaded last
   std::optional<Symbolizer> symbols_;                       // made for the first native frame
   std::unordered_map<std::uint64_t, StringId> module_paths_;  // by module

@@ -23,6 +23,8 @@ Recorder describe_recorder(const trace::FileHeader& header) {
   r.local_path = terminated(header.local_path);
   r.odd_times = header.invalid_timestamps;
   r.stacks_left_out = header.stacks_left_out;
+  r.operators_without_stack = header.operators_without_stack;
+  r.module_names_missed = header.module_names_missed;
   r.cupti_state = static_cast<trace::SourceState>(header.cupti_state);
   r.cupti_holder = terminated(header.cupti_holder);
   r.cupti_path = terminated(header.cupti_path);
@@ -113,6 +115,10 @@ void add_losses(const RingFile& file, Process& process) {
   if (r.clipped_names > 0) process.notes.push_back(fmt::format("{} names were truncated: too long", r.clipped_names));
   if (r.stacks_left_out > 0)
     process.notes.push_back(fmt::format("{} calls have no stack: more came than the 100 a second that a thread has, or a native stack could not be told", r.stacks_left_out));
+  if (r.operators_without_stack > 0)
+    process.notes.push_back(fmt::format("{} operators have no Python stack: its frames found no room in a block of the recording (TRACETOOL_BUFFER makes blocks larger)", r.operators_without_stack));
+  if (r.module_names_missed > 0)
+    process.notes.push_back(fmt::format("{} modules have no name: half of the recording's region of definitions is used up by stacks and earlier names (TRACETOOL_BUFFER makes it larger)", r.module_names_missed));
 }
 
 }  // namespace cli

@@ -7,7 +7,8 @@ namespace trace {
 
 enum class FrameKind : std::uint8_t { python = 1, module = 2, native = 3 };
 
-// A frame of a host thread's stack; a call of a torch.nn.Module is one, too. In the definitions region only.
+// A frame of a host thread's stack; a call of a torch.nn.Module is one, too. In the definitions region, or in the block of the stack that
+// has it.
 struct FrameRecord {
   static constexpr RecordKind kKind{13};
   static constexpr std::string_view kName = "frame";
@@ -17,7 +18,8 @@ struct FrameRecord {
   std::int32_t line;       // 0: unknown
   std::uint32_t name_ref;  // of the function; of a module its class; kNoRef: unknown
   std::uint32_t file_ref;  // of native code the loaded object, by its path; kNoRef: unknown
-  std::uint64_t instance;  // of a module: its object; of native code: the address, less what the object was loaded at
+  std::uint64_t instance;  // of a module: its number, which no other object of this recording has; 0: it has none yet, and no name;
+                           // of native code: the address, less what the object was loaded at
 };
 
 // What a torch.nn.Module is called in the module that holds all others, as its named_modules() says. In the definitions region only.
@@ -27,8 +29,8 @@ struct ModuleNameRecord {
   std::uint8_t kind, size_words;
   std::uint16_t reserved;
   std::uint32_t name_ref;  // "transformer.blocks.0.attention"; of the outermost itself an empty string
-  std::uint64_t instance;  // the object, as in FrameRecord
-  std::uint64_t root;      // the outermost module's object
+  std::uint64_t instance;  // the module's number, as in FrameRecord
+  std::uint64_t root;      // the outermost module's number
 };
 
 // What native frames lie in: which file it was exactly, so that their names can be found later. In the definitions region only, before

@@ -6,7 +6,7 @@ namespace {
 void hide(Process& process) {
   process.counts = process.overwritten = process.lost = {};
   process.lost_unknown_kind = 0;
-  process.recorder.stacks_left_out = 0;
+  process.recorder.stacks_left_out = process.recorder.operators_without_stack = process.recorder.module_names_missed = 0;
   process.first_ns = process.last_ns = 0;
   process.notices.clear();
 }

@@ -23,6 +23,7 @@ inline Process sample_process(std::int64_t rank) {
   p.notes = {"12 blocks changed", ""};
   p.recorder.agent_version = "1.2.3", p.recorder.cupti_state = trace::SourceState::taken, p.recorder.cupti_error = -39;
   p.recorder.heartbeat_ns = 1'760'000'000'000'000'001, p.recorder.agent_cpu_ns = 1ull << 63, p.recorder.stacks_left_out = 6;
+  p.recorder.operators_without_stack = 7, p.recorder.module_names_missed = 8;
   Device device;
   device.device = 3, device.name = "NVIDIA H100", device.memory_bytes = 80ull << 30, device.copy_engines = 7;
   p.devices = {device, {}};

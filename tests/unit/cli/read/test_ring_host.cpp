@@ -138,13 +138,15 @@ TEST_CASE("ring: the header says how it was recorded") {
   trace::FileHeader& header = *recording.memory.header();
   header.cupti_state = static_cast<std::uint32_t>(trace::SourceState::taken);
   header.nccl_version = 22809, header.truncated_names = 2, header.discarded_buffers = 1, header.stacks_left_out = 7;
+  header.operators_without_stack = 8, header.module_names_missed = 9;
   std::snprintf(header.cupti_holder, sizeof(header.cupti_holder), "Nsight Systems");
   std::snprintf(header.events, sizeof(header.events), "light");
   recording.read();
   const Process& process = recording.process();
   CHECK((process.recorder.cupti_state == trace::SourceState::taken && process.recorder.events == "light"));
   CHECK((process.recorder.mode == RecordingMode::ring && process.recorder.nccl_version == 22809));
-  REQUIRE(process.notes.size() == 4);
+  REQUIRE(process.notes.size() == 6);
+  CHECK((process.notes[4].starts_with("8 operators have no Python stack: ") && process.notes[5].starts_with("9 modules have no name: ")));
   CHECK((process.recorder.stacks_left_out == 7 && process.notes[3].starts_with("7 calls have no stack: ")));
   CHECK(process.notes[0] == "CUPTI was in use by Nsight Systems: GPU work was not recorded");
 }

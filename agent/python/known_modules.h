@@ -1,0 +1,20 @@
+// Which torch.nn.Module an address is. Each one that was seen has a number that no other object of this process gets; a weak reference to it
+// takes its address out of this table before the memory can be used again, so a number holds as long as the object lives.
+#pragma once
+#include <cstdint>
+
+#include "agent/python/python_objects.h"
+
+namespace agent {
+
+// 0: it was not numbered. For any thread, without a lock, while the module is called there: it is alive.
+std::uint64_t number_of_module(const void* module) noexcept;
+
+// Whether the modules below it were given their names as those of an outermost one.
+bool is_known_root(const void* module) noexcept;
+
+// Both under the GIL. 0: there is no room for it, or it takes no weak reference. `is_new`: it had none before.
+std::uint64_t number_module(const PythonObjects& python, void* module, bool& is_new) noexcept;
+void know_root(const void* module) noexcept;
+
+}  // namespace agent
