@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "agent/base/hash.h"
-#include "agent/python/known_modules.h"
+#include "agent/python/known_objects.h"
 #include "agent/ring/recorder.h"
 
 namespace agent {
@@ -60,7 +60,7 @@ class NamedModules {
   // False: there is nothing new, or no room.
   bool write() noexcept {
     bool is_new = false;
-    root_number_ = number_module(python_, root_, is_new);
+    root_number_ = number_object(python_, root_, is_new);
     if (root_number_ == 0) {
       miss();
       return false;
@@ -76,7 +76,7 @@ class NamedModules {
   void visit(void* module, std::size_t name_size, std::size_t depth) noexcept {
     if (!seen_.add(module)) return;
     bool is_new = false;
-    const std::uint64_t number = number_module(python_, module, is_new);
+    const std::uint64_t number = number_object(python_, module, is_new);
     const bool is_wanted = is_new || is_new_root_;
     const bool is_named = number != 0 && is_wanted && define_name(number, {name_, name_size});
     if (is_wanted && !is_named) miss();
@@ -117,36 +117,45 @@ class NamedModules {
   char name_[kMostName];
 };
 
-// The modules that are called on a thread, the innermost first.
+// What is called on a thread, the innermost first.
 struct OpenCalls {
-  std::size_t count = 0;
+  std::size_t frame_count, count = 0;
+  PythonPlace frames[kMostPlaces];
   void* modules[kMostPlaces];
 
-  OpenCalls(const PythonFunctions& frames, const void* thread, const void* module_call) noexcept {
-    PythonPlace places[kMostPlaces];
-    const std::size_t most = python_places_of(frames, thread, places, kMostPlaces);
-    for (std::size_t i = 0; i < most; ++i) {
-      if (places[i].code == module_call && places[i].first_local != nullptr) modules[count++] = const_cast<void*>(places[i].first_local);
+  OpenCalls(const PythonFunctions& python, const void* thread, const void* module_call) noexcept : frame_count(python_places_of(python, thread, frames, kMostPlaces)) {
+    for (std::size_t i = 0; i < frame_count && module_call != nullptr; ++i) {
+      if (frames[i].code == module_call && frames[i].first_local != nullptr) modules[count++] = const_cast<void*>(frames[i].first_local);
     }
   }
   bool has(const void* module) const noexcept { return std::find(modules, modules + count, module) != modules + count; }
 };
 
-// True: one of them got a name. Those that the outermost one does not hold have a number at least.
+// Code objects that Python itself does not number. True: one of them was new.
+bool number_code(const PythonObjects& objects, const PythonFunctions& python, const OpenCalls& calls) {
+  bool has_new = false, is_new = false;
+  for (std::size_t i = 0; i < calls.frame_count && !has_code_numbers(python); ++i) {
+    has_new = (number_object(objects, const_cast<void*>(calls.frames[i].code), is_new) != 0 && is_new) || has_new;
+  }
+  return has_new;
+}
+
+// True: one of the modules got a name. Those that the outermost one does not hold have a number at least.
 bool name_open(const Guard& guard, const PythonObjects& objects, const OpenCalls& calls) {
+  if (calls.count == 0) return false;
   void* root = calls.modules[calls.count - 1];
   objects.keep(root);
   const PythonReference kept(objects, root);
   const bool has_named = NamedModules(guard, objects, root).write();
   bool is_new = false;
-  for (std::size_t i = 0; i < calls.count; ++i) number_module(objects, calls.modules[i], is_new);
+  for (std::size_t i = 0; i < calls.count; ++i) number_object(objects, calls.modules[i], is_new);
   return has_named;
 }
 
 }  // namespace
 
 bool wants_module_names(const void* outermost, bool has_unknown) noexcept {
-  if (!has_unknown && is_known_root(outermost)) return false;
+  if (!has_unknown && (outermost == nullptr || is_known_root(outermost))) return false;
   const std::uint64_t now_ns = mono_ns();
   std::uint64_t next_ns = s_next_names_ns.load(std::memory_order_relaxed);
   const std::uint64_t between_ns = s_between_ns.load(std::memory_order_relaxed);
@@ -161,8 +170,8 @@ void name_modules(const Guard& guard, const PythonObjects& objects, const Python
   bool has_wanted = false, has_named = false;
   for (void* thread = frames.first_thread(frames.interpreter()); thread != nullptr; thread = frames.next_thread(thread)) {
     const OpenCalls calls(frames, thread, module_call);
-    if (calls.count == 0) continue;
     has_wanted = has_wanted || calls.has(wanted);
+    has_named = number_code(objects, frames, calls) || has_named;
     has_named = name_open(guard, objects, calls) || has_named;
   }
   // It may be an inner one of a stack that is deeper than what is recorded.

@@ -289,6 +289,8 @@ std::size_t names_bytes(const PythonFunctions& python, const void* code) noexcep
   return most_utf8_bytes(text_of(layout, pointer(code, layout.name))) + most_utf8_bytes(text_of(layout, pointer(code, layout.file)));
 }
 
+bool has_code_numbers(const PythonFunctions& python) noexcept { return layout_of(python).version != kNone; }
+
 std::uint64_t identity_of(const PythonFunctions& python, const void* code) noexcept {
   const Layout& layout = layout_of(python);
   const void *const name = pointer(code, layout.name), *const file = pointer(code, layout.file);

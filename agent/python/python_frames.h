@@ -69,8 +69,10 @@ bool names_of(const PythonFunctions& python, const PythonPlace& place, PythonNam
 // How many bytes these are at most.
 std::size_t names_bytes(const PythonFunctions& python, const void* code) noexcept;
 
-// What differs between two code objects at the same address, one after the other, unless their names, files and lines are the same: the
-// number that Python gives each one (from 3.12 on), or a hash of these texts and of the table of lines.
+// Whether Python numbers code objects: from 3.12 on.
+bool has_code_numbers(const PythonFunctions& python) noexcept;
+// What differs between two code objects at the same address, one after the other, unless their names, files and lines are the same: that
+// number, or a hash of these texts and of the table of lines.
 std::uint64_t identity_of(const PythonFunctions& python, const void* code) noexcept;
 
 // The name of an object's class, as long as that lives.

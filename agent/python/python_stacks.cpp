@@ -7,7 +7,7 @@
 #include "agent/base/hash.h"
 #include "agent/base/message.h"
 #include "agent/python/hang_stacks.h"
-#include "agent/python/known_modules.h"
+#include "agent/python/known_objects.h"
 #include "agent/python/module_names.h"
 #include "agent/python/python_door.h"
 #include "agent/python/python_frames.h"
@@ -23,9 +23,9 @@ constinit std::atomic<bool> s_is_checked{false};
 
 constinit FrameTable s_python_frames{};
 
-// torch.nn.Module's function through which each module is called, whose first argument is the module. Written last; 0: not seen so far.
+// torch.nn.Module's function through which each module is called, whose first argument is the module; null: not seen so far. Its class
+// keeps it until we do.
 constinit std::atomic<const void*> s_module_call{nullptr};
-constinit std::atomic<std::uint64_t> s_module_call_identity{0};
 bool is_module_call(const PythonNames& names) {
   return names.function.ends_with("_wrapped_call_impl") && names.file.ends_with("torch/nn/modules/module.py");
 }
@@ -33,17 +33,20 @@ bool is_module_call(const PythonNames& names) {
 // A frame as it is looked for: where the code object lies and which one it is, and of a module's call the module's number and class.
 struct FoundFrame {
   FrameKey key;
-  const void* module;  // null: it is no call of one
-  std::uint64_t number;
+  const void* module;    // null: it is no call of one
+  std::uint64_t number;  // the module's
+  bool is_unknown;       // the code or the module has no number so far
 };
 
 FoundFrame look_at(const PythonPlace& place) {
-  std::uint64_t identity = identity_of(s_python, place.code);
-  FoundFrame found{{{reinterpret_cast<std::uintptr_t>(place.code), static_cast<std::uint32_t>(place.offset), 0, identity}}, nullptr, 0};
-  const bool is_call = place.code == s_module_call.load(std::memory_order_acquire) && identity == s_module_call_identity.load(std::memory_order_relaxed);
-  if (!is_call || place.first_local == nullptr) return found;
+  const std::uint64_t code = has_code_numbers(s_python) ? 0 : number_of_object(place.code);
+  const std::uint64_t identity = code != 0 ? code : identity_of(s_python, place.code);
+  FoundFrame found{{{reinterpret_cast<std::uintptr_t>(place.code), static_cast<std::uint32_t>(place.offset), 0, identity}}, nullptr, 0, false};
+  found.is_unknown = code == 0 && !has_code_numbers(s_python);
+  if (place.code != s_module_call.load(std::memory_order_relaxed) || place.first_local == nullptr) return found;
   found.module = place.first_local;
-  found.number = number_of_module(found.module);
+  found.number = number_of_object(found.module);
+  found.is_unknown = found.is_unknown || found.number == 0;
   const char* name = class_of(found.module);
   found.key.words[1] = found.number;  // it is called at one place
   found.key.words[2] = hash_bytes(name, std::strlen(name), 6);
@@ -60,11 +63,10 @@ std::uint32_t known_ref(const FoundFrame& found, RecentFrames* recent, std::size
 }
 
 // True: it is the function through which modules are called, which nobody knew so far.
-bool is_first_module_call(const PythonPlace& place, const FoundFrame& found) {
+bool is_first_module_call(const PythonPlace& place) {
   PythonNames names;
   if (s_module_call.load(std::memory_order_relaxed) == place.code || !names_of(s_python, place, names) || !is_module_call(names)) return false;
-  s_module_call_identity.store(found.key.words[3], std::memory_order_relaxed);
-  s_module_call.store(place.code, std::memory_order_release);
+  s_module_call.store(place.code, std::memory_order_relaxed);
   return true;
 }
 
@@ -113,7 +115,11 @@ void check_python_stacks() noexcept {
 }
 
 void name_seen_modules(const Guard& guard, const PythonObjects& objects) noexcept {
-  if (s_is_checked.load(std::memory_order_relaxed)) name_modules(guard, objects, s_python, s_module_call.load(std::memory_order_relaxed));
+  static constinit const void* s_kept = nullptr;
+  if (!s_is_checked.load(std::memory_order_relaxed)) return;
+  const void* const module_call = s_module_call.load(std::memory_order_relaxed);
+  if (module_call != nullptr && s_kept == nullptr) objects.keep(const_cast<void*>(s_kept = module_call));
+  name_modules(guard, objects, s_python, module_call);
 }
 
 const void* interpreter_code() noexcept {
@@ -127,14 +133,6 @@ PythonPosition python_position() noexcept {
 PythonStack::PythonStack(const Guard&) noexcept : is_own_(true) {
   if (!s_is_checked.load(std::memory_order_acquire)) return;
   count_ = python_places(s_python, places_, kMost);
-  const void* const module_call = s_module_call.load(std::memory_order_relaxed);
-  const void *outermost = nullptr, *unknown = nullptr;
-  for (std::size_t i = 0; i < count_; ++i) {
-    if (places_[i].code != module_call || places_[i].first_local == nullptr) continue;
-    outermost = places_[i].first_local;
-    if (number_of_module(outermost) == 0) unknown = outermost;
-  }
-  if (outermost != nullptr && wants_module_names(outermost, unknown != nullptr)) wake_python_door();
 }
 
 PythonStack::PythonStack(const Guard&, const PythonPlace* places, std::size_t count) noexcept : count_(count <= kMost ? count : 0) {
@@ -145,10 +143,16 @@ std::uint32_t PythonStack::write(HostWriter& writer) const noexcept {
   std::uint32_t refs[kMost];
   ThreadState* const state = is_own_ && count_ > 0 ? thread_state() : nullptr;
   std::size_t known = 0;
-  for (; known < count_; ++known) {
-    refs[known] = known_ref(look_at(places_[known]), state != nullptr ? &state->frames : nullptr, count_ - 1 - known, writer.ticket());
-    if (refs[known] == trace::kNoRef) break;
+  const void* outermost = nullptr;
+  bool has_unknown = false;
+  for (std::size_t i = 0; i < count_; ++i) {
+    const FoundFrame found = look_at(places_[i]);
+    if (found.module != nullptr) outermost = found.module;
+    has_unknown = has_unknown || found.is_unknown;
+    refs[i] = known_ref(found, state != nullptr ? &state->frames : nullptr, count_ - 1 - i, writer.ticket());
+    known += refs[i] != trace::kNoRef;
   }
+  if (is_own_ && wants_module_names(outermost, has_unknown)) wake_python_door();
   if (known < count_ && (!writer.make_room(room()) || defined(writer, refs) == 0)) return trace::kNoRef;
   return count_ > 0 ? writer.stack(refs, count_) : trace::kNoRef;
 }
@@ -160,7 +164,7 @@ std::size_t PythonStack::room() const noexcept {
   for (std::size_t i = 0; i < count_; ++i) {
     FoundFrame found = look_at(places_[i]);
     if (s_python_frames.find(found.key) != trace::kNoRef) continue;
-    if (is_first_module_call(places_[i], found)) found = look_at(places_[i]);
+    if (is_first_module_call(places_[i])) found = look_at(places_[i]);
     bytes += frame_room(found.module != nullptr ? std::strlen(class_of(found.module)) : names_bytes(s_python, places_[i].code));
   }
   return bytes;

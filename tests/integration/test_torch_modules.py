@@ -8,7 +8,7 @@ import json
 import os
 import sys
 
-from harness import Folder, arguments, check, files_below, finish, first, run, skip
+from harness import Folder, arguments, check, files_below, finish, run, skip
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples"))
 import read_recording  # noqa: E402
@@ -25,16 +25,18 @@ def check_names(options, how):
         if not check(done.returncode == 0 and files and "tracetool" not in done.stderr, f"{how}: it runs", lambda: (done, files)):
             return
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]  # gloo has lines of its own
-        true = {line["root"]: {int(module): name for module, name in line["names"].items()} for line in lines}
+        true = [sorted(line["names"].values()) for line in lines]
         recording = read_recording.read(max(files, key=os.path.getsize))
         said = {}
         for name in recording.module_names:
-            said.setdefault(name.root, {}).setdefault(name.instance, []).append(name.name)
-        for root, names in true.items():
-            wrong = [(module, name, said.get(root, {}).get(module)) for module, name in names.items() if said.get(root, {}).get(module) != [name]]
-            check(not wrong and len(said[root]) == len(names), f"{how}: {len(names)} names, each once", lambda: (len(said.get(root, {})), first(wrong)))
-        called = {frame.instance for event in recording.events if event.kind == "operator_begin" for frame in event.stack or () if frame.what == "module"}
-        known = {module for names in said.values() for module in names}
+            said.setdefault(name.root, []).append((name.instance, name.name))
+        for names in true:
+            same = [root for root, found in said.items() if sorted(name for _, name in found) == names]
+            check(len(same) == true.count(names), f"{how}: {len(names)} names, each once", lambda: (names, said))
+        numbers = [instance for found in said.values() for instance, _ in found]
+        check(0 not in numbers and all(len(found) == len({instance for instance, _ in found}) for found in said.values()), f"{how}: each module has a number of its own", numbers)
+        called = {frame.instance for event in recording.events if event.kind == "operator_begin" for frame in event.stack or () if frame.what == "module"} - {0}
+        known = set(numbers)
         check(called and called <= known or how in ("broken", "compile"), f"{how}: all {len(called)} modules of stacks have one, but what a compiler makes or what hides them", called - known)
 
 

@@ -1,5 +1,5 @@
-"""operators: operators, the kernels that they launched and the modules that they were called in against torch.profiler's in the same
-process; then what each level of TRACETOOL_TORCH costs."""
+"""operators: operators and the modules that they were called in against torch.profiler's in the same process, the kernels that they launched
+against those of torch.profiler alone; then what each level of TRACETOOL_TORCH costs."""
 import json
 import os
 
@@ -21,7 +21,8 @@ def run(part):
 
 
 def compare_with_profiler(part):
-    """A window under torch.profiler, in which both see the operators, and one behind it, in which the recorder has the GPU's work again."""
+    """A window under torch.profiler, in which both see the operators, and one behind it, in which the recorder has the GPU's work again. A
+    torch.profiler next to the recorder may see no work of the GPU: the same program has it alone in another process."""
     worker = Worker(part, "recorded", TRACETOOL_TORCH="all", TRACETOOL_EVENTS="default", TRACETOOL_BUFFER="256M")
     worker.ask("run", "main", 3, timeout_s=FIRST_ANSWER_S)
     path = os.path.join(part.folder, "profile.json")
@@ -33,20 +34,32 @@ def compare_with_profiler(part):
         return
     part.result["cupti"] = str(found[0].header["cupti_version"])
     part.check(recording.lost(found) == 0, "nothing is lost", recording.lost(found))
+    check_same(part, compare.Recorded(found[0], during), compare.Recorded(found[0], after), read_profile(path), profiled_alone(part, path))
+
+
+def read_profile(path):
     with open(path, encoding="utf-8") as file:
-        theirs = compare.profiled(json.load(file)["traceEvents"])
+        found = compare.profiled(json.load(file)["traceEvents"])
     os.remove(path)
-    check_same(part, compare.Recorded(found[0], during), compare.Recorded(found[0], after), theirs)
+    return found
 
 
-def check_same(part, during, after, theirs):
+def profiled_alone(part, path):
+    worker = Worker(part, "profiled", record=False)
+    worker.ask("run", "main", 3, timeout_s=FIRST_ANSWER_S)
+    worker.ask("trace", "main", STEPS, path)
+    part.check(worker.end(END_S) == 0, "without the recorder it ends with 0", worker.last_words)
+    return read_profile(path)
+
+
+def check_same(part, during, after, theirs, alone):
     part.check(during.unfinished == after.unfinished == 0, "each operator that began has its end", (during.unfinished, after.unfinished))
     both, ours = during.seen(), after.seen()
     part.figure("operators in a step", sum(ours.operators.values()) / STEPS, "")
     part.figure("kernels in a step", ours.kernels / STEPS, "")
     for what, one, other in (("operators, while torch.profiler sees them", both.operators, theirs.operators),
                              ("operators, of another window", ours.operators, theirs.operators),
-                             ("kernels by their operator", ours.claimed, theirs.claimed),
+                             ("kernels by their operator", ours.claimed, alone.claimed),
                              ("operators by the classes of the modules around them", ours.modules, theirs.modules)):
         different = compare.differences(one, other)
         part.check(one and not different, f"{what}: as torch.profiler has them", lambda: f"of {sum(one.values())} (name: ours, theirs) {dict(list(different.items())[:8])}")

@@ -1,0 +1,90 @@
+#include "agent/python/known_objects.h"
+
+#include <atomic>
+
+#include "agent/base/hash.h"
+
+namespace agent {
+namespace {
+
+// Written under the GIL: the address last, and taken away first.
+struct KnownObject {
+  std::atomic<const void*> object;  // null: free
+  std::atomic<std::uint64_t> number;
+  std::atomic<bool> is_root;
+};
+
+constexpr std::size_t kObjectPlaces = 1 << 17, kObjectTries = 16;
+constinit KnownObject s_known_objects[kObjectPlaces]{};
+constinit std::atomic<std::uint64_t> s_last_number{0};
+
+std::size_t place_of(const void* object, std::size_t attempt) { return (hash_bytes(&object, sizeof(object), 5) + attempt) % kObjectPlaces; }
+
+// Null: it is not there.
+KnownObject* find_known(const void* object) {
+  for (std::size_t i = 0; i < kObjectTries; ++i) {
+    KnownObject& known = s_known_objects[place_of(object, i)];
+    if (known.object.load(std::memory_order_acquire) == object) return &known;
+  }
+  return nullptr;
+}
+
+// Python calls it with the weak reference to an object that is about to be freed. `place`: a number, where it stands.
+void* forget_object(void* place, void* reference);
+PythonMethod s_forget_object{"tracetool_forget_object", forget_object, 0x8 /* METH_O */, nullptr};
+constinit const PythonObjects* s_objects = nullptr;
+
+void* forget_object(void* place, void* reference) {
+  long at = 0;
+  if (number_of(*s_objects, place, at)) s_known_objects[at].object.store(nullptr, std::memory_order_release);
+  s_objects->release(reference);  // ours, which nothing else needed; the caller holds it meanwhile
+  s_objects->keep(s_objects->none);
+  return s_objects->none;
+}
+
+// The place's number goes with the callback. False: the object takes none.
+bool watch_object(const PythonObjects& python, void* object, std::size_t at) {
+  s_objects = &python;
+  const PythonReference number(python, python.from_number(static_cast<long>(at)));
+  if (!number) return false;
+  const PythonReference forget(python, python.function(&s_forget_object, number.get(), nullptr));
+  if (!forget) return false;
+  void* reference = python.weak_reference(object, forget.get());  // stays until it calls
+  if (reference == nullptr) python.clear_error();
+  return reference != nullptr;
+}
+
+}  // namespace
+
+std::uint64_t number_of_object(const void* object) noexcept {
+  const KnownObject* known = find_known(object);
+  return known != nullptr ? known->number.load(std::memory_order_relaxed) : 0;
+}
+
+bool is_known_root(const void* module) noexcept {
+  const KnownObject* known = find_known(module);
+  return known != nullptr && known->is_root.load(std::memory_order_relaxed);
+}
+
+std::uint64_t number_object(const PythonObjects& python, void* object, bool& is_new) noexcept {
+  const std::uint64_t number = number_of_object(object);
+  is_new = number == 0;
+  if (!is_new) return number;
+  for (std::size_t i = 0; i < kObjectTries; ++i) {
+    const std::size_t at = place_of(object, i);
+    KnownObject& known = s_known_objects[at];
+    if (known.object.load(std::memory_order_relaxed) != nullptr) continue;
+    if (!watch_object(python, object, at)) return 0;
+    known.is_root.store(false, std::memory_order_relaxed);
+    known.number.store(s_last_number.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    known.object.store(object, std::memory_order_release);
+    return known.number.load(std::memory_order_relaxed);
+  }
+  return 0;
+}
+
+void know_root(const void* module) noexcept {
+  if (KnownObject* known = find_known(module)) known->is_root.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace agent
