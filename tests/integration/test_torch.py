@@ -204,6 +204,19 @@ def check_refused(options):
             check(observed(done) == [0, 0] and not files and not done.stderr, f"{level}: a Python without a GPU is left alone", (done, files))
 
 
+def check_moved(options, moved, layout, steps=STEPS):
+    """The inputs lie elsewhere, and what lies at their place leads nowhere: the program goes on, and so do its operators."""
+    what = f"moved inputs: {moved} {layout}"
+    with Folder() as folder:
+        done, lines, files = train(options, folder, "shapes", layout, steps, TORCH_MOVED=moved)
+        check(done.stderr.count("\n") == 1 and "no sizes are recorded, operators are" in done.stderr, f"{what}: one line says so", done.stderr)
+        check(observed(done) == [1, 1], f"{what}: observed once", done.stdout)
+        if check(len(files) == 1, f"{what}: there is one recording", files):
+            found = pairs(read_recording.read(files[0]))
+            check(len(lines) == len(found) and (moved == "lists" or not any(begin.inputs for begin, _ in found)),
+                  f"{what}: all {len(lines)} operators are recorded, without inputs", len(found))
+
+
 def main():
     options = arguments("agent", "tracetool", "torch")
     for layout in LAYOUTS:
@@ -213,6 +226,10 @@ def main():
     check_level(options, "ops", "2.9")
     check_level(options, "steps", "2.9")
     check_refused(options)
+    for moved in ("away", "behind", "exchanged", "tags", "tensors", "lists"):
+        check_moved(options, moved, "2.9")
+    check_moved(options, "count", "2.9", 100)  # a thousand operators disagree
+    check_moved(options, "away", "2.5")
     finish()
 
 
