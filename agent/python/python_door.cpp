@@ -3,6 +3,7 @@
 #include "agent/base/message.h"
 #include "agent/python/garbage_collections.h"
 #include "agent/python/hang_stacks.h"
+#include "agent/python/python_end.h"
 #include "agent/python/python_objects.h"
 #include "agent/python/python_stacks.h"
 #include "agent/ring/recorder.h"
@@ -18,7 +19,8 @@ constinit bool s_wants_stacks = false;
 void begin_with_lock() {
   const PythonLock lock(s_door_objects);
   if (!watch_garbage_collections(s_door_objects)) say_verbose("runs of Python's garbage collector are not recorded");
-  if (s_wants_stacks) check_python_stacks();
+  if (s_wants_stacks && watch_python_end(s_door_objects)) return check_python_stacks();
+  if (s_wants_stacks) say_verbose("the end of this Python cannot be watched: there are no stacks");
 }
 
 void work_with_lock(const Guard& guard) {

@@ -8,6 +8,7 @@
 #include "agent/python/hang_stacks.h"
 #include "agent/python/module_names.h"
 #include "agent/python/python_door.h"
+#include "agent/python/python_end.h"
 #include "agent/python/python_frames.h"
 #include "agent/ring/frame_table.h"
 #include "agent/ring/recorder.h"
@@ -91,11 +92,15 @@ const void* interpreter_code() noexcept {
 }
 
 PythonPosition python_position() noexcept {
-  return s_is_checked.load(std::memory_order_acquire) ? python_position(s_python) : PythonPosition{};
+  if (!s_is_checked.load(std::memory_order_acquire)) return {};
+  const PythonReading reading;
+  return reading ? python_position(s_python) : PythonPosition{};
 }
 
 PythonStack::PythonStack(const Guard&) noexcept {
   if (!s_is_checked.load(std::memory_order_acquire)) return;
+  const PythonReading reading;
+  if (!reading) return;
   PythonPlace places[kMost];
   const std::size_t count = python_places(s_python, places, kMost);
   ThreadState* const state = count > 0 ? thread_state() : nullptr;
@@ -111,7 +116,8 @@ PythonStack::PythonStack(const Guard&) noexcept {
 
 PythonStack::PythonStack(const Guard&, const PythonPlace* places, std::size_t count) noexcept {
   constexpr int kTries = 1000;
-  if (count > kMost) return;
+  const PythonReading reading;
+  if (!reading || count > kMost) return;
   for (std::size_t i = 0; i < count; ++i) {
     for (int tries = 0; (refs_[i] = ref_of(places[i], nullptr, 0)) == trace::kNoRef; ++tries) {
       if (tries == kTries) return;

@@ -100,7 +100,7 @@ struct Entry {
   at::RecordFunctionCallback callback;
 };
 std::mutex s_mutex;
-std::vector<Entry> s_callbacks;
+std::vector<Entry>& s_callbacks = *new std::vector<Entry>;  // for threads that go on when the process ends
 std::uint64_t s_handles = 0;
 std::atomic<std::uint64_t> s_threads{0};
 thread_local std::uint64_t t_sequence = 0;
