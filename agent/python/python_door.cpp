@@ -1,5 +1,9 @@
 #include "agent/python/python_door.h"
 
+#include <cstring>
+
+#include "agent/base/agent_settings.h"
+#include "agent/base/loaded_objects.h"
 #include "agent/base/message.h"
 #include "agent/python/garbage_collections.h"
 #include "agent/python/hang_stacks.h"
@@ -45,13 +49,27 @@ void run_door() {
   }
 }
 
+// There is a Python, but none that is known.
+void tell_unknown_python() {
+  static constinit bool s_is_told = false;
+  const auto version = reinterpret_cast<const char* (*)()>(symbol_in(handle_of(nullptr), "Py_GetVersion"));
+  if (s_is_told || version == nullptr || !has_python_stacks(settings().torch)) return;
+  s_is_told = true;
+  const char* text = version();
+  std::size_t length = std::strcspn(text, "(");
+  while (length > 0 && text[length - 1] == ' ') --length;
+  say("operators have no stacks: this Python is %.*s, and CPython 3.9 to 3.13 with a GIL are known", static_cast<int>(length), text);
+}
+
 }  // namespace
 
 void watch_python(bool stacks) noexcept {
   static constinit bool s_done = false;
-  if (s_done || !find_python_objects(s_door_objects)) return;
+  if (s_done) return;
+  if (!find_python_objects(s_door_objects)) return tell_unknown_python();
   s_done = true;
   s_wants_stacks = stacks && find_python_stacks();
+  if (!s_wants_stacks) tell_unknown_python();
   if (!s_door.start("tracetool-py", run_door)) say("cannot start a thread: what needs Python's lock is not recorded");
 }
 
