@@ -1,6 +1,7 @@
 #include "agent/native/stack_calls.h"
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 
 #include "agent/cupti/call_ids.h"
@@ -61,12 +62,24 @@ bool is_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? contains(kRuntimeLaunches, id) : contains(kDriverLaunches, id);
 }
 
-// The runtime's call that this thread is in: what the driver is called for inside has the same stack.
-thread_local bool t_in_runtime __attribute__((tls_model("initial-exec"))) = false;
+// Counts subscriptions. A thread that is in a call when one ends is not told of the call's end.
+constinit std::atomic<std::uint32_t> s_subscriptions{0};
+// The subscription that has told of the runtime's call that this thread is in: what the driver is called for inside has the same stack.
+// 0: it is in none.
+thread_local std::uint32_t t_in_runtime __attribute__((tls_model("initial-exec"))) = 0;
 
 }  // namespace
 
+bool begins_call(CUpti_CallbackDomain domain, CUpti_ApiCallbackSite site) noexcept {
+  const bool enters = site == CUPTI_API_ENTER;
+  const std::uint32_t subscription = s_subscriptions.load(std::memory_order_relaxed);
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API && t_in_runtime == subscription) return false;
+  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) t_in_runtime = enters ? subscription : 0;
+  return enters;
+}
+
 void enable_stack_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
+  s_subscriptions.fetch_add(1, std::memory_order_relaxed);
   const CallStacks stacks = made_call_stacks();
   if (stacks == CallStacks::none) return;
   const auto enable = [&](CUpti_CallbackDomain domain, const auto& ids) {
@@ -80,10 +93,7 @@ void enable_stack_callbacks(CUpti_SubscriberHandle subscriber) noexcept {
 }
 
 void on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) noexcept {
-  const bool enters = call.callbackSite == CUPTI_API_ENTER;
-  if (domain == CUPTI_CB_DOMAIN_DRIVER_API && t_in_runtime) return;
-  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) t_in_runtime = enters;
-  if (!enters) return;
+  if (!begins_call(domain, call.callbackSite)) return;
   const Guard guard;
   if (!guard || recording() != Recording::open) return;
   StackedCall stacked;

@@ -8,6 +8,9 @@ namespace agent {
 // After each subscription.
 void enable_stack_callbacks(CUpti_SubscriberHandle subscriber) noexcept;
 
+// Whether a callback is of the begin of a call that is not inside another one of this thread. To be asked once for each.
+bool begins_call(CUpti_CallbackDomain domain, CUpti_ApiCallbackSite site) noexcept;
+
 // For each callback of a call.
 void on_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) noexcept;
 

@@ -1,7 +1,7 @@
 #include "agent/python/hang_stacks.h"
 
 #include <pthread.h>
-#include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -23,18 +23,17 @@ constexpr double kBetweenReads_ms = 20;
 constinit const PythonFunctions* s_hang_python = nullptr;
 constinit void* s_hang_interpreter = nullptr;
 constinit std::size_t s_thread_id_at = 0;  // of the pthread_t in a thread's state; 0: not found
+constinit std::size_t s_tid_at = 0;        // of the kernel's number in a pthread_t's object; 0: not found
 constinit std::atomic<bool> s_is_prepared{false};
 
 constinit std::atomic<std::uint64_t> s_hanging_since_ns{0};  // 0: nobody asks
 constinit Worker s_hang_thread{};
 
-// The kernel's number of a thread, which the clock of its CPU time has in it (clock_getcpuclockid(3)). 0: it has ended.
+// The kernel's number of a thread, from its own object, which may go away with it at any moment. 0: it has ended.
 std::uint32_t tid_of(const void* thread) {
-  std::uint64_t id = 0, probe = 0;
-  if (s_thread_id_at == 0 || !read_guarded(thread, s_thread_id_at, id) || !read_guarded(reinterpret_cast<const void*>(id), 0, probe)) return 0;
-  clockid_t clock = 0;
-  if (pthread_getcpuclockid(static_cast<pthread_t>(id), &clock) != 0) return 0;
-  return static_cast<std::uint32_t>(~(clock >> 3));
+  std::uint64_t id = 0, word = 0;
+  if (!read_guarded(thread, s_thread_id_at, id) || !read_guarded(reinterpret_cast<const void*>(id), s_tid_at, word)) return 0;
+  return static_cast<std::uint32_t>(word);
 }
 
 bool write_stack(const Guard& guard, const void* thread, const PythonPlace* places, std::size_t count) {
@@ -119,15 +118,19 @@ void run_hang_thread() {
 }  // namespace
 
 void prepare_hang_stacks(const PythonFunctions& python) noexcept {
-  constexpr std::size_t kLast = 256;  // no state of a thread is smaller
+  constexpr std::size_t kLast = 256, kLastOfThread = 1024;  // no such object is smaller
   const void* own = python.own_thread_state();
   std::uint64_t word = 0;
+  const auto* own_thread = reinterpret_cast<const void*>(pthread_self());
+  for (std::size_t at = 8; at < kLastOfThread && s_tid_at == 0 && read_guarded(own_thread, at, word); at += sizeof(word)) {
+    if (static_cast<std::uint32_t>(word) == static_cast<std::uint32_t>(gettid())) s_tid_at = at;
+  }
   for (std::size_t at = 0; at < kLast && s_thread_id_at == 0 && read_guarded(own, at, word); at += sizeof(word)) {
     if (word == static_cast<std::uint64_t>(pthread_self())) s_thread_id_at = at;
   }
   s_hang_python = &python;
   s_hang_interpreter = python.interpreter();
-  s_is_prepared.store(s_thread_id_at != 0 && has_known_list(python), std::memory_order_release);
+  s_is_prepared.store(s_thread_id_at != 0 && s_tid_at != 0 && has_known_list(python), std::memory_order_release);
 }
 
 void ask_for_hang_stacks(std::uint64_t since_mono_ns) noexcept {

@@ -1,8 +1,13 @@
 #include "agent/python/python_door.h"
 
+#include <cstring>
+
+#include "agent/base/agent_settings.h"
+#include "agent/base/loaded_objects.h"
 #include "agent/base/message.h"
 #include "agent/python/garbage_collections.h"
 #include "agent/python/hang_stacks.h"
+#include "agent/python/python_end.h"
 #include "agent/python/python_objects.h"
 #include "agent/python/python_stacks.h"
 #include "agent/ring/recorder.h"
@@ -18,7 +23,8 @@ constinit bool s_wants_stacks = false;
 void begin_with_lock() {
   const PythonLock lock(s_door_objects);
   if (!watch_garbage_collections(s_door_objects)) say_verbose("runs of Python's garbage collector are not recorded");
-  if (s_wants_stacks) check_python_stacks();
+  if (s_wants_stacks && watch_python_end(s_door_objects)) return check_python_stacks();
+  if (s_wants_stacks) say_verbose("the end of this Python cannot be watched: there are no stacks");
 }
 
 void work_with_lock(const Guard& guard) {
@@ -43,13 +49,27 @@ void run_door() {
   }
 }
 
+// There is a Python, but none that is known.
+void tell_unknown_python() {
+  static constinit bool s_is_told = false;
+  const auto version = reinterpret_cast<const char* (*)()>(symbol_in(handle_of(nullptr), "Py_GetVersion"));
+  if (s_is_told || version == nullptr || !has_python_stacks(settings().torch)) return;
+  s_is_told = true;
+  const char* text = version();
+  std::size_t length = std::strcspn(text, "(");
+  while (length > 0 && text[length - 1] == ' ') --length;
+  say("operators have no stacks: this Python is %.*s, and CPython 3.9 to 3.13 with a GIL are known", static_cast<int>(length), text);
+}
+
 }  // namespace
 
 void watch_python(bool stacks) noexcept {
   static constinit bool s_done = false;
-  if (s_done || !find_python_objects(s_door_objects)) return;
+  if (s_done) return;
+  if (!find_python_objects(s_door_objects)) return tell_unknown_python();
   s_done = true;
   s_wants_stacks = stacks && find_python_stacks();
+  if (!s_wants_stacks) tell_unknown_python();
   if (!s_door.start("tracetool-py", run_door)) say("cannot start a thread: what needs Python's lock is not recorded");
 }
 

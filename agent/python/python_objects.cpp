@@ -42,6 +42,7 @@ bool find_python_objects(PythonObjects& python) noexcept {
          find_function(process, "PyLong_FromLong", python.from_number) && find_function(process, "PyWeakref_NewRef", python.weak_reference) &&
          find_function(process, "PyErr_Occurred", python.occurred) && find_function(process, "PyObject_Type", python.type) &&
          find_function(process, "PyType_GetFlags", python.type_flags) && find_function(process, "PyCFunction_NewEx", python.function) &&
+         find_function(process, "PyObject_CallFunctionObjArgs", python.call) &&
          (python.none = symbol_in(process, "_Py_NoneStruct")) != nullptr;
 }
 

@@ -36,6 +36,7 @@ struct PythonObjects {
   void* (*type)(void* object);                             // a new reference
   unsigned long (*type_flags)(void* type);
   void* (*function)(PythonMethod* method, void* self, void* module);  // a new reference
+  void* (*call)(void* function, ...);  // its arguments, and null behind them; a new reference
   void* none;
 };
 

@@ -127,15 +127,17 @@ const void* interpreter_code() noexcept {
 }
 
 PythonPosition python_position() noexcept {
-  return s_is_checked.load(std::memory_order_acquire) ? python_position(s_python) : PythonPosition{};
+  if (!s_is_checked.load(std::memory_order_acquire)) return {};
+  const PythonReading reading;
+  return reading ? python_position(s_python) : PythonPosition{};
 }
 
 PythonStack::PythonStack(const Guard&) noexcept : is_own_(true) {
-  if (!s_is_checked.load(std::memory_order_acquire)) return;
+  if (!s_is_checked.load(std::memory_order_acquire) || !reading_) return;
   count_ = python_places(s_python, places_, kMost);
 }
 
-PythonStack::PythonStack(const Guard&, const PythonPlace* places, std::size_t count) noexcept : count_(count <= kMost ? count : 0) {
+PythonStack::PythonStack(const Guard&, const PythonPlace* places, std::size_t count) noexcept : count_(reading_ && count <= kMost ? count : 0) {
   std::memcpy(places_, places, count_ * sizeof(places[0]));
 }
 

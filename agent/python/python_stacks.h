@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "agent/base/guard.h"
+#include "agent/python/python_end.h"
 #include "agent/python/python_frames.h"
 #include "agent/python/python_objects.h"
 #include "agent/ring/frame_table.h"
@@ -46,6 +47,7 @@ class PythonStack {
   std::size_t defined(HostWriter& writer, std::uint32_t (&refs)[kMost]) const noexcept;
 
  private:
+  PythonReading reading_;
   bool is_own_ = false;  // the calling thread's: its next stack has most of these frames again
   std::size_t count_ = 0;
   PythonPlace places_[kMost];

@@ -52,6 +52,14 @@ bool OwnDescriptor::take(int fd) noexcept {
   return true;
 }
 
+bool OwnDescriptor::take_again(int fd) noexcept {
+  struct stat info;
+  if (fd < 0) return false;
+  if (held() && fstat(fd, &info) == 0 && info.st_dev == device_ && info.st_ino == inode_) return take(fd);
+  close_quietly(fd);
+  return false;
+}
+
 int OwnDescriptor::get() const noexcept {
   struct stat info;
   const bool is_same = fd_ >= 0 && fstat(fd_, &info) == 0 && info.st_dev == device_ && info.st_ino == inode_;

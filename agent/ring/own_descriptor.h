@@ -12,6 +12,8 @@ class OwnDescriptor {
   // Keeps `fd` (-1: a failed open, errno stays), under a number out of the way of programs: never 0, 1 or 2. Locks
   // that belong to the open file (F_OFD_SETLK) go with it. False: errno says why, and `fd` is closed.
   bool take(int fd) noexcept;
+  // The same file again, after the program has closed its descriptor. False: `fd` is of another file, and is closed.
+  bool take_again(int fd) noexcept;
   // Taken and not dropped, whatever the program has done since.
   bool held() const noexcept { return fd_ >= 0; }
   // -1: not held, or the program has closed it, or has another file at its number.

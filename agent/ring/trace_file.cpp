@@ -24,6 +24,7 @@ constexpr char kNeeds[] = "the ring needs ext4, xfs, tmpfs or overlayfs, and no 
 
 constinit RunFile s_run{};
 constinit char s_path[PATH_MAX] = "";  // of the file in the run's directory
+constinit char s_other_path[PATH_MAX] = "";
 constinit OwnDescriptor s_file{};
 constinit bool s_made_run_directory = false;
 
@@ -71,15 +72,43 @@ int make_numbered_file(int directory) {
   return file;
 }
 
+bool take_directory(const OpenedRun& opened) {
+  s_made_run_directory = opened.made;
+  return s_run.directory.take(opened.directory);
+}
+
+// A name that the other ranks of this user come to, too.
+void name_own_run() {
+  char end[16];
+  snprintf(end, sizeof(end), "-u%u", geteuid());
+  run_id(s_run.run, sizeof(s_run.run) - std::strlen(end));
+  std::strcat(s_run.run, end);
+}
+
+// False: as give_up().
 bool open_directory(const char* dir) {
+  static constinit bool s_said = false;
   run_id(s_run.run, sizeof(s_run.run));
-  return s_run.directory.take(open_run_directory(dir, s_run.run, s_path, sizeof(s_path), s_made_run_directory));
+  OpenedRun opened = open_run_directory(dir, s_run.run, s_path, sizeof(s_path));
+  if (opened.unfit != nullptr) {
+    name_own_run();
+    const OpenedRun other = open_run_directory(dir, s_run.run, s_other_path, sizeof(s_other_path));
+    if (other.unfit != nullptr || other.directory < 0) {
+      say("%s %s: this process is not recorded; remove it, or set TRACETOOL_DIR to a directory of your own", s_path, opened.unfit);
+      return false;
+    }
+    if (!s_said) say("%s %s: this process is recorded in %s", s_path, opened.unfit, s_other_path);
+    s_said = true;
+    std::strcpy(s_path, s_other_path);
+    opened = other;
+  }
+  return take_directory(opened) || give_up("cannot make the directory");
 }
 
 // The directory may be removed before there is a file in it, by a rank of another run (disk_cap.h).
 bool open_file(const char* dir) {
   for (int tries = 0; tries < 3; ++tries) {
-    if (!open_directory(dir)) return give_up("cannot make the directory");
+    if (!open_directory(dir)) return false;
     if (s_file.take(make_numbered_file(s_run.directory.get())) || errno != ENOENT) break;
     s_run.directory.drop();
   }
@@ -172,7 +201,7 @@ int run_directory() noexcept {
   if (s_run.directory.get() < 0 && s_path[0] == '/') {
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%.*s", static_cast<int>(std::strrchr(s_path, '/') - s_path), s_path);
-    s_run.directory.take(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    s_run.directory.take_again(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   }
   return s_run.directory.get();
 }

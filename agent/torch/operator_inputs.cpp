@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "agent/base/message.h"
+#include "agent/base/readable.h"
 #include "agent/torch/words.h"
 
 namespace agent {
@@ -29,6 +31,32 @@ struct Confirmed {
 constinit Confirmed s_confirmed{};
 constinit const void* s_undefined = nullptr;
 
+// The objects that a value leads to. One of another version may lead anywhere.
+enum Object { a_value, a_tensor, its_sizes, a_list, an_element, kObjects };
+constinit std::uint32_t s_were_there[kObjects]{};
+constinit bool s_is_refused = false;
+
+// What was there so often is not looked at any more: that costs a system call.
+bool is_there(Object object, const void* at, std::size_t bytes) {
+  constexpr std::uint32_t kEnough = 4096;
+  const std::uint32_t seen = learnt(s_were_there[object]);
+  if (seen >= kEnough) return true;
+  if (!is_readable(at, bytes)) {
+    refuse_inputs();
+    return false;
+  }
+  learn(s_were_there[object], seen + 1);
+  return true;
+}
+
+// Versions have up to 30; most other bytes are more.
+bool is_tag(std::uint32_t tag) {
+  constexpr std::uint32_t kMostTags = 64;
+  if (tag < kMostTags) return true;
+  refuse_inputs();
+  return false;
+}
+
 const std::byte* pointer(const std::byte* at) { return reinterpret_cast<const std::byte*>(word_at(at)); }
 
 OperatorInput head_of(InputKind kind, std::uint32_t count = 0) { return {static_cast<std::uint8_t>(kind), 0, 0, 0, count}; }
@@ -46,7 +74,8 @@ bool dims_at(const std::byte* sizes_and_strides, Dims& dims) {
   const bool is_inline = dims.count <= kInline;
   dims.sizes = is_inline ? sizes_and_strides + 8 : pointer(sizes_and_strides + 8);
   dims.strides = dims.sizes + 8 * (is_inline ? kInline : dims.count);
-  return is_inline || (reinterpret_cast<std::uintptr_t>(dims.sizes) % 8 == 0 && dims.sizes != nullptr);
+  if (is_inline) return true;
+  return reinterpret_cast<std::uintptr_t>(dims.sizes) % 8 == 0 && dims.sizes != nullptr && is_there(its_sizes, dims.sizes, 16 * dims.count);
 }
 
 // The product of the sizes is the number of elements.
@@ -108,13 +137,25 @@ std::uint32_t boolean_tag(const TorchValue& value) {
 
 void know_undefined_tensor(const void* tensor) noexcept { s_undefined = tensor; }
 
+void refuse_inputs() noexcept {
+  if (__atomic_exchange_n(&s_is_refused, true, __ATOMIC_RELAXED)) return;
+  say("the inputs of PyTorch's operators are not laid out as in the versions that are known (2.1 to 2.15): no sizes are recorded, operators are "
+      "(TRACETOOL_TORCH=ops or stacks for no such line)");
+}
+
+bool inputs_are_refused() noexcept { return __atomic_load_n(&s_is_refused, __ATOMIC_RELAXED); }
+
 OperatorInputs::OperatorInputs(const TorchValue* inputs, std::size_t count) noexcept {
   std::size_t last = 0;  // the word of the last head
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t before = used_;
-    if (add(inputs[i])) {
+    if (is_there(a_value, &inputs[i], sizeof(inputs[i])) && is_tag(inputs[i].tag) && add(inputs[i])) {
       last = before;
       continue;
+    }
+    if (inputs_are_refused()) {
+      used_ = 0;
+      return;
     }
     used_ = before;
     if (used_ > 0) {
@@ -154,6 +195,8 @@ bool OperatorInputs::add(const TorchValue& value) noexcept {
 }
 
 bool OperatorInputs::add_tensor(const std::byte* tensor) noexcept {
+  const std::uint32_t known = learnt(s_confirmed.sizes_at);
+  if (!is_there(a_tensor, tensor, (known != 0 ? known : kSizesAt[2]) + kTypeBehind + sizeof(std::uint16_t))) return false;
   const std::size_t sizes_at = sizes_place(tensor);
   Dims dims;
   // Of tensors whose sizes are symbols, and of nested ones, they are no numbers.
@@ -171,13 +214,15 @@ bool OperatorInputs::add_tensor(const std::byte* tensor) noexcept {
 // A list of tensors or of numbers; of others only that it is there. What does not fit is left out. Nothing says of an empty one
 // what it would hold; most are of integers (the sizes of a scalar).
 bool OperatorInputs::add_list(const std::byte* list) noexcept {
+  if (!is_there(a_list, list, kVectorAt[1] + 3 * sizeof(std::uint64_t))) return false;
   const std::uint64_t first = word_at(list + kVectorAt[0]);
   const std::byte* vector = list + kVectorAt[first == 0 || (first % 8 == 0 && first >= kFirstAddress) ? 0 : 1];
   const std::uint64_t begin = word_at(vector), end = word_at(vector + 8), room = word_at(vector + 16);
-  const bool is_vector = (begin == 0 || begin >= kFirstAddress) && begin % 8 == 0 && begin <= end && end <= room;
+  const bool is_vector = (begin == 0 ? end == 0 : begin >= kFirstAddress) && begin % 8 == 0 && begin <= end && end <= room;
   if (!is_vector || (end - begin) % sizeof(TorchValue) != 0) return add_head(head_of(InputKind::other));
   const auto* values = reinterpret_cast<const TorchValue*>(begin);
   const std::size_t count = (end - begin) / sizeof(TorchValue), head_at = used_;
+  if (count > 0 && !is_there(an_element, values, sizeof(*values))) return false;
   const std::uint32_t tag = count > 0 ? values[0].tag : kIntegerTag, boolean = learnt(s_confirmed.boolean_tag);
   if (tag != kTensorTag && tag != kIntegerTag && tag != kDoubleTag && tag != boolean) return add_head(head_of(InputKind::other));
   OperatorInput head = head_of(tag == kTensorTag ? InputKind::tensor_list : InputKind::number_list);
@@ -185,6 +230,7 @@ bool OperatorInputs::add_list(const std::byte* list) noexcept {
   if (!add_head(head)) return false;
   for (; head.count < count; ++head.count) {
     const TorchValue& value = values[head.count];
+    if (!is_there(an_element, &value, sizeof(value))) return false;
     const std::size_t before = used_;
     const bool fits = value.tag == tag && (tag == kTensorTag ? add_element(value) : add_word(tag == boolean ? value.payload & 1 : value.payload));
     if (fits) continue;

@@ -6,6 +6,9 @@
 //   c10::IValue: the tag of bool is 9 up to 2.5 and 10 later; the value itself tells them apart, for the other one is a pointer.
 //     Lists of values are 4 behind.
 //   c10::detail::ListImpl: begin, end and end of room of a vector at 16, or, where two counts of 8 bytes lie before it, at 24.
+//
+// Each kind of object is looked at before it is read (base/readable.h) until it was there a few thousand times. One that was not there,
+// or a value of a kind that no version has, ends the reading of inputs for good.
 // Source: c10/core/TensorImpl.h, c10/core/impl/SizesAndStrides.h, ATen/core/ivalue.h, ATen/core/List.h of the same versions.
 #pragma once
 #include <cstddef>
@@ -18,6 +21,10 @@ namespace agent {
 
 // The object that stands for a tensor that is not there (c10::UndefinedTensorImpl::singleton). Before the first operator.
 void know_undefined_tensor(const void* tensor) noexcept;
+
+// They do not lie as described here: one line says so, and no inputs are recorded from now on. For any thread.
+void refuse_inputs() noexcept;
+bool inputs_are_refused() noexcept;
 
 // Of one operator; what does not fit is marked as cut.
 class OperatorInputs {

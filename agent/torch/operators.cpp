@@ -145,7 +145,8 @@ OperatorContext on_begin(const RecordFunction* function) {
   if (found != RecordFunctionReader::Found::call || !is_recording(guard)) return {};
   if (t_begun == mark_of(function, turn ^ 1)) return {};
   s_begun[call.thread % kCounts].begun.fetch_add(1, std::memory_order_relaxed);
-  const OperatorInputs inputs(call.inputs, has_inputs(level) ? call.input_count : 0);
+  if (has_inputs(level) && !inputs_are_refused() && !s_reader.read_inputs(s_torch, function, call)) refuse_inputs();
+  const OperatorInputs inputs(call.inputs, call.input_count);
   const void* context = new_operator_context(call.thread);
   if (context == nullptr) {
     count_lost(trace::OperatorBeginRecord::kKind);
@@ -191,6 +192,12 @@ void set_level(TorchLevel level) {
   if (before != 0) s_torch.remove_callback(before);
 }
 
+// PyTorch need not collect for us what we do not read.
+void look_for_refused() {
+  const TorchLevel level = s_level.load(std::memory_order_relaxed);
+  if (has_inputs(level) && inputs_are_refused()) set_level(level == TorchLevel::all ? TorchLevel::stacks : TorchLevel::operators);
+}
+
 // Before the first operator where its stack is asked for, else where there is something to record.
 void look_for_python() {
   const bool with_stacks = has_python_stacks(settings().torch);
@@ -201,7 +208,10 @@ void look_for_python() {
 
 void watch_torch() noexcept {
   static constinit bool s_done = false;
-  if (s_is_found) look_for_python();
+  if (s_is_found) {
+    look_for_python();
+    look_for_refused();
+  }
   if (s_done || settings().torch == TorchLevel::off || !kIsTried) return;
   const TorchFound found = find_torch(s_torch);
   if (found == TorchFound::absent) return;

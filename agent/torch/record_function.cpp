@@ -11,15 +11,13 @@ constexpr std::size_t kThreadAt = 88, kScopeAt = 96;
 constexpr std::size_t kSequenceAt[] = {176, 200};
 constexpr std::uint32_t kVotes = 3;  // for one, and none for the other
 constexpr std::size_t kInputsAt = 8, kInputCountAt = 16, kNamedInputsAt = 24, kMapBytes = 48, kForwardThreadAt[] = {48, 104};
-constexpr std::size_t kMostInputs = 1024;
+constexpr std::uint64_t kMostInputs = 1 << 20;
+constexpr std::uint32_t kTooMany = 1000;  // of those that did not agree
 constexpr std::uint64_t kNoSequence = ~std::uint64_t{0};
 constexpr std::uint64_t kMostThreads = std::uint64_t{1} << 31;
 
-void read_inputs(const std::byte* sequence, OperatorCall& call) {
-  const std::uint64_t values = word_at(sequence + kInputsAt), count = word_at(sequence + kInputCountAt);
-  if (values == 0 || values % alignof(TorchValue) != 0 || count > kMostInputs) return;
-  call.inputs = reinterpret_cast<const TorchValue*>(values);
-  call.input_count = count;
+bool may_have_inputs(const OperatorCall& call) {
+  return call.scope == trace::OperatorScope::function || call.scope == trace::OperatorScope::backward_function;
 }
 
 // Behind the sequence number; 0: nothing has shown it so far. Without named inputs there is an empty list of outputs.
@@ -56,7 +54,7 @@ bool RecordFunctionReader::has_sequence(const std::byte* at, std::uint64_t peeke
 }
 
 RecordFunctionReader::Found RecordFunctionReader::confirm(const TorchFunctions& torch, std::uint64_t thread) noexcept {
-  constexpr std::uint32_t kEnough = 3, kTooMany = 1000;
+  constexpr std::uint32_t kEnough = 3;
   if (thread == 0 || thread > kMostThreads) return Found::wrong;
   if (learnt(confirmed_) >= kEnough) return Found::call;
   if (thread == torch.thread()) {
@@ -85,8 +83,34 @@ RecordFunctionReader::Found RecordFunctionReader::read(const TorchFunctions& tor
   if (call.sequence != kNoSequence && (is_backward || call.sequence == peeked)) call.has |= trace::kHasSequence;
   const std::uint32_t forward_thread = forward_thread_at(sequence, forward_thread_at_);
   if (is_backward && forward_thread != 0 && (call.has & trace::kHasSequence) != 0) read_forward_thread(sequence + forward_thread, call);
-  read_inputs(sequence, call);
   return Found::call;
+}
+
+// PyTorch's own number of inputs shows the place. An operator that is called with a whole stack of values has more than its schema says,
+// so that one which differs proves nothing.
+bool RecordFunctionReader::is_number_of_inputs(std::uint64_t count, std::uint64_t expected) noexcept {
+  constexpr std::uint64_t kTelling = 2;
+  constexpr std::uint32_t kEnough = 3;
+  if (learnt(agreed_) >= kEnough) return true;
+  if (count != expected) {
+    learn(agreed_, 0);
+    learn(disagreed_, learnt(disagreed_) + 1);
+  } else if (count >= kTelling) {
+    learn(agreed_, learnt(agreed_) + 1);
+  }
+  return false;
+}
+
+bool RecordFunctionReader::read_inputs(const TorchFunctions& torch, const RecordFunction* function, OperatorCall& call) noexcept {
+  if (torch.inputs == nullptr) return false;
+  if (learnt(sequence_at_) == 0 || !may_have_inputs(call)) return true;
+  const std::byte* sequence = reinterpret_cast<const std::byte*>(function) + learnt(sequence_at_);
+  const std::uint64_t values = word_at(sequence + kInputsAt), count = word_at(sequence + kInputCountAt);
+  if (count > kMostInputs || (count != 0 && (values == 0 || values % alignof(TorchValue) != 0))) return false;
+  if (!is_number_of_inputs(count, torch.inputs(function))) return learnt(disagreed_) <= kTooMany;
+  call.inputs = reinterpret_cast<const TorchValue*>(values);
+  call.input_count = count;
+  return true;
 }
 
 }  // namespace agent

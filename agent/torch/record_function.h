@@ -5,7 +5,8 @@
 //        one and begun on another (gloo's), so that these are read when some calls have confirmed the place
 //   96   the scope: one that was asked for
 //   176  the sequence number where std::string is of the old ABI (wheels up to 2.6), 200 where it is of the new one: in a forward
-//        operator it is -1, or what sequence_number::peek() says. Behind it pointer and size of the inputs, at 8 and 16.
+//        operator it is -1, or what sequence_number::peek() says. Behind it pointer and size of the inputs, at 8 and 16; the size is
+//        what RecordFunction::num_inputs() says.
 //   the thread of the forward operator: 48 behind the sequence number, or, where a map of named inputs lies before it (2.4 and
 //        later, at 24), 104. An empty map begins with a pointer to the last of its own words.
 // Source: ATen/record_function.h of PyTorch 2.1, 2.5, 2.9 and 2.15.
@@ -32,7 +33,7 @@ struct OperatorCall {
   std::uint32_t thread;
   std::uint32_t forward_thread;
   std::uint64_t sequence;
-  const TorchValue* inputs;  // null: not known. Valid during the call back
+  const TorchValue* inputs;  // null: not known, or not read. Valid during the call back
   std::size_t input_count;
 };
 
@@ -45,15 +46,21 @@ class RecordFunctionReader {
   Found read(const TorchFunctions& torch, const RecordFunction* function, const bool (&scopes)[trace::kOperatorScopes],
             OperatorCall& call) noexcept;
 
+  // After a call was found: its inputs, when some operators have confirmed their place. Nothing was looked at that `call` points to. False:
+  // they do not lie as described above, or PyTorch has no function to compare them with.
+  bool read_inputs(const TorchFunctions& torch, const RecordFunction* function, OperatorCall& call) noexcept;
+
  private:
   Found confirm(const TorchFunctions& torch, std::uint64_t thread) noexcept;
   bool has_sequence(const std::byte* at, std::uint64_t peeked) noexcept;
+  bool is_number_of_inputs(std::uint64_t count, std::uint64_t expected) noexcept;
 
   // Shared by all threads; a race loses a vote.
   std::uint32_t sequence_at_ = 0;  // 0: not confirmed yet
   std::uint32_t forward_thread_at_ = 0;  // behind it; 0: not confirmed yet
   std::uint32_t votes_[2] = {};    // for 176, for 200
   std::uint32_t confirmed_ = 0, unconfirmed_ = 0;  // calls of this thread, of another one
+  std::uint32_t agreed_ = 0, disagreed_ = 0;       // numbers of inputs: one after the other, and in all
 };
 
 }  // namespace agent

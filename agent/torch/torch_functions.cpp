@@ -24,6 +24,7 @@ TorchFound find_torch(TorchFunctions& functions) noexcept {
                      find(library, "_ZNK2at14RecordFunction4nameEv", functions.name) &&
                      find(library, "_ZN2at14RecordFunction15currentThreadIdEv", functions.thread) &&
                      find(library, "_ZN2at15sequence_number4peekEv", functions.sequence);
+  find(library, "_ZNK2at14RecordFunction10num_inputsEv", functions.inputs);
   functions.undefined_tensor = symbol_in(library, "_ZN3c1019UndefinedTensorImpl10_singletonE");  // of libc10, which it needs
   return whole ? TorchFound::found : TorchFound::unfit;
 }

@@ -40,6 +40,7 @@ struct TorchFunctions {
   const char* (*name)(const RecordFunction*);       // at::RecordFunction::name
   std::uint64_t (*thread)();                        // at::RecordFunction::currentThreadId: from 1 on
   std::uint64_t (*sequence)();                      // at::sequence_number::peek, of this thread
+  std::uint64_t (*inputs)(const RecordFunction*);   // at::RecordFunction::num_inputs; null: not found
   const void* undefined_tensor;                     // c10::UndefinedTensorImpl::_singleton; null: not found
 };
 

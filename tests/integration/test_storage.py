@@ -177,6 +177,68 @@ def check_links(options):
         check(done.returncode == 0 and len(done.stderr.splitlines()) == 1 and not os.listdir(elsewhere),
               "a link in the place of the run's folder: one line, nothing is written through it",
               f"{done}, {os.listdir(elsewhere)}")
+        check(is_recorded_in(folder, f"job-r0-u{os.geteuid()}"), "it is recorded in a folder of its own", os.listdir(traces))
+
+
+NOBODY = 65534
+# What is in the place of the run's folder: its owner and mode, and words of the line that says why it is not taken; None: it is taken.
+PLANTED = {
+    "a folder of another user": (NOBODY, 0o755, "belongs to another user"),
+    "a folder of another user, open to all": (NOBODY, 0o1777, "belongs to another user"),
+    "a folder that the group may write to": (None, 0o775, "can be written to by other users"),
+    "a folder that all may write to": (None, 0o757, "can be written to by other users"),
+    "a folder that all may read": (None, 0o755, None),
+    "a folder that is sticky": (None, 0o1777, None),
+}
+
+
+def is_recorded_in(folder, name):
+    done = os.path.join(folder, "traces", name)
+    return os.path.isdir(done) and os.stat(done).st_mode & 0o7777 == 0o700 and \
+        [read_recording.read(path).state for path in files_below(done, ".ring")] == ["clean"]
+
+
+def plant(folder, name, owner, mode):
+    path = os.path.join(folder, "traces", name)
+    os.makedirs(path)
+    os.chmod(path, mode)
+    if owner is not None:
+        os.chown(path, owner, owner)
+    return path
+
+
+def check_planted(options):
+    """Whoever knows the name of a run may have made its folder before: it is used only where nobody else can write to it."""
+    own = f"job-r0-u{os.geteuid()}"
+    for what, (owner, mode, words) in PLANTED.items():
+        if owner is not None and os.geteuid() != 0:
+            print(f"left out: {what}: only root can make one", flush=True)
+            continue
+        with Folder() as folder:
+            planted = plant(folder, "job-r0", owner, mode)
+            results = [run_small(options, folder, RANK=rank, **elastic(0)) for rank in range(2)]
+            said = [done.stderr.splitlines() for done in results]
+            if words is None:
+                check(not any(said) and len(files_below(planted, ".ring")) == 2, f"{what}: it is taken", results)
+                continue
+            check(all(done.returncode == 0 for done in results) and all(len(lines) == 1 and words in lines[0] and own in lines[0] for lines in said),
+                  f"{what}: one line says where each rank is recorded instead", results)
+            found = files_below(os.path.join(folder, "traces", own), ".ring")
+            check(not os.listdir(planted) and len(found) == 2, f"{what}: nothing is written to it, both ranks are in one other folder", found)
+            info = run([options.tracetool, "info", os.path.join(folder, "traces")])
+            check(info.returncode == 0, f"{what}: tracetool reads the run", info)
+    with Folder() as folder:
+        planted = [plant(folder, name, None, 0o777) for name in ("job-r0", own)]
+        done = run_small(options, folder, **elastic(0))
+        check(done.returncode == 0 and len(done.stderr.splitlines()) == 1 and "not recorded" in done.stderr and not any(map(os.listdir, planted)),
+              "both names are taken: one line, nothing is recorded", done)
+    with Folder() as folder:
+        traces = os.path.join(folder, "traces")
+        os.mkdir(traces)
+        os.chmod(traces, 0o2775)
+        done = run_small(options, folder, **elastic(0))
+        check(done.returncode == 0 and not done.stderr and len(files_below(os.path.join(traces, "job-r0"), ".ring")) == 1,
+              "TRACETOOL_DIR may be a folder that a group shares", done)
 
 
 def make_run(options, folder, number, age_s):
@@ -283,6 +345,7 @@ def main():
     check_full(options)
     check_small_tmpfs(options)
     check_links(options)
+    check_planted(options)
     check_what_stays(options)
     check_launches(options)
     check_sizes(options)

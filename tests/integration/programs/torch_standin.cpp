@@ -1,6 +1,8 @@
 // A stand-in for libtorch_cpu.so: PyTorch's observers of operators, with the objects that they are shown laid out as in the version
-// that TORCH_LAYOUT names (2.1, 2.5, 2.9, 2.15), or shifted as in none. Programs enter and leave operators by the C functions below.
+// that TORCH_LAYOUT names (2.1, 2.5, 2.9, 2.15), or shifted as in none; with TORCH_MOVED the inputs alone are as in none. Programs enter and leave operators by the C functions below.
 // The layouts were compiled from the headers of these versions: ATen/record_function.h, ATen/core/ivalue.h, c10/core/TensorImpl.h.
+#include <sys/mman.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +42,17 @@ const Layout& layout() {
   return chosen;
 }
 
+bool is_moved(const char* what) {
+  static const char* const moved = std::getenv("TORCH_MOVED");
+  return moved != nullptr && std::strcmp(moved, what) == 0;
+}
+
+// An address that looks like an object's, and cannot be read.
+std::byte* nowhere() {
+  static auto* const page = static_cast<std::byte*>(mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  return page + 64;
+}
+
 template <typename T>
 void put(std::byte* at, T value) {
   std::memcpy(at, &value, sizeof(value));
@@ -53,6 +66,7 @@ namespace at {
 
 struct TORCH_API RecordFunction {
   const char* name() const;
+  std::size_t num_inputs() const;
   static std::uint64_t currentThreadId();
 };
 
@@ -86,7 +100,7 @@ struct Entry {
   at::RecordFunctionCallback callback;
 };
 std::mutex s_mutex;
-std::vector<Entry> s_callbacks;
+std::vector<Entry>& s_callbacks = *new std::vector<Entry>;  // for threads that go on when the process ends
 std::uint64_t s_handles = 0;
 std::atomic<std::uint64_t> s_threads{0};
 thread_local std::uint64_t t_sequence = 0;
@@ -102,6 +116,7 @@ struct Open {
   Open() { std::memset(function, 0xa5, sizeof(function)); }
   alignas(16) std::byte function[512];
   std::string name;
+  std::size_t input_count = 0;
   std::vector<std::byte> values;  // 16 bytes each
   std::deque<Object> objects;
   std::vector<std::pair<Entry, std::unique_ptr<at::ObserverContext>>> started;
@@ -118,6 +133,11 @@ std::uint64_t at::sequence_number::peek() { return t_sequence; }
 const char* at::RecordFunction::name() const {
   const auto* open = reinterpret_cast<Open* const*>(reinterpret_cast<const std::byte*>(this) + 504);
   return (*open)->name.c_str();
+}
+
+std::size_t at::RecordFunction::num_inputs() const {
+  const auto* open = reinterpret_cast<Open* const*>(reinterpret_cast<const std::byte*>(this) + 504);
+  return (*open)->input_count;
 }
 
 std::uint64_t at::addGlobalCallback(RecordFunctionCallback callback) {
@@ -188,9 +208,9 @@ void put_value(Open& open, std::byte* at, const Input& input) {
   std::uint64_t payload = 0xa5a5a5a5a5a5a5a5;
   std::uint32_t tag = 0;
   switch (input.kind) {
-    case 1: payload = tensor(open, input), tag = 1; break;
+    case 1: payload = is_moved("tensors") ? reinterpret_cast<std::uintptr_t>(nowhere()) : tensor(open, input), tag = 1; break;
     case 2:
-    case 6: payload = list(open, input), tag = layout().boolean + 4; break;
+    case 6: payload = is_moved("lists") ? reinterpret_cast<std::uintptr_t>(nowhere()) : list(open, input), tag = layout().boolean + 4; break;
     case 3: std::memcpy(&payload, input.numbers, 8), tag = 5; break;
     case 4: std::memcpy(&payload, &input.real, 8), tag = 3; break;
     case 5: payload = (payload & ~std::uint64_t{0xff}) | static_cast<std::uint64_t>(input.count), tag = layout().boolean; break;
@@ -198,7 +218,20 @@ void put_value(Open& open, std::byte* at, const Input& input) {
     default: break;
   }
   put(at, payload);
-  put(at + 8, tag);
+  put(at + 8, is_moved("tags") ? 0xa5a5a5a5 : tag);
+}
+
+void put_inputs(Open& open, std::byte* at) {
+  const std::uint64_t count = open.values.size() / 16;
+  const auto values = reinterpret_cast<std::uintptr_t>(is_moved("away") ? nowhere() : open.values.data());
+  if (is_moved("behind")) {  // another pointer
+    put(at, open.function);
+    put(at + 8, values);
+    put(at + 16, count);
+  } else {
+    put(at, is_moved("exchanged") ? count : values);
+    put(at + 8, is_moved("exchanged") ? values : is_moved("count") ? count + 1 : count);
+  }
 }
 
 void lay_out(Open& open, int scope, std::int64_t sequence, std::uint64_t forward_thread) {
@@ -206,8 +239,7 @@ void lay_out(Open& open, int scope, std::int64_t sequence, std::uint64_t forward
   put(function + layout().thread, at::RecordFunction::currentThreadId());
   put(function + layout().scope, static_cast<std::uint8_t>(scope));
   put(function + layout().sequence, sequence);
-  put(function + layout().sequence + 8, open.values.data());
-  put<std::uint64_t>(function + layout().sequence + 16, open.values.size() / 16);
+  put_inputs(open, function + layout().sequence + 8);
   if (layout().named_inputs != 0) put(function + layout().named_inputs, function + layout().named_inputs + 48);
   for (std::size_t at = layout().forward_thread - 24; at < layout().forward_thread; at += 8) put<std::uint64_t>(function + at, 0);  // outputs
   put(function + layout().forward_thread, forward_thread);
@@ -226,7 +258,8 @@ void begin(Open& open, const char* name, int scope, std::int64_t sequence, std::
   bool needs_inputs = false;
   for (const Entry& each : callbacks) needs_inputs = needs_inputs || each.callback.needs_inputs;
   if (needs_inputs) {
-    open.values.resize(16 * static_cast<std::size_t>(count));
+    open.input_count = static_cast<std::size_t>(count);
+    open.values.resize(16 * open.input_count);
     for (int i = 0; i < count; ++i) put_value(open, open.values.data() + 16 * i, inputs[i]);
   }
   lay_out(open, scope, sequence == -2 ? static_cast<std::int64_t>(t_sequence) : sequence, forward_thread);

@@ -310,27 +310,6 @@ TEST_CASE("runs that pile up are seen") {
   CHECK(!has_many_runs(run.descriptor(), {0, 0}));
 }
 
-TEST_CASE("a run's directory is made once, and never through a link") {
-  const Scratch scratch;
-  char path[512];
-  bool made = false;
-  const std::string dir = scratch.path("some/traces");
-  const int first = open_run_directory(dir.c_str(), "run", path, sizeof(path), made);
-  CHECK(first >= 0);
-  CHECK(made);
-  CHECK(std::string(path) == dir + "/run");
-  const int second = open_run_directory(dir.c_str(), "run", path, sizeof(path), made);
-  CHECK(second >= 0);
-  CHECK(!made);
-  fs::create_symlink(scratch.folder(), dir + "/link");
-  CHECK(open_run_directory(dir.c_str(), "link", path, sizeof(path), made) < 0);
-  fs::create_symlink(scratch.path("target"), dir + "/run/x.ring");
-  CHECK(make_own_file(first, "x.ring") < 0);
-  CHECK(!fs::exists(scratch.path("target")));
-  close(first);
-  close(second);
-}
-
 TEST_CASE("the memory that is left is that of the narrowest control group") {
   const Scratch scratch;
   const auto put = [&](const std::string& path, const std::string& text) {
