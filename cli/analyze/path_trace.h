@@ -78,7 +78,10 @@ class PathTrace {
   // The times of `work.call` are not looked at: they are not on the axis.
   void work(const GpuWork& work, std::uint32_t work_class);
   // No more events of this process come.
-  void end_of(ProcessId process) { processes_[process].calls = {}; }
+  void end_of(ProcessId process) {
+    std::vector<LaunchCall>().swap(processes_[process].calls);
+    waits_.forget(process);
+  }
   // After the last one, once.
   void meet(const TraceCollectives& collectives);
 
