@@ -58,7 +58,7 @@ TEST_CASE("folded: lines are sorted by their text, and nodes of one path are one
 
 TEST_CASE("folded: as a map of all lines has them") {
   std::mt19937 random(7);
-  const char* const names[] = {"a", "a ", "a!", "aa", "a:", "b", "\xc3\xa9", "a<b", "ProfilerStep#1"};
+  const char* const names[] = {"a", "a ", "a!", "aa", "a:", "b", "\xc3\xa9", "a<b", "layer 1"};
   FoldedTree tree;
   std::vector<std::string> paths{""};
   std::map<std::string, std::int64_t> lines;
