@@ -170,14 +170,22 @@ class AnalysisWalk : public EventSink {
   }
 
   void end_of(ProcessId process) override {
+    if (gaps_) {
+      for (const DeviceGap& gap : gaps_->rest(process)) tell(gap);
+      gaps_->forget(process);
+    }
+    if (collector_) collector_->end_of(process);
     for (TraceObserver* member : members_) member->end_of(process);
     calls_.forget(process);
+    classes_.forget(process);
+    without_work_.forget(process);
   }
 
-  // After the last event.
+  // After the last event, where the walk says of no process that it has ended.
   void end() {
-    if (!gaps_) return;
-    for (const DeviceGap& gap : gaps_->rest()) tell(gap);
+    for (ProcessId process = 0; gaps_ && process < catalog_.processes.size(); ++process) {
+      for (const DeviceGap& gap : gaps_->rest(process)) tell(gap);
+    }
   }
 
   std::uint64_t endless() const { return endless_; }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "cli/model/characters.h"
 #include "cli/model/operator_direction.h"
 #include "cli/model/slice.h"
+#include "cli/select/step_name.h"
 
 namespace cli {
 namespace {
@@ -52,7 +54,14 @@ CallPaths::Label label_of(const Event& event, const Facts* facts) {
 
 }  // namespace
 
-CallPaths::CallPaths(const AnalysisContext& context, bool by_rank) : context_(context), host_(context.windows.host()), by_rank_(by_rank), call_stacks_(context.catalog.processes.size(), Newest<StackId>(kMostCallStacks)), utilities_(context.catalog.strings), ranges_(context) {}
+std::string unnumbered_step(std::string_view name) {
+  if (!step_name(name)) return std::string(name);
+  const std::size_t count = name.rfind('/');  // "step 12/2315"
+  if (count != name.npos && count > 0 && is_digit(name[count - 1])) name = name.substr(0, count);
+  return std::string(name.substr(0, name.find_last_not_of("0123456789") + 1)) + "N";
+}
+
+CallPaths::CallPaths(const AnalysisContext& context, bool by_rank, bool one_step) : context_(context), host_(context.windows.host()), by_rank_(by_rank), one_step_(one_step), call_stacks_(context.catalog.processes.size(), Newest<StackId>(kMostCallStacks)), utilities_(context.catalog.strings), ranges_(context) {}
 
 KindSet CallPaths::kinds() { return kinds_of({Kind::cpu_op, Kind::user_annotation, Kind::python_function, Kind::runtime, Kind::driver, Kind::nccl, Kind::stack}); }
 
@@ -73,6 +82,12 @@ std::size_t CallPaths::KeyHash::operator()(const Key& key) const {
   add(std::uint64_t{label.path} << 32 | static_cast<std::uint32_t>(label.line));
   add(label.address);
   return hash;
+}
+
+StringId CallPaths::first_step(StringId name) {
+  const auto [known, is_new] = first_steps_.try_emplace(name, name);
+  if (is_new && step_name(context_.catalog.strings[name])) known->second = steps_by_text_.try_emplace(unnumbered_step(context_.catalog.strings[name]), name).first->second;
+  return known->second;
 }
 
 CallPaths::NodeId CallPaths::child(NodeId parent, const Label& label) {
@@ -170,6 +185,7 @@ void CallPaths::enter(const Event& event, const Facts* facts) {
   const auto* op = facts != nullptr ? facts->get<OperatorFacts>() : nullptr;
   Entered in = place(event, op, event.kind == Kind::nccl && around.node == 0 ? called_by(event) : around);
   Label label = label_of(event, facts);
+  if (one_step_ && may_name_step(label.part)) label.name = first_step(label.name);
   label.backward = op != nullptr && is_backward(*op);
   in.node = child(in.node, label);
   if (is_frame(label.part)) in.frames = in.node;
@@ -240,6 +256,8 @@ void CallPaths::work(const GpuWork& work) {
 void CallPaths::end_of(ProcessId process) {
   ranges_.end_of(process, [&](const Event& call) { enter(call, nullptr); });
   call_stacks_[process] = Newest<StackId>(kMostCallStacks);
+  forwards_.erase(forwards_.lower_bound({process, 0}), forwards_.lower_bound({process + 1, 0}));
+  std::erase_if(nccl_stacks_, [&](const auto& each) { return context_.catalog.tracks[each.first].process == process; });
 }
 
 const std::vector<CallPaths::Node>& CallPaths::finish() {

@@ -9,7 +9,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -24,6 +27,11 @@ namespace cli {
 enum class CallPart : std::uint8_t { process, python, module, native, range, operation, call, work };
 
 constexpr bool is_frame(CallPart part) { return part == CallPart::python || part == CallPart::module || part == CallPart::native; }
+
+// Older profilers have their steps as operators.
+constexpr bool may_name_step(CallPart part) { return part == CallPart::range || part == CallPart::operation; }
+// The name of a range that names a training step, with N for its number; other names as they are.
+std::string unnumbered_step(std::string_view name);
 
 class CallPaths {
  public:
@@ -46,8 +54,9 @@ class CallPaths {
     std::int64_t calls = 0, host_ns = 0, gpu_ns = 0, gpu_count = 0;  // calls of operators: those that key_averages.h counts
   };
 
-  // `by_rank`: each process has a root of its own.
-  CallPaths(const AnalysisContext& context, bool by_rank);
+  // `by_rank`: each process has a root of its own. `one_step`: a range that names a training step is one node with those of the other steps, so
+  // that a tree does not grow with them.
+  CallPaths(const AnalysisContext& context, bool by_rank, bool one_step = false);
 
   // Operators, annotations, frames of Python, calls of CUDA and NCCL and their stacks; those that kinds() names.
   void event(const Event& event, const Facts& facts);
@@ -102,11 +111,14 @@ class CallPaths {
   void remember_forward(const Event& event, ProcessId process, const OperatorFacts& op, NodeId frames);
   Entered called_by(const Event& call);
   void enter(const Event& event, const Facts* facts);
+  StringId first_step(StringId name);
   void stand_below(const Event& in_call);
 
   const AnalysisContext& context_;
   const Windows host_;
-  bool by_rank_;
+  bool by_rank_, one_step_;
+  std::unordered_map<StringId, StringId> first_steps_;          // by the range's name: of those that differ in the step's number alone the first
+  std::map<std::string, StringId, std::less<>> steps_by_text_;  // the same by unnumbered_step()
   std::vector<Node> nodes_{1};
   std::unordered_map<Key, NodeId, KeyHash> children_;
   std::map<std::pair<NodeId, std::uint32_t>, NodeId> stacks_;  // whole ones, by the root and their StackId

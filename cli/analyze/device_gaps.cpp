@@ -1,7 +1,6 @@
 #include "cli/analyze/device_gaps.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "cli/model/slice.h"
 
@@ -58,12 +57,19 @@ std::optional<DeviceGap> DeviceGaps::work(const GpuWork& work, std::optional<Hos
   return gap;
 }
 
-std::vector<DeviceGap> DeviceGaps::rest() {
+std::vector<DeviceGap> DeviceGaps::rest(ProcessId process) {
   std::vector<DeviceGap> gaps;
-  for (const auto& [key, device] : devices_) {
-    explain(gaps.emplace_back(gap_of(key.first, key.second, device, kLatest_ns, nullptr)), nullptr);
+  for (auto at = first_of(process); at != devices_.end() && at->first.first == process; ++at) {
+    explain(gaps.emplace_back(gap_of(process, at->first.second, at->second, kLatest_ns, nullptr)), nullptr);
   }
   return gaps;
+}
+
+void DeviceGaps::forget(ProcessId process) {
+  devices_.erase(first_of(process), devices_.lower_bound({process + 1, std::numeric_limits<std::int64_t>::min()}));
+  std::erase_if(launches_, [&](const auto& each) { return catalog_.tracks[each.first].process == process; });
+  collections_.erase(process);
+  waits_.forget(process);
 }
 
 DeviceGap DeviceGaps::gap_of(ProcessId process, std::int64_t number, const Device& device, std::int64_t to_ns, const GpuWork* next) const {
@@ -72,7 +78,7 @@ DeviceGap DeviceGaps::gap_of(ProcessId process, std::int64_t number, const Devic
 }
 
 void DeviceGaps::add(ProcessId process, const HostWait& wait, std::int64_t now_ns) {
-  for (auto at = devices_.lower_bound({process, std::numeric_limits<std::int64_t>::min()}); at != devices_.end() && at->first.first == process; ++at) {
+  for (auto at = first_of(process); at != devices_.end() && at->first.first == process; ++at) {
     add(at->second, wait, now_ns);
   }
 }

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -73,14 +74,16 @@ class DeviceGaps {
   // Of a thread so many launches are remembered: those that it made while a device idled and did not begin the first of them.
   static constexpr std::size_t kMostLaunches = 4096;
 
-  explicit DeviceGaps(const Catalog& catalog) : waits_(catalog), names_(catalog.strings) {}
+  explicit DeviceGaps(const Catalog& catalog) : catalog_(catalog), waits_(catalog), names_(catalog.strings) {}
 
   // As Analysis has them, of all times: calls of CUDA and garbage collections. The wait, if it is one.
   std::optional<HostWait> event(const Event& call, ProcessId process);
   // What came before it, where the device idled; before the first work of a device, and behind the last (rest()), too. `wait`:
   // the copy is one.
   std::optional<DeviceGap> work(const GpuWork& work, std::optional<HostWait>& wait);
-  std::vector<DeviceGap> rest();
+  std::vector<DeviceGap> rest(ProcessId process);
+  // Frees what is kept of the process, of which no more comes.
+  void forget(ProcessId process);
   static KindSet kinds() { return kinds_of({Kind::runtime, Kind::driver, Kind::garbage_collection}); }
 
  private:
@@ -91,6 +94,7 @@ class DeviceGaps {
   };
   using Devices = std::map<std::pair<ProcessId, std::int64_t>, Device>;
 
+  Devices::iterator first_of(ProcessId process) { return devices_.lower_bound({process, std::numeric_limits<std::int64_t>::min()}); }
   void add(ProcessId process, const HostWait& wait, std::int64_t now_ns);
   static void add(Device& device, const HostWait& wait, std::int64_t now_ns);
   void explain(DeviceGap& gap, const Device* device);
@@ -101,6 +105,7 @@ class DeviceGaps {
     std::int64_t start_ns, end_ns;
   };
 
+  const Catalog& catalog_;
   HostWaits waits_;
   NameClasses names_;
   Devices devices_;

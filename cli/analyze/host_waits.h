@@ -21,7 +21,7 @@ struct HostWait {
 
 class HostWaits {
  public:
-  explicit HostWaits(const Catalog& catalog) : names_(catalog.strings) {}
+  explicit HostWaits(const Catalog& catalog) : catalog_(catalog), names_(catalog.strings) {}
 
   // None: it is no such call, it has no end, or it lies within another such call of its thread, as the driver's in the runtime's.
   std::optional<HostWait> of(const Event& call);
@@ -29,10 +29,15 @@ class HostWaits {
   std::optional<HostWait> of(const GpuWork& work);
   // Whether the call of this work, which is known, is that of a copy that blocks.
   bool blocks(const GpuWork& work);
+  // No more of this process comes.
+  void forget(ProcessId process) {
+    std::erase_if(last_, [&](const auto& each) { return catalog_.tracks[each.first].process == process; });
+  }
 
  private:
   std::optional<HostWait> outermost(const HostWait& wait);
 
+  const Catalog& catalog_;
   NameClasses names_;
   std::unordered_map<TrackId, HostWait> last_;  // of each thread
 };

@@ -37,7 +37,10 @@ class LaunchRanges {
     std::erase_if(open, [&](const Open& each) { return each.end_ns <= at_ns; });
     return open;
   }
-  void open(TrackId thread, Open range) { threads_[thread].push_back(std::move(range)); }
+  void open(TrackId thread, Open range) {
+    if (threads_[thread].capacity() == 0) used_threads_.push_back(thread);
+    threads_[thread].push_back(std::move(range));
+  }
 
   // A call to be handed on to settle()'s `on_call`, when all ranges that start with it have come. From TraceObserver::event().
   void call(const Event& event) {
@@ -78,10 +81,15 @@ class LaunchRanges {
   template <typename OnCall>
   void end_of(ProcessId process, OnCall&& on_call) {
     settle(on_call);
-    launchers_[process] = {};
+    std::vector<std::optional<Launcher>>().swap(launchers_[process]);  // frees its memory, as `= {}` would not
+    std::erase_if(used_threads_, [&](TrackId thread) {
+      if (context_.catalog.tracks[thread].process != process) return false;
+      std::vector<Open>().swap(threads_[thread]);
+      return true;
+    });
   }
   void forget_all() {
-    for (auto& open : threads_) open.clear();
+    for (const TrackId thread : used_threads_) threads_[thread].clear();
     for (auto& launchers : launchers_) launchers.clear();
   }
 
@@ -100,6 +108,7 @@ class LaunchRanges {
 
   const AnalysisContext& context_;
   std::vector<std::vector<Open>> threads_;                       // by TrackId
+  std::vector<TrackId> used_threads_;                            // that have ever had a range, of processes that have not ended
   std::vector<std::vector<std::optional<Launcher>>> launchers_;  // by process, and place
   std::vector<Waiting> waiting_;                                 // of one start
   Place place_;                                                  // of the call that is handed on

@@ -1,9 +1,11 @@
-// launches: how long work waits between its launch and its start, and how many launches wait at once. Memory: 8 bytes a launch,
-// for exact percentiles.
+// launches: how long work waits between its launch and its start, and how many launches wait at once. Memory: 8 bytes a launch
+// of the process at hand, for exact percentiles.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
+#include <unordered_map>
 
 #include "cli/analyze/cells.h"
 #include "cli/analyze/launch_queue.h"
@@ -93,22 +95,21 @@ class QueueLengths final : public Changes {
 
 class LaunchesTable : public Analysis {
  public:
-  explicit LaunchesTable(const AnalysisContext& context) : context_(context), names_(context.catalog.strings), queues_(context.catalog.processes.size()) {
-    for (ProcessId id = 0; id < context.catalog.processes.size(); ++id) lengths_.emplace_back(context, id);
-  }
+  explicit LaunchesTable(const AnalysisContext& context) : context_(context), names_(context.catalog.strings), rows_(context.catalog.processes.size()) {}
 
   void event(const Event& event, const Facts&) override {
     if (event.correlation == 0 || !is_slice(event) || !names_[event.name].launches) return;
     const Track& track = context_.catalog.tracks[event.track];
-    queues_[track.process].launch(event.start_ns, launch_key(track, event.correlation));
+    process_of(track.process).queue.launch(event.start_ns, launch_key(track, event.correlation));
   }
   void work(const GpuWork& work) override {
     if (work.event->correlation == 0) return;
     const std::uint64_t key = launch_key(context_.catalog.tracks[work.event->track], work.event->correlation);
-    if (!queues_[work.process].work(work.start_ns, key, lengths_[work.process])) return;
+    OfProcess& process = process_of(work.process);
+    if (!process.queue.work(work.start_ns, key, process.lengths)) return;
     const auto window = window_of(context_.windows, work);
     if (work.call == nullptr || !window) return;
-    Launches& launches = launches_[{work.process, context_.windows.of(work.process)[*window].step ? *window : 0}];
+    Launches& launches = process.launches[context_.windows.of(work.process)[*window].step ? *window : 0];
     const std::int64_t latency_ns = std::max<std::int64_t>(0, work.start_ns - work.call->end_ns), call_ns = work.call->end_ns - work.call->start_ns;
     launches.latency_ns.push_back(latency_ns);
     launches.graphs += names_[work.call->name].launches_graph;
@@ -117,22 +118,26 @@ class LaunchesTable : public Analysis {
     launches.longer_calls += call_ns > kLongerCall_ns;
     launches.shorter += work.end_ns - work.start_ns < call_ns;
   }
+  // Keeps the rows alone.
+  void end_of(ProcessId id) override {
+    if (!context_.chosen[id] || !rows_[id].empty()) return;
+    OfProcess& process = process_of(id);
+    process.queue.finish();
+    given_up_ += process.queue.given_up();
+    process.lengths.finish();
+    const auto& windows = context_.windows.of(id);
+    for (std::size_t i = 0; i < windows.size() && (i == 0 || windows[i].step); ++i) rows_[id].push_back(row(id, process, i));
+    processes_.erase(id);
+  }
 
   ResultTable finish() override {
-    std::uint64_t given_up = 0;
-    for (LaunchQueue& queue : queues_) {
-      queue.finish();
-      given_up += queue.given_up();
-    }
-    for (QueueLengths& lengths : lengths_) lengths.finish();
     ResultTable table{"launches", launch_columns(context_.keys), {}, {}};
-    for (ProcessId process = 0; process < context_.catalog.processes.size(); ++process) {
-      if (!context_.chosen[process]) continue;
-      const auto& windows = context_.windows.of(process);
-      for (std::size_t i = 0; i < windows.size() && (i == 0 || windows[i].step); ++i) table.rows.push_back(row(process, i));
+    for (ProcessId id = 0; id < rows_.size(); ++id) {
+      end_of(id);
+      std::move(rows_[id].begin(), rows_[id].end(), std::back_inserter(table.rows));
     }
-    if (given_up > 0) {
-      table.notes.push_back(std::to_string(given_up) + " launches are in no row: their work is not in the trace, or later than " +
+    if (given_up_ > 0) {
+      table.notes.push_back(std::to_string(given_up_) + " launches are in no row: their work is not in the trace, or later than " +
                             std::to_string(LaunchQueue::kMostWaiting) + " launches behind them");
     }
     return table;
@@ -143,12 +148,20 @@ class LaunchesTable : public Analysis {
     std::vector<std::int64_t> latency_ns;
     std::int64_t graphs = 0, late = 0, long_calls = 0, longer_calls = 0, shorter = 0;
   };
+  struct OfProcess {
+    OfProcess(const AnalysisContext& context, ProcessId id) : lengths(context, id) {}
+    LaunchQueue queue;
+    QueueLengths lengths;
+    std::map<std::size_t, Launches> launches;  // by window, as QueueLengths has them
+  };
 
-  std::vector<Cell> row(ProcessId process, std::size_t window) {
+  OfProcess& process_of(ProcessId id) { return processes_.try_emplace(id, context_, id).first->second; }
+
+  std::vector<Cell> row(ProcessId id, OfProcess& process, std::size_t window) {
     std::vector<Cell> cells;
-    append_process(cells, context_.catalog.processes[process], context_.keys);
-    if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(process)[window].step));
-    Launches& launches = launches_[{process, window}];
+    append_process(cells, context_.catalog.processes[id], context_.keys);
+    if (context_.keys.by == GroupBy::step) cells.push_back(known(context_.windows.of(id)[window].step));
+    Launches& launches = process.launches[window];
     std::vector<std::int64_t>& ns = launches.latency_ns;
     append(cells, static_cast<std::int64_t>(ns.size()), launches.graphs);
     if (ns.empty()) {
@@ -158,7 +171,7 @@ class LaunchesTable : public Analysis {
       append(cells, latency.least, latency.median, latency.p95, latency.most);
     }
     append(cells, launches.late, launches.long_calls, launches.longer_calls, launches.shorter);
-    append_queue(cells, lengths_[process].of(window));
+    append_queue(cells, process.lengths.of(window));
     return cells;
   }
 
@@ -177,9 +190,9 @@ class LaunchesTable : public Analysis {
 
   const AnalysisContext& context_;
   NameClasses names_;
-  std::vector<LaunchQueue> queues_;     // by ProcessId
-  std::vector<QueueLengths> lengths_;  // by ProcessId
-  std::map<std::pair<ProcessId, std::size_t>, Launches> launches_;  // by window, as QueueLengths has them
+  std::unordered_map<ProcessId, OfProcess> processes_;  // that have not ended
+  std::vector<std::vector<std::vector<Cell>>> rows_;    // by ProcessId, of those that have
+  std::uint64_t given_up_ = 0;
 };
 
 }  // namespace

@@ -28,6 +28,9 @@ class LaunchesWithoutWork {
     ++with_work_;
   }
 
+  // No more of this process comes.
+  void forget(ProcessId process) { std::vector<bool>().swap(has_work_[process]); }
+
   // Work whose launch is not among the calls so far: it may begin before its launch, by clocks that differ a little.
   void work_without_launch() { ++early_work_; }
 

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -177,7 +178,8 @@ class Operators : public Analysis {
       return std::tuple(each.first->group, -each.second->gpu_ns, -each.second->cpu_ns, context_.catalog.strings[each.first->name], detail_text(*each.first));
     };
     std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
-    for (const auto& [key, row] : sorted) table.rows.push_back(cells(*key, *row));
+    const std::int64_t whole_ns = std::accumulate(work_ns_.begin(), work_ns_.end(), std::int64_t{0});
+    for (const auto& [key, row] : sorted) table.rows.push_back(cells(*key, *row, whole_ns));
     if (unclaimed_ > 0) {
       table.notes.push_back(fmt::format("{} ({}) of no operator: their launch is not in the trace, or in no operator there", count_text(unclaimed_, "kernel or copy", "kernels and copies"), duration_text(unclaimed_ns_)));
     }
@@ -331,15 +333,14 @@ class Operators : public Analysis {
     return known->second;
   }
 
-  std::vector<Cell> cells(const Key& key, const Row& row) const {
+  std::vector<Cell> cells(const Key& key, const Row& row, std::int64_t whole_ns) const {
     const bool by_rank = context_.keys.by == GroupBy::rank;
     std::vector<Cell> cells;
     if (by_rank) append_process(cells, context_.catalog.processes[key.group], context_.keys);
     cells.emplace_back(std::string(context_.catalog.strings[key.name]));
     if (context_.keys.by == GroupBy::shape || stacks_) key.detail == 0 ? cells.emplace_back() : cells.emplace_back(std::string(detail_text(key)));
-    std::int64_t whole_ns = 0;
-    for (ProcessId id = 0; id < work_ns_.size(); ++id) whole_ns += !by_rank || id == key.group ? work_ns_[id] : 0;
-    append(cells, row.calls, row.cpu_ns, row.cpu_self_ns, row.gpu_ns, row.gpu_self_ns, percent(row.gpu_self_ns, whole_ns), row.gpu_count);
+    const std::int64_t group_ns = by_rank ? work_ns_[key.group] : whole_ns;
+    append(cells, row.calls, row.cpu_ns, row.cpu_self_ns, row.gpu_ns, row.gpu_self_ns, percent(row.gpu_self_ns, group_ns), row.gpu_count);
     row.one_module && row.module != 0 ? cells.emplace_back(std::string(context_.catalog.strings[row.module])) : cells.emplace_back();
     return cells;
   }

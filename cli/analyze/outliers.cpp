@@ -81,12 +81,29 @@ class OutlierTable : public Analysis {
     kernels_ns_[work.process] += ns;
     if (of_rank.ns.size() == 1 || ns > of_rank.longest_ns) of_rank.longest_ns = ns, of_rank.at_ns = work.start_ns, of_rank.step = step;
     if (!step) return;
-    if (of_rank.in_steps == nullptr) of_rank.in_steps = &in_steps_[work.process][work.name];
+    if (of_rank.in_steps == nullptr) of_rank.in_steps = &open_in_steps_[work.process][work.name];
     if (of_rank.in_steps->newest != step) of_rank.in_steps->open(*step);
     *of_rank.in_steps->newest_ns += ns;
   }
 
+  void end_of(ProcessId process) override {
+    for (OfRank* of_rank : open_) {
+      of_rank->ns.shrink_to_fit();
+      of_rank->in_steps = nullptr;
+    }
+    open_.clear();
+    const auto own = open_in_steps_.find(process);
+    if (own == open_in_steps_.end()) return;
+    std::vector<NsInStep>& all = in_steps_[process];
+    for (const auto& [name, in_steps] : own->second) {
+      for (const auto& [step, ns] : in_steps.all) all.push_back({name, static_cast<std::uint32_t>(step), ns});
+    }
+    all.shrink_to_fit();
+    open_in_steps_.erase(own);
+  }
+
   ResultTable finish() override {
+    while (!open_in_steps_.empty()) end_of(open_in_steps_.begin()->first);
     ResultTable table{"outliers", outlier_columns(context_.keys), {}, {}};
     add_steps(table);
     add_kernels(table);
@@ -106,6 +123,11 @@ class OutlierTable : public Analysis {
       newest_ns = &all[step];
     }
   };
+  struct NsInStep {
+    StringId name;
+    std::uint32_t step;
+    std::int64_t ns;
+  };
   struct OfRank {
     std::vector<std::int64_t> ns;
     std::int64_t longest_ns = 0, at_ns = 0;
@@ -123,7 +145,9 @@ class OutlierTable : public Analysis {
     Kernel& kernel = kinds_[std::uint64_t{work.name} << 32 | work.launch];
     if (kernel.ranks == nullptr) kernel.ranks = &kernels_[{work.name, shape_of(work.launch)}];
     if (kernel.newest == nullptr || kernel.newest_id != work.process) {
-      kernel.newest = &(*kernel.ranks)[work.process];
+      const auto [known, is_new] = kernel.ranks->try_emplace(work.process);
+      kernel.newest = &known->second;
+      if (is_new) open_.push_back(kernel.newest);
       kernel.newest_id = work.process;
     }
     return *kernel.newest;
@@ -198,9 +222,10 @@ class OutlierTable : public Analysis {
     std::int64_t kernel_ns = 0;
     const auto in_steps = in_steps_.find(id);
     if (in_steps != in_steps_.end()) {
-      for (const auto& [name, by_step] : in_steps->second) {
+      for (auto first = in_steps->second.begin(); first != in_steps->second.end();) {
+        const StringId name = first->name;
         std::vector<std::int64_t> all(steps_.of(id).size());
-        for (const auto& [index, sum_ns] : by_step.all) all[index] = sum_ns;
+        for (; first != in_steps->second.end() && first->name == name; ++first) all[first->step] = first->ns;
         const std::int64_t own_ns = all[at], grew_ns = own_ns - median(all);
         const bool before = grew_ns == kernel_ns && kernel != 0 && context_.catalog.strings[name] < context_.catalog.strings[kernel];
         if (grew_ns > kernel_ns || before) kernel = name, kernel_ns = grew_ns;
@@ -271,7 +296,10 @@ class OutlierTable : public Analysis {
   std::map<std::pair<StringId, Shape>, Ranks> kernels_;
   std::unordered_map<std::uint64_t, Kernel> kinds_;  // in kernels_, by name and launch
   std::vector<std::int64_t> kernels_ns_;             // by ProcessId
-  std::map<ProcessId, std::map<StringId, NsInSteps>> in_steps_;  // ns of kernels, by name and step
+  std::map<ProcessId, std::vector<NsInStep>> in_steps_;  // by name and step, of processes that have ended
+  // Of the others:
+  std::map<ProcessId, std::map<StringId, NsInSteps>> open_in_steps_;
+  std::vector<OfRank*> open_;
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 // communicators work at once, each counts that time: shared is how much of it. So over a device's rows, comm less shared adds
 // up to what no other communicator shares, and where nothing is shared, comm and exposed add up to those of `temporal`.
 #include <algorithm>
+#include <compare>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <queue>
@@ -70,8 +72,10 @@ class DeviceComm {
     asked_.push({piece.end.ns, 2 * pieces_.size() + 1});
     pieces_.push_back(piece);
   }
+  // After the last work; any number of times.
   std::vector<CommPiece>& finish() {
     settle(std::numeric_limits<std::int64_t>::max());
+    asked_ = {};
     return pieces_;
   }
 
@@ -152,6 +156,10 @@ class OverlapTable : public Analysis {
     ++works_;
   }
 
+  void end_of(ProcessId process) override {
+    for (auto at = devices_.lower_bound({process, INT64_MIN}); at != devices_.end() && at->first.first == process; ++at) at->second.finish().shrink_to_fit();
+  }
+
   ResultTable finish() override {
     ResultTable table{"overlap", overlap_columns(context_.keys), {}, {}};
     bool shared = false;
@@ -159,23 +167,21 @@ class OverlapTable : public Analysis {
       const CollectiveCalls& calls = context_.collectives->calls;
       const CommunicatorsByTime communicators(calls.processes[key.first], calls.communicators);
       // By row of the device, then communicator: windows that are no steps are one row.
-      std::map<std::pair<std::size_t, std::int64_t>, std::vector<const CommPiece*>> rows;
+      Rows rows;
       std::vector<CommPiece>& pieces = device.finish();
       for (const CommPiece& piece : pieces) {
         const std::size_t row = context_.keys.by == GroupBy::step ? piece.window : 0;
         rows[{row, communicators.of(piece.whole_start_ns, piece.whole_end_ns)}].push_back(&piece);
       }
-      for (auto& [which, some] : rows) {
-        const Sums own = sums_of(some);
-        std::vector<const CommPiece*> others;
-        for (auto at = rows.lower_bound({which.first, std::numeric_limits<std::int64_t>::min()}); at != rows.end() && at->first.first == which.first; ++at) {
-          if (at->first.second != which.second) others.insert(others.end(), at->second.begin(), at->second.end());
+      for (auto at = rows.cbegin(); at != rows.cend();) {
+        const auto end = rows.lower_bound({at->first.first + 1, std::numeric_limits<std::int64_t>::min()});
+        const std::vector<std::int64_t> alone_ns = times_alone(at, end);
+        for (std::size_t i = 0; at != end; ++at, ++i) {
+          const Sums own = sums_of(at->second);
+          const std::int64_t shared_ns = own.comm_ns - alone_ns[i];
+          shared = shared || shared_ns > 0;
+          add_row(key, at->first, at->second, own, shared_ns, table);
         }
-        std::vector<const CommPiece*> all = some;
-        all.insert(all.end(), others.begin(), others.end());
-        const std::int64_t shared_ns = own.comm_ns + sums_of(others).comm_ns - sums_of(all).comm_ns;
-        shared = shared || shared_ns > 0;
-        add_row(key, which, some, own, shared_ns, table);
       }
     }
     if (shared) table.notes.push_back("communicators worked at once on some devices: such time counts in the row of each, and is its shared time");
@@ -186,6 +192,39 @@ class OverlapTable : public Analysis {
   struct Sums {
     std::int64_t comm_ns = 0, hidden_ns = 0;
   };
+
+  using Rows = std::map<std::pair<std::size_t, std::int64_t>, std::vector<const CommPiece*>>;
+
+  // Returns for each of the communicators how long it worked and no other of them did. One sweep over all their starts and ends.
+  static std::vector<std::int64_t> times_alone(Rows::const_iterator first, Rows::const_iterator end) {
+    struct Edge {
+      std::int64_t ns;
+      bool is_end;
+      std::size_t which;
+      auto operator<=>(const Edge&) const = default;  // at one moment starts come before ends
+    };
+    std::vector<Edge> edges;
+    std::size_t count = 0;
+    for (auto at = first; at != end; ++at, ++count) {
+      for (const CommPiece* piece : at->second) {
+        edges.push_back({piece->start.ns, false, count});
+        edges.push_back({piece->end.ns, true, count});
+      }
+    }
+    std::sort(edges.begin(), edges.end());
+    std::vector<std::int64_t> alone_ns(count);
+    std::vector<std::size_t> running(count);  // pieces
+    std::size_t working = 0, sum = 0;         // communicators that have any, and their numbers added up: if it is one, that is its number
+    std::int64_t since_ns = 0;
+    for (const Edge& edge : edges) {
+      if (working == 1) alone_ns[sum] += edge.ns - since_ns;
+      since_ns = edge.ns;
+      std::size_t& pieces = running[edge.which];
+      if (!edge.is_end && pieces++ == 0) ++working, sum += edge.which;
+      if (edge.is_end && --pieces == 0) --working, sum -= edge.which;
+    }
+    return alone_ns;
+  }
 
   // Of the union of these pieces.
   static Sums sums_of(std::vector<const CommPiece*> pieces) {

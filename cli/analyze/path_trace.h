@@ -78,7 +78,11 @@ class PathTrace {
   // The times of `work.call` are not looked at: they are not on the axis.
   void work(const GpuWork& work, std::uint32_t work_class);
   // No more events of this process come.
-  void end_of(ProcessId process) { processes_[process].calls = {}; }
+  void end_of(ProcessId process) {
+    if (is_full()) return free_all();
+    std::vector<LaunchCall>().swap(processes_[process].calls);
+    waits_.forget(process);
+  }
   // After the last one, once.
   void meet(const TraceCollectives& collectives);
 
@@ -155,6 +159,12 @@ class PathTrace {
   void leave(Thread& thread, std::int64_t now_ns);
   void change(Thread& thread, std::int64_t from_ns);
   void prune(Thread& thread, std::int64_t before_ns);
+  // Nothing is asked of a trace that is full.
+  void free_all() {
+    std::vector<Stream>().swap(streams_);
+    std::vector<Thread>().swap(threads_);
+    std::vector<OfProcess>().swap(processes_);
+  }
   void sort_by_end(std::vector<PathWorkId>& ids) const;
   std::vector<PathSpan> spans_of_steps() const;
   std::vector<PathSpan> span_of_all(const AnalysisWindow& whole) const;

@@ -30,6 +30,8 @@ class WorkClasses {
   void event(const Event& event);
   // Of GPU work, after event().
   WorkClass of(const Event& event, const Facts& facts);
+  // No more of this process comes.
+  void forget(ProcessId process) { launches_[process] = Launches(); }
 
  private:
   bool communicates(StringId name, Kind kind);

@@ -3,17 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 
 #include "cli/analyze/call_text.h"
 #include "cli/io/visible_text.h"
+#include "cli/model/strings.h"
 
 namespace cli {
 namespace {
 
 std::string folded_name(const Catalog& catalog, const CallPaths::Node& node) {
-  std::string text = call_text(catalog, node.label);
+  std::string text = may_name_step(node.label.part) ? unnumbered_step(catalog.strings[node.label.name]) : call_text(catalog, node.label);
   if (node.label.part == CallPart::process) {
     const std::int64_t rank = catalog.processes[node.group].rank;
     text = rank < 0 ? "rank ?" : fmt::format("rank {}", rank);
@@ -22,22 +25,93 @@ std::string folded_name(const Catalog& catalog, const CallPaths::Node& node) {
   return text.empty() ? "?" : visible_text(text);
 }
 
+// The tree by names: nodes of one path of names are one. Memory does not grow with the depth, as it would with the text of each line.
+class NamedTree {
+ public:
+  using Id = std::uint32_t;
+
+  // `parent`: 0: the root.
+  Id child(Id parent, std::string_view name) {
+    const StringId name_id = names_.intern(name);
+    const auto [known, is_new] = children_.try_emplace(std::uint64_t{parent} << 32 | name_id, static_cast<Id>(nodes_.size()));
+    if (is_new) {
+      nodes_.push_back({name_id, nodes_[parent].last_child, 0, 0});
+      nodes_[parent].last_child = known->second;
+    }
+    return known->second;
+  }
+  void add(Id id, std::int64_t ns) { nodes_[id].ns += ns; }
+
+  // Lines sorted by their text. That of a node comes before those below it, but lines of its siblings may come between: "a", "a b", "a;c".
+  void write(ByteSink& out) {
+    std::string path;
+    if (nodes_[0].ns > 0) write_line(out, path, nodes_[0].ns);
+    std::vector<Step> steps;
+    push_children(0, 0, steps);
+    while (!steps.empty()) {
+      const Step step = steps.back();
+      steps.pop_back();
+      path.resize(step.path_bytes);
+      if (step.path_bytes > 0) path += ';';
+      path += names_[nodes_[step.id].name];
+      step.is_below ? push_children(step.id, path.size(), steps) : write_line(out, path, nodes_[step.id].ns);
+    }
+  }
+
+ private:
+  struct Node {
+    StringId name = 0;
+    Id before = 0;  // the child of its parent that came before it; 0: none
+    Id last_child = 0;
+    std::int64_t ns = 0;
+  };
+  // To do: the line of a node, or what is below it.
+  struct Step {
+    Id id;
+    bool is_below;
+    std::size_t path_bytes;  // of its parent
+  };
+
+  static void write_line(ByteSink& out, const std::string& path, std::int64_t ns) { out.write(fmt::format("{} {}\n", path, ns)); }
+
+  // The first one to do comes last.
+  void push_children(Id parent, std::size_t path_bytes, std::vector<Step>& steps) const {
+    const auto first = static_cast<std::ptrdiff_t>(steps.size());
+    for (Id id = nodes_[parent].last_child; id != 0; id = nodes_[id].before) {
+      if (nodes_[id].last_child != 0) steps.push_back({id, true, path_bytes});
+      if (nodes_[id].ns > 0) steps.push_back({id, false, path_bytes});
+    }
+    std::sort(steps.begin() + first, steps.end(), [&](const Step& a, const Step& b) { return is_before(b, a); });
+  }
+  // Compares their texts up to where siblings differ: a name, and ';' if it is of what is below it.
+  bool is_before(const Step& a, const Step& b) const {
+    const std::string_view one = names_[nodes_[a.id].name], other = names_[nodes_[b.id].name];
+    const std::size_t both = std::min(one.size(), other.size());
+    if (const int order = one.substr(0, both).compare(other.substr(0, both)); order != 0) return order < 0;
+    const auto next = [&](const Step& step, std::string_view name) { return name.size() > both ? static_cast<unsigned char>(name[both]) : step.is_below ? ';' : -1; };
+    return next(a, one) < next(b, other);
+  }
+
+  Strings names_;
+  std::vector<Node> nodes_ = std::vector<Node>(1);
+  std::unordered_map<std::uint64_t, Id> children_;  // by parent and name
+};
+
 }  // namespace
 
 std::int64_t write_folded(const Catalog& catalog, const std::vector<CallPaths::Node>& nodes, FoldedWeight weight, bool several, ByteSink& out) {
-  std::vector<std::string> stacks(nodes.size());
-  std::map<std::string, std::int64_t> lines;  // nodes may have the same names
+  NamedTree tree;
+  std::vector<NamedTree::Id> named(nodes.size());  // by NodeId
   std::int64_t sum = 0;
   for (CallPaths::NodeId id = 1; id < nodes.size(); ++id) {
     const CallPaths::Node& node = nodes[id];
-    const std::string& outer = stacks[node.parent];
-    if (several || node.label.part != CallPart::process) stacks[id] = outer + (outer.empty() ? "" : ";") + folded_name(catalog, node);
+    if (several || node.label.part != CallPart::process) named[id] = tree.child(named[node.parent], folded_name(catalog, node));
     const std::int64_t ns = weight == FoldedWeight::gpu ? node.gpu_ns : node.host_ns;
     if (ns <= 0) continue;
-    lines[stacks[id]] += ns;
+    tree.add(named[id], ns);
     sum += ns;
   }
-  for (const auto& [stack, ns] : lines) out.write(fmt::format("{} {}\n", stack, ns));
+  tree.write(out);
   return sum;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <set>
@@ -140,6 +141,7 @@ struct ProcessDrafts {
   std::int64_t outside_ns = 0, collecting_ns = 0;  // of HostDelay
   std::map<StringId, std::int64_t> in_calls_ns;
   std::uint32_t groups = 0;
+  bool has_ended = false;  // and what was found is in found_
 };
 
 CollectiveWhat what_of(Operation operation, const Collective& collective, std::optional<std::uint64_t> bytes) {
@@ -168,7 +170,7 @@ struct Covered {
 class Collector : public CallCollector {
  public:
   Collector(const Catalog& catalog, CallDetail detail)
-      : catalog_(catalog), with_reasons_(detail == CallDetail::reasons), names_(catalog.strings), processes_(catalog.processes.size()) {}
+      : catalog_(catalog), with_reasons_(detail == CallDetail::reasons), names_(catalog.strings), processes_(catalog.processes.size()), found_(catalog.processes.size()) {}
 
   void event(const Event& event, const Facts& facts, bool computes) override {
     const ProcessId process = catalog_.tracks[event.track].process;
@@ -185,18 +187,26 @@ class Collector : public CallCollector {
     if (is_gpu_work(event.kind) && is_slice(event)) work(process, event, facts, computes);
   }
 
+  void end_of(ProcessId id) override {
+    ProcessDrafts& process = processes_[id];
+    if (process.has_ended) return;
+    for (auto& [number, device] : process.devices) device.cover.finish(Covered{process});
+    found_[id] = lanes_of(id);
+    add_work(process, found_[id]);
+    process = {};
+    process.has_ended = true;
+    const auto of_process = [](ProcessId of) { return std::tuple(of, CommunicatorId{0}, std::int32_t{INT32_MIN}, std::int32_t{INT32_MIN}, std::uint64_t{0}); };
+    captured_.erase(captured_.lower_bound(of_process(id)), captured_.lower_bound(of_process(id + 1)));
+  }
+
   CollectiveCalls take() override {
-    CollectiveCalls found;
-    for (ProcessId id = 0; id < processes_.size(); ++id) {
-      ProcessDrafts& process = processes_[id];
-      for (auto& [number, device] : process.devices) device.cover.finish(Covered{process});
-      found.processes.push_back(lanes_of(id));
-      add_work(process, found.processes.back());
-      process = {};
+    for (ProcessId id = 0; id < processes_.size(); ++id) end_of(id);
+    for (ProcessCalls& process : found_) {
+      for (CollectiveLane& lane : process.lanes) {
+        if (lane.communicator == kNoCommunicator) lane.communicator = unknown_communicator();
+      }
     }
-    found.whats = std::move(whats_);
-    found.communicators = std::move(communicators_);
-    return found;
+    return {std::move(found_), std::move(whats_), std::move(communicators_)};
   }
 
  private:
@@ -620,7 +630,7 @@ class Collector : public CallCollector {
       }
       lanes[key].push_back(draft);
     }
-    process.drafts = {};
+    std::vector<Draft>().swap(process.drafts);
     const Process& whole = catalog_.processes[id];
     const std::size_t kernel = static_cast<std::size_t>(Kind::kernel);
     const bool whole_beginning = is_ring && whole.overwritten[kernel] == 0 && whole.lost[kernel] == 0 && whole.lost_unknown_kind == 0;
@@ -637,7 +647,7 @@ class Collector : public CallCollector {
 
   CollectiveLane lane_of(const LaneKey& key, std::vector<Draft>& drafts, bool whole_beginning, std::uint64_t& left_out) {
     CollectiveLane lane;
-    lane.communicator = key.communicator == kNoCommunicator ? unknown_communicator() : key.communicator;
+    lane.communicator = key.communicator;  // kNoCommunicator until take()
     lane.numbering = key.numbering;
     lane.own_rank = key.own_rank;
     lane.source = key.source;
@@ -685,6 +695,7 @@ class Collector : public CallCollector {
   const bool with_reasons_;
   NameClasses names_;
   std::vector<ProcessDrafts> processes_;
+  std::vector<ProcessCalls> found_;  // of processes that have ended
   Interned<CollectiveWhat> whats_;
   std::vector<CommunicatorInfo> communicators_;
   std::map<std::tuple<std::uint64_t, std::uint32_t, std::string>, CommunicatorId> by_hash_;

@@ -20,9 +20,10 @@ namespace {
 
 class FoldedObserver : public TablesObserver {
  public:
-  FoldedObserver(const AnalysisContext& context, std::vector<CallPaths::Node>& nodes) : paths_(context, true), nodes_(nodes) {}
+  FoldedObserver(const AnalysisContext& context, std::vector<CallPaths::Node>& nodes) : paths_(context, true, true), nodes_(nodes) {}
   void event(const Event& event, const Facts& facts) override { paths_.event(event, facts); }
   void work(const GpuWork& work) override { paths_.work(work); }
+  void end_of(ProcessId process) override { paths_.end_of(process); }
   void finish(const std::vector<ResultTable>&) override { nodes_ = paths_.finish(); }
 
  private:

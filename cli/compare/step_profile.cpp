@@ -70,8 +70,13 @@ class StepProfile : public TablesObserver {
     if (const auto gap = gaps_.work(work, wait)) add(*gap);
   }
 
+  void end_of(ProcessId process) override {
+    for (const DeviceGap& gap : gaps_.rest(process)) add(gap);
+    gaps_.forget(process);
+  }
+
   void finish(const std::vector<ResultTable>&) override {
-    for (const DeviceGap& gap : gaps_.rest()) add(gap);
+    for (ProcessId id = 0; id < context_.catalog.processes.size(); ++id) end_of(id);
     add_idle_processes();
     std::set<std::int64_t> ranks;
     for (auto& [key, steps] : devices_) {

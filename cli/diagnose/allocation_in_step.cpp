@@ -15,10 +15,10 @@ constexpr std::int64_t kLeastAllocationShare = 100;  // 1 / so much of the time:
 
 class AllocationInStep : public Rule {
  public:
-  explicit AllocationInStep(const AnalysisContext& context) : context_(context), activity_(context.catalog), calls_(context) {}
+  explicit AllocationInStep(const AnalysisContext& context) : context_(context), calls_(context) {}
 
+  void use(GapClaims& claims) override { claims_ = &claims; }
   void event(const Event& event, const Facts&) override {
-    activity_.event(event);
     const auto call = calls_.event(event);
     if (!call) return;
     const ProcessId id = context_.catalog.tracks[event.track].process;
@@ -27,8 +27,9 @@ class AllocationInStep : public Rule {
     ++process.counts[event.name];
     process.time_ns += call->end_ns - call->start_ns;
     evidence_.add(id, call->start_ns, call->end_ns, call->end_ns - call->start_ns,
-                  [&] { return std::string(context_.catalog.strings[event.name]) + ", called " + activity_.text(event.track, event.start_ns); });
+                  [&] { return std::string(context_.catalog.strings[event.name]) + ", called " + claims_->activity().text(event.track, event.start_ns); });
   }
+  void end_of(ProcessId process) override { calls_.end_of(process); }
   void claimed(const ClaimedGap& claim) override { idle_ns_[{claim.gap.process, claim.gap.device}] += claim.ns; }
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
@@ -59,7 +60,7 @@ class AllocationInStep : public Rule {
   };
 
   const AnalysisContext& context_;
-  HostActivity activity_;
+  const GapClaims* claims_ = nullptr;
   LateAllocations calls_;
   std::map<ProcessId, OfProcess> processes_;
   std::map<std::pair<ProcessId, std::int64_t>, std::int64_t> idle_ns_;  // by device

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <unordered_map>
 
 #include "cli/analyze/warm_up.h"
 #include "cli/diagnose/gap_claims.h"
@@ -216,6 +217,10 @@ class GapRulesRun : public TablesObserver {
     claims_.work(work);
     for (const Member& member : members_) member.rule->work(work);
   }
+  void end_of(ProcessId process) override {
+    for (const Member& member : members_) member.rule->end_of(process);
+    claims_.end_of(process);
+  }
   void finish(const std::vector<ResultTable>& tables) override {
     const auto optimizer = std::find_if(members_.begin(), members_.end(), is_optimizer);
     const RuleResult found = result_of(*optimizer->entry, *optimizer->rule, scope_, tables);
@@ -257,9 +262,12 @@ double share_of_steps(const Catalog& catalog, const TraceFacts& facts, const std
 // work but no steps: the whole trace is diagnosed then.
 std::optional<NumberRanges> steps_to_diagnose(const Catalog& catalog, const TraceFacts& facts, const std::vector<bool>& chosen, std::vector<std::string>& notes) {
   std::set<std::int64_t> warm_ups, numbers;
-  const auto is_later_phase = [&](const Process& process) {
-    return std::any_of(catalog.processes.begin(), catalog.processes.end(), [&](const Process& other) { return process.rank >= 0 && other.rank == process.rank && other.first_ns < process.first_ns; });
-  };
+  std::unordered_map<std::int64_t, std::int64_t> first_ns;  // by rank, of its first file
+  for (const Process& process : catalog.processes) {
+    const auto [known, is_new] = first_ns.try_emplace(process.rank, process.first_ns);
+    if (!is_new) known->second = std::min(known->second, process.first_ns);
+  }
+  const auto is_later_phase = [&](const Process& process) { return process.rank >= 0 && first_ns.at(process.rank) < process.first_ns; };
   for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
     if (!chosen[id]) continue;
     const std::vector<Step>& steps = facts.steps[id];

@@ -25,18 +25,23 @@ class ExposedWork {
   // All GPU work, by start; counts as far as it lies in the windows.
   void add(const GpuWork& work, bool is_own) {
     const auto& windows = windows_.of(work.process);
+    const Device device{work.process, work.device};
     bool is_in = false;
     for (std::size_t i = windows_.first_after(work.process, work.start_ns); i < windows.size(); ++i) {
       const std::int64_t start_ns = std::max(work.start_ns, windows[i].from_ns), end_ns = std::min(work.end_ns, windows[i].to_ns);
       if (start_ns > end_ns) break;
       is_in = true;
-      Unions& unions = unions_[{{work.process, work.device}, i}];
-      Sum& sum = sums_[{work.process, work.device}];
+      Unions& unions = unions_[{device, i}];
+      Sum& sum = sum_of(device);
       sum.exposed_ns += unions.all.add(start_ns, end_ns);
       if (is_own) sum.time_ns += end_ns - start_ns;
       else sum.exposed_ns -= unions.rest.add(start_ns, end_ns);
     }
-    if (is_in && is_own) ++sums_[{work.process, work.device}].count;
+    if (is_in && is_own) ++sum_of(device).count;
+  }
+  // No more work of this process comes.
+  void end_of(ProcessId process) {
+    unions_.erase(unions_.lower_bound({{process, INT64_MIN}, 0}), unions_.lower_bound({{process + 1, INT64_MIN}, 0}));
   }
 
   const std::map<Device, Sum>& sums() const { return sums_; }
@@ -55,9 +60,16 @@ class ExposedWork {
     Union all, rest;
   };
 
+  // Mostly that of the work before.
+  Sum& sum_of(const Device& device) {
+    if (last_ == nullptr || last_->first != device) last_ = &*sums_.try_emplace(device).first;
+    return last_->second;
+  }
+
   const Windows& windows_;
   std::map<std::pair<Device, std::size_t>, Unions> unions_;  // by window
   std::map<Device, Sum> sums_;
+  std::map<Device, Sum>::value_type* last_ = nullptr;  // that was asked for last
 };
 
 }  // namespace cli

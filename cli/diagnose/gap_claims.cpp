@@ -20,6 +20,13 @@ void GapClaims::event(const Event& event) {
   optimizers_.event(event);
 }
 
+void GapClaims::end_of(ProcessId process) {
+  activity_.end_of(process);
+  allocations_.end_of(process);
+  optimizers_.end_of(process);
+  after_optimizer_.erase(after_optimizer_.lower_bound({process, INT64_MIN}), after_optimizer_.lower_bound({process + 1, INT64_MIN}));
+}
+
 void GapClaims::work(const GpuWork& work) { after_optimizer_[{work.process, work.device}] = optimizers_.has(work); }
 
 void GapClaims::claim_span(GapOwner owner, std::int64_t from_ns, std::int64_t to_ns) {

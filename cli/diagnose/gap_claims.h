@@ -55,6 +55,7 @@ class GapClaims {
 
   void event(const Event& event);
   void work(const GpuWork& work);
+  void end_of(ProcessId process);  // TraceObserver::end_of()
   // Calls `on_claim` with each claim on the gap. Skips gaps without work after them, and gaps before the first work unless steps are
   // diagnosed: then the step that launched the work began before it.
   template <typename OnClaim>
@@ -77,6 +78,8 @@ class GapClaims {
   bool is_optimizer_kernel(const GpuWork& work) { return optimizers_.has(work); }
   // Whether this is a copy to the device for which the host waits: from pageable memory, or by a call that blocks.
   bool blocks_to_device(const GpuWork& work);
+  // As of the newest event.
+  const HostActivity& activity() const { return activity_; }
 
  private:
   using Times = std::array<std::int64_t, kGapOwners>;

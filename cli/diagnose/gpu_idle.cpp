@@ -24,6 +24,9 @@ class GpuIdle : public IdleRule {
     IdleRule::claimed(claim);
   }
   void work(const GpuWork& work) override { streams_.insert(work.event->track); }
+  void end_of(ProcessId process) override {
+    std::erase_if(streams_, [&](TrackId stream) { return context_.catalog.tracks[stream].process == process; });
+  }
 
  private:
   bool is_first_of_stream(const ClaimedGap& claim) const { return claim.gap.next->call != nullptr && !streams_.contains(claim.gap.next->event->track); }

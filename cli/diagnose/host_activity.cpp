@@ -48,7 +48,10 @@ bool HostActivity::loads_data(StringId name) {
 void HostActivity::event(const Event& event) {
   if (!is_slice(event) || catalog_.tracks[event.track].kind != TrackKind::thread) return;
   if (event.track >= threads_.size()) threads_.resize(event.track + std::size_t{1});
-  if (!threads_[event.track]) threads_[event.track] = std::make_unique<Thread>();
+  if (!threads_[event.track]) {
+    threads_[event.track] = std::make_unique<Thread>();
+    known_threads_.push_back(event.track);
+  }
   Thread& thread = *threads_[event.track];
   Range range{event.start_ns, slice_end(event, kLatest_ns), 0, event.name};
   if (event.kind == Kind::python_function) return thread.functions.add(range);

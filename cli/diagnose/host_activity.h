@@ -27,6 +27,14 @@ class HostActivity {
   // That it has to be told.
   static KindSet kinds();
   void event(const Event& event);
+  // Frees what is kept of the process, of which no more is asked.
+  void end_of(ProcessId process) {
+    std::erase_if(known_threads_, [&](TrackId thread) {
+      if (catalog_.tracks[thread].process != process) return false;
+      threads_[thread].reset();
+      return true;
+    });
+  }
 
   // The outermost and the innermost, steps aside: "in aten::item, in cudaMemcpyAsync", "in cudaMalloc", "outside of all operators", or "host
   // state unknown": of this thread no operators or ranges are in the trace, or those of `ns` are forgotten. The innermost function of Python is
@@ -86,7 +94,8 @@ class HostActivity {
   bool is_known(TrackId thread) const { return thread < threads_.size() && threads_[thread] != nullptr; }
 
   const Catalog& catalog_;
-  std::vector<std::unique_ptr<Thread>> threads_;  // by TrackId; null: nothing of it was told
+  std::vector<std::unique_ptr<Thread>> threads_;  // by TrackId; null: nothing of it was told, or its process has ended
+  std::vector<TrackId> known_threads_;             // the others
   std::vector<std::uint8_t> loads_data_;   // by StringId: 0 not asked, 1 no, 2 yes
 };
 

@@ -37,6 +37,8 @@ class LateAllocations {
     if (process.calls.size() > kMostCalls) process.calls.pop_front();
     return call;
   }
+  // No more is asked of this process.
+  void end_of(ProcessId process) { processes_.erase(process); }
   // Calls on_call with each such call that runs in [from_ns, to_ns), by start. They may overlap, as those of different threads.
   template <typename OnCall>
   void each_within(ProcessId id, std::int64_t from_ns, std::int64_t to_ns, OnCall&& on_call) const {

@@ -37,6 +37,11 @@ class LaunchQueueFull : public Rule {
     if (was_full) add(work.process, *work.call);
   }
 
+  void end_of(ProcessId process) override {
+    activity_.end_of(process);
+    std::erase_if(queues_, [&](const auto& queue) { return context_.catalog.tracks[queue.first].process == process; });
+  }
+
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     Fired fired;
     for (const auto& [id, sum] : sums_) {

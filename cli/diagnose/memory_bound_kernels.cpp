@@ -46,7 +46,14 @@ class MemoryBoundKernels : public Rule {
     if (call != nullptr) add(of_operators_[{work.process, call->kind}], evidence_of_operators_[call->kind], work);
   }
 
+  void end_of(ProcessId process) override {
+    calls_.end_of(process);
+    in_classes_.end_of(process);
+    conclude(process);
+  }
+
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
+    while (!launched_.empty()) conclude(launched_.begin()->first);
     std::vector<Finding> findings;
     if (auto operators = find_operators(scope, TableReading(tables, "roofline"))) findings.push_back(std::move(*operators));
     if (auto classes = find_classes(scope)) findings.push_back(std::move(*classes));
@@ -58,6 +65,37 @@ class MemoryBoundKernels : public Rule {
     std::int64_t count = 0, ns = 0;
   };
   using Kernels = std::map<StringId, Launches>;
+  // The kernel of most time, and how many kernels of its function were launched.
+  struct TopKernel {
+    StringId name = 0;
+    std::int64_t ns = 0, launched = 0;
+  };
+
+  // Keeps of the process's kernels only those of most time.
+  void conclude(ProcessId id) {
+    const auto launched = launched_.find(id);
+    if (launched == launched_.end()) return;
+    std::unordered_map<std::uint32_t, std::int64_t> of_function;
+    for (const auto& [name, count] : launched->second) of_function[function_of(name)] += count;
+    const auto top = [&](const Kernels& kernels) {
+      const auto most = longest(kernels);
+      return TopKernel{most->first, most->second.ns, of_function[function_of(most->first)]};
+    };
+    if (const auto kernels = of_classes_.find(id); kernels != of_classes_.end()) {
+      top_of_classes_[id] = top(kernels->second);
+      of_classes_.erase(kernels);
+    }
+    const auto first = of_operators_.lower_bound({id, 0}), end = of_operators_.lower_bound({id + 1, 0});
+    for (auto at = first; at != end; ++at) top_of_operators_[at->first] = top(at->second);
+    of_operators_.erase(first, end);
+    launched_.erase(launched);
+  }
+  // ncu counts all kernels that have this function's name.
+  std::uint32_t function_of(StringId name) {
+    if (name >= functions_.size()) functions_.resize(name + std::size_t{1}, kUnseen);
+    if (functions_[name] == kUnseen) functions_[name] = function_names_.intern(function_name(context_.catalog.strings[name]));
+    return functions_[name];
+  }
 
   void add(Kernels& kernels, LongestEvidence& evidence, const GpuWork& work) {
     Launches& launches = kernels[work.name];
@@ -101,11 +139,11 @@ class MemoryBoundKernels : public Rule {
   }
   // Evidence of that operator, and its kernel for ncu.
   void name_kernels(const DiagnosisScope& scope, std::int64_t rank, const std::string& name, const std::string& shape, Finding& finding) const {
-    for (const auto& [key, kernels] : of_operators_) {
+    for (const auto& [key, kernel] : top_of_operators_) {
       const auto& [id, kind] = key;
       if (scope.rank(id) != rank || context_.catalog.strings[calls_[kind].name] != name || calls_[kind].cost.shape != shape) continue;
       finding.evidence = evidence_of_operators_.at(kind).of(scope, {id});
-      finding.next_command = ncu_of(scope, id, kernels);
+      finding.next_command = ncu_of(scope, id, kernel);
       return;
     }
   }
@@ -118,16 +156,15 @@ class MemoryBoundKernels : public Rule {
     }
     if (fired.empty()) return std::nullopt;
     Finding finding = fired.finding(scope, evidence_of_classes_);
-    const Kernels& kernels = of_classes_.at(fired.most);
-    const auto top = longest(kernels);
+    const TopKernel& top = top_of_classes_.at(fired.most);
     const ExposedWork::Sum& sum = in_classes_.sums().at({fired.most, fired.device});
     finding.title = fmt::format("operations on each element, reductions and normalizations take {} % of the time of kernels and copies, {}; most is {}, {}",
                                 100 * sum.time_ns / all_ns_.at({fired.most, fired.device}), per_step_text(scope, sum.time_ns),
-                                short_name(context_.catalog.strings[top->first]), per_step_text(scope, top->second.ns));
+                                short_name(context_.catalog.strings[top.name]), per_step_text(scope, top.ns));
     finding.advice =
         "Fuse them, so that what one writes the next does not read from memory again: torch.compile, fused kernels (FlashAttention, fused normalization, loss and optimizer); "
         "bfloat16 halves the bytes; for convolutions memory_format=torch.channels_last.";
-    finding.next_command = ncu_of(scope, fired.most, kernels);
+    finding.next_command = ncu_of(scope, fired.most, top);
     return finding;
   }
 
@@ -135,16 +172,11 @@ class MemoryBoundKernels : public Rule {
     return std::max_element(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
   }
   // "": there is no ncu for this GPU.
-  std::string ncu_of(const DiagnosisScope& scope, ProcessId id, const Kernels& kernels) const {
+  std::string ncu_of(const DiagnosisScope& scope, ProcessId id, const TopKernel& kernel) const {
     const Process& process = context_.catalog.processes[id];
     if (process.device_name.starts_with("AMD")) return {};
-    const auto top = longest(kernels);
-    // ncu counts all that have this function's name.
-    const std::string name = function_name(context_.catalog.strings[top->first]);
-    std::int64_t count = 0;
-    for (const auto& [id_of_name, all] : launched_.at(id)) count += function_name(context_.catalog.strings[id_of_name]) == name ? all : 0;
-    const std::int64_t a_step = scope.time.steps > 0 ? count / scope.time.steps : 0;
-    return ncu_command(context_.catalog.strings[top->first], kSkippedSteps * a_step, process.program);
+    const std::int64_t a_step = scope.time.steps > 0 ? kernel.launched / scope.time.steps : 0;
+    return ncu_command(context_.catalog.strings[kernel.name], kSkippedSteps * a_step, process.program);
   }
 
   const AnalysisContext& context_;
@@ -152,9 +184,16 @@ class MemoryBoundKernels : public Rule {
   NamedClasses classes_;
   ExposedWork in_classes_;
   std::map<ExposedWork::Device, std::int64_t> all_ns_;
+  // Of processes that have not ended:
   std::map<ProcessId, std::unordered_map<StringId, std::int64_t>> launched_;  // kernels by name
   std::map<ProcessId, Kernels> of_classes_;
   std::map<std::pair<ProcessId, std::uint32_t>, Kernels> of_operators_;  // by kind
+  // Of the others:
+  std::map<ProcessId, TopKernel> top_of_classes_;
+  std::map<std::pair<ProcessId, std::uint32_t>, TopKernel> top_of_operators_;  // by kind
+  static constexpr std::uint32_t kUnseen = ~std::uint32_t{0};
+  std::vector<std::uint32_t> functions_;  // by StringId, in the next
+  Strings function_names_;
   LongestEvidence evidence_of_classes_;
   std::map<std::uint32_t, LongestEvidence> evidence_of_operators_;
 };

@@ -32,6 +32,10 @@ class OptimizerKernels {
     if (work.kind != Kind::kernel || work.work_class != WorkClass::compute || work.end_ns - work.start_ns >= kTiny_ns) return false;
     return ranges_.of(work) != nullptr && !is_many_at_once(work.name);
   }
+  // TraceObserver::end_of().
+  void end_of(ProcessId process) {
+    ranges_.end_of(process, [&](const Event& call) { launch(call); });
+  }
 
  private:
   static constexpr std::int64_t kTiny_ns = 10'000;

@@ -21,10 +21,9 @@ constexpr double kSlowPercent = 30;
 class PageableCopy : public Rule {
  public:
   explicit PageableCopy(const AnalysisContext& context)
-      : context_(context), activity_(context.catalog), copies_(context.windows) {}
+      : context_(context), copies_(context.windows) {}
 
   void use(GapClaims& claims) override { claims_ = &claims; }
-  void event(const Event& event, const Facts&) override { activity_.event(event); }
   void work(const GpuWork& work) override {
     const bool blocks = claims_->blocks_to_device(work);
     copies_.add(work, blocks);
@@ -36,6 +35,8 @@ class PageableCopy : public Rule {
     idle_ns_[{claim.gap.process, claim.gap.device}] += claim.ns;
     evidence_.add(claim.gap.process, claim.from_ns, claim.to_ns, claim.ns, [&] { return "the GPU idles: " + describe(*claim.gap.next); });
   }
+
+  void end_of(ProcessId process) override { copies_.end_of(process); }
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override {
     const TableReading rates(tables, "copies");
@@ -59,7 +60,7 @@ class PageableCopy : public Rule {
   std::string describe(const GpuWork& work) const {
     std::string text = short_name(context_.catalog.strings[work.name]);
     if (work.event->has_bytes) text += " of " + bytes_text(work.event->bytes);
-    return work.call == nullptr ? text : text + ", launched " + activity_.text(work.call->track, work.call->start_ns);
+    return work.call == nullptr ? text : text + ", launched " + claims_->activity().text(work.call->track, work.call->start_ns);
   }
   std::int64_t idle_of(const Device& device) const {
     const auto found = idle_ns_.find(device);
@@ -102,7 +103,6 @@ class PageableCopy : public Rule {
   }
 
   const AnalysisContext& context_;
-  HostActivity activity_;
   GapClaims* claims_ = nullptr;
   ExposedWork copies_;
   std::map<Device, std::int64_t> idle_ns_;

@@ -25,6 +25,8 @@ class SingleTensorOptimizer : public Rule {
     evidence_.add(claim.gap.process, claim.from_ns, claim.to_ns, claim.ns, [&] { return "the GPU idles before " + short_name(context_.catalog.strings[claim.gap.next->name]); });
   }
 
+  void end_of(ProcessId process) override { tiny_.end_of(process); }
+
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {
     Fired fired;
     for (const auto& [device, sum] : tiny_.sums()) {

@@ -71,7 +71,10 @@ class UnalignedMatmul : public WorkRule {
     WorkRule::event(event, facts);
     if (OperatorCalls::kinds().test(static_cast<std::size_t>(event.kind))) calls_.event(event, facts);
   }
-  void end_of(ProcessId process) override { calls_.end_of(process); }
+  void end_of(ProcessId process) override {
+    WorkRule::end_of(process);
+    calls_.end_of(process);
+  }
   std::string not_checked(const DiagnosisScope&, const std::vector<ResultTable>&) const override {
     return products_ > 0 && told_ == 0 ? "neither kernel names nor operator shapes tell the sizes of matrix products" : "";
   }

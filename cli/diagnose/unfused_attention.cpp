@@ -72,6 +72,7 @@ class UnfusedAttention : public Rule {
   }
   void end_of(ProcessId process) override {
     ranges_.end_of(process, [&](const Event& call) { launch(call); });
+    std::erase_if(open_, [&](const auto& open) { return context_.catalog.tracks[open.first].process == process; });
   }
 
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>&) override {

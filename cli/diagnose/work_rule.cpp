@@ -16,6 +16,15 @@ void WorkRule::work(const GpuWork& work) {
   });
 }
 
+void WorkRule::end_of(ProcessId process) {
+  activity_.end_of(process);
+  exposed_.end_of(process);
+  const StringId longest_name = longest(process);
+  const auto first = names_ns_.lower_bound({process, 0});
+  names_ns_.erase(first, names_ns_.lower_bound({process, longest_name}));
+  names_ns_.erase(names_ns_.upper_bound({process, longest_name}), names_ns_.lower_bound({process + 1, 0}));
+}
+
 std::vector<Finding> WorkRule::find(const DiagnosisScope& scope, const std::vector<ResultTable>&) {
   Fired fired;
   for (const auto& [device, sum] : exposed_.sums()) {
@@ -29,8 +38,8 @@ std::vector<Finding> WorkRule::find(const DiagnosisScope& scope, const std::vect
 
 StringId WorkRule::longest(ProcessId process) const {
   std::pair<std::int64_t, StringId> most{-1, 0};
-  for (const auto& [name, ns] : names_ns_) {
-    if (name.first == process && ns > most.first) most = {ns, name.second};
+  for (auto at = names_ns_.lower_bound({process, 0}); at != names_ns_.end() && at->first.first == process; ++at) {
+    if (at->second > most.first) most = {at->second, at->first.second};
   }
   return most.second;
 }

@@ -19,6 +19,7 @@ class WorkRule : public Rule {
 
   void event(const Event& event, const Facts&) override { activity_.event(event); }
   void work(const GpuWork& work) override;
+  void end_of(ProcessId process) override;
   std::vector<Finding> find(const DiagnosisScope& scope, const std::vector<ResultTable>& tables) override;
 
  protected:
@@ -36,7 +37,7 @@ class WorkRule : public Rule {
  private:
   HostActivity activity_;
   ExposedWork exposed_;
-  std::map<std::pair<ProcessId, StringId>, std::int64_t> names_ns_;
+  std::map<std::pair<ProcessId, StringId>, std::int64_t> names_ns_;  // of a process that has ended the longest
   LongestEvidence evidence_;
 };
 

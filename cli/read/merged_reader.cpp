@@ -322,6 +322,7 @@ NotRead MergedReader::read_chosen(EventSink& sink, const Wanted& wanted, bool ow
   NotRead not_read;
   const bool one_by_one = own_times || wanted.any_order_of_processes;
   std::deque<StreamGroup> groups(one_by_one ? processes_.size() : 1);
+  for (std::size_t i = 0; one_by_one && i < groups.size(); ++i) groups[i].process = processes_[i];
   std::unordered_map<std::uint64_t, Stream*> known;  // by process and stream
   std::uint64_t events = 0;
   for (const IndexEntry* chunk : choose(wanted, own_times, not_read)) {
@@ -329,7 +330,7 @@ NotRead MergedReader::read_chosen(EventSink& sink, const Wanted& wanted, bool ow
     if (stream == nullptr) {
       auto made = std::make_unique<Stream>(*this, own_times ? nullptr : process_fits_[chunk->process]);
       stream = made.get();
-      groups[one_by_one ? chunk->process : 0].push_back(std::move(made));
+      groups[one_by_one ? chunk->process : 0].streams.push_back(std::move(made));
     }
     stream->add(chunk);
     events += chunk->header.count;

@@ -22,8 +22,8 @@ using Batch = std::unique_ptr<EventBatch>;
 
 struct Block {
   struct Entry {
-    const EventBatch* batch;
-    std::size_t index;
+    const EventBatch* batch;  // null: the end of a process
+    std::size_t index;        // or the process
   };
   std::vector<Entry> events;
   std::vector<Batch> used_up;  // no later block has an event of these
@@ -85,33 +85,35 @@ class Walk {
  public:
   explicit Walk(std::deque<StreamGroup> groups) : groups_(std::move(groups)) {}
 
-  bool next() {  // false: the end
-    while (!heap_ || !heap_->next()) {
-      if (heap_) groups_.pop_front();
-      if (groups_.empty()) return false;
-      begin();
-    }
+  // Goes to the first group, or the next one. Returns false if there is none.
+  bool next_group() {
+    if (heap_) groups_.pop_front();
+    heap_.reset();
+    if (groups_.empty()) return false;
+    std::vector<Cursor> cursors;
+    for (const auto& stream : groups_.front().streams) cursors.push_back({stream.get(), &room, nullptr, 0});
+    heap_.emplace(std::move(cursors));
     return true;
   }
+  // Goes to the next event of the group. Returns false at its end.
+  bool next() { return heap_->next(); }
+  std::optional<ProcessId> process() const { return groups_.front().process; }
   const Cursor& first() const { return heap_->first(); }
 
   Room room;
 
  private:
-  void begin() {
-    std::vector<Cursor> cursors;
-    for (const auto& stream : groups_.front()) cursors.push_back({stream.get(), &room, nullptr, 0});
-    heap_.emplace(std::move(cursors));
-  }
-
   std::deque<StreamGroup> groups_;  // the first is at hand
   std::optional<EventHeap<Cursor>> heap_;
 };
 
 void merge_here(Walk& walk, EventSink& sink) {
-  while (walk.next()) {
-    if (!walk.room.block.used_up.empty()) walk.room.clear(walk.room.block);
-    sink.event(walk.first().event(), walk.first().batch->facts(walk.first().at));
+  while (walk.next_group()) {
+    while (walk.next()) {
+      if (!walk.room.block.used_up.empty()) walk.room.clear(walk.room.block);
+      sink.event(walk.first().event(), walk.first().batch->facts(walk.first().at));
+    }
+    if (const auto process = walk.process()) sink.end_of(*process);
   }
 }
 
@@ -168,13 +170,21 @@ void fill_blocks(Walk& walk, Belt& belt) {
   Block& block = walk.room.block;
   if (!belt.take_done(block)) return;
   std::exception_ptr failure;
+  // Returns false if nobody wants more.
+  const auto put = [&](Block::Entry entry) {
+    block.events.push_back(entry);
+    if (!block.full()) return true;
+    belt.put_full(std::exchange(block, {}));
+    if (!belt.take_done(block)) return false;
+    walk.room.clear(block);
+    return true;
+  };
   try {
-    while (walk.next()) {
-      block.events.push_back({walk.first().batch.get(), walk.first().at});
-      if (!block.full()) continue;
-      belt.put_full(std::exchange(block, {}));
-      if (!belt.take_done(block)) return;
-      walk.room.clear(block);
+    while (walk.next_group()) {
+      while (walk.next()) {
+        if (!put({walk.first().batch.get(), walk.first().at})) return;
+      }
+      if (walk.process() && !put({nullptr, *walk.process()})) return;
     }
   } catch (...) {
     failure = std::current_exception();
@@ -197,7 +207,9 @@ void merge_ahead(Walk& walk, EventSink& sink) {
     std::thread thread;
   } other{belt, std::move(filler)};
   for (Block block; belt.take_full(block); belt.put_done(std::move(block))) {
-    for (const auto& [batch, index] : block.events) sink.event(batch->event(index), batch->facts(index));
+    for (const auto& [batch, index] : block.events) {
+      batch != nullptr ? sink.event(batch->event(index), batch->facts(index)) : sink.end_of(static_cast<ProcessId>(index));
+    }
   }
 }
 

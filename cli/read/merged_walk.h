@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "cli/model/payload.h"
@@ -25,7 +26,10 @@ class PieceStream {
   virtual bool take(EventBatch& out) = 0;
 };
 
-using StreamGroup = std::vector<std::unique_ptr<PieceStream>>;
+struct StreamGroup {
+  std::vector<std::unique_ptr<PieceStream>> streams;
+  std::optional<ProcessId> process;  // set if the group has all its events: EventSink::end_of() follows the last one
+};
 
 // One group after the other, each in one order; those of earlier streams come first where events are equal in order. A group is
 // gone when its last event was taken from it. `ahead`: the streams are used by another thread, where the system gives one.

@@ -12,6 +12,7 @@ import collections
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -87,7 +88,7 @@ def merge_run(options, hosts, steps, *form):
 
 def one_run(options, hosts, steps):
     """(events, what each command cost)"""
-    merged, step = f"{options.work}/run.ttrace", f"{options.work}/step.json"
+    merged, step, page = f"{options.work}/run.ttrace", f"{options.work}/step.json", f"{options.work}/report.html"
     events, merge = merge_run(options, hosts, steps)
     costs = {"merge": merge}
     for tables in ("collectives", "stragglers", "temporal,kernels"):
@@ -95,6 +96,12 @@ def one_run(options, hosts, steps):
         rate = tables == "collectives" and steps > 2
         say(f"... analyze --only {tables}", f"{'>= 3 M events/s, ' if rate else ''}<= 1 GiB",
             cost.peak_bytes <= GIB and (not rate or events / cost.wall_s >= 3e6), cost_text(cost, events))
+    listed = subprocess.run([options.tracetool, "analyze", "--list"], check=True, capture_output=True, text=True).stdout
+    every = ",".join(re.findall(r"^(\w+):", listed, re.MULTILINE))
+    for name, command in (("info", ["info", merged]), ("analyze, every table", ["analyze", merged, "--only", every, "--format", "json"]), ("diagnose", ["diagnose", merged]),
+                          ("report", ["report", merged, "-o", page]), ("diff with itself", ["diff", merged, merged])):
+        costs[name] = cost = measure(options.tracetool, *command)
+        say(f"... {name}", "<= 1 GiB", cost.peak_bytes <= GIB, cost_text(cost, events))
     export = measure(options.tracetool, "export", "--perfetto", merged, "--ranks", "0-7", "--steps", str(steps // 2), "-o", step)
     say("... export one step of 8 ranks", "<= 2 s" if steps > 2 else "", export.wall_s <= 2, f"{cost_text(export)}, {os.path.getsize(step) / 1e6:.1f} MB")
     return events, costs
@@ -115,7 +122,7 @@ def main():
         say(f"{what}: {grown:.1f} times the events", "at most 1.05 times that" if what in ("merge", "collectives") else "", took <= 1.05 * grown, f"{took:.2f} times the time")
     merge_run(options, hosts, 2 if options.small else 10, "rings")
     one_run(options, 4 if options.small else 1250, 2)
-    for name in ("run.ttrace", "clocks.json", "step.json"):
+    for name in ("run.ttrace", "clocks.json", "step.json", "report.html"):
         os.remove(f"{options.work}/{name}")
     return 0
 

@@ -1,4 +1,5 @@
 """Where on the host work comes from, the slow way, from Kineto's JSON: what `modules`, `stacks` and `export --folded` add up."""
+import re
 from collections import namedtuple
 
 import slow_launches
@@ -127,11 +128,22 @@ def stacks(trees):
     return [row for row in rows.values() if row["operators"] or row["cpu_ns"] or row["gpu_count"]]
 
 
+def without_numbers(sums):
+    """{path: [host ns, GPU ns]}: ranges that name a training step are one."""
+    merged = {}
+    for path, (_, host_ns, gpu_ns, _) in sums.items():
+        path = tuple((kind, re.sub(r"^(ProfilerStep#|step )\d+$", r"\1N", name) if kind in ("range", "operation") else name, backward) for kind, name, backward in path)
+        row = merged.setdefault(path, [0, 0])
+        row[0] += host_ns
+        row[1] += gpu_ns
+    return merged
+
+
 def folded(trees, ranks, weight):
     """{line without its weight: ns}."""
     lines = {}
     for sums, rank in zip(trees, ranks):
-        for path, (_, host_ns, gpu_ns, _) in sums.items():
+        for path, (host_ns, gpu_ns) in without_numbers(sums).items():
             ns_ = gpu_ns if weight == "gpu" else host_ns
             names = [name.replace(";", ":").replace("\n", " ").replace("\r", " ") or "?" for _, name, _ in path]
             line = ";".join(([f"rank {'?' if rank is None else rank}"] if len(trees) > 1 else []) + names)

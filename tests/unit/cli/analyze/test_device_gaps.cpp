@@ -41,7 +41,7 @@ class Told {
   }
   const LaunchCall& last() const { return last_; }
   const std::optional<HostWait>& wait() const { return wait_; }
-  std::string rest() { return text(gaps_.rest().front()); }
+  std::string rest() { return text(gaps_.rest(0).front()); }
 
  private:
   static std::string text(const DeviceGap& gap) {

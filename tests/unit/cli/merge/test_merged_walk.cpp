@@ -42,9 +42,9 @@ std::vector<Collected> sorted(std::size_t count, std::uint32_t seed) {
 
 constexpr std::size_t kStreams[] = {0, 1, 2, 3, 7, 24};
 
-std::deque<StreamGroup> one_group(StreamGroup streams) {
+std::deque<StreamGroup> one_group(StreamGroup group) {
   std::deque<StreamGroup> groups;
-  groups.push_back(std::move(streams));
+  groups.push_back(std::move(group));
   return groups;
 }
 
@@ -53,23 +53,28 @@ std::deque<StreamGroup> one_group(StreamGroup streams) {
 TEST_CASE("merged walk: one order, here and ahead, equal ones as the streams are") {
   for (const std::size_t count : kStreams) {
     for (const bool ahead : {false, true}) {
-      StreamGroup streams;
+      StreamGroup group;
       std::vector<Collected> all;
       for (std::size_t i = 0; i < count; ++i) {
         const std::vector<Collected> events = sorted(i == 2 ? 0 : 9000 / count + 300 * i, static_cast<std::uint32_t>(i));
         all.insert(all.end(), events.begin(), events.end());
-        streams.push_back(std::make_unique<Pieces>(events));
+        group.streams.push_back(std::make_unique<Pieces>(events));
       }
       sort(all);
       Collect seen;
-      merge_streams(one_group(std::move(streams)), seen, ahead);
+      merge_streams(one_group(std::move(group)), seen, ahead);
       CHECK(seen.all == all);
     }
   }
 }
 
-TEST_CASE("merged walk: groups come one after the other, some without an event") {
+TEST_CASE("merged walk: groups come one after the other, some without an event, and processes end with theirs") {
+  struct Ends : Collect {
+    void end_of(ProcessId process) override { ends.push_back({process, all.size()}); }
+    std::vector<std::pair<ProcessId, std::size_t>> ends;  // after how many events
+  };
   for (const bool ahead : {false, true}) {
+    std::vector<std::pair<ProcessId, std::size_t>> ends;
     std::deque<StreamGroup> groups(6);
     std::vector<Collected> all;
     for (std::size_t group = 0; group < groups.size(); ++group) {
@@ -77,36 +82,40 @@ TEST_CASE("merged walk: groups come one after the other, some without an event")
       for (std::uint32_t i = 0; i < group % 4; ++i) {
         const std::vector<Collected> events = sorted(i == 0 ? 0 : 3000, i + static_cast<std::uint32_t>(group) * 10);
         of_group.insert(of_group.end(), events.begin(), events.end());
-        groups[group].push_back(std::make_unique<Pieces>(events));
+        groups[group].streams.push_back(std::make_unique<Pieces>(events));
       }
       sort(of_group);
       all.insert(all.end(), of_group.begin(), of_group.end());
+      if (group == 3) continue;  // of no one process
+      groups[group].process = static_cast<ProcessId>(10 + group);
+      ends.push_back({*groups[group].process, all.size()});
     }
-    Collect seen;
+    Ends seen;
     merge_streams(std::move(groups), seen, ahead);
     CHECK(seen.all == all);
+    CHECK(seen.ends == ends);
   }
 }
 
 TEST_CASE("merged walk: read here where no thread can be started") {
-  StreamGroup streams;
+  StreamGroup group;
   const std::vector<Collected> events = sorted(20'000, 5);
-  streams.push_back(std::make_unique<Pieces>(events));
+  group.streams.push_back(std::make_unique<Pieces>(events));
   Collect seen;
   {
     const NoThreads none;
-    merge_streams(one_group(std::move(streams)), seen, true);
+    merge_streams(one_group(std::move(group)), seen, true);
   }
   CHECK(seen.all == events);
 }
 
 TEST_CASE("merged walk: what comes before a failure is handed on, then the failure") {
   for (const bool ahead : {false, true}) {
-    StreamGroup streams;
+    StreamGroup group;
     const std::vector<Collected> events = sorted(20'000, 5);
-    streams.push_back(std::make_unique<Pieces>(events, 3000));
+    group.streams.push_back(std::make_unique<Pieces>(events, 3000));
     Collect seen;
-    CHECK_THROWS_AS(merge_streams(one_group(std::move(streams)), seen, ahead), Error);
+    CHECK_THROWS_AS(merge_streams(one_group(std::move(group)), seen, ahead), Error);
     CHECK(seen.all.size() > 11'900);
     CHECK(std::equal(seen.all.begin(), seen.all.end(), events.begin()));
   }
@@ -120,10 +129,10 @@ TEST_CASE("merged walk: a sink that fails ends it") {
     std::size_t events = 0;
   };
   for (const bool ahead : {false, true}) {
-    StreamGroup streams;
-    for (std::uint32_t i = 0; i < 3; ++i) streams.push_back(std::make_unique<Pieces>(sorted(30'000, i)));
+    StreamGroup group;
+    for (std::uint32_t i = 0; i < 3; ++i) group.streams.push_back(std::make_unique<Pieces>(sorted(30'000, i)));
     Full sink;
-    CHECK_THROWS_AS(merge_streams(one_group(std::move(streams)), sink, ahead), Error);
+    CHECK_THROWS_AS(merge_streams(one_group(std::move(group)), sink, ahead), Error);
     CHECK(sink.events == 5000);
   }
 }
