@@ -101,3 +101,40 @@ TEST_CASE("launch shapes differ by name and by every field") {
   CHECK_FALSE(trace::is_local(record.name_ref));
   CHECK(bench.text(record.name_ref) == "gemm");
 }
+
+TEST_CASE("frames are defined in their block, come back to the region, and leave half of it to others") {
+  Bench bench(64 << 10);
+  const auto frame = [&](std::string_view name, std::string_view file, std::int32_t line) {
+    REQUIRE(bench.writer.enter(bench.memory.ring, 0, trace::no_clock));
+    REQUIRE(bench.writer.make_room(frame_room(name.size() + file.size()), trace::no_clock));
+    Frame frame{trace::make_record<trace::FrameRecord>(), name, file};
+    frame.record.line = line;
+    const std::uint32_t ref = bench.interner->frame(bench.memory.ring, bench.writer, frame);
+    bench.writer.leave();
+    return ref;
+  };
+  const std::uint32_t first = frame("forward", "<gen 1>", 1);
+  CHECK(trace::is_local(first));
+  CHECK(frame("forward", "<gen 1>", 1) == first);
+  CHECK(frame("forward", "<gen 2>", 1) != first);
+  CHECK(frame("forward", "<gen 1>", 2) != first);
+  CHECK(frame("forward", "", 1) != first);
+  bench.next_block();
+  const std::uint32_t promoted = frame("forward", "<gen 1>", 1);
+  CHECK_FALSE(trace::is_local(promoted));
+  trace::FrameRecord record;
+  std::memcpy(&record, bench.memory.ring.definitions() + trace::ref_offset(promoted), sizeof(record));
+  CHECK((bench.text(record.name_ref) == "forward" && bench.text(record.file_ref) == "<gen 1>" && record.line == 1));
+
+  for (int i = 0; i < 4'000; ++i) {
+    const std::string file = "<gen " + std::to_string(i) + ">";
+    frame("forward", file, i);
+    bench.next_block();
+    frame("forward", file, i);
+  }
+  const std::uint64_t used = bench.memory.header()->definitions_used;
+  CHECK((used > 16 << 10 && used <= 32 << 10));
+  bench.string("a kernel");
+  bench.next_block();
+  CHECK_FALSE(trace::is_local(bench.string("a kernel")));
+}
