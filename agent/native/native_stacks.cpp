@@ -54,17 +54,23 @@ std::string_view path_of(const LoadedCode& code, char (&room)[PATH_MAX]) {
   return {room, length > 0 ? static_cast<std::size_t>(length) : 0};
 }
 
-// Code that no file holds (compiled at run time) has its address alone. kNoRef: its object cannot be defined.
+constinit char s_path_room[PATH_MAX];  // under the lock
+
+// Code that no file holds (compiled at run time) has its address alone.
+FrameKey key_of(const void* address, const LoadedCode* code) {
+  return {{reinterpret_cast<std::uintptr_t>(address) - (code != nullptr ? code->base : 0), code != nullptr ? code->number : 0, 0, 0}};
+}
+
+// kNoRef: its object cannot be defined.
 std::uint32_t ref_of_native(HostWriter& writer, const void* address, const LoadedCode* code) {
-  static constinit char s_room[PATH_MAX];  // under the lock
-  const FrameKey key{{reinterpret_cast<std::uintptr_t>(address) - (code != nullptr ? code->base : 0), code != nullptr ? code->number : 0, 0, 0}};
+  const FrameKey key = key_of(address, code);
   const std::uint32_t known = s_native_frames.find(key);
   if (known != trace::kNoRef) return known;
   Frame frame{trace::make_record<trace::FrameRecord>(), {}, {}};
   frame.record.what = static_cast<std::uint8_t>(trace::FrameKind::native);
   frame.record.instance = key.words[0];
   if (code != nullptr) {
-    frame.file = path_of(*code, s_room);
+    frame.file = path_of(*code, s_path_room);
     if (!is_defined(code->number) && !define_object(*code, frame.file)) return trace::kNoRef;
   }
   const std::uint32_t ref = writer.frame(frame);
@@ -96,12 +102,13 @@ Shown shown(const void* const* addresses, std::size_t count, bool has_python) {
   return found;
 }
 
+// For those that the region does not have.
 std::size_t room_of(const void* const* addresses, const Shown& found) {
   std::size_t bytes = 0;
   for (std::size_t i = found.first; i < found.end; ++i) {
     const LoadedCode* code = code_at(addresses[i]);
-    const std::size_t path = code == nullptr ? 0 : code->path[0] == '\0' ? Frame::kMost : std::strlen(code->path);
-    bytes += frame_room(path < Frame::kMost ? path : Frame::kMost);
+    if (s_native_frames.find(key_of(addresses[i], code)) != trace::kNoRef) continue;
+    bytes += frame_room(code == nullptr ? 0 : clipped(path_of(*code, s_path_room), Frame::kMost).size());
   }
   return bytes;
 }

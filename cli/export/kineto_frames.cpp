@@ -136,11 +136,8 @@ void KinetoFrames::tell(const Thread& thread, std::size_t at) {
   StackFrame frame = catalog_.stacks[open.stack];
   frame.line = open.line;
   Call call;
-  if (open.module_id) {
-    name_ = fmt::format("nn.Module: {}_{}", catalog_.strings[frame.name], *open.module_id);
-  } else {
-    name_ = frame_text(catalog_, frame);
-  }
+  name_ = frame.what == StackFrame::kModule ? fmt::format("nn.Module: {}", catalog_.strings[frame.name]) : frame_text(catalog_, frame);
+  if (open.module_id) name_ += fmt::format("_{}", *open.module_id);
   call.name = name_;
   call.ids = thread.ids;
   call.start_ns = open.start_ns;
@@ -151,9 +148,9 @@ void KinetoFrames::tell(const Thread& thread, std::size_t at) {
   on_call_(call);
 }
 
-// In the order of their first calls, as torch.profiler numbers them.
+// In the order of their first calls, as torch.profiler numbers them. Calls of which nobody knows whose they are have no number.
 std::optional<std::uint64_t> KinetoFrames::module_id(const StackFrame& frame) {
-  if (frame.what != StackFrame::kModule) return std::nullopt;
+  if (frame.what != StackFrame::kModule || frame.instance == 0) return std::nullopt;
   const auto [known, is_new] = modules_.try_emplace({frame.name, frame.instance}, 0);
   if (is_new) known->second = classes_[frame.name]++;
   return known->second;

@@ -163,6 +163,15 @@ def check_calls(events, said, places):
     check(sorted(found, key=str) == sorted(true, key=str), f"{len(true)} calls of Python are those of the stacks", lambda: (len(found), first(sorted(set(found) ^ set(true), key=str), 4)))
 
 
+def renumber(events, begin):
+    """Modules of a class as they are called from `begin` on: which of them was known first differs."""
+    numbers = collections.defaultdict(dict)
+    calls = [event for event in events if event.get("cat") == "python_function" and event["name"].startswith("nn.Module: ")]
+    for event in sorted(calls, key=lambda event: (ns(event["ts"]) < begin, ns(event["ts"]))):
+        kind, _, number = event["name"].rpartition("_")
+        event["name"] = f"{kind}_{numbers[kind].setdefault(number, len(numbers[kind]))}" if kind else event["name"]
+
+
 def check_joined(events, launched):
     """GPU time of modules, forward and backward, as TensorBoard joins it: kernels with operators by External ids, with modules by times, and
     backward operators with forward ones by flows."""
@@ -235,6 +244,7 @@ def check_kineto(options, folder, said):
     true = collections.Counter((one["operators"] or [None])[-1] for one in said["launched"])
     check(kernels == true, "kernels have that of their operator", (kernels, true))
     places = places_of(said["begun"], events)
+    renumber(events, min(start for (_, start), (place, _) in places.items() if place == said["measured"]) - WIDER_NS)
     check_flows(events, said, places)
     derived = sum(event.get("cat") == "python_function" for event in events)
     check(json.loads(done.stdout)["computed_slices"] == derived, f"{derived} calls of Python are counted as computed", done)

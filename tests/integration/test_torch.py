@@ -118,11 +118,15 @@ def check_stacks(what, lines, found):
     """Of all operators from the first on that has one: it is known once Python's frames were compared with what Python says."""
     known = next((at for at, (begin, _) in enumerate(found) if begin.stack is not None), len(found))
     check(known < len(found) // 2, f"{what}: stacks are known from operator {known} of {len(found)} on")
-    wrong = []
+    wrong, module_of = [], {}
     for line, (begin, _) in list(zip(lines, found))[known:]:
         true = [tuple(frame) for frame in line["stack"]]
-        if [tuple(frame) for frame in begin.stack or []] != true:
+        if [tuple(frame[:-1]) for frame in begin.stack or []] != [frame[:-1] for frame in true]:
             wrong.append((line["name"], begin.stack, true))
+            continue
+        for frame, (*_, module) in zip(begin.stack, true):  # a module has a number when it was looked at
+            if frame.instance != 0 and module_of.setdefault(frame.instance, module) != module:
+                wrong.append((line["name"], frame, module, module_of[frame.instance]))
     check(not wrong, f"{what}: stacks as they were", lambda: first(wrong))
     modules = {len([frame for frame in begin.stack if frame.what == "module"]) for begin, _ in found[known:] if begin.stack}
     check(modules == {0, 2}, f"{what}: calls of modules are frames", modules)

@@ -98,6 +98,6 @@ TEST_CASE("losses in words and as JSON") {
   p.recorder.stacks_left_out = 2'000;
   CHECK((loss_text(p) == "2,000 calls without a stack" && loss_json(p) == ",\"stacks_left_out\":2000"));
   p.recorder.operators_without_stack = 1, p.recorder.module_names_missed = 3;
-  CHECK(loss_text(p) == "2,000 calls without a stack, 1 operator without a stack, 3 modules without a name");
+  CHECK(loss_text(p) == "2,000 calls without a stack; 1 operator without a stack; 3 modules without a name");
   CHECK(loss_json(p) == ",\"stacks_left_out\":2000,\"operators_without_stack\":1,\"module_names_missed\":3");
 }
