@@ -29,7 +29,7 @@ KnownObject* find_known(const void* object) {
   return nullptr;
 }
 
-// Python calls it with the weak reference to an object that is about to be freed. `place`: a number, where it stands.
+// Python calls it with the weak reference to an object that is about to be freed. `place`: its number in the table.
 void* forget_object(void* place, void* reference);
 PythonMethod s_forget_object{"tracetool_forget_object", forget_object, 0x8 /* METH_O */, nullptr};
 constinit const PythonObjects* s_objects = nullptr;

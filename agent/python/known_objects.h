@@ -11,7 +11,7 @@ namespace agent {
 // 0: it was not numbered. For any thread, without a lock, while a frame of the thread has the object: it is alive.
 std::uint64_t number_of_object(const void* object) noexcept;
 
-// Of a module: whether those below it were given their names as those of an outermost one.
+// Whether the modules below this one were given their names as those of an outermost one.
 bool is_known_root(const void* module) noexcept;
 
 // Both under the GIL. 0: there is no room for it, or it takes no weak reference. `is_new`: it had none before.

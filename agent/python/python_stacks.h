@@ -35,14 +35,14 @@ class PythonStack {
 
   // Of the calling thread, with the recording open. Empty: as above.
   explicit PythonStack(const Guard& guard) noexcept;
-  // Of a thread that stands still, from python_places_of().
+  // The stack of a thread that stands still, from python_places_of().
   PythonStack(const Guard& guard, const PythonPlace* places, std::size_t count) noexcept;
   std::size_t size() const noexcept { return count_; }
 
   // For a record of a writer that began with kMostBytes, before anything was named. kNoRef: it is empty, or its frames find no room: a
   // stack without one of its frames says what is not so.
   std::uint32_t write(HostWriter& writer) const noexcept;
-  // As a part of another stack: what is to be made room for at most, and its frames' references with that room made; 0: as above.
+  // For a stack that has it as a part: what is to be made room for at most, and its frames' references with that room made; 0: as above.
   std::size_t room() const noexcept;
   std::size_t defined(HostWriter& writer, std::uint32_t (&refs)[kMost]) const noexcept;
 

@@ -5,7 +5,7 @@
 namespace agent {
 namespace {
 
-// As an object of a class with a virtual destructor lies.
+// It lies like an object of a class with a virtual destructor.
 struct Context {
   const void* functions;
   std::uint32_t next;  // while it is free: the next free one of its part, from 1 on; 0: it is the last

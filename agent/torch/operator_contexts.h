@@ -12,7 +12,7 @@ namespace agent {
 const void* new_operator_context(std::uint32_t thread) noexcept;
 // One that is not handed over after all.
 void free_operator_context(const void* context) noexcept;
-// Of a context that new_operator_context() gave.
+// The number of a context that new_operator_context() gave.
 std::uint32_t number_of_context(const void* context) noexcept;
 
 }  // namespace agent

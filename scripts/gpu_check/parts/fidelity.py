@@ -61,7 +61,7 @@ def compare(part, ours, theirs):
     ratio = part.ratio("GPU time recorded by us to torch.profiler's, another process of the same program",
                        list(map(spent_ns, ours)), list(map(spent_ns, theirs)))
     part.check(abs(ratio - 1) <= DURATIONS_AGREE, f"summed durations agree within {DURATIONS_AGREE:.0%}", f"{ratio:.4f}")
-    part.samples("GPU work per step", [count_of(each) / STEPS for each in ours], "kernels, copies and sets")
+    part.samples("GPU work per step", [count_of(each) / STEPS for each in ours], "kernels, memcpys and memsets")
     part.figure("different names", len(ours[0]), "")
 
 

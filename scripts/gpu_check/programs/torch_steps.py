@@ -7,7 +7,7 @@ answer of one JSON line each on stdout:
 
   run MODEL STEPS         MODEL: main, or small: the same layers so narrow that the host's launches are what it waits for
   profile MODEL STEPS KIND    the same under torch.profiler; KIND: cpu+cuda or cuda
-  kernels MODEL STEPS KIND    the same, and what the profiler saw: {name: [count, summed ns]} of kernels, copies and sets
+  kernels MODEL STEPS KIND    the same, and what the profiler saw: {name: [count, summed ns]} of kernels, memcpys and memsets
   trace MODEL STEPS PATH      the same with stacks of Python; PATH: where torch.profiler's file is to be
   quit                    (or the end of stdin)
 

@@ -11,7 +11,7 @@ using namespace agent;
 
 namespace {
 
-// As PyTorch does it: the second function of the object's table deletes it.
+// PyTorch does it this way: the second function of the object's table deletes it.
 void delete_as_torch(const void* context) {
   using Function = void (*)(const void*);
   (*static_cast<const Function* const*>(context))[1](context);
