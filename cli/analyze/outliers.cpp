@@ -297,7 +297,7 @@ class OutlierTable : public Analysis {
   std::unordered_map<std::uint64_t, Kernel> kinds_;  // in kernels_, by name and launch
   std::vector<std::int64_t> kernels_ns_;             // by ProcessId
   std::map<ProcessId, std::vector<NsInStep>> in_steps_;  // by name and step, of processes that have ended
-  // Of the others:
+  // For the others:
   std::map<ProcessId, std::map<StringId, NsInSteps>> open_in_steps_;
   std::vector<OfRank*> open_;
 };

@@ -27,7 +27,7 @@ class HostActivity {
   // That it has to be told.
   static KindSet kinds();
   void event(const Event& event);
-  // Frees what is kept of the process, of which no more is asked.
+  // Frees what is kept of the process. No more is asked of it.
   void end_of(ProcessId process) {
     std::erase_if(known_threads_, [&](TrackId thread) {
       if (catalog_.tracks[thread].process != process) return false;

@@ -184,11 +184,11 @@ class MemoryBoundKernels : public Rule {
   NamedClasses classes_;
   ExposedWork in_classes_;
   std::map<ExposedWork::Device, std::int64_t> all_ns_;
-  // Of processes that have not ended:
+  // For processes that have not ended:
   std::map<ProcessId, std::unordered_map<StringId, std::int64_t>> launched_;  // kernels by name
   std::map<ProcessId, Kernels> of_classes_;
   std::map<std::pair<ProcessId, std::uint32_t>, Kernels> of_operators_;  // by kind
-  // Of the others:
+  // For the others:
   std::map<ProcessId, TopKernel> top_of_classes_;
   std::map<std::pair<ProcessId, std::uint32_t>, TopKernel> top_of_operators_;  // by kind
   static constexpr std::uint32_t kUnseen = ~std::uint32_t{0};
