@@ -92,8 +92,8 @@ struct FileHeader {
   std::int32_t spool_error;              // errno with which it ended
   std::uint64_t invalid_timestamps;      // CUPTI's records whose times are not 0 < start <= end, or cannot be told (then 0)
   std::uint64_t stacks_left_out;         // stacks of calls above the rate, or native ones that could not be told
-  std::uint64_t operators_without_stack; // operators and ranges called from Python whose stack was asked for and found no room
-  std::uint64_t module_names_missed;     // modules whose names found no room
+  std::uint64_t operators_without_stack; // operators and ranges without room for their Python stack
+  std::uint64_t module_names_missed;     // modules without room for their names
 };
 static_assert(sizeof(FileHeader) <= kHeaderBytes);
 

@@ -11,7 +11,7 @@
 // References. A u32 `..._ref` names a definition (kinds 1 to 15). Top bit clear: ref * 8 is a byte offset in the
 // file's definitions region. Top bit set: the rest * 8 is a byte offset in the payload of the record's own block,
 // before the record. kNoRef is "none". So a definition that is used once dies with its block, and a full region costs
-// bytes but never a name. The frames in a stack's bytes are references, too: local ones are of the block of the record that has the stack.
+// bytes but never a name. A stack's bytes are references to frames; local ones refer to the block of the record that refers to the stack.
 //
 // A new kind is a struct in the file of its family and its name in AllRecords. A record of CUPTI's is made by a function and
 // a row in agent/translate; it becomes an event by a function in cli/read/ring_*_events.cpp. Then run scripts/format_tables.py.

@@ -9,8 +9,8 @@
 namespace agent {
 namespace {
 
-// The kernel reads the mask before it looks at what to do with it, which is nothing that it knows. (process_vm_readv(2) copies, too, but
-// containers refuse it, and sandboxes kill who calls it; these never refuse rt_sigprocmask(2), which every program needs.)
+// The kernel reads the mask before it rejects the unknown operation with EINVAL. process_vm_readv(2) is not used because containers refuse it
+// and sandboxes may kill the caller; rt_sigprocmask(2) is allowed everywhere.
 bool is_readable_word(std::uintptr_t at) {
   constexpr int kNothing = -1;
   return syscall(SYS_rt_sigprocmask, kNothing, at, nullptr, sizeof(std::uint64_t)) < 0 && errno == EINVAL;
@@ -19,7 +19,7 @@ bool is_readable_word(std::uintptr_t at) {
 }  // namespace
 
 bool is_readable(const void* at, std::size_t bytes) noexcept {
-  constexpr std::uintptr_t kPage = 4096;  // the smallest that there is
+  constexpr std::uintptr_t kPage = 4096;  // the smallest page size
   const int error = errno;
   const auto first = reinterpret_cast<std::uintptr_t>(at) & ~std::uintptr_t{7};
   std::uintptr_t last = 0;

@@ -1,11 +1,10 @@
-// Whether memory can be read, for pointers that nobody has proved: what another library keeps in its objects, at offsets that may be of
-// another version of it.
+// Checks pointers read from another library's objects, whose layout may be of an unknown version.
 #pragma once
 #include <cstddef>
 
 namespace agent {
 
-// Whether all of it can be read now. One system call for each page, which needs no permission and no descriptor, and changes nothing.
+// Returns whether all `bytes` are readable now. Makes one system call per page; needs no permission and changes nothing. Keeps errno.
 bool is_readable(const void* at, std::size_t bytes) noexcept;
 
 }  // namespace agent

@@ -45,7 +45,7 @@ CallStacks choose() {
 
 void leave_out() { trace::SharedMemory::add(ring().header->stacks_left_out, 1); }
 
-// Stack: with kMostBytes and write().
+// Stack: PythonStack or NativeStack.
 template <typename Stack>
 void append(const Guard& guard, const StackedCall& call, const Stack& stack) {
   auto record = trace::make_record<trace::StackRecord>();
@@ -55,6 +55,7 @@ void append(const Guard& guard, const StackedCall& call, const Stack& stack) {
   HostWriter writer(guard, trace::StackRecord::kKind, sizeof(record), Stack::kMostBytes);
   if (!writer) return;
   record.stack_ref = stack.write(writer);
+  if (!writer) return;  // counted as lost
   if (record.stack_ref == trace::kNoRef) return leave_out();
   record.time_mono_ns = call.time_mono_ns != 0 ? call.time_mono_ns : mono_ns();
   writer.append(record);

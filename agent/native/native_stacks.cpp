@@ -61,7 +61,7 @@ FrameKey key_of(const void* address, const LoadedCode* code) {
   return {{reinterpret_cast<std::uintptr_t>(address) - (code != nullptr ? code->base : 0), code != nullptr ? code->number : 0, 0, 0}};
 }
 
-// kNoRef: its object cannot be defined.
+// Returns kNoRef if its object cannot be defined.
 std::uint32_t ref_of_native(HostWriter& writer, const void* address, const LoadedCode* code) {
   const FrameKey key = key_of(address, code);
   const std::uint32_t known = s_native_frames.find(key);
@@ -87,7 +87,7 @@ bool is_ours(const LoadedCode* code) {
                              code == s_codes.find(reinterpret_cast<const void*>(cupti().enable_callback)));
 }
 
-// The native frames from the first that is neither the agent's nor CUPTI's to the interpreter's.
+// The frames to record: from the first one outside the agent and CUPTI up to the first one of the interpreter.
 struct Shown {
   std::size_t first = 0, end = 0;
 };
@@ -102,7 +102,7 @@ Shown shown(const void* const* addresses, std::size_t count, bool has_python) {
   return found;
 }
 
-// For those that the region does not have.
+// Returns the block bytes that frames outside the definitions region may need.
 std::size_t room_of(const void* const* addresses, const Shown& found) {
   std::size_t bytes = 0;
   for (std::size_t i = found.first; i < found.end; ++i) {
@@ -120,19 +120,18 @@ NativeStack::NativeStack(const Guard& guard) noexcept : python_(guard) {
   if (counts.unloaded != t_unloaded) forget_unloaded_code();
   t_unloaded = counts.unloaded;
   count_ = backtrace_here(addresses_, kMost);
-  if (!s_lock.try_lock_for_moments()) return;
-  s_codes.refresh(counts);
-  s_lock.unlock();
+  counts_ = counts;
 }
 
 std::uint32_t NativeStack::write(HostWriter& writer) const noexcept {
   if (count_ == 0 || !s_lock.try_lock_for_moments()) return trace::kNoRef;
+  s_codes.refresh(counts_);
   const std::uint32_t ref = write_locked(writer);
   s_lock.unlock();
   return ref;
 }
 
-// kNoRef: a frame cannot be told, and a stack without it says what is not so.
+// Returns kNoRef if any frame cannot be defined: a stack without one of its frames would be wrong.
 std::uint32_t NativeStack::write_locked(HostWriter& writer) const noexcept {
   const Shown found = shown(addresses_, count_, python_.size() > 0);
   if (!writer.make_room(room_of(addresses_, found) + python_.room())) return trace::kNoRef;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "agent/base/guard.h"
+#include "agent/native/loaded_code.h"
 #include "agent/python/python_stacks.h"
 
 namespace agent {
@@ -15,14 +16,16 @@ class NativeStack {
 
   static constexpr std::size_t kMostBytes = kMost * sizeof(std::uint32_t) + PythonStack::kMostBytes;
 
-  // With the recording open, after prepare_backtraces().
+  // Captures the calling thread's stack. The recording must be open and prepare_backtraces() must have succeeded.
   explicit NativeStack(const Guard& guard) noexcept;
-  // With a writer that began with kMostBytes, before anything was named. kNoRef: it cannot be told, or there is no room for it.
+  // Writes the stack and returns its reference, or kNoRef if there is no room or a frame is unknown. The writer must have been made with
+  // kMostBytes and must not have named anything yet.
   std::uint32_t write(HostWriter& writer) const noexcept;
 
  private:
   std::uint32_t write_locked(HostWriter& writer) const noexcept;
 
+  LoaderCounts counts_;
   std::size_t count_ = 0;
   const void* addresses_[kMost];
   PythonStack python_;

@@ -62,10 +62,10 @@ bool is_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? contains(kRuntimeLaunches, id) : contains(kDriverLaunches, id);
 }
 
-// Counts subscriptions. A thread that is in a call when one ends is not told of the call's end.
+// The number of the current CUPTI subscription. If it ends during a call, CUPTI does not report that call's end.
 constinit std::atomic<std::uint32_t> s_subscriptions{0};
-// The subscription that has told of the runtime's call that this thread is in: what the driver is called for inside has the same stack.
-// 0: it is in none.
+// The subscription that reported the runtime call this thread is in, or 0 outside of runtime calls. Driver calls inside a runtime call have
+// the same stack and are skipped.
 thread_local std::uint32_t t_in_runtime __attribute__((tls_model("initial-exec"))) = 0;
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace agent {
 // After each subscription.
 void enable_stack_callbacks(CUpti_SubscriberHandle subscriber) noexcept;
 
-// Whether a callback is of the begin of a call that is not inside another one of this thread. To be asked once for each.
+// Returns whether a callback reports the begin of an outermost call of this thread. Call it exactly once per callback.
 bool begins_call(CUpti_CallbackDomain domain, CUpti_ApiCallbackSite site) noexcept;
 
 // For each callback of a call.

@@ -23,13 +23,13 @@ constexpr double kBetweenReads_ms = 20;
 constinit const PythonFunctions* s_hang_python = nullptr;
 constinit void* s_hang_interpreter = nullptr;
 constinit std::size_t s_thread_id_at = 0;  // of the pthread_t in a thread's state; 0: not found
-constinit std::size_t s_tid_at = 0;        // of the kernel's number in a pthread_t's object; 0: not found
+constinit std::size_t s_tid_at = 0;        // offset of the thread id in glibc's thread object; 0: not found
 constinit std::atomic<bool> s_is_prepared{false};
 
 constinit std::atomic<std::uint64_t> s_hanging_since_ns{0};  // 0: nobody asks
 constinit Worker s_hang_thread{};
 
-// The kernel's number of a thread, from its own object, which may go away with it at any moment. 0: it has ended.
+// Returns the kernel's thread id, or 0 if the thread has ended. Reads guarded, because the thread may end at any moment.
 std::uint32_t tid_of(const void* thread) {
   std::uint64_t id = 0, word = 0;
   if (!read_guarded(thread, s_thread_id_at, id) || !read_guarded(reinterpret_cast<const void*>(id), s_tid_at, word)) return 0;

@@ -7,7 +7,7 @@
 namespace agent {
 namespace {
 
-// Written under the GIL: the address last, and taken away first.
+// Written under the GIL: `object` is set last and cleared first.
 struct KnownObject {
   std::atomic<const void*> object;  // null: free
   std::atomic<std::uint64_t> number;
@@ -20,7 +20,7 @@ constinit std::atomic<std::uint64_t> s_last_number{0};
 
 std::size_t place_of(const void* object, std::size_t attempt) { return (hash_bytes(&object, sizeof(object), 5) + attempt) % kObjectPlaces; }
 
-// Null: it is not there.
+// Returns null if the object is not in the table.
 KnownObject* find_known(const void* object) {
   for (std::size_t i = 0; i < kObjectTries; ++i) {
     KnownObject& known = s_known_objects[place_of(object, i)];
@@ -29,7 +29,7 @@ KnownObject* find_known(const void* object) {
   return nullptr;
 }
 
-// Python calls it with the weak reference to an object that is about to be freed. `place`: its number in the table.
+// Callback of a weak reference, called before its object is freed. `place` is the object's index in the table.
 void* forget_object(void* place, void* reference);
 PythonMethod s_forget_object{"tracetool_forget_object", forget_object, 0x8 /* METH_O */, nullptr};
 constinit const PythonObjects* s_objects = nullptr;
@@ -37,19 +37,19 @@ constinit const PythonObjects* s_objects = nullptr;
 void* forget_object(void* place, void* reference) {
   long at = 0;
   if (number_of(*s_objects, place, at)) s_known_objects[at].object.store(nullptr, std::memory_order_release);
-  s_objects->release(reference);  // ours, which nothing else needed; the caller holds it meanwhile
+  s_objects->release(reference);  // the agent's own reference; Python does not use it after this call
   s_objects->keep(s_objects->none);
   return s_objects->none;
 }
 
-// The place's number goes with the callback. False: the object takes none.
+// Makes the weak reference. Returns false if the object supports none.
 bool watch_object(const PythonObjects& python, void* object, std::size_t at) {
   s_objects = &python;
   const PythonReference number(python, python.from_number(static_cast<long>(at)));
   if (!number) return false;
   const PythonReference forget(python, python.function(&s_forget_object, number.get(), nullptr));
   if (!forget) return false;
-  void* reference = python.weak_reference(object, forget.get());  // stays until it calls
+  void* reference = python.weak_reference(object, forget.get());  // released by forget_object()
   if (reference == nullptr) python.clear_error();
   return reference != nullptr;
 }

@@ -1,6 +1,5 @@
-// Which of Python's objects an address is: torch.nn.Modules and code objects. Each one that was seen has a number that no other object of this
-// process gets; a weak reference to it takes its address out of this table before the memory can be used again, so a number holds as long
-// as the object lives.
+// Numbers for Python objects (torch.nn.Modules and code objects) that are unique in the process, unlike addresses. The callback of a weak
+// reference removes an object from the table before its memory can be reused.
 #pragma once
 #include <cstdint>
 
@@ -8,13 +7,14 @@
 
 namespace agent {
 
-// 0: it was not numbered. For any thread, without a lock, while a frame of the thread has the object: it is alive.
+// Returns the object's number, or 0 if it has none. Lock-free, for any thread; a frame of the calling thread must hold the object.
 std::uint64_t number_of_object(const void* object) noexcept;
 
-// Whether the modules below this one were given their names as those of an outermost one.
+// Returns whether the modules below this one were named with it as the outermost module.
 bool is_known_root(const void* module) noexcept;
 
-// Both under the GIL. 0: there is no room for it, or it takes no weak reference. `is_new`: it had none before.
+// Both need the GIL. number_object() returns the object's number and sets `is_new` if it had none before. It returns 0 if the table is full or
+// the object supports no weak references.
 std::uint64_t number_object(const PythonObjects& python, void* object, bool& is_new) noexcept;
 void know_root(const void* module) noexcept;
 

@@ -17,11 +17,11 @@ constexpr std::size_t kMostModules = 1 << 16;  // of an outermost one
 constexpr std::size_t kMostDepth = 64, kMostName = 1024;
 constexpr std::size_t kMostPlaces = 1024;
 
-// When to look again: after a hundred times what the last look took, and later and later while looks find nothing.
+// The next visit comes after 100 times the duration of the last one at the earliest. The interval doubles while visits find nothing new.
 constexpr std::uint64_t kSoonest_ns = 20'000'000, kLatest_ns = 1'000'000'000, kTimesTaken = 100;
 constinit std::atomic<std::uint64_t> s_next_names_ns{0};
 constinit std::atomic<std::uint64_t> s_between_ns{kSoonest_ns};
-constinit std::atomic<const void*> s_wanted{nullptr};  // the one that was seen last
+constinit std::atomic<const void*> s_wanted{nullptr};  // the module that the last request was for
 
 // Objects that were seen, each once.
 class SeenModules {
@@ -57,7 +57,7 @@ class SeenModules {
 class NamedModules {
  public:
   NamedModules(const Guard&, const PythonObjects& python, void* root) noexcept : python_(python), root_(root), is_new_root_(!is_known_root(root)) {}
-  // False: there is nothing new, or no room.
+  // Returns true if at least one module was named.
   bool write() noexcept {
     bool is_new = false;
     root_number_ = number_object(python_, root_, is_new);
@@ -117,7 +117,7 @@ class NamedModules {
   char name_[kMostName];
 };
 
-// What is called on a thread, the innermost first.
+// A thread's frames and the modules among them that are being called, innermost first.
 struct OpenCalls {
   std::size_t frame_count, count = 0;
   PythonPlace frames[kMostPlaces];
@@ -131,7 +131,7 @@ struct OpenCalls {
   bool has(const void* module) const noexcept { return std::find(modules, modules + count, module) != modules + count; }
 };
 
-// Code objects that Python itself does not number. True: one of them was new.
+// Numbers code objects on Python versions that do not. Returns true if at least one was new.
 bool number_code(const PythonObjects& objects, const PythonFunctions& python, const OpenCalls& calls) {
   bool has_new = false, is_new = false;
   for (std::size_t i = 0; i < calls.frame_count && !has_code_numbers(python); ++i) {
@@ -140,7 +140,7 @@ bool number_code(const PythonObjects& objects, const PythonFunctions& python, co
   return has_new;
 }
 
-// True: one of the modules got a name. Those that the outermost one does not hold have a number at least.
+// Names the modules below the outermost open call, and numbers the other open ones. Returns true if at least one was named.
 bool name_open(const Guard& guard, const PythonObjects& objects, const OpenCalls& calls) {
   if (calls.count == 0) return false;
   void* root = calls.modules[calls.count - 1];
@@ -174,7 +174,7 @@ void name_modules(const Guard& guard, const PythonObjects& objects, const Python
     has_named = number_code(objects, frames, calls) || has_named;
     has_named = name_open(guard, objects, calls) || has_named;
   }
-  // It may be an inner one of a stack that is deeper than what is recorded.
+  // On a stack that is deeper than the recorded part, the requested module may be an inner one.
   if (has_wanted) know_root(wanted);
   const std::uint64_t now_ns = mono_ns(), least_ns = std::max(kSoonest_ns, (now_ns - began_ns) * kTimesTaken);
   const std::uint64_t later_ns = has_named ? kSoonest_ns : std::min(kLatest_ns, 2 * s_between_ns.load(std::memory_order_relaxed));

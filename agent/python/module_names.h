@@ -1,8 +1,8 @@
 // What torch.nn.Modules are called (trace::ModuleNameRecord): the names that named_modules() of the outermost one gives, read from the
 // modules themselves, so that no code of the program runs for it. A module can only be looked into while it is alive, which it is for sure
-// while it is called: so, when one is seen that has no number or was not named as the outermost one, a thread of our own takes the GIL and
-// looks at the calls that are open then. One that is not among them is looked for again when it is seen next. Code objects get their
-// numbers there, too, if Python has none for them.
+// while it is called. When an operator runs in a module without a number or name, the agent's thread takes the GIL and visits the calls that
+// are open at that moment. A module that is not among them is requested again by a later operator. The same visit numbers code objects on
+// Python versions that do not.
 #pragma once
 #include "agent/base/guard.h"
 #include "agent/python/python_frames.h"
@@ -10,11 +10,11 @@
 
 namespace agent {
 
-// On the thread that calls it, of the outermost module of its stack (null: there is none); `has_unknown`: a module or a code object on that
-// stack has no number. True: it is time to look.
+// Returns true if a visit is due. `outermost` is the outermost module on the calling thread's stack, or null. `has_unknown` means that a module
+// or code object on that stack has no number.
 bool wants_module_names(const void* outermost, bool has_unknown) noexcept;
 
-// Under the GIL, with the recording open. `module_call`: the code object by whose frames modules are called; null: none was seen.
+// The visit. Needs the GIL and an open recording. `module_call` is the code object of the frames that call modules, or null if none was seen.
 void name_modules(const Guard& guard, const PythonObjects& objects, const PythonFunctions& frames, const void* module_call) noexcept;
 
 }  // namespace agent

@@ -49,7 +49,7 @@ void run_door() {
   }
 }
 
-// There is a Python, but none that is known.
+// Reports once that the process has an unsupported Python.
 void tell_unknown_python() {
   static constinit bool s_is_told = false;
   const auto version = reinterpret_cast<const char* (*)()>(symbol_in(handle_of(nullptr), "Py_GetVersion"));

@@ -16,7 +16,7 @@ namespace {
 constinit const PythonObjects* s_ending_python = nullptr;
 constinit std::atomic<bool> s_may_read{false};
 
-// How many read, by the number of their thread, so that threads do not wait for each other.
+// The number of readers, in several counters, so that threads do not contend for one cache line.
 struct alignas(64) Readers {
   std::atomic<std::uint32_t> count{0};
 };
@@ -28,7 +28,7 @@ bool anyone_reads() {
   return std::any_of(std::begin(s_readers), std::end(s_readers), [](const Readers& each) { return each.count.load() != 0; });
 }
 
-// A reader takes some microseconds, more where it has no processor. In a forked child those of the parent never end.
+// Waits for readers, which take microseconds, for a second at most. A forked child does not wait: its parent's readers are not there.
 void* on_python_end(void*, void*) {
   constexpr int kMostTries = 10'000;
   const int error = errno;

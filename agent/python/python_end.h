@@ -1,22 +1,22 @@
-// Frames are read without the GIL, and an interpreter that ends frees the states of its threads while daemon threads, or those of C++,
-// still run operators. So a function of Python's module atexit, which runs before that, has the reading stop: it waits for those that
-// read, who never wait themselves.
+// Stops the reading of frames when the interpreter ends. Frames are read without the GIL, and a Python that shuts down frees thread states
+// while daemon and C++ threads still run operators. An atexit function runs before that; it blocks new readers and waits for current ones,
+// which never wait themselves.
 #pragma once
 #include "agent/python/python_objects.h"
 
 namespace agent {
 
-// Under the GIL. False: Python has no such module, or not the functions for it.
+// Registers the atexit function. Needs the GIL. Returns false if that is not possible.
 bool watch_python_end(const PythonObjects& python) noexcept;
 
-// From its begin to its end Python does not free what is read.
+// While one exists and is true, Python does not free what frames lead to.
 class PythonReading {
  public:
   PythonReading() noexcept;
   ~PythonReading();
   PythonReading(const PythonReading&) = delete;
   PythonReading& operator=(const PythonReading&) = delete;
-  // False: the interpreter ends, or its end is not watched.
+  // False if the interpreter ends, or if watch_python_end() did not succeed.
   explicit operator bool() const noexcept { return allowed_; }
 
  private:

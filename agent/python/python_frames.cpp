@@ -25,7 +25,7 @@ struct Layout {
   std::size_t file, name;                   // of a code object
   std::size_t bytecode;                     // kNone: the instruction is a number already
   int unit;                                 // bytes of one unit of such a number
-  std::size_t ascii, compact;               // size of the head of a text: of one that is pure ASCII, of another one
+  std::size_t ascii, compact;               // size of a text's head, if it is pure ASCII and if it is not
   std::size_t locals;                       // of a frame
   std::size_t first_line, line_table;       // of a code object
   std::size_t version;                      // kNone: code objects have no number
@@ -115,11 +115,11 @@ std::size_t walk_frames(const Layout& layout, const void* thread, PythonPlace* p
   return count;
 }
 
-// A PyUnicodeObject: all of its characters lie behind its head, of 1, 2 or 4 bytes each.
+// A compact PyUnicodeObject: characters of 1, 2 or 4 bytes each follow its head.
 struct Text {
   const std::byte* at = nullptr;
   std::size_t length = 0;  // characters
-  unsigned width = 0;      // bytes of each; 0: it is no such object
+  unsigned width = 0;      // bytes per character; 0 if it is no such object
   bool is_ascii = false;
 };
 
@@ -146,7 +146,7 @@ std::uint32_t character_at(const Text& text, std::size_t i) {
   return text.width == 2 ? read<std::uint16_t>(text.at, i * 2) : read<std::uint32_t>(text.at, i * 4);
 }
 
-// Half of a pair (a byte of a file's name that is no UTF-8) and what is no character become the replacement character.
+// Writes one character. Lone surrogates (file name bytes that are not UTF-8) become the replacement character.
 std::size_t put_utf8(std::uint32_t c, char* to) {
   constexpr std::uint32_t kReplacement = 0xfffd;
   if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff) c = kReplacement;
@@ -294,7 +294,7 @@ bool has_code_numbers(const PythonFunctions& python) noexcept { return layout_of
 std::uint64_t identity_of(const PythonFunctions& python, const void* code) noexcept {
   const Layout& layout = layout_of(python);
   const void *const name = pointer(code, layout.name), *const file = pointer(code, layout.file);
-  // Numbers are of one interpreter, and 0 when all are used up; another interpreter's code has other texts.
+  // Numbers are unique per interpreter, whose code objects differ in their texts from another interpreter's. They are 0 after 2^32 code objects.
   const std::uint32_t version = layout.version == kNone ? 0 : read<std::uint32_t>(code, layout.version);
   if (version != 0) return std::uint64_t{version} << 32 ^ reinterpret_cast<std::uintptr_t>(name) ^ reinterpret_cast<std::uintptr_t>(file) << 16;
   const auto first_line = static_cast<std::uint32_t>(read<std::int32_t>(code, layout.first_line));

@@ -56,7 +56,7 @@ std::size_t python_places_guarded(const PythonFunctions& python, const void* thr
 // False: there is nothing at that address.
 bool read_guarded(const void* object, std::size_t at, std::uint64_t& value) noexcept;
 
-// What people call a place, in UTF-8. The texts are the code object's own, valid while it lives, or lie in `room`; longer ones are cut.
+// Names of a place, in UTF-8. They point into the code object, which must stay alive, or into `room`. Longer ones are cut.
 struct PythonNames {
   static constexpr std::size_t kMostBytes = 1024;
   std::string_view function;  // qualified from 3.11 on
@@ -64,15 +64,15 @@ struct PythonNames {
   std::int32_t line;  // 0: unknown
   char room[2][kMostBytes];
 };
-// False: its names are no texts.
+// Returns false if the code object's names are no texts.
 bool names_of(const PythonFunctions& python, const PythonPlace& place, PythonNames& names) noexcept;
-// How many bytes these are at most.
+// Returns the maximum number of bytes of both names.
 std::size_t names_bytes(const PythonFunctions& python, const void* code) noexcept;
 
-// Whether Python numbers code objects: from 3.12 on.
+// Returns whether this Python numbers code objects, as 3.12 and newer do.
 bool has_code_numbers(const PythonFunctions& python) noexcept;
-// What differs between two code objects at the same address, one after the other, unless their names, files and lines are the same: that
-// number, or a hash of these texts and of the table of lines.
+// Returns a value that distinguishes code objects at the same address at different times: Python's number, or a hash of function name, file name
+// and line table. Code objects for which these are equal may share a value.
 std::uint64_t identity_of(const PythonFunctions& python, const void* code) noexcept;
 
 // The name of an object's class, as long as that lives.

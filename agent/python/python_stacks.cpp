@@ -23,17 +23,17 @@ constinit std::atomic<bool> s_is_checked{false};
 
 constinit FrameTable s_python_frames{};
 
-// torch.nn.Module's function through which each module is called, whose first argument is the module; null: not seen so far. Its class
-// keeps it until we do.
+// The code object of torch.nn.Module's function that calls modules; its first argument is the module. Null until it was seen. Its class keeps it
+// alive until name_seen_modules() does.
 constinit std::atomic<const void*> s_module_call{nullptr};
 bool is_module_call(const PythonNames& names) {
   return names.function.ends_with("_wrapped_call_impl") && names.file.ends_with("torch/nn/modules/module.py");
 }
 
-// A frame as it is looked for: where the code object lies and which one it is, and of a module's call the module's number and class.
+// A frame with its key: address, identity and offset of the code object; for a module call also the module's number and class.
 struct FoundFrame {
   FrameKey key;
-  const void* module;    // null: it is no call of one
+  const void* module;    // null if it is no module call
   std::uint64_t number;  // the module's
   bool is_unknown;       // the code or the module has no number so far
 };
@@ -48,12 +48,12 @@ FoundFrame look_at(const PythonPlace& place) {
   found.number = number_of_object(found.module);
   found.is_unknown = found.is_unknown || found.number == 0;
   const char* name = class_of(found.module);
-  found.key.words[1] = found.number;  // it is called at one place
+  found.key.words[1] = found.number;  // a module call needs no offset
   found.key.words[2] = hash_bytes(name, std::strlen(name), 6);
   return found;
 }
 
-// `recent`: of the thread, and where in it. Null: none.
+// `recent` and `at`: the thread's last stack and the place in it. `recent` may be null.
 std::uint32_t known_ref(const FoundFrame& found, RecentFrames* recent, std::size_t at, std::uint64_t ticket) {
   std::uint32_t ref = recent != nullptr ? recent->find(at, found.key, ticket) : trace::kNoRef;
   if (ref != trace::kNoRef) return ref;
@@ -62,7 +62,7 @@ std::uint32_t known_ref(const FoundFrame& found, RecentFrames* recent, std::size
   return ref;
 }
 
-// True: it is the function through which modules are called, which nobody knew so far.
+// Returns true if this is the module call function and was unknown so far.
 bool is_first_module_call(const PythonPlace& place) {
   PythonNames names;
   if (s_module_call.load(std::memory_order_relaxed) == place.code || !names_of(s_python, place, names) || !is_module_call(names)) return false;
@@ -70,7 +70,7 @@ bool is_first_module_call(const PythonPlace& place) {
   return true;
 }
 
-// kNoRef: its names are no texts.
+// Returns kNoRef if the names are no texts.
 std::uint32_t define(HostWriter& writer, const PythonPlace& place, const FoundFrame& found) {
   PythonNames names;
   Frame frame{trace::make_record<trace::FrameRecord>(), {}, {}};
@@ -159,8 +159,8 @@ std::uint32_t PythonStack::write(HostWriter& writer) const noexcept {
   return count_ > 0 ? writer.stack(refs, count_) : trace::kNoRef;
 }
 
-// Also for those that are known now in the writer's block: that may be another one then. The function through which modules are called is
-// found here, before the room for its class is made.
+// Counts frames of the current block, too, because making room may change the block. Also recognizes the module call function, whose frames need
+// room for the class name.
 std::size_t PythonStack::room() const noexcept {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < count_; ++i) {

@@ -1,6 +1,6 @@
-// The Python stack of a thread as references to frames (trace::FrameRecord). One that comes back is defined once in the definitions region,
-// as long as frames may take of it; else it is defined in the block of the stack. A call of a torch.nn.Module is a frame of its own kind, so
-// that the way through the modules can be read off a stack.
+// The Python stack of a thread as references to frames (trace::FrameRecord). A frame is defined in the block of its stack; if it recurs, in the
+// definitions region while its share has room. A call of a torch.nn.Module is a frame of its own kind, so that a stack contains the path
+// through the modules.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -35,20 +35,21 @@ class PythonStack {
 
   // Of the calling thread, with the recording open. Empty: as above.
   explicit PythonStack(const Guard& guard) noexcept;
-  // The stack of a thread that stands still, from python_places_of().
+  // Takes the places of a paused thread, from python_places_of().
   PythonStack(const Guard& guard, const PythonPlace* places, std::size_t count) noexcept;
   std::size_t size() const noexcept { return count_; }
 
-  // For a record of a writer that began with kMostBytes, before anything was named. kNoRef: it is empty, or its frames find no room: a
-  // stack without one of its frames says what is not so.
+  // Writes the stack and returns its reference, or kNoRef if it is empty or a frame has no room. The writer must have been made with kMostBytes
+  // and must not have named anything yet.
   std::uint32_t write(HostWriter& writer) const noexcept;
-  // For a stack that has it as a part: what is to be made room for at most, and its frames' references with that room made; 0: as above.
+  // For stacks that contain this one: the maximum block bytes, and, after making that room, the frames' references. defined() returns their number,
+  // or 0 if a frame has no names.
   std::size_t room() const noexcept;
   std::size_t defined(HostWriter& writer, std::uint32_t (&refs)[kMost]) const noexcept;
 
  private:
   PythonReading reading_;
-  bool is_own_ = false;  // the calling thread's: its next stack has most of these frames again
+  bool is_own_ = false;  // the calling thread's stack: its next one shares most frames
   std::size_t count_ = 0;
   PythonPlace places_[kMost];
 };

@@ -19,7 +19,7 @@ std::uint32_t FrameTable::find(const FrameKey& key) const noexcept {
   return trace::kNoRef;
 }
 
-// Takes a free place, or one after the other.
+// Uses a free entry if there is one; otherwise replaces entries in turn.
 void FrameTable::remember(const FrameKey& key, std::uint32_t ref) noexcept {
   const std::uint64_t hash = hash_bytes(key.words, sizeof(key.words), 3);
   std::size_t at = (hash + replaced_.fetch_add(1, std::memory_order_relaxed) % kTries) % kKnown;

@@ -1,5 +1,5 @@
-// Frames of stacks (trace::FrameRecord) that the definitions region has, found again by what their owner knows them by. A key stands for the
-// same frame as long as the process lives: whoever makes one from an address puts into it what proves that the address is not used again.
+// Caches that find frames (trace::FrameRecord) by key. A key must identify the same frame for the lifetime of the process: a key with an address
+// also needs an identity of the object at that address.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -15,15 +15,15 @@ struct FrameKey {
   friend bool operator==(const FrameKey&, const FrameKey&) = default;
 };
 
-// A table of fixed size that forgets. For any thread, without a lock: an entry that is being replaced is not found.
+// Frames of the definitions region. Fixed size; new entries replace old ones. Lock-free, for any thread; an entry being replaced is not found.
 class FrameTable {
  public:
-  std::uint32_t find(const FrameKey& key) const noexcept;  // kNoRef: it is not there
+  std::uint32_t find(const FrameKey& key) const noexcept;  // kNoRef if it is not there
   void remember(const FrameKey& key, std::uint32_t ref) noexcept;
 
  private:
   struct Known {
-    std::atomic<std::uint32_t> turn;  // odd: it is being replaced
+    std::atomic<std::uint32_t> turn;  // odd while the entry is replaced
     std::atomic<std::uint32_t> ref;   // 0: free. The region begins with other definitions, so none has reference 0
     std::atomic<std::uint64_t> words[FrameKey::kWords];
   };
@@ -38,10 +38,10 @@ class FrameTable {
 struct RecentFrames {
   static constexpr std::size_t kMost = 64;
   FrameKey keys[kMost];
-  std::uint64_t tickets[kMost];  // of the only block whose records can refer to it; 0: all can
+  std::uint64_t tickets[kMost];  // of the block that defines the frame; 0: the definitions region
   std::uint32_t refs[kMost];     // 0: none
 
-  // kNoRef: the last stack had another frame, or none, there, or one of another block.
+  // Returns kNoRef if the last stack had no such frame there, or one defined in another block.
   std::uint32_t find(std::size_t place, const FrameKey& key, std::uint64_t ticket) const noexcept {
     const bool is_known = refs[place] != 0 && (tickets[place] == 0 || tickets[place] == ticket) && keys[place] == key;
     return is_known ? refs[place] : trace::kNoRef;

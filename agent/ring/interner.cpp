@@ -123,7 +123,7 @@ std::uint32_t Interner::frame(const trace::Ring& ring, Writer& writer, const Fra
     known.name_ref = known.file_ref = trace::kNoRef;
     return std::memcmp(&known, &record, sizeof(known)) == 0;
   };
-  // One in the region may only name strings in the region.
+  // A frame in the region may refer only to strings in the region.
   const auto in_region = [&]() -> std::uint32_t {
     const std::size_t keep_free = stacks_reserve(ring);
     if (!frame.name.empty()) record.name_ref = permanent_string(ring, frame.name, keep_free);

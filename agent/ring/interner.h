@@ -23,8 +23,8 @@ inline std::string_view clipped(std::string_view text, std::size_t most) {
 
 // Kept free in the region for identity, devices and API names, which have no other place.
 inline constexpr std::size_t kNamesReserve = 8192;
-// Kept free in it from frames, stacks, lists of inputs and names of modules, so that names of kernels and ranges find room in a program
-// that makes new code and new models for days.
+// Part of the region that frames, stacks, input lists and module names must leave free. Kernel and range names keep their room in programs that
+// create new code and models for days.
 inline std::size_t stacks_reserve(const trace::Ring& ring) { return ring.header->definitions_bytes / 2; }
 
 // What a definition and a reference to it need at most in a block: call Writer::make_room with this much before.
@@ -36,7 +36,7 @@ struct Shape {
   std::string_view name;
 };
 
-// A frame likewise: with its names, at most kMost bytes each; "": none.
+// A frame as the caller has it: the interner fills in name_ref and file_ref. Names have at most kMost bytes; "" means none.
 struct Frame {
   static constexpr std::size_t kMost = 1024;
   trace::FrameRecord record;
@@ -47,11 +47,11 @@ constexpr std::size_t frame_room(std::size_t names_bytes) { return sizeof(trace:
 class Interner {
  public:
   // All three need room in the writer's block (string_room, plus sizeof(LaunchShapeRecord) for a shape; frame_room), and the lock held.
-  // What comes back goes to the region if `keep_free` bytes of it remain.
+  // Definitions that recur in another block go to the region if at least `keep_free` bytes remain.
   std::uint32_t string(const trace::Ring& ring, Writer& writer, std::string_view text, std::size_t keep_free = kNamesReserve) noexcept;
   std::uint32_t shape(const trace::Ring& ring, Writer& writer, const Shape& shape) noexcept;
   std::uint32_t frame(const trace::Ring& ring, Writer& writer, const Frame& frame) noexcept;
-  // A string that stays, in the region; kNoRef: there is no room. Under the lock, too.
+  // Defines the string in the region. Returns kNoRef if less than `keep_free` bytes would remain. Needs the lock.
   std::uint32_t permanent_string(const trace::Ring& ring, std::string_view text, std::size_t keep_free = kNamesReserve) noexcept;
 
   Spinlock& lock() noexcept { return lock_; }

@@ -164,7 +164,7 @@ std::uint32_t HostWriter::frame(const Frame& frame) noexcept {
   return ref;
 }
 
-// One with a frame that is the block's own means something else in any other block, so it is never the region's.
+// A stack with a local frame is valid only in its block, so it never goes to the region.
 std::uint32_t HostWriter::stack(const std::uint32_t* frames, std::size_t count) noexcept {
   const std::string_view bytes(reinterpret_cast<const char*>(frames), count * sizeof(frames[0]));
   if (std::none_of(frames, frames + count, trace::is_local)) return name_of_many(bytes);

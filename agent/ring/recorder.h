@@ -63,25 +63,26 @@ class HostWriter {
   HostWriter& operator=(const HostWriter&) = delete;
   explicit operator bool() const noexcept { return ready_; }
 
-  // Room for `bytes` more than it began with, before anything was named: maybe in another block, so that what has() was true of may be gone.
-  // False: there is none; what it began with is there still, or, if no block can be had, the writer is none any more and the record is lost.
+  // Makes room for `bytes` in addition to the initial room. Call it before naming anything: it may change the block, which invalidates local
+  // references. Returns false if the bytes do not fit a block, with the initial room unchanged, or if no block is available; then the
+  // writer becomes false and the record is counted as lost.
   bool make_room(std::size_t bytes) noexcept;
 
   std::uint32_t name(std::string_view text) noexcept;  // kNoRef for ""
-  // The same of what many are made of (lists of inputs): they take no more than their share of the region.
+  // The same for texts with many values, such as input lists: they respect stacks_reserve().
   std::uint32_t name_of_many(std::string_view text) noexcept;
-  // What these gave, for later records: `ticket` is that of the only block whose records can refer to it; 0: all can.
+  // A reference for later records. `ticket` is that of the block that defines it, or 0 for the definitions region.
   struct Name {
     std::uint32_t ref = trace::kNoRef;
     std::uint64_t ticket = 0;
   };
   Name kept(std::uint32_t ref) const noexcept;
   bool has(const Name& name) const noexcept;  // false for kNoRef
-  // The block that it writes to.
+  // Ticket of the current block.
   std::uint64_t ticket() const noexcept;
-  // With frame_room() made for it.
+  // Needs frame_room() bytes of room.
   std::uint32_t frame(const Frame& frame) noexcept;
-  // A string of these references to frames, the innermost first. kNoRef for none.
+  // Writes a stack of these frame references, innermost first.
   std::uint32_t stack(const std::uint32_t* frames, std::size_t count) noexcept;
   // `bytes`: all of it, or less where appended fields are not there; then its size_words must say so too.
   template <typename Record>

@@ -5,21 +5,21 @@
 namespace agent {
 namespace {
 
-// It lies like an object of a class with a virtual destructor.
+// Laid out as an object of a class with a virtual destructor.
 struct Context {
   const void* functions;
-  std::uint32_t next;  // while it is free: the next free one of its part, from 1 on; 0: it is the last
+  std::uint32_t next;  // of a free context: 1 + index of the next free one in its part; 0 if it is the last
 };
 
-// All greenlets of a process, each some operators deep. Pages that are not used are not there.
+// Enough for many greenlets with nested operators. Unused pages take no memory.
 constexpr std::uint32_t kParts = 16, kOfPart = 1 << 14;
 constinit Context s_contexts[kParts * kOfPart]{};
 
-// Those of it that are free.
+// The free contexts of a part.
 struct alignas(64) FreeContexts {
-  // The first one as in Context::next, and above it how often this changed, so that one that was taken and came back meanwhile is seen.
+  // Low half: the first one, as in Context::next. High half: a change counter, against the ABA problem.
   std::atomic<std::uint64_t> first{0};
-  std::atomic<std::uint32_t> used{0};  // those behind it were never handed out
+  std::atomic<std::uint32_t> used{0};  // contexts handed out at least once
 };
 constinit FreeContexts s_free[kParts];
 constexpr std::uint64_t kOneChange = std::uint64_t{1} << 32;
@@ -38,7 +38,7 @@ void give_back(void* object) {
 
 void keep(void*) {}
 
-// The table of its class: the offset to the object's top, no typeinfo, the destructor, and the one that deletes, too.
+// The virtual table: offset to top, no typeinfo, destructor, deleting destructor.
 struct ContextTable {
   std::ptrdiff_t to_top;
   const void* typeinfo;
@@ -47,7 +47,7 @@ struct ContextTable {
 };
 constexpr ContextTable kContextTable{0, nullptr, keep, give_back};
 
-// Null: all of them are in use.
+// Returns null if all are in use.
 Context* take(std::uint32_t part) {
   Context* const contexts = s_contexts + part * kOfPart;
   FreeContexts& free = s_free[part];

@@ -1,5 +1,5 @@
-// PyTorch's contexts of our begin callbacks (at::ObserverContext): each carries a number that no other operator which is open now has,
-// whatever thread or greenlet it is on and wherever its object lies.
+// Contexts (at::ObserverContext) that begin callbacks return to PyTorch. Each has a number that is unique among open operators of all threads
+// and greenlets.
 #pragma once
 #include <cstdint>
 
@@ -7,12 +7,12 @@
 
 namespace agent {
 
-// Null where too many are open. `thread`: any number; threads with different ones do not wait for each other. Free again when PyTorch
-// deletes it, on any thread.
+// Returns null if too many operators are open. Threads with different `thread` numbers do not contend. PyTorch frees the context by deleting it, on
+// any thread.
 const void* new_operator_context(std::uint32_t thread) noexcept;
-// One that is not handed over after all.
+// Frees a context that was not returned to PyTorch.
 void free_operator_context(const void* context) noexcept;
-// The number of a context that new_operator_context() gave.
+// Returns the number of a context from new_operator_context().
 std::uint32_t number_of_context(const void* context) noexcept;
 
 }  // namespace agent

@@ -31,12 +31,12 @@ struct Confirmed {
 constinit Confirmed s_confirmed{};
 constinit const void* s_undefined = nullptr;
 
-// The objects that a value leads to. One of another version may lead anywhere.
+// Kinds of objects that inputs point to. In an unknown version the pointers may be invalid.
 enum Object { a_value, a_tensor, its_sizes, a_list, an_element, kObjects };
 constinit std::uint32_t s_were_there[kObjects]{};
 constinit bool s_is_refused = false;
 
-// What was there so often is not looked at any more: that costs a system call.
+// Checks only the first objects of each kind, because a check is a system call.
 bool is_there(Object object, const void* at, std::size_t bytes) {
   constexpr std::uint32_t kEnough = 4096;
   const std::uint32_t seen = learnt(s_were_there[object]);
@@ -49,7 +49,7 @@ bool is_there(Object object, const void* at, std::size_t bytes) {
   return true;
 }
 
-// Versions have up to 30; most other bytes are more.
+// Known versions use tags up to 30.
 bool is_tag(std::uint32_t tag) {
   constexpr std::uint32_t kMostTags = 64;
   if (tag < kMostTags) return true;

@@ -7,8 +7,8 @@
 //     Lists of values are 4 behind.
 //   c10::detail::ListImpl: begin, end and end of room of a vector at 16, or, where two counts of 8 bytes lie before it, at 24.
 //
-// Each kind of object is looked at before it is read (base/readable.h) until it was there a few thousand times. One that was not there,
-// or a value of a kind that no version has, ends the reading of inputs for good.
+// The first few thousand objects of each kind are checked before they are read (base/readable.h). An unreadable object or an unknown tag stops
+// the reading of inputs for good.
 // Source: c10/core/TensorImpl.h, c10/core/impl/SizesAndStrides.h, ATen/core/ivalue.h, ATen/core/List.h of the same versions.
 #pragma once
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace agent {
 // The object that stands for a tensor that is not there (c10::UndefinedTensorImpl::singleton). Before the first operator.
 void know_undefined_tensor(const void* tensor) noexcept;
 
-// They do not lie as described here: one line says so, and no inputs are recorded from now on. For any thread.
+// Reports once that the layout is unknown and stops the recording of inputs. For any thread.
 void refuse_inputs() noexcept;
 bool inputs_are_refused() noexcept;
 

@@ -74,14 +74,14 @@ bool is_on_stack(std::uintptr_t address) {
   return address > here && (control_block < here || address < control_block);
 }
 
-// Before anything is named.
+// Call it before the writer names anything: it may change the block.
 std::uint32_t stack_of(const Guard& guard, const RecordFunction* function, HostWriter& writer) {
   const PythonPosition position = python_position();
   if (position.frame == nullptr) return trace::kNoRef;
   if (is_on_stack(t_open.function) && t_open.tid == thread_id() && t_open.position == position && writer.has(t_open.stack)) return t_open.stack.ref;
   const PythonStack stack(guard);
   const std::uint32_t ref = stack.write(writer);
-  if (ref == trace::kNoRef && stack.size() > 0) trace::SharedMemory::add(ring().header->operators_without_stack, 1);
+  if (writer && ref == trace::kNoRef && stack.size() > 0) trace::SharedMemory::add(ring().header->operators_without_stack, 1);
   const auto address = reinterpret_cast<std::uintptr_t>(function);
   if (is_on_stack(address)) t_open = {address, thread_id(), position, writer.kept(ref)};
   return ref;
@@ -192,7 +192,7 @@ void set_level(TorchLevel level) {
   if (before != 0) s_torch.remove_callback(before);
 }
 
-// PyTorch need not collect for us what we do not read.
+// Stops PyTorch from collecting inputs that the agent no longer reads.
 void look_for_refused() {
   const TorchLevel level = s_level.load(std::memory_order_relaxed);
   if (has_inputs(level) && inputs_are_refused()) set_level(level == TorchLevel::all ? TorchLevel::stacks : TorchLevel::operators);

@@ -12,7 +12,7 @@ constexpr std::size_t kSequenceAt[] = {176, 200};
 constexpr std::uint32_t kVotes = 3;  // for one, and none for the other
 constexpr std::size_t kInputsAt = 8, kInputCountAt = 16, kNamedInputsAt = 24, kMapBytes = 48, kForwardThreadAt[] = {48, 104};
 constexpr std::uint64_t kMostInputs = 1 << 20;
-constexpr std::uint32_t kTooMany = 1000;  // of those that did not agree
+constexpr std::uint32_t kTooMany = 1000;  // operators whose number of inputs differs
 constexpr std::uint64_t kNoSequence = ~std::uint64_t{0};
 constexpr std::uint64_t kMostThreads = std::uint64_t{1} << 31;
 
@@ -86,8 +86,8 @@ RecordFunctionReader::Found RecordFunctionReader::read(const TorchFunctions& tor
   return Found::call;
 }
 
-// PyTorch's own number of inputs shows the place. An operator that is called with a whole stack of values has more than its schema says,
-// so that one which differs proves nothing.
+// Confirms the place by PyTorch's own number of inputs. A single mismatch proves nothing: an operator that is called with a stack of values has more
+// inputs than its schema.
 bool RecordFunctionReader::is_number_of_inputs(std::uint64_t count, std::uint64_t expected) noexcept {
   constexpr std::uint64_t kTelling = 2;
   constexpr std::uint32_t kEnough = 3;

@@ -46,8 +46,8 @@ class RecordFunctionReader {
   Found read(const TorchFunctions& torch, const RecordFunction* function, const bool (&scopes)[trace::kOperatorScopes],
             OperatorCall& call) noexcept;
 
-  // After a call was found: its inputs, when some operators have confirmed their place. Nothing was looked at that `call` points to. False:
-  // they do not lie as described above, or PyTorch has no function to compare them with.
+  // Sets the inputs of a call found by read(), once enough operators have confirmed their place. Does not check the pointers. Returns false if the
+  // layout differs from the description above, or if PyTorch has no function to compare with.
   bool read_inputs(const TorchFunctions& torch, const RecordFunction* function, OperatorCall& call) noexcept;
 
  private:
@@ -60,7 +60,7 @@ class RecordFunctionReader {
   std::uint32_t forward_thread_at_ = 0;  // behind it; 0: not confirmed yet
   std::uint32_t votes_[2] = {};    // for 176, for 200
   std::uint32_t confirmed_ = 0, unconfirmed_ = 0;  // calls of this thread, of another one
-  std::uint32_t agreed_ = 0, disagreed_ = 0;       // numbers of inputs: one after the other, and in all
+  std::uint32_t agreed_ = 0, disagreed_ = 0;       // operators with equal numbers of inputs in a row; with different ones in all
 };
 
 }  // namespace agent

@@ -181,7 +181,7 @@ class AnalysisWalk : public EventSink {
     without_work_.forget(process);
   }
 
-  // After the last event, where the walk says of no process that it has ended.
+  // Ends every process after the last event if the walk does not report the ends itself.
   void end() {
     for (ProcessId process = 0; gaps_ && process < catalog_.processes.size(); ++process) {
       for (const DeviceGap& gap : gaps_->rest(process)) tell(gap);

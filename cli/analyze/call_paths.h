@@ -28,9 +28,9 @@ enum class CallPart : std::uint8_t { process, python, module, native, range, ope
 
 constexpr bool is_frame(CallPart part) { return part == CallPart::python || part == CallPart::module || part == CallPart::native; }
 
-// Older profilers have their steps as operators.
+// Older profilers record steps as operators.
 constexpr bool may_name_step(CallPart part) { return part == CallPart::range || part == CallPart::operation; }
-// The name of a range that names a training step, with N for its number; other names as they are.
+// Returns the name of a training step range with N in place of its number, and other names unchanged.
 std::string unnumbered_step(std::string_view name);
 
 class CallPaths {
@@ -117,7 +117,7 @@ class CallPaths {
   const AnalysisContext& context_;
   const Windows host_;
   bool by_rank_, one_step_;
-  std::unordered_map<StringId, StringId> first_steps_;          // by the range's name: of those that differ in the step's number alone the first
+  std::unordered_map<StringId, StringId> first_steps_;          // by range name: the first name that differs only in the step number
   std::map<std::string, StringId, std::less<>> steps_by_text_;  // the same by unnumbered_step()
   std::vector<Node> nodes_{1};
   std::unordered_map<Key, NodeId, KeyHash> children_;

@@ -82,7 +82,7 @@ class DeviceGaps {
   // the copy is one.
   std::optional<DeviceGap> work(const GpuWork& work, std::optional<HostWait>& wait);
   std::vector<DeviceGap> rest(ProcessId process);
-  // Frees what is kept of the process. No more comes of it.
+  // Frees the process's data. Call it after the process's last event.
   void forget(ProcessId process);
   static KindSet kinds() { return kinds_of({Kind::runtime, Kind::driver, Kind::garbage_collection}); }
 

@@ -29,7 +29,7 @@ class HostWaits {
   std::optional<HostWait> of(const GpuWork& work);
   // Whether the call of this work, which is known, is that of a copy that blocks.
   bool blocks(const GpuWork& work);
-  // No more of this process comes.
+  // Call it after the process's last event.
   void forget(ProcessId process) {
     std::erase_if(last_, [&](const auto& each) { return catalog_.tracks[each.first].process == process; });
   }

@@ -108,7 +108,7 @@ class LaunchRanges {
 
   const AnalysisContext& context_;
   std::vector<std::vector<Open>> threads_;                       // by TrackId
-  std::vector<TrackId> used_threads_;                            // that have ever had a range, of processes that have not ended
+  std::vector<TrackId> used_threads_;                            // threads with ranges, of processes that have not ended
   std::vector<std::vector<std::optional<Launcher>>> launchers_;  // by process, and place
   std::vector<Waiting> waiting_;                                 // of one start
   Place place_;                                                  // of the call that is handed on

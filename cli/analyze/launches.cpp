@@ -1,5 +1,5 @@
 // launches: how long work waits between its launch and its start, and how many launches wait at once. Memory: 8 bytes a launch
-// of the process at hand, for exact percentiles.
+// of the current process, for exact percentiles.
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -118,7 +118,7 @@ class LaunchesTable : public Analysis {
     launches.longer_calls += call_ns > kLongerCall_ns;
     launches.shorter += work.end_ns - work.start_ns < call_ns;
   }
-  // Keeps the rows alone.
+  // Computes the process's rows and frees its launches.
   void end_of(ProcessId id) override {
     if (!context_.chosen[id] || !rows_[id].empty()) return;
     OfProcess& process = process_of(id);

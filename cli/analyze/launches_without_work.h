@@ -28,7 +28,7 @@ class LaunchesWithoutWork {
     ++with_work_;
   }
 
-  // No more of this process comes.
+  // Call it after the process's last event.
   void forget(ProcessId process) { std::vector<bool>().swap(has_work_[process]); }
 
   // Work whose launch is not among the calls so far: it may begin before its launch, by clocks that differ a little.

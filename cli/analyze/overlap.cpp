@@ -72,7 +72,7 @@ class DeviceComm {
     asked_.push({piece.end.ns, 2 * pieces_.size() + 1});
     pieces_.push_back(piece);
   }
-  // After the last work; any number of times.
+  // Call it after the last work; repeated calls are allowed.
   std::vector<CommPiece>& finish() {
     settle(std::numeric_limits<std::int64_t>::max());
     asked_ = {};
@@ -195,7 +195,7 @@ class OverlapTable : public Analysis {
 
   using Rows = std::map<std::pair<std::size_t, std::int64_t>, std::vector<const CommPiece*>>;
 
-  // Returns for each of the communicators how long it worked and no other of them did. One sweep over all their starts and ends.
+  // Returns for each communicator the time in which it alone was active. One sweep over all starts and ends.
   static std::vector<std::int64_t> times_alone(Rows::const_iterator first, Rows::const_iterator end) {
     struct Edge {
       std::int64_t ns;
@@ -214,7 +214,7 @@ class OverlapTable : public Analysis {
     std::sort(edges.begin(), edges.end());
     std::vector<std::int64_t> alone_ns(count);
     std::vector<std::size_t> running(count);  // pieces
-    std::size_t working = 0, sum = 0;         // communicators that have any, and their numbers added up: if it is one, that is its number
+    std::size_t working = 0, sum = 0;         // number of active communicators, and the sum of their indices: with one active it is its index
     std::int64_t since_ns = 0;
     for (const Edge& edge : edges) {
       if (working == 1) alone_ns[sum] += edge.ns - since_ns;

@@ -159,7 +159,7 @@ class PathTrace {
   void leave(Thread& thread, std::int64_t now_ns);
   void change(Thread& thread, std::int64_t from_ns);
   void prune(Thread& thread, std::int64_t before_ns);
-  // Nothing is asked of a trace that is full.
+  // A full trace is never queried.
   void free_all() {
     std::vector<Stream>().swap(streams_);
     std::vector<Thread>().swap(threads_);

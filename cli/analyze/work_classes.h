@@ -30,7 +30,7 @@ class WorkClasses {
   void event(const Event& event);
   // Of GPU work, after event().
   WorkClass of(const Event& event, const Facts& facts);
-  // No more of this process comes.
+  // Call it after the process's last event.
   void forget(ProcessId process) { launches_[process] = Launches(); }
 
  private:

@@ -25,7 +25,7 @@ std::string folded_name(const Catalog& catalog, const CallPaths::Node& node) {
   return text.empty() ? "?" : visible_text(text);
 }
 
-// The tree by names: nodes of one path of names are one. Memory does not grow with the depth, as it would with the text of each line.
+// The tree with nodes merged by name. Lines are built while writing, so memory does not grow with depth.
 class NamedTree {
  public:
   using Id = std::uint32_t;
@@ -42,7 +42,7 @@ class NamedTree {
   }
   void add(Id id, std::int64_t ns) { nodes_[id].ns += ns; }
 
-  // Lines sorted by their text. That of a node comes before those below it, but lines of its siblings may come between: "a", "a b", "a;c".
+  // Writes lines sorted by text. A node's line precedes its descendants' lines, but siblings may sort between them: "a", "a b", "a;c".
   void write(ByteSink& out) {
     std::string path;
     if (nodes_[0].ns > 0) write_line(out, path, nodes_[0].ns);
@@ -61,20 +61,20 @@ class NamedTree {
  private:
   struct Node {
     StringId name = 0;
-    Id before = 0;  // the child of its parent that came before it; 0: none
+    Id before = 0;  // the previous sibling; 0: none
     Id last_child = 0;
     std::int64_t ns = 0;
   };
-  // To do: the line of a node, or what is below it.
+  // Pending work: a node's line, or its descendants.
   struct Step {
     Id id;
     bool is_below;
-    std::size_t path_bytes;  // of its parent
+    std::size_t path_bytes;  // length of the parent's path
   };
 
   static void write_line(ByteSink& out, const std::string& path, std::int64_t ns) { out.write(fmt::format("{} {}\n", path, ns)); }
 
-  // The first one to do comes last.
+  // The last element is processed first.
   void push_children(Id parent, std::size_t path_bytes, std::vector<Step>& steps) const {
     const auto first = static_cast<std::ptrdiff_t>(steps.size());
     for (Id id = nodes_[parent].last_child; id != 0; id = nodes_[id].before) {
@@ -83,7 +83,7 @@ class NamedTree {
     }
     std::sort(steps.begin() + first, steps.end(), [&](const Step& a, const Step& b) { return is_before(b, a); });
   }
-  // Compares their texts up to where siblings differ: a name, and ';' if it is of what is below it.
+  // Compares the last name of both, followed by ';' for descendants.
   bool is_before(const Step& a, const Step& b) const {
     const std::string_view one = names_[nodes_[a.id].name], other = names_[nodes_[b.id].name];
     const std::size_t both = std::min(one.size(), other.size());

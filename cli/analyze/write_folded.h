@@ -15,7 +15,8 @@ enum class FoldedWeight : std::uint8_t {
   cpu   // ns of the host in operators, ranges, recorded frames and CUDA calls
 };
 
-// Lines are sorted. A range that names a training step has N for its number. In a name ; is written as : and an end of line as a blank. `several`: of several ranks, which come first.
+// Writes sorted lines. Training step ranges have N in place of their number. In names ; becomes : and a line break becomes a blank. With `several`,
+// lines begin with the rank.
 // Returns the sum of the weights.
 std::int64_t write_folded(const Catalog& catalog, const std::vector<CallPaths::Node>& nodes, FoldedWeight weight, bool several, ByteSink& out);
 

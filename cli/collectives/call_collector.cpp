@@ -141,7 +141,7 @@ struct ProcessDrafts {
   std::int64_t outside_ns = 0, collecting_ns = 0;  // of HostDelay
   std::map<StringId, std::int64_t> in_calls_ns;
   std::uint32_t groups = 0;
-  bool has_ended = false;  // and what was found is in found_
+  bool has_ended = false;  // its calls are in found_
 };
 
 CollectiveWhat what_of(Operation operation, const Collective& collective, std::optional<std::uint64_t> bytes) {

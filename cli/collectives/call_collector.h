@@ -22,7 +22,7 @@ class CallCollector {
   // Every event, by start, enclosing ones first. `computes`: it is GPU work that computes, behind which communication hides.
   virtual void event(const Event& event, const Facts& facts, bool computes) = 0;
 
-  // EventSink::end_of(): frees what only finding needs. May be left out.
+  // EventSink::end_of(): frees temporary data. Optional.
   virtual void end_of(ProcessId process) = 0;
 
   // After the last one, once.

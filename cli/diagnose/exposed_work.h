@@ -39,7 +39,7 @@ class ExposedWork {
     }
     if (is_in && is_own) ++sum_of(device).count;
   }
-  // No more work of this process comes.
+  // Call it after the process's last work.
   void end_of(ProcessId process) {
     unions_.erase(unions_.lower_bound({{process, INT64_MIN}, 0}), unions_.lower_bound({{process + 1, INT64_MIN}, 0}));
   }
@@ -60,7 +60,7 @@ class ExposedWork {
     Union all, rest;
   };
 
-  // Mostly that of the work before.
+  // Usually the entry used for the previous work.
   Sum& sum_of(const Device& device) {
     if (last_ == nullptr || last_->first != device) last_ = &*sums_.try_emplace(device).first;
     return last_->second;
@@ -69,7 +69,7 @@ class ExposedWork {
   const Windows& windows_;
   std::map<std::pair<Device, std::size_t>, Unions> unions_;  // by window
   std::map<Device, Sum> sums_;
-  std::map<Device, Sum>::value_type* last_ = nullptr;  // that was asked for last
+  std::map<Device, Sum>::value_type* last_ = nullptr;  // the last one used
 };
 
 }  // namespace cli

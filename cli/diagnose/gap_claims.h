@@ -78,7 +78,7 @@ class GapClaims {
   bool is_optimizer_kernel(const GpuWork& work) { return optimizers_.has(work); }
   // Whether this is a copy to the device for which the host waits: from pageable memory, or by a call that blocks.
   bool blocks_to_device(const GpuWork& work);
-  // As of the newest event.
+  // The host's activity up to the newest event.
   const HostActivity& activity() const { return activity_; }
 
  private:

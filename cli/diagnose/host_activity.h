@@ -27,7 +27,7 @@ class HostActivity {
   // That it has to be told.
   static KindSet kinds();
   void event(const Event& event);
-  // Frees what is kept of the process. No more is asked of it.
+  // Frees the process's data. Do not query the process afterwards.
   void end_of(ProcessId process) {
     std::erase_if(known_threads_, [&](TrackId thread) {
       if (catalog_.tracks[thread].process != process) return false;
@@ -94,7 +94,7 @@ class HostActivity {
   bool is_known(TrackId thread) const { return thread < threads_.size() && threads_[thread] != nullptr; }
 
   const Catalog& catalog_;
-  std::vector<std::unique_ptr<Thread>> threads_;  // by TrackId; null: nothing of it was told, or its process has ended
+  std::vector<std::unique_ptr<Thread>> threads_;  // by TrackId; null if it has no events or its process has ended
   std::vector<TrackId> known_threads_;             // the others
   std::vector<std::uint8_t> loads_data_;   // by StringId: 0 not asked, 1 no, 2 yes
 };

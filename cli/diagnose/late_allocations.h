@@ -37,7 +37,7 @@ class LateAllocations {
     if (process.calls.size() > kMostCalls) process.calls.pop_front();
     return call;
   }
-  // No more is asked of this process.
+  // Do not query the process afterwards.
   void end_of(ProcessId process) { processes_.erase(process); }
   // Calls on_call with each such call that runs in [from_ns, to_ns), by start. They may overlap, as those of different threads.
   template <typename OnCall>

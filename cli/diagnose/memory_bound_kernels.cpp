@@ -65,13 +65,13 @@ class MemoryBoundKernels : public Rule {
     std::int64_t count = 0, ns = 0;
   };
   using Kernels = std::map<StringId, Launches>;
-  // The kernel of most time, and how many kernels of its function were launched.
+  // The kernel with the most GPU time, and the number of launches of its function.
   struct TopKernel {
     StringId name = 0;
     std::int64_t ns = 0, launched = 0;
   };
 
-  // Keeps of the process's kernels only those of most time.
+  // Keeps only the process's kernels with the most GPU time.
   void conclude(ProcessId id) {
     const auto launched = launched_.find(id);
     if (launched == launched_.end()) return;

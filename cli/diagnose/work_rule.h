@@ -37,7 +37,7 @@ class WorkRule : public Rule {
  private:
   HostActivity activity_;
   ExposedWork exposed_;
-  std::map<std::pair<ProcessId, StringId>, std::int64_t> names_ns_;  // of a process that has ended the longest
+  std::map<std::pair<ProcessId, StringId>, std::int64_t> names_ns_;  // for ended processes only the longest
   LongestEvidence evidence_;
 };
 

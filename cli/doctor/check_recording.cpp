@@ -111,6 +111,11 @@ void check_losses(const Process& p, CheckResults& found) {
     found.push_back(warn("losses", fmt::format("{} buffers of CUPTI discarded, or not readable to their end", p.recorder.sunk_buffers),
                          "fewer TRACETOOL_EVENTS: records come faster than they can be kept"));
   }
+  const auto add_missing = [&found](std::uint64_t count, const char* what) {
+    if (count != 0) found.push_back(warn("losses", fmt::format("{} {}: no room in the recording", count, what), "set a larger TRACETOOL_BUFFER"));
+  };
+  add_missing(p.recorder.operators_without_stack, "operators without a stack");
+  add_missing(p.recorder.module_names_missed, "modules without a name");
   if (overwritten != 0) {
     const double pct = 100.0 * static_cast<double>(overwritten) / static_cast<double>(kept + overwritten);
     const std::string what = fmt::format(

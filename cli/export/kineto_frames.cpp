@@ -148,7 +148,7 @@ void KinetoFrames::tell(const Thread& thread, std::size_t at) {
   on_call_(call);
 }
 
-// In the order of their first calls, as torch.profiler numbers them. Calls of which nobody knows whose they are have no number.
+// Numbers modules by their first calls, as torch.profiler does. Calls of unknown modules have no number.
 std::optional<std::uint64_t> KinetoFrames::module_id(const StackFrame& frame) {
   if (frame.what != StackFrame::kModule || frame.instance == 0) return std::nullopt;
   const auto [known, is_new] = modules_.try_emplace({frame.name, frame.instance}, 0);

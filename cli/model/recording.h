@@ -80,8 +80,8 @@ struct Recorder {
   std::uint64_t definitions_missed = 0;   // costs space, loses nothing
   std::uint64_t odd_times = 0;            // records whose times were not 0 < start <= end
   std::uint64_t stacks_left_out = 0;      // of calls: above the rate, or native ones not to be told
-  std::uint64_t operators_without_stack = 0;  // it was asked for and found no room
-  std::uint64_t module_names_missed = 0;      // they found no room
+  std::uint64_t operators_without_stack = 0;  // requested, but no room
+  std::uint64_t module_names_missed = 0;      // no room
   trace::SourceState spool_state{};       // off: there is none; failed: it ended early
   std::int64_t spool_error = 0;           // errno
   std::uint64_t spooled_bytes = 0;

@@ -39,7 +39,7 @@ class RingDefinitions {
 
   // What was open when the node was captured; 0 where that is unknown.
   CaptureId captured(std::uint64_t graph_node) const;
-  // A stack of a record of the current block, by references to its frames, the innermost first; of a frame that is not there, an Error.
+  // Returns the stack with these frame references, innermost first, of a record in the current block. Throws an Error if a frame is missing.
   StackId stack(std::string_view refs, std::size_t record_at);
   StringId category(StringId domain, std::uint32_t category) const;  // 0: has no name
 
@@ -100,7 +100,7 @@ class RingDefinitions {
   std::map<std::uint32_t, std::uint32_t> null_streams_;     // by context
   std::unordered_map<std::uint64_t, StringId> categories_;  // by domain << 32 | category
   std::unordered_map<std::uint64_t, Node> nodes_;           // of graphs
-  bool is_in_block_ = false;                                // what is noted now
+  bool is_in_block_ = false;                                // whether note() reads the current block or the region
   Frames frames_, block_frames_;                            // of the region, of the current block
   std::unordered_map<StringId, std::string> build_ids_;     // of the object of this path that was loaded last
   std::optional<Symbolizer> symbols_;                       // made for the first native frame

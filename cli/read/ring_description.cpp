@@ -116,9 +116,9 @@ void add_losses(const RingFile& file, Process& process) {
   if (r.stacks_left_out > 0)
     process.notes.push_back(fmt::format("{} calls have no stack: more came than the 100 a second that a thread has, or a native stack could not be told", r.stacks_left_out));
   if (r.operators_without_stack > 0)
-    process.notes.push_back(fmt::format("{} operators have no Python stack: its frames found no room in a block of the recording (TRACETOOL_BUFFER makes blocks larger)", r.operators_without_stack));
+    process.notes.push_back(fmt::format("{} operators have no Python stack: no room for its frames in a block (set a larger TRACETOOL_BUFFER)", r.operators_without_stack));
   if (r.module_names_missed > 0)
-    process.notes.push_back(fmt::format("{} modules have no name: half of the recording's region of definitions is used up by stacks and earlier names (TRACETOOL_BUFFER makes it larger)", r.module_names_missed));
+    process.notes.push_back(fmt::format("{} modules have no name: no room in the definitions region (set a larger TRACETOOL_BUFFER)", r.module_names_missed));
 }
 
 }  // namespace cli

@@ -7,8 +7,7 @@ namespace trace {
 
 enum class FrameKind : std::uint8_t { python = 1, module = 2, native = 3 };
 
-// A frame of a host thread's stack; a call of a torch.nn.Module is one, too. In the definitions region, or in the block of the stack that
-// has it.
+// A frame of a host thread's stack; a call of a torch.nn.Module is one, too. In the definitions region, or in the block of its stack.
 struct FrameRecord {
   static constexpr RecordKind kKind{13};
   static constexpr std::string_view kName = "frame";
@@ -18,8 +17,7 @@ struct FrameRecord {
   std::int32_t line;       // 0: unknown
   std::uint32_t name_ref;  // of the function; of a module its class; kNoRef: unknown
   std::uint32_t file_ref;  // of native code the loaded object, by its path; kNoRef: unknown
-  std::uint64_t instance;  // of a module: its number, which no other object of this recording has; 0: it has none yet, and no name;
-                           // of native code: the address, less what the object was loaded at
+  std::uint64_t instance;  // of a module: its unique number in this recording, 0: unknown; of native code: the address minus the object's load address
 };
 
 // What a torch.nn.Module is called in the module that holds all others, as its named_modules() says. In the definitions region only.

@@ -181,7 +181,7 @@ def check_planted(options, what, name, words, rank, holds, both=()):
 
 
 def idles_for_synchronizations(said):
-    """Most of the idle time is theirs now. What a busy machine adds to a run may be more than what could be judged."""
+    """Returns whether synchronizations cause most idle time only in the new run. Compares values, because noise of a busy machine can prevent a verdict."""
     spent = lambda side, *causes: sum(row[f"{side}_ns"] or 0 for row in said["idle"] if not causes or row["name"] in causes)
     share = {side: spent(side, "sync", "after_sync") / max(spent(side), 1) for side in ("old", "new")}
     return share["new"] > 0.5 > share["old"]

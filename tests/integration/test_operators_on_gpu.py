@@ -164,7 +164,7 @@ def check_calls(events, said, places):
 
 
 def renumber(events, begin):
-    """Modules of a class as they are called from `begin` on: which of them was known first differs."""
+    """Numbers the modules of each class by their first calls after `begin`. Which module the recorder knows first varies."""
     numbers = collections.defaultdict(dict)
     calls = [event for event in events if event.get("cat") == "python_function" and event["name"].startswith("nn.Module: ")]
     for event in sorted(calls, key=lambda event: (ns(event["ts"]) < begin, ns(event["ts"]))):

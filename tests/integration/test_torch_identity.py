@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Addresses that a real PyTorch on the CPU uses again: code that is compiled and freed, models that are built and freed, greenlets that
-share a stack. No frame, module or operator of the recording says something else than what the program wrote down itself; what found
-no room is counted. Skipped where the Python of TRACETOOL_PYTHON (else this one) has no torch; greenlets where it has no greenlet.
+"""Compares frames, modules and operators in a recording with the program's own log while addresses are reused: generated code, rebuilt
+models, greenlets. Uses a real PyTorch on the CPU. Skipped if the Python of TRACETOOL_PYTHON (default: this one) has no torch; the greenlet
+part is skipped if it has no greenlet.
 
   test_torch_identity.py --agent PATH [--seconds S]
 """
@@ -18,8 +18,8 @@ import read_recording  # noqa: E402
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_identity.py")
 PYTHON = os.environ.get("TRACETOOL_PYTHON", sys.executable)
-GREENLETS = 20  # as many as the program has
-WITHOUT_NAME = 0.2  # a module's first calls, until it was looked at
+GREENLETS = 20  # as in torch_identity.py
+WITHOUT_NAME = 0.2  # share of calls before their module was named
 
 
 def record(options, folder, buffer, *kinds):
@@ -39,9 +39,8 @@ def ranges(recording, kind):
 
 
 def check_losses(recording, what):
-    overwritten = sum(sum(counts.values()) if isinstance(counts, dict) else counts for counts in [recording.overwritten])
     lost = recording.header["operators_without_stack"] + sum(recording.lost.values())
-    check(lost == 0, f"{what}: nothing is lost", lambda: (recording.header["operators_without_stack"], recording.lost, overwritten))
+    check(lost == 0, f"{what}: nothing is lost", lambda: (recording.header["operators_without_stack"], recording.lost))
 
 
 def check_generated(recording, truth):
@@ -58,7 +57,7 @@ def check_generated(recording, truth):
 
 
 def check_models(recording, truth):
-    """One number, one module; one name of it, the right one. An inner module that has a name is within the right outer one."""
+    """Each number belongs to one module, and each named module has its true name."""
     found = ranges(recording, "models")
     names = {}
     for name in recording.module_names:
@@ -96,7 +95,7 @@ def check_greenlets(recording, truth):
             true = true_of[bisect.bisect_right(true_of, [begin.time]) - 1]
             found += 1
             if not true[0] <= begin.time <= true[1]:
-                unfinished += 1  # ended by the end of the program, which then writes nothing down
+                unfinished += 1  # ended by the exit of the program, so not in its log
             elif not true[2] <= event.time <= true[3]:
                 wrong.append((true, begin.time, event.time))
     check(found > 100 and found - unfinished == len(truth) and unfinished <= GREENLETS and not wrong and open_ids == 0,
@@ -116,7 +115,7 @@ def check_kinds(options, kinds):
 
 
 def check_small_region(options):
-    """More generated code than the region has room for: stacks go on, and half of the region is left to others."""
+    """Generates more code than fits the definitions region: every operator has a stack, and half of the region stays free."""
     with Folder() as folder:
         found = record(options, folder, "4M", "generated")
         if found is None:

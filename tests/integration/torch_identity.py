@@ -1,9 +1,9 @@
-"""What uses addresses again in a real PyTorch on the CPU, with its own record of what was true: a line of JSON at its end.
+"""Reuses addresses of code, modules and operator objects in a real PyTorch on the CPU. Prints its own log as one line of JSON at the end.
 
   torch_identity.py SECONDS KIND...    KIND: generated, models, greenlets
 
-Each range of record_function is called "KIND NUMBER", and `truth` has for that number what its record must say; greenlets have an operator
-instead, which lies on the stack that they share:
+Each record_function range is named "KIND NUMBER", and `truth[NUMBER]` is what its record must contain. Greenlets run an operator instead,
+because its object lies on their shared stack:
   generated   [function, file, line] of code that is compiled, called and freed
   models      [number of the model, class, name in the model] of a module that is built, called and freed
   greenlets   [before, begun, ending, after] in ns of CLOCK_MONOTONIC around its begin and its end
@@ -71,7 +71,7 @@ def build(model):
 
 
 def models(until):
-    """Also grows while it is trained, and is called from within another one."""
+    """Builds models of alternating classes; each gets another layer during its life."""
     for model in itertools.count():
         if time.monotonic() >= until:
             return

@@ -192,6 +192,16 @@ TEST_CASE("doctor: CUPTI that is taken, failed, off, silent") {
   CHECK_THAT(said([](Process& p) { p.counts = {}; }), contains_text("no kernel or copy came yet"));
 }
 
+TEST_CASE("doctor: stacks and module names without room") {
+  ReadRecording recording = healthy();
+  const auto said = [&] { return found(check_recording(recording, kNow), "losses"); };
+  CHECK(said().empty());
+  recording.process.recorder.operators_without_stack = 3;
+  CHECK_THAT(said(), contains_text("WARN") && contains_text("3 operators without a stack"));
+  recording.process.recorder.operators_without_stack = 0, recording.process.recorder.module_names_missed = 2;
+  CHECK_THAT(said(), contains_text("WARN") && contains_text("2 modules without a name"));
+}
+
 TEST_CASE("doctor: how old the newest work of the GPU is, while it is recorded and after a kill") {
   ReadRecording recording = healthy();
   Recorder& r = recording.process.recorder;
