@@ -58,7 +58,7 @@ void tell_unknown_python() {
   const char* text = version();
   std::size_t length = std::strcspn(text, "(");
   while (length > 0 && text[length - 1] == ' ') --length;
-  say("operators have no stacks: this Python is %.*s, and CPython 3.9 to 3.13 with a GIL are known", static_cast<int>(length), text);
+  say("operators have no stacks: this Python is %.*s, and CPython 3.9 to 3.14 with a GIL are known", static_cast<int>(length), text);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace agent {
 namespace {
 
-constexpr int kFirstMinor = 9, kLastMinor = 13;
+constexpr int kFirstMinor = 9, kLastMinor = 14;
 constexpr std::uint8_t kNone = 0;
 
 struct Layout {
@@ -21,7 +21,7 @@ struct Layout {
   bool has_cframe;
   std::size_t code, previous, instruction;  // of a frame
   std::size_t owner;                        // kNone: frames have none
-  std::uint8_t c_owner;                     // of frames that stand for C code between two Python ones
+  std::uint8_t c_owner;                     // the lowest owner of frames that stand for C code between two Python ones
   std::size_t file, name;                   // of a code object
   std::size_t bytecode;                     // kNone: the instruction is a number already
   int unit;                                 // bytes of one unit of such a number
@@ -37,6 +37,7 @@ constexpr Layout kLayouts[] = {
     {56, 8, true, 32, 48, 56, kNone, 0, 112, 128, 184, 1, 48, 72, 72, 72, 136, kNone},       // 3.11
     {56, 0, true, 0, 8, 56, 70, 3, 112, 128, 192, 1, 40, 56, 72, 68, 136, 92},               // 3.12
     {72, 0, false, 0, 8, 56, 70, 3, 112, 128, 200, 1, 40, 56, 72, 68, 136, 92},              // 3.13
+    {72, 0, false, 0, 8, 56, 74, 3, 112, 128, 208, 1, 40, 56, 80, 68, 136, 92},              // 3.14
 };
 static_assert(sizeof(kLayouts) / sizeof(kLayouts[0]) == kLastMinor - kFirstMinor + 1);
 
@@ -94,7 +95,17 @@ const void* innermost_frame(const Layout& layout, const void* thread) {
 template <typename Memory>
 bool is_of_c(const Layout& layout, const void* frame) {
   std::uint8_t owner = 0;
-  return layout.owner != kNone && Memory::get(frame, layout.owner, owner) && owner == layout.c_owner;
+  return layout.owner != kNone && Memory::get(frame, layout.owner, owner) && owner >= layout.c_owner;
+}
+
+// Reads an object's address. The lowest bit of a reference in a frame means that 3.14 does not count it; objects are aligned.
+template <typename Memory>
+bool get_object(const void* frame, std::size_t at, const void*& object) {
+  constexpr std::uintptr_t kUncounted = 1;
+  std::uintptr_t reference = 0;
+  if (!Memory::get(frame, at, reference)) return false;
+  object = reinterpret_cast<const void*>(reference & ~kUncounted);
+  return true;
 }
 
 template <typename Memory>
@@ -104,8 +115,8 @@ std::size_t walk_frames(const Layout& layout, const void* thread, PythonPlace* p
   while (frame != nullptr && count < most) {
     if (!is_of_c<Memory>(layout, frame)) {
       PythonPlace& place = places[count];
-      if (!Memory::get(frame, layout.code, place.code) || place.code == nullptr || !Memory::get(frame, layout.locals, place.first_local) ||
-          !offset_of<Memory>(layout, frame, place.code, place.offset)) {
+      if (!get_object<Memory>(frame, layout.code, place.code) || place.code == nullptr ||
+          !get_object<Memory>(frame, layout.locals, place.first_local) || !offset_of<Memory>(layout, frame, place.code, place.offset)) {
         break;
       }
       ++count;

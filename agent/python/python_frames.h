@@ -1,8 +1,8 @@
 // The Python frames of a thread, read without the interpreter's help: on the thread itself they stand still while it is in our callback,
 // so no lock is needed, not even the GIL, which operators release. Nothing is changed, no reference is counted.
 //
-// CPython 3.9 to 3.13, by the offsets of each minor version (Include/cpython, Include/internal of 3.9.18, 3.10.13, 3.11.7, 3.12.1,
-// 3.13.0). They hold for the builds that these headers are of: check_python_frames() compares them with what the C API says of all
+// CPython 3.9 to 3.14, by the offsets of each minor version (Include/cpython, Include/internal of 3.9.18, 3.10.13, 3.11.7, 3.12.1,
+// 3.13.0, 3.14.10). They hold for the builds that these headers are of: check_python_frames() compares them with what the C API says of all
 // threads before they are used. Other versions, debug builds and those without a GIL have no frames.
 #pragma once
 #include <cstddef>
