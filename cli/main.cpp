@@ -17,11 +17,14 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/mark_command.h"
 #include "cli/commands/usage_error.h"
+#include "cli/commit.h"
 #include "cli/io/large_pages.h"
 #include "cli/io/output_file.h"
 #include "cli/io/visible_text.h"
 #include "cli/model/error.h"
 #include "cli/model/version.h"
+#include "cli/read/merged_file.h"
+#include "common/layout.h"
 
 namespace {
 
@@ -43,6 +46,12 @@ constexpr const char* kFooter =
     "PATH is a file, a directory (its newest run; --run names another) or a glob. `tracetool help COMMAND` explains a\n"
     "command.\n"
     "Exit status: 0 done, 1 usage, 2 cannot open or write, 3 bad content, 4 a check failed, 5 it could not be judged.";
+
+std::string version_text() {
+  const std::string commit = *TRACETOOL_COMMIT == '\0' ? "" : " (" TRACETOOL_COMMIT ")";
+  return fmt::format("tracetool {}{}\nreads recordings (*.ring) of format {} and merged files (*.ttrace) of format {}", TRACETOOL_VERSION, commit, trace::kFormatVersion,
+                     cli::kMergedVersion);
+}
 
 int code(cli::Exit exit) { return static_cast<int>(exit); }
 
@@ -67,7 +76,7 @@ int fail(cli::Exit exit, const std::string& message) {
   return code(exit);
 }
 
-// What is meant as a command and is none; CLI11 would call it an unexpected argument.
+// Returns whether the first word is meant as a command and is none; CLI11 would call it an unexpected argument.
 bool is_unknown_command(int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return false;
   const auto& all = cli::commands();
@@ -79,6 +88,7 @@ std::function<void()> add_commands(CLI::App& app) {
   for (const cli::Command& command : cli::commands()) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.help));
     sub->footer(std::string(command.details));
+    if (command.is_hidden) sub->group("");
     sub->callback([chosen, run = command.set_up(*sub)] { *chosen = run; });
   }
   return [chosen] { (*chosen)(); };
@@ -125,7 +135,7 @@ int main(int argc, char** argv) {
   cli::use_large_pages();
   CLI::App app(kDescription, "tracetool");
   app.footer(kFooter);
-  app.set_version_flag("--version", "tracetool " TRACETOOL_VERSION);
+  app.set_version_flag("-V,--version", version_text, "Prints the version, the commit and the formats that it reads");
   app.require_subcommand(1);
   const std::function<void()> run = add_commands(app);
   try {

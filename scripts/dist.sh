@@ -4,12 +4,13 @@
 #   tracetool            with fmt, CLI11, zstd, simdjson, ISA-L, protozero, libdw and libstdc++ inside; it needs glibc and nothing else
 #   gpu_check.sh         with gpu_check/: checks the recorder on a GPU; needs python3 there (docs/gpu/README.md, beside it)
 #   merge_job.sh         merges a large run, on all of its nodes
+#   share/               manual pages, and completions of bash, zsh and fish
 #   README.md VERSION LICENSE licences/
 # To be run on Debian 12 or an older system with its packages (a newer glibc writes newer symbols into what it links).
 # It is incremental: build-dist/ keeps what was built. tests/integration/test_dist.py checks the result.
 set -euo pipefail
 
-[ $# -le 1 ] && [[ ${1:-} != -* ]] || { sed -n '2,9s/^# //p' "$0"; exit 1; }
+[ $# -le 1 ] && [[ ${1:-} != -* ]] || { sed -n '2,10s/^# //p' "$0"; exit 1; }
 out=$(realpath -m "${1:-$(dirname "${BASH_SOURCE[0]}")/../dist}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/setup.sh --dist
@@ -49,6 +50,7 @@ collect() {
   cp scripts/merge_job.sh "$out"
   strip -o "$out/libagent.so" $build/agent/libagent.so
   strip -o "$out/tracetool" $build/cli/tracetool
+  "$out/tracetool" pages "$out/share"
 }
 
 # The programs, the examples that they are made of, and the reader; no source of what is built here, no test.

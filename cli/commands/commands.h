@@ -18,6 +18,7 @@ struct Command {
   std::string_view help;     // one line
   std::string_view details;  // below the options in `tracetool NAME --help`, with an example
   SetUp set_up;
+  bool is_hidden = false;    // from help, pages and completions
 };
 
 const std::vector<Command>& commands();
@@ -36,5 +37,6 @@ Command check_command();
 Command diagnose_command();
 Command report_command();
 Command help_command();
+Command pages_command();
 
 }  // namespace cli

@@ -41,8 +41,9 @@ const CLI::App& parsed(const CLI::App& app) {
   return commands.empty() ? app : *commands.front();
 }
 
+// Returns what is wrong with the first word that `app` did not take, or "" if it took all.
 std::string unexpected(const CLI::App& app) {
-  for (const std::string& word : app.remaining(true)) {
+  for (const std::string& word : app.remaining()) {
     if (word == "--") continue;
     if (!word.starts_with('-')) return "unexpected word " + word;
     const std::string name = word.substr(0, word.find('='));
@@ -70,7 +71,10 @@ std::string nearest_word(std::string_view word, const std::vector<std::string>& 
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = parsed(app);
   std::string what;
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) what = unexpected(command);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr || dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    what = unexpected(app);
+    if (what.empty()) what = unexpected(command);
+  }
   if (what.empty()) what = error.what();
   std::replace(what.begin(), what.end(), '\n', ' ');
   const std::string name = &command != &app ? command.get_name() : "";
@@ -82,6 +86,7 @@ void refuse_command(std::string_view name) {
   std::vector<std::string> names;
   std::string all;
   for (const Command& command : commands()) {
+    if (command.is_hidden) continue;
     all.append(all.empty() ? "" : ", ").append(command.name);
     names.emplace_back(command.name);
   }

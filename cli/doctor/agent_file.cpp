@@ -17,14 +17,14 @@ namespace fs = std::filesystem;
 
 #if defined(__aarch64__)
 constexpr std::uint16_t kMachine = EM_AARCH64;
-constexpr const char* kMultiarch = "../lib/aarch64-linux-gnu";
+constexpr const char* kMultiarch = "../lib/aarch64-linux-gnu/tracetool";
 constexpr const char* kMachineName = "aarch64";
 #else
 constexpr std::uint16_t kMachine = EM_X86_64;
-constexpr const char* kMultiarch = "../lib/x86_64-linux-gnu";
+constexpr const char* kMultiarch = "../lib/x86_64-linux-gnu/tracetool";
 constexpr const char* kMachineName = "x86-64";
 #endif
-constexpr const char* kDirectories[] = {".", "../lib", kMultiarch, "../lib64", "../agent"};
+constexpr const char* kDirectories[] = {".", "../lib/tracetool", kMultiarch, "../lib64/tracetool", "../agent"};
 constexpr const char* kEntries[] = {"InitializeInjection", "InitializeInjectionNvtx2"};
 
 }  // namespace

@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/completions.h"
+#include "cli/commands/man_page.h"
+#include "cli/io/output_file.h"
+#include "cli/model/error.h"
+
+namespace cli {
+namespace {
+
+void write_page(const std::filesystem::path& path, const std::string& text) {
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (error) throw Error(Exit::cannot_open, fmt::format("{}: cannot create the directory: {}", path.parent_path().string(), error.message()));
+  OutputFile out(path.string());
+  out.write(text);
+  out.finish();
+}
+
+// The directories are those below share/ of an installation.
+void write_pages(const CLI::App& app, const std::filesystem::path& share) {
+  const std::filesystem::path man = share / "man" / "man1";
+  write_page(man / "tracetool.1", man_page(app));
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); }))
+    write_page(man / fmt::format("tracetool-{}.1", command->get_name()), man_page(app, *command));
+  write_page(share / "bash-completion" / "completions" / "tracetool", bash_completion(app));
+  write_page(share / "zsh" / "site-functions" / "_tracetool", zsh_completion(app));
+  write_page(share / "fish" / "vendor_completions.d" / "tracetool.fish", fish_completion(app));
+}
+
+std::function<void()> set_up_pages(CLI::App& app) {
+  auto share = std::make_shared<std::string>();
+  app.add_option("SHARE", *share, "The directory that gets man/, bash-completion/, zsh/ and fish/")->required();
+  return [share, all = app.get_parent()] { write_pages(*all, *share); };
+}
+
+}  // namespace
+
+Command pages_command() {
+  return {"pages", "Writes the manual pages and the completions of shells", "For packages.\n\n  tracetool pages /usr/share", set_up_pages, true};
+}
+
+}  // namespace cli

@@ -1,0 +1,4 @@
+"""python -m tracetool: the same as tracetool."""
+from tracetool import main
+
+main()
