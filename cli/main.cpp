@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <new>
@@ -33,6 +34,8 @@ constexpr const char* kDescription =
     "Reads the recordings of libagent.so (*.ring), Kineto traces (*.json, *.json.gz) and merged traces (*.ttrace).";
 
 constexpr const char* kFooter =
+    "`tracetool PATH` prints what is in traces, where the time went, and what to change first.\n"
+    "\n"
     "A run from its recording to a timeline:\n"
     "  tracetool record -- torchrun --nproc-per-node=8 train.py   # into ./traces\n"
     "  tracetool doctor traces/                                   # is everybody recorded? why not?\n"
@@ -76,11 +79,22 @@ int fail(cli::Exit exit, const std::string& message) {
   return code(exit);
 }
 
-// Returns whether the first word is meant as a command and is none; CLI11 would call it an unexpected argument.
-bool is_unknown_command(int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return false;
+bool is_command(std::string_view word) {
   const auto& all = cli::commands();
-  return std::none_of(all.begin(), all.end(), [&](const cli::Command& command) { return command.name == argv[1]; });
+  return std::any_of(all.begin(), all.end(), [&](const cli::Command& command) { return command.name == word; });
+}
+
+// Returns the words of the command line. If the first is a path, the command of paths comes before it. Throws if it is neither a path nor a
+// command; CLI11 would call it an unexpected argument.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words{argv + 1, argv + argc};
+  const std::string first = words.front();
+  if (is_command(first) || (first.starts_with('-') && first != "-")) return words;
+  std::error_code error;
+  const bool is_path = first.find_first_of("/*?.") != first.npos || first == "-" || std::filesystem::exists(first, error);
+  if (!is_path) cli::refuse_command(first);
+  words.insert(words.begin(), cli::kCommandOfPaths);
+  return words;
 }
 
 std::function<void()> add_commands(CLI::App& app) {
@@ -106,7 +120,7 @@ void refuse_empty_values(const std::vector<std::string>& words) {
 // CLI11 takes them from the end.
 std::vector<std::string> words_for(const CLI::App& app, int argc, char** argv) {
   const CLI::App& record = *app.get_subcommand("record");
-  std::vector<std::string> words = cli::mark_command(record, {argv + std::min(argc, 1), argv + argc});
+  std::vector<std::string> words = cli::mark_command(record, words_of(argc, argv));
   refuse_empty_values(words);
   std::reverse(words.begin(), words.end());
   return words;
@@ -143,7 +157,6 @@ int main(int argc, char** argv) {
       std::fputs(app.help().c_str(), stderr);
       return code(cli::Exit::usage);
     }
-    if (is_unknown_command(argc, argv)) cli::refuse_command(argv[1]);
     if (parse(app, words_for(app, argc, argv))) run();
     return code(cli::Exit::done);
   } catch (const CLI::ParseError& error) {

@@ -22,6 +22,8 @@ struct Command {
 };
 
 const std::vector<Command>& commands();
+// The hidden command that runs if the first word is a path.
+inline constexpr const char* kCommandOfPaths = "look";
 
 // One per command file.
 Command record_command();
@@ -38,5 +40,6 @@ Command diagnose_command();
 Command report_command();
 Command help_command();
 Command pages_command();
+Command look_command();
 
 }  // namespace cli

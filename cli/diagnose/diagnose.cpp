@@ -313,10 +313,17 @@ std::string times_text(const DiagnosisScope& scope, std::int64_t count) {
   return fmt::format("{:.3g} times a step", static_cast<double>(count) / static_cast<double>(scope.time.steps));
 }
 
-EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules) {
-  KindSet kinds;
-  for (const RuleEntry* rule : rules) kinds |= needs_of(*rule).looked_at();
-  return analyzed_events(tables_of(rules), kinds);
+std::vector<const RuleEntry*> all_rules() {
+  std::vector<const RuleEntry*> chosen;
+  for (const RuleEntry& rule : rules()) chosen.push_back(&rule);
+  return chosen;
+}
+
+EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules, const std::vector<const AnalysisEntry*>& also_tables, KindSet also_kinds) {
+  for (const RuleEntry* rule : rules) also_kinds |= needs_of(*rule).looked_at();
+  std::vector<const AnalysisEntry*> tables = tables_of(rules);
+  tables.insert(tables.end(), also_tables.begin(), also_tables.end());
+  return analyzed_events(tables, also_kinds);
 }
 
 DiagnosisRun::DiagnosisRun(const Catalog& catalog, const TraceFacts& facts, const DiagnosisRequest& request)

@@ -20,12 +20,6 @@ std::vector<const AnalysisEntry*> shown_analyses() {
   return chosen;
 }
 
-std::vector<const RuleEntry*> all_rules() {
-  std::vector<const RuleEntry*> chosen;
-  for (const RuleEntry& rule : rules()) chosen.push_back(&rule);
-  return chosen;
-}
-
 void add_new(std::vector<std::string>& notes, const std::vector<std::string>& more) {
   for (const std::string& note : more) {
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
@@ -46,15 +40,7 @@ std::vector<bool> chosen_processes(const Catalog& catalog, const Selection& sele
 
 EventChoice reported_events() {
   TimelineSection nowhere;
-  KindSet kinds = timeline_observer({}, nowhere).needs.kinds;
-  std::vector<const AnalysisEntry*> read = shown_analyses();
-  for (const RuleEntry* rule : all_rules()) {
-    kinds |= rule->needs.kinds;
-    for (const AnalysisEntry& entry : analyses()) {
-      if (std::find(rule->tables.begin(), rule->tables.end(), entry.name) != rule->tables.end()) read.push_back(&entry);
-    }
-  }
-  return analyzed_events(read, kinds);
+  return diagnosed_events(all_rules(), shown_analyses(), timeline_observer({}, nowhere).needs.kinds);
 }
 
 Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const ReportRequest& request) {
