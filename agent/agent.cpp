@@ -63,6 +63,23 @@ void* entry_of_first_copy() {
   return is_entry ? entry : nullptr;
 }
 
+// A library that is loaded into a namespace of its own (dlmopen(3)) and uses NVTX brings a copy of the agent along. The program's GPU work is
+// not seen from there.
+bool is_in_own_namespace() {
+  Dl_info info;
+  void* map = nullptr;
+  Lmid_t space = LM_ID_BASE;
+  return dladdr1(reinterpret_cast<void*>(&begin_recording), &info, &map, RTLD_DL_LINKMAP) != 0 &&
+         dlinfo(map, RTLD_DI_LMID, &space) == 0 && space != LM_ID_BASE;
+}
+
+// Loads the agent into the program's namespace if it is not there. If another copy came first there, this one passes calls on to it.
+void* function_in_base_namespace(const char* name) {
+  char path[PATH_MAX];
+  void* copy = own_path(path) ? dlmopen(LM_ID_BASE, path, RTLD_NOW) : nullptr;
+  return copy != nullptr ? dlsym(copy, name) : nullptr;
+}
+
 // Only while the library is loaded: see set_variable().
 void mark_process() {
   char mark[64];
@@ -76,6 +93,7 @@ void mark_process() {
 __attribute__((constructor)) void on_load() {
   if (getauxval(AT_SECURE) != 0 || disabled_by_user()) return;
   remember_stderr();
+  if (is_in_own_namespace()) return;
   char path[PATH_MAX];
   if (!own_path(path)) return;
   claim_injections(path);
@@ -190,6 +208,8 @@ void begin_without_gpu(const Guard& guard) noexcept {
 }
 
 void* find_in_first_copy(const char* name) noexcept {
+  if (getauxval(AT_SECURE) != 0) return nullptr;
+  if (is_in_own_namespace()) return function_in_base_namespace(name);
   void* entry = entry_of_first_copy();
   Dl_info info;
   if (entry == nullptr || dladdr(entry, &info) == 0 || info.dli_fname == nullptr) return nullptr;
@@ -207,6 +227,7 @@ void start_thread() noexcept {
 
 // Called by the driver in cuInit when CUDA_INJECTION64_PATH names us. CUPTI may be used here, CUDA may not.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+  if (getauxval(AT_SECURE) != 0) return 1;
   if (void* first = agent::entry_of_first_copy()) return reinterpret_cast<int (*)()>(first)();
   if (!agent::attach()) return 1;
   const agent::Guard guard;

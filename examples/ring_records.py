@@ -10,7 +10,7 @@ KINDS = ("kernel", "kernel_wide", "memcpy", "memcpy_peer", "memset", "runtime", 
          "graph_launch", "memory", "memory_pool", "notice", "cuda_event", "operator_begin", "operator_end",
          "stack", "garbage_collection")  # 16, 17, ...
 NOTICES = {1: "gap", 2: "fatal", 3: "reduced_to_light", 4: "source_on", 5: "clock_changed", 6: "graphs_unknown",
-           7: "spool_ended", 8: "stalled", 9: "reduced_to_steps", 10: "hang"}
+           7: "spool_ended", 8: "stalled", 9: "reduced_to_steps", 10: "hang", 11: "torch_unknown"}
 STACK_REASONS = {1: "call", 2: "hang", 3: "nccl_call"}
 
 # Events. `kind` is one of KINDS, `block` an index in Recording.blocks; `end` is None where it was not seen. `payload`

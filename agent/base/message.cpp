@@ -11,6 +11,7 @@
 
 #include "agent/base/agent_settings.h"
 #include "agent/base/uncancelled.h"
+#include "common/utf8.h"
 
 namespace agent {
 namespace {
@@ -24,24 +25,44 @@ bool stderr_is_the_same() {
   return s_known && fstat(2, &now) == 0 && now.st_dev == s_device && now.st_ino == s_inode;
 }
 
-// A reader of stderr that has gone raises SIGPIPE, which would kill a host that never wrote there itself.
+// The signal that a failed write raises: the reader of stderr has gone, or its file is as large as it may be (ulimit -f). It would kill a
+// host that never wrote there itself.
+int signal_of(int error) { return error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0; }
+
 void write_unharmed(const char* line, std::size_t size) {
   const Uncancelled uncancelled;
-  sigset_t pipe, before, pending;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
+  sigset_t both, before, pending, raised;
+  sigemptyset(&both);
+  sigaddset(&both, SIGPIPE);
+  sigaddset(&both, SIGXFSZ);
   sigpending(&pending);
-  const bool was_pending = sigismember(&pending, SIGPIPE) == 1;
-  pthread_sigmask(SIG_BLOCK, &pipe, &before);
-  if (write(2, line, size) < 0 && errno == EPIPE && !was_pending) {
+  pthread_sigmask(SIG_BLOCK, &both, &before);
+  const int signal = write(2, line, size) < 0 ? signal_of(errno) : 0;
+  if (signal != 0 && sigismember(&pending, signal) == 0) {
     const timespec now{};
-    sigtimedwait(&pipe, nullptr, &now);
+    sigemptyset(&raised);
+    sigaddset(&raised, signal);
+    sigtimedwait(&raised, nullptr, &now);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// A value from the environment must not make two lines of one, nor command the terminal.
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+// A value from the environment, or a path, must not make two lines of one, command the terminal or change the direction of its text.
+std::size_t printable_length(const char* at, std::size_t left) {
+  const auto byte = static_cast<unsigned char>(*at);
+  if (byte < 0x80) return byte < 0x20 || byte == 0x7f ? 0 : 1;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(at);
+  const std::size_t length = trace::utf8_length(bytes, left);
+  return trace::misleading_code_point(bytes, length) != 0 ? 0 : length;
+}
+
+void make_printable(char* text, std::size_t size) {
+  for (std::size_t i = 0; i < size;) {
+    const std::size_t length = printable_length(text + i, size - i);
+    if (length == 0) text[i] = '?';
+    i += length > 0 ? length : 1;
+  }
+}
 
 void write_line(const char* format, va_list arguments) {
   char line[1024] = "tracetool: ";
@@ -50,7 +71,7 @@ void write_line(const char* format, va_list arguments) {
   if (length < 0 || !stderr_is_the_same()) return;
   length += kPrefix;
   if (length > static_cast<int>(sizeof(line)) - 2) length = sizeof(line) - 2;
-  for (int i = kPrefix; i < length; ++i) line[i] = is_control(line[i]) ? '?' : line[i];
+  make_printable(line + kPrefix, static_cast<std::size_t>(length - kPrefix));
   line[length] = '\n';
   write_unharmed(line, static_cast<std::size_t>(length) + 1);
 }

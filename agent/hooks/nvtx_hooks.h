@@ -5,6 +5,7 @@
 #include <nvtx3/nvToolsExtPayload.h>
 
 #include <cstddef>
+#include <cstring>
 
 #include "agent/nvtx/nvtx_events.h"
 
@@ -18,6 +19,16 @@ struct Hook {
 template <typename Function>
 Hook hook(unsigned id, Function* function) {
   return {id, reinterpret_cast<NvtxFunctionPointer>(function)};
+}
+
+// Copies a struct with a size member in the layout of this header. A program built with another header has a smaller struct; one that forgot
+// the size means this one. Returns false if the program's cannot be read.
+template <typename Attributes>
+bool read_attributes(const Attributes* given, Attributes& copy) {
+  std::memset(&copy, 0, sizeof(copy));
+  if (given == nullptr || !read_guarded(given, copy, offsetof(Attributes, size) + sizeof(copy.size))) return false;
+  const std::size_t bytes = copy.size == 0 || copy.size > sizeof(copy) ? sizeof(copy) : copy.size;
+  return read_guarded(given, copy, bytes);
 }
 
 // Puts functions into a module's table. False: NVTX does not have that module; an index that an older NVTX lacks is left

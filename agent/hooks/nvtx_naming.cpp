@@ -2,8 +2,6 @@
 #include <nvtx3/nvToolsExtCuda.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
 
-#include <cstring>
-
 #include "agent/hooks/nvtx_hooks.h"
 #include "agent/nvtx/nvtx_names.h"
 
@@ -104,10 +102,8 @@ bool resource_of(const nvtxResourceAttributes_t& attributes, NvtxResource& resou
 }
 
 nvtxResourceHandle_t resource_create(nvtxDomainHandle_t, nvtxResourceAttributes_t* given) {
-  if (given == nullptr) return nullptr;
-  nvtxResourceAttributes_t attributes{};
-  const std::size_t size = given->size == 0 || given->size > sizeof(attributes) ? sizeof(attributes) : given->size;
-  std::memcpy(&attributes, given, size);
+  nvtxResourceAttributes_t attributes;
+  if (!read_attributes(given, attributes)) return nullptr;
   NvtxResource resource;
   char converted[kConverted];
   if (resource_of(attributes, resource)) {

@@ -1,4 +1,5 @@
 // Ranges and marks, as NVTX calls them.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -25,13 +26,13 @@ void emit(RecordKind kind, const Domain* domain, std::string_view name, std::uin
   nvtx_event(guard, event);
 }
 
-// The attributes in the layout of this header. A program built with another has a smaller struct; one that forgot the
-// size means this one.
-const nvtxEventAttributes_t& whole(const nvtxEventAttributes_t* given, nvtxEventAttributes_t& copy) {
-  if (given->size == 0 || given->size >= sizeof(copy)) return *given;
-  std::memset(&copy, 0, sizeof(copy));
-  std::memcpy(&copy, given, given->size);
-  return copy;
+// Copies the description of the first payload; a payload that cannot be read is none. NCCL's have 36 bytes at most.
+bool read_payload(const nvtxPayloadData_t* given, nvtxPayloadData_t& data) {
+  constexpr std::size_t kLongest = 36;
+  if (given == nullptr || !read_guarded(given, data)) return false;
+  if (data.payload != nullptr && was_readable(data.payload, std::min<std::size_t>(data.size, kLongest))) return true;
+  data.payload = nullptr;
+  return false;
 }
 
 // The value's own bytes; those beyond a 32-bit value are whatever lay there.
@@ -46,17 +47,17 @@ bool is_nccl_call(const Guard& guard, const Domain* domain, std::string_view nam
                   const nvtxEventAttributes_t& attributes) {
   if (domain == nullptr || !domain->is_nccl) return false;
   const bool extended = attributes.payloadType == NVTX_PAYLOAD_TYPE_EXT && attributes.reserved0 >= 1;
-  const auto* data = extended ? reinterpret_cast<const nvtxPayloadData_t*>(attributes.payload.ullValue) : nullptr;
-  if (data == nullptr) return nccl_push(guard, domain, name, nullptr, 0);
-  return nccl_push(guard, domain, name, data->payload, data->size);
+  const auto* given = extended ? reinterpret_cast<const nvtxPayloadData_t*>(attributes.payload.ullValue) : nullptr;
+  nvtxPayloadData_t data;
+  if (!read_payload(given, data)) return nccl_push(guard, domain, name, nullptr, 0);
+  return nccl_push(guard, domain, name, data.payload, data.size);
 }
 
 void emit_ex(RecordKind kind, const Domain* domain, const nvtxEventAttributes_t* given, std::uint64_t range_id = 0) {
   const Guard guard;
-  if (!guard || given == nullptr) return;
-  nvtxEventAttributes_t copy;
+  nvtxEventAttributes_t attributes;
+  if (!guard || !read_attributes(given, attributes)) return;
   char converted[kConverted];
-  const nvtxEventAttributes_t& attributes = whole(given, copy);
   NvtxEvent event;
   event.kind = kind;
   event.domain = domain;
@@ -128,11 +129,12 @@ int push_with_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t*, std::
 }
 
 // NCCL says with the end of its init ranges what it has made.
-int pop_with_payload(nvtxDomainHandle_t handle, const nvtxPayloadData_t* data, std::size_t count) {
+int pop_with_payload(nvtxDomainHandle_t handle, const nvtxPayloadData_t* given, std::size_t count) {
   const Domain* domain = domain_of(handle);
-  if (domain != nullptr && domain->is_nccl && data != nullptr && count > 0) {
+  nvtxPayloadData_t data;
+  if (domain != nullptr && domain->is_nccl && count > 0 && read_payload(given, data)) {
     const Guard guard;
-    if (guard) nccl_pop_payload(guard, data->schemaId, data->payload, data->size);
+    if (guard) nccl_pop_payload(guard, data.schemaId, data.payload, data.size);
   }
   return domain_pop(handle);
 }

@@ -12,7 +12,6 @@
 namespace agent {
 namespace {
 
-constexpr std::size_t kLongestKept = 16u << 10;  // a block of the ring holds no more of a name
 constexpr std::size_t kChunk = 256u << 10;
 constexpr std::size_t kPage = 1024;  // strings
 
@@ -148,11 +147,14 @@ std::string_view registered_text(nvtxStringHandle_t handle) noexcept {
 
 std::string_view narrow(const wchar_t* text, char* buffer) noexcept {
   std::size_t used = 0;
-  for (; text != nullptr && *text != L'\0' && used + 4 <= kConverted; ++text) {
-    const auto code = static_cast<std::uint32_t>(*text);
+  std::uint32_t code = 0;
+  for (; text != nullptr && read_guarded(text, code) && code != 0; ++text) {
+    if (used + 4 > kConverted) {
+      count_cut_name();
+      break;
+    }
     used += encode(is_code_point(code) ? code : 0xfffd, buffer + used);
   }
-  if (text != nullptr && *text != L'\0') count_cut_name();
   return {buffer, used};
 }
 

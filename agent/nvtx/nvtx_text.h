@@ -1,11 +1,13 @@
 // What NVTX hands us, as text: domains and registered strings (our handles), and the message of an event. Handles live
 // as long as the process, as NVTX's own do. A handle that we did not give (another tool's, garbage) is no name, never a
-// crash.
+// crash. Texts and structs are read only if they are readable: without a tool nobody looks at them, so a wrong pointer did no harm.
 #pragma once
 #include <nvtx3/nvToolsExt.h>
 
 #include <cstdint>
 #include <string_view>
+
+#include "agent/base/readable.h"
 
 namespace agent {
 
@@ -30,6 +32,8 @@ nvtxStringHandle_t make_registered_string(std::string_view text) noexcept;
 inline constexpr std::size_t kTextBytes = 32u << 20;
 inline constexpr std::size_t kMostStrings = 1u << 19;
 
+// A block of the ring holds no more of a name.
+inline constexpr std::size_t kLongestKept = 16u << 10;
 // Names are cut at this length where they are converted or wait.
 inline constexpr std::size_t kConverted = 512;
 
@@ -39,8 +43,9 @@ std::string_view registered_text(nvtxStringHandle_t handle) noexcept;
 // wchar_t text as UTF-8 in `buffer` of kConverted bytes.
 std::string_view narrow(const wchar_t* text, char* buffer) noexcept;
 
+// One byte more than is kept, so that a longer text is counted as truncated.
 inline std::string_view text_of(const char* text) {
-  return text != nullptr ? std::string_view(text) : std::string_view();
+  return text != nullptr ? readable_text(text, kLongestKept + 1) : std::string_view();
 }
 
 // A message: its own text, the text of its registered string, or `buffer` with converted text.

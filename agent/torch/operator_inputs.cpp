@@ -139,8 +139,7 @@ void know_undefined_tensor(const void* tensor) noexcept { s_undefined = tensor; 
 
 void refuse_inputs() noexcept {
   if (__atomic_exchange_n(&s_is_refused, true, __ATOMIC_RELAXED)) return;
-  say("the inputs of PyTorch's operators are not laid out as in the versions that are known (2.1 to 2.15): no sizes are recorded, operators are "
-      "(TRACETOOL_TORCH=ops or stacks for no such line)");
+  say("%s (TRACETOOL_TORCH=ops or stacks for no such line)", kInputsUnknown);
 }
 
 bool inputs_are_refused() noexcept { return __atomic_load_n(&s_is_refused, __ATOMIC_RELAXED); }

@@ -22,6 +22,9 @@ namespace agent {
 // The object that stands for a tensor that is not there (c10::UndefinedTensorImpl::singleton). Before the first operator.
 void know_undefined_tensor(const void* tensor) noexcept;
 
+inline constexpr char kInputsUnknown[] =
+    "the inputs of PyTorch's operators are not laid out as in the versions that are known (2.1 to 2.15): no sizes are recorded, operators are";
+
 // Reports once that the layout is unknown and stops the recording of inputs. For any thread.
 void refuse_inputs() noexcept;
 bool inputs_are_refused() noexcept;

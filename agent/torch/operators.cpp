@@ -12,6 +12,7 @@
 #include "agent/base/message.h"
 #include "agent/python/python_door.h"
 #include "agent/python/python_stacks.h"
+#include "agent/ring/notice.h"
 #include "agent/ring/recorder.h"
 #include "agent/torch/operator_contexts.h"
 #include "agent/torch/operator_inputs.h"
@@ -51,10 +52,23 @@ constexpr bool kRangesOnly[trace::kOperatorScopes] = {false, false, false, false
 constexpr bool kOperators[trace::kOperatorScopes] = {true, true, true, false, false, false, false, true};
 const bool (&scopes_of(TorchLevel level))[trace::kOperatorScopes] { return level == TorchLevel::steps ? kRangesOnly : kOperators; }
 
+// What is unknown of this PyTorch, until it is in the recording, which may begin later.
+constinit std::atomic<const char*> s_unknown{nullptr};
+
+constexpr char kUnfit[] = "this PyTorch has no observers of operators that are known: its steps and operators are not recorded";
+constexpr char kOperatorsUnknown[] =
+    "PyTorch's operators are not laid out as in the versions that are known (2.1 to 2.15): its steps and operators are not recorded";
+
+void note_unknown(const Guard& guard) {
+  if (recording() != Recording::open || s_unknown.load(std::memory_order_relaxed) == nullptr) return;
+  const std::uint64_t now_ns = mono_ns();
+  if (const char* text = s_unknown.exchange(nullptr)) write_notice(guard, trace::NoticeCode::torch_unknown, 0, now_ns, now_ns, text);
+}
+
 void give_up() {
   if (s_wrong.fetch_add(1, std::memory_order_relaxed) + 1 != kMostWrong) return;
-  say("PyTorch's operators are not laid out as in the versions that are known (2.1 to 2.15): its steps and operators are not recorded "
-      "(TRACETOOL_TORCH=off for no such line)");
+  s_unknown.store(kOperatorsUnknown);
+  say("%s (TRACETOOL_TORCH=off for no such line)", kOperatorsUnknown);
 }
 
 // The operator of this thread that had its Python stack read last, while it runs. The Python code that called it stands still, and its
@@ -133,6 +147,14 @@ thread_local std::uintptr_t t_begun __attribute__((tls_model("initial-exec"))) =
 
 std::uintptr_t mark_of(const RecordFunction* function, unsigned turn) { return reinterpret_cast<std::uintptr_t>(function) | turn; }
 
+// Before the call returns: the next moment may be the program's last.
+void note_refused(const Guard& guard) {
+  static constinit std::atomic<bool> s_is_noted{false};
+  if (!inputs_are_refused() || s_is_noted.exchange(true, std::memory_order_relaxed)) return;
+  s_unknown.store(kInputsUnknown);
+  note_unknown(guard);
+}
+
 // Callbacks of one level and those of the next differ in their turn.
 template <unsigned turn>
 OperatorContext on_begin(const RecordFunction* function) {
@@ -141,12 +163,16 @@ OperatorContext on_begin(const RecordFunction* function) {
   const TorchLevel level = s_level.load(std::memory_order_relaxed);
   OperatorCall call;
   const auto found = s_reader.read(s_torch, function, kOperators, call);
-  if (found == RecordFunctionReader::Found::wrong) give_up();
+  if (found == RecordFunctionReader::Found::wrong) {
+    give_up();
+    note_unknown(guard);
+  }
   if (found != RecordFunctionReader::Found::call || !is_recording(guard)) return {};
   if (t_begun == mark_of(function, turn ^ 1)) return {};
   s_begun[call.thread % kCounts].begun.fetch_add(1, std::memory_order_relaxed);
   if (has_inputs(level) && !inputs_are_refused() && !s_reader.read_inputs(s_torch, function, call)) refuse_inputs();
   const OperatorInputs inputs(call.inputs, call.input_count);
+  if (has_inputs(level)) note_refused(guard);
   const void* context = new_operator_context(call.thread);
   if (context == nullptr) {
     count_lost(trace::OperatorBeginRecord::kKind);
@@ -208,6 +234,10 @@ void look_for_python() {
 
 void watch_torch() noexcept {
   static constinit bool s_done = false;
+  if (s_unknown.load(std::memory_order_relaxed) != nullptr) {
+    const Guard guard;
+    if (guard) note_unknown(guard);
+  }
   if (s_is_found) {
     look_for_python();
     look_for_refused();
@@ -216,7 +246,10 @@ void watch_torch() noexcept {
   const TorchFound found = find_torch(s_torch);
   if (found == TorchFound::absent) return;
   s_done = true;
-  if (found == TorchFound::unfit) return say("this PyTorch has no observers of operators that are known: its steps and operators are not recorded");
+  if (found == TorchFound::unfit) {
+    s_unknown.store(kUnfit);
+    return say("%s", kUnfit);
+  }
   s_alone.store(is_set_by_hand(), std::memory_order_relaxed);
   know_undefined_tensor(s_torch.undefined_tensor);
   look_for_python();

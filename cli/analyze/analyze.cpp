@@ -15,6 +15,7 @@
 #include "cli/io/units.h"
 #include "cli/model/beside_ranks.h"
 #include "cli/model/file_notes.h"
+#include "cli/model/notice_notes.h"
 #include "cli/model/launch_calls.h"
 #include "cli/model/name_classes.h"
 #include "cli/model/overruns.h"
@@ -474,6 +475,7 @@ std::vector<AnalysisResult> analyze_each(OrderedTrace& trace, const TraceFacts& 
   for (const Process& process : catalog.processes) {
     for (std::string& note : notes_for_analyses(process)) notes.push_back(std::move(note));
   }
+  for (std::string& note : notice_notes(catalog)) notes.push_back(std::move(note));
   TraceCollectives collectives;
   bool with_collectives = false;
   std::deque<AnalysisWalk> walks;  // until all have finished

@@ -75,6 +75,17 @@ void limit_rows(std::vector<ResultTable>& tables) {
   }
 }
 
+// Each line becomes a paragraph.
+std::string markdown_paragraphs(std::string_view lines) {
+  std::string out;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    out += (out.empty() ? "" : "\n") + markdown_text(line) + "\n";
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+  }
+  return out;
+}
+
 void run_diff(DiffOptions options) {
   name_sides(options);
   check_only(options);
@@ -95,7 +106,8 @@ void run_diff(DiffOptions options) {
   if (for_people) {
     tables.erase(tables.begin());  // the runs, of which the verdict speaks
     if (!options.all) limit_rows(tables);
-    out.write(diff_verdict(a, b, comparison) + diff_text(tables, format));
+    const std::string verdict = diff_verdict(a, b, comparison);
+    out.write((options.format == "md" ? markdown_paragraphs(verdict) : verdict) + diff_text(tables, format));
   } else {
     out.write(format.write(tables));
   }

@@ -108,6 +108,8 @@ void run_record(const RecordOptions& options) {
   const Injection plan = plan_injection(complete(options), [](const char* name) { return std::getenv(name); });
   set_variables(plan);
   warn_if_disabled();
+  const std::string no_room = is_further_rank() ? "" : why_no_room(directory);
+  if (!no_room.empty()) print_line("tracetool: warning: there is no room to record: {}", no_room);
   if (options.quiet || is_further_rank()) become_program(options.command);
   const std::int64_t start_ns = wall_clock_ns();
   const int status = run_program(options.command);

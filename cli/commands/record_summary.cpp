@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/doctor/checks.h"
+#include "cli/doctor/output_directory.h"
 #include "cli/io/shell_word.h"
 #include "cli/io/units.h"
 #include "cli/io/visible_text.h"
@@ -21,6 +22,8 @@ namespace {
 struct Recorded {
   std::uint64_t recordings = 0, records = 0, overwritten = 0, lost = 0;
   std::set<std::string> runs;
+  bool spools = false;
+  int spool_error = 0;  // of a spool that ended early
 };
 
 void add(const RunFile& file, const std::string& run, Recorded& sum) {
@@ -30,7 +33,11 @@ void add(const RunFile& file, const std::string& run, Recorded& sum) {
   sum.overwritten += total(process.overwritten);
   sum.lost += total(process.lost) + process.lost_unknown_kind;
   try {
-    sum.records += RingFile(file.path).count_records();
+    RingFile ring(file.path);
+    sum.records += ring.count_records();
+    const auto spool = static_cast<trace::SourceState>(ring.header().spool_state);
+    sum.spools |= spool != trace::SourceState::off;
+    if (spool == trace::SourceState::failed) sum.spool_error = ring.header().spool_error;
   } catch (const Error& error) {  // removed by a newer run, say
     print_line("tracetool: warning: {}", error.what());
   }
@@ -53,20 +60,25 @@ Recorded find_recorded(const std::string& directory, std::int64_t start_ns) {
   return sum;
 }
 
+std::string keeps_more(const Recorded& sum) {
+  if (sum.spool_error != 0) return fmt::format("the spool ended early: {}", std::strerror(sum.spool_error));
+  return sum.spools ? "the spool was too slow: --buffer SIZE keeps more" : "--buffer SIZE keeps more, --mode spool all";
+}
+
 std::string losses(const Recorded& sum) {
   std::string text;
-  if (sum.overwritten > 0) {
-    text = fmt::format("{} overwritten (--buffer SIZE keeps more, --mode spool all)", sum.overwritten);
-  }
+  if (sum.overwritten > 0) text = fmt::format("{} overwritten ({})", sum.overwritten, keeps_more(sum));
   if (sum.lost > 0) text += fmt::format("{}{} lost", text.empty() ? "" : ", ", sum.lost);
   return text.empty() ? "none lost" : text;
 }
 
 std::vector<std::string> why_nothing(const std::string& directory) {
+  const std::string no_room = why_no_room(directory);
   std::vector<std::string> lines{
-      fmt::format("no process used the GPU while it could be recorded: {} has no new recording", directory)};
+      no_room.empty() ? fmt::format("{} has no new recording: no process used the GPU, or the agent said on its stderr why it is not recorded", directory)
+                      : fmt::format("{} has no new recording: {}", directory, no_room)};
   for (const CheckResult& result : check_machine(directory)) {
-    if (result.level == Level::ok) continue;
+    if (result.level == Level::ok || (result.check == "directory" && !no_room.empty())) continue;
     lines.push_back(fmt::format("doctor: {}: {}{}{}", result.check, result.what, result.next.empty() ? "" : " -> ",
                                 result.next));
   }
@@ -75,6 +87,13 @@ std::vector<std::string> why_nothing(const std::string& directory) {
 }
 
 }  // namespace
+
+std::string why_no_room(const std::string& directory) {
+  for (const CheckResult& result : check_output_directory(directory, ring_bytes_wanted())) {
+    if (result.level == Level::fail) return fmt::format("{}; {}", result.what, result.next);
+  }
+  return {};
+}
 
 std::vector<std::string> record_summary(const std::string& directory, std::int64_t start_ns) {
   const Recorded sum = find_recorded(directory, start_ns);

@@ -1,6 +1,7 @@
 #include "cli/doctor/output_directory.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ void look_at_filesystem(OutputDirectory& directory) {
   const auto type = static_cast<std::uint64_t>(info.f_type) & 0xffffffff;
   directory.filesystem = fmt::format("filesystem {:#x}", type);
   directory.free_bytes = static_cast<std::uint64_t>(info.f_bavail) * static_cast<std::uint64_t>(info.f_bsize);
+  directory.takes_files = info.f_files == 0 || info.f_ffree > 0;
   if (const trace::Filesystem* known = trace::filesystem_of(type)) {
     directory.filesystem = known->name;
     directory.maps_in_place = known->maps_in_place;
@@ -47,6 +49,11 @@ OutputDirectory look_at(const std::string& path) {
   return directory;
 }
 
+std::uint64_t file_size_limit() {
+  rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
+}
+
 std::uint64_t ring_bytes_wanted() {
   trace::Settings settings;
   const char* text = std::getenv("TRACETOOL_BUFFER");
@@ -68,6 +75,11 @@ CheckResults check_output_directory(const std::string& path, std::uint64_t ring_
   if (directory.free_bytes < ring_bytes) {
     found.push_back(fail("directory", fmt::format("{}: a ring takes {}", where, bytes_text(ring_bytes)),
                          "make room, or set a smaller TRACETOOL_BUFFER"));
+  } else if (!directory.takes_files) {
+    found.push_back(fail("directory", fmt::format("{}, but no inode: no file can be made", where), "remove files, or set TRACETOOL_DIR to another disk"));
+  } else if (file_size_limit() < ring_bytes) {
+    found.push_back(fail("directory", fmt::format("a file may have {} (ulimit -f), and a ring takes {}", bytes_text(file_size_limit()), bytes_text(ring_bytes)),
+                         "raise the limit, or set a smaller TRACETOOL_BUFFER"));
   } else if (!directory.maps_in_place) {
     found.push_back(warn("directory", fmt::format("{}: a ring cannot be mapped there", where),
                          "point TRACETOOL_DIR at local storage (ext4, xfs, tmpfs)"));

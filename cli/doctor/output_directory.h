@@ -14,9 +14,13 @@ struct OutputDirectory {
   std::string filesystem;      // "ext4", "NFS", or its number
   bool maps_in_place = false;  // the ring can lie there itself (recording.md section 1)
   std::uint64_t free_bytes = 0;
+  bool takes_files = true;  // an inode is free
 };
 
 OutputDirectory look_at(const std::string& directory);
+
+// The largest file that a process started from here may write (`ulimit -f`).
+std::uint64_t file_size_limit();
 
 // "256M" -> bytes, as the agent reads TRACETOOL_BUFFER; 256 MiB where it is not set or wrong.
 std::uint64_t ring_bytes_wanted();

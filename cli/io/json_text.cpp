@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "cli/io/utf8.h"
+#include "common/utf8.h"
 
 namespace cli {
 namespace {
@@ -65,8 +65,8 @@ std::size_t special(JsonText& out, const unsigned char* p, std::size_t left) {
     escaped(out, *p);
     return 1;
   }
-  const std::size_t length = utf8_length(p, left);
-  if (const std::uint32_t code = misleading_code_point(p, length); code != 0) {
+  const std::size_t length = trace::utf8_length(p, left);
+  if (const std::uint32_t code = trace::misleading_code_point(p, length); code != 0) {
     escaped_code(out, code);
     return length;
   }
@@ -140,7 +140,7 @@ std::string_view valid_utf8(std::string_view text, std::string& scratch) {
   scratch.clear();
   const auto* p = reinterpret_cast<const unsigned char*>(text.data());
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = p[at] < 0x80 ? 1 : utf8_length(p + at, text.size() - at);
+    const std::size_t length = p[at] < 0x80 ? 1 : trace::utf8_length(p + at, text.size() - at);
     scratch += length ? text.substr(at, length) : kReplacement;
     at += length ? length : 1;
   }

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <iterator>
 
-#include "cli/io/utf8.h"
+#include "common/utf8.h"
 
 namespace cli {
 namespace {
@@ -28,8 +28,8 @@ std::string visible_text(std::string_view text) {
     text.remove_prefix(static_cast<std::size_t>(stop - text.begin()));
     if (text.empty()) break;
     const auto* at = reinterpret_cast<const unsigned char*>(text.data());
-    const std::size_t length = utf8_length(at, text.size());
-    if (const std::uint32_t code = misleading_code_point(at, length); code != 0) {
+    const std::size_t length = trace::utf8_length(at, text.size());
+    if (const std::uint32_t code = trace::misleading_code_point(at, length); code != 0) {
       fmt::format_to(std::back_inserter(out), "\\u{:04x}", code);
     } else if (length > 0) {
       out += text.substr(0, length);

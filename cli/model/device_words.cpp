@@ -29,7 +29,7 @@ constexpr std::string_view kPoolOperation[] = {"Memory pool operation", "Memory 
                                                "Memory pool trimmed"};
 constexpr std::string_view kNotice[] = {"notice",    "gap",           "fatal",          "reduced_to_light",
                                         "source_on", "clock_changed", "graphs_unknown", "spool_ended",
-                                        "stalled",   "reduced_to_steps", "hang"};
+                                        "stalled",   "reduced_to_steps", "hang",       "torch_unknown"};
 constexpr std::string_view kState[] = {"off", "on", "failed", "taken"};
 // ncclRedOp_t, ncclDataType_t
 constexpr std::string_view kReduction[] = {"sum", "prod", "max", "min", "avg"};

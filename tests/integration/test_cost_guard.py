@@ -30,6 +30,8 @@ def calls_and_kernels_after(recording, mono_ns):
 def test_steps_down(args):
     with Folder() as folder:
         recording, said = record(args, folder, TRACETOOL_GUARD_RATE=1000)
+        told = [run([args.tracetool, *command, folder]) for command in (["info"], ["doctor"], ["analyze", "--only", "temporal"], ["diagnose"])]
+        check(all("reduced to light from here on" in done.stdout + done.stderr for done in told), "info, doctor, analyze and diagnose say so", told)
     notices = [e for e in recording.events if e.kind == "notice" and e.code == "reduced_to_light"]
     check(len(notices) == 1, "stepping down is written once", notices)
     check(said.count("reduced to light from here on") == 1, "and said once", said)
@@ -55,7 +57,7 @@ def test_stays(args):
 
 
 def main():
-    args = arguments("agent", "simulated")
+    args = arguments("agent", "simulated", "tracetool")
     test_busy_cupti(args)  # alone, for its share of a core decides
     with concurrent.futures.ThreadPoolExecutor() as pool:
         for done in [pool.submit(test, args) for test in (test_steps_down, test_stays)]:

@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import os
+import shutil
 
 import slow_diff
 import slow_tables
@@ -115,6 +116,10 @@ def check_texts(options, folder, a, slow, fused):
     check(done.returncode == 0 and done.stdout.startswith("B is 1.") and "times as fast: step " in done.stdout.splitlines()[0] and "of the mean step's " in done.stdout.splitlines()[0], "the verdict comes first", done)
     done = diff(options, a, fused, "--format", "md")
     check("## kernels\n\n| change | old | new |" in done.stdout, "Markdown", done.stdout)
+    odd = shutil.copy(a, f"{folder}/*a* [x](y).json")
+    done = diff(options, odd, fused, "--format", "md")
+    check("\\*a\\* \\[x\\](y).json" in done.stdout and "[x](y)" in diff(options, odd, fused).stdout and "\n\nA: " in done.stdout and "\n\nB: " in done.stdout,
+          "Markdown: the lines of the verdict are escaped, and paragraphs", done.stdout)
     done = diff(options, a, fused, "--format", "csv", "--only", "kernels")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     check({row["name"]: row["change"] for row in rows}.get(ADD) == "vanished", "CSV", done)

@@ -4,10 +4,11 @@ program ends as it does without the agent, which says one line for each bad valu
 import os
 import resource
 import shutil
+import subprocess
 import sys
 import tempfile
 
-from harness import Folder, arguments, check, finish, first, run
+from harness import Folder, arguments, check, clean_environment, finish, first, run
 from recorded import Job, environment_of, program, record, side_by_side
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
@@ -15,7 +16,8 @@ import settings_table  # noqa: E402
 
 VALUES = {"nothing": "", "a word": "soon", "negative": "-1", "zero": "0", "huge": "9" * 30, "largest": str(2**64 - 1),
           "a fraction": "1.5", "a space": " ", "formats": "%s%n%s%n%d", "long": "A" * 6000, "two lines": "1\n2",
-          "escapes": "\x1b[31m\x07", "not UTF-8": b"\xff\xfe\x01\x80", "a separator": "/", "commas": ",,,",
+          "escapes": "\x1b[31m\x07", "C1 controls": "\x9b31m\x85x", "text directions": "\u202e\u2066x\u2028",
+          "not UTF-8": b"\xff\xfe\x01\x80", "a separator": "/", "commas": ",,,",
           "true": "true", "a path": "/dev/null", "below a device": "/dev/null/x"}
 # Whatever these are, the recording may be elsewhere, or have no kernels.
 MAY_LACK_KERNELS = ("TRACETOOL_DIR", "TRACETOOL_DISABLE", "TRACETOOL_CUPTI", "TRACETOOL_EVENTS")
@@ -130,6 +132,24 @@ def check_closed(options):
           f"{done} {job.refused} {job.only and job.only.kept}")
 
 
+def check_broken_stderr(options):
+    """Writing a line raises a signal: stderr is a file that may not grow, or a pipe that nobody reads. No other write of the program does."""
+    def limit_files():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    for what, limit in (("a file that may not grow", limit_files), ("a pipe without a reader", None)):
+        with Folder() as folder:
+            reader, pipe = os.pipe()
+            os.close(reader)
+            with open(os.path.join(folder, "stderr") if limit else pipe, "wb") as stderr:
+                done = subprocess.run([program(options, "launches"), "plain", str(LAUNCHES)], cwd=folder, stdin=subprocess.DEVNULL, stderr=stderr,
+                                      stdout=subprocess.PIPE, check=False, timeout=60, preexec_fn=limit, restore_signals=True,
+                                      env=clean_environment(**environment_of(options, folder, SIM_TRUTH=None, TRACETOOL_EVENTS="everything")))
+            if limit:
+                os.close(pipe)
+        check((done.returncode, done.stdout) == (0, b"done\n"), f"stderr is {what}: the program ends well", done)
+
+
 def check_used_again(options):
     """The program closes all descriptors, as daemons do, and has files of its own at these numbers."""
     for mode in ("ring", "spool"):
@@ -197,6 +217,7 @@ def main():
     check_identities(options)
     check_folders(options)
     check_closed(options)
+    check_broken_stderr(options)
     check_used_again(options)
     check_secure(options)
     check_limits(options, "RLIMIT_NOFILE", resource.RLIMIT_NOFILE, range(3, 12))

@@ -110,6 +110,31 @@ def check_nested(options):
               f"{os.path.basename(caller)}: a communicator that is made in a group within a group has its name", calls)
 
 
+def train_both(options, what, *callers, **environment):
+    """Trainings through both libraries in one process. Its calls of NCCL."""
+    with Folder() as folder:
+        done = run([options.program, what, *callers], cwd=folder, TRACETOOL_DIR=folder, TRACETOOL_BUFFER="1M", timeout=60, **environment)
+        check((done.returncode, done.stderr) == (0, ""), f"{what}: ends well, silently", done)
+        files = files_below(folder, ".ring")
+        if not check(len(files) == 1, f"{what}: there is one recording", files):
+            finish()
+        return [e for e in read_recording.read(files[0]).events if e.kind == "nccl_call"]
+
+
+def check_both(options):
+    """Two libraries in one process. Both make a communicator of the same name, one after the other: it has an epoch each."""
+    calls = train_both(options, "in_turn", options.silent, options.ranges, LD_PRELOAD=options.agent)
+    world = [described(c, "epoch", "ordinal") for c in calls if c.name == "ncclAllReduce" and c.communicator == id_hash()]
+    check(world == [(epoch, ordinal) for epoch in range(1, 5) for ordinal in range(3)] and len(calls) == 24,
+          "in turn, with callers that are unloaded: each training has its own communicators", calls)
+    calls = train_both(options, "namespace", options.silent, options.ranges, LD_PRELOAD=options.agent)
+    found = [c.count for c in calls if c.name == "ncclAllReduce"]
+    check(found == [1000] * 3 + [20] + [None] * 4 + [1000] * 3 + [20],
+          "a libnccl in a namespace of its own (dlmopen): its NVTX ranges are in the same recording", calls)
+    calls = train_both(options, "namespace", options.silent, options.ranges, NVTX_INJECTION64_PATH=options.agent)
+    check(len(calls) == 6, "the same without LD_PRELOAD: what it says by NVTX is recorded", calls)
+
+
 def check_modes(options):
     recording = train(options, options.ranges, TRACETOOL_NCCL="payload")
     calls = [e for e in recording.events if e.kind == "nccl_call"]
@@ -136,6 +161,7 @@ def main():
     check_training(options, options.silent, 21000)
     check_training(options, options.ranges, 22105)
     check_nested(options)
+    check_both(options)
     check_modes(options)
     finish()
 

@@ -94,6 +94,20 @@ def check_hostile(options):
         check(cut >= 1, "hostile: a name that was cut short is counted", cut)
 
 
+def check_lying(options):
+    """Pointers into nothing, texts without an end, sizes that are too large: the program ends as without us."""
+    with Folder() as folder:
+        done, recording = record(options, folder, "lying", buffer="16M")
+        check(not done.stderr, "lying: nothing is said", done.stderr)
+        names = Counter(e.name for e in recording.events if e.kind == "nvtx_push")
+        check((names["never popped"], names["no end!!"]) == (100_000, 1) and not recording.overwritten, "lying: what can be read is there", names)
+        marks = Counter((e.name or "")[:20] for e in recording.events if e.kind == "nvtx_mark")
+        check(marks["a newer header"] == 1 and marks["m" * 20] == 1 and marks["no end!!"] == 2, "lying: and of marks", marks)
+        calls = [e for e in recording.events if e.kind == "nccl_call"]
+        check(len(calls) == 19 and {(e.communicator, e.bytes) for e in calls[1:]} == {(None, None)}, "lying: no payload is made up", first(calls))
+        check(not recording.communicators, "lying: and no communicator", recording.communicators)
+
+
 def check_killed(options):
     for what, communicators in (("killed in the first call", [0x99]), ("killed", [0x77, 0x99])):
         with Folder() as folder:
@@ -166,6 +180,7 @@ def main():
     check_events(options)
     check_choice(options)
     check_hostile(options)
+    check_lying(options)
     check_killed(options)
     check_endless(options)
     check_many_categories(options)

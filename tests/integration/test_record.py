@@ -5,6 +5,7 @@
 """
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -48,6 +49,22 @@ def check_nothing_recorded(paths):
         check(all(any(what in line for line in said) for what in found), "and with what doctor finds", (found, said))
         check(record(paths, folder, "--quiet", "--", "true").stderr == "", "--quiet says nothing")
         check(record(paths, folder, "--", "true", RANK=1).stderr == "", "further ranks of a launcher say nothing")
+
+
+def check_no_room(paths):
+    """A ring that cannot be made is said before the program starts, and at its end, with what the agent said in between."""
+    standin = os.path.join(os.path.dirname(paths.simulated), "standin")
+
+    def limit_files():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200 << 10, 200 << 10))
+
+    with Folder() as folder:
+        done = run([paths.tracetool, "record", "--buffer", "1M", "--", sys.executable, PROGRAM, os.path.join(standin, "libcuda.so.1"), "10"], cwd=folder,
+                   limit=limit_files, TRACETOOL_AGENT=paths.agent, LD_LIBRARY_PATH=standin)
+        said = done.stderr.splitlines()
+        check((done.returncode, done.stdout) == (0, "done\n") and "no room to record" in said[0] and "File too large" in said[1] and
+              "has no new recording" in said[2] and all("ulimit -f" in said[line] for line in (0, 2)) and "no process used the GPU" not in done.stderr,
+              "files are limited: said before, by the agent and at the end", done)
 
 
 def check_settings(paths):
@@ -217,6 +234,7 @@ def main():
     check_recorded(paths)
     check_advice(paths)
     check_nothing_recorded(paths)
+    check_no_room(paths)
     check_settings(paths)
     check_environment(paths)
     check_preload(paths)

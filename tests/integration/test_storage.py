@@ -8,16 +8,18 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import time
 
 from compare import match
 from harness import Folder, arguments, check, clean_environment, files_below, finish, first, run, wait_until
-from recorded import environment_of, program
+from recorded import environment_of, program, standins
 from truth import AGENTS_OWN, command, load, read_recording, recordings, train
 
 TRAINING = ("--ranks", 2, "--ring-bytes", "4M", "--steps", 20)
 LONG = ("--ranks", 1, "--ring-bytes", "4M", "--steps", 100_000)
 CREATED_AT, BOOT_ID_AT = 88, 168
+SMALL_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "small_program.py")
 
 
 def odd(options, folder, kind, **more):
@@ -144,6 +146,37 @@ def check_full(options):
         check(not left, "a full disk: nothing is left behind", left)
 
 
+def check_recorded_without_room(options, folder, traces):
+    """`tracetool record` names the disk as the reason: without a block, without an inode, and where the disk filled up while a spool grew."""
+    def record(*more):
+        standin = standins(options)
+        return run([options.tracetool, "record", "-o", traces, *more, "--", sys.executable, SMALL_PROGRAM, os.path.join(standin, "libcuda.so.1"), "300000"],
+                   cwd=folder, LD_LIBRARY_PATH=standin, TRACETOOL_AGENT=options.agent, TRACETOOL_GUARD_RATE=0)
+
+    def empty():
+        for name in os.listdir(traces):
+            path = os.path.join(traces, name)
+            shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+
+    empty()
+    done = record("--buffer", "256K", "--mode", "spool")
+    said = done.stderr.splitlines()
+    check(done.returncode == 0 and "the spool ends" in said[0] and "the spool ended early: No space left" in said[1],
+          "a disk that fills up: the spool's end is said, and is the reason for what is overwritten", done)
+    empty()
+    for what, words, fill in (("a full disk", "0 bytes free", lambda: os.truncate(os.path.join(traces, "file"), 0) or
+                               subprocess.run(["fallocate", "-l", "1M", os.path.join(traces, "file")], check=True)),
+                              ("a disk without an inode", "no inode", lambda: subprocess.run(["mount", "-o", "remount,nr_inodes=2", traces], check=True))):
+        with open(os.path.join(traces, "file"), "wb"):
+            pass
+        fill()
+        done = record("--buffer", "256K")
+        said = done.stderr.splitlines()
+        check((done.returncode, done.stdout) == (0, "done\n") and len(said) > 2 and words in said[0] and "No space left" in said[1] and
+              "has no new recording" in said[2] and words in said[2] and "no process used" not in done.stderr, f"{what}: record says so", done)
+        empty()
+
+
 def check_small_tmpfs(options):
     """A real one, where we may mount: what TRACETOOL_KEEP lets go is taken before the recording is given up."""
     with Folder() as folder:
@@ -162,6 +195,7 @@ def check_small_tmpfs(options):
             done = run_small(options, folder, TRACETOOL_BUFFER="4M", **elastic(9))
             check(done.returncode == 0 and len(done.stderr.splitlines()) == 1 and "job-r9" not in os.listdir(traces),
                   "a small disk: a ring that never fits is said in one line", done)
+            check_recorded_without_room(options, folder, traces)
         finally:
             subprocess.run(["umount", traces], check=False)
 

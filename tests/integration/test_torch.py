@@ -219,7 +219,12 @@ def check_moved(options, moved, layout, steps=STEPS):
         check(done.stderr.count("\n") == 1 and "no sizes are recorded, operators are" in done.stderr, f"{what}: one line says so", done.stderr)
         check(observed(done) == [1, 1], f"{what}: observed once", done.stdout)
         if check(len(files) == 1, f"{what}: there is one recording", files):
-            found = pairs(read_recording.read(files[0]))
+            recording = read_recording.read(files[0])
+            notices = [(event.code, event.text) for event in recording.events if event.kind == "notice"]
+            check([code for code, _ in notices] == ["torch_unknown"] and "no sizes are recorded" in notices[0][1], f"{what}: a notice says so", notices)
+            said = [run([options.tracetool, *command, f"{folder}/traces"]) for command in (["info"], ["doctor"], ["analyze", "--only", "operators"], ["diagnose"])]
+            check(all("no sizes are recorded" in done.stdout + done.stderr for done in said), f"{what}: so do info, doctor, analyze and diagnose", said)
+            found = pairs(recording)
             check(len(lines) == len(found) and (moved == "lists" or not any(begin.inputs for begin, _ in found)),
                   f"{what}: all {len(lines)} operators are recorded, without inputs", len(found))
 

@@ -63,7 +63,10 @@ def check_ways(options, what, torch, ways, preload=None):
 
 def main():
     options = arguments("agent", "torch", "other")
-    ways = torch_lives.WAYS
+    ways = list(torch_lives.WAYS)
+    if run([PYTHON, "-c", "import coverage"]).returncode != 0:
+        ways.remove(torch_lives.with_coverage)
+        print(f"skipped: coverage: {PYTHON} has none", flush=True)
     check_ways(options, "stand-in", options.torch, [way for way in ways if way not in torch_lives.OF_REAL])
     few = [torch_lives.raise_inside, torch_lives.fork_and_go_on, torch_lives.at_the_end]
     check_ways(options, "behind another preload", options.torch, few, f"{options.other}:{options.agent}")

@@ -318,6 +318,25 @@ def with_monitoring(torch):
     say(starts[0])
 
 
+def with_coverage(torch):
+    """coverage of PyPI, if it is installed, with each of its tracers: the same lines and arcs."""
+    try:
+        import coverage
+    except ImportError:
+        return
+    for core in ("ctrace", "pytrace", "sysmon"):
+        os.environ["COVERAGE_CORE"] = core
+        for branch in (False, True):
+            seen = coverage.Coverage(data_file=None, config_file=False, branch=branch)
+            seen.start()
+            torch.plain()
+            gc.collect()
+            seen.stop()
+            data = seen.get_data()
+            for path in sorted(data.measured_files()):
+                say(core, os.path.basename(path), sorted(data.arcs(path) if branch else data.lines(path)))
+
+
 def with_faulthandler(torch):
     """Its timer looks while nothing moves: else it may read what is gone, and ends the program itself."""
     faulthandler.enable()
@@ -385,7 +404,7 @@ def output_to(torch):
 
 WAYS = [fork_and_leave, fork_and_go_on, fork_and_exec, pool_fork, pool_spawn, pool_forkserver, exec_inside, leave_at_once, exit_inside, abort_inside, raise_inside,
         raise_unseen, raise_deep, daemons, threads, ended_from_thread, at_the_end, terminated, alarmed, garbage, stands_still, with_cprofile, with_setprofile,
-        with_settrace, with_monitoring, with_faulthandler, with_tracemalloc, with_profiler, loader_fork, loader_left, output_to]
+        with_settrace, with_monitoring, with_coverage, with_faulthandler, with_tracemalloc, with_profiler, loader_fork, loader_left, output_to]
 OF_REAL = {with_profiler, loader_fork, loader_left}
 UNSTEADY = {daemons, ended_from_thread}  # a real PyTorch ends these by a signal or not, with nobody looking on
 

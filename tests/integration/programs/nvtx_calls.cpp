@@ -5,6 +5,7 @@
 #include <nvtx3/nvToolsExtCudaRt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -148,6 +149,70 @@ void hostile() {
   nvtxDomainRangePop(nccl());
 }
 
+// Two pages, the second of which nobody can read.
+char* page_at_the_edge() {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  auto* pages = static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  mprotect(pages + page, page, PROT_NONE);
+  return pages + page;
+}
+
+// Pointers and sizes that lie. Without a tool nobody looks at them.
+void lying() {
+  char* edge = page_at_the_edge();
+  std::memcpy(edge - 8, "no end!!", 8);
+  std::memcpy(edge - 12, L"x", 4);
+  const auto bad = [](std::uintptr_t at) { return reinterpret_cast<const char*>(at); };
+  for (const char* text : {bad(1), bad(0x1000), bad(0xdead'beef'0000), bad(~std::uintptr_t{0}), static_cast<const char*>(edge), const_cast<const char*>(edge - 8)}) {
+    const auto* wide = reinterpret_cast<const wchar_t*>(text);
+    nvtxRangePushA(text);
+    nvtxRangePushW(wide);
+    nvtxRangePop();
+    nvtxRangePop();
+    nvtxMarkA(text);
+    nvtxMarkW(wide);
+    nvtxRangeEnd(nvtxRangeStartA(text));
+    nvtxRangeEnd(nvtxRangeStartW(wide));
+    nvtxNameCategoryA(3, text);
+    nvtxNameCategoryW(3, wide);
+    nvtxNameOsThreadA(3, text);
+    nvtxNameCuDeviceA(3, text);
+    nvtxDomainCreateA(text);
+    nvtxDomainCreateW(wide);
+    nvtxDomainRegisterStringA(nullptr, text);
+    nvtxDomainRegisterStringW(nullptr, wide);
+    nvtxEventAttributes_t event = named(text);
+    nvtxMarkEx(&event);
+    event.messageType = NVTX_MESSAGE_TYPE_UNICODE;
+    nvtxMarkEx(&event);
+    nvtxMarkEx(reinterpret_cast<const nvtxEventAttributes_t*>(text));
+    nvtxDomainResourceCreate(nullptr, reinterpret_cast<nvtxResourceAttributes_t*>(const_cast<char*>(text)));
+    event = named("ncclAllReduce");
+    event.payloadType = static_cast<std::int32_t>(NVTX_PAYLOAD_TYPE_EXT);
+    event.reserved0 = 1;
+    event.payload.ullValue = reinterpret_cast<std::uint64_t>(text);
+    nvtxDomainRangePushEx(nccl(), &event);
+    nvtxDomainRangePop(nccl());
+    for (const std::size_t size : {std::size_t{24}, ~std::size_t{0}}) {
+      const nvtxPayloadData_t payload{(1u << 24) + 5, size, text};
+      event.payload.ullValue = reinterpret_cast<std::uint64_t>(&payload);
+      nvtxDomainRangePushEx(nccl(), &event);
+      const nvtxPayloadData_t init{1u << 24, size, text};
+      nvtxRangePopPayload(nccl(), &init, 1);
+      nvtxRangePushPayload(nullptr, &init, 1);
+      nvtxRangePopPayload(nccl(), reinterpret_cast<const nvtxPayloadData_t*>(text), 1);
+      nvtxRangePopPayload(nccl(), &init, ~std::size_t{0});
+    }
+  }
+  nvtxEventAttributes_t newer = named("a newer header");
+  newer.version = 0xffff;
+  newer.size = 0xffff;
+  nvtxMarkEx(&newer);
+  const std::string megabyte(1 << 20, 'm');
+  nvtxMarkA(megabyte.c_str());
+  for (int i = 0; i < 100'000; ++i) nvtxRangePushA("never popped");
+}
+
 void distinct(long count) {
   char name[64];
   for (long i = 0; i < count; ++i) {
@@ -222,6 +287,7 @@ int main(int argc, char** argv) {
   if (what == "values") values();
   if (what == "names") names();
   if (what == "hostile") hostile();
+  if (what == "lying") lying();
   if (what == "sleepers") sleepers(count);
   if (what == "categories") categories(count);
   if (what == "distinct" || what == "registered") {

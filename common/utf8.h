@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cli {
+namespace trace {
 
 // Returns the length of the valid multi-byte character at `p`, which has `left` bytes, or 0 if there is none (Unicode 15, table 3-7: no
 // overlong forms, no surrogates, nothing above U+10FFFF).
@@ -32,4 +32,4 @@ inline std::uint32_t misleading_code_point(const unsigned char* p, std::size_t l
   return is_in(0x80, 0x9F) || code == 0x61C || is_in(0x200E, 0x200F) || is_in(0x2028, 0x202E) || is_in(0x2066, 0x2069) ? code : 0;
 }
 
-}  // namespace cli
+}  // namespace trace
