@@ -5,7 +5,7 @@
 namespace cli {
 
 bool WaitingLaunches::add(std::uint64_t correlation, std::uint64_t place) {
-  if ((used_ + 1) * 2 > slots_.size()) grow();
+  if ((used_ + 1) * 4 > slots_.size() * 3) grow();
   Slot& slot = slots_[find(correlation)];
   if (slot.place != 0) return false;
   slot = {correlation, place + 1};

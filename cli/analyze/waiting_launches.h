@@ -1,4 +1,4 @@
-// A small table: correlation -> place, for launches whose work has not begun. Open addressing, at most half full; it
+// A small table: correlation -> place, for launches whose work has not begun. Open addressing, at most three quarters full; it
 // shrinks never, and holds what its user lets wait.
 #pragma once
 #include <cstddef>

@@ -43,7 +43,7 @@ class KinetoJson : public Exporter {
     args_.emplace(catalog);
   }
   void prepare(const Event& event, const Facts& facts) override;
-  void steps(const Steps& steps) override { steps_ = steps; }
+  void steps(const Steps& steps) override { steps_ = &steps; }
   void event(const Event& event, const Facts& facts) override;
   void left_out(const Event& event, const Facts& facts) override;
   ExportSummary finish() override;
@@ -74,7 +74,7 @@ class KinetoJson : public Exporter {
   std::optional<KinetoRecording> recording_;
   std::optional<KinetoFrames> frames_;  // of a recording with stacks
   FlowTable flows_;
-  Steps steps_;
+  const Steps* steps_ = nullptr;
   ExportSummary summary_;
   std::uint64_t backward_flows_ = 0;
   std::string metadata_;
@@ -134,16 +134,17 @@ void KinetoJson::start(ProcessId id) {
   text_->set_base(kineto_base_ns(*catalog_, *process_));
   text_->raw(kineto_head(*catalog_, *process_));
   text_->lines(process_->kineto_metadata);
-  if (process_->format != SourceFormat::kineto && !names_steps_ && id < steps_.size()) write_steps(id);
+  if (process_->format != SourceFormat::kineto && !names_steps_ && steps_ != nullptr && id < steps_->size()) write_steps(id);
 }
 
 void KinetoJson::write_steps(ProcessId id) {
-  if (steps_[id].empty()) return;
+  const std::vector<Step>& steps = (*steps_)[id];
+  if (steps.empty()) return;
   step_track_ = tracks_->main_track();
-  written_steps_ = &steps_[id];
+  written_steps_ = &steps;
   const std::string where = tracks_->main_thread(metadata_);
   text_->lines(metadata_);
-  for (const Step& step : steps_[id]) {
+  for (const Step& step : steps) {
     const std::string name = fmt::format("ProfilerStep#{}", step.number);
     KinetoLine line;
     line.category = cli::info(Kind::user_annotation).category;

@@ -29,8 +29,8 @@ TrackLanes::Lane& TrackLanes::place(const Event& event, std::int64_t end_ns) {
   const FamilyId id = family(event.kind);
   const std::size_t lane = families_[id].lanes->place(event.start_ns, end_ns);
   if (lane == families_[id].opened.size()) open_lane(id);
-  families_[id].opened[lane].top_ns = event.start_ns;
-  return families_[id].opened[lane];
+  families_[id].opened[lane]->top_ns = event.start_ns;
+  return *families_[id].opened[lane];
 }
 
 std::size_t TrackLanes::index_of(std::size_t order, FamilyId id) {
@@ -47,7 +47,7 @@ void TrackLanes::open_lane(FamilyId id) {
   lane.name = track_->name + kSuffix[id];
   if (!opened.empty()) lane.name += " (" + std::to_string(opened.size() + 1) + ')';
   lane.sort_index = index_of(track_->order, id) + std::min(opened.size(), kLanesPerFamily - 1);
-  opened.push_back(std::move(lane));
+  opened.push_back(std::make_unique<Lane>(std::move(lane)));
 }
 
 std::optional<TrackLanes::Bound> TrackLanes::covering(std::int64_t time_ns) const {
@@ -55,7 +55,7 @@ std::optional<TrackLanes::Bound> TrackLanes::covering(std::int64_t time_ns) cons
   for (const Family& f : families_) {
     const auto found = f.lanes->covering(time_ns);
     if (found && (!best || found->start >= best->start_ns)) {
-      best = Bound{&f.opened[found->lane], found->start, found->end};
+      best = Bound{f.opened[found->lane].get(), found->start, found->end};
     }
   }
   return best;

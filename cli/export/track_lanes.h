@@ -2,10 +2,11 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/export/lanes.h"
 #include "cli/export/track_layout.h"
@@ -32,7 +33,7 @@ class TrackLanes {
   // The lane of a slice that ends at `end_ns`. Lanes do not move.
   Lane& place(const Event& event, std::int64_t end_ns);
   // Where instants, counters and flows without a slice go.
-  Lane& base() { return families_[main].opened.front(); }
+  Lane& base() { return *families_[main].opened.front(); }
 
   struct Bound {
     const Lane* lane;
@@ -49,7 +50,7 @@ class TrackLanes {
   enum FamilyId : std::size_t { annotations, main, waits, work, family_count };
   struct Family {
     std::optional<Lanes> lanes;
-    std::deque<Lane> opened;
+    std::vector<std::unique_ptr<Lane>> opened;
   };
 
   FamilyId family(Kind kind) const;

@@ -144,12 +144,15 @@ void ChunkWriter::write(EventBatch& batch, IndexEntry entry) {
   put_(packed_);
 }
 
-InputChunks ChunkWriter::finish() {
-  for (Streams& process : processes_) {
-    for (Stream& stream : process.sorts) {
-      if (stream.batch != nullptr) hand_over(stream);
-    }
+void ChunkWriter::end_of(ProcessId process) {
+  for (Stream& stream : processes_[process].sorts) {
+    if (stream.batch != nullptr) hand_over(stream);
   }
+  processes_[process].launches = {};
+}
+
+InputChunks ChunkWriter::finish() {
+  for (ProcessId id = 0; id < processes_.size(); ++id) end_of(id);
   if (background_) background_->wait();
   for (std::size_t i = 0; i < handed_over_.size(); ++i) {
     const std::size_t chunk = handed_over_[i];

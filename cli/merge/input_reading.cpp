@@ -190,6 +190,10 @@ void InputReading::look_through(ReadInput& input) {
       if (calls) calls->event(event, facts, false);
       if (steps) steps->event(event, facts);
     }
+    void end_of(ProcessId process) override {
+      if (calls) calls->end_of(process);
+      if (steps) steps->end_of(process);
+    }
     std::unique_ptr<CallCollector> calls;  // null: not looked for
     std::optional<StepFinder> steps;
   } look;

@@ -25,6 +25,10 @@ class MergeWalk : public EventSink {
     chunks_.event(event, facts);
     steps_.event(event, facts);
   }
+  void end_of(ProcessId process) override {
+    chunks_.end_of(process);
+    steps_.end_of(process);
+  }
   std::vector<ProcessSteps> steps() { return steps_.take(); }
 
  private:
@@ -53,6 +57,7 @@ class OwnTimes : public EventSink {
     times.last_ns = std::max(times.last_ns, event.start_ns + std::max<std::int64_t>(event.duration_ns, 0));
     if (event.start_ns != process.kineto_base_ns.value_or(0)) times.first_unclamped_ns = std::min(times.first_unclamped_ns, event.start_ns);
   }
+  void end_of(ProcessId process) override { next_.end_of(process); }
   void give(std::vector<Process>& processes) const {
     for (std::size_t i = 0; i < of_.size(); ++i) {
       if (of_[i].first_ns > of_[i].last_ns) continue;

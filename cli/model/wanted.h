@@ -15,6 +15,9 @@ struct Wanted {
   using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;  // from, and to where they end; on the axis
 
   std::vector<bool> processes;  // by ProcessId; empty: all
+  // By ProcessId; empty: all. Those of `processes` that this walk gives: another one gives the others, so that NotRead does not count
+  // them. A walk may give more.
+  std::vector<bool> now;
   // By ProcessId; empty: all of time. What runs in one at some moment, with the calls that launched it and what those
   // calls launched.
   std::vector<Intervals> times;
@@ -22,6 +25,7 @@ struct Wanted {
   bool any_order_of_processes = false;  // the order of time counts within each process alone, which takes less
 
   bool has(std::size_t process) const { return processes.empty() || processes[process]; }
+  bool has_now(std::size_t process) const { return now.empty() || now[process]; }
 };
 
 // In order, those that overlap or touch as one.

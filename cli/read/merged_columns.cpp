@@ -224,6 +224,8 @@ class Encoder {
 
 }  // namespace
 
+// One is kept for each stream of a walk in the order of time, so that it has room for the columns that its chunk fills, which are
+// few of all.
 class ColumnDecoder::Columns {
  public:
   explicit Columns(const ShapeTable& shapes) : shapes_(shapes) {}
@@ -232,23 +234,39 @@ class ColumnDecoder::Columns {
   void begin_batch() { ++batches_; }
   const char* event(EventBatch& out);
   bool used_up() const {
-    for (std::size_t column = 0; column < kColumns; ++column) {
-      if (!columns_[column].empty()) return false;
-    }
-    return true;
+    const auto is_used_up = [](const auto& column) { return column.rest.empty(); };
+    return std::all_of(common_.begin(), common_.end(), is_used_up) && std::all_of(fields_.begin(), fields_.end(), is_used_up) &&
+           std::all_of(slots_.begin(), slots_.end(), is_used_up);
   }
 
  private:
+  struct Plain {
+    std::string_view rest;
+  };
+  struct Field {
+    std::string_view rest;
+    std::uint64_t last = 0;  // of differences
+  };
+  struct Slot {
+    std::string_view rest;
+    SlotState state;
+  };
+  static constexpr std::uint16_t kNone = 0xffff;
+  static_assert(kColumns < kNone);
+  // A track's last correlation: those of one process are neighbours.
+  static constexpr std::size_t kPageSlots = 32;
+  using Page = std::array<std::uint64_t, kPageSlots>;
+
   struct TakeFields;
-  [[gnu::always_inline]] std::uint64_t take(Column column) { return take(at(column)); }
-  [[gnu::always_inline]] std::uint64_t take(std::size_t column) { return take_varint(columns_[column], bad_); }
+  void put_column(std::size_t column, std::string_view bytes);
+  [[gnu::always_inline]] std::uint64_t take(Column column) { return take_varint(common_[at(column)].rest, bad_); }
   std::uint32_t take32(Column column) {
     const std::uint64_t value = take(column);
     bad_ |= value >> 32 != 0;
     return static_cast<std::uint32_t>(value);
   }
   std::uint8_t take_byte(Column column) {
-    std::string_view& in = columns_[at(column)];
+    std::string_view& in = common_[at(column)].rest;
     if (in.empty()) {
       bad_ = true;
       return std::uint8_t{0};
@@ -257,15 +275,22 @@ class ColumnDecoder::Columns {
     in.remove_prefix(1);
     return value;
   }
+  std::uint64_t& last_correlation(TrackId track) {
+    std::unique_ptr<Page>& page = correlations_[track % kCorrelationSlots / kPageSlots];
+    if (page == nullptr) page = std::make_unique<Page>();
+    return (*page)[track % kPageSlots];
+  }
   void payload(EventBatch& out);
   void args(EventBatch& out, std::uint64_t correlation);
   void shape(EventBatch& out, std::uint64_t id, std::uint64_t correlation);
 
   const ShapeTable& shapes_;
-  SlotStates slots_{};
-  Lasts lasts_{};
-  std::array<std::string_view, kColumns> columns_{};
-  std::array<std::uint64_t, kCorrelationSlots> correlations_{};
+  std::array<Plain, kCommonColumns> common_{};
+  std::vector<Field> fields_;                             // of each payload that has a filled column, all of them
+  std::array<std::uint16_t, kPayloads + 1> first_field_;  // in fields_, by payload; kNone: its columns are empty
+  std::vector<Slot> slots_;                               // those that are filled
+  std::vector<std::uint16_t> slot_places_;                // in slots_, by slot; kNone: it is empty. Empty: all are
+  std::array<std::unique_ptr<Page>, kCorrelationSlots / kPageSlots> correlations_;
   struct Text {
     std::string_view text;
     std::size_t batch, index;  // the event that had it last
@@ -278,9 +303,10 @@ class ColumnDecoder::Columns {
 
 // A visitor of fields.
 struct ColumnDecoder::Columns::TakeFields {
+  std::uint64_t take() { return take_varint((next++)->rest, from.bad_); }
   template <typename T>
   void number(const char*, T& value, bool = true) {
-    const std::uint64_t raw = from.take(column++);
+    const std::uint64_t raw = take();
     if constexpr (std::is_same_v<T, float>) {
       value = std::bit_cast<float>(static_cast<std::uint32_t>(raw));
     } else if constexpr (std::is_same_v<T, double>) {
@@ -304,8 +330,8 @@ struct ColumnDecoder::Columns::TakeFields {
   }
   template <typename T>
   void delta(const char*, T& value, bool = true) {
-    value = static_cast<T>(from.lasts_[column] += unzigzag(from.take(column)));
-    ++column;
+    std::uint64_t& last = next->last;
+    value = static_cast<T>(last += unzigzag(take()));
   }
   void string(const char* name, StringId& id, bool = true) { number(name, id); }
   template <typename T>
@@ -314,8 +340,26 @@ struct ColumnDecoder::Columns::TakeFields {
   }
 
   Columns& from;
-  std::size_t column;
+  Field* next;
 };
+
+void ColumnDecoder::Columns::put_column(std::size_t column, std::string_view bytes) {
+  if (column < kCommonColumns) {
+    common_[column].rest = bytes;
+  } else if (column < kFixedColumns) {
+    const auto after = std::upper_bound(kFirstColumn.begin() + 1, kFirstColumn.end(), column);
+    const auto tag = static_cast<std::size_t>(after - kFirstColumn.begin()) - 1;
+    if (first_field_[tag] == kNone) {
+      first_field_[tag] = static_cast<std::uint16_t>(fields_.size());
+      fields_.resize(fields_.size() + kFirstColumn[tag + 1] - kFirstColumn[tag]);
+    }
+    fields_[first_field_[tag] + column - kFirstColumn[tag]].rest = bytes;
+  } else {
+    if (slot_places_.empty()) slot_places_.assign(kShapeSlots, kNone);
+    slot_places_[column - kFixedColumns] = static_cast<std::uint16_t>(slots_.size());
+    slots_.push_back({bytes, {}});
+  }
+}
 
 const char* ColumnDecoder::Columns::open(std::string_view raw, std::size_t count) {
   std::uint32_t columns = 0;
@@ -323,6 +367,7 @@ const char* ColumnDecoder::Columns::open(std::string_view raw, std::size_t count
   std::memcpy(&columns, raw.data(), sizeof(columns));
   raw.remove_prefix(sizeof(columns));
   if (columns != kColumns) return "the number of columns is impossible";
+  first_field_.fill(kNone);
   std::uint64_t filled = take_varint(raw, bad_);
   std::vector<std::pair<std::size_t, std::uint64_t>> sizes;
   for (std::size_t next = 0; filled > 0 && !bad_; --filled) {
@@ -334,11 +379,11 @@ const char* ColumnDecoder::Columns::open(std::string_view raw, std::size_t count
   if (bad_) return "the header of the columns is cut off";
   for (const auto& [column, size] : sizes) {
     if (size > raw.size()) return "a column is longer than its chunk";
-    columns_[column] = raw.substr(0, size);
+    put_column(column, raw.substr(0, size));
     raw.remove_prefix(size);
   }
   if (!raw.empty()) return "something follows the columns";
-  return columns_[at(Column::kind)].size() == count ? nullptr : "a column does not have one entry per event";
+  return common_[at(Column::kind)].rest.size() == count ? nullptr : "a column does not have one entry per event";
 }
 
 const char* ColumnDecoder::Columns::event(EventBatch& out) {
@@ -347,7 +392,7 @@ const char* ColumnDecoder::Columns::event(EventBatch& out) {
   event.start_ns = static_cast<std::int64_t>(start_);
   event.duration_ns = static_cast<std::int64_t>(take(Column::duration) - 1);
   event.track = take32(Column::track);
-  std::uint64_t& last = correlations_[event.track % kCorrelationSlots];
+  std::uint64_t& last = last_correlation(event.track);
   event.correlation = last += unzigzag(take(Column::correlation));
   event.name = take32(Column::name);
   event.category = take32(Column::category);
@@ -369,8 +414,14 @@ void ColumnDecoder::Columns::payload(EventBatch& out) {
   const std::uint8_t tag = take_byte(Column::payload);
   if (tag == 0) return out.place({});
   const bool known = with_payload(tag, [&]<typename P>(P*) {
-    TakeFields take{*this, kFirstColumn[payload_tag<P>()]};
-    payload_fields(take, out.place<P>());
+    P& to = out.place<P>();
+    if constexpr (fields_of<P>() != 0) {
+      const std::uint16_t first = first_field_[payload_tag<P>()];
+      bad_ |= first == kNone;
+      if (bad_) return;
+      TakeFields take{*this, &fields_[first]};
+      payload_fields(take, to);
+    }
   });
   if (known) return;
   bad_ = true;
@@ -381,7 +432,7 @@ void ColumnDecoder::Columns::args(EventBatch& out, std::uint64_t correlation) {
   const std::uint64_t reference = take(Column::args);
   if (reference == 0) return;
   if (reference == 1) {
-    std::string_view& text = columns_[at(Column::text)];
+    std::string_view& text = common_[at(Column::text)].rest;
     const std::uint64_t size = take(Column::text_bytes);
     bad_ |= size > text.size();
     texts_.push_back({text.substr(0, size), batches_, out.events().size()});
@@ -404,9 +455,12 @@ void ColumnDecoder::Columns::shape(EventBatch& out, std::uint64_t id, std::uint6
   if (bad_) return;
   std::uint64_t* integers = out.give_shape(*shapes_[id]);
   for (const Shape::Hole& hole : shapes_[id]->holes) {
-    SlotState& state = slots_[hole.slot];
-    const std::uint64_t value = state.expected(correlation) + unzigzag(take(kFixedColumns + hole.slot));
-    state.note(value, correlation);
+    const std::uint16_t place = slot_places_.empty() ? kNone : slot_places_[hole.slot];
+    bad_ |= place == kNone;
+    if (bad_) return;
+    Slot& slot = slots_[place];
+    const std::uint64_t value = slot.state.expected(correlation) + unzigzag(take_varint(slot.rest, bad_));
+    slot.state.note(value, correlation);
     *integers++ = value;
   }
 }

@@ -156,10 +156,10 @@ class MergedReader::Stream : public PieceStream {
   Stream(MergedReader& reader, const ClockFit* fit) : reader_(reader), axis_(fit), decoder_(reader.ids_.shapes) {}
   void add(const IndexEntry* chunk) { chunks_.push_back(chunk); }
 
-  bool take(EventBatch& out) override {
+  bool take(EventBatch& out, const PieceSize& most) override {
     while (true) {
       const std::size_t first = taken_;
-      refuse_if(decoder_.take(out, kPieceEvents, kPieceTextBytes));
+      refuse_if(decoder_.take(out, most.events, most.text_bytes));
       taken_ += out.size();
       translate(out, first);
       if (out.size() != 0) return true;
@@ -290,6 +290,8 @@ std::vector<const IndexEntry*> MergedReader::choose(const Wanted& wanted, bool o
     if (!is_events(chunk)) continue;
     if (!wanted.has(processes_[chunk.process])) {
       not_read.by_process += chunk.header.count;
+    } else if (!wanted.has_now(processes_[chunk.process])) {
+      continue;
     } else if (!in_time(chunk)) {
       not_read.by_time += chunk.header.count;
     } else if (wanted.kinds && !holds(chunk, *wanted.kinds)) {

@@ -49,7 +49,7 @@ class Room {
   // No event of the block is needed any more.
   void clear(Block& done) {
     for (Batch& batch : done.used_up) {
-      if (batch->held_bytes() < 2 * kPieceTextBytes) spare_.push_back(std::move(batch));  // others had rare, large events
+      if (batch->held_bytes() <= piece.batch_bytes()) spare_.push_back(std::move(batch));
     }
     done.events.clear();
     done.used_up.clear();
@@ -57,6 +57,7 @@ class Room {
   }
 
   Block block;
+  PieceSize piece{1};  // of the group at hand
 
  private:
   std::vector<Batch> spare_;
@@ -73,7 +74,7 @@ struct Cursor {
     if (batch != nullptr) room->give_back(std::move(batch));
     batch = room->take();
     at = 0;
-    if (stream->take(*batch)) return true;
+    if (stream->take(*batch, room->piece)) return true;
     batch->clear();
     return false;
   }
@@ -91,7 +92,10 @@ class Walk {
     heap_.reset();
     if (groups_.empty()) return false;
     std::vector<Cursor> cursors;
-    for (const auto& stream : groups_.front().streams) cursors.push_back({stream.get(), &room, nullptr, 0});
+    const auto& streams = groups_.front().streams;
+    cursors.reserve(streams.size());
+    room.piece = PieceSize(streams.size());
+    for (const auto& stream : streams) cursors.push_back({stream.get(), &room, nullptr, 0});
     heap_.emplace(std::move(cursors));
     return true;
   }

@@ -2,9 +2,11 @@
 // time, so that what is at hand stays in the caches of a core; and, where there is a core for it, by a thread of their own,
 // ahead of who takes them.
 //
-// Memory: of the group at hand a few dozen or hundred events of each stream; ahead, 16,384 events more, of which few are large: 16 MiB and one such event
+// Memory: of the group at hand a piece of each stream (PieceSize); ahead, 16,384 events more, of which few are large: 16 MiB and one such event
 // of each stream.
 #pragma once
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -16,14 +18,26 @@
 
 namespace cli {
 
-inline constexpr std::size_t kPieceEvents = 128;                       // of a stream, decoded at once,
-inline constexpr std::size_t kPieceTextBytes = std::size_t{64} << 10;  // or this much text and one event more
+// What is decoded at once of each of the streams that are read together: less of each when there are thousands of them.
+struct PieceSize {
+  static constexpr std::size_t kMostEvents = 128, kFewestEvents = 16, kEventsAtHand = std::size_t{1} << 19;
+  static constexpr std::size_t kMostText = std::size_t{64} << 10, kLeastText = std::size_t{2} << 10, kTextAtHand = std::size_t{64} << 20;
+
+  explicit PieceSize(std::size_t streams)
+      : events(std::bit_floor(std::clamp(kEventsAtHand / std::max<std::size_t>(streams, 1), kFewestEvents, kMostEvents))),  // as vectors grow
+        text_bytes(std::clamp(kTextAtHand / std::max<std::size_t>(streams, 1), kLeastText, kMostText)) {}
+  std::size_t events;
+  std::size_t text_bytes;  // and one event more
+
+  // A batch that has more room than this once held a rare, large event.
+  std::size_t batch_bytes() const { return events * 512 + 2 * text_bytes; }
+};
 
 class PieceStream {
  public:
   virtual ~PieceStream() = default;
   // The next events in place of what `out` held, a piece at most. False: the end. Throws Error.
-  virtual bool take(EventBatch& out) = 0;
+  virtual bool take(EventBatch& out, const PieceSize& most) = 0;
 };
 
 struct StreamGroup {

@@ -1,6 +1,7 @@
 #include "cli/select/step_finder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/model/overruns.h"
 #include "cli/model/slice.h"
@@ -33,6 +34,7 @@ StepFinder::StepFinder(const Catalog& catalog, const ProcessClocks& clocks)
     : catalog_(&catalog),
       bounds_(catalog, clocks),
       processes_(catalog.processes.size()),
+      found_(catalog.processes.size()),
       names_(catalog.strings.size(), Name::unseen),
       classes_(catalog.strings),
       calls_(catalog) {
@@ -158,33 +160,34 @@ void StepFinder::add(std::vector<Found>& steps, const Found& next) {
   }
 }
 
-std::vector<ProcessSteps> StepFinder::take() {
-  std::vector<ProcessSteps> all(processes_.size());
-  for (std::size_t id = 0; id < all.size(); ++id) {
-    Seen& seen = processes_[id];
-    if (seen.first_ns > seen.last_ns) continue;
-    all[id].first_ns = seen.first_ns;
-    all[id].last_ns = seen.last_ns;
-    all[id].launches = seen.launches;
-    const auto family = std::find_if(seen.families.begin(), seen.families.end(), [](auto& f) { return !f.empty(); });
-    if (family == seen.families.end()) {
-      all[id].steps = seen.optimizers.steps();
-      if (all[id].steps.empty()) {
-        seen.kernels->finish(all[id]);
-        drop_repeats(seen.ranges, all[id]);
-        add_copies(std::move(seen.copies), all[id].steps);
-      } else {
-        all[id].found_by = kOptimizerSteps;
-        seen.times.finish(all[id].steps);
-      }
-      continue;
-    }
-    all[id].found_by = kStepFamilyNames[static_cast<std::size_t>(family - seen.families.begin())];
+void StepFinder::end_of(ProcessId id) {
+  Seen seen = std::exchange(processes_[id], {});
+  calls_.forget(id);
+  if (seen.first_ns > seen.last_ns) return;
+  ProcessSteps& found = found_[id];
+  found.first_ns = seen.first_ns;
+  found.last_ns = seen.last_ns;
+  found.launches = seen.launches;
+  const auto family = std::find_if(seen.families.begin(), seen.families.end(), [](auto& f) { return !f.empty(); });
+  if (family != seen.families.end()) {
+    found.found_by = kStepFamilyNames[static_cast<std::size_t>(family - seen.families.begin())];
     if (family->back().open) family->back().step.end_ns = seen.last_ns;
-    for (const Found& found : *family) all[id].steps.push_back(found.step);
-    seen.times.finish(all[id].steps);
+    for (const Found& each : *family) found.steps.push_back(each.step);
+    return seen.times.finish(found.steps);
   }
-  return all;
+  found.steps = seen.optimizers.steps();
+  if (!found.steps.empty()) {
+    found.found_by = kOptimizerSteps;
+    return seen.times.finish(found.steps);
+  }
+  seen.kernels->finish(found);
+  drop_repeats(seen.ranges, found);
+  add_copies(std::move(seen.copies), found.steps);
+}
+
+std::vector<ProcessSteps> StepFinder::take() {
+  for (ProcessId id = 0; id < processes_.size(); ++id) end_of(id);
+  return std::move(found_);
 }
 
 }  // namespace cli

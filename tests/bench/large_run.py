@@ -4,8 +4,9 @@ events each, and 10,000 ranks with 2,000; from recordings the first of these. Of
 
   large_run.py --tracetool PATH --maker PATH --work FOLDER [--small]
 
---maker: tests/bench/many_ranks of a build. FOLDER: some 3 GB are written there, and removed. --small: a few ranks, to try it out. Memory is
-what is the process's own (RssAnon), the most that was seen; a rate is of wall time.
+--maker: tests/bench/many_ranks of a build. FOLDER: some 8 GB are written there, and removed. --small: a few ranks, to try it out. Memory is
+the maximum resident set size; a rate is of wall time. Exit status 1: a command used more memory than the number of ranks allows, in a run of
+2 steps.
 """
 import argparse
 import collections
@@ -20,36 +21,22 @@ import tempfile
 import time
 
 GIB = 1 << 30
+FIXED, PER_RANK = GIB // 4, GIB * 3 // 4 // 10_000  # bytes that every command may use: 1 GiB for 10,000 ranks
 RANKS_PER_HOST = 8
 Cost = collections.namedtuple("Cost", "wall_s cpu_s peak_bytes stdout")
-
-
-def anonymous_bytes(pid):
-    try:
-        with open(f"/proc/{pid}/status", encoding="utf-8") as file:
-            for line in file:
-                if line.startswith("RssAnon:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return 0
 
 
 def measure(*command):
     begin = time.monotonic()
     with tempfile.TemporaryFile("w+", encoding="utf-8") as out, open(os.devnull, "w", encoding="utf-8") as nothing:
         process = subprocess.Popen(command, stdout=out, stderr=nothing)
-        ended, peak = 0, 0
-        while not ended:
-            peak = max(peak, anonymous_bytes(process.pid))
-            time.sleep(0.005)
-            ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+        _, status, usage = os.wait4(process.pid, 0)
         wall_s = time.monotonic() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             sys.exit(f"{' '.join(command[:3])} ...: exit status {process.returncode}")
         out.seek(0)
-        return Cost(wall_s, usage.ru_utime + usage.ru_stime, peak, out.read())
+        return Cost(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, out.read())
 
 
 def say(what, budget, holds, text):
@@ -107,6 +94,23 @@ def one_run(options, hosts, steps):
     return events, costs
 
 
+def check_memory(options, hosts):
+    """Every command on a run of 2 steps, as well as exports and another merge of all ranks. Returns false if one used too much memory."""
+    _, costs = one_run(options, hosts, 2)
+    merged, out = f"{options.work}/run.ttrace", f"{options.work}/whole"
+    allowed = FIXED + PER_RANK * hosts * RANKS_PER_HOST
+    for form in ("pftrace", "perfetto", "kineto", "merge", "merge --partial"):
+        words = form.split() if form.startswith("merge") else ["export", f"--{form}"]
+        name = " ".join(words) + " of all ranks"
+        os.makedirs(out)
+        costs[name] = cost = measure(options.tracetool, *words, merged, "-o", f"{out}/{words[-1].strip('-')}")
+        shutil.rmtree(out)
+        say(f"... {name}", "<= 1 GiB", cost.peak_bytes <= GIB, cost_text(cost))
+    above = {name: cost.peak_bytes for name, cost in costs.items() if cost.peak_bytes > allowed}
+    say(f"the memory of every command, {hosts * RANKS_PER_HOST} ranks", f"<= {allowed >> 20} MiB", not above, ", ".join(f"{name} {peak >> 20} MiB" for name, peak in above.items()))
+    return not above
+
+
 def main():
     parser = argparse.ArgumentParser()
     for name in ("tracetool", "maker", "work"):
@@ -121,10 +125,10 @@ def main():
         grown, took = many / few, many_costs[what].wall_s / few_costs[what].wall_s
         say(f"{what}: {grown:.1f} times the events", "at most 1.05 times that" if what in ("merge", "collectives") else "", took <= 1.05 * grown, f"{took:.2f} times the time")
     merge_run(options, hosts, 2 if options.small else 10, "rings")
-    one_run(options, 4 if options.small else 1250, 2)
+    is_bounded = check_memory(options, 4 if options.small else 1250)
     for name in ("run.ttrace", "clocks.json", "step.json", "report.html"):
         os.remove(f"{options.work}/{name}")
-    return 0
+    return 0 if is_bounded else 1
 
 
 if __name__ == "__main__":

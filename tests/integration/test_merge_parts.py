@@ -61,6 +61,8 @@ def check_parts(options, folder):
     again, of_parts = merge(options, f"{folder}/again.ttrace", *sorted(glob.glob(f"{folder}/parts/*.ttrace")))
     check(again.returncode == 0 and not [line for line in again.stderr.splitlines() if "warning" in line], "the parts are merged", again.stderr)
     check(of_parts == clocks and same_bytes(f"{folder}/whole.ttrace", f"{folder}/again.ttrace"), "of parts: the same file", (clocks, of_parts))
+    once_more, of_again = merge(options, f"{folder}/once_more.ttrace", f"{folder}/whole.ttrace")
+    check(once_more.returncode == 0 and of_again == clocks and same_bytes(f"{folder}/whole.ttrace", f"{folder}/once_more.ttrace"), "merged again: the same file", once_more.stderr)
     # Two hosts in one part, a part of parts, and one that stayed recordings.
     merge(options, f"{folder}/two.ttrace", "--partial", f"{folder}/parts/0.ttrace", f"{folder}/parts/1.ttrace")
     mixed, of_mixed = merge(options, f"{folder}/mixed.ttrace", f"{folder}/two.ttrace", f"{folder}/parts/2.ttrace", *of_host(folder, 3))

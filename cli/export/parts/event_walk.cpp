@@ -20,13 +20,15 @@ EventWalk::EventWalk(const ExportJob& job, Pieces& pieces, CutPlan* plan, Progre
 // The overlay sees all events of a rank that is written, so that what it computes is true of the rank.
 void EventWalk::event(const Event& event, const Facts& facts) {
   progress_.step();
-  const LeftOut why = judge(event);
   const ProcessId process = router_.process(event);
-  if (!job_.selector->has(process)) return;
+  const bool chosen = job_.selector->has(process);
+  if (chosen && router_.by_process() && pieces_.at(router_.output(process)) == nullptr) return;  // another walk is for it
+  const LeftOut why = judge(event);
+  if (!chosen) return;
   cut(event.start_ns);
   Piece* piece = pieces_.at(router_.output(process));
   if (plan_ != nullptr) plan_->note(event.start_ns, piece->bytes());
-  if (overlay_ && (piece != nullptr || !router_.by_process())) overlay_->event(event, facts);
+  if (overlay_) overlay_->event(event, facts);
   if (collectives_) collectives_->until(process, event.start_ns);
   if (piece == nullptr) return;
   if (why == LeftOut::kept) {

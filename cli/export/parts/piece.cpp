@@ -14,6 +14,7 @@ void Piece::finish() {
   if (finished_) return;
   finished_ = true;
   summary_ = exporter_->finish();
+  exporter_.reset();  // others that are written in the same walk need the room
   if (!dropped()) sink_.finish();
 }
 

@@ -14,8 +14,9 @@ class PrepareWalk : public EventSink {
   void event(const Event& event, const Facts& facts) override {
     progress_.step();
     while (router_.border(event.start_ns) != nullptr) router_.cross();
-    if (job_.selector->judge(event) != LeftOut::kept) return;
-    if (Piece* piece = pieces_.at(router_.output(router_.process(event)))) piece->exporter().prepare(event, facts);
+    Piece* piece = pieces_.at(router_.output(router_.process(event)));
+    if (piece == nullptr && router_.by_process()) return;
+    if (job_.selector->judge(event) == LeftOut::kept && piece != nullptr) piece->exporter().prepare(event, facts);
   }
 
  private:
@@ -25,17 +26,25 @@ class PrepareWalk : public EventSink {
   Router router_;
 };
 
+// Reads only the processes that are written now, so that the time of a file for each process grows with the events alone.
+Wanted wanted_now(const ExportJob& job, const Pieces& pieces) {
+  Wanted wanted = job.wanted;
+  for (const std::size_t piece : pieces.layout.piece_of) wanted.now.push_back(pieces.at(piece) != nullptr);
+  return wanted;
+}
+
 }  // namespace
 
 LeftOutSummary write_pieces(const ExportJob& job, Pieces& pieces, CutPlan* plan) {
   Progress progress("exporting");
+  const Wanted wanted = wanted_now(job, pieces);
   if (!pieces.alive.empty() && pieces.alive[0]->exporter().needs_two_passes()) {
     PrepareWalk prepare(job, pieces, progress);
-    job.trace->walk(prepare, job.wanted);
+    job.trace->walk(prepare, wanted);
   }
   for (const auto& piece : pieces.alive) piece->exporter().steps(*job.steps);
   EventWalk events(job, pieces, plan, progress);
-  events.not_read(job.trace->walk(events, job.wanted));
+  events.not_read(job.trace->walk(events, wanted));
   return events.finish();
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/model/rank_list.h"
 
@@ -27,6 +28,15 @@ Pieces open_some(const ExportJob& job, const ProcessOutputs& outputs, const Proc
   return pieces;
 }
 
+// Each walk counts what it left out of its own processes, and all that was left out because of its rank.
+void add(LeftOutSummary& to, LeftOutSummary of) {
+  constexpr auto kRanks = static_cast<std::size_t>(LeftOut::ranks);
+  for (std::size_t why = 0; why < to.events.size(); ++why) of.events[why] += why == kRanks ? 0 : to.events[why];
+  of.cut_flows += to.cut_flows;
+  of.tracks.insert(of.tracks.begin(), to.tracks.begin(), to.tracks.end());
+  to = std::move(of);
+}
+
 }  // namespace
 
 void write_processes(const ExportJob& job, const ProcessOutputs& outputs, ExportReport& report) {
@@ -35,9 +45,7 @@ void write_processes(const ExportJob& job, const ProcessOutputs& outputs, Export
   for (std::size_t first = 0; first < chosen.size(); first += kPiecesAtOnce) {
     const std::size_t end = std::min(first + kPiecesAtOnce, chosen.size());
     Pieces pieces = open_some(job, outputs, chosen.data() + first, chosen.data() + end);
-    LeftOutSummary left_out = write_pieces(job, pieces);
-    left_out.tracks.insert(left_out.tracks.begin(), report.left_out.tracks.begin(), report.left_out.tracks.end());
-    report.left_out = std::move(left_out);
+    add(report.left_out, write_pieces(job, pieces));
     for (std::size_t i = first; i < end; ++i) {
       const Piece& piece = *pieces.alive[i - first];
       if (piece.dropped()) {

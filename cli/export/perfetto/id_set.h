@@ -22,7 +22,7 @@ class IdSet {
   }
 
  private:
-  static constexpr std::size_t kPageBits = 2048;
+  static constexpr std::size_t kPageBits = 512;
   using Page = std::array<std::uint64_t, kPageBits / 64>;
   std::vector<std::unique_ptr<Page>> pages_;
 };

@@ -151,3 +151,29 @@ TEST_CASE("merged file: what is chosen by its index is what is chosen of all") {
   kinds.kinds = kinds_option("--kinds", "memcpy");
   check(kinds, "kinds");
 }
+
+TEST_CASE("merged file: walks that each give some of the processes give together what one gives") {
+  const Scratch scratch;
+  const Job job(1);
+  write_merged(scratch.path("m"), job.catalog, job.events);
+  Catalog catalog;
+  MergedReader reader(scratch.path("m"));
+  reader.read_lists(catalog);
+  Wanted wanted;
+  wanted.processes = {true, true, false, true};
+  Collect all;
+  const NotRead not_read = reader.read_events(all, wanted);
+  REQUIRE(not_read.by_process > 0);
+  std::size_t events = 0;
+  for (ProcessId id = 0; id < catalog.processes.size(); ++id) {
+    wanted.now.assign(catalog.processes.size(), false);
+    wanted.now[id] = true;
+    Collect some;
+    CHECK(reader.read_events(some, wanted).by_process == not_read.by_process);
+    std::vector<Collected> expected;
+    std::copy_if(all.all.begin(), all.all.end(), std::back_inserter(expected), [&](const Collected& e) { return catalog.tracks[e.event.track].process == id; });
+    CHECK((some.all == expected));
+    events += some.all.size();
+  }
+  CHECK(events == all.all.size());
+}

@@ -17,7 +17,7 @@ class Pieces : public PieceStream {
  public:
   explicit Pieces(std::vector<Collected> events, std::size_t fails_at = ~std::size_t{0}) : events_(std::move(events)), fails_at_(fails_at) {}
 
-  bool take(EventBatch& out) override {
+  bool take(EventBatch& out, const PieceSize&) override {
     if (piece_++ == fails_at_) throw Error(Exit::bad_content, "broken");
     out.clear();
     for (std::size_t i = 0; i < 1 + piece_ % 7 && at_ < events_.size(); ++i, ++at_) out.add(events_[at_].event, events_[at_].facts);
@@ -66,6 +66,29 @@ TEST_CASE("merged walk: one order, here and ahead, equal ones as the streams are
       CHECK(seen.all == all);
     }
   }
+}
+
+TEST_CASE("merged walk: of thousands of streams few events of each are at hand") {
+  struct Asked : PieceStream {
+    explicit Asked(std::size_t& events) : asked(events) {}
+    bool take(EventBatch&, const PieceSize& most) override {
+      asked += most.events;
+      return false;
+    }
+    std::size_t& asked;
+  };
+  for (const std::size_t streams : {1u, 100u, 5'000u, 30'000u, 50'000u}) {
+    StreamGroup group;
+    std::size_t asked = 0;
+    for (std::size_t i = 0; i < streams; ++i) group.streams.push_back(std::make_unique<Asked>(asked));
+    Collect seen;
+    merge_streams(one_group(std::move(group)), seen, false);
+    CHECK(asked >= streams * PieceSize::kFewestEvents);
+    CHECK(asked <= std::max(streams * PieceSize::kFewestEvents, PieceSize::kEventsAtHand));
+  }
+  CHECK(PieceSize(4'000).events == PieceSize::kMostEvents);
+  CHECK(PieceSize(1'000).text_bytes == PieceSize::kMostText);
+  CHECK(PieceSize(1'000'000).text_bytes == PieceSize::kLeastText);
 }
 
 TEST_CASE("merged walk: groups come one after the other, some without an event, and processes end with theirs") {

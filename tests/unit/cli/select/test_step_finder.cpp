@@ -6,12 +6,24 @@ using namespace cli;
 
 namespace {
 
-// Events must be added by start.
-Steps find(const SmallTrace& trace) {
-  StepFinder finder(trace.catalog);
-  for (const auto& [event, args] : trace.events) finder.event(event, args);
+Steps take_steps(StepFinder& finder) {
   Steps steps;
   for (const ProcessSteps& process : finder.take()) steps.push_back(process.steps);
+  return steps;
+}
+
+// Events must be added by start. The steps are the same if the processes come one after the other, and each ends with its events.
+Steps find(const SmallTrace& trace) {
+  StepFinder finder(trace.catalog), one_by_one(trace.catalog);
+  for (const auto& [event, args] : trace.events) finder.event(event, args);
+  for (ProcessId id = 0; id < trace.catalog.processes.size(); ++id) {
+    for (const auto& [event, args] : trace.events) {
+      if (trace.catalog.tracks[event.track].process == id) one_by_one.event(event, args);
+    }
+    one_by_one.end_of(id);
+  }
+  const Steps steps = take_steps(finder);
+  CHECK(take_steps(one_by_one) == steps);
   return steps;
 }
 
