@@ -14,6 +14,8 @@ def read(path):
 
 README = read("README.md")
 
+HIDDEN = ("look", "pages")  # no rows: tracetool PATH, and what packages call
+
 
 class Readme(unittest.TestCase):
     def test_links(self):
@@ -46,7 +48,7 @@ class Readme(unittest.TestCase):
         code = read("cli/commands/commands.h")
         table = re.search(r"## Commands\n(.*?)\n## ", README, re.S)[1]
         rows = re.findall(r"^\| `(\w+)", table, re.M)
-        self.assertEqual(sorted(rows), sorted(re.findall(r"^Command (\w+)_command", code, re.M)))
+        self.assertEqual(sorted(rows), sorted([name for name in re.findall(r"^Command (\w+)_command", code, re.M) if name not in HIDDEN]))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """tracetool: where did the time of a training run go, on every GPU.
 
-The programs lie in this folder. `tracetool` on the command line starts the program; `python -m tracetool agent-path` prints where the recorder is,
+The programs lie in this folder. `tracetool` on the command line starts the program; `python -m tracetool agent-path` prints where the agent is,
 for CUDA_INJECTION64_PATH.
 """
 import os
@@ -21,5 +21,5 @@ def main():
         return
     program = os.path.join(FOLDER, "tracetool")
     if not os.path.exists(program):
-        sys.exit("tracetool: for this processor the package has the recorder alone (python -m tracetool agent-path): read the recordings on x86-64")
+        sys.exit("tracetool: for this processor the package has the agent alone (python -m tracetool agent-path): read the recordings on x86-64")
     os.execv(program, ["tracetool", *sys.argv[1:]])
