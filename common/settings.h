@@ -1,5 +1,5 @@
 // What the user can set: environment variables that the agent reads and `tracetool record` checks. The table here is the
-// only list; the README's is made from it.
+// only list; that of docs/settings.md is made from it.
 #pragma once
 #include <limits.h>
 #include <strings.h>

@@ -44,7 +44,7 @@ collect() {
   mkdir -p "$out/licences"
   cp LICENSE "$out"
   cp $build/libraries/licences/* "$out/licences"
-  python3 scripts/dist/readme.py README.md >"$out/README.md"
+  python3 scripts/dist/readme.py . >"$out/README.md"
   printf '%s %s\n' "$(sed -n "s/^ *version: '\(.*\)',/\1/p" meson.build)" \
     "$(git rev-parse --short HEAD 2>/dev/null || echo 'from no git repository')" >"$out/VERSION"
   cp scripts/merge_job.sh "$out"

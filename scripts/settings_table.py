@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Keep README.md's table of environment variables equal to kSettings in common/settings.h.
+"""Keep the table of environment variables in docs/settings.md equal to kSettings in common/settings.h.
 
-  settings_table.py          rewrite the table between the markers in README.md
+  settings_table.py          rewrite the table between the markers in docs/settings.md
   settings_table.py --check  exit 1, naming the first difference, when it is not what the code says
 """
 import glob
@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-README = f"{ROOT}/README.md"
+PAGE = f"{ROOT}/docs/settings.md"
 CODE = f"{ROOT}/common/settings.h"
 ROW = re.compile(r'\{\s*"(TRACETOOL_\w+)",\s*"[^"]*",\s*"([^"]*)",\s*((?:"[^"]*"\s*)+),\s*[\w:]+\s*\}')
 TABLE = re.compile(r"<!-- settings -->\n.*?<!-- end -->", re.S)
@@ -49,19 +49,19 @@ def render(rows):
 
 def main():
     table = render(read_rows(open(CODE, encoding="utf-8").read()))
-    document = open(README, encoding="utf-8").read()
+    document = open(PAGE, encoding="utf-8").read()
     found = TABLE.search(document)
     if not found:
-        sys.exit(f"{README}: no table between '<!-- settings -->' and '<!-- end -->'")
+        sys.exit(f"{PAGE}: no table between '<!-- settings -->' and '<!-- end -->'")
     if "--check" not in sys.argv:
-        open(README, "w", encoding="utf-8").write(document.replace(found[0], table))
+        open(PAGE, "w", encoding="utf-8").write(document.replace(found[0], table))
         return 0
     for is_, should in zip(found[0].splitlines(), table.splitlines()):
         if is_ != should:
-            print(f"{README}: is {is_!r}, {CODE} says {should!r}; run scripts/settings_table.py", file=sys.stderr)
+            print(f"{PAGE}: is {is_!r}, {CODE} says {should!r}; run scripts/settings_table.py", file=sys.stderr)
             return 1
     if found[0] != table:
-        print(f"{README}: the table has more or fewer rows than {CODE}; run scripts/settings_table.py", file=sys.stderr)
+        print(f"{PAGE}: the table has more or fewer rows than {CODE}; run scripts/settings_table.py", file=sys.stderr)
         return 1
     return 0
 
