@@ -38,8 +38,8 @@ struct Settings {
   TorchLevel torch = TorchLevel::steps;
   std::uint64_t hang_stacks_s = 60;  // 0: none
   bool spool = false;  // TRACETOOL_MODE
-  std::uint64_t keep_runs = 4;  // 0: all
-  // 0: unlimited. Four runs of eight ranks with their default rings are 8 GB; what spools leave may be four times that.
+  std::uint64_t keep_runs = 0;  // 0: all
+  // 0: unlimited. Sixteen runs of eight ranks with their default rings.
   std::uint64_t max_disk_bytes = 32ull << 30;
   bool native_stacks = false;
   bool verbose = false;
@@ -52,6 +52,7 @@ struct Setting {
   const char* name;
   const char* type;      // of the option of `record` that sets it (--flush-ms); "": it has none that takes a value
   const char* fallback;  // as a user would write it
+  const char* allowed;   // the values that it takes, for messages
   const char* help;
   bool (*set)(Settings&, const char* value);  // false: not a value of this variable
 };
@@ -176,23 +177,23 @@ inline constexpr auto kEventsHelp = with_kinds(
     "(default,-overhead,+memory): {kinds} (graph_launch: whole graphs instead of their nodes)");
 
 inline constexpr Setting kSettings[] = {
-    {"TRACETOOL_DIR", "", "./traces", "directory of the recordings; each run gets a directory of its own there", values::set_dir},
-    {"TRACETOOL_BUFFER", "SIZE", "256M", "size of the ring per process: 64K to 1024G; the newest records are kept", values::set_buffer},
-    {"TRACETOOL_MODE", "MODE", "ring", "ring: the newest records; spool: all of them, compressed to a growing file beside the ring", values::set_mode},
-    {"TRACETOOL_KEEP", "N", "4", "runs that stay in the directory, with this one; what older ones left is removed; 0: all", values::set_keep},
-    {"TRACETOOL_MAX_DISK", "SIZE", "32G", "beyond it older runs are removed; the spool of each process ends at it; 0: unlimited", values::set_max_disk},
-    {"TRACETOOL_FLUSH_MS", "MS", "200", "how often the agent collects from CUPTI, in ms: 1 to 60000", values::set_flush},
-    {"TRACETOOL_CUPTI", "PATH", "auto", "path of the libcupti to use; auto: the one that the process has loaded, else beside PyTorch or the toolkit", values::set_cupti},
-    {"TRACETOOL_COEXIST", "HOW", "yield", "when another user of CUPTI in the process registers its own buffers: yield, or retake (register ours again); share: each has its own (CUPTI 13.3, driver r610; not tried on hardware)", values::set_coexist},
-    {"TRACETOOL_GUARD_CPU", "PERCENT", "3", "percent of a core that the agent and the threads of CUPTI may use over 10 s before it is reduced to light; 0: unlimited", values::set_guard_cpu},
-    {"TRACETOOL_GUARD_RATE", "N", "500000", "records per second over 10 s before it is reduced to light; 0: unlimited", values::set_guard_rate},
-    {"TRACETOOL_EVENTS", "LIST", "default", kEventsHelp.data(), values::set_events},
-    {"TRACETOOL_NCCL", "FROM", "auto", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", values::set_nccl},
-    {"TRACETOOL_TORCH", "LEVEL", "steps", "what of PyTorch is recorded: off, steps (its marks of steps and the program's record_function ranges), ops (operators too), shapes (and their inputs), stacks (operators and the Python stacks and modules that call them, and the stacks of CUDA calls that wait or allocate and of calls of NCCL), all (inputs and stacks); set by hand and with LD_PRELOAD, a process without a GPU is recorded, too", values::set_torch},
-    {"TRACETOOL_NATIVE_STACKS", "", "0", "1: where launches, synchronizations, allocations and calls of NCCL come from: up to 100 native stacks a second and thread", values::set_native_stacks},
-    {"TRACETOOL_HANG_STACKS", "SECONDS", "60", "where PyTorch is observed: after so many seconds in which no work of the GPU ended and no operator began, the stacks of Python's threads are recorded, once; 0: never", values::set_hang_stacks},
-    {"TRACETOOL_VERBOSE", "", "0", "1: say on stderr what was found and where the recording goes", values::set_verbose},
-    {"TRACETOOL_DISABLE", "", "0", "1, or anything but 0: the agent does nothing at all", values::set_disable},
+    {"TRACETOOL_DIR", "", "./traces", "a path of at most 4095 bytes", "directory of the recordings; each run gets a directory of its own there", values::set_dir},
+    {"TRACETOOL_BUFFER", "SIZE", "256M", "64K to 1024G", "size of the ring per process; the newest records are kept", values::set_buffer},
+    {"TRACETOOL_MODE", "MODE", "ring", "ring, spool", "ring: the newest records; spool: all of them, compressed to a growing file beside the ring", values::set_mode},
+    {"TRACETOOL_KEEP", "N", "0", "a number of runs; 0: all", "runs that stay in the directory, with this one; what older ones left is removed; 0: all", values::set_keep},
+    {"TRACETOOL_MAX_DISK", "SIZE", "32G", "a size like 32G; 0: unlimited", "beyond it older runs are removed; the spool of each process ends at it; 0: unlimited", values::set_max_disk},
+    {"TRACETOOL_FLUSH_MS", "MS", "200", "1 to 60000", "how often the agent collects from CUPTI, in ms", values::set_flush},
+    {"TRACETOOL_CUPTI", "PATH", "auto", "a path, auto", "path of the libcupti to use; auto: the one that the process has loaded, else beside PyTorch or the toolkit", values::set_cupti},
+    {"TRACETOOL_COEXIST", "HOW", "yield", "yield, retake, share", "when another user of CUPTI in the process registers its own buffers: yield, or retake (register ours again); share: each has its own (CUPTI 13.3, driver r610; not tried on hardware)", values::set_coexist},
+    {"TRACETOOL_GUARD_CPU", "PERCENT", "3", "0 to 100", "percent of a core that the agent and the threads of CUPTI may use over 10 s before it is reduced to light; 0: unlimited", values::set_guard_cpu},
+    {"TRACETOOL_GUARD_RATE", "N", "500000", "a number; 0: unlimited", "records per second over 10 s before it is reduced to light; 0: unlimited", values::set_guard_rate},
+    {"TRACETOOL_EVENTS", "LIST", "default", "light, default, all, or kinds joined by commas, as record --help lists them", kEventsHelp.data(), values::set_events},
+    {"TRACETOOL_NCCL", "FROM", "auto", "auto, payload, interpose", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", values::set_nccl},
+    {"TRACETOOL_TORCH", "LEVEL", "steps", "off, steps, ops, shapes, stacks, all", "what of PyTorch is recorded: off, steps (its marks of steps and the program's record_function ranges), ops (operators too), shapes (and their inputs), stacks (operators and the Python stacks and modules that call them, and the stacks of CUDA calls that wait or allocate and of calls of NCCL), all (inputs and stacks); set by hand and with LD_PRELOAD, a process without a GPU is recorded, too", values::set_torch},
+    {"TRACETOOL_NATIVE_STACKS", "", "0", "0, 1", "1: where launches, synchronizations, allocations and calls of NCCL come from: up to 100 native stacks a second and thread", values::set_native_stacks},
+    {"TRACETOOL_HANG_STACKS", "SECONDS", "60", "0 to 86400", "where PyTorch is observed: after so many seconds in which no work of the GPU ended and no operator began, the stacks of Python's threads are recorded, once; 0: never", values::set_hang_stacks},
+    {"TRACETOOL_VERBOSE", "", "0", "0, 1", "1: say on stderr what was found and where the recording goes", values::set_verbose},
+    {"TRACETOOL_DISABLE", "", "0", "0, 1", "1, or anything but 0: the agent does nothing at all", values::set_disable},
 };
 
 inline bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept {

@@ -12,7 +12,7 @@ import sys
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 PAGE = f"{ROOT}/docs/settings.md"
 CODE = f"{ROOT}/common/settings.h"
-ROW = re.compile(r'\{\s*"(TRACETOOL_\w+)",\s*"[^"]*",\s*"([^"]*)",\s*((?:"[^"]*"\s*)+),\s*[\w:]+\s*\}')
+ROW = re.compile(r'\{\s*"(TRACETOOL_\w+)",\s*"[^"]*",\s*"([^"]*)",\s*"([^"]*)",\s*((?:"[^"]*"\s*)+),\s*[\w:]+\s*\}')
 TABLE = re.compile(r"<!-- settings -->\n.*?<!-- end -->", re.S)
 
 
@@ -29,21 +29,21 @@ def kinds():
 
 
 def read_rows(code):
-    """[(name, default, help)] in the order of the code."""
+    """[(name, default, allowed, help)] in the order of the code."""
     for name, text in re.findall(r"auto (k\w+) = with_kinds\(\s*((?:\"[^\"]*\"\s*)+)\);", code):
         code = code.replace(f"{name}.data()", text.strip().replace("{kinds}", ", ".join(kinds())))
     body = re.search(r"kSettings\[\] = \{\n(.*?)\n\};", code, re.S)
     if not body:
         sys.exit(f"{CODE}: no kSettings")
-    rows = [(name, default, "".join(re.findall(r'"([^"]*)"', text))) for name, default, text in ROW.findall(body[1])]
+    rows = [(name, default, allowed, "".join(re.findall(r'"([^"]*)"', text))) for name, default, allowed, text in ROW.findall(body[1])]
     if len(rows) != body[1].count('"TRACETOOL_'):
         sys.exit(f"{CODE}: a row of kSettings that this script cannot read")
     return rows
 
 
 def render(rows):
-    lines = ["| variable | default | meaning |", "|---|---|---|"]
-    lines += [f"| `{name}` | {f'`{default}`' if default else ''} | {text} |" for name, default, text in rows]
+    lines = ["| variable | default | allowed | meaning |", "|---|---|---|---|"]
+    lines += [f"| `{name}` | {f'`{default}`' if default else ''} | {allowed} | {text} |" for name, default, allowed, text in rows]
     return "<!-- settings -->\n" + "\n".join(lines) + "\n<!-- end -->"
 
 

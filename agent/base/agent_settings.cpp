@@ -2,12 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 
 #include "agent/base/message.h"
 #include "common/layout.h"
+#include "common/nearest_word.h"
 
 namespace agent {
 namespace {
@@ -25,17 +29,32 @@ void make_dir_absolute(Settings& settings) {
   if (std::strlen(path) < sizeof(settings.dir)) trace::values::copy_text(settings.dir, path);
 }
 
-// Which word it is, where it is one of several.
+// Names the word that is wrong if the value has several.
 void say_refused(const Setting& setting, const char* value) {
   const std::string_view word = trace::wrong_word(setting, value);
-  const bool named = !word.empty();
-  say("%s=%s is not a value for it%s%.*s (%s); using %s", setting.name, value, named ? ", for its word " : "",
-      static_cast<int>(word.size()), word.data(), setting.help, setting.fallback);
+  const char* separator = word.empty() ? "" : ": ";
+  say("%s=%s%s%.*s is not allowed (%s); using %s", setting.name, value, separator, static_cast<int>(word.size()), word.data(), setting.allowed, setting.fallback);
+}
+
+// Reports a variable whose name is nearly that of a setting. Other names may be those of other programs.
+void say_misspelt(std::string_view name) {
+  static constexpr std::string_view kPrefix = "TRACETOOL_";
+  if (!name.starts_with(kPrefix) || trace::find_setting(name) != nullptr) return;
+  const auto word_of = [](const Setting& setting) { return std::string_view(setting.name).substr(kPrefix.size()); };
+  std::string_view words[std::size(kSettings)];
+  std::transform(std::begin(kSettings), std::end(kSettings), std::begin(words), word_of);
+  const std::string_view meant = trace::nearest_word(name.substr(kPrefix.size()), words);
+  if (meant.empty()) return;
+  say("%.*s is not a setting; did you mean TRACETOOL_%.*s?", static_cast<int>(name.size()), name.data(), static_cast<int>(meant.size()), meant.data());
 }
 
 }  // namespace
 
 void read_settings() noexcept {
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    say_misspelt(text.substr(0, text.find('=')));
+  }
   static constinit Settings s_before;
   for (const Setting& setting : kSettings) {
     const char* value = std::getenv(setting.name);

@@ -59,9 +59,7 @@ void check_setting(const trace::Setting& setting, const std::string& value) {
   trace::Settings scratch;
   if (setting.set(scratch, value.c_str())) return;
   const std::string_view word = trace::wrong_word(setting, value.c_str());
-  throw Error(Exit::usage, fmt::format("{} {}: is not a valid {}{}: {} ({})", flag_of(setting), value,
-                                       std::string_view(setting.type) == "SIZE" ? "size" : "value",
-                                       word.empty() ? "" : fmt::format(", for its word {}", word), setting.help, setting.name));
+  throw Error(Exit::usage, fmt::format("{} {}{}{} is not allowed; allowed: {}", flag_of(setting), value, word.empty() ? "" : ": ", word, setting.allowed));
 }
 
 InjectionOptions complete(const RecordOptions& options) {
@@ -141,7 +139,7 @@ std::function<void()> set_up_record(CLI::App& app) {
   for (std::size_t i = 0; i < std::size(trace::kSettings); ++i) {
     const trace::Setting& setting = trace::kSettings[i];
     if (*setting.type == '\0') continue;
-    app.add_option(flag_of(setting), options->values[i], fmt::format("{} ({})", setting.help, setting.name))
+    app.add_option(flag_of(setting), options->values[i], fmt::format("{} ({}; {})", setting.help, setting.allowed, setting.name))
         ->check(not_empty())
         ->type_name(setting.type);
   }

@@ -2,7 +2,6 @@
 #pragma once
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace CLI {
 class App;
@@ -10,10 +9,6 @@ class ParseError;
 }  // namespace CLI
 
 namespace cli {
-
-// The word of `known` that is nearest to `word` by insertions, deletions, replacements and swaps of neighbours; "" where
-// none is near.
-std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
 
 // `app` is the whole, with its subcommands; `error` what parsing threw. One line, without "tracetool: ".
 std::string usage_text(const CLI::App& app, const CLI::ParseError& error);

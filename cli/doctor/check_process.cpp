@@ -87,7 +87,7 @@ void check_pytorch_loaded(const ProcessView& process, CheckResults& found) {
   if (libraries.empty()) return;
   const bool is_valid = asked.empty() || level->set(settings, asked.c_str());
   found.push_back(is_valid ? ok("pytorch", fmt::format("{}, TRACETOOL_TORCH={}", libraries[0], asked.empty() ? level->fallback : asked))
-                           : warn("pytorch", fmt::format("TRACETOOL_TORCH={} is not a value for it", asked), level->help));
+                           : warn("pytorch", fmt::format("TRACETOOL_TORCH={} is not allowed", asked), fmt::format("set it to one of: {}", level->allowed)));
 }
 
 CheckResult check_ring(const std::vector<std::string>& rings) {

@@ -70,8 +70,8 @@ def check_no_room(paths):
 def check_settings(paths):
     """A value that the agent would not take ends it before the program starts."""
     with Folder() as folder:
-        wrong = (("--buffer", "1X", "64K to 1024G"), ("--buffer", "1K", "is not a valid size: size of the ring per process: 64K to 1024G"), ("--mode", "foo", "spool"),
-                 ("--events", "kernel,frob", "its word frob"), ("--flush-ms", "0", "1 to 60000"), ("--keep", "x", "TRACETOOL_KEEP"),
+        wrong = (("--buffer", "1X", "64K to 1024G"), ("--buffer", "1K", "--buffer 1K is not allowed; allowed: 64K to 1024G"), ("--mode", "foo", "spool"),
+                 ("--events", "kernel,frob", "kernel,frob: frob is not allowed"), ("--flush-ms", "0", "1 to 60000"), ("--keep", "x", "a number of runs"),
                  ("--nccl", "maybe", "payload"), ("--coexist", "x", "share"), ("--guard-cpu", "101", "percent"),
                  ("--buffer", "", "empty"))
         for option, value, needle in wrong:
