@@ -72,7 +72,7 @@ def check_settings(paths):
     with Folder() as folder:
         wrong = (("--buffer", "1X", "64K to 1024G"), ("--buffer", "1K", "--buffer 1K is not allowed; allowed: 64K to 1024G"), ("--mode", "foo", "spool"),
                  ("--events", "kernel,frob", "kernel,frob: frob is not allowed"), ("--flush-ms", "0", "1 to 60000"), ("--keep", "x", "a number of runs"),
-                 ("--nccl", "maybe", "payload"), ("--coexist", "x", "share"), ("--guard-cpu", "101", "percent"),
+                 ("--nccl", "maybe", "payload"), ("--coexist", "x", "share"), ("--guard-cpu", "101", "0 to 100"),
                  ("--buffer", "", "empty"))
         for option, value, needle in wrong:
             done = record(paths, folder, option, value, "--", "touch", "started")
