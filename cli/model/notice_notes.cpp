@@ -12,10 +12,10 @@ namespace {
 
 struct Noticed {
   std::vector<std::int64_t> ranks;
-  std::string text;  // of the first
+  std::string text;  // of the first notice
 };
 
-// After these, something is still there as before.
+// Returns whether no data is missing because of this notice.
 bool is_missing_nothing(trace::NoticeCode code) {
   return code == trace::NoticeCode::source_on || code == trace::NoticeCode::clock_changed || code == trace::NoticeCode::hang;
 }
