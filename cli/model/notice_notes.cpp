@@ -34,7 +34,7 @@ std::vector<std::string> notice_notes(const Catalog& catalog) {
   }
   std::vector<std::string> notes;
   for (auto& [code, noticed] : all) {
-    notes.push_back(fmt::format("{}: {}{}{} (tracetool info says when)", rank_list(std::move(noticed.ranks)), word(code), noticed.text.empty() ? "" : ": ",
+    notes.push_back(fmt::format("{}: {}{}{} (`tracetool info` prints the times)", rank_list(std::move(noticed.ranks)), word(code), noticed.text.empty() ? "" : ": ",
                                 noticed.text));
   }
   return notes;
