@@ -63,8 +63,8 @@ void* entry_of_first_copy() {
   return is_entry ? entry : nullptr;
 }
 
-// A library that is loaded into a namespace of its own (dlmopen(3)) and uses NVTX brings a copy of the agent along. The program's GPU work is
-// not seen from there.
+// If a library in its own namespace (dlmopen(3)) uses NVTX, a second copy of the agent is loaded there. This copy cannot see the program's GPU
+// work.
 bool is_in_own_namespace() {
   Dl_info info;
   void* map = nullptr;
@@ -73,7 +73,7 @@ bool is_in_own_namespace() {
          dlinfo(map, RTLD_DI_LMID, &space) == 0 && space != LM_ID_BASE;
 }
 
-// Loads the agent into the program's namespace if it is not there. If another copy came first there, this one passes calls on to it.
+// Loads the agent into the program's namespace if it is not loaded there, and passes calls on to that copy.
 void* function_in_base_namespace(const char* name) {
   char path[PATH_MAX];
   void* copy = own_path(path) ? dlmopen(LM_ID_BASE, path, RTLD_NOW) : nullptr;

@@ -84,8 +84,8 @@ bool is_command(std::string_view word) {
   return std::any_of(all.begin(), all.end(), [&](const cli::Command& command) { return command.name == word; });
 }
 
-// Returns the words of the command line. If the first is a path, the command of paths comes before it. Throws if it is neither a path nor a
-// command; CLI11 would call it an unexpected argument.
+// Returns the words of the command line, with kCommandOfPaths in front if the first word is a path. Throws if the first word is neither a path,
+// an option nor a command; CLI11 would call it an unexpected argument.
 std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words{argv + 1, argv + argc};
   const std::string first = words.front();

@@ -25,8 +25,8 @@ bool stderr_is_the_same() {
   return s_known && fstat(2, &now) == 0 && now.st_dev == s_device && now.st_ino == s_inode;
 }
 
-// The signal that a failed write raises: the reader of stderr has gone, or its file is as large as it may be (ulimit -f). It would kill a
-// host that never wrote there itself.
+// Returns the signal that a failed write raises, or 0: SIGPIPE if the reader of stderr is gone, SIGXFSZ if its file has reached the size limit
+// (ulimit -f). The signal would kill a host that never wrote to stderr itself.
 int signal_of(int error) { return error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0; }
 
 void write_unharmed(const char* line, std::size_t size) {
@@ -47,7 +47,8 @@ void write_unharmed(const char* line, std::size_t size) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// A value from the environment, or a path, must not make two lines of one, command the terminal or change the direction of its text.
+// Returns the length of the character at `at`, or 0 if it must not be printed: values from the environment and paths could start another line,
+// control the terminal or change the text direction.
 std::size_t printable_length(const char* at, std::size_t left) {
   const auto byte = static_cast<unsigned char>(*at);
   if (byte < 0x80) return byte < 0x20 || byte == 0x7f ? 0 : 1;

@@ -1,5 +1,5 @@
-// Checks pointers that may be wrong: those read from another library's objects, whose layout may be of an unknown version, and those that
-// a program hands to a function that does nothing without a tool.
+// Checks pointers that may be wrong. Some are read from objects of a library whose version is unknown. Others come from the program, in NVTX
+// calls that do nothing without a tool.
 #pragma once
 #include <cstddef>
 #include <cstring>

@@ -26,7 +26,7 @@ void emit(RecordKind kind, const Domain* domain, std::string_view name, std::uin
   nvtx_event(guard, event);
 }
 
-// Copies the description of the first payload; a payload that cannot be read is none. NCCL's have 36 bytes at most.
+// Copies the description of the first payload. A payload that cannot be read counts as none. Payloads of NCCL have at most 36 bytes.
 bool read_payload(const nvtxPayloadData_t* given, nvtxPayloadData_t& data) {
   constexpr std::size_t kLongest = 36;
   if (given == nullptr || !read_guarded(given, data)) return false;

@@ -1,6 +1,6 @@
 // What NVTX hands us, as text: domains and registered strings (our handles), and the message of an event. Handles live
 // as long as the process, as NVTX's own do. A handle that we did not give (another tool's, garbage) is no name, never a
-// crash. Texts and structs are read only if they are readable: without a tool nobody looks at them, so a wrong pointer did no harm.
+// crash. A wrong pointer to a text or struct does no harm without a tool. The agent checks that the memory is readable before it reads it.
 #pragma once
 #include <nvtx3/nvToolsExt.h>
 
@@ -32,7 +32,7 @@ nvtxStringHandle_t make_registered_string(std::string_view text) noexcept;
 inline constexpr std::size_t kTextBytes = 32u << 20;
 inline constexpr std::size_t kMostStrings = 1u << 19;
 
-// A block of the ring holds no more of a name.
+// The most of a name that fits into a block of the ring.
 inline constexpr std::size_t kLongestKept = 16u << 10;
 // Names are cut at this length where they are converted or wait.
 inline constexpr std::size_t kConverted = 512;

@@ -21,7 +21,7 @@ struct Layout {
   bool has_cframe;
   std::size_t code, previous, instruction;  // of a frame
   std::size_t owner;                        // kNone: frames have none
-  std::uint8_t c_owner;                     // the lowest owner of frames that stand for C code between two Python ones
+  std::uint8_t c_owner;                     // owners from this on are frames for C code between two Python frames
   std::size_t file, name;                   // of a code object
   std::size_t bytecode;                     // kNone: the instruction is a number already
   int unit;                                 // bytes of one unit of such a number

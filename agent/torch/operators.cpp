@@ -52,7 +52,7 @@ constexpr bool kRangesOnly[trace::kOperatorScopes] = {false, false, false, false
 constexpr bool kOperators[trace::kOperatorScopes] = {true, true, true, false, false, false, false, true};
 const bool (&scopes_of(TorchLevel level))[trace::kOperatorScopes] { return level == TorchLevel::steps ? kRangesOnly : kOperators; }
 
-// What is unknown of this PyTorch, until it is in the recording, which may begin later.
+// The text of a notice that is not yet in the recording, or null. The recording may begin after PyTorch was examined.
 constinit std::atomic<const char*> s_unknown{nullptr};
 
 constexpr char kUnfit[] = "this PyTorch has no observers of operators that are known: its steps and operators are not recorded";
@@ -147,7 +147,7 @@ thread_local std::uintptr_t t_begun __attribute__((tls_model("initial-exec"))) =
 
 std::uintptr_t mark_of(const RecordFunction* function, unsigned turn) { return reinterpret_cast<std::uintptr_t>(function) | turn; }
 
-// Before the call returns: the next moment may be the program's last.
+// Writes the notice during the call in which inputs were refused, because the program may end before the next one.
 void note_refused(const Guard& guard) {
   static constinit std::atomic<bool> s_is_noted{false};
   if (!inputs_are_refused() || s_is_noted.exchange(true, std::memory_order_relaxed)) return;

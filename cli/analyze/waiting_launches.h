@@ -1,5 +1,5 @@
-// A small table: correlation -> place, for launches whose work has not begun. Open addressing, at most three quarters full; it
-// shrinks never, and holds what its user lets wait.
+// A hash table from correlation to place, for launches whose work has not begun. It uses open addressing and is at most three quarters full.
+// It never shrinks; its user decides which launches it keeps.
 #pragma once
 #include <cstddef>
 #include <cstdint>

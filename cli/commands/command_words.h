@@ -1,4 +1,4 @@
-// The options of a command as man pages and completions write them, taken from CLI11's description.
+// The options of a command for man pages and completions, read from CLI11.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -9,7 +9,7 @@ namespace cli {
 struct OptionWords {
   std::vector<std::string> short_names, long_names;  // without dashes
   std::string value;                                 // name of its value; "" if it takes none
-  std::vector<std::string> choices;                  // the values that it can have, if they are named
+  std::vector<std::string> choices;                  // the allowed values, if they are listed
   std::string description;
 };
 

@@ -18,7 +18,7 @@ struct Command {
   std::string_view help;     // one line
   std::string_view details;  // below the options in `tracetool NAME --help`, with an example
   SetUp set_up;
-  bool is_hidden = false;    // from help, pages and completions
+  bool is_hidden = false;    // not in help, pages and completions
 };
 
 const std::vector<Command>& commands();

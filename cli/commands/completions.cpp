@@ -22,7 +22,7 @@ std::vector<std::string> dashed(const OptionWords& option) {
   return names;
 }
 
-// Returns the text up to the first place where a short description may end.
+// Returns the first part of a description, up to a semicolon, parenthesis, colon or line end.
 std::string short_text(const std::string& description) { return description.substr(0, description.find_first_of(";(:\n")); }
 
 std::string escape(const std::string& text, std::string_view special) {
@@ -34,7 +34,7 @@ std::string escape(const std::string& text, std::string_view special) {
   return escaped;
 }
 
-// For text in single quotes.
+// Escapes text for _arguments, in single quotes.
 std::string zsh_text(const std::string& text) {
   std::string quoted;
   for (const char c : escape(text, "[]:\\")) {

@@ -1,4 +1,4 @@
-// Completion scripts of shells, made from the command table: commands, options, and the values that are named. Other words are files.
+// Completion scripts for shells, made from the command table. They complete commands, options and listed values; other words are file names.
 #pragma once
 #include <string>
 

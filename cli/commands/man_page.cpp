@@ -14,7 +14,7 @@
 namespace cli {
 namespace {
 
-// Escapes backslashes and dashes. The page has no lines that begin with a dot or an apostrophe but its requests.
+// Escapes backslashes and dashes, and a dot or an apostrophe at the start, which would be a roff request.
 std::string roff(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
@@ -49,7 +49,7 @@ std::string options_section(const CLI::App& command) {
   return text.empty() ? "" : ".SH OPTIONS\n" + text;
 }
 
-// Indented lines stand as they are.
+// Returns a section. Indented lines are examples and keep their line breaks.
 std::string prose(const std::string& title, const std::string& text) {
   std::string page = ".SH " + title + "\n";
   std::istringstream lines(text);

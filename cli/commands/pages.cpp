@@ -22,7 +22,7 @@ void write_page(const std::filesystem::path& path, const std::string& text) {
   out.finish();
 }
 
-// The directories are those below share/ of an installation.
+// Writes all pages and scripts to their directories below share/.
 void write_pages(const CLI::App& app, const std::filesystem::path& share) {
   const std::filesystem::path man = share / "man" / "man1";
   write_page(man / "tracetool.1", man_page(app));

@@ -23,7 +23,7 @@ struct Recorded {
   std::uint64_t recordings = 0, records = 0, overwritten = 0, lost = 0;
   std::set<std::string> runs;
   bool spools = false;
-  int spool_error = 0;  // of a spool that ended early
+  int spool_error = 0;  // errno of a spool that ended early
 };
 
 void add(const RunFile& file, const std::string& run, Recorded& sum) {

@@ -10,7 +10,7 @@ namespace cli {
 // how many records they hold and what was lost, and the next command; or that there is none, with what `doctor` finds.
 std::vector<std::string> record_summary(const std::string& directory, std::int64_t start_ns);
 
-// Why a ring cannot be made in `directory`: the disk is full, files are limited; "" if it can.
+// Returns why no ring can be made in `directory` (full disk, file size limit), or "" if one can.
 std::string why_no_room(const std::string& directory);
 
 // Whether this is one of several programs that a launcher started, and not its first: those say nothing.

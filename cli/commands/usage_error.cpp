@@ -25,7 +25,7 @@ const CLI::App& parsed(const CLI::App& app) {
   return commands.empty() ? app : *commands.front();
 }
 
-// Returns what is wrong with the first word that `app` did not take, or "" if it took all.
+// Returns an explanation of the first word that `app` did not accept, or "" if it accepted all.
 std::string unexpected(const CLI::App& app) {
   for (const std::string& word : app.remaining()) {
     if (word == "--") continue;

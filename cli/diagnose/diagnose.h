@@ -40,7 +40,7 @@ struct RuleResult {
 
 std::vector<const RuleEntry*> all_rules();
 
-// Returns what to read of a trace for these rules, for other tables and for events of other kinds. One for each trace.
+// Returns the events to read for these rules, these other tables and these other kinds. Make a new one for each trace.
 EventChoice diagnosed_events(const std::vector<const RuleEntry*>& rules, const std::vector<const AnalysisEntry*>& also_tables = {}, KindSet also_kinds = {});
 
 // The rules as one of several requests to the same walk (analyze_each). `catalog`, `facts` and `request` outlive it.

@@ -5,7 +5,7 @@
 namespace cli {
 
 // $TRACETOOL_AGENT where it is set, else the first that exists: beside this program, ../lib and its machine's directory
-// below, ../lib64 (tracetool/ in each), ../agent (a build directory). Absolute. "" where there is none; `searched` then says where was looked.
+// below, ../lib64 (tracetool/ in each), ../agent (a build directory). Absolute. Returns "" if there is none; `searched` lists the directories.
 std::string find_agent(std::string& searched);
 
 // Why the file is not an agent for this machine; "" when it is one: an ELF file of this machine with our entry points.

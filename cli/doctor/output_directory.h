@@ -14,12 +14,12 @@ struct OutputDirectory {
   std::string filesystem;      // "ext4", "NFS", or its number
   bool maps_in_place = false;  // the ring can lie there itself (recording.md section 1)
   std::uint64_t free_bytes = 0;
-  bool takes_files = true;  // an inode is free
+  bool takes_files = true;  // there is a free inode
 };
 
 OutputDirectory look_at(const std::string& directory);
 
-// The largest file that a process started from here may write (`ulimit -f`).
+// Returns the size limit of files for processes that are started from here (`ulimit -f`).
 std::uint64_t file_size_limit();
 
 // "256M" -> bytes, as the agent reads TRACETOOL_BUFFER; 256 MiB where it is not set or wrong.

@@ -63,7 +63,7 @@ class Exporter : public DerivedSink {
   // How the hosts' clocks lie on the axis, for formats that can say it; outlives the exporter.
   virtual void clocks(const std::vector<ClockFit>&) {}
   virtual void prepare(const Event&, const Facts& /*facts*/) {}
-  // Outlive the exporter.
+  // The steps outlive the exporter.
   virtual void steps(const Steps&) {}
   void derived(const Derived&) override {}
   virtual void event(const Event& event, const Facts& facts) = 0;

@@ -1,5 +1,5 @@
-// Makes the chunks of events of a merged file (cli/read/merged_file.h), of one input. Memory: what waits until its chunk is
-// full, at most the events of a chunk for each stream of a process that has not ended.
+// Makes the chunks of events of a merged file (cli/read/merged_file.h), of one input. Memory: at most one chunk of events for each stream of a
+// process that has not ended.
 #pragma once
 #include <array>
 #include <functional>
@@ -44,7 +44,7 @@ class ChunkWriter : public EventSink {
   // Those of a process in the order of event_key.h, at its own times. Throws Error (bad_content) for an event that ends
   // beyond 2^63 ns, or whose arguments are longer than a chunk; and what `put` threw.
   void event(const Event& event, const Facts& facts) override;
-  // Its last chunks are written now, and not by finish().
+  // Writes the last chunks of the process, so that finish() need not.
   void end_of(ProcessId process) override;
 
   // After the last event.

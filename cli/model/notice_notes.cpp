@@ -12,10 +12,10 @@ namespace {
 
 struct Noticed {
   std::vector<std::int64_t> ranks;
-  std::string text;  // of the first
+  std::string text;  // of the first notice
 };
 
-// After these, something is still there as before.
+// Returns whether no data is missing because of this notice.
 bool is_missing_nothing(trace::NoticeCode code) {
   return code == trace::NoticeCode::source_on || code == trace::NoticeCode::clock_changed || code == trace::NoticeCode::hang;
 }
@@ -34,7 +34,7 @@ std::vector<std::string> notice_notes(const Catalog& catalog) {
   }
   std::vector<std::string> notes;
   for (auto& [code, noticed] : all) {
-    notes.push_back(fmt::format("{}: {}{}{} (tracetool info says when)", rank_list(std::move(noticed.ranks)), word(code), noticed.text.empty() ? "" : ": ",
+    notes.push_back(fmt::format("{}: {}{}{} (`tracetool info` prints the times)", rank_list(std::move(noticed.ranks)), word(code), noticed.text.empty() ? "" : ": ",
                                 noticed.text));
   }
   return notes;

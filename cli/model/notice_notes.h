@@ -1,4 +1,4 @@
-// What recordings say about themselves (notices) and analyses repeat: what is missing in the numbers.
+// Notices of recordings about missing data, as notes of analyses.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace cli {
 
-// One line for each kind of notice, with the ranks and the first one's text: however many ranks there are, a few lines.
+// Returns one line for each kind of notice, with all its ranks and the text of the first.
 std::vector<std::string> notice_notes(const Catalog& catalog);
 
 }  // namespace cli

@@ -15,8 +15,8 @@ struct Wanted {
   using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;  // from, and to where they end; on the axis
 
   std::vector<bool> processes;  // by ProcessId; empty: all
-  // By ProcessId; empty: all. Those of `processes` that this walk gives: another one gives the others, so that NotRead does not count
-  // them. A walk may give more.
+  // The part of `processes` that this walk gives, by ProcessId; empty: all. Other walks give the rest, so NotRead does not count it. A walk may
+  // give more.
   std::vector<bool> now;
   // By ProcessId; empty: all of time. What runs in one at some moment, with the calls that launched it and what those
   // calls launched.

@@ -224,8 +224,7 @@ class Encoder {
 
 }  // namespace
 
-// One is kept for each stream of a walk in the order of time, so that it has room for the columns that its chunk fills, which are
-// few of all.
+// A walk in time order keeps one decoder for each stream. So a decoder has room only for the columns that its chunk fills, which are few.
 class ColumnDecoder::Columns {
  public:
   explicit Columns(const ShapeTable& shapes) : shapes_(shapes) {}
@@ -253,7 +252,7 @@ class ColumnDecoder::Columns {
   };
   static constexpr std::uint16_t kNone = 0xffff;
   static_assert(kColumns < kNone);
-  // A track's last correlation: those of one process are neighbours.
+  // The last correlation of each track. Tracks of one process have neighbouring numbers, so a stream needs few pages.
   static constexpr std::size_t kPageSlots = 32;
   using Page = std::array<std::uint64_t, kPageSlots>;
 
@@ -286,10 +285,10 @@ class ColumnDecoder::Columns {
 
   const ShapeTable& shapes_;
   std::array<Plain, kCommonColumns> common_{};
-  std::vector<Field> fields_;                             // of each payload that has a filled column, all of them
+  std::vector<Field> fields_;                             // all fields of each payload with a filled column
   std::array<std::uint16_t, kPayloads + 1> first_field_;  // in fields_, by payload; kNone: its columns are empty
-  std::vector<Slot> slots_;                               // those that are filled
-  std::vector<std::uint16_t> slot_places_;                // in slots_, by slot; kNone: it is empty. Empty: all are
+  std::vector<Slot> slots_;                               // the filled ones
+  std::vector<std::uint16_t> slot_places_;                // place in slots_, by slot; kNone: not filled. Empty if no slot is filled
   std::array<std::unique_ptr<Page>, kCorrelationSlots / kPageSlots> correlations_;
   struct Text {
     std::string_view text;

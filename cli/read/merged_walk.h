@@ -2,8 +2,8 @@
 // time, so that what is at hand stays in the caches of a core; and, where there is a core for it, by a thread of their own,
 // ahead of who takes them.
 //
-// Memory: of the group at hand a piece of each stream (PieceSize); ahead, 16,384 events more, of which few are large: 16 MiB and one such event
-// of each stream.
+// Memory: one piece (PieceSize) for each stream of the current group. In addition, 16,384 events are read ahead: 16 MiB, and one large event for
+// each stream.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -18,7 +18,7 @@
 
 namespace cli {
 
-// What is decoded at once of each of the streams that are read together: less of each when there are thousands of them.
+// The amount of each stream that is decoded at once. It is smaller if thousands of streams are read together.
 struct PieceSize {
   static constexpr std::size_t kMostEvents = 128, kFewestEvents = 16, kEventsAtHand = std::size_t{1} << 19;
   static constexpr std::size_t kMostText = std::size_t{64} << 10, kLeastText = std::size_t{2} << 10, kTextAtHand = std::size_t{64} << 20;
@@ -29,7 +29,7 @@ struct PieceSize {
   std::size_t events;
   std::size_t text_bytes;  // and one event more
 
-  // A batch that has more room than this once held a rare, large event.
+  // The normal size of a batch. A batch that once held a rare large event is larger.
   std::size_t batch_bytes() const { return events * 512 + 2 * text_bytes; }
 };
 

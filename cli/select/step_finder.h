@@ -8,7 +8,7 @@
 // part of the open step when it ends in it, else a step of its own. A number that comes again later (the next epoch)
 // is another step. A range without an end lasts until the next step begins, else to the end of its process's events.
 //
-// Memory: 64 bytes a step and 24 a mark, one byte a string, 24 bytes an outermost range; of processes that have not ended, and have named no step so far, what work_sequence.h says, of about
+// Memory: 64 bytes a step and 24 a mark, one byte a string, 24 bytes an outermost range; in addition, for processes that have not ended and have named no step, the memory of work_sequence.h: about
 // four million kernels in all, but of 16,384 of each process at least, since fewer hold no two steps (0.7 GB of 1,024 processes), and
 // the calls that launch (launch_calls.h).
 #pragma once
@@ -40,7 +40,7 @@ class StepFinder : public EventSink {
 
   // All events of a process, by start, on one clock.
   void event(const Event& event, const Facts& facts) override;
-  // Frees what the process needed. Optional.
+  // Frees the memory of a process after its last event. Calling it is optional.
   void end_of(ProcessId process) override;
 
   // After the last event, once: what was found, by ProcessId. Numbers of steps that nobody named count from 0 in each process
@@ -82,7 +82,7 @@ class StepFinder : public EventSink {
   const Catalog* catalog_;
   TimeBounds bounds_;
   std::vector<Seen> processes_;
-  std::vector<ProcessSteps> found_;  // of those that have ended
+  std::vector<ProcessSteps> found_;  // of processes that have ended
   std::vector<Name> names_;
   NameClasses classes_;
   LaunchCalls calls_;

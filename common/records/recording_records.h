@@ -28,7 +28,7 @@ enum class NoticeCode : std::uint8_t {
   stalled = 8,  // CUPTI had nothing that ended for long: what ran was taken without its end (`value`: so many records; 0: left)
   reduced_to_steps = 9,  // the cost guard reduced what is recorded of PyTorch
   hang = 10,  // no work ended and no operator began in this time: so many Python threads have a stack (`value`)
-  torch_unknown = 11,  // PyTorch is laid out in an unknown way: operators, or their inputs, are not recorded from here on
+  torch_unknown = 11,  // the layout of PyTorch is unknown: from here on, operators or their inputs are not recorded
 };
 
 struct NoticeRecord {

@@ -159,8 +159,8 @@ def names(rule, rank, said):
 def check_simulated(options):
     if is_sanitized(options, "what is planted in simulated runs, and what is not"):
         return
-    # A busy machine makes the first step slow, too, where everything is loaded.
-    tried(options, "a healthy run: nothing", lambda diagnosis: {each["rule"] for each in diagnosis["findings"]} <= {"slow-first"})
+    # A busy machine makes the first step slow, too, in which everything is loaded, and now and then another one.
+    tried(options, "a healthy run: nothing", lambda diagnosis: {each["rule"] for each in diagnosis["findings"]} <= {"slow-first", "step-outlier"})
     tried(options, "a slow GPU", names("straggler", 2, "cause: slow_kernels"), "--slow-gpu", 2)
     tried(options, "more work on one rank", names("straggler", 3, "cause: more_work"), "--more-work", 3)
     # 24 layers, after each of which rank 1 waits.

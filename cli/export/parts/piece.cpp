@@ -14,7 +14,7 @@ void Piece::finish() {
   if (finished_) return;
   finished_ = true;
   summary_ = exporter_->finish();
-  exporter_.reset();  // others that are written in the same walk need the room
+  exporter_.reset();  // frees memory for the other pieces of this walk
   if (!dropped()) sink_.finish();
 }
 

@@ -41,7 +41,7 @@ class Piece {
   Piece(const ExportJob& job, std::unique_ptr<ByteSink> sink, std::uint64_t limit_bytes = 0,
         WhenEmpty when_empty = WhenEmpty::written);
 
-  // Until finish().
+  // Valid until finish().
   Exporter& exporter() { return *exporter_; }
   void event(const Event& event, const Facts& facts) {
     if (events_++ == 0) first_ns_ = event.start_ns;

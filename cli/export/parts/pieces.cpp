@@ -26,7 +26,7 @@ class PrepareWalk : public EventSink {
   Router router_;
 };
 
-// Reads only the processes that are written now, so that the time of a file for each process grows with the events alone.
+// Reads only the processes that are written now, so that one file for each process takes time in proportion to the events.
 Wanted wanted_now(const ExportJob& job, const Pieces& pieces) {
   Wanted wanted = job.wanted;
   for (const std::size_t piece : pieces.layout.piece_of) wanted.now.push_back(pieces.at(piece) != nullptr);

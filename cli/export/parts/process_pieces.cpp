@@ -28,7 +28,8 @@ Pieces open_some(const ExportJob& job, const ProcessOutputs& outputs, const Proc
   return pieces;
 }
 
-// Each walk counts what it left out of its own processes, and all that was left out because of its rank.
+// Adds up the walks. Each walk counts the events that it left out of its own processes. Events that were left out because of their rank are
+// counted by every walk, so the last count is kept.
 void add(LeftOutSummary& to, LeftOutSummary of) {
   constexpr auto kRanks = static_cast<std::size_t>(LeftOut::ranks);
   for (std::size_t why = 0; why < to.events.size(); ++why) of.events[why] += why == kRanks ? 0 : to.events[why];
