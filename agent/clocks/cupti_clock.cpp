@@ -20,8 +20,15 @@ bool is_cuptis_own(const trace::ClockSample& raw) {
 
 }  // namespace
 
+// Threads read the clocks at the same time, and one that is put to sleep notes late what it read.
+bool CuptiClock::is_overtaken(const trace::ClockSample& raw) noexcept {
+  if (raw.mono_ns - raw.uncertainty_ns / 2 < noted_until_mono_ns_) return true;
+  noted_until_mono_ns_ = raw.mono_ns + raw.uncertainty_ns / 2;
+  return false;
+}
+
 void CuptiClock::note(const trace::ClockSample& raw) noexcept {
-  if (raw.cupti_ns == 0) return;
+  if (raw.cupti_ns == 0 || is_overtaken(raw)) return;
   if (last_.cupti_ns == 0) {
     first_ = last_ = raw;
     if (!is_cuptis_own(raw)) first_.cupti_ns = last_.cupti_ns = raw.real_ns;

@@ -83,7 +83,8 @@ def check_flood(options):
     taken, left = len(stacks(recording)), recording.header["stacks_left_out"]
     check(taken + left == 4 * calls + 1 and not recording.lost["stack"], f"flood: {taken} stacks and {left} left out are all calls", (taken, left, 4 * calls + 1))
     span = max(event.time for event in stacks(recording)) - min(event.time for event in stacks(recording))
-    check(40 <= taken <= 2 * (20 + 100 * span / 1e9) + 21, f"flood: at most 100 a second and thread over {span / 1e6:.0f} ms", taken)
+    # A thread may end while the other one prepares the stacks: one burst is sure.
+    check(20 <= taken <= 2 * (20 + 100 * span / 1e9) + 21, f"flood: at most 100 a second and thread over {span / 1e6:.0f} ms", taken)
     different = {tuple(event.frames) for event in stacks(recording)}
     check(2 <= len(different) <= 5, "flood: the same stacks come again", len(different))
 

@@ -113,6 +113,17 @@ TEST_CASE("readings of two foreign clocks are no line") {
   CHECK(is_near(recorded(*clock, 5 * ticks(now + kSecond_ns / 2), now + kSecond_ns), ours(now + kSecond_ns / 2)));
 }
 
+TEST_CASE("a reading that is noted late changes nothing") {
+  const auto clock = with_foreign(ticks, 20);
+  const std::uint64_t now = kMono_ns + 20 * kSecond_ns;
+  clock->note(sample(ticks(now - 1'000'000), now - 1'000'000));
+  clock->note(sample(ticks(now - 100), now));
+  clock->note(sample(ours(kMono_ns + 10 * kSecond_ns), kMono_ns + 10 * kSecond_ns));
+  CHECK_FALSE(clock->is_ours());
+  for (std::uint64_t at = kMono_ns + 11 * kSecond_ns; at <= now; at += kSecond_ns / 7)
+    CHECK(is_near(recorded(*clock, ticks(at), now), ours(at)));
+}
+
 TEST_CASE("readings close to each other, and more than are kept") {
   const auto clock = with_foreign(ticks, 11);
   std::uint64_t now = kMono_ns + 11 * kSecond_ns;
