@@ -55,10 +55,12 @@ bool CuptiClock::goes_on(const Reading& reading) const noexcept {
   const auto rate = [](const Reading& from, const Reading& to) {
     return static_cast<double>(to.foreign - from.foreign) / static_cast<double>(to.mono_ns - from.mono_ns);
   };
-  const double passed_ns = static_cast<double>(reading.mono_ns - last.mono_ns);
-  const double blur_ns = static_cast<double>(reading.uncertainty_ns + 2 * last.uncertainty_ns + before.uncertainty_ns);
+  // How far off a rate may be because its two readings are blurred.
+  const auto blur = [](const Reading& from, const Reading& to) {
+    return static_cast<double>(from.uncertainty_ns + to.uncertainty_ns) / static_cast<double>(to.mono_ns - from.mono_ns);
+  };
   const double off = rate(last, reading) / rate(before, last) - 1;
-  return (off < 0 ? -off : off) <= kSameRate + blur_ns / passed_ns;
+  return (off < 0 ? -off : off) <= kSameRate + blur(last, reading) + blur(before, last);
 }
 
 void CuptiClock::note_foreign(const Reading& reading) noexcept {

@@ -124,6 +124,14 @@ TEST_CASE("a reading that is noted late changes nothing") {
     CHECK(is_near(recorded(*clock, ticks(at), now), ours(at)));
 }
 
+TEST_CASE("two readings that are close and blurred do not give the pace") {
+  const auto clock = with_foreign(ticks, 11);
+  const std::uint64_t first = kMono_ns + 11 * kSecond_ns, close = first + 100'000, now = first + kSecond_ns / 50;
+  clock->note({ticks(close + 1'000), close, ours(close), 4'000});
+  clock->note(sample(ticks(now), now));
+  CHECK(is_near(recorded(*clock, ticks(now - 1'000'000), now), ours(now - 1'000'000)));
+}
+
 TEST_CASE("readings close to each other, and more than are kept") {
   const auto clock = with_foreign(ticks, 11);
   std::uint64_t now = kMono_ns + 11 * kSecond_ns;
