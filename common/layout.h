@@ -94,6 +94,7 @@ struct FileHeader {
   std::uint64_t stacks_left_out;         // stacks of calls above the rate, or native ones that could not be told
   std::uint64_t operators_without_stack; // operators and ranges without room for their Python stack
   std::uint64_t module_names_missed;     // modules without room for their names
+  std::uint64_t removed_runs;            // earlier runs whose files this process removed (TRACETOOL_KEEP, TRACETOOL_MAX_DISK)
 };
 static_assert(sizeof(FileHeader) <= kHeaderBytes);
 

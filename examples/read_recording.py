@@ -35,7 +35,7 @@ COPIED_AGAIN_NS = 900_000_000_000
 COUNTER_FIELDS = ("definitions_used heartbeat_real_ns closed_real_ns claimed_blocks cupti_dropped unknown_activities "
                   "definitions_missed cupti_state cupti_error nvtx_state nccl_version").split()
 LAST_FIELDS = ("truncated_names discarded_buffers agent_cpu_ns spooled_ticket events local_path copied_real_ns spooled_bytes "
-               "spool_state spool_error invalid_timestamps stacks_left_out operators_without_stack module_names_missed").split()
+               "spool_state spool_error invalid_timestamps stacks_left_out operators_without_stack module_names_missed removed_runs").split()
 EVENT_KINDS = 32
 SPOOLED = -1  # index of a block that only the spool has
 BLOCK = struct.Struct("<4Q2I4Q7Q64Q")

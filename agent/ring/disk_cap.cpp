@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -35,6 +36,7 @@ struct Run {
 constinit trace::FileHeader s_header{};
 constinit Run s_runs[512]{};
 constinit std::size_t s_run_count = 0;
+constinit std::atomic<std::uint64_t> s_removed_runs{0};
 
 // The run of this id, which is one of a header: made if it is new. Null: there are too many.
 Run* find_run(const char* id) {
@@ -235,11 +237,15 @@ void remove_old_runs(int run_directory, const char* current_run, const DiskLimit
     bytes += run->bytes;
     const bool too_many = limits.keep_runs != 0 && ++kept > limits.keep_runs;
     const bool too_large = limits.max_bytes != 0 && bytes > limits.max_bytes;
-    if (too_many || too_large) removed += remove_run(parent, run->id, kMostRemoved - removed);
+    const int files = too_many || too_large ? remove_run(parent, run->id, kMostRemoved - removed) : 0;
+    removed += files;
+    s_removed_runs.fetch_add(files > 0, std::memory_order_relaxed);
   }
   if (removed > 0) say_verbose("removed %d files of earlier runs", removed);
   close(parent);
 }
+
+std::uint64_t removed_runs() noexcept { return s_removed_runs.load(std::memory_order_relaxed); }
 
 bool has_many_runs(int run_directory, const DiskLimits& limits) noexcept {
   constexpr std::uint64_t kBehind = 16;

@@ -44,6 +44,7 @@ void begin_spool() {
 
 void make_room() {
   remove_old_runs(run_directory(), run_file().run, disk_limits());
+  trace::SharedMemory::store(ring().header->removed_runs, removed_runs());
   if (!is_copied()) return;
   for (int i = 0; const char* path = local_directory(i); ++i) remove_old_local_rings(path, run_file().run);
 }

@@ -156,7 +156,7 @@ std::vector<std::string> summary_sentences(const std::vector<ResultTable>& table
   return {time + ".", steps_text(steps, whole_ns) + ".", who + "."};
 }
 
-std::string summary_text(const std::vector<ResultTable>& tables) {
+std::string summary_text(const std::vector<ResultTable>& tables, const std::string& inputs) {
   const TableReading gpus(tables, "temporal"), steps(tables, "steps"), kernels(tables, "kernels"), ranks(tables, "stragglers");
   const std::int64_t whole_ns = gpus.sum("span_ns");
   if (whole_ns == 0) return "no GPU work\n";
@@ -170,7 +170,7 @@ std::string summary_text(const std::vector<ResultTable>& tables) {
   if (kernels.rows() > 0) out += "\n" + text_of(kernels.part({"class", "count", "sum_ns", "share_pct", "median_ns", "name"}, kKernels));
   if (gpus.rows() <= kMostGpus) out += "\n" + text_of(gpus.table());
   const std::string_view next = !late.empty() ? std::string_view("stragglers") : losses.empty() ? std::string_view("kernels") : std::string_view(losses.front().next);
-  return out + fmt::format("\nnext: tracetool analyze PATH... --only {}  # --list names all tables\n", next);
+  return out + fmt::format("\nnext: tracetool analyze {} --only {}  # --list names all tables\n", inputs, next);
 }
 
 }  // namespace cli

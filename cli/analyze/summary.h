@@ -12,7 +12,8 @@ std::vector<const AnalysisEntry*> summary_analyses();
 
 // The tables as these analyses make them of all ranks and steps. Of a partition of the time of all GPUs: compute, exposed
 // communication, copies and memsets that run alone, idle. Per GPU, where there are at most kMostGpus.
-std::string summary_text(const std::vector<ResultTable>& tables);
+// `inputs`: the inputs as words of a command, for the next one.
+std::string summary_text(const std::vector<ResultTable>& tables, const std::string& inputs);
 
 // The same in three sentences, each with its period: what the GPUs' time was and where most of what is lost went; the steps; who is
 // late, unless there is one GPU. One sentence if there is no GPU work.

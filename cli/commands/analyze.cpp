@@ -148,7 +148,7 @@ void run_analyze(AnalyzeOptions options) {
   const FoundFacts found = find_facts(*trace);
   AnalysisResult result = analyze(*trace, found.facts, found.steps_found, request);
   for (const std::string& note : result.notes) print_line("tracetool: {}", note);
-  if (summary) return write_out(summary_text(result.tables), options.output);
+  if (summary) return write_out(summary_text(result.tables, inputs_text(*options.inputs)), options.output);
   bool sorted = options.sort.empty();
   for (ResultTable& table : result.tables) {
     sorted = (!options.sort.empty() && sort_rows(table, options.sort)) || sorted;

@@ -37,6 +37,7 @@ Command analyze_command();
 Command diff_command();
 Command check_command();
 Command diagnose_command();
+Command open_command();
 Command report_command();
 Command help_command();
 Command pages_command();

@@ -140,9 +140,7 @@ void run_export(const ExportOptions& options) {
   selection_of(*options.selection);  // a word that is wrong is said before the work
   const auto inputs = find_inputs(*options.inputs);
   const ExportTarget target = target_of(options, inputs);
-  check_writable(target);
-  const auto trace = read_inputs(inputs, *options.memory_mib, target.path);
-  say(write(*trace, inputs, options, target), options, target);
+  say(export_to(target, inputs, options), options, target);
 }
 
 std::function<void()> set_up_export(CLI::App& app) {
@@ -150,6 +148,12 @@ std::function<void()> set_up_export(CLI::App& app) {
 }
 
 }  // namespace
+
+ExportReport export_to(const ExportTarget& target, const std::vector<TraceInput>& inputs, const ExportOptions& options) {
+  check_writable(target);
+  const auto trace = read_inputs(inputs, *options.memory_mib, target.path);
+  return write(*trace, inputs, options, target);
+}
 
 Command export_command() {
   return {"export", "Writes the trace in the format of a viewer",

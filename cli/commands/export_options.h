@@ -9,6 +9,7 @@
 #include "cli/commands/inputs.h"
 #include "cli/commands/selection_options.h"
 #include "cli/export/parts/export_formats.h"
+#include "cli/export/parts/export_report.h"
 
 namespace CLI {
 class App;
@@ -47,5 +48,8 @@ struct ExportTarget {
 // Throws Error (usage) where options do not go together, or the output would replace an input or, not being named, any
 // file.
 ExportTarget target_of(const ExportOptions& options, const std::vector<TraceInput>& inputs);
+
+// Reads the inputs and writes the target. Throws Error as read_inputs() and the writers do.
+ExportReport export_to(const ExportTarget& target, const std::vector<TraceInput>& inputs, const ExportOptions& options);
 
 }  // namespace cli

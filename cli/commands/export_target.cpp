@@ -46,13 +46,9 @@ Form form_of(const ExportOptions& options, const ExportFormat& format) {
 std::string path_of(const ExportOptions& options, const std::vector<TraceInput>& inputs, Form form,
                     const ExportFormat& format) {
   if (!options.output.empty()) return options.output;
-  const std::string& first = options.inputs->paths.empty() ? inputs[0].path : options.inputs->paths[0];
-  const std::string path = output_name(first, form == Form::manifest ? is_native(format) ? ".tar" : ".tar.gz"
-                                              : form == Form::directory ? fmt::format(".{}", format.flag)
-                                                                     : std::string(format.extension));
-  // A name that the user did not choose may be that of the trace that the input was made from.
-  if (!fs::exists(path)) return path;
-  refuse(fmt::format("{} exists; name the output with -o, the same to replace it", path));
+  return default_output(*options.inputs, inputs, form == Form::manifest ? is_native(format) ? ".tar" : ".tar.gz"
+                                                 : form == Form::directory ? fmt::format(".{}", format.flag)
+                                                                           : std::string(format.extension));
 }
 
 // Its files may have the names of ours.

@@ -29,19 +29,6 @@ struct InfoOptions {
   bool json = false;
 };
 
-// Of what was typed, where it can be typed again.
-InfoInput input_of(const InputOptions& options, const std::vector<TraceInput>& inputs) {
-  InfoInput input;
-  input.merged = inputs.size() == 1 && is_merged_file(inputs[0].path);
-  if (input.merged) {
-    input.path = inputs[0].path;
-  } else if (options.paths.size() == 1 && options.ranks.empty() && options.run.empty()) {
-    input.path = options.paths[0];
-  }
-  if (input.path.starts_with('-')) input.path.clear();
-  return input;
-}
-
 std::vector<bool> ranks_of(const Catalog& catalog) {
   std::vector<bool> ranks = beside_ranks(catalog);
   ranks.flip();
@@ -69,7 +56,7 @@ void run_info(const InfoOptions& options) {
   if (options.json) {
     write_info_json(catalog, merged.fits, notes, out);
   } else {
-    InfoInput input = input_of(*options.inputs, inputs);
+    InfoInput input{inputs.size() == 1 && is_merged_file(inputs[0].path), inputs_text(*options.inputs)};
     if (input.merged && merged.steps.size() == catalog.processes.size()) {
       input.steps = step_notes(merged.steps, catalog, ranks_of(catalog), true);
     }

@@ -113,15 +113,11 @@ std::string losses(const Process& process) {
 }
 
 std::string next_step(const Catalog& catalog, const InfoInput& input) {
-  if (input.merged) {
-    const std::string path = input.path.empty() ? "FILE.ttrace" : input.path;
-    return fmt::format("next: tracetool export --perfetto {} -o {}  # and open it in ui.perfetto.dev\n", shell_word(path), shell_word(output_name(path, ".json.gz")));
-  }
+  if (input.merged) return fmt::format("next: tracetool open {}  # in ui.perfetto.dev\n", input.inputs);
   const auto beside = static_cast<std::size_t>(std::ranges::count(beside_ranks(catalog), true));
   const auto unknown = static_cast<std::size_t>(std::ranges::count_if(catalog.processes, [](const Process& process) { return process.rank < 0; }));
   const bool several = catalog.processes.size() > 1;
-  return fmt::format("next: tracetool merge {} -o run.ttrace{}\n", input.path.empty() ? "PATH..." : shell_word(input.path),
-                     unknown > beside && several ? "  # with --rank N=FILE for those without a rank" : "");
+  return fmt::format("next: tracetool merge {}{}\n", input.inputs, unknown > beside && several ? "  # with --rank N=FILE for those without a rank" : "");
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace cli {
 // What was looked at, and what the next command takes.
 struct InfoInput {
   bool merged = false;
-  std::string path = {};  // "" if there are several, or none is known
+  std::string inputs = {};  // as words of a command
   std::vector<std::string> steps = {};  // how they were found, of a merged file
 };
 

@@ -147,4 +147,10 @@ std::string output_name(const std::string& input, const std::string& extension) 
   return same_file(name + extension, input) ? name + ".export" + extension : name + extension;
 }
 
+std::string default_output(const InputOptions& options, const std::vector<TraceInput>& inputs, const std::string& extension) {
+  const std::string path = output_name(options.paths.empty() ? inputs.at(0).path : options.paths[0], extension);
+  if (!std::filesystem::exists(path)) return path;
+  throw Error(Exit::usage, fmt::format("{} exists; name the output with -o, the same to replace it", path));
+}
+
 }  // namespace cli

@@ -68,7 +68,7 @@ void run_look(const InputOptions& options, std::size_t memory_mib) {
   add_findings(text, diagnosis);
   text += '\n';
   add_line(text, "next: tracetool diagnose {}", diagnosed.inputs);
-  add_line(text, "next: tracetool report {} -o report.html", diagnosed.inputs);
+  add_line(text, "next: tracetool report {}", diagnosed.inputs);
   OutputFile out("-");
   out.write(text);
   out.finish();

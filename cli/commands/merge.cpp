@@ -30,17 +30,18 @@ struct MergeCommandOptions {
 
 void run_merge(const MergeCommandOptions& options) {
   auto inputs = find_inputs(*options.inputs);
-  refuse_input_as_output(inputs, options.output);
+  const std::string output = options.output.empty() ? default_output(*options.inputs, inputs, ".ttrace") : options.output;
+  refuse_input_as_output(inputs, output);
   if (!options.report.empty()) {
     refuse_input_as_output(inputs, options.report);
-    if (real_path(options.report) == real_path(options.output)) {
+    if (real_path(options.report) == real_path(output)) {
       throw Error(Exit::usage, fmt::format("--report {}: is also the output; name another file", options.report));
     }
   }
   const std::size_t found = inputs.size();
   const std::vector<std::string> left_out = leave_out_unfit(inputs);
   print_warnings(left_out);
-  OutputFile out(options.output);  // before the work: a place that cannot be written is said at once
+  OutputFile out(output);  // before the work: a place that cannot be written is said at once
   const auto report = options.report.empty() ? nullptr : open_output(options.report);
   MergeOptions merge;
   merge.align = !options.no_align && !options.partial;
@@ -48,7 +49,7 @@ void run_merge(const MergeCommandOptions& options) {
   merge.force = options.force;
   merge.clock_of_each_rank = options.clock_of_each_rank;
   merge.memory_bytes = *options.memory_mib << 20;
-  merge.scratch_directory = scratch_directory(options.output);
+  merge.scratch_directory = scratch_directory(output);
   const MergedTotals merged = merge_inputs(inputs, merge, out);
   print_warnings(merged.warnings);
   out.finish();
@@ -56,25 +57,26 @@ void run_merge(const MergeCommandOptions& options) {
     write_clock_report(merged.fits, *report);
     report->finish();
   }
-  print_line("{}: {}, {}, {}", options.output, count_text(merged.processes, "process", "processes"),
+  print_line("{}: {}, {}, {}", output, count_text(merged.processes, "process", "processes"),
              count_text(merged.events, "event"), count_text(out.bytes(), "byte"));
   if (!left_out.empty()) {
-    throw Error(Exit::bad_content, fmt::format("{} of {} inputs were skipped in {}; the rest is there", left_out.size(), found, options.output));
+    throw Error(Exit::bad_content, fmt::format("{} of {} inputs were skipped in {}; the rest is there", left_out.size(), found, output));
   }
-  if (options.output == "-") return;
+  if (output == "-") return;
   if (options.partial) {
-    const std::string parts = std::filesystem::path(options.output).replace_filename("*.ttrace").string();
+    const std::string parts = std::filesystem::path(output).replace_filename("*.ttrace").string();
     print_line("next, when each node has its part: tracetool merge {} -o run.ttrace", shell_word(parts));
   } else {
-    print_line("next: tracetool analyze {0}; tracetool export --perfetto {0}", shell_word(options.output));
+    print_line("next: tracetool diagnose {}", shell_word(output));
+    print_line("next: tracetool report {}", shell_word(output));
   }
 }
 
 std::function<void()> set_up_merge(CLI::App& app) {
   auto options = std::make_shared<MergeCommandOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("-o,--output", options->output, "The merged file to write; - is stdout")
-      ->required()
+  app.add_option("-o,--output", options->output, "The merged file to write (default: a name like the first input's); - is stdout")
+      ->check(not_empty())
       ->type_name("FILE");
   app.add_option("--report", options->report, "Also writes what is known of each host's clock, as JSON; - is stdout")
       ->type_name("FILE");
@@ -102,7 +104,7 @@ Command merge_command() {
       "that cannot be read, or is of another run, is named and skipped; the exit status is 3 then.\n"
       "Inputs of unrelated runs (other run ids or numbers of ranks, or recorded far apart) are refused without --force.\n"
       "\n"
-      "  tracetool merge traces/ -o run.ttrace\n"
+      "  tracetool merge traces/\n"
       "  tracetool merge traces/ -o run.ttrace --report clocks.json\n"
       "  tracetool merge --rank 0=a.json.gz --rank 1=b.json.gz -o run.ttrace\n"
       "  tracetool merge --partial /local/traces -o /shared/parts/$(hostname).ttrace    # on each node\n"

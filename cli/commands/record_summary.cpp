@@ -13,6 +13,7 @@
 #include "cli/io/visible_text.h"
 #include "cli/merge/runs.h"
 #include "cli/model/error.h"
+#include "cli/model/losses.h"
 #include "cli/model/totals.h"
 #include "cli/read/ring_file.h"
 
@@ -22,6 +23,7 @@ namespace {
 struct Recorded {
   std::uint64_t recordings = 0, records = 0, overwritten = 0, lost = 0;
   std::set<std::string> runs;
+  std::uint64_t removed_runs = 0;
   bool spools = false;
   int spool_error = 0;  // errno of a spool that ended early
 };
@@ -31,6 +33,7 @@ void add(const RunFile& file, const std::string& run, Recorded& sum) {
   ++sum.recordings;
   sum.runs.insert(run);
   sum.overwritten += total(process.overwritten);
+  sum.removed_runs += process.recorder.removed_runs;
   sum.lost += total(process.lost) + process.lost_unknown_kind;
   try {
     RingFile ring(file.path);
@@ -82,7 +85,7 @@ std::vector<std::string> why_nothing(const std::string& directory) {
     lines.push_back(fmt::format("doctor: {}: {}{}{}", result.check, result.what, result.next.empty() ? "" : " -> ",
                                 result.next));
   }
-  lines.emplace_back("next: tracetool doctor; and while the program runs, tracetool doctor PID");
+  lines.emplace_back("next: while the program runs, tracetool doctor PID (its process id)");
   return lines;
 }
 
@@ -100,9 +103,10 @@ std::vector<std::string> record_summary(const std::string& directory, std::int64
   if (sum.recordings == 0) return why_nothing(directory);
   const bool one_run = sum.runs.size() == 1;
   const std::string where = one_run ? directory + "/" + *sum.runs.begin() : directory;
-  return {fmt::format("{} in {}: {}, {}", count_text(sum.recordings, "recording"), where,
-                      count_text(sum.records, "record"), losses(sum)),
-          fmt::format("next: tracetool info {0}; tracetool merge {0} -o run.ttrace", shell_word(where))};
+  std::vector<std::string> lines{fmt::format("{} in {}: {}, {}", count_text(sum.recordings, "recording"), where, count_text(sum.records, "record"), losses(sum))};
+  if (sum.removed_runs > 0) lines.push_back(removed_runs_text(sum.removed_runs));
+  lines.push_back(fmt::format("next: tracetool {}", shell_word(where)));
+  return lines;
 }
 
 bool is_further_rank() {

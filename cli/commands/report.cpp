@@ -9,28 +9,18 @@
 #include "cli/commands/clock_report.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/input_options.h"
-#include "cli/commands/peak_options.h"
-#include "cli/commands/selection_options.h"
+#include "cli/commands/report_options.h"
 #include "cli/commands/trace_facts.h"
 #include "cli/io/output_file.h"
+#include "cli/io/shell_word.h"
 #include "cli/io/units.h"
 #include "cli/io/visible_text.h"
 #include "cli/model/error.h"
 #include "cli/model/rank_list.h"
-#include "cli/report/report.h"
 #include "cli/select/number_ranges.h"
 
 namespace cli {
 namespace {
-
-struct ReportOptions {
-  std::shared_ptr<InputOptions> inputs;
-  std::shared_ptr<SelectionOptions> selection;
-  std::shared_ptr<PeakOptions> peaks;
-  std::shared_ptr<std::size_t> memory_mib;
-  std::string output, title, timeline_ranks, classes;
-  std::optional<std::int64_t> step;
-};
 
 std::string default_title(const InputOptions& inputs) { return "tracetool report of " + inputs_text(inputs); }
 
@@ -52,38 +42,23 @@ std::vector<std::int64_t> ranks_in(const NumberRanges& ranges, const Catalog& ca
 }
 
 void run_report(const ReportOptions& options) {
-  if (options.output.empty()) throw Error(Exit::usage, "report: the file to write is missing; name it, like -o report.html");
-  ReportRequest request;
-  request.inputs = inputs_text(*options.inputs);
-  request.selected = selection_text(*options.selection);
-  request.timeline.inputs = request.inputs;
-  request.title = options.title.empty() ? default_title(*options.inputs) : options.title;
-  request.selection = selection_of(*options.selection);
-  request.timeline.step = options.step;
-  const std::optional<NameRules> class_rules = read_class_rules(options.classes, options.output);
-  request.class_rules = class_rules ? &*class_rules : nullptr;
-  const OwnPeaks own_peaks = options.peaks->peaks();
-  request.own_peaks = &own_peaks;
   const auto inputs = find_inputs(*options.inputs);
-  refuse_input_as_output(inputs, options.output);
-  const auto trace = read_inputs(inputs, *options.memory_mib, options.output, reported_events(), true);
-  if (!options.timeline_ranks.empty()) request.timeline.ranks = ranks_in(NumberRanges("--timeline-ranks", options.timeline_ranks), trace->catalog());
-  const FoundFacts found = find_facts(*trace);
-  request.clocks = clocks_text(trace->catalog(), trace->fits());
-  const Report report = make_report(*trace, found.facts, found.steps_found, request);
-  OutputFile out(options.output);
+  const std::string output = options.output.empty() ? default_output(*options.inputs, inputs, ".html") : options.output;
+  refuse_input_as_output(inputs, output);
+  const Report report = report_of(options, inputs, output);
+  OutputFile out(output);
   out.write(report.html);
   out.finish();
   print_notes(report.notes);
-  const bool is_file = options.output != "-";
-  print_line("{}: {}, {} bytes{}", is_file ? options.output : "stdout", count_text(report.findings, "finding"), report.html.size(),
-             is_file ? "; open it in a browser" : "");
+  const bool is_file = output != "-";
+  print_line("{}: {}, {} bytes", is_file ? output : "stdout", count_text(report.findings, "finding"), report.html.size());
+  if (is_file) print_line("next: open {} in a browser", shell_word(output));
 }
 
 std::function<void()> set_up_report(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   options->inputs = add_inputs(app);
-  app.add_option("-o,--output", options->output, "The page to write; - is stdout")->check(not_empty())->type_name("FILE");
+  app.add_option("-o,--output", options->output, "The page to write (default: a name like the first input's); - is stdout")->check(not_empty())->type_name("FILE");
   app.add_option("--step", options->step, "The training step in the timeline (default: one of median length)")->type_name("N");
   app.add_option("--timeline-ranks", options->timeline_ranks, "Ranks with all slices in the timeline, at most 16 (default: the first 16); of the others how busy they are")
       ->check(not_empty())
@@ -99,13 +74,32 @@ std::function<void()> set_up_report(CLI::App& app) {
 
 }  // namespace
 
+Report report_of(const ReportOptions& options, const std::vector<TraceInput>& inputs, const std::string& output) {
+  ReportRequest request;
+  request.inputs = inputs_text(*options.inputs);
+  request.selected = selection_text(*options.selection);
+  request.timeline.inputs = request.inputs;
+  request.title = options.title.empty() ? default_title(*options.inputs) : options.title;
+  request.selection = selection_of(*options.selection);
+  request.timeline.step = options.step;
+  const std::optional<NameRules> class_rules = read_class_rules(options.classes, output);
+  request.class_rules = class_rules ? &*class_rules : nullptr;
+  const OwnPeaks own_peaks = options.peaks->peaks();
+  request.own_peaks = &own_peaks;
+  const auto trace = read_inputs(inputs, *options.memory_mib, output, reported_events(), true);
+  if (!options.timeline_ranks.empty()) request.timeline.ranks = ranks_in(NumberRanges("--timeline-ranks", options.timeline_ranks), trace->catalog());
+  const FoundFacts found = find_facts(*trace);
+  request.clocks = clocks_text(trace->catalog(), trace->fits());
+  return make_report(*trace, found.facts, found.steps_found, request);
+}
+
 Command report_command() {
   return {"report", "One page with charts: summary, findings, tables, timeline",
           "The page needs no network and nothing beside itself: mail it, keep it with the run. It has host names, process ids\n"
           "and paths of the run in it. Its tables are those of `analyze`, its findings those of `diagnose`. Without script it has\n"
           "all but the zoom of the timeline.\n"
           "\n"
-          "  tracetool report traces/ -o report.html\n"
+          "  tracetool report traces/\n"
           "  tracetool report run.ttrace -o report.html --step 12 --timeline-ranks 0-3,8",
           set_up_report};
 }

@@ -62,6 +62,7 @@ class RunSummary {
     if (p.rank >= 0) ranks_.insert(p.rank);
     row_.world_size = std::max(row_.world_size, p.world_size);
     row_.overwritten += total(p.overwritten);
+    row_.removed_runs += p.recorder.removed_runs;
     row_.lost += total(p.lost) + p.lost_unknown_kind;
     live_ = live_ || p.state == RecordingState::live;
     unknown_ = unknown_ || (p.format == SourceFormat::ring && p.state == RecordingState::unknown);
@@ -118,7 +119,7 @@ void run_runs(const RunsOptions& options) {
     write_runs_json(rows, out);
   } else {
     out.write(runs_text(rows));
-    out.write(fmt::format("next: tracetool info {} --run NAME  # without --run: the last of these\n", shell_word(options.directory)));
+    out.write(fmt::format("next: tracetool {} --run {}  # the newest of these\n", shell_word(options.directory), shell_word(rows.back().name)));
   }
   out.finish();
 }

@@ -7,6 +7,8 @@
 #include "cli/io/text_table.h"
 #include "cli/io/json_writer.h"
 #include "cli/io/units.h"
+#include "cli/io/visible_text.h"
+#include "cli/model/losses.h"
 #include "cli/model/rank_list.h"
 
 namespace cli {
@@ -32,7 +34,11 @@ std::string runs_text(const std::vector<RunRow>& rows) {
     table.add({row.name, row.start_ns == 0 ? "?" : time_text(row.start_ns), ranks_text(row), duration_text(row.span_ns),
                fmt::format("{}", row.overwritten), fmt::format("{}", row.lost), bytes_text(row.bytes), row.state});
   }
-  return table.text();
+  std::string text = table.text();
+  for (const RunRow& row : rows) {
+    if (row.removed_runs > 0) add_line(text, "{} {}", row.name, removed_runs_text(row.removed_runs));
+  }
+  return text;
 }
 
 void write_runs_json(const std::vector<RunRow>& rows, ByteSink& sink) {
@@ -53,6 +59,7 @@ void write_runs_json(const std::vector<RunRow>& rows, ByteSink& sink) {
     json.number("overwritten", row.overwritten);
     json.number("lost", row.lost);
     json.number("bytes", row.bytes);
+    json.number("removed_runs", row.removed_runs);
     json.text("state", row.state);
     json.close('}');
   }

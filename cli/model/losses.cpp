@@ -79,6 +79,10 @@ std::string loss_text(const Process& p) {
   return text;
 }
 
+std::string removed_runs_text(std::uint64_t runs) {
+  return fmt::format("removed {} earlier {} to keep within TRACETOOL_KEEP and TRACETOOL_MAX_DISK", runs, runs == 1 ? "run" : "runs");
+}
+
 bool overwrote(const Process& p) { return sum(p.overwritten) > 0; }
 bool left_unrecorded(const Process& p) { return sum(p.lost) > 0 || p.lost_unknown_kind > 0; }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/model/device_words.h"
+#include "cli/model/losses.h"
 #include "cli/read/ring_definitions.h"
 #include "cli/read/ring_kinds.h"
 #include "cli/read/ring_names.h"
@@ -25,6 +26,7 @@ Recorder describe_recorder(const trace::FileHeader& header) {
   r.stacks_left_out = header.stacks_left_out;
   r.operators_without_stack = header.operators_without_stack;
   r.module_names_missed = header.module_names_missed;
+  r.removed_runs = header.removed_runs;
   r.cupti_state = static_cast<trace::SourceState>(header.cupti_state);
   r.cupti_holder = terminated(header.cupti_holder);
   r.cupti_path = terminated(header.cupti_path);
@@ -119,6 +121,7 @@ void add_losses(const RingFile& file, Process& process) {
     process.notes.push_back(fmt::format("{} operators have no Python stack: no room for its frames in a block (set a larger TRACETOOL_BUFFER)", r.operators_without_stack));
   if (r.module_names_missed > 0)
     process.notes.push_back(fmt::format("{} modules have no name: no room in the definitions region (set a larger TRACETOOL_BUFFER)", r.module_names_missed));
+  if (r.removed_runs > 0) process.notes.push_back(removed_runs_text(r.removed_runs));
 }
 
 }  // namespace cli

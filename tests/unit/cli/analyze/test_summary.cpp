@@ -43,21 +43,21 @@ bool in_order(const std::string& text, std::initializer_list<std::string_view> p
 TEST_CASE("summary: the time of all GPUs as a partition, the largest loss first, and who is late") {
   const std::string text = summary_text({temporal({gpu(0, 1000, 950, 600, 300), gpu(1, 1000, 700, 600, 50)}),
                                          steps({{1, 0, 400}, {1, 1, 410}, {2, 0, 400}, {2, 1, 900}}),
-                                         stragglers({{0, false, 3, Cell(), Cell()}, {1, true, 250, std::string("host"), std::string("its GPU was idle")}})});
+                                         stragglers({{0, false, 3, Cell(), Cell()}, {1, true, 250, std::string("host"), std::string("its GPU was idle")}})}, "a/traces");
   INFO(text);
   CHECK(in_order(text, {"2 GPUs, 2.000 us of GPU time: 60.00 % compute, 40.00 % lost\n",
                         " 17.50 %  350 ns: idle; from 50 ns on rank 0 to 300 ns on rank 1\n",
                         " 17.50 %  350 ns: communication that no compute covers; from 50 ns on rank 1 to 300 ns on rank 0\n",
                         "  5.00 %  100 ns: copies and memsets that nothing else covers\n",
                         "rank 1 is late to collectives: the others waited 250 ns for it alone, 12.50 % of the GPU time; cause: host: its GPU was idle\n",
-                        "steps 1 to 2: median 400 ns, longest 900 ns (step 2 of rank 1)\n", "--only stragglers"}));
+                        "steps 1 to 2: median 400 ns, longest 900 ns (step 2 of rank 1)\n", "next: tracetool analyze a/traces --only stragglers"}));
   CHECK(text.find("rank 0 is late") == std::string::npos);
 }
 
 TEST_CASE("summary: where all shown steps are warm-up, that alone is said") {
   ResultTable all_warm = steps({{0, 0, 900, true}, {0, 1, 950, true}});
   all_warm.columns.push_back({"warm_up", Unit::yes_no, ""});
-  const std::string text = summary_text({temporal({gpu(0, 1000, 950, 600, 300)}), all_warm});
+  const std::string text = summary_text({temporal({gpu(0, 1000, 950, 600, 300)}), all_warm}, "a/traces");
   INFO(text);
   CHECK(in_order(text, {"step 0: warm-up alone, up to 950 ns\n"}));
 }
@@ -65,7 +65,7 @@ TEST_CASE("summary: where all shown steps are warm-up, that alone is said") {
 TEST_CASE("summary: a step that is warm-up on one rank is left out on all") {
   ResultTable some_warm = steps({{0, 0, 900, true}, {0, 1, 950, true}, {1, 0, 500, true}, {1, 1, 600, false}, {2, 0, 100, false}, {2, 1, 110, false}});
   some_warm.columns.push_back({"warm_up", Unit::yes_no, ""});
-  const std::string text = summary_text({temporal({gpu(0, 1000, 950, 600, 300)}), some_warm});
+  const std::string text = summary_text({temporal({gpu(0, 1000, 950, 600, 300)}), some_warm}, "a/traces");
   INFO(text);
   CHECK(in_order(text, {"steps 0 to 2: median 100 ns, longest 110 ns (step 2 of rank 1), without warm-up: steps 0-1, up to 950 ns\n"}));
 }
@@ -73,24 +73,24 @@ TEST_CASE("summary: a step that is warm-up on one rank is left out on all") {
 TEST_CASE("summary: how busy GPUs are in steps that are a part of the time") {
   ResultTable part = steps({{1, 0, 40, 30}, {2, 0, 60, 20}});
   part.columns.push_back({"busy_ns", Unit::ns, ""});
-  const std::string text = summary_text({temporal({gpu(0, 1000, 50, 50, 0)}), part});
+  const std::string text = summary_text({temporal({gpu(0, 1000, 50, 50, 0)}), part}, "a/traces");
   INFO(text);
   CHECK(in_order(text, {"95.00 %  950 ns: idle", "steps 1 to 2: median 40 ns, longest 60 ns (step 2 of rank 0); GPUs are busy for 50.0 % of the steps\n"}));
 }
 
 TEST_CASE("summary: nothing is said of what is not there") {
-  CHECK(summary_text({temporal({})}) == "no GPU work\n");
-  CHECK(summary_text({temporal({{0, Cell(), Cell(), Cell(), Cell(), Cell(), Cell()}})}) == "no GPU work\n");
-  const std::string text = summary_text({temporal({gpu(0, 100, 100, 100, 0)})});
+  CHECK(summary_text({temporal({})}, "a/traces") == "no GPU work\n");
+  CHECK(summary_text({temporal({{0, Cell(), Cell(), Cell(), Cell(), Cell(), Cell()}})}, "a/traces") == "no GPU work\n");
+  const std::string text = summary_text({temporal({gpu(0, 100, 100, 100, 0)})}, "a/traces");
   CHECK(in_order(text, {"1 GPU, 100 ns of GPU time: 100.00 % compute, 0.00 % lost\nsteps: none were found\n", "--only kernels"}));
 }
 
 TEST_CASE("summary: of many GPUs there is no row for each") {
   Rows many;
   for (std::int64_t rank = 0; rank < 17; ++rank) many.push_back(gpu(rank, 100, 90, 90, 0));
-  CHECK(summary_text({temporal(many)}).find("rank  device") == std::string::npos);
+  CHECK(summary_text({temporal(many)}, "a/traces").find("rank  device") == std::string::npos);
   many.pop_back();
-  CHECK(summary_text({temporal(many)}).find("rank  device") != std::string::npos);
+  CHECK(summary_text({temporal(many)}, "a/traces").find("rank  device") != std::string::npos);
 }
 
 TEST_CASE("summary: the same in three sentences") {

@@ -56,7 +56,7 @@ TEST_CASE("info --json: the contract") {
 }
 
 TEST_CASE("info: people see losses, notes and what to do next") {
-  const std::string text = info_text(sample(), {}, {"one note"}, {});
+  const std::string text = info_text(sample(), {}, {"one note"}, {false, "a.ring b.ring"});
   CHECK_THAT(text, contains_text("rank  host") && contains_text("1.234 s") && contains_text("recovered"));
   CHECK_THAT(text,
              contains_text("rank 3: 50 runtime calls overwritten") && contains_text("TRACETOOL_BUFFER"));
@@ -67,9 +67,9 @@ TEST_CASE("info: people see losses, notes and what to do next") {
   CHECK_THAT(text, contains_text("kernels: 2 launch configurations, 1 cooperative, 1 in clusters of up to 4 blocks, local "
                                  "memory of up to 48 bytes a thread\n"));
   CHECK_THAT(text, contains_text("\n   ?  -") && contains_text("--rank N=FILE"));
-  CHECK_THAT(text, contains_text("next: tracetool merge PATH... -o run.ttrace"));
-  CHECK_THAT(info_text(sample(), {}, {}, {false, "a/traces"}), contains_text("next: tracetool merge a/traces -o run.ttrace"));
-  CHECK_THAT(info_text(sample(), {}, {}, {true, "a/b.ttrace"}), contains_text("next: tracetool export --perfetto a/b.ttrace -o b.json.gz  # "));
+  CHECK_THAT(text, contains_text("next: tracetool merge a.ring b.ring\n"));
+  CHECK_THAT(info_text(sample(), {}, {}, {false, "a/traces"}), contains_text("next: tracetool merge a/traces\n"));
+  CHECK_THAT(info_text(sample(), {}, {}, {true, "a/b.ttrace"}), contains_text("next: tracetool open a/b.ttrace  # "));
 }
 
 TEST_CASE("info: durations keep the nanosecond") {

@@ -1,0 +1,45 @@
+// Serves one file to the browser of this machine, over HTTP on 127.0.0.1.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace cli {
+
+struct ServedFile {
+  std::string path;            // it may be removed once the server is made
+  std::string name;            // in the address: letters, digits, '.', '-' and '_'
+  std::string type;            // of its content, for the browser
+  std::string allowed_origin;  // the other site that may read it; "" if there is none
+};
+
+// Returns 32 hexadecimal digits. Throws Error (cannot_open).
+std::string random_token();
+
+// The address has a random token, without which a request is answered with 404. Only GET, HEAD and OPTIONS are answered.
+class FileServer {
+ public:
+  // Listens from now on. A port of 0 is any that is free. Throws Error (cannot_open).
+  FileServer(ServedFile file, std::uint16_t port);
+  ~FileServer();
+  FileServer(const FileServer&) = delete;
+  FileServer& operator=(const FileServer&) = delete;
+
+  std::string address() const;  // http://127.0.0.1:PORT/TOKEN/NAME
+
+  // Answers requests until a signal ends the process.
+  [[noreturn]] void run() const;
+
+  // Returns the head of the answer to the head of a request; sets `has_content` if the file follows it.
+  std::string answer(const std::string& request, bool& has_content) const;
+
+ private:
+  void serve(int connection) const;
+
+  ServedFile file_;
+  std::string token_;
+  int file_fd_ = -1, listener_ = -1;
+  std::uint64_t bytes_ = 0;
+  std::uint16_t port_ = 0;
+};
+
+}  // namespace cli
