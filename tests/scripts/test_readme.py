@@ -33,6 +33,11 @@ class Readme(unittest.TestCase):
             links = re.findall(r"\]\((?!https?:|#)([^)#]+)", read(f"docs/{page}"))
             self.assertEqual([link for link in links if not os.path.exists(f"{ROOT}/docs/{link}")], [], page)
 
+    def test_each_page_is_in_the_site(self):
+        nav = re.findall(r"(\S+\.md)$", read("mkdocs.yml").split("\nnav:\n")[1], re.M)
+        pages = [*(name for name in os.listdir(f"{ROOT}/docs") if name.endswith(".md")), "gpu/README.md"]
+        self.assertEqual(sorted(nav), sorted(pages))
+
     def test_contributing(self):
         text = read("CONTRIBUTING.md")
         self.assertLessEqual(len(text.splitlines()), 60)
