@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""README.md and docs/: links lead to files, commands exist, and the life of a record has its eight steps."""
+"""README.md, CONTRIBUTING.md and docs/: links lead to files, commands exist, and the life of a record has its eight steps."""
 import os
 import re
 import unittest
@@ -14,6 +14,7 @@ def read(path):
 
 README = read("README.md")
 
+SUITES = ("scripts/rooms",)  # tests of meson, whose names look like paths
 HIDDEN = ("look", "pages")  # no rows: tracetool PATH, and what packages call
 
 
@@ -31,6 +32,22 @@ class Readme(unittest.TestCase):
             self.assertTrue(page == "index.md" or f"]({page}" in read("docs/index.md"), f"{page} is in docs/index.md")
             links = re.findall(r"\]\((?!https?:|#)([^)#]+)", read(f"docs/{page}"))
             self.assertEqual([link for link in links if not os.path.exists(f"{ROOT}/docs/{link}")], [], page)
+
+    def test_each_page_is_in_the_site(self):
+        nav = re.findall(r"(\S+\.md)$", read("mkdocs.yml").split("\nnav:\n")[1], re.M)
+        pages = [*(name for name in os.listdir(f"{ROOT}/docs") if name.endswith(".md")), "gpu/README.md"]
+        self.assertEqual(sorted(nav), sorted(pages))
+
+    def test_contributing(self):
+        text = read("CONTRIBUTING.md")
+        self.assertLessEqual(len(text.splitlines()), 60)
+        named = re.findall(r"\]\(([^)#]+)", text) + re.findall(r"`((?:cli|common|docs|scripts|tests|examples|\.github)/[\w./]+)`", text)
+        self.assertGreater(len(named), 15)
+        self.assertEqual([path for path in named if not os.path.exists(f"{ROOT}/{path}") and path not in SUITES], [])
+
+    def test_citation_has_the_version(self):
+        version = re.search(r"version: '([^']+)'", read("meson.build"))[1]
+        self.assertIn(f"\nversion: {version}\n", read("CITATION.cff"))
 
     def test_the_two_commands(self):
         for script in ("./scripts/demo.sh", "./scripts/test.sh"):
