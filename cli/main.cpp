@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/input_options.h"
 #include "cli/commands/mark_command.h"
 #include "cli/commands/usage_error.h"
 #include "cli/commit.h"
@@ -75,7 +76,7 @@ void survive_file_limit() {
 }
 
 int fail(cli::Exit exit, const std::string& message) {
-  cli::print_line("tracetool: {}", message);
+  cli::print_error("tracetool: " + message);
   return code(exit);
 }
 
@@ -103,6 +104,7 @@ std::function<void()> add_commands(CLI::App& app) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.help));
     sub->footer(std::string(command.details));
     if (command.is_hidden) sub->group("");
+    if (command.name != "record") cli::add_terminal_options(*sub);
     sub->callback([chosen, run = command.set_up(*sub)] { *chosen = run; });
   }
   return [chosen] { (*chosen)(); };

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "cli/commands/peak_options.h"
 #include "cli/commands/selection_options.h"
 #include "cli/commands/trace_facts.h"
+#include "cli/commands/usage_error.h"
 #include "cli/io/output_file.h"
 #include "cli/io/text_table.h"
 #include "cli/io/visible_text.h"
@@ -43,9 +45,9 @@ bool wants_summary(const AnalyzeOptions& options) {
 
 [[noreturn]] void refuse_analyze(const std::string& why) { throw Error(Exit::usage, why); }
 
-std::string names_of_analyses() {
-  std::string names;
-  for (const AnalysisEntry& entry : analyses()) names += (names.empty() ? "" : ", ") + std::string(entry.name);
+std::vector<std::string_view> names_of_analyses() {
+  std::vector<std::string_view> names;
+  for (const AnalysisEntry& entry : analyses()) names.push_back(entry.name);
   return names;
 }
 
@@ -57,13 +59,20 @@ std::vector<const AnalysisEntry*> chosen_analyses(const AnalyzeOptions& options)
   for (const std::string& name : options.only) {
     const auto& all = analyses();
     const auto found = std::find_if(all.begin(), all.end(), [&](const AnalysisEntry& entry) { return entry.name == name; });
-    if (found == all.end()) refuse_analyze(fmt::format("--only {}: there is no such table; there are {}", name, names_of_analyses()));
+    if (found == all.end()) refuse_analyze(fmt::format("--only {}: there is no such table{}; there are {}", name, did_you_mean(name, names_of_analyses()), fmt::join(names_of_analyses(), ", ")));
     if (std::find(chosen.begin(), chosen.end(), &*found) == chosen.end()) chosen.push_back(&*found);
   }
   return chosen;
 }
 
 bool can(const AnalysisEntry& entry, GroupBy by) { return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end(); }
+
+// A column has a key, and a title in the tables of people.
+bool is_called(const Column& column, std::string name) {
+  if (column.key == name) return true;
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return column_title(column) == name;
+}
 
 void check_words(const AnalyzeOptions& options, const std::vector<const AnalysisEntry*>& chosen, const NameRules* class_rules) {
   if (!find_table_format(options.format)->holds_several && chosen.size() > 1) {
@@ -76,19 +85,21 @@ void check_words(const AnalyzeOptions& options, const std::vector<const Analysis
     refuse_analyze(fmt::format("--classes {}: has no class {}, and only the tables classes and critical_path count others; ask for one, as with --only classes", options.classes, kCommunicationClass));
   }
   if (options.sort.empty()) return;
+  std::vector<std::string_view> keys;
   const auto has = [&](const AnalysisEntry* entry) {
     const auto columns = entry->columns({can(*entry, options.by) ? options.by : entry->by.front(), true});
-    return std::any_of(columns.begin(), columns.end(), [&](const Column& column) { return column.key == options.sort; });
+    for (const Column& column : columns) keys.push_back(column.key);
+    return std::any_of(columns.begin(), columns.end(), [&](const Column& column) { return is_called(column, options.sort); });
   };
   if (std::none_of(chosen.begin(), chosen.end(), has)) {
-    refuse_analyze(fmt::format("--sort {}: there is no such column; `tracetool analyze --list` names them", options.sort));
+    refuse_analyze(fmt::format("--sort {}: there is no such column{}; `tracetool analyze --list` names them", options.sort, did_you_mean(options.sort, keys)));
   }
 }
 
 // Numbers the largest first, names in their order; what is unknown last.
 // False: it has no such column.
 bool sort_rows(ResultTable& table, const std::string& key) {
-  const auto column = std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return c.key == key; });
+  const auto column = std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& c) { return is_called(c, key); });
   if (column == table.columns.end()) return false;
   const std::size_t at = static_cast<std::size_t>(column - table.columns.begin());
   const auto is_known = [](const Cell& cell) { return !std::holds_alternative<std::monostate>(cell); };
@@ -148,6 +159,7 @@ void run_analyze(AnalyzeOptions options) {
   const FoundFacts found = find_facts(*trace);
   AnalysisResult result = analyze(*trace, found.facts, found.steps_found, request);
   for (const std::string& note : result.notes) print_line("tracetool: {}", note);
+  make_text_for(options.output);
   if (summary) return write_out(summary_text(result.tables, inputs_text(*options.inputs)), options.output);
   bool sorted = options.sort.empty();
   for (ResultTable& table : result.tables) {
@@ -178,7 +190,7 @@ std::function<void()> set_up_analyze(CLI::App& app) {
       ->check(CLI::IsMember({"text", "json", "csv", "md"}).description(""))
       ->type_name("text|json|csv|md");
   app.add_option("--sort", options->sort, "By this column: numbers the largest first")->check(not_empty())->type_name("COLUMN");
-  app.add_option("--limit", options->limit, "At most so many rows of each table")->check(CLI::PositiveNumber)->type_name("N");
+  app.add_option("--limit", options->limit, "At most so many rows of each table")->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40).description(""))->type_name("N");
   app.add_option("--flops-per-step", options->flops_per_step, "Operations of the model in a step of one rank (1.2e15), for mfu")
       ->check(CLI::PositiveNumber)
       ->type_name("N");

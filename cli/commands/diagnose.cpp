@@ -11,6 +11,7 @@
 #include "cli/commands/peak_options.h"
 #include "cli/commands/selection_options.h"
 #include "cli/commands/trace_facts.h"
+#include "cli/commands/usage_error.h"
 #include "cli/diagnose/write_findings.h"
 #include "cli/io/output_file.h"
 #include "cli/io/text_table.h"
@@ -36,7 +37,9 @@ std::vector<const RuleEntry*> chosen_rules(const DiagnoseOptions& options) {
   }
   for (const std::string& name : options.only) {
     if (std::none_of(chosen.begin(), chosen.end(), [&](const RuleEntry* rule) { return rule->name == name; })) {
-      throw Error(Exit::usage, fmt::format("--only {}: there is no such rule; `tracetool diagnose --list` names them", name));
+      std::vector<std::string_view> names;
+      for (const RuleEntry& rule : rules()) names.push_back(rule.name);
+      throw Error(Exit::usage, fmt::format("--only {}: there is no such rule{}; `tracetool diagnose --list` names them", name, did_you_mean(name, names)));
     }
   }
   return chosen;
@@ -67,6 +70,7 @@ void run_diagnose(const DiagnoseOptions& options) {
   const auto trace = read_inputs(inputs, *options.memory_mib, options.output, diagnosed_events(request.rules), true);
   const FoundFacts found = find_facts(*trace);
   const Diagnosis diagnosis = diagnose(*trace, found.facts, found.steps_found, request);
+  make_text_for(options.output);
   OutputFile out(options.output);
   if (options.format == "json") {
     write_findings_json(diagnosis, out);

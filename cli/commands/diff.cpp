@@ -10,6 +10,7 @@
 #include "cli/commands/compared_runs.h"
 #include "cli/commands/input_options.h"
 #include "cli/compare/diff_tables.h"
+#include "cli/commands/usage_error.h"
 #include "cli/io/output_file.h"
 #include "cli/model/error.h"
 
@@ -41,7 +42,7 @@ void name_sides(DiffOptions& options) {
 void check_only(const DiffOptions& options) {
   const auto& names = diff_table_names();
   for (const std::string& name : options.only) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) throw Error(Exit::usage, fmt::format("--only {}: there is no such table; there are {}", name, fmt::join(names, ", ")));
+    if (std::find(names.begin(), names.end(), name) == names.end()) throw Error(Exit::usage, fmt::format("--only {}: there is no such table{}; there are {}", name, did_you_mean(name, names), fmt::join(names, ", ")));
   }
   if (!find_table_format(options.format)->holds_several && options.only.size() != 1) {
     throw Error(Exit::usage, fmt::format("--format {}: holds one table; choose it, as with --only kernels", options.format));
@@ -102,6 +103,7 @@ void run_diff(DiffOptions options) {
   const TableFormat& format = *find_table_format(options.format);
   const bool for_people = options.only.empty() && !format.is_data;
   std::vector<ResultTable> tables = chosen_tables(diff_tables(a, b, comparison, options.all), options.only);
+  make_text_for(options.output);
   OutputFile out(options.output);
   if (for_people) {
     tables.erase(tables.begin());  // the runs, of which the verdict speaks

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/io/terminal.h"
+
 namespace cli {
 
 const CLI::Validator& not_empty() {
@@ -25,6 +27,19 @@ std::shared_ptr<InputOptions> add_inputs(CLI::App& app) {
       ->type_name("N=FILE")
       ->allow_extra_args(false);
   return options;
+}
+
+void add_terminal_options(CLI::App& app) {
+  app.add_flag_callback("--wide", set_unlimited_width, "Cuts no name to the width of the terminal");
+  app.add_option("--color", "When text has colors (default: auto, on a terminal if NO_COLOR is not set)")
+      ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
+      ->each([](const std::string& word) { set_color(word == "always" ? ColorChoice::always : word == "never" ? ColorChoice::never : ColorChoice::automatic); })
+      ->type_name("auto|always|never");
+  app.add_flag_callback("-q,--quiet", set_quiet, "Prints no notes, warnings, progress or next commands on stderr, but errors");
+}
+
+void make_text_for(const std::string& output) {
+  if (output != "-") set_plain();
 }
 
 std::shared_ptr<std::size_t> add_memory(CLI::App& app) {

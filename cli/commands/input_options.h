@@ -25,4 +25,10 @@ void add_run(CLI::App& app, std::string& run);
 // --memory, in MiB.
 std::shared_ptr<std::size_t> add_memory(CLI::App& app);
 
+// --wide, --color and --quiet, which change what a terminal shows.
+void add_terminal_options(CLI::App& app);
+
+// Tables and findings are made for `output`: lines of any width without colors, unless it is stdout ("-").
+void make_text_for(const std::string& output);
+
 }  // namespace cli

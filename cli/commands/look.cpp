@@ -43,7 +43,7 @@ void add_findings(std::string& out, const Diagnosis& diagnosis) {
   const std::size_t shown = std::min(kMostShown, diagnosis.findings.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const Finding& finding = diagnosis.findings[i];
-    add_line(out, "{}. {} ({}): {}", i + 1, finding.rule, severity_name(finding.severity), finding.title);
+    out += title_line(i + 1, finding);
     add_line(out, "   saving:  {}", saving_text(finding, diagnosis.length_ns));
     add_line(out, "   do:      {}", finding.advice);
     add_line(out, "   next:    {}", finding.next_command);

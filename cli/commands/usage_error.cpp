@@ -5,7 +5,6 @@
 
 #include "cli/commands/commands.h"
 #include "cli/model/error.h"
-#include "common/nearest_word.h"
 
 namespace cli {
 namespace {
@@ -31,8 +30,7 @@ std::string unexpected(const CLI::App& app) {
     if (word == "--") continue;
     if (!word.starts_with('-')) return "unexpected word " + word;
     const std::string name = word.substr(0, word.find('='));
-    const std::string meant(trace::nearest_word(name, options_of(app)));
-    return "unknown option " + name + (meant.empty() ? "" : "; did you mean " + meant + "?");
+    return "unknown option " + name + did_you_mean(name, options_of(app));
   }
   return {};
 }

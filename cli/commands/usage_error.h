@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/nearest_word.h"
+
 namespace CLI {
 class App;
 class ParseError;
@@ -15,5 +17,12 @@ std::string usage_text(const CLI::App& app, const CLI::ParseError& error);
 
 // Throws Error (usage): there is no such command.
 [[noreturn]] void refuse_command(std::string_view name);
+
+// Returns "; did you mean NAME?" with the nearest of `known`, or "" if none is near.
+template <typename Words>
+std::string did_you_mean(std::string_view word, const Words& known) {
+  const std::string meant(trace::nearest_word(word, known));
+  return meant.empty() ? "" : "; did you mean " + meant + "?";
+}
 
 }  // namespace cli

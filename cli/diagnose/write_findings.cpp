@@ -7,6 +7,7 @@
 
 #include "cli/analyze/write_tables.h"
 #include "cli/io/json_writer.h"
+#include "cli/io/terminal.h"
 #include "cli/io/units.h"
 #include "cli/io/visible_text.h"
 #include "cli/model/rank_list.h"
@@ -87,6 +88,11 @@ std::vector<std::string> not_checked_lines(const Diagnosis& diagnosis) {
   return lines;
 }
 
+std::string title_line(std::size_t number, const Finding& finding) {
+  const Color color = finding.severity == Severity::high ? Color::red : finding.severity == Severity::medium ? Color::yellow : Color::bold;
+  return colored(visible_text(fmt::format("{}. {} ({}): {}", number, finding.rule, severity_name(finding.severity), finding.title)), color) + "\n";
+}
+
 std::string findings_text(const Diagnosis& diagnosis) {
   const bool nothing = diagnosis.processes == 0 && diagnosis.findings.empty();
   const std::string_view without = diagnosis.notes.empty() ? "no GPU work: there is nothing to diagnose" : "no GPU work in this trace";
@@ -95,7 +101,7 @@ std::string findings_text(const Diagnosis& diagnosis) {
   std::size_t at = 0;
   for (const Finding& finding : diagnosis.findings) {
     out += '\n';
-    add_line(out, "{}. {} ({}): {}", ++at, finding.rule, severity_name(finding.severity), finding.title);
+    out += title_line(++at, finding);
     const std::string where = where_text(finding, diagnosis);
     if (!where.empty()) add_line(out, "   where:   {}", where);
     add_line(out, "   saving:  {}", saving_text(finding, diagnosis.length_ns));

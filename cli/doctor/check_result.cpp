@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "cli/io/json_writer.h"
+#include "cli/io/terminal.h"
 #include "cli/io/visible_text.h"
 #include "cli/model/rank_list.h"
 
@@ -13,6 +14,7 @@ namespace cli {
 namespace {
 
 constexpr std::string_view kWords[] = {"OK", "WARN", "FAIL"};
+constexpr Color kColors[] = {Color::green, Color::yellow, Color::red};
 constexpr std::string_view kKeys[] = {"ok", "warn", "fail"};
 constexpr std::string_view kRank = "rank ";
 
@@ -69,7 +71,8 @@ CheckResults grouped(const CheckResults& results) {
 std::string findings_text(const CheckResults& results) {
   std::string text;
   for (const CheckResult& f : results) {
-    add_line(text, "{:<4}  {:<10}  {}{}{}{}{}", word(f.level), f.check, f.who, f.who.empty() ? "" : ": ", f.what, f.next.empty() ? "" : " -> ", f.next);
+    text += colored(fmt::format("{:<4}", word(f.level)), kColors[static_cast<std::size_t>(f.level)]);
+    add_line(text, "  {:<10}  {}{}{}{}{}", f.check, f.who, f.who.empty() ? "" : ": ", f.what, f.next.empty() ? "" : " -> ", f.next);
   }
   return text;
 }

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "cli/io/terminal.h"
 #include "cli/io/visible_text.h"
 
 namespace cli {
@@ -17,7 +18,7 @@ constexpr const char* kWipeLine = "\r\x1b[K";
 
 Progress::Progress(std::string_view what)
     : what_(visible_text(what)),
-      terminal_(::isatty(STDERR_FILENO) != 0),
+      terminal_(::isatty(STDERR_FILENO) != 0 && !is_quiet()),
       next_(std::chrono::steady_clock::now() + kQuiet) {}
 
 Progress::~Progress() { done(); }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <iterator>
 
+#include "cli/io/terminal.h"
 #include "common/utf8.h"
 
 namespace cli {
@@ -43,6 +44,10 @@ std::string visible_text(std::string_view text) {
 
 void add_line(std::string& out, std::string_view text) { out.append(visible_text(text)).append("\n"); }
 
-void print_line(std::string_view text) { std::fputs((visible_text(text) + '\n').c_str(), stderr); }
+void print_line(std::string_view text) {
+  if (!is_quiet()) print_error(text);
+}
+
+void print_error(std::string_view text) { std::fputs((visible_text(text) + '\n').c_str(), stderr); }
 
 }  // namespace cli
