@@ -179,9 +179,8 @@ CallPaths::Entered CallPaths::called_by(const Event& call) {
 void CallPaths::enter(const Event& event, const Facts* facts) {
   const ProcessId process = context_.catalog.tracks[event.track].process;
   const std::int64_t end_ns = slice_end(event, kLatest_ns);
-  auto& open = ranges_.open_at(event.track, event.start_ns);
-  const auto holds = std::find_if(open.rbegin(), open.rend(), [&](const auto& each) { return each.end_ns >= end_ns; });
-  const Entered around = holds == open.rend() ? Entered{} : holds->range;
+  Entered* const holds = ranges_.around(event.track, event.start_ns, end_ns);
+  const Entered around = holds == nullptr ? Entered{} : *holds;
   const auto* op = facts != nullptr ? facts->get<OperatorFacts>() : nullptr;
   Entered in = place(event, op, event.kind == Kind::nccl && around.node == 0 ? called_by(event) : around);
   Label label = label_of(event, facts);
@@ -192,16 +191,17 @@ void CallPaths::enter(const Event& event, const Facts* facts) {
   innermost_frame_ = in.frames;
   if (op != nullptr && (op->has & OperatorFacts::kSequenceNumber) != 0 && !is_backward(*op)) remember_forward(event, process, *op, in.frames);
   const std::int64_t ns = event.duration_ns < 0 ? 0 : host_.inside_ns(process, event.start_ns, end_ns);
+  endless_ += event.duration_ns < 0;
   nodes_[in.node].host_ns += ns;
   if (around.node != 0) nodes_[around.node].host_ns -= ns;
   const bool counts = host_.hold(process, event.start_ns, end_ns);
   in.operation = label.part == CallPart::operation ? event.name : 0;
   in.inside = {};
   const bool is_utility = in.operation != 0 && utilities_.holds(event.name);
-  const bool is_first = !is_utility && event.kind != Kind::nccl && holds != open.rend() && holds->range.operation != 0 &&
-                        holds->range.inside.begin([this](NodeId other) { ++nodes_[other].calls; });
-  if (is_first && holds->range.operation == in.operation && counts) {
-    holds->range.inside.merge(in.node);
+  const bool is_first = !is_utility && event.kind != Kind::nccl && holds != nullptr && holds->operation != 0 &&
+                        holds->inside.begin([this](NodeId other) { ++nodes_[other].calls; });
+  if (is_first && holds->operation == in.operation && counts) {
+    holds->inside.merge(in.node);
   } else {
     nodes_[in.node].calls += counts && !is_utility;
   }

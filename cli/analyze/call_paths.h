@@ -64,6 +64,8 @@ class CallPaths {
   void end_of(ProcessId process);  // TraceObserver::end_of()
   // When all have come: nodes by NodeId, each behind its parent.
   const std::vector<Node>& finish();
+  // How many of what event() was given had no end, and so have no time on the host.
+  std::uint64_t endless() const { return endless_; }
   // So far. A node keeps its parent and its label.
   const std::vector<Node>& nodes() const { return nodes_; }
   // Around the operator, annotation or frame that event() was just given: the innermost frame; 0: none.
@@ -128,6 +130,7 @@ class CallPaths {
   UtilityOperators utilities_;
   LaunchRanges<Entered, Called> ranges_;
   NodeId innermost_frame_ = 0;
+  std::uint64_t endless_ = 0;
 };
 
 }  // namespace cli

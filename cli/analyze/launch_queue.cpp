@@ -6,32 +6,32 @@
 namespace cli {
 
 void LaunchQueue::launch(std::int64_t ns, std::uint64_t correlation) {
-  if (!waiting_.add(correlation, first_place_ + launches_.size())) return;
-  launches_.push_back({ns, correlation, nullptr});
-  if (launches_.size() <= kMostWaiting) return;
-  waiting_.take(launches_.front().correlation);
-  launches_.pop_front();
-  ++first_place_;
+  if (!waiting_.add(row_, correlation, row_.first_place + row_.launches.size())) return;
+  row_.launches.push_back({ns, correlation, nullptr});
+  if (row_.launches.size() <= kMostWaiting) return;
+  waiting_.take(row_, row_.launches.front().correlation);
+  row_.drop_first();
   ++given_up_;
   settle();
 }
 
 bool LaunchQueue::work(std::int64_t ns, std::uint64_t correlation, Changes& counter) {
-  const auto place = waiting_.take(correlation);
+  const auto place = waiting_.take(row_, correlation);
   if (!place) return false;
-  launches_[*place - first_place_].counter = &counter;
+  row_.launches[*place - row_.first_place].counter = &counter;
   starts_.emplace_back(ns, &counter);
-  if (*place == first_place_) settle();
+  if (*place == row_.first_place) settle();
   return true;
 }
 
 // Up to the first launch that waits.
 void LaunchQueue::settle() {
-  for (; !launches_.empty() && launches_.front().counter != nullptr; launches_.pop_front(), ++first_place_) {
-    start_before(launches_.front().ns);
-    launches_.front().counter->add(launches_.front().ns, 1);
+  for (; !row_.launches.empty() && row_.launches.front().counter != nullptr; row_.drop_first()) {
+    const QueuedLaunch& first = row_.launches.front();
+    start_before(first.ns);
+    first.counter->add(first.ns, 1);
   }
-  start_before(launches_.empty() ? std::numeric_limits<std::int64_t>::max() : launches_.front().ns);
+  start_before(row_.launches.empty() ? std::numeric_limits<std::int64_t>::max() : row_.launches.front().ns);
 }
 
 void LaunchQueue::start_before(std::int64_t ns) {
@@ -41,27 +41,26 @@ void LaunchQueue::start_before(std::int64_t ns) {
 }
 
 void LaunchQueue::cut(std::int64_t at_ns) {
-  std::deque<Launch> rest;
-  for (const Launch& launch : launches_) {
+  LaunchRow rest;
+  for (const QueuedLaunch& launch : row_.launches) {
     if (launch.counter == nullptr || launch.ns >= at_ns) {
-      rest.push_back({std::max(launch.ns, at_ns), launch.correlation, launch.counter});
+      rest.launches.push_back({std::max(launch.ns, at_ns), launch.correlation, launch.counter});
       continue;
     }
     start_before(launch.ns);
     launch.counter->add(launch.ns, 1);
   }
   start_before(at_ns);
-  launches_.swap(rest);
+  std::swap(row_, rest);
   waiting_.clear();
-  first_place_ = 0;
-  for (std::size_t i = 0; i < launches_.size(); ++i) {
-    if (launches_[i].counter == nullptr) waiting_.add(launches_[i].correlation, i);
+  for (std::size_t i = 0; i < row_.launches.size(); ++i) {
+    if (row_.launches[i].counter == nullptr) waiting_.add(row_, row_.launches[i].correlation, i);
   }
   settle();
 }
 
 void LaunchQueue::finish() {
-  std::erase_if(launches_, [](const Launch& launch) { return launch.counter == nullptr; });
+  std::erase_if(row_.launches, [](const QueuedLaunch& launch) { return launch.counter == nullptr; });
   settle();
 }
 

@@ -25,6 +25,7 @@ class Changes {
 class LaunchQueue {
  public:
   static constexpr std::size_t kMostWaiting = 8192;
+  static_assert(kMostWaiting < LaunchRow::kMost);
 
   // Both by time, in one order. A call within a call with the same correlation (the driver's, in the runtime's) is the
   // same launch. `counter` lives as long as this.
@@ -40,17 +41,11 @@ class LaunchQueue {
   std::uint64_t given_up() const { return given_up_; }
 
  private:
-  struct Launch {
-    std::int64_t ns;
-    std::uint64_t correlation;
-    Changes* counter;  // null: waits
-  };
   void settle();
   void start_before(std::int64_t ns);
 
-  std::deque<Launch> launches_;                              // by time, from the first that waits
+  LaunchRow row_;                                         // from the first that waits
   std::deque<std::pair<std::int64_t, Changes*>> starts_;  // of work, not given yet
-  std::uint64_t first_place_ = 0;                            // of launches_
   WaitingLaunches waiting_;
   std::uint64_t given_up_ = 0;
 };

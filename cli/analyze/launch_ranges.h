@@ -15,6 +15,7 @@
 #include "cli/model/catalog.h"
 #include "cli/model/event.h"
 #include "cli/model/launch_calls.h"
+#include "cli/model/open_slices.h"
 #include "cli/model/slice.h"
 
 namespace cli {
@@ -26,6 +27,7 @@ class LaunchRanges {
   struct Open {
     std::int64_t start_ns = 0, end_ns = 0;  // kLatest_ns: the end is not known
     Range range;
+    std::int64_t first_end_ns = 0, last_end_ns = 0;  // open_slices.h
   };
 
   // The context outlives it.
@@ -33,14 +35,24 @@ class LaunchRanges {
 
   // The ranges of a thread that are open at this time, by their start; the others are forgotten. Times only ascend.
   std::vector<Open>& open_at(TrackId thread, std::int64_t at_ns) {
-    std::vector<Open>& open = threads_[thread];
-    std::erase_if(open, [&](const Open& each) { return each.end_ns <= at_ns; });
-    return open;
+    looked_at_ += drop_ended(threads_[thread], at_ns, [](const Open&) {});
+    return threads_[thread];
+  }
+  // The newest of them that holds [at_ns, end_ns); null if there is none.
+  Range* around(TrackId thread, std::int64_t at_ns, std::int64_t end_ns) {
+    std::vector<Open>& open = open_at(thread, at_ns);
+    for (auto each = open.rbegin(); each != open.rend() && each->last_end_ns >= end_ns; ++each) {
+      ++looked_at_;
+      if (each->end_ns >= end_ns) return &each->range;
+    }
+    return nullptr;
   }
   void open(TrackId thread, Open range) {
     if (threads_[thread].capacity() == 0) used_threads_.push_back(thread);
-    threads_[thread].push_back(std::move(range));
+    add_open(threads_[thread], std::move(range));
   }
+  // How many ranges were looked at so far, for tests of the time that this takes.
+  std::uint64_t looked_at() const { return looked_at_; }
 
   // A call to be handed on to settle()'s `on_call`, when all ranges that start with it have come. From TraceObserver::event().
   void call(const Event& event) {
@@ -112,6 +124,7 @@ class LaunchRanges {
   std::vector<std::vector<std::optional<Launcher>>> launchers_;  // by process, and place
   std::vector<Waiting> waiting_;                                 // of one start
   Place place_;                                                  // of the call that is handed on
+  std::uint64_t looked_at_ = 0;
 };
 
 }  // namespace cli

@@ -12,6 +12,7 @@
 
 #include "cli/analyze/call_paths.h"
 #include "cli/analyze/cells.h"
+#include "cli/analyze/endless_note.h"
 #include "cli/analyze/call_text.h"
 #include "cli/io/units.h"
 
@@ -67,6 +68,7 @@ class Modules : public Analysis {
     };
     std::sort(sorted.begin(), sorted.end(), [&](const auto* a, const auto* b) { return order(a) < order(b); });
     for (const auto* row : sorted) table.rows.push_back(cells(row->first, row->second));
+    append_endless_note(table.notes, paths_.endless(), "call");
     if (outside_ > 0) {
       table.notes.push_back(fmt::format("{} ({}) of no module: their launch is not in the trace, or in no call of a module there", count_text(outside_, "kernel or copy", "kernels and copies"), duration_text(outside_ns_)));
     }

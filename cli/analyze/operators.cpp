@@ -25,6 +25,7 @@
 #include "cli/analyze/call_paths.h"
 #include "cli/analyze/call_text.h"
 #include "cli/analyze/cells.h"
+#include "cli/analyze/endless_note.h"
 #include "cli/analyze/key_averages.h"
 #include "cli/analyze/launch_ranges.h"
 #include "cli/io/units.h"
@@ -150,7 +151,7 @@ class Operators : public Analysis {
       unclaimed_ns_ += ns;
       return;
     }
-    for (NodeId at = launcher->node; at != 0; at = nodes_[at].parent) nodes_[at].row->gpu_ns += ns;
+    nodes_[launcher->node].gpu_ns += ns;
     for (Only* only = launcher->only.get(); only != nullptr; only = only->around.get()) {
       only->gpu_ns += ns;
       if (only->is_merged) only->row->gpu_ns -= ns;
@@ -166,6 +167,10 @@ class Operators : public Analysis {
   ResultTable finish() override {
     ResultTable table{"operators", operator_columns(context_.keys), {}, {}};
     ranges_.settle([&](const Event& call) { enter(call, nullptr); });
+    for (NodeId at = static_cast<NodeId>(nodes_.size()) - 1; at != 0; --at) {  // a node comes after its parent
+      nodes_[nodes_[at].parent].gpu_ns += nodes_[at].gpu_ns;
+      nodes_[at].row->gpu_ns += nodes_[at].gpu_ns;
+    }
     if (rows_.empty()) {
       table.notes.push_back("there are no operators in this trace: profiles of torch.profiler have them, and recordings with TRACETOOL_TORCH=ops; ranges are in --only regions");
       return table;
@@ -180,6 +185,7 @@ class Operators : public Analysis {
     std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
     const std::int64_t whole_ns = std::accumulate(work_ns_.begin(), work_ns_.end(), std::int64_t{0});
     for (const auto& [key, row] : sorted) table.rows.push_back(cells(*key, *row, whole_ns));
+    append_endless_note(table.notes, endless_, "operator");
     if (unclaimed_ > 0) {
       table.notes.push_back(fmt::format("{} ({}) of no operator: their launch is not in the trace, or in no operator there", count_text(unclaimed_, "kernel or copy", "kernels and copies"), duration_text(unclaimed_ns_)));
     }
@@ -206,6 +212,7 @@ class Operators : public Analysis {
   struct Node {
     NodeId parent = 0;
     Row* row = nullptr;
+    std::int64_t gpu_ns = 0;  // of work whose innermost operator it is; in finish() with that of the nodes in it
   };
   struct Way {
     NodeId parent = 0;
@@ -249,7 +256,7 @@ class Operators : public Analysis {
     if (event.kind == Kind::cpu_op && utilities_.holds(event.name)) return;
     const ProcessId process = context_.catalog.tracks[event.track].process;
     const std::int64_t end_ns = slice_end(event, kLatest_ns);
-    Entered* around = around_of(event, end_ns);
+    Entered* around = ranges_.around(event.track, event.start_ns, end_ns);
     const std::int64_t ns = event.duration_ns < 0 ? 0 : host_.inside_ns(process, event.start_ns, end_ns);
     const bool is_in_operator = around != nullptr && around->row != nullptr;
     if (is_in_operator) add_self(around->innermost, {-ns, 0, 0});
@@ -276,6 +283,7 @@ class Operators : public Analysis {
       }
       add_self(own, {ns, 0, 0});
     }
+    endless_ += operated != nullptr && event.kind == Kind::cpu_op && event.duration_ns < 0;
     ranges_.open(event.track, {event.start_ns, end_ns, std::move(entered)});
   }
 
@@ -315,12 +323,6 @@ class Operators : public Analysis {
     ++row.calls;
   }
 
-  Entered* around_of(const Event& event, std::int64_t end_ns) {
-    auto& open = ranges_.open_at(event.track, event.start_ns);
-    const auto found = std::find_if(open.rbegin(), open.rend(), [&](const auto& each) { return each.end_ns >= end_ns; });
-    return found == open.rend() ? nullptr : &found->range;
-  }
-
   std::uint32_t detail(const OperatorFacts& newest) {
     if (stacks_) return stacks_->newest();
     return context_.keys.by == GroupBy::shape ? shapes_.of(newest.inputs) : 0;
@@ -329,7 +331,7 @@ class Operators : public Analysis {
 
   NodeId node(NodeId parent, const Key& key) {
     const auto [known, is_new] = ways_.try_emplace({parent, key}, static_cast<NodeId>(nodes_.size()));
-    if (is_new) nodes_.push_back({parent, &rows_[key]});
+    if (is_new) nodes_.push_back({parent, &rows_[key], 0});
     return known->second;
   }
 
@@ -355,6 +357,7 @@ class Operators : public Analysis {
   UtilityOperators utilities_;
   LaunchRanges<Entered, Operator> ranges_;
   std::vector<std::int64_t> work_ns_;  // by process
+  std::uint64_t endless_ = 0;          // operators without an end
   std::uint64_t unclaimed_ = 0;        // pieces of work
   std::int64_t unclaimed_ns_ = 0;
 };

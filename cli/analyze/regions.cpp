@@ -4,8 +4,10 @@
 //   launched in it  the call of the launch began on the range's thread, between its start and its end
 //   gpu_span        from the first start of that work to its last end; of all ranges of the name, added up
 //   gpu_busy        the union of that work, on whichever device; gpu_gap = gpu_span - gpu_busy
-// Work counts in every range around its launch. What reaches out of a window counts as far as it lies in it. Memory: 16 bytes a range, for
-// exact medians.
+// Work counts in every range around its launch, up to kMostOpen that end and kMostOpen that never do: programs may push ranges in each step
+// and never pop them. What reaches out of a window counts as far as it lies in it. Memory: 16 bytes a range, for exact medians.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -13,6 +15,7 @@
 #include <tuple>
 
 #include "cli/analyze/cells.h"
+#include "cli/analyze/endless_note.h"
 #include "cli/analyze/launch_ranges.h"
 #include "cli/analyze/percentile.h"
 #include "cli/io/units.h"
@@ -47,7 +50,7 @@ std::vector<Column> region_columns(RowKeys keys) {
 
 class Regions : public Analysis {
  public:
-  explicit Regions(const AnalysisContext& context) : context_(context), host_(context.windows.host()), ranges_(context), open_sets_(context.catalog.tracks.size()) {}
+  explicit Regions(const AnalysisContext& context) : context_(context), host_(context.windows.host()), ranges_(context), threads_(context.catalog.tracks.size()) {}
 
   void event(const Event& event, const Facts& facts) override {
     if (!is_slice(event)) return;
@@ -70,11 +73,16 @@ class Regions : public Analysis {
 
   void end_of(ProcessId process) override {
     ranges_.end_of(process, [&](const Event& call) { launch(call); });
+    std::erase_if(endless_threads_, [&](TrackId track) {
+      if (context_.catalog.tracks[track].process != process) return false;
+      threads_[track] = {};
+      return true;
+    });
   }
 
   ResultTable finish() override {
     ResultTable table{"regions", region_columns(context_.keys), {}, {}};
-    open_sets_.clear();
+    threads_.clear();
     ranges_.forget_all();  // every Region is added to its rows
     if (rows_.empty()) table.notes.push_back("there are no NVTX ranges or annotations in this trace");
     std::vector<std::pair<const Key*, Row*>> sorted;
@@ -86,7 +94,11 @@ class Regions : public Analysis {
     };
     std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
     for (const auto& [key, row] : sorted) table.rows.push_back(cells(*key, *row));
-    if (endless_ > 0) table.notes.push_back(count_text(endless_, "range") + " had not ended where the trace ends, and have no time on the host");
+    append_endless_note(table.notes, endless_, "range");
+    if (deep_ > 0) {
+      table.notes.push_back(fmt::format("{} in more than {} ranges at once: their work counts in the innermost {}, and in the innermost {} that never ended",
+                                        count_text(deep_, "launch", "launches"), kMostOpen, kMostOpen, kMostOpen));
+    }
     return table;
   }
 
@@ -137,6 +149,13 @@ class Regions : public Analysis {
     std::vector<Work> work_;  // by window
   };
   using OpenSet = std::shared_ptr<const std::vector<std::shared_ptr<Region>>>;  // null: none is open
+  static constexpr std::size_t kMostOpen = 128;
+  struct Thread {
+    std::vector<std::shared_ptr<Region>> endless;  // the newest
+    std::size_t endless_count = 0;                 // with the older ones
+    OpenSet last;                                  // what the last call found open; null: a range began since
+    std::size_t last_count = 0;                    // of ranges that end, with those that `last` does not have
+  };
 
   void enter(const Event& event, const RangeFacts* facts) {
     const ProcessId process = context_.catalog.tracks[event.track].process;
@@ -160,22 +179,32 @@ class Regions : public Analysis {
       add_time(row.hosts_ns, is_new, to_ns - from_ns);
     }
     auto region = std::make_shared<Region>(*this, process, key);
+    Thread& thread = threads_[event.track];
+    thread.last.reset();
+    if (event.duration_ns < 0) {
+      ++thread.endless_count;
+      thread.endless.push_back(std::move(region));
+      if (thread.endless.size() > kMostOpen) thread.endless.erase(thread.endless.begin());
+      if (thread.endless_count == 1) endless_threads_.push_back(event.track);
+      return;
+    }
     ranges_.open_at(event.track, event.start_ns);
     ranges_.open(event.track, {event.start_ns, end_ns, std::move(region)});
-    open_sets_[event.track].reset();
   }
 
   void launch(const Event& call) {
     const auto& open = ranges_.open_at(call.track, call.start_ns);
-    OpenSet& set = open_sets_[call.track];
-    if (open.empty()) {
-      set.reset();
-    } else if (set == nullptr || set->size() != open.size()) {  // none came since, so as many are the same
-      std::vector<std::shared_ptr<Region>> regions;
-      for (const auto& each : open) regions.push_back(each.range);
-      set = std::make_shared<const std::vector<std::shared_ptr<Region>>>(std::move(regions));
+    Thread& thread = threads_[call.track];
+    if (open.empty() && thread.endless.empty()) {
+      thread.last.reset();
+    } else if (thread.last == nullptr || thread.last_count != open.size()) {  // none came since, so as many are the same
+      std::vector<std::shared_ptr<Region>> regions(thread.endless.begin(), thread.endless.end());
+      for (std::size_t i = open.size() - std::min(open.size(), kMostOpen); i < open.size(); ++i) regions.push_back(open[i].range);
+      thread.last = std::make_shared<const std::vector<std::shared_ptr<Region>>>(std::move(regions));
+      thread.last_count = open.size();
     }
-    ranges_.launches(call, set);
+    deep_ += std::max(open.size(), thread.endless_count) > kMostOpen;
+    ranges_.launches(call, thread.last);
   }
 
   void add(const Region& region) {
@@ -230,8 +259,10 @@ class Regions : public Analysis {
   const Windows host_;
   std::map<Key, Row> rows_;  // before what holds Regions, which end in it
   LaunchRanges<std::shared_ptr<Region>, OpenSet> ranges_;
-  std::vector<OpenSet> open_sets_;  // by TrackId, as the last call found it
+  std::vector<Thread> threads_;           // by TrackId
+  std::vector<TrackId> endless_threads_;  // threads with ranges that never end, of processes that have not ended
   std::uint64_t endless_ = 0;
+  std::uint64_t deep_ = 0;  // launches in more ranges than count
 };
 
 }  // namespace

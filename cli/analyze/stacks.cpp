@@ -9,6 +9,7 @@
 
 #include "cli/analyze/call_paths.h"
 #include "cli/analyze/cells.h"
+#include "cli/analyze/endless_note.h"
 #include "cli/analyze/call_text.h"
 #include "cli/io/units.h"
 
@@ -64,6 +65,7 @@ class Stacks : public Analysis {
     const auto order = [&](CallPaths::NodeId id) { return std::tuple(nodes[id].group, -rows[id].gpu_ns, -rows[id].cpu_ns, id); };
     std::sort(sorted.begin(), sorted.end(), [&](auto a, auto b) { return order(a) < order(b); });
     for (const CallPaths::NodeId id : sorted) table.rows.push_back(cells(nodes, id, rows[id], whole_ns[nodes[id].group]));
+    append_endless_note(table.notes, paths_.endless(), "call");
     if (rows[0].gpu_count > 0) {
       table.notes.push_back(fmt::format("{} ({}) without a stack: their launch is not in the trace, or in no operator that has one", count_text(static_cast<std::uint64_t>(rows[0].gpu_count), "kernel or copy", "kernels and copies"), duration_text(rows[0].gpu_ns)));
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "cli/analyze/analyze.h"
 #include "cli/analyze/call_paths.h"
+#include "cli/analyze/endless_note.h"
 #include "cli/commands/trace_facts.h"
 #include "cli/io/output_file.h"
 #include "cli/io/units.h"
@@ -18,17 +20,22 @@
 namespace cli {
 namespace {
 
+struct Folded {
+  std::vector<CallPaths::Node> nodes;
+  std::uint64_t endless = 0;
+};
+
 class FoldedObserver : public TablesObserver {
  public:
-  FoldedObserver(const AnalysisContext& context, std::vector<CallPaths::Node>& nodes) : paths_(context, true, true), nodes_(nodes) {}
+  FoldedObserver(const AnalysisContext& context, Folded& folded) : paths_(context, true, true), folded_(folded) {}
   void event(const Event& event, const Facts& facts) override { paths_.event(event, facts); }
   void work(const GpuWork& work) override { paths_.work(work); }
   void end_of(ProcessId process) override { paths_.end_of(process); }
-  void finish(const std::vector<ResultTable>&) override { nodes_ = paths_.finish(); }
+  void finish(const std::vector<ResultTable>&) override { folded_ = {paths_.finish(), paths_.endless()}; }
 
  private:
   CallPaths paths_;
-  std::vector<CallPaths::Node>& nodes_;
+  Folded& folded_;
 };
 
 void check_folded(const ExportOptions& options) {
@@ -52,16 +59,20 @@ void export_folded(const ExportOptions& options) {
   const std::string path = options.output.empty() ? output_name(options.inputs->paths.empty() ? inputs[0].path : options.inputs->paths[0], ".folded") : options.output;
   if (options.output.empty() && std::filesystem::exists(path)) throw Error(Exit::usage, fmt::format("{} exists; name the output with -o, the same to replace it", path));
   refuse_input_as_output(inputs, path);
-  std::vector<CallPaths::Node> nodes;
-  request.observers.push_back({{false, CallPaths::kinds(), false}, [&nodes](const AnalysisContext& context) { return std::make_unique<FoldedObserver>(context, nodes); }});
+  Folded folded;
+  request.observers.push_back({{false, CallPaths::kinds(), false}, [&folded](const AnalysisContext& context) { return std::make_unique<FoldedObserver>(context, folded); }});
   const auto trace = read_inputs(inputs, *options.memory_mib, path, analyzed_events({}, CallPaths::kinds()), true);
   const FoundFacts found = find_facts(*trace);
-  for (const std::string& note : analyze(*trace, found.facts, found.steps_found, request).notes) print_line("tracetool: {}", note);
-  const std::unique_ptr<ByteSink> out = open_output(path);
-  const std::int64_t sum_ns = write_folded(trace->catalog(), nodes, *options.folded, trace->catalog().processes.size() > 1, *out);
-  out->finish();
+  std::vector<std::string> notes = analyze(*trace, found.facts, found.steps_found, request).notes;
   const bool is_gpu = *options.folded == FoldedWeight::gpu;
-  const char* const next = sum_ns == 0 && is_gpu ? "; --weight cpu has the time of the host" : "; open it in speedscope.app, or with flamegraph.pl or inferno-flamegraph";
+  if (!is_gpu) append_endless_note(notes, folded.endless, "call");
+  for (const std::string& note : notes) print_line("tracetool: {}", note);
+  const std::unique_ptr<ByteSink> out = open_output(path);
+  const std::int64_t sum_ns = write_folded(trace->catalog(), folded.nodes, *options.folded, trace->catalog().processes.size() > 1, *out);
+  out->finish();
+  const char* const next = sum_ns != 0 ? "; open it in speedscope.app, or with flamegraph.pl or inferno-flamegraph"
+                           : is_gpu    ? "; --weight cpu has the time of the host"
+                                       : "; NVTX ranges are in no stack, analyze --only regions has them";
   print_line("{}: {} of {}{}", path == "-" ? "stdout" : path, duration_text(sum_ns), is_gpu ? "GPU work" : "the host", next);
 }
 

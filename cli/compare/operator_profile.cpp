@@ -69,22 +69,21 @@ class OperatorProfile : public TablesObserver {
     const ProcessId process = context_.catalog.tracks[event.track].process;
     if (!kept_.takes_part(process)) return;
     const std::int64_t end_ns = slice_end(event, kLatest_ns), ended_ns = event.duration_ns < 0 ? event.start_ns : end_ns;
-    auto& open = ranges_.open_at(event.track, event.start_ns);
-    const auto around = std::find_if(open.rbegin(), open.rend(), [&](const auto& each) { return each.end_ns >= end_ns; });
+    Entered* around = ranges_.around(event.track, event.start_ns, end_ns);
     Entered entered;
     bool is_first = false;
-    if (around != open.rend()) {
-      entered.innermost = around->range.innermost;
-      if (around->range.is_operator) {
+    if (around != nullptr) {
+      entered.innermost = around->innermost;
+      if (around->is_operator) {
         add(entered.innermost, process, event.start_ns, ended_ns, -1, 0);
-        is_first = around->range.inside.begin([&](const Merged& other) { add(other.name, process, other.start_ns, other.start_ns, 1, 1); });
+        is_first = around->inside.begin([&](const Merged& other) { add(other.name, process, other.start_ns, other.start_ns, 1, 1); });
       }
     }
     if (is_api_call(event.kind)) {
       ranges_.launches(event, entered.innermost);
     } else if (event.kind == Kind::cpu_op) {
       const bool is_merged = is_first && entered.innermost == event.name;
-      if (is_merged) around->range.inside.merge({event.name, event.start_ns});
+      if (is_merged) around->inside.merge({event.name, event.start_ns});
       entered.innermost = event.name;
       entered.is_operator = true;
       add(event.name, process, event.start_ns, ended_ns, 1, is_merged ? 0 : 1);

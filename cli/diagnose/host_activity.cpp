@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "cli/model/open_slices.h"
 #include "cli/model/slice.h"
 #include "cli/select/step_name.h"
 
@@ -26,13 +27,10 @@ void HostActivity::Newest::add(const Range& range) {
   ranges.push_back(range);
   if (ranges.size() <= kMost) return;
   const Range& oldest = ranges.front();
-  std::erase_if(longer, [&](const Range& each) {
-    if (each.end_ns > ranges[1].start_ns) return false;
-    forgotten_to_ns = std::max(forgotten_to_ns, each.end_ns);
-    return true;
-  });
-  if (oldest.end_ns > ranges[1].start_ns && longer.size() < kMost) {
-    longer.push_back(oldest);
+  const std::int64_t now_ns = ranges[1].start_ns;
+  looked_at += drop_ended(longer, now_ns, [&](const Range& each) { forgotten_to_ns = std::max(forgotten_to_ns, each.end_ns); });
+  if (oldest.end_ns > now_ns && longer.size() < kMost) {
+    add_open(longer, oldest);
   } else {
     forgotten_to_ns = std::max(forgotten_to_ns, oldest.end_ns);
   }
@@ -53,13 +51,13 @@ void HostActivity::event(const Event& event) {
     known_threads_.push_back(event.track);
   }
   Thread& thread = *threads_[event.track];
-  Range range{event.start_ns, slice_end(event, kLatest_ns), 0, event.name};
+  Range range{event.start_ns, slice_end(event, kLatest_ns), event.name};
   if (event.kind == Kind::python_function) return thread.functions.add(range);
   thread.ranges.add(range);
   if (is_api_call(event.kind) || event.kind == Kind::garbage_collection) return;
   thread.has_operators = true;
   if (!loads_data(event.name)) return;
-  range.latest_end_ns = std::max(range.end_ns, thread.loads.empty() ? range.end_ns : thread.loads.back().latest_end_ns);
+  range.last_end_ns = std::max(range.end_ns, thread.loads.empty() ? range.end_ns : thread.loads.back().last_end_ns);
   thread.loads.push_back(range);
   if (thread.loads.size() > kMost) thread.loads.pop_front();
 }

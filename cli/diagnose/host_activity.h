@@ -48,7 +48,7 @@ class HostActivity {
     if (!is_known(thread)) return;
     const std::deque<Range>& loads = threads_[thread]->loads;
     std::int64_t known_to_ns = from_ns;
-    const auto after = std::partition_point(loads.begin(), loads.end(), [&](const Range& range) { return range.latest_end_ns <= from_ns; });
+    const auto after = std::partition_point(loads.begin(), loads.end(), [&](const Range& range) { return range.last_end_ns <= from_ns; });
     for (auto range = after; range != loads.end() && range->start_ns < to_ns; ++range) {
       const std::int64_t start_ns = std::max(range->start_ns, known_to_ns), end_ns = std::min(range->end_ns, to_ns);
       if (start_ns >= end_ns) continue;
@@ -56,19 +56,22 @@ class HostActivity {
       known_to_ns = end_ns;
     }
   }
+  // How many long ranges of a thread were looked at so far, for tests of the time that this takes.
+  std::uint64_t looked_at(TrackId thread) const { return is_known(thread) ? threads_[thread]->ranges.looked_at : 0; }
   // The newest range in which it did.
   std::optional<StringId> loading(TrackId thread) const;
 
  private:
   struct Range {
     std::int64_t start_ns, end_ns;
-    std::int64_t latest_end_ns;  // of those that load data: of this and all before it
     StringId name;
+    std::int64_t first_end_ns = 0, last_end_ns = 0;  // open_slices.h; of those that load data the last alone
   };
   // The newest ranges, by start, and the older ones that had not ended when they became too many.
   struct Newest {
     std::deque<Range> ranges;
     std::vector<Range> longer;
+    std::uint64_t looked_at = 0;  // how many of `longer`
     std::int64_t forgotten_to_ns = kEarliest_ns;  // ranges before this time may be missing
 
     void add(const Range& range);

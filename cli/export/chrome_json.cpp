@@ -22,12 +22,11 @@ class ChromeJson : public Exporter {
  public:
   bool needs_two_passes() const override { return true; }
   void origin(std::int64_t ns) override { origin_ns_ = ns; }
-  std::uint64_t pending_bytes() const override { return text_->position(); }
+  std::uint64_t pending_bytes() const override { return text_ ? text_->position() : 0; }
 
   void begin(const Catalog& catalog, ByteSink& sink) override {
     catalog_ = &catalog;
-    text_.emplace(catalog, sink);
-    args_.emplace(catalog);
+    sink_ = &sink;
     census_.emplace(catalog);
     flows_.emplace(catalog);
     collectives_.emplace(catalog);
@@ -77,6 +76,8 @@ class ChromeJson : public Exporter {
   // What is written first may begin before the first event.
   void start(std::int64_t first_ns) {
     started_ = true;
+    text_.emplace(*catalog_, *sink_);  // not before: buffers of many segments that wait would add up
+    args_.emplace(*catalog_);
     origin_ns_ = origin_ns_.value_or(first_ns);
     if (!census_->empty()) origin_ns_ = std::min(*origin_ns_, census_->first_ns());  // also of events that are in no span
     flows_->end_prepare();
@@ -145,6 +146,7 @@ class ChromeJson : public Exporter {
 
   static constexpr std::uint64_t kCollectiveIds = std::uint64_t{1} << 40;  // beyond FlowTable's: chrome://tracing knows ids alone
   const Catalog* catalog_ = nullptr;
+  ByteSink* sink_ = nullptr;
   std::optional<std::int64_t> origin_ns_;
   std::optional<ChromeText> text_;
   std::optional<ArgsText> args_;

@@ -52,6 +52,7 @@ void OpenRanges::finish() {
   std::vector<OpenRange> open;
   for (auto& [key, stack] : stacks_) std::move(stack.begin(), stack.end(), std::back_inserter(open));
   for (auto& [id, range] : started_) open.push_back(std::move(range));
+  endless_ += open.size();
   unmatched_ends_ += ended_ns_.size();
   ended_ns_.clear();
   stacks_.clear();

@@ -27,7 +27,8 @@ class OpenRanges {
   // Emits what is still open, with an unknown duration.
   void finish();
 
-  // After finish().
+  // After finish(): ranges without an end, and ends without their range.
+  std::uint64_t endless() const { return endless_; }
   std::uint64_t unmatched_ends() const { return unmatched_ends_; }
 
  private:
@@ -38,7 +39,7 @@ class OpenRanges {
   std::unordered_map<std::uint64_t, OpenRange> started_;
   // By id. A range may end on a thread whose block was claimed, and so is read, before the one of its start.
   std::unordered_map<std::uint64_t, std::int64_t> ended_ns_;
-  std::uint64_t unmatched_ends_ = 0;
+  std::uint64_t unmatched_ends_ = 0, endless_ = 0;
 };
 
 }  // namespace cli

@@ -22,6 +22,7 @@ class OperatorEvents : public RingTranslator {
   void skip_records() override { emit_open(); }
   void finish() override {
     emit_open();
+    out_.note(endless_, "operators without their end: open when the recording ended");
     out_.note(unmatched_, "ends of operators without their start (it was overwritten)");
   }
 
@@ -116,6 +117,7 @@ class OperatorEvents : public RingTranslator {
     std::vector<Open> left;
     for (auto& [tid, stack] : open_) std::move(stack.begin(), stack.end(), std::back_inserter(left));
     open_.clear();
+    endless_ += left.size();
     std::stable_sort(left.begin(), left.end(), [](const Open& a, const Open& b) { return a.event.start_ns < b.event.start_ns; });
     for (Open& each : left) {
       each.event.duration_ns = kUnknownDuration;
@@ -129,6 +131,7 @@ class OperatorEvents : public RingTranslator {
   std::unordered_map<std::uint32_t, OperatorInputId> region_inputs_, block_inputs_;  // by reference
   std::unordered_map<std::uint32_t, StackId> region_stacks_, block_stacks_;          // likewise
   std::uint64_t unmatched_ = 0;
+  std::uint64_t endless_ = 0;    // operators whose end is not in the recording
 };
 
 }  // namespace

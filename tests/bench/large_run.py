@@ -99,7 +99,7 @@ def check_memory(options, hosts):
     _, costs = one_run(options, hosts, 2)
     merged, out = f"{options.work}/run.ttrace", f"{options.work}/whole"
     allowed = FIXED + PER_RANK * hosts * RANKS_PER_HOST
-    for form in ("pftrace", "perfetto", "kineto", "merge", "merge --partial"):
+    for form in ("pftrace", "perfetto", "chrome", "kineto", "merge", "merge --partial"):
         words = form.split() if form.startswith("merge") else ["export", f"--{form}"]
         name = " ".join(words) + " of all ranks"
         os.makedirs(out)

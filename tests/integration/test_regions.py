@@ -14,7 +14,7 @@ import slow_steps
 import slow_tables
 from harness import Folder, check, run
 from slow_regions import regions
-from test_analyze import check_rows, count_sets, run_checks, tables
+from test_analyze import analyze, check_rows, count_sets, run_checks, tables
 from test_operators import event, kernel, launch
 from truth import train
 
@@ -92,6 +92,33 @@ def check_spread(options):
                    [{"host_min_ns": 10000, "host_max_ns": 10000, "host_stddev_ns": None, "gpu_span_min_ns": None, "gpu_span_stddev_ns": None}])
 
 
+MOST_OPEN = 128  # kMostOpen in cli/analyze/regions.cpp
+
+
+def check_never_ended(options):
+    """A program that pushes a range in each step and never pops it: work and memory are not those of all ranges at once."""
+    many = 10 * MOST_OPEN
+    events = [event("epoch", "user_annotation", 10, 20 * many + 20)]
+    for i in range(many):
+        start = 20 * (i + 1)
+        pushed = {**event("pushed", "user_annotation", start, 0), "ph": "B"}
+        del pushed["dur"]
+        events += [pushed, event("step", "user_annotation", start + 1, 10), launch(start + 2, 1, i + 1), kernel(start + 4, 5, i + 1)]
+    with Folder() as folder:
+        path = f"{folder}/never.json"
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": events}, file)
+        innermost = sum(min(i + 1, MOST_OPEN) for i in range(many))
+        check_rows("ranges that never end", sorted(ask(options, path), key=lambda row: row["name"]),
+                   [{"name": "epoch", "count": 1, "gpu_count": many}, {"name": "pushed", "count": many, "host_ns": 0, "gpu_count": innermost},
+                    {"name": "step", "count": many, "host_ns": 10000 * many, "gpu_count": many}])
+        text = analyze(options, path, "--only", "regions").stdout
+        check(f"note: {many} ranges had not ended" in text and f"note: {many - MOST_OPEN} launches in more than {MOST_OPEN} ranges" in text,
+              "ranges that never end: notes say what does not count", text)
+        done = run([options.tracetool, "export", "--folded", "--weight", "cpu", path, "-o", f"{folder}/never.folded"])
+        check(f"{many} calls had not ended where the trace ends" in done.stdout + done.stderr, "folded stacks: so they do", done)
+
+
 def check_simulated(options):
     for words in ((), ("--graphs",), ("--copy-engine", "--groups")):
         with Folder() as folder:
@@ -120,4 +147,4 @@ def check_traces(options):
 
 
 if __name__ == "__main__":
-    run_checks(check_worked, check_spread, check_traces, simulated=(check_simulated,))
+    run_checks(check_worked, check_spread, check_never_ended, check_traces, simulated=(check_simulated,))

@@ -37,6 +37,14 @@ class Walk {
     calls_->add(event);
     ranges_->call(event);
   }
+  // An operator: true if an open range holds it.
+  bool operation(TrackId thread, std::int64_t start_ns, std::int64_t end_ns) {
+    settle(start_ns);
+    const bool has_around = ranges_->around(thread, start_ns, end_ns) != nullptr;
+    ranges_->open(thread, {start_ns, end_ns, 'o'});
+    return has_around;
+  }
+  std::uint64_t looked_at() const { return ranges_->looked_at(); }
   // Of the launch with this correlation; "-": none is known.
   std::string launched_in(std::uint64_t correlation) {
     ranges_->settle([&](const Event& call) { launch(call); });
@@ -128,4 +136,32 @@ TEST_CASE("launch ranges: what was said of a call is not said of that which take
   for (std::size_t i = 0; i < LaunchCalls::kMostCalls; ++i) walk.call(0, 20 + static_cast<std::int64_t>(i), 1, 2 + i);
   CHECK(walk.launched_in(1) == "-");
   CHECK(walk.launched_in(1 + LaunchCalls::kMostCalls) == "-");
+}
+
+TEST_CASE("launch ranges: the newest range that holds an operator whole") {
+  Walk walk(false);
+  CHECK_FALSE(walk.operation(0, 10, 100));
+  CHECK(walk.operation(0, 20, 100));
+  CHECK_FALSE(walk.operation(0, 30, 110));
+  CHECK(walk.operation(0, 40, 105));
+  CHECK_FALSE(walk.operation(0, 110, 120));
+}
+
+TEST_CASE("launch ranges: each range is looked at a few times, whether ranges end in turn, never, or in the order of their starts") {
+  constexpr std::int64_t kMany = 2000;
+  const auto looked_at = [](auto&& end_of) {
+    Walk walk(false);
+    for (std::int64_t i = 0; i < kMany; ++i) {
+      walk.operation(0, 10 * i, end_of(i));
+      walk.operation(0, 10 * i + 1, 10 * i + 4);
+      walk.call(0, 10 * i + 2, 1, static_cast<std::uint64_t>(i + 1));
+    }
+    return walk.looked_at();
+  };
+  const std::uint64_t most = 16 * kMany;
+  CHECK(looked_at([](std::int64_t i) { return 10 * i + 8; }) < most);
+  CHECK(looked_at([](std::int64_t) { return kLatest_ns; }) < most);
+  CHECK(looked_at([](std::int64_t i) { return 10 * (2 * kMany - i); }) < most);
+  CHECK(looked_at([](std::int64_t i) { return 10 * (i + kMany); }) < most);
+  CHECK(looked_at([](std::int64_t i) { return i % 2 == 0 ? kLatest_ns : 10 * i + 18; }) < most);
 }

@@ -74,6 +74,21 @@ TEST_CASE("diagnose: long ranges are remembered, and what is forgotten is unknow
   CHECK(activity.text(made.track, 10'000'001) == "outside of all operators");
 }
 
+TEST_CASE("diagnose: ranges that never end are not looked at for each range after them") {
+  MadeThread made;
+  HostActivity activity(made.catalog);
+  const std::int64_t many = 3 * static_cast<std::int64_t>(HostActivity::kMost);
+  for (std::int64_t i = 0; i < many; ++i) {
+    Event endless = made.range(Kind::nvtx, "never popped", 10 * i, 10 * i);
+    endless.duration_ns = kUnknownDuration;
+    activity.event(endless);
+    activity.event(made.range(Kind::nvtx, "step", 10 * i + 1, 10 * i + 8));
+    activity.event(made.range(Kind::cpu_op, "aten::add", 10 * i + 2, 10 * i + 4));
+  }
+  CHECK(activity.looked_at(made.track) <= 4 * static_cast<std::uint64_t>(many));
+  CHECK(activity.text(made.track, 10 * many - 7) == "in never popped, in aten::add");
+}
+
 TEST_CASE("diagnose: how long a host loaded data") {
   MadeThread made;
   const Event first = made.range(Kind::user_annotation, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 100, 200);

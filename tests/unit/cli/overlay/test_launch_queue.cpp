@@ -81,15 +81,28 @@ TEST_CASE("launch queue: a launch that waits for too long is given up and counte
 TEST_CASE("launch queue: the table of waiting launches against a map", "[property]") {
   std::mt19937_64 random(3);
   WaitingLaunches table;
+  LaunchRow row;
   std::unordered_map<std::uint64_t, std::uint64_t> truth;
   for (std::uint64_t i = 0; i < 100'000; ++i) {
     const std::uint64_t id = random() % 700 * (random() % 2 == 0 ? 1 : 0x100000000u);
     if (random() % 2 == 0) {
-      REQUIRE(table.add(id, i) == truth.try_emplace(id, i).second);
+      const std::uint64_t place = row.first_place + row.launches.size();
+      const bool is_new = table.add(row, id, place);
+      REQUIRE(is_new == truth.try_emplace(id, place).second);
+      if (!is_new) continue;
+      row.launches.push_back({0, id, nullptr});
+      if (row.launches.size() <= LaunchQueue::kMostWaiting) continue;
+      const std::uint64_t oldest = row.launches.front().correlation;
+      const auto waits = truth.find(oldest);
+      if (waits != truth.end() && waits->second == row.first_place) {
+        REQUIRE(table.take(row, oldest) == row.first_place);
+        truth.erase(waits);
+      }
+      row.drop_first();
       continue;
     }
     const auto known = truth.find(id);
-    const auto place = table.take(id);
+    const auto place = table.take(row, id);
     REQUIRE(place.has_value() == (known != truth.end()));
     if (place) REQUIRE(*place == known->second);
     if (place) truth.erase(known);

@@ -83,8 +83,9 @@ TEST_CASE("ranges nest per thread; what lacks its other end is said") {
   CHECK(events[0].event.duration_ns == 100);
   CHECK(events[1].event.duration_ns == 300);
   CHECK(events[2].event.duration_ns == kUnknownDuration);
-  REQUIRE(recording.catalog.processes[0].notes.size() == 1);
-  CHECK(recording.catalog.processes[0].notes[0].find("1 ends of ranges") == 0);
+  REQUIRE(recording.catalog.processes[0].notes.size() == 2);
+  CHECK(recording.catalog.processes[0].notes[0].find("1 ranges without their end") == 0);
+  CHECK(recording.catalog.processes[0].notes[1].find("1 ends of ranges") == 0);
 }
 
 TEST_CASE("the last identity wins, field by field") {
@@ -144,8 +145,9 @@ TEST_CASE("a damaged block costs itself, from the damage on") {
   SECTION("something that is no record") {
     trace::payload_of(recording.memory.ring.block(1))[block->committed / 2 + 1] = std::byte{0xff};
     CHECK(recording.read().all.size() == 1);
-    REQUIRE(recording.process().notes.size() == 1);
-    CHECK(recording.process().notes[0].find(": not a record; what is behind it") != std::string::npos);
+    REQUIRE(recording.process().notes.size() == 2);
+    CHECK(recording.process().notes[0].find("1 ranges without their end") == 0);
+    CHECK(recording.process().notes[1].find(": not a record; what is behind it") != std::string::npos);
   }
   SECTION("more records than fit") {
     recording.memory.ring.block(1)->committed = 1ull << 40;

@@ -1,0 +1,16 @@
+// Note of a table about ranges and calls without an end: pushed and never popped, or open when the program ended.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/io/units.h"
+
+namespace cli {
+
+inline void append_endless_note(std::vector<std::string>& notes, std::uint64_t count, std::string_view one) {
+  if (count > 0) notes.push_back(count_text(count, one) + " had not ended where the trace ends, and have no time on the host");
+}
+
+}  // namespace cli
