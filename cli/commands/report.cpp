@@ -8,6 +8,7 @@
 
 #include "cli/commands/clock_report.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/info_recorder.h"
 #include "cli/commands/input_options.h"
 #include "cli/commands/peak_options.h"
 #include "cli/commands/selection_options.h"
@@ -69,6 +70,7 @@ void run_report(const ReportOptions& options) {
   const auto trace = read_inputs(inputs, *options.memory_mib, options.output, reported_events(), true);
   if (!options.timeline_ranks.empty()) request.timeline.ranks = ranks_in(NumberRanges("--timeline-ranks", options.timeline_ranks), trace->catalog());
   const FoundFacts found = find_facts(*trace);
+  request.recorder = recorder_text(trace->catalog());
   request.clocks = clocks_text(trace->catalog(), trace->fits());
   const Report report = make_report(*trace, found.facts, found.steps_found, request);
   OutputFile out(options.output);

@@ -16,6 +16,8 @@ Pattern pattern_of(Fill fill) {
   switch (fill) {
     case Fill::compute:
     case Fill::after_wait:
+    case Fill::late_most:
+    case Fill::forward:
       return Pattern::solid;
     case Fill::exposed:
     case Fill::waiting:
@@ -24,16 +26,22 @@ Pattern pattern_of(Fill fill) {
     case Fill::host_late:
       return Pattern::falling;
     case Fill::matmul:
+    case Fill::late_next:
+    case Fill::backward:
       return Pattern::crossed;
     case Fill::memory:
     case Fill::blocking_copy:
+    case Fill::late_others:
+    case Fill::optimizer:
       return Pattern::dots;
     case Fill::idle:
     case Fill::queued:
+    case Fill::other:
       return Pattern::rows;
     case Fill::launching:
       return Pattern::columns;
     case Fill::unexplained:
+    case Fill::late_third:
     case Fill::count_:
       break;
   }
@@ -56,19 +64,25 @@ void write_mark(Html& page, Pattern pattern) {
 std::string_view fill_name(Fill fill) {
   static constexpr std::array<std::string_view, static_cast<std::size_t>(Fill::count_)> kNames{
       "compute", "matrix products", "communication", "exposed communication", "copies and memsets", "idle", "host in a synchronization", "host in a copy that blocks",
-      "host after a synchronization", "host late", "launching", "launched, not begun", "unexplained"};
+      "host after a synchronization", "host late", "launching", "launched, not begun", "unexplained",
+      "waiting for the latest rank", "waiting for the next rank", "waiting for a third rank", "waiting for other ranks", "forward", "backward", "optimizer", "other"};
   return kNames[static_cast<std::size_t>(fill)];
 }
 
 std::string_view colour_of(Fill fill) {
   switch (fill) {
     case Fill::compute:
+    case Fill::forward:
       return "blue";  // exports leave it to the viewer
     case Fill::matmul:
       return chrome_color(Kind::kernel, "gemm");
     case Fill::communication:
       return chrome_color(Kind::nccl, {});
     case Fill::exposed:
+    case Fill::late_most:
+    case Fill::late_next:
+    case Fill::late_third:
+    case Fill::late_others:
       return chrome_color(DerivedTrack::exposed_comm);
     case Fill::memory:
     case Fill::blocking_copy:
@@ -77,8 +91,10 @@ std::string_view colour_of(Fill fill) {
     case Fill::after_wait:
       return chrome_color(Kind::sync, {});
     case Fill::launching:
+    case Fill::optimizer:
       return "teal";
     case Fill::host_late:
+    case Fill::backward:
       return "purple";
     default:
       return chrome_color(DerivedTrack::idle);

@@ -4,6 +4,7 @@
 
 #include "cli/io/units.h"
 #include "cli/report/fills.h"
+#include "cli/report/head.h"
 #include "cli/report/page_files.h"
 #include "cli/report/section.h"
 
@@ -71,6 +72,7 @@ std::string page_html(std::string_view title, const ReportFacts& facts) {
   write_patterns(page);
   page.open("header");
   page.element("h1", title);
+  write_head_facts(page, facts);
   write_contents(page, facts);
   page.close("header");
   page.open("main");

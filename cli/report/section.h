@@ -18,11 +18,16 @@ struct SectionEntry {
 // In the order of the page.
 const std::vector<SectionEntry>& sections();
 
+// Any GPU work in the chosen time.
+bool has_gpu_time(const ReportFacts& facts);
+
 // One per file.
+SectionEntry mean_step_section();
 SectionEntry summary_section();
 SectionEntry findings_section();
 SectionEntry time_per_rank_section();
 SectionEntry steps_section();
+SectionEntry phases_section();
 SectionEntry overlap_section();
 SectionEntry kernels_section();
 SectionEntry classes_section();

@@ -14,15 +14,17 @@ import shlex
 import made_profiles
 import synthesized_traces
 from harness import Folder, check, finish, first, run
-from page_reader import Bars, ReportPage, escaped, hash_of, same
+from page_reader import Bars, ReportPage, escaped, hash_of, place, same
 from test_analyze import paths
 from trace_sets import folders, inputs
 from truth import train
 
-TABLES = ("temporal", "steps", "idle", "overlap", "kernels", "classes", "operators", "modules", "stacks", "memory", "comm", "stragglers")
+TABLES = ("temporal", "steps", "step_phases", "idle", "overlap", "kernels", "classes", "operators", "modules", "stacks", "memory", "comm", "stragglers")
 BY_TIME = {"kernels": "sum_ns", "classes": "sum_ns", "operators": "gpu_self_ns", "modules": "gpu_self_ns", "stacks": "gpu_ns"}  # the largest first
 MOST_ROWS, MOST_TOP = 1024, 50
-ALWAYS = ("summary", "findings", "timeline", "time", "steps", "overlap", "idle", "stragglers", "bandwidth", "kernels", "classes", "losses", "clocks")
+ALWAYS = ("summary", "findings", "timeline")
+PHASES = ("forward_ns", "backward_ns", "optimizer_ns")
+IDLE = ("sync_ns", "copy_ns", "after_sync_ns", "host_late_ns", "launch_ns", "queued_ns", "unexplained_ns")
 SLOWNESS = float(os.environ.get("TRACETOOL_TEST_SLOWNESS", "4"))  # of a machine on which other tests run
 
 
@@ -50,6 +52,8 @@ def wrong_rows(rows, told):
 
 def check_table(name, what, page, told):
     rows = page.table(what)
+    if rows is None and what == "step_phases" and not any(row[phase] for row in told for phase in PHASES):
+        return
     if rows is None:
         check(not told or what == "memory" and all(row["peak_bytes"] is None or row["device"] is None for row in told) or not any(value for row in told for key, value in row.items() if key.endswith("_ns")),
               f"{name}: {what} is on the page", f"{len(told)} rows")
@@ -94,8 +98,96 @@ def check_waits(name, page, collectives):
     rows = page.table("waits") or []
     found = {tuple(row[key][0] for key in ("rank", "communicator", "description", "epoch")): [row[key][0] for key in ("collectives", "wait_ns")] for row in rows}
     check(len(found) == len(rows), f"{name}: a row for each rank and communicator", len(rows))
+    if not rows:
+        check(not any(wait_ns for _, wait_ns in sums.values()), f"{name}: nobody waited, and so no section says it", first(sums.items()))
+        return
     kept = dict(sums) if len(sums) <= MOST_ROWS else {key: value for key, value in sums.items() if key in found}
     check(found == kept, f"{name}: waits are those of the collectives", lambda: first(set(map(str, found.items())) ^ set(map(str, kept.items()))))
+
+
+def check_waits_for(name, page, collectives):
+    """For which rank each rank waited."""
+    sums = collections.Counter()
+    for row in collectives:
+        for wait in row["waits"] if row["last_rank"] is not None else ():
+            if wait["wait_ns"] is not None and wait["rank"] != row["last_rank"]:
+                sums[wait["rank"], row["last_rank"]] += wait["wait_ns"]
+    rows = page.table("waits_for") or []
+    found = {(row["rank"][0], row["for_rank"][0]): row["wait_ns"][0] for row in rows}
+    check(len(rows) == MOST_ROWS or found == dict(sums), f"{name}: who waited for whom is that of the collectives", lambda: first(set(found.items()) ^ set(sums.items())))
+    more = [row for row in rows if not 0 <= row["exposed_ns"][0] <= row["wait_ns"][0]]
+    check(not more, f"{name}: no more of a wait is exposed than there is", lambda: first(more))
+
+
+def mean_step(by_step, told):
+    """What the mean step is made of: {part: ns}, and of how many rows; of the whole time if there are no steps."""
+    def counting(rows, warm_ups):
+        return [row for row in rows if row["device"] is not None and row.get("step") not in warm_ups]
+    warm_ups = {row["step"] for row in told["steps"] if row["warm_up"]}
+    for tables, without in ((by_step, warm_ups), (by_step, ()), (told, ())):
+        gpus, idle = counting(tables.get("temporal", ()), without), counting(tables.get("idle", ()), without)
+        if any(row["busy_ns"] for row in gpus):
+            break
+    sums = {key: sum(row[key] for row in gpus) for key in ("compute_ns", "exposed_comm_ns", "busy_ns", "span_ns")}
+    sums.update({cause: sum(row[cause] for row in idle) for cause in IDLE})
+    return sums, len(gpus)
+
+
+def check_mean_step(options, name, page, paths, told):
+    """The picture at the top: parts are means of the tables by step, and as wide as their share."""
+    rows = page.table("mean_step")
+    by_step = json_of(options, "analyze", *paths, "--only", "temporal,idle", "--by", "step", "--format", "json")
+    sums, count = mean_step(by_step, told)
+    if rows is None:
+        check(not sums["span_ns"], f"{name}: GPU work has a picture", sums)
+        return
+    found = {row["part"][0]: row["mean_ns"][0] for row in rows}
+    exposed = [ns for part, ns in found.items() if part.startswith(("exposed", "waiting for"))]
+    causes = [ns for part, ns in found.items() if part.startswith("idle: ")]
+    check(found.get("compute", 0) == sums["compute_ns"] // count, f"{name}: compute of the mean step", [found, sums])
+    check(found.get("copies and memsets alone", 0) == (sums["busy_ns"] - sums["compute_ns"] - sums["exposed_comm_ns"]) // count, f"{name}: copies of the mean step", [found, sums])
+    check(causes == [sums[cause] // count for cause in IDLE if sums[cause] > 0], f"{name}: idle time of the mean step by its cause", [found, sums])
+    check(0 <= sums["exposed_comm_ns"] // count - sum(exposed) <= len(exposed), f"{name}: waits and transfer are the exposed communication", [found, sums])
+    shares = [row["share_pct"][0] for row in rows]
+    check(abs(sum(shares) - 100) < 1e-6, f"{name}: the parts are the step", shares)
+    drawn = [place(box["width"]) for box in page.sections["mean-step"].all("svg") if box["class"] == "box"]
+    check(len(drawn) == len(shares) and all(abs(width - max(share, 0.01)) < 0.006 for width, share in zip(drawn, shares)), f"{name}: parts are as wide as their shares", [drawn, shares])
+
+
+def check_heat(name, page, told):
+    """Each field is the step on the rank, relative to the step's median."""
+    steps = collections.defaultdict(dict)
+    for row in told:
+        steps[row["step"]][f"rank {row['rank']}"] = row["duration_ns"]
+    ranks = {rank for lengths in steps.values() for rank in lengths}
+    fields = [box.first("title").text() for box in page.sections["steps"].all("svg") if box["class"] == "box" and box.first("rect")] if "steps" in page.sections else []
+    if len(ranks) < 2 or len(steps) < 3 or any("phase" in row or row["rank"] is None for row in told):
+        check(len(ranks) > 1 or not fields, f"{name}: one rank has no heat map", len(fields))
+        return
+    if len(ranks) > 64 or len(steps) > 40:
+        return
+    wanted = {f"{rank}, step {step}: {100 * (ns / sorted(lengths.values())[(len(lengths) - 1) // 2] - 1):+.1f} %" for step, lengths in steps.items() for rank, ns in lengths.items()}
+    check(set(fields) == wanted, f"{name}: the heat map has each step of each rank", lambda: first(set(fields) ^ wanted))
+
+
+def check_phases(name, page, told, steps):
+    """Bars of forward, backward, optimizer are the means of the table."""
+    warm_ups = {row["step"] for row in steps if row["warm_up"]}
+    if "phases" not in page.sections or any("phase" in row or row["rank"] is None for row in told):
+        return
+    sums = collections.defaultdict(list)
+    for row in [row for row in told if row["step"] not in warm_ups] or told:
+        sums[f"rank {row['rank']}"].append([row[key] or 0 for key in (*PHASES, "comm_ns", "other_ns")])
+    chart = Bars(next(svg for svg in page.sections["phases"].all("svg") if svg["role"] == "img"))
+    unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[chart.axis.split(", ")[-1]]
+    if len(sums) <= 64 and set(sums) == set(chart.bars):
+        wrong = []
+        for label, rows in sums.items():
+            means = [mean for mean in (sum(parts) / len(rows) for parts in zip(*rows)) if mean > 0]
+            drawn = [length * unit for _, length in chart.bars[label]]
+            if len(drawn) != len(means) or any(abs(a - b) > max(chart.precision * unit * 6, 1) for a, b in zip(drawn, means)):
+                wrong.append(f"{label}: {drawn} is not {means}")
+        check(not wrong, f"{name}: bars of phases are as long as their figures", lambda: first(wrong))
 
 
 def check_findings(name, page, told):
@@ -118,14 +210,13 @@ def check_bars(name, page, tables):
     labels = [f"rank {row['rank']}" for row in gpus]
     if not gpus or len(gpus) > 64 or len(set(labels)) < len(labels) or any("phase" in row or row["rank"] is None or row["span_ns"] is None for row in gpus):
         return
-    causes = ("sync_ns", "copy_ns", "after_sync_ns", "host_late_ns", "launch_ns", "queued_ns", "unexplained_ns")
     charts = {"time": [[row["compute_ns"], row["exposed_comm_ns"], row["busy_ns"] - row["compute_ns"] - row["exposed_comm_ns"], row["idle_ns"]] for row in gpus],
-              "idle": [[row[cause] for cause in causes] for row in tables["idle"]],
+              "idle": [[row[cause] for cause in IDLE] for row in tables["idle"]],
               "overlap": [[row["comm_ns"] - row["exposed_comm_ns"], row["exposed_comm_ns"]] for row in gpus] if any(row["comm_ns"] for row in gpus) else []}
     for section, values in charts.items():
         if not any(part for parts in values for part in parts):
             continue
-        chart = Bars(next(svg for svg in page.sections[section].all("svg") if svg["class"] == "chart"))
+        chart = Bars(next(svg for svg in page.sections[section].all("svg") if svg["role"] == "img"))
         unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[chart.axis.split(", ")[-1]]
         wrong = []
         for label, parts in zip(labels, values):
@@ -141,6 +232,8 @@ def check_form(name, page):
     check(not page.forbidden(), f"{name}: nothing on the page loads or runs anything", lambda: first(page.forbidden()))
     missing = [section for section in ALWAYS if section not in page.sections]
     check(not missing, f"{name}: its sections", missing)
+    empty = [name for name, section in page.sections.items() if name not in ALWAYS and not section.first("table")]
+    check(not empty, f"{name}: no section is without content", empty)
     ids = [element["id"] for element in page.root.all() if element["id"] is not None]
     check(len(ids) == len(set(ids)), f"{name}: each id is there once", lambda: first(i for i in ids if ids.count(i) > 1))
     lost = [link["href"] for link in page.root.all("a") if link["href"][1:] not in ids and not re.fullmatch(r"#t=-?\d+--?\d+(&rank=\d+)?", link["href"])]
@@ -167,6 +260,10 @@ def check_page(options, name, paths):
             check_table(name, what, page, told[what])
         check_steps(name, page, told["steps"])
         check_waits(name, page, told["collectives"])
+        check_waits_for(name, page, told["collectives"])
+        check_mean_step(options, name, page, paths, told)
+        check_heat(name, page, told["steps"])
+        check_phases(name, page, told["step_phases"], told["steps"])
         check_bars(name, page, told)
         check_findings(name, page, json_of(options, "diagnose", *paths, "--format", "json"))
         check_form(name, page)
@@ -267,7 +364,7 @@ def check_many(options):
         page = check_page(options, "512 ranks", [f"{folder}/run.ttrace"])
         size = len(page.text.encode())
         check(size <= 10_000_000, "512 ranks: at most 10 MB", size)
-        bars = Bars(next(svg for svg in page.sections["time"].all("svg") if svg["class"] == "chart")).bars
+        bars = Bars(next(svg for svg in page.sections["time"].all("svg") if svg["role"] == "img")).bars
         check(len(bars) <= 64 and "ranks 0-7" in bars and "mean of 8" in page.sections["time"].text(), "512 ranks: groups of ranks, and said so", list(bars)[:3])
 
 
