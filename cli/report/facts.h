@@ -7,6 +7,7 @@
 #include "cli/diagnose/diagnose.h"
 #include "cli/model/catalog.h"
 #include "cli/model/clock_fit.h"
+#include "cli/report/flame.h"
 #include "cli/report/waits.h"
 
 namespace cli {
@@ -17,6 +18,7 @@ struct ReportFacts {
   std::vector<ResultTable> tables;  // of the analyses that the sections name (section.h)
   std::vector<ResultTable> by_step; // temporal, idle and memory of each step, if there are steps
   WaitTables waits;
+  FlameTree flame;
   Diagnosis diagnosis;
   std::string timeline;             // its section, as markup
   std::string inputs;               // as a shell takes them

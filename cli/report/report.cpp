@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/analyze/call_paths.h"
 #include "cli/report/page.h"
 #include "cli/report/section.h"
 #include "cli/report/waits.h"
@@ -53,7 +54,7 @@ std::vector<bool> chosen_processes(const Catalog& catalog, const Selection& sele
 
 EventChoice reported_events() {
   TimelineSection nowhere;
-  return diagnosed_events(all_rules(), shown_analyses(), timeline_observer({}, nowhere).needs.kinds);
+  return diagnosed_events(all_rules(), shown_analyses(), timeline_observer({}, nowhere).needs.kinds | CallPaths::kinds());
 }
 
 Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const ReportRequest& request) {
@@ -66,11 +67,13 @@ Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vect
   shown.observers.push_back(timeline_observer(request.timeline, timeline));
   WaitTables waits;
   shown.observers.push_back(waits_observer(waits));
+  FlameTree flame;
+  shown.observers.push_back(flame_observer(flame));
   const DiagnosisRequest diagnosed{all_rules(), request.selection, request.inputs, request.class_rules, request.own_peaks};
   DiagnosisRun diagnosis(trace.catalog(), facts, diagnosed);
   std::vector<AnalysisResult> results = analyze_each(trace, facts, found, {shown, diagnosis.analysis(), by_step(shown, found)});
 
-  ReportFacts page{trace.catalog(), trace.fits(), std::move(results[0].tables), std::move(results[2].tables), std::move(waits), diagnosis.finish(results[1]), timeline.html, request.inputs, request.selected,
+  ReportFacts page{trace.catalog(), trace.fits(), std::move(results[0].tables), std::move(results[2].tables), std::move(waits), std::move(flame), diagnosis.finish(results[1]), timeline.html, request.inputs, request.selected,
                    chosen_processes(trace.catalog(), request.selection), request.recorder, request.clocks, {}};
   add_new(page.notes, results[0].notes);
   leave_out(page.diagnosis.notes, page.notes);

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/io/units.h"
-#include "cli/report/idle_causes.h"
+#include "cli/report/idle_fills.h"
 #include "cli/report/rank_bars.h"
 #include "cli/report/section.h"
 #include "cli/report/table_html.h"
@@ -19,10 +19,10 @@ void write_idle(const ReportFacts& facts, Html& page) {
   chart.description = fmt::format("Of {}: idle time by what the host did meanwhile.", count_text(gpus.rows(), "GPU"));
   chart.note = grouping_text(gpus.rows());
   chart.quantity = "idle time";
-  for (const IdleCause& cause : kIdleCauses) chart.parts.emplace_back(cause.fill);
+  for (const IdleFill& cause : kIdleFills) chart.parts.emplace_back(cause.fill);
   chart.bars = gpu_bars(gpus, [&](std::size_t row) {
     std::vector<double> values;
-    for (const IdleCause& cause : kIdleCauses) values.push_back(static_cast<double>(gpus.number(row, cause.key)));
+    for (const IdleFill& cause : kIdleFills) values.push_back(static_cast<double>(gpus.number(row, cause.key)));
     return values;
   });
   write_bars(page, chart);

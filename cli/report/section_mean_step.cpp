@@ -12,7 +12,7 @@
 #include "cli/model/rank_list.h"
 #include "cli/report/bar_chart.h"
 #include "cli/report/chart.h"
-#include "cli/report/idle_causes.h"
+#include "cli/report/idle_fills.h"
 #include "cli/report/section.h"
 #include "cli/report/table_html.h"
 
@@ -60,7 +60,7 @@ class MeanStepMaker {
     mean.parts.push_back({"compute", Fill::compute, compute_ns});
     add_exposed(mean.parts, exposed_ns, mean.span_ns);
     mean.parts.push_back({"copies and memsets alone", Fill::memory, busy_ns - compute_ns - exposed_ns});
-    for (const IdleCause& cause : kIdleCauses) {
+    for (const IdleFill& cause : kIdleFills) {
       std::int64_t sum_ns = 0;
       for (std::size_t row = 0; row < idle.rows(); ++row) sum_ns += counts(idle, row) ? idle.number(row, cause.key) : 0;
       mean.parts.push_back({fmt::format("idle: {}", fill_name(cause.fill)), cause.fill, sum_ns});

@@ -11,7 +11,7 @@ bool has_steps(const ReportFacts& facts) { return find_table(facts, "steps") != 
 
 void write_steps(const ReportFacts& facts, Html& page) {
   const ResultTable steps = step_times(facts.tables);
-  write_step_chart(page, steps);
+  if (steps.rows.size() > 1) write_step_chart(page, steps);
   write_step_heat(page, facts);
   write_folded_table(page, steps, facts, "each step over its ranks", {.source = "steps"});
   write_folded_table(page, *find_table(facts, "steps"), facts, "each step of each rank");

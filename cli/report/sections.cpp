@@ -14,6 +14,8 @@ const std::vector<SectionEntry>& sections() {
       steps_section(),
       phases_section(),
       bandwidth_section(),
+      flame_section(),
+      roofline_section(),
       kernels_section(),
       classes_section(),
       operators_section(),

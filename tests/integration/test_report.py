@@ -170,6 +170,51 @@ def check_heat(name, page, told):
     check(set(fields) == wanted, f"{name}: the heat map has each step of each rank", lambda: first(set(fields) ^ wanted))
 
 
+def check_flame(options, name, page, paths):
+    """The flame graph is what `export --folded` writes, of all ranks together."""
+    done = run([options.tracetool, "export", "--folded", *paths, "-o", "-"])
+    lines = [line.rsplit(" ", 1) for line in done.stdout.splitlines()]
+    several = len(paths) > 1 or any(path.startswith("rank ") for path, _ in lines)
+    sums, prefixes = collections.Counter(), collections.Counter()
+    for path, ns in lines:
+        names = path.split(";")[1 if several else 0:]
+        sums[";".join(names)] += int(ns)
+        for depth in range(len(names)):
+            prefixes[tuple(names[:depth + 1])] += int(ns)
+    total = sum(sums.values())
+    rows = page.table("flame")
+    if rows is None:
+        check(total == 0, f"{name}: GPU work has a flame graph", total)
+        return
+    wrong = [row for row in rows if sums[row["stack"][0]] != row["gpu_ns"][0]]
+    check(not wrong and [row["gpu_ns"][0] for row in rows] == sorted(sums.values(), reverse=True)[:50], f"{name}: paths of the flame graph are those of export --folded", lambda: first(wrong))
+    boxes = [(round(float(box["y"]) / 18), place(box["x"]), place(box["width"])) for box in page.sections["flame"].all("svg") if box["class"] == "box flame"]
+    above = 0  # names that are not drawn, as all of the time is below them
+    while sum(1 for names in prefixes if len(names) == above + 1) == 1 and any(len(names) > above + 1 for names in prefixes) and above < 100:
+        above += 1
+    shares = {(len(names) - 1, round(100 * ns / total, 2)) for names, ns in prefixes.items()}
+    known = [any((row + skipped, width) in shares for skipped in range(above + 1)) for row, _, width in boxes]
+    check(boxes and all(known), f"{name}: each box is as wide as the time below it", lambda: first(box for box, is_known in zip(boxes, known) if not is_known))
+    rows_of = collections.defaultdict(list)
+    for row, start, width in boxes:
+        rows_of[row].append((start, width))
+    over = [row for row, parts in rows_of.items() if any(a[0] + a[1] > b[0] + 0.03 for a, b in zip(sorted(parts), sorted(parts)[1:]))]
+    check(not over, f"{name}: boxes of a row lie side by side", lambda: first(over))
+
+
+def check_roofline(name, page, told):
+    """A dot for each operator whose intensity and speed are known; the table is that of analyze."""
+    known = [row for row in told if row["flop_per_byte"] and row["tflop_per_s"]]
+    dots = [dot for dot in page.sections["roofline"].all("circle")] if "roofline" in page.sections else []
+    check(len(dots) == min(200, len(known)), f"{name}: a dot for each operator of the roofline", [len(dots), len(known)])
+
+
+def check_next(name, page, findings):
+    """Without a serious finding the page says what to look at next."""
+    says = "Next step" in page.sections["findings"].text()
+    check(says == ("mean-step" in page.sections and all(finding["severity"] != "high" for finding in findings)), f"{name}: a next step if nothing serious was found", says)
+
+
 def check_phases(name, page, told, steps):
     """Bars of forward, backward, optimizer are the means of the table."""
     warm_ups = {row["step"] for row in steps if row["warm_up"]}
@@ -252,7 +297,7 @@ def check_page(options, name, paths):
     """Returns the page where all of it could be looked at."""
     with Folder() as folder:
         page, done = report(options, folder, paths)
-        told = json_of(options, "analyze", *paths, "--only", ",".join((*TABLES, "collectives")), "--format", "json")
+        told = json_of(options, "analyze", *paths, "--only", ",".join((*TABLES, "collectives", "roofline")), "--format", "json")
         if page is None or "failed" in told:
             check(page is None and "failed" in told and told["failed"].splitlines()[-1:] == done.stderr.splitlines()[-1:], f"{name}: report fails as analyze does", f"{done.stderr} {told}")
             return None
@@ -264,8 +309,14 @@ def check_page(options, name, paths):
         check_mean_step(options, name, page, paths, told)
         check_heat(name, page, told["steps"])
         check_phases(name, page, told["step_phases"], told["steps"])
+        check_flame(options, name, page, paths)
+        if "roofline" in page.sections:
+            check_table(name, "roofline", page, told["roofline"])
+        check_roofline(name, page, told["roofline"])
         check_bars(name, page, told)
-        check_findings(name, page, json_of(options, "diagnose", *paths, "--format", "json"))
+        diagnosed = json_of(options, "diagnose", *paths, "--format", "json")
+        check_findings(name, page, diagnosed)
+        check_next(name, page, diagnosed["findings"])
         check_form(name, page)
         summary = run([options.tracetool, "analyze", *paths]).stdout
         first_sentence = page.sections["summary"].first("p").text()

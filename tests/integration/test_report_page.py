@@ -473,6 +473,43 @@ def check_simulated(args, folder):
     check_search(path, "simulated", "nccl")
 
 
+def check_flame(path, what):
+    """A click on a box makes it as wide as the chart, and a search says how much of the time has the name."""
+    graph = "document.getElementById('flame-graph')"
+    with ReportPage(path) as page:
+        check(not page.js("document.getElementById('flame-controls').hidden"), f"{what}: the flame graph is alive")
+        before = page.js(f"{graph}.flame.boxes.map(b => b.width)")
+        at = page.js(f"(() => {{ const boxes = {graph}.flame.boxes, at = boxes.findIndex(b => b.width > 5 && b.width < 60);"
+                     f" boxes[at].element.scrollIntoView({{block: 'center'}}); const r = boxes[at].element.querySelector('rect').getBoundingClientRect(); return {{at, x: r.x + r.width / 2, y: r.y + 8}}; }})()")
+        page.click(at["x"], at["y"])
+        page.frame()
+        wide = page.js(f"{graph}.flame.boxes[{at['at']}].element.querySelector('rect').getBoundingClientRect().width / {graph}.querySelector('.chart').getBoundingClientRect().width")
+        check(abs(wide - 1) < 0.01, f"{what}: a click on a box zooms to it", wide)
+        gone = page.js(f"{graph}.querySelectorAll('.gone').length")
+        page.js("document.getElementById('flame-all').click()")
+        after = page.js(f"{graph}.flame.boxes.map(b => parseFloat(b.element.getAttribute('width')))")
+        check(gone > 0 and not page.js(f"{graph}.querySelectorAll('.gone').length") and all(abs(a - b) < 0.02 for a, b in zip(before, after)), f"{what}: Show all shows all", [gone, first(zip(before, after))])
+        page.js("(() => { const s = document.getElementById('flame-search'); s.value = 'gemm'; s.dispatchEvent(new Event('input')); })()")
+        found = page.js(f"{graph}.flame.boxes.filter(b => b.found).reduce((sum, b) => sum + b.width, 0)")
+        said = page.js("document.getElementById('flame-found').textContent")
+        check(found > 0 and abs(float(said.split()[0]) - found) < 0.2, f"{what}: a search says how much of the time it found", [said, found])
+        check_quiet(page, f"{what}, flame graph")
+
+
+def check_diff(tracetool, folder, before):
+    """The page of a comparison, on a phone and a laptop."""
+    slower = job(f"{folder}/slower", 2, kernels=[*made_profiles.STEP, (NCCL, 2_400_000)])
+    path = f"{folder}/diff.html"
+    result = run([tracetool, "diff", before, slower, "--html", path])
+    check(result.returncode == 0, "diff --html writes the page", result.stderr)
+    for name, size in (("phone", PHONE), ("laptop", LAPTOP)):
+        for scheme in ("light", "dark"):
+            with ReportPage(path, size, scheme) as page:
+                check_quiet(page, f"diff, {name}, {scheme}")
+                wide = page.js("[document.documentElement.scrollWidth, window.innerWidth]")
+                check(wide[0] <= wide[1], f"diff, {name}, {scheme}: it is not wider than the window", wide)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tracetool", required=True, type=os.path.abspath)
@@ -502,6 +539,8 @@ def main():
             check(shown == [1, [2]], "--step and --timeline-ranks choose", shown)
         check_figures(args.tracetool, chosen, inputs)
         check_exported(args.tracetool, folder, path, inputs, "4 ranks")
+        check_flame(path, "4 ranks")
+        check_diff(args.tracetool, folder, job(f"{folder}/before", 2))
         check_hostile(args.tracetool, folder)
         check_many(args.tracetool, folder)
         if args.simulated:
