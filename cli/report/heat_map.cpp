@@ -11,7 +11,7 @@
 namespace cli {
 namespace {
 
-constexpr double kFieldTop = 40, kFieldHeight = 22, kApart = 6;
+constexpr double kFieldTop = 22, kFieldHeight = 22, kApart = 6;
 constexpr int kShades = 5, kDarkShade = 3;  // from which on text is light
 constexpr std::size_t kColumnNames = 20;
 
@@ -47,7 +47,6 @@ class HeatDrawing {
   double left_of(std::size_t column) const { return width_ * static_cast<double>(column); }
 
   void draw_head() {
-    page_.element("text", {{"class", "tick"}, {"x", 0}, {"y", 14}}, map_.columns_are);
     const std::size_t every = (map_.columns.size() + kColumnNames - 1) / kColumnNames;
     for (std::size_t i = 0; i < map_.columns.size(); i += every) {
       open_box(page_, "box", left_of(i), width_ * static_cast<double>(every), kFieldTop - 20, 18);
@@ -84,6 +83,7 @@ class HeatDrawing {
 
 void write_heat_map(Html& page, const HeatMap& map) {
   page.open("figure");
+  page.element("p", {{"class", "caption"}}, map.columns_are);
   HeatDrawing(page, map).draw();
   page.close("figure");
 }

@@ -30,7 +30,7 @@ struct HeatMap {
   std::vector<HeatRow> rows;
 };
 
-// More columns have no text in their fields.
+// More columns have no text in their fields. Texts of 5 letters fit into those of a phone.
 inline constexpr std::size_t kMostTextColumns = 12;
 
 void write_heat_map(Html& page, const HeatMap& map);

@@ -7,6 +7,7 @@
 
 #include "cli/analyze/table_reading.h"
 #include "cli/io/units.h"
+#include "cli/report/axis.h"
 #include "cli/report/bar_chart.h"
 #include "cli/report/heat_map.h"
 #include "cli/report/section.h"
@@ -53,7 +54,13 @@ std::vector<Bar> waits_of_ranks(const TableReading& waits, const std::vector<std
   return bars;
 }
 
-HeatRow row_of(const Bar& bar, const std::vector<std::string>& columns, bool is_sum) {
+// At most three digits, or a whole number, in the unit of the axis.
+std::string field_text(double value, const Axis& axis) {
+  const double shown = value / axis.divisor;
+  return fmt::format("{:.{}f}", shown, shown < 10 ? 2 : shown < 100 ? 1 : 0);
+}
+
+HeatRow row_of(const Bar& bar, const std::vector<std::string>& columns, const Axis& axis, bool is_sum) {
   HeatRow row{bar.label, {}, is_sum};
   const double most = *std::max_element(bar.values.begin(), bar.values.end());
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -62,7 +69,7 @@ HeatRow row_of(const Bar& bar, const std::vector<std::string>& columns, bool is_
       continue;
     }
     const std::string time = duration_text(static_cast<std::int64_t>(bar.values[i]));
-    row.fields.push_back(HeatField{bar.values[i] / most, time, fmt::format("{} waited {} for {}", bar.label, time, columns[i])});
+    row.fields.push_back(HeatField{bar.values[i] / most, field_text(bar.values[i], axis), fmt::format("{} waited {} for {}", bar.label, time, columns[i])});
   }
   return row;
 }
@@ -76,14 +83,18 @@ void write_wait_matrix(Html& page, const ReportFacts& facts) {
   map.title = "How long each rank waited for each other rank";
   map.description = "A row for each rank that waited, a column for each rank that was the last to start a collective; in a field the time that was waited, darker if it is more. The last row is "
                     "the sum. An empty field: the rank did not wait for that one.";
-  map.columns_are = "waited for";
+  std::vector<std::string> names;  // of the columns, in words
   for (const std::int64_t rank : ranks) {
     if (culprits.contains(rank)) map.culprits.insert(map.columns.size());
-    map.columns.push_back(rank_name(rank));
+    map.columns.push_back(rank < 0 ? std::string("?") : fmt::format("{}", rank));
+    names.push_back(rank_name(rank));
   }
   std::set<std::int64_t> others;
   for (std::size_t row = 0; row < waits.rows(); ++row) others.insert(waits.get<std::int64_t>(row, "for_rank").value_or(-1));
-  if (others.size() > ranks.size()) map.columns.push_back(fmt::format("{} others", others.size() - ranks.size()));
+  if (others.size() > ranks.size()) {
+    map.columns.push_back("others");
+    names.push_back(fmt::format("{} others", others.size() - ranks.size()));
+  }
   const std::vector<Bar> bars = waits_of_ranks(waits, ranks, map.columns.size());
   Bar sum{"all ranks", std::vector<double>(map.columns.size())};
   for (const Bar& bar : bars) {
@@ -92,14 +103,16 @@ void write_wait_matrix(Html& page, const ReportFacts& facts) {
   double most = 0;
   const std::vector<Bar> shown = grouped(bars);
   for (const Bar& bar : shown) most = std::max(most, *std::max_element(bar.values.begin(), bar.values.end()));
+  const Axis axis = axis_for(most, Unit::ns);
+  map.columns_are = fmt::format("Time waited, {}. Rows: who waited; columns: for which rank.", axis.unit);
   for (const Bar& bar : shown) {
-    HeatRow row = row_of(bar, map.columns, false);
+    HeatRow row = row_of(bar, names, axis, false);
     for (std::size_t i = 0; i < row.fields.size(); ++i) {
       if (row.fields[i]) row.fields[i]->heat = bar.values[i] / most;
     }
     map.rows.push_back(std::move(row));
   }
-  map.rows.push_back(row_of(sum, map.columns, true));
+  map.rows.push_back(row_of(sum, names, axis, true));
   if (shown.size() < bars.size()) page.element("p", {{"class", "caption"}}, "Each row is the mean of neighbouring ranks; the table has each of them.");
   write_heat_map(page, map);
 }

@@ -24,7 +24,10 @@ struct HeatStep {
   std::int64_t first = 0, last = 0;  // numbers of the steps that share a column
 };
 
-std::string percent_text(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+std::string percent_text(double share) {
+  const double tenths = std::round(1000 * share);
+  return tenths == 0 ? "0.0 %" : fmt::format("{:+.1f} %", tenths / 10);
+}
 
 // Ranks as bars whose values are the steps: the length of the step on the rank, relative to the step's median; of several steps the mean.
 std::vector<Bar> deviations_of(const TableReading& rows, const std::map<std::int64_t, std::int64_t>& medians_ns, std::size_t each, std::size_t columns) {
@@ -75,7 +78,7 @@ void write_step_heat(Html& page, const ReportFacts& facts) {
   HeatMap map;
   map.title = "Each step on each rank, relative to the median of the step";
   map.description = fmt::format("A row for each rank, a column for each step. Red: the step took longer on this rank than on the median rank, blue: less long; the darkest is {:.1f} %.", 100 * scale);
-  map.columns_are = fmt::format("step; time relative to the step's median over the ranks, darkest at {:.1f} %", 100 * scale);
+  map.columns_are = fmt::format("Time of each step on each rank, relative to the step's median over the ranks; darkest at {:.1f} %.", 100 * scale);
   auto number = medians_ns.begin();
   for (std::size_t i = 0; i < columns; ++i, std::advance(number, std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(each), std::distance(number, medians_ns.end())))) map.columns.push_back(fmt::format("{}", number->first));
   for (const Bar& bar : bars) {

@@ -166,7 +166,9 @@ def check_heat(name, page, told):
         return
     if len(ranks) > 64 or len(steps) > 40:
         return
-    wanted = {f"{rank}, step {step}: {100 * (ns / sorted(lengths.values())[(len(lengths) - 1) // 2] - 1):+.1f} %" for step, lengths in steps.items() for rank, ns in lengths.items()}
+    def percent(share):
+        return f"{100 * share:+.1f} %" if round(1000 * share) else "0.0 %"
+    wanted = {f"{rank}, step {step}: {percent(ns / sorted(lengths.values())[(len(lengths) - 1) // 2] - 1)}" for step, lengths in steps.items() for rank, ns in lengths.items()}
     check(set(fields) == wanted, f"{name}: the heat map has each step of each rank", lambda: first(set(fields) ^ wanted))
 
 

@@ -186,7 +186,7 @@ def check_click(page):
     page.click(at["x"] + 20, at["y"] + head + 6)
     check(page.js(f"{TIMELINE}.opened.size") == 1, "a click on a rank opens it")
     at = place(page)
-    slice_at = page.js(f"(() => {{ const t = {TIMELINE}, d = t.drawing, line = d.lines.find(l => l.kind === 'row' && l.track.gpu), row = line.row;"
+    slice_at = page.js(f"(() => {{ const t = {TIMELINE}, d = t.drawing, line = d.lines.find(l => l.kind === 'row' && l.track.gpu && !l.group.exposed.includes(l.row)), row = line.row;"
                        " let best = 0; row.starts.forEach((s, i) => { if (row.ends[i] - s > row.ends[best] - row.starts[best]) best = i; });"
                        " return {x: d.x((row.starts[best] + row.ends[best]) / 2), left: d.x(row.starts[best]), right: d.x(row.ends[best]), y: line.y - t.scroll.scrollTop + 8,"
                        " start: row.starts[best], color: d.colors.of(t.model.names[row.names[best]], row.names[best]).fill}; })()")
@@ -306,8 +306,8 @@ def check_findings(path, what):
 
 
 def slices_in_page(page):
-    """Counter of (rank, name, kind, start, end), in ns of the step."""
-    return collections.Counter(map(tuple, page.js(f"""{TIMELINE}.model.groups.flatMap(g => g.tracks.flatMap(t => t.rows.flatMap(r =>
+    """Counter of (rank, name, kind, start, end), in ns of the step; without what is computed."""
+    return collections.Counter(map(tuple, page.js(f"""{TIMELINE}.model.groups.flatMap(g => g.tracks.flatMap(t => t.rows.filter(r => !g.exposed.includes(r)).flatMap(r =>
       Array.from(r.starts, (s, i) => [g.rank, {TIMELINE}.model.names[r.names[i]].text, {TIMELINE}.model.names[r.names[i]].kind, s, r.ends[i]]))))""")))
 
 
@@ -364,8 +364,11 @@ def check_figures(tracetool, path, *inputs):
         begin, last = page.js("(t => [t.dataset.fromNs, t.dataset.toNs])(document.querySelector('#timeline table'))")
         rows = page.js("[...document.querySelectorAll('#timeline tbody tr')].map(r => [r.cells[0].textContent, ...[...r.querySelectorAll('td[data-v]')].map(c => Number(c.dataset.v))])")
         parts = page.js(f"{TIMELINE}.model.groups.filter(g => g.devices.length).map(g => [g.title, ...['busy', 'compute', 'comm', 'exposed', 'memory'].map(k => g.devices[0][k].reduce((a, b) => a + b, 0))])")
+        drawn = page.js(f"{TIMELINE}.model.groups.filter(g => !g.devices.length).map(g => [g.title, g.exposed.reduce((sum, r) => sum + r.starts.reduce((s, start, i) => s + r.ends[i] - start, 0), 0)])")
     result = run([tracetool, "analyze", *inputs, "--only", "temporal", "--time", f"{begin}ns-{last}ns", "--format", "json"])
     table = json.loads(result.stdout)["temporal"]
+    exposed = {f"rank {row['rank']}": row["exposed_comm_ns"] or 0 for row in table}
+    check(all(exposed[title] == ns for title, ns in drawn), f"{os.path.basename(path)}: exposed communication is drawn, of {len(drawn)} ranks", [drawn, exposed])
     keys = ("busy_ns", "compute_ns", "comm_ns", "exposed_comm_ns", "memory_ns", "idle_ns")
     should = [[f"rank {row['rank']}", *(row[key] for key in keys)] for row in table]
     check(rows == should and rows, f"{os.path.basename(path)}: the table's figures are those of analyze, of {len(rows)} GPUs", lambda: f"{first([p for p in zip(rows, should) if p[0] != p[1]], 2)}")
