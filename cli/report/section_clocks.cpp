@@ -41,7 +41,10 @@ std::vector<ClockFit> chosen_fits(const ReportFacts& facts) {
   return fits;
 }
 
-bool has_clocks(const ReportFacts& facts) { return !facts.clocks.empty() || !facts.fits.empty(); }
+// One clock that nobody set has nothing to be aligned to.
+bool has_clocks(const ReportFacts& facts) {
+  return !facts.clocks.empty() || std::any_of(facts.fits.begin(), facts.fits.end(), [](const ClockFit& fit) { return !fit.later.empty(); });
+}
 
 void write_clocks_section(const ReportFacts& facts, Html& page) {
   if (!facts.clocks.empty()) write_paragraph(page, facts.clocks);

@@ -11,6 +11,7 @@ import re
 import resource
 import shlex
 
+import made_late_job
 import made_profiles
 import synthesized_traces
 from harness import Folder, check, finish, first, run
@@ -410,6 +411,39 @@ def check_little(options):
         check_page(options, "no GPU work", [f"{folder}/host.json"])
 
 
+def check_known_waits(options):
+    """Two ranks are late in turn: who waits for whom, how much of it is exposed, and what of the mean step is transfer, is known."""
+    covered_ns, steps, transfer_ns = 100_000, 40, 1_200_000
+    with Folder() as folder:
+        true = made_late_job.job(folder, transfer_ns, steps)
+        with open(f"{folder}/rank3.json", encoding="utf-8") as file:
+            trace = json.load(file)
+        waits = [event for event in trace["traceEvents"] if event["name"].startswith("nccl")]
+        for i, event in enumerate(waits):  # compute that hides a part of each wait
+            launch = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 100, "tid": 1, "ts": event["ts"] - 1, "dur": 0.5, "args": {"correlation": 100_000 + i}}
+            kernel = {**event, "name": "gemm_beside", "tid": 11, "ts": event["ts"] + 10, "dur": covered_ns / 1000, "args": {"device": 0, "stream": 11, "correlation": 100_000 + i}}
+            trace["traceEvents"] += [launch, kernel]
+        with open(f"{folder}/rank3.json", "w", encoding="utf-8") as file:
+            json.dump(trace, file)
+        page, _ = report(options, folder, [folder])
+        waited, exposed, culprits = collections.Counter(), collections.Counter(), collections.Counter()
+        for row in page.table("waits_for"):
+            waited[row["rank"][0]] += row["wait_ns"][0]
+            exposed[row["rank"][0]] += row["exposed_ns"][0]
+            culprits[row["for_rank"][0]] += row["wait_ns"][0]
+        check(dict(waited) == true["waited"], "each rank waited as long as it was made to", [waited, true["waited"]])
+        hidden = {rank: waited[rank] - exposed[rank] for rank in waited}
+        check(hidden == {rank: covered_ns * steps if rank == 3 else 0 for rank in waited}, "what compute hides of a wait is not exposed", hidden)
+        check(set(culprits) == set(made_late_job.LATE), "the others wait for the ranks that are late, and for no other", culprits)
+        found = {row["part"][0]: row["mean_ns"][0] for row in page.table("mean_step")}
+        check(found["exposed transfer"] == transfer_ns, "what is no wait is transfer", found)
+        for rank in made_late_job.LATE:
+            mean = sum(row["exposed_ns"][0] for row in page.table("waits_for") if row["for_rank"][0] == rank) // (made_late_job.RANKS * steps)
+            check(found[f"waiting for rank {rank}"] == mean, f"the mean step says what is waited for rank {rank}", [found, mean])
+        names = [text.text() for text in page.sections["stragglers"].all("text") if text["class"] == "culprit"]
+        check(names == [str(rank) for rank in made_late_job.LATE], "the names of stragglers stand out", names)
+
+
 def check_many(options):
     with Folder() as folder:
         synthesized_traces.job_ns(folder, ranks=512, steps=2)
@@ -493,6 +527,7 @@ def main():
     check_little(options)
     check_hostile_names(options)
     check_selection(options)
+    check_known_waits(options)
     check_many(options)
     check_traces(options)
     check_size_and_time(options)
