@@ -79,18 +79,10 @@ std::vector<LateRank> late_ranks(const TableReading& ranks, std::int64_t whole_n
   return found;
 }
 
-// Of steps that are warm-up on any rank: the others wait for it.
-std::set<std::int64_t> warm_up_numbers(const TableReading& steps) {
-  std::set<std::int64_t> numbers;
-  for (std::size_t row = 0; row < steps.rows(); ++row) {
-    if (steps.get<bool>(row, "warm_up").value_or(false)) numbers.insert(steps.number(row, "step"));
-  }
-  return numbers;
-}
-
-std::string steps_text(const TableReading& steps, std::int64_t whole_ns) {
+std::string steps_text(const std::vector<ResultTable>& tables, std::int64_t whole_ns) {
+  const TableReading steps(tables, "steps");
   if (steps.rows() == 0) return "steps: none were found";
-  const std::set<std::int64_t> warm_ups = warm_up_numbers(steps);
+  const std::set<std::int64_t> warm_ups = warm_up_numbers(tables);
   std::vector<std::pair<std::int64_t, std::size_t>> durations;
   std::int64_t first = steps.number(0, "step"), last = first, longest_warm_up_ns = 0;
   for (std::size_t row = 0; row < steps.rows(); ++row) {
@@ -140,8 +132,17 @@ std::vector<const AnalysisEntry*> summary_analyses() {
   return chosen;
 }
 
+std::set<std::int64_t> warm_up_numbers(const std::vector<ResultTable>& tables) {
+  const TableReading steps(tables, "steps");
+  std::set<std::int64_t> numbers;
+  for (std::size_t row = 0; row < steps.rows(); ++row) {
+    if (steps.get<bool>(row, "warm_up").value_or(false)) numbers.insert(steps.number(row, "step"));
+  }
+  return numbers;
+}
+
 std::vector<std::string> summary_sentences(const std::vector<ResultTable>& tables) {
-  const TableReading gpus(tables, "temporal"), steps(tables, "steps"), ranks(tables, "stragglers");
+  const TableReading gpus(tables, "temporal"), ranks(tables, "stragglers");
   const std::int64_t whole_ns = gpus.sum("span_ns");
   if (whole_ns == 0) return {"no GPU work."};
   std::string time = gpu_time_text(gpus, whole_ns);
@@ -152,12 +153,12 @@ std::vector<std::string> summary_sentences(const std::vector<ResultTable>& table
   const auto latest = std::max_element(late.begin(), late.end(), [](const LateRank& a, const LateRank& b) { return a.cost_ns < b.cost_ns; });
   std::string who = late.empty() ? "no rank is known to be late to collectives" : latest->text;
   if (late.size() > 1) who += fmt::format("; {} more {} late, too", late.size() - 1, late.size() == 2 ? "rank is" : "ranks are");
-  if (late.empty() && gpus.rows() == 1) return {time + ".", steps_text(steps, whole_ns) + "."};
-  return {time + ".", steps_text(steps, whole_ns) + ".", who + "."};
+  if (late.empty() && gpus.rows() == 1) return {time + ".", steps_text(tables, whole_ns) + "."};
+  return {time + ".", steps_text(tables, whole_ns) + ".", who + "."};
 }
 
 std::string summary_text(const std::vector<ResultTable>& tables, const std::string& inputs) {
-  const TableReading gpus(tables, "temporal"), steps(tables, "steps"), kernels(tables, "kernels"), ranks(tables, "stragglers");
+  const TableReading gpus(tables, "temporal"), kernels(tables, "kernels"), ranks(tables, "stragglers");
   const std::int64_t whole_ns = gpus.sum("span_ns");
   if (whole_ns == 0) return "no GPU work\n";
   std::string out;
@@ -166,7 +167,7 @@ std::string summary_text(const std::vector<ResultTable>& tables, const std::stri
   for (const LostTime& loss : losses) add_line(out, "{:6.2f} %  {}: {}", percent_of(loss.ns, whole_ns), duration_text(loss.ns), loss.text);
   const std::vector<LateRank> late = late_ranks(ranks, whole_ns);
   for (const LateRank& rank : late) add_line(out, rank.text);
-  add_line(out, steps_text(steps, whole_ns));
+  add_line(out, steps_text(tables, whole_ns));
   if (kernels.rows() > 0) out += "\n" + text_of(kernels.part({"class", "count", "sum_ns", "share_pct", "median_ns", "name"}, kKernels));
   if (gpus.rows() <= kMostGpus) out += "\n" + text_of(gpus.table());
   const std::string_view next = !late.empty() ? std::string_view("stragglers") : losses.empty() ? std::string_view("kernels") : std::string_view(losses.front().next);

@@ -1,5 +1,7 @@
 // What matters of a trace, on one screen: made of the tables of some analyses, the largest loss first.
 #pragma once
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,5 +20,8 @@ std::string summary_text(const std::vector<ResultTable>& tables, const std::stri
 // The same in three sentences, each with its period: what the GPUs' time was and where most of what is lost went; the steps; who is
 // late, unless there is one GPU. One sentence if there is no GPU work.
 std::vector<std::string> summary_sentences(const std::vector<ResultTable>& tables);
+
+// The steps that are warm-up on any rank, for which the others wait: of the table steps.
+std::set<std::int64_t> warm_up_numbers(const std::vector<ResultTable>& tables);
 
 }  // namespace cli

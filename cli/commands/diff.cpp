@@ -9,10 +9,14 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/compared_runs.h"
 #include "cli/commands/input_options.h"
+#include "cli/commands/selection_options.h"
 #include "cli/compare/diff_tables.h"
 #include "cli/commands/usage_error.h"
 #include "cli/io/output_file.h"
+#include "cli/io/shell_word.h"
+#include "cli/io/visible_text.h"
 #include "cli/model/error.h"
+#include "cli/report/diff_page.h"
 
 namespace cli {
 namespace {
@@ -20,7 +24,7 @@ namespace {
 struct DiffOptions {
   std::vector<std::string> paths, only;
   std::shared_ptr<ComparedRun> a, b;
-  std::string format = "text", output = "-", classes;
+  std::string format = "text", output = "-", classes, html;
   std::optional<double> least_share_pct;
   std::shared_ptr<std::size_t> memory_mib;
   bool all = false;
@@ -87,11 +91,24 @@ std::string markdown_paragraphs(std::string_view lines) {
   return out;
 }
 
+// As a shell takes them.
+std::string words_of(const DiffOptions& options) {
+  std::string words;
+  for (const std::string& path : options.paths) words += (words.empty() ? "" : " ") + shell_word(path);
+  for (const auto& [run, prefix] : {std::pair(options.a.get(), "--a-"), std::pair(options.b.get(), "--b-")}) {
+    std::string chosen = selection_text(run->selection);
+    for (std::size_t at = chosen.find(" --"); at != std::string::npos; at = chosen.find(" --", at + 1)) chosen.replace(at + 1, 2, prefix);
+    words += chosen;
+    if (!run->inputs.run.empty()) words += fmt::format(" {}run {}", prefix, shell_word(run->inputs.run));
+  }
+  return words;
+}
+
 void run_diff(DiffOptions options) {
   name_sides(options);
   check_only(options);
   const std::optional<NameRules> class_rules = read_class_rules(options.classes, options.output);
-  const ProfileRequest request{*options.memory_mib, options.output, class_rules ? &*class_rules : nullptr, true};
+  const ProfileRequest request{*options.memory_mib, options.html.empty() ? options.output : options.html, class_rules ? &*class_rules : nullptr, true};
   RunProfile a = read_profile(*options.a, request), b = read_profile(*options.b, request);
   if (a.whole && !b.whole) b = read_profile(*options.b, request, true);
   if (b.whole && !a.whole) a = read_profile(*options.a, request, true);
@@ -103,6 +120,17 @@ void run_diff(DiffOptions options) {
   const TableFormat& format = *find_table_format(options.format);
   const bool for_people = options.only.empty() && !format.is_data;
   std::vector<ResultTable> tables = chosen_tables(diff_tables(a, b, comparison, options.all), options.only);
+  if (!options.html.empty()) {
+    const std::string inputs = words_of(options);
+    const ResultTable parts = chosen_tables(diff_tables(a, b, comparison, true), {"parts"}).front();
+    const std::string page = diff_page_html({fmt::format("tracetool diff of {}", inputs), inputs, diff_verdict(a, b, comparison), std::move(tables), parts});
+    OutputFile out(options.html);
+    out.write(page);
+    out.finish();
+    print_line("{}: {} bytes", options.html == "-" ? "stdout" : options.html, page.size());
+    if (options.html != "-") print_line("next: open {} in a browser", shell_word(options.html));
+    return;
+  }
   make_text_for(options.output);
   OutputFile out(options.output);
   if (for_people) {
@@ -129,6 +157,7 @@ std::function<void()> set_up_diff(CLI::App& app) {
   app.add_option("--classes", options->classes, "A file of rules for classes that are asked first, or kempnerforge")->check(not_empty())->type_name("FILE");
   app.add_option("--format", options->format, "How tables are written (default: text)")->check(CLI::IsMember({"text", "json", "csv", "md"}).description(""))->type_name("text|json|csv|md");
   app.add_option("-o,--output", options->output, "The file to write; - is stdout (default)")->check(not_empty())->type_name("FILE");
+  app.add_option("--html", options->html, "Write one page with charts to this file, and no text")->check(not_empty())->type_name("FILE");
   options->memory_mib = add_memory(app);
   return [options] { run_diff(*options); };
 }
@@ -143,6 +172,7 @@ Command diff_command() {
           "  tracetool diff before/ after/\n"
           "  tracetool diff run.ttrace --a-ranks 1 --b-ranks 3\n"
           "  tracetool diff run.ttrace --a-steps 2-20 --b-steps 80- --only kernels\n"
+          "  tracetool diff before/ after/ --html diff.html\n"
           "  tracetool diff before/ after/ --format json | jq '.kernels[] | select(.change == \"appeared\").name'",
           set_up_diff};
 }

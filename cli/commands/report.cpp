@@ -8,6 +8,7 @@
 
 #include "cli/commands/clock_report.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/info_recorder.h"
 #include "cli/commands/input_options.h"
 #include "cli/commands/report_options.h"
 #include "cli/commands/trace_facts.h"
@@ -89,6 +90,7 @@ Report report_of(const ReportOptions& options, const std::vector<TraceInput>& in
   const auto trace = read_inputs(inputs, *options.memory_mib, output, reported_events(), true);
   if (!options.timeline_ranks.empty()) request.timeline.ranks = ranks_in(NumberRanges("--timeline-ranks", options.timeline_ranks), trace->catalog());
   const FoundFacts found = find_facts(*trace);
+  request.recorder = recorder_text(trace->catalog());
   request.clocks = clocks_text(trace->catalog(), trace->fits());
   return make_report(*trace, found.facts, found.steps_found, request);
 }

@@ -1,8 +1,12 @@
 #include "cli/read/device_facts.h"
 
+#include <fmt/format.h>
 #include <simdjson.h>
 
+#include <array>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace cli {
 namespace {
@@ -41,6 +45,22 @@ std::optional<Device> device_facts(const Process& process, std::int64_t device) 
     if (each.device == device) return each;
   }
   return std::nullopt;
+}
+
+std::string software_text(const Process& process) {
+  static constexpr std::array kMembers{std::pair{"cuda_runtime_version", "CUDA runtime"}, std::pair{"cuda_driver_version", "CUDA driver"}, std::pair{"hip_runtime_version", "HIP runtime"},
+                                       std::pair{"hip_driver_version", "HIP driver"}};
+  if (process.kineto_header.find("_version") == std::string::npos) return "";
+  simdjson::dom::parser parser;
+  simdjson::dom::element header;
+  if (parser.parse("{" + process.kineto_header + "}").get(header)) return "";
+  std::string text;
+  for (const auto& [key, words] : kMembers) {
+    std::uint64_t number = 0;  // 12060 is 12.6
+    if (header[key].get(number) != simdjson::SUCCESS || number == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", words, key[0] == 'h' ? fmt::format("{}", number) : fmt::format("{}.{}", number / 1000, number % 1000 / 10));
+  }
+  return text;
 }
 
 }  // namespace cli

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cli/model/catalog.h"
@@ -12,5 +13,8 @@ namespace cli {
 std::vector<Device> device_facts(const Process& process);
 // Of the one with this number in the process.
 std::optional<Device> device_facts(const Process& process, std::int64_t device);
+
+// Versions of software that a profile states: "CUDA runtime 12.6, CUDA driver 12.8"; "" if it states none. Recordings have theirs in Process::recorder.
+std::string software_text(const Process& process);
 
 }  // namespace cli

@@ -9,12 +9,12 @@
 
 #include "cli/analyze/write_tables.h"
 #include "cli/report/axis.h"
+#include "cli/report/chart.h"
 
 namespace cli {
 namespace {
 
-// In units of which a phone shows 3 in 4 pixels, and a laptop 5: letters of 12 can be read on both.
-constexpr double kWidth = 480, kRight = 12, kTop = 6, kBar = 14, kGap = 5, kLabel = 15, kLetter = 7, kMostLabel = 200, kAxis = 34, kSwatch = 12;
+constexpr double kTop = 6, kBar = 14, kGap = 5, kLabel = 15, kAxis = 34, kSwatch = 12;
 
 std::string value_text(double value, Unit unit) {
   if (unit == Unit::percent || unit == Unit::rate) return cell_text(value, unit) + (unit == Unit::rate ? " GB/s" : "");
@@ -53,23 +53,19 @@ std::string group_label(std::span<const Bar> bars, bool by_rank) {
 class BarDrawing {
  public:
   BarDrawing(Html& page, const BarChart& chart) : page_(page), chart_(chart), axis_(axis_for(largest(chart), chart.unit)) {
-    for (const Bar& bar : chart.bars) left_ = std::max(left_, 6 + kLetter * static_cast<double>(bar.label.size()));
-    left_ = chart.labels_above ? 2 : std::min(left_, kMostLabel);
     row_ = kBar + kGap + (chart.labels_above ? kLabel : 0);
     bottom_ = kTop + row_ * static_cast<double>(chart.bars.size());
   }
 
   void draw() {
-    page_.open("svg", {{"class", "chart"}, {"viewBox", fmt::format("0 0 {} {}", coordinate(kWidth), coordinate(bottom_ + kAxis))}, {"role", "img"}});
-    page_.element("title", chart_.title);
-    page_.element("desc", chart_.description);
+    open_chart(page_, {chart_.title, chart_.description, bottom_ + kAxis, chart_.labels_above ? 0 : longest_label()});
     draw_axis();
     double y = kTop;
     for (const Bar& bar : chart_.bars) {
       draw_bar(bar, y);
       y += row_;
     }
-    page_.close("svg");
+    close_chart(page_);
   }
 
  private:
@@ -78,15 +74,19 @@ class BarDrawing {
     for (const Bar& bar : chart.bars) most = std::max(most, std::accumulate(bar.values.begin(), bar.values.end(), 0.0));
     return most;
   }
-  double x_of(double value) const { return left_ + (kWidth - kRight - left_) * value / axis_.most; }
+  std::size_t longest_label() const {
+    std::size_t most = 4;
+    for (const Bar& bar : chart_.bars) most = std::max(most, bar.label.size());
+    return most;
+  }
 
   void draw_axis() {
     for (const double tick : axis_.ticks) {
-      const double x = x_of(tick);
+      const std::string x = across(tick / axis_.most);
       page_.empty("line", {{"class", "grid"}, {"x1", x}, {"x2", x}, {"y1", kTop}, {"y2", bottom_}});
-      page_.element("text", {{"class", "tick"}, {"x", x}, {"y", bottom_ + 13}, {"text-anchor", tick == 0 ? "start" : x > kWidth - 30 ? "end" : "middle"}}, axis_.tick_text(tick));
+      page_.element("text", {{"class", "tick"}, {"x", x}, {"y", bottom_ + 13}, {"text-anchor", tick == 0 ? "start" : tick == axis_.most ? "end" : "middle"}}, axis_.tick_text(tick));
     }
-    page_.element("text", {{"class", "tick"}, {"x", (left_ + kWidth - kRight) / 2}, {"y", bottom_ + 28}, {"text-anchor", "middle"}},
+    page_.element("text", {{"class", "tick"}, {"x", "50%"}, {"y", bottom_ + 28}, {"text-anchor", "middle"}},
                   axis_.unit.empty() ? chart_.quantity : fmt::format("{}, {}", chart_.quantity, axis_.unit));
   }
 
@@ -94,16 +94,16 @@ class BarDrawing {
     page_.open("g");
     page_.element("title", bar_text(chart_, bar));
     if (chart_.labels_above) {
-      page_.element("text", {{"x", left_}, {"y", y + kLabel - 4}}, shortened_text(bar.label, kMostLetters) + ": " + value_text(bar_value(bar), chart_.unit));
+      page_.element("text", {{"class", "name"}, {"x", 0}, {"y", y + kLabel - 4}}, shortened_text(bar.label, kMostLetters) + ": " + value_text(bar_value(bar), chart_.unit));
       y += kLabel;
     } else {
-      page_.element("text", {{"x", left_ - 6}, {"y", y + kBar - 3}, {"text-anchor", "end"}}, bar.label);
+      page_.element("text", {{"x", -6}, {"y", y + kBar - 3}, {"text-anchor", "end"}}, label_end(bar.label, kMostGutterLetters));
     }
     double sum = 0;
     for (std::size_t i = 0; i < chart_.parts.size(); ++i) {
-      const double from = x_of(sum), to = x_of(sum += bar.values[i]);
+      const double from = sum / axis_.most, to = (sum += bar.values[i]) / axis_.most;
       if (bar.values[i] <= 0) continue;
-      page_.empty("rect", {{"x", from}, {"y", y}, {"width", std::max(to - from, 0.1)}, {"height", kBar}, {"fill", paint(chart_.parts[i].fill)}});
+      page_.empty("rect", {{"x", across(from)}, {"y", y}, {"width", across(std::max(to - from, 0.0002))}, {"height", kBar}, {"fill", paint(chart_.parts[i].fill)}});
     }
     page_.close("g");
   }
@@ -111,18 +111,22 @@ class BarDrawing {
   Html& page_;
   const BarChart& chart_;
   const Axis axis_;
-  double left_ = 30, row_ = 0, bottom_ = 0;
+  double row_ = 0, bottom_ = 0;
 };
+
+// Parts that no bar has are in the table alone.
+bool is_drawn(const BarChart& chart, std::size_t part) {
+  return std::any_of(chart.bars.begin(), chart.bars.end(), [&](const Bar& bar) { return bar.values[part] > 0; });
+}
 
 void write_legend(Html& page, const BarChart& chart) {
   if (chart.parts.size() < 2) return;
   page.open("p", {{"class", "legend"}});
-  for (const BarPart& part : chart.parts) {
+  for (std::size_t i = 0; i < chart.parts.size(); ++i) {
+    if (!is_drawn(chart, i)) continue;
     page.open("span");
-    page.open("svg", {{"class", "swatch"}, {"width", kSwatch}, {"height", kSwatch}, {"aria-hidden", "true"}});
-    page.empty("rect", {{"width", kSwatch}, {"height", kSwatch}, {"fill", paint(part.fill)}});
-    page.close("svg");
-    page.text(" " + part.label);
+    write_swatch(page, chart.parts[i].fill);
+    page.text(" " + chart.parts[i].label);
     page.close("span");
     page.text(" ");
   }
@@ -130,6 +134,12 @@ void write_legend(Html& page, const BarChart& chart) {
 }
 
 }  // namespace
+
+void write_swatch(Html& page, Fill fill) {
+  page.open("svg", {{"class", "swatch"}, {"width", kSwatch}, {"height", kSwatch}, {"aria-hidden", "true"}});
+  page.empty("rect", {{"width", kSwatch}, {"height", kSwatch}, {"fill", paint(fill)}});
+  page.close("svg");
+}
 
 std::string label_end(const std::string& label, std::size_t most) {
   if (label.size() <= most) return label;
@@ -142,9 +152,7 @@ void write_bars(Html& page, const BarChart& chart) {
   page.open("figure");
   if (!chart.note.empty()) page.element("p", {{"class", "caption"}}, chart.note);
   write_legend(page, chart);
-  page.open("div", {{"class", "wide"}});
   BarDrawing(page, chart).draw();
-  page.close("div");
   page.close("figure");
 }
 

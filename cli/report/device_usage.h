@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "cli/analyze/gpu_intervals.h"
@@ -16,9 +17,9 @@ struct Usage {
 
 class DeviceUsage {
  public:
-  // Of [from_ns, to_ns), in parts of part_ns, of which the last may be shorter.
-  DeviceUsage(std::int64_t from_ns, std::int64_t to_ns, std::int64_t part_ns)
-      : from_ns_(from_ns), to_ns_(to_ns), part_ns_(part_ns), parts_(static_cast<std::size_t>((to_ns - from_ns + part_ns - 1) / part_ns)) {}
+  // Of [from_ns, to_ns), in parts of part_ns, of which the last may be shorter. `keeps_exposed`: for exposed_times().
+  DeviceUsage(std::int64_t from_ns, std::int64_t to_ns, std::int64_t part_ns, bool keeps_exposed = false)
+      : keeps_exposed_(keeps_exposed), from_ns_(from_ns), to_ns_(to_ns), part_ns_(part_ns), parts_(static_cast<std::size_t>((to_ns - from_ns + part_ns - 1) / part_ns)) {}
 
   // By start_ns ascending; of any time.
   void work(WorkClass work_class, std::int64_t start_ns, std::int64_t end_ns) {
@@ -31,6 +32,9 @@ class DeviceUsage {
   const Usage& whole() const { return whole_; }
   const std::vector<Usage>& parts() const { return parts_; }
 
+  // When communication ran and no compute did, ascending.
+  const std::vector<std::pair<std::int64_t, std::int64_t>>& exposed_times() const { return exposed_times_; }
+
   // What intervals_ gives.
   void gap(std::int64_t, std::int64_t) {}
   void busy(std::int64_t start_ns, std::int64_t until_ns) {
@@ -40,7 +44,10 @@ class DeviceUsage {
   void ran(WorkClass work_class, std::int64_t from_ns, std::int64_t to_ns) {
     spread(from_ns, to_ns, work_class == WorkClass::comm ? &Usage::comm_ns : work_class == WorkClass::memory ? &Usage::memory_ns : &Usage::compute_ns);
   }
-  void exposed(std::int64_t from_ns, std::int64_t to_ns) { spread(from_ns, to_ns, &Usage::exposed_comm_ns); }
+  void exposed(std::int64_t from_ns, std::int64_t to_ns) {
+    spread(from_ns, to_ns, &Usage::exposed_comm_ns);
+    if (keeps_exposed_ && from_ns < to_ns) exposed_times_.emplace_back(from_ns, to_ns);
+  }
 
  private:
   void spread(std::int64_t from_ns, std::int64_t to_ns, std::int64_t Usage::* sum) {
@@ -53,11 +60,13 @@ class DeviceUsage {
     }
   }
 
+  bool keeps_exposed_;
   std::int64_t from_ns_, to_ns_, part_ns_;
   std::int64_t busy_to_ns_ = from_ns_;
   GpuIntervals intervals_;
   Usage whole_;
   std::vector<Usage> parts_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> exposed_times_;
 };
 
 }  // namespace cli

@@ -7,6 +7,8 @@
 #include "cli/diagnose/diagnose.h"
 #include "cli/model/catalog.h"
 #include "cli/model/clock_fit.h"
+#include "cli/report/flame.h"
+#include "cli/report/waits.h"
 
 namespace cli {
 
@@ -14,12 +16,15 @@ struct ReportFacts {
   const Catalog& catalog;
   const std::vector<ClockFit>& fits;
   std::vector<ResultTable> tables;  // of the analyses that the sections name (section.h)
-  ResultTable waits;                // waits.h
+  std::vector<ResultTable> by_step; // temporal, idle and memory of each step, if there are steps
+  WaitTables waits;
+  FlameTree flame;
   Diagnosis diagnosis;
   std::string timeline;             // its section, as markup
   std::string inputs;               // as a shell takes them
   std::string selected;             // the options that choose a part of them, so, too, each behind a blank; ""
   std::vector<bool> chosen;         // by ProcessId: what is not of a rank that --ranks names is not shown
+  std::string recorder;             // how it was recorded, a line for each way; "": no recording of ours
   std::string clocks;               // how clocks are aligned, in a sentence; "": there is one, or none is known
   std::vector<std::string> notes;   // what the page does not hold; a sentence each
 };

@@ -9,7 +9,7 @@
 
 namespace cli {
 
-enum class Fill : std::uint8_t { compute, matmul, communication, exposed, memory, idle, waiting, blocking_copy, after_wait, host_late, launching, queued, unexplained, count_ };
+enum class Fill : std::uint8_t { compute, matmul, communication, exposed, memory, idle, waiting, blocking_copy, after_wait, host_late, launching, queued, unexplained, late_most, late_next, late_third, late_others, forward, backward, optimizer, other, count_ };
 
 // In a legend: "exposed communication".
 std::string_view fill_name(Fill fill);

@@ -4,6 +4,7 @@
 
 #include "cli/io/units.h"
 #include "cli/report/fills.h"
+#include "cli/report/head.h"
 #include "cli/report/page_files.h"
 #include "cli/report/section.h"
 
@@ -64,24 +65,33 @@ void write_notes(Html& page, const ReportFacts& facts) {
 
 }  // namespace
 
-std::string page_html(std::string_view title, const ReportFacts& facts) {
-  Html page;
+void open_page(Html& page, std::string_view title) {
   write_page_head(page, title);
   page.open("body");
   write_patterns(page);
+}
+
+void close_page(Html& page) {
+  page.open("script");
+  page.markup(kPageScript);
+  page.close("script");
+  page.close("body");
+  page.markup("</html>\n");
+}
+
+std::string page_html(std::string_view title, const ReportFacts& facts) {
+  Html page;
+  open_page(page, title);
   page.open("header");
   page.element("h1", title);
+  write_head_facts(page, facts);
   write_contents(page, facts);
   page.close("header");
   page.open("main");
   write_sections(page, facts);
   write_notes(page, facts);
   page.close("main");
-  page.open("script");
-  page.markup(kPageScript);
-  page.close("script");
-  page.close("body");
-  page.markup("</html>\n");
+  close_page(page);
   return page.all();
 }
 

@@ -4,10 +4,15 @@
 #include <string_view>
 
 #include "cli/report/facts.h"
+#include "cli/report/html.h"
 
 namespace cli {
 
 // No address but those within the page stands in it, and its content security policy lets nothing be loaded and no script run but its own.
 std::string page_html(std::string_view title, const ReportFacts& facts);
+
+// What every page begins and ends with: the head with the style and the policy, the patterns of charts; the script.
+void open_page(Html& page, std::string_view title);
+void close_page(Html& page);
 
 }  // namespace cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/analyze/call_paths.h"
 #include "cli/report/page.h"
 #include "cli/report/section.h"
 #include "cli/report/waits.h"
@@ -30,6 +31,19 @@ void leave_out(std::vector<std::string>& notes, const std::vector<std::string>& 
   std::erase_if(notes, [&](const std::string& note) { return std::find(said.begin(), said.end(), note) != said.end(); });
 }
 
+// Of each step. The search for steps has been made: without any, nothing is asked for.
+AnalysisRequest by_step(const AnalysisRequest& shown, const std::vector<ProcessSteps>& found) {
+  AnalysisRequest request;
+  request.by = GroupBy::step;
+  request.selection = shown.selection;
+  request.class_rules = shown.class_rules;
+  const bool has_steps = std::any_of(found.begin(), found.end(), [](const ProcessSteps& process) { return !process.steps.empty(); });
+  for (const AnalysisEntry& entry : analyses()) {
+    if (has_steps && (entry.name == "temporal" || entry.name == "idle" || entry.name == "memory")) request.analyses.push_back(&entry);
+  }
+  return request;
+}
+
 std::vector<bool> chosen_processes(const Catalog& catalog, const Selection& selection) {
   std::vector<bool> chosen;
   for (const Process& process : catalog.processes) chosen.push_back(!selection.ranks || (process.rank >= 0 && selection.ranks->holds(process.rank)));
@@ -40,7 +54,7 @@ std::vector<bool> chosen_processes(const Catalog& catalog, const Selection& sele
 
 EventChoice reported_events() {
   TimelineSection nowhere;
-  return diagnosed_events(all_rules(), shown_analyses(), timeline_observer({}, nowhere).needs.kinds);
+  return diagnosed_events(all_rules(), shown_analyses(), timeline_observer({}, nowhere).needs.kinds | CallPaths::kinds());
 }
 
 Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vector<ProcessSteps>& found, const ReportRequest& request) {
@@ -51,14 +65,16 @@ Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vect
   shown.class_rules = request.class_rules;
   shown.own_peaks = request.own_peaks;
   shown.observers.push_back(timeline_observer(request.timeline, timeline));
-  ResultTable waits;
+  WaitTables waits;
   shown.observers.push_back(waits_observer(waits));
+  FlameTree flame;
+  shown.observers.push_back(flame_observer(flame));
   const DiagnosisRequest diagnosed{all_rules(), request.selection, request.inputs, request.class_rules, request.own_peaks};
   DiagnosisRun diagnosis(trace.catalog(), facts, diagnosed);
-  std::vector<AnalysisResult> results = analyze_each(trace, facts, found, {shown, diagnosis.analysis()});
+  std::vector<AnalysisResult> results = analyze_each(trace, facts, found, {shown, diagnosis.analysis(), by_step(shown, found)});
 
-  ReportFacts page{trace.catalog(), trace.fits(), std::move(results[0].tables), std::move(waits), diagnosis.finish(results[1]), timeline.html, request.inputs, request.selected,
-                   chosen_processes(trace.catalog(), request.selection), request.clocks, {}};
+  ReportFacts page{trace.catalog(), trace.fits(), std::move(results[0].tables), std::move(results[2].tables), std::move(waits), std::move(flame), diagnosis.finish(results[1]), timeline.html, request.inputs, request.selected,
+                   chosen_processes(trace.catalog(), request.selection), request.recorder, request.clocks, {}};
   add_new(page.notes, results[0].notes);
   leave_out(page.diagnosis.notes, page.notes);
   std::vector<std::string> notes = page.notes;

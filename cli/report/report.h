@@ -13,7 +13,7 @@ struct ReportRequest {
   std::string title;        // of the page
   std::string inputs;       // as a shell takes them, for commands that the page names
   std::string selected;     // the options of `selection`: ReportFacts
-  std::string clocks;       // ReportFacts
+  std::string recorder, clocks;  // ReportFacts
   Selection selection;      // ranks; of steps or time, tables and findings are of these alone
   TimelineRequest timeline;
   const NameRules* class_rules = nullptr;  // AnalysisRequest

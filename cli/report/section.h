@@ -18,11 +18,19 @@ struct SectionEntry {
 // In the order of the page.
 const std::vector<SectionEntry>& sections();
 
+// Any GPU work in the chosen time.
+bool has_gpu_time(const ReportFacts& facts);
+
+// Operators with known sizes, against what the GPU allows.
+bool has_roofline(const ReportFacts& facts);
+
 // One per file.
+SectionEntry mean_step_section();
 SectionEntry summary_section();
 SectionEntry findings_section();
 SectionEntry time_per_rank_section();
 SectionEntry steps_section();
+SectionEntry phases_section();
 SectionEntry overlap_section();
 SectionEntry kernels_section();
 SectionEntry classes_section();
@@ -32,6 +40,8 @@ SectionEntry bandwidth_section();
 SectionEntry operators_section();
 SectionEntry modules_section();
 SectionEntry stacks_section();
+SectionEntry flame_section();
+SectionEntry roofline_section();
 SectionEntry memory_section();
 SectionEntry losses_section();
 SectionEntry clocks_section();

@@ -21,9 +21,9 @@ std::string bandwidth_label(const TableReading& comm, std::size_t row) {
   return label;
 }
 
+bool has_collectives(const ReportFacts& facts) { return find_table(facts, "comm") != nullptr; }
+
 void write_bandwidth(const ReportFacts& facts, Html& page) {
-  const ResultTable* const table = find_table(facts, "comm");
-  if (table == nullptr) return write_paragraph(page, "There are no collectives.");
   const TableReading comm(facts.tables, "comm");
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (std::size_t row = 0; row < comm.rows(); ++row) {
@@ -47,11 +47,11 @@ void write_bandwidth(const ReportFacts& facts, Html& page) {
   } else {
     write_bars(page, chart);
   }
-  write_folded_table(page, *table, facts, "collectives by communicator, operation and size");
+  write_folded_table(page, *find_table(facts, "comm"), facts, "collectives by communicator, operation and size");
 }
 
 }  // namespace
 
-SectionEntry bandwidth_section() { return {"bandwidth", "Collective bandwidth", {"comm"}, write_bandwidth}; }
+SectionEntry bandwidth_section() { return {"bandwidth", "Collective bandwidth", {"comm"}, write_bandwidth, has_collectives}; }
 
 }  // namespace cli

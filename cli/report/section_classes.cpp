@@ -13,13 +13,14 @@ Fill class_fill(const TableReading& classes, std::size_t row) {
   return name == "matmul" ? Fill::matmul : Fill::compute;
 }
 
+bool has_classes(const ReportFacts& facts) { return find_table(facts, "classes") != nullptr; }
+
 void write_classes(const ReportFacts& facts, Html& page) {
-  if (find_table(facts, "classes") == nullptr) return write_paragraph(page, "There is no GPU work.");
   write_top_bars(page, facts, {"classes", "class", "sum_ns", "Classes of GPU activity", "sum of durations over all ranks", 20, class_fill});
 }
 
 }  // namespace
 
-SectionEntry classes_section() { return {"classes", "Classes", {"classes"}, write_classes}; }
+SectionEntry classes_section() { return {"classes", "Classes", {"classes"}, write_classes, has_classes}; }
 
 }  // namespace cli

@@ -1,6 +1,10 @@
 // What to change: the findings of diagnose, each with the times at which it is seen as links into the timeline.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
+#include "cli/analyze/table_reading.h"
 #include "cli/diagnose/write_findings.h"
 #include "cli/io/units.h"
 #include "cli/report/section.h"
@@ -53,11 +57,44 @@ void write_finding(Html& page, const Finding& finding, const Diagnosis& diagnosi
   page.close("article");
 }
 
+// Mean over steps and GPUs of what their operators do in what the GPU could; empty: unknown.
+std::optional<double> mean_use_of_peak(const ReportFacts& facts) {
+  const TableReading mfu(facts.tables, "mfu");
+  double sum = 0;
+  std::size_t count = 0;
+  for (std::size_t row = 0; row < mfu.rows(); ++row) {
+    const auto share = mfu.get<double>(row, "operator_pct");
+    if (!share) continue;
+    sum += *share;
+    ++count;
+  }
+  return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
+}
+
+// If nothing serious is wrong, what is left to gain is in the kernels.
+void write_next_step(const ReportFacts& facts, Html& page) {
+  const auto& findings = facts.diagnosis.findings;
+  if (!has_gpu_time(facts) || std::any_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.severity == Severity::high; })) return;
+  page.open("p", {{"class", "next"}});
+  page.text("Next step: how near do the operators come to what the GPU allows? ");
+  if (has_roofline(facts)) {
+    page.element("a", {{"href", "#roofline"}}, "Roofline");
+    if (const auto share = mean_use_of_peak(facts)) page.text(fmt::format(": operators of known sizes use {:.1f} % of the GPU's peak in the mean step", *share));
+    page.text(". The model's own share (MFU): ");
+    page.element("code", fmt::format("tracetool analyze {}{} --only mfu --flops-per-step N", facts.inputs, facts.selected));
+  } else {
+    page.text("That needs the operators' input sizes: record with TRACETOOL_TORCH=shapes, or with record_shapes=True in torch.profiler, and then ");
+    page.element("code", "tracetool analyze PATH --only roofline,mfu");
+  }
+  page.close("p");
+}
+
 void write_findings(const ReportFacts& facts, Html& page) {
   const Diagnosis& diagnosis = facts.diagnosis;
   const bool nothing = diagnosis.processes == 0 && diagnosis.findings.empty();
   write_paragraph(page, nothing ? "There is no GPU work in this trace." : looked_at_text(diagnosis) + ".");
   for (const Finding& finding : diagnosis.findings) write_finding(page, finding, diagnosis);
+  write_next_step(facts, page);
   for (const std::string& line : not_checked_lines(diagnosis)) page.element("p", {{"class", "note"}}, line);
   for (const std::string& note : diagnosis.notes) page.element("p", {{"class", "note"}}, "note: " + note);
 }

@@ -13,13 +13,14 @@ Fill kernel_fill(const TableReading& kernels, std::size_t row) {
   return is_gemm_name(kernels.get<std::string>(row, "name").value_or("")) ? Fill::matmul : Fill::compute;
 }
 
+bool has_kernels(const ReportFacts& facts) { return find_table(facts, "kernels") != nullptr; }
+
 void write_kernels(const ReportFacts& facts, Html& page) {
-  if (find_table(facts, "kernels") == nullptr) return write_paragraph(page, "There are no kernels.");
   write_top_bars(page, facts, {"kernels", "name", "sum_ns", "Kernels that took most time", "sum of durations over all ranks", 15, kernel_fill, [](const std::string& name) { return short_name(name); }});
 }
 
 }  // namespace
 
-SectionEntry kernels_section() { return {"kernels", "Top kernels", {"kernels"}, write_kernels}; }
+SectionEntry kernels_section() { return {"kernels", "Top kernels", {"kernels"}, write_kernels, has_kernels}; }
 
 }  // namespace cli

@@ -40,29 +40,40 @@ std::string losses_text(std::uint64_t overwritten, std::uint64_t lost, std::uint
   return text.empty() ? "No event is known to be missing." : text;
 }
 
-void write_losses(const ReportFacts& facts, Html& page) {
+struct LossSums {
   ResultTable table{"losses", loss_columns(), {}, {}};
   std::uint64_t overwritten = 0, lost = 0, incomplete = 0, cut = 0;
+};
+
+LossSums losses_of(const ReportFacts& facts) {
+  LossSums sums;
   const std::vector<bool> beside = beside_ranks(facts.catalog);
   for (ProcessId id = 0; id < facts.catalog.processes.size(); ++id) {
     const Process& process = facts.catalog.processes[id];
     if (beside[id] || !facts.chosen[id]) continue;
     const std::string missing = what_is_missing(process);
-    overwritten += total(process.overwritten);
-    lost += total(process.lost) + process.lost_unknown_kind;
-    incomplete += !missing.empty();
-    cut += !process.cut.empty();
-    auto& cells = table.rows.emplace_back();
+    sums.overwritten += total(process.overwritten);
+    sums.lost += total(process.lost) + process.lost_unknown_kind;
+    sums.incomplete += !missing.empty();
+    sums.cut += !process.cut.empty();
+    auto& cells = sums.table.rows.emplace_back();
     append(cells, process.rank >= 0 ? Cell(process.rank) : Cell(), told(process.host), process.pid >= 0 ? Cell(process.pid) : Cell(), told(process.device_name),
            std::string(word(process.state)), counted(total(process.overwritten)), counted(total(process.lost) + process.lost_unknown_kind), told(missing));
   }
-  write_paragraph(page, losses_text(overwritten, lost, cut));
-  if (incomplete > 0) write_paragraph(page, fmt::format("Of {} of {} something is missing or worth a note; the table says what.", incomplete, count_text(table.rows.size(), "process", "processes")));
-  write_folded_table(page, table, facts, "what is missing of each rank", {.command = fmt::format("tracetool info {}", facts.inputs)});
+  return sums;
+}
+
+bool has_losses(const ReportFacts& facts) { return losses_of(facts).incomplete > 0; }
+
+void write_losses(const ReportFacts& facts, Html& page) {
+  const LossSums sums = losses_of(facts);
+  write_paragraph(page, losses_text(sums.overwritten, sums.lost, sums.cut));
+  write_paragraph(page, fmt::format("Of {} of {} something is missing or worth a note; the table says what.", sums.incomplete, count_text(sums.table.rows.size(), "process", "processes")));
+  write_folded_table(page, sums.table, facts, "what is missing of each rank", {.command = fmt::format("tracetool info {}", facts.inputs)});
 }
 
 }  // namespace
 
-SectionEntry losses_section() { return {"losses", "Losses", {}, write_losses}; }
+SectionEntry losses_section() { return {"losses", "Losses", {}, write_losses, has_losses}; }
 
 }  // namespace cli

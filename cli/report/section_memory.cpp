@@ -2,10 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <vector>
 
+#include "cli/analyze/median.h"
 #include "cli/io/units.h"
 #include "cli/report/rank_bars.h"
 #include "cli/report/section.h"
+#include "cli/report/spread_chart.h"
 #include "cli/report/table_html.h"
 
 namespace cli {
@@ -24,6 +28,31 @@ bool has_memory(const ReportFacts& facts) {
   return false;
 }
 
+// The most memory in use of each step, over the GPUs. Nothing for fewer than two steps.
+void write_memory_by_step(const ReportFacts& facts, Html& page) {
+  const TableReading memory(facts.by_step, "memory");
+  std::map<std::int64_t, std::vector<std::int64_t>> peaks;
+  for (std::size_t row = 0; row < memory.rows(); ++row) {
+    const auto step = memory.get<std::int64_t>(row, "step");
+    if (step && knows_peak(memory, row)) peaks[*step].push_back(memory.number(row, "peak_bytes"));
+  }
+  if (peaks.size() < 2) return;
+  SpreadChart chart{"Memory in use at most in each step", "From left to right the steps. A dot is the median over the GPUs, a bar goes from the least to the most.", "memory in use at most", "step", Unit::bytes, {}};
+  const std::size_t each = (peaks.size() + kMostSpreadMarks - 1) / kMostSpreadMarks;
+  for (auto at = peaks.begin(); at != peaks.end();) {
+    const std::int64_t first = at->first;
+    std::vector<std::int64_t> all;
+    for (std::size_t i = 0; i < each && at != peaks.end(); ++i, ++at) all.insert(all.end(), at->second.begin(), at->second.end());
+    const auto [least, most] = std::minmax_element(all.begin(), all.end());
+    const std::int64_t least_bytes = *least, most_bytes = *most, middle_bytes = median(all);
+    const auto text = [](std::int64_t bytes) { return bytes_text(static_cast<std::uint64_t>(bytes)); };
+    chart.marks.push_back({fmt::format("{}", first), fmt::format("step {}: least {}, median {}, most {}", first, text(least_bytes), text(middle_bytes), text(most_bytes)), static_cast<double>(least_bytes),
+                           static_cast<double>(middle_bytes), static_cast<double>(most_bytes)});
+  }
+  write_spread(page, chart);
+  write_folded_table(page, memory.table(), facts, "memory of each GPU in each step", {.command = fmt::format("tracetool analyze {}{} --only memory --by step", facts.inputs, facts.selected)});
+}
+
 void write_memory(const ReportFacts& facts, Html& page) {
   const TableReading memory(facts.tables, "memory");
   BarChart chart;
@@ -40,6 +69,7 @@ void write_memory(const ReportFacts& facts, Html& page) {
   chart.bars = grouped(std::move(bars));
   write_bars(page, chart);
   write_folded_table(page, memory.table(), facts, "memory of each GPU");
+  write_memory_by_step(facts, page);
 }
 
 }  // namespace

@@ -9,9 +9,10 @@
 namespace cli {
 namespace {
 
+bool has_communication(const ReportFacts& facts) { return TableReading(facts.tables, "temporal").sum("comm_ns") > 0; }
+
 void write_overlap(const ReportFacts& facts, Html& page) {
   const TableReading gpus(facts.tables, "temporal");
-  if (gpus.sum("comm_ns") == 0) return write_paragraph(page, "There is no communication.");
   BarChart chart;
   chart.title = "Communication of each GPU";
   chart.description = fmt::format("Of {}: communication while compute ran, and communication while none did.", count_text(gpus.rows(), "GPU"));
@@ -28,6 +29,6 @@ void write_overlap(const ReportFacts& facts, Html& page) {
 
 }  // namespace
 
-SectionEntry overlap_section() { return {"overlap", "Overlap", {"temporal", "overlap"}, write_overlap}; }
+SectionEntry overlap_section() { return {"overlap", "Overlap", {"temporal", "overlap"}, write_overlap, has_communication}; }
 
 }  // namespace cli

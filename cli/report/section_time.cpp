@@ -11,7 +11,6 @@ namespace {
 
 void write_time(const ReportFacts& facts, Html& page) {
   const TableReading gpus(facts.tables, "temporal");
-  if (gpus.sum("span_ns") == 0) return write_paragraph(page, "There is no GPU work.");
   const auto parts_of = [&](std::size_t row) {
     const std::int64_t compute = gpus.number(row, "compute_ns"), exposed = gpus.number(row, "exposed_comm_ns");
     const std::int64_t alone = gpus.number(row, "busy_ns") - compute - exposed;
@@ -31,6 +30,8 @@ void write_time(const ReportFacts& facts, Html& page) {
 
 }  // namespace
 
-SectionEntry time_per_rank_section() { return {"time", "Time per rank", {"temporal"}, write_time}; }
+bool has_gpu_time(const ReportFacts& facts) { return TableReading(facts.tables, "temporal").sum("span_ns") > 0; }
+
+SectionEntry time_per_rank_section() { return {"time", "Time per rank", {"temporal"}, write_time, has_gpu_time}; }
 
 }  // namespace cli

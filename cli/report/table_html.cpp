@@ -60,11 +60,11 @@ std::string whole_command(const ResultTable& table, const ReportFacts& facts, co
   return fmt::format("tracetool analyze {}{} --only {}", facts.inputs, facts.selected, shown.source.empty() ? table.name : shown.source);
 }
 
-void write_after(Html& page, const ResultTable& table, const ReportFacts& facts, const TableShown& shown) {
-  if (table.rows.size() > shown.most) {
+void write_after(Html& page, const ResultTable& table, std::size_t most, std::string_view command) {
+  if (table.rows.size() > most) {
     page.open("p", {{"class", "cut"}});
-    page.text(fmt::format("{} of {} rows; all of them: ", shown.most, table.rows.size()));
-    page.element("code", whole_command(table, facts, shown));
+    page.text(fmt::format("{} of {} rows; all of them: ", most, table.rows.size()));
+    page.element("code", command);
     page.close("p");
   }
   for (const std::string& note : table.notes) page.element("p", {{"class", "note"}}, "note: " + note);
@@ -76,12 +76,16 @@ std::string counted(const ResultTable& table, std::string_view caption) {
 
 }  // namespace
 
-void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, const TableShown& shown) {
+void write_folded_table(Html& page, const ResultTable& table, std::string_view caption, std::size_t most, std::string_view command) {
   page.open("details");
   page.element("summary", counted(table, caption));
-  write_rows(page, table, shown.most);
-  write_after(page, table, facts, shown);
+  write_rows(page, table, most);
+  write_after(page, table, most, command);
   page.close("details");
+}
+
+void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, const TableShown& shown) {
+  write_folded_table(page, table, caption, shown.most, whole_command(table, facts, shown));
 }
 
 const ResultTable* find_table(const ReportFacts& facts, std::string_view name) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <tuple>
 
@@ -110,6 +111,13 @@ class TimelineNames {
     return at->second;
   }
 
+  // Of what runs on no track of the trace.
+  std::uint32_t derived(std::string_view text, SliceColor color) {
+    names_.push_back({std::string(text), "computed", color});
+    uses_.push_back(1);
+    return static_cast<std::uint32_t>(names_.size() - 1);
+  }
+
   // What comes most often gets the lowest numbers, which are the shortest. By the old number.
   std::vector<std::uint32_t> renumber() {
     std::vector<std::uint32_t> order(names_.size()), numbers(names_.size());
@@ -161,7 +169,7 @@ class Timeline : public TablesObserver {
     OfProcess& process = of_process_[work.process];
     if (!process.shows(work.start_ns, work.end_ns)) return;
     const std::int64_t start_ns = context_.clocks.on_axis(work.process, work.start_ns), end_ns = context_.clocks.on_axis(work.process, work.end_ns);
-    const auto [usage, fresh] = process.usage.try_emplace(work.device, data_.time.from_ns, data_.time.to_ns, data_.part_ns);
+    const auto [usage, fresh] = process.usage.try_emplace(work.device, data_.time.from_ns, data_.time.to_ns, data_.part_ns, process.has_slices);
     usage->second.work(work.work_class, start_ns, end_ns);
     census_.count(*work.event);
     if (process.has_slices) slices_.add({start_ns, end_ns, work.event->track, work.name, work.kind, work.work_class});
@@ -231,6 +239,7 @@ class Timeline : public TablesObserver {
       add_track({first, last}, tracks[first->track], processes[id], names, data_.ranks[of_process_[id].place]);
       first = last;
     }
+    add_exposed(names);
     const std::vector<std::uint32_t> numbers = names.renumber();
     for (TimelineRank& rank : data_.ranks) {
       for (TimelineTrack& track : rank.tracks) {
@@ -240,6 +249,25 @@ class Timeline : public TablesObserver {
       }
     }
     data_.names = names.take();
+  }
+
+  // A track above the streams of each GPU.
+  void add_exposed(TimelineNames& names) {
+    std::optional<std::uint32_t> name;
+    for (const ProcessId id : chosen_) {
+      TimelineRank& rank = data_.ranks[of_process_[id].place];
+      std::vector<TimelineTrack> tracks;
+      for (const auto& [device, usage] : of_process_[id].usage) {
+        if (usage.exposed_times().empty()) continue;
+        if (!name) name = names.derived(fill_name(Fill::exposed), SliceColor::exposed);
+        TimelineTrack& track = tracks.emplace_back();
+        track.name = of_process_[id].usage.size() > 1 ? fmt::format("GPU {}: exposed", device) : std::string(fill_name(Fill::exposed));
+        track.is_gpu = true;
+        TimelineLane& lane = track.lanes.emplace_back();
+        for (const auto& [from_ns, to_ns] : usage.exposed_times()) lane.slices.push_back({from_ns - data_.time.from_ns, to_ns - data_.time.from_ns, *name});
+      }
+      rank.tracks.insert(rank.tracks.begin(), tracks.begin(), tracks.end());
+    }
   }
 
   // A track of the timeline for each family of lanes (export/track_lanes.h).

@@ -23,7 +23,7 @@ inline constexpr std::array<TimelineColor, 10> kTimelineColors{{
     {SliceColor::compute, "compute", "compute kernel", Fill::compute},
     {SliceColor::matmul, "matmul", "matrix product", Fill::matmul},
     {SliceColor::comm, "comm", "communication", Fill::communication},
-    {SliceColor::exposed, "exposed", "exposed communication", Fill::exposed},  // of a GPU without slices
+    {SliceColor::exposed, "exposed", "exposed communication", Fill::exposed},
     {SliceColor::memory, "memory", "copy or memset", Fill::memory},
     {SliceColor::sync, "sync", "synchronization", std::nullopt},
     {SliceColor::call, "call", "CUDA call", std::nullopt},

@@ -135,12 +135,17 @@ def same(exact, value):
     return exact == escaped(value)
 
 
+def place(text):
+    """A place across a chart, in percent or pixels."""
+    return float(text.rstrip("%"))
+
+
 class Bars:
     """A bar chart, measured: {label: [length of each part that is drawn]}, in the unit of the axis."""
 
     def __init__(self, svg):
-        ticks = [(float(text["x"]), text.text()) for text in svg.all("text") if text["class"] == "tick"]
-        lines = [float(line["x1"]) for line in svg.all("line") if line["class"] == "grid"]
+        ticks = [(place(text["x"]), text.text()) for text in svg.all("text") if text["class"] == "tick"]
+        lines = [place(line["x1"]) for line in svg.all("line") if line["class"] == "grid"]
         numbers = [float(text) for _, text in ticks[:len(lines)]]
         scale = (numbers[-1] - numbers[0]) / (lines[-1] - lines[0])
         self.axis = ticks[len(lines)][1]
@@ -148,4 +153,4 @@ class Bars:
         self.bars = {}
         for group in svg.all("g"):
             label = group.first("title").text().split(":")[0]
-            self.bars[label] = [(rect["fill"], float(rect["width"]) * scale) for rect in group.all("rect")]
+            self.bars[label] = [(rect["fill"], place(rect["width"]) * scale) for rect in group.all("rect")]

@@ -14,6 +14,7 @@ import slow_diff
 import slow_tables
 from harness import Folder, check, run
 from made_profiles import ADD, GEMM, IDLE_NS, MANY, MUL, SOFTMAX, profile
+from page_reader import Bars, ReportPage, same
 from test_analyze import run_checks
 from truth import is_sanitized, train
 
@@ -95,6 +96,7 @@ def check_made(options):
               "work of a host that runs ahead belongs to the step that launched it, and counts once", (said["sequence"], said["kernels"]))
         check_values(options, "ahead", ahead, a, files=(ahead, a))
         check_few(options, folder)
+        check_page(options, folder, a, slow)
         check_texts(options, folder, a, slow, fused)
         check_whole(options, folder, a)
 
@@ -132,6 +134,32 @@ def check_texts(options, folder, a, slow, fused):
     run([options.tracetool, "merge", a, "-o", f"{folder}/a.ttrace"])
     texts = {diff(options, first, slow).stdout.replace(first, "A") for first in (a, f"{folder}/a.ttrace")}
     check(len(texts) == 1, "a merged file and a profile alike", texts)
+
+
+def check_page(options, folder, a, slow):
+    """--html: its tables are those of JSON, its two bars are the parts, and nothing on it loads or runs anything."""
+    path = f"{folder}/diff <b>.html"
+    done = diff(options, a, slow, "--html", path)
+    check(done.returncode == 0 and done.stdout == "", "--html writes a page and no text", done.stderr + done.stdout)
+    page = ReportPage(path)
+    check(not page.forbidden(), "the page loads and runs nothing", page.forbidden()[:3])
+    said, whole = tables(options, a, slow), tables(options, a, slow, "--all")
+    for name, rows in [(name, said[name]) for name in ("runs", "step", "idle", "classes", "kernels", "operators", "collectives")] + [("parts", whole["parts"])]:
+        shown = page.table(name)
+        if shown is None:
+            check(not rows, f"the page has the table {name}", rows[:1])
+            continue
+        wrong = [(key, row[key], value) for row, values in zip(shown, rows) for key, value in values.items() if key in row and not same(row[key][0], value)]
+        check(len(shown) == len(rows) and not wrong, f"the page's table {name} is that of JSON", wrong[:3])
+    chart = Bars(next(svg for svg in page.sections["verdict"].all("svg") if svg["role"] == "img"))
+    unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[chart.axis.split(", ")[-1]]
+    for label, key in (("A", "old_ns"), ("B", "new_ns")):
+        drawn, step = sum(length for _, length in chart.bars[label]) * unit, sum(row[key] for row in whole["parts"])
+        check(abs(drawn - step) <= chart.precision * unit * 12, f"the bar of {label} is as long as its mean step", (drawn, step))
+    verdict = diff(options, a, slow).stdout.splitlines()[0]
+    check(page.sections["verdict"].first("p").text() == verdict, "its verdict is that of the text", verdict)
+    done = diff(options, a, slow, "--html", a)
+    check(done.returncode == 1 and "also an input" in done.stderr, "--html does not replace an input", done.stderr)
 
 
 def check_whole(options, folder, a):

@@ -11,18 +11,21 @@ import re
 import resource
 import shlex
 
+import made_late_job
 import made_profiles
 import synthesized_traces
 from harness import Folder, check, finish, first, run
-from page_reader import Bars, ReportPage, escaped, hash_of, same
+from page_reader import Bars, ReportPage, escaped, hash_of, place, same
 from test_analyze import paths
 from trace_sets import folders, inputs
 from truth import train
 
-TABLES = ("temporal", "steps", "idle", "overlap", "kernels", "classes", "operators", "modules", "stacks", "memory", "comm", "stragglers")
+TABLES = ("temporal", "steps", "step_phases", "idle", "overlap", "kernels", "classes", "operators", "modules", "stacks", "memory", "comm", "stragglers")
 BY_TIME = {"kernels": "sum_ns", "classes": "sum_ns", "operators": "gpu_self_ns", "modules": "gpu_self_ns", "stacks": "gpu_ns"}  # the largest first
 MOST_ROWS, MOST_TOP = 1024, 50
-ALWAYS = ("summary", "findings", "timeline", "time", "steps", "overlap", "idle", "stragglers", "bandwidth", "kernels", "classes", "losses", "clocks")
+ALWAYS = ("summary", "findings", "timeline")
+PHASES = ("forward_ns", "backward_ns", "optimizer_ns")
+IDLE = ("sync_ns", "copy_ns", "after_sync_ns", "host_late_ns", "launch_ns", "queued_ns", "unexplained_ns")
 SLOWNESS = float(os.environ.get("TRACETOOL_TEST_SLOWNESS", "4"))  # of a machine on which other tests run
 
 
@@ -50,6 +53,8 @@ def wrong_rows(rows, told):
 
 def check_table(name, what, page, told):
     rows = page.table(what)
+    if rows is None and what == "step_phases" and not any(row[phase] for row in told for phase in PHASES):
+        return
     if rows is None:
         check(not told or what == "memory" and all(row["peak_bytes"] is None or row["device"] is None for row in told) or not any(value for row in told for key, value in row.items() if key.endswith("_ns")),
               f"{name}: {what} is on the page", f"{len(told)} rows")
@@ -94,8 +99,143 @@ def check_waits(name, page, collectives):
     rows = page.table("waits") or []
     found = {tuple(row[key][0] for key in ("rank", "communicator", "description", "epoch")): [row[key][0] for key in ("collectives", "wait_ns")] for row in rows}
     check(len(found) == len(rows), f"{name}: a row for each rank and communicator", len(rows))
+    if not rows:
+        check(not any(wait_ns for _, wait_ns in sums.values()), f"{name}: nobody waited, and so no section says it", first(sums.items()))
+        return
     kept = dict(sums) if len(sums) <= MOST_ROWS else {key: value for key, value in sums.items() if key in found}
     check(found == kept, f"{name}: waits are those of the collectives", lambda: first(set(map(str, found.items())) ^ set(map(str, kept.items()))))
+
+
+def check_waits_for(name, page, collectives):
+    """For which rank each rank waited."""
+    sums = collections.Counter()
+    for row in collectives:
+        for wait in row["waits"] if row["last_rank"] is not None else ():
+            if wait["wait_ns"] is not None and wait["rank"] != row["last_rank"]:
+                sums[wait["rank"], row["last_rank"]] += wait["wait_ns"]
+    rows = page.table("waits_for") or []
+    found = {(row["rank"][0], row["for_rank"][0]): row["wait_ns"][0] for row in rows}
+    check(len(rows) == MOST_ROWS or found == dict(sums), f"{name}: who waited for whom is that of the collectives", lambda: first(set(found.items()) ^ set(sums.items())))
+    more = [row for row in rows if not 0 <= row["exposed_ns"][0] <= row["wait_ns"][0]]
+    check(not more, f"{name}: no more of a wait is exposed than there is", lambda: first(more))
+
+
+def mean_step(by_step, told):
+    """What the mean step is made of: {part: ns}, and of how many rows; of the whole time if there are no steps."""
+    def counting(rows, warm_ups):
+        return [row for row in rows if row["device"] is not None and row.get("step") not in warm_ups]
+    warm_ups = {row["step"] for row in told["steps"] if row["warm_up"]}
+    for tables, without in ((by_step, warm_ups), (by_step, ()), (told, ())):
+        gpus, idle = counting(tables.get("temporal", ()), without), counting(tables.get("idle", ()), without)
+        if any(row["busy_ns"] for row in gpus):
+            break
+    sums = {key: sum(row[key] for row in gpus) for key in ("compute_ns", "exposed_comm_ns", "busy_ns", "span_ns")}
+    sums.update({cause: sum(row[cause] for row in idle) for cause in IDLE})
+    return sums, len(gpus)
+
+
+def check_mean_step(options, name, page, paths, told):
+    """The picture at the top: parts are means of the tables by step, and as wide as their share."""
+    rows = page.table("mean_step")
+    by_step = json_of(options, "analyze", *paths, "--only", "temporal,idle", "--by", "step", "--format", "json")
+    sums, count = mean_step(by_step, told)
+    if rows is None:
+        check(not sums["span_ns"], f"{name}: GPU work has a picture", sums)
+        return
+    found = {row["part"][0]: row["mean_ns"][0] for row in rows}
+    exposed = [ns for part, ns in found.items() if part.startswith(("exposed", "waiting for"))]
+    causes = [ns for part, ns in found.items() if part.startswith("idle: ")]
+    check(found.get("compute", 0) == sums["compute_ns"] // count, f"{name}: compute of the mean step", [found, sums])
+    check(found.get("copies and memsets alone", 0) == (sums["busy_ns"] - sums["compute_ns"] - sums["exposed_comm_ns"]) // count, f"{name}: copies of the mean step", [found, sums])
+    check(causes == [sums[cause] // count for cause in IDLE if sums[cause] > 0], f"{name}: idle time of the mean step by its cause", [found, sums])
+    check(0 <= sums["exposed_comm_ns"] // count - sum(exposed) <= len(exposed), f"{name}: waits and transfer are the exposed communication", [found, sums])
+    shares = [row["share_pct"][0] for row in rows]
+    check(abs(sum(shares) - 100) < 1e-6, f"{name}: the parts are the step", shares)
+    drawn = [place(box["width"]) for box in page.sections["mean-step"].all("svg") if box["class"] == "box"]
+    check(len(drawn) == len(shares) and all(abs(width - max(share, 0.01)) < 0.006 for width, share in zip(drawn, shares)), f"{name}: parts are as wide as their shares", [drawn, shares])
+
+
+def check_heat(name, page, told):
+    """Each field is the step on the rank, relative to the step's median."""
+    steps = collections.defaultdict(dict)
+    for row in told:
+        steps[row["step"]][f"rank {row['rank']}"] = row["duration_ns"]
+    ranks = {rank for lengths in steps.values() for rank in lengths}
+    fields = [box.first("title").text() for box in page.sections["steps"].all("svg") if box["class"] == "box" and box.first("rect")] if "steps" in page.sections else []
+    if len(ranks) < 2 or len(steps) < 3 or any("phase" in row or row["rank"] is None for row in told):
+        check(len(ranks) > 1 or not fields, f"{name}: one rank has no heat map", len(fields))
+        return
+    if len(ranks) > 64 or len(steps) > 40:
+        return
+    def percent(share):
+        return f"{100 * share:+.1f} %" if round(1000 * share) else "0.0 %"
+    wanted = {f"{rank}, step {step}: {percent(ns / sorted(lengths.values())[(len(lengths) - 1) // 2] - 1)}" for step, lengths in steps.items() for rank, ns in lengths.items()}
+    check(set(fields) == wanted, f"{name}: the heat map has each step of each rank", lambda: first(set(fields) ^ wanted))
+
+
+def check_flame(options, name, page, paths):
+    """The flame graph is what `export --folded` writes, of all ranks together."""
+    done = run([options.tracetool, "export", "--folded", *paths, "-o", "-"])
+    lines = [line.rsplit(" ", 1) for line in done.stdout.splitlines()]
+    several = len(paths) > 1 or any(path.startswith("rank ") for path, _ in lines)
+    sums, prefixes = collections.Counter(), collections.Counter()
+    for path, ns in lines:
+        names = path.split(";")[1 if several else 0:]
+        sums[";".join(names)] += int(ns)
+        for depth in range(len(names)):
+            prefixes[tuple(names[:depth + 1])] += int(ns)
+    total = sum(sums.values())
+    rows = page.table("flame")
+    if rows is None:
+        check(total == 0, f"{name}: GPU work has a flame graph", total)
+        return
+    wrong = [row for row in rows if sums[row["stack"][0]] != row["gpu_ns"][0]]
+    check(not wrong and [row["gpu_ns"][0] for row in rows] == sorted(sums.values(), reverse=True)[:50], f"{name}: paths of the flame graph are those of export --folded", lambda: first(wrong))
+    boxes = [(round(float(box["y"]) / 18), place(box["x"]), place(box["width"])) for box in page.sections["flame"].all("svg") if box["class"] == "box flame"]
+    above = 0  # names that are not drawn, as all of the time is below them
+    while sum(1 for names in prefixes if len(names) == above + 1) == 1 and any(len(names) > above + 1 for names in prefixes) and above < 100:
+        above += 1
+    shares = {(len(names) - 1, round(100 * ns / total, 2)) for names, ns in prefixes.items()}
+    known = [any((row + skipped, width) in shares for skipped in range(above + 1)) for row, _, width in boxes]
+    check(boxes and all(known), f"{name}: each box is as wide as the time below it", lambda: first(box for box, is_known in zip(boxes, known) if not is_known))
+    rows_of = collections.defaultdict(list)
+    for row, start, width in boxes:
+        rows_of[row].append((start, width))
+    over = [row for row, parts in rows_of.items() if any(a[0] + a[1] > b[0] + 0.03 for a, b in zip(sorted(parts), sorted(parts)[1:]))]
+    check(not over, f"{name}: boxes of a row lie side by side", lambda: first(over))
+
+
+def check_roofline(name, page, told):
+    """A dot for each operator whose intensity and speed are known; the table is that of analyze."""
+    known = [row for row in told if row["flop_per_byte"] and row["tflop_per_s"]]
+    dots = [dot for dot in page.sections["roofline"].all("circle")] if "roofline" in page.sections else []
+    check(len(dots) == min(200, len(known)), f"{name}: a dot for each operator of the roofline", [len(dots), len(known)])
+
+
+def check_next(name, page, findings):
+    """Without a serious finding the page says what to look at next."""
+    says = "Next step" in page.sections["findings"].text()
+    check(says == ("mean-step" in page.sections and all(finding["severity"] != "high" for finding in findings)), f"{name}: a next step if nothing serious was found", says)
+
+
+def check_phases(name, page, told, steps):
+    """Bars of forward, backward, optimizer are the means of the table."""
+    warm_ups = {row["step"] for row in steps if row["warm_up"]}
+    if "phases" not in page.sections or any("phase" in row or row["rank"] is None for row in told):
+        return
+    sums = collections.defaultdict(list)
+    for row in [row for row in told if row["step"] not in warm_ups] or told:
+        sums[f"rank {row['rank']}"].append([row[key] or 0 for key in (*PHASES, "comm_ns", "other_ns")])
+    chart = Bars(next(svg for svg in page.sections["phases"].all("svg") if svg["role"] == "img"))
+    unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[chart.axis.split(", ")[-1]]
+    if len(sums) <= 64 and set(sums) == set(chart.bars):
+        wrong = []
+        for label, rows in sums.items():
+            means = [mean for mean in (sum(parts) / len(rows) for parts in zip(*rows)) if mean > 0]
+            drawn = [length * unit for _, length in chart.bars[label]]
+            if len(drawn) != len(means) or any(abs(a - b) > max(chart.precision * unit * 6, 1) for a, b in zip(drawn, means)):
+                wrong.append(f"{label}: {drawn} is not {means}")
+        check(not wrong, f"{name}: bars of phases are as long as their figures", lambda: first(wrong))
 
 
 def check_findings(name, page, told):
@@ -118,14 +258,13 @@ def check_bars(name, page, tables):
     labels = [f"rank {row['rank']}" for row in gpus]
     if not gpus or len(gpus) > 64 or len(set(labels)) < len(labels) or any("phase" in row or row["rank"] is None or row["span_ns"] is None for row in gpus):
         return
-    causes = ("sync_ns", "copy_ns", "after_sync_ns", "host_late_ns", "launch_ns", "queued_ns", "unexplained_ns")
     charts = {"time": [[row["compute_ns"], row["exposed_comm_ns"], row["busy_ns"] - row["compute_ns"] - row["exposed_comm_ns"], row["idle_ns"]] for row in gpus],
-              "idle": [[row[cause] for cause in causes] for row in tables["idle"]],
+              "idle": [[row[cause] for cause in IDLE] for row in tables["idle"]],
               "overlap": [[row["comm_ns"] - row["exposed_comm_ns"], row["exposed_comm_ns"]] for row in gpus] if any(row["comm_ns"] for row in gpus) else []}
     for section, values in charts.items():
         if not any(part for parts in values for part in parts):
             continue
-        chart = Bars(next(svg for svg in page.sections[section].all("svg") if svg["class"] == "chart"))
+        chart = Bars(next(svg for svg in page.sections[section].all("svg") if svg["role"] == "img"))
         unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[chart.axis.split(", ")[-1]]
         wrong = []
         for label, parts in zip(labels, values):
@@ -141,6 +280,8 @@ def check_form(name, page):
     check(not page.forbidden(), f"{name}: nothing on the page loads or runs anything", lambda: first(page.forbidden()))
     missing = [section for section in ALWAYS if section not in page.sections]
     check(not missing, f"{name}: its sections", missing)
+    empty = [name for name, section in page.sections.items() if name not in ALWAYS and not section.first("table")]
+    check(not empty, f"{name}: no section is without content", empty)
     ids = [element["id"] for element in page.root.all() if element["id"] is not None]
     check(len(ids) == len(set(ids)), f"{name}: each id is there once", lambda: first(i for i in ids if ids.count(i) > 1))
     lost = [link["href"] for link in page.root.all("a") if link["href"][1:] not in ids and not re.fullmatch(r"#t=-?\d+--?\d+(&rank=\d+)?", link["href"])]
@@ -159,7 +300,7 @@ def check_page(options, name, paths):
     """Returns the page where all of it could be looked at."""
     with Folder() as folder:
         page, done = report(options, folder, paths)
-        told = json_of(options, "analyze", *paths, "--only", ",".join((*TABLES, "collectives")), "--format", "json")
+        told = json_of(options, "analyze", *paths, "--only", ",".join((*TABLES, "collectives", "roofline")), "--format", "json")
         if page is None or "failed" in told:
             check(page is None and "failed" in told and told["failed"].splitlines()[-1:] == done.stderr.splitlines()[-1:], f"{name}: report fails as analyze does", f"{done.stderr} {told}")
             return None
@@ -167,8 +308,18 @@ def check_page(options, name, paths):
             check_table(name, what, page, told[what])
         check_steps(name, page, told["steps"])
         check_waits(name, page, told["collectives"])
+        check_waits_for(name, page, told["collectives"])
+        check_mean_step(options, name, page, paths, told)
+        check_heat(name, page, told["steps"])
+        check_phases(name, page, told["step_phases"], told["steps"])
+        check_flame(options, name, page, paths)
+        if "roofline" in page.sections:
+            check_table(name, "roofline", page, told["roofline"])
+        check_roofline(name, page, told["roofline"])
         check_bars(name, page, told)
-        check_findings(name, page, json_of(options, "diagnose", *paths, "--format", "json"))
+        diagnosed = json_of(options, "diagnose", *paths, "--format", "json")
+        check_findings(name, page, diagnosed)
+        check_next(name, page, diagnosed["findings"])
         check_form(name, page)
         summary = run([options.tracetool, "analyze", *paths]).stdout
         first_sentence = page.sections["summary"].first("p").text()
@@ -260,6 +411,39 @@ def check_little(options):
         check_page(options, "no GPU work", [f"{folder}/host.json"])
 
 
+def check_known_waits(options):
+    """Two ranks are late in turn: who waits for whom, how much of it is exposed, and what of the mean step is transfer, is known."""
+    covered_ns, steps, transfer_ns = 100_000, 40, 1_200_000
+    with Folder() as folder:
+        true = made_late_job.job(folder, transfer_ns, steps)
+        with open(f"{folder}/rank3.json", encoding="utf-8") as file:
+            trace = json.load(file)
+        waits = [event for event in trace["traceEvents"] if event["name"].startswith("nccl")]
+        for i, event in enumerate(waits):  # compute that hides a part of each wait
+            launch = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 100, "tid": 1, "ts": event["ts"] - 1, "dur": 0.5, "args": {"correlation": 100_000 + i}}
+            kernel = {**event, "name": "gemm_beside", "tid": 11, "ts": event["ts"] + 10, "dur": covered_ns / 1000, "args": {"device": 0, "stream": 11, "correlation": 100_000 + i}}
+            trace["traceEvents"] += [launch, kernel]
+        with open(f"{folder}/rank3.json", "w", encoding="utf-8") as file:
+            json.dump(trace, file)
+        page, _ = report(options, folder, [folder])
+        waited, exposed, culprits = collections.Counter(), collections.Counter(), collections.Counter()
+        for row in page.table("waits_for"):
+            waited[row["rank"][0]] += row["wait_ns"][0]
+            exposed[row["rank"][0]] += row["exposed_ns"][0]
+            culprits[row["for_rank"][0]] += row["wait_ns"][0]
+        check(dict(waited) == true["waited"], "each rank waited as long as it was made to", [waited, true["waited"]])
+        hidden = {rank: waited[rank] - exposed[rank] for rank in waited}
+        check(hidden == {rank: covered_ns * steps if rank == 3 else 0 for rank in waited}, "what compute hides of a wait is not exposed", hidden)
+        check(set(culprits) == set(made_late_job.LATE), "the others wait for the ranks that are late, and for no other", culprits)
+        found = {row["part"][0]: row["mean_ns"][0] for row in page.table("mean_step")}
+        check(found["exposed transfer"] == transfer_ns, "what is no wait is transfer", found)
+        for rank in made_late_job.LATE:
+            mean = sum(row["exposed_ns"][0] for row in page.table("waits_for") if row["for_rank"][0] == rank) // (made_late_job.RANKS * steps)
+            check(found[f"waiting for rank {rank}"] == mean, f"the mean step says what is waited for rank {rank}", [found, mean])
+        names = [text.text() for text in page.sections["stragglers"].all("text") if text["class"] == "culprit"]
+        check(names == [str(rank) for rank in made_late_job.LATE], "the names of stragglers stand out", names)
+
+
 def check_many(options):
     with Folder() as folder:
         synthesized_traces.job_ns(folder, ranks=512, steps=2)
@@ -267,7 +451,7 @@ def check_many(options):
         page = check_page(options, "512 ranks", [f"{folder}/run.ttrace"])
         size = len(page.text.encode())
         check(size <= 10_000_000, "512 ranks: at most 10 MB", size)
-        bars = Bars(next(svg for svg in page.sections["time"].all("svg") if svg["class"] == "chart")).bars
+        bars = Bars(next(svg for svg in page.sections["time"].all("svg") if svg["role"] == "img")).bars
         check(len(bars) <= 64 and "ranks 0-7" in bars and "mean of 8" in page.sections["time"].text(), "512 ranks: groups of ranks, and said so", list(bars)[:3])
 
 
@@ -343,6 +527,7 @@ def main():
     check_little(options)
     check_hostile_names(options)
     check_selection(options)
+    check_known_waits(options)
     check_many(options)
     check_traces(options)
     check_size_and_time(options)

@@ -186,7 +186,7 @@ def check_click(page):
     page.click(at["x"] + 20, at["y"] + head + 6)
     check(page.js(f"{TIMELINE}.opened.size") == 1, "a click on a rank opens it")
     at = place(page)
-    slice_at = page.js(f"(() => {{ const t = {TIMELINE}, d = t.drawing, line = d.lines.find(l => l.kind === 'row' && l.track.gpu), row = line.row;"
+    slice_at = page.js(f"(() => {{ const t = {TIMELINE}, d = t.drawing, line = d.lines.find(l => l.kind === 'row' && l.track.gpu && !l.group.exposed.includes(l.row)), row = line.row;"
                        " let best = 0; row.starts.forEach((s, i) => { if (row.ends[i] - s > row.ends[best] - row.starts[best]) best = i; });"
                        " return {x: d.x((row.starts[best] + row.ends[best]) / 2), left: d.x(row.starts[best]), right: d.x(row.ends[best]), y: line.y - t.scroll.scrollTop + 8,"
                        " start: row.starts[best], color: d.colors.of(t.model.names[row.names[best]], row.names[best]).fill}; })()")
@@ -306,8 +306,8 @@ def check_findings(path, what):
 
 
 def slices_in_page(page):
-    """Counter of (rank, name, kind, start, end), in ns of the step."""
-    return collections.Counter(map(tuple, page.js(f"""{TIMELINE}.model.groups.flatMap(g => g.tracks.flatMap(t => t.rows.flatMap(r =>
+    """Counter of (rank, name, kind, start, end), in ns of the step; without what is computed."""
+    return collections.Counter(map(tuple, page.js(f"""{TIMELINE}.model.groups.flatMap(g => g.tracks.flatMap(t => t.rows.filter(r => !g.exposed.includes(r)).flatMap(r =>
       Array.from(r.starts, (s, i) => [g.rank, {TIMELINE}.model.names[r.names[i]].text, {TIMELINE}.model.names[r.names[i]].kind, s, r.ends[i]]))))""")))
 
 
@@ -364,8 +364,11 @@ def check_figures(tracetool, path, *inputs):
         begin, last = page.js("(t => [t.dataset.fromNs, t.dataset.toNs])(document.querySelector('#timeline table'))")
         rows = page.js("[...document.querySelectorAll('#timeline tbody tr')].map(r => [r.cells[0].textContent, ...[...r.querySelectorAll('td[data-v]')].map(c => Number(c.dataset.v))])")
         parts = page.js(f"{TIMELINE}.model.groups.filter(g => g.devices.length).map(g => [g.title, ...['busy', 'compute', 'comm', 'exposed', 'memory'].map(k => g.devices[0][k].reduce((a, b) => a + b, 0))])")
+        drawn = page.js(f"{TIMELINE}.model.groups.filter(g => !g.devices.length).map(g => [g.title, g.exposed.reduce((sum, r) => sum + r.starts.reduce((s, start, i) => s + r.ends[i] - start, 0), 0)])")
     result = run([tracetool, "analyze", *inputs, "--only", "temporal", "--time", f"{begin}ns-{last}ns", "--format", "json"])
     table = json.loads(result.stdout)["temporal"]
+    exposed = {f"rank {row['rank']}": row["exposed_comm_ns"] or 0 for row in table}
+    check(all(exposed[title] == ns for title, ns in drawn), f"{os.path.basename(path)}: exposed communication is drawn, of {len(drawn)} ranks", [drawn, exposed])
     keys = ("busy_ns", "compute_ns", "comm_ns", "exposed_comm_ns", "memory_ns", "idle_ns")
     should = [[f"rank {row['rank']}", *(row[key] for key in keys)] for row in table]
     check(rows == should and rows, f"{os.path.basename(path)}: the table's figures are those of analyze, of {len(rows)} GPUs", lambda: f"{first([p for p in zip(rows, should) if p[0] != p[1]], 2)}")
@@ -473,6 +476,43 @@ def check_simulated(args, folder):
     check_search(path, "simulated", "nccl")
 
 
+def check_flame(path, what):
+    """A click on a box makes it as wide as the chart, and a search says how much of the time has the name."""
+    graph = "document.getElementById('flame-graph')"
+    with ReportPage(path) as page:
+        check(not page.js("document.getElementById('flame-controls').hidden"), f"{what}: the flame graph is alive")
+        before = page.js(f"{graph}.flame.boxes.map(b => b.width)")
+        at = page.js(f"(() => {{ const boxes = {graph}.flame.boxes, at = boxes.findIndex(b => b.width > 5 && b.width < 60);"
+                     f" boxes[at].element.scrollIntoView({{block: 'center'}}); const r = boxes[at].element.querySelector('rect').getBoundingClientRect(); return {{at, x: r.x + r.width / 2, y: r.y + 8}}; }})()")
+        page.click(at["x"], at["y"])
+        page.frame()
+        wide = page.js(f"{graph}.flame.boxes[{at['at']}].element.querySelector('rect').getBoundingClientRect().width / {graph}.querySelector('.chart').getBoundingClientRect().width")
+        check(abs(wide - 1) < 0.01, f"{what}: a click on a box zooms to it", wide)
+        gone = page.js(f"{graph}.querySelectorAll('.gone').length")
+        page.js("document.getElementById('flame-all').click()")
+        after = page.js(f"{graph}.flame.boxes.map(b => parseFloat(b.element.getAttribute('width')))")
+        check(gone > 0 and not page.js(f"{graph}.querySelectorAll('.gone').length") and all(abs(a - b) < 0.02 for a, b in zip(before, after)), f"{what}: Show all shows all", [gone, first(zip(before, after))])
+        page.js("(() => { const s = document.getElementById('flame-search'); s.value = 'gemm'; s.dispatchEvent(new Event('input')); })()")
+        found = page.js(f"{graph}.flame.boxes.filter(b => b.found).reduce((sum, b) => sum + b.width, 0)")
+        said = page.js("document.getElementById('flame-found').textContent")
+        check(found > 0 and abs(float(said.split()[0]) - found) < 0.2, f"{what}: a search says how much of the time it found", [said, found])
+        check_quiet(page, f"{what}, flame graph")
+
+
+def check_diff(tracetool, folder, before):
+    """The page of a comparison, on a phone and a laptop."""
+    slower = job(f"{folder}/slower", 2, kernels=[*made_profiles.STEP, (NCCL, 2_400_000)])
+    path = f"{folder}/diff.html"
+    result = run([tracetool, "diff", before, slower, "--html", path])
+    check(result.returncode == 0, "diff --html writes the page", result.stderr)
+    for name, size in (("phone", PHONE), ("laptop", LAPTOP)):
+        for scheme in ("light", "dark"):
+            with ReportPage(path, size, scheme) as page:
+                check_quiet(page, f"diff, {name}, {scheme}")
+                wide = page.js("[document.documentElement.scrollWidth, window.innerWidth]")
+                check(wide[0] <= wide[1], f"diff, {name}, {scheme}: it is not wider than the window", wide)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tracetool", required=True, type=os.path.abspath)
@@ -502,6 +542,8 @@ def main():
             check(shown == [1, [2]], "--step and --timeline-ranks choose", shown)
         check_figures(args.tracetool, chosen, inputs)
         check_exported(args.tracetool, folder, path, inputs, "4 ranks")
+        check_flame(path, "4 ranks")
+        check_diff(args.tracetool, folder, job(f"{folder}/before", 2))
         check_hostile(args.tracetool, folder)
         check_many(args.tracetool, folder)
         if args.simulated:

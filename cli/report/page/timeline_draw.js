@@ -1,6 +1,6 @@
 // Draws the timeline: a ruler, then lines from top to bottom, each of a rank, a row of slices or the usage of a GPU.
 
-const TIMELINE = {ruler: 24, head: 22, closed: 40, row: 16, track: 5, group: 3, usage: 18};
+const TIMELINE = {ruler: 24, head: 22, closed: 46, row: 16, track: 5, group: 3, usage: 18, strip: 6};
 
 // Black or white, whichever is better read on this colour.
 function timelineInk(color) {
@@ -151,7 +151,7 @@ class TimelineDrawing {
     pen.clip();
   }
 
-  // Of a rank that is closed: the work of its GPUs, a row above the next.
+  // Of a rank that is closed: the work of its GPUs, a row above the next, and below it when communication was exposed.
   drawHead(line, y) {
     const pen = this.context;
     pen.fillStyle = this.colors.band;
@@ -165,8 +165,9 @@ class TimelineDrawing {
       pen.fillStyle = this.colors.muted;
       pen.fillText("no work of a GPU in this time", this.gutter + 6, y + line.height / 2);
     }
-    const rows = line.group.work, room = line.height - 4, height = Math.max(2, Math.floor(room / Math.max(1, rows.length)));
+    const {work: rows, exposed} = line.group, strip = exposed.length ? TIMELINE.strip : 0, room = line.height - 4 - strip, height = Math.max(2, Math.floor(room / Math.max(1, rows.length)));
     rows.slice(0, Math.floor(room / height)).forEach((row, at) => this.drawRow(row, y + 2 + at * height, height - (height > 4 ? 1 : 0)));
+    for (const row of exposed) this.drawRow(row, y + line.height - 1 - strip, strip);
   }
 
   // Slices that begin within a pixel that is drawn already are passed over; neighbours of one look are one rectangle.

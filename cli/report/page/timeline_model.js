@@ -66,6 +66,8 @@ class TimelineModel {
       for (const lane of lanes) track.rows.push(...this.rowsOf(lane, track, group));
       group.tracks.push(track);
     }
+    const rows = group.tracks.flatMap(track => track.rows);
+    group.exposed = rows.filter(row => this.names[row.names[0]].kind === "computed");
     group.work = group.tracks.filter(track => track.gpu).flatMap(track => track.rows).filter(row => this.isWork(row));
     return group;
   }

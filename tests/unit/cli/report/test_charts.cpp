@@ -1,13 +1,14 @@
 // Axes, groups of bars, colours.
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/report/axis.h"
 #include "cli/report/bar_chart.h"
 #include "cli/report/fills.h"
+#include "cli/report/heat_map.h"
 #include "cli/report/page_files.h"
 #include "cli/report/step_times.h"
-#include "cli/report/waits.h"
 #include "tests/unit/catch.h"
 
 using namespace cli;
@@ -122,6 +123,9 @@ TEST_CASE("report: fills of one chart have patterns that differ without colour",
       {Fill::compute, Fill::matmul, Fill::communication, Fill::memory},               // kernels, classes
       {Fill::waiting, Fill::blocking_copy, Fill::after_wait, Fill::host_late, Fill::launching, Fill::queued, Fill::unexplained},  // idle time
       {Fill::compute, Fill::communication, Fill::exposed, Fill::memory, Fill::idle},  // the timeline
+      {Fill::compute, Fill::late_most, Fill::late_next, Fill::late_third, Fill::late_others, Fill::exposed, Fill::memory, Fill::waiting, Fill::blocking_copy, Fill::after_wait, Fill::host_late,
+       Fill::launching, Fill::queued, Fill::unexplained},                                    // the mean step
+      {Fill::forward, Fill::backward, Fill::optimizer, Fill::communication, Fill::other},  // phases
   };
   for (const std::vector<Fill>& chart : charts) {
     for (std::size_t i = 0; i < chart.size(); ++i) {
@@ -144,12 +148,21 @@ TEST_CASE("report: each step over its ranks", "[report]") {
   CHECK(over_ranks.rows[1] == std::vector<Cell>{std::int64_t{4}, std::int64_t{3}, std::int64_t{90}, std::int64_t{100}, std::int64_t{130}, std::int64_t{1}, true});
 }
 
-TEST_CASE("report: of many ranks the matrix of waits has those that waited least, and the mean of the others", "[report]") {
-  ResultTable waits{"waits", {{"rank", Unit::number, ""}, {"communicator", Unit::text, ""}, {"wait_ns", Unit::ns, ""}}, {}, {}};
-  for (std::int64_t rank = 0; rank < 100; ++rank) waits.rows.push_back({rank, std::string("a"), std::int64_t{rank == 77 ? 1 : 1000 + rank}});
+TEST_CASE("report: fields of a heat map are the darker the more, blue for what is less, and have text if columns are wide enough", "[report]") {
+  HeatMap map{"a <title>", "what it shows", "columns", {"x", "y"}, {1}, {{"rank 0", {HeatField{1, "much", "rank 0, x: much"}, HeatField{-0.5, "less", "less"}}}, {"rank 1", {std::nullopt, HeatField{0.01, "same", "same"}}, true}}};
   Html page;
-  write_wait_matrix(page, waits);
-  CHECK(page.all().find("rank 77, a: 1 ns") != std::string::npos);
-  CHECK(page.all().find("rank 98") == std::string::npos);
-  CHECK(page.all().find("mean of 37 others") != std::string::npos);
+  write_heat_map(page, map);
+  INFO(page.all());
+  const auto holds = [&](const std::string& text) { return page.all().find(text) != std::string::npos; };
+  CHECK(holds("<title>a &lt;title&gt;</title><desc>what it shows</desc>"));
+  CHECK(holds("<title>rank 0, x: much</title><rect class=\"field shade-5\""));
+  CHECK(holds("<title>less</title><rect class=\"field little shade-3\""));
+  CHECK(holds("<title>same</title><rect class=\"field shade-0\""));
+  CHECK(holds("class=\"culprit\""));
+  CHECK(holds(">much</text>"));
+  while (map.columns.size() <= kMostTextColumns) map.columns.push_back("z");
+  Html narrow;
+  write_heat_map(narrow, map);
+  CHECK(narrow.all().find(">much</text>") == std::string::npos);
+  CHECK(narrow.all().find("<title>rank 0, x: much</title>") != std::string::npos);
 }

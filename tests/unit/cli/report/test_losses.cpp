@@ -10,7 +10,7 @@ namespace {
 
 std::string losses_html(const Catalog& catalog) {
   const std::vector<ClockFit> fits;
-  const ReportFacts facts{catalog, fits, {}, {}, {}, {}, "traces/", " --ranks 0-9999", std::vector<bool>(catalog.processes.size(), true), {}, {}};
+  const ReportFacts facts{catalog, fits, {}, {}, {}, {}, {}, {}, "traces/", " --ranks 0-9999", std::vector<bool>(catalog.processes.size(), true), {}, {}, {}};
   Html page;
   losses_section().write(facts, page);
   return page.all();
