@@ -396,6 +396,11 @@ def check_hostile_names(options):
         told = json_of(options, "analyze", path, "--only", "kernels", "--format", "json")
         check_table("hostile names", "kernels", page, told["kernels"])
         check(not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u202e\u2066]", page.text), "hostile names: no control character, and none that turns text")
+        compared = f"{folder}/diff.html"
+        done = run([options.tracetool, "diff", path, "--a-steps", "0-2", "--b-steps", "3-", "--min-share", "0", "--html", compared])
+        check(done.returncode == 0 and not ReportPage(compared).forbidden(), "hostile names: nothing on the page of a comparison loads or runs anything", done.stderr)
+        found = {element.tag for element in ReportPage(compared).root.all()} & {"b", "img", "iframe"} if done.returncode == 0 else set()
+        check(not found, "hostile names: no element of theirs in a comparison", found)
         data = next(script for script in page.root.all("script") if script["type"] == "application/json")
         names = json.dumps(json.loads(data.text()))
         check("alert(1)" in names, "hostile names: the timeline has them")
