@@ -1,4 +1,4 @@
-// Where the time of the mean step goes: one bar, with the numbers next to it.
+// The mean step as one bar, with the numbers next to it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -82,7 +82,7 @@ class MeanStepMaker {
     return false;
   }
 
-  // What of it was waiting, and for which rank; the rest is transfer.
+  // Splits it into waits, by the rank waited for, and transfer.
   void add_exposed(MeanStep& mean, std::int64_t exposed_ns) const {
     std::vector<MeanPart>& parts = mean.parts;
     const std::vector<ResultTable> one{by_step_ ? facts_.waits.by_step : facts_.waits.by_rank};

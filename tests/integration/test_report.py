@@ -426,7 +426,7 @@ def check_known_waits(options):
         waits = [event for event in trace["traceEvents"] if event["name"].startswith("nccl")]
         for i, event in enumerate(waits):  # compute that hides a part of each wait
             launch = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 100, "tid": 1, "ts": event["ts"] - 1, "dur": 0.5, "args": {"correlation": 100_000 + i}}
-            kernel = {**event, "name": "gemm_beside", "tid": 11, "ts": event["ts"] + 10, "dur": covered_ns / 1000, "args": {"device": 0, "stream": 11, "correlation": 100_000 + i}}
+            kernel = {**event, "name": "gemm_over_it", "tid": 11, "ts": event["ts"] + 10, "dur": covered_ns / 1000, "args": {"device": 0, "stream": 11, "correlation": 100_000 + i}}
             trace["traceEvents"] += [launch, kernel]
         with open(f"{folder}/rank3.json", "w", encoding="utf-8") as file:
             json.dump(trace, file)
