@@ -17,7 +17,7 @@ struct Usage {
 
 class DeviceUsage {
  public:
-  // Of [from_ns, to_ns), in parts of part_ns, of which the last may be shorter. `keeps_exposed`: for exposed_times().
+  // Counts in [from_ns, to_ns), in parts of part_ns; the last part may be shorter. `keeps_exposed`: exposed_times() has them.
   DeviceUsage(std::int64_t from_ns, std::int64_t to_ns, std::int64_t part_ns, bool keeps_exposed = false)
       : keeps_exposed_(keeps_exposed), from_ns_(from_ns), to_ns_(to_ns), part_ns_(part_ns), parts_(static_cast<std::size_t>((to_ns - from_ns + part_ns - 1) / part_ns)) {}
 

@@ -80,10 +80,11 @@ void write_changes(Html& page, const ResultTable& table) {
     const std::int64_t ns = rows.number(row, "difference_ns");
     const double length = 0.5 * static_cast<double>(std::abs(ns)) / most;
     const std::string name = rows.get<std::string>(row, "name").value_or("unknown"), measure = rows.get<std::string>(row, "measure").value_or("");
-    const std::string change = fmt::format("{} to {}, {}{}", duration_text(rows.number(row, "old_ns")), duration_text(rows.number(row, "new_ns")), ns > 0 ? "+" : "", duration_text(ns));
+    const std::string change = fmt::format("{}{} ({} to {})", ns > 0 ? "+" : "", duration_text(ns), duration_text(rows.number(row, "old_ns")), duration_text(rows.number(row, "new_ns")));
+    const std::string suffix = measure.empty() ? "" : ", " + measure;
     page.open("g");
-    page.element("title", fmt::format("{}{}{}: {}", name, measure.empty() ? "" : " ", measure, change));
-    page.element("text", {{"class", "name"}, {"x", 0}, {"y", y + kChangeName}}, fmt::format("{}{}{}: {}", shortened_text(name, kMostLetters), measure.empty() ? "" : " ", measure, change));
+    page.element("title", fmt::format("{}{}: {}", name, suffix, change));
+    page.element("text", {{"class", "name"}, {"x", 0}, {"y", y + kChangeName}}, fmt::format("{}: {}{}", change, shortened_text(name, kMostLetters), suffix));
     page.empty("rect", {{"class", ns > 0 ? "terrible" : "good"}, {"x", across(ns > 0 ? 0.5 : 0.5 - length)}, {"y", y + kChangeName + 4}, {"width", across(std::max(length, 0.0005))}, {"height", kChangeBar}});
     page.close("g");
     y += kChangeRow;

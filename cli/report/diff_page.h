@@ -1,4 +1,4 @@
-// Two runs compared, as one page of HTML that needs nothing beside itself: the mean step before and after, and what changed.
+// Two runs compared, as one self-contained page of HTML: the mean step before and after, and what changed.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,6 +1,10 @@
 #include "cli/report/report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "cli/analyze/call_paths.h"
 #include "cli/report/page.h"
@@ -31,23 +35,37 @@ void leave_out(std::vector<std::string>& notes, const std::vector<std::string>& 
   std::erase_if(notes, [&](const std::string& note) { return std::find(said.begin(), said.end(), note) != said.end(); });
 }
 
-// Of each step. The search for steps has been made: without any, nothing is asked for.
-AnalysisRequest by_step(const AnalysisRequest& shown, const std::vector<ProcessSteps>& found) {
-  AnalysisRequest request;
-  request.by = GroupBy::step;
-  request.selection = shown.selection;
-  request.class_rules = shown.class_rules;
-  const bool has_steps = std::any_of(found.begin(), found.end(), [](const ProcessSteps& process) { return !process.steps.empty(); });
-  for (const AnalysisEntry& entry : analyses()) {
-    if (has_steps && (entry.name == "temporal" || entry.name == "idle" || entry.name == "memory")) request.analyses.push_back(&entry);
-  }
-  return request;
-}
-
 std::vector<bool> chosen_processes(const Catalog& catalog, const Selection& selection) {
   std::vector<bool> chosen;
   for (const Process& process : catalog.processes) chosen.push_back(!selection.ranks || (process.rank >= 0 && selection.ranks->holds(process.rank)));
   return chosen;
+}
+
+constexpr std::size_t kMostGpuSteps = 100'000;  // rows of a table by step
+
+// The tables of each step, if there are steps; of very many the last ones.
+AnalysisRequest by_step(const AnalysisRequest& shown, const std::vector<ProcessSteps>& found, const std::vector<bool>& chosen) {
+  AnalysisRequest request;
+  request.by = GroupBy::step;
+  request.selection = shown.selection;
+  request.class_rules = shown.class_rules;
+  std::set<std::int64_t> numbers;
+  std::size_t processes = 0;
+  for (ProcessId id = 0; id < found.size(); ++id) {
+    if (!chosen[id] || found[id].steps.empty()) continue;
+    ++processes;
+    for (const Step& step : found[id].steps) numbers.insert(step.number);
+  }
+  if (numbers.empty()) return request;
+  const std::size_t most = std::max<std::size_t>(1, kMostGpuSteps / processes);
+  if (numbers.size() > most && !request.selection.steps) {
+    const auto first = std::prev(numbers.end(), static_cast<std::ptrdiff_t>(most));
+    request.selection.steps.emplace("--steps", fmt::format("{}-", *first));
+  }
+  for (const AnalysisEntry& entry : analyses()) {
+    if (entry.name == "temporal" || entry.name == "idle" || entry.name == "memory") request.analyses.push_back(&entry);
+  }
+  return request;
 }
 
 }  // namespace
@@ -71,7 +89,7 @@ Report make_report(OrderedTrace& trace, const TraceFacts& facts, const std::vect
   shown.observers.push_back(flame_observer(flame));
   const DiagnosisRequest diagnosed{all_rules(), request.selection, request.inputs, request.class_rules, request.own_peaks};
   DiagnosisRun diagnosis(trace.catalog(), facts, diagnosed);
-  std::vector<AnalysisResult> results = analyze_each(trace, facts, found, {shown, diagnosis.analysis(), by_step(shown, found)});
+  std::vector<AnalysisResult> results = analyze_each(trace, facts, found, {shown, diagnosis.analysis(), by_step(shown, found, chosen_processes(trace.catalog(), request.selection))});
 
   ReportFacts page{trace.catalog(), trace.fits(), std::move(results[0].tables), std::move(results[2].tables), std::move(waits), std::move(flame), diagnosis.finish(results[1]), timeline.html, request.inputs, request.selected,
                    chosen_processes(trace.catalog(), request.selection), request.recorder, request.clocks, {}};

@@ -1,4 +1,4 @@
-// Where in the program GPU work comes from, as a flame graph that hangs from its top.
+// The flame graph: which part of the program launched the GPU work. It hangs from its top.
 #include <fmt/format.h>
 
 #include <algorithm>

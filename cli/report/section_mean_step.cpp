@@ -1,4 +1,4 @@
-// Where the time of the mean step goes: one bar, with the numbers next to it.
+// The mean step as one bar, with the numbers next to it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ class MeanStepMaker {
       if (by_step_) mean.steps.insert(gpus.number(row, "step"));
     }
     mean.parts.push_back({"compute", Fill::compute, compute_ns});
-    add_exposed(mean.parts, exposed_ns, mean.span_ns);
+    add_exposed(mean, exposed_ns);
     mean.parts.push_back({"copies and memsets alone", Fill::memory, busy_ns - compute_ns - exposed_ns});
     for (const IdleFill& cause : kIdleFills) {
       std::int64_t sum_ns = 0;
@@ -82,14 +82,14 @@ class MeanStepMaker {
     return false;
   }
 
-  // What of it was waiting, and for which rank; the rest is transfer.
-  void add_exposed(std::vector<MeanPart>& parts, std::int64_t exposed_ns, std::int64_t span_ns) const {
+  // Splits it into waits, by the rank waited for, and transfer.
+  void add_exposed(MeanStep& mean, std::int64_t exposed_ns) const {
+    std::vector<MeanPart>& parts = mean.parts;
     const std::vector<ResultTable> one{by_step_ ? facts_.waits.by_step : facts_.waits.by_rank};
     const TableReading waits(one, one.front().name);
     std::map<std::int64_t, std::int64_t> late;
     for (std::size_t row = 0; row < waits.rows(); ++row) {
-      const bool is_warm_up = by_step_ && warm_ups_.contains(waits.number(row, "step"));
-      if (!is_warm_up) late[waits.get<std::int64_t>(row, "for_rank").value_or(-1)] += waits.number(row, "exposed_ns");
+      if (!by_step_ || mean.steps.contains(waits.number(row, "step"))) late[waits.get<std::int64_t>(row, "for_rank").value_or(-1)] += waits.number(row, "exposed_ns");
     }
     std::vector<std::pair<std::int64_t, std::int64_t>> order;
     std::int64_t waited_ns = 0;
@@ -102,7 +102,7 @@ class MeanStepMaker {
     std::int64_t named_ns = 0;
     for (std::size_t i = 0; i < std::min(kLateRanks, order.size()); ++i) {
       const auto& [minus_ns, rank] = order[i];
-      if (-minus_ns * 100 < span_ns) break;
+      if (-minus_ns * 100 < mean.span_ns) break;
       parts.push_back({rank < 0 ? std::string("waiting for an unknown rank") : fmt::format("waiting for rank {}", rank), kFills[i], -minus_ns});
       named_ns -= minus_ns;
     }

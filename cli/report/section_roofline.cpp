@@ -26,7 +26,7 @@ class LogAxis {
     low_ = std::min(low_, std::floor(std::log10(value)));
     high_ = std::max(high_, std::ceil(std::log10(value)));
   }
-  // Of the length; what is below the axis is at its begin.
+  // Returns a share of the length; values below the axis are at its begin.
   double share(double value) const { return std::max(0.0, (std::log10(value) - low()) / std::max(1.0, high_ - low())); }
   std::vector<double> ticks() const {
     std::vector<double> ticks;
@@ -46,7 +46,7 @@ struct RoofPoint {
   std::int64_t time_ns = 0;
 };
 
-// Where arithmetic bounds, and the speed there: one for each type of numbers and GPU.
+// The intensity from which arithmetic bounds, and the speed there: one for each type of numbers and GPU.
 using Roof = std::pair<double, double>;
 
 struct RoofChart {
@@ -108,7 +108,7 @@ class RoofDrawing {
     page_.element("text", {{"class", "tick"}, {"x", "50%"}, {"y", kRoofHeight - 8}, {"text-anchor", "middle"}}, "arithmetic intensity, FLOP/byte");
   }
 
-  // Down to the lower edge, or to the left one.
+  // The sloped line ends at the lower or the left edge.
   void draw_roof(double ridge, double peak) {
     const double left = x_.ticks().front(), lowest = y_.ticks().front(), right = x_.ticks().back();
     const double from = std::max(left, ridge * lowest / peak);
@@ -141,7 +141,7 @@ class RoofDrawing {
 void write_roofline(const ReportFacts& facts, Html& page) {
   const TableReading rows(facts.tables, "roofline");
   const RoofChart chart = roof_chart(rows);
-  write_paragraph(page, chart.roofs.empty() ? "The peaks of this GPU are not known: --peak-tflops and --peak-gb-per-s tell them, and then lines show what it allows."
+  write_paragraph(page, chart.roofs.empty() ? "The peaks of this GPU are unknown. Give them with --peak-tflops and --peak-gb-per-s to see what it allows."
                                             : "Dots near a line are as fast as the GPU allows; large dots far below it are where time can be saved.");
   page.open("figure");
   RoofDrawing(page, rows, chart).draw();

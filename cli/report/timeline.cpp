@@ -111,7 +111,7 @@ class TimelineNames {
     return at->second;
   }
 
-  // Of what runs on no track of the trace.
+  // The number of a name that is on no track of the trace.
   std::uint32_t derived(std::string_view text, SliceColor color) {
     names_.push_back({std::string(text), "computed", color});
     uses_.push_back(1);

@@ -92,7 +92,7 @@ class Waits : public TablesObserver {
     }
   }
 
-  // Where waits of a device overlap, the time is of the one that began first.
+  // If waits of a device overlap, the time counts for the one that began first.
   void expose() {
     for (auto& [device, times] : exposed_) times.finish();
     std::sort(waits_.begin(), waits_.end(), [](const OneWait& a, const OneWait& b) { return std::tie(a.device, a.from_ns, a.to_ns) < std::tie(b.device, b.from_ns, b.to_ns); });

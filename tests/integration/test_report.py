@@ -396,6 +396,11 @@ def check_hostile_names(options):
         told = json_of(options, "analyze", path, "--only", "kernels", "--format", "json")
         check_table("hostile names", "kernels", page, told["kernels"])
         check(not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u202e\u2066]", page.text), "hostile names: no control character, and none that turns text")
+        compared = f"{folder}/diff.html"
+        done = run([options.tracetool, "diff", path, "--a-steps", "0-2", "--b-steps", "3-", "--min-share", "0", "--html", compared])
+        check(done.returncode == 0 and not ReportPage(compared).forbidden(), "hostile names: nothing on the page of a comparison loads or runs anything", done.stderr)
+        found = {element.tag for element in ReportPage(compared).root.all()} & {"b", "img", "iframe"} if done.returncode == 0 else set()
+        check(not found, "hostile names: no element of theirs in a comparison", found)
         data = next(script for script in page.root.all("script") if script["type"] == "application/json")
         names = json.dumps(json.loads(data.text()))
         check("alert(1)" in names, "hostile names: the timeline has them")
@@ -421,7 +426,7 @@ def check_known_waits(options):
         waits = [event for event in trace["traceEvents"] if event["name"].startswith("nccl")]
         for i, event in enumerate(waits):  # compute that hides a part of each wait
             launch = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 100, "tid": 1, "ts": event["ts"] - 1, "dur": 0.5, "args": {"correlation": 100_000 + i}}
-            kernel = {**event, "name": "gemm_beside", "tid": 11, "ts": event["ts"] + 10, "dur": covered_ns / 1000, "args": {"device": 0, "stream": 11, "correlation": 100_000 + i}}
+            kernel = {**event, "name": "gemm_over_it", "tid": 11, "ts": event["ts"] + 10, "dur": covered_ns / 1000, "args": {"device": 0, "stream": 11, "correlation": 100_000 + i}}
             trace["traceEvents"] += [launch, kernel]
         with open(f"{folder}/rank3.json", "w", encoding="utf-8") as file:
             json.dump(trace, file)

@@ -151,7 +151,7 @@ class TimelineDrawing {
     pen.clip();
   }
 
-  // Of a rank that is closed: the work of its GPUs, a row above the next, and below it when communication was exposed.
+  // A closed rank shows the work of its GPUs, a row above the next, and below it when communication was exposed.
   drawHead(line, y) {
     const pen = this.context;
     pen.fillStyle = this.colors.band;
