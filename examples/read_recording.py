@@ -26,7 +26,7 @@ from ring_records import KINDS, BadRecording, Records, walk
 MAGIC, VERSION, KNOWN_FEATURES = b"TTRING\r\n", 2, 0
 STATES = ("off", "on", "failed", "taken")
 
-HEADER = struct.Struct("<8sIIQQQQQQQIIQQII64s40s64s256s32s256s64s4Q7QIiII32Q4Q128s256s2QIi4Q")
+HEADER = struct.Struct("<8sIIQQQQQQQIIQQII64s40s64s256s32s256s64s4Q7QIiII32Q4Q128s256s2QIi5Q")
 HEADER_FIELDS = ("magic version header_bytes features file_bytes definitions_offset definitions_bytes blocks_offset "
                  "block_bytes block_count block_header_bytes pid process_start_ticks created_real_ns cupti_version "
                  "cuda_driver_version host boot_id run_id program agent_version cupti_path cupti_holder").split()

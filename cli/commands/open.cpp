@@ -70,6 +70,7 @@ std::string served_name(const OpenOptions& options, const std::vector<TraceInput
 // The file has no name any more when the server has opened it, so that it is gone with the process, however that ends.
 std::unique_ptr<FileServer> make_server(const OpenOptions& options) {
   const auto inputs = find_inputs(*options.inputs);
+  auto server = std::make_unique<FileServer>(options.is_report ? 0 : kPerfettoPort);  // a port that is in use is found before the work
   ::umask(S_IRWXG | S_IRWXO);
   const std::filesystem::path directory = std::filesystem::path(scratch_directory("-")) / ("tracetool-" + random_token());
   const NewDirectory created(directory.string());
@@ -82,7 +83,7 @@ std::unique_ptr<FileServer> make_server(const OpenOptions& options) {
   } else {
     write_trace(options, inputs, file.path);
   }
-  auto server = std::make_unique<FileServer>(file, options.is_report ? 0 : kPerfettoPort);
+  server->open(file);
   std::filesystem::remove(file.path);
   return server;
 }

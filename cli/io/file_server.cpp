@@ -56,11 +56,7 @@ std::string random_token() {
   return token;
 }
 
-FileServer::FileServer(ServedFile file, std::uint16_t port) : file_(std::move(file)), token_(random_token()) {
-  file_fd_ = ::open(file_.path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat status {};
-  if (file_fd_ < 0 || ::fstat(file_fd_, &status) != 0) throw Error(Exit::cannot_open, fmt::format("{}: {}", file_.path, std::strerror(errno)));
-  bytes_ = static_cast<std::uint64_t>(status.st_size);
+FileServer::FileServer(std::uint16_t port) : token_(random_token()) {
   listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int yes = 1;
   ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));  // a port that was used a moment ago
@@ -74,6 +70,14 @@ FileServer::FileServer(ServedFile file, std::uint16_t port) : file_(std::move(fi
     throw Error(Exit::cannot_open, fmt::format("127.0.0.1:{}: {}", port, std::strerror(errno)));
   }
   port_ = ntohs(address.sin_port);
+}
+
+void FileServer::open(ServedFile file) {
+  file_ = std::move(file);
+  file_fd_ = ::open(file_.path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status {};
+  if (file_fd_ < 0 || ::fstat(file_fd_, &status) != 0) throw Error(Exit::cannot_open, fmt::format("{}: {}", file_.path, std::strerror(errno)));
+  bytes_ = static_cast<std::uint64_t>(status.st_size);
 }
 
 FileServer::~FileServer() {

@@ -6,7 +6,7 @@
 namespace cli {
 
 struct ServedFile {
-  std::string path;            // it may be removed once the server is made
+  std::string path;
   std::string name;            // in the address: letters, digits, '.', '-' and '_'
   std::string type;            // of its content, for the browser
   std::string allowed_origin;  // the other site that may read it; "" if there is none
@@ -19,10 +19,13 @@ std::string random_token();
 class FileServer {
  public:
   // Listens from now on. A port of 0 is any that is free. Throws Error (cannot_open).
-  FileServer(ServedFile file, std::uint16_t port);
+  explicit FileServer(std::uint16_t port);
   ~FileServer();
   FileServer(const FileServer&) = delete;
   FileServer& operator=(const FileServer&) = delete;
+
+  // Once, before the rest. The file may be removed afterwards. Throws Error (cannot_open).
+  void open(ServedFile file);
 
   std::string address() const;  // http://127.0.0.1:PORT/TOKEN/NAME
 

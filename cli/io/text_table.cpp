@@ -12,7 +12,7 @@ namespace cli {
 namespace {
 
 constexpr std::string_view kBetween = "  ";
-constexpr std::size_t kLeastText = 12;
+constexpr std::size_t kLeastText = 20;
 
 // Cells of a column of numbers are numbers, unknown or none.
 bool is_number(const std::string& cell) {

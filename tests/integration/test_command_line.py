@@ -195,7 +195,7 @@ def check_words(tool):
     tool.refused("an unknown option and the nearest", ["export", "--perfeto", "set"], "--perfeto", "--perfetto")
     tool.refused("a far one", ["export", "--zzzzzzzz", "set"], "unknown option --zzzzzzzz", "tracetool export --help")
     tool.refused("an unknown command and the nearest", ["exprt"], "export", "runs")
-    tool.refused("a missing option", ["merge", "set"], "--output")
+    tool.refused("a missing option", ["check", "set"], "--baseline")
     tool.refused("an option without a value", ["export", "set", "--ranks"], "--ranks")
     tool.refused("no format", ["export", "set", "-o", "x"], "--pftrace", "--manifest", ".pftrace")
     done = tool("merge", "set/rank0.json", "-o", "one.ttrace")
@@ -226,7 +226,7 @@ def check_words(tool):
 VALUES = {"--run": "latest", "--rank": "0=set/rank0.json", "--only": "temporal", "--by": "step", "--format": "json",
           "--sort": "rank", "--limit": "1", "--ranks": "1", "--steps": "1-2", "--time": "0ms-1s", "--kinds": "kernel",
           "--min-dur": "1us", "--clock-domain": "rank", "--output": "-", "--memory": "64", "--max-size": "1GB", "--compress": "none", "--weight": "cpu", "--report": "-", "--flops-per-step": "1e15", "--peak-tflops": "100", "--peak-gb-per-s": "1000",
-          "--classes": "kempnerforge", "--baseline": "set", "--max-regress": "3", "--min-share": "1", "--summary": "summary.md", "--baseline-run": "latest", "--step": "1", "--timeline-ranks": "1", "--title": "x", "--html": "-",
+          "--classes": "kempnerforge", "--baseline": "set", "--max-regress": "3", "--min-share": "1", "--summary": "summary.md", "--baseline-run": "latest", "--step": "1", "--timeline-ranks": "1", "--title": "x", "--html": "-", "--color": "never",
           **{f"--{side}-{choice}": value for side in "ab" for choice, value in {"ranks": "1", "steps": "1-2", "time": "0ms-1s", "run": "latest"}.items()}}
 OTHERS = {("diff", "--only"): "kernels", ("diagnose", "--only"): "straggler"}  # where the same word is another option
 ELSE = {"merge": ["-o", "x.ttrace"], "export": ["--pftrace", "-o", "-"], "diff": ["set"], "check": ["--baseline", "set", "--max-regress", "3", "--allow-unjudged"], "report": ["-o", "-"]}  # what a command cannot do without

@@ -186,10 +186,10 @@ def check_errors(tool, before):
 
 
 def check_terminal(tool, before):
-    """The same with both streams on a terminal, which only the progress line may control."""
+    """The same with both streams on a terminal, which only the progress line and the colors of findings may control."""
     for words in (["info", before], ["diagnose", before], ["analyze", before, "--only", "kernels"], ["dump", f"{before}/rank0.json", "--kinds", "kernel"],
                   ["info", f"{PLACE}/no such file"]):
-        _, data = on_terminal([tool.path, *map(os.fsencode, words)], tool.folder)
+        data = re.sub(rb"\x1b\[(?:1|31|32|33)m([^\x1b\n]*)\x1b\[0m", rb"\1", on_terminal([tool.path, *map(os.fsencode, words)], tool.folder)[1])
         tool.look(f"{words[0]} on a terminal", re.sub(rb"\r\x1b\[K(?:[ -~]*events)?", b"", data).replace(b"\r\n", b"\n"))
     tool.all_held("nor on a terminal")
 

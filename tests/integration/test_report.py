@@ -357,8 +357,11 @@ def check_selection(options):
         for words, said in ((["--step", "99"], "99"), (["--timeline-ranks", "5"], "rank 5 is not in the trace"), (["--ranks", "9"], "--ranks 9")):
             page, done = report(options, folder, made, *words)
             check(page is None and done.returncode == 1 and said in done.stderr, f"{words}: refused", done.stderr)
-        done = run([options.tracetool, "report", *made])
-        check(done.returncode == 1 and "-o" in done.stderr, "without -o it says what is missing", done.stderr)
+        done = run([options.tracetool, "report", *map(os.path.abspath, made)], cwd=folder)
+        name = done.stderr.split(": ")[0]
+        check(done.returncode == 0 and name.endswith(".html") and os.path.exists(f"{folder}/{name}"), "without -o the page has the first input's name", done.stderr)
+        again = run([options.tracetool, "report", *map(os.path.abspath, made)], cwd=folder)
+        check(again.returncode == 1 and f"{name} exists" in again.stderr, "a page that exists is replaced only if it is named", again.stderr)
         done = run([options.tracetool, "report", *made, "-o", made[0]])
         check(done.returncode == 1 and "also an input" in done.stderr, "an input is not replaced", done.stderr)
         piped = run([options.tracetool, "report", *made, "-o", "-"])

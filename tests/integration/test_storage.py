@@ -303,11 +303,13 @@ def check_what_stays(options):
         shutil.copy2(paths[3], closed)
         with open(paths[3], "r+b") as live:
             fcntl.fcntl(live, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
-            done = run_small(options, folder, 300, **elastic(50))
+            done = run_small(options, folder, 300, TRACETOOL_KEEP=4, **elastic(50))
         check(done.returncode == 0 and not done.stderr, "a run that cleans up says nothing", done)
         left = [os.path.exists(path) for path in paths]
         check(left == [False, False, False, True, True, True, True],
               "of older runs three stay, and one whose writer lives", left)
+        newest = read_recording.read(files_below(os.path.join(traces, "job-r50"), ".ring")[0])
+        check(newest.header["removed_runs"] == 3, "it counts the runs that it removed", newest.header["removed_runs"])
         check(os.path.exists(closed), "where one rank still records, the file of another stays", os.listdir(traces))
         check(os.path.exists(copied), "a copy of an old run under another name stays", os.listdir(traces))
         stays = (victim, foreign, os.path.join(os.path.dirname(paths[0]), "link.ring"),
@@ -351,14 +353,14 @@ def check_restarts(options, restarts):
     with Folder() as folder:
         traces, most = os.path.join(folder, "traces"), 0
         for number in range(restarts):
-            done = run_small(options, folder, TRACETOOL_FLUSH_MS=None, **elastic(number))
+            done = run_small(options, folder, TRACETOOL_FLUSH_MS=None, TRACETOOL_KEEP=4, **elastic(number))
             if done.returncode != 0 or done.stderr:
                 check(False, f"restart {number} ends well", done)
             most = max(most, len(os.listdir(traces)))
         check(most <= 21, f"{restarts} restarts: never more than 21 runs are there", most)
         ranks = [subprocess.Popen([program(options, "launches"), "plain", "300"], cwd=folder, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE,
-                                  env=clean_environment(**environment_of(options, folder, SIM_TRUTH=None,
+                                  env=clean_environment(**environment_of(options, folder, SIM_TRUTH=None, TRACETOOL_KEEP=4,
                                                                          RANK=rank, **elastic(restarts))))
                  for rank in range(8)]
         said = [rank.communicate(timeout=60)[1] for rank in ranks]

@@ -44,13 +44,13 @@ def main():
         kernels = [options.tracetool, "analyze", traces, "--only", "kernels"]
         piped = run(kernels).stdout
         widest = max(map(len, piped.splitlines()))
-        check(widest > 110 and "\x1b" not in piped, "a pipe gets whole names without colors", widest)
-        narrow, status = on_terminal(110, kernels)
+        check(widest > 160 and "\x1b" not in piped, "a pipe gets whole names without colors", widest)
+        narrow, status = on_terminal(160, kernels)
         lines = narrow.splitlines()
-        check(status == 0 and len(lines) == len(piped.splitlines()) and max(map(len, lines)) <= 110 and "..." in narrow, "a terminal of 110 columns: each line fits", narrow)
-        starts = [line.split("  ")[-1].split("...") for line in lines if "..." in line]
+        check(status == 0 and len(lines) == len(piped.splitlines()) and max(map(len, lines)) <= 160 and "..." in narrow, "a terminal of 160 columns: each line fits", narrow)
+        starts = [line.split("  ")[-1].split("...", 1) for line in lines if "..." in line]
         check(starts and all(any(head in whole and whole.rstrip().endswith(tail) for whole in piped.splitlines()) for head, tail in starts), "names are cut in the middle", starts)
-        check(on_terminal(110, [*kernels, "--wide"])[0] == piped, "--wide cuts none")
+        check(on_terminal(160, [*kernels, "--wide"])[0] == piped, "--wide cuts none")
         check(on_terminal(10_000, kernels)[0] == piped, "a terminal that is wide enough: nothing is cut")
         check(max(map(len, on_terminal(20, kernels)[0].splitlines())) < widest, "a terminal that is too narrow for the numbers keeps them")
         on_terminal(80, [*kernels, "-o", f"{folder}/kernels.txt"])

@@ -67,8 +67,8 @@ TEST_CASE("info: people see losses, notes and what to do next") {
   CHECK_THAT(text, contains_text("kernels: 2 launch configurations, 1 cooperative, 1 in clusters of up to 4 blocks, local "
                                  "memory of up to 48 bytes a thread\n"));
   CHECK_THAT(text, contains_text("\n   ?  -") && contains_text("--rank N=FILE"));
-  CHECK_THAT(text, contains_text("next: tracetool merge a.ring b.ring\n"));
-  CHECK_THAT(info_text(sample(), {}, {}, {false, "a/traces"}), contains_text("next: tracetool merge a/traces\n"));
+  CHECK_THAT(text, contains_text("next: tracetool merge a.ring b.ring"));
+  CHECK_THAT(info_text(sample(), {}, {}, {false, "a/traces"}), contains_text("next: tracetool merge a/traces"));
   CHECK_THAT(info_text(sample(), {}, {}, {true, "a/b.ttrace"}), contains_text("next: tracetool open a/b.ttrace  # "));
 }
 

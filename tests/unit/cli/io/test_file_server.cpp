@@ -6,7 +6,8 @@
 using cli::FileServer;
 
 TEST_CASE("a file server answers to the whole address alone, whatever comes") {
-  const FileServer server({"/dev/null", "a.html", "text/html", ""}, 0);
+  FileServer server(0);
+  server.open({"/dev/null", "a.html", "text/html", ""});
   const std::string path = server.address().substr(server.address().find('/', 7));
   bool has_content = false;
   CHECK(server.answer("GET " + path + " HTTP/1.1\r\n\r\n", has_content).starts_with("HTTP/1.1 200 OK\r\n"));
