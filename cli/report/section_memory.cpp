@@ -50,7 +50,9 @@ void write_memory_by_step(const ReportFacts& facts, Html& page) {
                            static_cast<double>(middle_bytes), static_cast<double>(most_bytes)});
   }
   write_spread(page, chart);
-  write_folded_table(page, memory.table(), facts, "memory of each GPU in each step", {.command = fmt::format("tracetool analyze {}{} --only memory --by step", facts.inputs, facts.selected)});
+  ResultTable table = memory.table();
+  table.name = "memory_by_step";
+  write_folded_table(page, table, facts, "memory of each GPU in each step", {.command = fmt::format("tracetool analyze {}{} --only memory --by step", facts.inputs, facts.selected)});
 }
 
 void write_memory(const ReportFacts& facts, Html& page) {

@@ -212,6 +212,18 @@ def check_roofline(name, page, told):
     check(len(dots) == min(200, len(known)), f"{name}: a dot for each operator of the roofline", [len(dots), len(known)])
 
 
+def check_memory_by_step(options, name, page, paths):
+    """A dot for each step whose memory is known, and the table of analyze by step."""
+    if "memory" not in page.sections:
+        return
+    told = json_of(options, "analyze", *paths, "--only", "memory", "--by", "step", "--format", "json").get("memory", [])
+    steps = {row["step"] for row in told if row["step"] is not None and row["peak_bytes"] is not None and row["device"] is not None}
+    dots = [dot for dot in page.sections["memory"].all("circle")]
+    check(len(dots) == (min(240, len(steps)) if len(steps) > 1 else 0), f"{name}: memory has a dot for each step", [len(dots), len(steps)])
+    wrong = list(wrong_rows(page.table("memory_by_step") or [], told))
+    check(not wrong and (page.table("memory_by_step") is not None) == (len(steps) > 1), f"{name}: memory by step is that of analyze", lambda: first(wrong))
+
+
 def check_next(name, page, findings):
     """Without a serious finding the page says what to look at next."""
     says = "Next step" in page.sections["findings"].text()
@@ -316,6 +328,7 @@ def check_page(options, name, paths):
         if "roofline" in page.sections:
             check_table(name, "roofline", page, told["roofline"])
         check_roofline(name, page, told["roofline"])
+        check_memory_by_step(options, name, page, paths)
         check_bars(name, page, told)
         diagnosed = json_of(options, "diagnose", *paths, "--format", "json")
         check_findings(name, page, diagnosed)
