@@ -25,7 +25,7 @@ constexpr std::size_t kMostRequestBytes = 16 << 10;
 constexpr int kMostWaiting = 16;
 constexpr timeval kPatience{10, 0};  // for a browser that connects ahead and asks nothing
 
-// "" if the connection ends before the request's head does, or the head is too long.
+// Returns the head of a request; "" if the connection ends before it does, or it is too long.
 std::string read_head(int connection) {
   std::string head;
   std::array<char, 4096> part;

@@ -27,7 +27,7 @@ NOBODY = 65534
 
 def settings():
     with open(settings_table.CODE, encoding="utf-8") as code:
-        return [name for name, _, _ in settings_table.read_rows(code.read())]
+        return [name for name, *_ in settings_table.read_rows(code.read())]
 
 
 def run_hostile(options, folder, *arguments, limit=None, **environment):
