@@ -1,5 +1,7 @@
 #include "cli/model/losses.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
