@@ -205,7 +205,7 @@ def checkpointing(session, plain, checkpointed, percent, factor):
 NUMBER = r"([\d.]*\d)"
 CLAIMS = [
     ("The GPU is busy more than # % of its time", busy, True),
-    ("What it idles is mostly *sync* and *after sync*", mostly_sync, True),
+    ("Its idle time is mostly *sync* and *after sync*", mostly_sync, True),
     ("In that time the host loads the next batch: the rule `data-starved` of `tracetool diagnose out/cnn.ttrace` finds it, by the program's range `dataloader`", data_starved, True),
     ("These # take # % of the time of all kernels", top_kernels, False),
     ("Convolutions take # %, normalization # %, everything else # %. So a faster batch norm can save a quarter at most; and the elementwise # %", classes, False),
@@ -216,9 +216,9 @@ CLAIMS = [
     ("Nearly each time the GPU has nothing left to run", stalls, True),
     ("At least # % of the GPU's time goes to that", saving, True),
     ("# synchronizations are left", fixed_waits, False),
-    ("the GPU idles less behind them", idles_less, True),
+    ("the GPU idles less after them", idles_less, True),
     ("The kernels are the same, and take the same time", same_kernels, False),
-    ("the copies tell, too: # a step with `.item()`, # without", copies, False),
+    ("the copies show it, too: # a step with `.item()`, # without", copies, False),
     ("The peak falls from # to # bytes, by # %; the step takes # times as long", checkpointing, False),
 ]
 
