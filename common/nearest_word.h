@@ -1,4 +1,4 @@
-// The word that somebody may have meant.
+// Finds the known word that a misspelt word may stand for.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@ namespace trace {
 inline std::size_t word_distance(std::string_view a, std::string_view b) noexcept {
   constexpr std::size_t kMost = 48;
   if (a.size() >= kMost || b.size() >= kMost) return std::max(a.size(), b.size());
-  std::array<std::array<std::size_t, kMost>, 3> rows{};  // of the last, this and the next byte of `a`, in turn
+  std::array<std::array<std::size_t, kMost>, 3> rows{};  // rows of the last three bytes of `a`, in turn
   for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     auto &row = rows[i % 3], &last = rows[(i - 1) % 3], &before_last = rows[(i + 1) % 3];

@@ -52,7 +52,7 @@ struct Setting {
   const char* name;
   const char* type;      // of the option of `record` that sets it (--flush-ms); "": it has none that takes a value
   const char* fallback;  // as a user would write it
-  const char* allowed;   // the values that it takes, for messages
+  const char* allowed;   // the allowed values, for messages
   const char* help;
   bool (*set)(Settings&, const char* value);  // false: not a value of this variable
 };

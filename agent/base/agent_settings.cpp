@@ -29,14 +29,14 @@ void make_dir_absolute(Settings& settings) {
   if (std::strlen(path) < sizeof(settings.dir)) trace::values::copy_text(settings.dir, path);
 }
 
-// Names the word that is wrong if the value has several.
+// Prints which word of the value is wrong, if the value has several words.
 void say_refused(const Setting& setting, const char* value) {
   const std::string_view word = trace::wrong_word(setting, value);
   const char* separator = word.empty() ? "" : ": ";
   say("%s=%s%s%.*s is not allowed (%s); using %s", setting.name, value, separator, static_cast<int>(word.size()), word.data(), setting.allowed, setting.fallback);
 }
 
-// Reports a variable whose name is nearly that of a setting. Other names may be those of other programs.
+// Prints one line if the name of a variable is close to the name of a setting. Other TRACETOOL_ variables are ignored: they may belong to other programs.
 void say_misspelt(std::string_view name) {
   static constexpr std::string_view kPrefix = "TRACETOOL_";
   if (!name.starts_with(kPrefix) || trace::find_setting(name) != nullptr) return;

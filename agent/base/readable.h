@@ -1,5 +1,5 @@
-// Checks pointers that may be wrong. Some are read from objects of a library whose version is unknown. Others come from the program, in NVTX
-// calls that do nothing without a tool.
+// Checks whether memory can be read. The agent follows pointers that can be wrong: the layout of an unknown PyTorch version may differ, and a
+// program may pass wrong pointers to NVTX, which ignores them if there is no tool.
 #pragma once
 #include <cstddef>
 #include <cstring>

@@ -20,7 +20,7 @@ bool is_cuptis_own(const trace::ClockSample& raw) {
 
 }  // namespace
 
-// Threads read the clocks at the same time, and one that is put to sleep notes late what it read.
+// Several threads read the clocks. A thread that is preempted after its reading notes it late.
 bool CuptiClock::is_overtaken(const trace::ClockSample& raw) noexcept {
   if (raw.mono_ns - raw.uncertainty_ns / 2 < noted_until_mono_ns_) return true;
   noted_until_mono_ns_ = raw.mono_ns + raw.uncertainty_ns / 2;
@@ -55,7 +55,7 @@ bool CuptiClock::goes_on(const Reading& reading) const noexcept {
   const auto rate = [](const Reading& from, const Reading& to) {
     return static_cast<double>(to.foreign - from.foreign) / static_cast<double>(to.mono_ns - from.mono_ns);
   };
-  // How far off a rate may be because its two readings are blurred.
+  // Returns the largest relative error of a rate, from the uncertainties of its two readings.
   const auto blur = [](const Reading& from, const Reading& to) {
     return static_cast<double>(from.uncertainty_ns + to.uncertainty_ns) / static_cast<double>(to.mono_ns - from.mono_ns);
   };

@@ -23,8 +23,8 @@ struct TimeWindow {
 // Not thread-safe. Each is a pure function of what was noted before.
 class CuptiClock {
  public:
-  // What was read together just now, as it was read. Samples without CUPTI's clock (0) are not used, nor those that began
-  // before the newest one ended: they would look like yet another clock.
+  // Adds a sample of the clocks. Ignores samples without CUPTI's clock (0), and samples that began before the newest one ended: their order is
+  // unknown, and a wrong order would look like another clock.
   void note(const trace::ClockSample& raw) noexcept;
   // The sample as the recording has it: in ours where CUPTI's clock is foreign.
   trace::ClockSample in_ours(trace::ClockSample raw) const noexcept;
@@ -52,7 +52,7 @@ class CuptiClock {
 
   trace::ClockSample first_{}, last_{};  // of ours
   bool is_ours_ = true;
-  std::uint64_t noted_until_mono_ns_ = 0;  // when the newest sample had been read
+  std::uint64_t noted_until_mono_ns_ = 0;  // end of the newest sample
   std::uint64_t changed_mono_ns_ = 0;  // when the first reading was not of ours
   std::uint64_t first_foreign_ = 0;    // of the readings, before any was overwritten
   Reading readings_[kReadings]{};  // the newest is at (count_ - 1) % kReadings

@@ -20,7 +20,7 @@ struct DiskLimits {
 // `run_directory`: of the current run, in the directory that is looked at: a program may have changed its own.
 void remove_old_runs(int run_directory, const char* current_run, const DiskLimits& limits) noexcept;
 
-// Runs that this process has removed files of so far. Any thread.
+// Returns from how many earlier runs this process has removed files. Any thread may call it.
 std::uint64_t removed_runs() noexcept;
 
 // Whether runs have piled up, because processes die before their thread gets to remove any: then it is worth the time

@@ -64,7 +64,7 @@ class CallPaths {
   void end_of(ProcessId process);  // TraceObserver::end_of()
   // When all have come: nodes by NodeId, each behind its parent.
   const std::vector<Node>& finish();
-  // How many of what event() was given had no end, and so have no time on the host.
+  // Returns how many events had no end. They count no host time.
   std::uint64_t endless() const { return endless_; }
   // So far. A node keeps its parent and its label.
   const std::vector<Node>& nodes() const { return nodes_; }

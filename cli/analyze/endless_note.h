@@ -1,4 +1,4 @@
-// Note of a table about ranges and calls without an end: pushed and never popped, or open when the program ended.
+// The note of a table about ranges and calls without an end. They were never popped, or were open when the program ended.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -44,7 +44,7 @@ class LaunchQueue {
   void settle();
   void start_before(std::int64_t ns);
 
-  LaunchRow row_;                                         // from the first that waits
+  LaunchRow row_;                                         // its first launch waits
   std::deque<std::pair<std::int64_t, Changes*>> starts_;  // of work, not given yet
   WaitingLaunches waiting_;
   std::uint64_t given_up_ = 0;

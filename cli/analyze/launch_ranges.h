@@ -38,7 +38,7 @@ class LaunchRanges {
     looked_at_ += drop_ended(threads_[thread], at_ns, [](const Open&) {});
     return threads_[thread];
   }
-  // The newest of them that holds [at_ns, end_ns); null if there is none.
+  // Returns the newest open range that contains [at_ns, end_ns), or null if there is none.
   Range* around(TrackId thread, std::int64_t at_ns, std::int64_t end_ns) {
     std::vector<Open>& open = open_at(thread, at_ns);
     for (auto each = open.rbegin(); each != open.rend() && each->last_end_ns >= end_ns; ++each) {
@@ -51,7 +51,7 @@ class LaunchRanges {
     if (threads_[thread].capacity() == 0) used_threads_.push_back(thread);
     add_open(threads_[thread], std::move(range));
   }
-  // How many ranges were looked at so far, for tests of the time that this takes.
+  // Returns how many ranges were examined so far. Tests use it to check that the time is linear.
   std::uint64_t looked_at() const { return looked_at_; }
 
   // A call to be handed on to settle()'s `on_call`, when all ranges that start with it have come. From TraceObserver::event().

@@ -212,7 +212,7 @@ class Operators : public Analysis {
   struct Node {
     NodeId parent = 0;
     Row* row = nullptr;
-    std::int64_t gpu_ns = 0;  // of work whose innermost operator it is; in finish() with that of the nodes in it
+    std::int64_t gpu_ns = 0;  // GPU time of work launched directly by this operator; finish() adds the time of its children
   };
   struct Way {
     NodeId parent = 0;

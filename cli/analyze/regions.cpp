@@ -4,8 +4,8 @@
 //   launched in it  the call of the launch began on the range's thread, between its start and its end
 //   gpu_span        from the first start of that work to its last end; of all ranges of the name, added up
 //   gpu_busy        the union of that work, on whichever device; gpu_gap = gpu_span - gpu_busy
-// Work counts in every range around its launch, up to kMostOpen that end and kMostOpen that never do: programs may push ranges in each step
-// and never pop them. What reaches out of a window counts as far as it lies in it. Memory: 16 bytes a range, for exact medians.
+// GPU work counts for every range around its launch: the innermost kMostOpen ranges that end, and the newest kMostOpen that never end, because
+// a program may push a range in each step and never pop it. Work on the edge of a window counts for the part inside. Memory: 16 bytes per range, for exact medians.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -153,8 +153,8 @@ class Regions : public Analysis {
   struct Thread {
     std::vector<std::shared_ptr<Region>> endless;  // the newest
     std::size_t endless_count = 0;                 // with the older ones
-    OpenSet last;                                  // what the last call found open; null: a range began since
-    std::size_t last_count = 0;                    // of ranges that end, with those that `last` does not have
+    OpenSet last;                                  // the ranges that the last call found open; null if a range began since then
+    std::size_t last_count = 0;                    // ranges that end, including those that are not in `last`
   };
 
   void enter(const Event& event, const RangeFacts* facts) {
@@ -197,7 +197,7 @@ class Regions : public Analysis {
     Thread& thread = threads_[call.track];
     if (open.empty() && thread.endless.empty()) {
       thread.last.reset();
-    } else if (thread.last == nullptr || thread.last_count != open.size()) {  // none came since, so as many are the same
+    } else if (thread.last == nullptr || thread.last_count != open.size()) {  // no range began since then, so an equal count means the same ranges
       std::vector<std::shared_ptr<Region>> regions(thread.endless.begin(), thread.endless.end());
       for (std::size_t i = open.size() - std::min(open.size(), kMostOpen); i < open.size(); ++i) regions.push_back(open[i].range);
       thread.last = std::make_shared<const std::vector<std::shared_ptr<Region>>>(std::move(regions));
@@ -262,7 +262,7 @@ class Regions : public Analysis {
   std::vector<Thread> threads_;           // by TrackId
   std::vector<TrackId> endless_threads_;  // threads with ranges that never end, of processes that have not ended
   std::uint64_t endless_ = 0;
-  std::uint64_t deep_ = 0;  // launches in more ranges than count
+  std::uint64_t deep_ = 0;  // launches inside more ranges than are counted
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// A hash table from correlation to place, for launches whose work has not begun. It uses open addressing and is at most three quarters full.
-// It never shrinks; its user decides which launches it keeps. A slot takes two bytes, because some hundred launches of each of
-// thousands of ranks may wait: correlations are those of the launches themselves.
+// A hash table that finds a launch by its correlation while its GPU work has not begun. It uses open addressing, is at most three quarters full and
+// never shrinks. The caller removes launches. A slot takes only two bytes, because thousands of ranks may have some hundred waiting launches each:
+// the slot is a place in the LaunchRow, which has the correlation.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,12 +15,12 @@ class Changes;
 struct QueuedLaunch {
   std::int64_t ns;
   std::uint64_t correlation;
-  Changes* counter;  // null: waits
+  Changes* counter;  // null while it waits
 };
 
-// Launches by time. Places count on from the first one that ever was.
+// Launches in the order of time. The place of a launch is its number since the start of the trace.
 struct LaunchRow {
-  std::deque<QueuedLaunch> launches;  // kMost at most
+  std::deque<QueuedLaunch> launches;  // at most kMost
   std::uint64_t first_place = 0;      // of launches[0]
 
   static constexpr std::size_t kMost = 1 << 15;
@@ -29,14 +29,14 @@ struct LaunchRow {
 
 class WaitingLaunches {
  public:
-  // False: one with this correlation waits already. Else the launch is the row's at this place from then on.
+  // Adds the launch at `place` of the row. Returns false, and adds nothing, if a launch with this correlation already waits.
   bool add(const LaunchRow& row, std::uint64_t correlation, std::uint64_t place);
-  // Its place; it waits no longer.
+  // Removes the launch with this correlation and returns its place, or nullopt if none waits.
   std::optional<std::uint64_t> take(const LaunchRow& row, std::uint64_t correlation);
   void clear();
 
  private:
-  using Slot = std::uint16_t;  // the place modulo LaunchRow::kMost, + 1; 0: free
+  using Slot = std::uint16_t;  // place modulo LaunchRow::kMost, plus 1; 0 if the slot is free
 
   static std::size_t index(const LaunchRow& row, Slot slot) { return (slot - std::size_t{1} - row.first_place) % LaunchRow::kMost; }
   static std::uint64_t correlation(const LaunchRow& row, Slot slot) { return row.launches[index(row, slot)].correlation; }

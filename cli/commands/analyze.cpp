@@ -67,7 +67,7 @@ std::vector<const AnalysisEntry*> chosen_analyses(const AnalyzeOptions& options)
 
 bool can(const AnalysisEntry& entry, GroupBy by) { return std::find(entry.by.begin(), entry.by.end(), by) != entry.by.end(); }
 
-// A column has a key, and a title in the tables of people.
+// Returns whether `name` is the key of the column or its title in text tables.
 bool is_called(const Column& column, std::string name) {
   if (column.key == name) return true;
   std::replace(name.begin(), name.end(), '_', ' ');

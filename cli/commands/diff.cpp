@@ -91,7 +91,7 @@ std::string markdown_paragraphs(std::string_view lines) {
   return out;
 }
 
-// The words of the command that choose the runs.
+// Returns the words of the command line that choose the two runs.
 std::string words_of(const DiffOptions& options) {
   std::string words;
   for (const std::string& path : options.paths) words += (words.empty() ? "" : " ") + shell_word(path);

@@ -8,9 +8,7 @@
 
 #include "cli/commands/clock_report.h"
 #include "cli/commands/info_recorder.h"
-#include "cli/commands/inputs.h"
 #include "cli/commands/launch_summary.h"
-#include "cli/io/shell_word.h"
 #include "cli/io/text_table.h"
 #include "cli/io/units.h"
 #include "cli/io/visible_text.h"

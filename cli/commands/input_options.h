@@ -25,10 +25,10 @@ void add_run(CLI::App& app, std::string& run);
 // --memory, in MiB.
 std::shared_ptr<std::size_t> add_memory(CLI::App& app);
 
-// --wide, --color and --quiet, which change what a terminal shows.
+// Adds --wide, --color and --quiet, which change how text looks on a terminal.
 void add_terminal_options(CLI::App& app);
 
-// Tables and findings are made for `output`: lines of any width without colors, unless it is stdout ("-").
+// Turns off colors and the limit of the width if `output` is a file and not stdout ("-"). Call it before the text is made.
 void make_text_for(const std::string& output);
 
 }  // namespace cli

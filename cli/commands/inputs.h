@@ -47,8 +47,8 @@ std::optional<NameRules> read_class_rules(const std::string& classes, const std:
 void print_notes(const std::vector<std::string>& notes);
 void print_warnings(const std::vector<std::string>& warnings);
 
-// The output of a command whose user named none: output_name() of the first input. Throws Error (usage) if that file exists, because the
-// trace may have been made from it.
+// Returns the output file for a command without -o: output_name() of the first input. Throws Error (usage) if the file exists, because the user
+// did not choose that name and the file may be the source of the trace.
 std::string default_output(const InputOptions& options, const std::vector<TraceInput>& inputs, const std::string& extension);
 
 // A name in the working directory: a/traces/ and ".json.gz" -> traces.json.gz; endings of traces are replaced. Never

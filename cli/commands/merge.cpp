@@ -41,7 +41,7 @@ void run_merge(const MergeCommandOptions& options) {
   const std::size_t found = inputs.size();
   const std::vector<std::string> left_out = leave_out_unfit(inputs);
   print_warnings(left_out);
-  OutputFile out(output);  // before the work: a place that cannot be written is said at once
+  OutputFile out(output);  // opened before the work, so that an unwritable place is reported at once
   const auto report = options.report.empty() ? nullptr : open_output(options.report);
   MergeOptions merge;
   merge.align = !options.no_align && !options.partial;

@@ -22,7 +22,7 @@
 namespace cli {
 namespace {
 
-// Perfetto's content security policy lets its page read from this port alone; Perfetto's own tools/open_trace_in_ui uses it, too.
+// The content security policy of Perfetto's page allows only this port on the local machine. Perfetto's tools/open_trace_in_ui uses it, too.
 constexpr std::uint16_t kPerfettoPort = 9001;
 constexpr const char* kPerfetto = "https://ui.perfetto.dev";
 
@@ -55,7 +55,7 @@ void write_trace(const OpenOptions& options, const std::vector<TraceInput>& inpu
   exported.format = format_by_name(path);
   const ExportTarget target = target_of(exported, inputs);
   ExportReport report = export_to(target, inputs, exported);
-  report.files.clear();  // their path leads nowhere when this is read
+  report.files.clear();  // the temporary file is removed before the user reads this
   print_export(report, {"trace", std::string(target.format->viewers), std::string(target.format->computed), 0, false});
 }
 
@@ -67,15 +67,16 @@ std::string served_name(const OpenOptions& options, const std::vector<TraceInput
   return name;
 }
 
-// The file has no name any more when the server has opened it, so that it is gone with the process, however that ends.
+// Writes the file, opens it in the server, and removes its name. The kernel frees it when the process ends, even after kill -9.
 std::unique_ptr<FileServer> make_server(const OpenOptions& options) {
   const auto inputs = find_inputs(*options.inputs);
-  auto server = std::make_unique<FileServer>(options.is_report ? 0 : kPerfettoPort);  // a port that is in use is found before the work
+  auto server = std::make_unique<FileServer>(options.is_report ? 0 : kPerfettoPort);  // fails before the work if the port is in use
   ::umask(S_IRWXG | S_IRWXO);
   const std::filesystem::path directory = std::filesystem::path(scratch_directory("-")) / ("tracetool-" + random_token());
   const NewDirectory created(directory.string());
   const char* extension = options.is_report ? ".html" : ".pftrace";
-  ServedFile file{directory / served_name(options, inputs, extension), served_name(options, inputs, extension), "application/octet-stream", kPerfetto};
+  const std::string name = served_name(options, inputs, extension);
+  ServedFile file{directory / name, name, "application/octet-stream", kPerfetto};
   if (options.is_report) {
     file.type = "text/html; charset=utf-8";
     file.allowed_origin.clear();

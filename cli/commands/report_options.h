@@ -1,4 +1,4 @@
-// The page of a report as its commands ask for it.
+// The options of `report`, and the function that makes its page. `open --report` uses it, too.
 #pragma once
 #include <cstddef>
 #include <cstdint>

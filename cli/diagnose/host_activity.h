@@ -56,7 +56,7 @@ class HostActivity {
       known_to_ns = end_ns;
     }
   }
-  // How many long ranges of a thread were looked at so far, for tests of the time that this takes.
+  // Returns how many long ranges of a thread were examined so far. Tests use it to check that the time is linear.
   std::uint64_t looked_at(TrackId thread) const { return is_known(thread) ? threads_[thread]->ranges.looked_at : 0; }
   // The newest range in which it did.
   std::optional<StringId> loading(TrackId thread) const;
@@ -65,13 +65,13 @@ class HostActivity {
   struct Range {
     std::int64_t start_ns, end_ns;
     StringId name;
-    std::int64_t first_end_ns = 0, last_end_ns = 0;  // open_slices.h; of those that load data the last alone
+    std::int64_t first_end_ns = 0, last_end_ns = 0;  // see open_slices.h; only last_end_ns is kept for ranges that load data
   };
   // The newest ranges, by start, and the older ones that had not ended when they became too many.
   struct Newest {
     std::deque<Range> ranges;
     std::vector<Range> longer;
-    std::uint64_t looked_at = 0;  // how many of `longer`
+    std::uint64_t looked_at = 0;  // how many ranges of `longer` were examined
     std::int64_t forgotten_to_ns = kEarliest_ns;  // ranges before this time may be missing
 
     void add(const Range& range);

@@ -20,7 +20,7 @@ std::string looked_at_text(const Diagnosis& diagnosis);                   // "2 
 // "not checked (no launch calls in the trace): host-sync, host-late"; a line for each reason.
 std::vector<std::string> not_checked_lines(const Diagnosis& diagnosis);
 
-// "1. straggler (high): rank 1 is late", in a color of its severity.
+// Returns the line "1. straggler (high): rank 1 is late", in the color of its severity.
 std::string title_line(std::size_t number, const Finding& finding);
 
 std::string findings_text(const Diagnosis& diagnosis);

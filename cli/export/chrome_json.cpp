@@ -76,7 +76,7 @@ class ChromeJson : public Exporter {
   // What is written first may begin before the first event.
   void start(std::int64_t first_ns) {
     started_ = true;
-    text_.emplace(*catalog_, *sink_);  // not before: buffers of many segments that wait would add up
+    text_.emplace(*catalog_, *sink_);  // made here and not earlier, because thousands of segments may be prepared at once
     args_.emplace(*catalog_);
     origin_ns_ = origin_ns_.value_or(first_ns);
     if (!census_->empty()) origin_ns_ = std::min(*origin_ns_, census_->first_ns());  // also of events that are in no span

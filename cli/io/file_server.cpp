@@ -23,9 +23,9 @@ namespace {
 
 constexpr std::size_t kMostRequestBytes = 16 << 10;
 constexpr int kMostWaiting = 16;
-constexpr timeval kPatience{10, 0};  // for a browser that connects ahead and asks nothing
+constexpr timeval kPatience{10, 0};  // browsers open connections ahead of time and may send no request
 
-// Returns the head of a request; "" if the connection ends before it does, or it is too long.
+// Returns the head of a request, or "" if the connection ends early or the head is too long.
 std::string read_head(int connection) {
   std::string head;
   std::array<char, 4096> part;
@@ -59,7 +59,7 @@ std::string random_token() {
 FileServer::FileServer(std::uint16_t port) : token_(random_token()) {
   listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int yes = 1;
-  ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));  // a port that was used a moment ago
+  ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));  // allows a port that was in use a moment ago
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);

@@ -7,24 +7,24 @@ namespace cli {
 
 struct ServedFile {
   std::string path;
-  std::string name;            // in the address: letters, digits, '.', '-' and '_'
-  std::string type;            // of its content, for the browser
-  std::string allowed_origin;  // the other site that may read it; "" if there is none
+  std::string name;            // last part of the address: letters, digits, '.', '-' and '_'
+  std::string type;            // media type of the content
+  std::string allowed_origin;  // the only site whose pages may read it; "" for none
 };
 
 // Returns 32 hexadecimal digits. Throws Error (cannot_open).
 std::string random_token();
 
-// The address has a random token, without which a request is answered with 404. Only GET, HEAD and OPTIONS are answered.
+// The address contains a random token. Requests without it get 404. Only GET, HEAD and OPTIONS are answered.
 class FileServer {
  public:
-  // Listens from now on. A port of 0 is any that is free. Throws Error (cannot_open).
+  // Starts to listen. Port 0 takes any free port. Throws Error (cannot_open).
   explicit FileServer(std::uint16_t port);
   ~FileServer();
   FileServer(const FileServer&) = delete;
   FileServer& operator=(const FileServer&) = delete;
 
-  // Once, before the rest. The file may be removed afterwards. Throws Error (cannot_open).
+  // Opens the file. Call it once, before the functions below. The file may be removed afterwards. Throws Error (cannot_open).
   void open(ServedFile file);
 
   std::string address() const;  // http://127.0.0.1:PORT/TOKEN/NAME

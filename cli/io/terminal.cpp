@@ -29,7 +29,7 @@ struct Character {
   std::size_t bytes, columns;
 };
 
-// The C library knows how wide a character is, in a locale of UTF-8.
+// Uses wcwidth() in a UTF-8 locale.
 std::vector<Character> characters_of(std::string_view text) {
   static const locale_t utf8 = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   const locale_t before = utf8 == nullptr ? nullptr : ::uselocale(utf8);

@@ -1,4 +1,4 @@
-// What a person's terminal shows of the text on stdout.
+// Width and colors of text on a terminal.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,24 +10,24 @@ namespace cli {
 enum class ColorChoice : std::uint8_t { automatic, always, never };
 enum class Color : std::uint8_t { bold, red, yellow, green };
 
-// Before any text is made; not thread-safe. The initial state is that of a program without options.
+// Call these before any text is made. They are not thread-safe.
 void set_color(ColorChoice choice);
 void set_unlimited_width();
-void set_plain();  // the text goes to a file: any width, no colors
+void set_plain();  // for text that goes to a file: any width, no colors
 void set_quiet();  // print_line() and Progress print nothing
 
-// Columns of the terminal that stdout is; 0: it is none, or lines may have any width.
+// Returns the width of the terminal in columns, or 0 if stdout is no terminal or lines may have any width.
 std::size_t text_width();
 bool is_quiet();
 
-// Returns `text` with escape sequences around it if stdout shows colors: it is a terminal and NO_COLOR is not set (no-color.org), or they were
-// chosen. The text has passed visible_text().
+// Returns `text` in a color if stdout is a terminal and NO_COLOR is not set (no-color.org), or if set_color() chose colors. Pass text through
+// visible_text() first.
 std::string colored(std::string_view text, Color color);
 
 // Returns how many columns a terminal needs for `text`, which is valid UTF-8 without control characters.
 std::size_t columns_of(std::string_view text);
 
-// Returns `text` in at most `columns`, at least 5: what is too long has "..." in its middle.
+// Returns `text` with at most `columns` columns. Replaces the middle by "..." if it is longer. `columns` is at least 5.
 std::string fitted(std::string_view text, std::size_t columns);
 
 }  // namespace cli

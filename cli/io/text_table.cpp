@@ -16,10 +16,11 @@ constexpr std::size_t kLeastText = 20;
 
 // Cells of a column of numbers are numbers, unknown or none.
 bool is_number(const std::string& cell) {
-  return cell == "?" || cell == "-" || (!cell.empty() && std::isdigit(static_cast<unsigned char>(cell[0])) != 0);
+  const std::size_t first = cell.starts_with('-') ? 1 : 0;
+  return cell == "?" || cell == "-" || (cell.size() > first && std::isdigit(static_cast<unsigned char>(cell[first])) != 0);
 }
 
-// Takes from the widest columns of text until a line fits, or each has kLeastText. A `most` of 0 is no limit.
+// Makes the widest text columns narrower until a line has at most `most` columns, or each text column has kLeastText. 0 is no limit.
 void fit(std::vector<std::size_t>& width, const std::vector<bool>& is_number, std::size_t most) {
   std::size_t whole = kBetween.size() * (width.size() - 1);
   for (const std::size_t each : width) whole += each;

@@ -1,5 +1,5 @@
 // Columns of text, aligned by their widest cell; the first row is the head. Numbers are aligned right. Cells pass through visible_text.
-// On a terminal that is too narrow the widest texts are cut in their middle.
+// If the terminal is too narrow, the middle of the longest texts is cut.
 #pragma once
 #include <string>
 #include <vector>

@@ -20,9 +20,9 @@ void add_line(std::string& out, fmt::format_string<First, More...> form, First&&
   add_line(out, fmt::format(form, std::forward<First>(first), std::forward<More>(more)...));
 }
 
-// Prints `text` as one line on stderr, unless the user wants errors alone (--quiet). Write errors are ignored.
+// Prints `text` as one line on stderr, unless --quiet is set. Write errors are ignored.
 void print_line(std::string_view text);
-void print_error(std::string_view text);  // in any case
+void print_error(std::string_view text);  // also with --quiet
 template <typename First, typename... More>
 void print_line(fmt::format_string<First, More...> form, First&& first, More&&... more) {
   print_line(fmt::format(form, std::forward<First>(first), std::forward<More>(more)...));

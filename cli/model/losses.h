@@ -16,7 +16,7 @@ std::string unrecorded_text(const Process& process);
 bool overwrote(const Process& process);
 bool left_unrecorded(const Process& process);
 
-// "removed 2 earlier runs to keep within TRACETOOL_KEEP and TRACETOOL_MAX_DISK".
+// Returns "removed 2 earlier runs to keep within TRACETOOL_KEEP and TRACETOOL_MAX_DISK".
 std::string removed_runs_text(std::uint64_t runs);
 
 // Nothing was kept, and something was recorded.

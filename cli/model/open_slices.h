@@ -1,8 +1,8 @@
-// The slices of a thread that are open, by their start, in a vector. Slices of a thread lie within each other mostly, so the last one ends first;
-// but programs also leave ranges open for good, and NVTX has ranges that overlap. Finding those that ended, or one that holds another, takes
-// time for slices that began later than it alone.
+// The open slices of a thread, sorted by start, in a vector. Most slices are nested, so the last one ends first. But programs also leave ranges
+// open, and NVTX ranges may overlap. A search examines only the slices that began after the one it finds.
 //
-// `Slice` has end_ns (kLatest_ns: never), and first_end_ns and last_end_ns: of it and all before it, which are set here.
+// `Slice` has end_ns (kLatest_ns if it never ends). These functions set its first_end_ns and last_end_ns: the earliest and latest end of this slice
+// and all slices before it.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -25,7 +25,7 @@ void add_open(std::vector<Slice>& open, Slice slice) {
   note_ends(open, open.size() - 1);
 }
 
-// Calls on_end(slice) for each that has ended and removes it. Returns how many slices it looked at.
+// Removes the slices that ended until `at_ns`, and calls on_end(slice) for each. Returns how many slices it examined.
 template <typename Slice, typename OnEnd>
 std::size_t drop_ended(std::vector<Slice>& open, std::int64_t at_ns, OnEnd&& on_end) {
   std::size_t first = open.size();

@@ -79,7 +79,7 @@ struct Recorder {
   std::uint64_t sunk_buffers = 0;         // buffers of CUPTI thrown away: what was in them is not known
   std::uint64_t definitions_missed = 0;   // costs space, loses nothing
   std::uint64_t odd_times = 0;            // records whose times were not 0 < start <= end
-  std::uint64_t removed_runs = 0;         // earlier runs that it removed; a merged file has it as a note alone
+  std::uint64_t removed_runs = 0;         // earlier runs that it removed; 0 in merged files, which have only the note
   std::uint64_t stacks_left_out = 0;      // of calls: above the rate, or native ones not to be told
   std::uint64_t operators_without_stack = 0;  // requested, but no room
   std::uint64_t module_names_missed = 0;      // no room

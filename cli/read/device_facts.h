@@ -14,7 +14,7 @@ std::vector<Device> device_facts(const Process& process);
 // Of the one with this number in the process.
 std::optional<Device> device_facts(const Process& process, std::int64_t device);
 
-// Versions of software that a profile states: "CUDA runtime 12.6, CUDA driver 12.8"; "" if it states none. Recordings have theirs in Process::recorder.
+// Returns the software versions in a profile, such as "CUDA runtime 12.6, CUDA driver 12.8", or "". For recordings see Process::recorder.
 std::string software_text(const Process& process);
 
 }  // namespace cli

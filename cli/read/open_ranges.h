@@ -27,7 +27,7 @@ class OpenRanges {
   // Emits what is still open, with an unknown duration.
   void finish();
 
-  // After finish(): ranges without an end, and ends without their range.
+  // Valid after finish(): the number of ranges without an end, and of ends without a range.
   std::uint64_t endless() const { return endless_; }
   std::uint64_t unmatched_ends() const { return unmatched_ends_; }
 

@@ -114,7 +114,7 @@ class BarDrawing {
   double row_ = 0, bottom_ = 0;
 };
 
-// Parts that no bar has are in the table alone.
+// Parts without a bar appear only in the table.
 bool is_drawn(const BarChart& chart, std::size_t part) {
   return std::any_of(chart.bars.begin(), chart.bars.end(), [&](const Bar& bar) { return bar.values[part] > 0; });
 }

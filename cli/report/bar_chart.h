@@ -39,7 +39,7 @@ struct BarChart {
 std::string label_end(const std::string& label, std::size_t most);
 inline constexpr std::size_t kMostLetters = 56;  // of a label above its bar
 
-// A small square of the fill, for a legend.
+// Writes a small square with the fill, for a legend.
 void write_swatch(Html& page, Fill fill);
 
 void write_bars(Html& page, const BarChart& chart);

@@ -1,5 +1,5 @@
-// Charts as SVG that is as wide as the page: places across are percentages of the plot, places down are pixels. So text keeps its size
-// on a phone and on a wide screen, and bars use all of the width. Labels of rows stand in a gutter to the left of the plot.
+// Charts as SVG of the page's full width. Horizontal positions are percentages of the plot and vertical positions are pixels, so text keeps its
+// size on a phone and on a wide screen. Row labels are in a gutter to the left of the plot.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -10,21 +10,21 @@
 namespace cli {
 
 struct ChartFrame {
-  std::string_view title, description;  // for readers who cannot see it
+  std::string_view title, description;  // for screen readers
   double height = 0;
-  std::size_t label_letters = 0;  // of the longest label in the gutter; 0: no gutter
+  std::size_t label_letters = 0;  // length of the longest label in the gutter; 0: no gutter
 };
 
-// A share of the plot's width: "12.5%".
+// Returns a share of the plot's width as text, such as "12.5%".
 inline std::string across(double share) { return coordinate(100 * share) + "%"; }
 
-// Letters that fit into the widest gutter.
+// The number of letters that fit into the widest gutter.
 inline constexpr std::size_t kMostGutterLetters = 27;
 
 void open_chart(Html& page, const ChartFrame& frame);
 void close_chart(Html& page);
 
-// Opens and closes an SVG within a chart that cuts what is too wide for it, such as the name in a narrow bar.
+// Opens and closes an SVG inside a chart that clips its content, such as the name in a narrow bar.
 void open_box(Html& page, std::string_view css_class, double from_share, double width_share, double y, double height);
 inline void close_box(Html& page) { page.close("svg"); }
 

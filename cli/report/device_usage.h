@@ -17,7 +17,7 @@ struct Usage {
 
 class DeviceUsage {
  public:
-  // Counts in [from_ns, to_ns), in parts of part_ns; the last part may be shorter. `keeps_exposed`: exposed_times() has them.
+  // Counts in [from_ns, to_ns), in parts of part_ns; the last part may be shorter. `keeps_exposed` makes exposed_times() available.
   DeviceUsage(std::int64_t from_ns, std::int64_t to_ns, std::int64_t part_ns, bool keeps_exposed = false)
       : keeps_exposed_(keeps_exposed), from_ns_(from_ns), to_ns_(to_ns), part_ns_(part_ns), parts_(static_cast<std::size_t>((to_ns - from_ns + part_ns - 1) / part_ns)) {}
 
@@ -32,10 +32,10 @@ class DeviceUsage {
   const Usage& whole() const { return whole_; }
   const std::vector<Usage>& parts() const { return parts_; }
 
-  // When communication ran and no compute did, ascending.
+  // Returns the times in which communication ran without compute, ascending.
   const std::vector<std::pair<std::int64_t, std::int64_t>>& exposed_times() const { return exposed_times_; }
 
-  // What intervals_ gives.
+  // Callbacks of intervals_.
   void gap(std::int64_t, std::int64_t) {}
   void busy(std::int64_t start_ns, std::int64_t until_ns) {
     spread(std::max(start_ns, busy_to_ns_), until_ns, &Usage::busy_ns);

@@ -31,7 +31,7 @@ std::string_view table_title(std::string_view name) {
   return found == kTitles.end() ? name : found->second;
 }
 
-// Classes of compute are one.
+// Returns the fill of a part of the mean step. All classes of compute have one fill.
 Fill part_fill(const std::string& name) {
   if (name == fill_name(Fill::exposed)) return Fill::exposed;
   if (name == "copies and memsets alone") return Fill::memory;
@@ -61,7 +61,7 @@ void write_before_and_after(Html& page, const ResultTable& parts) {
   write_bars(page, chart);
 }
 
-// A bar for each row, to the left if it takes less time in B and to the right if it takes more.
+// Draws a bar for each row: to the left if it takes less time in B, to the right if it takes more.
 void write_changes(Html& page, const ResultTable& table) {
   const std::vector<ResultTable> one{table};
   const TableReading rows(one, table.name);

@@ -1,4 +1,4 @@
-// Two runs compared, as one self-contained page of HTML: the mean step before and after, and what changed.
+// The comparison of two runs as one self-contained HTML page: the mean step before and after, and the changes.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,9 +9,9 @@
 namespace cli {
 
 struct DiffPage {
-  std::string title, inputs;         // inputs: as words of the command
-  std::string verdict;               // a line each (compare/diff_tables.h)
-  std::vector<ResultTable> changed;  // the tables of a comparison: rows that changed
+  std::string title, inputs;         // inputs are words of a command line
+  std::string verdict;               // one or more lines (compare/diff_tables.h)
+  std::vector<ResultTable> changed;  // the tables of the comparison, with the rows that changed
   ResultTable parts;                 // all parts of the mean step
 };
 

@@ -58,7 +58,7 @@ std::string pattern_id(Fill fill) { return fmt::format("fill-{}", static_cast<un
 
 int tile_of(Pattern pattern) { return pattern >= Pattern::wide_rising ? 12 : 6; }
 
-// The narrow pattern of the same marks.
+// Returns the same pattern with narrow marks.
 Pattern marks_of(Pattern pattern) {
   switch (pattern) {
     case Pattern::wide_rising:

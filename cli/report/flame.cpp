@@ -16,9 +16,9 @@ namespace cli {
 namespace {
 
 constexpr std::size_t kMostFlameNodes = 1200, kMostFlameDepth = 60;
-constexpr std::int64_t kLeastFlamePart = 1500;  // of the total: thinner nodes cannot be seen
+constexpr std::int64_t kLeastFlamePart = 1500;  // nodes below this part of the total are too thin to see
 
-// Takes folded lines, each in one write.
+// Receives folded lines. Each write is one line.
 class FlameSink : public ByteSink {
  public:
   void write(std::string_view line) override {

@@ -1,4 +1,4 @@
-// GPU time by where in the program it was launched, as `export --folded` has it: the tree that a flame graph draws, and its longest paths.
+// GPU time by the place in the program that launched it, from the data of `export --folded`: the tree of a flame graph, and its longest paths.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,19 +12,19 @@ namespace cli {
 struct FlameNode {
   std::string name;
   std::size_t depth = 0;
-  std::int64_t from_ns = 0, ns = 0;  // where it begins, if all of the work ran one after the other; with all below it
+  std::int64_t from_ns = 0, ns = 0;  // start if all work ran in sequence; length with all children
   bool is_leaf = false;              // a kernel, copy or memset
 };
 
 struct FlameTree {
   std::int64_t total_ns = 0;
-  std::vector<std::string> common;  // names above all the others: all of the time is below them
-  std::vector<FlameNode> nodes;     // each before those below it, the largest first; small ones are omitted
-  std::int64_t least_ns = 0;        // smaller ones are omitted
-  ResultTable longest;              // of all paths: gpu_ns, gpu_share_pct, stack
+  std::vector<std::string> common;  // the outermost names that all of the time shares
+  std::vector<FlameNode> nodes;     // parents come before children, large nodes before small ones; nodes below least_ns are omitted
+  std::int64_t least_ns = 0;        // limit for nodes
+  ResultTable longest;              // the longest paths: gpu_ns, gpu_share_pct, stack
 };
 
-// To be in an AnalysisRequest. Fills `tree` at its finish().
+// Returns an analysis for an AnalysisRequest. Its finish() fills `tree`.
 TablesObserverEntry flame_observer(FlameTree& tree);
 
 }  // namespace cli

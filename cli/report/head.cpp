@@ -21,7 +21,7 @@ namespace cli {
 namespace {
 
 constexpr std::size_t kMostNames = 4;
-constexpr std::int64_t kYear2000_ns = 946'684'800'000'000'000;  // earlier times are those of a clock that counts from its start
+constexpr std::int64_t kYear2000_ns = 946'684'800'000'000'000;  // earlier times come from a clock that starts at 0
 
 std::vector<const Process*> shown_processes(const ReportFacts& facts) {
   const std::vector<bool> beside = beside_ranks(facts.catalog);
@@ -49,10 +49,10 @@ std::set<std::string> names_of(const std::vector<const Process*>& processes, std
   return names;
 }
 
-// "8 x NVIDIA H100 80GB HBM3".
+// Returns text such as "8 x NVIDIA H100 80GB HBM3".
 std::string gpus_text(const ReportFacts& facts, const std::vector<const Process*>& processes) {
   const TableReading gpus(facts.tables, "temporal");
-  std::set<std::pair<std::int64_t, std::int64_t>> different;  // of several files of a rank each has the same GPU
+  std::set<std::pair<std::int64_t, std::int64_t>> different;  // several files of one rank have the same GPU
   for (std::size_t row = 0; row < gpus.rows(); ++row) {
     if (const auto device = gpus.get<std::int64_t>(row, "device")) different.emplace(gpus.get<std::int64_t>(row, "rank").value_or(-1 - static_cast<std::int64_t>(row)), *device);
   }

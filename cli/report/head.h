@@ -1,11 +1,11 @@
-// What the page is of, in a few lines: GPUs, hosts, when, steps, versions.
+// The head of the page: GPUs, hosts, date, steps and versions.
 #pragma once
 #include "cli/report/facts.h"
 #include "cli/report/html.h"
 
 namespace cli {
 
-// A list of terms; what is unknown has none.
+// Writes a list of terms. Unknown facts are omitted.
 void write_head_facts(Html& page, const ReportFacts& facts);
 
 }  // namespace cli

@@ -12,10 +12,10 @@ namespace cli {
 namespace {
 
 constexpr double kFieldTop = 22, kFieldHeight = 22, kApart = 6;
-constexpr int kShades = 5, kDarkShade = 3;  // from which on text is light
+constexpr int kShades = 5, kDarkShade = 3;  // text is light from this shade on
 constexpr std::size_t kColumnNames = 20;
 
-// 0 for little, up to kShades for the most.
+// Returns the shade, from 0 to kShades.
 int shade_of(double heat) { return std::min(kShades, static_cast<int>(std::lround(std::abs(heat) * kShades))); }
 
 class HeatDrawing {

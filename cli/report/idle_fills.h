@@ -1,4 +1,4 @@
-// The columns of the table idle that sum to the idle time, with what they look like.
+// The columns of the table idle that add up to the idle time, with their fills.
 #pragma once
 #include <array>
 

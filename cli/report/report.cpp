@@ -41,9 +41,9 @@ std::vector<bool> chosen_processes(const Catalog& catalog, const Selection& sele
   return chosen;
 }
 
-constexpr std::size_t kMostGpuSteps = 100'000;  // rows of a table by step
+constexpr std::size_t kMostGpuSteps = 100'000;  // limit for rows of a table by step
 
-// The tables of each step, if there are steps; of very many the last ones.
+// Returns the request for the tables by step. It has no tables if there are no steps, and only the last steps if there are very many.
 AnalysisRequest by_step(const AnalysisRequest& shown, const std::vector<ProcessSteps>& found, const std::vector<bool>& chosen) {
   AnalysisRequest request;
   request.by = GroupBy::step;

@@ -18,10 +18,10 @@ struct SectionEntry {
 // In the order of the page.
 const std::vector<SectionEntry>& sections();
 
-// Any GPU work in the chosen time.
+// Returns whether there is GPU work in the chosen time.
 bool has_gpu_time(const ReportFacts& facts);
 
-// Operators with known sizes, against what the GPU allows.
+// Returns whether there are operators with known sizes and a GPU with known peaks.
 bool has_roofline(const ReportFacts& facts);
 
 // One per file.

@@ -41,7 +41,7 @@ std::vector<ClockFit> chosen_fits(const ReportFacts& facts) {
   return fits;
 }
 
-// One clock that nobody set has nothing to be aligned to.
+// A single clock needs no alignment unless it was set.
 bool has_clocks(const ReportFacts& facts) {
   return !facts.clocks.empty() || std::any_of(facts.fits.begin(), facts.fits.end(), [](const ClockFit& fit) { return !fit.later.empty(); });
 }

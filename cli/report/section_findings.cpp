@@ -57,7 +57,7 @@ void write_finding(Html& page, const Finding& finding, const Diagnosis& diagnosi
   page.close("article");
 }
 
-// Mean over steps and GPUs of what their operators do in what the GPU could; empty: unknown.
+// Returns the mean utilization over steps and GPUs, or nullopt if it is unknown.
 std::optional<double> mean_use_of_peak(const ReportFacts& facts) {
   const TableReading mfu(facts.tables, "mfu");
   double sum = 0;
@@ -71,7 +71,7 @@ std::optional<double> mean_use_of_peak(const ReportFacts& facts) {
   return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
 }
 
-// If nothing serious is wrong, what is left to gain is in the kernels.
+// Without a serious finding, the next step is to look at the kernels.
 void write_next_step(const ReportFacts& facts, Html& page) {
   const auto& findings = facts.diagnosis.findings;
   if (!has_gpu_time(facts) || std::any_of(findings.begin(), findings.end(), [](const Finding& finding) { return finding.severity == Severity::high; })) return;

@@ -1,4 +1,4 @@
-// The flame graph: which part of the program launched the GPU work. It hangs from its top.
+// The flame graph of GPU time by the program part that launched it. The root is at the top.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace cli {
 namespace {
 
-constexpr double kFlameRow = 18, kLeastFlameText = 0.03;  // of the width: narrower boxes have no text until they are zoomed to
+constexpr double kFlameRow = 18, kLeastFlameText = 0.03;  // share of the width; narrower boxes have no text until the user zooms in
 constexpr std::size_t kMostFlameName = 160;
 
-// Without the directories of a Python file and the arguments of a kernel.
+// Returns the name without directories of Python files and without arguments of kernels.
 std::string flame_name(const FlameNode& node) {
   const std::size_t file = node.name.find(".py(");
   if (file != std::string::npos) return node.name.substr(node.name.rfind('/', file) + 1);

@@ -1,4 +1,4 @@
-// The mean step as one bar, with the numbers next to it.
+// The mean step as one bar with a list of its numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 namespace cli {
 namespace {
 
-constexpr double kPictureHeight = 46, kLeastNamed = 0.09;  // narrower parts have no name in them
-constexpr std::size_t kLateRanks = 3;                       // that are named, if at least 1 % is waited for them
+constexpr double kPictureHeight = 46, kLeastNamed = 0.09;  // narrower parts have no name in the bar
+constexpr std::size_t kLateRanks = 3;                       // ranks that are named, if waiting for them takes at least 1 %
 
 struct MeanPart {
   std::string name;
@@ -28,10 +28,10 @@ struct MeanPart {
   std::int64_t sum_ns = 0;
 };
 
-// Rows of steps that are no warm-up, or of the whole time if there are none.
+// The rows of steps without warm-up, or the rows of the whole time if there are no such steps.
 struct MeanStep {
   std::int64_t rows = 0, span_ns = 0;
-  std::set<std::int64_t> steps;  // empty: of the whole time
+  std::set<std::int64_t> steps;  // empty for the whole time
   std::vector<MeanPart> parts;
 };
 
@@ -82,7 +82,7 @@ class MeanStepMaker {
     return false;
   }
 
-  // Splits it into waits, by the rank waited for, and transfer.
+  // Splits exposed communication into waits for each rank and transfer.
   void add_exposed(MeanStep& mean, std::int64_t exposed_ns) const {
     std::vector<MeanPart>& parts = mean.parts;
     const std::vector<ResultTable> one{by_step_ ? facts_.waits.by_step : facts_.waits.by_rank};

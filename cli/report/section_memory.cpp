@@ -28,7 +28,7 @@ bool has_memory(const ReportFacts& facts) {
   return false;
 }
 
-// The most memory in use of each step, over the GPUs. Nothing for fewer than two steps.
+// The peak memory of each step over all GPUs. Writes nothing for fewer than two steps.
 void write_memory_by_step(const ReportFacts& facts, Html& page) {
   const TableReading memory(facts.by_step, "memory");
   std::map<std::int64_t, std::vector<std::int64_t>> peaks;

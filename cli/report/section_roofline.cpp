@@ -1,4 +1,4 @@
-// How near operators come to what the GPU allows: their arithmetic intensity against their speed.
+// The roofline chart: speed of operators over their arithmetic intensity, with the limits of the GPU.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,14 +19,14 @@ namespace {
 constexpr double kRoofTop = 10, kRoofBottom = 260, kRoofHeight = 300, kMostDecades = 6;
 constexpr std::size_t kRoofLetters = 11, kMostRoofDots = 200;
 
-// An axis in powers of ten: of the largest value and of those down to a millionth of it.
+// A logarithmic axis from a millionth of the largest value to the largest value.
 class LogAxis {
  public:
   void hold(double value) {
     low_ = std::min(low_, std::floor(std::log10(value)));
     high_ = std::max(high_, std::ceil(std::log10(value)));
   }
-  // Returns a share of the length; values below the axis are at its begin.
+  // Returns the position as a share of the length. Values below the axis are at its start.
   double share(double value) const { return std::max(0.0, (std::log10(value) - low()) / std::max(1.0, high_ - low())); }
   std::vector<double> ticks() const {
     std::vector<double> ticks;
@@ -46,11 +46,11 @@ struct RoofPoint {
   std::int64_t time_ns = 0;
 };
 
-// The intensity from which arithmetic bounds, and the speed there: one for each type of numbers and GPU.
+// The intensity at which arithmetic becomes the limit, and the speed there, for each number type and GPU.
 using Roof = std::pair<double, double>;
 
 struct RoofChart {
-  std::vector<RoofPoint> points;  // those that take most time last, on top of the others
+  std::vector<RoofPoint> points;  // sorted by time, so that the longest are drawn on top
   std::set<Roof> roofs;
 };
 

@@ -16,7 +16,7 @@
 namespace cli {
 namespace {
 
-// The ranks that others wait for most, at most as many as have text in their fields; with more, the last column is the sum of the others.
+// Returns the ranks with the longest waits for them. If not all fit, the last column is the sum of the rest.
 std::vector<std::int64_t> waited_for(const TableReading& waits, const std::set<std::int64_t>& culprits) {
   std::map<std::int64_t, std::int64_t> sums;
   for (std::size_t row = 0; row < waits.rows(); ++row) sums[waits.get<std::int64_t>(row, "for_rank").value_or(-1)] += waits.number(row, "wait_ns");
@@ -40,7 +40,7 @@ std::set<std::int64_t> stragglers_of(const TableReading& ranks) {
 
 std::string rank_name(std::int64_t rank) { return rank < 0 ? std::string("unknown") : fmt::format("rank {}", rank); }
 
-// A bar for each rank, whose values are its waits for the rank of each column.
+// Returns a row for each rank with its waits for the rank of each column.
 std::vector<Bar> waits_of_ranks(const TableReading& waits, const std::vector<std::int64_t>& columns, std::size_t column_count) {
   std::map<std::pair<std::int64_t, std::string>, std::vector<double>> rows;
   for (std::size_t row = 0; row < waits.rows(); ++row) {
@@ -54,7 +54,7 @@ std::vector<Bar> waits_of_ranks(const TableReading& waits, const std::vector<std
   return bars;
 }
 
-// At most three digits, or a whole number, in the unit of the axis.
+// Returns the number in the unit of the axis, with three digits or as an integer.
 std::string field_text(double value, const Axis& axis) {
   const double shown = value / axis.divisor;
   return fmt::format("{:.{}f}", shown, shown < 10 ? 2 : shown < 100 ? 1 : 0);

@@ -28,7 +28,7 @@ class SpreadDrawing {
   }
 
  private:
-  // Marks that stand apart do not make the scale, unless there are no others.
+  // Marks with is_apart do not count for the scale, unless there are no others.
   static double largest(const std::vector<SpreadMark>& marks) {
     double steady = 0, all = 0;
     for (const SpreadMark& mark : marks) {

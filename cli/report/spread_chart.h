@@ -1,4 +1,4 @@
-// A quantity from left to right: a dot for the middle, a line from the lowest to the highest.
+// A chart of one quantity over places. Each place has a dot for the middle and a line from the lowest to the highest value.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,13 +10,13 @@ namespace cli {
 
 struct SpreadMark {
   std::string label;  // below it
-  std::string text;   // all that is known of it, in words
+  std::string text;   // tooltip
   double lowest = 0, middle = 0, highest = 0;
-  bool is_apart = false;  // drawn hollow, and the scale is not made for it: warm-up
+  bool is_apart = false;  // warm-up: drawn hollow and ignored for the scale
 };
 
 struct SpreadChart {
-  std::string title, description, quantity, across;  // across: what goes from left to right
+  std::string title, description, quantity, across;  // across is the name of the horizontal axis
   Unit unit = Unit::ns;
   std::vector<SpreadMark> marks;
 };

@@ -12,7 +12,7 @@
 namespace cli {
 namespace {
 
-// One for each step, or for several that share a place.
+// Returns one mark for each step, or for several steps if there are more steps than kMostSpreadMarks.
 std::vector<SpreadMark> marks_of(const TableReading& steps) {
   std::vector<SpreadMark> marks;
   const std::size_t each = (steps.rows() + kMostSpreadMarks - 1) / kMostSpreadMarks;

@@ -17,11 +17,11 @@ namespace cli {
 namespace {
 
 constexpr std::size_t kMostHeatFields = 2400, kMostHeatColumns = 120;
-constexpr double kLeastScale = 0.05;  // differences of less than 5 % stay pale, however small the largest is
+constexpr double kLeastScale = 0.05;  // differences below 5 % stay pale
 constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 struct HeatStep {
-  std::int64_t first = 0, last = 0;  // numbers of the steps that share a column
+  std::int64_t first = 0, last = 0;  // the steps in this column
 };
 
 std::string percent_text(double share) {
@@ -29,7 +29,7 @@ std::string percent_text(double share) {
   return tenths == 0 ? "0.0 %" : fmt::format("{:+.1f} %", tenths / 10);
 }
 
-// Ranks as bars whose values are the steps: the length of the step on the rank, relative to the step's median; of several steps the mean.
+// Returns a row for each rank: the length of each step relative to the median over the ranks. A column with several steps has their mean.
 std::vector<Bar> deviations_of(const TableReading& rows, const std::map<std::int64_t, std::int64_t>& medians_ns, std::size_t each, std::size_t columns) {
   std::map<std::int64_t, std::size_t> places;
   for (const auto& [number, median_ns] : medians_ns) places.try_emplace(number, places.size());

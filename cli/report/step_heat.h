@@ -1,11 +1,11 @@
-// How much longer or shorter each step took on each rank than on the others.
+// The heat map of steps by rank: how much longer or shorter each step took than on the other ranks.
 #pragma once
 #include "cli/report/facts.h"
 #include "cli/report/html.h"
 
 namespace cli {
 
-// Nothing for fewer than two ranks or three steps: the numbers of the table say as much.
+// Writes nothing for fewer than two ranks or three steps; the table is enough then.
 void write_step_heat(Html& page, const ReportFacts& facts);
 
 }  // namespace cli

@@ -23,7 +23,7 @@ struct TableShown {
 // Behind a line that opens it, `caption` with the number of rows. Says what is left out, and which command has it. Notes of the table follow it.
 void write_folded_table(Html& page, const ResultTable& table, const ReportFacts& facts, std::string_view caption, const TableShown& shown = {});
 
-// The same with the `most` first rows; `command` prints all of them.
+// Writes the first `most` rows, and a note with `command`, which prints all rows.
 void write_folded_table(Html& page, const ResultTable& table, std::string_view caption, std::size_t most, std::string_view command);
 
 // Of the facts' tables; null: it is not there, or empty.

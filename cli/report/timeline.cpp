@@ -111,7 +111,7 @@ class TimelineNames {
     return at->second;
   }
 
-  // The number of a name that is on no track of the trace.
+  // Adds a name that the trace does not contain, and returns its number.
   std::uint32_t derived(std::string_view text, SliceColor color) {
     names_.push_back({std::string(text), "computed", color});
     uses_.push_back(1);
@@ -251,7 +251,7 @@ class Timeline : public TablesObserver {
     data_.names = names.take();
   }
 
-  // A track above the streams of each GPU.
+  // Adds a track above the streams of each GPU.
   void add_exposed(TimelineNames& names) {
     std::optional<std::uint32_t> name;
     for (const ProcessId id : chosen_) {

@@ -16,7 +16,7 @@ namespace {
 
 using DeviceOf = std::pair<ProcessId, std::int64_t>;
 
-// When communication ran on a device and compute did not.
+// The times in which communication ran on a device without compute.
 class ExposedTimes {
  public:
   void add(WorkClass work_class, std::int64_t start_ns, std::int64_t end_ns) { intervals_.add(work_class, start_ns, end_ns, *this); }
@@ -29,7 +29,7 @@ class ExposedTimes {
     for (; at != times_.end() && at->first < to_ns; ++at) each(std::max(at->first, from_ns), std::min(at->second, to_ns));
   }
 
-  // What intervals_ gives.
+  // Callbacks of intervals_.
   void gap(std::int64_t, std::int64_t) {}
   void busy(std::int64_t, std::int64_t) {}
   void ran(WorkClass, std::int64_t, std::int64_t) {}
@@ -92,7 +92,7 @@ class Waits : public TablesObserver {
     }
   }
 
-  // If waits of a device overlap, the time counts for the one that began first.
+  // If waits on a device overlap, the time counts for the wait that began first.
   void expose() {
     for (auto& [device, times] : exposed_) times.finish();
     std::sort(waits_.begin(), waits_.end(), [](const OneWait& a, const OneWait& b) { return std::tie(a.device, a.from_ns, a.to_ns) < std::tie(b.device, b.from_ns, b.to_ns); });
@@ -159,7 +159,7 @@ class Waits : public TablesObserver {
 TablesObserverEntry waits_observer(WaitTables& tables) {
   ObserverNeeds needs;
   needs.collectives = true;
-  needs.any_time = true;  // what is exposed depends on work before the time that is shown
+  needs.any_time = true;  // exposed time depends on work before the chosen time
   return {needs, [&tables](const AnalysisContext& context) { return std::make_unique<Waits>(context, tables); }};
 }
 

@@ -1,4 +1,4 @@
-// How long ranks waited for others in collectives: from their own start to the start of the last rank, for which they wait.
+// The waits of ranks in collectives. A wait lasts from a rank's own start to the start of the last rank, and is a wait for that rank.
 #pragma once
 #include "cli/analyze/analyze.h"
 
@@ -10,8 +10,8 @@ struct WaitTables {
   ResultTable by_step;          // step, for_rank, exposed_ns: of all ranks together
 };
 
-// To be in an AnalysisRequest. Fills `tables` at its finish(), and outlives neither them nor the analysis. exposed_ns is the part of the
-// waits in which no compute ran: part of exposed_comm_ns of the table temporal, and each moment counts once.
+// Returns an analysis for an AnalysisRequest. Its finish() fills `tables`, which must outlive it. exposed_ns is the part of the waits without
+// compute. It is part of exposed_comm_ns in the table temporal, and each moment counts once.
 TablesObserverEntry waits_observer(WaitTables& tables);
 
 }  // namespace cli

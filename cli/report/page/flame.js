@@ -1,11 +1,11 @@
-// The flame graph: a click on a box makes it as wide as the chart, a search marks boxes and says how much of the time they have.
+// The flame graph. A click on a box zooms to it. A search marks boxes and prints their share of the time.
 (() => {
   const graph = document.getElementById("flame-graph");
   if (!graph) return;
   const boxes = [...graph.querySelectorAll(".flame")].map(element => ({
     element, from: parseFloat(element.getAttribute("x")), width: parseFloat(element.getAttribute("width")), row: +element.getAttribute("y"),
     title: element.querySelector("title").textContent, found: false}));
-  const nearly = 0.011;  // places have two decimals
+  const nearly = 0.011;  // positions have two decimals
 
   function zoom(from, width, row) {
     const pixels = graph.clientWidth;
@@ -28,7 +28,7 @@
 
   function search(words) {
     let sum = 0, end = -1;
-    for (const box of boxes) {  // each before those below it
+    for (const box of boxes) {  // parents come first
       box.found = words !== "" && box.title.slice(0, box.title.lastIndexOf(": ")).toLowerCase().includes(words);
       box.element.classList.toggle("found", box.found);
       if (!box.found || box.from < end - nearly) continue;

@@ -151,7 +151,7 @@ class TimelineDrawing {
     pen.clip();
   }
 
-  // A closed rank shows the work of its GPUs, a row above the next, and below it when communication was exposed.
+  // A closed rank shows one row of work for each GPU, and a strip below it with exposed communication.
   drawHead(line, y) {
     const pen = this.context;
     pen.fillStyle = this.colors.band;
