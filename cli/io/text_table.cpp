@@ -16,7 +16,8 @@ constexpr std::size_t kLeastText = 20;
 
 // Cells of a column of numbers are numbers, unknown or none.
 bool is_number(const std::string& cell) {
-  return cell == "?" || cell == "-" || (!cell.empty() && std::isdigit(static_cast<unsigned char>(cell[0])) != 0);
+  const std::size_t first = cell.find_first_not_of("-<");  // -1.5, <0.01
+  return cell == "?" || cell == "-" || (first != cell.npos && std::isdigit(static_cast<unsigned char>(cell[first])) != 0);
 }
 
 // Takes from the widest columns of text until a line fits, or each has kLeastText. A `most` of 0 is no limit.
