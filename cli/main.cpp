@@ -104,8 +104,8 @@ std::function<void()> add_commands(CLI::App& app) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.help));
     sub->footer(std::string(command.details));
     if (command.is_hidden) sub->group("");
-    if (command.name != "record") cli::add_terminal_options(*sub);
     sub->callback([chosen, run = command.set_up(*sub)] { *chosen = run; });
+    if (command.name != "record") cli::add_terminal_options(*sub);
   }
   return [chosen] { (*chosen)(); };
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "cli/io/json_text.h"
@@ -55,11 +57,64 @@ std::vector<std::size_t> shown_columns(const ResultTable& table) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (table.columns[i].unit != Unit::rows) order.push_back(i);
   }
-  std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return table.columns[i].key != "name" && !is_sentence(table.columns[i]); });
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return table.columns[i].key == "name"; });
+  std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return !is_sentence(table.columns[i]); });
   return order;
 }
 
 namespace {
+
+// How the numbers of a column are printed: all in one unit, with as many decimals as give the largest four digits.
+struct NumberStyle {
+  double unit = 1;
+  std::string_view name;  // of the unit; "" if there is none
+  int decimals = 0;
+};
+
+struct NamedUnit {
+  double size;
+  std::string_view name;
+};
+constexpr NamedUnit kTimes[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+constexpr NamedUnit kSizes[] = {{1073741824, "GiB"}, {1048576, "MiB"}, {1024, "KiB"}, {1, "bytes"}};
+
+std::optional<double> number_in(const Cell& cell) {
+  if (const auto* real = std::get_if<double>(&cell)) return *real;
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
+  return std::nullopt;
+}
+
+NumberStyle style_of(const ResultTable& table, std::size_t column) {
+  const Unit unit = table.columns[column].unit;
+  double largest = 0;
+  bool is_whole = true;
+  for (const auto& row : table.rows) {
+    if (const auto number = number_in(row[column])) largest = std::max(largest, std::abs(*number));
+    is_whole = is_whole && !std::holds_alternative<double>(row[column]);
+  }
+  NumberStyle style;
+  if (unit == Unit::ns || unit == Unit::bytes) {
+    for (const NamedUnit& each : unit == Unit::ns ? kTimes : kSizes) {
+      style.unit = each.size;
+      style.name = each.name;
+      if (largest >= each.size) break;
+    }
+  } else if (unit == Unit::percent) {
+    style.name = "%";
+  }
+  if (style.unit > 1 || !is_whole) {
+    const double shown = largest / style.unit;
+    style.decimals = shown >= 1000 ? 0 : shown >= 100 ? 1 : shown >= 10 ? 2 : 3;
+  }
+  return style;
+}
+
+std::string number_text(double number, const NumberStyle& style) {
+  const std::string text = fmt::format("{:.{}f}", number / style.unit, style.decimals);
+  const bool is_nothing = text.find_first_of("123456789") == text.npos;
+  if (!is_nothing || number == 0) return is_nothing ? "0" : text;
+  return fmt::format("{}<{:.{}f}", number < 0 ? "-" : "", std::pow(10.0, -style.decimals), style.decimals);
+}
 
 std::string write_text(const std::vector<ResultTable>& tables) {
   std::string out;
@@ -67,12 +122,17 @@ std::string write_text(const std::vector<ResultTable>& tables) {
     if (tables.size() > 1) out += fmt::format("{}{}\n", out.empty() ? "" : "\n", table.name);
     const std::vector<std::size_t> order = shown_columns(table);
     std::vector<std::string> head;
-    for (const std::size_t i : order) head.push_back(column_title(table.columns[i]));
+    std::vector<NumberStyle> styles(table.columns.size());
+    for (const std::size_t i : order) {
+      styles[i] = style_of(table, i);
+      head.push_back(column_title(table.columns[i]) + (styles[i].name.empty() ? "" : " " + std::string(styles[i].name)));
+    }
     Table lines(std::move(head));
     for (const auto& cells : table.rows) {
       std::vector<std::string> row;
       for (const std::size_t i : order) {
-        std::string text = cell_text(cells[i], table.columns[i].unit);
+        const std::optional<double> number = number_in(cells[i]);
+        std::string text = number ? number_text(*number, styles[i]) : cell_text(cells[i], table.columns[i].unit);
         row.push_back(is_sentence(table.columns[i]) ? std::move(text) : shortened_text(std::move(text)));
       }
       lines.add(std::move(row));

@@ -14,7 +14,7 @@ namespace cli {
 std::string cell_text(const Cell& cell, Unit unit);
 // What stands above the cells: the key without the unit, which stands in them.
 std::string column_title(const Column& column);
-// The columns that are shown to people, by their index in the table: those of names and sentences last, where their length does no harm.
+// The columns that are shown to people, by their index in the table: the name of what a row is about first, sentences last.
 std::vector<std::size_t> shown_columns(const ResultTable& table);
 // Names of kernels may be pages long: at most so many bytes.
 inline constexpr std::size_t kMostShown = 100;
@@ -30,7 +30,8 @@ struct TableFormat {
   std::string (*write)(const std::vector<ResultTable>& tables);
 };
 
-// text: aligned columns, times with units, long names cut, "-" for what is unknown; a table under its name where there are several.
+// text: aligned columns, each in one unit, with as many decimals as give its largest number four digits; long names cut, "-" for what is unknown; a
+// table under its name if there are several.
 // json: {"NAME": [{"COLUMN": value, ...}, ...], ...}; integers are integers, unknown is null.
 // csv: one table, a line of keys first (RFC 4180). Texts pass through visible_text; a leading ' protects those that look like a formula.
 // md: like text, as tables of Markdown.

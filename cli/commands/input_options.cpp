@@ -30,12 +30,14 @@ std::shared_ptr<InputOptions> add_inputs(CLI::App& app) {
 }
 
 void add_terminal_options(CLI::App& app) {
-  app.add_flag_callback("--wide", set_unlimited_width, "Cuts no name to the width of the terminal");
+  constexpr const char* kTerminal = "On a terminal";
+  app.add_flag_callback("--wide", set_unlimited_width, "Cuts no name to the width of the terminal")->group(kTerminal);
   app.add_option("--color", "When text has colors (default: auto, on a terminal if NO_COLOR is not set)")
       ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
       ->each([](const std::string& word) { set_color(word == "always" ? ColorChoice::always : word == "never" ? ColorChoice::never : ColorChoice::automatic); })
-      ->type_name("auto|always|never");
-  app.add_flag_callback("-q,--quiet", set_quiet, "Prints no notes, warnings, progress or next commands on stderr, but errors");
+      ->type_name("auto|always|never")
+      ->group(kTerminal);
+  app.add_flag_callback("-q,--quiet", set_quiet, "Prints no notes, warnings, progress or next commands on stderr, but errors")->group(kTerminal);
 }
 
 void make_text_for(const std::string& output) {

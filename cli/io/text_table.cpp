@@ -16,8 +16,8 @@ constexpr std::size_t kLeastText = 20;
 
 // Cells of a column of numbers are numbers, unknown or none.
 bool is_number(const std::string& cell) {
-  const std::size_t first = cell.starts_with('-') ? 1 : 0;
-  return cell == "?" || cell == "-" || (cell.size() > first && std::isdigit(static_cast<unsigned char>(cell[first])) != 0);
+  const std::size_t first = cell.find_first_not_of("-<");  // -1.5, <0.01
+  return cell == "?" || cell == "-" || (first != cell.npos && std::isdigit(static_cast<unsigned char>(cell[first])) != 0);
 }
 
 // Makes the widest text columns narrower until a line has at most `most` columns, or each text column has kLeastText. 0 is no limit.
