@@ -173,27 +173,27 @@ inline bool set_disable(Settings&, const char*) { return true; }
 }  // namespace values
 
 inline constexpr auto kEventsHelp = with_kinds(
-    "what is recorded: light, default, all, or kinds joined by commas, with + and - to change a set "
-    "(default,-overhead,+memory): {kinds} (graph_launch: whole graphs instead of their nodes)");
+    "Events to record: light, default, all, or kinds joined by commas. + and - change a set "
+    "(default,-overhead,+memory). Kinds: {kinds}. graph_launch records whole graphs instead of their nodes");
 
 inline constexpr Setting kSettings[] = {
-    {"TRACETOOL_DIR", "", "./traces", "a path of at most 4095 bytes", "directory of the recordings; each run gets a directory of its own there", values::set_dir},
-    {"TRACETOOL_BUFFER", "SIZE", "256M", "64K to 1024G", "size of the ring per process; the newest records are kept", values::set_buffer},
-    {"TRACETOOL_MODE", "MODE", "ring", "ring, spool", "ring: the newest records; spool: all of them, compressed to a growing file beside the ring", values::set_mode},
-    {"TRACETOOL_KEEP", "N", "0", "a number of runs; 0: all", "runs that stay in the directory, with this one; what older ones left is removed; 0: all", values::set_keep},
-    {"TRACETOOL_MAX_DISK", "SIZE", "32G", "a size like 32G; 0: unlimited", "beyond it older runs are removed; the spool of each process ends at it; 0: unlimited", values::set_max_disk},
-    {"TRACETOOL_FLUSH_MS", "MS", "200", "1 to 60000", "how often the agent collects from CUPTI, in ms", values::set_flush},
-    {"TRACETOOL_CUPTI", "PATH", "auto", "a path, auto", "path of the libcupti to use; auto: the one that the process has loaded, else beside PyTorch or the toolkit", values::set_cupti},
-    {"TRACETOOL_COEXIST", "HOW", "yield", "yield, retake, share", "when another user of CUPTI in the process registers its own buffers: yield, or retake (register ours again); share: each has its own (CUPTI 13.3, driver r610; not tried on hardware)", values::set_coexist},
-    {"TRACETOOL_GUARD_CPU", "PERCENT", "3", "0 to 100", "percent of a core that the agent and the threads of CUPTI may use over 10 s before it is reduced to light; 0: unlimited", values::set_guard_cpu},
-    {"TRACETOOL_GUARD_RATE", "N", "500000", "a number; 0: unlimited", "records per second over 10 s before it is reduced to light; 0: unlimited", values::set_guard_rate},
-    {"TRACETOOL_EVENTS", "LIST", "default", "light, default, all, or kinds joined by commas, as record --help lists them", kEventsHelp.data(), values::set_events},
-    {"TRACETOOL_NCCL", "FROM", "auto", "auto, payload, interpose", "where NCCL's calls come from: payload (its NVTX ranges), interpose (its functions too; needs LD_PRELOAD), or auto: interpose before NCCL 2.25", values::set_nccl},
-    {"TRACETOOL_TORCH", "LEVEL", "steps", "off, steps, ops, shapes, stacks, all", "what of PyTorch is recorded: off, steps (its marks of steps and the program's record_function ranges), ops (operators too), shapes (and their inputs), stacks (operators and the Python stacks and modules that call them, and the stacks of CUDA calls that wait or allocate and of calls of NCCL), all (inputs and stacks); set by hand and with LD_PRELOAD, a process without a GPU is recorded, too", values::set_torch},
-    {"TRACETOOL_NATIVE_STACKS", "", "0", "0, 1", "1: where launches, synchronizations, allocations and calls of NCCL come from: up to 100 native stacks a second and thread", values::set_native_stacks},
-    {"TRACETOOL_HANG_STACKS", "SECONDS", "60", "0 to 86400", "where PyTorch is observed: after so many seconds in which no work of the GPU ended and no operator began, the stacks of Python's threads are recorded, once; 0: never", values::set_hang_stacks},
-    {"TRACETOOL_VERBOSE", "", "0", "0, 1", "1: say on stderr what was found and where the recording goes", values::set_verbose},
-    {"TRACETOOL_DISABLE", "", "0", "0, 1", "1, or anything but 0: the agent does nothing at all", values::set_disable},
+    {"TRACETOOL_DIR", "", "./traces", "a path of at most 4095 bytes", "Directory for recordings. Each run gets its own subdirectory", values::set_dir},
+    {"TRACETOOL_BUFFER", "SIZE", "256M", "64K to 1024G", "Size of the ring of each process. The ring keeps the newest records", values::set_buffer},
+    {"TRACETOOL_MODE", "MODE", "ring", "ring, spool", "Records to keep: ring (the newest) or spool (all, in a compressed file next to the ring)", values::set_mode},
+    {"TRACETOOL_KEEP", "N", "0", "a number of runs", "Runs to keep, including this one. Older runs are deleted. 0 keeps all", values::set_keep},
+    {"TRACETOOL_MAX_DISK", "SIZE", "32G", "a size like 32G, or 0", "Maximum disk usage. Older runs are deleted beyond it. It also limits each spool file. 0: unlimited", values::set_max_disk},
+    {"TRACETOOL_FLUSH_MS", "MS", "200", "1 to 60000", "CUPTI flush interval in ms", values::set_flush},
+    {"TRACETOOL_CUPTI", "PATH", "auto", "a path, auto", "Path of libcupti. auto uses the loaded copy, else PyTorch's or the CUDA toolkit's", values::set_cupti},
+    {"TRACETOOL_COEXIST", "HOW", "yield", "yield, retake, share", "Reaction when another CUPTI user registers its buffers: yield (stop recording GPU work) or retake (register the agent's again). share gives each user its own buffers (CUPTI 13.3, driver r610; not tested on hardware)", values::set_coexist},
+    {"TRACETOOL_GUARD_CPU", "PERCENT", "3", "0 to 100", "Maximum CPU use of the agent and CUPTI's threads over 10 s, in percent of a core. Above it, recording is reduced to light. 0: unlimited", values::set_guard_cpu},
+    {"TRACETOOL_GUARD_RATE", "N", "500000", "a number", "Maximum records per second over 10 s. Above it, recording is reduced to light. 0: unlimited", values::set_guard_rate},
+    {"TRACETOOL_EVENTS", "LIST", "default", "light, default, all, or kinds joined by commas", kEventsHelp.data(), values::set_events},
+    {"TRACETOOL_NCCL", "FROM", "auto", "auto, payload, interpose", "Source of NCCL calls: payload (NCCL's NVTX ranges), interpose (also its functions; needs LD_PRELOAD) or auto (interpose before NCCL 2.25)", values::set_nccl},
+    {"TRACETOOL_TORCH", "LEVEL", "steps", "off, steps, ops, shapes, stacks, all", "PyTorch events to record: off, steps (training steps and record_function ranges), ops (also operators), shapes (also their inputs), stacks (operators with Python stacks and modules; also stacks of NCCL calls and of CUDA calls that wait or allocate), all (shapes and stacks). If it is set and the agent is preloaded (LD_PRELOAD), processes without a GPU are recorded too", values::set_torch},
+    {"TRACETOOL_NATIVE_STACKS", "", "0", "0, 1", "1 records native stacks of launches, synchronizations, allocations and NCCL calls (at most 100 per second and thread)", values::set_native_stacks},
+    {"TRACETOOL_HANG_STACKS", "SECONDS", "60", "0 to 86400", "Record all Python stacks once after N seconds without GPU or operator activity. Requires TRACETOOL_TORCH other than off. 0: never", values::set_hang_stacks},
+    {"TRACETOOL_VERBOSE", "", "0", "0, 1", "1 reports on stderr what was found and where the recording goes", values::set_verbose},
+    {"TRACETOOL_DISABLE", "", "0", "0, 1", "1, or any value but 0, disables the agent", values::set_disable},
 };
 
 inline bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept {

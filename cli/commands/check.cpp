@@ -134,18 +134,18 @@ void run_check(const CheckOptions& options) {
 
 std::function<void()> set_up_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
-  app.add_option("FILE", options->file, "The trace to judge: a file, a directory (its newest run) or a glob in quotes")->check(not_empty())->required();
-  app.add_option("--baseline", options->baseline, "The trace that it is compared with, of the same ranks")->check(not_empty())->required()->type_name("FILE");
-  app.add_option("--max-regress", options->limits.most_pct, "Fail if a step, class or kernel takes PCT % longer, and longer by more than the noise")
+  app.add_option("FILE", options->file, "Trace to judge: a file, a directory (its newest run) or a quoted glob")->check(not_empty())->required();
+  app.add_option("--baseline", options->baseline, "Trace to compare with, of the same ranks")->check(not_empty())->required()->type_name("FILE");
+  app.add_option("--max-regress", options->limits.most_pct, "Fail if a step, class or kernel takes PCT % longer and the change exceeds the noise")
       ->check(CLI::Range(0.0, 10'000.0).description(""))
       ->required()
       ->type_name("PCT");
   app.add_option("--min-share", options->limits.least_share_pct, "Judge only classes and kernels with at least PCT % of the step (default: 1)")->check(CLI::Range(0.0, 100.0).description(""))->type_name("PCT");
-  app.add_option("--summary", options->summary, "Writes what was judged as Markdown, for a pull request")->check(not_empty())->type_name("FILE");
-  app.add_flag("--json", options->json, "Prints all that was judged, as JSON");
+  app.add_option("--summary", options->summary, "Write the judged rows as Markdown, for a pull request")->check(not_empty())->type_name("FILE");
+  app.add_flag("--json", options->json, "Print all judged rows as JSON");
   app.add_flag("--allow-unjudged", options->allow_unjudged, "Exit 0 instead of 5 if the runs cannot be judged");
-  app.add_option("--classes", options->classes, "A file of rules for classes that are asked first, or kempnerforge")->check(not_empty())->type_name("FILE");
-  app.add_option("--baseline-run", options->baseline_run, "Of the baseline, the same")->check(not_empty())->type_name("NAME");
+  app.add_option("--classes", options->classes, "File of kernel name rules that take precedence, or kempnerforge")->check(not_empty())->type_name("FILE");
+  app.add_option("--baseline-run", options->baseline_run, "Run of the baseline, if it is a directory: a name from `tracetool runs` (default: latest)")->check(not_empty())->type_name("NAME");
   options->run = add_compared_run(app, "", "both", "FILE");
   options->memory_mib = add_memory(app);
   return [options] { run_check(*options); };
@@ -154,10 +154,10 @@ std::function<void()> set_up_check(CLI::App& app) {
 }  // namespace
 
 Command check_command() {
-  return {"check", "Is a run slower than its baseline? For CI: exit 4 when its step, a class of kernels or a kernel regressed",
-          "Medians over the training steps of both, without warm-up, are judged with the noise of their steps (docs/diff.md).\n"
-          "From 3 steps a side on; the output says which change would have been seen.\n"
-          "Exit: 0 no regression; 4 a regression, with a table; 5 too few steps or too much noise to judge; 3 runs that cannot be compared.\n"
+  return {"check", "Fail if a run is slower than its baseline, for CI",
+          "Compares medians over the training steps, without warm-up, and the noise of the steps (docs/diff.md). Each run needs at\n"
+          "least 3 steps. The output contains the smallest change that could have been detected.\n"
+          "Exit status: 0 no regression, 4 a regression (with a table), 5 too few steps or too much noise to judge, 3 the\nruns cannot be compared.\n"
           "\n"
           "  tracetool check traces/ --baseline baseline.ttrace --max-regress 3\n"
           "  tracetool check traces/ --baseline baseline.ttrace --max-regress 3 --summary summary.md",

@@ -62,7 +62,7 @@ def check_no_room(paths):
         done = run([paths.tracetool, "record", "--buffer", "1M", "--", sys.executable, PROGRAM, os.path.join(standin, "libcuda.so.1"), "10"], cwd=folder,
                    limit=limit_files, TRACETOOL_AGENT=paths.agent, LD_LIBRARY_PATH=standin)
         said = done.stderr.splitlines()
-        check((done.returncode, done.stdout) == (0, "done\n") and "no room to record" in said[0] and "File too large" in said[1] and
+        check((done.returncode, done.stdout) == (0, "done\n") and "not enough space to record" in said[0] and "File too large" in said[1] and
               "has no new recording" in said[2] and all("ulimit -f" in said[line] for line in (0, 2)) and "no process used the GPU" not in done.stderr,
               "files are limited: said before, by the agent and at the end", done)
 
