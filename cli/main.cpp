@@ -31,7 +31,7 @@
 namespace {
 
 constexpr const char* kDescription =
-    "tracetool: where did the time of a training run go, on every rank.\n"
+    "tracetool: see where GPU time goes in distributed training, rank by rank.\n"
     "Reads the recordings of libagent.so (*.ring), Kineto traces (*.json, *.json.gz) and merged traces (*.ttrace).";
 
 constexpr const char* kFooter =
@@ -39,17 +39,17 @@ constexpr const char* kFooter =
     "\n"
     "A run from its recording to a timeline:\n"
     "  tracetool record -- torchrun --nproc-per-node=8 train.py   # into ./traces\n"
-    "  tracetool doctor traces/                                   # is everybody recorded? why not?\n"
-    "  tracetool runs traces/                                     # which runs are there\n"
-    "  tracetool info traces/                                     # what is in it, what was lost\n"
+    "  tracetool doctor traces/                                   # is every rank recorded? if not, why?\n"
+    "  tracetool runs traces/                                     # list the runs\n"
+    "  tracetool info traces/                                     # ranks, GPUs, events, losses\n"
     "  tracetool merge traces/ -o run.ttrace                      # all ranks on one time axis\n"
     "  tracetool analyze run.ttrace                               # where the time went\n"
     "  tracetool diff before/ after/                              # what changed\n"
     "  tracetool export --perfetto run.ttrace -o run.json.gz      # open it in ui.perfetto.dev\n"
     "\n"
-    "PATH is a file, a directory (its newest run; --run names another) or a glob. `tracetool help COMMAND` explains a\n"
+    "PATH is a file, a directory (its newest run, or the run given with --run) or a glob. `tracetool help COMMAND` explains a\n"
     "command.\n"
-    "Exit status: 0 done, 1 usage, 2 cannot open or write, 3 bad content, 4 a check failed, 5 it could not be judged.";
+    "Exit status: 0 success, 1 usage error, 2 cannot open or write a file, 3 bad content, 4 check failed, 5 cannot be judged.";
 
 std::string version_text() {
   const std::string commit = *TRACETOOL_COMMIT == '\0' ? "" : " (" TRACETOOL_COMMIT ")";
@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
   cli::use_large_pages();
   CLI::App app(kDescription, "tracetool");
   app.footer(kFooter);
-  app.set_version_flag("-V,--version", version_text, "Prints the version, the commit and the formats that it reads");
+  app.set_version_flag("-V,--version", version_text, "Print the version, the commit and the supported file formats");
   app.require_subcommand(1);
   const std::function<void()> run = add_commands(app);
   try {
@@ -166,8 +166,8 @@ int main(int argc, char** argv) {
   } catch (const cli::Error& error) {
     return fail(error.exit(), error.what());
   } catch (const std::bad_alloc&) {
-    return fail(cli::Exit::cannot_open, "out of memory; close other programs, or give less to it with --memory");
+    return fail(cli::Exit::cannot_open, "out of memory; close other programs, or lower --memory");
   } catch (const std::exception& error) {
-    return fail(cli::Exit::bad_content, fmt::format("unexpected: {}; please report it with the input", error.what()));
+    return fail(cli::Exit::bad_content, fmt::format("unexpected error: {}; please report it with the input", error.what()));
   }
 }

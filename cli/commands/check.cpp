@@ -30,20 +30,20 @@ struct CheckOptions {
 };
 
 void refuse_without_steps(const RunProfile& run, const std::string& path) {
-  const std::string see = fmt::format("`tracetool analyze {} --only steps` shows what there is", shell_word(path));
+  const std::string see = fmt::format("`tracetool analyze {} --only steps` lists the steps", shell_word(path));
   if (run.whole || run.steps.empty()) {
-    throw Error(Exit::bad_content, fmt::format("{}: no training steps {}; {}", run.source, run.whole ? "were found in what is chosen" : "that all its ranks have as a whole", see));
+    throw Error(Exit::bad_content, fmt::format("{}: no training steps{}; {}", run.source, run.whole ? " were found in the selection" : " are complete on all its ranks", see));
   }
   const auto busy = run.group(QuantityGroup::step).find(Quantity{std::string(kBusy)});
   const std::vector<std::int64_t> busy_ns = busy == run.group(QuantityGroup::step).end() ? std::vector<std::int64_t>() : busy->second.ns(run.steps.size());
-  if (std::all_of(busy_ns.begin(), busy_ns.end(), [](std::int64_t ns) { return ns == 0; })) throw Error(Exit::bad_content, fmt::format("{}: no GPU work in its steps: there is nothing to judge; {}", run.source, see));
+  if (std::all_of(busy_ns.begin(), busy_ns.end(), [](std::int64_t ns) { return ns == 0; })) throw Error(Exit::bad_content, fmt::format("{}: no GPU work in its steps; {}", run.source, see));
 }
 
 void refuse_other_ranks(const RunProfile& a, const RunProfile& b) {
   if (a.ranks == b.ranks) return;
   const bool are_known = (a.ranks.empty() || a.ranks.front() >= 0) && (b.ranks.empty() || b.ranks.front() >= 0);
   throw Error(Exit::bad_content, fmt::format("ranks differ: {} in {}, {} in {}; {}", rank_list(a.ranks), a.source, rank_list(b.ranks), b.source,
-                                             are_known ? "choose those that both have, as with --ranks 0" : "`tracetool merge --rank N=FILE -o run.ttrace` says which rank a file is of"));
+                                             are_known ? "choose ranks that both have, as in --ranks 0" : "`tracetool merge --rank N=FILE -o run.ttrace` sets the rank of a file"));
 }
 
 // The same comparison, in full.
@@ -87,15 +87,15 @@ std::string not_judged_text(const Comparison& comparison, const Judgements& judg
   }
   const std::vector<std::string> of_one = classes_of_one_run(comparison, limits);
   std::string text;
-  if (!unclear.empty()) text += fmt::format("; not judged, because of noise: {}", fmt::join(unclear, ", "));
-  if (!of_one.empty()) text += fmt::format("; not judged, because only one of the runs has it: {}", fmt::join(of_one, ", "));
+  if (!unclear.empty()) text += fmt::format("; not judged because of noise: {}", fmt::join(unclear, ", "));
+  if (!of_one.empty()) text += fmt::format("; not judged because only one run has it: {}", fmt::join(of_one, ", "));
   return text;
 }
 
 std::string verdict_of(const CheckOptions& options, const Comparison& comparison, const Judgements& judgements) {
   const Change& change = judgements.changes.front().change;
   const std::string step = change_summary("step", change);
-  if (!change.noise_ns) return fmt::format("too few steps to judge: {} in the baseline, {} now, and {} are needed; {}", change.a.steps, change.b.steps, kFewestBounded, step);
+  if (!change.noise_ns) return fmt::format("too few steps to judge: {} in the baseline and {} now, but {} are needed; {}", change.a.steps, change.b.steps, kFewestBounded, step);
   if (judgements.verdict == Judgement::regressed) return fmt::format("{} regressed by more than {} %: {}", regressed_text(judgements), options.limits.most_pct, step);
   const bool passed = judgements.verdict == Judgement::passed;
   return fmt::format("{} of more than {} %: {}; {}{}", passed ? "no regression" : "too much noise to see a regression", options.limits.most_pct, step, seen_text(judgements),
@@ -103,7 +103,7 @@ std::string verdict_of(const CheckOptions& options, const Comparison& comparison
 }
 
 void run_check(const CheckOptions& options) {
-  if (options.summary == "-") throw Error(Exit::usage, "--summary -: stdout has the verdict; name a file");
+  if (options.summary == "-") throw Error(Exit::usage, "--summary -: the verdict goes to stdout; give a file");
   ComparedRun now = *options.run, before = *options.run;
   now.inputs.paths = {options.file};
   before.inputs.paths = {options.baseline};

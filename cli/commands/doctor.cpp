@@ -35,8 +35,8 @@ bool is_pid(const std::string& target) {
 void refuse_file(const std::string& target) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(target, error)) return;
-  throw Error(Exit::usage, fmt::format("{} is a file: doctor looks at a process or at a directory of recordings; "
-                                       "`tracetool info {}` says what is in it",
+  throw Error(Exit::usage, fmt::format("{} is a file; doctor checks a process or a directory of recordings; "
+                                       "`tracetool info {}` summarizes the file",
                                        target, shell_word(target)));
 }
 
@@ -72,7 +72,7 @@ void run_doctor(const DoctorOptions& options) {
   } else {
     out.write(findings_text(found));
     if (options.target.empty())
-      out.write("to record: tracetool record -- CMD, like tracetool record -- python train.py\n");
+      out.write("to record: tracetool record -- CMD, as in tracetool record -- python train.py\n");
   }
   out.finish();
   throw_if_failed(found);

@@ -66,7 +66,7 @@ CheckResult check_failed(const Recorder& r) {
                 "run where nvidia-smi works; in a container, with its GPUs and NVIDIA_DRIVER_CAPABILITIES=compute");
   }
   if (r.cupti_version == 0 && r.cupti_error == 0) {
-    return fail("cupti", "no libcupti was found: GPU work is not recorded",
+    return fail("cupti", "no libcupti found: GPU work is not recorded",
                 "install the CUDA toolkit's CUPTI (pip: nvidia-cuda-cupti), or set TRACETOOL_CUPTI to a libcupti.so");
   }
   return fail("cupti",
@@ -155,7 +155,7 @@ void check_newest_work(const Process& p, CheckResults& found) {
   const std::optional<std::int64_t> age_ns = newest_gpu_age_ns(p);
   if (!age_ns.has_value()) return;
   const std::string what =
-      fmt::format("the newest work of the GPU that is here ended {} before the last heartbeat", duration_text(*age_ns));
+      fmt::format("last recorded GPU activity: {} before the last heartbeat", duration_text(*age_ns));
   const bool old = p.state == RecordingState::live && *age_ns > kLateWork_ns;
   const char* next = "is the GPU idle? else it hangs: look at the last launches and collectives";
   add_amount(found, old ? warn("newest", what, next) : ok("newest", what), "newest", static_cast<double>(*age_ns));

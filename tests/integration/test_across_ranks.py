@@ -142,7 +142,7 @@ def check_two_jobs(options):
         recorded(options, folder)
         recorded(options, folder, "--seed", 2, steps=STEPS + 1)
         path, said = merged(options, folder, "two jobs")
-        check("2 runs; this is the newest" in said and "--run NAME" in said, "two jobs: it is said which of them is taken", said)
+        check("2 runs; using the newest" in said and "--run NAME" in said, "two jobs: it is said which of them is taken", said)
         rows = analyze(options, path, "collectives")
         check(states(rows) == {"complete": ALL + BUCKETS}, "two jobs: nothing of the other is in it", states(rows))
 

@@ -105,7 +105,7 @@ def check_one_kernel(tool):
 def check_unjudged(tool):
     profile(f"{tool.folder}/two-steps.json", kernels=MANY, steps=2)
     profile(f"{tool.folder}/wild.json", steps=4, noise=0.4, seed=5)
-    for file, needle in (("two-steps.json", "too few steps to judge: 2 in the baseline, 2 now, and 3 are needed"), ("wild.json", "too much noise to see a regression of more than 3 %: step ")):
+    for file, needle in (("two-steps.json", "too few steps to judge: 2 in the baseline and 2 now, but 3 are needed"), ("wild.json", "too much noise to see a regression of more than 3 %: step ")):
         done = tool.check(file, file)
         check(done.returncode == 5 and done.stdout.startswith(needle) and "not judged: " in done.stderr and "--allow-unjudged" in done.stderr, f"{file}: cannot be judged", done)
         allowed = tool.check(file, file, "--allow-unjudged")

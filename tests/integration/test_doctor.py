@@ -106,7 +106,7 @@ def check_folders(paths, doctor):
 def check_without_gpu_work(paths, doctor):
     for what, words, environment in (
             ("CUPTI is taken", ("ranks 0-1", "CUPTI is in use by"), {"SIM_CUPTI_TAKEN": 1}),
-            ("no libcupti", ("ranks 0-1", "no libcupti was found"), {"TRACETOOL_CUPTI": "/nowhere/libcupti.so"}),
+            ("no libcupti", ("ranks 0-1", "no libcupti found"), {"TRACETOOL_CUPTI": "/nowhere/libcupti.so"}),
             ("no driver", ("ranks 0-1", "999"), {"SIM_CUPTI_NO_DRIVER": 1})):
         with Folder() as folder:
             train(paths, folder, *SMALL, **environment)
