@@ -213,7 +213,7 @@ def check_refused(paths):
         done = run([paths.tracetool, "record", "--", "true"], cwd=folder, TRACETOOL_AGENT="/nowhere/libagent.so")
         check(done.returncode == 2 and "/nowhere/libagent.so" in done.stderr, "the agent must be there", done)
         done = run([paths.tracetool, "record", "--", "true"], cwd=folder, TRACETOOL_AGENT=__file__)
-        check(done.returncode == 2 and "no shared library" in done.stderr, "and be one", done)
+        check(done.returncode == 2 and "not a shared library" in done.stderr, "and be one", done)
         done = record(paths, folder, "-o", paths.tracetool + "/x", "--", "true")
         check(done.returncode == 2 and "-o" in done.stderr, "the folder must be one that can be written", done)
 

@@ -166,7 +166,7 @@ def check_recorded_without_room(options, folder, traces):
     empty()
     for what, words, fill in (("a full disk", "0 bytes free", lambda: os.truncate(os.path.join(traces, "file"), 0) or
                                subprocess.run(["fallocate", "-l", "1M", os.path.join(traces, "file")], check=True)),
-                              ("a disk without an inode", "no inode", lambda: subprocess.run(["mount", "-o", "remount,nr_inodes=2", traces], check=True))):
+                              ("a disk without an inode", "no free inode", lambda: subprocess.run(["mount", "-o", "remount,nr_inodes=2", traces], check=True))):
         with open(os.path.join(traces, "file"), "wb"):
             pass
         fill()

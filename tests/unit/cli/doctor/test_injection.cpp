@@ -79,8 +79,8 @@ TEST_CASE("agent file: what it is not is said") {
   const Scratch scratch;
   write_file(scratch.path("text.so"), "no library");
   write_file(scratch.path("empty.so"), "");
-  CHECK(wrong_with_agent(scratch.path("text.so")) == "is no shared library");
-  CHECK(wrong_with_agent(scratch.path("empty.so")) == "is no shared library");
+  CHECK(wrong_with_agent(scratch.path("text.so")) == "is not a shared library");
+  CHECK(wrong_with_agent(scratch.path("empty.so")) == "is not a shared library");
   CHECK_THAT(wrong_with_agent(scratch.path("none.so")), contains_text("cannot be read"));
   std::string other(
       "\x7f"
