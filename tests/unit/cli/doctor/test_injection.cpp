@@ -90,5 +90,5 @@ TEST_CASE("agent file: what it is not is said") {
   other[16] = 3;                                       // ET_DYN
   other[18] = static_cast<char>(0xf3), other[19] = 0;  // RISC-V
   write_file(scratch.path("riscv.so"), other);
-  CHECK_THAT(wrong_with_agent(scratch.path("riscv.so")), contains_text("another machine"));
+  CHECK_THAT(wrong_with_agent(scratch.path("riscv.so")), contains_text("not built for this machine"));
 }
