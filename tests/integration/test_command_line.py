@@ -175,8 +175,8 @@ def check_cut(tool):
     half[where] ^= 0xff  # the method of the second member
     with open(f"{tool.folder}/half.json.gz", "wb") as out:
         out.write(half)
-    for name, needles in (("cut.json.gz", (f"byte {len(packed) // 3} of the compressed file", "all that stood behind")),
-                          ("half.json.gz", ("bytes behind were not read", "all that stood behind is missing"))):
+    for name, needles in (("cut.json.gz", (f"byte {len(packed) // 3} of the compressed file", "events stored after it are missing")),
+                          ("half.json.gz", ("bytes after it were not read", "events stored after it are missing"))):
         for words in (["merge", name, "-o", "c.ttrace"], ["export", "--chrome", name, "-o", "c.json"], ["info", name],
                       ["dump", name], ["export", "--chrome", "c.ttrace", "-o", "d.json"]):
             done = tool(*words)

@@ -107,7 +107,7 @@ def picture_as_input(tool, folder):
         tool.run("--chrome", *options, "-o", f"{folder}/picture.json")
         for command in (["info"], ["export", "--perfetto", "-o", "-"]):
             result = subprocess.run([tool.program, *command, f"{folder}/picture.json"], capture_output=True)
-            check(result.returncode == 0 and (b"like a trace that export made" in result.stderr) == told,
+            check(result.returncode == 0 and (b"like an exported trace" in result.stderr) == told,
                   f"{command[0]}: a picture {'of ranks' if told else 'of a rank'} as an input", result.stderr)
 
 

@@ -203,7 +203,7 @@ TEST_CASE("the first five of many are named, and all are counted") {
   CHECK(trace->events.size() == 1);
   CHECK(trace->process().lost_unknown_kind == 8);
   REQUIRE(trace->process().notes.size() == 6);
-  CHECK(trace->process().notes[5] == "at least 8 events of the file could not be read and are skipped (the first 5 are named)");
+  CHECK(trace->process().notes[5] == "at least 8 events of the file could not be read and are skipped (the first 5 are listed)");
 }
 
 TEST_CASE("more open slices than are remembered are passed on") {
