@@ -21,25 +21,25 @@ std::string match_text(const KernelPeriod& period) {
 
 std::string note_of(const ProcessSteps& found, bool also_named) {
   if (found.by_period()) {
-    return fmt::format("steps by the period of the kernels, which starts at its largest gap between launches: {}{}", match_text(found.period),
-                       found.alike ? "" : "; each rank has its own step numbers");
+    return fmt::format("steps by the period of the kernels, which begins at its largest gap between launches: {}{}", match_text(found.period),
+                       found.alike ? "" : "; numbers are the rank's own");
   }
   if (found.found_by == kOptimizerSteps) {
-    return fmt::format("steps by PyTorch's optimizers, each to the end of its last {}{}", kOptimizerSteps, found.alike ? "" : "; each rank has its own step numbers");
+    return fmt::format("steps by PyTorch's optimizers, each to the end of its last {}{}", kOptimizerSteps, found.alike ? "" : "; numbers are the rank's own");
   }
   if (!found.steps.empty()) return also_named ? fmt::format("steps by ranges: {}", found.found_by) : "";
-  const std::string named = "no training steps found: no range is named like ProfilerStep#N, step N or iteration N";
+  const std::string named = "no training steps were found: no range is named ProfilerStep#N, step N, iteration N or the like";
   if (found.period.compared == 0) return named;
   if (found.repeats > 0) {
-    return fmt::format("{}, and the repeating kernels ({} of {}) are within one iteration: {} contains them", named, count_text(static_cast<std::uint64_t>(found.repeats), "repeat"),
+    return fmt::format("{}, and what repeats in the kernels ({} of {}) is within one iteration: {} holds it", named, count_text(static_cast<std::uint64_t>(found.repeats), "repeat"),
                        count_text(found.period.kernels, "kernel"), found.repeats_within);
   }
   if (found.repeated > 0 && found.launched > 0) {
-    return fmt::format("{}, and only {:.1f} % of the kernels repeat, as layers do, but 80 % are needed: {}", named,
+    return fmt::format("{}, and what comes again in the kernels holds {:.1f} % of them, as layers do, and 80 % are needed: {}", named,
                        100.0 * static_cast<double>(found.repeated) / static_cast<double>(found.launched), match_text(found.period));
   }
-  if (found.period.is_accepted()) return fmt::format("{}, and no period of the kernels is complete in the trace: {}", named, match_text(found.period));
-  return fmt::format("{}, and the kernels have no period: at best {}, but 80 % are needed", named, match_text(found.period));
+  if (found.period.is_accepted()) return fmt::format("{}, and no period of the kernels lies in the trace as a whole: {}", named, match_text(found.period));
+  return fmt::format("{}, and the kernels have no period: at best {}, and 80 % are needed", named, match_text(found.period));
 }
 
 std::string whose(const std::vector<ProcessId>& ids, const Catalog& catalog) {
@@ -61,7 +61,7 @@ std::string unlaunched_note(const std::vector<ProcessSteps>& found, const std::v
   }
   if (sum.unlaunched_count == 0) return {};
   const double percent = sum.sum_ns > 0 ? 100.0 * static_cast<double>(sum.unlaunched_ns) / static_cast<double>(sum.sum_ns) : 0.0;
-  return fmt::format("{} of {} kernels, memcpys and memsets ({:.1f} % of their time) have no launch in the trace and belong to no step", sum.unlaunched_count, sum.count, percent);
+  return fmt::format("{} of {} kernels, copies and memsets ({:.1f} % of their time) have no launch in the trace and belong to no step", sum.unlaunched_count, sum.count, percent);
 }
 
 std::string no_calls_note(const std::vector<ProcessSteps>& found, const Catalog& catalog, const std::vector<bool>& chosen) {
@@ -70,7 +70,7 @@ std::string no_calls_note(const std::vector<ProcessSteps>& found, const Catalog&
     if (chosen[id] && !found[id].steps.empty() && found[id].launches.count > 0 && !records_calls(catalog.processes[id])) without.push_back(id);
   }
   if (without.empty()) return {};
-  return whose(without, catalog) + ": the trace has no CUDA calls, so GPU work counts in the step whose host range contains its start";
+  return whose(without, catalog) + ": the trace has no CUDA calls, so GPU work counts in the step in whose host range it begins";
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ std::vector<std::string> step_notes(const std::vector<ProcessSteps>& found, cons
     const bool is_of_all = notes[i].second.size() == all;
     lines.push_back(is_of_all ? notes[i].first : whose(notes[i].second, catalog) + ": " + notes[i].first);
   }
-  if (notes.size() > kMostLines) lines.push_back(fmt::format("and {} similar", count_text(notes.size() - kMostLines, "group of ranks", "groups of ranks")));
+  if (notes.size() > kMostLines) lines.push_back(fmt::format("and {} like these", count_text(notes.size() - kMostLines, "group of ranks", "groups of ranks")));
   for (std::string note : {unlaunched_note(found, chosen), no_calls_note(found, catalog, chosen)}) {
     if (!note.empty()) lines.push_back(std::move(note));
   }

@@ -217,7 +217,7 @@ def check_synthesized(options):
         program.launch("adam")
         check(found_in(options, program, folder) == [], "layers of one iteration are no steps")
         layers = analyze(options, f"{folder}/made.json", "--only", "steps").stdout
-        check("only 69.4 % of the kernels repeat, as layers do, but 80 % are needed: 96.7 %" in layers, "and a note says so", layers)  # 301 of 434
+        check("holds 69.4 % of them, as layers do, and 80 % are needed: 96.7 %" in layers, "and a note says so", layers)  # 301 of 434
         run([options.tracetool, "merge", f"{folder}/made.json", "-o", f"{folder}/made.ttrace"])
         merged = analyze(options, f"{folder}/made.ttrace", "--only", "steps").stdout
         check(merged == layers, "and so it does of a merged file", merged)

@@ -18,8 +18,8 @@ TEST_CASE("step notes: what is said of some ranks names them, unless it is said 
   }
   const auto notes = step_notes(steps, catalog, {true, true, true}, false);
   REQUIRE(notes.size() == 1);
-  CHECK(notes[0].starts_with("rank 2: no training steps found"));
+  CHECK(notes[0].starts_with("rank 2: no training steps were found"));
   const auto of_one = step_notes(steps, catalog, {false, false, true}, false);
   REQUIRE(of_one.size() == 1);
-  CHECK(of_one[0].starts_with("no training steps found"));
+  CHECK(of_one[0].starts_with("no training steps were found"));
 }
