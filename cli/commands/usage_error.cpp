@@ -60,7 +60,7 @@ void refuse_command(std::string_view name) {
     names.emplace_back(command.name);
   }
   const std::string meant(trace::nearest_word(name, names));
-  throw Error(Exit::usage, "no command " + std::string(name) +
+  throw Error(Exit::usage, "no command, file or directory named " + std::string(name) +
                                (meant.empty() ? "" : " (did you mean " + meant + "?)") + "; commands: " + all +
                                ". `tracetool --help` explains them");
 }
