@@ -87,7 +87,7 @@ def check_lacks(options, folder):
     os.truncate(f"{folder}/cut.ttrace", os.path.getsize(parts[2]) // 2)
     done, _ = merge(options, f"{folder}/rest.ttrace", parts[0], f"{folder}/other.ttrace", f"{folder}/cut.ttrace", parts[3])
     lines = done.stderr.splitlines()
-    check(done.returncode == 3 and any("other.ttrace: is of run" in line for line in lines) and any("cut.ttrace: byte " in line for line in lines) and
+    check(done.returncode == 3 and any("other.ttrace: belongs to run" in line for line in lines) and any("cut.ttrace: byte " in line for line in lines) and
           any("ranks 2-5 of 8 are missing" in line for line in lines) and any("2 of 4 inputs were skipped" in line for line in lines), "what cannot be merged is named", lines)
     merge(options, f"{folder}/two.ttrace", parts[0], parts[3])
     check(same_bytes(f"{folder}/rest.ttrace", f"{folder}/two.ttrace"), "and the rest is merged")

@@ -201,7 +201,7 @@ def check_refused(paths):
         done = record(paths, folder)
         check(done.returncode == 1 and "missing command" in done.stderr, "a command is needed", done)
         done = record(paths, folder, "-c", "true")
-        check(done.returncode == 1 and "-c is not an option" in done.stderr and "--" in done.stderr,
+        check(done.returncode == 1 and "no option -c" in done.stderr and "--" in done.stderr,
               "what stands before it are our options", done)
         done = record(paths, folder, "--", "true", TRACETOOL_DISABLE=1)
         check(done.returncode == 0 and "nothing will be recorded" in done.stderr.splitlines()[0],

@@ -140,5 +140,5 @@ TEST_CASE("phases: what is taken for phases is said") {
   Catalog catalog;
   catalog.add_process(file(0, "init.json", 0));
   catalog.add_process(file(0, "opt.json", 5));
-  CHECK(name_phases(catalog) == Names{"rank 0: 2 files are taken as phases: init.json (init), opt.json (opt)"});
+  CHECK(name_phases(catalog) == Names{"rank 0: treating 2 files as phases: init.json (init), opt.json (opt)"});
 }

@@ -102,7 +102,7 @@ TEST_CASE("an event with a fault that writers are known for is kept as it was me
     CHECK((trace->events.size() == 4 && trace->process().lost_unknown_kind == 0));
     CHECK(trace->process().state == RecordingState::recovered);
     REQUIRE(trace->process().notes.size() == 2);
-    CHECK(trace->process().notes[1] == "1 event was no valid JSON and is kept as it was meant");
+    CHECK(trace->process().notes[1] == "1 event was invalid JSON and is repaired as it was meant");
     return std::string(trace->name(2)) + "|" + trace->process().notes[0].substr(trace->process().notes[0].find(':') + 2);
   };
   for (const char* gap : {", ", ",\n  "}) {

@@ -171,7 +171,7 @@ TEST_CASE("ring: a stack that names what is no frame is damage") {
   auto begin = operator_begin(recording.name("op"), 1, 1, 0);
   begin.stack_ref = recording.name({"\x20\0\0\0", 4});
   recording.add(begin);
-  CHECK_THROWS_WITH(recording.read(), contains_text("leads to no frame"));
+  CHECK_THROWS_WITH(recording.read(), contains_text("points to no frame"));
 }
 
 TEST_CASE("ring: inputs in PyTorch's words") {
