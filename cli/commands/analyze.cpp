@@ -76,7 +76,7 @@ bool is_called(const Column& column, std::string name) {
 
 void check_words(const AnalyzeOptions& options, const std::vector<const AnalysisEntry*>& chosen, const NameRules* class_rules) {
   if (!find_table_format(options.format)->holds_several && chosen.size() > 1) {
-    refuse_analyze(fmt::format("--format {}: it holds one table; choose one, as in --only {}", options.format, chosen.front()->name));
+    refuse_analyze(fmt::format("--format {}: this format has one table; choose it, as in --only {}", options.format, chosen.front()->name));
   }
   if (options.by != GroupBy::none && std::none_of(chosen.begin(), chosen.end(), [&](auto* entry) { return can(*entry, options.by); })) {
     refuse_analyze(fmt::format("--by {}: {} has no such rows", options.by_word, chosen.front()->name));

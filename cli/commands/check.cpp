@@ -155,9 +155,9 @@ std::function<void()> set_up_check(CLI::App& app) {
 
 Command check_command() {
   return {"check", "Fail if a run is slower than its baseline, for CI",
-          "Compares medians over the training steps, without warm-up, and the noise of the steps (docs/diff.md). Each run needs at\n"
-          "least 3 steps. The output contains the smallest change that could have been detected.\n"
-          "Exit status: 0 no regression, 4 a regression (with a table), 5 too few steps or too much noise to judge, 3 the\nruns cannot be compared.\n"
+          "Compares medians over the training steps without warm-up, and judges them by the noise of the steps (docs/diff.md).\n"
+          "Each run needs at least 3 steps. The output contains the smallest change that could have been detected.\n"
+          "Exit status: 0 no regression, 4 a regression (with a table), 5 too few steps or too much noise to judge,\n3 the runs cannot be compared.\n"
           "\n"
           "  tracetool check traces/ --baseline baseline.ttrace --max-regress 3\n"
           "  tracetool check traces/ --baseline baseline.ttrace --max-regress 3 --summary summary.md",

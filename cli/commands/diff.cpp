@@ -49,7 +49,7 @@ void check_only(const DiffOptions& options) {
     if (std::find(names.begin(), names.end(), name) == names.end()) throw Error(Exit::usage, fmt::format("--only {}: no such table{}; tables: {}", name, did_you_mean(name, names), fmt::join(names, ", ")));
   }
   if (!find_table_format(options.format)->holds_several && options.only.size() != 1) {
-    throw Error(Exit::usage, fmt::format("--format {}: it holds one table; choose one, as in --only kernels", options.format));
+    throw Error(Exit::usage, fmt::format("--format {}: this format has one table; choose it, as in --only kernels", options.format));
   }
 }
 
@@ -166,8 +166,8 @@ std::function<void()> set_up_diff(CLI::App& app) {
 
 Command diff_command() {
   return {"diff", "Compare two runs, or two selections of one run: steps, idle time, kernels, operators, collectives",
-          "Compares medians over the training steps, averaged over the GPUs and without warm-up steps. A row has grown, shrunk,\n"
-          "appeared or vanished if it changed by more than the noise between the steps of a run (docs/diff.md).\n"
+          "Compares medians over the training steps, averaged over the GPUs, without warm-up steps. Rows that changed by more than\n"
+          "the noise between the steps of a run are marked grew, shrank, appeared or vanished (docs/diff.md).\n"
           "\n"
           "  tracetool diff before/ after/\n"
           "  tracetool diff run.ttrace --a-ranks 1 --b-ranks 3\n"

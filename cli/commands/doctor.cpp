@@ -93,10 +93,10 @@ std::function<void()> set_up_doctor(CLI::App& app) {
 Command doctor_command() {
   return {
       "doctor", "Check whether recording works and explain failures",
-      "Prints one line per check: OK, WARN or FAIL, the result, and after -> the fix. A process check looks at its variables\n"
-      "and libraries; a directory check looks at ranks, losses and the cost of recording. Exit status: 0, "
-      "4\n"
-      "if a check failed, or 3 if a recording in the directory cannot be read.\n"
+      "Prints one line per check: OK, WARN or FAIL, the result, and after -> the fix. For a process, it checks variables and\n"
+      "libraries; for a directory, ranks, losses and the cost of recording. Exit status: 0, "
+      "4 if a\n"
+      "check failed, or 3 if a recording in the directory cannot be read.\n"
       "\n"
       "  tracetool doctor                      # this machine, this shell\n"
       "  tracetool doctor $(pgrep -n python)   # why does this process not record?\n"

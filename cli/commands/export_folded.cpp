@@ -57,7 +57,7 @@ void export_folded(const ExportOptions& options) {
   request.selection = selection_of(*options.selection);
   const auto inputs = find_inputs(*options.inputs);
   const std::string path = options.output.empty() ? output_name(options.inputs->paths.empty() ? inputs[0].path : options.inputs->paths[0], ".folded") : options.output;
-  if (options.output.empty() && std::filesystem::exists(path)) throw Error(Exit::usage, fmt::format("{} exists; choose another output with -o, or name it with -o to replace it", path));
+  if (options.output.empty() && std::filesystem::exists(path)) throw Error(Exit::usage, fmt::format("{} exists; use -o to replace it or to choose another output", path));
   refuse_input_as_output(inputs, path);
   Folded folded;
   request.observers.push_back({{false, CallPaths::kinds(), false}, [&folded](const AnalysisContext& context) { return std::make_unique<FoldedObserver>(context, folded); }});

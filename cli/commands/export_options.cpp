@@ -64,7 +64,7 @@ void add_output(CLI::App& app, const Options& options) {
            "(default: named after the input)")
       ->type_name("FILE");
   app.add_option("--max-size", options->max_bytes,
-                 "Split the output into time segments of at most this size before compression: 500MB, 2GiB; 0: unlimited (default: "
+                 "Split the output into time segments of at most SIZE, before compression: 500MB, 2GiB; 0: unlimited (default: "
                  "200MB for JSON, else unlimited)")
       ->transform(CLI::Validator(take_size, ""))
       ->type_name("SIZE");
@@ -81,7 +81,7 @@ void add_native(CLI::App& app, const Options& options) {
       ->transform(CLI::Validator(take_compression, ""))
       ->type_name("HOW");
   app.add_flag("--gpu-tracks", options->format_options.gpu_tracks,
-               "Also write GPU work as render stages, for the GPU views of Perfetto v55 or newer; only with --pftrace");
+               "Write GPU work as render stages, for the GPU views of Perfetto v55 or newer; only with --pftrace");
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ std::string output_name(const std::string& input, const std::string& extension) 
 std::string default_output(const InputOptions& options, const std::vector<TraceInput>& inputs, const std::string& extension) {
   const std::string path = output_name(options.paths.empty() ? inputs.at(0).path : options.paths[0], extension);
   if (!std::filesystem::exists(path)) return path;
-  throw Error(Exit::usage, fmt::format("{} exists; choose another output with -o, or name it with -o to replace it", path));
+  throw Error(Exit::usage, fmt::format("{} exists; use -o to replace it or to choose another output", path));
 }
 
 }  // namespace cli

@@ -85,7 +85,7 @@ std::vector<std::string> why_nothing(const std::string& directory) {
     lines.push_back(fmt::format("doctor: {}: {}{}{}", result.check, result.what, result.next.empty() ? "" : " -> ",
                                 result.next));
   }
-  lines.emplace_back("next: tracetool doctor PID, while the program runs (PID is its process id)");
+  lines.emplace_back("next: tracetool doctor PID  # while the program runs; PID is its process id");
   return lines;
 }
 

@@ -61,7 +61,7 @@ std::function<void()> set_up_report(CLI::App& app) {
   options->inputs = add_inputs(app);
   app.add_option("-o,--output", options->output, "Output file (default: named after the first input); - is stdout")->check(not_empty())->type_name("FILE");
   app.add_option("--step", options->step, "Training step to show in the timeline (default: a step of median length)")->type_name("N");
-  app.add_option("--timeline-ranks", options->timeline_ranks, "Ranks to show with all slices in the timeline, at most 16 (default: the first 16). Others show utilization")
+  app.add_option("--timeline-ranks", options->timeline_ranks, "Ranks to show with all slices in the timeline, at most 16 (default: the first 16). The other ranks show only how busy they are")
       ->check(not_empty())
       ->type_name("LIST");
   app.add_option("--classes", options->classes, "File of kernel name rules that take precedence (see analyze)")->check(not_empty())->type_name("FILE");

@@ -112,7 +112,7 @@ void check_losses(const Process& p, CheckResults& found) {
                          "record fewer TRACETOOL_EVENTS: records arrive faster than they can be stored"));
   }
   const auto add_missing = [&found](std::uint64_t count, const char* what) {
-    if (count != 0) found.push_back(warn("losses", fmt::format("{} {}: no room in the recording", count, what), "increase TRACETOOL_BUFFER"));
+    if (count != 0) found.push_back(warn("losses", fmt::format("{} {}: no space in the recording", count, what), "increase TRACETOOL_BUFFER"));
   };
   add_missing(p.recorder.operators_without_stack, "operators without a stack");
   add_missing(p.recorder.module_names_missed, "modules without a name");
