@@ -51,6 +51,25 @@ constexpr const char* kFooter =
     "command.\n"
     "Exit status: 0 success, 1 usage error, 2 cannot open or write a file, 3 bad content, 4 check failed, 5 cannot be judged.";
 
+constexpr std::size_t kHelpWidth = 110;
+
+// Breaks descriptions of options into lines of at most kHelpWidth characters. No continuation line begins with "-", so that it does not look like an option.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::istringstream words(option->get_description());
+    std::string text;
+    std::size_t width = get_column_width();
+    for (std::string word; words >> word;) {
+      const bool fits = text.empty() || word.starts_with('-') || width + 1 + word.size() <= kHelpWidth;
+      if (!text.empty()) text += fits ? ' ' : '\n';
+      width = (fits ? width + 1 : get_column_width()) + word.size();
+      text += word;
+    }
+    return text;
+  }
+};
+
 std::string version_text() {
   const std::string commit = *TRACETOOL_COMMIT == '\0' ? "" : " (" TRACETOOL_COMMIT ")";
   return fmt::format("tracetool {}{}\nreads recordings (*.ring) of format {} and merged files (*.ttrace) of format {}", TRACETOOL_VERSION, commit, trace::kFormatVersion,
@@ -151,6 +170,7 @@ int main(int argc, char** argv) {
   cli::use_large_pages();
   CLI::App app(kDescription, "tracetool");
   app.footer(kFooter);
+  app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("-V,--version", version_text, "Print the version, the commit and the supported file formats");
   app.require_subcommand(1);
   const std::function<void()> run = add_commands(app);

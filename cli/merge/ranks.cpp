@@ -23,8 +23,8 @@ namespace {
                                          first.source));
   }
   throw Error(Exit::usage,
-              fmt::format("duplicate rank {0}: {1} and {2} are not phases of one run, because {3}; omit one (to compare "
-                          "two runs, use `tracetool diff {4} {5}`), or change the rank of one with --rank N=FILE",
+              fmt::format("duplicate rank {0}: {1} and {2} are not phases of one run, because {3}; omit one "
+                          "(`tracetool diff {4} {5}` compares two runs), or change the rank of one with --rank N=FILE",
                           second.rank, first.source, second.source, phases_fault(first, second), shell_word(first.source), shell_word(second.source)));
 }
 

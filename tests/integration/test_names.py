@@ -62,7 +62,7 @@ class Tool:
                 self.wrong.append(f"{what}: {line!r}")
         self.advised += [(what, line) for line in re.findall(r"^(?:tracetool: )?(?: *next(?:, after every node has merged)?: +)(.*)", text, re.M)]
         self.advised += [(what, line) for line in re.findall(r"; next: (.*)", text)]
-        self.advised += [(what, line) for line in re.findall(r"`(tracetool (?:info|runs|diff|analyze) .*?)` (?:says|lists|compares|shows)", text)]
+        self.advised += [(what, line) for line in re.findall(r"`(tracetool (?:info|runs|diff|analyze) .*?)` (?:lists|compares|shows|summarizes)", text)]
 
     def all_held(self, what):
         check(not self.wrong, what, lambda: first(self.wrong, 12))
