@@ -78,8 +78,8 @@ std::string version_text() {
 
 int code(cli::Exit exit) { return static_cast<int>(exit); }
 
-// A file that is opened takes the number of a standard stream that is closed, and messages would go into it. What is written to a
-// closed stdout fails, as it would have; messages to a closed stderr go nowhere. A program that is started has them closed.
+// Opens standard streams that are closed: the next file would get their number, and messages would go into it. Writing to a
+// closed stdout still fails; messages to a closed stderr are dropped. Programs started by tracetool have these streams closed.
 void open_standard_streams() {
   constexpr std::pair<int, int> kStreams[] = {{STDIN_FILENO, O_WRONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}};
   for (const auto& [fd, flags] : kStreams) {
@@ -87,7 +87,7 @@ void open_standard_streams() {
   }
 }
 
-// A write beyond `ulimit -f` fails then, and says what to do. Not SIG_IGN, which a program that is started would inherit.
+// Lets a write beyond `ulimit -f` fail with a message. SIG_IGN would be inherited by programs started by tracetool.
 void survive_file_limit() {
   struct sigaction now {};
   ::sigaction(SIGXFSZ, nullptr, &now);
@@ -129,7 +129,7 @@ std::function<void()> add_commands(CLI::App& app) {
   return [chosen] { (*chosen)(); };
 }
 
-// "--output=$OUT" where OUT is unset: CLI11 would take the next word for the value.
+// Refuses "--output=$OUT" if OUT is unset: CLI11 would use the next word as the value.
 void refuse_empty_values(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (word == "--") return;
@@ -138,7 +138,7 @@ void refuse_empty_values(const std::vector<std::string>& words) {
   }
 }
 
-// CLI11 takes them from the end.
+// Returns the words in reverse order, as CLI11 expects them.
 std::vector<std::string> words_for(const CLI::App& app, int argc, char** argv) {
   const CLI::App& record = *app.get_subcommand("record");
   std::vector<std::string> words = cli::mark_command(record, words_of(argc, argv));

@@ -1,5 +1,5 @@
-// What the user can set: environment variables that the agent reads and `tracetool record` checks. The table here is the
-// only list; that of docs/settings.md is made from it.
+// Settings of the user: environment variables that the agent reads and `tracetool record` checks. docs/settings.md is made from
+// the table here.
 #pragma once
 #include <limits.h>
 #include <strings.h>
@@ -15,15 +15,15 @@
 
 namespace trace {
 
-// Where NCCL's calls are taken from: its NVTX payloads, also its functions, or also those where the payloads do not say
-// which communicator it is.
+// Source of NCCL calls: NCCL's NVTX payloads, also its functions, or automatic: also its functions if the payloads do not contain
+// the communicator.
 enum class NcclCapture : std::uint8_t { automatic, payload, interpose };
 
-// Another user of CUPTI in the process: it gets the buffers that it takes, they are taken back from it, or each has its
-// own, as a subscriber of CUPTI's version 2.
+// Reaction when another CUPTI user in the process registers its buffers: leave CUPTI to it, register the agent's buffers again, or
+// share CUPTI: each has its own buffers, as a subscriber of CUPTI's version 2.
 enum class Coexist : std::uint8_t { yield, retake, share };
 
-// What of PyTorch is recorded: operators with the marks of steps, and with them their inputs, their Python stacks, or both.
+// PyTorch events to record: training steps, also operators, and with the operators their inputs, Python stacks, or both.
 enum class TorchLevel : std::uint8_t { off, steps, operators, shapes, stacks, all };
 constexpr bool has_inputs(TorchLevel level) { return level == TorchLevel::shapes || level == TorchLevel::all; }
 constexpr bool has_python_stacks(TorchLevel level) { return level == TorchLevel::stacks || level == TorchLevel::all; }
@@ -50,18 +50,18 @@ struct Settings {
 
 struct Setting {
   const char* name;
-  const char* type;      // of the option of `record` that sets it (--flush-ms); "": it has none that takes a value
+  const char* type;      // value name of the option of `record` that sets it (--flush-ms); "" if no option takes a value
   const char* fallback;  // as a user would write it
   const char* allowed;   // the allowed values, for messages
   const char* help;
-  bool (*set)(Settings&, const char* value);  // false: not a value of this variable
+  bool (*set)(Settings&, const char* value);  // returns false if the value is not allowed
 };
 
 // "64M" and "64MiB" (64 << 20), "64MB" (64,000,000), "1048576": bytes, with k, M, G, T or P in upper or lower case. Returns
 // false for anything else.
 inline bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept;
 
-// Each takes the value of one variable; false: it is none, and the settings may have changed all the same.
+// Each sets the value of one variable. Returns false if the value is not allowed; the settings may have changed nevertheless.
 namespace values {
 
 constexpr std::uint64_t kMinRing = 64ull << 10;
@@ -73,7 +73,7 @@ inline bool parse_number(const char* text, std::uint64_t& value, const char*& re
   return result.ec == std::errc();
 }
 
-// A copy: programs that write their title overwrite the memory of their environment.
+// Copies the text, because programs that set their title overwrite the memory of their environment.
 template <std::size_t Size>
 bool copy_text(char (&to)[Size], const char* value) {
   const int length = snprintf(to, Size, "%s", value);
@@ -105,7 +105,7 @@ inline bool set_cupti(Settings& settings, const char* value) {
 
 inline bool set_events(Settings& settings, const char* value) { return parse_events(value, settings.events); }
 
-// One of the words, which stand in the order of the enumeration.
+// Sets the choice whose word is `value`. `words` are in the order of the enumeration.
 template <typename Choice, std::size_t Count>
 bool set_choice(Choice& choice, const char* const (&words)[Count], const char* value) {
   for (std::size_t i = 0; i < Count; ++i) {
@@ -167,7 +167,7 @@ inline bool set_guard_rate(Settings& settings, const char* value) {
   return parse_number(value, settings.guard_rate, rest) && *rest == '\0';
 }
 
-// Read apart, before anything else happens: disabled_by_user(). Whoever sets it to anything wants us off.
+// disabled_by_user() reads it before anything else happens. Any value but 0 disables the agent.
 inline bool set_disable(Settings&, const char*) { return true; }
 
 }  // namespace values
@@ -212,7 +212,7 @@ inline bool parse_bytes(const char* text, std::uint64_t& bytes) noexcept {
   return true;
 }
 
-// The setting of a variable; nullptr where there is none.
+// Returns the setting of a variable, or nullptr.
 inline const Setting* find_setting(std::string_view name) noexcept {
   for (const Setting& setting : kSettings) {
     if (name == setting.name) return &setting;
@@ -220,7 +220,7 @@ inline const Setting* find_setting(std::string_view name) noexcept {
   return nullptr;
 }
 
-// Of several words in a value, the one that is wrong; "" where the value as a whole is.
+// Returns the wrong word of a value with several words, or "" if the whole value is wrong.
 inline std::string_view wrong_word(const Setting& setting, const char* value) noexcept {
   return setting.set == values::set_events ? unknown_word(value) : std::string_view();
 }
