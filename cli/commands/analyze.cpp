@@ -82,7 +82,7 @@ void check_words(const AnalyzeOptions& options, const std::vector<const Analysis
     refuse_analyze(fmt::format("--by {}: {} has no such rows", options.by_word, chosen.front()->name));
   }
   if (class_rules != nullptr && !class_rules->has_class(kCommunicationClass) && std::none_of(chosen.begin(), chosen.end(), [](auto* entry) { return entry->name == "classes" || entry->name == "critical_path"; })) {
-    refuse_analyze(fmt::format("--classes {}: the file has no class {}, which all tables but classes and critical_path need; choose one of these, as in --only classes", options.classes, kCommunicationClass));
+    refuse_analyze(fmt::format("--classes {}: no class {} in the file; all tables except classes and critical_path need it; choose one of these two, as in --only classes", options.classes, kCommunicationClass));
   }
   if (options.sort.empty()) return;
   std::vector<std::string_view> keys;

@@ -81,8 +81,8 @@ void print_export(const ExportReport& report, const ExportSaid& said) {
   say(summary.backward_flows, "flows to GPU activity that ended before its launch began: viewers may hide them");
   say(summary.works_without_launch - report.split_works,
       fmt::format("kernels and copies whose launch is not {}: written without a flow", where));
-  say(summary.joined_ends, "ends of async spans: written as slices with their begins");
-  say(summary.unfinished, "slices whose end is not in the trace: written up to the end of the trace");
+  say(summary.joined_ends, "ends of async spans: written as one slice with their beginning");
+  say(summary.unfinished, "slices without an end in the trace: written up to the end of the trace");
   for (const std::string& note : report.left_out.tracks) print_line("  {}", note);
   for (const std::string& note : report.notes) print_line("  {}", note);
   if (!summary.balanced()) print_line("  warning: not every event was written or counted; please report this");

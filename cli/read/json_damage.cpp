@@ -78,7 +78,7 @@ std::vector<std::string> JsonDamage::notes() const {
                                 repaired_ == 1 ? "is" : "are", repaired_ == 1 ? "it was" : "they were", unnamed(repaired_)));
   }
   notes.insert(notes.end(), commas_.begin(), commas_.end());
-  if (mended_ > kNamed) notes.push_back(fmt::format("{} commas are missing or superfluous{}", mended_, unnamed(mended_)));
+  if (mended_ > kNamed) notes.push_back(fmt::format("{} commas are missing or extra{}", mended_, unnamed(mended_)));
   notes.insert(notes.end(), other_.begin(), other_.end());
   if (lost_members_ > kNamed) {
     notes.push_back(fmt::format("{} places outside the events are skipped{}", lost_members_, unnamed(lost_members_)));

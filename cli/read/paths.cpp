@@ -85,7 +85,7 @@ std::vector<FoundFile> expand(const std::string& path) {
   }
   if (found.empty())
     fail(path, "no trace in this directory; expected *.ring, *.ttrace, *.json, *.json.gz or *.json.zst in it or below; `tracetool doctor " +
-                   path + "` checks the reason");
+                   path + "` finds the reason");
   std::sort(found.begin(), found.end(),
             [](const FoundFile& a, const FoundFile& b) { return natural_less(a.path, b.path); });
   return found;
