@@ -77,9 +77,11 @@ TEST_CASE("info: durations keep the nanosecond") {
   CHECK(duration_text(999) == "999 ns");
   CHECK(duration_text(1'000) == "1.000 us");
   CHECK(duration_text(1'001) == "1.001 us");
-  CHECK(duration_text(999'999) == "999.999 us");
-  CHECK(duration_text(56'700'000) == "56.700 ms");
-  CHECK(duration_text(12'345'000'000) == "12.345 s");
+  CHECK(duration_text(99'994) == "99.99 us");
+  CHECK(duration_text(99'995) == "100.0 us");
+  CHECK(duration_text(999'999) == "1000 us");
+  CHECK(duration_text(56'700'000) == "56.70 ms");
+  CHECK(duration_text(12'345'000'000) == "12.35 s");
 }
 
 TEST_CASE("merge --report: null for what cannot be known") {
