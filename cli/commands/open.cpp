@@ -124,7 +124,7 @@ Command open_command() {
   return {"open", "Open a trace in Perfetto's UI, or its report, in a browser on this machine",
           "Exports to a temporary file, prints an address and serves the file on 127.0.0.1 until Ctrl-C. Access requires the\n"
           "random token in the address. Perfetto's UI runs in the browser, so the trace stays on this machine.\n"
-          "Perfetto reads only from port 9001, so one trace can be open at a time. From another machine: ssh -L 9001:127.0.0.1:9001.\n"
+          "Perfetto reads only from port 9001, so one trace can be open at a time. For another machine: ssh -L 9001:127.0.0.1:9001.\n"
           "\n"
           "  tracetool open traces/\n"
           "  tracetool open run.ttrace --steps 10-12 --browser\n"
