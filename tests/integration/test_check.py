@@ -6,6 +6,7 @@ steps; steps that depend on each other; runs that cannot be compared or judged; 
 """
 import json
 import os
+import re
 
 from harness import Folder, arguments, check, finish, run
 from made_profiles import GEMM, MANY, SOFTMAX, STEP, drift, profile
@@ -46,7 +47,7 @@ def check_words(tool):
     profile(f"{tool.folder}/slow.json", seed=2, slower={name: 1.2 for name, _ in STEP})
     done = tool.check("slow.json", "a.json", "--summary", "summary.md")
     lines = done.stdout.splitlines()
-    check(done.returncode == 4 and lines[0].split() == ["regressed", "what", "baseline", "now", "change", "noise", "name"] and len(lines) == 5 and all(line.startswith("yes") for line in lines[1:]),
+    check(done.returncode == 4 and lines[0].split() == ["name", "regressed", "what", "baseline", "ms", "now", "ms", "change", "%", "noise", "%"] and len(lines) == 5 and all(line.split()[1] == "yes" for line in lines[1:]),
           "a regression: one table of what regressed", done)
     check("check failed: the step and 3 classes regressed by more than 3 %" in done.stderr and "tracetool diff a.json slow.json" in done.stderr, "and a line that says what to do next", done.stderr)
     with open(f"{tool.folder}/summary.md", encoding="utf-8") as file:
@@ -97,8 +98,8 @@ def check_one_kernel(tool):
     for name, seed, slower in (("quick", 1, {}), ("slower", 2, {"vectorized_elementwise_kernel_sub": 1.2})):
         profile(f"{tool.folder}/{name}.json", kernels=kernels, steps=5, seed=seed, slower=slower)
     done = tool.check("slower.json", "quick.json")
-    rows = [line.split() for line in done.stdout.splitlines()[1:]]
-    check(done.returncode == 4 and [row[1] for row in rows] == ["kernel"] and rows[0][-3:] == ["vectorized_elementwise_kernel_sub", "64x1x1", "128x1x1"] and "1 kernel regressed" in done.stderr,
+    rows = [re.split(r"\s{2,}", line.strip()) for line in done.stdout.splitlines()[1:]]
+    check(done.returncode == 4 and [row[2] for row in rows] == ["kernel"] and rows[0][0].split() == ["vectorized_elementwise_kernel_sub", "64x1x1", "128x1x1"] and "1 kernel regressed" in done.stderr,
           "a kernel that is 20 % slower is found in a class that is not", done)
 
 
